@@ -1,0 +1,142 @@
+package v1
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// neverText is how "no end" is written in a manifest.
+const neverText = "Never"
+
+// Duration is a span of time that remembers how it was written, so that "48h" is not turned into "48h0m0s" by reading
+// and writing a manifest. The zero value is 0s.
+type Duration struct {
+	// Duration is the span. Changing it is allowed: the written form is then dropped.
+	time.Duration
+	// text is what was parsed; it is used only while it still means Duration.
+	text string
+}
+
+// NewDuration returns d, written as Go writes it.
+func NewDuration(d time.Duration) Duration { return Duration{Duration: d} }
+
+// ParseDuration reads a Go duration such as "48h" or "1h30m" and keeps its text.
+func ParseDuration(text string) (Duration, error) {
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		return Duration{}, fmt.Errorf("%q is not a duration: write it like 90s, 30m or 720h", text)
+	}
+	return Duration{Duration: d, text: text}, nil
+}
+
+// String is the text the duration was written in, or Go's form.
+func (d Duration) String() string {
+	if d.text != "" {
+		if parsed, err := time.ParseDuration(d.text); err == nil && parsed == d.Duration {
+			return d.text
+		}
+	}
+	return d.Duration.String()
+}
+
+// Equal reports whether both are the same span, however written.
+func (d Duration) Equal(o Duration) bool { return d.Duration == o.Duration }
+
+// MarshalJSON writes the duration as a string.
+func (d Duration) MarshalJSON() ([]byte, error) { return json.Marshal(d.String()) }
+
+// UnmarshalJSON reads a string holding a Go duration. Null leaves d as it is.
+func (d *Duration) UnmarshalJSON(data []byte) error {
+	text, ok, err := durationText(data)
+	if err != nil || !ok {
+		return err
+	}
+	parsed, err := ParseDuration(text)
+	if err != nil {
+		return err
+	}
+	*d = parsed
+	return nil
+}
+
+// NillableDuration is a span of time or Never, as a user writes it: "30m", "720h", "Never". It remembers how it was
+// written. The zero value is neither: it is a field that was left out, for a default to fill. Values are immutable.
+type NillableDuration struct {
+	// text is the written form; empty means unset.
+	text string
+	// span is the duration; 0 for Never and unset.
+	span time.Duration
+}
+
+// Never is the span without an end.
+func Never() NillableDuration { return NillableDuration{text: neverText} }
+
+// NewNillableDuration returns d, written as Go writes it.
+func NewNillableDuration(d time.Duration) NillableDuration {
+	return NillableDuration{text: d.String(), span: d}
+}
+
+// ParseNillableDuration reads "Never" or a Go duration and keeps its text.
+func ParseNillableDuration(text string) (NillableDuration, error) {
+	if text == neverText {
+		return Never(), nil
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		return NillableDuration{}, fmt.Errorf("%q is neither a duration nor %s: write it like 90s, 30m or 720h", text, neverText)
+	}
+	return NillableDuration{text: text, span: d}, nil
+}
+
+// IsZero reports whether the field was left out.
+func (d NillableDuration) IsZero() bool { return d.text == "" }
+
+// IsNever reports whether the span has no end. An unset one is not Never.
+func (d NillableDuration) IsNever() bool { return d.text == neverText }
+
+// Duration returns the span; ok is false when there is none, because it is Never or unset.
+func (d NillableDuration) Duration() (span time.Duration, ok bool) {
+	return d.span, !d.IsZero() && !d.IsNever()
+}
+
+// String is the text the duration was written in; empty when unset.
+func (d NillableDuration) String() string { return d.text }
+
+// Equal reports whether both mean the same, however written.
+func (d NillableDuration) Equal(o NillableDuration) bool {
+	return d.span == o.span && d.IsNever() == o.IsNever() && d.IsZero() == o.IsZero()
+}
+
+// MarshalJSON writes the text as it was read; null when unset.
+func (d NillableDuration) MarshalJSON() ([]byte, error) {
+	if d.IsZero() {
+		return []byte("null"), nil
+	}
+	return json.Marshal(d.text)
+}
+
+// UnmarshalJSON reads a string holding "Never" or a Go duration. Null leaves d as it is.
+func (d *NillableDuration) UnmarshalJSON(data []byte) error {
+	text, ok, err := durationText(data)
+	if err != nil || !ok {
+		return err
+	}
+	parsed, err := ParseNillableDuration(text)
+	if err != nil {
+		return err
+	}
+	*d = parsed
+	return nil
+}
+
+// durationText returns the string in a JSON value; ok is false for null.
+func durationText(data []byte) (text string, ok bool, err error) {
+	if string(data) == "null" {
+		return "", false, nil
+	}
+	if err := json.Unmarshal(data, &text); err != nil {
+		return "", false, fmt.Errorf("%s is not a duration: write it as text like \"90s\" or \"720h\"", data)
+	}
+	return text, true, nil
+}

@@ -1,0 +1,113 @@
+package v1
+
+// Labels on nodes and NodeClaims.
+const (
+	// NodePoolLabelKey names the pool that owns a NodeClaim or node.
+	NodePoolLabelKey = "karpenter.sh/nodepool"
+	// CapacityTypeLabelKey says how the machine is bought: see the CapacityType constants.
+	CapacityTypeLabelKey = "karpenter.sh/capacity-type"
+	// NodeRegisteredLabelKey is "true" on a node once its labels and taints are those of its claim.
+	NodeRegisteredLabelKey = "karpenter.sh/registered"
+	// NodeInitializedLabelKey is "true" on a node once it is ready for pods.
+	NodeInitializedLabelKey = "karpenter.sh/initialized"
+	// NodeDoNotSyncTaintsLabelKey is "true" on a node whose taints are the provider's business.
+	NodeDoNotSyncTaintsLabelKey = "karpenter.sh/do-not-sync-taints"
+	// ExcludeBalancersLabelKey keeps a node that is draining out of external load balancers; its value is
+	// ExcludeBalancersLabelValue.
+	ExcludeBalancersLabelKey = "node.kubernetes.io/exclude-from-external-load-balancers"
+	// ExcludeBalancersLabelValue marks ExcludeBalancersLabelKey as set by node autoscaling.
+	ExcludeBalancersLabelValue = "karpenter"
+)
+
+// Ways to buy a machine: values of CapacityTypeLabelKey.
+const (
+	// CapacityTypeSpot is spare capacity that the provider may take back.
+	CapacityTypeSpot = "spot"
+	// CapacityTypeOnDemand is capacity at list price.
+	CapacityTypeOnDemand = "on-demand"
+	// CapacityTypeReserved is capacity that was paid for beforehand.
+	CapacityTypeReserved = "reserved"
+)
+
+// Architectures: values of kubernetes.io/arch.
+const (
+	// ArchitectureAmd64 is x86-64.
+	ArchitectureAmd64 = "amd64"
+	// ArchitectureArm64 is 64-bit ARM.
+	ArchitectureArm64 = "arm64"
+)
+
+// Annotations.
+const (
+	// DoNotDisruptAnnotationKey opts a pod or node out of voluntary disruption. On a pod: "true", or a positive Go
+	// duration counted from the pod's start. On a node: only "true".
+	DoNotDisruptAnnotationKey = "karpenter.sh/do-not-disrupt"
+	// NodePoolHashAnnotationKey holds the drift hash of the template, on the pool and on each of its claims.
+	NodePoolHashAnnotationKey = "karpenter.sh/nodepool-hash"
+	// NodePoolHashVersionAnnotationKey holds the version of the drift hash; hashes of different versions can't be
+	// compared.
+	NodePoolHashVersionAnnotationKey = "karpenter.sh/nodepool-hash-version"
+	// NodeClaimTerminationTimestampAnnotationKey holds the moment (RFC 3339) after which a claim no longer waits for
+	// its pods.
+	NodeClaimTerminationTimestampAnnotationKey = "karpenter.sh/nodeclaim-termination-timestamp"
+	// NodeClaimMinValuesRelaxedAnnotationKey is "true" on a claim planned with fewer values than its pool's minValues
+	// ask for, and "false" on others.
+	NodeClaimMinValuesRelaxedAnnotationKey = "karpenter.sh/nodeclaim-min-values-relaxed"
+	// RequestedDRADriversAnnotationKey lists the drivers of dynamic resources a claim was planned with: sorted, comma
+	// separated.
+	RequestedDRADriversAnnotationKey = "karpenter.sh/requested-dra-drivers"
+	// PriceOverlayAppliedAnnotationKey is on a claim when an overlay changed the price of a type it may become.
+	PriceOverlayAppliedAnnotationKey = "karpenter.sh/price-overlay-applied"
+	// CapacityOverlayAppliedAnnotationKey is on a claim when an overlay changed the capacity of a type it may become.
+	CapacityOverlayAppliedAnnotationKey = "karpenter.sh/capacity-overlay-applied"
+)
+
+// TerminationFinalizer keeps a NodeClaim or node until it was drained and its machine is gone.
+const TerminationFinalizer = "karpenter.sh/termination"
+
+// Taints.
+const (
+	// UnregisteredTaintKey (effect NoExecute, no value) is on a node from boot until its labels and taints were
+	// synced.
+	UnregisteredTaintKey = "karpenter.sh/unregistered"
+	// DisruptedTaintKey (effect NoSchedule, no value) is on a node that is leaving.
+	DisruptedTaintKey = "karpenter.sh/disrupted"
+)
+
+// Condition types. Those of NodeClaims that Ready does not depend on say so.
+const (
+	// ConditionReady is the roll-up of the conditions an object depends on.
+	ConditionReady = "Ready"
+
+	// ConditionValidationSucceeded (NodePool, NodeOverlay): the object was found valid.
+	ConditionValidationSucceeded = "ValidationSucceeded"
+	// ConditionNodeClassReady (NodePool): the node class it refers to is ready.
+	ConditionNodeClassReady = "NodeClassReady"
+	// ConditionNodeRegistrationHealthy (NodePool): machines launched of late did join. Ready doesn't depend on it.
+	ConditionNodeRegistrationHealthy = "NodeRegistrationHealthy"
+
+	// ConditionLaunched (NodeClaim): the provider has launched the machine.
+	ConditionLaunched = "Launched"
+	// ConditionRegistered (NodeClaim): the machine has joined, and its labels and taints are synced.
+	ConditionRegistered = "Registered"
+	// ConditionInitialized (NodeClaim): the node is ready for pods.
+	ConditionInitialized = "Initialized"
+	// ConditionConsolidatable (NodeClaim; Ready doesn't depend on it): consolidateAfter has passed.
+	ConditionConsolidatable = "Consolidatable"
+	// ConditionDrifted (NodeClaim; Ready doesn't depend on it): the node no longer is what its pool asks for.
+	ConditionDrifted = "Drifted"
+	// ConditionDrained (NodeClaim; Ready doesn't depend on it): no pod is left that must go first.
+	ConditionDrained = "Drained"
+	// ConditionVolumesDetached (NodeClaim; Ready doesn't depend on it): no volume is attached any more.
+	ConditionVolumesDetached = "VolumesDetached"
+	// ConditionInstanceTerminating (NodeClaim; Ready doesn't depend on it): the provider was told to terminate.
+	ConditionInstanceTerminating = "InstanceTerminating"
+	// ConditionConsistentStateFound (NodeClaim; Ready doesn't depend on it): the node is what the claim says.
+	ConditionConsistentStateFound = "ConsistentStateFound"
+	// ConditionDisruptionReason (NodeClaim; Ready doesn't depend on it): why the node is being disrupted.
+	ConditionDisruptionReason = "DisruptionReason"
+)
+
+// ResourceNodes is the name under which limits bound the number of nodes, and the capacity 1 that each node counts
+// with.
+const ResourceNodes = "nodes"

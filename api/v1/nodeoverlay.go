@@ -1,0 +1,67 @@
+package v1
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// NodeOverlay corrects what a provider says about instance types: their price, or resources the provider doesn't know
+// of. It is cluster-scoped and served as karpenter.sh/v1alpha1 (see NodeOverlayAPIVersion), which is why it is the one
+// kind here whose apiVersion differs from the package's name.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:resource:path=nodeoverlays,scope=Cluster,categories=karpenter
+// +kubebuilder:subresource:status
+// +kubebuilder:printcolumn:name="Ready",type="string",JSONPath=".status.conditions[?(@.type==\"Ready\")].status"
+// +kubebuilder:printcolumn:name="Age",type="date",JSONPath=".metadata.creationTimestamp"
+// +kubebuilder:printcolumn:name="Weight",type="integer",JSONPath=".spec.weight",priority=1
+type NodeOverlay struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitzero"`
+
+	// Spec is what the user wants.
+	Spec NodeOverlaySpec `json:"spec"`
+	// Status is what was observed; a manifest has none.
+	Status NodeOverlayStatus `json:"status,omitzero"`
+}
+
+// NodeOverlayList is a list of NodeOverlays as an API server returns it.
+//
+// +kubebuilder:object:root=true
+type NodeOverlayList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitzero"`
+
+	// Items are the overlays; their order carries no meaning.
+	Items []NodeOverlay `json:"items"`
+}
+
+// NodeOverlaySpec says which offerings are corrected, and how.
+type NodeOverlaySpec struct {
+	// Requirements select the instance types and offerings; all must hold. Nil or empty selects everything. At most
+	// 100.
+	// +optional
+	Requirements []NodeSelectorRequirementWithMinValues `json:"requirements,omitzero"`
+	// Price replaces the price of the selected offerings: USD per hour as a decimal that is not negative ("1.25").
+	// Excludes PriceAdjustment. Nil leaves the price.
+	// +optional
+	Price *string `json:"price,omitempty"`
+	// PriceAdjustment changes the price of the selected offerings by a signed amount ("+0.5", "-0.1") or a signed
+	// share ("+10%", "-100%"); the result is never below 0. Excludes Price. Nil leaves the price.
+	// +optional
+	PriceAdjustment *string `json:"priceAdjustment,omitempty"`
+	// Capacity adds resources to the selected instance types, or replaces them; cpu, memory, ephemeral-storage and
+	// pods are the provider's alone.
+	// +optional
+	Capacity corev1.ResourceList `json:"capacity,omitempty"`
+	// Weight orders overlays that meet on one offering: the higher one wins. 1 to 10000; nil counts as 0.
+	// +optional
+	Weight *int32 `json:"weight,omitempty"`
+}
+
+// NodeOverlayStatus is what was observed of an overlay.
+type NodeOverlayStatus struct {
+	// Conditions of the overlay: ValidationSucceeded and Ready.
+	// +optional
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+}
