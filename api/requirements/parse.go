@@ -1,0 +1,147 @@
+package requirements
+
+import (
+	"errors"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+)
+
+// Parse reads a requirement entry of a NodePool or NodeClaim. It refuses what has no meaning: an unknown operator, In
+// without values, a comparison without exactly one non-negative integer, minValues below 1. Whether key and values
+// are legal and allowed is [ValidateRequirement]'s to say. Keys are taken as they are; [Lookup.Parse] rewrites
+// aliases.
+//
+// Gt of the largest int64 is DoesNotExist and loses its minValues, since there is nothing left to count.
+func Parse(entry v1.NodeSelectorRequirementWithMinValues) (Requirement, error) {
+	if entry.MinValues != nil && *entry.MinValues < 1 {
+		return Requirement{}, fmt.Errorf("key %q: minValues is %d: it must be at least 1, or be left out", entry.Key, *entry.MinValues)
+	}
+	r, err := parse(entry.Key, entry.Operator, entry.Values)
+	if err != nil {
+		return Requirement{}, err
+	}
+	if entry.MinValues == nil || entry.Operator == OpGt && r.Operator() == OpDoesNotExist {
+		return r, nil
+	}
+	return r.WithMinValues(*entry.MinValues), nil
+}
+
+// ParseNodeSelectorRequirement reads an expression of a pod's node affinity. It refuses what Parse refuses, and Gte
+// and Lte, which the Kubernetes API doesn't know.
+func ParseNodeSelectorRequirement(expression corev1.NodeSelectorRequirement) (Requirement, error) {
+	if expression.Operator == OpGte || expression.Operator == OpLte {
+		return Requirement{}, fmt.Errorf("key %q: pods may not use operator %s: write %s", expression.Key, expression.Operator, strictForm(expression.Operator))
+	}
+	return parse(expression.Key, expression.Operator, expression.Values)
+}
+
+// ParseSet reads a list of entries, intersecting those for one key. The error names the entry's index.
+func ParseSet(entries []v1.NodeSelectorRequirementWithMinValues) (Set, error) {
+	return parseEntries(entries, Parse)
+}
+
+// Parse is [Parse] with alias keys and values rewritten to the canonical ones.
+func (l *Lookup) Parse(entry v1.NodeSelectorRequirementWithMinValues) (Requirement, error) {
+	r, err := Parse(entry)
+	return l.Rewrite(r), err
+}
+
+// ParseNodeSelectorRequirement is [ParseNodeSelectorRequirement] with alias keys and values rewritten to the
+// canonical ones.
+func (l *Lookup) ParseNodeSelectorRequirement(expression corev1.NodeSelectorRequirement) (Requirement, error) {
+	r, err := ParseNodeSelectorRequirement(expression)
+	return l.Rewrite(r), err
+}
+
+// ParseSet is [ParseSet] with alias keys and values rewritten to the canonical ones before intersecting.
+func (l *Lookup) ParseSet(entries []v1.NodeSelectorRequirementWithMinValues) (Set, error) {
+	return parseEntries(entries, l.Parse)
+}
+
+// FromLabels is [FromLabels] with alias keys and values rewritten to the canonical ones. A node that bears a label
+// under both its names with different values satisfies nothing for it.
+func (l *Lookup) FromLabels(labels map[string]string) Set {
+	return l.RewriteSet(FromLabels(labels))
+}
+
+func parseEntries(entries []v1.NodeSelectorRequirementWithMinValues, parse func(v1.NodeSelectorRequirementWithMinValues) (Requirement, error)) (Set, error) {
+	reqs := make([]Requirement, len(entries))
+	for i, entry := range entries {
+		r, err := parse(entry)
+		if err != nil {
+			return Set{}, fmt.Errorf("requirements[%d]: %w", i, err)
+		}
+		reqs[i] = r
+	}
+	return NewSet(reqs...), nil
+}
+
+func parse(key string, op Operator, values []string) (Requirement, error) {
+	if err := checkOperands(op, values); err != nil {
+		return Requirement{}, fmt.Errorf("key %q: %w", key, err)
+	}
+	switch op {
+	case OpIn:
+		return In(key, values...), nil
+	case OpNotIn:
+		return NotIn(key, values...), nil
+	case OpExists:
+		return Exists(key), nil
+	case OpDoesNotExist:
+		return DoesNotExist(key), nil
+	default:
+		n, _ := parseInteger(values[0])
+		return compare(key, op, n), nil
+	}
+}
+
+// operandError is a rule about an entry's operator or values, with the field that breaks it.
+type operandError struct {
+	field string // "operator" or "values"
+	rule  string
+}
+
+func (e *operandError) Error() string { return e.rule }
+
+// checkOperands holds the rules that an operator and its values must keep for the entry to mean anything.
+func checkOperands(op Operator, values []string) error {
+	switch op {
+	case OpNotIn, OpExists, OpDoesNotExist:
+		return nil
+	case OpIn:
+		if len(values) == 0 {
+			return &operandError{"values", "operator In needs at least one value: list the allowed values, or use DoesNotExist"}
+		}
+		return nil
+	case OpGt, OpLt, OpGte, OpLte:
+		if len(values) != 1 {
+			return &operandError{"values", fmt.Sprintf("operator %s needs exactly one value, got %d: give one non-negative integer", op, len(values))}
+		}
+		if n, ok := parseInteger(values[0]); !ok || n < 0 {
+			return &operandError{"values", fmt.Sprintf("operator %s got %q: give a non-negative integer that fits 64 bits", op, values[0])}
+		}
+		return nil
+	default:
+		return &operandError{"operator", fmt.Sprintf("unknown operator %q: use one of %s", op, operatorNames)}
+	}
+}
+
+const operatorNames = "In, NotIn, Exists, DoesNotExist, Gt, Lt, Gte, Lte"
+
+// strictForm says how a pod writes what Gte or Lte mean.
+func strictForm(op Operator) string {
+	if op == OpGte {
+		return "Gt with a value one less"
+	}
+	return "Lt with a value one more"
+}
+
+// asOperandError is err's operandError, which checkOperands always returns.
+func asOperandError(err error) (*operandError, bool) {
+	var e *operandError
+	ok := errors.As(err, &e)
+	return e, ok
+}
