@@ -1,0 +1,130 @@
+package v1
+
+import (
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+)
+
+// AMIFamily is a line of images that share the format of user data, the default volumes and what they can do.
+type AMIFamily string
+
+const (
+	// AMIFamilyAL2 is Amazon Linux 2.
+	AMIFamilyAL2 AMIFamily = "AL2"
+	// AMIFamilyAL2023 is Amazon Linux 2023.
+	AMIFamilyAL2023 AMIFamily = "AL2023"
+	// AMIFamilyBottlerocket is Bottlerocket.
+	AMIFamilyBottlerocket AMIFamily = "Bottlerocket"
+	// AMIFamilyWindows2019 is Windows Server 2019.
+	AMIFamilyWindows2019 AMIFamily = "Windows2019"
+	// AMIFamilyWindows2022 is Windows Server 2022.
+	AMIFamilyWindows2022 AMIFamily = "Windows2022"
+	// AMIFamilyWindows2025 is Windows Server 2025.
+	AMIFamilyWindows2025 AMIFamily = "Windows2025"
+	// AMIFamilyCustom is any image: user data is handed over as it is, and the image decides about volumes.
+	AMIFamilyCustom AMIFamily = "Custom"
+)
+
+// AMIFamilies returns all families. The slice is the caller's.
+func AMIFamilies() []AMIFamily {
+	return []AMIFamily{
+		AMIFamilyAL2, AMIFamilyAL2023, AMIFamilyBottlerocket, AMIFamilyCustom, AMIFamilyWindows2019,
+		AMIFamilyWindows2022, AMIFamilyWindows2025,
+	}
+}
+
+// IsWindows reports whether the family is a Windows Server.
+func (f AMIFamily) IsWindows() bool {
+	return f == AMIFamilyWindows2019 || f == AMIFamilyWindows2022 || f == AMIFamilyWindows2025
+}
+
+// AliasVersionLatest as the version of an alias follows the newest image that AWS recommends.
+const AliasVersionLatest = "latest"
+
+// Alias is a line of published images and a version of it: what "al2023@latest" means.
+type Alias struct {
+	// Family of the images; never Custom.
+	Family AMIFamily
+	// Version is AliasVersionLatest, or a release as AWS names it ("v20240625", "1.20.4").
+	Version string
+}
+
+// String is the alias as it is written in a manifest.
+func (a Alias) String() string { return strings.ToLower(string(a.Family)) + "@" + a.Version }
+
+// ParseAlias reads "family@version". The family is al2, al2023, bottlerocket, windows2019, windows2022 or windows2025,
+// in lower case; Windows has no version but latest. There is exactly one @.
+func ParseAlias(text string) (Alias, error) {
+	name, version, found := strings.Cut(text, "@")
+	if !found || name == "" || version == "" || strings.Contains(version, "@") {
+		return Alias{}, fmt.Errorf("alias %q is not family@version: write it like al2023@latest or bottlerocket@v1.20.4", text)
+	}
+	var family AMIFamily
+	var known []string
+	for _, f := range AMIFamilies() {
+		if f == AMIFamilyCustom {
+			continue
+		}
+		lower := strings.ToLower(string(f))
+		known = append(known, lower)
+		if lower == name {
+			family = f
+		}
+	}
+	if family == "" {
+		return Alias{}, fmt.Errorf("alias %q names the unknown family %q: use one of %s", text, name, strings.Join(known, ", "))
+	}
+	if family.IsWindows() && version != AliasVersionLatest {
+		return Alias{}, fmt.Errorf("alias %q pins a version, which Windows images don't have: use %s@%s", text, name, AliasVersionLatest)
+	}
+	return Alias{Family: family, Version: version}, nil
+}
+
+// Alias returns the alias of the image terms; ok is false when there is none or it can't be read.
+func (s *EC2NodeClassSpec) Alias() (alias Alias, ok bool) {
+	for _, term := range s.AMISelectorTerms {
+		if term.Alias == "" {
+			continue
+		}
+		if alias, err := ParseAlias(term.Alias); err == nil {
+			return alias, true
+		}
+	}
+	return Alias{}, false
+}
+
+// EffectiveAMIFamily is the family the machines are set up for: the field, else the alias' family, else Custom.
+func (s *EC2NodeClassSpec) EffectiveAMIFamily() AMIFamily {
+	if s.AMIFamily != "" {
+		return s.AMIFamily
+	}
+	if alias, ok := s.Alias(); ok {
+		return alias.Family
+	}
+	return AMIFamilyCustom
+}
+
+// DefaultBlockDeviceMappings returns the volumes of a family when the node class has no mapping of its own: encrypted
+// gp3, the one that holds the kubelet's files last. It is nil for Custom, whose image decides; a family that is not
+// known gets the volumes of AL2. The slice and what it points to are the caller's.
+func DefaultBlockDeviceMappings(family AMIFamily) []BlockDeviceMapping {
+	volume := func(device, size string) BlockDeviceMapping {
+		encrypted, kind, quantity := true, VolumeTypeGP3, resource.MustParse(size)
+		return BlockDeviceMapping{
+			DeviceName: &device,
+			EBS:        &BlockDevice{Encrypted: &encrypted, VolumeType: &kind, VolumeSize: &quantity},
+		}
+	}
+	switch {
+	case family == AMIFamilyCustom:
+		return nil
+	case family == AMIFamilyBottlerocket:
+		return []BlockDeviceMapping{volume("/dev/xvda", "4Gi"), volume("/dev/xvdb", "20Gi")}
+	case family.IsWindows():
+		return []BlockDeviceMapping{volume("/dev/sda1", "50Gi")}
+	default:
+		return []BlockDeviceMapping{volume("/dev/xvda", "20Gi")}
+	}
+}

@@ -1,0 +1,45 @@
+package v1
+
+// DefaultMetadataOptions returns the metadata options of a node class that gives none: the service on, over IPv4 alone,
+// tokens required, and answers that don't leave the machine's own network. What it points to is the caller's.
+func DefaultMetadataOptions() *MetadataOptions {
+	endpoint, ipv6, hops, tokens := Enabled, Disabled, int64(1), HTTPTokensRequired
+	return &MetadataOptions{
+		HTTPEndpoint:            &endpoint,
+		HTTPProtocolIPv6:        &ipv6,
+		HTTPPutResponseHopLimit: &hops,
+		HTTPTokens:              &tokens,
+	}
+}
+
+// Default fills in what the node class leaves out: each member of the metadata options, and in the status the kind and
+// state of each capacity reservation. Nothing that is set is changed; applying it twice is applying it once. The AMI
+// family and the volumes are not written out, since they follow from others: see EffectiveAMIFamily and
+// DefaultBlockDeviceMappings.
+func (c *EC2NodeClass) Default() {
+	if c.Spec.MetadataOptions == nil {
+		c.Spec.MetadataOptions = &MetadataOptions{}
+	}
+	options, defaults := c.Spec.MetadataOptions, DefaultMetadataOptions()
+	if options.HTTPEndpoint == nil {
+		options.HTTPEndpoint = defaults.HTTPEndpoint
+	}
+	if options.HTTPProtocolIPv6 == nil {
+		options.HTTPProtocolIPv6 = defaults.HTTPProtocolIPv6
+	}
+	if options.HTTPPutResponseHopLimit == nil {
+		options.HTTPPutResponseHopLimit = defaults.HTTPPutResponseHopLimit
+	}
+	if options.HTTPTokens == nil {
+		options.HTTPTokens = defaults.HTTPTokens
+	}
+	for i := range c.Status.CapacityReservations {
+		reservation := &c.Status.CapacityReservations[i]
+		if reservation.ReservationType == "" {
+			reservation.ReservationType = CapacityReservationTypeDefault
+		}
+		if reservation.State == "" {
+			reservation.State = CapacityReservationStateActive
+		}
+	}
+}

@@ -1,0 +1,158 @@
+package v1
+
+import (
+	"k8s.io/apimachinery/pkg/api/resource"
+)
+
+// BlockDeviceMapping is one volume of a machine.
+type BlockDeviceMapping struct {
+	// DeviceName is where it is attached: "/dev/xvda". Nil: EC2 chooses.
+	// +optional
+	DeviceName *string `json:"deviceName,omitempty"`
+	// EBS describes the volume. Required.
+	// +optional
+	EBS *BlockDevice `json:"ebs,omitempty"`
+	// RootVolume marks the volume that holds the kubelet's files, so that its size counts as ephemeral storage. It
+	// changes nothing in EC2. At most one mapping has it.
+	// +optional
+	RootVolume bool `json:"rootVolume,omitempty"`
+}
+
+// BlockDevice is an EBS volume. A nil member is left to EC2.
+type BlockDevice struct {
+	// DeleteOnTermination removes the volume with the machine.
+	// +optional
+	DeleteOnTermination *bool `json:"deleteOnTermination,omitempty"`
+	// Encrypted encrypts the volume.
+	// +optional
+	Encrypted *bool `json:"encrypted,omitempty"`
+	// IOPS is the volume's operations per second; for gp3, io1 and io2.
+	// +optional
+	IOPS *int64 `json:"iops,omitempty"`
+	// KMSKeyID is the id, alias or ARN of the key to encrypt with.
+	// +optional
+	KMSKeyID *string `json:"kmsKeyID,omitempty"`
+	// SnapshotID is the snapshot to fill the volume from. One of SnapshotID and VolumeSize is given.
+	// +optional
+	SnapshotID *string `json:"snapshotID,omitempty"`
+	// Throughput in MiB/s; for gp3.
+	// +optional
+	Throughput *int64 `json:"throughput,omitempty"`
+	// VolumeInitializationRate is how fast the snapshot is read in, 100 to 300 MiB/s; needs SnapshotID.
+	// +optional
+	VolumeInitializationRate *int32 `json:"volumeInitializationRate,omitempty"`
+	// VolumeSize is the size; EC2 gets it in GiB, rounded up (see VolumeSizeGiB). One of SnapshotID and VolumeSize is
+	// given.
+	// +optional
+	VolumeSize *resource.Quantity `json:"volumeSize,omitempty"`
+	// VolumeType of the volume.
+	// +optional
+	VolumeType *VolumeType `json:"volumeType,omitempty"`
+}
+
+// VolumeType is a type of EBS volume.
+type VolumeType string
+
+// The types of EBS volumes.
+const (
+	VolumeTypeStandard VolumeType = "standard"
+	VolumeTypeIO1      VolumeType = "io1"
+	VolumeTypeIO2      VolumeType = "io2"
+	VolumeTypeGP2      VolumeType = "gp2"
+	VolumeTypeSC1      VolumeType = "sc1"
+	VolumeTypeST1      VolumeType = "st1"
+	VolumeTypeGP3      VolumeType = "gp3"
+)
+
+const gibibyte = 1 << 30
+
+// VolumeSizeGiB is the size as EC2 is told it: GiB, rounded up. It is 0 when no size is given.
+func (b *BlockDevice) VolumeSizeGiB() int64 {
+	if b == nil || b.VolumeSize == nil {
+		return 0
+	}
+	bytes := b.VolumeSize.Value()
+	gib := bytes / gibibyte
+	if bytes%gibibyte > 0 {
+		gib++
+	}
+	return gib
+}
+
+// NetworkInterface is one interface of a machine.
+type NetworkInterface struct {
+	// NetworkCardIndex is the card it is on, from 0.
+	NetworkCardIndex int32 `json:"networkCardIndex"`
+	// DeviceIndex is its place on the card, from 0.
+	DeviceIndex int32 `json:"deviceIndex"`
+	// InterfaceType is what it carries.
+	InterfaceType InterfaceType `json:"interfaceType"`
+}
+
+// InterfaceType is what a network interface carries.
+type InterfaceType string
+
+const (
+	// InterfaceTypeInterface is an ordinary interface with IP addresses.
+	InterfaceTypeInterface InterfaceType = "interface"
+	// InterfaceTypeEFAOnly carries Elastic Fabric Adapter traffic and no IP.
+	InterfaceTypeEFAOnly InterfaceType = "efa-only"
+)
+
+// ConnectionTracking sets idle time-outs of security groups' connection tracking, in seconds. A nil member keeps EC2's
+// default; at least one is given.
+type ConnectionTracking struct {
+	// TCPEstablishedTimeout is for established TCP connections: 60 to 432000.
+	// +optional
+	TCPEstablishedTimeout *int32 `json:"tcpEstablishedTimeout,omitempty"`
+	// UDPStreamTimeout is for UDP flows with more than one exchange: 60 to 180.
+	// +optional
+	UDPStreamTimeout *int32 `json:"udpStreamTimeout,omitempty"`
+	// UDPTimeout is for UDP flows in one direction or with a single exchange: 30 to 60.
+	// +optional
+	UDPTimeout *int32 `json:"udpTimeout,omitempty"`
+}
+
+// Switch turns a feature on or off, in EC2's words.
+type Switch string
+
+const (
+	// Enabled turns the feature on.
+	Enabled Switch = "enabled"
+	// Disabled turns the feature off.
+	Disabled Switch = "disabled"
+)
+
+// HTTPTokens says whether the metadata service insists on session tokens (IMDSv2).
+type HTTPTokens string
+
+const (
+	// HTTPTokensRequired refuses requests without a token.
+	HTTPTokensRequired HTTPTokens = "required"
+	// HTTPTokensOptional answers requests without a token too.
+	HTTPTokensOptional HTTPTokens = "optional"
+)
+
+// MetadataOptions sets up the instance metadata service. A nil member reads as its default.
+type MetadataOptions struct {
+	// HTTPEndpoint switches the service. Default enabled.
+	// +optional
+	HTTPEndpoint *Switch `json:"httpEndpoint,omitempty"`
+	// HTTPProtocolIPv6 switches its IPv6 address. Default disabled.
+	// +optional
+	HTTPProtocolIPv6 *Switch `json:"httpProtocolIPv6,omitempty"`
+	// HTTPPutResponseHopLimit is how many hops an answer with a token may travel, 1 to 64. Default 1, which keeps
+	// pods with their own network out.
+	// +optional
+	HTTPPutResponseHopLimit *int64 `json:"httpPutResponseHopLimit,omitempty"`
+	// HTTPTokens says whether session tokens are required. Default required.
+	// +optional
+	HTTPTokens *HTTPTokens `json:"httpTokens,omitempty"`
+}
+
+// CPUOptions are settings of the processor.
+type CPUOptions struct {
+	// NestedVirtualization lets the machine run virtual machines itself. Nil: EC2's default.
+	// +optional
+	NestedVirtualization *Switch `json:"nestedVirtualization,omitempty"`
+}

@@ -1,0 +1,167 @@
+package v1
+
+// Labels of instance types: facts about the hardware, as EC2 states them.
+const (
+	// LabelInstanceHypervisor is the hypervisor: "nitro", "xen", or "" for bare metal.
+	LabelInstanceHypervisor = "karpenter.k8s.aws/instance-hypervisor"
+	// LabelInstanceEncryptionInTransitSupported is "true" when traffic between such machines is encrypted.
+	LabelInstanceEncryptionInTransitSupported = "karpenter.k8s.aws/instance-encryption-in-transit-supported"
+	// LabelInstanceCategory is the letters before the generation: "m" in m5.large.
+	LabelInstanceCategory = "karpenter.k8s.aws/instance-category"
+	// LabelInstanceFamily is the part before the dot: "m5" in m5.large.
+	LabelInstanceFamily = "karpenter.k8s.aws/instance-family"
+	// LabelInstanceGeneration is the number in the family: "5" in m5.large.
+	LabelInstanceGeneration = "karpenter.k8s.aws/instance-generation"
+	// LabelInstanceSize is the part after the dot: "large" in m5.large.
+	LabelInstanceSize = "karpenter.k8s.aws/instance-size"
+	// LabelInstanceLocalNVME is the size of the local NVMe disks in GB.
+	LabelInstanceLocalNVME = "karpenter.k8s.aws/instance-local-nvme"
+	// LabelInstanceCPU is the number of vCPUs.
+	LabelInstanceCPU = "karpenter.k8s.aws/instance-cpu"
+	// LabelInstanceCPUManufacturer is the maker of the processor: "intel", "amd", "aws".
+	LabelInstanceCPUManufacturer = "karpenter.k8s.aws/instance-cpu-manufacturer"
+	// LabelInstanceCPUSustainedClockSpeedMhz is the clock speed the processor keeps up, in MHz.
+	LabelInstanceCPUSustainedClockSpeedMhz = "karpenter.k8s.aws/instance-cpu-sustained-clock-speed-mhz"
+	// LabelInstanceMemory is the memory in MiB.
+	LabelInstanceMemory = "karpenter.k8s.aws/instance-memory"
+	// LabelInstanceEBSBandwidth is the bandwidth to EBS in Mbit/s.
+	LabelInstanceEBSBandwidth = "karpenter.k8s.aws/instance-ebs-bandwidth"
+	// LabelInstanceNetworkBandwidth is the baseline bandwidth of the network in Mbit/s.
+	LabelInstanceNetworkBandwidth = "karpenter.k8s.aws/instance-network-bandwidth"
+	// LabelInstanceGPUName is the model of the GPUs.
+	LabelInstanceGPUName = "karpenter.k8s.aws/instance-gpu-name"
+	// LabelInstanceGPUManufacturer is the maker of the GPUs.
+	LabelInstanceGPUManufacturer = "karpenter.k8s.aws/instance-gpu-manufacturer"
+	// LabelInstanceGPUCount is the number of GPUs.
+	LabelInstanceGPUCount = "karpenter.k8s.aws/instance-gpu-count"
+	// LabelInstanceGPUMemory is the memory of one GPU in MiB.
+	LabelInstanceGPUMemory = "karpenter.k8s.aws/instance-gpu-memory"
+	// LabelInstanceAcceleratorName is the model of the accelerators.
+	LabelInstanceAcceleratorName = "karpenter.k8s.aws/instance-accelerator-name"
+	// LabelInstanceAcceleratorManufacturer is the maker of the accelerators.
+	LabelInstanceAcceleratorManufacturer = "karpenter.k8s.aws/instance-accelerator-manufacturer"
+	// LabelInstanceAcceleratorCount is the number of accelerators.
+	LabelInstanceAcceleratorCount = "karpenter.k8s.aws/instance-accelerator-count"
+	// LabelInstanceCapabilityFlex is "true" for flex types, which promise less than the whole processor.
+	LabelInstanceCapabilityFlex = "karpenter.k8s.aws/instance-capability-flex"
+)
+
+// Labels of offerings and of where a machine runs.
+const (
+	// LabelInstanceTenancy is whose hardware it is: see the Tenancy constants.
+	LabelInstanceTenancy = "karpenter.k8s.aws/instance-tenancy"
+	// LabelCapacityReservationID is the reservation a machine is in.
+	LabelCapacityReservationID = "karpenter.k8s.aws/capacity-reservation-id"
+	// LabelCapacityReservationType is the kind of that reservation.
+	LabelCapacityReservationType = "karpenter.k8s.aws/capacity-reservation-type"
+	// LabelCapacityReservationInterruptible is "true" when the owner of that reservation may take instances back.
+	LabelCapacityReservationInterruptible = "karpenter.k8s.aws/capacity-reservation-interruptible"
+	// LabelPlacementGroupID is the placement group a machine is in.
+	LabelPlacementGroupID = "karpenter.k8s.aws/placement-group-id"
+	// LabelPlacementGroupPartition is the partition of that group.
+	LabelPlacementGroupPartition = "karpenter.k8s.aws/placement-group-partition"
+	// LabelTopologyZoneID is the id of the availability zone, the same in every account.
+	LabelTopologyZoneID = "topology.k8s.aws/zone-id"
+	// LabelNodeClass names the EC2NodeClass of a claim or node; it is a tag on what EC2 makes for it too.
+	LabelNodeClass = "karpenter.k8s.aws/ec2nodeclass"
+)
+
+// Values of LabelInstanceTenancy.
+const (
+	// TenancyDefault is hardware shared with other accounts.
+	TenancyDefault = "default"
+	// TenancyDedicated is hardware of this account alone.
+	TenancyDedicated = "dedicated"
+)
+
+// WellKnownLabels returns the label keys whose values AWS states for every instance type or offering, beside those of
+// Kubernetes and of package api/requirements. The slice is sorted and the caller's.
+func WellKnownLabels() []string {
+	return []string{
+		LabelCapacityReservationID,
+		LabelCapacityReservationInterruptible,
+		LabelCapacityReservationType,
+		LabelInstanceAcceleratorCount,
+		LabelInstanceAcceleratorManufacturer,
+		LabelInstanceAcceleratorName,
+		LabelInstanceCapabilityFlex,
+		LabelInstanceCategory,
+		LabelInstanceCPU,
+		LabelInstanceCPUManufacturer,
+		LabelInstanceCPUSustainedClockSpeedMhz,
+		LabelInstanceEBSBandwidth,
+		LabelInstanceEncryptionInTransitSupported,
+		LabelInstanceFamily,
+		LabelInstanceGeneration,
+		LabelInstanceGPUCount,
+		LabelInstanceGPUManufacturer,
+		LabelInstanceGPUMemory,
+		LabelInstanceGPUName,
+		LabelInstanceHypervisor,
+		LabelInstanceLocalNVME,
+		LabelInstanceMemory,
+		LabelInstanceNetworkBandwidth,
+		LabelInstanceSize,
+		LabelInstanceTenancy,
+		LabelPlacementGroupID,
+		LabelPlacementGroupPartition,
+		LabelTopologyZoneID,
+	}
+}
+
+// Annotations.
+const (
+	// AnnotationHash holds the drift hash, on the node class and on each claim made with it.
+	AnnotationHash = "karpenter.k8s.aws/ec2nodeclass-hash"
+	// AnnotationHashVersion holds the version of the drift hash; hashes of different versions can't be compared.
+	AnnotationHashVersion = "karpenter.k8s.aws/ec2nodeclass-hash-version"
+	// AnnotationInstanceTagged is "true" on a claim whose instance carries the tags that are known only after launch.
+	AnnotationInstanceTagged = "karpenter.k8s.aws/tagged"
+	// AnnotationClusterNameTagged is "true" on a claim whose instance carries the cluster's name as a tag.
+	AnnotationClusterNameTagged = "compatibility.karpenter.k8s.aws/cluster-name-tagged"
+	// AnnotationInstanceProfileName holds, on a claim, the profile its machine was launched with.
+	AnnotationInstanceProfileName = "karpenter.k8s.aws/instance-profile-name"
+)
+
+// TerminationFinalizer keeps a node class until no claim refers to it and what was made for it in AWS is gone.
+const TerminationFinalizer = "karpenter.k8s.aws/termination"
+
+// RestrictedLabelDomain is the domain whose labels, but for the well-known ones, users may not set.
+const RestrictedLabelDomain = "karpenter.k8s.aws"
+
+// Tags that are put on what is made for a launch; users may not set them.
+const (
+	// TagClusterPrefix with the cluster's name is the tag, valued "owned", of all that belongs to the cluster.
+	TagClusterPrefix = "kubernetes.io/cluster/"
+	// TagClusterName holds the cluster's name.
+	TagClusterName = "eks:eks-cluster-name"
+	// TagNodePool holds the pool's name.
+	TagNodePool = "karpenter.sh/nodepool"
+	// TagNodeClaim holds the claim's name.
+	TagNodeClaim = "karpenter.sh/nodeclaim"
+	// TagNodeClass holds the node class' name.
+	TagNodeClass = LabelNodeClass
+	// TagName is the name that AWS's console shows; users may set it.
+	TagName = "Name"
+)
+
+// Condition types of an EC2NodeClass.
+const (
+	// ConditionReady is the roll-up of all others.
+	ConditionReady = "Ready"
+	// ConditionSubnetsReady: the terms match at least one subnet.
+	ConditionSubnetsReady = "SubnetsReady"
+	// ConditionSecurityGroupsReady: the terms match at least one security group.
+	ConditionSecurityGroupsReady = "SecurityGroupsReady"
+	// ConditionAMIsReady: the terms match at least one image.
+	ConditionAMIsReady = "AMIsReady"
+	// ConditionInstanceProfileReady: the instance profile exists.
+	ConditionInstanceProfileReady = "InstanceProfileReady"
+	// ConditionPlacementGroupReady: the placement group exists, or none was asked for.
+	ConditionPlacementGroupReady = "PlacementGroupReady"
+	// ConditionCapacityReservationsReady: the capacity reservations were looked up. Only where reserved capacity is
+	// in use.
+	ConditionCapacityReservationsReady = "CapacityReservationsReady"
+	// ConditionValidationSucceeded: the node class is valid and EC2 would let its machines be launched.
+	ConditionValidationSucceeded = "ValidationSucceeded"
+)

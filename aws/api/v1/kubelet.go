@@ -1,0 +1,133 @@
+package v1
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/util/intstr"
+)
+
+// KubeletConfiguration configures the kubelet of a node. The fields are those that node autoscaling itself reads or
+// renders; any other key of the kubelet's own configuration (kubelet.config.k8s.io/v1beta1) is kept in Other, for
+// families that can render it. A nil member leaves the setting to the family.
+//
+// +kubebuilder:validation:Type=object
+// +kubebuilder:pruning:PreserveUnknownFields
+type KubeletConfiguration struct {
+	// ClusterDNS are the addresses of the cluster's DNS service. Nil: discovered.
+	// +optional
+	ClusterDNS []string `json:"clusterDNS,omitzero"`
+	// MaxPods is how many pods the node takes: a number, or a CEL expression over the instance type's facts (a gated
+	// alpha feature of the reference). Nil: computed for the instance type.
+	// +optional
+	MaxPods *intstr.IntOrString `json:"maxPods,omitempty"`
+	// PodsPerCore bounds the pods by the number of vCPUs as well; it never raises MaxPods. 0 is no bound.
+	// +optional
+	PodsPerCore *int32 `json:"podsPerCore,omitempty"`
+	// SystemReserved is kept back for the operating system: resource name to quantity, or to a CEL expression.
+	// +optional
+	SystemReserved map[string]string `json:"systemReserved,omitzero"`
+	// KubeReserved is kept back for Kubernetes' own daemons: resource name to quantity, or to a CEL expression. A
+	// resource that is not named is computed for the instance type.
+	// +optional
+	KubeReserved map[string]string `json:"kubeReserved,omitzero"`
+	// EvictionHard are thresholds at which pods are evicted at once: signal to quantity or percentage.
+	// +optional
+	EvictionHard map[string]string `json:"evictionHard,omitzero"`
+	// EvictionSoft are thresholds at which pods are evicted after a grace period: signal to quantity or percentage.
+	// +optional
+	EvictionSoft map[string]string `json:"evictionSoft,omitzero"`
+	// EvictionSoftGracePeriod is the grace period of each signal of EvictionSoft, as a Go duration.
+	// +optional
+	EvictionSoftGracePeriod map[string]string `json:"evictionSoftGracePeriod,omitzero"`
+	// EvictionMaxPodGracePeriod bounds the pod's own grace period in a soft eviction, in seconds.
+	// +optional
+	EvictionMaxPodGracePeriod *int32 `json:"evictionMaxPodGracePeriod,omitempty"`
+	// ImageGCHighThresholdPercent is the disk usage above which images are always collected, 0 to 100.
+	// +optional
+	ImageGCHighThresholdPercent *int32 `json:"imageGCHighThresholdPercent,omitempty"`
+	// ImageGCLowThresholdPercent is the disk usage below which images are never collected, 0 to 100.
+	// +optional
+	ImageGCLowThresholdPercent *int32 `json:"imageGCLowThresholdPercent,omitempty"`
+	// CPUCFSQuota enforces CPU limits by CFS quota. Nil: the kubelet's default, on.
+	// +optional
+	CPUCFSQuota *bool `json:"cpuCFSQuota,omitempty"`
+	// Other are all further keys with their values. A key that is one of the fields above does not belong here and is
+	// not written.
+	Other map[string]RawJSON `json:"-"`
+}
+
+// ManagedKubeletKeys returns the keys that KubeletConfiguration has fields for. The slice is the caller's.
+func ManagedKubeletKeys() []string {
+	return []string{
+		"clusterDNS", "maxPods", "podsPerCore", "systemReserved", "kubeReserved", "evictionHard", "evictionSoft",
+		"evictionSoftGracePeriod", "evictionMaxPodGracePeriod", "imageGCHighThresholdPercent",
+		"imageGCLowThresholdPercent", "cpuCFSQuota",
+	}
+}
+
+// managedKubelet is the block without Other and without methods: what encoding/json can do by itself.
+type managedKubelet KubeletConfiguration
+
+// MarshalJSON writes the fields and the other keys as one object, sorted by key.
+func (k KubeletConfiguration) MarshalJSON() ([]byte, error) {
+	managed, err := json.Marshal(managedKubelet(k))
+	if err != nil || len(k.Other) == 0 {
+		return managed, err
+	}
+	all := make(map[string]json.RawMessage, len(k.Other))
+	for key, value := range k.Other {
+		all[key] = json.RawMessage(value)
+	}
+	for _, key := range ManagedKubeletKeys() {
+		delete(all, key)
+	}
+	if err := json.Unmarshal(managed, &all); err != nil {
+		return nil, err
+	}
+	return json.Marshal(all)
+}
+
+// UnmarshalJSON reads the object; keys are matched exactly, and those without a field are kept in Other.
+func (k *KubeletConfiguration) UnmarshalJSON(data []byte) error {
+	if string(data) == "null" {
+		return nil
+	}
+	var other map[string]RawJSON
+	if err := json.Unmarshal(data, &other); err != nil {
+		return fmt.Errorf("kubelet must be an object: %w", err)
+	}
+	// encoding/json matches names regardless of case, so it is shown the managed keys alone.
+	managed := make(map[string]RawJSON)
+	for _, key := range ManagedKubeletKeys() {
+		if value, ok := other[key]; ok {
+			managed[key] = value
+			delete(other, key)
+		}
+	}
+	subset, err := json.Marshal(managed)
+	if err != nil {
+		return err
+	}
+	var decoded managedKubelet
+	if err := json.Unmarshal(subset, &decoded); err != nil {
+		return fmt.Errorf("kubelet: %w", err)
+	}
+	if len(other) > 0 {
+		decoded.Other = other
+	}
+	*k = KubeletConfiguration(decoded)
+	return nil
+}
+
+// RawJSON is one JSON value, as it was written.
+type RawJSON []byte
+
+// MarshalJSON returns the value; nil is null.
+func (r RawJSON) MarshalJSON() ([]byte, error) { return json.RawMessage(r).MarshalJSON() }
+
+// UnmarshalJSON keeps a copy of the value.
+func (r *RawJSON) UnmarshalJSON(data []byte) error {
+	*r = append(RawJSON(nil), data...)
+	return nil
+}

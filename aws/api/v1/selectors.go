@@ -1,0 +1,152 @@
+package v1
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// TagAnyValue as the value of a tag selects every resource that has the key. Other values may hold EC2's wildcards.
+const TagAnyValue = "*"
+
+// SubnetSelectorTerm selects subnets by their tags or one by its id.
+type SubnetSelectorTerm struct {
+	// Tags must all be on the subnet. At most 20; neither key nor value is empty.
+	// +optional
+	Tags map[string]string `json:"tags,omitempty"`
+	// ID is "subnet-…"; it excludes Tags.
+	// +optional
+	ID string `json:"id,omitempty"`
+}
+
+// SecurityGroupSelectorTerm selects security groups by their tags, by name, or one by its id.
+type SecurityGroupSelectorTerm struct {
+	// Tags must all be on the group. At most 20; neither key nor value is empty.
+	// +optional
+	Tags map[string]string `json:"tags,omitempty"`
+	// ID is "sg-…"; it excludes the other fields.
+	// +optional
+	ID string `json:"id,omitempty"`
+	// Name is the group's name attribute, not its Name tag; EC2's wildcards work. It excludes the other fields.
+	// +optional
+	Name string `json:"name,omitempty"`
+}
+
+// InstanceMatchCriteria is which launches a capacity reservation takes by itself.
+type InstanceMatchCriteria string
+
+const (
+	// InstanceMatchCriteriaOpen is a reservation that takes every launch that fits.
+	InstanceMatchCriteriaOpen InstanceMatchCriteria = "open"
+	// InstanceMatchCriteriaTargeted is a reservation that takes only launches that name it.
+	InstanceMatchCriteriaTargeted InstanceMatchCriteria = "targeted"
+)
+
+// CapacityReservationSelectorTerm selects capacity reservations.
+type CapacityReservationSelectorTerm struct {
+	// Tags must all be on the reservation. At most 20; neither key nor value is empty.
+	// +optional
+	Tags map[string]string `json:"tags,omitempty"`
+	// ID is "cr-…"; it excludes the other fields.
+	// +optional
+	ID string `json:"id,omitempty"`
+	// OwnerID is the account (12 digits) that owns the reservation. It narrows Tags or InstanceMatchCriteria and is
+	// not enough alone.
+	// +optional
+	OwnerID string `json:"ownerID,omitempty"`
+	// InstanceMatchCriteria is the criterion of the reservation.
+	// +optional
+	InstanceMatchCriteria InstanceMatchCriteria `json:"instanceMatchCriteria,omitempty"`
+}
+
+// AMISelectorTerm selects images.
+type AMISelectorTerm struct {
+	// Alias is "family@version": the images that AWS publishes for Kubernetes nodes (see ParseAlias). At most 30
+	// characters; it excludes the other fields and all other terms.
+	// +optional
+	Alias string `json:"alias,omitempty"`
+	// Tags must all be on the image. At most 20; neither key nor value is empty.
+	// +optional
+	Tags map[string]string `json:"tags,omitempty"`
+	// ID is "ami-…"; it excludes the other fields.
+	// +optional
+	ID string `json:"id,omitempty"`
+	// Name is the image's name attribute; EC2's wildcards work.
+	// +optional
+	Name string `json:"name,omitempty"`
+	// Owner is an account id, self, amazon or aws-marketplace. It narrows Name or Tags and is not enough alone.
+	// +optional
+	Owner string `json:"owner,omitempty"`
+	// SSMParameter is the name or ARN of an SSM parameter that holds the image's id.
+	// +optional
+	SSMParameter string `json:"ssmParameter,omitempty"`
+}
+
+// PlacementGroupSelector selects one placement group. Exactly one field is given.
+type PlacementGroupSelector struct {
+	// Name of the group.
+	// +optional
+	Name *string `json:"name,omitempty"`
+	// ID is "pg-…".
+	// +optional
+	ID *string `json:"id,omitempty"`
+}
+
+// CapacityReservationType is the kind of a capacity reservation.
+type CapacityReservationType string
+
+const (
+	// CapacityReservationTypeDefault is an on-demand capacity reservation.
+	CapacityReservationTypeDefault CapacityReservationType = "default"
+	// CapacityReservationTypeCapacityBlock is a capacity block: accelerators for a fixed time.
+	CapacityReservationTypeCapacityBlock CapacityReservationType = "capacity-block"
+)
+
+// CapacityReservationState is how long a reservation is still good for.
+type CapacityReservationState string
+
+const (
+	// CapacityReservationStateActive is a reservation that machines may be launched into.
+	CapacityReservationStateActive CapacityReservationState = "active"
+	// CapacityReservationStateExpiring is a capacity block close to its end.
+	CapacityReservationStateExpiring CapacityReservationState = "expiring"
+)
+
+// CapacityReservation is a capacity reservation that was found.
+type CapacityReservation struct {
+	// AvailabilityZone is the name of its zone.
+	AvailabilityZone string `json:"availabilityZone"`
+	// EndTime is when it ends; nil when it has no end.
+	// +optional
+	EndTime *metav1.Time `json:"endTime,omitempty"`
+	// ID is "cr-…".
+	ID string `json:"id"`
+	// InstanceMatchCriteria is which launches it takes by itself.
+	InstanceMatchCriteria InstanceMatchCriteria `json:"instanceMatchCriteria"`
+	// InstanceType is what it is a reservation of.
+	InstanceType string `json:"instanceType"`
+	// OwnerID is the account that owns it.
+	OwnerID string `json:"ownerID"`
+	// ReservationType is its kind. Empty reads as default.
+	// +optional
+	ReservationType CapacityReservationType `json:"reservationType,omitempty"`
+	// Interruptible says that its owner may take instances back. False when EC2 doesn't say.
+	// +optional
+	Interruptible bool `json:"interruptible,omitempty"`
+	// State is how long it is still good for. Empty reads as active.
+	// +optional
+	State CapacityReservationState `json:"state,omitempty"`
+}
+
+// AMI is an image that was found.
+type AMI struct {
+	// ID is "ami-…".
+	ID string `json:"id"`
+	// Name is the image's name attribute.
+	// +optional
+	Name string `json:"name,omitempty"`
+	// Deprecated is true once AWS or the owner has deprecated it; it can still be launched.
+	// +optional
+	Deprecated bool `json:"deprecated,omitempty"`
+	// Requirements say which instance types it boots on.
+	Requirements []corev1.NodeSelectorRequirement `json:"requirements"`
+}
