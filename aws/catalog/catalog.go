@@ -1,0 +1,82 @@
+package catalog
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"sort"
+)
+
+// Schema is the value of "schema" in a catalogue file of the shape this package reads.
+const Schema = "drawknife-ec2-catalog/1"
+
+// defaultSpotSource is the key of the spot prices' source in catalogue files, whose records don't name it.
+const defaultSpotSource = "b"
+
+// Catalog is a list of EC2 instance types of one region. It is made by Embedded, Load, Parse,
+// ParseDescribeInstanceTypes or New and not changed afterwards: it may be shared between goroutines. The zero value is
+// an empty catalogue.
+type Catalog struct {
+	// Region the zones and prices are of, such as "us-east-1".
+	Region string
+	// Zones of the region.
+	Zones []Zone
+	// Sources say, for people, where the facts come from and of which day they are, by key: "hardware", and the keys
+	// that Type.OnDemandFrom and Type.SpotFrom name.
+	Sources map[string]string
+	// Types sorted by name; names are unique.
+	Types []Type
+}
+
+// Zone is an availability zone.
+type Zone struct {
+	// Name such as "us-east-1a"; which zone it is differs between accounts.
+	Name string `json:"name"`
+	// ID such as "use1-az2", the same in every account; empty when unknown.
+	ID string `json:"id,omitempty"`
+}
+
+// New checks c, sorts its types and returns a catalogue with them. The slices of c are copied, what they point to is
+// shared: the caller must not change it afterwards. The error is a *FieldError.
+func New(c Catalog) (*Catalog, error) {
+	out := &Catalog{
+		Region:  c.Region,
+		Zones:   slices.Clone(c.Zones),
+		Sources: maps.Clone(c.Sources),
+		Types:   slices.Clone(c.Types),
+	}
+	for i := range out.Types {
+		if out.Types[i].Name == "" { // while the index is still the caller's
+			return nil, &FieldError{Type: fmt.Sprintf("types[%d]", i), Field: "name", Problem: "must not be empty"}
+		}
+	}
+	slices.SortStableFunc(out.Types, func(a, b Type) int { return cmp.Compare(a.Name, b.Name) })
+	if err := out.validate(); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// Lookup finds a type by name. The result points into the catalogue: it is not to be changed.
+func (c *Catalog) Lookup(name string) (*Type, bool) {
+	i := sort.Search(len(c.Types), func(i int) bool { return c.Types[i].Name >= name })
+	if i == len(c.Types) || c.Types[i].Name != name {
+		return nil, false
+	}
+	return &c.Types[i], true
+}
+
+// OnDemandSource says where the type's on-demand price comes from, for people; empty when that is unknown.
+func (c *Catalog) OnDemandSource(t *Type) string {
+	source := c.Sources[t.OnDemandFrom]
+	if source != "" && t.OnDemandTenancy != "" {
+		source += " (" + t.OnDemandTenancy + " tenancy)"
+	}
+	return source
+}
+
+// SpotSource says where the type's spot prices come from, for people; empty when that is unknown.
+func (c *Catalog) SpotSource(t *Type) string {
+	return c.Sources[cmp.Or(t.SpotFrom, defaultSpotSource)]
+}

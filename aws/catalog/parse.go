@@ -1,0 +1,119 @@
+package catalog
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// MaxBytes is the most that any reader of this package takes in: several times the largest answer EC2 gives. More is
+// refused before it is parsed.
+const MaxBytes = 64 << 20
+
+// Load reads a catalogue file; see Parse.
+func Load(r io.Reader) (*Catalog, error) {
+	data, err := readAll(r, "catalogue")
+	if err != nil {
+		return nil, err
+	}
+	return Parse(data)
+}
+
+// Parse reads the text of a catalogue file. It is strict: an unknown field, a missing or unreasonable number, a type
+// that is there twice or a zone that does not exist refuses the whole file. A fact that is wrong is a *FieldError
+// naming the type and the field; text that isn't JSON is an error with the place in it.
+func Parse(data []byte) (*Catalog, error) {
+	if len(data) > MaxBytes {
+		return nil, tooLarge("catalogue")
+	}
+	var file struct {
+		Schema  string            `json:"schema"`
+		Region  string            `json:"region"`
+		Zones   []Zone            `json:"zones"`
+		Sources map[string]string `json:"sources"`
+		Types   []json.RawMessage `json:"types"`
+		// Answer is there only to recognise a file that belongs to ParseDescribeInstanceTypes.
+		Answer json.RawMessage `json:"InstanceTypes"`
+	}
+	if err := decodeStrict(data, &file); err != nil {
+		return nil, fmt.Errorf("reading the catalogue: %w", err)
+	}
+	if file.Answer != nil {
+		return nil, errors.New("reading the catalogue: this is the output of `aws ec2 describe-instance-types`, which needs a prices file beside it")
+	}
+	if file.Schema != Schema {
+		return nil, &FieldError{Field: "schema", Problem: fmt.Sprintf("must be %q, is %q", Schema, file.Schema)}
+	}
+	if len(file.Types) > maxTypes {
+		return nil, &FieldError{Field: "types", Problem: fmt.Sprintf("must have at most %d entries, has %d", maxTypes, len(file.Types))}
+	}
+	types := make([]Type, len(file.Types))
+	for i, record := range file.Types {
+		if err := decodeStrict(record, &types[i]); err != nil {
+			return nil, recordError(i, record, err)
+		}
+	}
+	return New(Catalog{Region: file.Region, Zones: file.Zones, Sources: file.Sources, Types: types})
+}
+
+// readAll reads at most MaxBytes.
+func readAll(r io.Reader, what string) ([]byte, error) {
+	if r == nil {
+		return nil, fmt.Errorf("reading the %s: there is none", what)
+	}
+	data, err := io.ReadAll(io.LimitReader(r, MaxBytes+1))
+	if err != nil {
+		return nil, fmt.Errorf("reading the %s: %w", what, err)
+	}
+	if len(data) > MaxBytes {
+		return nil, tooLarge(what)
+	}
+	return data, nil
+}
+
+func tooLarge(what string) error {
+	return fmt.Errorf("reading the %s: it has more than %d MiB, the most that is read", what, MaxBytes>>20)
+}
+
+// decodeStrict reads exactly one JSON value into v and refuses fields that v has not.
+func decodeStrict(data []byte, v any) error {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	if err := d.Decode(v); err != nil {
+		return describeJSONError(err)
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return fmt.Errorf("there is something after the end of the value, at byte %d", d.InputOffset())
+	}
+	return nil
+}
+
+// describeJSONError adds the place to errors that know it but don't print it.
+func describeJSONError(err error) error {
+	var syntax *json.SyntaxError
+	if errors.As(err, &syntax) {
+		return fmt.Errorf("not JSON at byte %d: %w", syntax.Offset, err)
+	}
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return fmt.Errorf("the JSON text ends too early: %w", err)
+	}
+	return err
+}
+
+// recordError says which type's record could not be decoded, and which field of it if that is known.
+func recordError(i int, record []byte, err error) error {
+	var id struct {
+		Name string `json:"name"`
+	}
+	// The record is known to be bad: a name that cannot be read either is replaced by its place.
+	if json.Unmarshal(record, &id) != nil && id.Name == "" || id.Name == "" {
+		id.Name = fmt.Sprintf("types[%d]", i)
+	}
+	var mismatch *json.UnmarshalTypeError
+	if errors.As(err, &mismatch) {
+		return &FieldError{Type: id.Name, Field: mismatch.Field, Problem: fmt.Sprintf("must not be a JSON %s", mismatch.Value)}
+	}
+	return &FieldError{Type: id.Name, Problem: err.Error()}
+}
