@@ -1,0 +1,195 @@
+package instancetype
+
+import (
+	"math"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
+	"github.com/drawknife/drawknife/aws/catalog"
+)
+
+// Extended resources of EC2 machines. Each is the name that the device plugin or controller serving it advertises.
+const (
+	// ResourceNVIDIAGPU counts whole NVIDIA GPUs.
+	ResourceNVIDIAGPU corev1.ResourceName = "nvidia.com/gpu"
+	// ResourceAMDGPU counts whole AMD GPUs.
+	ResourceAMDGPU corev1.ResourceName = "amd.com/gpu"
+	// ResourceHabanaGaudi counts Gaudi accelerators.
+	ResourceHabanaGaudi corev1.ResourceName = "habana.ai/gaudi"
+	// ResourceNeuron counts Inferentia and Trainium devices.
+	ResourceNeuron corev1.ResourceName = "aws.amazon.com/neuron"
+	// ResourceNeuronCore counts the cores of those devices.
+	ResourceNeuronCore corev1.ResourceName = "aws.amazon.com/neuroncore"
+	// ResourceEFA counts Elastic Fabric Adapter interfaces.
+	ResourceEFA corev1.ResourceName = "vpc.amazonaws.com/efa"
+	// ResourcePodENI counts branch interfaces, one for each pod with security groups of its own.
+	ResourcePodENI corev1.ResourceName = "vpc.amazonaws.com/pod-eni"
+	// ResourcePrivateIPv4Address counts addresses for pods on Windows nodes.
+	ResourcePrivateIPv4Address corev1.ResourceName = "vpc.amazonaws.com/PrivateIPv4Address"
+)
+
+// defaultMaxPods is the pod limit where neither the class nor the network interfaces set one: Kubernetes' own default.
+const defaultMaxPods = 110
+
+// contiguousMemoryMiB is what Graviton machines keep for contiguous allocations and don't report (AWI-063).
+const contiguousMemoryMiB = 64
+
+// capacity is a machine's capacity in integers: equal capacities share one resource list.
+type capacity struct {
+	vcpus      int64
+	memory     int64 // bytes
+	disk       storage
+	pods       int64
+	nvidia     int64
+	amd        int64
+	gaudi      int64
+	neuron     int64
+	neuronCore int64
+	efa        int64
+	podENI     int64
+	addresses  int64 // Windows only
+	windows    bool
+}
+
+// storage is a size in bytes that is shown in decimal or binary units.
+type storage struct {
+	bytes   int64
+	decimal bool
+}
+
+// capacityOf computes AWI-062 to AWI-078.
+func (p *plan) capacityOf(t *catalog.Type) capacity {
+	c := capacity{
+		vcpus:   t.VCPUs,
+		memory:  p.memoryBytes(t),
+		disk:    p.ephemeralStorage(t),
+		pods:    p.pods(t),
+		efa:     t.Network.EFA,
+		windows: p.family.windowsBuild != "",
+	}
+	for _, g := range t.GPUs {
+		// Count is 0 for a part of a GPU: a pod that asks for a GPU means a whole one (AWI-073).
+		switch g.Manufacturer {
+		case "NVIDIA":
+			c.nvidia += g.Count
+		case "AMD":
+			c.amd += g.Count
+		case "Habana":
+			c.gaudi += g.Count
+		}
+	}
+	for i, d := range t.Accelerators.Neuron {
+		c.neuron += d.Count
+		if i == 0 {
+			c.neuronCore = d.Count * d.CoresPerDevice
+		}
+	}
+	if p.NetworkInterfaces != nil {
+		c.efa = p.efaOnly
+	}
+	if t.BranchENIs != nil {
+		c.podENI = *t.BranchENIs
+	}
+	if c.windows {
+		c.addresses = max(0, t.Network.IPv4PerENI-1)
+	}
+	return c
+}
+
+// estimatedMemoryMiB is the memory less what hypervisor and kernel are taken to keep (AWI-063).
+func (p *plan) estimatedMemoryMiB(t *catalog.Type) int64 {
+	m := t.MemoryMiB
+	if len(t.Architectures) > 0 && t.Architectures[0] == "arm64" {
+		m = max(0, m-contiguousMemoryMiB)
+	}
+	return m - int64(math.Ceil(float64(m)*p.memoryOverhead))
+}
+
+// memoryBytes prefers what was seen on such machines over the estimate (AWI-066).
+func (p *plan) memoryBytes(t *catalog.Type) int64 {
+	if seen, ok := p.DiscoveredMemory[t.Name]; ok && seen > 0 {
+		return seen
+	}
+	return p.estimatedMemoryMiB(t) << 20
+}
+
+// ephemeralStorage applies the first rule of AWI-068 that fits.
+func (p *plan) ephemeralStorage(t *catalog.Type) storage {
+	if p.InstanceStorePolicy == awsv1.InstanceStorePolicyRAID0 && t.LocalStorage != nil && t.LocalStorage.TotalGB > 0 {
+		return storage{bytes: t.LocalStorage.TotalGB * 1_000_000_000, decimal: true}
+	}
+	if i := slices.IndexFunc(p.BlockDevices, func(d BlockDevice) bool { return d.Root && d.SizeBytes > 0 }); i >= 0 {
+		return storage{bytes: p.BlockDevices[i].SizeBytes}
+	}
+	size := p.family.ephemeralBytes
+	if p.family.ephemeralDevice == "" {
+		// Which device of a custom image is the kubelet's isn't known; the last one is the best guess there is.
+		if n := len(p.BlockDevices); n > 0 {
+			size = p.BlockDevices[n-1].SizeBytes
+		}
+	} else if i := slices.IndexFunc(p.BlockDevices, func(d BlockDevice) bool {
+		return d.DeviceName == p.family.ephemeralDevice && d.SizeBytes > 0
+	}); i >= 0 {
+		size = p.BlockDevices[i].SizeBytes
+	}
+	if size == 0 {
+		size = 20 * gibi
+	}
+	return storage{bytes: size}
+}
+
+// pods is the pod limit (AWI-070).
+func (p *plan) pods(t *catalog.Type) int64 {
+	n := int64(defaultMaxPods)
+	switch {
+	case p.Kubelet.MaxPods != nil:
+		n = int64(*p.Kubelet.MaxPods)
+	case p.family.eniLimitedPods:
+		n = p.eniLimitedPods(t, p.ReservedENIs)
+	}
+	if perCore := p.Kubelet.PodsPerCore; perCore != nil && *perCore > 0 && p.family.podsPerCore {
+		n = min(n, int64(*perCore)*t.VCPUs)
+	}
+	return n
+}
+
+// eniLimitedPods is how many pods get addresses as secondary addresses of the interfaces of the default network card,
+// and two more that run on the host's network (AWI-071).
+func (p *plan) eniLimitedPods(t *catalog.Type, reservedENIs int64) int64 {
+	usable := t.Network.ENIsDefaultCard - reservedENIs - p.efaOnlyCard0
+	if usable <= 0 {
+		return 0
+	}
+	return usable*(max(1, t.Network.IPv4PerENI)-1) + 2
+}
+
+// list writes c as a resource list, zeros included (AWI-078).
+func (c capacity) list() corev1.ResourceList {
+	list := corev1.ResourceList{
+		corev1.ResourceCPU:              *resource.NewQuantity(c.vcpus, resource.DecimalSI),
+		corev1.ResourceMemory:           *resource.NewQuantity(c.memory, resource.BinarySI),
+		corev1.ResourceEphemeralStorage: c.disk.quantity(),
+		corev1.ResourcePods:             *resource.NewQuantity(c.pods, resource.DecimalSI),
+		ResourceNVIDIAGPU:               *resource.NewQuantity(c.nvidia, resource.DecimalSI),
+		ResourceAMDGPU:                  *resource.NewQuantity(c.amd, resource.DecimalSI),
+		ResourceHabanaGaudi:             *resource.NewQuantity(c.gaudi, resource.DecimalSI),
+		ResourceNeuron:                  *resource.NewQuantity(c.neuron, resource.DecimalSI),
+		ResourceNeuronCore:              *resource.NewQuantity(c.neuronCore, resource.DecimalSI),
+		ResourceEFA:                     *resource.NewQuantity(c.efa, resource.DecimalSI),
+		ResourcePodENI:                  *resource.NewQuantity(c.podENI, resource.DecimalSI),
+	}
+	if c.windows {
+		list[ResourcePrivateIPv4Address] = *resource.NewQuantity(c.addresses, resource.DecimalSI)
+	}
+	return list
+}
+
+func (s storage) quantity() resource.Quantity {
+	if s.decimal {
+		return *resource.NewQuantity(s.bytes, resource.DecimalSI)
+	}
+	return *resource.NewQuantity(s.bytes, resource.BinarySI)
+}

@@ -1,0 +1,63 @@
+package instancetype
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
+	"github.com/drawknife/drawknife/aws/catalog"
+)
+
+// Incompatible says why machines of a type can't be launched with the settings, in a sentence; it is empty when they
+// can (AWI-086, AWI-087). Resolve lists such a type with all its offerings unavailable.
+func Incompatible(t *catalog.Type, s Settings) string {
+	if why := networkIncompatible(t, s); why != "" {
+		return why
+	}
+	if (s.AMIFamily == "" || s.AMIFamily == awsv1.AMIFamilyAL2023) && strings.HasPrefix(t.Name, "a1.") {
+		return "AL2023 does not run on a1 types"
+	}
+	if s.NestedVirtualization && !slices.Contains(t.CPUFeatures, "nested-virtualization") {
+		return "its processor does not offer nested virtualization"
+	}
+	if s.PlacementStrategy != "" && !slices.Contains(t.PlacementStrategies, s.PlacementStrategy) {
+		return fmt.Sprintf("it cannot join a placement group of strategy %q", s.PlacementStrategy)
+	}
+	if s.ConnectionTracking && t.Hypervisor != "nitro" {
+		return "connection tracking can be configured only under the nitro hypervisor"
+	}
+	return ""
+}
+
+// networkIncompatible checks the interfaces that the class lists, if it lists any.
+func networkIncompatible(t *catalog.Type, s Settings) string {
+	if len(s.NetworkInterfaces) == 0 {
+		return ""
+	}
+	if t.Network.Cards == 0 {
+		return "it has no network cards"
+	}
+	if t.Network.ENA == "unsupported" {
+		return "it has no enhanced networking (ENA)"
+	}
+	efaOnly := int64(0)
+	for _, n := range s.NetworkInterfaces {
+		if int64(n.Card) >= t.Network.Cards {
+			return fmt.Sprintf("it has %d network cards, card %d is asked for", t.Network.Cards, n.Card)
+		}
+		if have := t.Network.CardENIs(n.Card); int64(n.Device) >= have {
+			return fmt.Sprintf("network card %d has %d interfaces, device %d is asked for", n.Card, have, n.Device)
+		}
+		if n.EFAOnly {
+			efaOnly++
+		}
+	}
+	if s.IPPrefixCount > 0 && 1+s.IPPrefixCount > t.Network.IPv4PerENI {
+		return fmt.Sprintf("an interface has room for %d address prefixes, %d are asked for", max(0, t.Network.IPv4PerENI-1), s.IPPrefixCount)
+	}
+	if efaOnly > t.Network.EFA {
+		return fmt.Sprintf("it has %d EFA interfaces, %d are asked for", t.Network.EFA, efaOnly)
+	}
+	return ""
+}

@@ -1,0 +1,61 @@
+package instancetype
+
+import (
+	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
+)
+
+// family is what an AMI family changes about capacity, overhead and labels (AWI-069, AWI-072, AWN-172).
+type family struct {
+	name awsv1.AMIFamily
+	// eniLimitedPods: without maxPods, the number of pods follows from network interfaces; otherwise it is 110.
+	eniLimitedPods bool
+	// podsPerCore is honoured.
+	podsPerCore bool
+	// reservedFromENIs: memory for Kubernetes' daemons follows from the ENI-limited number of pods, whatever the pod
+	// limit is; otherwise from the pod limit.
+	reservedFromENIs bool
+	// ephemeralDevice is where the kubelet's root lies; empty when that is unknown.
+	ephemeralDevice string
+	// ephemeralBytes is the size of that device's default volume; 0 when there is none.
+	ephemeralBytes int64
+	// windowsBuild is the value of the windows-build label; empty for Linux.
+	windowsBuild string
+}
+
+const gibi = 1 << 30
+
+// familyOf returns the traits of a family. Ubuntu and unknown names behave as AL2.
+func familyOf(name awsv1.AMIFamily) family {
+	f := family{
+		name:             name,
+		eniLimitedPods:   true,
+		podsPerCore:      true,
+		reservedFromENIs: true,
+		ephemeralDevice:  "/dev/xvda",
+		ephemeralBytes:   20 * gibi,
+	}
+	switch name {
+	case awsv1.AMIFamilyBottlerocket:
+		f.podsPerCore, f.reservedFromENIs = false, false
+		f.ephemeralDevice = "/dev/xvdb"
+	case awsv1.AMIFamilyCustom:
+		f.ephemeralDevice, f.ephemeralBytes = "", 0
+	case awsv1.AMIFamilyWindows2019:
+		return windows(name, "10.0.17763")
+	case awsv1.AMIFamilyWindows2022:
+		return windows(name, "10.0.20348")
+	case awsv1.AMIFamilyWindows2025:
+		return windows(name, "10.0.26100")
+	}
+	return f
+}
+
+func windows(name awsv1.AMIFamily, build string) family {
+	return family{
+		name:            name,
+		podsPerCore:     true,
+		ephemeralDevice: "/dev/sda1",
+		ephemeralBytes:  50 * gibi,
+		windowsBuild:    build,
+	}
+}

@@ -1,0 +1,279 @@
+package instancetype
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/api/requirements"
+	poolv1 "github.com/drawknife/drawknife/api/v1"
+	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
+	"github.com/drawknife/drawknife/aws/catalog"
+)
+
+// LabelNitroSandbox is "true" on types that support Nitro Enclaves (AWI-054).
+const LabelNitroSandbox = "karpenter.k8s.aws/nitro-sandbox"
+
+// labeller writes the requirements of one type after the other into the same slice; a Set copies what it is given.
+// Requirements that types have in common are made once and shared.
+type labeller struct {
+	plan   *plan
+	region string
+	reqs   []requirements.Requirement
+	shared map[label]requirements.Requirement
+	zones  map[string]zoneRequirements // by the type's zones, as text
+}
+
+type label struct{ key, value string }
+
+// zoneRequirements are what a type says about the zones it can be launched in.
+type zoneRequirements struct {
+	zone, id requirements.Requirement
+}
+
+func newLabeller(p *plan, region string) *labeller {
+	return &labeller{
+		plan:   p,
+		region: region,
+		shared: map[label]requirements.Requirement{},
+		zones:  map[string]zoneRequirements{},
+	}
+}
+
+// is states a label's value.
+func (l *labeller) is(key, value string) {
+	r, ok := l.shared[label{key, value}]
+	if !ok {
+		r = requirements.In(key, value)
+		l.shared[label{key, value}] = r
+	}
+	l.reqs = append(l.reqs, r)
+}
+
+// number states a whole number as a label's value.
+func (l *labeller) number(key string, value int64) { l.is(key, strconv.FormatInt(value, 10)) }
+
+// absent states that a type does not have the labels, so that whoever demands one never gets the type.
+func (l *labeller) absent(keys ...string) {
+	for _, key := range keys {
+		l.reqs = append(l.reqs, requirements.DoesNotExist(key))
+	}
+}
+
+// when states a number if it is one that is known, else absence.
+func (l *labeller) when(known bool, key string, value int64) {
+	if known {
+		l.number(key, value)
+	} else {
+		l.absent(key)
+	}
+}
+
+// requirements are all labels of a type (AWI-029 to AWI-057).
+func (l *labeller) requirements(t *catalog.Type) requirements.Set {
+	l.reqs = l.reqs[:0]
+	l.kubernetes(t)
+	l.naming(t)
+	l.hardware(t)
+	l.network(t)
+	l.devices(t)
+	l.reqs = append(l.reqs, requirements.In(awsv1.LabelInstanceTenancy, awsv1.TenancyDefault, awsv1.TenancyDedicated))
+	// No reservation and no placement group is part of the settings; both speak through offerings when they are.
+	l.absent(awsv1.LabelCapacityReservationID, awsv1.LabelCapacityReservationType, awsv1.LabelCapacityReservationInterruptible,
+		awsv1.LabelPlacementGroupID, awsv1.LabelPlacementGroupPartition)
+	return requirements.NewSet(l.reqs...)
+}
+
+// kubernetes states the labels that Kubernetes gives a meaning, and the capacity type.
+func (l *labeller) kubernetes(t *catalog.Type) {
+	// The name is of one type alone: nothing to share.
+	l.reqs = append(l.reqs, requirements.In(corev1.LabelInstanceTypeStable, t.Name))
+	arch := architecture(t)
+	l.is(corev1.LabelArchStable, arch)
+	switch build := l.plan.family.windowsBuild; {
+	case build == "":
+		l.is(corev1.LabelOSStable, string(corev1.Linux))
+		l.absent(corev1.LabelWindowsBuild)
+	case arch == poolv1.ArchitectureAmd64:
+		l.is(corev1.LabelOSStable, string(corev1.Windows))
+		l.is(corev1.LabelWindowsBuild, build)
+	default:
+		// There is no Windows for other architectures: without an operating system no pod fits.
+		l.absent(corev1.LabelOSStable)
+		l.is(corev1.LabelWindowsBuild, build)
+	}
+	if l.region != "" {
+		l.is(corev1.LabelTopologyRegion, l.region)
+	} else {
+		l.absent(corev1.LabelTopologyRegion)
+	}
+	zones := l.zoneRequirements(t)
+	l.reqs = append(l.reqs, zones.zone, zones.id)
+	var capacityTypes []string
+	for _, usage := range t.UsageClasses {
+		if usage == poolv1.CapacityTypeOnDemand || usage == poolv1.CapacityTypeSpot {
+			capacityTypes = append(capacityTypes, usage)
+		}
+	}
+	if len(capacityTypes) == 1 {
+		l.is(poolv1.CapacityTypeLabelKey, capacityTypes[0])
+	} else {
+		l.reqs = append(l.reqs, requirements.In(poolv1.CapacityTypeLabelKey, capacityTypes...))
+	}
+}
+
+// zoneRequirements are shared by types that are offered in the same zones.
+func (l *labeller) zoneRequirements(t *catalog.Type) zoneRequirements {
+	var key [16]byte
+	text := key[:0]
+	for _, i := range t.Zones {
+		text = strconv.AppendInt(append(text, ' '), int64(i), 10)
+	}
+	if known, ok := l.zones[string(text)]; ok {
+		return known
+	}
+	var names, ids []string
+	for _, i := range t.Zones {
+		if zone := l.plan.zones[i]; zone.usable {
+			names = append(names, zone.name)
+			if zone.id != "" {
+				ids = append(ids, zone.id)
+			}
+		}
+	}
+	made := zoneRequirements{
+		zone: requirements.In(corev1.LabelTopologyZone, names...),
+		id:   requirements.In(awsv1.LabelTopologyZoneID, ids...),
+	}
+	l.zones[string(text)] = made
+	return made
+}
+
+// naming states what follows from the type's name.
+func (l *labeller) naming(t *catalog.Type) {
+	if category, generation, ok := categoryAndGeneration(t.Name); ok {
+		l.is(awsv1.LabelInstanceCategory, category)
+		l.is(awsv1.LabelInstanceGeneration, generation)
+	} else {
+		l.absent(awsv1.LabelInstanceCategory, awsv1.LabelInstanceGeneration)
+	}
+	family, size, ok := strings.Cut(t.Name, ".")
+	if ok && !strings.Contains(size, ".") {
+		l.is(awsv1.LabelInstanceFamily, family)
+		l.is(awsv1.LabelInstanceSize, size)
+	} else {
+		l.absent(awsv1.LabelInstanceFamily, awsv1.LabelInstanceSize)
+	}
+	l.is(awsv1.LabelInstanceCapabilityFlex, strconv.FormatBool(strings.Contains(family, "-flex")))
+}
+
+// hardware states processor, memory, disks and hypervisor.
+func (l *labeller) hardware(t *catalog.Type) {
+	l.number(awsv1.LabelInstanceCPU, t.VCPUs)
+	if t.CPUManufacturer != "" {
+		l.is(awsv1.LabelInstanceCPUManufacturer, kebab(t.CPUManufacturer))
+	} else {
+		l.absent(awsv1.LabelInstanceCPUManufacturer)
+	}
+	l.number(awsv1.LabelInstanceCPUSustainedClockSpeedMhz, int64(math.Round(t.ClockGHz*1000)))
+	l.number(awsv1.LabelInstanceMemory, t.MemoryMiB)
+	l.when(t.EBS.Optimized == "default" && t.EBS.MaxMbps > 0, awsv1.LabelInstanceEBSBandwidth, t.EBS.MaxMbps)
+	if t.LocalStorage != nil && t.LocalStorage.NVMe != "unsupported" {
+		l.number(awsv1.LabelInstanceLocalNVME, t.LocalStorage.TotalGB)
+	} else {
+		l.absent(awsv1.LabelInstanceLocalNVME)
+	}
+	l.is(awsv1.LabelInstanceHypervisor, t.Hypervisor)
+	l.is(LabelNitroSandbox, strconv.FormatBool(t.Enclaves))
+}
+
+func (l *labeller) network(t *catalog.Type) {
+	l.when(t.Network.Mbps > 0, awsv1.LabelInstanceNetworkBandwidth, t.Network.Mbps)
+	l.is(awsv1.LabelInstanceEncryptionInTransitSupported, strconv.FormatBool(t.Network.EncryptInTransit))
+}
+
+// devices states GPUs and accelerators. With several kinds of a device in one machine there is no one value to state.
+func (l *labeller) devices(t *catalog.Type) {
+	if len(t.GPUs) == 1 {
+		gpu := t.GPUs[0]
+		l.is(awsv1.LabelInstanceGPUName, kebab(gpu.Name))
+		l.is(awsv1.LabelInstanceGPUManufacturer, kebab(gpu.Manufacturer))
+		l.number(awsv1.LabelInstanceGPUCount, gpu.Count)
+		l.number(awsv1.LabelInstanceGPUMemory, gpu.MemoryMiB)
+	} else {
+		l.absent(awsv1.LabelInstanceGPUName, awsv1.LabelInstanceGPUManufacturer, awsv1.LabelInstanceGPUCount, awsv1.LabelInstanceGPUMemory)
+	}
+	neuron, inference := t.Accelerators.Neuron, t.Accelerators.Inference
+	switch {
+	case len(neuron) == 1:
+		l.accelerator(neuron[0], "aws")
+	case len(neuron) == 0 && len(inference) == 1:
+		l.accelerator(inference[0], kebab(inference[0].Manufacturer))
+	default:
+		l.absent(awsv1.LabelInstanceAcceleratorName, awsv1.LabelInstanceAcceleratorManufacturer, awsv1.LabelInstanceAcceleratorCount)
+	}
+}
+
+func (l *labeller) accelerator(a catalog.Accelerator, manufacturer string) {
+	l.is(awsv1.LabelInstanceAcceleratorName, kebab(a.Name))
+	l.is(awsv1.LabelInstanceAcceleratorManufacturer, manufacturer)
+	l.number(awsv1.LabelInstanceAcceleratorCount, a.Count)
+}
+
+// architecture is the first of the type's architectures that Kubernetes has a name for, in that name (AWI-030); empty
+// when there is none.
+func architecture(t *catalog.Type) string {
+	for _, a := range t.Architectures {
+		switch a {
+		case "x86_64":
+			return poolv1.ArchitectureAmd64
+		case "arm64":
+			return poolv1.ArchitectureArm64
+		}
+	}
+	return ""
+}
+
+// launchable reports whether Kubernetes nodes can be made of the type at all: it runs HVM images of an architecture
+// there are node images for (AWI-011). Mac types are not.
+func launchable(t *catalog.Type) bool {
+	hvm := len(t.VirtualizationTypes) == 0 || slices.Contains(t.VirtualizationTypes, "hvm")
+	return hvm && architecture(t) != ""
+}
+
+// kebab writes EC2's wording as a label value.
+func kebab(text string) string { return strings.ReplaceAll(strings.ToLower(text), " ", "-") }
+
+// categoryAndGeneration takes a type's name apart: letters, possibly the memory as in "-6tb", the generation's digits,
+// and something with a dot in it (AWI-058).
+func categoryAndGeneration(name string) (category, generation string, ok bool) {
+	letters := span(name, func(c byte) bool { return c >= 'a' && c <= 'z' })
+	rest := name[letters:]
+	if digits, found := strings.CutPrefix(rest, "-"); found {
+		n := span(digits, isDigit)
+		after, isMemory := strings.CutPrefix(digits[n:], "tb")
+		if n == 0 || !isMemory {
+			return "", "", false
+		}
+		rest = after
+	}
+	digits := span(rest, isDigit)
+	if letters == 0 || digits == 0 || !strings.Contains(rest[digits:], ".") {
+		return "", "", false
+	}
+	return name[:letters], rest[:digits], true
+}
+
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
+
+// span is the length of the longest prefix whose bytes all satisfy in.
+func span(text string, in func(byte) bool) int {
+	n := 0
+	for n < len(text) && in(text[n]) {
+		n++
+	}
+	return n
+}

@@ -1,0 +1,133 @@
+package instancetype
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
+	"github.com/drawknife/drawknife/aws/catalog"
+)
+
+// Options are what a node class does not say itself. The zero value takes the defaults.
+type Options struct {
+	// Zones that machines can be launched in; nil means those of the class's subnets, or all of the catalogue if its
+	// status lists no subnet.
+	Zones []catalog.Zone
+	// PlacementStrategy is the strategy of the placement group that the class selects: "cluster", "partition",
+	// "spread"; empty without one.
+	PlacementStrategy string
+	// VMMemoryOverheadPercent is a fraction; nil means DefaultVMMemoryOverheadPercent.
+	VMMemoryOverheadPercent *float64
+	// ReservedENIs are network interfaces that pods get no addresses from.
+	ReservedENIs int64
+	// DiscoveredMemory is the memory capacity in bytes that machines of the class were seen to have, by instance type.
+	DiscoveredMemory map[string]int64
+}
+
+// NewSettings reads the settings of a node class; a nil class is the default class, AL2023 and nothing else set. The
+// catalogue tells which of the class's zones there are facts about: it is an error, most likely the wrong region, when
+// there is none. Expressions in the kubelet block (a gated alpha feature of the reference, AWI-084) are refused.
+func NewSettings(c *catalog.Catalog, class *awsv1.EC2NodeClass, o Options) (Settings, error) {
+	s := Settings{
+		AMIFamily:               awsv1.AMIFamilyAL2023,
+		PlacementStrategy:       o.PlacementStrategy,
+		Zones:                   slices.Clone(o.Zones),
+		VMMemoryOverheadPercent: o.VMMemoryOverheadPercent,
+		ReservedENIs:            o.ReservedENIs,
+		DiscoveredMemory:        maps.Clone(o.DiscoveredMemory),
+	}
+	if class == nil {
+		return s, nil
+	}
+	spec := &class.Spec
+	s.AMIFamily = spec.EffectiveAMIFamily()
+	s.ConnectionTracking = spec.ConnectionTracking != nil
+	if v := spec.InstanceStorePolicy; v != nil {
+		s.InstanceStorePolicy = *v
+	}
+	if v := spec.IPPrefixCount; v != nil {
+		s.IPPrefixCount = int64(*v)
+	}
+	if v := spec.CPUOptions; v != nil && v.NestedVirtualization != nil {
+		s.NestedVirtualization = *v.NestedVirtualization == awsv1.Enabled
+	}
+	for _, m := range spec.BlockDeviceMappings {
+		s.BlockDevices = append(s.BlockDevices, blockDevice(m))
+	}
+	if spec.NetworkInterfaces != nil {
+		s.NetworkInterfaces = make([]NetworkInterface, 0, len(spec.NetworkInterfaces))
+	}
+	for _, n := range spec.NetworkInterfaces {
+		s.NetworkInterfaces = append(s.NetworkInterfaces, NetworkInterface{
+			Card:    int(n.NetworkCardIndex),
+			Device:  int(n.DeviceIndex),
+			EFAOnly: n.InterfaceType == awsv1.InterfaceTypeEFAOnly,
+		})
+	}
+	err := s.readKubelet(spec.Kubelet)
+	if err == nil && o.Zones == nil {
+		err = s.readSubnets(c, class.Status.Subnets)
+	}
+	if err != nil {
+		return Settings{}, fmt.Errorf("node class %q: %w", class.Name, err)
+	}
+	return s, nil
+}
+
+func blockDevice(m awsv1.BlockDeviceMapping) BlockDevice {
+	d := BlockDevice{Root: m.RootVolume}
+	if m.DeviceName != nil {
+		d.DeviceName = *m.DeviceName
+	}
+	if m.EBS != nil && m.EBS.VolumeSize != nil {
+		d.SizeBytes = m.EBS.VolumeSize.Value()
+	}
+	return d
+}
+
+func (s *Settings) readKubelet(k *awsv1.KubeletConfiguration) error {
+	if k == nil {
+		return nil
+	}
+	s.Kubelet = Kubelet{
+		PodsPerCore:    k.PodsPerCore,
+		SystemReserved: maps.Clone(k.SystemReserved),
+		KubeReserved:   maps.Clone(k.KubeReserved),
+		EvictionHard:   maps.Clone(k.EvictionHard),
+	}
+	if k.MaxPods == nil {
+		return nil
+	}
+	if k.MaxPods.Type != intstr.Int {
+		return badSetting("kubelet.maxPods", "must be a number, is the expression %q: expressions are not evaluated here", k.MaxPods.StrVal)
+	}
+	pods := k.MaxPods.IntVal
+	s.Kubelet.MaxPods = &pods
+	return nil
+}
+
+// readSubnets takes over the zones of the subnets that the catalogue has facts about.
+func (s *Settings) readSubnets(c *catalog.Catalog, subnets []awsv1.Subnet) error {
+	var unknown []string
+	for _, subnet := range subnets {
+		zone := catalog.Zone{Name: subnet.Zone, ID: subnet.ZoneID}
+		switch {
+		case slices.ContainsFunc(s.Zones, func(z catalog.Zone) bool { return z.Name == zone.Name }):
+		case slices.ContainsFunc(c.Zones, func(z catalog.Zone) bool { return z.Name == zone.Name }):
+			s.Zones = append(s.Zones, zone)
+		default:
+			unknown = append(unknown, zone.Name)
+		}
+	}
+	slices.SortFunc(s.Zones, func(a, b catalog.Zone) int { return strings.Compare(a.Name, b.Name) })
+	if len(s.Zones) == 0 && len(unknown) > 0 {
+		slices.Sort(unknown)
+		return badSetting("status.subnets", "are in zones %s, of which the catalogue of region %q has none: use the catalogue of their region",
+			strings.Join(slices.Compact(unknown), ", "), c.Region)
+	}
+	return nil
+}

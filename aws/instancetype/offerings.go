@@ -1,0 +1,80 @@
+package instancetype
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/api/requirements"
+	poolv1 "github.com/drawknife/drawknife/api/v1"
+	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
+	"github.com/drawknife/drawknife/aws/catalog"
+	"github.com/drawknife/drawknife/cloudprovider"
+)
+
+// market writes the offerings of all types one after the other into one slice. What an offering requires depends on
+// zone and capacity type alone, so there are only as many requirement sets as there are such pairs.
+type market struct {
+	catalog   *catalog.Catalog
+	plan      *plan
+	onDemand  []requirements.Set // by index of the zone
+	spot      []requirements.Set
+	offerings []cloudprovider.Offering
+}
+
+func newMarket(c *catalog.Catalog, p *plan) *market {
+	m := &market{catalog: c, plan: p}
+	capacity := 0
+	for i := range c.Types {
+		capacity += 2 * len(c.Types[i].Zones)
+	}
+	m.offerings = make([]cloudprovider.Offering, 0, capacity)
+	for _, zone := range p.zones {
+		m.onDemand = append(m.onDemand, offeringRequirements(zone, poolv1.CapacityTypeOnDemand))
+		m.spot = append(m.spot, offeringRequirements(zone, poolv1.CapacityTypeSpot))
+	}
+	return m
+}
+
+func offeringRequirements(zone zoneUse, capacityType string) requirements.Set {
+	reqs := []requirements.Requirement{
+		requirements.In(poolv1.CapacityTypeLabelKey, capacityType),
+		requirements.In(corev1.LabelTopologyZone, zone.name),
+	}
+	if zone.id != "" {
+		reqs = append(reqs, requirements.In(awsv1.LabelTopologyZoneID, zone.id))
+	}
+	return requirements.NewSet(reqs...)
+}
+
+// of are the offerings of a type in the zones that can be used, by zone in the catalogue's order, on-demand before
+// spot. There is none without a price (AWI-091 to AWI-093).
+func (m *market) of(t *catalog.Type) []cloudprovider.Offering {
+	start := len(m.offerings)
+	available := Incompatible(t, m.plan.Settings) == ""
+	sold := func(class string) bool { return slices.Contains(t.UsageClasses, class) }
+	onDemand, spot := sold(poolv1.CapacityTypeOnDemand), sold(poolv1.CapacityTypeSpot)
+	onDemandSource, spotSource := m.catalog.OnDemandSource(t), m.catalog.SpotSource(t)
+	for i, zone := range t.Zones {
+		if !m.plan.zones[zone].usable {
+			continue
+		}
+		if onDemand && t.OnDemandUSD > 0 {
+			m.add(m.onDemand[zone], t.OnDemandUSD, onDemandSource, available)
+		}
+		if price := t.SpotPrice(i); spot && price > 0 {
+			m.add(m.spot[zone], price, spotSource, available)
+		}
+	}
+	// The capacity is cut off so that appending to one type's offerings can't write into the next one's.
+	return slices.Clip(m.offerings[start:])
+}
+
+func (m *market) add(set requirements.Set, price float64, source string, available bool) {
+	m.offerings = append(m.offerings, cloudprovider.Offering{
+		Requirements: set,
+		Price:        price,
+		PriceSource:  source,
+		Available:    available,
+	})
+}

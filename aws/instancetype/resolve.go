@@ -1,0 +1,114 @@
+package instancetype
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+
+	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
+	"github.com/drawknife/drawknife/aws/catalog"
+	"github.com/drawknife/drawknife/cloudprovider"
+)
+
+// Resolve turns the catalogue into the instance types that pools of a node class can launch, sorted by name. A nil
+// class is the default class: AL2023 and nothing else set. It resolves all types or none: settings that can't be used
+// are a *SettingError, with the class's name around it.
+//
+// The result is shared data: nobody may change it. Planners tell instance types apart by identity, so resolve once per
+// class (or once per Settings.Key) and hand all its pools the same list.
+func Resolve(c *catalog.Catalog, class *awsv1.EC2NodeClass, o Options) ([]*cloudprovider.InstanceType, error) {
+	s, err := NewSettings(c, class, o)
+	if err != nil {
+		return nil, err
+	}
+	types, err := ResolveSettings(c, s)
+	if err != nil && class != nil {
+		return nil, fmt.Errorf("node class %q: %w", class.Name, err)
+	}
+	return types, err
+}
+
+// ResolveSettings is Resolve for settings that come from elsewhere than a node class.
+func ResolveSettings(c *catalog.Catalog, s Settings) ([]*cloudprovider.InstanceType, error) {
+	p, err := prepare(c, s)
+	if err != nil {
+		return nil, err
+	}
+	var (
+		labels  = newLabeller(p, c.Region)
+		market  = newMarket(c, p)
+		lists   = newResourceLists(p)
+		records = make([]cloudprovider.InstanceType, len(c.Types))
+		out     = make([]*cloudprovider.InstanceType, 0, len(c.Types))
+	)
+	for i := range c.Types {
+		t := &c.Types[i]
+		if !launchable(t) {
+			continue
+		}
+		capacity := p.capacityOf(t)
+		records[i] = cloudprovider.InstanceType{
+			Name:         t.Name,
+			Requirements: labels.requirements(t),
+			Offerings:    market.of(t),
+			Capacity:     lists.capacity(capacity),
+			Overhead: cloudprovider.Overhead{
+				KubeReserved:      lists.kubeReserved(p.reservationOf(t, capacity.pods)),
+				SystemReserved:    lists.systemReserved,
+				EvictionThreshold: lists.eviction(p.evictionOf(capacity)),
+			},
+		}
+		out = append(out, &records[i])
+	}
+	return out, nil
+}
+
+// resourceLists makes each distinct resource list once: a few hundred capacities and a few dozen reservations serve
+// all types.
+type resourceLists struct {
+	plan           *plan
+	capacities     map[capacity]corev1.ResourceList
+	reservations   map[reservation]corev1.ResourceList
+	evictions      map[eviction]corev1.ResourceList
+	systemReserved corev1.ResourceList
+}
+
+func newResourceLists(p *plan) *resourceLists {
+	l := &resourceLists{
+		plan:         p,
+		capacities:   map[capacity]corev1.ResourceList{},
+		reservations: map[reservation]corev1.ResourceList{},
+		evictions:    map[eviction]corev1.ResourceList{},
+	}
+	if len(p.systemReserved) > 0 {
+		l.systemReserved = corev1.ResourceList(p.systemReserved)
+	}
+	return l
+}
+
+func (l *resourceLists) capacity(c capacity) corev1.ResourceList {
+	list, ok := l.capacities[c]
+	if !ok {
+		list = c.list()
+		l.capacities[c] = list
+	}
+	return list
+}
+
+func (l *resourceLists) kubeReserved(r reservation) corev1.ResourceList {
+	list, ok := l.reservations[r]
+	if !ok {
+		list = r.list(l.plan.kubeReserved)
+		l.reservations[r] = list
+	}
+	return list
+}
+
+func (l *resourceLists) eviction(e eviction) corev1.ResourceList {
+	list, ok := l.evictions[e]
+	if !ok {
+		list = e.list()
+		l.evictions[e] = list
+	}
+	return list
+}

@@ -1,0 +1,214 @@
+package instancetype
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"math"
+	"strings"
+
+	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
+	"github.com/drawknife/drawknife/aws/catalog"
+)
+
+// DefaultVMMemoryOverheadPercent is the fraction of a machine's memory that is taken to be lost to the hypervisor and
+// the kernel as long as nothing better is known (SET-121).
+const DefaultVMMemoryOverheadPercent = 0.075
+
+// Settings are all that decides, besides the catalogue, what EC2's facts become as instance types. Equal settings give
+// equal instance types: see Key. The zero value is the default class: AL2023, no kubelet settings, all zones.
+type Settings struct {
+	// AMIFamily is the effective AMI family. Empty means AL2023; an unknown family, Ubuntu's included, behaves as AL2
+	// (AWN-173).
+	AMIFamily awsv1.AMIFamily `json:"amiFamily,omitempty"`
+	// Kubelet is the part of the kubelet's configuration that the scheduler has to know.
+	Kubelet Kubelet `json:"kubelet,omitzero"`
+	// BlockDevices are the class's own volumes; empty means those of the family.
+	BlockDevices []BlockDevice `json:"blockDevices,omitempty"`
+	// InstanceStorePolicy RAID0 makes node ephemeral storage of the local disks; empty leaves them alone.
+	InstanceStorePolicy awsv1.InstanceStorePolicy `json:"instanceStorePolicy,omitempty"`
+	// NetworkInterfaces the class lists. Nil and empty differ: a class with a list, even an empty one, has exactly the
+	// EFA interfaces it lists; one without has all the type offers.
+	NetworkInterfaces []NetworkInterface `json:"networkInterfaces"`
+	// IPPrefixCount is how many address prefixes each interface is to have; 0 leaves it to EC2.
+	IPPrefixCount int64 `json:"ipPrefixCount,omitempty"`
+	// NestedVirtualization is true when the class asks for it.
+	NestedVirtualization bool `json:"nestedVirtualization,omitempty"`
+	// ConnectionTracking is true when the class configures it.
+	ConnectionTracking bool `json:"connectionTracking,omitempty"`
+	// PlacementStrategy of the class's placement group: "cluster", "partition", "spread"; empty without a group.
+	PlacementStrategy string `json:"placementStrategy,omitempty"`
+	// Zones that machines can be launched in, by name; nil means all of the catalogue. An ID that is given replaces
+	// the catalogue's: which zone a name means differs between accounts.
+	Zones []catalog.Zone `json:"zones"`
+	// VMMemoryOverheadPercent is a fraction, at least 0 and less than 1; nil means DefaultVMMemoryOverheadPercent.
+	VMMemoryOverheadPercent *float64 `json:"vmMemoryOverheadPercent,omitempty"`
+	// ReservedENIs are network interfaces that pods get no addresses from; at least 0.
+	ReservedENIs int64 `json:"reservedENIs,omitempty"`
+	// DiscoveredMemory is the memory capacity in bytes that machines were seen to have, by instance type; it replaces
+	// the estimate.
+	DiscoveredMemory map[string]int64 `json:"discoveredMemory,omitempty"`
+}
+
+// Kubelet is the part of a class's kubelet configuration that influences scheduling (AWN-049).
+type Kubelet struct {
+	// MaxPods is the pod limit; nil means the family's rule.
+	MaxPods *int32 `json:"maxPods,omitempty"`
+	// PodsPerCore bounds pods by vCPUs; nil and 0 mean no such bound.
+	PodsPerCore *int32 `json:"podsPerCore,omitempty"`
+	// SystemReserved are quantities by resource name: "cpu", "memory", "ephemeral-storage", "pid".
+	SystemReserved map[string]string `json:"systemReserved,omitempty"`
+	// KubeReserved are quantities by resource name that replace the computed ones, entry by entry.
+	KubeReserved map[string]string `json:"kubeReserved,omitempty"`
+	// EvictionHard are thresholds by signal, quantities or percentages. "memory.available" and "nodefs.available"
+	// count; other signals change no schedulable resource.
+	EvictionHard map[string]string `json:"evictionHard,omitempty"`
+}
+
+// BlockDevice is a volume of the class.
+type BlockDevice struct {
+	// DeviceName such as "/dev/xvda".
+	DeviceName string `json:"deviceName,omitempty"`
+	// SizeBytes of the volume; 0 when its snapshot decides.
+	SizeBytes int64 `json:"sizeBytes,omitempty"`
+	// Root is true for the volume the kubelet's root lies on.
+	Root bool `json:"root,omitempty"`
+}
+
+// NetworkInterface is a network interface the class asks for.
+type NetworkInterface struct {
+	// Card and Device are the indexes of the network card, and of the interface on it.
+	Card   int `json:"card,omitempty"`
+	Device int `json:"device,omitempty"`
+	// EFAOnly is true for interfaces that carry EFA traffic and no addresses.
+	EFAOnly bool `json:"efaOnly,omitempty"`
+}
+
+// Key is a text that is equal for settings that are equal, so that classes with the same inputs can share one list of
+// instance types. Settings that mean the same but are written differently may have different keys.
+func (s Settings) Key() string {
+	// Marshalling sorts maps and can fail only for a fraction that is not a number, which Resolve refuses.
+	if p := s.VMMemoryOverheadPercent; p != nil && (math.IsNaN(*p) || math.IsInf(*p, 0)) {
+		s.VMMemoryOverheadPercent = nil
+		return fmt.Sprintf("%g %s", *p, s.Key())
+	}
+	text, err := json.Marshal(s)
+	if err != nil {
+		return fmt.Sprintf("%v", err)
+	}
+	return string(text)
+}
+
+// SettingError is a setting that cannot be used.
+type SettingError struct {
+	// Field is the path of the setting, as in kubelet.evictionHard[memory.available].
+	Field string
+	// Problem says what is wrong with it and what is allowed.
+	Problem string
+}
+
+// Error names the field and the problem.
+func (e *SettingError) Error() string { return e.Field + ": " + e.Problem }
+
+func badSetting(field, format string, args ...any) error {
+	return &SettingError{Field: field, Problem: fmt.Sprintf(format, args...)}
+}
+
+// plan is Settings made ready: parsed, checked, with defaults, and with what it needs of the catalogue.
+type plan struct {
+	Settings
+	family         family
+	memoryOverhead float64
+	kubeReserved   reserved
+	systemReserved reserved
+	memoryEviction threshold
+	diskEviction   threshold
+	efaOnly        int64 // interfaces of kind efa-only
+	efaOnlyCard0   int64 // those on card 0
+	zones          []zoneUse
+}
+
+// zoneUse says, for a zone of the catalogue, whether it can be used and under which ID.
+type zoneUse struct {
+	name, id string
+	usable   bool
+}
+
+// prepare checks s against c.
+func prepare(c *catalog.Catalog, s Settings) (*plan, error) {
+	p := &plan{Settings: s, family: familyOf(cmp.Or(s.AMIFamily, awsv1.AMIFamilyAL2023)), memoryOverhead: DefaultVMMemoryOverheadPercent}
+	if v := s.VMMemoryOverheadPercent; v != nil {
+		if math.IsNaN(*v) || *v < 0 || *v >= 1 {
+			return nil, badSetting("vmMemoryOverheadPercent", "must be a fraction of at least 0 and less than 1, is %g", *v)
+		}
+		p.memoryOverhead = *v
+	}
+	if s.ReservedENIs < 0 {
+		return nil, badSetting("reservedENIs", "must be at least 0, is %d", s.ReservedENIs)
+	}
+	if s.IPPrefixCount < 0 {
+		return nil, badSetting("ipPrefixCount", "must be at least 0, is %d", s.IPPrefixCount)
+	}
+	if s.InstanceStorePolicy != "" && s.InstanceStorePolicy != awsv1.InstanceStorePolicyRAID0 {
+		return nil, badSetting("instanceStorePolicy", "must be %q or absent, is %q", awsv1.InstanceStorePolicyRAID0, s.InstanceStorePolicy)
+	}
+	for i, d := range s.BlockDevices {
+		if d.SizeBytes < 0 {
+			return nil, badSetting(fmt.Sprintf("blockDevices[%d].sizeBytes", i), "must be at least 0, is %d", d.SizeBytes)
+		}
+	}
+	for _, n := range s.NetworkInterfaces {
+		if n.EFAOnly {
+			p.efaOnly++
+			if n.Card == 0 {
+				p.efaOnlyCard0++
+			}
+		}
+	}
+	if err := p.prepareKubelet(); err != nil {
+		return nil, err
+	}
+	return p, p.prepareZones(c)
+}
+
+func (p *plan) prepareKubelet() (err error) {
+	k := p.Kubelet
+	if k.MaxPods != nil && *k.MaxPods < 0 {
+		return badSetting("kubelet.maxPods", "must be at least 0, is %d", *k.MaxPods)
+	}
+	if k.PodsPerCore != nil && *k.PodsPerCore < 0 {
+		return badSetting("kubelet.podsPerCore", "must be at least 0, is %d", *k.PodsPerCore)
+	}
+	if p.kubeReserved, err = parseReserved("kubelet.kubeReserved", k.KubeReserved); err != nil {
+		return err
+	}
+	if p.systemReserved, err = parseReserved("kubelet.systemReserved", k.SystemReserved); err != nil {
+		return err
+	}
+	p.memoryEviction, err = parseThreshold("kubelet.evictionHard", k.EvictionHard, "memory.available", threshold{bytes: 100 << 20})
+	if err != nil {
+		return err
+	}
+	p.diskEviction, err = parseThreshold("kubelet.evictionHard", k.EvictionHard, "nodefs.available", threshold{numerator: 10, denominator: 100})
+	return err
+}
+
+func (p *plan) prepareZones(c *catalog.Catalog) error {
+	p.zones = make([]zoneUse, len(c.Zones))
+	index := make(map[string]int, len(c.Zones))
+	names := make([]string, len(c.Zones))
+	for i, zone := range c.Zones {
+		p.zones[i] = zoneUse{name: zone.Name, id: zone.ID, usable: p.Zones == nil}
+		index[zone.Name], names[i] = i, zone.Name
+	}
+	for i, zone := range p.Zones {
+		at, ok := index[zone.Name]
+		if !ok {
+			return badSetting(fmt.Sprintf("zones[%d]", i), "the catalogue of region %q has no zone %q, it has %s",
+				c.Region, zone.Name, strings.Join(names, ", "))
+		}
+		p.zones[at].usable = true
+		p.zones[at].id = cmp.Or(zone.ID, p.zones[at].id)
+	}
+	return nil
+}

@@ -1,0 +1,22 @@
+package instancetype
+
+import (
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/api/requirements"
+	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
+)
+
+// ebsZoneLabel is the key under which the EBS CSI driver tells the zone of its volumes.
+const ebsZoneLabel = "topology.ebs.csi.aws.com/zone"
+
+// Vocabulary is what AWS declares about label keys, the common part (requirements.CoreVocabulary) included: the labels
+// that instance types state, the domain that is AWS's own (AWI-059), and the EBS CSI driver's name for the zone
+// (AWI-008). The result is the caller's.
+func Vocabulary() requirements.Vocabulary {
+	return requirements.CoreVocabulary().Merge(requirements.Vocabulary{
+		WellKnown:         append(awsv1.WellKnownLabels(), LabelNitroSandbox),
+		RestrictedDomains: []string{awsv1.RestrictedLabelDomain},
+		Aliases:           map[string]string{ebsZoneLabel: corev1.LabelTopologyZone},
+	})
+}
