@@ -1,0 +1,100 @@
+package cloudprovider
+
+import (
+	"maps"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+)
+
+// Total is the sum of all parts, per resource. The list is the caller's.
+func (o Overhead) Total() corev1.ResourceList {
+	total := corev1.ResourceList{}
+	for _, part := range []corev1.ResourceList{o.KubeReserved, o.SystemReserved, o.EvictionThreshold} {
+		for name, quantity := range part {
+			sum := total[name]
+			sum.Add(quantity)
+			total[name] = sum
+		}
+	}
+	return total
+}
+
+// Allocatable is what pods can have of a machine of this type, where the offering changes nothing: capacity less
+// overhead, memory further reduced by every hugepages capacity, nothing below zero (SCH-158). The list is the
+// caller's.
+func (t *InstanceType) Allocatable() corev1.ResourceList {
+	return allocatable(t.Capacity, t.Overhead)
+}
+
+// CapacityOf is the whole machine when bought by the offering: the type's capacity with the offering's entries in
+// their place. The list is the caller's.
+func (t *InstanceType) CapacityOf(o *Offering) corev1.ResourceList {
+	return replaceEntries(t.Capacity, o.Capacity)
+}
+
+// OverheadOf is what a machine bought by the offering keeps for itself: the type's overhead with the offering's
+// entries in their place, part by part. The lists are the caller's.
+func (t *InstanceType) OverheadOf(o *Offering) Overhead {
+	var replacement Overhead
+	if o.Overhead != nil {
+		replacement = *o.Overhead
+	}
+	return Overhead{
+		KubeReserved:      replaceEntries(t.Overhead.KubeReserved, replacement.KubeReserved),
+		SystemReserved:    replaceEntries(t.Overhead.SystemReserved, replacement.SystemReserved),
+		EvictionThreshold: replaceEntries(t.Overhead.EvictionThreshold, replacement.EvictionThreshold),
+	}
+}
+
+// AllocatableOf is what pods can have of a machine bought by the offering, by the same formula as Allocatable. The
+// list is the caller's.
+func (t *InstanceType) AllocatableOf(o *Offering) corev1.ResourceList {
+	if !o.OverridesResources() {
+		return t.Allocatable()
+	}
+	return allocatable(t.CapacityOf(o), t.OverheadOf(o))
+}
+
+// OverridesResources reports whether machines bought by this offering may differ from the type's in capacity or
+// overhead.
+func (o *Offering) OverridesResources() bool { return len(o.Capacity) > 0 || o.Overhead != nil }
+
+func allocatable(capacity corev1.ResourceList, overhead Overhead) corev1.ResourceList {
+	kept := overhead.Total()
+	left := make(corev1.ResourceList, len(capacity))
+	var hugePages resource.Quantity
+	for name, quantity := range capacity {
+		rest := quantity.DeepCopy()
+		if k, ok := kept[name]; ok {
+			rest.Sub(k)
+		}
+		left[name] = rest
+		// Huge pages are carved out of the machine's memory at boot, so ordinary pods can't have that part of it.
+		if strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix) {
+			hugePages.Add(quantity)
+		}
+	}
+	if memory, ok := left[corev1.ResourceMemory]; ok && !hugePages.IsZero() {
+		memory.Sub(hugePages)
+		left[corev1.ResourceMemory] = memory
+	}
+	for name, quantity := range left {
+		if quantity.Sign() < 0 {
+			left[name] = *resource.NewQuantity(0, quantity.Format)
+		}
+	}
+	return left
+}
+
+// replaceEntries is a new list: base with the entries of replacement in their place. Nil when both are.
+func replaceEntries(base, replacement corev1.ResourceList) corev1.ResourceList {
+	if base == nil && replacement == nil {
+		return nil
+	}
+	list := make(corev1.ResourceList, max(len(base), len(replacement)))
+	maps.Copy(list, base.DeepCopy())
+	maps.Copy(list, replacement.DeepCopy())
+	return list
+}

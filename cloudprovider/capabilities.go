@@ -1,0 +1,238 @@
+package cloudprovider
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/drawknife/drawknife/api/requirements"
+	v1 "github.com/drawknife/drawknife/api/v1"
+)
+
+// DefaultLaunchTimeout is how long a NodeClaim may stay without a machine when the provider does not say (PRV-061).
+const DefaultLaunchTimeout = 5 * time.Minute
+
+// Capabilities declare, as plain data, what a provider is like. Whoever holds one must not change it; a provider
+// gives each caller lists and maps that nobody writes to.
+type Capabilities struct {
+	// NodeClasses are the kinds of node class that the provider launches machines from; the first is the default
+	// (PRV-177). At least one.
+	NodeClasses []metav1.GroupKind `json:"nodeClasses"`
+	// Vocabulary is everything the provider knows of label keys: requirements.CoreVocabulary() merged with its own.
+	Vocabulary requirements.Vocabulary `json:"vocabulary"`
+	// LabelValues lists, for well-known keys whose values are known beforehand (zones, capacity types,
+	// architectures), all values that instance types may state. A key that is not listed may have any value.
+	LabelValues map[string][]string `json:"labelValues,omitempty"`
+	// ReservationIDLabel is the key that tells one reservation from another; empty when the provider has none.
+	ReservationIDLabel string `json:"reservationIDLabel,omitempty"`
+	// ReservationLabels are all keys that only machines from a reservation bear, ReservationIDLabel among them
+	// (SCH-005).
+	ReservationLabels []string `json:"reservationLabels,omitempty"`
+	// UnsupportedVolumeTopologyKeys are label keys of a StorageClass's allowed topologies that no machine of the
+	// provider can meet: pods with such volumes are refused with that reason (SCH-104).
+	UnsupportedVolumeTopologyKeys []string `json:"unsupportedVolumeTopologyKeys,omitempty"`
+	// UnsupportedVolumeDrivers are CSI drivers whose volumes no machine of the provider can attach (SCH-104).
+	UnsupportedVolumeDrivers []string `json:"unsupportedVolumeDrivers,omitempty"`
+	// LaunchTimeout is how long a NodeClaim may stay without a machine before it is given up; zero means
+	// DefaultLaunchTimeout (PRV-061).
+	LaunchTimeout metav1.Duration `json:"launchTimeout,omitzero"`
+	// TerminationGracePeriod is given to NodeClaims whose NodePool sets none (PRV-041); nil gives none.
+	TerminationGracePeriod *metav1.Duration `json:"terminationGracePeriod,omitempty"`
+	// ConsistencyWindow is how long List may lag behind what happened (CP-LIST-02); zero means not at all.
+	ConsistencyWindow metav1.Duration `json:"consistencyWindow,omitzero"`
+}
+
+// DefaultNodeClass is the kind meant where a NodePool names none. The zero value when there are no kinds.
+func (c Capabilities) DefaultNodeClass() metav1.GroupKind {
+	if len(c.NodeClasses) == 0 {
+		return metav1.GroupKind{}
+	}
+	return c.NodeClasses[0]
+}
+
+// SupportsNodeClass reports whether the provider launches machines from the kind that ref names (PRV-036, PRV-050).
+func (c Capabilities) SupportsNodeClass(ref v1.NodeClassReference) bool {
+	return slices.Contains(c.NodeClasses, metav1.GroupKind{Group: ref.Group, Kind: ref.Kind})
+}
+
+// LaunchTimeoutOrDefault is LaunchTimeout, or DefaultLaunchTimeout when that is zero.
+func (c Capabilities) LaunchTimeoutOrDefault() time.Duration {
+	if c.LaunchTimeout.Duration == 0 {
+		return DefaultLaunchTimeout
+	}
+	return c.LaunchTimeout.Duration
+}
+
+// DeepCopy is a copy that shares nothing with c.
+func (c Capabilities) DeepCopy() Capabilities {
+	c.NodeClasses = slices.Clone(c.NodeClasses)
+	c.Vocabulary = requirements.Vocabulary{
+		WellKnown:         slices.Clone(c.Vocabulary.WellKnown),
+		RestrictedDomains: slices.Clone(c.Vocabulary.RestrictedDomains),
+		RestrictedKeys:    slices.Clone(c.Vocabulary.RestrictedKeys),
+		Aliases:           maps.Clone(c.Vocabulary.Aliases),
+		ValueAliases:      maps.Clone(c.Vocabulary.ValueAliases),
+	}
+	for key, aliases := range c.Vocabulary.ValueAliases {
+		c.Vocabulary.ValueAliases[key] = maps.Clone(aliases)
+	}
+	c.LabelValues = maps.Clone(c.LabelValues)
+	for key, values := range c.LabelValues {
+		c.LabelValues[key] = slices.Clone(values)
+	}
+	c.ReservationLabels = slices.Clone(c.ReservationLabels)
+	c.UnsupportedVolumeTopologyKeys = slices.Clone(c.UnsupportedVolumeTopologyKeys)
+	c.UnsupportedVolumeDrivers = slices.Clone(c.UnsupportedVolumeDrivers)
+	if c.TerminationGracePeriod != nil {
+		grace := *c.TerminationGracePeriod
+		c.TerminationGracePeriod = &grace
+	}
+	return c
+}
+
+// Validate finds what is wrong with a declaration (CP-DESCRIBE). The error joins one *field.Error for each fault, in a
+// fixed order; nil when there is none.
+func (c Capabilities) Validate() error {
+	var faults field.ErrorList
+	faults = append(faults, c.validateNodeClasses(field.NewPath("nodeClasses"))...)
+	faults = append(faults, c.validateVocabulary(field.NewPath("vocabulary"))...)
+	faults = append(faults, c.validateLabelValues(field.NewPath("labelValues"))...)
+	faults = append(faults, c.validateReservationLabels()...)
+	faults = append(faults, validateKeys(field.NewPath("unsupportedVolumeTopologyKeys"), c.UnsupportedVolumeTopologyKeys)...)
+	for i, driver := range c.UnsupportedVolumeDrivers {
+		if driver == "" {
+			faults = append(faults, field.Required(field.NewPath("unsupportedVolumeDrivers").Index(i), "name the CSI driver"))
+		}
+	}
+	faults = append(faults, validateDuration(field.NewPath("launchTimeout"), &c.LaunchTimeout)...)
+	faults = append(faults, validateDuration(field.NewPath("terminationGracePeriod"), c.TerminationGracePeriod)...)
+	faults = append(faults, validateDuration(field.NewPath("consistencyWindow"), &c.ConsistencyWindow)...)
+	return joined(faults)
+}
+
+func (c Capabilities) validateNodeClasses(path *field.Path) field.ErrorList {
+	if len(c.NodeClasses) == 0 {
+		return field.ErrorList{field.Required(path, "a provider launches machines from at least one kind of node class")}
+	}
+	var faults field.ErrorList
+	for i, kind := range c.NodeClasses {
+		if kind.Kind == "" {
+			faults = append(faults, field.Required(path.Index(i).Child("kind"), "name the kind"))
+		}
+		if problems := validation.IsDNS1123Subdomain(kind.Group); len(problems) > 0 {
+			faults = append(faults, field.Invalid(path.Index(i).Child("group"), kind.Group, strings.Join(problems, "; ")))
+		}
+		if slices.Contains(c.NodeClasses[:i], kind) {
+			faults = append(faults, field.Duplicate(path.Index(i), kind.Kind+"."+kind.Group))
+		}
+	}
+	return faults
+}
+
+// coreOfferingLabels are the keys that every machine of every provider states with a value.
+func coreLabels() []string {
+	return []string{
+		corev1.LabelInstanceTypeStable, corev1.LabelArchStable, corev1.LabelOSStable,
+		corev1.LabelTopologyZone, v1.CapacityTypeLabelKey,
+	}
+}
+
+func (c Capabilities) validateVocabulary(path *field.Path) field.ErrorList {
+	wellKnown := path.Child("wellKnown")
+	faults := validateKeys(wellKnown, c.Vocabulary.WellKnown)
+	for _, key := range coreLabels() {
+		if !slices.Contains(c.Vocabulary.WellKnown, key) {
+			faults = append(faults, field.Required(wellKnown, fmt.Sprintf("%q is missing: merge requirements.CoreVocabulary()", key)))
+		}
+	}
+	for _, alias := range slices.Sorted(maps.Keys(c.Vocabulary.Aliases)) {
+		canonical := c.Vocabulary.Aliases[alias]
+		at := path.Child("aliases").Key(alias)
+		faults = append(faults, validateKey(at, alias)...)
+		faults = append(faults, validateKey(at, canonical)...)
+		if _, again := c.Vocabulary.Aliases[canonical]; again {
+			faults = append(faults, field.Invalid(at, canonical, "is itself an alias: name the canonical key"))
+		}
+		if slices.Contains(c.Vocabulary.WellKnown, alias) {
+			faults = append(faults, field.Invalid(at, alias, "is well-known as well: leave the alias out of wellKnown"))
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(c.Vocabulary.ValueAliases)) {
+		if canonical, ok := c.Vocabulary.Aliases[key]; ok {
+			faults = append(faults, field.Invalid(path.Child("valueAliases").Key(key), key, fmt.Sprintf("is an alias: list it under %q", canonical)))
+		}
+	}
+	return faults
+}
+
+func (c Capabilities) validateLabelValues(path *field.Path) field.ErrorList {
+	var faults field.ErrorList
+	for _, key := range slices.Sorted(maps.Keys(c.LabelValues)) {
+		at := path.Key(key)
+		if !slices.Contains(c.Vocabulary.WellKnown, key) {
+			faults = append(faults, field.Invalid(at, key, "is not well-known: add it to vocabulary.wellKnown"))
+		}
+		values := c.LabelValues[key]
+		if len(values) == 0 {
+			faults = append(faults, field.Required(at, "list the values, or leave the key out when any value may occur"))
+		}
+		for i, value := range values {
+			if problems := validation.IsValidLabelValue(value); len(problems) > 0 {
+				faults = append(faults, field.Invalid(at.Index(i), value, strings.Join(problems, "; ")))
+			}
+			if slices.Contains(values[:i], value) {
+				faults = append(faults, field.Duplicate(at.Index(i), value))
+			}
+		}
+	}
+	return faults
+}
+
+func (c Capabilities) validateReservationLabels() field.ErrorList {
+	path := field.NewPath("reservationLabels")
+	faults := validateKeys(path, c.ReservationLabels)
+	for i, key := range c.ReservationLabels {
+		if !slices.Contains(c.Vocabulary.WellKnown, key) {
+			faults = append(faults, field.Invalid(path.Index(i), key, "is not well-known: add it to vocabulary.wellKnown"))
+		}
+	}
+	switch {
+	case c.ReservationIDLabel != "" && !slices.Contains(c.ReservationLabels, c.ReservationIDLabel):
+		faults = append(faults, field.Invalid(field.NewPath("reservationIDLabel"), c.ReservationIDLabel, "must be one of reservationLabels"))
+	case c.ReservationIDLabel == "" && len(c.ReservationLabels) > 0:
+		faults = append(faults, field.Required(field.NewPath("reservationIDLabel"), "name the one of reservationLabels that tells reservations apart"))
+	}
+	return faults
+}
+
+func validateKeys(path *field.Path, keys []string) field.ErrorList {
+	var faults field.ErrorList
+	for i, key := range keys {
+		faults = append(faults, validateKey(path.Index(i), key)...)
+		if slices.Contains(keys[:i], key) {
+			faults = append(faults, field.Duplicate(path.Index(i), key))
+		}
+	}
+	return faults
+}
+
+func validateKey(path *field.Path, key string) field.ErrorList {
+	if problems := validation.IsQualifiedName(key); len(problems) > 0 {
+		return field.ErrorList{field.Invalid(path, key, strings.Join(problems, "; "))}
+	}
+	return nil
+}
+
+func validateDuration(path *field.Path, d *metav1.Duration) field.ErrorList {
+	if d != nil && d.Duration < 0 {
+		return field.ErrorList{field.Invalid(path, d.Duration.String(), "must not be negative")}
+	}
+	return nil
+}

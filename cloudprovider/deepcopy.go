@@ -1,0 +1,37 @@
+package cloudprovider
+
+import "slices"
+
+// DeepCopy is an instance type that shares nothing that can be changed with t. Requirements are immutable and stay
+// shared. Nil gives nil.
+func (t *InstanceType) DeepCopy() *InstanceType {
+	if t == nil {
+		return nil
+	}
+	c := *t
+	c.Capacity = t.Capacity.DeepCopy()
+	c.Overhead = t.Overhead.DeepCopy()
+	c.Offerings = slices.Clone(t.Offerings)
+	for i := range c.Offerings {
+		c.Offerings[i] = t.Offerings[i].DeepCopy()
+	}
+	return &c
+}
+
+// DeepCopy is an offering that shares nothing that can be changed with o.
+func (o Offering) DeepCopy() Offering {
+	o.Capacity = o.Capacity.DeepCopy()
+	if o.Overhead != nil {
+		overhead := o.Overhead.DeepCopy()
+		o.Overhead = &overhead
+	}
+	return o
+}
+
+// DeepCopy is an overhead that shares nothing with o.
+func (o Overhead) DeepCopy() Overhead {
+	o.KubeReserved = o.KubeReserved.DeepCopy()
+	o.SystemReserved = o.SystemReserved.DeepCopy()
+	o.EvictionThreshold = o.EvictionThreshold.DeepCopy()
+	return o
+}

@@ -1,0 +1,364 @@
+package cloudprovider
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// The error types below carry what a reaction needs. Each is made by its constructor or as a composite literal, is
+// never changed once returned, and answers errors.Is for its ErrorKind and errors.As for itself.
+
+// NodeClaimNotFoundError says that an instance is gone or never was.
+type NodeClaimNotFoundError struct {
+	// ProviderID that was asked for; empty when the caller had none.
+	ProviderID string
+	// Cause may be nil.
+	Cause error
+}
+
+// NewNodeClaimNotFoundError says that no instance has the provider ID, which may be empty. cause may be nil.
+func NewNodeClaimNotFoundError(providerID string, cause error) error {
+	return &NodeClaimNotFoundError{ProviderID: providerID, Cause: cause}
+}
+
+func (e *NodeClaimNotFoundError) Error() string {
+	if e.ProviderID == "" {
+		return because("no instance: the provider id is empty", e.Cause)
+	}
+	return because(fmt.Sprintf("no instance has provider id %q", e.ProviderID), e.Cause)
+}
+
+// Kind is NodeClaimNotFound.
+func (e *NodeClaimNotFoundError) Kind() ErrorKind { return NodeClaimNotFound }
+
+// Is makes errors.Is(err, NodeClaimNotFound) true.
+func (e *NodeClaimNotFoundError) Is(target error) bool { return target == NodeClaimNotFound }
+
+// Unwrap gives the cause.
+func (e *NodeClaimNotFoundError) Unwrap() error { return e.Cause }
+
+// InsufficientCapacityError says that a launch found no room, and where. The offerings are all those that suited the
+// NodeClaim; the provider shows every one of them as unavailable from now on (CP-CREATE-07).
+type InsufficientCapacityError struct {
+	// Offerings that were out of stock, sorted; empty when none suited the NodeClaim in the first place.
+	Offerings []OfferingKey
+	// Cause may be nil. Several causes are joined with errors.Join, so that none is lost.
+	Cause error
+}
+
+// NewInsufficientCapacityError says that the offerings have no room. They are copied, sorted and freed of
+// repetitions. cause may be nil, or errors.Join of many.
+func NewInsufficientCapacityError(cause error, offerings ...OfferingKey) error {
+	return &InsufficientCapacityError{Offerings: sortedKeys(offerings), Cause: cause}
+}
+
+func (e *InsufficientCapacityError) Error() string {
+	if len(e.Offerings) == 0 {
+		return because("insufficient capacity: no offering suits", e.Cause)
+	}
+	return because("insufficient capacity in "+listKeys(e.Offerings), e.Cause)
+}
+
+// Kind is InsufficientCapacity.
+func (e *InsufficientCapacityError) Kind() ErrorKind { return InsufficientCapacity }
+
+// Is makes errors.Is(err, InsufficientCapacity) true.
+func (e *InsufficientCapacityError) Is(target error) bool { return target == InsufficientCapacity }
+
+// Unwrap gives the cause.
+func (e *InsufficientCapacityError) Unwrap() error { return e.Cause }
+
+// QuotaExceededError says that an account's limit was hit.
+type QuotaExceededError struct {
+	// Quota is the limit's name in the cloud's own words.
+	Quota string
+	// Offerings that the limit closes, sorted. The provider shows them as unavailable (CP-CREATE-07).
+	Offerings []OfferingKey
+	// Cause may be nil.
+	Cause error
+}
+
+// NewQuotaExceededError names the quota and the offerings it closes. The offerings are copied, sorted and freed of
+// repetitions. cause may be nil.
+func NewQuotaExceededError(quota string, cause error, offerings ...OfferingKey) error {
+	return &QuotaExceededError{Quota: quota, Offerings: sortedKeys(offerings), Cause: cause}
+}
+
+func (e *QuotaExceededError) Error() string {
+	what := fmt.Sprintf("quota %q is used up", e.Quota)
+	if len(e.Offerings) > 0 {
+		what += ", which closes " + listKeys(e.Offerings)
+	}
+	return because(what, e.Cause)
+}
+
+// Kind is QuotaExceeded.
+func (e *QuotaExceededError) Kind() ErrorKind { return QuotaExceeded }
+
+// Is makes errors.Is(err, QuotaExceeded) true.
+func (e *QuotaExceededError) Is(target error) bool { return target == QuotaExceeded }
+
+// Unwrap gives the cause.
+func (e *QuotaExceededError) Unwrap() error { return e.Cause }
+
+// NodeClassNotReadyError says that nothing can be launched from a node class now.
+type NodeClassNotReadyError struct {
+	// NodeClass as "Kind name".
+	NodeClass string
+	// Reason is what it lacks, for people.
+	Reason string
+	// Cause may be nil.
+	Cause error
+}
+
+// NewNodeClassNotReadyError names the node class ("Kind name") and what it lacks. cause may be nil.
+func NewNodeClassNotReadyError(nodeClass, reason string, cause error) error {
+	return &NodeClassNotReadyError{NodeClass: nodeClass, Reason: reason, Cause: cause}
+}
+
+func (e *NodeClassNotReadyError) Error() string {
+	return because(fmt.Sprintf("node class %q is not ready: %s", e.NodeClass, e.Reason), e.Cause)
+}
+
+// Kind is NodeClassNotReady.
+func (e *NodeClassNotReadyError) Kind() ErrorKind { return NodeClassNotReady }
+
+// Is makes errors.Is(err, NodeClassNotReady) true.
+func (e *NodeClassNotReadyError) Is(target error) bool { return target == NodeClassNotReady }
+
+// Unwrap gives the cause.
+func (e *NodeClassNotReadyError) Unwrap() error { return e.Cause }
+
+// CreateError is a failed launch whose reason and message belong on the NodeClaim's Launched condition (PRV-055).
+type CreateError struct {
+	// Reason is a CamelCase word, fit for a condition's reason.
+	Reason string
+	// Message is a sentence for people, fit for a condition's message.
+	Message string
+	// Cause may be nil.
+	Cause error
+}
+
+// NewCreateError makes a launch failure that a NodeClaim's condition can show: a CamelCase reason and a sentence.
+// cause may be nil.
+func NewCreateError(reason, message string, cause error) error {
+	return &CreateError{Reason: reason, Message: message, Cause: cause}
+}
+
+func (e *CreateError) Error() string {
+	return because(fmt.Sprintf("%s: %s", e.Reason, e.Message), e.Cause)
+}
+
+// Kind is CreateFailed.
+func (e *CreateError) Kind() ErrorKind { return CreateFailed }
+
+// Is makes errors.Is(err, CreateFailed) true.
+func (e *CreateError) Is(target error) bool { return target == CreateFailed }
+
+// Unwrap gives the cause.
+func (e *CreateError) Unwrap() error { return e.Cause }
+
+// UnevaluatedNodePoolError says that a NodePool's instance types are not known yet.
+type UnevaluatedNodePoolError struct {
+	// NodePool is its name.
+	NodePool string
+	// Cause may be nil.
+	Cause error
+}
+
+// NewUnevaluatedNodePoolError names the NodePool. cause may be nil.
+func NewUnevaluatedNodePoolError(nodePool string, cause error) error {
+	return &UnevaluatedNodePoolError{NodePool: nodePool, Cause: cause}
+}
+
+func (e *UnevaluatedNodePoolError) Error() string {
+	return because(fmt.Sprintf("instance types of nodepool %q are not evaluated yet", e.NodePool), e.Cause)
+}
+
+// Kind is UnevaluatedNodePool.
+func (e *UnevaluatedNodePoolError) Kind() ErrorKind { return UnevaluatedNodePool }
+
+// Is makes errors.Is(err, UnevaluatedNodePool) true.
+func (e *UnevaluatedNodePoolError) Is(target error) bool { return target == UnevaluatedNodePool }
+
+// Unwrap gives the cause.
+func (e *UnevaluatedNodePoolError) Unwrap() error { return e.Cause }
+
+// ThrottledError says that the cloud had too many calls.
+type ThrottledError struct {
+	// Action is the cloud's name for the call, "CreateFleet" for instance.
+	Action string
+	// RetryAfter is how long to leave the cloud alone; zero means that the caller's own back-off decides.
+	RetryAfter time.Duration
+	// Cause may be nil.
+	Cause error
+}
+
+// NewThrottledError names the cloud's call and how long to wait before the next; zero leaves the wait to the caller.
+// cause may be nil.
+func NewThrottledError(action string, retryAfter time.Duration, cause error) error {
+	return &ThrottledError{Action: action, RetryAfter: retryAfter, Cause: cause}
+}
+
+func (e *ThrottledError) Error() string {
+	what := fmt.Sprintf("%s was throttled", e.Action)
+	if e.RetryAfter > 0 {
+		what += fmt.Sprintf(", retry after %s", e.RetryAfter)
+	}
+	return because(what, e.Cause)
+}
+
+// Kind is Throttled.
+func (e *ThrottledError) Kind() ErrorKind { return Throttled }
+
+// Is makes errors.Is(err, Throttled) true.
+func (e *ThrottledError) Is(target error) bool { return target == Throttled }
+
+// Unwrap gives the cause.
+func (e *ThrottledError) Unwrap() error { return e.Cause }
+
+// RetryAfter gives the wait that a throttling cloud asked for, however deep in err it is: of several the longest. The
+// second result is false when no wait was named.
+func RetryAfter(err error) (time.Duration, bool) {
+	var longest time.Duration
+	walk(err, func(e error) {
+		if t, ok := e.(*ThrottledError); ok {
+			longest = max(longest, t.RetryAfter)
+		}
+	})
+	return longest, longest > 0
+}
+
+// UnauthorizedError says which call the credentials do not allow.
+type UnauthorizedError struct {
+	// Action is the permission that is missing, in the cloud's own words: "ec2:CreateFleet" for instance.
+	Action string
+	// Cause may be nil.
+	Cause error
+}
+
+// NewUnauthorizedError names the permission that is missing. cause may be nil.
+func NewUnauthorizedError(action string, cause error) error {
+	return &UnauthorizedError{Action: action, Cause: cause}
+}
+
+func (e *UnauthorizedError) Error() string {
+	return because(fmt.Sprintf("not authorised for %q: grant it to the credentials in use", e.Action), e.Cause)
+}
+
+// Kind is Unauthorized.
+func (e *UnauthorizedError) Kind() ErrorKind { return Unauthorized }
+
+// Is makes errors.Is(err, Unauthorized) true.
+func (e *UnauthorizedError) Is(target error) bool { return target == Unauthorized }
+
+// Unwrap gives the cause.
+func (e *UnauthorizedError) Unwrap() error { return e.Cause }
+
+// TransientError marks a cause as passing by itself.
+type TransientError struct {
+	// Cause is what failed.
+	Cause error
+}
+
+// NewTransientError marks cause as passing by itself. Errors without a kind are read so anyway: the mark is for a
+// provider that has looked.
+func NewTransientError(cause error) error { return &TransientError{Cause: cause} }
+
+func (e *TransientError) Error() string { return because("transient", e.Cause) }
+
+// Kind is Transient.
+func (e *TransientError) Kind() ErrorKind { return Transient }
+
+// Is makes errors.Is(err, Transient) true.
+func (e *TransientError) Is(target error) bool { return target == Transient }
+
+// Unwrap gives the cause.
+func (e *TransientError) Unwrap() error { return e.Cause }
+
+// PermanentError marks a cause as the request's own fault.
+type PermanentError struct {
+	// Cause is what is wrong with the request.
+	Cause error
+}
+
+// NewPermanentError marks cause as the request's own fault: the same call can never succeed.
+func NewPermanentError(cause error) error { return &PermanentError{Cause: cause} }
+
+func (e *PermanentError) Error() string { return because("permanent", e.Cause) }
+
+// Kind is Permanent.
+func (e *PermanentError) Kind() ErrorKind { return Permanent }
+
+// Is makes errors.Is(err, Permanent) true.
+func (e *PermanentError) Is(target error) bool { return target == Permanent }
+
+// Unwrap gives the cause.
+func (e *PermanentError) Unwrap() error { return e.Cause }
+
+// ExhaustedOfferings are the offerings that err names as without room, whether for stock or for quota, sorted and
+// without repetitions. Nil when it names none.
+func ExhaustedOfferings(err error) []OfferingKey {
+	var keys []OfferingKey
+	walk(err, func(e error) {
+		switch e := e.(type) {
+		case *InsufficientCapacityError:
+			keys = append(keys, e.Offerings...)
+		case *QuotaExceededError:
+			keys = append(keys, e.Offerings...)
+		}
+	})
+	return sortedKeys(keys)
+}
+
+// walk visits err and all it wraps, outermost first, joined errors in their order.
+func walk(err error, visit func(error)) {
+	for err != nil {
+		visit(err)
+		if joined, ok := err.(interface{ Unwrap() []error }); ok {
+			for _, each := range joined.Unwrap() {
+				walk(each, visit)
+			}
+			return
+		}
+		err = errors.Unwrap(err)
+	}
+}
+
+// because appends the cause to a message. A missing cause adds nothing, so that a literal without one prints well.
+func because(what string, cause error) string {
+	if cause == nil {
+		return what
+	}
+	return what + ": " + cause.Error()
+}
+
+func sortedKeys(keys []OfferingKey) []OfferingKey {
+	if len(keys) == 0 {
+		return nil
+	}
+	sorted := slices.Clone(keys)
+	slices.SortFunc(sorted, OfferingKey.Compare)
+	return slices.Compact(sorted)
+}
+
+// mostKeysListed bounds a message that may be about thousands of offerings; all of them are in the error's field.
+const mostKeysListed = 10
+
+func listKeys(keys []OfferingKey) string {
+	var b strings.Builder
+	for i, k := range keys {
+		if i == mostKeysListed {
+			fmt.Fprintf(&b, " and %d more", len(keys)-i)
+			break
+		}
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(k.String())
+	}
+	return b.String()
+}

@@ -1,0 +1,55 @@
+package cloudprovider
+
+import (
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/api/requirements"
+)
+
+// InstanceType is one kind of machine a provider can launch, available or not. Once handed out it is shared and must
+// not be changed by anyone; planners compare instance types by identity to share work between NodePools.
+type InstanceType struct {
+	// Name is the value of the node.kubernetes.io/instance-type label.
+	Name string `json:"name"`
+	// Requirements state the labels a node of this type will carry: every key of the provider's vocabulary, as In
+	// with its value or values, or as DoesNotExist (CP-CATALOG-03). Keys that differ by offering (zone, capacity
+	// type, reservation) may be left out here: the offering's own statement wins.
+	Requirements requirements.Set `json:"requirements"`
+	// Offerings are the ways to buy the type; their requirement sets are unique (CP-CATALOG-05).
+	Offerings []Offering `json:"offerings"`
+	// Capacity is the whole machine: what node.status.capacity will show.
+	Capacity corev1.ResourceList `json:"capacity"`
+	// Overhead is what the machine keeps for itself: Capacity - Overhead.Total() is allocatable to pods.
+	Overhead Overhead `json:"overhead,omitzero"`
+}
+
+// Overhead is the part of a machine's capacity that pods can't have. A nil list means nothing is kept.
+type Overhead struct {
+	// KubeReserved is held back for Kubernetes' own daemons (kubelet --kube-reserved).
+	KubeReserved corev1.ResourceList `json:"kubeReserved,omitempty"`
+	// SystemReserved is held back for the operating system (kubelet --system-reserved).
+	SystemReserved corev1.ResourceList `json:"systemReserved,omitempty"`
+	// EvictionThreshold is the hard eviction threshold (kubelet --eviction-hard).
+	EvictionThreshold corev1.ResourceList `json:"evictionThreshold,omitempty"`
+}
+
+// Offering is one way to buy an instance type: a zone, a capacity type, perhaps a reservation.
+type Offering struct {
+	// Requirements hold exactly one value per key: at least topology.kubernetes.io/zone and
+	// karpenter.sh/capacity-type; a reserved offering also names its reservation. A key that other offerings state
+	// and this one doesn't is absent from the node.
+	Requirements requirements.Set `json:"requirements"`
+	// Price in USD per hour; finite and >= 0 (> 0 but for reservations that are already paid for).
+	Price float64 `json:"price"`
+	// PriceSource says where the price comes from and how old it is, for people. Optional.
+	PriceSource string `json:"priceSource,omitempty"`
+	// Available is false while the provider believes that a launch would fail for lack of capacity.
+	Available bool `json:"available"`
+	// ReservationCapacity is how many more instances the reservation has room for; read only when the capacity type
+	// is reserved.
+	ReservationCapacity int `json:"reservationCapacity,omitempty"`
+	// Capacity replaces single entries of the type's Capacity for machines bought this way; nil changes nothing.
+	Capacity corev1.ResourceList `json:"capacity,omitempty"`
+	// Overhead replaces single entries of the type's Overhead for machines bought this way; nil changes nothing.
+	Overhead *Overhead `json:"overhead,omitempty"`
+}

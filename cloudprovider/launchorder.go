@@ -1,0 +1,150 @@
+package cloudprovider
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/api/requirements"
+	v1 "github.com/drawknife/drawknife/api/v1"
+)
+
+// CapacityTypeRank orders capacity types by the preference at launch: reserved 0, spot 1, on-demand 2, anything else
+// 3 (PRV-170).
+func CapacityTypeRank(capacityType string) int {
+	switch capacityType {
+	case v1.CapacityTypeReserved:
+		return 0
+	case v1.CapacityTypeSpot:
+		return 1
+	case v1.CapacityTypeOnDemand:
+		return 2
+	}
+	return 3
+}
+
+// Candidate is an offering together with the type it belongs to. Both are shared and must not be changed.
+type Candidate struct {
+	Type     *InstanceType
+	Offering *Offering
+}
+
+// Key names the candidate.
+func (c Candidate) Key() OfferingKey { return KeyOf(c.Type, c.Offering) }
+
+// Suits reports whether a machine bought this way meets the requirements and has room for the requests. Keys that
+// only one side knows do not matter (SCH-032); a resource the machine does not have counts as zero.
+func (c Candidate) Suits(want requirements.Set, requests corev1.ResourceList) bool {
+	return c.Type.Offers(c.Offering, want) && fits(requests, c.Type.AllocatableOf(c.Offering))
+}
+
+// LaunchOrder are all offerings that suit, with or without room, in the order in which a provider with nothing better
+// to go by tries them: by capacity type (see CapacityTypeRank), then the cheapest first, then by key (PRV-170). The
+// order does not depend on that of types.
+func LaunchOrder(types []*InstanceType, want requirements.Set, requests corev1.ResourceList) []Candidate {
+	var suitable []keyedCandidate
+	for _, t := range types {
+		suitable = appendSuitable(suitable, t, want, requests)
+	}
+	slices.SortFunc(suitable, func(a, b keyedCandidate) int {
+		return cmp.Or(
+			cmp.Compare(a.rank, b.rank),
+			cmp.Compare(a.Offering.Price, b.Offering.Price),
+			a.key.Compare(b.key),
+		)
+	})
+	order := make([]Candidate, len(suitable))
+	for i, c := range suitable {
+		order[i] = c.Candidate
+	}
+	return order
+}
+
+type keyedCandidate struct {
+	Candidate
+	rank int
+	key  OfferingKey
+}
+
+func appendSuitable(suitable []keyedCandidate, t *InstanceType, want requirements.Set, requests corev1.ResourceList) []keyedCandidate {
+	m := newMatcher(t, want)
+	if !m.typeMeets {
+		return suitable
+	}
+	typeFits := fits(requests, t.Allocatable())
+	for i := range t.Offerings {
+		o := &t.Offerings[i]
+		if !m.meets(o) {
+			continue
+		}
+		if o.OverridesResources() && !fits(requests, t.AllocatableOf(o)) || !o.OverridesResources() && !typeFits {
+			continue
+		}
+		suitable = append(suitable, keyedCandidate{
+			Candidate: Candidate{Type: t, Offering: o},
+			rank:      CapacityTypeRank(o.CapacityType()),
+			key:       KeyOf(t, o),
+		})
+	}
+	return suitable
+}
+
+// fits reports whether every request is at most what there is.
+func fits(requests, allocatable corev1.ResourceList) bool {
+	for name, wanted := range requests {
+		has := allocatable[name]
+		if wanted.Cmp(has) > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// CheapestPrice is the price of the type's cheapest offering with room that meets the requirements, in USD per hour;
+// +Inf when there is none. Resources are not looked at.
+func (t *InstanceType) CheapestPrice(want requirements.Set) float64 {
+	cheapest, m := math.Inf(1), newMatcher(t, want)
+	for o := range t.OfferingsWithRoom() {
+		if o.Price < cheapest && m.meets(o) {
+			cheapest = o.Price
+		}
+	}
+	return cheapest
+}
+
+// SortByPrice is a new list of the types, cheapest first by CheapestPrice and by name where prices are equal; types
+// that can't be had come last (SCH-173).
+func SortByPrice(types []*InstanceType, want requirements.Set) []*InstanceType {
+	price := make(map[*InstanceType]float64, len(types))
+	for _, t := range types {
+		price[t] = t.CheapestPrice(want)
+	}
+	sorted := slices.Clone(types)
+	slices.SortStableFunc(sorted, func(a, b *InstanceType) int {
+		return cmp.Or(cmp.Compare(price[a], price[b]), strings.Compare(a.Name, b.Name))
+	})
+	return sorted
+}
+
+// WorstLaunchPrice is what a machine of this type may cost at most when launched with the requirements, in USD per
+// hour: of the offerings with room that meet them, those of the most preferred capacity type count, and of these the
+// dearest. +Inf when there is none. A replacement is judged by it (PRV-182).
+func (t *InstanceType) WorstLaunchPrice(want requirements.Set) float64 {
+	best, worst := math.MaxInt, math.Inf(1)
+	m := newMatcher(t, want)
+	for o := range t.OfferingsWithRoom() {
+		if !m.meets(o) {
+			continue
+		}
+		switch rank := CapacityTypeRank(o.CapacityType()); {
+		case rank < best:
+			best, worst = rank, o.Price
+		case rank == best:
+			worst = max(worst, o.Price)
+		}
+	}
+	return worst
+}

@@ -1,0 +1,82 @@
+package cloudprovider
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/api/requirements"
+)
+
+// MachineRequirements are all labels of a machine of this type bought by this offering: the type's, overruled by the
+// offering's, and absent where only other offerings of the type state a key.
+func (t *InstanceType) MachineRequirements(o *Offering) requirements.Set {
+	stated := t.offeringKeys()
+	var absent []requirements.Requirement
+	for _, key := range stated {
+		if !o.Requirements.Has(key) {
+			absent = append(absent, requirements.DoesNotExist(key))
+		}
+	}
+	return t.Requirements.Without(stated...).Merge(o.Requirements).With(absent...)
+}
+
+// Offers reports whether a machine of this type bought by this offering meets the requirements: whether they overlap
+// with MachineRequirements on every key that both know. Room and resources are not looked at.
+func (t *InstanceType) Offers(o *Offering, want requirements.Set) bool {
+	m := newMatcher(t, want)
+	return m.meets(o)
+}
+
+// offeringKeys are the label keys that at least one offering of the type states, sorted.
+func (t *InstanceType) offeringKeys() []string {
+	keys := make([]string, 0, 8)
+	for i := range t.Offerings {
+		for r := range t.Offerings[i].Requirements.All {
+			if at, found := slices.BinarySearch(keys, r.Key()); !found {
+				keys = slices.Insert(keys, at, r.Key())
+			}
+		}
+	}
+	return keys
+}
+
+// matcher compares one type with one set of requirements, offering by offering. It comes to the same as
+// MachineRequirements(o).Intersects(want) without making that set for each offering of a thousand types.
+type matcher struct {
+	want requirements.Set
+	// typeMeets is whether what the type states itself, offerings aside, meets the requirements.
+	typeMeets bool
+	// valued are the keys offerings state of which the requirements ask for a value.
+	valued []string
+}
+
+func newMatcher(t *InstanceType, want requirements.Set) matcher {
+	m := matcher{want: want}
+	// Most claims list the names they want, so most types end here.
+	if want.Has(corev1.LabelInstanceTypeStable) && !want.Get(corev1.LabelInstanceTypeStable).Has(t.Name) {
+		return m
+	}
+	keys := t.offeringKeys()
+	if m.typeMeets = t.Requirements.Without(keys...).Intersects(want) == nil; !m.typeMeets {
+		return m
+	}
+	for _, key := range keys {
+		if r := want.Get(key); want.Has(key) && r.Operator() != requirements.OpNotIn && r.Operator() != requirements.OpDoesNotExist {
+			m.valued = append(m.valued, key)
+		}
+	}
+	return m
+}
+
+func (m matcher) meets(o *Offering) bool {
+	if !m.typeMeets {
+		return false
+	}
+	for _, key := range m.valued {
+		if !o.Requirements.Has(key) {
+			return false
+		}
+	}
+	return o.Requirements.Intersects(m.want) == nil
+}

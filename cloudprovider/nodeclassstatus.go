@@ -1,0 +1,49 @@
+package cloudprovider
+
+import (
+	"context"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+)
+
+// Reasons that every provider gives in these words; others are the provider's own, one CamelCase word each (PRV-085).
+const (
+	// NodeClassNotFound: there is no such object.
+	NodeClassNotFound = "NodeClassNotFound"
+	// NodeClassTerminating: the object is being deleted.
+	NodeClassTerminating = "NodeClassTerminating"
+	// NodeClassReadinessUnknown: nobody has looked at the object yet.
+	NodeClassReadinessUnknown = "NodeClassReadinessUnknown"
+)
+
+// NodeClassReadiness says whether machines can be launched from a node class and, if not, why.
+type NodeClassReadiness struct {
+	// Status is True or False; anything else, the empty status included, reads as Unknown.
+	Status metav1.ConditionStatus `json:"status"`
+	// Reason is one CamelCase word; may be empty when the status is True.
+	Reason string `json:"reason,omitempty"`
+	// Message is a sentence for people: what is missing and how to supply it. Empty only when the status is True.
+	Message string `json:"message,omitempty"`
+	// ObservedGeneration is the object's metadata.generation that was judged; zero when there is no object.
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+}
+
+// Ready reports whether machines can be launched.
+func (r NodeClassReadiness) Ready() bool { return r.Status == metav1.ConditionTrue }
+
+// NodeClassStatus is for providers whose node classes can be wanting: a role that is missing, an image not found.
+//
+//   - CP-CLASS-01: every node class of a supported kind gets an answer; one that does not exist is False with reason
+//     NodeClassNotFound, not an error. Why: a NodePool whose node class says nothing is unusable without a word.
+//   - CP-CLASS-02: an answer that is not True has a message that says what to do. Why: it is copied to the NodePool,
+//     where an operator looks.
+//   - CP-CLASS-03: Create refuses a node class that is not ready, with an error of kind NodeClassNotReady. Why: it
+//     may have become unready since it was asked.
+//   - CP-CLASS-04: an error means that the answer could not be found out; the caller keeps what it knew. Why: a
+//     brown-out of the cloud is no reason to close every NodePool.
+type NodeClassStatus interface {
+	// NodeClassStatus says whether machines can be launched from the node class.
+	NodeClassStatus(ctx context.Context, ref v1.NodeClassReference) (NodeClassReadiness, error)
+}

@@ -1,0 +1,111 @@
+package cloudprovider
+
+import (
+	"cmp"
+	"iter"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/api/requirements"
+	v1 "github.com/drawknife/drawknife/api/v1"
+)
+
+// Value is the one value the offering states for a label key; empty when it states none.
+func (o *Offering) Value(key string) string { return single(o.Requirements, key) }
+
+// Zone is the offering's topology.kubernetes.io/zone.
+func (o *Offering) Zone() string { return o.Value(corev1.LabelTopologyZone) }
+
+// CapacityType is the offering's karpenter.sh/capacity-type: spot, on-demand or reserved.
+func (o *Offering) CapacityType() string { return o.Value(v1.CapacityTypeLabelKey) }
+
+// Reserved reports whether the machine would use a reservation.
+func (o *Offering) Reserved() bool { return o.CapacityType() == v1.CapacityTypeReserved }
+
+// HasRoom reports whether a launch is believed to succeed: the offering is available and, if it is reserved, its
+// reservation is not full.
+func (o *Offering) HasRoom() bool {
+	return o.Available && (!o.Reserved() || o.ReservationCapacity > 0)
+}
+
+// OfferingKey names one way to buy one machine, by what sets it apart: two offerings of one provider are the same
+// offering exactly if their keys are equal. It is comparable, made for map keys and for errors.
+type OfferingKey struct {
+	// InstanceType is the type's name.
+	InstanceType string `json:"instanceType"`
+	// Zone is the value of topology.kubernetes.io/zone.
+	Zone string `json:"zone"`
+	// CapacityType is the value of karpenter.sh/capacity-type.
+	CapacityType string `json:"capacityType"`
+	// Others are the offering's further labels, a reservation for instance: "key=value" sorted by key and separated by
+	// commas. A label stated as absent is left out, since a label that is not stated is absent as well.
+	Others string `json:"others,omitempty"`
+}
+
+// KeyOf is the key of one of a type's offerings.
+func KeyOf(t *InstanceType, o *Offering) OfferingKey {
+	key := OfferingKey{InstanceType: t.Name}
+	var others strings.Builder
+	for r := range o.Requirements.All {
+		value, ok := onlyValue(r)
+		switch {
+		case !ok:
+		case r.Key() == corev1.LabelTopologyZone:
+			key.Zone = value
+		case r.Key() == v1.CapacityTypeLabelKey:
+			key.CapacityType = value
+		default:
+			if others.Len() > 0 {
+				others.WriteByte(',')
+			}
+			others.WriteString(r.Key() + "=" + value)
+		}
+	}
+	key.Others = others.String()
+	return key
+}
+
+// String is "type/zone/capacity type", with the other labels in brackets.
+func (k OfferingKey) String() string {
+	s := k.InstanceType + "/" + k.Zone + "/" + k.CapacityType
+	if k.Others != "" {
+		s += "[" + k.Others + "]"
+	}
+	return s
+}
+
+// Compare orders keys by instance type, zone, capacity type, then the other labels.
+func (k OfferingKey) Compare(o OfferingKey) int {
+	return cmp.Or(
+		strings.Compare(k.InstanceType, o.InstanceType),
+		strings.Compare(k.Zone, o.Zone),
+		strings.Compare(k.CapacityType, o.CapacityType),
+		strings.Compare(k.Others, o.Others),
+	)
+}
+
+// OfferingsWithRoom yields the type's offerings that a launch is believed to succeed with, in their order. They point
+// into the type and must not be changed.
+func (t *InstanceType) OfferingsWithRoom() iter.Seq[*Offering] {
+	return func(yield func(*Offering) bool) {
+		for i := range t.Offerings {
+			if o := &t.Offerings[i]; o.HasRoom() && !yield(o) {
+				return
+			}
+		}
+	}
+}
+
+// single is the one value of a key in a set; empty when it has none or several.
+func single(set requirements.Set, key string) string {
+	value, _ := onlyValue(set.Get(key))
+	return value
+}
+
+func onlyValue(r requirements.Requirement) (string, bool) {
+	if r.Complement() || len(r.Values()) != 1 {
+		return "", false
+	}
+	return r.Values()[0], true
+}
