@@ -1,0 +1,70 @@
+package cloudprovider_test
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/drawknife/drawknife/api/requirements"
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/cloudprovider"
+)
+
+const reservationKey = "cloud.test/reservation"
+
+// testCapabilities declares a small cloud with two zones and reservations.
+func testCapabilities() cloudprovider.Capabilities {
+	return cloudprovider.Capabilities{
+		NodeClasses: []metav1.GroupKind{{Group: "cloud.test", Kind: "TestNodeClass"}, {Group: "cloud.test", Kind: "OldNodeClass"}},
+		Vocabulary: requirements.CoreVocabulary().Merge(requirements.Vocabulary{
+			WellKnown: []string{reservationKey, "cloud.test/family"},
+			Aliases:   map[string]string{"csi.cloud.test/zone": corev1.LabelTopologyZone},
+		}),
+		LabelValues:        map[string][]string{corev1.LabelTopologyZone: {"a", "b"}},
+		ReservationIDLabel: reservationKey,
+		ReservationLabels:  []string{reservationKey},
+	}
+}
+
+func quantities(pairs ...string) corev1.ResourceList {
+	list := corev1.ResourceList{}
+	for i := 0; i < len(pairs); i += 2 {
+		list[corev1.ResourceName(pairs[i])] = resource.MustParse(pairs[i+1])
+	}
+	return list
+}
+
+func offering(zone, capacityType string, price float64, more ...requirements.Requirement) cloudprovider.Offering {
+	return cloudprovider.Offering{
+		Requirements: requirements.NewSet(
+			requirements.In(corev1.LabelTopologyZone, zone),
+			requirements.In(v1.CapacityTypeLabelKey, capacityType),
+		).With(more...),
+		Price:     price,
+		Available: true,
+	}
+}
+
+func reserved(zone, id string, price float64, room int) cloudprovider.Offering {
+	o := offering(zone, v1.CapacityTypeReserved, price, requirements.In(reservationKey, id))
+	o.ReservationCapacity = room
+	return o
+}
+
+// testType is a machine of 4 cpu and 16Gi that keeps every clause of the contract.
+func testType(name string, offerings ...cloudprovider.Offering) *cloudprovider.InstanceType {
+	return &cloudprovider.InstanceType{
+		Name: name,
+		Requirements: requirements.NewSet(
+			requirements.In(corev1.LabelInstanceTypeStable, name),
+			requirements.In(corev1.LabelArchStable, v1.ArchitectureAmd64),
+			requirements.In(corev1.LabelOSStable, "linux"),
+			requirements.In(corev1.LabelTopologyRegion, "r"),
+			requirements.In("cloud.test/family", "m"),
+			requirements.DoesNotExist(corev1.LabelWindowsBuild),
+		),
+		Offerings: offerings,
+		Capacity:  quantities("cpu", "4", "memory", "16Gi", "pods", "110"),
+		Overhead:  cloudprovider.Overhead{KubeReserved: quantities("cpu", "100m", "memory", "1Gi")},
+	}
+}
