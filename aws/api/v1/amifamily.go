@@ -44,6 +44,8 @@ func (f AMIFamily) IsWindows() bool {
 const AliasVersionLatest = "latest"
 
 // Alias is a line of published images and a version of it: what "al2023@latest" means.
+//
+// +kubebuilder:object:generate=false
 type Alias struct {
 	// Family of the images; never Custom.
 	Family AMIFamily

@@ -1,0 +1,29 @@
+package v1
+
+import (
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// Validate returns what is wrong with the claim, each with its path, the rule and the cure; nothing when it is fine.
+// See NodePool.Validate for what is left to package api/requirements.
+func (c *NodeClaim) Validate() field.ErrorList {
+	errs := validateName(c.ObjectMeta)
+	errs = append(errs, validateLabels(c.Labels, field.NewPath("metadata", "labels"))...)
+	spec := field.NewPath("spec")
+	errs = append(errs, ValidateTaints(c.Spec.Taints, c.Spec.StartupTaints, spec)...)
+	errs = append(errs, validateRequiredRequirements(c.Spec.Requirements, spec.Child("requirements"))...)
+	errs = append(errs, validateQuantities(c.Spec.Resources.Requests, spec.Child("resources", "requests"))...)
+	errs = append(errs, validateNodeClassRef(c.Spec.NodeClassRef, spec.Child("nodeClassRef"))...)
+	errs = append(errs, validateGracePeriod(c.Spec.TerminationGracePeriod, spec.Child("terminationGracePeriod"))...)
+	return append(errs, validateNillableDuration(c.Spec.ExpireAfter, spec.Child("expireAfter"))...)
+}
+
+// ValidateUpdate returns what is wrong with turning old into c: everything that is wrong with c, and any change of the
+// spec, which is immutable. A value written in another form (1h, 60m) is no change.
+func (c *NodeClaim) ValidateUpdate(old *NodeClaim) field.ErrorList {
+	errs := c.Validate()
+	if !unchanged(c.Spec, old.Spec) {
+		errs = append(errs, field.Forbidden(field.NewPath("spec"), "the spec of a NodeClaim never changes: delete it and make another"))
+	}
+	return errs
+}

@@ -1,0 +1,224 @@
+// Package conditions reads and writes the list of conditions in an object's status, and keeps its roll-up, Ready, in
+// step with the conditions it depends on.
+//
+//	c := conditions.Of(&claim.ObjectMeta, &claim.Status.Conditions, "Launched", "Registered", "Initialized")
+//	c.SetTrue("Launched", now)
+//	ready := c.Ready()
+package conditions
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+const (
+	// TypeReady is the roll-up of the conditions an object depends on.
+	TypeReady = "Ready"
+
+	// ReasonAwaitingReconciliation is the reason of a condition that nobody has written yet.
+	ReasonAwaitingReconciliation = "AwaitingReconciliation"
+	// ReasonUnhealthyDependents is the reason of Ready when a condition it depends on is False.
+	ReasonUnhealthyDependents = "UnhealthyDependents"
+	// ReasonReconcilingDependents is the reason of Ready when a condition it depends on is not known for the object's
+	// current generation.
+	ReasonReconcilingDependents = "ReconcilingDependents"
+)
+
+// Conditions is a view of one object's conditions: it writes through to the object. It is no safer for concurrent use
+// than the object itself.
+type Conditions struct {
+	list       *[]metav1.Condition
+	meta       *metav1.ObjectMeta
+	dependents []string
+}
+
+// Of returns a view of list, which is part of the object that meta belongs to. Ready is the roll-up of dependents.
+func Of(meta *metav1.ObjectMeta, list *[]metav1.Condition, dependents ...string) Conditions {
+	return Conditions{list: list, meta: meta, dependents: dependents}
+}
+
+// Has reports whether the condition was ever written and not cleared since.
+func (c Conditions) Has(conditionType string) bool { return c.find(conditionType) != nil }
+
+// Get returns the condition. One that was never written is Unknown since the object was created.
+func (c Conditions) Get(conditionType string) metav1.Condition {
+	if found := c.find(conditionType); found != nil {
+		return *found
+	}
+	return c.initial(conditionType)
+}
+
+// IsTrue reports whether all of the conditions are True.
+func (c Conditions) IsTrue(conditionTypes ...string) bool {
+	for _, t := range conditionTypes {
+		if c.Get(t).Status != metav1.ConditionTrue {
+			return false
+		}
+	}
+	return true
+}
+
+// Ready returns the roll-up. It is computed, not read, so that a list written by something else can't mislead.
+func (c Conditions) Ready() metav1.Condition {
+	ready := c.Get(TypeReady)
+	status, reason, message := c.rollUp()
+	if ready.Status != status {
+		ready.LastTransitionTime = c.lastDependentChange()
+	}
+	ready.Status, ready.Reason, ready.Message, ready.ObservedGeneration = status, reason, message, c.meta.Generation
+	return ready
+}
+
+// Set writes a condition as of now and reports whether that changed anything. The time of transition moves only when
+// the status changes. The observed generation becomes the object's. Ready follows by itself and can't be set.
+func (c Conditions) Set(conditionType string, status metav1.ConditionStatus, reason, message string, now time.Time) bool {
+	if conditionType == TypeReady {
+		return false
+	}
+	changed := c.initialise()
+	changed = c.write(conditionType, status, reason, message, now) || changed
+	return c.writeReady(now) || changed
+}
+
+// SetTrue writes a condition that holds: its reason is its type and it has no message.
+func (c Conditions) SetTrue(conditionType string, now time.Time) bool {
+	return c.Set(conditionType, metav1.ConditionTrue, conditionType, "", now)
+}
+
+// SetFalse writes a condition that does not hold.
+func (c Conditions) SetFalse(conditionType, reason, message string, now time.Time) bool {
+	return c.Set(conditionType, metav1.ConditionFalse, reason, message, now)
+}
+
+// SetUnknown writes a condition of which it can't be said whether it holds.
+func (c Conditions) SetUnknown(conditionType, reason, message string, now time.Time) bool {
+	return c.Set(conditionType, metav1.ConditionUnknown, reason, message, now)
+}
+
+// Clear takes a condition away and reports whether it was there. One that Ready depends on begins anew as Unknown;
+// Ready itself can't be cleared.
+func (c Conditions) Clear(conditionType string, now time.Time) bool {
+	if conditionType == TypeReady || !c.Has(conditionType) {
+		return false
+	}
+	*c.list = slices.DeleteFunc(*c.list, func(have metav1.Condition) bool { return have.Type == conditionType })
+	if slices.Contains(c.dependents, conditionType) {
+		restarted := c.initial(conditionType)
+		restarted.LastTransitionTime = metav1.NewTime(now)
+		*c.list = append(*c.list, restarted)
+	}
+	c.writeReady(now)
+	return true
+}
+
+func (c Conditions) find(conditionType string) *metav1.Condition {
+	for i := range *c.list {
+		if (*c.list)[i].Type == conditionType {
+			return &(*c.list)[i]
+		}
+	}
+	return nil
+}
+
+// initial is a condition nobody has written: its clock runs from the object's creation, which the time-outs of launch
+// and registration count on.
+func (c Conditions) initial(conditionType string) metav1.Condition {
+	return metav1.Condition{
+		Type:               conditionType,
+		Status:             metav1.ConditionUnknown,
+		Reason:             ReasonAwaitingReconciliation,
+		LastTransitionTime: c.meta.CreationTimestamp,
+		ObservedGeneration: c.meta.Generation,
+	}
+}
+
+// initialise makes the conditions of the roll-up visible, as Unknown, with the first write.
+func (c Conditions) initialise() (changed bool) {
+	for _, t := range c.dependents {
+		if !c.Has(t) {
+			*c.list = append(*c.list, c.initial(t))
+			changed = true
+		}
+	}
+	return changed
+}
+
+func (c Conditions) write(conditionType string, status metav1.ConditionStatus, reason, message string, now time.Time) bool {
+	next := metav1.Condition{
+		Type: conditionType, Status: status, Reason: reason, Message: message,
+		ObservedGeneration: c.meta.Generation,
+		LastTransitionTime: metav1.NewTime(now),
+	}
+	have := c.find(conditionType)
+	if have == nil {
+		*c.list = append(*c.list, next)
+		return true
+	}
+	if have.Status == status {
+		next.LastTransitionTime = have.LastTransitionTime
+	}
+	if *have == next {
+		return false
+	}
+	*have = next
+	return true
+}
+
+func (c Conditions) writeReady(now time.Time) bool {
+	if !c.Has(TypeReady) {
+		*c.list = append(*c.list, c.initial(TypeReady))
+	}
+	status, reason, message := c.rollUp()
+	return c.write(TypeReady, status, reason, message, now)
+}
+
+// effective is the condition's status for the object as it is now: what was said of an older generation is Unknown.
+func (c Conditions) effective(conditionType string) metav1.ConditionStatus {
+	condition := c.Get(conditionType)
+	if condition.ObservedGeneration != c.meta.Generation {
+		return metav1.ConditionUnknown
+	}
+	return condition.Status
+}
+
+// rollUp is False as soon as one dependent is, True when all are, else Unknown; the message names those that are not
+// True, the latest change first.
+func (c Conditions) rollUp() (status metav1.ConditionStatus, reason, message string) {
+	type offender struct {
+		text string
+		time metav1.Time
+	}
+	var offenders []offender
+	status, reason = metav1.ConditionTrue, TypeReady
+	for _, t := range c.dependents {
+		have := c.effective(t)
+		if have == metav1.ConditionTrue {
+			continue
+		}
+		offenders = append(offenders, offender{t + "=" + string(have), c.Get(t).LastTransitionTime})
+		if have == metav1.ConditionFalse {
+			status, reason = metav1.ConditionFalse, ReasonUnhealthyDependents
+		} else if status == metav1.ConditionTrue {
+			status, reason = metav1.ConditionUnknown, ReasonReconcilingDependents
+		}
+	}
+	slices.SortStableFunc(offenders, func(a, b offender) int { return b.time.Compare(a.time.Time) })
+	texts := make([]string, len(offenders))
+	for i, o := range offenders {
+		texts[i] = o.text
+	}
+	return status, reason, strings.Join(texts, ", ")
+}
+
+func (c Conditions) lastDependentChange() metav1.Time {
+	last := c.meta.CreationTimestamp
+	for _, t := range c.dependents {
+		if changed := c.Get(t).LastTransitionTime; changed.After(last.Time) {
+			last = changed
+		}
+	}
+	return last
+}

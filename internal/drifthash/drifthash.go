@@ -1,0 +1,28 @@
+// Package drifthash makes the hashes by which an object is compared with what was launched from it.
+//
+//	hash := drifthash.Of(projection)
+//
+// The value is a projection that the owner of an object makes for this purpose: plain structs, pointers, strings,
+// numbers, maps and slices. The names of its types and fields are part of the hash and must not change.
+package drifthash
+
+import (
+	"strconv"
+
+	"github.com/mitchellh/hashstructure/v2"
+)
+
+// Of returns the hash as a decimal number. The order of lists does not matter, and neither do zero values of fields; a
+// pointer that is set is not a zero value, whatever it points to. It is the same in every process. A value that can't be
+// hashed (functions, channels) has the empty hash, which callers read as "not known", never as a change.
+func Of(value any) string {
+	hash, err := hashstructure.Hash(value, hashstructure.FormatV2, &hashstructure.HashOptions{
+		SlicesAsSets:    true,
+		IgnoreZeroValue: true,
+		ZeroNil:         true,
+	})
+	if err != nil {
+		return ""
+	}
+	return strconv.FormatUint(hash, 10)
+}
