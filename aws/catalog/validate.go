@@ -104,6 +104,9 @@ func (c *checker) texts(field string, list []string) {
 // validate checks everything that New promises.
 func (c *Catalog) validate() error {
 	k := &checker{}
+	if c.Region == "" {
+		k.fail("region", "must not be empty")
+	}
 	k.text("region", c.Region)
 	if len(c.Zones) > maxZones {
 		k.fail("zones", "must have at most %d entries, has %d", maxZones, len(c.Zones))
