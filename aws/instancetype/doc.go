@@ -7,13 +7,13 @@
 //	types, err := instancetype.Resolve(facts, nil, instancetype.Options{}) // nil: the default node class
 //
 // What of a node class matters is in [Settings]; [NewSettings] reads them from an EC2NodeClass. A type that can't be
-// launched with a class (see [Incompatible]) is listed all the same, its offerings unavailable; so is a type nobody
-// has a price for, without offerings. Types that no Kubernetes node can be made of (Mac) are left out.
+// launched with a class (see [Incompatible]) is listed all the same, its offerings unavailable; types that no node of
+// the class can ever be are left out (see [Resolve]).
 //
 // Every key of [Vocabulary] is stated for every type, as absent where it does not apply; karpenter.sh/nodepool alone
 // is the pool's business. Capacity and overhead follow the numbered statements AWI-062 to AWI-085 of the
 // specification, which comments and tests cite; they give exactly the allocatable resources of the reference, with
 // these deliberate differences: a zone that machines can't be launched in has no offering instead of an unavailable
-// one (AWI-091), a zone id that is unknown is absent instead of left open (AWI-034), and a percentage eviction
+// one (AWI-091), a type that would be unusable whatever happens is left out (AWI-020, AWI-031), a zone id that is unknown is absent instead of left open (AWI-034), and a percentage eviction
 // threshold is of the discovered memory where there is one (AWI-067).
 package instancetype

@@ -2,7 +2,6 @@ package instancetype
 
 import (
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -91,25 +90,15 @@ func (l *labeller) requirements(t *catalog.Type) requirements.Set {
 func (l *labeller) kubernetes(t *catalog.Type) {
 	// The name is of one type alone: nothing to share.
 	l.reqs = append(l.reqs, requirements.In(corev1.LabelInstanceTypeStable, t.Name))
-	arch := architecture(t)
-	l.is(corev1.LabelArchStable, arch)
-	switch build := l.plan.family.windowsBuild; {
-	case build == "":
-		l.is(corev1.LabelOSStable, string(corev1.Linux))
-		l.absent(corev1.LabelWindowsBuild)
-	case arch == poolv1.ArchitectureAmd64:
+	l.is(corev1.LabelArchStable, architecture(t))
+	if build := l.plan.family.windowsBuild; build != "" {
 		l.is(corev1.LabelOSStable, string(corev1.Windows))
 		l.is(corev1.LabelWindowsBuild, build)
-	default:
-		// There is no Windows for other architectures: without an operating system no pod fits.
-		l.absent(corev1.LabelOSStable)
-		l.is(corev1.LabelWindowsBuild, build)
-	}
-	if l.region != "" {
-		l.is(corev1.LabelTopologyRegion, l.region)
 	} else {
-		l.absent(corev1.LabelTopologyRegion)
+		l.is(corev1.LabelOSStable, string(corev1.Linux))
+		l.absent(corev1.LabelWindowsBuild)
 	}
+	l.is(corev1.LabelTopologyRegion, l.region)
 	zones := l.zoneRequirements(t)
 	l.reqs = append(l.reqs, zones.zone, zones.id)
 	var capacityTypes []string
@@ -235,13 +224,6 @@ func architecture(t *catalog.Type) string {
 		}
 	}
 	return ""
-}
-
-// launchable reports whether Kubernetes nodes can be made of the type at all: it runs HVM images of an architecture
-// there are node images for (AWI-011). Mac types are not.
-func launchable(t *catalog.Type) bool {
-	hvm := len(t.VirtualizationTypes) == 0 || slices.Contains(t.VirtualizationTypes, "hvm")
-	return hvm && architecture(t) != ""
 }
 
 // kebab writes EC2's wording as a label value.

@@ -2,9 +2,11 @@ package instancetype
 
 import (
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 
+	poolv1 "github.com/drawknife/drawknife/api/v1"
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 	"github.com/drawknife/drawknife/aws/catalog"
 	"github.com/drawknife/drawknife/cloudprovider"
@@ -13,6 +15,10 @@ import (
 // Resolve turns the catalogue into the instance types that pools of a node class can launch, sorted by name. A nil
 // class is the default class: AL2023 and nothing else set. It resolves all types or none: settings that can't be used
 // are a *SettingError, with the class's name around it.
+//
+// Left out are types that no node of the class can ever be: of an architecture without an operating system, without an
+// offering in the zones that can be used, or too small for what the class reserves. A type that merely can't be
+// launched with the class (see Incompatible) is listed with its offerings unavailable.
 //
 // The result is shared data: nobody may change it. Planners tell instance types apart by identity, so resolve once per
 // class (or once per Settings.Key) and hand all its pools the same list.
@@ -43,24 +49,53 @@ func ResolveSettings(c *catalog.Catalog, s Settings) ([]*cloudprovider.InstanceT
 	)
 	for i := range c.Types {
 		t := &c.Types[i]
-		if !launchable(t) {
+		if !p.launchable(t) {
 			continue
 		}
 		capacity := p.capacityOf(t)
-		records[i] = cloudprovider.InstanceType{
-			Name:         t.Name,
-			Requirements: labels.requirements(t),
-			Offerings:    market.of(t),
-			Capacity:     lists.capacity(capacity),
-			Overhead: cloudprovider.Overhead{
-				KubeReserved:      lists.kubeReserved(p.reservationOf(t, capacity.pods)),
-				SystemReserved:    lists.systemReserved,
-				EvictionThreshold: lists.eviction(p.evictionOf(capacity)),
-			},
+		it := &records[i]
+		it.Capacity = lists.capacity(capacity)
+		it.Overhead = cloudprovider.Overhead{
+			KubeReserved:      lists.kubeReserved(p.reservationOf(t, capacity.pods)),
+			SystemReserved:    lists.systemReserved,
+			EvictionThreshold: lists.eviction(p.evictionOf(capacity)),
 		}
-		out = append(out, &records[i])
+		if !hasRoom(it) {
+			continue
+		}
+		if it.Offerings = market.of(t); len(it.Offerings) == 0 {
+			continue
+		}
+		it.Name = t.Name
+		it.Requirements = labels.requirements(t)
+		out = append(out, it)
 	}
 	return out, nil
+}
+
+// launchable reports whether nodes can be made of the type at all: it runs HVM images of an architecture there are
+// node images for (AWI-011), which Mac types don't, and of which there is one for the operating system: Windows runs
+// on amd64 alone (AWI-031).
+func (p *plan) launchable(t *catalog.Type) bool {
+	hvm := len(t.VirtualizationTypes) == 0 || slices.Contains(t.VirtualizationTypes, "hvm")
+	arch := architecture(t)
+	return hvm && arch != "" && (p.family.windowsBuild == "" || arch == poolv1.ArchitectureAmd64)
+}
+
+// hasRoom reports whether the overhead leaves anything for pods.
+func hasRoom(it *cloudprovider.InstanceType) bool {
+	for _, name := range [...]corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourcePods} {
+		left := it.Capacity[name].DeepCopy()
+		for _, kept := range [...]corev1.ResourceList{it.Overhead.KubeReserved, it.Overhead.SystemReserved, it.Overhead.EvictionThreshold} {
+			if quantity, ok := kept[name]; ok {
+				left.Sub(quantity)
+			}
+		}
+		if left.Sign() <= 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // resourceLists makes each distinct resource list once: a few hundred capacities and a few dozen reservations serve

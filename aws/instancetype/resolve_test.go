@@ -11,8 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/drawknife/drawknife/aws/catalog"
 	"github.com/drawknife/drawknife/aws/instancetype"
 	"github.com/drawknife/drawknife/cloudprovider"
@@ -20,19 +18,10 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files under testdata")
 
-// allocatable is [cpuMilli, memoryMiB, pods]: capacity less overhead, memory rounded to whole MiB.
+// allocatable is [cpuMilli, memoryMiB, pods], memory rounded to whole MiB.
 func allocatable(it *cloudprovider.InstanceType) [3]int64 {
-	remaining := func(name corev1.ResourceName) (int64, int64) {
-		q := it.Capacity[name].DeepCopy()
-		for _, kept := range []corev1.ResourceList{it.Overhead.KubeReserved, it.Overhead.SystemReserved, it.Overhead.EvictionThreshold} {
-			q.Sub(kept[name])
-		}
-		return q.Value(), q.MilliValue()
-	}
-	_, cpu := remaining(corev1.ResourceCPU)
-	memory, _ := remaining(corev1.ResourceMemory)
-	pods, _ := remaining(corev1.ResourcePods)
-	return [3]int64{cpu, (memory + 1<<19) >> 20, pods}
+	left := it.Allocatable()
+	return [3]int64{left.Cpu().MilliValue(), (left.Memory().Value() + 1<<19) >> 20, left.Pods().Value()}
 }
 
 func embedded(t testing.TB) *catalog.Catalog {
