@@ -92,7 +92,7 @@ func subtract(a, b []string) []string {
 	if !overlap(a, b) {
 		return a
 	}
-	var out []string
+	out := make([]string, 0, len(a)-1)
 	for _, v := range a {
 		for len(b) > 0 && b[0] < v {
 			b = b[1:]
@@ -111,7 +111,10 @@ func common(a, b []string) []string {
 	if contains(b, a) {
 		return a
 	}
-	var out []string
+	if !overlap(a, b) {
+		return nil
+	}
+	out := make([]string, 0, len(a)-1)
 	for len(a) > 0 && len(b) > 0 {
 		switch {
 		case a[0] < b[0]:

@@ -46,7 +46,7 @@ func (b bounds) filter(values []string) []string {
 		if b.allow(v) {
 			continue
 		}
-		kept := slices.Clone(values[:i])
+		kept := append(make([]string, 0, len(values)-1), values[:i]...)
 		for _, w := range values[i+1:] {
 			if b.allow(w) {
 				kept = append(kept, w)

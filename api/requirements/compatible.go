@@ -2,7 +2,6 @@ package requirements
 
 import (
 	"fmt"
-	"strings"
 )
 
 // IncompatibleReason says why two sets don't go together.
@@ -45,8 +44,8 @@ func (e *IncompatibleError) Error() string {
 	return fmt.Sprintf("key %s, %s not in %s", e.Key, e.Want.Summary(), e.Have.Summary())
 }
 
-// Hint is a known key that an undefined key may be a misspelling of: one that contains it, ends with the same name
-// part, or differs by at most two characters. Empty when there is none or the key is defined.
+// Hint is a known key that an undefined key may be a misspelling of: one that ends with the same name part,
+// contains it, or differs by at most a fifth of its characters and no more than two. Empty when there is none or the key is defined.
 func (e *IncompatibleError) Hint() string {
 	if e.Reason != ReasonUndefined {
 		return ""
@@ -118,50 +117,4 @@ func (s Set) disjoint(want Set) *IncompatibleError {
 		return &IncompatibleError{Key: w.key, Have: *h, Want: *w, Reason: ReasonNoOverlap}
 	}
 	return nil
-}
-
-// spellingHint is the first of the known keys (which are searched in the order given) that looks like key by the
-// strongest of the three likenesses.
-func spellingHint(key string, known []string) string {
-	name := namePart(key)
-	likenesses := []func(candidate string) bool{
-		func(c string) bool { return strings.Contains(c, key) },
-		func(c string) bool { return namePart(c) == name },
-		func(c string) bool { return withinTwoEdits(key, c) },
-	}
-	for _, alike := range likenesses {
-		for _, c := range known {
-			if c != key && alike(c) {
-				return c
-			}
-		}
-	}
-	return ""
-}
-
-// namePart is what follows the last slash of a label key.
-func namePart(key string) string { return key[strings.LastIndexByte(key, '/')+1:] }
-
-// withinTwoEdits reports whether at most two insertions, removals or replacements of a byte turn a into b.
-func withinTwoEdits(a, b string) bool {
-	const most = 2
-	if len(a)-len(b) > most || len(b)-len(a) > most {
-		return false
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			edits := diagonal
-			if a[i] != b[j] {
-				edits = 1 + min(diagonal, row[j], row[j+1])
-			}
-			diagonal, row[j+1] = row[j+1], edits
-		}
-	}
-	return row[len(b)] <= most
 }

@@ -1,7 +1,6 @@
 package requirements
 
 import (
-	"errors"
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
@@ -46,14 +45,20 @@ func ParseSet(entries []v1.NodeSelectorRequirementWithMinValues) (Set, error) {
 // Parse is [Parse] with alias keys and values rewritten to the canonical ones.
 func (l *Lookup) Parse(entry v1.NodeSelectorRequirementWithMinValues) (Requirement, error) {
 	r, err := Parse(entry)
-	return l.Rewrite(r), err
+	if err != nil {
+		return Requirement{}, err
+	}
+	return l.Rewrite(r), nil
 }
 
 // ParseNodeSelectorRequirement is [ParseNodeSelectorRequirement] with alias keys and values rewritten to the
 // canonical ones.
 func (l *Lookup) ParseNodeSelectorRequirement(expression corev1.NodeSelectorRequirement) (Requirement, error) {
 	r, err := ParseNodeSelectorRequirement(expression)
-	return l.Rewrite(r), err
+	if err != nil {
+		return Requirement{}, err
+	}
+	return l.Rewrite(r), nil
 }
 
 // ParseSet is [ParseSet] with alias keys and values rewritten to the canonical ones before intersecting.
@@ -80,8 +85,8 @@ func parseEntries(entries []v1.NodeSelectorRequirementWithMinValues, parse func(
 }
 
 func parse(key string, op Operator, values []string) (Requirement, error) {
-	if err := checkOperands(op, values); err != nil {
-		return Requirement{}, fmt.Errorf("key %q: %w", key, err)
+	if e := checkOperands(op, values); e != nil {
+		return Requirement{}, fmt.Errorf("key %q: %s", key, e.rule)
 	}
 	switch op {
 	case OpIn:
@@ -98,38 +103,37 @@ func parse(key string, op Operator, values []string) (Requirement, error) {
 	}
 }
 
-// operandError is a rule about an entry's operator or values, with the field that breaks it.
-type operandError struct {
-	field string // "operator" or "values"
-	rule  string
-}
+// Fields of an entry that a rule about operands may be broken in.
+const (
+	fieldOperator = "operator"
+	fieldValues   = "values"
+)
 
-func (e *operandError) Error() string { return e.rule }
+// operandError is a rule about an entry's operator and values that was broken, and the field to mend.
+type operandError struct{ field, rule string }
 
 // checkOperands holds the rules that an operator and its values must keep for the entry to mean anything.
-func checkOperands(op Operator, values []string) error {
+func checkOperands(op Operator, values []string) *operandError {
 	switch op {
 	case OpNotIn, OpExists, OpDoesNotExist:
 		return nil
 	case OpIn:
 		if len(values) == 0 {
-			return &operandError{"values", "operator In needs at least one value: list the allowed values, or use DoesNotExist"}
+			return &operandError{fieldValues, "operator In needs at least one value: list the allowed values, or use DoesNotExist"}
 		}
 		return nil
 	case OpGt, OpLt, OpGte, OpLte:
 		if len(values) != 1 {
-			return &operandError{"values", fmt.Sprintf("operator %s needs exactly one value, got %d: give one non-negative integer", op, len(values))}
+			return &operandError{fieldValues, fmt.Sprintf("operator %s needs exactly one value, got %d: give one non-negative integer", op, len(values))}
 		}
 		if n, ok := parseInteger(values[0]); !ok || n < 0 {
-			return &operandError{"values", fmt.Sprintf("operator %s got %q: give a non-negative integer that fits 64 bits", op, values[0])}
+			return &operandError{fieldValues, fmt.Sprintf("operator %s got %q: give a non-negative integer that fits 64 bits", op, values[0])}
 		}
 		return nil
 	default:
-		return &operandError{"operator", fmt.Sprintf("unknown operator %q: use one of %s", op, operatorNames)}
+		return &operandError{fieldOperator, fmt.Sprintf("unknown operator %q: use %s", op, "In, NotIn, Exists, DoesNotExist, Gt, Lt, Gte or Lte")}
 	}
 }
-
-const operatorNames = "In, NotIn, Exists, DoesNotExist, Gt, Lt, Gte, Lte"
 
 // strictForm says how a pod writes what Gte or Lte mean.
 func strictForm(op Operator) string {
@@ -137,11 +141,4 @@ func strictForm(op Operator) string {
 		return "Gt with a value one less"
 	}
 	return "Lt with a value one more"
-}
-
-// asOperandError is err's operandError, which checkOperands always returns.
-func asOperandError(err error) (*operandError, bool) {
-	var e *operandError
-	ok := errors.As(err, &e)
-	return e, ok
 }
