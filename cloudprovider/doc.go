@@ -141,28 +141,30 @@
 //
 // An error has a kind ([ErrorKind]), found with errors.Is or [KindOf]. What the caller does:
 //
-//		NodeClaimNotFound      the machine is gone: for Delete that is success
-//		InsufficientCapacity   delete the claim, plan its pods anew
-//		QuotaExceeded          the same, and tell an operator
-//		NodeClassNotReady      delete the claim, plan its pods anew
-//		CreateFailed           keep the claim, show reason and message, try again
-//		UnevaluatedNodePool    leave the NodePool out for now
-//		Throttled              try again, not before RetryAfter
-//		Unauthorized           try again slowly, tell an operator which permission is missing
-//		Transient              try again with back-off
-//		Permanent              do not repeat the call unchanged
+//	NodeClaimNotFound      the machine is gone: for Delete that is success
+//	InsufficientCapacity   delete the claim, plan its pods anew
+//	QuotaExceeded          the same, and tell an operator
+//	NodeClassNotReady      delete the claim, plan its pods anew
+//	CreateFailed           keep the claim, show reason and message, try again
+//	UnevaluatedNodePool    leave the NodePool out for now
+//	Throttled              try again, not before RetryAfter
+//	Unauthorized           try again slowly, tell an operator which permission is missing
+//	Transient              try again with back-off
+//	Permanent              do not repeat the call unchanged
 //
-//	  - CP-ERROR-01: what fits a kind is returned as that kind. Why: an exhaustion without a kind is retried instead of
-//	    planned around, until the cloud throttles.
-//	  - CP-ERROR-02: kinds are found by errors.Is and their data by errors.As, through any wrapping; nobody compares
-//	    messages. Why: messages change.
-//	  - CP-ERROR-03: an error without a kind is transient. Why: giving up for good must be said in so many words.
-//	  - CP-ERROR-04: a throttled call says how long to wait when the cloud did. Why: guessing shorter makes it worse.
-//	  - CP-ERROR-05: a refused permission is named in the cloud's own words. Why: it is what the operator must grant.
-//	  - CP-ERROR-06: when one call fails for several causes, all are kept, joined. Why: the first is often not the one
-//	    that matters.
-//	  - CP-ERROR-07: when ctx ends, the error wraps its cause. Why: the caller tells its own haste from the cloud's
-//	    trouble.
+// In clauses:
+//
+//   - CP-ERROR-01: what fits a kind is returned as that kind. Why: an exhaustion without a kind is retried instead of
+//     planned around, until the cloud throttles.
+//   - CP-ERROR-02: kinds are found by errors.Is and their data by errors.As, through any wrapping; nobody compares
+//     messages. Why: messages change.
+//   - CP-ERROR-03: an error without a kind is transient. Why: giving up for good must be said in so many words.
+//   - CP-ERROR-04: a throttled call says how long to wait when the cloud did. Why: guessing shorter makes it worse.
+//   - CP-ERROR-05: a refused permission is named in the cloud's own words. Why: it is what the operator must grant.
+//   - CP-ERROR-06: when one call fails for several causes, all are kept, joined. Why: the first is often not the one
+//     that matters.
+//   - CP-ERROR-07: when ctx ends, the error wraps ctx.Err(). Why: the caller tells its own haste from the cloud's
+//     trouble.
 //
 // # CP-CONCURRENCY: goroutines, locks, memory
 //
