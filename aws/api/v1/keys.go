@@ -42,6 +42,8 @@ const (
 	LabelInstanceAcceleratorManufacturer = "karpenter.k8s.aws/instance-accelerator-manufacturer"
 	// LabelInstanceAcceleratorCount is the number of accelerators.
 	LabelInstanceAcceleratorCount = "karpenter.k8s.aws/instance-accelerator-count"
+	// LabelNitroSandbox is "true" when the type can run Nitro enclaves.
+	LabelNitroSandbox = "karpenter.k8s.aws/nitro-sandbox"
 	// LabelInstanceCapabilityFlex is "true" for flex types, which promise less than the whole processor.
 	LabelInstanceCapabilityFlex = "karpenter.k8s.aws/instance-capability-flex"
 )
@@ -103,6 +105,7 @@ func WellKnownLabels() []string {
 		LabelInstanceNetworkBandwidth,
 		LabelInstanceSize,
 		LabelInstanceTenancy,
+		LabelNitroSandbox,
 		LabelPlacementGroupID,
 		LabelPlacementGroupPartition,
 		LabelTopologyZoneID,

@@ -1,0 +1,205 @@
+package v1
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// EvictionSignals returns the signals that eviction thresholds may be set for. The slice is the caller's.
+func EvictionSignals() []string {
+	return []string{
+		"imagefs.available", "imagefs.inodesFree", "memory.available", "nodefs.available", "nodefs.inodesFree",
+		"pid.available",
+	}
+}
+
+// ReservedResources returns the resources that can be kept back from pods. The slice is the caller's.
+func ReservedResources() []string { return []string{"cpu", "ephemeral-storage", "memory", "pid"} }
+
+var percentageForm = regexp.MustCompile(`^[0-9]+(\.[0-9]+)?%$`)
+
+// validateKubelet checks what the block means and whether the family can carry it out. Of the keys without a field it
+// knows only that they exist.
+func validateKubelet(k *KubeletConfiguration, family AMIFamily, features Features, path *field.Path) field.ErrorList {
+	if k == nil {
+		return nil
+	}
+	errs := validateMaxPods(k.MaxPods, features, path.Child("maxPods"))
+	errs = append(errs, notNegative(k.PodsPerCore, path.Child("podsPerCore"))...)
+	errs = append(errs, notNegative(k.EvictionMaxPodGracePeriod, path.Child("evictionMaxPodGracePeriod"))...)
+	errs = append(errs, validateReserved(k.SystemReserved, features, path.Child("systemReserved"))...)
+	errs = append(errs, validateReserved(k.KubeReserved, features, path.Child("kubeReserved"))...)
+	errs = append(errs, validateThresholds(k.EvictionHard, path.Child("evictionHard"))...)
+	errs = append(errs, validateThresholds(k.EvictionSoft, path.Child("evictionSoft"))...)
+	errs = append(errs, validateGracePeriods(k.EvictionSoftGracePeriod, path.Child("evictionSoftGracePeriod"))...)
+	errs = append(errs, validateSoftPairs(k, path)...)
+	errs = append(errs, validateImageGC(k, path)...)
+	errs = append(errs, validateOther(k.Other, path)...)
+	return append(errs, validateFamilySupport(k, family, path)...)
+}
+
+func validateMaxPods(maxPods *intstr.IntOrString, features Features, path *field.Path) field.ErrorList {
+	switch {
+	case maxPods == nil:
+		return nil
+	case maxPods.Type == intstr.Int:
+		return notNegative(&maxPods.IntVal, path)
+	case !features.KubeletExpressions:
+		return field.ErrorList{field.Invalid(path, maxPods.StrVal, "is an expression, which is not enabled: write a number without quotes")}
+	case strings.TrimSpace(maxPods.StrVal) == "":
+		return field.ErrorList{field.Invalid(path, maxPods.StrVal, "is an empty expression: write a number, or leave it out")}
+	}
+	return nil
+}
+
+func validateReserved(reserved map[string]string, features Features, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	for _, name := range slices.Sorted(maps.Keys(reserved)) {
+		at, value := path.Key(name), reserved[name]
+		if !slices.Contains(ReservedResources(), name) {
+			errs = append(errs, field.NotSupported(at, name, ReservedResources()))
+			continue
+		}
+		if strings.HasPrefix(value, "-") {
+			errs = append(errs, field.Invalid(at, value, "must not be negative"))
+			continue
+		}
+		if _, err := resource.ParseQuantity(value); err == nil {
+			continue
+		}
+		switch {
+		case strings.TrimSpace(value) == "":
+			errs = append(errs, field.Invalid(at, value, "must not be empty: write a quantity such as 100m or 512Mi, or leave it out"))
+		case !features.KubeletExpressions:
+			errs = append(errs, field.Invalid(at, value, "not a quantity: write it like 100m or 512Mi (expressions are not enabled)"))
+		}
+	}
+	return errs
+}
+
+func validateSignal(signal string, path *field.Path) field.ErrorList {
+	if slices.Contains(EvictionSignals(), signal) {
+		return nil
+	}
+	return field.ErrorList{field.NotSupported(path, signal, EvictionSignals())}
+}
+
+func validateThresholds(thresholds map[string]string, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	for _, signal := range slices.Sorted(maps.Keys(thresholds)) {
+		at, value := path.Key(signal), thresholds[signal]
+		errs = append(errs, validateSignal(signal, at)...)
+		if number, ok := strings.CutSuffix(value, "%"); ok {
+			percent, err := strconv.ParseFloat(number, 64)
+			if err != nil || !percentageForm.MatchString(value) || percent > 100 {
+				errs = append(errs, field.Invalid(at, value, "a percentage goes from 0% to 100%: write it like 5%"))
+			}
+			continue
+		}
+		quantity, err := resource.ParseQuantity(value)
+		switch {
+		case err != nil:
+			errs = append(errs, field.Invalid(at, value, "neither a quantity nor a percentage: write it like 200Mi or 5%"))
+		case quantity.Sign() < 0:
+			errs = append(errs, field.Invalid(at, value, "must not be negative"))
+		}
+	}
+	return errs
+}
+
+func validateGracePeriods(periods map[string]string, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	for _, signal := range slices.Sorted(maps.Keys(periods)) {
+		at, value := path.Key(signal), periods[signal]
+		errs = append(errs, validateSignal(signal, at)...)
+		period, err := time.ParseDuration(value)
+		switch {
+		case err != nil:
+			errs = append(errs, field.Invalid(at, value, "not a duration: write it like 90s or 2m"))
+		case period < 0:
+			errs = append(errs, field.Invalid(at, value, "must not be negative"))
+		}
+	}
+	return errs
+}
+
+// validateSoftPairs: a soft threshold without its grace period makes the kubelet refuse to start, and so does the
+// reverse.
+func validateSoftPairs(k *KubeletConfiguration, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	for _, signal := range slices.Sorted(maps.Keys(k.EvictionSoft)) {
+		if _, ok := k.EvictionSoftGracePeriod[signal]; !ok {
+			errs = append(errs, field.Required(path.Child("evictionSoftGracePeriod").Key(signal), "evictionSoft has a threshold for it: give its grace period, such as 2m"))
+		}
+	}
+	for _, signal := range slices.Sorted(maps.Keys(k.EvictionSoftGracePeriod)) {
+		if _, ok := k.EvictionSoft[signal]; !ok {
+			errs = append(errs, field.Required(path.Child("evictionSoft").Key(signal), "evictionSoftGracePeriod has a period for it: give its threshold, such as 5%"))
+		}
+	}
+	return errs
+}
+
+func validateImageGC(k *KubeletConfiguration, path *field.Path) field.ErrorList {
+	high, low := k.ImageGCHighThresholdPercent, k.ImageGCLowThresholdPercent
+	errs := between(high, path.Child("imageGCHighThresholdPercent"), 0, 100)
+	errs = append(errs, between(low, path.Child("imageGCLowThresholdPercent"), 0, 100)...)
+	if high != nil && low != nil && *high <= *low {
+		errs = append(errs, field.Invalid(path.Child("imageGCHighThresholdPercent"), *high, fmt.Sprintf("must be greater than imageGCLowThresholdPercent, which is %d", *low)))
+	}
+	return errs
+}
+
+func validateOther(other map[string]RawJSON, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	for _, key := range slices.Sorted(maps.Keys(other)) {
+		at := path.Child(key)
+		switch {
+		case key == "registerWithTaints":
+			errs = append(errs, field.Forbidden(at, "the taints of a node come from its NodePool: use taints or startupTaints there"))
+		case key == "evictionMinimumReclaim":
+			var reclaim map[string]string
+			if err := json.Unmarshal(other[key], &reclaim); err != nil {
+				errs = append(errs, field.Invalid(at, string(other[key]), "must map signals to quantities or percentages, as in memory.available: 100Mi"))
+				continue
+			}
+			errs = append(errs, validateThresholds(reclaim, at)...)
+		case slices.Contains(ManagedKubeletKeys(), key):
+			errs = append(errs, field.Forbidden(at, "has a field of its own: set that"))
+		case !slices.Contains(otherKubeletKeys(), key):
+			errs = append(errs, field.Invalid(at, key, "is no key of the kubelet's configuration (kubelet.config.k8s.io/v1beta1): check the spelling"))
+		}
+	}
+	return errs
+}
+
+// validateFamilySupport refuses what a family's start-up configuration can't say. AL2023 can say everything; Custom says
+// nothing, and the user's own user data has to.
+func validateFamilySupport(k *KubeletConfiguration, family AMIFamily, path *field.Path) field.ErrorList {
+	if family == AMIFamilyAL2023 || family == AMIFamilyCustom {
+		return nil
+	}
+	var errs field.ErrorList
+	for _, key := range slices.Sorted(maps.Keys(k.Other)) {
+		if key != "registerWithTaints" && slices.Contains(otherKubeletKeys(), key) {
+			errs = append(errs, field.Forbidden(path.Child(key), fmt.Sprintf("family %s can't set it: use %s, or set it in userData", family, AMIFamilyAL2023)))
+		}
+	}
+	if k.PodsPerCore != nil && family == AMIFamilyBottlerocket {
+		errs = append(errs, field.Forbidden(path.Child("podsPerCore"), fmt.Sprintf("family %s can't set it: use maxPods", family)))
+	}
+	if len(k.ClusterDNS) > 1 {
+		errs = append(errs, field.Forbidden(path.Child("clusterDNS"), fmt.Sprintf("family %s takes one address: leave one, or use %s", family, AMIFamilyAL2023)))
+	}
+	return errs
+}
