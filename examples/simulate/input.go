@@ -1,0 +1,147 @@
+package main
+
+import (
+	_ "embed"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/drawknife/drawknife/aws/instancetype"
+	"github.com/drawknife/drawknife/scheduling"
+	"github.com/drawknife/drawknife/scheduling/manifests"
+)
+
+// builtinCluster is planned when no input is given.
+//
+//go:embed builtin.yaml
+var builtinCluster []byte
+
+// defaultNodePool is used when the input has no pool.
+//
+//go:embed default-nodepool.yaml
+var defaultNodePool []byte
+
+// load makes the snapshot that is planned: a saved one, or one of the inputs and a catalogue.
+func (s *simulation) load() (*scheduling.Snapshot, error) {
+	if s.snapshot != "" {
+		return s.replay()
+	}
+	sources, err := s.sources()
+	if err != nil {
+		return nil, err
+	}
+	s.progress.enter("reading objects")
+	loaded, err := manifests.Load(sources, s.manifestOptions())
+	if err != nil {
+		return nil, err
+	}
+	s.remark(loaded)
+	snapshot := loaded.Snapshot
+	if len(snapshot.NodePools) == 0 {
+		if snapshot.NodePools, err = s.defaultPools(); err != nil {
+			return nil, err
+		}
+	}
+	if len(snapshot.Pods) == 0 {
+		s.note("the input has no pod that waits for a place")
+	}
+	s.progress.enter("reading instance types")
+	facts, err := s.readCatalog()
+	if err != nil {
+		return nil, err
+	}
+	if err := s.addCatalogs(snapshot, facts, loaded.NodeClasses); err != nil {
+		return nil, err
+	}
+	return snapshot, nil
+}
+
+// replay reads a saved snapshot.
+func (s *simulation) replay() (*scheduling.Snapshot, error) {
+	s.progress.enter("reading the snapshot")
+	file, err := os.Open(s.snapshot)
+	if err != nil {
+		return nil, fmt.Errorf("reading the snapshot: %w", err)
+	}
+	defer file.Close() // nothing was written, so closing can't lose anything
+	snapshot, err := scheduling.DecodeSnapshot(file)
+	if err != nil {
+		return nil, fmt.Errorf("reading the snapshot %s: %w", s.snapshot, err)
+	}
+	return snapshot, nil
+}
+
+// sources reads the inputs, or takes the built-in cluster where there are none.
+func (s *simulation) sources() ([]manifests.Source, error) {
+	if len(s.inputs) == 0 {
+		s.note("no input: planning the built-in cluster (see --help)")
+		return []manifests.Source{{Name: "built-in cluster", Data: builtinCluster}}, nil
+	}
+	paths := slices.DeleteFunc(slices.Clone(s.inputs), func(input string) bool { return input == "-" })
+	s.progress.enter("reading files")
+	sources, err := manifests.Files(paths...)
+	if err != nil {
+		return nil, err
+	}
+	if len(paths) < len(s.inputs) {
+		s.progress.enter("reading standard input")
+		source, err := manifests.Read("-", s.stdin)
+		if err != nil {
+			return nil, err
+		}
+		sources = append(sources, source)
+	}
+	if len(sources) == 0 {
+		return nil, fmt.Errorf("no *.yaml, *.yml or *.json in %s", strings.Join(paths, ", "))
+	}
+	return sources, nil
+}
+
+func (s *simulation) manifestOptions() manifests.Options {
+	now := s.now
+	if now.IsZero() {
+		now = time.Now().UTC().Truncate(time.Second)
+	}
+	return manifests.Options{Now: now, Vocabulary: instancetype.Vocabulary()}
+}
+
+// remark passes on what was odd about the input. Unknown kinds are named once with their numbers; that a node class is
+// missing is said with what is used in its place.
+func (s *simulation) remark(loaded *manifests.Result) {
+	for _, warning := range loaded.Warnings {
+		if warning.Code == manifests.WarningUnknownKind || warning.Code == manifests.WarningNodeClass {
+			continue
+		}
+		s.warn(warning.String())
+	}
+	if len(loaded.Skipped) == 0 {
+		return
+	}
+	var kinds []string
+	objects := 0
+	for kind, count := range loaded.Skipped {
+		kinds = append(kinds, fmt.Sprintf("%s x%d", kind, count))
+		objects += count
+	}
+	slices.Sort(kinds)
+	s.warn(fmt.Sprintf("skipped %s of kinds that planning does not read: %s", counted(objects, "object"),
+		strings.Join(kinds, ", ")))
+}
+
+// defaultPools are the pools of an input without any.
+func (s *simulation) defaultPools() ([]scheduling.NodePool, error) {
+	source := manifests.Source{Name: "default-nodepool.yaml", Data: defaultNodePool}
+	loaded, err := manifests.Load([]manifests.Source{source}, s.manifestOptions())
+	if err != nil {
+		return nil, fmt.Errorf("built-in default nodepool: %w", err)
+	}
+	if len(loaded.Snapshot.NodePools) == 0 {
+		return nil, errors.New("built-in default nodepool: the file has none")
+	}
+	s.note("the input has no NodePool: using %q with linux, amd64 or arm64, spot or on-demand, any instance type",
+		loaded.Snapshot.NodePools[0].Key)
+	return loaded.Snapshot.NodePools, nil
+}

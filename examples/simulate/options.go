@@ -1,0 +1,198 @@
+package main
+
+import (
+	_ "embed"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+)
+
+// helpText is what --help prints.
+//
+//go:embed help.txt
+var helpText string
+
+// outputFormat is a value of --output.
+type outputFormat string
+
+const (
+	outputText outputFormat = "text"
+	outputJSON outputFormat = "json"
+)
+
+// options are the command line, read and checked.
+type options struct {
+	// inputs are files, folders or "-", in the order given; none stands for the built-in cluster.
+	inputs []string
+	// catalog is the file of instance types; empty stands for the embedded one.
+	catalog string
+	// prices is the file with the prices of catalog's types; empty when catalog carries its own.
+	prices string
+	// zones are the only ones that machines may be launched in; none stands for all of the catalogue.
+	zones []string
+	// output is the form of the plan on standard output.
+	output outputFormat
+	// color says whether to draw for a terminal: auto, always or never.
+	color colorMode
+	// verbose lists every kind of machine and names the pods that have no place.
+	verbose bool
+	// snapshot is a saved snapshot to plan from instead of inputs; empty when there is none.
+	snapshot string
+	// saveSnapshot is the file the snapshot is written to; empty for nowhere.
+	saveSnapshot string
+	// certificate is the file the proof of the lower bound is written to; empty for nowhere.
+	certificate string
+	// now is the time the plan is made for; zero stands for the clock's.
+	now time.Time
+	// timeout bounds the whole run; zero is no bound.
+	timeout time.Duration
+}
+
+// errHelp is returned by parseOptions when the user asks for help.
+var errHelp = errors.New("help requested")
+
+// parseOptions reads a command line. Flags may stand before, between and after the inputs; what follows "--" is an
+// input whatever it looks like.
+func parseOptions(args []string) (options, error) {
+	var (
+		o          options
+		zones, now string
+		output     string
+		color      string
+	)
+	flags := flag.NewFlagSet("simulate", flag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	flags.StringVar(&o.catalog, "catalog", "", "")
+	flags.StringVar(&o.prices, "prices", "", "")
+	flags.StringVar(&zones, "zones", "", "")
+	flags.StringVar(&output, "output", string(outputText), "")
+	flags.StringVar(&output, "o", string(outputText), "")
+	flags.StringVar(&color, "color", string(colorAuto), "")
+	flags.BoolVar(&o.verbose, "verbose", false, "")
+	flags.BoolVar(&o.verbose, "v", false, "")
+	flags.StringVar(&o.snapshot, "snapshot", "", "")
+	flags.StringVar(&o.saveSnapshot, "save-snapshot", "", "")
+	flags.StringVar(&o.certificate, "certificate", "", "")
+	flags.StringVar(&now, "now", "", "")
+	flags.DurationVar(&o.timeout, "timeout", 0, "")
+
+	inputs, err := parseInterleaved(flags, args)
+	if errors.Is(err, flag.ErrHelp) {
+		return options{}, errHelp
+	}
+	if err != nil {
+		return options{}, err
+	}
+	o.inputs = inputs
+
+	given := map[string]bool{}
+	flags.Visit(func(f *flag.Flag) { given[f.Name] = true })
+	if o.zones, err = parseZones(zones, given["zones"]); err != nil {
+		return options{}, err
+	}
+	if given["now"] {
+		if o.now, err = time.Parse(time.RFC3339, now); err != nil {
+			return options{}, fmt.Errorf("--now %q: not a time like 2006-01-02T15:04:05Z (RFC 3339)", now)
+		}
+	}
+	o.output, o.color = outputFormat(output), colorMode(color)
+	return o, o.check(given)
+}
+
+// parseInterleaved lets flags parse args until no flag is left, and returns what is not a flag.
+func parseInterleaved(flags *flag.FlagSet, args []string) ([]string, error) {
+	var rest []string
+	for {
+		if err := flags.Parse(args); err != nil {
+			return nil, err
+		}
+		consumed := len(args) - flags.NArg()
+		if flags.NArg() == 0 {
+			return rest, nil
+		}
+		if consumed > 0 && args[consumed-1] == "--" {
+			return append(rest, flags.Args()...), nil
+		}
+		rest = append(rest, flags.Arg(0))
+		args = flags.Args()[1:]
+	}
+}
+
+// parseZones reads a comma-separated list of zones; the order and repetitions carry no meaning.
+func parseZones(list string, given bool) ([]string, error) {
+	if !given {
+		return nil, nil
+	}
+	var zones []string
+	for zone := range strings.SplitSeq(list, ",") {
+		zone = strings.TrimSpace(zone)
+		if zone == "" {
+			return nil, fmt.Errorf("--zones %q: a zone is empty; write them as us-east-1a,us-east-1b", list)
+		}
+		zones = append(zones, zone)
+	}
+	slices.Sort(zones)
+	return slices.Compact(zones), nil
+}
+
+// check refuses values and combinations that make no sense; given holds the names of the flags on the command line.
+func (o options) check(given map[string]bool) error {
+	if o.output != outputText && o.output != outputJSON {
+		return fmt.Errorf("--output %q: not one of text, json", o.output)
+	}
+	if !slices.Contains([]colorMode{colorAuto, colorAlways, colorNever}, o.color) {
+		return fmt.Errorf("--color %q: not one of auto, always, never", o.color)
+	}
+	if o.timeout < 0 {
+		return fmt.Errorf("--timeout %s: must not be negative", o.timeout)
+	}
+	for _, name := range []string{"catalog", "prices", "snapshot", "save-snapshot", "certificate"} {
+		if given[name] && o.file(name) == "" {
+			return fmt.Errorf("--%s: needs the name of a file", name)
+		}
+	}
+	if o.prices != "" && o.catalog == "" {
+		return errors.New("--prices: goes with --catalog FILE, whose types it prices")
+	}
+	stdin := 0
+	for _, input := range o.inputs {
+		if input == "-" {
+			stdin++
+		}
+	}
+	if stdin > 1 {
+		return errors.New(`"-": standard input can be read once only`)
+	}
+	if o.snapshot == "" {
+		return nil
+	}
+	if len(o.inputs) > 0 {
+		return fmt.Errorf("--snapshot: a saved snapshot is replayed alone; leave out %s", strings.Join(o.inputs, " "))
+	}
+	for _, name := range []string{"catalog", "prices", "zones", "now"} {
+		if given[name] {
+			return fmt.Errorf("--snapshot: a saved snapshot has its own instance types, zones and time; leave out --%s", name)
+		}
+	}
+	return nil
+}
+
+func (o options) file(flag string) string {
+	switch flag {
+	case "catalog":
+		return o.catalog
+	case "prices":
+		return o.prices
+	case "snapshot":
+		return o.snapshot
+	case "save-snapshot":
+		return o.saveSnapshot
+	case "certificate":
+		return o.certificate
+	}
+	return ""
+}

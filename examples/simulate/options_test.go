@@ -1,0 +1,95 @@
+package main
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestParseOptions(t *testing.T) {
+	defaults := func(change func(*options)) options {
+		o := options{output: outputText, color: colorAuto}
+		change(&o)
+		return o
+	}
+	tests := []struct {
+		name string
+		args string
+		want options
+	}{
+		{"nothing", "", defaults(func(*options) {})},
+		{"inputs keep their order", "b.yaml a.yaml -", defaults(func(o *options) {
+			o.inputs = []string{"b.yaml", "a.yaml", "-"}
+		})},
+		{"flags before, between and after inputs", "-o json a --verbose b --catalog=c.json", defaults(func(o *options) {
+			o.inputs, o.output, o.verbose, o.catalog = []string{"a", "b"}, outputJSON, true, "c.json"
+		})},
+		{"after -- everything is an input", "-v -- -o json", defaults(func(o *options) {
+			o.inputs, o.verbose = []string{"-o", "json"}, true
+		})},
+		{"zones in any order, once each", "--zones us-east-1b,us-east-1a,us-east-1b", defaults(func(o *options) {
+			o.zones = []string{"us-east-1a", "us-east-1b"}
+		})},
+		{"time and timeout", "--now 2026-05-01T12:00:00Z --timeout 90s", defaults(func(o *options) {
+			o.now, o.timeout = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC), 90*time.Second
+		})},
+		{"replay", "--snapshot s.yaml -o json --certificate c.json", defaults(func(o *options) {
+			o.snapshot, o.output, o.certificate = "s.yaml", outputJSON, "c.json"
+		})},
+		{"a replay may be saved again", "--snapshot s.yaml --save-snapshot t.yaml", defaults(func(o *options) {
+			o.snapshot, o.saveSnapshot = "s.yaml", "t.yaml"
+		})},
+		{"catalogue with prices", "--catalog c.json --prices p.json", defaults(func(o *options) {
+			o.catalog, o.prices = "c.json", "p.json"
+		})},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			got, err := parseOptions(strings.Fields(test.args))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(test.want, got, cmp.AllowUnexported(options{})); diff != "" {
+				t.Errorf("options (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestParseOptionsRefuses(t *testing.T) {
+	tests := []struct{ name, args, want string }{
+		{"an unknown flag", "--nodes 3", "-nodes"},
+		{"an unknown format", "-o yaml", `--output "yaml": not one of text, json`},
+		{"an unknown colour mode", "--color blue", `--color "blue": not one of auto, always, never`},
+		{"an empty zone", "--zones us-east-1a,", `--zones "us-east-1a,": a zone is empty`},
+		{"no zones at all", "--zones=", `--zones "": a zone is empty`},
+		{"a time in another form", "--now yesterday", `--now "yesterday": not a time like`},
+		{"a negative timeout", "--timeout -1s", "--timeout -1s: must not be negative"},
+		{"an empty file name", "--catalog=", "--catalog: needs the name of a file"},
+		{"prices without a catalogue", "--prices p.json", "--prices: goes with --catalog"},
+		{"standard input twice", "- -", "can be read once only"},
+		{"replay with inputs", "--snapshot s.yaml pods.yaml", "leave out pods.yaml"},
+		{"replay with another catalogue", "--snapshot s.yaml --catalog c.json", "leave out --catalog"},
+		{"replay with zones", "--snapshot s.yaml --zones us-east-1a", "leave out --zones"},
+		{"replay at another time", "--snapshot s.yaml --now 2026-05-01T12:00:00Z", "leave out --now"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			_, err := parseOptions(strings.Fields(test.args))
+			if err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("error is %v, want it to contain %q", err, test.want)
+			}
+		})
+	}
+}
+
+func TestParseOptionsHelp(t *testing.T) {
+	for _, args := range []string{"--help", "-h", "pods.yaml --help"} {
+		if _, err := parseOptions(strings.Fields(args)); !errors.Is(err, errHelp) {
+			t.Errorf("%s: error is %v, want a request for help", args, err)
+		}
+	}
+}

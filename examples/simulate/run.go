@@ -1,0 +1,212 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/drawknife/drawknife/scheduling"
+)
+
+// Exit statuses, part of the contract in the package comment and in --help.
+const (
+	// exitPlaced: all pods have a place.
+	exitPlaced = 0
+	// exitInput: bad input or usage, or something else that kept the plan from being made or written.
+	exitInput = 1
+	// exitUnschedulable: the plan was made, but some pods have no place.
+	exitUnschedulable = 2
+)
+
+// simulation is one run of the command.
+type simulation struct {
+	options
+	stdin          io.Reader
+	stdout, stderr io.Writer
+	// progress shows the stage of a long run; nil when nobody looks.
+	progress *progress
+	// remarks are for standard error, held back until the progress line is gone.
+	remarks []remark
+}
+
+// remark is a line for standard error: something the user should know that did not stop the run.
+type remark struct {
+	// severity is "note" or "warning".
+	severity string
+	text     string
+}
+
+func (s *simulation) note(format string, args ...any) {
+	s.remarks = append(s.remarks, remark{"note", fmt.Sprintf(format, args...)})
+}
+
+func (s *simulation) warn(text string) { s.remarks = append(s.remarks, remark{"warning", text}) }
+
+// result is a plan and how long it took to make.
+type result struct {
+	snapshot       *scheduling.Snapshot
+	plan           *scheduling.Plan
+	compile, solve time.Duration
+}
+
+// run is the command: it reads args (without the program's name) and returns the exit status.
+func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	o, err := parseOptions(args)
+	if errors.Is(err, errHelp) {
+		if _, err := io.WriteString(stdout, helpText); err != nil {
+			return exitInput
+		}
+		return exitPlaced
+	}
+	if err != nil {
+		fmt.Fprintf(stderr, "simulate: %s\nRun simulate --help for its flags and inputs.\n", err)
+		return exitInput
+	}
+	s := &simulation{options: o, stdin: stdin, stdout: stdout, stderr: stderr}
+	if isTerminal(stderr) {
+		s.progress = startProgress(stderr)
+	}
+	if o.timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, o.timeout, fmt.Errorf("gave up after --timeout %s", o.timeout))
+		defer cancel()
+	}
+	code, err := s.run(ctx)
+	s.progress.stop()
+	if err != nil {
+		s.report(ctx, err)
+		return exitInput
+	}
+	return code
+}
+
+func (s *simulation) run(ctx context.Context) (int, error) {
+	snapshot, err := s.load()
+	if err != nil {
+		return 0, err
+	}
+	if s.saveSnapshot != "" {
+		s.progress.enter("saving the snapshot")
+		if err := writeFile(s.saveSnapshot, snapshot.Encode); err != nil {
+			return 0, fmt.Errorf("saving the snapshot: %w", err)
+		}
+	}
+	r, err := s.solve(ctx, snapshot)
+	if err != nil {
+		return 0, err
+	}
+	if s.certificate != "" {
+		s.progress.enter("writing the certificate")
+		if err := writeFile(s.certificate, newCertificateDocument(r.plan.Certificate).write); err != nil {
+			return 0, fmt.Errorf("writing the certificate: %w", err)
+		}
+	}
+	for _, n := range r.plan.Notes {
+		s.note("%s", noteLine(n))
+	}
+	s.progress.stop()
+	s.printRemarks()
+	if err := s.print(r); err != nil {
+		return 0, fmt.Errorf("writing the plan: %w", err)
+	}
+	if len(r.plan.Unschedulable) > 0 {
+		return exitUnschedulable, nil
+	}
+	return exitPlaced, nil
+}
+
+// solve plans the snapshot.
+func (s *simulation) solve(ctx context.Context, snapshot *scheduling.Snapshot) (result, error) {
+	s.progress.enter("compiling " + counted(len(snapshot.Pods), "pod"))
+	start := time.Now()
+	model, err := scheduling.Compile(snapshot)
+	if err != nil {
+		return result{}, fmt.Errorf("compiling the snapshot: %w", err)
+	}
+	compiled := time.Now()
+	s.progress.enter("planning " + counted(len(snapshot.Pods), "pod"))
+	plan, err := model.Solve(ctx, scheduling.Query{})
+	if err != nil {
+		return result{}, fmt.Errorf("planning: %w", err)
+	}
+	return result{snapshot: snapshot, plan: plan, compile: compiled.Sub(start), solve: time.Since(compiled)}, nil
+}
+
+// print writes the plan to standard output in the form asked for.
+func (s *simulation) print(r result) error {
+	d := newDocument(r.snapshot, r.plan, r.solve)
+	if s.output == outputJSON {
+		b := bufio.NewWriter(s.stdout)
+		if err := d.write(b); err != nil {
+			return err
+		}
+		return b.Flush()
+	}
+	text := textReport{
+		canvas:   newCanvas(s.stdout, s.color, os.Getenv),
+		snapshot: r.snapshot, plan: r.plan, summary: d.Summary,
+		verbose: s.verbose, compile: r.compile, solve: r.solve,
+	}
+	return text.write(s.stdout)
+}
+
+// printRemarks writes what was held back, each text once.
+func (s *simulation) printRemarks() {
+	printed := make(map[remark]bool)
+	for _, r := range s.remarks {
+		if !printed[r] {
+			printed[r] = true
+			fmt.Fprintf(s.stderr, "simulate: %s: %s\n", r.severity, r.text)
+		}
+	}
+	s.remarks = nil
+}
+
+// report prints why nothing was planned: one line for each fault.
+func (s *simulation) report(ctx context.Context, err error) {
+	s.printRemarks()
+	if cause := context.Cause(ctx); cause != nil && errors.Is(err, ctx.Err()) {
+		fmt.Fprintf(s.stderr, "simulate: %s\n", cause)
+		return
+	}
+	for _, fault := range faults(err) {
+		fmt.Fprintf(s.stderr, "simulate: %s\n", fault)
+	}
+}
+
+// faults takes joined errors apart.
+func faults(err error) []error {
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		return []error{err}
+	}
+	var all []error
+	for _, e := range joined.Unwrap() {
+		all = append(all, faults(e)...)
+	}
+	return all
+}
+
+func noteLine(n scheduling.Note) string {
+	if n.Object == "" {
+		return n.Message
+	}
+	return n.Object + ": " + n.Message
+}
+
+// writeFile creates a file and lets write fill it; a file that can't be written whole is an error.
+func writeFile(name string, write func(io.Writer) error) error {
+	file, err := os.Create(name)
+	if err != nil {
+		return err
+	}
+	b := bufio.NewWriter(file)
+	if err := errors.Join(write(b), b.Flush(), file.Close()); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
+}

@@ -1,0 +1,348 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// answer is what a run of the command gave back.
+type answer struct {
+	code           int
+	stdout, stderr string
+}
+
+// simulate runs the command as main does.
+func simulate(t testing.TB, stdin string, args ...string) answer {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	code := run(context.Background(), args, strings.NewReader(stdin), &stdout, &stderr)
+	return answer{code, stdout.String(), stderr.String()}
+}
+
+var (
+	durations   = regexp.MustCompile(`Compiled in .* ms, solved in .* ms\.`)
+	solveMillis = regexp.MustCompile(`"solveMillis": [0-9.e-]+`)
+)
+
+// timeless replaces what differs from run to run.
+func timeless(s string) string {
+	s = durations.ReplaceAllString(s, "Compiled in N ms, solved in N ms.")
+	return solveMillis.ReplaceAllString(s, `"solveMillis": 0`)
+}
+
+// plan reads the output of -o json.
+func (a answer) plan(t testing.TB) document {
+	t.Helper()
+	decoder := json.NewDecoder(strings.NewReader(a.stdout))
+	decoder.DisallowUnknownFields()
+	var d document
+	if err := decoder.Decode(&d); err != nil {
+		t.Fatalf("standard output is not a plan: %v\n%s%s", err, a.stdout, a.stderr)
+	}
+	return d
+}
+
+const smallCatalog = "testdata/catalog.json"
+
+func TestRun(t *testing.T) {
+	kubectl, err := os.ReadFile("testdata/kubectl.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tests := []struct {
+		name  string
+		args  []string
+		stdin string
+		code  int
+	}{
+		{name: "builtin"},
+		{name: "shop", args: []string{"--catalog", smallCatalog, "testdata/shop"}, code: exitUnschedulable},
+		{name: "banana", args: []string{"--catalog", smallCatalog, "testdata/banana.yaml"}, code: exitUnschedulable},
+		{name: "deployment", args: []string{"testdata/deployment.yaml", "--catalog", smallCatalog}},
+		{name: "zones", args: []string{"testdata/deployment.yaml", "--catalog", smallCatalog, "--zones", "us-east-1c"}},
+		{name: "kubectl", args: []string{"--catalog", smallCatalog, "-"}, stdin: string(kubectl)},
+		{
+			name: "describe-instance-types",
+			args: []string{"--catalog", "testdata/ec2.json", "--prices", "testdata/prices.json", "testdata/deployment.yaml"},
+		},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			text := simulate(t, test.stdin, test.args...)
+			if text.code != test.code {
+				t.Errorf("text: exit status is %d, want %d", text.code, test.code)
+			}
+			golden(t, test.name+".txt", []byte(timeless(text.stdout)))
+			golden(t, test.name+".stderr.txt", []byte(text.stderr))
+
+			asJSON := simulate(t, test.stdin, append(test.args, "-o", "json")...)
+			if asJSON.code != test.code || asJSON.stderr != text.stderr {
+				t.Errorf("json: exit status %d, standard error\n%s", asJSON.code, asJSON.stderr)
+			}
+			checkDocument(t, asJSON.plan(t))
+			golden(t, test.name+".json", []byte(timeless(shortenTypes(t, asJSON))))
+		})
+	}
+}
+
+// shortenTypes keeps golden files readable: of a machine's instance types it leaves the first three.
+func shortenTypes(t *testing.T, a answer) string {
+	d := a.plan(t)
+	for i, node := range d.Nodes {
+		if more := len(node.InstanceTypes) - 3; more > 0 {
+			d.Nodes[i].InstanceTypes = append(node.InstanceTypes[:3:3], fmt.Sprintf("and %d more", more))
+		}
+	}
+	var b bytes.Buffer
+	if err := d.write(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// checkDocument holds a plan to what the contract says of every plan.
+func checkDocument(t testing.TB, d document) {
+	t.Helper()
+	seen := make(map[string]int)
+	placed, cost := 0, 0.0
+	for _, node := range d.Nodes {
+		cost += node.Price
+		placed += len(node.Pods)
+		for _, pod := range node.Pods {
+			seen[pod]++
+		}
+		if len(node.InstanceTypes) == 0 || node.InstanceTypes[0] != node.InstanceType {
+			t.Errorf("%s: instanceType %s does not lead instanceTypes", node.Name, node.InstanceType)
+		}
+	}
+	for _, node := range d.Existing {
+		placed += len(node.Pods)
+		for _, pod := range node.Pods {
+			seen[pod]++
+		}
+	}
+	for _, pod := range d.Unschedulable {
+		seen[pod.Pod]++
+		if len(pod.Reasons) == 0 {
+			t.Errorf("%s has no place and no reason", pod.Pod)
+		}
+	}
+	for pod, times := range seen {
+		if times != 1 {
+			t.Errorf("%s is %d times in the plan", pod, times)
+		}
+	}
+	s := d.Summary
+	want := summary{
+		Pods: len(seen), Placed: placed, Unschedulable: len(d.Unschedulable), ExistingNodes: len(d.Existing),
+		NewNodes: len(d.Nodes), HourlyCost: s.HourlyCost, LowerBound: s.LowerBound, SolveMillis: s.SolveMillis,
+	}
+	if diff := cmp.Diff(want, s); diff != "" {
+		t.Errorf("summary does not fit its plan (-want +got):\n%s", diff)
+	}
+	if math.Abs(cost-s.HourlyCost) > 1e-6*cost {
+		t.Errorf("hourlyCost is %v, prices add up to %v", s.HourlyCost, cost)
+	}
+	if s.LowerBound > s.HourlyCost {
+		t.Errorf("lowerBound %v is above the cost %v", s.LowerBound, s.HourlyCost)
+	}
+}
+
+// A refused pod is explained for the pool, in the words operators know.
+func TestTaintIsExplained(t *testing.T) {
+	d := simulate(t, "", "--catalog", smallCatalog, "-o", "json", "testdata/banana.yaml").plan(t)
+	want := podReason{
+		NodePool: "banana", Code: "TaintNotTolerated",
+		Message: `incompatible with nodepool "banana", did not tolerate example.com/special-taint=:NoSchedule`,
+	}
+	for _, pod := range d.Unschedulable {
+		if pod.Pod == "default/lonely" {
+			if diff := cmp.Diff([]podReason{want}, pod.Reasons); diff != "" {
+				t.Errorf("reasons (-want +got):\n%s", diff)
+			}
+			return
+		}
+	}
+	t.Errorf("default/lonely is not among the unschedulable: %+v", d.Unschedulable)
+}
+
+func TestRunRefusesBadInput(t *testing.T) {
+	tests := []struct {
+		name string
+		args []string
+		want []string // parts of standard error
+	}{
+		{"an unknown flag", []string{"--frobnicate"}, []string{"simulate: ", "-frobnicate", "--help"}},
+		{"a missing file", []string{"testdata/absent.yaml"}, []string{"testdata/absent.yaml", "no such file"}},
+		{"malformed YAML", []string{"testdata/bad/malformed.yaml"}, []string{"testdata/bad/malformed.yaml", "document 2", "line 1"}},
+		{"a wrong type", []string{"testdata/bad/type.yaml"}, []string{"testdata/bad/type.yaml", "document 1", "spec.replicas"}},
+		{
+			"an invalid pool",
+			[]string{"testdata/bad/nodepool.yaml"},
+			[]string{
+				"spec.template.metadata.labels", "kubernetes.io/hostname",
+				"spec.template.spec.requirements[0]", "spec.limits",
+			},
+		},
+		{
+			"impossible requests",
+			[]string{"testdata/bad/request.yaml"},
+			[]string{"spec.containers[0].resources.requests[memory]", "-1Gi", "500m"},
+		},
+		{
+			"an object given twice",
+			[]string{"testdata/bad/once.yaml", "testdata/bad/twice.yaml"},
+			[]string{"testdata/bad/once.yaml", "testdata/bad/twice.yaml", "twin"},
+		},
+		{"a folder without manifests", []string{"EMPTY"}, []string{"no *.yaml, *.yml or *.json in"}},
+		{"a catalogue that is none", []string{"--catalog", "testdata/kubectl.json"}, []string{"testdata/kubectl.json"}},
+		{"instance types without prices", []string{"--catalog", "testdata/ec2.json"}, []string{"testdata/ec2.json", "prices"}},
+		{"no such catalogue", []string{"--catalog", "testdata/absent.json"}, []string{"testdata/absent.json"}},
+		{"no such prices", []string{"--catalog", "testdata/ec2.json", "--prices", "testdata/absent.json"}, []string{"absent.json"}},
+		{"a zone the catalogue has not", []string{"--zones", "mars-1a"}, []string{`no zone "mars-1a"`, "us-east-1a"}},
+		{"no such snapshot", []string{"--snapshot", "testdata/absent.yaml"}, []string{"testdata/absent.yaml"}},
+		{"a snapshot that is none", []string{"--snapshot", "testdata/bad/malformed.yaml"}, []string{"malformed.yaml"}},
+		{"a folder that can't be written to", []string{"--save-snapshot", "EMPTY/absent/s.yaml"}, []string{"saving the snapshot"}},
+		{"a certificate that can't be written", []string{"--certificate", "EMPTY/absent/c.json"}, []string{"writing the certificate"}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			empty := t.TempDir()
+			args := make([]string, len(test.args))
+			for i, arg := range test.args {
+				args[i] = strings.Replace(arg, "EMPTY", empty, 1)
+			}
+			got := simulate(t, "", args...)
+			if got.code != exitInput {
+				t.Errorf("exit status is %d, want %d", got.code, exitInput)
+			}
+			if got.stdout != "" {
+				t.Errorf("standard output is not empty: %s", got.stdout)
+			}
+			for _, part := range test.want {
+				if !strings.Contains(got.stderr, part) {
+					t.Errorf("standard error lacks %q:\n%s", part, got.stderr)
+				}
+			}
+		})
+	}
+}
+
+func TestRunHelp(t *testing.T) {
+	got := simulate(t, "", "--help")
+	if got.code != exitPlaced || got.stdout != helpText || got.stderr != "" {
+		t.Errorf("--help gave status %d, standard error %q and %d characters", got.code, got.stderr, len(got.stdout))
+	}
+	for _, line := range strings.Split(helpText, "\n") {
+		if width(line) > plainWidth {
+			t.Errorf("line of --help is wider than %d columns: %s", plainWidth, line)
+		}
+	}
+}
+
+func TestRunStopsWhenTold(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	var stdout, stderr bytes.Buffer
+	if code := run(ctx, nil, strings.NewReader(""), &stdout, &stderr); code != exitInput || stdout.Len() > 0 {
+		t.Errorf("exit status is %d, standard output %q", code, stdout.String())
+	}
+	got := simulate(t, "", "--timeout", "1ns")
+	if want := "gave up after --timeout 1ns"; got.code != exitInput || !strings.Contains(got.stderr, want) {
+		t.Errorf("exit status is %d, standard error %q, want it to contain %q", got.code, got.stderr, want)
+	}
+}
+
+// A saved snapshot reproduces the plan byte for byte, and saved again it is the same file.
+func TestReplay(t *testing.T) {
+	for _, args := range [][]string{
+		nil,
+		{"--catalog", smallCatalog, "testdata/shop"},
+		{"--catalog", smallCatalog, "testdata/kubectl.json", "--now", "2026-05-01T12:00:00Z"},
+	} {
+		t.Run(strings.Join(args, " "), func(t *testing.T) {
+			first, second := filepath.Join(t.TempDir(), "1.yaml"), filepath.Join(t.TempDir(), "2.yaml")
+			before := simulate(t, "", append(args, "-o", "json", "--save-snapshot", first)...)
+			after := simulate(t, "", "-o", "json", "--snapshot", first, "--save-snapshot", second)
+			if before.code != after.code {
+				t.Errorf("exit status is %d, of the replay %d\n%s", before.code, after.code, after.stderr)
+			}
+			if diff := cmp.Diff(timeless(before.stdout), timeless(after.stdout)); diff != "" {
+				t.Errorf("plan (-first +replay):\n%s", diff)
+			}
+			a, errA := os.ReadFile(first)
+			b, errB := os.ReadFile(second)
+			if errA != nil || errB != nil {
+				t.Fatal(errA, errB)
+			}
+			if !bytes.Equal(a, b) {
+				t.Error("the replay saves another snapshot than it was given")
+			}
+		})
+	}
+}
+
+// The same input gives the same bytes, whatever runs beside it.
+func TestDeterminism(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	for _, args := range [][]string{nil, {"--catalog", smallCatalog, "testdata/shop"}} {
+		var outputs []string
+		for _, procs := range []int{1, 2, 1, 2} {
+			runtime.GOMAXPROCS(procs)
+			outputs = append(outputs, timeless(simulate(t, "", append(args, "-o", "json")...).stdout))
+		}
+		for _, output := range outputs[1:] {
+			if diff := cmp.Diff(outputs[0], output); diff != "" {
+				t.Errorf("%v: output differs between runs:\n%s", args, diff)
+			}
+		}
+	}
+}
+
+// --zones and the order of inputs and flags change what they are meant to change, and nothing else.
+func TestZones(t *testing.T) {
+	d := simulate(t, "", "--zones", "us-east-1b", "-o", "json", "testdata/deployment.yaml").plan(t)
+	if len(d.Nodes) == 0 {
+		t.Fatal("no machine is planned")
+	}
+	for _, node := range d.Nodes {
+		if node.Zone != "us-east-1b" {
+			t.Errorf("%s is planned in %s", node.Name, node.Zone)
+		}
+	}
+}
+
+func TestCertificateIsWritten(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "certificate.json")
+	d := simulate(t, "", "--certificate", file, "-o", "json", "testdata/deployment.yaml").plan(t)
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var certificate certificateDocument
+	if err := json.Unmarshal(data, &certificate); err != nil {
+		t.Fatal(err)
+	}
+	bound, pods := 0.0, 0
+	for _, class := range certificate.Classes {
+		bound += float64(class.Count) * class.Value
+		pods += class.Count
+	}
+	if pods != d.Summary.Placed || len(certificate.Types) == 0 {
+		t.Errorf("certificate speaks of %d pods and %d types, want %d pods", pods, len(certificate.Types), d.Summary.Placed)
+	}
+	if math.Abs(bound-d.Summary.LowerBound) > 1e-6 {
+		t.Errorf("certificate proves %v, lowerBound is %v", bound, d.Summary.LowerBound)
+	}
+}

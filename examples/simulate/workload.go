@@ -1,0 +1,100 @@
+package main
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/drawknife/drawknife/scheduling"
+)
+
+// workload is what people call a group of pods by: the object that made them.
+type workload struct {
+	// kind of the owner; empty for pods that nothing owns, which count as one group per namespace.
+	kind, namespace, name string
+}
+
+// String is "Deployment shop/web", or "namespace shop without an owner".
+func (w workload) String() string {
+	if w.kind == "" {
+		return "namespace " + w.namespace + " without an owner"
+	}
+	return w.kind + " " + w.namespace + "/" + w.name
+}
+
+// short is "shop/web", for lists where room is scarce.
+func (w workload) short() string {
+	if w.kind == "" {
+		return w.namespace + "/(no owner)"
+	}
+	return w.namespace + "/" + w.name
+}
+
+func (w workload) compare(o workload) int {
+	return cmp.Or(strings.Compare(w.namespace, o.namespace), strings.Compare(w.name, o.name),
+		strings.Compare(w.kind, o.kind))
+}
+
+// workloadIndex knows which workload each pending pod of a snapshot belongs to.
+type workloadIndex map[scheduling.PodKey]workload
+
+func indexWorkloads(snapshot *scheduling.Snapshot) workloadIndex {
+	deployments := make(map[scheduling.PodKey]string)
+	for _, set := range snapshot.ReplicaSets {
+		if owner := metav1.GetControllerOf(set); owner != nil && owner.Kind == "Deployment" {
+			deployments[scheduling.PodKey{Namespace: set.Namespace, Name: set.Name}] = owner.Name
+		}
+	}
+	index := make(workloadIndex, len(snapshot.Pods))
+	for _, pod := range snapshot.Pods {
+		index[scheduling.PodKey{Namespace: pod.Namespace, Name: pod.Name}] = workloadOf(pod, deployments)
+	}
+	return index
+}
+
+// workloadOf follows a pod's controller, and a ReplicaSet's to its Deployment: by the ReplicaSet itself where the
+// snapshot has it, else by its name, to which Deployments add the pod-template-hash that is also a label of the pod.
+func workloadOf(pod *corev1.Pod, deployments map[scheduling.PodKey]string) workload {
+	owner := metav1.GetControllerOf(pod)
+	if owner == nil {
+		return workload{namespace: pod.Namespace}
+	}
+	w := workload{kind: owner.Kind, namespace: pod.Namespace, name: owner.Name}
+	if owner.Kind != "ReplicaSet" {
+		return w
+	}
+	if name, ok := deployments[scheduling.PodKey{Namespace: pod.Namespace, Name: owner.Name}]; ok {
+		return workload{kind: "Deployment", namespace: pod.Namespace, name: name}
+	}
+	if hash := pod.Labels["pod-template-hash"]; hash != "" {
+		if name, ok := strings.CutSuffix(owner.Name, "-"+hash); ok && name != "" {
+			return workload{kind: "Deployment", namespace: pod.Namespace, name: name}
+		}
+	}
+	return w
+}
+
+// workloadCount is how many pods of a workload are meant.
+type workloadCount struct {
+	workload workload
+	count    int
+}
+
+// counts sums up pods by workload, the largest group first.
+func (x workloadIndex) counts(pods []scheduling.PodKey) []workloadCount {
+	sums := make(map[workload]int)
+	for _, pod := range pods {
+		sums[x[pod]]++
+	}
+	counts := make([]workloadCount, 0, len(sums))
+	for w, n := range sums {
+		counts = append(counts, workloadCount{w, n})
+	}
+	slices.SortFunc(counts, func(a, b workloadCount) int {
+		return cmp.Or(cmp.Compare(b.count, a.count), a.workload.compare(b.workload))
+	})
+	return counts
+}
