@@ -44,8 +44,9 @@ func (e *IncompatibleError) Error() string {
 	return fmt.Sprintf("key %s, %s not in %s", e.Key, e.Want.Summary(), e.Have.Summary())
 }
 
-// Hint is a known key that an undefined key may be a misspelling of: one that ends with the same name part,
-// contains it, or differs by at most a fifth of its characters and no more than two. Empty when there is none or the key is defined.
+// Hint is a known key that an undefined key may be a misspelling of: one that ends with the same name part, contains
+// it, or differs by at most a fifth of its characters and no more than two. Empty when there is none or the key is
+// defined.
 func (e *IncompatibleError) Hint() string {
 	if e.Reason != ReasonUndefined {
 		return ""

@@ -1,9 +1,6 @@
 package requirements
 
-import (
-	"maps"
-	"slices"
-)
+import "slices"
 
 // Lookup is a [Vocabulary] made ready for many questions. It is immutable and safe for concurrent use; later changes
 // to the vocabulary it was made of don't reach it. A nil *Lookup knows no key at all.
@@ -129,11 +126,9 @@ func (l *Lookup) wellKnownKeys() []string {
 }
 
 func index(keys []string) map[string]struct{} {
-	return maps.Collect(func(yield func(string, struct{}) bool) {
-		for _, k := range keys {
-			if !yield(k, struct{}{}) {
-				return
-			}
-		}
-	})
+	out := make(map[string]struct{}, len(keys))
+	for _, k := range keys {
+		out[k] = struct{}{}
+	}
+	return out
 }

@@ -4,10 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
@@ -16,11 +13,14 @@ import (
 // ValidateNodePool says what is wrong with the labels, taints and requirements of a pool's template, under the
 // vocabulary of the provider that is to make its nodes. It is what the condition ValidationSucceeded of the pool
 // stands for. Paths begin at spec.
+//
+// The pool's own Validate checks the rest of the pool. What both look at (the form of labels and taints, the range of
+// minValues) they report in the same words, so that ToAggregate of the two lists together says it once.
 func ValidateNodePool(pool *v1.NodePool, lookup *Lookup) field.ErrorList {
 	template := field.NewPath("spec", "template")
 	spec := template.Child("spec")
 	errs := ValidateTemplateLabels(pool.Spec.Template.Labels, lookup, template.Child("metadata", "labels"))
-	errs = append(errs, ValidateTaints(pool.Spec.Template.Spec.Taints, pool.Spec.Template.Spec.StartupTaints, spec)...)
+	errs = append(errs, v1.ValidateTaints(pool.Spec.Template.Spec.Taints, pool.Spec.Template.Spec.StartupTaints, spec)...)
 	for i, entry := range pool.Spec.Template.Spec.Requirements {
 		at := spec.Child("requirements").Index(i)
 		errs = append(errs, ValidateRequirement(entry, lookup, at)...)
@@ -39,55 +39,6 @@ func ValidateTemplateLabels(labels map[string]string, lookup *Lookup, path *fiel
 		errs = append(errs, validateKey(key, lookup, at)...)
 		errs = append(errs, refuseNodePoolKey(key, lookup, at)...)
 		errs = append(errs, validateLabelValue(labels[key], at)...)
-	}
-	return errs
-}
-
-// ValidateTaints says what is wrong with the lists taints and startupTaints under path, which are read as one: keys
-// must be qualified names, values empty or qualified names, effects NoSchedule, PreferNoSchedule, NoExecute or empty,
-// and no two taints may have the same key and effect.
-func ValidateTaints(taints, startupTaints []corev1.Taint, path *field.Path) field.ErrorList {
-	type identity struct {
-		key    string
-		effect corev1.TaintEffect
-	}
-	var errs field.ErrorList
-	first := make(map[identity]*field.Path, len(taints)+len(startupTaints))
-	check := func(taint corev1.Taint, at *field.Path) {
-		errs = append(errs, validateTaint(taint, at)...)
-		id := identity{taint.Key, taint.Effect}
-		if other, ok := first[id]; ok {
-			e := field.Duplicate(at, taint.Key+":"+string(taint.Effect))
-			e.Detail = fmt.Sprintf("%s has the same key and effect: remove one of them", other)
-			errs = append(errs, e)
-			return
-		}
-		first[id] = at
-	}
-	for i, taint := range taints {
-		check(taint, path.Child("taints").Index(i))
-	}
-	for i, taint := range startupTaints {
-		check(taint, path.Child("startupTaints").Index(i))
-	}
-	return errs
-}
-
-func validateTaint(taint corev1.Taint, path *field.Path) field.ErrorList {
-	var errs field.ErrorList
-	if problems := validation.IsQualifiedName(taint.Key); len(problems) > 0 {
-		errs = append(errs, field.Invalid(path.Child("key"), taint.Key, "not a taint key: "+strings.Join(problems, "; ")))
-	}
-	if taint.Value != "" {
-		if problems := validation.IsQualifiedName(taint.Value); len(problems) > 0 {
-			errs = append(errs, field.Invalid(path.Child("value"), taint.Value, "not a taint value: "+strings.Join(problems, "; ")))
-		}
-	}
-	switch taint.Effect {
-	case corev1.TaintEffectNoSchedule, corev1.TaintEffectPreferNoSchedule, corev1.TaintEffectNoExecute, "":
-	default:
-		errs = append(errs, field.NotSupported(path.Child("effect"), taint.Effect,
-			[]corev1.TaintEffect{corev1.TaintEffectNoSchedule, corev1.TaintEffectPreferNoSchedule, corev1.TaintEffectNoExecute}))
 	}
 	return errs
 }

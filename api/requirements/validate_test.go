@@ -148,13 +148,26 @@ func TestSCH013NodePoolValidation(t *testing.T) {
 		{field.ErrorTypeForbidden, "spec.template.metadata.labels[karpenter.sh/custom]", "restricted"},
 		{field.ErrorTypeForbidden, "spec.template.metadata.labels[karpenter.sh/nodepool]", "leave it out"},
 		{field.ErrorTypeNotSupported, "spec.template.spec.taints[2].effect", "NoSchedule"},
-		{field.ErrorTypeInvalid, "spec.template.spec.taints[3].key", "not a taint key"},
-		{field.ErrorTypeDuplicate, "spec.template.spec.startupTaints[0]", "spec.template.spec.taints[0] has the same key and effect"},
+		{field.ErrorTypeRequired, "spec.template.spec.taints[3].key", "needs a key"},
+		{field.ErrorTypeDuplicate, "spec.template.spec.startupTaints[0]", "spec.template.spec.taints[0]"},
 		{field.ErrorTypeInvalid, "spec.template.spec.startupTaints[1].value", "not a taint value"},
 		{field.ErrorTypeRequired, "spec.template.spec.requirements[1].values", "at least one value"},
 		{field.ErrorTypeForbidden, "spec.template.spec.requirements[2].key", "the pool's own name"},
 	})
 	expectProblems(t, requirements.ValidateNodePool(&v1.NodePool{}, requirements.CoreVocabulary().Compile()), nil)
+}
+
+func TestPoolFaultsThatTwoValidationsSeeAreSaidOnce(t *testing.T) {
+	pool := &v1.NodePool{}
+	pool.Name = "default"
+	pool.Spec.Template.Labels = map[string]string{"bad key": "bad value"}
+	pool.Spec.Template.Spec.NodeClassRef = v1.NodeClassReference{Group: "cloud.example", Kind: "Class", Name: "default"}
+	pool.Spec.Template.Spec.Taints = []corev1.Taint{{Key: "bad key"}}
+	pool.Spec.Template.Spec.Requirements = []v1.NodeSelectorRequirementWithMinValues{withMin(entry("Exists"), 51)}
+	errs := append(pool.Validate(), requirements.ValidateNodePool(pool, nil)...)
+	if got := len(errs.ToAggregate().Errors()); got != 4 || len(errs) != 8 {
+		t.Errorf("%d sentences of %d errors, want 4 of 8:\n%v", got, len(errs), errs.ToAggregate())
+	}
 }
 
 func TestSCH014PodValidation(t *testing.T) {
