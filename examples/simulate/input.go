@@ -88,7 +88,7 @@ func (s *simulation) sources() ([]manifests.Source, error) {
 	}
 	if len(paths) < len(s.inputs) {
 		s.progress.enter("reading standard input")
-		source, err := manifests.Read("-", s.stdin)
+		source, err := manifests.Read("standard input", s.stdin)
 		if err != nil {
 			return nil, err
 		}

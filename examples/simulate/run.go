@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/drawknife/drawknife/scheduling"
@@ -166,29 +167,15 @@ func (s *simulation) printRemarks() {
 	s.remarks = nil
 }
 
-// report prints why nothing was planned: one line for each fault.
+// report prints why nothing was planned: each fault on a line of its own.
 func (s *simulation) report(ctx context.Context, err error) {
 	s.printRemarks()
 	if cause := context.Cause(ctx); cause != nil && errors.Is(err, ctx.Err()) {
-		fmt.Fprintf(s.stderr, "simulate: %s\n", cause)
-		return
+		err = cause
 	}
-	for _, fault := range faults(err) {
-		fmt.Fprintf(s.stderr, "simulate: %s\n", fault)
+	for fault := range strings.Lines(err.Error()) {
+		fmt.Fprintf(s.stderr, "simulate: %s\n", strings.TrimSuffix(fault, "\n"))
 	}
-}
-
-// faults takes joined errors apart.
-func faults(err error) []error {
-	joined, ok := err.(interface{ Unwrap() []error })
-	if !ok {
-		return []error{err}
-	}
-	var all []error
-	for _, e := range joined.Unwrap() {
-		all = append(all, faults(e)...)
-	}
-	return all
 }
 
 func noteLine(n scheduling.Note) string {

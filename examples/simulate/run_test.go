@@ -201,6 +201,11 @@ func TestRunRefusesBadInput(t *testing.T) {
 			[]string{"spec.containers[0].resources.requests[memory]", "-1Gi", "500m"},
 		},
 		{
+			"every fault at once",
+			[]string{"testdata/bad"},
+			[]string{"simulate: testdata/bad/malformed.yaml: ", "simulate: testdata/bad/type.yaml: ", "simulate: testdata/bad/request.yaml: "},
+		},
+		{
 			"an object given twice",
 			[]string{"testdata/bad/once.yaml", "testdata/bad/twice.yaml"},
 			[]string{"testdata/bad/once.yaml", "testdata/bad/twice.yaml", "twin"},
@@ -264,7 +269,7 @@ func TestRunStopsWhenTold(t *testing.T) {
 	}
 }
 
-// A saved snapshot reproduces the plan byte for byte, and saved again it is the same file.
+// A saved snapshot reproduces the plan byte for byte.
 func TestReplay(t *testing.T) {
 	for _, args := range [][]string{
 		nil,
@@ -272,24 +277,31 @@ func TestReplay(t *testing.T) {
 		{"--catalog", smallCatalog, "testdata/kubectl.json", "--now", "2026-05-01T12:00:00Z"},
 	} {
 		t.Run(strings.Join(args, " "), func(t *testing.T) {
-			first, second := filepath.Join(t.TempDir(), "1.yaml"), filepath.Join(t.TempDir(), "2.yaml")
-			before := simulate(t, "", append(args, "-o", "json", "--save-snapshot", first)...)
-			after := simulate(t, "", "-o", "json", "--snapshot", first, "--save-snapshot", second)
+			file := filepath.Join(t.TempDir(), "snapshot.yaml")
+			before := simulate(t, "", append(args, "-o", "json", "--save-snapshot", file)...)
+			after := simulate(t, "", "-o", "json", "--snapshot", file)
 			if before.code != after.code {
 				t.Errorf("exit status is %d, of the replay %d\n%s", before.code, after.code, after.stderr)
 			}
 			if diff := cmp.Diff(timeless(before.stdout), timeless(after.stdout)); diff != "" {
 				t.Errorf("plan (-first +replay):\n%s", diff)
 			}
-			a, errA := os.ReadFile(first)
-			b, errB := os.ReadFile(second)
-			if errA != nil || errB != nil {
-				t.Fatal(errA, errB)
-			}
-			if !bytes.Equal(a, b) {
-				t.Error("the replay saves another snapshot than it was given")
-			}
 		})
+	}
+}
+
+// A replay that saves its snapshot saves the one it was given.
+func TestReplaySavesTheSame(t *testing.T) {
+	first, second := filepath.Join(t.TempDir(), "1.yaml"), filepath.Join(t.TempDir(), "2.yaml")
+	simulate(t, "", "--catalog", smallCatalog, "testdata/shop", "--save-snapshot", first)
+	simulate(t, "", "--snapshot", first, "--save-snapshot", second)
+	a, errA := os.ReadFile(first)
+	b, errB := os.ReadFile(second)
+	if errA != nil || errB != nil {
+		t.Fatal(errA, errB)
+	}
+	if !bytes.Equal(a, b) {
+		t.Error("the snapshot saved by the replay differs from the one it was given")
 	}
 }
 
