@@ -291,3 +291,12 @@ func checkPromises(t *testing.T, c *catalog.Catalog) {
 		}
 	}
 }
+
+func BenchmarkEmbedded(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := catalog.Embedded(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -87,14 +87,10 @@ type NetworkInterface struct {
 // Key is a text that is equal for settings that are equal, so that classes with the same inputs can share one list of
 // instance types. Settings that mean the same but are written differently may have different keys.
 func (s Settings) Key() string {
-	// Marshalling sorts maps and can fail only for a fraction that is not a number, which Resolve refuses.
-	if p := s.VMMemoryOverheadPercent; p != nil && (math.IsNaN(*p) || math.IsInf(*p, 0)) {
-		s.VMMemoryOverheadPercent = nil
-		return fmt.Sprintf("%g %s", *p, s.Key())
-	}
-	text, err := json.Marshal(s)
+	text, err := json.Marshal(s) // sorts maps
 	if err != nil {
-		return fmt.Sprintf("%v", err)
+		// A fraction that is not a number, which Resolve refuses: there is nothing to share.
+		return fmt.Sprintf("%+v", s)
 	}
 	return string(text)
 }
