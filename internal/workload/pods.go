@@ -1,0 +1,145 @@
+package workload
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+)
+
+// Pod is one pending (or running) pod. App names its deployment.
+type Pod struct {
+	Name, App    string
+	CPUm, MemMi  int64
+	NodeSelector map[string]string
+	ZoneSpread   bool // topologySpreadConstraint on zone, maxSkew 1, DoNotSchedule, selecting its own app
+	HostAnti     bool // required pod anti-affinity on hostname, selecting its own app
+	// Running pods only.
+	Node string
+}
+
+const (
+	LabelZone         = "topology.kubernetes.io/zone"
+	LabelArch         = "kubernetes.io/arch"
+	LabelCapacityType = "karpenter.sh/capacity-type"
+)
+
+func rng(stream uint64) *rand.Rand { return rand.New(rand.NewPCG(Seed, stream)) }
+
+// Homogeneous: n identical pods, 1 cpu and 2Gi.
+func Homogeneous(n int) []Pod {
+	out := make([]Pod, n)
+	for i := range out {
+		out[i] = Pod{Name: fmt.Sprintf("homo-%05d", i), App: "homo", CPUm: 1000, MemMi: 2048}
+	}
+	return out
+}
+
+var depCPU = []int64{100, 250, 500, 750, 1000, 1500, 2000, 3000, 4000}
+var depRatio = []float64{0.5, 1, 2, 4, 8} // GiB per core
+
+// shapes draws one (cpu, memory) shape for each of 50 deployments.
+func shapes(r *rand.Rand) [][2]int64 {
+	out := make([][2]int64, 50)
+	for d := range out {
+		c := depCPU[r.IntN(len(depCPU))]
+		m := int64(float64(c) * depRatio[r.IntN(len(depRatio))] * 1024 / 1000)
+		out[d] = [2]int64{c, max(m, 64)}
+	}
+	return out
+}
+
+// Deployments: n pods dealt round-robin to 50 deployments, each with its own shape and label.
+func Deployments(n int) []Pod {
+	sh := shapes(rng(1))
+	out := make([]Pod, n)
+	for i := range out {
+		d := i % 50
+		out[i] = Pod{Name: fmt.Sprintf("dep%02d-%05d", d, i/50), App: fmt.Sprintf("dep%02d", d), CPUm: sh[d][0], MemMi: sh[d][1]}
+	}
+	return out
+}
+
+// Constrained: like Deployments, with d%3==0 zonal spread, d%3==1 hostname anti-affinity to itself,
+// d%3==2 a nodeSelector on (by d/3%3) one zone, one arch, or one capacity type.
+func Constrained(n int) []Pod {
+	out := Deployments(n)
+	for i := range out {
+		d := i % 50
+		switch d % 3 {
+		case 0:
+			out[i].ZoneSpread = true
+		case 1:
+			out[i].HostAnti = true
+		case 2:
+			k := d / 9
+			switch (d / 3) % 3 {
+			case 0:
+				out[i].NodeSelector = map[string]string{LabelZone: Zones[k%3]}
+			case 1:
+				out[i].NodeSelector = map[string]string{LabelArch: []string{"amd64", "arm64"}[k%2]}
+			case 2:
+				out[i].NodeSelector = map[string]string{LabelCapacityType: []string{"on-demand", "spot"}[k%2]}
+			}
+		}
+	}
+	return out
+}
+
+// Diverse: n pods, cpu log-uniform in [50m,4000m], memory log-uniform in [64Mi,16384Mi], no constraints.
+func Diverse(n int) []Pod {
+	r := rng(2)
+	lu := func(lo, hi float64) int64 {
+		return int64(math.Exp(math.Log(lo) + r.Float64()*(math.Log(hi)-math.Log(lo))))
+	}
+	out := make([]Pod, n)
+	for i := range out {
+		c := lu(50, 4000)
+		m := lu(64, 16384)
+		out[i] = Pod{Name: fmt.Sprintf("div-%05d", i), App: fmt.Sprintf("div-%05d", i), CPUm: c, MemMi: m}
+	}
+	return out
+}
+
+// Node is an existing node.
+type Node struct {
+	Name string
+	Type *Type
+	Zone string
+	Spot bool
+	Pods []Pod
+}
+
+// Existing makes n nodes filled with deployment-shaped pods until `fill` of the node's cpu or memory is used.
+// Types: cheap amd64/arm64 c, m, r of 8 or 16 vCPU. Zone round-robin, every second node spot.
+func Existing(cat []*Type, n int, fill float64) []Node {
+	r := rng(3)
+	sh := shapes(rng(1))
+	var pick []*Type
+	for _, t := range cat {
+		if (t.VCPU == 8 || t.VCPU == 16) && len(t.Family) == 3 && (t.Category == "c" || t.Category == "m" || t.Category == "r") {
+			pick = append(pick, t)
+		}
+	}
+	out := make([]Node, n)
+	seq := 0
+	for i := range out {
+		t := pick[r.IntN(len(pick))]
+		nd := Node{Name: fmt.Sprintf("node-%05d", i), Type: t, Zone: Zones[i%3], Spot: i%2 == 1}
+		var c, m int64
+		for tries := 0; tries < 200; tries++ {
+			d := r.IntN(50)
+			c2, m2 := c+sh[d][0], m+sh[d][1]
+			if float64(c2) > fill*float64(t.AllocCPUm()) || float64(m2) > fill*float64(t.AllocMemMi()) || len(nd.Pods) >= t.MaxPods-5 {
+				if len(nd.Pods) > 0 && tries > 12 {
+					break
+				}
+				continue
+			}
+			c, m = c2, m2
+			nd.Pods = append(nd.Pods, Pod{Name: fmt.Sprintf("run%02d-%06d", d, seq), App: fmt.Sprintf("run%02d", d), CPUm: sh[d][0], MemMi: sh[d][1], Node: nd.Name})
+			seq++
+		}
+		out[i] = nd
+	}
+	return out
+}

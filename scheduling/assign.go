@@ -1,0 +1,146 @@
+package scheduling
+
+import (
+	"slices"
+
+	"github.com/drawknife/drawknife/api/requirements"
+)
+
+// Some labels are decided neither by the instance type nor by the offering: a pool that says "team In [a, b]" makes
+// machines of either team. Before packing, each way to decide them that some pod cares about becomes an assignment, and
+// options are offered once per assignment, so that pods that want different values never share a machine.
+
+// assignment gives each open key of a pool one value. A pool without open keys has one empty assignment.
+type assignment struct {
+	labels requirements.Set
+	// rows of the pool's table whose type may carry the labels; nil for all.
+	rows bitset
+}
+
+// maxAssignments bounds how many assignments of one pool are looked at side by side.
+const maxAssignments = 256
+
+// assignments lists those worth telling apart for the given profiles of a pool.
+func (m *Model) assignments(p *pool, profiles []int32) []assignment {
+	var keys []string
+	for _, n := range profiles {
+		for _, r := range p.profiles[n].open {
+			if !slices.Contains(keys, r.Key()) {
+				keys = append(keys, r.Key())
+			}
+		}
+	}
+	if len(keys) == 0 {
+		return []assignment{{}}
+	}
+	slices.Sort(keys)
+	sets := []requirements.Set{{}}
+	for _, key := range keys {
+		candidates := m.candidates(p, key, profiles)
+		if len(sets)*len(candidates) > maxAssignments {
+			return m.withRows(p, m.ownAssignments(p, keys, profiles))
+		}
+		var next []requirements.Set
+		for _, s := range sets {
+			for _, r := range candidates {
+				next = append(next, s.With(r))
+			}
+		}
+		sets = next
+	}
+	return m.withRows(p, sets)
+}
+
+// candidates are the decisions for one open key that some profile tells apart: each value it lists, and one that none
+// lists.
+func (m *Model) candidates(p *pool, key string, profiles []int32) []requirements.Requirement {
+	template := p.template.Get(key)
+	var values []string
+	note := func(list []string) {
+		for _, v := range list {
+			if template.Has(v) && !slices.Contains(values, v) {
+				values = append(values, v)
+			}
+		}
+	}
+	if !template.Complement() {
+		note(template.Values())
+	}
+	for _, n := range profiles {
+		for _, r := range p.profiles[n].open {
+			if r.Key() != key {
+				continue
+			}
+			if !r.Complement() {
+				note(r.Values())
+			} else if v, ok := template.Intersect(r).AnyValue(); ok {
+				note([]string{v})
+			}
+		}
+	}
+	if v, ok := template.Intersect(requirements.NotIn(key, values...)).AnyValue(); ok {
+		note([]string{v})
+	}
+	slices.Sort(values)
+	out := make([]requirements.Requirement, 0, len(values)+1)
+	for _, v := range values {
+		out = append(out, requirements.In(key, v))
+	}
+	if !p.template.Has(key) || len(out) == 0 {
+		out = append(out, requirements.DoesNotExist(key))
+	}
+	return out
+}
+
+// ownAssignments are used where there are too many combinations: each profile's own decisions, one value for the rest.
+func (m *Model) ownAssignments(p *pool, keys []string, profiles []int32) []requirements.Set {
+	var out []requirements.Set
+	for _, n := range profiles {
+		s := requirements.Set{}
+		open := requirements.NewSet(p.profiles[n].open...)
+		for _, key := range keys {
+			r := p.template.Get(key).Intersect(open.Get(key))
+			if v, ok := r.AnyValue(); ok {
+				s = s.With(requirements.In(key, v))
+			} else {
+				s = s.With(requirements.DoesNotExist(key))
+			}
+		}
+		if !slices.ContainsFunc(out, s.Equal) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+func (m *Model) withRows(p *pool, sets []requirements.Set) []assignment {
+	out := make([]assignment, len(sets))
+	for i, s := range sets {
+		out[i] = assignment{labels: s}
+		for r := range s.All {
+			if _, stated := p.table.catalog.typeKeys[r.Key()]; !stated {
+				continue
+			}
+			if out[i].rows == nil {
+				out[i].rows = fullBitset(len(p.table.rows))
+			}
+			mask := p.table.catalog.variantMask(r)
+			for row := range out[i].rows.members {
+				if !mask.has(p.table.rows[row].variant) {
+					out[i].rows.clear(row)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// allows reports whether the profile's open requirements accept the assignment.
+func (a *assignment) allows(p *profile) bool {
+	for _, r := range p.open {
+		if !meets(a.labels, r) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,74 @@
+package scheduling
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// proof is a problem and the values that bound it from below.
+type proof struct {
+	p *problem
+	v *values
+}
+
+// proofOf returns the problem of placing what the trial put on new machines, with values for it.
+func (t *Trial) proofOf(ctx context.Context) *proof {
+	if t.proof != nil {
+		return t.proof
+	}
+	counts := map[[2]int32]int{}
+	for i := range t.machines {
+		for _, l := range t.machines[i].loads {
+			counts[[2]int32{l.class, l.stage}] += int(l.count)
+		}
+	}
+	var items []item
+	for key, n := range counts {
+		items = append(items, item{class: key[0], stage: key[1], count: n, need: t.m.classes[key[0]].requests, perMachine: unbounded})
+	}
+	slices.SortFunc(items, func(a, b item) int { return cmp.Or(cmp.Compare(a.class, b.class), cmp.Compare(a.stage, b.stage)) })
+	p := t.m.newProblem(items)
+	return &proof{p, t.m.findValues(ctx, p)}
+}
+
+// certificate writes the proof down: one class per item, one type per instance type that could be used, with the
+// multipliers of its cheapest option or of the option that dominates it.
+func (m *Model) certificate(pf *proof) *Certificate {
+	out := &Certificate{}
+	for i, it := range pf.p.items {
+		out.Classes = append(out.Classes, CertificateClass{
+			Requests: m.resources.list(it.need), Count: it.count, Value: float64(pf.v.item[i]) / nanoPerUSD,
+		})
+	}
+	written := map[string]bool{}
+	write := func(o *option, proof int) {
+		t := m.pools[o.pool].table
+		name := t.catalog.types[t.catalog.variants[t.rows[o.row].variant].typ].Name
+		if written[name] {
+			return
+		}
+		written[name] = true
+		ct := CertificateType{Name: name, Price: float64(o.price) / nanoPerUSD, Multipliers: map[corev1.ResourceName]float64{}}
+		for d, resource := range m.resources.names {
+			l := pf.v.lambda[proof*pf.p.dims+d] / nanoPerUSD
+			if resource == corev1.ResourceCPU {
+				l *= 1000 // per core, not per millicore
+			}
+			if l > 0 {
+				ct.Multipliers[resource] = l
+			}
+		}
+		out.Types = append(out.Types, ct)
+	}
+	for i := range pf.p.options {
+		write(&pf.p.options[i], i)
+	}
+	for i := range pf.p.dominated {
+		write(&pf.p.dominated[i].option, pf.p.dominated[i].by)
+	}
+	slices.SortFunc(out.Types, func(a, b CertificateType) int { return cmp.Compare(a.Name, b.Name) })
+	return out
+}

@@ -1,0 +1,120 @@
+package scheduling
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/drawknife/drawknife/api/requirements"
+)
+
+// class is a group of pods that no scheduler could tell apart.
+type class struct {
+	// sample is one of the pods: what they have in common is read from it.
+	sample   *corev1.Pod
+	requests []int64
+	// shape is everything but the requests.
+	shape int32
+	// invalid is why the pods can't be planned at all (SCH-014).
+	invalid error
+	// pending are the class's waiting pods, indices into Snapshot.Pods, ascending.
+	pending []int32
+	// stages are the ways to give the class a new machine, best first; empty when no pool has one.
+	stages []int32
+}
+
+// shape is what pods ask of a node besides resources. Classes that differ in requests alone share one.
+type shape struct {
+	tolerations []corev1.Toleration
+	// terms are the alternatives of node selector and required node affinity (SCH-063); never empty in a valid shape.
+	terms []requirements.Set
+	// preferred node affinity, heaviest first.
+	preferred []preference
+	invalid   error
+	// demands are what the shape could use of the pools, in stages: a class uses the first whose machines are large
+	// enough, and falls back to later ones where limits leave it no room.
+	demands []stage
+}
+
+type preference struct {
+	weight int32
+	set    requirements.Set
+}
+
+// newShape reads what matters from a sample pod.
+func (m *Model) newShape(sample *corev1.Pod) *shape {
+	s := &shape{tolerations: sample.Spec.Tolerations}
+	if s.terms, s.invalid = m.requiredTerms(&sample.Spec); s.invalid != nil {
+		return s
+	}
+	s.preferred = m.preferences(&sample.Spec)
+	for _, term := range s.terms {
+		m.ask(term)
+	}
+	s.demands = m.stagesOf(s)
+	return s
+}
+
+// requiredTerms are the alternatives a pod's node selector and required node affinity leave. A term without
+// expressions matches nothing, as in Kubernetes (SCH-064); without any affinity there is one alternative.
+func (m *Model) requiredTerms(spec *corev1.PodSpec) ([]requirements.Set, error) {
+	if errs := requirements.ValidatePodSpec(spec, m.podVocab, field.NewPath("spec")); len(errs) > 0 {
+		return nil, errs.ToAggregate()
+	}
+	selector := m.vocab.FromLabels(spec.NodeSelector)
+	affinity := spec.Affinity
+	if affinity == nil || affinity.NodeAffinity == nil || affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution == nil {
+		return []requirements.Set{selector}, nil
+	}
+	var terms []requirements.Set
+	list := affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms
+	for i := range list {
+		if len(list[i].MatchExpressions) == 0 {
+			continue
+		}
+		set, err := m.termSet(list[i].MatchExpressions)
+		if err != nil {
+			return nil, fmt.Errorf("required node affinity term %d: %w", i, err)
+		}
+		terms = append(terms, selector.Merge(set))
+	}
+	if len(terms) == 0 {
+		return nil, fmt.Errorf("required node affinity has no term with expressions: it matches no node")
+	}
+	return terms, nil
+}
+
+// termSet reads the expressions of one node affinity term.
+func (m *Model) termSet(expressions []corev1.NodeSelectorRequirement) (requirements.Set, error) {
+	list := make([]requirements.Requirement, 0, len(expressions))
+	for i := range expressions {
+		r, err := m.vocab.ParseNodeSelectorRequirement(expressions[i])
+		if err != nil {
+			return requirements.Set{}, err
+		}
+		list = append(list, r)
+	}
+	return requirements.NewSet(list...), nil
+}
+
+// preferences are the preferred node affinity terms, heaviest first, then in the pod's order. They are wishes: one
+// that can't be read is left out.
+func (m *Model) preferences(spec *corev1.PodSpec) []preference {
+	if spec.Affinity == nil || spec.Affinity.NodeAffinity == nil {
+		return nil
+	}
+	var out []preference
+	for _, p := range spec.Affinity.NodeAffinity.PreferredDuringSchedulingIgnoredDuringExecution {
+		if len(p.Preference.MatchFields) > 0 || len(p.Preference.MatchExpressions) == 0 {
+			continue
+		}
+		if set, err := m.termSet(p.Preference.MatchExpressions); err == nil {
+			out = append(out, preference{p.Weight, set})
+		}
+	}
+	slices.SortStableFunc(out, func(a, b preference) int { return cmp.Compare(b.weight, a.weight) })
+	return out
+}

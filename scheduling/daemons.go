@@ -1,0 +1,225 @@
+package scheduling
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/drawknife/drawknife/api/requirements"
+)
+
+// daemon is a DaemonSet by its representative pod (SCH-150).
+type daemon struct {
+	set         *appsv1.DaemonSet
+	requests    []int64
+	tolerations []corev1.Toleration
+	// terms are the alternatives of its node selector and required node affinity; preferences play no part (SCH-151).
+	terms []requirements.Set
+}
+
+// representatives finds, per DaemonSet UID, the newest of its bound pods: admission may have changed them.
+func representatives(nodes []Node) map[types.UID]*corev1.Pod {
+	out := map[types.UID]*corev1.Pod{}
+	for i := range nodes {
+		for _, pod := range nodes[i].Pods {
+			uid, ok := daemonOwner(pod)
+			if !ok {
+				continue
+			}
+			have := out[uid]
+			if have == nil || cmp.Or(pod.CreationTimestamp.Compare(have.CreationTimestamp.Time), cmp.Compare(pod.Name, have.Name)) > 0 {
+				out[uid] = pod
+			}
+		}
+	}
+	return out
+}
+
+// daemonOwner returns the UID of the DaemonSet that owns the pod.
+func daemonOwner(pod *corev1.Pod) (types.UID, bool) {
+	for i := range pod.OwnerReferences {
+		o := &pod.OwnerReferences[i]
+		if o.Kind == "DaemonSet" && o.APIVersion == "apps/v1" {
+			return o.UID, true
+		}
+	}
+	return "", false
+}
+
+// representative is the newest pod of the set with the template's required node affinity (an existing pod's own was
+// narrowed to its node), else one made from the template.
+func representative(set *appsv1.DaemonSet, newest map[types.UID]*corev1.Pod) *corev1.Pod {
+	template := &set.Spec.Template
+	if pod := newest[set.UID]; pod != nil && set.UID != "" {
+		pod = pod.DeepCopy()
+		if pod.Spec.Affinity != nil {
+			pod.Spec.Affinity.NodeAffinity = nil
+		}
+		if t := template.Spec.Affinity; t != nil && t.NodeAffinity != nil {
+			if pod.Spec.Affinity == nil {
+				pod.Spec.Affinity = &corev1.Affinity{}
+			}
+			pod.Spec.Affinity.NodeAffinity = t.NodeAffinity.DeepCopy()
+		}
+		pod.Spec.NodeName = ""
+		return pod
+	}
+	pod := &corev1.Pod{Spec: *template.Spec.DeepCopy()}
+	pod.Namespace, pod.Labels = set.Namespace, template.Labels
+	for _, list := range [][]corev1.Container{pod.Spec.InitContainers, pod.Spec.Containers} {
+		for i := range list {
+			limitsToRequests(&list[i].Resources)
+		}
+	}
+	return pod
+}
+
+// limitsToRequests copies limits to missing requests, as the API server does for pods.
+func limitsToRequests(r *corev1.ResourceRequirements) {
+	for name, q := range r.Limits {
+		if _, ok := r.Requests[name]; !ok {
+			if r.Requests == nil {
+				r.Requests = corev1.ResourceList{}
+			}
+			r.Requests[name] = q.DeepCopy()
+		}
+	}
+}
+
+// daemonMask is where a DaemonSet would run among the machines of a pool: the union over its alternatives of rows x
+// slots.
+type daemonMask struct {
+	daemon   *daemon
+	variants []bitset // per alternative
+	slots    []bitset // per alternative
+}
+
+// runsAt reports whether the DaemonSet has a pod on the variant bought in the slot.
+func (d *daemonMask) runsAt(variant, slot int) bool {
+	for i := range d.variants {
+		if d.variants[i].has(variant) && d.slots[i].has(slot) {
+			return true
+		}
+	}
+	return false
+}
+
+// daemonMasks finds the DaemonSets that a pool's machines would carry: those that tolerate its taints and are
+// compatible with its template (SCH-151). Each alternative is looked at on its own, and zones count (OPP-10).
+func (m *Model) daemonMasks(p *pool, c *catalog) []daemonMask {
+	var out []daemonMask
+	have := p.template.Merge(m.vocab.FromLabels(map[string]string{labelRegistered: "true", labelInitialized: "true"}))
+	for i := range m.daemonSets {
+		d := &m.daemonSets[i]
+		if untolerated(d.tolerations, p.taints, true) != nil {
+			continue
+		}
+		mask := daemonMask{daemon: d}
+		for _, term := range d.terms {
+			variants, slots, ok := m.daemonTerm(have, term, c)
+			if ok {
+				mask.variants, mask.slots = append(mask.variants, variants), append(mask.slots, slots)
+			}
+		}
+		if len(mask.variants) > 0 {
+			out = append(out, mask)
+		}
+	}
+	return out
+}
+
+func (m *Model) daemonTerm(have, term requirements.Set, c *catalog) (variants, slots bitset, ok bool) {
+	variants, slots = c.allVariants.clone(), c.allSlots.clone()
+	for r := range term.All {
+		key := r.Key()
+		if have.Has(key) && !meets(have, r) {
+			return nil, nil, false
+		}
+		both := have.Get(key).Intersect(r)
+		_, stated := c.typeKeys[key]
+		switch {
+		case c.offeringKeys[key]:
+			slots.and(c.slotMask(both))
+		case stated:
+			variants.and(c.variantMask(both))
+		case !have.Has(key) && !absentMeets(r):
+			return nil, nil, false
+		}
+	}
+	return variants, slots, !variants.empty() && !slots.empty()
+}
+
+// tableFor builds the pool's table, or finds the one of a pool with the same catalog and daemons.
+func (m *Model) tableFor(p *pool, catalogName string) *table {
+	c := m.catalogs[catalogName]
+	masks := m.daemonMasks(p, c)
+	text := tableText(catalogName, masks)
+	if t, ok := m.tables[text]; ok {
+		return t
+	}
+	t := &table{catalog: c}
+	dims := m.resources.len()
+	alloc, taken := make([]int64, dims), make([]int64, dims)
+	for v := range c.variants {
+		m.resources.capacityVector(c.variants[v].allocatable, alloc)
+		for _, slots := range slotGroups(masks, v, len(c.slots)) {
+			clear(taken)
+			first := 0
+			for s := range slots.members {
+				first = s
+				break
+			}
+			for i := range masks {
+				if masks[i].runsAt(v, first) {
+					addScaled(taken, masks[i].daemon.requests, 1)
+				}
+			}
+			t.rows = append(t.rows, row{variant: v, slots: slots})
+			t.daemons = append(t.daemons, taken...)
+			for d := range alloc {
+				t.alloc = append(t.alloc, max(alloc[d]-taken[d], -1))
+			}
+		}
+	}
+	m.tables[text] = t
+	return t
+}
+
+// slotGroups splits the slots by the set of DaemonSets that run there on the variant; nearly always into one group.
+func slotGroups(masks []daemonMask, variant, slots int) []bitset {
+	var groups []bitset
+	var keys []string
+	for s := range slots {
+		key := make([]byte, 0, len(masks))
+		for i := range masks {
+			if masks[i].runsAt(variant, s) {
+				key = append(key, 1)
+			} else {
+				key = append(key, 0)
+			}
+		}
+		at := slices.Index(keys, string(key))
+		if at < 0 {
+			at = len(keys)
+			keys = append(keys, string(key))
+			groups = append(groups, newBitset(slots))
+		}
+		groups[at].set(s)
+	}
+	return groups
+}
+
+func tableText(catalogName string, masks []daemonMask) string {
+	text := []byte(catalogName)
+	for i := range masks {
+		text = fmt.Appendf(text, "|%p", masks[i].daemon)
+		for j := range masks[i].variants {
+			text = append(text, profileText(masks[i].variants[j], masks[i].slots[j], nil)...)
+		}
+	}
+	return string(text)
+}

@@ -1,0 +1,68 @@
+package scheduling
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"sigs.k8s.io/yaml"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+)
+
+// maxSnapshotBytes bounds what DecodeSnapshot reads: the largest clusters stay well below.
+const maxSnapshotBytes = 4 << 30
+
+// Encode writes the snapshot as YAML. What it writes, DecodeSnapshot reads back to an equal snapshot.
+func (s *Snapshot) Encode(w io.Writer) error {
+	data, err := yaml.Marshal(s)
+	if err != nil {
+		return fmt.Errorf("encoding snapshot: %w", err)
+	}
+	_, err = w.Write(data)
+	return err
+}
+
+// EncodeJSON writes the snapshot as JSON, which DecodeSnapshot reads as well and much faster: the form for large
+// clusters.
+func (s *Snapshot) EncodeJSON(w io.Writer) error {
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", " ")
+	if err := enc.Encode(s); err != nil {
+		return fmt.Errorf("encoding snapshot: %w", err)
+	}
+	return nil
+}
+
+// DecodeSnapshot reads a snapshot written by Encode or EncodeJSON. Unknown fields are refused: a snapshot that is only
+// half understood would reproduce another decision.
+func DecodeSnapshot(r io.Reader) (*Snapshot, error) {
+	data, err := io.ReadAll(bufio.NewReader(io.LimitReader(r, maxSnapshotBytes+1)))
+	if err != nil {
+		return nil, fmt.Errorf("reading snapshot: %w", err)
+	}
+	if len(data) > maxSnapshotBytes {
+		return nil, errors.New("reading snapshot: it is larger than 4 GiB")
+	}
+	s := &Snapshot{}
+	if trimmed := bytes.TrimLeft(data, " \t\r\n"); len(trimmed) > 0 && trimmed[0] == '{' {
+		dec := json.NewDecoder(bytes.NewReader(data))
+		dec.DisallowUnknownFields()
+		err = dec.Decode(s)
+	} else {
+		err = yaml.UnmarshalStrict(data, s)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("decoding snapshot: %w", err)
+	}
+	for i := range s.NodePools {
+		p := &s.NodePools[i]
+		if p.Key.IsZero() && p.Object != nil {
+			p.Key = v1.NewPoolKey(p.Object.Name)
+		}
+	}
+	return s, nil
+}

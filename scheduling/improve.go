@@ -1,0 +1,260 @@
+package scheduling
+
+import (
+	"cmp"
+	"context"
+	"slices"
+)
+
+// Improvement works on a finished packing, within a bound on work: each machine is exchanged for the cheapest that
+// holds its load, machines whose pods fit into the others' slack are dropped, and the worst machines are emptied and
+// packed again.
+
+// rightSize exchanges each bin for the cheapest option that can hold its load.
+func (p *problem) rightSize(g *packing, stageAt []int) {
+	for i := range g.bins {
+		if o := p.cheapestFor(&g.bins[i], stageAt); o >= 0 {
+			g.bins[i].option = o
+		}
+	}
+}
+
+// cheapestFor is the cheapest option that could hold the bin's load: options are sorted by price, so the first.
+func (p *problem) cheapestFor(b *bin, stageAt []int) int32 {
+	for o := range p.options {
+		opt := &p.options[o]
+		if opt.price > p.options[b.option].price {
+			break
+		}
+		if p.holds(opt, b, stageAt) {
+			return int32(o)
+		}
+	}
+	return -1
+}
+
+func (p *problem) holds(opt *option, b *bin, stageAt []int) bool {
+	if !fits(b.used, opt.alloc) {
+		return false
+	}
+	for _, l := range b.load {
+		if !opt.open.has(stageAt[l.item]) {
+			return false
+		}
+	}
+	return true
+}
+
+// dropEmptiable removes bins whose whole load fits into the slack of the others, the least loaded first.
+func (p *problem) dropEmptiable(g *packing, stageAt []int) {
+	order := make([]int, len(g.bins))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(g.bins[a].worth, g.bins[b].worth), cmp.Compare(a, b))
+	})
+	gone := make([]bool, len(g.bins))
+	for _, i := range order[:min(len(order), 64)] {
+		if p.spread(g, i, gone, stageAt) {
+			gone[i] = true
+		}
+	}
+	kept := g.bins[:0]
+	for i := range g.bins {
+		if !gone[i] {
+			kept = append(kept, g.bins[i])
+		}
+	}
+	g.bins = kept
+}
+
+// spread moves the load of bin i into other bins if all of it fits, else changes nothing.
+func (p *problem) spread(g *packing, i int, gone []bool, stageAt []int) bool {
+	type move struct {
+		to int
+		load
+	}
+	var moves []move
+	undo := func() {
+		for _, mv := range moves {
+			addScaled(g.bins[mv.to].used, p.items[mv.item].need, -int64(mv.count))
+		}
+	}
+	free := make([]int64, p.dims)
+	for _, l := range g.bins[i].load {
+		it := &p.items[l.item]
+		left := int(l.count)
+		for j := range g.bins {
+			if left == 0 {
+				break
+			}
+			opt := &p.options[g.bins[j].option]
+			if j == i || gone[j] || !opt.open.has(stageAt[l.item]) {
+				continue
+			}
+			for d := range free {
+				free[d] = opt.alloc[d] - g.bins[j].used[d]
+			}
+			n := howMany(it.need, free, min(left, it.perMachine-g.bins[j].countOf(l.item)))
+			if n <= 0 {
+				continue
+			}
+			addScaled(g.bins[j].used, it.need, int64(n))
+			moves = append(moves, move{j, load{l.item, int32(n)}})
+			left -= n
+		}
+		if left > 0 {
+			undo()
+			return false
+		}
+	}
+	for _, mv := range moves {
+		g.bins[mv.to].add(mv.load)
+	}
+	return true
+}
+
+func (b *bin) countOf(item int32) int {
+	if at, ok := slices.BinarySearchFunc(b.load, item, func(l load, i int32) int { return cmp.Compare(l.item, i) }); ok {
+		return int(b.load[at].count)
+	}
+	return 0
+}
+
+func (b *bin) add(l load) {
+	at, ok := slices.BinarySearchFunc(b.load, l.item, func(x load, i int32) int { return cmp.Compare(x.item, i) })
+	if ok {
+		b.load[at].count += l.count
+		return
+	}
+	b.load = slices.Insert(b.load, at, l)
+}
+
+// repackRounds and repackBins bound the work of repack.
+const (
+	repackRounds = 6
+	repackBins   = 48
+)
+
+// repack empties the bins that hold least value for their price and packs their pods anew, with values made for just
+// these pods; a cheaper packing is kept.
+func (m *Model) repack(ctx context.Context, p *problem, g *packing, v *values, stageAt []int) {
+	take := repackBins
+	for range repackRounds {
+		if len(g.bins) < 2 || ctx.Err() != nil {
+			return
+		}
+		worst := p.worstBins(g, v, take)
+		if len(worst) == 0 {
+			return
+		}
+		if !m.repackBins(ctx, p, g, worst, stageAt) {
+			take /= 2
+			if take < 4 {
+				return
+			}
+		}
+	}
+}
+
+// worstBins are the indices of up to take bins that hold least value per dollar, ascending.
+func (p *problem) worstBins(g *packing, v *values, take int) []int {
+	type ranked struct {
+		bin  int
+		loss int64
+	}
+	var list []ranked
+	for i := range g.bins {
+		b := &g.bins[i]
+		b.worth = 0
+		for _, l := range b.load {
+			b.worth += int64(l.count) * v.item[l.item]
+		}
+		if loss := p.options[b.option].price - b.worth; loss > p.options[b.option].price/500 {
+			list = append(list, ranked{i, loss})
+		}
+	}
+	slices.SortFunc(list, func(a, b ranked) int { return cmp.Or(-cmp.Compare(a.loss, b.loss), cmp.Compare(a.bin, b.bin)) })
+	var out []int
+	for _, r := range list[:min(take, len(list))] {
+		out = append(out, r.bin)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// repackBins packs the pods of the given bins anew and reports whether that came out cheaper.
+func (m *Model) repackBins(ctx context.Context, p *problem, g *packing, bins []int, stageAt []int) bool {
+	before := int64(0)
+	counts := map[int32]int{}
+	for _, b := range bins {
+		before += p.options[g.bins[b].option].price
+		for _, l := range g.bins[b].load {
+			counts[l.item] += int(l.count)
+		}
+	}
+	sub, itemOf := p.subproblem(counts)
+	v := m.findValues(ctx, sub)
+	k := newPacker(sub, v, nil)
+	packed := k.pack(ctx)
+	subAt := make([]int, len(sub.items))
+	for i, item := range itemOf {
+		subAt[i] = stageAt[item]
+	}
+	for _, left := range k.left {
+		if left > 0 {
+			return false
+		}
+	}
+	sub.rightSize(packed, k.at)
+	sub.dropEmptiable(packed, k.at)
+	sub.rightSize(packed, k.at)
+	if packed.cost(sub) >= before {
+		return false
+	}
+	var kept []bin
+	for i := range g.bins {
+		if _, found := slices.BinarySearch(bins, i); !found {
+			kept = append(kept, g.bins[i])
+		}
+	}
+	for _, b := range packed.bins {
+		for i := range b.load {
+			b.load[i].item = itemOf[b.load[i].item]
+		}
+		slices.SortFunc(b.load, func(x, y load) int { return cmp.Compare(x.item, y.item) })
+		kept = append(kept, b)
+	}
+	g.bins = kept
+	return true
+}
+
+// subproblem is the packing of some of the items, with the same options in the same order.
+func (p *problem) subproblem(counts map[int32]int) (sub *problem, itemOf []int32) {
+	sub = &problem{dims: p.dims, assigned: p.assigned}
+	for i := range p.items {
+		if n := counts[int32(i)]; n > 0 {
+			it := p.items[i]
+			it.count = n
+			sub.items = append(sub.items, it)
+			itemOf = append(itemOf, int32(i))
+		}
+	}
+	all, some := stagesInUse(p.items), stagesInUse(sub.items)
+	if slices.Equal(all, some) {
+		sub.options = p.options
+		return sub, itemOf
+	}
+	sub.options = make([]option, len(p.options))
+	for o := range p.options {
+		sub.options[o] = p.options[o]
+		sub.options[o].open = newBitset(len(some))
+		for to, st := range some {
+			if p.options[o].open.has(slices.Index(all, st)) {
+				sub.options[o].open.set(to)
+			}
+		}
+	}
+	return sub, itemOf
+}

@@ -1,0 +1,60 @@
+package scheduling
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// resourceNodes is the name under which a NodePool limits how many machines it has.
+const resourceNodes corev1.ResourceName = "nodes"
+
+// limits are a NodePool's, in planner units; resources it does not limit are not tracked (SCH-171).
+type limits struct {
+	names []corev1.ResourceName // sorted
+	max   []int64
+}
+
+func newLimits(list corev1.ResourceList) (*limits, error) {
+	if len(list) == 0 {
+		return nil, nil
+	}
+	l := &limits{names: sortedNames(list)}
+	for _, name := range l.names {
+		q := list[name]
+		if q.Sign() < 0 {
+			return nil, fmt.Errorf("%s is %s: a limit can't be negative", name, q.String())
+		}
+		l.max = append(l.max, amountDown(name, q))
+	}
+	return l, nil
+}
+
+// cost is what one machine with the given capacity takes from the limits; each machine counts as one of nodes.
+func (l *limits) cost(capacity corev1.ResourceList) []int64 {
+	out := make([]int64, len(l.names))
+	for i, name := range l.names {
+		if name == resourceNodes {
+			out[i] = 1
+		} else if q, ok := capacity[name]; ok {
+			out[i] = amountUp(name, q)
+		}
+	}
+	return out
+}
+
+// allow reports whether a machine of the given cost may join a pool that uses so much. A pool that is over any of its
+// limits is closed, and so is one whose machine count is used up (SCH-171).
+func (l *limits) allow(used, cost []int64) bool {
+	for i, u := range used {
+		if u > l.max[i] || u+cost[i] > l.max[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// rowCost is what one machine of the row takes from the pool's limits.
+func (p *pool) rowCost(row int) []int64 {
+	return p.limits.cost(p.table.catalog.variants[p.table.rows[row].variant].capacity)
+}

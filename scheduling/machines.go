@@ -1,0 +1,260 @@
+package scheduling
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/api/requirements"
+	"github.com/drawknife/drawknife/cloudprovider"
+)
+
+// noPrice marks what can't be bought. Prices are int64 nano-USD per hour inside the planner.
+const noPrice = math.MaxInt64
+
+const nanoPerUSD = 1e9
+
+func nanoUSD(price float64) int64 { return int64(math.Round(price * nanoPerUSD)) }
+
+// catalog is a list of instance types made ready for planning. The ways to buy a machine are a product: variants (what
+// machine) x slots (where and how it is bought), with a price table over it. A requirement on a label is a bitset over
+// one of the two, so that "which machines can still take this pod" is an AND of two small bitsets.
+type catalog struct {
+	types    []*cloudprovider.InstanceType
+	variants []variant
+	slots    []slot
+	// prices is indexed [variant*len(slots)+slot]; noPrice where there is no available offering.
+	prices []int64
+	// offeringKeys are the labels that offerings state; for these a slot speaks, for all others the type.
+	offeringKeys map[string]bool
+	// typeKeys are the labels that some type states; true if some type leaves more than one value open.
+	typeKeys map[string]bool
+	// full is set of all variants, all slots.
+	allVariants, allSlots bitset
+	// variantMasks and slotMasks remember which variants or slots meet a requirement, by its text. They grow while
+	// the model is compiled; once frozen they are only read, since solves run side by side.
+	variantMasks, slotMasks map[string]bitset
+	frozen                  bool
+}
+
+// variant is an instance type with one allocatable: offerings may override capacity or overhead (SCH-158).
+type variant struct {
+	typ         int // index into types
+	capacity    corev1.ResourceList
+	allocatable corev1.ResourceList
+}
+
+// slot is one distinct set of offering labels: a zone and a capacity type, perhaps a reservation.
+type slot struct {
+	labels       requirements.Set
+	zone         string
+	capacityType string
+}
+
+func compileCatalog(name string, types []*cloudprovider.InstanceType) (*catalog, error) {
+	c := &catalog{
+		types:        types,
+		offeringKeys: map[string]bool{},
+		typeKeys:     map[string]bool{},
+		variantMasks: map[string]bitset{},
+		slotMasks:    map[string]bitset{},
+	}
+	if err := c.checkTypes(name); err != nil {
+		return nil, err
+	}
+	slotOf := c.collectSlots()
+	for i, it := range types {
+		c.addVariants(i, it, slotOf)
+		for r := range it.Requirements.All {
+			if !c.offeringKeys[r.Key()] {
+				c.typeKeys[r.Key()] = c.typeKeys[r.Key()] || !singleValued(r)
+			}
+		}
+	}
+	c.allVariants, c.allSlots = fullBitset(len(c.variants)), fullBitset(len(c.slots))
+	return c, nil
+}
+
+func (c *catalog) checkTypes(name string) error {
+	seen := make(map[string]bool, len(c.types))
+	for i, it := range c.types {
+		if it == nil {
+			return fmt.Errorf("catalogs[%s][%d]: an instance type must not be null", name, i)
+		}
+		if it.Name == "" || seen[it.Name] {
+			return fmt.Errorf("catalogs[%s][%d].name: %q is empty or stands twice: names of instance types are unique", name, i, it.Name)
+		}
+		seen[it.Name] = true
+		for j, o := range it.Offerings {
+			if math.IsNaN(o.Price) || math.IsInf(o.Price, 0) || o.Price < 0 || o.Price > 1e9 {
+				return fmt.Errorf("catalogs[%s] %s.offerings[%d].price: %v is not a price: it must be finite, >= 0 and <= 1e9 USD per hour", name, it.Name, j, o.Price)
+			}
+		}
+	}
+	return nil
+}
+
+// collectSlots numbers the distinct offering label sets, in the order of their text, and returns the number by text.
+func (c *catalog) collectSlots() map[string]int {
+	byText := map[string]requirements.Set{}
+	for _, it := range c.types {
+		for i := range it.Offerings {
+			labels := it.Offerings[i].Requirements
+			byText[labels.String()] = labels
+		}
+	}
+	texts := make([]string, 0, len(byText))
+	for text, labels := range byText {
+		texts = append(texts, text)
+		for _, key := range labels.Keys() {
+			c.offeringKeys[key] = true
+		}
+	}
+	slices.Sort(texts)
+	slotOf := make(map[string]int, len(texts))
+	for i, text := range texts {
+		labels := byText[text]
+		slotOf[text] = i
+		c.slots = append(c.slots, slot{
+			labels:       labels,
+			zone:         onlyValue(labels.Get(corev1.LabelTopologyZone)),
+			capacityType: onlyValue(labels.Get(labelCapacityType)),
+		})
+	}
+	return slotOf
+}
+
+// addVariants splits the type by the overrides of its offerings; offerings without overrides come first.
+func (c *catalog) addVariants(typ int, it *cloudprovider.InstanceType, slotOf map[string]int) {
+	numbers := map[string]int{}
+	variantOf := func(o *cloudprovider.Offering) int {
+		text := ""
+		if o != nil {
+			text = overrideText(o)
+		}
+		if n, ok := numbers[text]; ok {
+			return n
+		}
+		n := len(c.variants)
+		numbers[text] = n
+		v := variant{typ: typ, capacity: it.Capacity}
+		if text == "" {
+			v.allocatable = it.Allocatable()
+		} else {
+			v.capacity, v.allocatable = it.CapacityOf(o), it.AllocatableOf(o)
+		}
+		c.variants = append(c.variants, v)
+		for range c.slots {
+			c.prices = append(c.prices, noPrice)
+		}
+		return n
+	}
+	variantOf(nil)
+	for i := range it.Offerings {
+		o := &it.Offerings[i]
+		if !o.Available {
+			continue
+		}
+		at := variantOf(o)*len(c.slots) + slotOf[o.Requirements.String()]
+		c.prices[at] = min(c.prices[at], nanoUSD(o.Price))
+	}
+}
+
+func overrideText(o *cloudprovider.Offering) string {
+	if len(o.Capacity) == 0 && o.Overhead == nil {
+		return ""
+	}
+	var b strings.Builder
+	write := func(list corev1.ResourceList) {
+		for _, name := range sortedNames(list) {
+			q := list[name]
+			fmt.Fprintf(&b, "%s=%s,", name, q.String())
+		}
+		b.WriteByte(';')
+	}
+	write(o.Capacity)
+	if o.Overhead != nil {
+		write(o.Overhead.KubeReserved)
+		write(o.Overhead.SystemReserved)
+		write(o.Overhead.EvictionThreshold)
+	}
+	return b.String()
+}
+
+func (c *catalog) price(variant, slot int) int64 { return c.prices[variant*len(c.slots)+slot] }
+
+// variantMask is the set of variants whose type may carry a label that meets r. A key the type does not state is
+// absent from the node. The caller must not change the result.
+func (c *catalog) variantMask(r requirements.Requirement) bitset {
+	text := r.String()
+	if m, ok := c.variantMasks[text]; ok {
+		return m
+	}
+	m := newBitset(len(c.variants))
+	for i := range c.variants {
+		if meets(c.types[c.variants[i].typ].Requirements, r) {
+			m.set(i)
+		}
+	}
+	if !c.frozen {
+		c.variantMasks[text] = m
+	}
+	return m
+}
+
+// slotMask is the set of slots whose labels meet r. The caller must not change the result.
+func (c *catalog) slotMask(r requirements.Requirement) bitset {
+	text := r.String()
+	if m, ok := c.slotMasks[text]; ok {
+		return m
+	}
+	m := newBitset(len(c.slots))
+	for i := range c.slots {
+		if meets(c.slots[i].labels, r) {
+			m.set(i)
+		}
+	}
+	if !c.frozen {
+		c.slotMasks[text] = m
+	}
+	return m
+}
+
+// meets reports whether a node whose label is described by have can satisfy r; a key that have lacks is absent.
+func meets(have requirements.Set, r requirements.Requirement) bool {
+	if !have.Has(r.Key()) {
+		return absentMeets(r)
+	}
+	h := have.Get(r.Key())
+	if h.Operator() == requirements.OpDoesNotExist {
+		return absentMeets(r)
+	}
+	if r.Operator() == requirements.OpDoesNotExist {
+		return false
+	}
+	return h.Intersects(r)
+}
+
+// absentMeets reports whether a node without the label satisfies r.
+func absentMeets(r requirements.Requirement) bool {
+	if lower, upper := r.Bounds(); lower != nil || upper != nil {
+		return false
+	}
+	op := r.Operator()
+	return op == requirements.OpNotIn || op == requirements.OpDoesNotExist
+}
+
+func singleValued(r requirements.Requirement) bool {
+	return !r.Complement() && len(r.Values()) <= 1
+}
+
+// onlyValue is the value of a requirement that leaves just one, else "".
+func onlyValue(r requirements.Requirement) string {
+	if !r.Complement() && len(r.Values()) == 1 {
+		return r.Values()[0]
+	}
+	return ""
+}

@@ -1,0 +1,287 @@
+package scheduling
+
+import (
+	"cmp"
+	"slices"
+	"sync/atomic"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/drawknife/drawknife/api/requirements"
+	v1 "github.com/drawknife/drawknife/api/v1"
+)
+
+// node is a machine of the snapshot made ready for planning.
+type node struct {
+	source      *Node
+	name        string
+	pool        int32 // index into Model.pools, or -1
+	initialized bool
+	// usable is false for machines that take no pods: leaving, or overcommitted as they are.
+	usable bool
+	group  int32
+	// classes of the bound pods that would need a new place if the machine went, with the pods themselves.
+	movable []boundPod
+	// capacity counts against the pool's limits.
+	capacity corev1.ResourceList
+}
+
+// boundPod is a pod on a machine of the snapshot.
+type boundPod struct {
+	class int32
+	pod   *corev1.Pod
+}
+
+// nodeGroup is what machines have in common for every shape: taints and those labels that some shape asks about.
+type nodeGroup struct {
+	labels requirements.Set
+	taints []corev1.Taint
+}
+
+// nodeView is a machine as planning sees it in its present phase (PRV-021).
+type nodeView struct {
+	labels                map[string]string
+	taints                []corev1.Taint
+	capacity, allocatable corev1.ResourceList
+	initialized           bool
+}
+
+// viewOf merges Node and NodeClaim: before registration the claim speaks, filled up by the node; after it the node,
+// filled up by the claim until it is initialised.
+func viewOf(n *Node) nodeView {
+	switch {
+	case n.Object == nil:
+		return nodeView{
+			labels:      claimLabels(n.Claim),
+			taints:      settledTaints(n.Claim.Spec.Taints, n.Claim.Spec.StartupTaints),
+			capacity:    n.Claim.Status.Capacity,
+			allocatable: n.Claim.Status.Allocatable,
+		}
+	case n.Claim == nil:
+		return nodeView{labels: n.Object.Labels, taints: n.Object.Spec.Taints, capacity: n.Object.Status.Capacity,
+			allocatable: n.Object.Status.Allocatable, initialized: true}
+	}
+	v := nodeView{
+		labels:      n.Object.Labels,
+		taints:      n.Object.Spec.Taints,
+		capacity:    n.Object.Status.Capacity,
+		allocatable: n.Object.Status.Allocatable,
+		initialized: n.Object.Labels[v1.NodeInitializedLabelKey] == "true",
+	}
+	if v.initialized {
+		return v
+	}
+	v.capacity = filled(v.capacity, n.Claim.Status.Capacity)
+	v.allocatable = filled(v.allocatable, n.Claim.Status.Allocatable)
+	if n.Object.Labels[v1.NodeRegisteredLabelKey] != "true" {
+		v.labels = claimLabels(n.Claim)
+		v.taints = n.Claim.Spec.Taints
+	}
+	v.taints = settledTaints(v.taints, n.Claim.Spec.StartupTaints)
+	return v
+}
+
+// claimLabels are a claim's labels with those its requirements pin to one value.
+func claimLabels(claim *v1.NodeClaim) map[string]string {
+	out := make(map[string]string, len(claim.Labels))
+	for _, r := range claim.Spec.Requirements {
+		if r.Operator == corev1.NodeSelectorOpIn && len(r.Values) == 1 {
+			out[r.Key] = r.Values[0]
+		}
+	}
+	for k, v := range claim.Labels {
+		out[k] = v
+	}
+	return out
+}
+
+// filled is have with zero or missing entries taken from from.
+func filled(have, from corev1.ResourceList) corev1.ResourceList {
+	out := have.DeepCopy()
+	if out == nil {
+		out = corev1.ResourceList{}
+	}
+	for name, q := range from {
+		if h, ok := out[name]; !ok || h.IsZero() {
+			out[name] = q
+		}
+	}
+	return out
+}
+
+// compileNodes makes the snapshot's machines ready: those that are initialised first, then by name.
+func (m *Model) compileNodes(s *Snapshot, w *keyWriter) error {
+	dims := m.resources.len()
+	m.free = make([]int64, 0, len(s.Nodes)*dims)
+	order := make([]int, len(s.Nodes))
+	views := make([]nodeView, len(s.Nodes))
+	for i := range s.Nodes {
+		if err := checkNode(s.Nodes, i); err != nil {
+			return err
+		}
+		order[i], views[i] = i, viewOf(&s.Nodes[i])
+	}
+	slices.SortFunc(order, func(a, b int) int {
+		return cmp.Or(boolCompare(views[b].initialized, views[a].initialized), cmp.Compare(s.Nodes[a].Name, s.Nodes[b].Name))
+	})
+	m.nodeIndex = make(map[string]int, len(s.Nodes))
+	// Every pod is classed before machines are grouped: groups tell apart just those labels that some pod asks about.
+	classes := make([][]int32, len(s.Nodes))
+	for i := range s.Nodes {
+		classes[i] = m.classesOf(s.Nodes[i].Pods, w)
+	}
+	groups := map[string]int32{}
+	for _, i := range order {
+		n, view := &s.Nodes[i], &views[i]
+		if _, twice := m.nodeIndex[n.Name]; twice {
+			return &SnapshotError{Path: "nodes", Rule: "has two machines named " + n.Name, Cure: "give each machine once, with its Node and its NodeClaim"}
+		}
+		m.nodeIndex[n.Name] = len(m.nodes)
+		compiled := node{source: n, name: n.Name, pool: -1, initialized: view.initialized, capacity: view.capacity, usable: !n.Leaving}
+		if at, ok := m.poolIndex[n.Pool]; ok {
+			compiled.pool = int32(at)
+		}
+		compiled.group = m.groupOf(view, groups)
+		free := make([]int64, dims)
+		m.resources.capacityVector(view.allocatable, free)
+		m.chargePods(n, classes[i], &compiled, free)
+		m.reserveDaemons(n, compiled.group, free)
+		for _, f := range free {
+			if f < 0 {
+				compiled.usable = false // SCH-062
+			}
+		}
+		m.free = append(m.free, free...)
+		m.nodes = append(m.nodes, compiled)
+	}
+	m.compat = make([]atomic.Uint32, len(m.shapes)*len(m.groups))
+	return nil
+}
+
+func checkNode(nodes []Node, i int) error {
+	n := &nodes[i]
+	path := "nodes[" + n.Name + "]"
+	switch {
+	case n.Name == "":
+		return &SnapshotError{Path: "nodes", Rule: "has a machine without a name", Cure: "name it after its Node or its NodeClaim"}
+	case n.Object == nil && n.Claim == nil:
+		return &SnapshotError{Path: path, Rule: "has neither object nor claim", Cure: "give at least one of them"}
+	}
+	return nil
+}
+
+func boolCompare(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return 1
+	}
+	return -1
+}
+
+// classesOf classes the pods bound to one machine.
+func (m *Model) classesOf(pods []*corev1.Pod, w *keyWriter) []int32 {
+	out := make([]int32, len(pods))
+	for i, pod := range pods {
+		out[i] = m.classOf(pod, w)
+	}
+	return out
+}
+
+// chargePods takes the bound pods off the machine's free amounts and notes those that could move.
+func (m *Model) chargePods(n *Node, classes []int32, into *node, free []int64) {
+	for i, pod := range n.Pods {
+		if pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
+			continue
+		}
+		addScaled(free, m.classes[classes[i]].requests, -1)
+		if _, daemon := daemonOwner(pod); !daemon && !staticPod(pod) {
+			into.movable = append(into.movable, boundPod{classes[i], pod})
+		}
+	}
+}
+
+// staticPod reports whether the pod belongs to its node rather than to a workload.
+func staticPod(pod *corev1.Pod) bool {
+	owner := metav1.GetControllerOf(pod)
+	return owner != nil && owner.Kind == "Node" && owner.APIVersion == "v1"
+}
+
+// reserveDaemons keeps room for the DaemonSet pods that belong on the machine but are not bound to it yet (SCH-154).
+func (m *Model) reserveDaemons(n *Node, group int32, free []int64) {
+	if len(m.daemonSets) == 0 {
+		return
+	}
+	missing, bound := make([]int64, len(free)), make([]int64, len(free))
+	g := &m.groups[group]
+	for i := range m.daemonSets {
+		d := &m.daemonSets[i]
+		if untolerated(d.tolerations, g.taints, true) == nil && slices.ContainsFunc(d.terms, func(t requirements.Set) bool { return labelsMeet(g.labels, t) }) {
+			addScaled(missing, d.requests, 1)
+		}
+	}
+	held := make([]int64, len(free))
+	for _, pod := range n.Pods {
+		if _, ok := daemonOwner(pod); ok {
+			m.resources.requestVector(PodRequests(pod), held)
+			addScaled(bound, held, 1)
+		}
+	}
+	for d := range free {
+		free[d] -= max(missing[d]-bound[d], 0)
+	}
+}
+
+// groupOf finds or makes the group of machines with the same taints and the same values of the labels asked about.
+func (m *Model) groupOf(view *nodeView, groups map[string]int32) int32 {
+	labels := make(map[string]string, len(m.askedKeys))
+	for k, v := range view.labels {
+		canonical := m.vocab.Canonical(k)
+		if m.askedKeys[canonical] {
+			labels[canonical] = m.vocab.CanonicalValue(canonical, v)
+		}
+	}
+	text := requirements.FromLabels(labels).String()
+	for i := range view.taints {
+		text += "\x00" + TaintString(view.taints[i])
+	}
+	if g, ok := groups[text]; ok {
+		return g
+	}
+	g := int32(len(m.groups))
+	m.groups = append(m.groups, nodeGroup{labels: requirements.FromLabels(labels), taints: view.taints})
+	groups[text] = g
+	return g
+}
+
+// labelsMeet reports whether a machine with these labels, all it will ever have, meets the demand.
+func labelsMeet(labels, demand requirements.Set) bool {
+	for r := range demand.All {
+		if !meets(labels, r) {
+			return false
+		}
+	}
+	return true
+}
+
+// accepts reports whether machines of the group take pods of the shape, resources aside. The answer is computed once.
+func (m *Model) accepts(group, shape int32) bool {
+	cell := &m.compat[int(shape)*len(m.groups)+int(group)]
+	switch cell.Load() {
+	case 1:
+		return false
+	case 2:
+		return true
+	}
+	g, s := &m.groups[group], m.shapes[shape]
+	ok := s.invalid == nil && untolerated(s.tolerations, g.taints, true) == nil &&
+		slices.ContainsFunc(s.terms, func(t requirements.Set) bool { return labelsMeet(g.labels, t) })
+	if ok {
+		cell.Store(2)
+	} else {
+		cell.Store(1)
+	}
+	return ok
+}

@@ -1,0 +1,402 @@
+package scheduling
+
+import (
+	"cmp"
+	"container/heap"
+	"context"
+	"slices"
+)
+
+// packing is a set of machines to buy, with what goes on each.
+type packing struct {
+	bins []bin
+}
+
+// bin is one machine to buy.
+type bin struct {
+	option int32
+	load   []load // by item, ascending
+	used   []int64
+	worth  int64 // Σ count x value of the load
+}
+
+// load is some pods of one item.
+type load struct {
+	item  int32
+	count int32
+}
+
+// gate is asked before pods of an item are put on a new machine: how many more the constraints beyond the machine's
+// own resources and labels leave room for. A nil gate leaves room for all.
+type gate interface {
+	// room is how many pods of the item a new machine of the option may take now.
+	room(item int32, option int32, want int) int
+	// buy is called before a machine of the option is added; false means the pool's limits don't allow it.
+	buy(option int32) bool
+}
+
+// packer fills machines with items by value: again and again it buys the machine whose best filling is worth most per
+// dollar, as many of them as the items last for.
+type packer struct {
+	p      *problem
+	values *values
+	gate   gate
+	left   []int
+	// order is indexed by option: its items, those first that are worth most for the room they take there. Made when
+	// the option first comes up.
+	order [][]int32
+	// skewed is the same items in another order: see skewOf.
+	skewed [][]int32
+	at     []int // item -> position of its stage
+	queue  ratioQueue
+	// scratch
+	free         []int64
+	trial, other []load
+	lists        [][]int32 // by dominant resource
+	cursor       []int
+}
+
+func newPacker(p *problem, v *values, g gate) *packer {
+	stages := stagesInUse(p.items)
+	k := &packer{
+		p: p, values: v, gate: g, left: make([]int, len(p.items)), order: make([][]int32, len(p.options)), skewed: make([][]int32, len(p.options)),
+		at: make([]int, len(p.items)), free: make([]int64, p.dims), lists: make([][]int32, p.dims), cursor: make([]int, p.dims),
+	}
+	for i := range p.items {
+		k.left[i] = p.items[i].count
+		k.at[i] = slices.Index(stages, p.items[i].stage)
+	}
+	return k
+}
+
+// offer is an option with the value per dollar of the best filling it had when last looked at.
+type offer struct {
+	option int32
+	ratio  float64
+	worth  int64
+}
+
+// ratioQueue is a heap: best ratio first, then the larger filling, then the cheaper option.
+type ratioQueue []offer
+
+func (q ratioQueue) Len() int { return len(q) }
+func (q ratioQueue) Less(i, j int) bool {
+	return cmp.Or(-cmp.Compare(q[i].ratio, q[j].ratio), -cmp.Compare(q[i].worth, q[j].worth), cmp.Compare(q[i].option, q[j].option)) < 0
+}
+func (q ratioQueue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
+func (q *ratioQueue) Push(x any)   { *q = append(*q, x.(offer)) }
+func (q *ratioQueue) Pop() any {
+	old := *q
+	last := old[len(old)-1]
+	*q = old[:len(old)-1]
+	return last
+}
+
+// pack places as much as it can. What is left stays in k.left.
+func (k *packer) pack(ctx context.Context) *packing {
+	out := &packing{}
+	k.queue = k.queue[:0]
+	for o := range k.p.options {
+		// The proof of the values says what an option can be worth at most: most are never looked at.
+		k.queue = append(k.queue, offer{option: int32(o), ratio: k.values.ratio[o] * 1.001, worth: 1 << 62})
+	}
+	heap.Init(&k.queue)
+	for k.queue.Len() > 0 && ctx.Err() == nil {
+		top := k.queue[0]
+		// What an option is worth only falls as items run out, so an old figure is an upper bound.
+		now := k.offerFor(top.option)
+		if now.worth <= 0 {
+			heap.Pop(&k.queue)
+			continue
+		}
+		if now.ratio < top.ratio {
+			k.queue[0] = now
+			heap.Fix(&k.queue, 0)
+			if k.queue[0].option != top.option {
+				continue
+			}
+		}
+		if !k.buyAll(top.option, out) {
+			heap.Pop(&k.queue)
+		}
+	}
+	return out
+}
+
+func (k *packer) offerFor(o int32) offer {
+	worth := k.fill(o)
+	price := k.p.options[o].price
+	if price <= 0 {
+		price = 1
+	}
+	return offer{option: o, ratio: float64(worth) / float64(price), worth: worth}
+}
+
+// fill finds a good filling of one machine of the option with what is left; it stays in k.trial. The result is its
+// worth. Two ways are tried: item by item in the order of value, and always from those items that need most of what
+// the machine has most left of.
+func (k *packer) fill(o int32) int64 {
+	opt := &k.p.options[o]
+	k.order[o] = k.alive(k.orderOf(o))
+	order := k.order[o]
+	k.begin(opt)
+	worth := int64(0)
+	for _, i := range order {
+		worth += k.add(i, o, k.left[i])
+	}
+	if len(order) < 2 {
+		return worth
+	}
+	k.trial, k.other = k.other, k.trial
+	if balanced := k.fillBalanced(o, order); balanced > worth {
+		return balanced
+	}
+	k.trial, k.other = k.other, k.trial
+	return worth
+}
+
+// begin empties the machine being filled.
+func (k *packer) begin(opt *option) {
+	copy(k.free, opt.alloc)
+	k.trial = k.trial[:0]
+}
+
+// add puts up to most pods of the item on the machine being filled and returns what they are worth.
+func (k *packer) add(i, o int32, most int) int64 {
+	it := &k.p.items[i]
+	n := howMany(it.need, k.free, min(most, it.perMachine))
+	if n > 0 && k.gate != nil {
+		n = k.gate.room(i, o, n)
+	}
+	if n <= 0 {
+		return 0
+	}
+	addScaled(k.free, it.need, -int64(n))
+	k.trial = append(k.trial, load{i, int32(n)})
+	// An item of no value still wants a place.
+	return int64(n) * max(k.values.item[i], 1)
+}
+
+// fillBalanced fills the machine so that no resource runs out long before the others: each step takes the next item, in
+// the order of value, among those whose scarcest resource here is the one of which most is left.
+func (k *packer) fillBalanced(o int32, order []int32) int64 {
+	p, opt := k.p, &k.p.options[o]
+	k.begin(opt)
+	for d := range k.lists {
+		k.lists[d] = k.lists[d][:0]
+	}
+	for _, i := range k.skewOf(o, order) {
+		d := dominant(p.items[i].need, opt.alloc)
+		k.lists[d] = append(k.lists[d], i)
+	}
+	clear(k.cursor)
+	worth := int64(0)
+	for {
+		d := k.richest(opt)
+		if d < 0 {
+			break
+		}
+		i := k.lists[d][k.cursor[d]]
+		it := &p.items[i]
+		// Half of what would fit at a time, so that the balance is kept while few are left.
+		most := max((howMany(it.need, k.free, k.left[i])+1)/2, 1)
+		taken := 0
+		for l := len(k.trial) - 1; l >= 0 && k.trial[l].item == i; l-- {
+			taken += int(k.trial[l].count)
+		}
+		w := k.add(i, o, min(most, k.left[i]-taken))
+		worth += w
+		if w == 0 || taken+most >= min(k.left[i], it.perMachine) {
+			k.cursor[d]++
+		}
+	}
+	k.mergeTrial()
+	return worth
+}
+
+// skewOf sorts the option's items by how much more they take of one resource than of the others: the lopsided ones go
+// first, while there is something to balance them with, and what is left at the end fits anywhere.
+func (k *packer) skewOf(o int32, order []int32) []int32 {
+	if k.skewed[o] == nil {
+		opt := &k.p.options[o]
+		skew := make([]float64, len(k.p.items))
+		for _, i := range order {
+			skew[i] = skewness(k.p.items[i].need, opt.alloc)
+		}
+		k.skewed[o] = slices.Clone(order)
+		slices.SortFunc(k.skewed[o], func(a, b int32) int {
+			return cmp.Or(-cmp.Compare(skew[a], skew[b]), cmp.Compare(a, b))
+		})
+	}
+	k.skewed[o] = k.alive(k.skewed[o])
+	return k.skewed[o]
+}
+
+// skewness is the largest share the need takes of a resource less the mean share of the others, slots for pods aside.
+func skewness(need, alloc []int64) float64 {
+	largest, sum, n := 0.0, 0.0, 0.0
+	for d, amount := range need {
+		if amount <= 0 || alloc[d] <= 0 || d == dimPods {
+			continue
+		}
+		share := float64(amount) / float64(alloc[d])
+		largest = max(largest, share)
+		sum += share
+		n++
+	}
+	return largest - (sum-largest)/max(n-1, 1)
+}
+
+// alive filters a list in place: items that have run out leave it for good, since counts only fall.
+func (k *packer) alive(list []int32) []int32 {
+	live := list[:0]
+	for _, i := range list {
+		if k.left[i] > 0 {
+			live = append(live, i)
+		}
+	}
+	return live
+}
+
+// dominant is the resource of which the need takes the largest share.
+func dominant(need, alloc []int64) int {
+	best, at := -1.0, 0
+	for d, n := range need {
+		if n <= 0 || alloc[d] <= 0 {
+			continue
+		}
+		if share := float64(n) / float64(alloc[d]); share > best {
+			best, at = share, d
+		}
+	}
+	return at
+}
+
+// richest is the resource with the largest free share among those with items left to try, or -1.
+func (k *packer) richest(opt *option) int {
+	best, at := -1.0, -1
+	for d := range k.lists {
+		if k.cursor[d] >= len(k.lists[d]) {
+			continue
+		}
+		if share := float64(k.free[d]) / float64(max(opt.alloc[d], 1)); share > best {
+			best, at = share, d
+		}
+	}
+	return at
+}
+
+// mergeTrial joins the loads of one item.
+func (k *packer) mergeTrial() {
+	slices.SortFunc(k.trial, func(a, b load) int { return cmp.Compare(a.item, b.item) })
+	out := k.trial[:0]
+	for _, l := range k.trial {
+		if n := len(out); n > 0 && out[n-1].item == l.item {
+			out[n-1].count += l.count
+			continue
+		}
+		out = append(out, l)
+	}
+	k.trial = out
+}
+
+// orderOf sorts the option's items: by value per room taken, in steps of 2 %, then the larger first.
+func (k *packer) orderOf(o int32) []int32 {
+	if k.order[o] != nil {
+		return k.order[o]
+	}
+	p := k.p
+	opt := &p.options[o]
+	lambda := k.weights(o)
+	type ranked struct {
+		item  int32
+		class int
+		size  float64
+	}
+	var list []ranked
+	for i := range p.items {
+		it := &p.items[i]
+		if k.left[i] == 0 || !opt.open.has(k.at[i]) || !fits(it.need, opt.alloc) {
+			continue
+		}
+		size := 0.0
+		for d, n := range it.need {
+			size += lambda[d] * float64(n)
+		}
+		density := float64(max(k.values.item[i], 1)) / max(size, 1e-9)
+		list = append(list, ranked{int32(i), int(min(density, 1e6) * 50), size})
+	}
+	slices.SortFunc(list, func(a, b ranked) int {
+		return cmp.Or(-cmp.Compare(a.class, b.class), -cmp.Compare(a.size, b.size), cmp.Compare(a.item, b.item))
+	})
+	order := make([]int32, len(list))
+	for i := range list {
+		order[i] = list[i].item
+	}
+	k.order[o] = order
+	return order
+}
+
+// weights are the resource prices of the option, with a little of each resource's share mixed in, so that no resource
+// is free to waste.
+func (k *packer) weights(o int32) []float64 {
+	p := k.p
+	opt := &p.options[o]
+	w := make([]float64, p.dims)
+	total := 0.0
+	for d := range w {
+		w[d] = k.values.lambda[int(o)*p.dims+d]
+		total += w[d] * float64(opt.alloc[d])
+	}
+	if total <= 0 {
+		total = float64(max(opt.price, 1))
+	}
+	for d := range w {
+		if opt.alloc[d] > 0 {
+			w[d] = 0.95*w[d] + 0.05*total/float64(p.dims)/float64(opt.alloc[d])
+		}
+	}
+	return w
+}
+
+// buyAll adds machines of the option with the filling in k.trial, as many as the items last for. It reports whether at
+// least one could be bought.
+func (k *packer) buyAll(o int32, out *packing) bool {
+	times := int32(1 << 30)
+	for _, l := range k.trial {
+		times = min(times, int32(k.left[l.item])/l.count)
+	}
+	if k.gate != nil {
+		times = 1
+	}
+	bought := false
+	for range times {
+		if k.gate != nil && !k.gate.buy(o) {
+			break
+		}
+		bought = true
+		out.bins = append(out.bins, k.p.newBin(o, k.trial, k.values))
+		for _, l := range k.trial {
+			k.left[l.item] -= int(l.count)
+		}
+	}
+	return bought
+}
+
+func (p *problem) newBin(o int32, loads []load, v *values) bin {
+	b := bin{option: o, load: slices.Clone(loads), used: make([]int64, p.dims)}
+	slices.SortFunc(b.load, func(a, b load) int { return cmp.Compare(a.item, b.item) })
+	for _, l := range b.load {
+		addScaled(b.used, p.items[l.item].need, int64(l.count))
+		b.worth += int64(l.count) * v.item[l.item]
+	}
+	return b
+}
+
+func (g *packing) cost(p *problem) int64 {
+	total := int64(0)
+	for i := range g.bins {
+		total += p.options[g.bins[i].option].price
+	}
+	return total
+}

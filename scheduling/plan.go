@@ -1,0 +1,118 @@
+package scheduling
+
+import (
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/api/requirements"
+	v1 "github.com/drawknife/drawknife/api/v1"
+)
+
+// PodKey names a pod.
+type PodKey struct {
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+}
+
+// String is "namespace/name".
+func (k PodKey) String() string { return k.Namespace + "/" + k.Name }
+
+// Plan is the answer to a Snapshot: where each pending pod goes, which machines to launch for that, and why some pods
+// have no place. It is plain data, in a total order, the same for the same input.
+type Plan struct {
+	// NewNodes are the machines to launch, in the order they were planned.
+	NewNodes []NewNode `json:"newNodes,omitempty"`
+	// Existing are the machines of the snapshot that receive pods, by name.
+	Existing []ExistingNode `json:"existing,omitempty"`
+	// Unschedulable are the pods without a place, in the order of the snapshot.
+	Unschedulable []Unschedulable `json:"unschedulable,omitempty"`
+	// HourlyCost is the sum of NewNodes' prices, USD per hour.
+	HourlyCost float64 `json:"hourlyCost"`
+	// LowerBound is a proven floor under the hourly cost of any set of new machines that holds the pods placed on
+	// NewNodes, USD per hour; Certificate proves it.
+	LowerBound float64 `json:"lowerBound"`
+	// Certificate is the proof of LowerBound; nil when no new machine is planned.
+	Certificate *Certificate `json:"certificate,omitempty"`
+	// Notes are remarks on the input that did not stop the plan.
+	Notes []Note `json:"notes,omitempty"`
+}
+
+// NewNode is a machine to launch.
+type NewNode struct {
+	// Name is a placeholder, unique in the plan: "<pool>-<number>".
+	Name string `json:"name"`
+	// Pool that launches it.
+	Pool v1.PoolKey `json:"pool"`
+	// InstanceTypes are all types that would hold its pods, cheapest first; the first is what the plan reckons with.
+	InstanceTypes []InstanceTypeOption `json:"instanceTypes"`
+	// Requirements are the NodeClaim's: the pool's, narrowed by the pods, without the instance type.
+	Requirements requirements.Set `json:"requirements"`
+	// Pods placed on it, in the order they can be bound.
+	Pods []PodKey `json:"pods"`
+	// Requests are the sum of the pods' and of the DaemonSets that will run on InstanceTypes[0].
+	Requests corev1.ResourceList `json:"requests"`
+	// Allocatable is that of InstanceTypes[0].
+	Allocatable corev1.ResourceList `json:"allocatable"`
+}
+
+// InstanceTypeOption is an instance type that would hold a new node's pods, with its cheapest suitable offering.
+type InstanceTypeOption struct {
+	Name         string `json:"name"`
+	Zone         string `json:"zone"`
+	CapacityType string `json:"capacityType"`
+	// Price of that offering, USD per hour.
+	Price float64 `json:"price"`
+}
+
+// ExistingNode is a machine of the snapshot that receives pods.
+type ExistingNode struct {
+	// Name as in Snapshot.Nodes.
+	Name string   `json:"name"`
+	Pods []PodKey `json:"pods"`
+}
+
+// Unschedulable is a pod without a place, and why.
+type Unschedulable struct {
+	Pod PodKey `json:"pod"`
+	// Reasons, at least one: one per NodePool that was considered, by pool order; or a single one without a pool when
+	// the pod itself is at fault or no pool exists.
+	Reasons []Reason `json:"reasons"`
+}
+
+// Note is a remark on the input.
+type Note struct {
+	// Code is stable and machine-readable.
+	Code string `json:"code"`
+	// Object the note is about, "kind namespace/name".
+	Object string `json:"object,omitempty"`
+	// Message is a sentence for people.
+	Message string `json:"message"`
+}
+
+// Certificate proves Plan.LowerBound by arithmetic alone: each class of pods is given a Value, and for no instance
+// type can the pods that fit on one machine be worth more than the machine costs. Then any machines that hold all
+// pods cost at least the sum of Count x Value. That a type t of price p can't hold more is shown by its multipliers
+// λ >= 0: Σ_r allocatable_r λ_r + Σ_c f_c max(0, value_c - requests_c·λ) <= p, f_c being how many pods of class c fit on
+// an empty machine of the type.
+type Certificate struct {
+	Classes []CertificateClass `json:"classes"`
+	Types   []CertificateType  `json:"types"`
+}
+
+// CertificateClass is a group of pods with equal requests.
+type CertificateClass struct {
+	// Requests of one pod, "pods: 1" included.
+	Requests corev1.ResourceList `json:"requests"`
+	// Count of pods.
+	Count int `json:"count"`
+	// Value of one pod, USD per hour.
+	Value float64 `json:"value"`
+}
+
+// CertificateType is the proof for one instance type.
+type CertificateType struct {
+	Name string `json:"name"`
+	// Price is the type's cheapest usable offering, USD per hour.
+	Price float64 `json:"price"`
+	// Multipliers λ by resource, USD per hour and unit (cores, bytes, pods, …).
+	Multipliers map[corev1.ResourceName]float64 `json:"multipliers"`
+}

@@ -1,0 +1,140 @@
+package scheduling
+
+import (
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// PodRequests is what a pod takes from a node's allocatable, "pods: 1" included (SCH-060): the larger of what its
+// containers need together and what any init container needs beside the sidecars started before it; requests set for
+// the pod as a whole replace that sum; the runtime's overhead comes on top. While a resize is under way the larger of
+// wanted and held counts (SCH-061). Limits play no part: the API server has already copied them where requests are
+// missing.
+func PodRequests(pod *corev1.Pod) corev1.ResourceList {
+	total := make(corev1.ResourceList, 4)
+	spec := &pod.Spec
+	statuses := resizing(pod)
+	for i := range spec.Containers {
+		addList(total, containerRequests(&spec.Containers[i], statuses))
+	}
+	if len(spec.InitContainers) > 0 {
+		maxLists(total, initRequests(spec.InitContainers, total, statuses))
+	}
+	if spec.Resources != nil {
+		for name, q := range spec.Resources.Requests {
+			if podLevel(name) {
+				total[name] = q
+			}
+		}
+	}
+	addList(total, spec.Overhead)
+	total[corev1.ResourcePods] = quantity(corev1.ResourcePods, 1)
+	return total
+}
+
+// initRequests returns the peak of the init phase and adds the sidecars, which stay, to the containers' sum.
+func initRequests(init []corev1.Container, running corev1.ResourceList, statuses map[string]*corev1.ContainerStatus) corev1.ResourceList {
+	sidecars, peak := corev1.ResourceList{}, corev1.ResourceList{}
+	for i := range init {
+		requests := containerRequests(&init[i], statuses)
+		if init[i].RestartPolicy != nil && *init[i].RestartPolicy == corev1.ContainerRestartPolicyAlways {
+			addList(running, requests)
+			addList(sidecars, requests)
+			maxLists(peak, sidecars)
+			continue
+		}
+		phase := sidecars.DeepCopy()
+		addList(phase, requests)
+		maxLists(peak, phase)
+	}
+	return peak
+}
+
+// resizing maps container names to statuses that may differ from the spec; nil when nothing was ever resized.
+func resizing(pod *corev1.Pod) map[string]*corev1.ContainerStatus {
+	var out map[string]*corev1.ContainerStatus
+	note := func(statuses []corev1.ContainerStatus) {
+		for i := range statuses {
+			if statuses[i].Resources == nil {
+				continue
+			}
+			if out == nil {
+				out = make(map[string]*corev1.ContainerStatus)
+			}
+			out[statuses[i].Name] = &statuses[i]
+		}
+	}
+	note(pod.Status.ContainerStatuses)
+	note(pod.Status.InitContainerStatuses)
+	if out != nil && resizeInfeasible(pod) {
+		// The wish can't be met on its node: only what is held counts. A status without a spec says so below.
+		for name, status := range out {
+			held := *status
+			held.Resources = status.Resources.DeepCopy()
+			if held.Resources.Requests == nil {
+				held.Resources.Requests = corev1.ResourceList{}
+			}
+			maxLists(held.Resources.Requests, status.AllocatedResources)
+			held.AllocatedResources = nil
+			held.Name = "" // marks: ignore the spec
+			out[name] = &held
+		}
+	}
+	return out
+}
+
+func containerRequests(c *corev1.Container, statuses map[string]*corev1.ContainerStatus) corev1.ResourceList {
+	status, ok := statuses[c.Name]
+	if !ok {
+		return c.Resources.Requests
+	}
+	if status.Name == "" {
+		return status.Resources.Requests
+	}
+	out := c.Resources.Requests.DeepCopy()
+	if out == nil {
+		out = corev1.ResourceList{}
+	}
+	maxLists(out, status.Resources.Requests)
+	maxLists(out, status.AllocatedResources)
+	return out
+}
+
+func resizeInfeasible(pod *corev1.Pod) bool {
+	if pod.Status.Resize == corev1.PodResizeStatusInfeasible {
+		return true
+	}
+	for i := range pod.Status.Conditions {
+		c := &pod.Status.Conditions[i]
+		if c.Type == corev1.PodResizePending && c.Status == corev1.ConditionTrue && c.Reason == corev1.PodReasonInfeasible {
+			return true
+		}
+	}
+	return false
+}
+
+// podLevel reports whether a pod may state the resource for all its containers together.
+func podLevel(name corev1.ResourceName) bool {
+	return name == corev1.ResourceCPU || name == corev1.ResourceMemory ||
+		strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix)
+}
+
+func addList(into, list corev1.ResourceList) {
+	for name, q := range list {
+		if have, ok := into[name]; ok {
+			have.Add(q)
+			into[name] = have
+			continue
+		}
+		into[name] = q.DeepCopy()
+	}
+}
+
+func maxLists(into, list corev1.ResourceList) {
+	for name, q := range list {
+		if have, ok := into[name]; !ok || have.Cmp(q) < 0 {
+			into[name] = q.DeepCopy()
+		}
+	}
+}

@@ -1,0 +1,263 @@
+package scheduling
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/api/requirements"
+	v1 "github.com/drawknife/drawknife/api/v1"
+)
+
+// table is the machines a pool could launch, with what its DaemonSets take already taken off. Pools with the same
+// catalog and the same daemons on it share one.
+type table struct {
+	catalog *catalog
+	rows    []row
+	// alloc is indexed [row*resources+resource]: what is left for pods.
+	alloc []int64
+	// daemons is indexed alike: what DaemonSets take.
+	daemons []int64
+}
+
+// row is a variant in those slots where the same DaemonSets run.
+type row struct {
+	variant int
+	slots   bitset
+}
+
+func (t *table) allocOf(row, dims int) []int64 { return t.alloc[row*dims : (row+1)*dims] }
+
+// pool is a NodePool made ready for planning.
+type pool struct {
+	key    v1.PoolKey
+	object *v1.NodePool
+	// weight, the higher the sooner; pools of one weight compete by price.
+	weight int32
+	// notReady says why the pool launches nothing; then table is nil.
+	notReady string
+	table    *table
+	// rows and slots meet the pool's own requirements.
+	rows, slots bitset
+	// template is what every machine of the pool is known to carry: requirements, labels and pool label.
+	template requirements.Set
+	taints   []corev1.Taint
+	limits   *limits
+	// profiles are the distinct demands of pod classes on this pool.
+	profiles []profile
+	byText   map[string]int
+}
+
+// profile is a demand on a pool: which of its machines can meet it, and the labels left open that it narrows.
+type profile struct {
+	rows, slots bitset
+	// demand it was made for.
+	demand requirements.Set
+	// open are requirements on keys for which the pool or a type leaves several values: machines carry the
+	// intersection of all their pods'. Sorted by key.
+	open []requirements.Requirement
+}
+
+// compilePools makes the snapshot's pools ready, ordered by weight (higher first), then key.
+func (m *Model) compilePools(s *Snapshot) error {
+	m.poolIndex = make(map[v1.PoolKey]int, len(s.NodePools))
+	for i := range s.NodePools {
+		np := &s.NodePools[i]
+		if np.Object == nil {
+			return &SnapshotError{Path: fmt.Sprintf("nodePools[%d].object", i), Rule: "is missing", Cure: "give the NodePool in its v1 form"}
+		}
+		key := np.Key
+		if key.IsZero() {
+			key = v1.NewPoolKey(np.Object.Name)
+		}
+		if key.Generation == "" {
+			key.Generation = v1.GenerationV1
+		}
+		m.pools = append(m.pools, &pool{key: key, object: np.Object, notReady: np.NotReady, byText: map[string]int{}})
+		if np.Object.Spec.Weight != nil {
+			m.pools[i].weight = *np.Object.Spec.Weight
+		}
+		if np.NotReady == "" && np.Catalog != "" {
+			if _, ok := s.Catalogs[np.Catalog]; !ok {
+				return &SnapshotError{Path: fmt.Sprintf("nodePools[%d].catalog", i), Rule: fmt.Sprintf("names %q, which is not in catalogs", np.Catalog), Cure: "add the catalog or leave the field empty"}
+			}
+		}
+		if err := m.compilePool(m.pools[i], np.Catalog); err != nil {
+			return err
+		}
+	}
+	slices.SortStableFunc(m.pools, func(a, b *pool) int {
+		return cmp.Or(cmp.Compare(b.weight, a.weight), a.key.Compare(b.key))
+	})
+	for i, p := range m.pools {
+		if _, twice := m.poolIndex[p.key]; twice {
+			return &SnapshotError{Path: "nodePools", Rule: fmt.Sprintf("pool %s stands twice", p.key), Cure: "keep one of them"}
+		}
+		m.poolIndex[p.key] = i
+	}
+	return nil
+}
+
+func (m *Model) compilePool(p *pool, catalogName string) error {
+	spec := &p.object.Spec.Template
+	p.taints = spec.Spec.Taints
+	set, err := m.vocab.ParseSet(spec.Spec.Requirements)
+	if err != nil {
+		return fmt.Errorf("nodepool %s: spec.template.spec.requirements: %w", p.key, err)
+	}
+	labels := make(map[string]string, len(spec.Labels)+2)
+	for k, v := range spec.Labels {
+		labels[k] = v
+	}
+	labels[labelNodePool] = p.key.Name
+	if class := p.object.Spec.Template.Spec.NodeClassRef; class.Kind != "" {
+		labels[nodeClassLabel(class.Group, class.Kind)] = class.Name
+	}
+	p.template = set.Merge(m.vocab.FromLabels(labels))
+	if p.limits, err = newLimits(p.object.Spec.Limits); err != nil {
+		return fmt.Errorf("nodepool %s: spec.limits: %w", p.key, err)
+	}
+	switch {
+	case p.notReady != "":
+	case p.object.DeletionTimestamp != nil:
+		p.notReady = "it is being deleted"
+	case p.object.Spec.Replicas != nil:
+		p.notReady = "it is static: its machines are counted, not planned" // SCH-182
+	case catalogName == "" || len(m.catalogs[catalogName].variants) == 0:
+		p.notReady = "it has no instance types"
+	}
+	if p.notReady != "" {
+		return nil
+	}
+	c := m.catalogs[catalogName]
+	p.table = m.tableFor(p, catalogName)
+	p.rows, p.slots = fullBitset(len(p.table.rows)), c.allSlots.clone()
+	for r := range p.template.All {
+		m.narrow(p, r, p.rows, p.slots)
+	}
+	for i := range p.table.rows {
+		if p.rows.has(i) && !m.sellable(p.table, i, p.slots) {
+			p.rows.clear(i)
+		}
+	}
+	return nil
+}
+
+// narrow strikes the rows and slots that can't meet r; keys no machine states are none of its business.
+func (m *Model) narrow(p *pool, r requirements.Requirement, rows, slots bitset) {
+	c := p.table.catalog
+	switch key := r.Key(); {
+	case c.offeringKeys[key]:
+		slots.and(c.slotMask(r))
+	default:
+		if _, stated := c.typeKeys[key]; !stated {
+			return
+		}
+		mask := c.variantMask(r)
+		for i := range rows.members {
+			if !mask.has(p.table.rows[i].variant) {
+				rows.clear(i)
+			}
+		}
+	}
+}
+
+// sellable reports whether some offering of the row in one of slots is available.
+func (m *Model) sellable(t *table, row int, slots bitset) bool {
+	for s := range t.rows[row].slots.members {
+		if slots.has(s) && t.catalog.price(t.rows[row].variant, s) != noPrice {
+			return true
+		}
+	}
+	return false
+}
+
+// profileOf returns the number of the profile for a demand on the pool, or -1 and why no machine of the pool can meet
+// it.
+func (m *Model) profileOf(p *pool, demand requirements.Set) (int, *Reason) {
+	rows, slots := p.rows.clone(), p.slots.clone()
+	var open []requirements.Requirement
+	for r := range demand.All {
+		key := r.Key()
+		both := p.template.Get(key).Intersect(r)
+		if reason := m.demandKey(p, r, both); reason != nil {
+			return -1, reason
+		}
+		m.narrow(p, both, rows, slots)
+		if m.leftOpen(p, key) {
+			open = append(open, r)
+		}
+	}
+	for i := range rows.members {
+		if !m.sellable(p.table, i, slots) {
+			rows.clear(i)
+		}
+	}
+	if rows.empty() {
+		return -1, nil
+	}
+	text := profileText(rows, slots, open)
+	if n, ok := p.byText[text]; ok {
+		return n, nil
+	}
+	n := len(p.profiles)
+	p.profiles = append(p.profiles, profile{rows: rows, slots: slots, demand: demand, open: open})
+	p.byText[text] = n
+	return n, nil
+}
+
+// demandKey checks one requirement of a pod against what the pool says of the key, machines aside (SCH-030, SCH-033).
+func (m *Model) demandKey(p *pool, r, both requirements.Requirement) *Reason {
+	key := r.Key()
+	refuse := func(detail string) *Reason {
+		return &Reason{Pool: p.key, Code: ReasonRequirements, Key: key, Detail: "incompatible requirements, " + detail}
+	}
+	if p.template.Has(key) {
+		have := p.template.Get(key)
+		if !meets(requirements.NewSet(have), r) {
+			return refuse(fmt.Sprintf("key %s: the pod wants %s, the pool has %s", key, r, have))
+		}
+		return nil
+	}
+	c := p.table.catalog
+	if _, stated := c.typeKeys[key]; stated || c.offeringKeys[key] || absentMeets(r) {
+		return nil
+	}
+	switch {
+	case key == labelHostname:
+		return refuse("label " + key + " names one machine, and a new machine's name is not known before it is launched")
+	case m.vocab.IsWellKnown(key):
+		return refuse("label " + key + " is stated by none of the pool's instance types")
+	}
+	return refuse(fmt.Sprintf("label %q does not have known values: the nodepool must state it as a label or a requirement", key))
+}
+
+// leftOpen reports whether machines of the pool may end with different values for the key although pool, type and
+// offering are fixed.
+func (m *Model) leftOpen(p *pool, key string) bool {
+	c := p.table.catalog
+	if c.offeringKeys[key] {
+		return false
+	}
+	if multi, stated := c.typeKeys[key]; stated {
+		return multi
+	}
+	return p.template.Has(key) && !singleValued(p.template.Get(key))
+}
+
+func profileText(rows, slots bitset, open []requirements.Requirement) string {
+	text := make([]byte, 0, 8*(len(rows)+len(slots)))
+	for _, set := range []bitset{rows, slots} {
+		for _, w := range set {
+			for i := range 8 {
+				text = append(text, byte(w>>(8*i)))
+			}
+		}
+	}
+	for _, r := range open {
+		text = append(append(text, r.String()...), 0)
+	}
+	return string(text)
+}

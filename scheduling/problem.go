@@ -1,0 +1,215 @@
+package scheduling
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// problem is the packing of pods onto new machines, stripped to numbers: items (classes with a count) and options
+// (machines with a price). All orders in it are total, so that equal problems have equal solutions.
+type problem struct {
+	dims  int
+	items []item
+	// options that are worth looking at: no other option is at least as large, at most as dear and open to the same
+	// items. Sorted by price.
+	options []option
+	// dominated lists the options left out, each with the index of one that dominates it.
+	dominated []dominatedOption
+	// assigned is indexed by pool, then by option.assign.
+	assigned map[int32][]assignment
+}
+
+// unbounded is the perMachine of items whose number on one machine only its resources bound.
+const unbounded = math.MaxInt
+
+// item is a class of pods that need new machines.
+type item struct {
+	class int32
+	// stage the class uses; items of one stage may use the same options.
+	stage int32
+	count int
+	need  []int64
+	// perMachine bounds how many of the class one new machine may hold; unbounded for no bound.
+	perMachine int
+}
+
+// option is one machine to buy: a row of a pool's table in one slot.
+type option struct {
+	pool, row, slot int32
+	// assign is the pool's assignment of open labels.
+	assign int32
+	price  int64
+	alloc  []int64
+	// open has the positions, in problem.stages' order, of the stages that may use it.
+	open bitset
+}
+
+type dominatedOption struct {
+	option
+	by int
+}
+
+// newProblem collects the options that the items' stages allow.
+func (m *Model) newProblem(items []item) *problem {
+	p := &problem{dims: m.resources.len(), items: items, assigned: map[int32][]assignment{}}
+	stages := stagesInUse(items)
+	small := smallest(items, p.dims)
+	byPool := map[int32][]int{} // pool -> positions in stages
+	var pools []int32
+	for at, st := range stages {
+		for _, u := range m.stages[st].uses {
+			if !slices.Contains(byPool[u.pool], at) {
+				byPool[u.pool] = append(byPool[u.pool], at)
+			}
+			if !slices.Contains(pools, u.pool) {
+				pools = append(pools, u.pool)
+			}
+		}
+	}
+	slices.Sort(pools)
+	var all []option
+	for _, pl := range pools {
+		p.assigned[pl] = m.assignments(m.pools[pl], m.profilesInUse(pl, stages))
+		for at := range p.assigned[pl] {
+			all = m.poolOptions(all, p, poolUsers{pl, int32(at), stages, byPool[pl]}, small)
+		}
+	}
+	p.keepUndominated(m, all)
+	return p
+}
+
+// profilesInUse are the profiles of the pool that the stages use, ascending.
+func (m *Model) profilesInUse(pl int32, stages []int32) []int32 {
+	var out []int32
+	for _, st := range stages {
+		for _, u := range m.stages[st].uses {
+			if u.pool == pl && !slices.Contains(out, u.profile) {
+				out = append(out, u.profile)
+			}
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// poolUsers says who may use a pool: the positions, in stages, of those that do.
+type poolUsers struct {
+	pool, assign int32
+	stages       []int32
+	users        []int
+}
+
+func stagesInUse(items []item) []int32 {
+	var stages []int32
+	for i := range items {
+		if !slices.Contains(stages, items[i].stage) {
+			stages = append(stages, items[i].stage)
+		}
+	}
+	slices.Sort(stages)
+	return stages
+}
+
+// smallest is the least amount of each resource that any item needs.
+func smallest(items []item, dims int) []int64 {
+	small := make([]int64, dims)
+	for d := range small {
+		small[d] = math.MaxInt64
+		for i := range items {
+			small[d] = min(small[d], items[i].need[d])
+		}
+	}
+	return small
+}
+
+// poolOptions adds, for each row of the pool and each set of stages that a slot is open to, the cheapest such slot.
+func (m *Model) poolOptions(all []option, p *problem, u poolUsers, small []int64) []option {
+	t := m.pools[u.pool].table
+	as := &p.assigned[u.pool][u.assign]
+	open := newBitset(len(u.stages))
+	for r := range t.rows {
+		alloc := t.allocOf(r, p.dims)
+		if !fits(small, alloc) || (as.rows != nil && !as.rows.has(r)) {
+			continue
+		}
+		first := len(all)
+	slots:
+		for s := range t.rows[r].slots.members {
+			price := t.catalog.price(t.rows[r].variant, s)
+			if price == noPrice {
+				continue
+			}
+			clear(open)
+			for _, at := range u.users {
+				if m.stageAllows(u.stages[at], u.pool, r, s, as) {
+					open.set(at)
+				}
+			}
+			if open.empty() {
+				continue
+			}
+			for i := first; i < len(all); i++ {
+				if all[i].price <= price && open.within(all[i].open) {
+					continue slots
+				}
+				if price <= all[i].price && all[i].open.within(open) {
+					all[i].slot, all[i].price = int32(s), price
+					copy(all[i].open, open)
+					continue slots
+				}
+			}
+			all = append(all, option{pool: u.pool, row: int32(r), slot: int32(s), assign: u.assign, price: price, alloc: alloc, open: open.clone()})
+		}
+	}
+	return all
+}
+
+// stageAllows reports whether pods at the stage may be put on the row bought in the slot with those labels.
+func (m *Model) stageAllows(st, pl int32, row, slot int, as *assignment) bool {
+	for _, u := range m.stages[st].uses {
+		if u.pool != pl {
+			continue
+		}
+		if f := &m.pools[pl].profiles[u.profile]; f.rows.has(row) && f.slots.has(slot) && as.allows(f) {
+			return true
+		}
+	}
+	return false
+}
+
+// keepUndominated sorts options by price and keeps those that no cheaper one can stand in for.
+func (p *problem) keepUndominated(m *Model, all []option) {
+	slices.SortFunc(all, func(a, b option) int {
+		return cmp.Or(cmp.Compare(a.price, b.price), slices.Compare(b.alloc, a.alloc), cmp.Compare(b.open.count(), a.open.count()),
+			cmp.Compare(a.pool, b.pool), cmp.Compare(a.row, b.row), cmp.Compare(a.slot, b.slot), cmp.Compare(a.assign, b.assign))
+	})
+next:
+	for _, o := range all {
+		for i := range p.options {
+			if k := &p.options[i]; fits(o.alloc, k.alloc) && o.open.within(k.open) && m.standsIn(k, &o) {
+				p.dominated = append(p.dominated, dominatedOption{o, i})
+				continue next
+			}
+		}
+		p.options = append(p.options, o)
+	}
+}
+
+// standsIn reports whether buying k instead of o can't run into a limit that o would not: a pool without limits has
+// none, and within one pool the machine must not count for more.
+func (m *Model) standsIn(k, o *option) bool {
+	pl := m.pools[k.pool]
+	if pl.limits == nil {
+		return true
+	}
+	return k.pool == o.pool && fits(pl.rowCost(int(k.row)), pl.rowCost(int(o.row)))
+}
+
+// perOption is how many pods of the item fit on an empty machine of the option, at most as many as there are.
+func (p *problem) perOption(it *item, at int, o *option) int {
+	if !o.open.has(at) {
+		return 0
+	}
+	return howMany(it.need, o.alloc, min(it.count, it.perMachine))
+}

@@ -1,0 +1,184 @@
+package scheduling
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+)
+
+// Resource amounts are int64 inside the planner: cpu in millicores, everything else in whole units (bytes, devices,
+// pods). Requests are rounded up and capacities down, so that rounding never promises what isn't there.
+
+// resourceTable gives each resource name that the model reckons with a small number: its place in every vector.
+// Only resources that some pod asks for matter; what nobody wants can't run out.
+type resourceTable struct {
+	names []corev1.ResourceName
+	index map[corev1.ResourceName]int
+}
+
+// Places of the resources that every model has.
+const (
+	dimCPU = iota
+	dimMemory
+	dimPods
+	baseDims
+)
+
+func newResourceTable() *resourceTable {
+	t := &resourceTable{index: make(map[corev1.ResourceName]int, 8)}
+	for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourcePods} {
+		t.intern(name)
+	}
+	return t
+}
+
+func (t *resourceTable) intern(name corev1.ResourceName) int {
+	if i, ok := t.index[name]; ok {
+		return i
+	}
+	i := len(t.names)
+	t.names = append(t.names, name)
+	t.index[name] = i
+	return i
+}
+
+// len is the length of every vector.
+func (t *resourceTable) len() int { return len(t.names) }
+
+// internAll numbers names in alphabetical order, so that numbering does not depend on map order.
+func (t *resourceTable) internAll(names map[corev1.ResourceName]struct{}) {
+	sorted := make([]corev1.ResourceName, 0, len(names))
+	for name := range names {
+		sorted = append(sorted, name)
+	}
+	slices.Sort(sorted)
+	for _, name := range sorted {
+		t.intern(name)
+	}
+}
+
+// amountUp is q in planner units, rounded up.
+func amountUp(name corev1.ResourceName, q resource.Quantity) int64 {
+	if name == corev1.ResourceCPU {
+		return q.MilliValue()
+	}
+	return q.Value()
+}
+
+// amountDown is q in planner units, rounded down.
+func amountDown(name corev1.ResourceName, q resource.Quantity) int64 {
+	up := amountUp(name, q)
+	scale := resource.Scale(0)
+	if name == corev1.ResourceCPU {
+		scale = resource.Milli
+	}
+	if exact := resource.NewScaledQuantity(up, scale); exact.Cmp(q) > 0 {
+		return up - 1
+	}
+	return up
+}
+
+// quantity turns planner units back into a Quantity of the resource's usual format.
+func quantity(name corev1.ResourceName, amount int64) resource.Quantity {
+	switch {
+	case name == corev1.ResourceCPU:
+		return *resource.NewMilliQuantity(amount, resource.DecimalSI)
+	case name == corev1.ResourceMemory, name == corev1.ResourceEphemeralStorage,
+		strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix):
+		return *resource.NewQuantity(amount, resource.BinarySI)
+	}
+	return *resource.NewQuantity(amount, resource.DecimalSI)
+}
+
+// capacityVector reads a machine's amounts; a resource the list lacks is zero (SCH-062).
+func (t *resourceTable) capacityVector(list corev1.ResourceList, into []int64) {
+	for i, name := range t.names {
+		into[i] = 0
+		if q, ok := list[name]; ok {
+			into[i] = amountDown(name, q)
+		}
+	}
+}
+
+// requestVector reads a pod's effective requests; resources outside the table are left out.
+func (t *resourceTable) requestVector(list corev1.ResourceList, into []int64) {
+	for i, name := range t.names {
+		into[i] = 0
+		if q, ok := list[name]; ok {
+			into[i] = amountUp(name, q)
+		}
+	}
+}
+
+// list turns a vector back into a ResourceList, leaving zeros out.
+func (t *resourceTable) list(v []int64) corev1.ResourceList {
+	out := make(corev1.ResourceList, len(v))
+	for i, amount := range v {
+		if amount != 0 {
+			out[t.names[i]] = quantity(t.names[i], amount)
+		}
+	}
+	return out
+}
+
+// fits reports whether need is at most have in every resource.
+func fits(need, have []int64) bool {
+	for i, n := range need {
+		if n > have[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// howMany is how many pods with requests need fit in have: at least 0, at most limit.
+func howMany(need, have []int64, limit int) int {
+	n := int64(limit)
+	for i, v := range need {
+		if v <= 0 {
+			continue
+		}
+		if k := have[i] / v; k < n {
+			n = k
+		}
+	}
+	return int(max(n, 0))
+}
+
+func addScaled(into, v []int64, k int64) {
+	for i, x := range v {
+		into[i] += k * x
+	}
+}
+
+// maxAmount bounds a single amount so that sums over a whole cluster stay inside int64.
+const maxAmount = math.MaxInt64 / (1 << 22)
+
+// checkAmounts refuses amounts no machine could have: nearly always a unit typo.
+func checkAmounts(list corev1.ResourceList) error {
+	for _, name := range sortedNames(list) {
+		q := list[name]
+		switch {
+		case q.Sign() < 0:
+			return fmt.Errorf("requests of %s are negative (%s)", name, q.String())
+		case amountUp(name, q) > maxAmount || q.CmpInt64(maxAmount) > 0:
+			return fmt.Errorf("requests of %s are absurd (%s): check the unit", name, q.String())
+		case name == corev1.ResourceCPU && q.CmpInt64(1_000_000) >= 0:
+			return fmt.Errorf("requests of %s are %s cores: check the unit, 1000m is one core", name, q.String())
+		}
+	}
+	return nil
+}
+
+func sortedNames(list corev1.ResourceList) []corev1.ResourceName {
+	names := make([]corev1.ResourceName, 0, len(list))
+	for name := range list {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}

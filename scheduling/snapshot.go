@@ -1,0 +1,80 @@
+package scheduling
+
+import (
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	storagev1 "k8s.io/api/storage/v1"
+
+	"github.com/drawknife/drawknife/api/requirements"
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/cloudprovider"
+)
+
+// Snapshot is everything a plan is made from, as plain data: saved as YAML it reproduces the decision. A planner
+// reads it and nothing else: no clock, no API server, no provider. Whoever makes one must not change it, or any
+// object it points to, afterwards.
+type Snapshot struct {
+	// Time is "now" for every decision made from this snapshot.
+	Time time.Time `json:"time"`
+	// Vocabulary says which label keys are well known, restricted or aliases: the provider's, or
+	// requirements.CoreVocabulary() where there is none. The zero value stands for requirements.CoreVocabulary().
+	Vocabulary requirements.Vocabulary `json:"vocabulary,omitzero"`
+	// Catalogs are the lists of instance types, by name. Pools that see the same machines name the same catalog, so
+	// that it is held, saved and compiled once.
+	Catalogs map[string][]*cloudprovider.InstanceType `json:"catalogs,omitempty"`
+	// NodePools that may launch machines or own nodes. Keys are unique. Order carries no meaning.
+	NodePools []NodePool `json:"nodePools,omitempty"`
+	// NodeOverlays change prices and capacities of instance types (PRV-140).
+	NodeOverlays []*v1.NodeOverlay `json:"nodeOverlays,omitempty"`
+	// Nodes are the machines the cluster has or is about to have, with the pods bound to them. Names are unique.
+	Nodes []Node `json:"nodes,omitempty"`
+	// Pods are waiting for a place. They have no spec.nodeName. namespace/name is unique over all pods, bound ones
+	// included.
+	Pods []*corev1.Pod `json:"pods,omitempty"`
+	// DaemonSets whose pods each new node will have to carry.
+	DaemonSets []*appsv1.DaemonSet `json:"daemonSets,omitempty"`
+
+	Namespaces             []*corev1.Namespace             `json:"namespaces,omitempty"`
+	Services               []*corev1.Service               `json:"services,omitempty"`
+	ReplicaSets            []*appsv1.ReplicaSet            `json:"replicaSets,omitempty"`
+	StatefulSets           []*appsv1.StatefulSet           `json:"statefulSets,omitempty"`
+	ReplicationControllers []*corev1.ReplicationController `json:"replicationControllers,omitempty"`
+	PodDisruptionBudgets   []*policyv1.PodDisruptionBudget `json:"podDisruptionBudgets,omitempty"`
+	PersistentVolumeClaims []*corev1.PersistentVolumeClaim `json:"persistentVolumeClaims,omitempty"`
+	PersistentVolumes      []*corev1.PersistentVolume      `json:"persistentVolumes,omitempty"`
+	StorageClasses         []*storagev1.StorageClass       `json:"storageClasses,omitempty"`
+	CSINodes               []*storagev1.CSINode            `json:"csiNodes,omitempty"`
+}
+
+// NodePool is a pool of the API with what planning needs beside it.
+type NodePool struct {
+	// Key is the pool's identity. A zero Key in a document reads as {GenerationV1, Object.Name}.
+	Key v1.PoolKey `json:"key"`
+	// Object is the pool in its v1 form, whatever generation it was born in.
+	Object *v1.NodePool `json:"object"`
+	// Catalog names the entry of Snapshot.Catalogs with the instance types the pool may launch. Empty: none, the
+	// pool only owns nodes.
+	Catalog string `json:"catalog,omitempty"`
+	// NotReady says why the pool must not launch machines now ("NodeClass not found"); empty means it may.
+	NotReady string `json:"notReady,omitempty"`
+}
+
+// Node is a machine the cluster has, or one that is on its way: Object is nil until it has joined, Claim is nil when
+// no NodeClaim made it. At least one is set.
+type Node struct {
+	// Name is unique in the snapshot: the Node's name, else the NodeClaim's.
+	Name string `json:"name"`
+	// Pool is the pool that owns it, or the zero key.
+	Pool v1.PoolKey `json:"pool,omitzero"`
+	// Object is the Kubernetes node.
+	Object *corev1.Node `json:"object,omitempty"`
+	// Claim is the NodeClaim it was made for.
+	Claim *v1.NodeClaim `json:"claim,omitempty"`
+	// Pods are bound here and hold its resources: terminal pods are left out. DaemonSet pods are among them.
+	Pods []*corev1.Pod `json:"pods,omitempty"`
+	// Leaving marks a machine that is being removed: it takes no pods and no longer counts against its pool's limits (SCH-171).
+	Leaving bool `json:"leaving,omitempty"`
+}
