@@ -49,10 +49,10 @@ type NodeClaimList struct {
 type NodeClaimSpec struct {
 	// Taints are on the node for as long as it lives.
 	// +optional
-	Taints []corev1.Taint `json:"taints,omitempty"`
+	Taints []corev1.Taint `json:"taints,omitzero"`
 	// StartupTaints are on the node when it joins and something else is expected to take them away.
 	// +optional
-	StartupTaints []corev1.Taint `json:"startupTaints,omitempty"`
+	StartupTaints []corev1.Taint `json:"startupTaints,omitzero"`
 	// Requirements say which machines will do: all must hold. Required, may be an empty list; at most 100.
 	// +optional
 	Requirements []NodeSelectorRequirementWithMinValues `json:"requirements,omitzero"`
@@ -73,7 +73,7 @@ type NodeClaimSpec struct {
 type ResourceRequirements struct {
 	// Requests is the sum of the pods the machine was planned for, DaemonSet pods among them.
 	// +optional
-	Requests corev1.ResourceList `json:"requests,omitempty"`
+	Requests corev1.ResourceList `json:"requests,omitzero"`
 }
 
 // NodeClaimStatus is what became of a machine.
@@ -90,14 +90,14 @@ type NodeClaimStatus struct {
 	ImageID string `json:"imageID,omitempty"`
 	// Capacity is the whole machine, estimated until the node has joined.
 	// +optional
-	Capacity corev1.ResourceList `json:"capacity,omitempty"`
+	Capacity corev1.ResourceList `json:"capacity,omitzero"`
 	// Allocatable is the part of Capacity that pods can have, estimated until the node has joined.
 	// +optional
-	Allocatable corev1.ResourceList `json:"allocatable,omitempty"`
+	Allocatable corev1.ResourceList `json:"allocatable,omitzero"`
 	// LastPodEventTime is when a pod was last bound to the node or left it; zero when none ever was.
 	// +optional
 	LastPodEventTime metav1.Time `json:"lastPodEventTime,omitzero"`
 	// Conditions of the claim: see the Condition constants.
 	// +optional
-	Conditions []metav1.Condition `json:"conditions,omitempty"`
+	Conditions []metav1.Condition `json:"conditions,omitzero"`
 }

@@ -53,7 +53,7 @@ type NodeOverlaySpec struct {
 	// Capacity adds resources to the selected instance types, or replaces them; cpu, memory, ephemeral-storage and
 	// pods are the provider's alone.
 	// +optional
-	Capacity corev1.ResourceList `json:"capacity,omitempty"`
+	Capacity corev1.ResourceList `json:"capacity,omitzero"`
 	// Weight orders overlays that meet on one offering: the higher one wins. 1 to 10000; nil counts as 0.
 	// +optional
 	Weight *int32 `json:"weight,omitempty"`
@@ -63,5 +63,5 @@ type NodeOverlaySpec struct {
 type NodeOverlayStatus struct {
 	// Conditions of the overlay: ValidationSucceeded and Ready.
 	// +optional
-	Conditions []metav1.Condition `json:"conditions,omitempty"`
+	Conditions []metav1.Condition `json:"conditions,omitzero"`
 }

@@ -53,7 +53,7 @@ type NodePoolSpec struct {
 	// Limits are upper bounds on the sum of the capacity of the pool's nodes, by resource name; the name "nodes"
 	// bounds their number. A resource that is not named is not limited; nil limits nothing.
 	// +optional
-	Limits corev1.ResourceList `json:"limits,omitempty"`
+	Limits corev1.ResourceList `json:"limits,omitzero"`
 	// Weight orders the pools: a higher one is tried first. 1 to 100; nil counts as 0, the last.
 	// +optional
 	Weight *int32 `json:"weight,omitempty"`
@@ -84,21 +84,21 @@ type NodeClaimTemplate struct {
 type ObjectMeta struct {
 	// Labels are put on every NodeClaim and node of the pool; planners count on them. At most 100.
 	// +optional
-	Labels map[string]string `json:"labels,omitempty"`
+	Labels map[string]string `json:"labels,omitzero"`
 	// Annotations are put on every NodeClaim and node of the pool.
 	// +optional
-	Annotations map[string]string `json:"annotations,omitempty"`
+	Annotations map[string]string `json:"annotations,omitzero"`
 }
 
 // NodeClaimTemplateSpec is the machine a pool asks for.
 type NodeClaimTemplateSpec struct {
 	// Taints are on every node of the pool, for as long as it lives: a pod must tolerate all of them.
 	// +optional
-	Taints []corev1.Taint `json:"taints,omitempty"`
+	Taints []corev1.Taint `json:"taints,omitzero"`
 	// StartupTaints are on a node when it joins and something else is expected to take them away; pods need not
 	// tolerate them.
 	// +optional
-	StartupTaints []corev1.Taint `json:"startupTaints,omitempty"`
+	StartupTaints []corev1.Taint `json:"startupTaints,omitzero"`
 	// Requirements say which machines will do: all must hold. Required, but may be an empty list (any machine);
 	// nil is a list that was forgotten, and refused by validation. At most 100.
 	// +optional
@@ -183,7 +183,7 @@ const (
 type NodePoolStatus struct {
 	// Resources is the sum of the capacity of the pool's nodes.
 	// +optional
-	Resources corev1.ResourceList `json:"resources,omitempty"`
+	Resources corev1.ResourceList `json:"resources,omitzero"`
 	// Nodes is how many nodes the pool has. Nil counts as 0.
 	// +optional
 	Nodes *int64 `json:"nodes,omitempty"`
@@ -192,5 +192,5 @@ type NodePoolStatus struct {
 	NodeClassObservedGeneration int64 `json:"nodeClassObservedGeneration,omitempty"`
 	// Conditions of the pool: see the Condition constants.
 	// +optional
-	Conditions []metav1.Condition `json:"conditions,omitempty"`
+	Conditions []metav1.Condition `json:"conditions,omitzero"`
 }

@@ -43,7 +43,7 @@ type EC2NodeClassSpec struct {
 	SecurityGroupSelectorTerms []SecurityGroupSelectorTerm `json:"securityGroupSelectorTerms"`
 	// CapacityReservationSelectorTerms select the capacity reservations that may be used. At most 30; nil uses none.
 	// +optional
-	CapacityReservationSelectorTerms []CapacityReservationSelectorTerm `json:"capacityReservationSelectorTerms,omitempty"`
+	CapacityReservationSelectorTerms []CapacityReservationSelectorTerm `json:"capacityReservationSelectorTerms,omitzero"`
 	// PlacementGroupSelector selects the one placement group machines are launched in. Nil: none.
 	// +optional
 	PlacementGroupSelector *PlacementGroupSelector `json:"placementGroupSelector,omitempty"`
@@ -73,7 +73,7 @@ type EC2NodeClassSpec struct {
 	IPPrefixCount *int32 `json:"ipPrefixCount,omitempty"`
 	// NetworkInterfaces lays out the machine's interfaces. At most 150; nil or empty: one, as EC2 makes it.
 	// +optional
-	NetworkInterfaces []NetworkInterface `json:"networkInterfaces,omitempty"`
+	NetworkInterfaces []NetworkInterface `json:"networkInterfaces,omitzero"`
 	// ConnectionTracking sets the idle time-outs of security groups' connection tracking. Nil: EC2's.
 	// +optional
 	ConnectionTracking *ConnectionTracking `json:"connectionTracking,omitempty"`
@@ -87,7 +87,7 @@ type EC2NodeClassSpec struct {
 	// BlockDeviceMappings are the machine's volumes; a list replaces the family's (see DefaultBlockDeviceMappings) as
 	// a whole. At most 50; nil or empty: the family's.
 	// +optional
-	BlockDeviceMappings []BlockDeviceMapping `json:"blockDeviceMappings,omitempty"`
+	BlockDeviceMappings []BlockDeviceMapping `json:"blockDeviceMappings,omitzero"`
 	// InstanceStorePolicy says what becomes of local disks. Nil: nothing is done with them.
 	// +optional
 	InstanceStorePolicy *InstanceStorePolicy `json:"instanceStorePolicy,omitempty"`
@@ -115,22 +115,22 @@ const InstanceStorePolicyRAID0 InstanceStorePolicy = "RAID0"
 type EC2NodeClassStatus struct {
 	// Subnets that the terms match, those with most free addresses first.
 	// +optional
-	Subnets []Subnet `json:"subnets,omitempty"`
+	Subnets []Subnet `json:"subnets,omitzero"`
 	// SecurityGroups that the terms match, by id.
 	// +optional
-	SecurityGroups []SecurityGroup `json:"securityGroups,omitempty"`
+	SecurityGroups []SecurityGroup `json:"securityGroups,omitzero"`
 	// CapacityReservations that the terms match, by id.
 	// +optional
-	CapacityReservations []CapacityReservation `json:"capacityReservations,omitempty"`
+	CapacityReservations []CapacityReservation `json:"capacityReservations,omitzero"`
 	// AMIs that the terms match, in the order in which they are tried.
 	// +optional
-	AMIs []AMI `json:"amis,omitempty"`
+	AMIs []AMI `json:"amis,omitzero"`
 	// InstanceProfile is the name of the profile that machines are launched with.
 	// +optional
 	InstanceProfile string `json:"instanceProfile,omitempty"`
 	// Conditions of the node class: see the Condition constants.
 	// +optional
-	Conditions []metav1.Condition `json:"conditions,omitempty"`
+	Conditions []metav1.Condition `json:"conditions,omitzero"`
 }
 
 // Subnet is a subnet that was found.

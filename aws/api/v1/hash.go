@@ -17,7 +17,7 @@ const HashVersion = "drawknife-v1"
 //
 // It covers the spec as it is written in JSON, defaults filled in, but for the selectors of subnets, security groups,
 // images and capacity reservations (what they select is compared instead) and for ipPrefixCount; the family counts as
-// it is in effect. clusterCA is the cluster's certificate bundle as it is rendered into user data: rotating it is drift.
+// it is in effect. An empty list is the same as none. clusterCA is the cluster's certificate bundle as it is rendered into user data: rotating it is drift.
 // The order of lists does not matter; an optional member set to its zero value is not the same as one left out.
 func (c *EC2NodeClass) Hash(clusterCA string) string {
 	effective := &EC2NodeClass{Spec: *c.Spec.DeepCopy()}
@@ -38,6 +38,10 @@ func (c *EC2NodeClass) Hash(clusterCA string) string {
 		delete(spec, unhashed)
 	}
 	for key, value := range spec {
+		if list, ok := value.([]any); ok && len(list) == 0 {
+			delete(spec, key)
+			continue
+		}
 		spec[key] = sortLists(value)
 	}
 	return drifthash.Of(map[string]any{

@@ -12,7 +12,7 @@ const TagAnyValue = "*"
 type SubnetSelectorTerm struct {
 	// Tags must all be on the subnet. At most 20; neither key nor value is empty.
 	// +optional
-	Tags map[string]string `json:"tags,omitempty"`
+	Tags map[string]string `json:"tags,omitzero"`
 	// ID is "subnet-…"; it excludes Tags.
 	// +optional
 	ID string `json:"id,omitempty"`
@@ -22,7 +22,7 @@ type SubnetSelectorTerm struct {
 type SecurityGroupSelectorTerm struct {
 	// Tags must all be on the group. At most 20; neither key nor value is empty.
 	// +optional
-	Tags map[string]string `json:"tags,omitempty"`
+	Tags map[string]string `json:"tags,omitzero"`
 	// ID is "sg-…"; it excludes the other fields.
 	// +optional
 	ID string `json:"id,omitempty"`
@@ -45,7 +45,7 @@ const (
 type CapacityReservationSelectorTerm struct {
 	// Tags must all be on the reservation. At most 20; neither key nor value is empty.
 	// +optional
-	Tags map[string]string `json:"tags,omitempty"`
+	Tags map[string]string `json:"tags,omitzero"`
 	// ID is "cr-…"; it excludes the other fields.
 	// +optional
 	ID string `json:"id,omitempty"`
@@ -66,7 +66,7 @@ type AMISelectorTerm struct {
 	Alias string `json:"alias,omitempty"`
 	// Tags must all be on the image. At most 20; neither key nor value is empty.
 	// +optional
-	Tags map[string]string `json:"tags,omitempty"`
+	Tags map[string]string `json:"tags,omitzero"`
 	// ID is "ami-…"; it excludes the other fields.
 	// +optional
 	ID string `json:"id,omitempty"`

@@ -1,0 +1,43 @@
+package v1
+
+import (
+	"fmt"
+	"time"
+)
+
+// DoNotDisrupt is what the annotation DoNotDisruptAnnotationKey of a pod asks for. The zero value asks for nothing.
+//
+// +kubebuilder:object:generate=false
+type DoNotDisrupt struct {
+	// Always protects the pod for as long as it runs.
+	Always bool
+	// For protects the pod for this long from its start. Read only when Always is false; 0 protects it at no time.
+	For time.Duration
+}
+
+// ParseDoNotDisrupt reads the value of a pod's annotation: "true", or a positive Go duration. Any other value asks for
+// nothing; the error says so, for the pod's owner to hear of.
+func ParseDoNotDisrupt(value string) (DoNotDisrupt, error) {
+	if value == "true" {
+		return DoNotDisrupt{Always: true}, nil
+	}
+	span, err := time.ParseDuration(value)
+	if err != nil || span <= 0 {
+		return DoNotDisrupt{}, fmt.Errorf("annotation %s: %q is neither \"true\" nor a positive duration and is ignored: write it like \"true\" or \"4h\"",
+			DoNotDisruptAnnotationKey, value)
+	}
+	return DoNotDisrupt{For: span}, nil
+}
+
+// Protects reports whether a pod that started at start is protected now. A zero start is a pod that has not started: it
+// is protected if it ever will be.
+func (d DoNotDisrupt) Protects(start, now time.Time) bool {
+	switch {
+	case d.Always:
+		return true
+	case d.For <= 0:
+		return false
+	default:
+		return start.IsZero() || now.Sub(start) < d.For
+	}
+}
