@@ -107,8 +107,8 @@ func recordError(i int, record []byte, err error) error {
 	var id struct {
 		Name string `json:"name"`
 	}
-	// The record is known to be bad: a name that cannot be read either is replaced by its place.
-	if json.Unmarshal(record, &id) != nil && id.Name == "" || id.Name == "" {
+	// The record is known to be bad: what can be read of its name is enough, else its place stands for it.
+	if err := json.Unmarshal(record, &id); err != nil || id.Name == "" {
 		id.Name = fmt.Sprintf("types[%d]", i)
 	}
 	var mismatch *json.UnmarshalTypeError

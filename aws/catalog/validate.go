@@ -82,6 +82,23 @@ func (c *checker) text(field, v string) {
 	}
 }
 
+// label holds text to what can be a label value.
+func (c *checker) label(field, v string) {
+	c.text(field, v)
+	for i := 0; i < len(v); i++ {
+		ch := v[i]
+		inner := i > 0 && i < len(v)-1 && strings.IndexByte("-_.", ch) >= 0
+		if !inner && !alphanumeric(ch) {
+			c.fail(field, "must be letters, digits, and dots, hyphens or underscores between them, is %q", v)
+			return
+		}
+	}
+}
+
+func alphanumeric(ch byte) bool {
+	return ch >= 'a' && ch <= 'z' || ch >= 'A' && ch <= 'Z' || ch >= '0' && ch <= '9'
+}
+
 func (c *checker) length(field string, n int) {
 	if n > maxItems {
 		c.fail(field, "must have at most %d entries, has %d", maxItems, n)
@@ -107,7 +124,7 @@ func (c *Catalog) validate() error {
 	if c.Region == "" {
 		k.fail("region", "must not be empty")
 	}
-	k.text("region", c.Region)
+	k.label("region", c.Region)
 	if len(c.Zones) > maxZones {
 		k.fail("zones", "must have at most %d entries, has %d", maxZones, len(c.Zones))
 	}
@@ -123,8 +140,8 @@ func (c *Catalog) validate() error {
 	names := make(map[string]bool, len(c.Zones))
 	for i, zone := range c.Zones {
 		path := fmt.Sprintf("zones[%d]", i)
-		k.text(path+".name", zone.Name)
-		k.text(path+".id", zone.ID)
+		k.label(path+".name", zone.Name)
+		k.label(path+".id", zone.ID)
 		switch {
 		case zone.Name == "":
 			k.fail(path+".name", "must not be empty")
@@ -162,7 +179,7 @@ func (c *Catalog) validateType(k *checker, t *Type) {
 	k.text("cpuMaker", t.CPUManufacturer)
 	k.number("clockGHz", t.ClockGHz, maxClockGHz)
 	k.texts("cpuFeatures", t.CPUFeatures)
-	k.text("hypervisor", t.Hypervisor)
+	k.label("hypervisor", t.Hypervisor)
 	k.texts("virt", t.VirtualizationTypes)
 	k.texts("placement", t.PlacementStrategies)
 	k.texts("usage", t.UsageClasses)
@@ -177,15 +194,9 @@ func (c *Catalog) validateType(k *checker, t *Type) {
 
 // validateName holds a name to what a label value may be, less upper case, which EC2 does not use.
 func validateName(k *checker, name string) {
-	k.text("name", name)
-	for i := 0; i < len(name); i++ {
-		ch := name[i]
-		alphanumeric := ch >= 'a' && ch <= 'z' || ch >= '0' && ch <= '9'
-		inner := i > 0 && i < len(name)-1 && (ch == '.' || ch == '-' || ch == '_')
-		if !alphanumeric && !inner {
-			k.fail("name", "must be lower-case letters, digits, and dots, hyphens or underscores between them")
-			return
-		}
+	k.label("name", name)
+	if name != strings.ToLower(name) {
+		k.fail("name", "must be lower-case, is %q", name)
 	}
 }
 

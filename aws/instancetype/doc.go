@@ -14,6 +14,7 @@
 // is the pool's business. Capacity and overhead follow the numbered statements AWI-062 to AWI-085 of the
 // specification, which comments and tests cite; they give exactly the allocatable resources of the reference, with
 // these deliberate differences: a zone that machines can't be launched in has no offering instead of an unavailable
-// one (AWI-091), a type that would be unusable whatever happens is left out (AWI-020, AWI-031), a zone id that is unknown is absent instead of left open (AWI-034), and a percentage eviction
-// threshold is of the discovered memory where there is one (AWI-067).
+// one (AWI-091), a type that would be unusable whatever happens is left out (AWI-020, AWI-031), a zone id that is
+// unknown is absent instead of left open (AWI-034), a percentage eviction threshold is of the discovered memory where
+// there is one (AWI-067), and kubelet expressions are refused instead of dropped (AWI-084).
 package instancetype

@@ -6,7 +6,6 @@ import (
 
 // family is what an AMI family changes about capacity, overhead and labels (AWI-069, AWI-072, AWN-172).
 type family struct {
-	name awsv1.AMIFamily
 	// eniLimitedPods: without maxPods, the number of pods follows from network interfaces; otherwise it is 110.
 	eniLimitedPods bool
 	// podsPerCore is honoured.
@@ -27,7 +26,6 @@ const gibi = 1 << 30
 // familyOf returns the traits of a family. Ubuntu and unknown names behave as AL2.
 func familyOf(name awsv1.AMIFamily) family {
 	f := family{
-		name:             name,
 		eniLimitedPods:   true,
 		podsPerCore:      true,
 		reservedFromENIs: true,
@@ -41,18 +39,17 @@ func familyOf(name awsv1.AMIFamily) family {
 	case awsv1.AMIFamilyCustom:
 		f.ephemeralDevice, f.ephemeralBytes = "", 0
 	case awsv1.AMIFamilyWindows2019:
-		return windows(name, "10.0.17763")
+		return windows("10.0.17763")
 	case awsv1.AMIFamilyWindows2022:
-		return windows(name, "10.0.20348")
+		return windows("10.0.20348")
 	case awsv1.AMIFamilyWindows2025:
-		return windows(name, "10.0.26100")
+		return windows("10.0.26100")
 	}
 	return f
 }
 
-func windows(name awsv1.AMIFamily, build string) family {
+func windows(build string) family {
 	return family{
-		name:            name,
 		podsPerCore:     true,
 		ephemeralDevice: "/dev/sda1",
 		ephemeralBytes:  50 * gibi,

@@ -16,12 +16,15 @@ import (
 // LabelNitroSandbox is "true" on types that support Nitro Enclaves (AWI-054).
 const LabelNitroSandbox = "karpenter.k8s.aws/nitro-sandbox"
 
-// labeller writes the requirements of one type after the other into the same slice; a Set copies what it is given.
-// Requirements that types have in common are made once and shared.
+// labeller states the labels of one type after the other. Each type states the same keys, so they are sorted once:
+// absent has them all as absent, and what applies to a type is put in their places. Requirements that types have in
+// common are made once and shared.
 type labeller struct {
 	plan   *plan
 	region string
-	reqs   []requirements.Requirement
+	absent []requirements.Requirement // sorted by key
+	place  map[string]int             // of a key in absent and reqs
+	reqs   []requirements.Requirement // of the type at hand; a Set copies what it is given
 	shared map[label]requirements.Requirement
 	zones  map[string]zoneRequirements // by the type's zones, as text
 }
@@ -34,12 +37,29 @@ type zoneRequirements struct {
 }
 
 func newLabeller(p *plan, region string) *labeller {
-	return &labeller{
+	l := &labeller{
 		plan:   p,
 		region: region,
+		place:  map[string]int{},
 		shared: map[label]requirements.Requirement{},
 		zones:  map[string]zoneRequirements{},
 	}
+	for _, key := range Vocabulary().WellKnown { // sorted
+		if key != poolv1.NodePoolLabelKey {
+			l.place[key] = len(l.absent)
+			l.absent = append(l.absent, requirements.DoesNotExist(key))
+		}
+	}
+	return l
+}
+
+// state puts a requirement in its place.
+func (l *labeller) state(r requirements.Requirement) {
+	if i, ok := l.place[r.Key()]; ok {
+		l.reqs[i] = r
+		return
+	}
+	l.reqs = append(l.reqs, r)
 }
 
 // is states a label's value.
@@ -49,69 +69,53 @@ func (l *labeller) is(key, value string) {
 		r = requirements.In(key, value)
 		l.shared[label{key, value}] = r
 	}
-	l.reqs = append(l.reqs, r)
+	l.state(r)
 }
 
 // number states a whole number as a label's value.
 func (l *labeller) number(key string, value int64) { l.is(key, strconv.FormatInt(value, 10)) }
 
-// absent states that a type does not have the labels, so that whoever demands one never gets the type.
-func (l *labeller) absent(keys ...string) {
-	for _, key := range keys {
-		l.reqs = append(l.reqs, requirements.DoesNotExist(key))
+// wording states a text of EC2's; there may be none.
+func (l *labeller) wording(key, text string) {
+	if value := kebab(text); value != "" {
+		l.is(key, value)
 	}
 }
 
-// when states a number if it is one that is known, else absence.
-func (l *labeller) when(known bool, key string, value int64) {
-	if known {
-		l.number(key, value)
-	} else {
-		l.absent(key)
-	}
-}
-
-// requirements are all labels of a type (AWI-029 to AWI-057).
+// requirements are all labels of a type (AWI-029 to AWI-057). What is not stated here is absent, so that whoever demands
+// it never gets the type (AWI-027). That goes for reservations and placement groups too: offerings speak of those.
 func (l *labeller) requirements(t *catalog.Type) requirements.Set {
-	l.reqs = l.reqs[:0]
+	l.reqs = append(l.reqs[:0], l.absent...)
 	l.kubernetes(t)
 	l.naming(t)
 	l.hardware(t)
-	l.network(t)
 	l.devices(t)
-	l.reqs = append(l.reqs, requirements.In(awsv1.LabelInstanceTenancy, awsv1.TenancyDefault, awsv1.TenancyDedicated))
-	// No reservation and no placement group is part of the settings; both speak through offerings when they are.
-	l.absent(awsv1.LabelCapacityReservationID, awsv1.LabelCapacityReservationType, awsv1.LabelCapacityReservationInterruptible,
-		awsv1.LabelPlacementGroupID, awsv1.LabelPlacementGroupPartition)
+	l.state(requirements.In(awsv1.LabelInstanceTenancy, awsv1.TenancyDefault, awsv1.TenancyDedicated))
 	return requirements.NewSet(l.reqs...)
 }
 
 // kubernetes states the labels that Kubernetes gives a meaning, and the capacity type.
 func (l *labeller) kubernetes(t *catalog.Type) {
 	// The name is of one type alone: nothing to share.
-	l.reqs = append(l.reqs, requirements.In(corev1.LabelInstanceTypeStable, t.Name))
+	l.state(requirements.In(corev1.LabelInstanceTypeStable, t.Name))
 	l.is(corev1.LabelArchStable, architecture(t))
 	if build := l.plan.family.windowsBuild; build != "" {
 		l.is(corev1.LabelOSStable, string(corev1.Windows))
 		l.is(corev1.LabelWindowsBuild, build)
 	} else {
 		l.is(corev1.LabelOSStable, string(corev1.Linux))
-		l.absent(corev1.LabelWindowsBuild)
 	}
 	l.is(corev1.LabelTopologyRegion, l.region)
 	zones := l.zoneRequirements(t)
-	l.reqs = append(l.reqs, zones.zone, zones.id)
+	l.state(zones.zone)
+	l.state(zones.id)
 	var capacityTypes []string
 	for _, usage := range t.UsageClasses {
 		if usage == poolv1.CapacityTypeOnDemand || usage == poolv1.CapacityTypeSpot {
 			capacityTypes = append(capacityTypes, usage)
 		}
 	}
-	if len(capacityTypes) == 1 {
-		l.is(poolv1.CapacityTypeLabelKey, capacityTypes[0])
-	} else {
-		l.reqs = append(l.reqs, requirements.In(poolv1.CapacityTypeLabelKey, capacityTypes...))
-	}
+	l.state(requirements.In(poolv1.CapacityTypeLabelKey, capacityTypes...))
 }
 
 // zoneRequirements are shared by types that are offered in the same zones.
@@ -146,41 +150,32 @@ func (l *labeller) naming(t *catalog.Type) {
 	if category, generation, ok := categoryAndGeneration(t.Name); ok {
 		l.is(awsv1.LabelInstanceCategory, category)
 		l.is(awsv1.LabelInstanceGeneration, generation)
-	} else {
-		l.absent(awsv1.LabelInstanceCategory, awsv1.LabelInstanceGeneration)
 	}
 	family, size, ok := strings.Cut(t.Name, ".")
 	if ok && !strings.Contains(size, ".") {
 		l.is(awsv1.LabelInstanceFamily, family)
 		l.is(awsv1.LabelInstanceSize, size)
-	} else {
-		l.absent(awsv1.LabelInstanceFamily, awsv1.LabelInstanceSize)
 	}
 	l.is(awsv1.LabelInstanceCapabilityFlex, strconv.FormatBool(strings.Contains(family, "-flex")))
 }
 
-// hardware states processor, memory, disks and hypervisor.
+// hardware states processor, memory, disks, hypervisor and network.
 func (l *labeller) hardware(t *catalog.Type) {
 	l.number(awsv1.LabelInstanceCPU, t.VCPUs)
-	if t.CPUManufacturer != "" {
-		l.is(awsv1.LabelInstanceCPUManufacturer, kebab(t.CPUManufacturer))
-	} else {
-		l.absent(awsv1.LabelInstanceCPUManufacturer)
-	}
+	l.wording(awsv1.LabelInstanceCPUManufacturer, t.CPUManufacturer)
 	l.number(awsv1.LabelInstanceCPUSustainedClockSpeedMhz, int64(math.Round(t.ClockGHz*1000)))
 	l.number(awsv1.LabelInstanceMemory, t.MemoryMiB)
-	l.when(t.EBS.Optimized == "default" && t.EBS.MaxMbps > 0, awsv1.LabelInstanceEBSBandwidth, t.EBS.MaxMbps)
+	if t.EBS.Optimized == "default" && t.EBS.MaxMbps > 0 {
+		l.number(awsv1.LabelInstanceEBSBandwidth, t.EBS.MaxMbps)
+	}
 	if t.LocalStorage != nil && t.LocalStorage.NVMe != "unsupported" {
 		l.number(awsv1.LabelInstanceLocalNVME, t.LocalStorage.TotalGB)
-	} else {
-		l.absent(awsv1.LabelInstanceLocalNVME)
 	}
 	l.is(awsv1.LabelInstanceHypervisor, t.Hypervisor)
 	l.is(LabelNitroSandbox, strconv.FormatBool(t.Enclaves))
-}
-
-func (l *labeller) network(t *catalog.Type) {
-	l.when(t.Network.Mbps > 0, awsv1.LabelInstanceNetworkBandwidth, t.Network.Mbps)
+	if t.Network.Mbps > 0 {
+		l.number(awsv1.LabelInstanceNetworkBandwidth, t.Network.Mbps)
+	}
 	l.is(awsv1.LabelInstanceEncryptionInTransitSupported, strconv.FormatBool(t.Network.EncryptInTransit))
 }
 
@@ -188,27 +183,23 @@ func (l *labeller) network(t *catalog.Type) {
 func (l *labeller) devices(t *catalog.Type) {
 	if len(t.GPUs) == 1 {
 		gpu := t.GPUs[0]
-		l.is(awsv1.LabelInstanceGPUName, kebab(gpu.Name))
-		l.is(awsv1.LabelInstanceGPUManufacturer, kebab(gpu.Manufacturer))
+		l.wording(awsv1.LabelInstanceGPUName, gpu.Name)
+		l.wording(awsv1.LabelInstanceGPUManufacturer, gpu.Manufacturer)
 		l.number(awsv1.LabelInstanceGPUCount, gpu.Count)
 		l.number(awsv1.LabelInstanceGPUMemory, gpu.MemoryMiB)
-	} else {
-		l.absent(awsv1.LabelInstanceGPUName, awsv1.LabelInstanceGPUManufacturer, awsv1.LabelInstanceGPUCount, awsv1.LabelInstanceGPUMemory)
 	}
 	neuron, inference := t.Accelerators.Neuron, t.Accelerators.Inference
 	switch {
 	case len(neuron) == 1:
 		l.accelerator(neuron[0], "aws")
 	case len(neuron) == 0 && len(inference) == 1:
-		l.accelerator(inference[0], kebab(inference[0].Manufacturer))
-	default:
-		l.absent(awsv1.LabelInstanceAcceleratorName, awsv1.LabelInstanceAcceleratorManufacturer, awsv1.LabelInstanceAcceleratorCount)
+		l.accelerator(inference[0], inference[0].Manufacturer)
 	}
 }
 
 func (l *labeller) accelerator(a catalog.Accelerator, manufacturer string) {
-	l.is(awsv1.LabelInstanceAcceleratorName, kebab(a.Name))
-	l.is(awsv1.LabelInstanceAcceleratorManufacturer, manufacturer)
+	l.wording(awsv1.LabelInstanceAcceleratorName, a.Name)
+	l.wording(awsv1.LabelInstanceAcceleratorManufacturer, manufacturer)
 	l.number(awsv1.LabelInstanceAcceleratorCount, a.Count)
 }
 
@@ -226,8 +217,21 @@ func architecture(t *catalog.Type) string {
 	return ""
 }
 
-// kebab writes EC2's wording as a label value.
-func kebab(text string) string { return strings.ReplaceAll(strings.ToLower(text), " ", "-") }
+// kebab writes EC2's wording as a label value: in lower case, with hyphens for spaces (AWI-028), and without what a
+// label value can't have, such as the brackets in "VU47P (half)".
+func kebab(text string) string {
+	legal := strings.Map(func(r rune) rune {
+		switch {
+		case r == ' ':
+			return '-'
+		case r >= 'a' && r <= 'z', r >= '0' && r <= '9', r == '-', r == '_', r == '.':
+			return r
+		default:
+			return -1
+		}
+	}, strings.ToLower(text))
+	return strings.Trim(legal, "-_.")
+}
 
 // categoryAndGeneration takes a type's name apart: letters, possibly the memory as in "-6tb", the generation's digits,
 // and something with a dot in it (AWI-058).

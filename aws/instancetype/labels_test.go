@@ -156,6 +156,8 @@ func TestLabelsOfInventedTypes(t *testing.T) {
 		}},
 		{"AWI-049 Gaudi counts as a GPU", catalog.Type{Name: "dl9.large", GPUs: []catalog.GPU{{Name: "Gaudi HL-205", Manufacturer: "Habana", Count: 8}}},
 			map[string]string{awsv1.LabelInstanceGPUName: "gaudi-hl-205", awsv1.LabelInstanceGPUManufacturer: "habana", awsv1.LabelInstanceGPUCount: "8"}},
+		{"AWI-028 wording that is no label value", catalog.Type{Name: "g9.large", GPUs: []catalog.GPU{{Name: "RTX+ Server (Half)", Manufacturer: "?", Count: 1}}},
+			map[string]string{awsv1.LabelInstanceGPUName: "rtx-server-half", awsv1.LabelInstanceGPUManufacturer: absent}},
 		{"AWI-051 an inference chip of another make", catalog.Type{Name: "dl9q.large", Accelerators: catalog.Accelerators{
 			Inference: []catalog.Accelerator{device("AI 100", "Qualcomm")},
 		}}, map[string]string{

@@ -69,7 +69,7 @@ func NewSettings(c *catalog.Catalog, class *awsv1.EC2NodeClass, o Options) (Sett
 		})
 	}
 	err := s.readKubelet(spec.Kubelet)
-	if err == nil && o.Zones == nil {
+	if err == nil && o.Zones == nil && c != nil {
 		err = s.readSubnets(c, class.Status.Subnets)
 	}
 	if err != nil {

@@ -129,6 +129,13 @@ func TestNodeClassesThatCannotBeUsed(t *testing.T) {
 	}
 }
 
+func TestNoCatalogue(t *testing.T) {
+	class := nodeClass(t, "{metadata: {name: x}, spec: {}, status: {subnets: [{id: a, zone: eu-west-1b}]}}")
+	if types, err := instancetype.Resolve(nil, class, instancetype.Options{}); err == nil {
+		t.Errorf("resolved %d types of nothing", len(types))
+	}
+}
+
 // AWI-022: every input that changes the result changes the key.
 func TestKeysTellSettingsApart(t *testing.T) {
 	seen := map[string]int{}

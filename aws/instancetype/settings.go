@@ -3,6 +3,7 @@ package instancetype
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -132,6 +133,9 @@ type zoneUse struct {
 
 // prepare checks s against c.
 func prepare(c *catalog.Catalog, s Settings) (*plan, error) {
+	if c == nil {
+		return nil, errors.New("there is no catalogue to resolve instance types from")
+	}
 	p := &plan{Settings: s, family: familyOf(cmp.Or(s.AMIFamily, awsv1.AMIFamilyAL2023)), memoryOverhead: DefaultVMMemoryOverheadPercent}
 	if v := s.VMMemoryOverheadPercent; v != nil {
 		if math.IsNaN(*v) || *v < 0 || *v >= 1 {
