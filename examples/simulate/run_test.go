@@ -277,6 +277,9 @@ func TestReplay(t *testing.T) {
 		{"--catalog", smallCatalog, "testdata/kubectl.json", "--now", "2026-05-01T12:00:00Z"},
 	} {
 		t.Run(strings.Join(args, " "), func(t *testing.T) {
+			if args == nil && testing.Short() {
+				t.Skip("writing and reading all of EC2's instance types takes seconds")
+			}
 			file := filepath.Join(t.TempDir(), "snapshot.yaml")
 			before := simulate(t, "", append(args, "-o", "json", "--save-snapshot", file)...)
 			after := simulate(t, "", "-o", "json", "--snapshot", file)
