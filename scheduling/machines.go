@@ -1,6 +1,7 @@
 package scheduling
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -97,7 +98,7 @@ func (c *catalog) checkTypes(name string) error {
 	return nil
 }
 
-// collectSlots numbers the distinct offering label sets, in the order of their text, and returns the number by text.
+// collectSlots numbers the distinct offering label sets, by zone and then in the order of their text, and returns the number by text.
 func (c *catalog) collectSlots() map[string]int {
 	byText := map[string]requirements.Set{}
 	for _, it := range c.types {
@@ -113,7 +114,8 @@ func (c *catalog) collectSlots() map[string]int {
 			c.offeringKeys[key] = true
 		}
 	}
-	slices.Sort(texts)
+	zoneOf := func(text string) string { return onlyValue(byText[text].Get(corev1.LabelTopologyZone)) }
+	slices.SortFunc(texts, func(a, b string) int { return cmp.Or(cmp.Compare(zoneOf(a), zoneOf(b)), cmp.Compare(a, b)) })
 	slotOf := make(map[string]int, len(texts))
 	for i, text := range texts {
 		labels := byText[text]

@@ -201,8 +201,10 @@ func (k *packer) fillBalanced(o int32, order []int32) int64 {
 		// Half of what would fit at a time, so that the balance is kept while few are left.
 		most := max((howMany(it.need, k.free, k.left[i])+1)/2, 1)
 		taken := 0
-		for l := len(k.trial) - 1; l >= 0 && k.trial[l].item == i; l-- {
-			taken += int(k.trial[l].count)
+		for _, l := range k.trial {
+			if l.item == i {
+				taken += int(l.count)
+			}
 		}
 		w := k.add(i, o, min(most, k.left[i]-taken))
 		worth += w
