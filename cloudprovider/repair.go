@@ -1,6 +1,8 @@
 package cloudprovider
 
 import (
+	"errors"
+	"fmt"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -25,4 +27,29 @@ type RepairPolicy struct {
 type Repairer interface {
 	// RepairPolicies are the conditions to repair by (PRV-176). The slice is the caller's.
 	RepairPolicies() []RepairPolicy
+}
+
+// ValidateRepairPolicies checks a list against CP-REPAIR-02. The error joins one error for each fault; nil when there
+// is none.
+func ValidateRepairPolicies(policies []RepairPolicy) error {
+	type trigger struct {
+		condition corev1.NodeConditionType
+		status    corev1.ConditionStatus
+	}
+	var faults []error
+	seen := make(map[trigger]struct{}, len(policies))
+	for i, p := range policies {
+		at := trigger{p.ConditionType, p.ConditionStatus}
+		if at.condition == "" || at.status == "" {
+			faults = append(faults, fmt.Errorf("repair policy %d: name a condition type and a status (CP-REPAIR-02)", i))
+		}
+		if _, twice := seen[at]; twice {
+			faults = append(faults, fmt.Errorf("repair policy %d: %s=%s occurs twice; keep one (CP-REPAIR-02)", i, at.condition, at.status))
+		}
+		seen[at] = struct{}{}
+		if p.Toleration <= 0 {
+			faults = append(faults, fmt.Errorf("repair policy %d: toleration is %s; it must be positive (CP-REPAIR-02)", i, p.Toleration))
+		}
+	}
+	return errors.Join(faults...)
 }

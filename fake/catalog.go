@@ -1,0 +1,224 @@
+package fake
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/cloudprovider"
+)
+
+// catalog keeps two things apart: what there is to buy (stock), which only launches find out, and what the provider
+// believes and shows (closed).
+type catalog struct {
+	// types are the cloud's own, never handed out and never changed.
+	types []*cloudprovider.InstanceType
+	// published are the types as last handed out, one for each of types; an entry is replaced, not changed.
+	published []*cloudprovider.InstanceType
+	// states has one entry for each offering of each type; offerings finds the same by key. Both maps stay as made.
+	states    [][]*offeringState
+	offerings map[cloudprovider.OfferingKey]*offeringState
+	// unsettled are the indexes of types whose published form may differ from what is believed now.
+	unsettled map[int]struct{}
+	// reservations by id.
+	reservations   map[string]*reservation
+	reservationKey string
+}
+
+// reservation is capacity already paid for. Offerings of several types may draw on it.
+type reservation struct {
+	room  int
+	types []int
+}
+
+// offeringState is what changes about an offering.
+type offeringState struct {
+	typeIndex int
+	// reservation it draws on; nil for none.
+	reservation *reservation
+	// stock is how many more launches succeed; negative means any number.
+	stock int
+	// closed is whether the offering is believed to be unavailable, until then if that is not zero.
+	closed bool
+	until  time.Time
+}
+
+func newCatalog(types []*cloudprovider.InstanceType, reservationKey string) *catalog {
+	c := &catalog{
+		types:          make([]*cloudprovider.InstanceType, len(types)),
+		published:      make([]*cloudprovider.InstanceType, len(types)),
+		states:         make([][]*offeringState, len(types)),
+		offerings:      map[cloudprovider.OfferingKey]*offeringState{},
+		unsettled:      map[int]struct{}{},
+		reservations:   map[string]*reservation{},
+		reservationKey: reservationKey,
+	}
+	for i, t := range types {
+		c.types[i] = t.DeepCopy()
+		c.published[i] = t.DeepCopy()
+		c.addOfferings(i, c.types[i])
+	}
+	return c
+}
+
+func (c *catalog) addOfferings(typeIndex int, t *cloudprovider.InstanceType) {
+	for i := range t.Offerings {
+		o := &t.Offerings[i]
+		state := &offeringState{typeIndex: typeIndex, stock: -1, closed: !o.Available}
+		if o.Reserved() {
+			state.reservation = c.draw(typeIndex, o)
+		}
+		c.states[typeIndex] = append(c.states[typeIndex], state)
+		c.offerings[cloudprovider.KeyOf(t, o)] = state
+		c.unsettled[typeIndex] = struct{}{}
+	}
+}
+
+// draw is the reservation that an offering names. The smallest count of all offerings is what is left (SCH-160).
+func (c *catalog) draw(typeIndex int, o *cloudprovider.Offering) *reservation {
+	id := o.Value(c.reservationKey)
+	r, known := c.reservations[id]
+	if !known {
+		r = &reservation{room: o.ReservationCapacity}
+		c.reservations[id] = r
+	}
+	r.room = min(r.room, o.ReservationCapacity)
+	r.types = append(r.types, typeIndex)
+	return r
+}
+
+// available is what the provider believes of an offering.
+func (c *catalog) available(state *offeringState, now time.Time) bool {
+	if state.closed && (state.until.IsZero() || now.Before(state.until)) {
+		return false
+	}
+	return state.reservation == nil || state.reservation.room > 0
+}
+
+// close makes the provider believe that an offering is unavailable until then, or for good if until is zero.
+func (c *catalog) close(state *offeringState, until time.Time) {
+	state.closed, state.until = true, until
+	c.unsettled[state.typeIndex] = struct{}{}
+}
+
+func (c *catalog) open(state *offeringState) {
+	state.closed, state.until = false, time.Time{}
+	c.unsettled[state.typeIndex] = struct{}{}
+}
+
+// take makes one launch by the offering, if it has stock.
+func (c *catalog) take(state *offeringState) bool {
+	if state.stock == 0 {
+		return false
+	}
+	if state.stock > 0 {
+		state.stock--
+	}
+	c.changeReservation(state.reservation, -1)
+	return true
+}
+
+// changeReservation counts machines that use a reservation (-1) or leave it (+1). Nil is no reservation.
+func (c *catalog) changeReservation(r *reservation, by int) {
+	if r == nil {
+		return
+	}
+	r.room += by
+	for _, i := range r.types {
+		c.unsettled[i] = struct{}{}
+	}
+}
+
+// publish brings the published types up to date and returns them.
+func (c *catalog) publish(now time.Time) []*cloudprovider.InstanceType {
+	for i := range c.unsettled {
+		if c.republish(i, now) {
+			delete(c.unsettled, i)
+		}
+	}
+	return slices.Clone(c.published)
+}
+
+// republish replaces one published type if it is out of date. It reports whether the type stays as it is by itself:
+// an offering closed for a time opens without anybody's doing.
+func (c *catalog) republish(i int, now time.Time) (settled bool) {
+	settled = true
+	shown := c.published[i]
+	fresh := shown.DeepCopy()
+	changed := false
+	for j, state := range c.states[i] {
+		o := &fresh.Offerings[j]
+		o.Available = c.available(state, now)
+		if state.reservation != nil {
+			o.ReservationCapacity = state.reservation.room
+		}
+		if o.Available != shown.Offerings[j].Available || o.ReservationCapacity != shown.Offerings[j].ReservationCapacity {
+			changed = true
+		}
+		if state.closed && !state.until.IsZero() && now.Before(state.until) {
+			settled = false
+		}
+	}
+	if changed {
+		c.published[i] = fresh
+	}
+	return settled
+}
+
+// InstanceTypes are the types the cloud sells, in the order New got them, with what is believed of their offerings
+// now. All NodePools see the same types, and the types are the same objects from call to call as long as nothing
+// about them changes.
+func (c *Cloud) InstanceTypes(ctx context.Context, nodePool *v1.NodePool) (types []*cloudprovider.InstanceType, err error) {
+	err = c.call(ctx, MethodInstanceTypes, func(now time.Time) error {
+		if nodePool == nil {
+			return cloudprovider.NewPermanentError(fmt.Errorf("the nodepool is nil"))
+		}
+		if err := c.checkNodeClass(nodePool.Spec.Template.Spec.NodeClassRef); err != nil {
+			return fmt.Errorf("instance types of nodepool %q: %w", nodePool.Name, err)
+		}
+		types = c.catalog.publish(now)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return types, nil
+}
+
+// SetStock says how many more machines can be launched by the offerings that match, each; a negative n means any
+// number, which is where all start. It changes what there is, not what the provider believes: an offering that runs
+// out is shown as unavailable only after a launch has tried it. A machine that goes does not restock. The result is the
+// number of offerings that match.
+func (c *Cloud) SetStock(n int, match func(cloudprovider.OfferingKey) bool) int {
+	return c.eachOffering(match, func(state *offeringState) { state.stock = n })
+}
+
+// SetAvailable says whether the provider believes that the offerings that match are available, until told otherwise
+// or proven wrong. The result is the number of offerings that match.
+func (c *Cloud) SetAvailable(available bool, match func(cloudprovider.OfferingKey) bool) int {
+	return c.eachOffering(match, func(state *offeringState) {
+		if available {
+			c.catalog.open(state)
+		} else {
+			c.catalog.close(state, time.Time{})
+		}
+	})
+}
+
+// eachOffering asks the caller's function without the lock, then changes what matched under it.
+func (c *Cloud) eachOffering(match func(cloudprovider.OfferingKey) bool, change func(*offeringState)) int {
+	var matching []*offeringState
+	for key, state := range c.catalog.offerings { // the map itself never changes
+		if match(key) {
+			matching = append(matching, state)
+		}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, state := range matching {
+		change(state)
+	}
+	return len(matching)
+}

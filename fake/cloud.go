@@ -1,0 +1,210 @@
+package fake
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/api/requirements"
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/cloudprovider"
+)
+
+// Defaults of Options.
+const (
+	DefaultName           = "fake"
+	DefaultCluster        = "fake-cluster"
+	DefaultImageID        = "fake-image-1"
+	DefaultKubeletVersion = "v1.35.0"
+	// DefaultStockOutMemory is as long as the AWS provider remembers (PRV-184).
+	DefaultStockOutMemory = 3 * time.Minute
+	// DefaultRedeliverAfter is the usual visibility time-out of a message queue.
+	DefaultRedeliverAfter = 20 * time.Second
+)
+
+// Options of a cloud. The zero value is a cloud without latency on the wall clock.
+type Options struct {
+	// Name of the provider; empty means DefaultName.
+	Name string
+	// Cluster that owns the machines; empty means DefaultCluster.
+	Cluster string
+	// Capabilities the cloud declares; nil means GenericCapabilities. Copied.
+	Capabilities *cloudprovider.Capabilities
+	// Clock of the cloud; nil means WallClock.
+	Clock Clock
+	// LaunchLatency is how long a machine takes from Create to running.
+	LaunchLatency time.Duration
+	// ShutdownLatency is how long a machine takes from the first Delete to gone.
+	ShutdownLatency time.Duration
+	// StockOutMemory is how long an offering found out of stock is shown as unavailable; zero means
+	// DefaultStockOutMemory.
+	StockOutMemory time.Duration
+	// RedeliverAfter is when an interruption that was not acknowledged comes again; zero means
+	// DefaultRedeliverAfter.
+	RedeliverAfter time.Duration
+	// ImageID that machines boot from at first; empty means DefaultImageID. See Cloud.SetImageID.
+	ImageID string
+	// KubeletVersion that machines run at first; empty means DefaultKubeletVersion. See Cloud.SetKubeletVersion.
+	KubeletVersion string
+	// RepairPolicies of the provider; nil means DefaultRepairPolicies, an empty list none. Copied.
+	RepairPolicies []cloudprovider.RepairPolicy
+	// OnLaunch is called once for each machine when it is running. Nil for nothing.
+	OnLaunch func(Instance)
+	// OnTerminate is called once for each machine when it is gone, even if it never ran. Nil for nothing.
+	OnTerminate func(Instance)
+}
+
+// Cloud is the provider as one cluster sees it. It is safe for concurrent use. Make one with New.
+type Cloud struct {
+	*account
+	cluster string
+}
+
+// The interfaces a Cloud is made to implement.
+var (
+	_ cloudprovider.CloudProvider      = (*Cloud)(nil)
+	_ cloudprovider.DriftDetector      = (*Cloud)(nil)
+	_ cloudprovider.Repairer           = (*Cloud)(nil)
+	_ cloudprovider.InterruptionSource = (*Cloud)(nil)
+	_ cloudprovider.NodeClassStatus    = (*Cloud)(nil)
+	_ cloudprovider.RegistrationGate   = (*Cloud)(nil)
+)
+
+// account is what all clusters share: the machines, the stock and the levers.
+type account struct {
+	// Set once by New.
+	name         string
+	capabilities cloudprovider.Capabilities
+	vocabulary   *requirements.Lookup
+	clock        Clock
+	options      Options
+	catalog      *catalog
+
+	// mu guards everything below, and the parts of catalog that change. No hook and no caller's code runs under it.
+	mu             sync.Mutex
+	machines       map[string]*machine // by provider ID; gone ones are forgotten
+	byOwner        map[owner]*machine  // live ones only
+	launched       int
+	timeline       timeline
+	imageID        string
+	kubeletVersion string
+	nodeClasses    map[v1.NodeClassReference]cloudprovider.NodeClassReadiness
+	faults         []*plannedFault
+	calls          map[Method]int
+	inbox          inbox
+	hooks          []func()
+	hooksRunning   bool
+}
+
+// New is a cloud that sells the types, which are copied. Capabilities and types that break the provider contract are
+// refused, with an error that joins a *field.Error or *cloudprovider.CatalogError for each fault.
+func New(types []*cloudprovider.InstanceType, options Options) (*Cloud, error) {
+	capabilities := GenericCapabilities()
+	if options.Capabilities != nil {
+		capabilities = options.Capabilities.DeepCopy()
+	}
+	if err := capabilities.Validate(); err != nil {
+		return nil, fmt.Errorf("making a fake cloud: capabilities: %w", err)
+	}
+	if err := cloudprovider.ValidateCatalog(types, capabilities); err != nil {
+		return nil, fmt.Errorf("making a fake cloud: instance types: %w", err)
+	}
+	if err := options.validate(); err != nil {
+		return nil, fmt.Errorf("making a fake cloud: options: %w", err)
+	}
+	options = options.withDefaults()
+	return &Cloud{
+		cluster: options.Cluster,
+		account: &account{
+			name:           options.Name,
+			capabilities:   capabilities,
+			vocabulary:     capabilities.Vocabulary.Compile(),
+			clock:          options.Clock,
+			options:        options,
+			catalog:        newCatalog(types, capabilities.ReservationIDLabel),
+			machines:       map[string]*machine{},
+			byOwner:        map[owner]*machine{},
+			imageID:        options.ImageID,
+			kubeletVersion: options.KubeletVersion,
+			nodeClasses:    map[v1.NodeClassReference]cloudprovider.NodeClassReadiness{},
+			calls:          map[Method]int{},
+			inbox:          newInbox(),
+		},
+	}, nil
+}
+
+func (o Options) validate() error {
+	var faults []error
+	for _, d := range []struct {
+		name  string
+		value time.Duration
+	}{
+		{"LaunchLatency", o.LaunchLatency}, {"ShutdownLatency", o.ShutdownLatency},
+		{"StockOutMemory", o.StockOutMemory}, {"RedeliverAfter", o.RedeliverAfter},
+	} {
+		if d.value < 0 {
+			faults = append(faults, fmt.Errorf("%s is %s; it must not be negative", d.name, d.value))
+		}
+	}
+	if err := cloudprovider.ValidateRepairPolicies(o.RepairPolicies); err != nil {
+		faults = append(faults, err)
+	}
+	return errors.Join(faults...)
+}
+
+func (o Options) withDefaults() Options {
+	o.Name = orDefault(o.Name, DefaultName)
+	o.Cluster = orDefault(o.Cluster, DefaultCluster)
+	o.ImageID = orDefault(o.ImageID, DefaultImageID)
+	o.KubeletVersion = orDefault(o.KubeletVersion, DefaultKubeletVersion)
+	o.StockOutMemory = orDefault(o.StockOutMemory, DefaultStockOutMemory)
+	o.RedeliverAfter = orDefault(o.RedeliverAfter, DefaultRedeliverAfter)
+	if o.Clock == nil {
+		o.Clock = WallClock{}
+	}
+	o.RepairPolicies = slices.Clone(o.RepairPolicies)
+	if o.RepairPolicies == nil {
+		o.RepairPolicies = DefaultRepairPolicies()
+	}
+	return o
+}
+
+func orDefault[T comparable](value, fallback T) T {
+	var unset T
+	if value == unset {
+		return fallback
+	}
+	return value
+}
+
+// ForCluster is the same cloud, machines, stock, levers and hooks included, as another cluster sees it: neither sees
+// the other's machines. For the cloud's own cluster it is what a restarted process would hold.
+func (c *Cloud) ForCluster(cluster string) *Cloud {
+	return &Cloud{account: c.account, cluster: cluster}
+}
+
+// Name is Options.Name.
+func (c *Cloud) Name() string { return c.name }
+
+// Describe is Options.Capabilities, with lists and maps of the caller's own.
+func (c *Cloud) Describe() cloudprovider.Capabilities { return c.capabilities.DeepCopy() }
+
+// DefaultRepairPolicies are those of the AWS provider: a node that is not ready for 30 minutes, or whose node agent
+// reports a broken part for 30 minutes, 10 for accelerators (PRV-184). The slice is the caller's.
+func DefaultRepairPolicies() []cloudprovider.RepairPolicy {
+	policies := []cloudprovider.RepairPolicy{
+		{ConditionType: corev1.NodeReady, ConditionStatus: corev1.ConditionFalse, Toleration: 30 * time.Minute},
+		{ConditionType: corev1.NodeReady, ConditionStatus: corev1.ConditionUnknown, Toleration: 30 * time.Minute},
+		{ConditionType: "AcceleratedHardwareReady", ConditionStatus: corev1.ConditionFalse, Toleration: 10 * time.Minute},
+	}
+	for _, part := range []corev1.NodeConditionType{"StorageReady", "NetworkingReady", "KernelReady", "ContainerRuntimeReady"} {
+		policies = append(policies, cloudprovider.RepairPolicy{
+			ConditionType: part, ConditionStatus: corev1.ConditionFalse, Toleration: 30 * time.Minute,
+		})
+	}
+	return policies
+}

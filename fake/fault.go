@@ -1,0 +1,148 @@
+package fake
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/drawknife/drawknife/cloudprovider"
+)
+
+// Method names a call of the provider, for Inject and Calls.
+type Method string
+
+// The methods of a Cloud that can be made to fail.
+const (
+	MethodInstanceTypes        Method = "InstanceTypes"
+	MethodCreate               Method = "Create"
+	MethodDelete               Method = "Delete"
+	MethodGet                  Method = "Get"
+	MethodList                 Method = "List"
+	MethodIsDrifted            Method = "IsDrifted"
+	MethodReceiveInterruptions Method = "ReceiveInterruptions"
+	MethodAckInterruptions     Method = "AckInterruptions"
+	MethodNodeClassStatus      Method = "NodeClassStatus"
+	MethodRegistered           Method = "Registered"
+)
+
+// Fault is an error to come.
+type Fault struct {
+	// Method that fails.
+	Method Method
+	// Err is what it returns; one of cloudprovider's typed errors, as a rule. The offerings that an error of
+	// insufficient capacity or quota names are shown as unavailable from then on, as the contract demands.
+	Err error
+	// Nth call of the method, counted from the injection, is the first to fail; zero reads as 1.
+	Nth int
+	// Times is how many calls in a row fail; zero reads as 1, negative is for ever.
+	Times int
+	// Lost lets the call do its work and only replaces the answer: a time-out after success.
+	Lost bool
+}
+
+// plannedFault is a Fault and where it has got to.
+type plannedFault struct {
+	Fault
+	seen int
+}
+
+// due counts a call and reports whether it fails.
+func (f *plannedFault) due() bool {
+	f.seen++
+	first := max(f.Nth, 1)
+	return f.seen >= first && (f.Times < 0 || f.seen < first+max(f.Times, 1))
+}
+
+func (f *plannedFault) spent() bool {
+	return f.Times >= 0 && f.seen >= max(f.Nth, 1)+max(f.Times, 1)-1
+}
+
+// Inject plans faults. Of several due at one call the one injected first is returned; the others count the call too.
+// Faults without an error, or of a method that can't fail, are refused, all of them.
+func (c *Cloud) Inject(faults ...Fault) error {
+	for i, fault := range faults {
+		switch {
+		case fault.Err == nil:
+			return fmt.Errorf("injecting fault %d: Err is nil; name the error to return", i)
+		case fault.Nth < 0:
+			return fmt.Errorf("injecting fault %d: Nth is %d; calls are counted from 1", i, fault.Nth)
+		case !fault.Method.known():
+			return fmt.Errorf("injecting fault %d: there is no method %q", i, fault.Method)
+		}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, fault := range faults {
+		c.faults = append(c.faults, &plannedFault{Fault: fault})
+	}
+	return nil
+}
+
+func (m Method) known() bool {
+	switch m {
+	case MethodInstanceTypes, MethodCreate, MethodDelete, MethodGet, MethodList, MethodIsDrifted,
+		MethodReceiveInterruptions, MethodAckInterruptions, MethodNodeClassStatus, MethodRegistered:
+		return true
+	}
+	return false
+}
+
+// Calls is how often a method was called, by all clusters, failed calls included and calls with an ended context not.
+func (c *Cloud) Calls(method Method) int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.calls[method]
+}
+
+// nextFault counts a call and takes the fault it meets; nil when there is none.
+func (a *account) nextFault(method Method) *Fault {
+	a.calls[method]++
+	var met *Fault
+	left := a.faults[:0]
+	for _, fault := range a.faults {
+		if fault.Method == method && fault.due() && met == nil {
+			met = &fault.Fault
+		}
+		if !fault.spent() {
+			left = append(left, fault)
+		}
+	}
+	clear(a.faults[len(left):])
+	a.faults = left
+	return met
+}
+
+// call is what all methods of the provider have in common: the context is looked at, time catches up, faults strike,
+// work is done under the lock, and hooks run after it.
+func (c *Cloud) call(ctx context.Context, method Method, work func(now time.Time) error) error {
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("calling %s: %w", method, err)
+	}
+	now := c.clock.Now()
+	defer c.runHooks()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.catchUp(now)
+	fault := c.nextFault(method)
+	if fault != nil && !fault.Lost {
+		return c.strike(method, fault, now)
+	}
+	err := work(now)
+	// Work may have planned what is due already: a machine without latency runs at once.
+	c.catchUp(now)
+	if fault != nil {
+		return errors.Join(c.strike(method, fault, now), err)
+	}
+	return err
+}
+
+// strike is the error of a fault, after the provider has learnt from it what a real one would.
+func (c *Cloud) strike(method Method, fault *Fault, now time.Time) error {
+	for _, key := range cloudprovider.ExhaustedOfferings(fault.Err) {
+		if state, known := c.catalog.offerings[key]; known {
+			c.catalog.close(state, now.Add(c.options.StockOutMemory))
+		}
+	}
+	return fmt.Errorf("calling %s: %w", method, fault.Err)
+}

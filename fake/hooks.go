@@ -1,0 +1,34 @@
+package fake
+
+// tell puts a hook's call into the queue, with the machine as it is now.
+func (a *account) tell(hook func(Instance), m *machine) {
+	if hook == nil {
+		return
+	}
+	instance := m.snapshot()
+	a.hooks = append(a.hooks, func() { hook(instance) })
+}
+
+// runHooks calls the hooks in the queue, one at a time and without the lock. Whoever finds somebody at it already
+// leaves the rest to them: waiting would be a deadlock for a hook that calls the cloud.
+func (a *account) runHooks() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.hooksRunning {
+		return
+	}
+	a.hooksRunning = true
+	// Also when a hook panics: the next call must not find the queue taken for ever.
+	defer func() { a.hooksRunning = false }()
+	for len(a.hooks) > 0 {
+		hook := a.hooks[0]
+		a.hooks = a.hooks[1:]
+		a.unlocked(hook)
+	}
+}
+
+func (a *account) unlocked(f func()) {
+	a.mu.Unlock()
+	defer a.mu.Lock()
+	f()
+}

@@ -1,0 +1,132 @@
+package fake
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/drawknife/drawknife/cloudprovider"
+)
+
+// inbox holds the messages that were not acknowledged, of all clusters, oldest first.
+type inbox struct {
+	messages []*message
+	sent     int
+	// changed is closed, and replaced, when a waiting reader should look again.
+	changed chan struct{}
+}
+
+type message struct {
+	cloudprovider.Interruption
+	cluster string
+	// hiddenUntil is when it comes again after it was delivered; zero before it was.
+	hiddenUntil time.Time
+}
+
+func newInbox() inbox { return inbox{changed: make(chan struct{})} }
+
+func (i *inbox) wakeAll() {
+	close(i.changed)
+	i.changed = make(chan struct{})
+}
+
+// Interrupt announces to the machine's cluster what will happen to it after the notice. Spot and reservation reclaims
+// then really take the machine away; a termination does so at once; of other kinds nothing follows. The error is of
+// kind NodeClaimNotFound when there is no such machine.
+func (c *Cloud) Interrupt(providerID string, kind cloudprovider.InterruptionKind, notice time.Duration) error {
+	now := c.clock.Now()
+	defer c.runHooks()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.catchUp(now)
+	m, ok := c.machines[providerID]
+	if !ok {
+		return fmt.Errorf("interrupting a machine: %w", cloudprovider.NewNodeClaimNotFoundError(providerID, nil))
+	}
+	deadline := now.Add(max(notice, 0))
+	switch kind {
+	case cloudprovider.InterruptionSpotReclaim, cloudprovider.InterruptionReservationReclaim:
+		m.ReclaimAt = deadline
+		c.timeline.plan(deadline, func(at time.Time) { c.shutDown(m, at) })
+	case cloudprovider.InterruptionTerminated:
+		deadline = now
+		c.shutDown(m, now)
+	case cloudprovider.InterruptionRebalance:
+		deadline = time.Time{}
+	}
+	c.inbox.sent++
+	c.inbox.messages = append(c.inbox.messages, &message{
+		cluster: m.Tags[TagCluster],
+		Interruption: cloudprovider.Interruption{
+			ID:         fmt.Sprintf("message-%08d", c.inbox.sent),
+			Kind:       kind,
+			ProviderID: providerID,
+			Time:       now,
+			Deadline:   deadline,
+			Message:    fmt.Sprintf("%s of %s", kind, m.Offering),
+		},
+	})
+	c.inbox.wakeAll()
+	c.catchUp(now)
+	return nil
+}
+
+// ReceiveInterruptions waits for messages to this cluster. A message that is not acknowledged comes again when the
+// clock has passed Options.RedeliverAfter; a reader that waits meanwhile notices at the next message or Settle.
+func (c *Cloud) ReceiveInterruptions(ctx context.Context) ([]cloudprovider.Interruption, error) {
+	var messages []cloudprovider.Interruption
+	var changed <-chan struct{}
+	err := c.call(ctx, MethodReceiveInterruptions, func(now time.Time) error {
+		messages, changed = c.deliver(now)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	for len(messages) == 0 {
+		select {
+		case <-ctx.Done():
+			return nil, fmt.Errorf("waiting for interruptions: %w", ctx.Err())
+		case <-changed:
+		}
+		messages, changed = c.look()
+	}
+	return messages, nil
+}
+
+// look is a waiting reader's next attempt. It is part of the same call, so no fault strikes.
+func (c *Cloud) look() ([]cloudprovider.Interruption, <-chan struct{}) {
+	now := c.clock.Now()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.deliver(now)
+}
+
+// deliver takes this cluster's messages that are not hidden, hides them for a while, and says what to wait for.
+func (c *Cloud) deliver(now time.Time) ([]cloudprovider.Interruption, <-chan struct{}) {
+	var delivered []cloudprovider.Interruption
+	for _, m := range c.inbox.messages {
+		if m.cluster != c.cluster || now.Before(m.hiddenUntil) {
+			continue
+		}
+		m.hiddenUntil = now.Add(c.options.RedeliverAfter)
+		delivered = append(delivered, m.Interruption)
+	}
+	return delivered, c.inbox.changed
+}
+
+// AckInterruptions removes messages of this cluster. IDs that are not known are passed over.
+func (c *Cloud) AckInterruptions(ctx context.Context, ids ...string) error {
+	return c.call(ctx, MethodAckInterruptions, func(time.Time) error {
+		acked := make(map[string]struct{}, len(ids))
+		for _, id := range ids {
+			acked[id] = struct{}{}
+		}
+		c.inbox.messages = slices.DeleteFunc(c.inbox.messages, func(m *message) bool {
+			_, ok := acked[m.ID]
+			return ok && m.cluster == c.cluster
+		})
+		return nil
+	})
+}

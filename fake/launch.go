@@ -1,0 +1,182 @@
+package fake
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/api/requirements"
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/cloudprovider"
+)
+
+// Create launches the claim's machine by the first offering with room in cloudprovider.LaunchOrder: reserved before
+// spot before on-demand, then the cheapest. Offerings found out of stock on the way are shown as unavailable for
+// Options.StockOutMemory. A claim UID that has a live machine gets that one.
+func (c *Cloud) Create(ctx context.Context, nodeClaim *v1.NodeClaim) (*v1.NodeClaim, error) {
+	// The comparison with thousands of offerings needs nothing that changes, so it is done before the lock.
+	order, invalid := c.plan(nodeClaim)
+	var created *v1.NodeClaim
+	err := c.call(ctx, MethodCreate, func(now time.Time) error {
+		if invalid != nil {
+			return invalid
+		}
+		own := owner{cluster: c.cluster, uid: nodeClaim.UID}
+		m, exists := c.byOwner[own]
+		if !exists {
+			if err := c.nodeClassReady(nodeClaim.Spec.NodeClassRef); err != nil {
+				return fmt.Errorf("launching nodeclaim %q: %w", nodeClaim.Name, err)
+			}
+			chosen, err := c.choose(order, now)
+			if err != nil {
+				return fmt.Errorf("launching nodeclaim %q: %w", nodeClaim.Name, err)
+			}
+			m = c.launch(own, nodeClaim, chosen, now)
+		}
+		created = m.claim()
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return created, nil
+}
+
+// launchPlan is what a claim asks for and which offerings would do.
+type launchPlan struct {
+	want     requirements.Set
+	requests corev1.ResourceList
+	order    []cloudprovider.Candidate
+}
+
+// plan reads a claim. The error is permanent: the same claim can never be launched.
+func (c *Cloud) plan(nodeClaim *v1.NodeClaim) (launchPlan, error) {
+	if nodeClaim == nil {
+		return launchPlan{}, cloudprovider.NewPermanentError(errors.New("the nodeclaim is nil"))
+	}
+	refuse := func(err error) (launchPlan, error) {
+		return launchPlan{}, fmt.Errorf("launching nodeclaim %q: %w", nodeClaim.Name, cloudprovider.NewPermanentError(err))
+	}
+	if nodeClaim.UID == "" {
+		return refuse(errors.New("metadata.uid is empty: without it a repeated call would launch a second machine"))
+	}
+	if err := c.checkNodeClass(nodeClaim.Spec.NodeClassRef); err != nil {
+		return refuse(err)
+	}
+	want, err := c.vocabulary.ParseSet(nodeClaim.Spec.Requirements)
+	if err != nil {
+		return refuse(fmt.Errorf("spec.requirements: %w", err))
+	}
+	requests := nodeClaim.Spec.Resources.Requests
+	return launchPlan{
+		want:     want,
+		requests: requests,
+		order:    cloudprovider.LaunchOrder(c.catalog.types, want, requests),
+	}, nil
+}
+
+// unmet says what no offering meets, for people.
+func (p launchPlan) unmet() error {
+	wanted := make([]string, 0, len(p.requests))
+	for _, name := range slices.Sorted(maps.Keys(p.requests)) {
+		quantity := p.requests[name]
+		wanted = append(wanted, fmt.Sprintf("%s=%s", name, quantity.String()))
+	}
+	return fmt.Errorf("wanted is %q with room for %v", p.want, wanted)
+}
+
+// choice is the offering that a machine is bought by.
+type choice struct {
+	cloudprovider.Candidate
+	key   cloudprovider.OfferingKey
+	state *offeringState
+	want  requirements.Set
+}
+
+// choose takes stock of the first offering that has any. What it finds empty it closes.
+func (c *Cloud) choose(plan launchPlan, now time.Time) (choice, error) {
+	keys := make([]cloudprovider.OfferingKey, 0, len(plan.order))
+	for _, candidate := range plan.order {
+		key := candidate.Key()
+		state := c.catalog.offerings[key]
+		if c.catalog.available(state, now) {
+			if c.catalog.take(state) {
+				return choice{candidate, key, state, plan.want}, nil
+			}
+			c.catalog.close(state, now.Add(c.options.StockOutMemory))
+		}
+		keys = append(keys, key)
+	}
+	if len(keys) == 0 {
+		return choice{}, cloudprovider.NewInsufficientCapacityError(plan.unmet())
+	}
+	return choice{}, cloudprovider.NewInsufficientCapacityError(nil, keys...)
+}
+
+// launch makes the machine and plans its start.
+func (c *Cloud) launch(own owner, nodeClaim *v1.NodeClaim, chosen choice, now time.Time) *machine {
+	c.launched++
+	id := fmt.Sprintf("i-%08d", c.launched)
+	labels := machineLabels(chosen.Type.MachineRequirements(chosen.Offering), chosen.want)
+	m := &machine{
+		owner:       own,
+		labels:      labels,
+		reservation: chosen.state.reservation,
+		Instance: Instance{
+			ProviderID:     fmt.Sprintf("%s:///%s/%s", c.name, chosen.key.Zone, id),
+			NodeName:       id,
+			Phase:          Pending,
+			Offering:       chosen.key,
+			Price:          chosen.Offering.Price,
+			ImageID:        c.imageID,
+			KubeletVersion: c.kubeletVersion,
+			Tags:           tags(c.cluster, nodeClaim),
+			Labels:         maps.Clone(labels),
+			Taints:         bootTaints(nodeClaim),
+			Capacity:       chosen.Type.CapacityOf(chosen.Offering),
+			Allocatable:    chosen.Type.AllocatableOf(chosen.Offering),
+			LaunchedAt:     now,
+			RunningAt:      now.Add(c.options.LaunchLatency),
+		},
+	}
+	maps.Copy(m.Labels, nodeClaim.Labels)
+	c.machines[m.ProviderID] = m
+	c.byOwner[own] = m
+	c.timeline.plan(m.RunningAt, func(time.Time) { c.run(m) })
+	return m
+}
+
+// machineLabels are the labels of a machine that are its own: of each key it states, the value, and of several the
+// first that is wanted.
+func machineLabels(machine, want requirements.Set) map[string]string {
+	labels := map[string]string{}
+	for r := range machine.All {
+		if allowed := r.Intersect(want.Get(r.Key())); len(allowed.Values()) > 0 && !allowed.Complement() {
+			labels[r.Key()] = allowed.Values()[0]
+		}
+	}
+	return labels
+}
+
+func tags(cluster string, nodeClaim *v1.NodeClaim) map[string]string {
+	tags := map[string]string{
+		TagCluster:      cluster,
+		TagNodeClaim:    nodeClaim.Name,
+		TagNodeClaimUID: string(nodeClaim.UID),
+	}
+	if pool := nodeClaim.Labels[v1.NodePoolLabelKey]; pool != "" {
+		tags[TagNodePool] = pool
+	}
+	return tags
+}
+
+// bootTaints are those the kubelet registers its node with (PRV-170).
+func bootTaints(nodeClaim *v1.NodeClaim) []corev1.Taint {
+	unregistered := corev1.Taint{Key: v1.UnregisteredTaintKey, Effect: corev1.TaintEffectNoExecute}
+	return slices.Concat([]corev1.Taint{unregistered}, nodeClaim.Spec.Taints, nodeClaim.Spec.StartupTaints)
+}

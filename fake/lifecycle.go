@@ -1,0 +1,128 @@
+package fake
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/cloudprovider"
+)
+
+// run makes a pending machine a running one.
+func (a *account) run(m *machine) {
+	if m.Phase != Pending {
+		return
+	}
+	m.Phase = Running
+	a.tell(a.options.OnLaunch, m)
+}
+
+// shutDown starts the end of a live machine. From here on its claim may have another.
+func (a *account) shutDown(m *machine, at time.Time) {
+	if !m.live() {
+		return
+	}
+	m.Phase = ShuttingDown
+	m.ShutdownAt = at
+	m.GoneAt = at.Add(a.options.ShutdownLatency)
+	delete(a.byOwner, m.owner)
+	a.timeline.plan(m.GoneAt, func(time.Time) { a.end(m) })
+}
+
+// end forgets a machine.
+func (a *account) end(m *machine) {
+	m.Phase = Gone
+	delete(a.machines, m.ProviderID)
+	a.catalog.changeReservation(m.reservation, 1)
+	a.tell(a.options.OnTerminate, m)
+}
+
+// find is the machine of that provider ID if this cluster owns it.
+func (c *Cloud) find(providerID string) (*machine, error) {
+	m, ok := c.machines[providerID]
+	if !ok || m.Tags[TagCluster] != c.cluster {
+		return nil, cloudprovider.NewNodeClaimNotFoundError(providerID, nil)
+	}
+	return m, nil
+}
+
+// onMachine is a call about the machine of a claim; nothing but the claim's provider ID counts.
+func (c *Cloud) onMachine(ctx context.Context, method Method, nodeClaim *v1.NodeClaim, work func(m *machine, now time.Time)) error {
+	return c.call(ctx, method, func(now time.Time) error {
+		if nodeClaim == nil {
+			return cloudprovider.NewNodeClaimNotFoundError("", nil)
+		}
+		m, err := c.find(nodeClaim.Status.ProviderID)
+		if err != nil {
+			return fmt.Errorf("calling %s for nodeclaim %q: %w", method, nodeClaim.Name, err)
+		}
+		work(m, now)
+		return nil
+	})
+}
+
+// Delete starts to shut the claim's machine down, or confirms that it is shutting down.
+func (c *Cloud) Delete(ctx context.Context, nodeClaim *v1.NodeClaim) error {
+	return c.onMachine(ctx, MethodDelete, nodeClaim, func(m *machine, now time.Time) { c.shutDown(m, now) })
+}
+
+// Get describes one of this cluster's machines.
+func (c *Cloud) Get(ctx context.Context, providerID string) (*v1.NodeClaim, error) {
+	var found *v1.NodeClaim
+	err := c.call(ctx, MethodGet, func(time.Time) error {
+		m, err := c.find(providerID)
+		if err != nil {
+			return err
+		}
+		found = m.claim()
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return found, nil
+}
+
+// List describes all of this cluster's machines, ordered by provider ID. It never lags.
+func (c *Cloud) List(ctx context.Context) ([]*v1.NodeClaim, error) {
+	var claims []*v1.NodeClaim
+	err := c.call(ctx, MethodList, func(time.Time) error {
+		for _, m := range c.machines {
+			if m.Tags[TagCluster] == c.cluster {
+				claims = append(claims, m.claim())
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(claims, func(a, b *v1.NodeClaim) int { return strings.Compare(a.Status.ProviderID, b.Status.ProviderID) })
+	return claims, nil
+}
+
+// Instances are all machines of all clusters that are not gone, ordered by provider ID: what an operator sees in the
+// cloud's console. It is no call of the provider: faults don't touch it.
+func (c *Cloud) Instances() []Instance {
+	now := c.clock.Now()
+	defer c.runHooks()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.catchUp(now)
+	instances := make([]Instance, 0, len(c.machines))
+	for _, m := range c.machines {
+		instances = append(instances, m.snapshot())
+	}
+	slices.SortFunc(instances, func(a, b Instance) int { return strings.Compare(a.ProviderID, b.ProviderID) })
+	return instances
+}
+
+// SetKubeletVersion is the version on machines launched from now on; those there are keep theirs.
+func (c *Cloud) SetKubeletVersion(version string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.kubeletVersion = version
+}

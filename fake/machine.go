@@ -1,0 +1,73 @@
+package fake
+
+import (
+	"maps"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/cloudprovider"
+)
+
+// machine is the cloud's own record of an Instance. The account's lock guards it.
+type machine struct {
+	Instance
+	owner owner
+	// labels are the Instance's without what only the claim knows.
+	labels map[string]string
+	// reservation it uses; nil for none.
+	reservation *reservation
+	drift       cloudprovider.DriftReason
+	// gateHeld is why the registration gate is held shut; empty when it is not.
+	gateHeld string
+	// gateOpened is whether the gate was once seen open, after which it can't be held any more.
+	gateOpened bool
+}
+
+// owner is the claim a machine was launched for. One owner has at most one live machine.
+type owner struct {
+	cluster string
+	uid     types.UID
+}
+
+// live reports whether the machine is there for its claim to have.
+func (m *machine) live() bool { return m.Phase == Pending || m.Phase == Running }
+
+// snapshot is a deep copy for others to keep.
+func (m *machine) snapshot() Instance {
+	c := m.Instance
+	c.Tags = maps.Clone(m.Tags)
+	c.Labels = maps.Clone(m.Labels)
+	c.Taints = slices.Clone(m.Taints)
+	c.Capacity = m.Capacity.DeepCopy()
+	c.Allocatable = m.Allocatable.DeepCopy()
+	return c
+}
+
+// claim describes the machine as Create, Get and List do, from the machine and its tags alone.
+func (m *machine) claim() *v1.NodeClaim {
+	c := &v1.NodeClaim{
+		ObjectMeta: metav1.ObjectMeta{
+			Name:              m.Tags[TagNodeClaim],
+			UID:               types.UID(m.Tags[TagNodeClaimUID]),
+			Labels:            maps.Clone(m.labels),
+			CreationTimestamp: metav1.NewTime(m.LaunchedAt),
+		},
+		Status: v1.NodeClaimStatus{
+			ProviderID:  m.ProviderID,
+			ImageID:     m.ImageID,
+			Capacity:    m.Capacity.DeepCopy(),
+			Allocatable: m.Allocatable.DeepCopy(),
+		},
+	}
+	if pool, ok := m.Tags[TagNodePool]; ok {
+		c.Labels[v1.NodePoolLabelKey] = pool
+	}
+	if m.Phase == ShuttingDown {
+		since := metav1.NewTime(m.ShutdownAt)
+		c.DeletionTimestamp = &since
+	}
+	return c
+}

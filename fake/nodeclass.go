@@ -1,0 +1,60 @@
+package fake
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/cloudprovider"
+)
+
+// SetNodeClassStatus says how a node class is from now on. Node classes of a supported kind of which nothing was said
+// are ready, whatever their name.
+func (c *Cloud) SetNodeClassStatus(ref v1.NodeClassReference, readiness cloudprovider.NodeClassReadiness) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.nodeClasses[ref] = readiness
+}
+
+// NodeClassStatus is what SetNodeClassStatus said.
+func (c *Cloud) NodeClassStatus(ctx context.Context, ref v1.NodeClassReference) (readiness cloudprovider.NodeClassReadiness, err error) {
+	err = c.call(ctx, MethodNodeClassStatus, func(time.Time) error {
+		if err := c.checkNodeClass(ref); err != nil {
+			return err
+		}
+		readiness = c.readiness(ref)
+		return nil
+	})
+	if err != nil {
+		return cloudprovider.NodeClassReadiness{}, err
+	}
+	return readiness, nil
+}
+
+func (a *account) readiness(ref v1.NodeClassReference) cloudprovider.NodeClassReadiness {
+	if readiness, known := a.nodeClasses[ref]; known {
+		return readiness
+	}
+	return cloudprovider.NodeClassReadiness{Status: metav1.ConditionTrue}
+}
+
+// checkNodeClass refuses kinds the cloud does not serve. A reference that names nothing means the default kind, so
+// that tests need not write one.
+func (a *account) checkNodeClass(ref v1.NodeClassReference) error {
+	if ref == (v1.NodeClassReference{}) || a.capabilities.SupportsNodeClass(ref) {
+		return nil
+	}
+	return cloudprovider.NewPermanentError(fmt.Errorf("node class %s %q of group %q is not served: name one of %v",
+		ref.Kind, ref.Name, ref.Group, a.capabilities.NodeClasses))
+}
+
+func (a *account) nodeClassReady(ref v1.NodeClassReference) error {
+	readiness := a.readiness(ref)
+	if readiness.Ready() {
+		return nil
+	}
+	return cloudprovider.NewNodeClassNotReadyError(ref.Kind+" "+ref.Name, readiness.Reason+": "+readiness.Message, nil)
+}

@@ -1,0 +1,84 @@
+package fake
+
+import (
+	"container/heap"
+	"time"
+)
+
+// change is something that will happen to a machine by itself.
+type change struct {
+	at   time.Time
+	seq  int
+	what func(at time.Time)
+}
+
+// timeline holds the changes to come, the next first; of those at one moment the one planned first.
+type timeline struct {
+	queue changeHeap
+	seq   int
+}
+
+func (t *timeline) plan(at time.Time, what func(at time.Time)) {
+	t.seq++
+	heap.Push(&t.queue, change{at: at, seq: t.seq, what: what})
+}
+
+// next takes the next change that is due by now.
+func (t *timeline) next(now time.Time) (change, bool) {
+	if len(t.queue) == 0 || t.queue[0].at.After(now) {
+		return change{}, false
+	}
+	return heap.Pop(&t.queue).(change), true
+}
+
+// changeHeap implements heap.Interface.
+type changeHeap []change
+
+func (h changeHeap) Len() int { return len(h) }
+func (h changeHeap) Less(i, j int) bool {
+	if !h[i].at.Equal(h[j].at) {
+		return h[i].at.Before(h[j].at)
+	}
+	return h[i].seq < h[j].seq
+}
+func (h changeHeap) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
+func (h *changeHeap) Push(x any)   { *h = append(*h, x.(change)) }
+func (h *changeHeap) Pop() any {
+	last := len(*h) - 1
+	x := (*h)[last]
+	(*h)[last] = change{} // let go of the machine
+	*h = (*h)[:last]
+	return x
+}
+
+// catchUp makes everything happen that is due by now, in its order.
+func (a *account) catchUp(now time.Time) {
+	for {
+		due, ok := a.timeline.next(now)
+		if !ok {
+			return
+		}
+		due.what(due.at)
+	}
+}
+
+// Settle makes everything happen that is due by the clock, as any call does, and wakes readers of interruptions.
+func (c *Cloud) Settle() {
+	now := c.clock.Now()
+	defer c.runHooks()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.catchUp(now)
+	c.inbox.wakeAll()
+}
+
+// NextChange is when the next thing will happen by itself: a machine boots, is reclaimed or is gone. False when
+// nothing will. The moment may have passed already, if the cloud was not called since.
+func (c *Cloud) NextChange() (time.Time, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.timeline.queue) == 0 {
+		return time.Time{}, false
+	}
+	return c.timeline.queue[0].at, true
+}
