@@ -1,0 +1,253 @@
+package manifests
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	nodev1 "k8s.io/api/node/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+)
+
+// A pod in a manifest is not yet the pod a scheduler sees: the API server fills in defaults and its admission plugins
+// resolve classes. Pods that already went through that (they have a UID or a creation time) only get what is
+// harmless to repeat.
+
+// admission is what the objects of the cluster add to pods.
+type admission struct {
+	priorityClasses map[string]*schedulingv1.PriorityClass
+	runtimeClasses  map[string]*nodev1.RuntimeClass
+	// containerDefaults are the defaults of each namespace's LimitRanges, in the order of their names.
+	containerDefaults map[string][]containerDefaults
+	// globalDefault is the class of pods that name none; nil: priority 0.
+	globalDefault *schedulingv1.PriorityClass
+}
+
+// containerDefaults is what one LimitRange gives containers that state less.
+type containerDefaults struct{ requests, limits corev1.ResourceList }
+
+// admissible is a pod spec on its way through admission.
+type admissible struct {
+	origin     origin
+	kind, name string
+	namespace  string
+	spec       *corev1.PodSpec
+}
+
+// admissionStage tells how far a pod has come.
+type admissionStage bool
+
+const (
+	// newPod has only been written down.
+	newPod admissionStage = false
+	// admittedPod was accepted by an API server.
+	admittedPod admissionStage = true
+)
+
+func stageOf(pod *corev1.Pod) admissionStage {
+	return admissionStage(pod.UID != "" || !pod.CreationTimestamp.IsZero())
+}
+
+func (l *loader) newAdmission() admission {
+	a := admission{
+		// The two classes every cluster has.
+		priorityClasses: map[string]*schedulingv1.PriorityClass{
+			"system-cluster-critical": {Value: 2_000_000_000},
+			"system-node-critical":    {Value: 2_000_001_000},
+		},
+		runtimeClasses:    make(map[string]*nodev1.RuntimeClass),
+		containerDefaults: make(map[string][]containerDefaults),
+	}
+	for _, e := range l.objects.priorityClasses {
+		class := e.object
+		a.priorityClasses[class.Name] = class
+		// Of several defaults the lowest counts, as in the API server; names decide between equals.
+		if class.GlobalDefault && (a.globalDefault == nil || class.Value < a.globalDefault.Value ||
+			class.Value == a.globalDefault.Value && class.Name < a.globalDefault.Name) {
+			a.globalDefault = class
+		}
+	}
+	for _, e := range l.objects.runtimeClasses {
+		a.runtimeClasses[e.object.Name] = e.object
+	}
+	ranges := slices.Clone(l.objects.limitRanges)
+	sortEntries(ranges)
+	for _, e := range ranges {
+		for i := range e.object.Spec.Limits {
+			if e.object.Spec.Limits[i].Type == corev1.LimitTypeContainer {
+				a.containerDefaults[e.object.Namespace] = append(a.containerDefaults[e.object.Namespace], defaultsOf(&e.object.Spec.Limits[i]))
+			}
+		}
+	}
+	return a
+}
+
+// defaultsOf completes a LimitRange item the way the API does: a missing default limit is the maximum; a missing
+// default request is the default limit, or else the minimum.
+func defaultsOf(item *corev1.LimitRangeItem) containerDefaults {
+	d := containerDefaults{requests: maps.Clone(item.DefaultRequest), limits: maps.Clone(item.Default)}
+	fillIn(&d.limits, item.Max)
+	fillIn(&d.requests, d.limits)
+	fillIn(&d.requests, item.Min)
+	return d
+}
+
+// fillIn copies the amounts that into lacks.
+func fillIn(into *corev1.ResourceList, from corev1.ResourceList) {
+	for name, amount := range from {
+		if _, ok := (*into)[name]; ok {
+			continue
+		}
+		if *into == nil {
+			*into = make(corev1.ResourceList, len(from))
+		}
+		(*into)[name] = amount
+	}
+}
+
+// admit completes a pod spec in place.
+func (a *admission) admit(l *loader, p admissible, stage admissionStage) {
+	defaultPodSpec(p.spec)
+	a.resolvePriority(l, p)
+	if stage == admittedPod {
+		return
+	}
+	a.applyLimitRanges(p)
+	a.resolveRuntimeClass(l, p)
+}
+
+// defaultPodSpec fills in the defaults of the API that planning reads: limits stand in for requests that are missing
+// (SCH-060), a port of the host's network is a host port, and ports are TCP.
+func defaultPodSpec(spec *corev1.PodSpec) {
+	forContainers(spec, func(c *corev1.Container) {
+		fillIn(&c.Resources.Requests, c.Resources.Limits)
+		for i := range c.Ports {
+			port := &c.Ports[i]
+			if spec.HostNetwork && port.HostPort == 0 {
+				port.HostPort = port.ContainerPort
+			}
+			if port.Protocol == "" {
+				port.Protocol = corev1.ProtocolTCP
+			}
+		}
+	})
+	if spec.Resources != nil {
+		defaultPodRequests(spec)
+	}
+}
+
+// defaultPodRequests copies the pod's own limits to its requests, but for resources that a container asks for: there
+// the containers' sum counts.
+func defaultPodRequests(spec *corev1.PodSpec) {
+	asked := make(map[corev1.ResourceName]bool)
+	forContainers(spec, func(c *corev1.Container) {
+		for name := range c.Resources.Requests {
+			asked[name] = true
+		}
+	})
+	for name, amount := range spec.Resources.Limits {
+		if !asked[name] {
+			fillIn(&spec.Resources.Requests, corev1.ResourceList{name: amount})
+		}
+	}
+}
+
+func forContainers(spec *corev1.PodSpec, visit func(*corev1.Container)) {
+	for i := range spec.InitContainers {
+		visit(&spec.InitContainers[i])
+	}
+	for i := range spec.Containers {
+		visit(&spec.Containers[i])
+	}
+}
+
+// resolvePriority sets the priority that the pod's class stands for, where it is not set.
+func (a *admission) resolvePriority(l *loader, p admissible) {
+	if p.spec.Priority != nil {
+		return
+	}
+	class := a.globalDefault
+	if name := p.spec.PriorityClassName; name != "" {
+		if class = a.priorityClasses[name]; class == nil {
+			l.warn(p.origin, remark{
+				code: WarningPriorityClass, kind: p.kind, name: p.name, detail: name,
+				message: fmt.Sprintf("PriorityClass %q is not in the input; its pods get priority 0", name),
+			})
+		}
+	}
+	if class == nil {
+		return
+	}
+	value := class.Value
+	p.spec.Priority = &value
+	if p.spec.PriorityClassName == "" {
+		p.spec.PriorityClassName = class.Name
+	}
+	if p.spec.PreemptionPolicy == nil {
+		p.spec.PreemptionPolicy = class.PreemptionPolicy
+	}
+}
+
+// applyLimitRanges gives containers the defaults of their namespace.
+func (a *admission) applyLimitRanges(p admissible) {
+	for _, defaults := range a.containerDefaults[p.namespace] {
+		forContainers(p.spec, func(c *corev1.Container) {
+			fillIn(&c.Resources.Requests, defaults.requests)
+			fillIn(&c.Resources.Limits, defaults.limits)
+		})
+	}
+}
+
+// resolveRuntimeClass adds what the pod's RuntimeClass brings: overhead, node selector and tolerations.
+func (a *admission) resolveRuntimeClass(l *loader, p admissible) {
+	if p.spec.RuntimeClassName == nil || *p.spec.RuntimeClassName == "" {
+		return
+	}
+	name := *p.spec.RuntimeClassName
+	class := a.runtimeClasses[name]
+	if class == nil {
+		l.warn(p.origin, remark{
+			code: WarningRuntimeClass, kind: p.kind, name: p.name, detail: name,
+			message: fmt.Sprintf("RuntimeClass %q is not in the input; planned without its overhead and node selector", name),
+		})
+		return
+	}
+	if class.Overhead != nil && p.spec.Overhead == nil {
+		p.spec.Overhead = class.Overhead.PodFixed
+	}
+	if class.Scheduling == nil {
+		return
+	}
+	a.mergeNodeSelector(l, p, class)
+	for _, toleration := range class.Scheduling.Tolerations {
+		if !slices.ContainsFunc(p.spec.Tolerations, func(t corev1.Toleration) bool { return t.MatchToleration(&toleration) }) {
+			p.spec.Tolerations = append(p.spec.Tolerations, toleration)
+		}
+	}
+}
+
+// mergeNodeSelector adds the class' node selector. Where the pod asks for another value the API server would refuse
+// it; here the pod's word stands and a warning says so.
+func (a *admission) mergeNodeSelector(l *loader, p admissible, class *nodev1.RuntimeClass) {
+	if len(class.Scheduling.NodeSelector) == 0 {
+		return
+	}
+	var conflicts []string
+	merged := joinLabels(class.Scheduling.NodeSelector, p.spec.NodeSelector)
+	for key, value := range class.Scheduling.NodeSelector {
+		if merged[key] != value {
+			conflicts = append(conflicts, fmt.Sprintf("%s=%s", key, value))
+		}
+	}
+	p.spec.NodeSelector = merged
+	if len(conflicts) > 0 {
+		slices.Sort(conflicts)
+		l.warn(p.origin, remark{
+			code: WarningRuntimeClass, kind: p.kind, name: p.name, detail: class.Name,
+			message: fmt.Sprintf("the node selector contradicts RuntimeClass %q, which wants %s; a cluster would refuse the pod",
+				class.Name, strings.Join(conflicts, ", ")),
+		})
+	}
+}

@@ -1,0 +1,111 @@
+package manifests
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+)
+
+// Beyond these amounts a request can't be meant: no machine comes near, or no process is that small. The usual cause
+// is a unit that was left out or mixed up: cpu "2000" for 2000m, memory "512" for 512Mi, memory "100m" (a tenth of a
+// byte) for 100Mi.
+const (
+	// impossibleCPU: the largest machine of any cloud has 1,920 CPUs.
+	impossibleCPU = 2000
+	// unlikelyCPU: only a few dozen machine types have as many.
+	unlikelyCPU = 250
+	// impossibleBytes: the largest machine has 32 TiB of memory and 336 TB of local disks.
+	impossibleMemory  = 100 << 40
+	impossibleStorage = 1 << 50
+	// tooFewBytes: a request for some memory or disk that is less than a single page or block group.
+	tooFewBytes = 64 << 10
+	// unlikelyBytes: no program starts in less.
+	unlikelyBytes = 1 << 20
+)
+
+// verdict is what is to be said about an amount.
+type verdict int
+
+const (
+	fine verdict = iota
+	unlikely
+	impossible
+)
+
+// judgeAmount says whether an amount of a resource can be meant, and if not, what may have been.
+func judgeAmount(name corev1.ResourceName, amount resource.Quantity) (verdict, string) {
+	switch {
+	case amount.Sign() < 0:
+		return impossible, fmt.Sprintf("must not be negative, but is %s%s", amount.String(), negativeHint(amount))
+	case amount.IsZero():
+		return fine, ""
+	}
+	switch name {
+	case corev1.ResourceCPU:
+		return judgeCPU(amount)
+	case corev1.ResourceMemory:
+		return judgeBytes(name, amount, impossibleMemory)
+	case corev1.ResourceEphemeralStorage:
+		return judgeBytes(name, amount, impossibleStorage)
+	}
+	if !divisible(name) && amount.MilliValue()%1000 != 0 && amount.CmpInt64(1<<50) < 0 {
+		return impossible, fmt.Sprintf("must be a whole number, but is %s", amount.String())
+	}
+	return fine, ""
+}
+
+func negativeHint(amount resource.Quantity) string {
+	positive := amount.DeepCopy()
+	positive.Neg()
+	return fmt.Sprintf("; did you mean %q?", positive.String())
+}
+
+// divisible tells resources that may be asked for in fractions; devices come whole.
+func divisible(name corev1.ResourceName) bool { return !strings.Contains(string(name), "/") }
+
+func judgeCPU(amount resource.Quantity) (verdict, string) {
+	switch {
+	case amount.CmpInt64(impossibleCPU) >= 0:
+		return impossible, fmt.Sprintf("%d CPUs are more than any machine has; did you mean %q?", amount.Value(), milliHint(amount.Value()))
+	case amount.CmpInt64(unlikelyCPU) >= 0:
+		return unlikely, fmt.Sprintf("%d whole CPUs are asked for; did you mean %q?", amount.Value(), milliHint(amount.Value()))
+	}
+	return fine, ""
+}
+
+// milliHint guesses the number of thousandths that was meant, dropping thousands until the result is a size that pods
+// have: 2000 is 2000m, 1000000 is 1000m.
+func milliHint(value int64) string {
+	const plausibleMilli = 256_000
+	for value > plausibleMilli {
+		value /= 1000
+	}
+	return strconv.FormatInt(value, 10) + "m"
+}
+
+func judgeBytes(name corev1.ResourceName, amount resource.Quantity, most int64) (verdict, string) {
+	switch {
+	case amount.CmpInt64(most) > 0:
+		return impossible, fmt.Sprintf("%s of %s is more than any machine has; check the unit: Mi is 2^20 bytes, Gi is 2^30", amount.String(), name)
+	case amount.CmpInt64(tooFewBytes) < 0:
+		return impossible, fmt.Sprintf("%s is %s of %s; did you mean %q?", strconv.Quote(amount.String()), inBytes(amount), name, byteHint(amount))
+	case amount.CmpInt64(unlikelyBytes) < 0:
+		return unlikely, fmt.Sprintf("%s is only %s of %s; is the unit right?", strconv.Quote(amount.String()), inBytes(amount), name)
+	}
+	return fine, ""
+}
+
+func inBytes(amount resource.Quantity) string {
+	if amount.CmpInt64(1) < 0 {
+		return "less than one byte"
+	}
+	return fmt.Sprintf("%d bytes", amount.Value())
+}
+
+// byteHint keeps the number and gives it the unit nearly every manifest uses.
+func byteHint(amount resource.Quantity) string {
+	return strings.TrimRight(amount.String(), "numkKMGTPEi") + "Mi"
+}

@@ -1,0 +1,171 @@
+package manifests
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
+	"github.com/drawknife/drawknife/scheduling"
+)
+
+// assemble makes the snapshot of objects that were found valid. It may still find problems of objects taken together.
+func (l *loader) assemble() *Result {
+	l.admitAll()
+	l.expand()
+	for _, e := range l.objects.pods {
+		if e.object.Spec.NodeName == "" && stageOf(e.object) == newPod {
+			l.addEphemeralClaims(e.origin, e.object)
+		}
+	}
+	l.resolveStorage()
+	l.completeStorageClasses()
+	machines := l.machines()
+	pending := l.placePods(machines)
+	l.addNamespaces(machines, pending)
+	l.sortAll()
+
+	snapshot := &scheduling.Snapshot{
+		Time:                   l.opts.Now,
+		Vocabulary:             l.vocabulary(),
+		NodePools:              l.nodePools(),
+		NodeOverlays:           listOf(l.objects.nodeOverlays),
+		Pods:                   pending,
+		DaemonSets:             listOf(l.objects.daemonSets),
+		Namespaces:             listOf(l.objects.namespaces),
+		Services:               listOf(l.objects.services),
+		ReplicaSets:            listOf(l.objects.replicaSets),
+		StatefulSets:           listOf(l.objects.statefulSets),
+		ReplicationControllers: listOf(l.objects.replicationControllers),
+		PodDisruptionBudgets:   listOf(l.objects.podDisruptionBudgets),
+		PersistentVolumeClaims: listOf(l.objects.persistentVolumeClaims),
+		PersistentVolumes:      listOf(l.objects.persistentVolumes),
+		StorageClasses:         listOf(l.objects.storageClasses),
+		CSINodes:               listOf(l.objects.csiNodes),
+	}
+	for i := range machines {
+		snapshot.Nodes = append(snapshot.Nodes, machines[i].node)
+	}
+	result := &Result{Snapshot: snapshot, NodeClasses: listOf(l.objects.nodeClasses), Warnings: l.warnings.result()}
+	if len(l.skipped) > 0 {
+		result.Skipped = l.skipped
+	}
+	return result
+}
+
+// admitAll completes the pods of the input, and the templates of DaemonSets, whose pods are only reckoned with
+// (SCH-150). Templates of other workloads are completed when pods are made from them.
+func (l *loader) admitAll() {
+	l.admission = l.newAdmission()
+	for _, e := range l.objects.pods {
+		l.admission.admit(l, admissible{
+			origin: e.origin, kind: "Pod", name: qualifiedName(e.object), namespace: e.object.Namespace, spec: &e.object.Spec,
+		}, stageOf(e.object))
+	}
+	for _, e := range l.objects.daemonSets {
+		l.admission.admit(l, admissible{
+			origin: e.origin, kind: kindDaemonSet, name: qualifiedName(e.object), namespace: e.object.Namespace,
+			spec: &e.object.Spec.Template.Spec,
+		}, newPod)
+	}
+}
+
+// completeStorageClasses fills in the API's default: volumes are made at once, wherever.
+func (l *loader) completeStorageClasses() {
+	for _, e := range l.objects.storageClasses {
+		if e.object.VolumeBindingMode == nil {
+			mode := storagev1.VolumeBindingImmediate
+			e.object.VolumeBindingMode = &mode
+		}
+	}
+}
+
+// addNamespaces adds the namespaces that pods live in, since a pod can't be without one, and gives each the label
+// with its name that the API server sets.
+func (l *loader) addNamespaces(machines []machine, pending []*corev1.Pod) {
+	known := make(map[string]bool, len(l.objects.namespaces))
+	for _, e := range l.objects.namespaces {
+		known[e.object.Name] = true
+	}
+	add := func(pods []*corev1.Pod) {
+		for _, pod := range pods {
+			if !known[pod.Namespace] {
+				known[pod.Namespace] = true
+				ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: pod.Namespace}}
+				l.objects.namespaces = append(l.objects.namespaces, entry[*corev1.Namespace]{object: ns})
+			}
+		}
+	}
+	add(pending)
+	for i := range machines {
+		add(machines[i].node.Pods)
+	}
+	for _, e := range l.objects.namespaces {
+		e.object.Labels = joinLabels(e.object.Labels, map[string]string{corev1.LabelMetadataName: e.object.Name})
+	}
+}
+
+// nodePools lists the pools, and says which can't launch and which node classes are missing.
+func (l *loader) nodePools() []scheduling.NodePool {
+	var list []scheduling.NodePool
+	for _, e := range l.objects.nodePools {
+		pool := e.object
+		p := scheduling.NodePool{Key: v1.NewPoolKey(pool.Name), Object: pool, NotReady: notReady(pool)}
+		if p.NotReady != "" {
+			l.warn(e.origin, remark{
+				code: WarningNotReady, kind: v1.KindNodePool, name: pool.Name, detail: pool.Name,
+				message: "the pool may not launch machines: " + p.NotReady,
+			})
+		}
+		ref := pool.Spec.Template.Spec.NodeClassRef
+		key := objectKey{groupKind{ref.Group, ref.Kind}, "", ref.Name}
+		_, known := l.seen[key]
+		if ref.Group == awsv1.Group && ref.Kind == awsv1.KindEC2NodeClass && !known {
+			l.warn(e.origin, remark{
+				code: WarningNodeClass, kind: v1.KindNodePool, name: pool.Name,
+				path: "spec.template.spec.nodeClassRef", detail: ref.Name,
+				message: fmt.Sprintf("%s %q is not in the input", ref.Kind, ref.Name),
+			})
+		}
+		list = append(list, p)
+	}
+	slices.SortFunc(list, func(a, b scheduling.NodePool) int { return a.Key.Compare(b.Key) })
+	return list
+}
+
+// notReady is why a pool of a running cluster must not launch machines; a manifest has no such state.
+func notReady(pool *v1.NodePool) string {
+	if pool.DeletionTimestamp != nil {
+		return "it is being deleted"
+	}
+	for _, c := range pool.Status.Conditions {
+		if c.Type == v1.ConditionReady && c.Status == metav1.ConditionFalse {
+			return strings.TrimSuffix(cmp.Or(c.Reason, "not ready")+": "+c.Message, ": ")
+		}
+	}
+	return ""
+}
+
+// sortAll brings the lists that go into the snapshot as they are into order.
+func (l *loader) sortAll() {
+	o := &l.objects
+	sortEntries(o.nodeOverlays)
+	sortEntries(o.nodeClasses)
+	sortEntries(o.daemonSets)
+	sortEntries(o.namespaces)
+	sortEntries(o.services)
+	sortEntries(o.replicaSets)
+	sortEntries(o.statefulSets)
+	sortEntries(o.replicationControllers)
+	sortEntries(o.podDisruptionBudgets)
+	sortEntries(o.persistentVolumeClaims)
+	sortEntries(o.persistentVolumes)
+	sortEntries(o.storageClasses)
+	sortEntries(o.csiNodes)
+}

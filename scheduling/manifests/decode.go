@@ -1,0 +1,300 @@
+package manifests
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	sigsjson "sigs.k8s.io/json"
+)
+
+// document is an object that was found but not decoded.
+type document struct {
+	origin     origin
+	groupKind  groupKind
+	apiVersion string
+	kind       kind
+	// older tells that it is of an older version than the kind's.
+	older bool
+	text  []byte
+}
+
+// objectKey is what may exist once.
+type objectKey struct {
+	groupKind
+	namespace, name string
+}
+
+// qualifiedName is "namespace/name", or the name alone of what is not in a namespace.
+func qualifiedName(o metav1.Object) string {
+	if o.GetNamespace() == "" {
+		return o.GetName()
+	}
+	return o.GetNamespace() + "/" + o.GetName()
+}
+
+// readObject finds out what an object is and has it decoded.
+func (l *loader) readObject(o origin, h header, text []byte) {
+	l.count++
+	if l.count > l.limits.Objects {
+		if l.count == l.limits.Objects+1 {
+			l.problem(o, ProblemTooLarge, "", "", fmt.Sprintf("the input has more than %d objects", l.limits.Objects))
+		}
+		return
+	}
+	switch {
+	case h.kind == "":
+		l.problem(o, ProblemMalformed, "", "kind", "must say what kind of object it is")
+		return
+	case h.apiVersion == "":
+		l.problem(o, ProblemMalformed, h.kind, "apiVersion", "must be given")
+		return
+	}
+	d := document{origin: o, apiVersion: h.apiVersion, text: text}
+	group, version, grouped := strings.Cut(h.apiVersion, "/")
+	if !grouped {
+		group, version = "", h.apiVersion
+	}
+	d.groupKind = groupKind{group, h.kind}
+	var known bool
+	d.kind, known = l.kinds[d.groupKind]
+	var readable bool
+	d.older, readable = d.kind.reads(version)
+	switch {
+	case !known && !strictGroup(group):
+		l.skip(d)
+	case !readable:
+		l.problem(o, ProblemVersion, h.kind, "apiVersion", l.unknownVersion(d))
+	default:
+		if d.older {
+			l.warn(o, remark{
+				code: WarningOldVersion, kind: d.groupKind.String(), path: "apiVersion", detail: h.apiVersion,
+				message: fmt.Sprintf("%s is no longer served by Kubernetes; read as its successor", h.apiVersion),
+			})
+		}
+		d.kind.decode(l, d)
+	}
+}
+
+// unknownVersion explains why an object can't be read.
+func (l *loader) unknownVersion(d document) string {
+	if d.kind.version != "" {
+		return fmt.Sprintf("kind %s is not known in apiVersion %s; convert it to %s", d.groupKind.kind, d.apiVersion,
+			strings.TrimPrefix(d.groupKind.group+"/"+d.kind.version, "/"))
+	}
+	return fmt.Sprintf("apiVersion %s has no kind %s that is known here; skipping it could change the plan, so take it out or convert it",
+		d.apiVersion, d.groupKind.kind)
+}
+
+func (l *loader) skip(d document) {
+	name := d.groupKind.String()
+	l.skipped[name]++
+	l.warn(d.origin, remark{
+		code: WarningUnknownKind, kind: name,
+		message: "planning does not read this kind; its objects are left out",
+	})
+}
+
+// pointer is what *T of a Kubernetes object can do.
+type pointer[T any] interface {
+	*T
+	metav1.Object
+	GetObjectKind() schema.ObjectKind
+}
+
+// decodeInto makes the decoder of a kind from the place where its objects are kept.
+func decodeInto[P pointer[T], T any](place func(*objects) *[]entry[P]) func(*loader, document) {
+	return func(l *loader, d document) {
+		object := P(new(T))
+		strict, err := sigsjson.UnmarshalStrict(d.text, object)
+		if err != nil {
+			l.undecodable(d, reflect.TypeFor[T](), err)
+			return
+		}
+		if !l.accept(d, object) {
+			return
+		}
+		if d.older && d.kind.upgrade != nil {
+			d.kind.upgrade(object)
+		}
+		for _, err := range strict {
+			l.warnField(d, qualifiedName(object), err)
+		}
+		kept := place(&l.objects)
+		*kept = append(*kept, entry[P]{object, d.origin})
+	}
+}
+
+// undecodable says which fields of the object have the wrong type, or where its syntax is broken.
+func (l *loader) undecodable(d document, into reflect.Type, err error) {
+	if l.problems.full() {
+		return
+	}
+	name := l.nameOf(d)
+	if syntax, offset := sigsjson.SyntaxErrorOffset(err); syntax && d.origin.json {
+		l.malformedAt(d.origin, d.origin.at.start+max(int(offset)-1, 0), err)
+		return
+	}
+	root, offset := l.tree(d.origin)
+	var wrong []wrongField
+	if root != nil {
+		wrong = wrongFields(root, into)
+	}
+	if len(wrong) == 0 {
+		l.problem(d.origin, ProblemType, name, "", strings.TrimPrefix(err.Error(), "json: "))
+		return
+	}
+	for _, w := range wrong {
+		position := l.position(d.origin, "")
+		position.Line = offset + w.line
+		l.problems.add(&Problem{Position: position, Code: ProblemType, Object: name, Path: w.path, Message: w.message})
+	}
+}
+
+// nameOf is "Kind namespace/name" as far as the text tells.
+func (l *loader) nameOf(d document) string {
+	root, _ := l.tree(d.origin)
+	if root == nil {
+		return d.groupKind.kind
+	}
+	var meta metav1.ObjectMeta
+	if metadata := child(root, "metadata"); metadata != nil {
+		for field, into := range map[string]*string{"namespace": &meta.Namespace, "name": &meta.Name} {
+			if n := child(metadata, field); n != nil {
+				*into = n.Value
+			}
+		}
+	}
+	if d.kind.namespaced && meta.Namespace == "" && meta.Name != "" {
+		meta.Namespace = l.opts.Namespace
+	}
+	return strings.TrimSpace(d.groupKind.kind + " " + qualifiedName(&meta))
+}
+
+// accept completes the metadata of an object and refuses it if it has no proper name or is there already.
+func (l *loader) accept(d document, object interface {
+	metav1.Object
+	GetObjectKind() schema.ObjectKind
+}) bool {
+	object.SetManagedFields(nil) // who set which field is of no use here, and often the larger half of an object
+	if d.kind.ours {
+		object.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{
+			Group: d.groupKind.group, Version: d.kind.version, Kind: d.groupKind.kind,
+		})
+	} else {
+		object.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{}) // as typed clients hand objects out
+	}
+	switch {
+	case !d.kind.namespaced:
+		object.SetNamespace("")
+	case object.GetNamespace() == "":
+		object.SetNamespace(l.opts.Namespace)
+	}
+	if object.GetName() == "" && object.GetGenerateName() != "" {
+		object.SetName(l.generateName(d, object))
+	}
+	if rule := nameProblem(object.GetName()); rule != "" {
+		l.problem(d.origin, ProblemInvalid, d.groupKind.kind, "metadata.name", rule)
+		return false
+	}
+	key := objectKey{l.canonical(d.groupKind), object.GetNamespace(), object.GetName()}
+	first, exists := l.seen[key]
+	if !exists {
+		l.seen[key] = d.origin
+		return true
+	}
+	if l.problems.full() {
+		return false
+	}
+	position := l.position(first, "")
+	l.problems.add(&Problem{
+		Position: l.position(d.origin, ""), Code: ProblemDuplicate,
+		Object: d.groupKind.kind + " " + qualifiedName(object), First: &position,
+		Message: fmt.Sprintf("is given twice, first in %s; remove one of them", position),
+	})
+	return false
+}
+
+// canonical maps the old group of a workload to the present one, where it is the same object.
+func (l *loader) canonical(g groupKind) groupKind {
+	if g.group == "extensions" {
+		g.group = "apps"
+	}
+	return g
+}
+
+// generateName stands in for the API server, which appends five random characters: here it is the first number that
+// is free.
+func (l *loader) generateName(d document, object metav1.Object) string {
+	key := objectKey{l.canonical(d.groupKind), object.GetNamespace(), ""}
+	for i := l.generated[objectKey{key.groupKind, key.namespace, object.GetGenerateName()}]; ; i++ {
+		key.name = fmt.Sprintf("%s%d", object.GetGenerateName(), i)
+		if _, taken := l.seen[key]; !taken {
+			l.generated[objectKey{key.groupKind, key.namespace, object.GetGenerateName()}] = i + 1
+			return key.name
+		}
+	}
+}
+
+// nameProblem says what is wrong with an object's name; empty if nothing is.
+func nameProblem(name string) string {
+	const maxLength = 253
+	switch {
+	case name == "":
+		return "must be given"
+	case len(name) > maxLength:
+		return fmt.Sprintf("must have at most %d characters, not %d", maxLength, len(name))
+	}
+	for i := 0; i < len(name); i++ {
+		c := name[i]
+		inner := c == '-' || c == '.'
+		if !('a' <= c && c <= 'z' || '0' <= c && c <= '9' || inner && i > 0 && i < len(name)-1) {
+			return fmt.Sprintf("%q must consist of lower-case letters, digits, '-' and '.', and start and end with a letter or digit", name)
+		}
+	}
+	return ""
+}
+
+// warnField passes on what a strict decoder found.
+func (l *loader) warnField(d document, name string, err error) {
+	fieldErr, ok := err.(sigsjson.FieldError)
+	if !ok {
+		return
+	}
+	path := fieldErr.FieldPath()
+	r := remark{
+		code: WarningUnknownField, kind: d.groupKind.kind, name: name, path: path,
+		message: "the kind has no such field; it is ignored",
+	}
+	if strings.HasPrefix(err.Error(), "duplicate") {
+		r.code, r.message = WarningDuplicateField, "the field is given twice; the last one counts"
+	}
+	l.warn(d.origin, r)
+}
+
+// sortEntries brings objects into the order of namespace and name.
+func sortEntries[P metav1.Object](entries []entry[P]) {
+	slices.SortFunc(entries, func(a, b entry[P]) int { return compareNames(a.object, b.object) })
+}
+
+func compareNames(a, b metav1.Object) int {
+	if c := strings.Compare(a.GetNamespace(), b.GetNamespace()); c != 0 {
+		return c
+	}
+	return strings.Compare(a.GetName(), b.GetName())
+}
+
+// listOf drops the origins.
+func listOf[P any](entries []entry[P]) []P {
+	if len(entries) == 0 {
+		return nil
+	}
+	out := make([]P, len(entries))
+	for i := range entries {
+		out[i] = entries[i].object
+	}
+	return out
+}

@@ -1,0 +1,57 @@
+// Package manifests reads Kubernetes objects, exactly as users have them, into a scheduling.Snapshot: YAML or JSON,
+// one document or many, lists as "kubectl get … -o yaml" and "-o json" print them, whole folders, dumps of running
+// clusters and manifests that were never applied.
+//
+// The smallest real use: what is in a folder, ready to be planned once the caller has said which machines there are.
+//
+//	sources, err := manifests.Files("cluster/")
+//	if err != nil {
+//		return err
+//	}
+//	result, err := manifests.Load(sources, manifests.Options{Now: time.Now()})
+//	if err != nil {
+//		return err // every problem with file, document, line and field
+//	}
+//	for _, w := range result.Warnings {
+//		fmt.Fprintln(os.Stderr, w)
+//	}
+//	snapshot := result.Snapshot
+//	snapshot.Catalogs = …
+//
+// # What is read
+//
+// Node, Pod, Namespace, Service, LimitRange, PersistentVolume, PersistentVolumeClaim, ReplicationController,
+// Deployment, ReplicaSet, StatefulSet, DaemonSet, Job, CronJob, PodDisruptionBudget, StorageClass, CSINode,
+// PriorityClass, RuntimeClass, NodePool, NodeClaim, NodeOverlay and EC2NodeClass. Other kinds are skipped, counted and
+// named in a warning; in the API groups of node autoscaling itself they are refused, since skipping them could change
+// the plan.
+//
+// # What is made of it
+//
+// A manifest is completed as the API server and its admission plugins would: namespaces, requests from limits,
+// defaults from LimitRanges, priorities from PriorityClasses, and overhead, node selector and tolerations from
+// RuntimeClasses. Objects that an API server has already seen (those with a UID or a creation time) are taken as they
+// are, but for what is harmless to repeat. NodePools and node classes are defaulted and validated.
+//
+// A workload without pods in the input is expanded to its replicas; one with pods there is not, not even partly,
+// because the input is then a picture of a cluster. Pods belong to a workload by owner references, to a Deployment or
+// CronJob also through the ReplicaSets or Jobs between them, whether those are in the input or not. A Job runs as many
+// pods as its parallelism and the missing completions allow, a CronJob runs once, a DaemonSet is handed on as it is.
+// Pods are named after the workload and numbered from 0: web-0, web-1. Where two workloads of a namespace share a
+// name, a StatefulSet keeps it and the other puts its kind behind its name: web-deployment-0.
+//
+// A pod waits for a place if it is bound to no node, has not ended, is not being deleted, is not held back by
+// scheduling gates, has not been promised a place by preemption, and belongs to no DaemonSet and to no kubelet.
+// Conditions are not read: manifests have none. Pods of machines that are going away wait too, if they will appear
+// again (SCH-091).
+//
+// A claim for a volume whose StorageClass is not in the input is given a class of that name that makes volumes
+// wherever the pod goes, with a warning.
+//
+// # What is refused
+//
+// Input that can't be meant is refused as a whole, with all its problems at once: text that is no YAML or JSON, fields
+// of the wrong type, invalid NodePools, objects given twice, requests that are negative or look like a slip of the
+// unit. Everything else that is odd is a Warning. Size, number of objects, nesting, and what aliases and replicas
+// unfold to are bounded by Limits.
+package manifests

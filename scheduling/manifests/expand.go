@@ -1,0 +1,183 @@
+package manifests
+
+import (
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+func deploymentWorkload(o origin, d *appsv1.Deployment) workload {
+	w := newWorkload(o, kindDeployment, "apps/v1", d, &d.Spec.Template)
+	w.count = replicas(d.Spec.Replicas)
+	w.labels = map[string]string{appsv1.DefaultDeploymentUniqueLabelKey: templateHash(&d.Spec.Template)}
+	return w
+}
+
+func statefulSetWorkload(o origin, s *appsv1.StatefulSet) workload {
+	w := newWorkload(o, kindStatefulSet, "apps/v1", s, &s.Spec.Template)
+	w.count = replicas(s.Spec.Replicas)
+	if s.Spec.Ordinals != nil {
+		w.first = int(s.Spec.Ordinals.Start)
+	}
+	w.claims = s.Spec.VolumeClaimTemplates
+	w.indexLabels = func(name string, index int) map[string]string {
+		return map[string]string{appsv1.StatefulSetPodNameLabel: name, appsv1.PodIndexLabel: strconv.Itoa(index)}
+	}
+	return w
+}
+
+// templateHash tells revisions of a Deployment apart, like the label the Deployment controller sets; the value is not
+// the same as a cluster's, which depends on the controller's version.
+func templateHash(template *corev1.PodTemplateSpec) string {
+	text, err := json.Marshal(template)
+	if err != nil {
+		text = []byte(template.Name) // a decoded template can always be encoded
+	}
+	hash := fnv.New64a()
+	hash.Write(text) // never fails
+	return strconv.FormatUint(hash.Sum64()%(1<<48), 36)
+}
+
+// expand makes the pods of workloads that have none, and the ReplicaSets and volume claims that come with them.
+func (l *loader) expand() {
+	list := l.workloadsToExpand()
+	slices.SortStableFunc(list, func(a, b workload) int {
+		// StatefulSets stay first: see workloadsToExpand.
+		if a.kind == b.kind {
+			return compareNames(a.object, b.object)
+		}
+		return kindOrder(a.kind) - kindOrder(b.kind)
+	})
+	if !l.countReplicas(list) {
+		return
+	}
+	prefixes := make(map[podPrefix]bool, len(list))
+	given := len(l.objects.pods)
+	for i := range list {
+		l.expandWorkload(&list[i], prefixes, given)
+	}
+}
+
+func kindOrder(kind string) int {
+	return slices.Index([]string{kindStatefulSet, kindDeployment, kindReplicaSet, kindReplicationController, kindJob, kindCronJob}, kind)
+}
+
+// countReplicas refuses the workload that goes beyond the bound, before anything is made.
+func (l *loader) countReplicas(list []workload) bool {
+	total := 0
+	for i := range list {
+		w := &list[i]
+		if w.count > l.limits.Replicas-total {
+			l.problem(w.origin, ProblemTooLarge, objectName(w.kind, qualifiedName(w.object)), w.countPath,
+				fmt.Sprintf("with %d pods the workloads of the input have more than the %d allowed", w.count, l.limits.Replicas))
+			return false
+		}
+		total += w.count
+	}
+	return true
+}
+
+// podPrefix is what the names of a workload's pods start with.
+type podPrefix struct{ namespace, prefix string }
+
+// expandWorkload makes the pods of one workload. given is how many pods the input itself has.
+func (l *loader) expandWorkload(w *workload, prefixes map[podPrefix]bool, given int) {
+	if w.template == nil || w.count == 0 {
+		return
+	}
+	if w.kind == kindDeployment {
+		l.addReplicaSet(w)
+	}
+	// The workload's own template stays as it was given.
+	w.template = w.template.DeepCopy()
+	l.admission.admit(l, w.admissible(), newPod)
+	namespace, prefix := w.object.GetNamespace(), l.freePrefix(w, prefixes, given)
+	shared := joinLabels(w.template.Labels, w.labels)
+	owners := []metav1.OwnerReference{w.owner}
+	// Pods of one workload share all that is the same: nobody may change a snapshot.
+	pods := make([]corev1.Pod, w.count)
+	l.objects.pods = slices.Grow(l.objects.pods, w.count)
+	for i := range pods {
+		pod := &pods[i]
+		index := w.first + i
+		pod.Namespace, pod.Name = namespace, prefix+strconv.Itoa(index)
+		pod.Labels, pod.Annotations = shared, w.template.Annotations
+		if w.indexLabels != nil {
+			pod.Labels = joinLabels(shared, w.indexLabels(pod.Name, index))
+		}
+		pod.OwnerReferences = owners
+		pod.Spec = w.template.Spec
+		pod.Status.Phase = corev1.PodPending
+		l.addClaims(w, pod, index)
+		l.objects.pods = append(l.objects.pods, entry[*corev1.Pod]{pod, w.origin})
+	}
+}
+
+// freePrefix is the workload's name, followed by its kind as often as it takes to keep its pods apart from all others.
+// Two prefixes give one name only if they are equal, since what follows is a number.
+func (l *loader) freePrefix(w *workload, prefixes map[podPrefix]bool, given int) string {
+	namespace, name := w.object.GetNamespace(), w.object.GetName()
+	for ; ; name += "-" + strings.ToLower(w.kind) {
+		candidate := podPrefix{namespace, name + "-"}
+		if prefixes[candidate] || given > 0 && l.podsInTheWay(w, candidate) {
+			continue
+		}
+		prefixes[candidate] = true
+		return candidate.prefix
+	}
+}
+
+func (l *loader) podsInTheWay(w *workload, candidate podPrefix) bool {
+	key := objectKey{groupKind{"", "Pod"}, candidate.namespace, ""}
+	for i := range w.count {
+		key.name = candidate.prefix + strconv.Itoa(w.first+i)
+		if _, taken := l.seen[key]; taken {
+			return true
+		}
+	}
+	return false
+}
+
+// addReplicaSet makes the ReplicaSet a Deployment would have, which owns the pods and spreads them by default.
+func (l *loader) addReplicaSet(w *workload) {
+	d, ok := w.object.(*appsv1.Deployment)
+	if !ok {
+		return
+	}
+	count := int32(w.count)
+	selector := d.Spec.Selector.DeepCopy()
+	if selector == nil {
+		selector = &metav1.LabelSelector{MatchLabels: maps.Clone(d.Spec.Template.Labels)}
+	}
+	selector.MatchLabels = joinLabels(selector.MatchLabels, w.labels)
+	set := &appsv1.ReplicaSet{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: d.Namespace, Name: d.Name + "-" + w.labels[appsv1.DefaultDeploymentUniqueLabelKey],
+			Labels:          joinLabels(d.Spec.Template.Labels, w.labels),
+			OwnerReferences: []metav1.OwnerReference{w.owner},
+		},
+		Spec: appsv1.ReplicaSetSpec{Replicas: &count, Selector: selector, Template: *d.Spec.Template.DeepCopy()},
+	}
+	set.Spec.Template.Labels = set.Labels
+	l.objects.replicaSets = append(l.objects.replicaSets, entry[*appsv1.ReplicaSet]{set, w.origin})
+	w.owner = ownerReference("apps/v1", kindReplicaSet, set.Name, set)
+}
+
+// joinLabels is base with more on top; base itself if there is nothing to add.
+func joinLabels(base, more map[string]string) map[string]string {
+	if len(more) == 0 {
+		return base
+	}
+	joined := make(map[string]string, len(base)+len(more))
+	maps.Copy(joined, base)
+	maps.Copy(joined, more)
+	return joined
+}

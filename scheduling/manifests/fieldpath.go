@@ -1,0 +1,263 @@
+package manifests
+
+import (
+	"encoding"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+	sigsjson "sigs.k8s.io/json"
+)
+
+// splitPath cuts "spec.containers[0].requests[cpu]" into spec, containers, 0, requests, cpu. What stands in brackets
+// is one step, whatever dots it has.
+func splitPath(path string) []string {
+	var steps []string
+	for path != "" {
+		switch {
+		case path[0] == '.':
+			path = path[1:]
+		case path[0] == '[':
+			end := strings.IndexByte(path, ']')
+			if end < 0 {
+				return append(steps, path[1:])
+			}
+			steps = append(steps, path[1:end])
+			path = path[end+1:]
+		default:
+			end := strings.IndexAny(path, ".[")
+			if end < 0 {
+				return append(steps, path)
+			}
+			steps = append(steps, path[:end])
+			path = path[end:]
+		}
+	}
+	return steps
+}
+
+// lineOf is the line of the field at path, or of the closest thing around it that exists.
+func lineOf(root *yaml.Node, path string) int {
+	line := root.Line
+	node := resolveAlias(root)
+	for _, step := range splitPath(path) {
+		var next *yaml.Node
+		switch node.Kind {
+		case yaml.MappingNode:
+			for i := 0; i+1 < len(node.Content); i += 2 {
+				// The last of two equal keys counts, as it does when decoding.
+				if key, ok := keyText(node.Content[i]); ok && key == step {
+					next, line = node.Content[i+1], node.Content[i].Line
+				}
+			}
+		case yaml.SequenceNode:
+			if i, err := strconv.Atoi(step); err == nil && i >= 0 && i < len(node.Content) {
+				next = node.Content[i]
+				line = next.Line
+			}
+		}
+		if next == nil {
+			return line
+		}
+		node = resolveAlias(next)
+	}
+	return line
+}
+
+// wrongField is a field whose value does not have the type it should.
+type wrongField struct {
+	path    string
+	line    int
+	message string
+}
+
+// wrongFields compares a document with the type it was to be decoded into and returns every field that does not fit.
+// A decoder stops at the first and, for quantities and durations, does not say where it is.
+func wrongFields(root *yaml.Node, into reflect.Type) []wrongField {
+	var d typeDiagnosis
+	d.visit(root, into, "", root.Line, 0)
+	return d.found
+}
+
+type typeDiagnosis struct {
+	found  []wrongField
+	steps  int
+	merges mergeBudget
+}
+
+// maxDiagnosisSteps keeps documents that are all aliases from being walked for ever.
+const maxDiagnosisSteps = 200_000
+
+func (d *typeDiagnosis) visit(n *yaml.Node, t reflect.Type, path string, line, depth int) {
+	d.steps++
+	if d.steps > maxDiagnosisSteps || depth > DefaultMaxDepth {
+		return
+	}
+	n = resolveAlias(n)
+	if n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null" {
+		return
+	}
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	switch {
+	case decodesItself(t):
+		d.leaf(n, t, path, line)
+	case t.Kind() == reflect.Struct:
+		d.fields(n, t, path, line, depth)
+	case t.Kind() == reflect.Map:
+		if d.expect(n, yaml.MappingNode, "an object", path, line) {
+			d.eachPair(n, func(key string, keyLine int, value *yaml.Node) {
+				d.visit(value, t.Elem(), path+"["+key+"]", keyLine, depth+1)
+			})
+		}
+	case t.Kind() == reflect.Slice && t.Elem().Kind() != reflect.Uint8:
+		if d.expect(n, yaml.SequenceNode, "a list", path, line) {
+			for i, item := range n.Content {
+				d.visit(item, t.Elem(), fmt.Sprintf("%s[%d]", path, i), item.Line, depth+1)
+			}
+		}
+	default:
+		d.leaf(n, t, path, line)
+	}
+}
+
+func (d *typeDiagnosis) fields(n *yaml.Node, t reflect.Type, path string, line, depth int) {
+	if !d.expect(n, yaml.MappingNode, "an object", path, line) {
+		return
+	}
+	d.eachPair(n, func(key string, keyLine int, value *yaml.Node) {
+		field, ok := fieldByJSONName(t, key)
+		if !ok {
+			return
+		}
+		child := key
+		if path != "" {
+			child = path + "." + key
+		}
+		d.visit(value, field, child, keyLine, depth+1)
+	})
+}
+
+func (d *typeDiagnosis) eachPair(n *yaml.Node, visit func(key string, line int, value *yaml.Node)) {
+	pairs, err := d.merges.flatten(n, 0, DefaultMaxDepth)
+	if err != nil {
+		return // its form was refused before its types were looked at
+	}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		if key, ok := keyText(pairs[i]); ok {
+			visit(key, pairs[i].Line, pairs[i+1])
+		}
+	}
+}
+
+func (d *typeDiagnosis) expect(n *yaml.Node, kind yaml.Kind, want, path string, line int) bool {
+	if n.Kind != kind {
+		d.add(path, line, fmt.Sprintf("must be %s, not %s", want, describe(n)))
+		return false
+	}
+	return true
+}
+
+func (d *typeDiagnosis) add(path string, line int, message string) {
+	d.found = append(d.found, wrongField{path, line, message})
+}
+
+// leaf tries to decode one value on its own.
+func (d *typeDiagnosis) leaf(n *yaml.Node, t reflect.Type, path string, line int) {
+	w := jsonWriter{limit: DefaultMaxBytes, maxDepth: DefaultMaxDepth}
+	if err := w.write(n, 0); err != nil {
+		return
+	}
+	err := sigsjson.UnmarshalCaseSensitivePreserveInts(w.out, reflect.New(t).Interface())
+	if err == nil {
+		return
+	}
+	message := fmt.Sprintf("must be %s, not %s", wanted(t), describe(n))
+	switch {
+	case t.Kind() == reflect.String && n.Kind == yaml.ScalarNode:
+		message += "; put it in quotes"
+	case decodesItself(t) && n.Kind == yaml.ScalarNode:
+		message += ": " + err.Error()
+	}
+	d.add(path, line, message)
+}
+
+func decodesItself(t reflect.Type) bool {
+	p := reflect.PointerTo(t)
+	return p.Implements(reflect.TypeFor[json.Unmarshaler]()) || p.Implements(reflect.TypeFor[encoding.TextUnmarshaler]())
+}
+
+// fieldByJSONName finds the type of a field, also in embedded structs without a name of their own.
+func fieldByJSONName(t reflect.Type, name string) (reflect.Type, bool) {
+	for i := range t.NumField() {
+		field := t.Field(i)
+		tag, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		switch {
+		case tag == "-":
+		case tag == name:
+			return field.Type, true
+		case tag == "" && field.Anonymous && field.Type.Kind() == reflect.Struct:
+			if found, ok := fieldByJSONName(field.Type, name); ok {
+				return found, true
+			}
+		}
+	}
+	return nil, false
+}
+
+// wanted names a type for a person.
+func wanted(t reflect.Type) string {
+	switch t.Name() {
+	case "Quantity":
+		return `a quantity such as "500m" or "2Gi"`
+	case "IntOrString":
+		return "a number or text"
+	case "Time", "MicroTime":
+		return `a time such as "2026-01-31T12:00:00Z"`
+	case "Duration", "NillableDuration":
+		return `a duration such as "1h30m"`
+	}
+	switch t.Kind() {
+	case reflect.String:
+		return "text"
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		return "a whole number"
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		return "a whole number that is not negative"
+	case reflect.Float32, reflect.Float64:
+		return "a number"
+	case reflect.Slice:
+		return "base64 text"
+	}
+	return "a " + t.Name()
+}
+
+// describe names what stands in the document.
+func describe(n *yaml.Node) string {
+	switch n.Kind {
+	case yaml.MappingNode:
+		return "an object"
+	case yaml.SequenceNode:
+		return "a list"
+	}
+	value := n.Value
+	if runes := []rune(value); len(runes) > 40 {
+		value = string(runes[:40]) + "…"
+	}
+	if _, ok := boolean(n); ok {
+		return fmt.Sprintf("the boolean %s", value)
+	}
+	switch n.ShortTag() {
+	case "!!int", "!!float":
+		return fmt.Sprintf("the number %s", value)
+	case "!!null":
+		return "null"
+	}
+	return strconv.Quote(value)
+}

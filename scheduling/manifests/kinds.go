@@ -1,0 +1,135 @@
+package manifests
+
+import (
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	nodev1 "k8s.io/api/node/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	storagev1 "k8s.io/api/storage/v1"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
+)
+
+// groupKind is a kind whatever its version.
+type groupKind struct{ group, kind string }
+
+// String is "Kind" or "Kind.group".
+func (g groupKind) String() string {
+	if g.group == "" {
+		return g.kind
+	}
+	return g.kind + "." + g.group
+}
+
+// objects is what was read, by kind, in the order of the input.
+type objects struct {
+	pods                   []entry[*corev1.Pod]
+	nodes                  []entry[*corev1.Node]
+	namespaces             []entry[*corev1.Namespace]
+	services               []entry[*corev1.Service]
+	limitRanges            []entry[*corev1.LimitRange]
+	persistentVolumes      []entry[*corev1.PersistentVolume]
+	persistentVolumeClaims []entry[*corev1.PersistentVolumeClaim]
+	replicationControllers []entry[*corev1.ReplicationController]
+	deployments            []entry[*appsv1.Deployment]
+	replicaSets            []entry[*appsv1.ReplicaSet]
+	statefulSets           []entry[*appsv1.StatefulSet]
+	daemonSets             []entry[*appsv1.DaemonSet]
+	jobs                   []entry[*batchv1.Job]
+	cronJobs               []entry[*batchv1.CronJob]
+	podDisruptionBudgets   []entry[*policyv1.PodDisruptionBudget]
+	storageClasses         []entry[*storagev1.StorageClass]
+	csiNodes               []entry[*storagev1.CSINode]
+	priorityClasses        []entry[*schedulingv1.PriorityClass]
+	runtimeClasses         []entry[*nodev1.RuntimeClass]
+	nodePools              []entry[*v1.NodePool]
+	nodeClaims             []entry[*v1.NodeClaim]
+	nodeOverlays           []entry[*v1.NodeOverlay]
+	nodeClasses            []entry[*awsv1.EC2NodeClass]
+}
+
+// entry is an object and where it was found.
+type entry[T any] struct {
+	object T
+	origin origin
+}
+
+// kind is how one kind is read.
+type kind struct {
+	// version is the one that is read; older versions have the same fields as far as planning goes.
+	version string
+	older   []string
+	// namespaced objects get a namespace, others lose theirs.
+	namespaced bool
+	// ours keeps apiVersion and kind in the object: the file format of the kind needs them.
+	ours bool
+	// upgrade changes an object of an older version that would mean something else in the current one; may be nil.
+	upgrade func(object any)
+	// decode decodes an object and keeps it.
+	decode func(l *loader, d document)
+}
+
+func (k kind) reads(version string) (older, ok bool) {
+	if version == k.version {
+		return false, true
+	}
+	ok = slices.Contains(k.older, version)
+	return ok, ok
+}
+
+// knownKinds lists what planning reads.
+func knownKinds() map[groupKind]kind {
+	const apps, batch, extensions = "apps", "batch", "extensions"
+	return map[groupKind]kind{
+		{"", "Pod"}:                   {version: "v1", namespaced: true, decode: decodeInto(func(o *objects) *[]entry[*corev1.Pod] { return &o.pods })},
+		{"", "Node"}:                  {version: "v1", decode: decodeInto(func(o *objects) *[]entry[*corev1.Node] { return &o.nodes })},
+		{"", "Namespace"}:             {version: "v1", decode: decodeInto(func(o *objects) *[]entry[*corev1.Namespace] { return &o.namespaces })},
+		{"", "Service"}:               {version: "v1", namespaced: true, decode: decodeInto(func(o *objects) *[]entry[*corev1.Service] { return &o.services })},
+		{"", "LimitRange"}:            {version: "v1", namespaced: true, decode: decodeInto(func(o *objects) *[]entry[*corev1.LimitRange] { return &o.limitRanges })},
+		{"", "PersistentVolume"}:      {version: "v1", decode: decodeInto(func(o *objects) *[]entry[*corev1.PersistentVolume] { return &o.persistentVolumes })},
+		{"", "PersistentVolumeClaim"}: {version: "v1", namespaced: true, decode: decodeInto(func(o *objects) *[]entry[*corev1.PersistentVolumeClaim] { return &o.persistentVolumeClaims })},
+		{"", "ReplicationController"}: {version: "v1", namespaced: true, decode: decodeInto(func(o *objects) *[]entry[*corev1.ReplicationController] { return &o.replicationControllers })},
+
+		{apps, "Deployment"}:  {version: "v1", older: []string{"v1beta1", "v1beta2"}, namespaced: true, decode: decodeInto(func(o *objects) *[]entry[*appsv1.Deployment] { return &o.deployments })},
+		{apps, "ReplicaSet"}:  {version: "v1", older: []string{"v1beta2"}, namespaced: true, decode: decodeInto(func(o *objects) *[]entry[*appsv1.ReplicaSet] { return &o.replicaSets })},
+		{apps, "StatefulSet"}: {version: "v1", older: []string{"v1beta1", "v1beta2"}, namespaced: true, decode: decodeInto(func(o *objects) *[]entry[*appsv1.StatefulSet] { return &o.statefulSets })},
+		{apps, "DaemonSet"}:   {version: "v1", older: []string{"v1beta2"}, namespaced: true, decode: decodeInto(func(o *objects) *[]entry[*appsv1.DaemonSet] { return &o.daemonSets })},
+		// The group the workloads of package apps came from.
+		{extensions, "Deployment"}: {older: []string{"v1beta1"}, namespaced: true, decode: decodeInto(func(o *objects) *[]entry[*appsv1.Deployment] { return &o.deployments })},
+		{extensions, "ReplicaSet"}: {older: []string{"v1beta1"}, namespaced: true, decode: decodeInto(func(o *objects) *[]entry[*appsv1.ReplicaSet] { return &o.replicaSets })},
+		{extensions, "DaemonSet"}:  {older: []string{"v1beta1"}, namespaced: true, decode: decodeInto(func(o *objects) *[]entry[*appsv1.DaemonSet] { return &o.daemonSets })},
+
+		{batch, "Job"}:     {version: "v1", namespaced: true, decode: decodeInto(func(o *objects) *[]entry[*batchv1.Job] { return &o.jobs })},
+		{batch, "CronJob"}: {version: "v1", older: []string{"v1beta1"}, namespaced: true, decode: decodeInto(func(o *objects) *[]entry[*batchv1.CronJob] { return &o.cronJobs })},
+
+		{"policy", "PodDisruptionBudget"}: {version: "v1", older: []string{"v1beta1"}, upgrade: upgradeBudget, namespaced: true, decode: decodeInto(func(o *objects) *[]entry[*policyv1.PodDisruptionBudget] { return &o.podDisruptionBudgets })},
+
+		{"storage.k8s.io", "StorageClass"}: {version: "v1", older: []string{"v1beta1"}, decode: decodeInto(func(o *objects) *[]entry[*storagev1.StorageClass] { return &o.storageClasses })},
+		{"storage.k8s.io", "CSINode"}:      {version: "v1", older: []string{"v1beta1"}, decode: decodeInto(func(o *objects) *[]entry[*storagev1.CSINode] { return &o.csiNodes })},
+
+		{"scheduling.k8s.io", "PriorityClass"}: {version: "v1", older: []string{"v1beta1"}, decode: decodeInto(func(o *objects) *[]entry[*schedulingv1.PriorityClass] { return &o.priorityClasses })},
+		{"node.k8s.io", "RuntimeClass"}:        {version: "v1", older: []string{"v1beta1"}, decode: decodeInto(func(o *objects) *[]entry[*nodev1.RuntimeClass] { return &o.runtimeClasses })},
+
+		{v1.Group, v1.KindNodePool}:           {version: v1.Version, ours: true, decode: decodeInto(func(o *objects) *[]entry[*v1.NodePool] { return &o.nodePools })},
+		{v1.Group, v1.KindNodeClaim}:          {version: v1.Version, ours: true, decode: decodeInto(func(o *objects) *[]entry[*v1.NodeClaim] { return &o.nodeClaims })},
+		{v1.Group, v1.KindNodeOverlay}:        {version: v1.NodeOverlayVersion, ours: true, decode: decodeInto(func(o *objects) *[]entry[*v1.NodeOverlay] { return &o.nodeOverlays })},
+		{awsv1.Group, awsv1.KindEC2NodeClass}: {version: awsv1.Version, ours: true, decode: decodeInto(func(o *objects) *[]entry[*awsv1.EC2NodeClass] { return &o.nodeClasses })},
+	}
+}
+
+// upgradeBudget keeps a budget whose empty selector selected nothing from selecting everything.
+func upgradeBudget(object any) {
+	budget, ok := object.(*policyv1.PodDisruptionBudget)
+	if ok && budget.Spec.Selector != nil && len(budget.Spec.Selector.MatchLabels)+len(budget.Spec.Selector.MatchExpressions) == 0 {
+		budget.Spec.Selector = nil
+	}
+}
+
+// strictGroup tells the API groups of node autoscaling itself. Skipping one of their objects would change the plan
+// without a word, so a kind or version that is not known there is refused (API-015).
+func strictGroup(group string) bool { return group == v1.Group || group == awsv1.Group }

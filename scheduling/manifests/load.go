@@ -1,0 +1,149 @@
+package manifests
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/drawknife/drawknife/api/requirements"
+	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
+	"github.com/drawknife/drawknife/scheduling"
+)
+
+// Options say how input is read. The zero value is a good start.
+type Options struct {
+	// Now becomes Snapshot.Time; the package reads no clock. Zero stays zero.
+	Now time.Time
+	// Namespace is where namespaced objects without a namespace live. Empty: "default".
+	Namespace string
+	// Vocabulary decides which label keys a NodePool may use, and becomes Snapshot.Vocabulary. The zero value stands
+	// for requirements.CoreVocabulary().
+	Vocabulary requirements.Vocabulary
+	// Limits bound the input.
+	Limits Limits
+}
+
+// Result is what was loaded.
+type Result struct {
+	// Snapshot holds everything planning reads, but for Catalogs and NodePool.Catalog: which machines there are is
+	// not in manifests, so the caller adds them. Lists are sorted by namespace and name.
+	Snapshot *scheduling.Snapshot
+	// NodeClasses are the node classes of the input, defaulted and validated, by name.
+	NodeClasses []*awsv1.EC2NodeClass
+	// Warnings are remarks on input that was loaded nevertheless.
+	Warnings []Warning
+	// Skipped counts the objects of kinds that planning does not read, by "Kind" or "Kind.group". Nil: none.
+	Skipped map[string]int
+}
+
+// Load reads Kubernetes objects into a Snapshot.
+//
+// Input that can't be meant is refused as a whole with a *LoadError that lists every problem of every document: see
+// the ProblemCode constants. Whatever else is odd becomes a Warning. The result does not depend on the order of the
+// sources, and shares no memory with them. Load keeps no state and may be called from many goroutines.
+func Load(sources []Source, opts Options) (*Result, error) {
+	l := newLoader(sources, opts)
+	if l.checkSize() {
+		for i := range l.sources {
+			l.readSource(i)
+		}
+		l.validate()
+	}
+	if err := l.problems.err(); err != nil {
+		return nil, err
+	}
+	result := l.assemble()
+	if err := l.problems.err(); err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+// loader is the state of one Load.
+type loader struct {
+	opts    Options
+	limits  Limits
+	sources []Source
+	kinds   map[groupKind]kind
+	objects objects
+	seen    map[objectKey]origin
+	// generated is, per kind, namespace and prefix, the next number to try for a generated name.
+	generated map[objectKey]int
+	admission admission
+	problems  problems
+	warnings  warnings
+	skipped   map[string]int
+	count     int
+	// unfolded is how many bytes of JSON YAML documents have become.
+	unfolded int64
+	// parsed is the last document that was parsed again to find a line.
+	parsed parsedOrigin
+}
+
+func newLoader(sources []Source, opts Options) *loader {
+	if opts.Namespace == "" {
+		opts.Namespace = "default"
+	}
+	l := &loader{
+		opts:      opts,
+		limits:    opts.Limits.withDefaults(),
+		kinds:     knownKinds(),
+		seen:      make(map[objectKey]origin),
+		generated: make(map[objectKey]int),
+		skipped:   make(map[string]int),
+	}
+	l.problems.limit = l.limits.Problems
+	// Whatever depends on order, such as which of two messages comes first, must not depend on the caller's.
+	l.sources = slices.Clone(sources)
+	slices.SortStableFunc(l.sources, func(a, b Source) int {
+		return cmp.Or(strings.Compare(a.Name, b.Name), bytes.Compare(a.Data, b.Data))
+	})
+	return l
+}
+
+func (l *loader) checkSize() bool {
+	var total int64
+	for _, source := range l.sources {
+		total += int64(len(source.Data))
+		if total > l.limits.Bytes {
+			l.problems.add(&Problem{
+				Position: Position{Source: source.Name}, Code: ProblemTooLarge,
+				Message: fmt.Sprintf("the input is larger than %d bytes", l.limits.Bytes),
+			})
+			return false
+		}
+	}
+	return true
+}
+
+// problem records a problem of the object at o; path may be empty.
+func (l *loader) problem(o origin, code ProblemCode, object, path, message string) {
+	if l.problems.full() {
+		return
+	}
+	l.problems.add(&Problem{Position: l.position(o, path), Code: code, Object: object, Path: path, Message: message})
+}
+
+// remark is what a warning says; warnings of one code, kind, path and detail are folded into one.
+type remark struct {
+	code WarningCode
+	// kind and name make the object; name is "namespace/name" or "name".
+	kind, name string
+	path       string
+	message    string
+	detail     string
+}
+
+func (l *loader) warn(o origin, r remark) {
+	key := newFoldKey(r.code, r.kind, r.path, r.detail)
+	if l.warnings.fold(key) {
+		return
+	}
+	l.warnings.add(key, Warning{
+		Position: l.position(o, r.path), Code: r.code,
+		Object: strings.TrimSpace(r.kind + " " + r.name), Path: r.path, Message: r.message,
+	})
+}

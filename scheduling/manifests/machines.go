@@ -1,0 +1,176 @@
+package manifests
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/scheduling"
+)
+
+// provisionerLabel names the pool of a node of the first API generation.
+const provisionerLabel = "karpenter.sh/provisioner-name"
+
+// machine is a Node, a NodeClaim or both, on its way into the snapshot.
+type machine struct {
+	node  scheduling.Node
+	entry origin
+	kind  string
+}
+
+// machines joins Nodes with the NodeClaims they were made for, sorted by name: by the provider's ID, else by the name
+// of the node that the claim states, else by equal names if one of the two has no ID yet.
+func (l *loader) machines() []machine {
+	claims := l.indexClaims()
+	list := make([]machine, 0, len(l.objects.nodes)+len(l.objects.nodeClaims))
+	names := make(map[string]bool, len(l.objects.nodes))
+	for _, e := range l.objects.nodes {
+		completeNode(e.object)
+		names[e.object.Name] = true
+		list = append(list, machine{scheduling.Node{Name: e.object.Name, Object: e.object}, e.origin, "Node"})
+	}
+	// The surest sign first, for all nodes, before a weaker one may speak for another node.
+	for _, find := range []func(*corev1.Node) *v1.NodeClaim{claims.sameProviderID, claims.stated, claims.sameName} {
+		for i := range list {
+			if n := &list[i].node; n.Claim == nil {
+				n.Claim = claims.take(find(n.Object))
+			}
+		}
+	}
+	for _, e := range l.objects.nodeClaims {
+		switch {
+		case claims.taken[e.object.Name]:
+		case names[e.object.Name]:
+			l.problem(e.origin, ProblemInvalid, "NodeClaim "+e.object.Name, "status.providerID",
+				fmt.Sprintf("is %q, while the Node of the same name is another machine; machines need names of their own", e.object.Status.ProviderID))
+		default:
+			list = append(list, machine{scheduling.Node{Name: e.object.Name, Claim: e.object}, e.origin, "NodeClaim"})
+		}
+	}
+	for i := range list {
+		l.completeMachine(&list[i])
+	}
+	slices.SortFunc(list, func(a, b machine) int { return strings.Compare(a.node.Name, b.node.Name) })
+	return list
+}
+
+// claimIndex finds the claim of a node.
+type claimIndex struct {
+	byProvider, byNode, byName map[string]*v1.NodeClaim
+	taken                      map[string]bool
+}
+
+// indexClaims also refuses provider IDs that two objects of a kind lay claim to: one machine would count twice.
+func (l *loader) indexClaims() *claimIndex {
+	index := &claimIndex{
+		byProvider: make(map[string]*v1.NodeClaim), byNode: make(map[string]*v1.NodeClaim),
+		byName: make(map[string]*v1.NodeClaim), taken: make(map[string]bool),
+	}
+	for _, e := range l.objects.nodeClaims {
+		claim := e.object
+		index.byName[claim.Name] = claim
+		if id := claim.Status.ProviderID; id != "" {
+			if other := index.byProvider[id]; other != nil {
+				l.problem(e.origin, ProblemInvalid, "NodeClaim "+claim.Name, "status.providerID",
+					fmt.Sprintf("%q is also that of NodeClaim %s; a machine has one claim", id, other.Name))
+			}
+			index.byProvider[id] = claim
+		}
+		if name := claim.Status.NodeName; name != "" {
+			index.byNode[name] = claim
+		}
+	}
+	nodes := make(map[string]string, len(l.objects.nodes))
+	for _, e := range l.objects.nodes {
+		id := e.object.Spec.ProviderID
+		if id == "" {
+			continue
+		}
+		if other, exists := nodes[id]; exists {
+			l.problem(e.origin, ProblemInvalid, "Node "+e.object.Name, "spec.providerID",
+				fmt.Sprintf("%q is also that of Node %s; a machine has one node", id, other))
+		}
+		nodes[id] = e.object.Name
+	}
+	return index
+}
+
+// take hands out a claim once.
+func (c *claimIndex) take(claim *v1.NodeClaim) *v1.NodeClaim {
+	if claim == nil || c.taken[claim.Name] {
+		return nil
+	}
+	c.taken[claim.Name] = true
+	return claim
+}
+
+func (c *claimIndex) sameProviderID(node *corev1.Node) *v1.NodeClaim {
+	return c.byProvider[node.Spec.ProviderID] // nothing is kept under the empty ID
+}
+
+// stated is the claim that names the node as its own.
+func (c *claimIndex) stated(node *corev1.Node) *v1.NodeClaim {
+	return unlessOther(c.byNode[node.Name], node)
+}
+
+func (c *claimIndex) sameName(node *corev1.Node) *v1.NodeClaim {
+	return unlessOther(c.byName[node.Name], node)
+}
+
+// unlessOther drops a claim whose provider ID says that it is another machine.
+func unlessOther(claim *v1.NodeClaim, node *corev1.Node) *v1.NodeClaim {
+	if claim != nil && claim.Status.ProviderID != "" && node.Spec.ProviderID != "" {
+		return nil
+	}
+	return claim
+}
+
+// completeMachine finds out whose a machine is, and whether it is going away.
+func (l *loader) completeMachine(m *machine) {
+	n := &m.node
+	if n.Object != nil {
+		n.Pool = poolOf(n.Object.Labels)
+		n.Leaving = n.Object.DeletionTimestamp != nil
+	}
+	if n.Claim != nil {
+		if n.Pool.IsZero() {
+			n.Pool = poolOf(n.Claim.Labels)
+		}
+		n.Leaving = n.Leaving || n.Claim.DeletionTimestamp != nil
+	}
+	if n.Pool.IsZero() {
+		return
+	}
+	key := objectKey{groupKind{v1.Group, v1.KindNodePool}, "", n.Pool.Name}
+	if _, known := l.seen[key]; !known || n.Pool.Generation != v1.GenerationV1 {
+		l.warn(m.entry, remark{
+			code: WarningNodePool, kind: m.kind, name: n.Name, detail: n.Pool.String(),
+			message: fmt.Sprintf("its pool %q is not in the input", n.Pool),
+		})
+	}
+}
+
+// poolOf reads the pool from the labels of a node or claim.
+func poolOf(labels map[string]string) v1.PoolKey {
+	if name := labels[v1.NodePoolLabelKey]; name != "" {
+		return v1.NewPoolKey(name)
+	}
+	if name := labels[provisionerLabel]; name != "" {
+		return v1.PoolKey{Generation: v1.GenerationV1Alpha5, Name: name}
+	}
+	return v1.PoolKey{}
+}
+
+// completeNode fills in what a node written by hand leaves out and every real one has: allocatable (capacity, by the
+// API's default) and the hostname label.
+func completeNode(node *corev1.Node) {
+	if node.Status.Allocatable == nil {
+		node.Status.Allocatable = node.Status.Capacity
+	}
+	if _, ok := node.Labels[corev1.LabelHostname]; !ok {
+		node.Labels = joinLabels(node.Labels, map[string]string{corev1.LabelHostname: node.Name})
+	}
+}

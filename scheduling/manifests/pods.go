@@ -1,0 +1,90 @@
+package manifests
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// placePods sorts the pods into those that hold a place on a machine and those that wait for one. Manifests have no
+// conditions, so a pod waits if it is live and nothing keeps it from being scheduled; beyond that the rules are those
+// of SCH-090.
+func (l *loader) placePods(machines []machine) (pending []*corev1.Pod) {
+	index := make(map[string]*machine, len(machines))
+	for i := range machines {
+		if machines[i].node.Object != nil {
+			index[machines[i].node.Name] = &machines[i]
+		}
+	}
+	pending = make([]*corev1.Pod, 0, len(l.objects.pods))
+	for _, e := range l.objects.pods {
+		pod := e.object
+		switch {
+		case isTerminal(pod):
+		case pod.Spec.NodeName != "":
+			m := index[pod.Spec.NodeName]
+			if m == nil {
+				l.warn(e.origin, remark{
+					code: WarningUnknownNode, kind: "Pod", name: qualifiedName(pod), path: "spec.nodeName",
+					message: "the pod is bound to node " + pod.Spec.NodeName + ", which is not in the input; the pod is left out",
+				})
+				continue
+			}
+			m.node.Pods = append(m.node.Pods, pod)
+		case l.awaitsPlace(e):
+			pending = append(pending, pod)
+		}
+	}
+	for i := range machines {
+		slices.SortFunc(machines[i].node.Pods, comparePods)
+	}
+	pending = append(pending, l.displaced(machines)...)
+	slices.SortFunc(pending, comparePods)
+	return pending
+}
+
+func comparePods(a, b *corev1.Pod) int { return compareNames(a, b) }
+
+// awaitsPlace reports whether an unbound pod wants to be scheduled, and says so when the reason might surprise.
+func (l *loader) awaitsPlace(e entry[*corev1.Pod]) bool {
+	pod := e.object
+	switch {
+	case pod.DeletionTimestamp != nil, isDaemonPod(pod), isStatic(pod):
+		return false
+	case len(pod.Spec.SchedulingGates) > 0:
+		l.warn(e.origin, remark{
+			code: WarningGated, kind: "Pod", name: qualifiedName(pod), path: "spec.schedulingGates",
+			message: "the pod waits behind scheduling gates and is left out",
+		})
+		return false
+	case pod.Status.NominatedNodeName != "":
+		l.warn(e.origin, remark{
+			code: WarningNominated, kind: "Pod", name: qualifiedName(pod), path: "status.nominatedNodeName",
+			message: "the pod has been promised a place on node " + pod.Status.NominatedNodeName + " and is left out",
+		})
+		return false
+	}
+	return true
+}
+
+// isTerminal pods have run to their end and hold nothing.
+func isTerminal(pod *corev1.Pod) bool {
+	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
+}
+
+func isDaemonPod(pod *corev1.Pod) bool { return ownedBy(pod, groupApps, kindDaemonSet) }
+
+// isStatic tells pods that a kubelet runs from a file; the API server only holds their image.
+func isStatic(pod *corev1.Pod) bool {
+	_, mirror := pod.Annotations[corev1.MirrorPodAnnotationKey]
+	return mirror || ownedBy(pod, "", "Node")
+}
+
+func ownedBy(pod *corev1.Pod, group, kind string) bool {
+	for _, ref := range pod.OwnerReferences {
+		if ref.Kind == kind && ownerKey(pod, ref).group == group {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,156 @@
+package manifests
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Position is a place in the input.
+type Position struct {
+	// Source is the Name of the Source.
+	Source string `json:"source"`
+	// Document counts the documents of the source from 1, leaving out empty ones. 0: the source as a whole.
+	Document int `json:"document,omitempty"`
+	// Item counts the items from 1 when the document is a list. 0: not in a list.
+	Item int `json:"item,omitempty"`
+	// Line counts the lines of the source from 1. 0: unknown.
+	Line int `json:"line,omitempty"`
+}
+
+// String is "pods.yaml: document 1, item 7, line 123", without the parts that are not known.
+func (p Position) String() string {
+	var parts []string
+	for _, part := range []struct {
+		word   string
+		number int
+	}{{"document", p.Document}, {"item", p.Item}, {"line", p.Line}} {
+		if part.number > 0 {
+			parts = append(parts, fmt.Sprintf("%s %d", part.word, part.number))
+		}
+	}
+	if len(parts) == 0 {
+		return p.Source
+	}
+	return p.Source + ": " + strings.Join(parts, ", ")
+}
+
+func (p Position) compare(o Position) int {
+	return cmp.Or(
+		strings.Compare(p.Source, o.Source),
+		cmp.Compare(p.Document, o.Document),
+		cmp.Compare(p.Item, o.Item),
+		cmp.Compare(p.Line, o.Line),
+	)
+}
+
+// ProblemCode says what kind of problem it is, for callers that act on it. Codes are stable.
+type ProblemCode string
+
+const (
+	// ProblemMalformed is a document that is not YAML or JSON, or not a Kubernetes object.
+	ProblemMalformed ProblemCode = "Malformed"
+	// ProblemVersion is a kind that is known in an apiVersion that is not.
+	ProblemVersion ProblemCode = "UnknownVersion"
+	// ProblemType is a field with a value of the wrong type.
+	ProblemType ProblemCode = "WrongType"
+	// ProblemInvalid is a field that breaks a rule of its kind.
+	ProblemInvalid ProblemCode = "Invalid"
+	// ProblemRequest is a resource amount that is negative or can't be meant.
+	ProblemRequest ProblemCode = "ImpossibleRequest"
+	// ProblemDuplicate is an object that was given twice.
+	ProblemDuplicate ProblemCode = "Duplicate"
+	// ProblemTooLarge is input beyond one of the Limits.
+	ProblemTooLarge ProblemCode = "TooLarge"
+)
+
+// Problem is one reason why the input was refused. It is an error: errors.As finds the first of a LoadError.
+type Problem struct {
+	// Position is where.
+	Position
+	// Code is the kind of problem.
+	Code ProblemCode
+	// Object is "Kind namespace/name", or less where less is known.
+	Object string
+	// Path is the field, as in "spec.containers[0].resources.requests[cpu]". Empty: the object as a whole.
+	Path string
+	// Message says what is wrong and what would be right.
+	Message string
+	// First is, for a duplicate, where the object was given first; nil otherwise.
+	First *Position
+}
+
+// Error is one line: position, object, path, message.
+func (p *Problem) Error() string {
+	return joinNonEmpty(p.Position.String(), p.Object, p.Path, p.Message)
+}
+
+func joinNonEmpty(parts ...string) string {
+	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), ": ")
+}
+
+// LoadError is everything that was wrong with the input. Nothing was loaded.
+type LoadError struct {
+	// Problems by position; at least one, at most Limits.Problems.
+	Problems []*Problem
+	// More counts the problems that were left out.
+	More int
+}
+
+// Error lists the problems, one a line.
+func (e *LoadError) Error() string {
+	lines := make([]string, 0, len(e.Problems)+1)
+	for _, p := range e.Problems {
+		lines = append(lines, p.Error())
+	}
+	if e.More > 0 {
+		lines = append(lines, fmt.Sprintf("and %d more problems", e.More))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Unwrap lets errors.As and errors.Is look at each problem.
+func (e *LoadError) Unwrap() []error {
+	errs := make([]error, len(e.Problems))
+	for i, p := range e.Problems {
+		errs[i] = p
+	}
+	return errs
+}
+
+// problems collects up to a bound.
+type problems struct {
+	list  []*Problem
+	more  int
+	limit int
+}
+
+func (p *problems) add(problem *Problem) {
+	if len(p.list) >= p.limit {
+		p.more++
+		return
+	}
+	p.list = append(p.list, problem)
+}
+
+// full counts a further problem if it would only be counted, and reports whether it was. Asking first spares the
+// work of finding out where a problem is, which would make a file of nothing but problems take for ever.
+func (p *problems) full() bool {
+	if len(p.list) < p.limit {
+		return false
+	}
+	p.more++
+	return true
+}
+
+// err is nil when there are none.
+func (p *problems) err() error {
+	if len(p.list) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(p.list, func(a, b *Problem) int {
+		return cmp.Or(a.compare(b.Position), strings.Compare(a.Path, b.Path))
+	})
+	return &LoadError{Problems: p.list, More: p.more}
+}

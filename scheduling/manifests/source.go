@@ -1,0 +1,130 @@
+package manifests
+
+import (
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Source is one input: the whole content of a file or stream.
+type Source struct {
+	// Name is what messages call the source; a file's path as the user wrote it, "-" for standard input.
+	Name string
+	// Data is the content: YAML or JSON, one document or many. Load reads it and keeps nothing of it.
+	Data []byte
+}
+
+// Read makes a Source of everything r holds. More than DefaultMaxBytes is an error.
+func Read(name string, r io.Reader) (Source, error) {
+	return readWithin(name, r, DefaultMaxBytes)
+}
+
+func readWithin(name string, r io.Reader, limit int64) (Source, error) {
+	data, err := io.ReadAll(io.LimitReader(r, limit+1))
+	if err != nil {
+		return Source{}, fmt.Errorf("reading %s: %w", name, err)
+	}
+	if int64(len(data)) > limit {
+		return Source{}, fmt.Errorf("reading %s: the input is larger than %d bytes; split it, or leave out what planning does not need", name, limit)
+	}
+	return Source{Name: name, Data: data}, nil
+}
+
+// Files reads files and folders into Sources, sorted by path. A file that is named is read whatever it is called; a
+// folder is searched to any depth for *.yaml, *.yml and *.json, leaving out names that start with a dot. A file
+// reached twice is read once. The input may hold DefaultMaxBytes in all. It stops at the first file it can't read.
+func Files(paths ...string) ([]Source, error) {
+	return filesWithin(paths, DefaultMaxBytes)
+}
+
+func filesWithin(paths []string, limit int64) ([]Source, error) {
+	names, err := expandPaths(paths)
+	if err != nil {
+		return nil, err
+	}
+	sources := make([]Source, 0, len(names))
+	for _, name := range names {
+		source, err := readFile(name, limit)
+		if err != nil {
+			return nil, err
+		}
+		limit -= int64(len(source.Data))
+		sources = append(sources, source)
+	}
+	return sources, nil
+}
+
+func readFile(name string, limit int64) (Source, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return Source{}, fmt.Errorf("reading manifests: %w", err)
+	}
+	defer file.Close() // nothing was written, so closing can't lose anything
+	return readWithin(name, file, limit)
+}
+
+// expandPaths lists the files behind paths, each once, in order.
+func expandPaths(paths []string) ([]string, error) {
+	var names []string
+	for _, path := range paths {
+		info, err := os.Stat(path)
+		if err != nil {
+			return nil, fmt.Errorf("reading manifests: %w", err)
+		}
+		if !info.IsDir() {
+			names = append(names, filepath.Clean(path))
+			continue
+		}
+		found, err := findManifests(path)
+		if err != nil {
+			return nil, err
+		}
+		names = append(names, found...)
+	}
+	slices.Sort(names)
+	return slices.Compact(names), nil
+}
+
+func findManifests(root string) ([]string, error) {
+	var names []string
+	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		hidden := strings.HasPrefix(entry.Name(), ".") && path != root
+		if entry.IsDir() {
+			if hidden {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		if hidden || !isManifest(path) {
+			return nil
+		}
+		// A link to a file is read like the file; a link to a folder is not followed, so there are no loops.
+		info, err := os.Stat(path)
+		if err != nil {
+			return err
+		}
+		if info.Mode().IsRegular() {
+			names = append(names, filepath.Clean(path))
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("searching %s for manifests: %w", root, err)
+	}
+	return names, nil
+}
+
+func isManifest(path string) bool {
+	switch strings.ToLower(filepath.Ext(path)) {
+	case ".yaml", ".yml", ".json":
+		return true
+	}
+	return false
+}

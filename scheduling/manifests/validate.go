@@ -1,0 +1,188 @@
+package manifests
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/drawknife/drawknife/api/requirements"
+	v1 "github.com/drawknife/drawknife/api/v1"
+)
+
+// validate checks the objects one by one, so that the problems of all of them are known before anything is made of
+// any.
+func (l *loader) validate() {
+	l.validatePools()
+	for _, e := range l.objects.pods {
+		l.validatePodSpec(e.origin, "Pod", qualifiedName(e.object), "spec", &e.object.Spec)
+	}
+	for _, t := range l.templates() {
+		l.validatePodSpec(t.origin, t.kind, qualifiedName(t.object), t.path+".spec", &t.template.Spec)
+	}
+	for _, e := range l.objects.runtimeClasses {
+		if e.object.Overhead != nil {
+			l.validateAmounts(e.origin, "RuntimeClass", e.object.Name, "overhead.podFixed", e.object.Overhead.PodFixed)
+		}
+	}
+	for _, e := range l.objects.limitRanges {
+		for i, item := range e.object.Spec.Limits {
+			path := fmt.Sprintf("spec.limits[%d].", i)
+			l.validateAmounts(e.origin, "LimitRange", qualifiedName(e.object), path+"defaultRequest", item.DefaultRequest)
+			l.validateAmounts(e.origin, "LimitRange", qualifiedName(e.object), path+"default", item.Default)
+		}
+	}
+	l.validateCounts()
+}
+
+// validatePools fills in the defaults of the objects of node autoscaling and applies their rules, those that depend
+// on the vocabulary included.
+func (l *loader) validatePools() {
+	lookup := l.vocabulary().Compile()
+	for _, e := range l.objects.nodePools {
+		e.object.Default()
+		errs := append(e.object.Validate(), requirements.ValidateNodePool(e.object, lookup)...)
+		l.fieldProblems(e.origin, "NodePool "+e.object.Name, errs)
+		l.ignoredValues(e, lookup)
+	}
+	for _, e := range l.objects.nodeClaims {
+		e.object.Default()
+		l.fieldProblems(e.origin, "NodeClaim "+e.object.Name, e.object.Validate())
+	}
+	for _, e := range l.objects.nodeOverlays {
+		e.object.Default()
+		errs := append(e.object.Validate(),
+			requirements.ValidateRequirements(e.object.Spec.Requirements, lookup, field.NewPath("spec", "requirements"))...)
+		l.fieldProblems(e.origin, "NodeOverlay "+e.object.Name, errs)
+	}
+	for _, e := range l.objects.nodeClasses {
+		e.object.Default()
+		l.fieldProblems(e.origin, "EC2NodeClass "+e.object.Name, e.object.Validate())
+	}
+}
+
+// ignoredValues passes on what the validation of requirements lets pass with a word.
+func (l *loader) ignoredValues(e entry[*v1.NodePool], lookup *requirements.Lookup) {
+	path := field.NewPath("spec", "template", "spec", "requirements")
+	for _, text := range requirements.RequirementWarnings(e.object.Spec.Template.Spec.Requirements, lookup, path) {
+		at, message, _ := strings.Cut(text, ": ")
+		l.warn(e.origin, remark{
+			code: WarningIgnoredValue, kind: v1.KindNodePool, name: e.object.Name, path: at, message: message, detail: message,
+		})
+	}
+}
+
+func (l *loader) vocabulary() requirements.Vocabulary {
+	if l.opts.Vocabulary.IsZero() {
+		return requirements.CoreVocabulary()
+	}
+	return l.opts.Vocabulary
+}
+
+// fieldProblems turns field errors into problems. Where the two validations of a kind say the same of a field, the
+// first is enough.
+func (l *loader) fieldProblems(o origin, object string, errs field.ErrorList) {
+	type statement struct {
+		path string
+		rule field.ErrorType
+	}
+	said := make(map[statement]bool, len(errs))
+	for _, err := range errs {
+		s := statement{err.Field, err.Type}
+		if said[s] {
+			continue
+		}
+		said[s] = true
+		l.problem(o, ProblemInvalid, object, err.Field, err.ErrorBody())
+	}
+}
+
+// validatePodSpec refuses amounts that can't be meant.
+func (l *loader) validatePodSpec(o origin, kind, name, path string, spec *corev1.PodSpec) {
+	containers := func(field string, list []corev1.Container) {
+		for i := range list {
+			// The path is only put together when there is something to say: most pods are fine.
+			l.validateRequirements(o, kind, name, func() string {
+				return fmt.Sprintf("%s.%s[%d].resources", path, field, i)
+			}, &list[i].Resources)
+		}
+	}
+	containers("initContainers", spec.InitContainers)
+	containers("containers", spec.Containers)
+	if spec.Resources != nil {
+		l.validateRequirements(o, kind, name, func() string { return path + ".resources" }, spec.Resources)
+	}
+	l.validateAmounts(o, kind, name, path+".overhead", spec.Overhead)
+}
+
+func (l *loader) validateRequirements(o origin, kind, name string, path func() string, r *corev1.ResourceRequirements) {
+	for _, list := range []struct {
+		field   string
+		amounts corev1.ResourceList
+	}{{"requests", r.Requests}, {"limits", r.Limits}} {
+		for resource, amount := range list.amounts {
+			if v, _ := judgeAmount(resource, amount); v != fine {
+				l.validateAmounts(o, kind, name, path()+"."+list.field, list.amounts)
+				break
+			}
+		}
+	}
+}
+
+// validateAmounts judges the amounts of a list, in the order of their names.
+func (l *loader) validateAmounts(o origin, kind, name, path string, list corev1.ResourceList) {
+	if len(list) == 0 {
+		return
+	}
+	for _, resource := range slices.Sorted(maps.Keys(list)) {
+		verdict, message := judgeAmount(resource, list[resource])
+		at := fmt.Sprintf("%s[%s]", path, resource)
+		switch verdict {
+		case impossible:
+			l.problem(o, ProblemRequest, kind+" "+name, at, message)
+		case unlikely:
+			l.warn(o, remark{code: WarningRequest, kind: kind, name: name, path: at, message: message, detail: message})
+		}
+	}
+}
+
+// validateCounts refuses workloads of less than no pods, and of more than can be held.
+func (l *loader) validateCounts() {
+	check := func(o origin, object, path string, count *int32) {
+		if count != nil && *count < 0 {
+			l.problem(o, ProblemInvalid, object, path, fmt.Sprintf("must not be negative, but is %d", *count))
+		}
+	}
+	for _, e := range l.objects.deployments {
+		check(e.origin, "Deployment "+qualifiedName(e.object), "spec.replicas", e.object.Spec.Replicas)
+	}
+	for _, e := range l.objects.replicaSets {
+		check(e.origin, "ReplicaSet "+qualifiedName(e.object), "spec.replicas", e.object.Spec.Replicas)
+	}
+	for _, e := range l.objects.statefulSets {
+		name := "StatefulSet " + qualifiedName(e.object)
+		check(e.origin, name, "spec.replicas", e.object.Spec.Replicas)
+		if e.object.Spec.Ordinals != nil {
+			check(e.origin, name, "spec.ordinals.start", &e.object.Spec.Ordinals.Start)
+		}
+	}
+	for _, e := range l.objects.replicationControllers {
+		check(e.origin, "ReplicationController "+qualifiedName(e.object), "spec.replicas", e.object.Spec.Replicas)
+	}
+	for _, e := range l.objects.jobs {
+		name := "Job " + qualifiedName(e.object)
+		check(e.origin, name, "spec.parallelism", e.object.Spec.Parallelism)
+		check(e.origin, name, "spec.completions", e.object.Spec.Completions)
+	}
+	for _, e := range l.objects.cronJobs {
+		name := "CronJob " + qualifiedName(e.object)
+		check(e.origin, name, "spec.jobTemplate.spec.parallelism", e.object.Spec.JobTemplate.Spec.Parallelism)
+		check(e.origin, name, "spec.jobTemplate.spec.completions", e.object.Spec.JobTemplate.Spec.Completions)
+	}
+}
+
+// objectName is a kind and name as messages give them.
+func objectName(kind, name string) string { return strings.TrimSpace(kind + " " + name) }

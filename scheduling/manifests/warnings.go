@@ -1,0 +1,138 @@
+package manifests
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// WarningCode says what a warning is about. Codes are stable.
+type WarningCode string
+
+const (
+	// WarningUnknownKind: objects of a kind that planning does not read were left out; see Result.Skipped.
+	WarningUnknownKind WarningCode = "UnknownKind"
+	// WarningUnknownField: a field that the kind does not have was ignored.
+	WarningUnknownField WarningCode = "UnknownField"
+	// WarningDuplicateField: a field was given twice in one object; the last one counts.
+	WarningDuplicateField WarningCode = "DuplicateField"
+	// WarningOldVersion: an apiVersion that Kubernetes no longer serves was read as the current one.
+	WarningOldVersion WarningCode = "OldVersion"
+	// WarningIncompleteList: a list says that there is more of it.
+	WarningIncompleteList WarningCode = "IncompleteList"
+	// WarningGated: a pod waits behind scheduling gates and was left out.
+	WarningGated WarningCode = "Gated"
+	// WarningNominated: a pod waits for a place that preemption is making on an existing node; left out (SCH-090).
+	WarningNominated WarningCode = "Nominated"
+	// WarningUnknownNode: a pod is bound to a node that is not in the input, and was left out.
+	WarningUnknownNode WarningCode = "UnknownNode"
+	// WarningSuspended: a Job or CronJob is suspended and was not expanded.
+	WarningSuspended WarningCode = "Suspended"
+	// WarningFewerPods: a workload wants more pods than the input holds; the rest is not made up.
+	WarningFewerPods WarningCode = "FewerPods"
+	// WarningPriorityClass: a pod names a PriorityClass that is not in the input; its priority is 0.
+	WarningPriorityClass WarningCode = "PriorityClassMissing"
+	// WarningRuntimeClass: a pod names a RuntimeClass that is not in the input, or one it contradicts.
+	WarningRuntimeClass WarningCode = "RuntimeClass"
+	// WarningStorageClass: a claim needs a StorageClass that is not in the input; one was assumed.
+	WarningStorageClass WarningCode = "StorageClassMissing"
+	// WarningNodeClass: a NodePool refers to a node class that is not in the input.
+	WarningNodeClass WarningCode = "NodeClassMissing"
+	// WarningNodePool: a node belongs to a NodePool that is not in the input.
+	WarningNodePool WarningCode = "NodePoolMissing"
+	// WarningIgnoredValue: a value of a requirement means nothing and is ignored (SCH-012).
+	WarningIgnoredValue WarningCode = "IgnoredValue"
+	// WarningNotReady: a NodePool is not ready, or being deleted, and may not launch machines.
+	WarningNotReady WarningCode = "NodePoolNotReady"
+	// WarningRequest: a request is legal, but looks like a slip of the unit.
+	WarningRequest WarningCode = "UnlikelyRequest"
+	// WarningTooMany: there were more warnings than are kept.
+	WarningTooMany WarningCode = "TooManyWarnings"
+)
+
+// Warning is a remark on input that was loaded nevertheless. Warnings that say the same of many objects are folded
+// into the first of them.
+type Warning struct {
+	// Position of the first object concerned.
+	Position `json:",inline"`
+	// Code is what it is about.
+	Code WarningCode `json:"code"`
+	// Object is "Kind namespace/name" of the first object concerned.
+	Object string `json:"object,omitempty"`
+	// Path is the field, if it is about one.
+	Path string `json:"path,omitempty"`
+	// Message is a sentence for people.
+	Message string `json:"message"`
+	// More counts the further objects of which the same is true.
+	More int `json:"more,omitempty"`
+}
+
+// String is one line: position, object, path, message, how many more.
+func (w Warning) String() string {
+	line := joinNonEmpty(w.Position.String(), w.Object, w.Path, w.Message)
+	if w.More > 0 {
+		line += fmt.Sprintf(" (and %d more)", w.More)
+	}
+	return line
+}
+
+// warnings collects, folding equal ones.
+type warnings struct {
+	list    []*Warning
+	index   map[foldKey]*Warning
+	dropped int
+}
+
+// foldKey is what makes two warnings the same.
+type foldKey struct {
+	code               WarningCode
+	kind, path, detail string
+}
+
+// indexes are the parts of a path that differ from object to object without meaning anything else.
+var indexes = regexp.MustCompile(`\[\d+\]`)
+
+func newFoldKey(code WarningCode, kind, path, detail string) foldKey {
+	return foldKey{code, kind, indexes.ReplaceAllString(path, "[]"), detail}
+}
+
+// fold counts one more of a warning that was given before, and reports whether it was.
+func (w *warnings) fold(key foldKey) bool {
+	known, ok := w.index[key]
+	if ok {
+		known.More++
+		return true
+	}
+	if len(w.list) >= maxWarnings {
+		w.dropped++
+		return true
+	}
+	return false
+}
+
+func (w *warnings) add(key foldKey, warning Warning) {
+	if w.index == nil {
+		w.index = make(map[foldKey]*Warning)
+	}
+	w.list = append(w.list, &warning)
+	w.index[key] = &warning
+}
+
+func (w *warnings) result() []Warning {
+	if len(w.list) == 0 {
+		return nil
+	}
+	out := make([]Warning, 0, len(w.list)+1)
+	for _, warning := range w.list {
+		out = append(out, *warning)
+	}
+	slices.SortStableFunc(out, func(a, b Warning) int {
+		return cmp.Or(a.compare(b.Position), strings.Compare(a.Path, b.Path))
+	})
+	if w.dropped > 0 {
+		out = append(out, Warning{Code: WarningTooMany, Message: fmt.Sprintf("%d more warnings were left out", w.dropped)})
+	}
+	return out
+}

@@ -1,0 +1,210 @@
+package manifests
+
+import (
+	"fmt"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Kinds of workloads, as they stand in owner references.
+const (
+	kindDeployment            = "Deployment"
+	kindReplicaSet            = "ReplicaSet"
+	kindStatefulSet           = "StatefulSet"
+	kindDaemonSet             = "DaemonSet"
+	kindReplicationController = "ReplicationController"
+	kindJob                   = "Job"
+	kindCronJob               = "CronJob"
+)
+
+// podTemplate is a pod template and the object it stands in.
+type podTemplate struct {
+	origin   origin
+	kind     string
+	object   metav1.Object
+	path     string
+	template *corev1.PodTemplateSpec
+}
+
+// templates lists the pod templates of all workloads, in the order of their kinds and of the input.
+func (l *loader) templates() []podTemplate {
+	var list []podTemplate
+	add := func(o origin, kind string, object metav1.Object, path string, template *corev1.PodTemplateSpec) {
+		if template != nil {
+			list = append(list, podTemplate{o, kind, object, path, template})
+		}
+	}
+	const path = "spec.template"
+	for _, e := range l.objects.statefulSets {
+		add(e.origin, kindStatefulSet, e.object, path, &e.object.Spec.Template)
+	}
+	for _, e := range l.objects.deployments {
+		add(e.origin, kindDeployment, e.object, path, &e.object.Spec.Template)
+	}
+	for _, e := range l.objects.replicaSets {
+		add(e.origin, kindReplicaSet, e.object, path, &e.object.Spec.Template)
+	}
+	for _, e := range l.objects.replicationControllers {
+		add(e.origin, kindReplicationController, e.object, path, e.object.Spec.Template)
+	}
+	for _, e := range l.objects.daemonSets {
+		add(e.origin, kindDaemonSet, e.object, path, &e.object.Spec.Template)
+	}
+	for _, e := range l.objects.jobs {
+		add(e.origin, kindJob, e.object, path, &e.object.Spec.Template)
+	}
+	for _, e := range l.objects.cronJobs {
+		add(e.origin, kindCronJob, e.object, "spec.jobTemplate.spec.template", &e.object.Spec.JobTemplate.Spec.Template)
+	}
+	return list
+}
+
+// workload is an object that keeps pods, reduced to what making them takes.
+type workload struct {
+	origin   origin
+	kind     string
+	object   metav1.Object
+	template *corev1.PodTemplateSpec
+	// count is how many pods there are to be, from the ordinal first on.
+	count, first int
+	// countPath is the field that says how many.
+	countPath string
+	// owner is put on every pod.
+	owner metav1.OwnerReference
+	// labels are put on every pod beside those of the template.
+	labels map[string]string
+	// claims are the volume claims that every pod of a StatefulSet gets a copy of.
+	claims []corev1.PersistentVolumeClaim
+	// indexed pods bear labels with their number.
+	indexLabels func(name string, index int) map[string]string
+}
+
+func newWorkload(o origin, kind, apiVersion string, object metav1.Object, template *corev1.PodTemplateSpec) workload {
+	return workload{
+		origin: o, kind: kind, object: object, template: template,
+		countPath: "spec.replicas",
+		owner:     ownerReference(apiVersion, kind, object.GetName(), object),
+	}
+}
+
+// admissible is the workload's template as the API server would see a pod made from it.
+func (w *workload) admissible() admissible {
+	return admissible{
+		origin: w.origin, kind: w.kind, name: qualifiedName(w.object), namespace: w.object.GetNamespace(),
+		spec: &w.template.Spec,
+	}
+}
+
+func ownerReference(apiVersion, kind, name string, object metav1.Object) metav1.OwnerReference {
+	yes := true
+	return metav1.OwnerReference{
+		APIVersion: apiVersion, Kind: kind, Name: name, UID: object.GetUID(),
+		Controller: &yes, BlockOwnerDeletion: &yes,
+	}
+}
+
+// replicas is the API's default for a count that is not given: one.
+func replicas(count *int32) int {
+	if count == nil {
+		return 1
+	}
+	return int(*count)
+}
+
+// workloadsToExpand lists the workloads whose pods have to be made up, with StatefulSets first: the names of their
+// pods are part of their contract, so others give way.
+//
+// A workload with pods in the input is not expanded: the input then is a picture of a cluster, and what is missing
+// from it is missing there too. A Deployment with ReplicaSets in the input leaves the pods to them, a CronJob to its
+// Jobs.
+func (l *loader) workloadsToExpand() []workload {
+	owners := l.ownership()
+	var list []workload
+	add := func(w workload, present int) {
+		switch {
+		case present == 0:
+			list = append(list, w)
+		case present < w.count:
+			l.warn(w.origin, remark{
+				code: WarningFewerPods, kind: w.kind, name: qualifiedName(w.object), path: w.countPath,
+				message: fmt.Sprintf("%d pods are wanted and %d are in the input; the others are not made up", w.count, present),
+			})
+		}
+	}
+	for _, e := range l.objects.statefulSets {
+		add(statefulSetWorkload(e.origin, e.object), owners.pods(groupApps, kindStatefulSet, e.object))
+	}
+	for _, e := range l.objects.deployments {
+		if !owners.hasReplicaSets(e.object) {
+			add(deploymentWorkload(e.origin, e.object), owners.podsOfDeployment(e.object))
+		}
+	}
+	for _, e := range l.objects.replicaSets {
+		w := newWorkload(e.origin, kindReplicaSet, "apps/v1", e.object, &e.object.Spec.Template)
+		w.count = replicas(e.object.Spec.Replicas)
+		add(w, owners.pods(groupApps, kindReplicaSet, e.object))
+	}
+	for _, e := range l.objects.replicationControllers {
+		w := newWorkload(e.origin, kindReplicationController, "v1", e.object, e.object.Spec.Template)
+		w.count = replicas(e.object.Spec.Replicas)
+		add(w, owners.pods("", kindReplicationController, e.object))
+	}
+	for _, e := range l.objects.jobs {
+		w := newWorkload(e.origin, kindJob, "batch/v1", e.object, &e.object.Spec.Template)
+		if l.jobPods(&w, "spec", &e.object.Spec, &e.object.Status) {
+			add(w, owners.pods(groupBatch, kindJob, e.object))
+		}
+	}
+	for _, e := range l.objects.cronJobs {
+		if owners.hasJobs(e.object) {
+			continue
+		}
+		w := newWorkload(e.origin, kindCronJob, "batch/v1", e.object, &e.object.Spec.JobTemplate.Spec.Template)
+		w.owner.Kind, w.owner.UID = kindJob, "" // its pods belong to the Job that the run would have
+		if l.suspended(w, "spec.suspend", e.object.Spec.Suspend) {
+			continue
+		}
+		if l.jobPods(&w, "spec.jobTemplate.spec", &e.object.Spec.JobTemplate.Spec, &batchv1.JobStatus{}) {
+			list = append(list, w)
+		}
+	}
+	return list
+}
+
+// jobPods completes the workload of a Job, and reports whether it has anything left to run: as many pods as may run
+// side by side, but no more than completions are missing.
+func (l *loader) jobPods(w *workload, path string, spec *batchv1.JobSpec, status *batchv1.JobStatus) bool {
+	for _, c := range status.Conditions {
+		if (c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed) && c.Status == corev1.ConditionTrue {
+			return false
+		}
+	}
+	if l.suspended(*w, path+".suspend", spec.Suspend) {
+		return false
+	}
+	w.countPath = path + ".parallelism"
+	w.count = replicas(spec.Parallelism)
+	if spec.Completions != nil {
+		w.count = min(w.count, max(int(*spec.Completions)-int(status.Succeeded), 0))
+	}
+	w.labels = map[string]string{batchv1.JobNameLabel: w.object.GetName(), "job-name": w.object.GetName()}
+	if spec.CompletionMode != nil && *spec.CompletionMode == batchv1.IndexedCompletion {
+		w.indexLabels = func(_ string, index int) map[string]string {
+			return map[string]string{batchv1.JobCompletionIndexAnnotation: fmt.Sprint(index)}
+		}
+	}
+	return true
+}
+
+func (l *loader) suspended(w workload, path string, suspend *bool) bool {
+	if suspend == nil || !*suspend {
+		return false
+	}
+	l.warn(w.origin, remark{
+		code: WarningSuspended, kind: w.kind, name: qualifiedName(w.object), path: path,
+		message: "it is suspended and runs no pods",
+	})
+	return true
+}

@@ -1,0 +1,228 @@
+package manifests
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// unfoldFactor is how much bigger than its YAML the JSON of a document may be, beyond unfoldFloor, before it counts
+// as an attack by aliases. JSON of the same content is at most about six times as long (escapes).
+const (
+	unfoldFactor = 8
+	unfoldFloor  = 4 << 20
+)
+
+// readYAML reads one YAML document.
+func (l *loader) readYAML(o origin) {
+	text := l.sources[o.source].Data[o.at.start:o.at.end]
+	if head, items, ok := splitBlockList(text); ok && l.readYAMLItems(o, head, items) {
+		return
+	}
+	docs, err := parseYAML(text)
+	if err != nil {
+		l.malformedYAML(o, err)
+		return
+	}
+	for _, doc := range docs {
+		l.readYAMLNode(o, doc)
+		if len(docs) > 1 {
+			// Line ends that only the YAML parser takes for such hid a separator; lines are those of the first document.
+			o.document++
+		}
+	}
+}
+
+func (l *loader) malformedYAML(o origin, err error) {
+	if l.problems.full() {
+		return
+	}
+	line := l.lineAt(o.source, o.at.start)
+	var syntax *syntaxError
+	var node *nodeError
+	switch {
+	case errors.As(err, &syntax) && syntax.line > 0:
+		line += syntax.line - 1
+	case errors.As(err, &node):
+		line += node.node.Line - 1
+	}
+	l.malformedLine(o, line, err)
+}
+
+func (l *loader) readYAMLNode(o origin, n *yaml.Node) {
+	n = resolveAlias(n)
+	switch {
+	case n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null":
+		return
+	case n.Kind != yaml.MappingNode:
+		l.malformedYAML(o, &nodeError{n, fmt.Errorf("%w, not %s", errNotObject, describe(n))})
+		return
+	}
+	h := yamlHeader(n, header{})
+	items := child(n, "items")
+	inherited, isList := h.list(items != nil)
+	if !isList {
+		l.readYAMLObject(o, n, h)
+		return
+	}
+	l.readYAMLListMetadata(o, n, h)
+	switch {
+	case items == nil || items.ShortTag() == "!!null":
+		return
+	case items.Kind != yaml.SequenceNode:
+		l.malformedYAML(o, &nodeError{items, errItems})
+		return
+	}
+	for i, item := range items.Content {
+		o.item, o.steps = i+1, stepItem
+		l.readYAMLItem(o, resolveAlias(item), inherited)
+	}
+}
+
+func (l *loader) readYAMLItem(o origin, n *yaml.Node, inherited header) {
+	if n.Kind != yaml.MappingNode {
+		l.malformedYAML(o, &nodeError{n, errItem})
+		return
+	}
+	h := yamlHeader(n, inherited)
+	if _, isList := h.list(child(n, "items") != nil); isList {
+		l.malformedYAML(o, &nodeError{n, errNestedList})
+		return
+	}
+	l.readYAMLObject(o, n, h)
+}
+
+func (l *loader) readYAMLObject(o origin, n *yaml.Node, h header) {
+	text, err := l.toJSON(o, n)
+	if err != nil {
+		l.malformedYAML(o, err)
+		return
+	}
+	l.readObject(o, h, text)
+}
+
+func yamlHeader(n *yaml.Node, h header) header {
+	if v := child(n, "apiVersion"); v != nil && v.Kind == yaml.ScalarNode {
+		h.apiVersion = v.Value
+	}
+	if v := child(n, "kind"); v != nil && v.Kind == yaml.ScalarNode {
+		h.kind = v.Value
+	}
+	return h
+}
+
+func (l *loader) toJSON(o origin, n *yaml.Node) ([]byte, error) {
+	limit := unfoldFloor + unfoldFactor*int64(o.at.end-o.at.start)
+	w := jsonWriter{limit: int(min(limit, max(l.unfoldBudget()-l.unfolded, 0))), maxDepth: l.limits.Depth}
+	err := w.write(n, 1)
+	l.unfolded += int64(len(w.out))
+	return w.out, err
+}
+
+// unfoldBudget bounds what all documents together may unfold to.
+func (l *loader) unfoldBudget() int64 { return unfoldFactor * l.limits.Bytes }
+
+// anchor is what may be an anchor. A list that has one can't be cut into items, which may refer to each other.
+var anchor = regexp.MustCompile(`(?m)(?:^|[\s\[{,])&[^\s&]`)
+
+// splitBlockList cuts a list written as kubectl writes it ("items:" at the margin, each item starting with "- " at
+// the margin) into its items without parsing it, so that they can be parsed one at a time. It returns the rest of
+// the document, which tells its kind, and the places of the items, counted from the start of text.
+func splitBlockList(text []byte) (head []byte, items []span, ok bool) {
+	const title = "items:"
+	start := 0
+	if !bytes.HasPrefix(text, []byte(title)) {
+		start = bytes.Index(text, []byte("\n"+title)) + 1
+		if start == 0 {
+			return nil, nil, false
+		}
+	}
+	if anchor.Match(text) {
+		return nil, nil, false
+	}
+	lineEnd := endOfLine(text, start)
+	if len(bytes.TrimSpace(text[start+len(title):lineEnd])) > 0 {
+		return nil, nil, false
+	}
+	pos := lineEnd
+	for pos < len(text) {
+		end := endOfLine(text, pos)
+		line := text[pos:end]
+		switch {
+		case bytes.HasPrefix(line, []byte("- ")):
+			items = append(items, span{pos, end})
+		case isContinuation(line):
+			if len(items) > 0 {
+				items[len(items)-1].end = end
+			} else if len(bytes.TrimSpace(line)) > 0 {
+				return nil, nil, false // items that are indented
+			}
+		default:
+			if len(items) == 0 {
+				return nil, nil, false
+			}
+			return append(bytes.Clone(text[:start]), text[pos:]...), items, !bytes.Contains(text[pos:], []byte("\n"+title))
+		}
+		pos = end
+	}
+	return text[:start], items, len(items) > 0
+}
+
+// isContinuation tells that a line belongs to the item above it.
+func isContinuation(line []byte) bool {
+	return strings.IndexByte(" \t\r\n#", line[0]) >= 0
+}
+
+// endOfLine is where the line at pos ends, the line end included.
+func endOfLine(text []byte, pos int) int {
+	if end := bytes.IndexByte(text[pos:], '\n'); end >= 0 {
+		return pos + end + 1
+	}
+	return len(text)
+}
+
+// readYAMLItems reads a list that was cut up. It does nothing and returns false when that is not what it is.
+func (l *loader) readYAMLItems(o origin, head []byte, items []span) bool {
+	docs, err := parseYAML(head)
+	if err != nil || len(docs) != 1 || docs[0].Kind != yaml.MappingNode {
+		return false
+	}
+	h := yamlHeader(docs[0], header{})
+	inherited, isList := h.list(true)
+	if !isList {
+		return false
+	}
+	l.readYAMLListMetadata(o, docs[0], h)
+	start := o.at.start
+	for i, at := range items {
+		item := o
+		item.item, item.steps, item.at = i+1, stepElement, span{start + at.start, start + at.end}
+		docs, err := parseYAML(l.sources[o.source].Data[item.at.start:item.at.end])
+		switch {
+		case err != nil:
+			l.malformedYAML(item, err)
+		case len(docs) != 1 || docs[0].Kind != yaml.SequenceNode || len(docs[0].Content) != 1:
+			l.malformedYAML(item, errItem)
+		default:
+			l.readYAMLItem(item, resolveAlias(docs[0].Content[0]), inherited)
+		}
+	}
+	return true
+}
+
+func (l *loader) readYAMLListMetadata(o origin, list *yaml.Node, h header) {
+	metadata := child(list, "metadata")
+	if metadata == nil {
+		return
+	}
+	text, err := l.toJSON(o, metadata)
+	if err != nil {
+		l.malformedYAML(o, err)
+		return
+	}
+	l.checkListMetadata(o, h, text)
+}

@@ -1,0 +1,350 @@
+package manifests
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"regexp"
+	"sort"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// YAML is read the way kubectl reads it: as a way of writing JSON. The nodes of the parser keep line numbers; from
+// them JSON is written, which is then decoded like any other. Plain words follow YAML 1.1, where yes, no, on and off
+// are booleans, because that is what the API server's clients do.
+
+// errAliases is what a document gets that unfolds to far more than was written.
+var errAliases = errors.New("the aliases in the document unfold to far more data than the document holds")
+
+// errComplexKey refuses mappings whose keys are not scalars.
+var errComplexKey = errors.New("a key of a mapping must be a single word or number")
+
+// errMerge refuses merge keys that have nothing to merge.
+var errMerge = errors.New("a merge key (<<) needs a mapping or a list of mappings")
+
+// syntaxError is a YAML syntax error. line counts from 1 in the text that was parsed; 0 is unknown.
+type syntaxError struct {
+	line    int
+	message string
+}
+
+func (e *syntaxError) Error() string { return e.message }
+
+var yamlErrorLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
+
+// parseYAML reads every document of text, normally one.
+func parseYAML(text []byte) ([]*yaml.Node, error) {
+	docs, err := decodeYAML(text)
+	var syntax *syntaxError
+	if errors.As(err, &syntax) && len(text) <= maxBisected {
+		syntax.line = offendingLine(text, syntax)
+	}
+	return docs, err
+}
+
+// maxBisected bounds the documents that are parsed again and again to find an error.
+const maxBisected = 256 << 10
+
+// offendingLine finds the line with which the error comes up. The parser itself names the line where the construct
+// began that it could not finish, and counts it from 0 in some errors and from 1 in others.
+func offendingLine(text []byte, syntax *syntaxError) int {
+	var ends []int
+	for pos := 0; pos < len(text); pos = endOfLine(text, pos) {
+		ends = append(ends, endOfLine(text, pos))
+	}
+	i := sort.Search(len(ends), func(i int) bool {
+		_, err := decodeYAML(text[:ends[i]])
+		var other *syntaxError
+		return errors.As(err, &other) && other.message == syntax.message
+	})
+	if i == len(ends) {
+		return syntax.line // an error that comes and goes has no one line
+	}
+	return i + 1
+}
+
+func decodeYAML(text []byte) (docs []*yaml.Node, err error) {
+	// The parser is known to panic on some malformed input; a library must not.
+	defer func() {
+		if cause := recover(); cause != nil {
+			docs, err = nil, &syntaxError{message: fmt.Sprintf("the document can't be parsed: %v", cause)}
+		}
+	}()
+	decoder := yaml.NewDecoder(bytes.NewReader(text))
+	for {
+		var doc yaml.Node
+		err := decoder.Decode(&doc)
+		if errors.Is(err, io.EOF) {
+			return docs, nil
+		}
+		if err != nil {
+			return nil, newSyntaxError(err)
+		}
+		if doc.Kind == yaml.DocumentNode && len(doc.Content) == 1 {
+			docs = append(docs, doc.Content[0])
+		}
+	}
+}
+
+func newSyntaxError(err error) error {
+	text := err.Error()
+	match := yamlErrorLine.FindStringSubmatch(text)
+	if match == nil {
+		return &syntaxError{message: text}
+	}
+	line, _ := strconv.Atoi(match[1]) // empty when there is no line: 0
+	return &syntaxError{line: line, message: text[len(match[0]):]}
+}
+
+// jsonWriter turns YAML nodes into JSON.
+type jsonWriter struct {
+	out []byte
+	// limit bounds len(out): aliases may make a small document big.
+	limit    int
+	maxDepth int
+	// merges bounds the work on merge keys, which can multiply without writing anything.
+	merges mergeBudget
+}
+
+// mergeBudget counts the mappings that merge keys were followed into.
+type mergeBudget int
+
+const maxMerges mergeBudget = 100_000
+
+// nodeError is an error of the document's form, with the node it is about.
+type nodeError struct {
+	node  *yaml.Node
+	cause error
+}
+
+func (e *nodeError) Error() string { return e.cause.Error() }
+func (e *nodeError) Unwrap() error { return e.cause }
+
+func (w *jsonWriter) write(n *yaml.Node, depth int) error {
+	// An alias that leads back to itself ends here too.
+	if depth > w.maxDepth {
+		return &nodeError{n, errTooDeep}
+	}
+	if len(w.out) > w.limit {
+		return &nodeError{n, errAliases}
+	}
+	switch n.Kind {
+	case yaml.AliasNode:
+		return w.write(n.Alias, depth+1)
+	case yaml.SequenceNode:
+		return w.writeSequence(n, depth)
+	case yaml.MappingNode:
+		return w.writeMapping(n, depth)
+	case yaml.ScalarNode:
+		w.out = appendScalar(w.out, n)
+	default:
+		w.out = append(w.out, "null"...)
+	}
+	return nil
+}
+
+func (w *jsonWriter) writeSequence(n *yaml.Node, depth int) error {
+	w.out = append(w.out, '[')
+	for i, item := range n.Content {
+		if i > 0 {
+			w.out = append(w.out, ',')
+		}
+		if err := w.write(item, depth+1); err != nil {
+			return err
+		}
+	}
+	w.out = append(w.out, ']')
+	return nil
+}
+
+func (w *jsonWriter) writeMapping(n *yaml.Node, depth int) error {
+	pairs, err := w.merges.flatten(n, 0, w.maxDepth)
+	if err != nil {
+		return err
+	}
+	w.out = append(w.out, '{')
+	for i := 0; i+1 < len(pairs); i += 2 {
+		if i > 0 {
+			w.out = append(w.out, ',')
+		}
+		key, ok := keyText(pairs[i])
+		if !ok {
+			return &nodeError{pairs[i], errComplexKey}
+		}
+		w.out = appendText(w.out, key)
+		w.out = append(w.out, ':')
+		if err := w.write(pairs[i+1], depth+1); err != nil {
+			return err
+		}
+	}
+	w.out = append(w.out, '}')
+	return nil
+}
+
+// flatten returns keys and values of a mapping in turn, with merge keys ("<<") replaced by what they bring in:
+// whatever the mapping does not state itself.
+func (b *mergeBudget) flatten(n *yaml.Node, depth, maxDepth int) ([]*yaml.Node, error) {
+	merged := false
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		merged = merged || isMerge(n.Content[i])
+	}
+	if !merged {
+		return n.Content, nil
+	}
+	if depth > maxDepth {
+		return nil, &nodeError{n, errTooDeep}
+	}
+	if *b++; *b > maxMerges {
+		return nil, &nodeError{n, errAliases}
+	}
+	stated := make(map[string]bool)
+	var pairs []*yaml.Node
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if isMerge(n.Content[i]) {
+			continue
+		}
+		key, _ := keyText(n.Content[i])
+		stated[key] = true
+		pairs = append(pairs, n.Content[i], n.Content[i+1])
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if !isMerge(n.Content[i]) {
+			continue
+		}
+		for _, source := range mergeSources(n.Content[i+1]) {
+			if source.Kind != yaml.MappingNode {
+				return nil, &nodeError{n.Content[i], errMerge}
+			}
+			brought, err := b.flatten(source, depth+1, maxDepth)
+			if err != nil {
+				return nil, err
+			}
+			for j := 0; j+1 < len(brought); j += 2 {
+				key, _ := keyText(brought[j])
+				if !stated[key] {
+					stated[key] = true
+					pairs = append(pairs, brought[j], brought[j+1])
+				}
+			}
+		}
+	}
+	return pairs, nil
+}
+
+func isMerge(key *yaml.Node) bool {
+	return key.Kind == yaml.ScalarNode && key.Tag == "!!merge" && key.Value == "<<"
+}
+
+func mergeSources(n *yaml.Node) []*yaml.Node {
+	n = resolveAlias(n)
+	if n.Kind != yaml.SequenceNode {
+		return []*yaml.Node{n}
+	}
+	sources := make([]*yaml.Node, len(n.Content))
+	for i, item := range n.Content {
+		sources[i] = resolveAlias(item)
+	}
+	return sources
+}
+
+// resolveAlias follows an alias. The parser never makes an alias of an alias.
+func resolveAlias(n *yaml.Node) *yaml.Node {
+	if n.Kind == yaml.AliasNode {
+		return n.Alias
+	}
+	return n
+}
+
+// keyText is the field name that a key stands for; numbers and booleans become text.
+func keyText(n *yaml.Node) (string, bool) {
+	n = resolveAlias(n)
+	if n.Kind != yaml.ScalarNode {
+		return "", false
+	}
+	if value, ok := boolean(n); ok {
+		return strconv.FormatBool(value), true
+	}
+	return n.Value, true
+}
+
+// boolean tells whether a scalar is one, and which.
+func boolean(n *yaml.Node) (value, ok bool) {
+	const quoted = yaml.DoubleQuotedStyle | yaml.SingleQuotedStyle | yaml.LiteralStyle | yaml.FoldedStyle
+	tag := n.ShortTag()
+	if n.Value == "" || tag != "!!bool" && (tag != "!!str" || n.Style&(quoted|yaml.TaggedStyle) != 0) {
+		return false, false
+	}
+	// YAML 1.1 knows each word in lower case, capitalised and in upper case.
+	lower := strings.ToLower(n.Value)
+	if n.Value != lower && n.Value != strings.ToUpper(n.Value) && n.Value != strings.ToUpper(lower[:1])+lower[1:] {
+		return false, false
+	}
+	switch lower {
+	case "true", "yes", "y", "on":
+		return true, true
+	case "false", "no", "n", "off":
+		return false, true
+	}
+	return false, false
+}
+
+func appendScalar(out []byte, n *yaml.Node) []byte {
+	if value, ok := boolean(n); ok {
+		return strconv.AppendBool(out, value)
+	}
+	switch n.ShortTag() {
+	case "!!null":
+		return append(out, "null"...)
+	case "!!int":
+		return appendInteger(out, n.Value)
+	case "!!float":
+		return appendFloat(out, n.Value)
+	}
+	return appendText(out, n.Value)
+}
+
+func appendInteger(out []byte, text string) []byte {
+	plain := strings.ReplaceAll(text, "_", "")
+	if value, err := strconv.ParseInt(plain, 0, 64); err == nil {
+		return strconv.AppendInt(out, value, 10)
+	}
+	if value, err := strconv.ParseUint(plain, 0, 64); err == nil {
+		return strconv.AppendUint(out, value, 10)
+	}
+	return appendFloat(out, plain)
+}
+
+func appendFloat(out []byte, text string) []byte {
+	value, err := strconv.ParseFloat(strings.ReplaceAll(text, "_", ""), 64)
+	if err != nil || math.IsNaN(value) || math.IsInf(value, 0) {
+		// JSON has no word for it. As text it is refused where a number is wanted.
+		return appendText(out, text)
+	}
+	number, err := json.Marshal(value)
+	if err != nil {
+		return appendText(out, text)
+	}
+	return append(out, number...)
+}
+
+// appendText writes text in quotes. Nearly all text is plain ASCII without anything to escape.
+func appendText(out []byte, text string) []byte {
+	for i := 0; i < len(text); i++ {
+		if c := text[i]; c < ' ' || c == '"' || c == '\\' || c > '~' {
+			quoted, err := json.Marshal(text)
+			if err != nil {
+				return append(out, `""`...) // json.Marshal takes every string
+			}
+			return append(out, quoted...)
+		}
+	}
+	out = append(out, '"')
+	out = append(out, text...)
+	return append(out, '"')
+}
