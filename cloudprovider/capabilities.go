@@ -136,7 +136,7 @@ func (c Capabilities) validateNodeClasses(path *field.Path) field.ErrorList {
 	return faults
 }
 
-// coreOfferingLabels are the keys that every machine of every provider states with a value.
+// coreLabels are the keys that every machine of every provider states with a value.
 func coreLabels() []string {
 	return []string{
 		corev1.LabelInstanceTypeStable, corev1.LabelArchStable, corev1.LabelOSStable,

@@ -62,6 +62,7 @@ func testType(name string, offerings ...cloudprovider.Offering) *cloudprovider.I
 			requirements.In(corev1.LabelTopologyRegion, "r"),
 			requirements.In("cloud.test/family", "m"),
 			requirements.DoesNotExist(corev1.LabelWindowsBuild),
+			requirements.DoesNotExist(reservationKey),
 		),
 		Offerings: offerings,
 		Capacity:  quantities("cpu", "4", "memory", "16Gi", "pods", "110"),

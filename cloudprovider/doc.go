@@ -45,9 +45,9 @@
 //   - CP-CATALOG-02: a type's name is unique and is its only value of node.kubernetes.io/instance-type. Why: claims
 //     and nodes name their type by it.
 //   - CP-CATALOG-03: every well-known key of the vocabulary is stated for every type, as In with its value or values
-//     or as DoesNotExist, by the type or by all its offerings; only the NodePool key is not a machine's to state.
-//     Architecture, operating system, zone and capacity type have values. Why: an unstated key matches whatever a pod
-//     asks, and the node then lacks the label.
+//     or as DoesNotExist, by the type or by its offerings; a key that only some offerings state is absent from the
+//     others' machines. Only the NodePool key is not a machine's to state. Architecture, operating system, zone and
+//     capacity type have values. Why: an unstated key matches whatever a pod asks, and the node then lacks the label.
 //   - CP-CATALOG-04: types and offerings state canonical keys, legal values, and of a key whose values are declared
 //     only those. Why: comparisons are of text, so another spelling is another machine.
 //   - CP-CATALOG-05: a type's offerings are unique by [OfferingKey]. Why: of two equal ones it is not known which is

@@ -50,11 +50,10 @@ func LaunchOrder(types []*InstanceType, want requirements.Set, requests corev1.R
 		suitable = appendSuitable(suitable, t, want, requests)
 	}
 	slices.SortFunc(suitable, func(a, b keyedCandidate) int {
-		return cmp.Or(
-			cmp.Compare(a.rank, b.rank),
-			cmp.Compare(a.Offering.Price, b.Offering.Price),
-			a.key.Compare(b.key),
-		)
+		if c := cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.Offering.Price, b.Offering.Price)); c != 0 {
+			return c
+		}
+		return a.key.Compare(b.key)
 	})
 	order := make([]Candidate, len(suitable))
 	for i, c := range suitable {

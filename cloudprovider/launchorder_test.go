@@ -54,7 +54,6 @@ func TestLaunchOrder(t *testing.T) {
 		{"type by name", requirements.NewSet(requirements.In(corev1.LabelInstanceTypeStable, "arm", "gone")), nil, []string{"arm/a/spot"}},
 		{"a reservation excludes what has none", requirements.NewSet(requirements.In(reservationKey, "r-1", "r-2")), nil, []string{
 			"big/a/reserved[cloud.test/reservation=r-1]",
-			"arm/a/spot", "small/a/spot", "small/b/spot", "small/a/on-demand",
 		}},
 		{"no reservation wanted", requirements.NewSet(amd64, requirements.DoesNotExist(reservationKey), requirements.In(v1.CapacityTypeLabelKey, "reserved", "on-demand")), nil, []string{
 			"small/a/on-demand", "big/b/on-demand",
@@ -68,8 +67,6 @@ func TestLaunchOrder(t *testing.T) {
 		{"none of what no machine has", requirements.NewSet(requirements.In(corev1.LabelInstanceTypeStable, "arm")), quantities("x.test/fpga", "0"), []string{"arm/a/spot"}},
 		{"nothing suits", requirements.NewSet(requirements.In(corev1.LabelOSStable, "windows")), nil, []string{}},
 	}
-	// Of the type without reservations nothing is known about the reservation key here: it does not state it. A type
-	// of a provider with reservations states it as absent (CP-CATALOG-03), see TestOffersAgreesWithMachineRequirements.
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			got := cloudprovider.LaunchOrder(types, tt.want, tt.requests)

@@ -86,14 +86,18 @@ func (c *catalogCheck) name() {
 	}
 }
 
-// labels checks what the type states itself. The NodePool label is well-known but can't be a machine's own.
+// labels checks what the type states itself. The NodePool label is well-known but can't be a machine's own; zone and
+// capacity type are checked with the offerings.
 func (c *catalogCheck) labels() {
+	core := coreLabels()
 	for _, key := range c.Vocabulary.WellKnown {
+		byType, by := c.t.Requirements.Has(key), c.offeringsStating(key)
 		switch {
-		case key == v1.NodePoolLabelKey || c.statedByOffering(key) || c.offeringsState(key):
-		case !c.t.Requirements.Has(key):
+		case key == v1.NodePoolLabelKey || key == corev1.LabelTopologyZone || key == v1.CapacityTypeLabelKey:
+		case !byType && by == 0:
 			c.fault("CP-CATALOG-03", "label %q is not stated; state In with its values or DoesNotExist", key)
-		case slices.Contains(coreLabels(), key) && len(c.t.Requirements.Get(key).Values()) == 0:
+		case !slices.Contains(core, key):
+		case by < len(c.t.Offerings) && len(c.t.Requirements.Get(key).Values()) == 0:
 			c.fault("CP-CATALOG-03", "label %q must have a value", key)
 		}
 	}
@@ -104,13 +108,14 @@ func (c *catalogCheck) labels() {
 	}
 }
 
-// statedByOffering reports whether a key is the offerings' to state: zone, capacity type and reservation labels.
-func (c *catalogCheck) statedByOffering(key string) bool {
-	return key == corev1.LabelTopologyZone || key == v1.CapacityTypeLabelKey || slices.Contains(c.ReservationLabels, key)
-}
-
-func (c *catalogCheck) offeringsState(key string) bool {
-	return len(c.t.Offerings) > 0 && !slices.ContainsFunc(c.t.Offerings, func(o Offering) bool { return !o.Requirements.Has(key) })
+func (c *catalogCheck) offeringsStating(key string) int {
+	n := 0
+	for i := range c.t.Offerings {
+		if c.t.Offerings[i].Requirements.Has(key) {
+			n++
+		}
+	}
+	return n
 }
 
 // statement finds what is wrong with one stated label; empty when nothing is.

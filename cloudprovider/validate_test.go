@@ -127,19 +127,46 @@ func TestValidateCatalogRefusesTwoTypesOfOneName(t *testing.T) {
 	}
 }
 
-// CP-CATALOG-03: the offerings may state a key in the type's stead, if all of them do.
+// CP-CATALOG-03: offerings may state a key in the type's stead. What only some state is absent from the others, which
+// a label that must have a value can't be.
 func TestOfferingsMayStateAWellKnownLabel(t *testing.T) {
-	region := requirements.In(corev1.LabelTopologyRegion, "r")
-	for all, want := range map[bool]bool{true: true, false: false} {
-		it := testType("x", offering("a", "spot", 1, region), offering("b", "spot", 1))
-		if all {
-			it.Offerings[1] = offering("b", "spot", 1, region)
-		}
-		it.Requirements = it.Requirements.Without(corev1.LabelTopologyRegion)
-		err := cloudprovider.ValidateCatalog([]*cloudprovider.InstanceType{it}, testCapabilities())
-		if (err == nil) != want {
-			t.Errorf("stated by all offerings %v: %v", all, err)
-		}
+	tests := []struct {
+		name   string
+		key    string
+		stated int // by how many of the two offerings
+		ok     bool
+	}{
+		{"region by both", corev1.LabelTopologyRegion, 2, true},
+		{"region by one", corev1.LabelTopologyRegion, 1, true},
+		{"region by none", corev1.LabelTopologyRegion, 0, false},
+		{"reservation by one", reservationKey, 1, true},
+		{"reservation by none", reservationKey, 0, false},
+		{"architecture by both", corev1.LabelArchStable, 2, true},
+		{"architecture by one", corev1.LabelArchStable, 1, false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			it := testType("x", reserved("a", "r-1", 1, 1), reserved("b", "r-2", 1, 1))
+			it.Requirements = it.Requirements.Without(tt.key)
+			if tt.key == reservationKey {
+				it.Offerings[0], it.Offerings[1] = offering("a", "spot", 1), offering("b", "spot", 1)
+			}
+			for i := range tt.stated {
+				it.Offerings[i].Requirements = it.Offerings[i].Requirements.With(requirements.In(tt.key, "r"))
+				if tt.key == reservationKey {
+					it.Offerings[i] = reserved("a", "r-1", 1, 1)
+				}
+			}
+			err := cloudprovider.ValidateCatalog([]*cloudprovider.InstanceType{it}, testCapabilities())
+			if tt.ok != (err == nil) {
+				t.Fatalf("got %v", err)
+			}
+			if err != nil {
+				if diff := cmp.Diff([]string{"CP-CATALOG-03"}, brokenClauses(t, err)); diff != "" {
+					t.Errorf("clauses (-want +got):\n%s", diff)
+				}
+			}
+		})
 	}
 }
 
@@ -242,5 +269,28 @@ func TestCapabilitiesDeepCopySharesNothing(t *testing.T) {
 	copied.UnsupportedVolumeDrivers[0] = "changed"
 	if diff := cmp.Diff(want, c); diff != "" {
 		t.Errorf("the original changed (-want +got):\n%s", diff)
+	}
+}
+
+// CP-REPAIR-02.
+func TestValidateRepairPolicies(t *testing.T) {
+	sound := cloudprovider.RepairPolicy{ConditionType: corev1.NodeReady, ConditionStatus: corev1.ConditionFalse, Toleration: 1}
+	unknown, instant, nameless := sound, sound, sound
+	unknown.ConditionStatus = corev1.ConditionUnknown
+	instant.Toleration = 0
+	nameless.ConditionType = ""
+	for name, tt := range map[string]struct {
+		policies []cloudprovider.RepairPolicy
+		ok       bool
+	}{
+		"none":         {nil, true},
+		"two statuses": {[]cloudprovider.RepairPolicy{sound, unknown}, true},
+		"twice":        {[]cloudprovider.RepairPolicy{sound, sound}, false},
+		"no patience":  {[]cloudprovider.RepairPolicy{instant}, false},
+		"no condition": {[]cloudprovider.RepairPolicy{nameless}, false},
+	} {
+		if err := cloudprovider.ValidateRepairPolicies(tt.policies); tt.ok != (err == nil) {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
