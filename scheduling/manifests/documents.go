@@ -66,8 +66,7 @@ func isBlank(text []byte) bool {
 	return true
 }
 
-// isJSON tells JSON from YAML, which may start with a brace too, but not with one followed by a quoted name in a way
-// that JSON would not understand.
+// isJSON tells JSON from YAML that starts with a brace too: in JSON a name in double quotes follows, or nothing does.
 func isJSON(text []byte) bool {
 	text = bytes.TrimLeft(bytes.TrimPrefix(text, []byte("---")), " \t\r\n")
 	if len(text) == 0 || text[0] != '{' {
