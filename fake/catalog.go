@@ -97,8 +97,12 @@ func (c *catalog) available(state *offeringState, now time.Time) bool {
 	return state.reservation == nil || state.reservation.room > 0
 }
 
-// close makes the provider believe that an offering is unavailable until then, or for good if until is zero.
+// close makes the provider believe that an offering is unavailable until then, or for good if until is zero. What is
+// closed for good stays so.
 func (c *catalog) close(state *offeringState, until time.Time) {
+	if state.closed && state.until.IsZero() {
+		return
+	}
 	state.closed, state.until = true, until
 	c.unsettled[state.typeIndex] = struct{}{}
 }

@@ -38,7 +38,7 @@ func TestThousandParallelCreates(t *testing.T) {
 			})
 		}
 	}
-	for range 50 {
+	for range 20 {
 		all.Go(func() {
 			if _, err := cloud.List(ctx); err != nil {
 				t.Error(err)

@@ -199,6 +199,7 @@ func TestInjectedExhaustionIsRemembered(t *testing.T) {
 	medium := cloudprovider.OfferingKey{InstanceType: "m1.medium", Zone: "test-region-1b", CapacityType: "on-demand"}
 	unknown := cloudprovider.OfferingKey{InstanceType: "x9.large"}
 	cloud, clock := testCloud(t, fake.Options{StockOutMemory: time.Minute})
+	cloud.SetAvailable(false, func(k cloudprovider.OfferingKey) bool { return k == medium })
 	for _, err := range []error{
 		cloudprovider.NewInsufficientCapacityError(nil, spot, unknown),
 		cloudprovider.NewQuotaExceededError("vCPUs", nil, medium),
@@ -212,8 +213,8 @@ func TestInjectedExhaustionIsRemembered(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	clock.Advance(time.Minute)
-	if got := unavailable(t, cloud); got != nil {
-		t.Errorf("unavailable for ever: %v", got)
+	if diff := cmp.Diff([]string{medium.String()}, unavailable(t, cloud)); diff != "" {
+		t.Errorf("after a minute, only what was closed for good (-want +got):\n%s", diff)
 	}
 }
 
