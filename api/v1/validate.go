@@ -9,6 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -151,11 +152,23 @@ func validateQuantities(list corev1.ResourceList, path *field.Path) field.ErrorL
 	for _, name := range slices.Sorted(maps.Keys(list)) {
 		at, quantity := path.Key(string(name)), list[name]
 		errs = append(errs, invalid(at, string(name), "not a resource name", validation.IsQualifiedName(string(name)))...)
-		if quantity.Sign() < 0 {
+		switch {
+		case quantity.Sign() < 0:
 			errs = append(errs, field.Invalid(at, quantity.String(), "must not be negative"))
+		case !countable(quantity):
+			errs = append(errs, field.Invalid(at, quantity.String(), "is more than anything has: check the unit and the exponent"))
 		}
 	}
 	return errs
+}
+
+// countable reports whether the quantity is of a size that can be reckoned with. A few letters (1e99999999) can write
+// one whose digits would fill the memory, and comparing it writes them out.
+func countable(quantity resource.Quantity) bool {
+	const maxExponent = 30
+	q := quantity.DeepCopy() // AsDec changes the quantity's inner form
+	scale := q.AsDec().Scale()
+	return -maxExponent <= scale && scale <= maxExponent
 }
 
 func validateName(meta metav1.ObjectMeta) field.ErrorList {
@@ -189,6 +202,9 @@ func unchanged(a, b any) bool {
 	if err := equal.AddFuncs(
 		func(a, b NillableDuration) bool { return a.Equal(b) },
 		func(a, b Duration) bool { return a.Equal(b) },
+		func(a, b resource.Quantity) bool {
+			return a.String() == b.String() || countable(a) && countable(b) && a.Cmp(b) == 0
+		},
 	); err != nil {
 		return false
 	}

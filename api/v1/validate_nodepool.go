@@ -92,7 +92,7 @@ func validateDisruption(d *Disruption, path *field.Path) field.ErrorList {
 
 func validateLimits(limits corev1.ResourceList, static bool, path *field.Path) field.ErrorList {
 	errs := validateQuantities(limits, path)
-	if nodes, ok := limits[ResourceNodes]; ok && nodes.Cmp(*resource.NewQuantity(nodes.Value(), nodes.Format)) != 0 {
+	if nodes, ok := limits[ResourceNodes]; ok && countable(nodes) && nodes.Cmp(*resource.NewQuantity(nodes.Value(), nodes.Format)) != 0 {
 		errs = append(errs, field.Invalid(path.Key(ResourceNodes), nodes.String(), "counts nodes: must be a whole number"))
 	}
 	if !static {

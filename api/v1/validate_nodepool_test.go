@@ -107,6 +107,8 @@ func TestPoolValidation(t *testing.T) {
 		{"PRV-002 50 budgets", func(p *NodePool) { p.Spec.Disruption.Budgets = make([]Budget, 50) }, "", ""},
 
 		{"PRV-002 negative limit", func(p *NodePool) { p.Spec.Limits["cpu"] = resource.MustParse("-1") }, "spec.limits[cpu]", "must not be negative"},
+		{"absurd limit", func(p *NodePool) { p.Spec.Limits["cpu"] = resource.MustParse("1e99999999") }, "spec.limits[cpu]", "check the unit"},
+		{"absurd number of nodes", func(p *NodePool) { p.Spec.Limits["nodes"] = resource.MustParse("1e99999999") }, "spec.limits[nodes]", "check the unit"},
 		{"API-188 half a node", func(p *NodePool) { p.Spec.Limits["nodes"] = resource.MustParse("1500m") }, "spec.limits[nodes]", "whole number"},
 		{"limit that is no resource", func(p *NodePool) { p.Spec.Limits["c p u"] = resource.MustParse("1") }, "spec.limits[c p u]", "not a resource name"},
 		{"PRV-002 weight 0", func(p *NodePool) { p.Spec.Weight = new(int32) }, "spec.weight", "between 1 and 100"},

@@ -2,6 +2,7 @@ package v1
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -111,6 +112,10 @@ func (k *KubeletConfiguration) UnmarshalJSON(data []byte) error {
 	}
 	var decoded managedKubelet
 	if err := json.Unmarshal(subset, &decoded); err != nil {
+		var wrongType *json.UnmarshalTypeError
+		if errors.As(err, &wrongType) && wrongType.Field != "" {
+			return fmt.Errorf("kubelet.%s: is a %s, must be %s", wrongType.Field, wrongType.Value, wrongType.Type)
+		}
 		return fmt.Errorf("kubelet: %w", err)
 	}
 	if len(other) > 0 {

@@ -152,7 +152,7 @@ func TestKubeletManagedKeysAreItsFields(t *testing.T) {
 // AWN-051: a value of the wrong type is refused when it is read.
 func TestKubeletWrongTypes(t *testing.T) {
 	for text, want := range map[string]string{
-		`{"podsPerCore":"four"}`:       "podsPerCore",
+		`{"podsPerCore":"four"}`:       "kubelet.podsPerCore: is a string, must be int32",
 		`{"maxPods":1.5}`:              "",
 		`{"kubeReserved":{"cpu":1}}`:   "kubeReserved",
 		`{"clusterDNS":"10.0.0.10"}`:   "clusterDNS",

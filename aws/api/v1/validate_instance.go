@@ -12,6 +12,8 @@ const (
 	minVolumeBytes = 1_000_000_000
 	// maxVolumeGiB is the largest volume EBS makes.
 	maxVolumeGiB = 65536
+	// maxVolumeExponent is beyond any power of ten that maxVolumeGiB has.
+	maxVolumeExponent = 30
 )
 
 func validateBlockDeviceMappings(mappings []BlockDeviceMapping, path *field.Path) field.ErrorList {
@@ -55,6 +57,11 @@ func validateBlockDevice(ebs *BlockDevice, path *field.Path) field.ErrorList {
 
 func validateVolumeSize(ebs *BlockDevice, path *field.Path) field.ErrorList {
 	size := ebs.VolumeSize
+	// A few letters (1e99999999) can write a size whose digits would fill the memory, and comparing it writes them out.
+	exact := size.DeepCopy()
+	if exact.AsDec().Scale() < -maxVolumeExponent {
+		return field.ErrorList{field.Invalid(path, size.String(), "is more than 64Ti, the largest volume there is")}
+	}
 	if size.Cmp(*resource.NewQuantity(minVolumeBytes, resource.DecimalSI)) < 0 {
 		return field.ErrorList{field.Invalid(path, size.String(), "is less than 1G: write the unit, as in 20Gi")}
 	}

@@ -196,6 +196,7 @@ func TestBlockDeviceValidation(t *testing.T) {
 		{"AWN-030 18Ti, a gap in the reference", size("18Ti"), "", ""},
 		{"AWN-030 64Ti", size("64Ti"), "", ""},
 		{"AWN-030 beyond 64Ti", size("65537Gi"), path + ".volumeSize", "more than 64Ti"},
+		{"AWN-030 absurd", size("1e99999999"), path + ".volumeSize", "more than 64Ti"},
 		{"AWN-030 unit forgotten", size("100"), path + ".volumeSize", "write the unit"},
 		{"AWN-030 negative", size("-20Gi"), path + ".volumeSize", "less than 1G"},
 	} {
