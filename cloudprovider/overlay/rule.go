@@ -1,0 +1,142 @@
+package overlay
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/drawknife/drawknife/api/requirements"
+	v1 "github.com/drawknife/drawknife/api/v1"
+)
+
+// rule is an overlay that was read. It is never changed.
+type rule struct {
+	name   string
+	weight int32
+	want   requirements.Set
+	// price is the text that sets or adjusts prices; empty when the overlay leaves them.
+	price    string
+	reprice  func(price float64) float64
+	capacity []amount
+}
+
+// amount is one entry of an overlay's capacity.
+type amount struct {
+	name     corev1.ResourceName
+	quantity corev1.ResourceList // one entry: kept as a list for its deep copies
+	text     string
+}
+
+// taken are overlays in the order they are applied in, with a verdict each; rules is nil where an overlay is invalid.
+type taken struct {
+	verdicts []Verdict
+	rules    []*rule
+}
+
+// take orders and reads overlays.
+func take(overlays []*v1.NodeOverlay, lookup *requirements.Lookup) taken {
+	sorted := slices.DeleteFunc(slices.Clone(overlays), func(o *v1.NodeOverlay) bool { return o == nil })
+	slices.SortStableFunc(sorted, func(a, b *v1.NodeOverlay) int {
+		return cmp.Or(cmp.Compare(weightOf(b), weightOf(a)), strings.Compare(b.Name, a.Name))
+	})
+	named := make(map[string]int, len(sorted))
+	for _, o := range sorted {
+		named[o.Name]++
+	}
+	t := taken{verdicts: make([]Verdict, len(sorted)), rules: make([]*rule, len(sorted))}
+	for i, o := range sorted {
+		t.verdicts[i] = Verdict{Overlay: o, Reason: ReasonApplied}
+		if named[o.Name] > 1 {
+			t.refuse(i, ReasonInvalid, fmt.Sprintf("metadata.name: %d overlays are named %q: keep one", named[o.Name], o.Name))
+			continue
+		}
+		r, err := newRule(o, lookup)
+		if err != nil {
+			t.refuse(i, ReasonInvalid, err.Error())
+			continue
+		}
+		t.rules[i] = r
+	}
+	return t
+}
+
+func (t *taken) refuse(i int, reason Reason, message string) {
+	t.verdicts[i].Reason, t.verdicts[i].Message = reason, message
+	t.rules[i] = nil
+}
+
+// keys are all label keys that some rule asks about, sorted.
+func (t *taken) keys() []string {
+	var keys []string
+	for _, r := range t.rules {
+		if r != nil {
+			keys = append(keys, r.want.Keys()...)
+		}
+	}
+	slices.Sort(keys)
+	return slices.Compact(keys)
+}
+
+// newRule reads an overlay; the error says all that is wrong with it.
+func newRule(o *v1.NodeOverlay, lookup *requirements.Lookup) (*rule, error) {
+	errs := o.Validate()
+	errs = append(errs, requirements.ValidateRequirements(o.Spec.Requirements, lookup, field.NewPath("spec", "requirements"))...)
+	if len(errs) > 0 {
+		return nil, errs.ToAggregate()
+	}
+	want, err := lookup.ParseSet(o.Spec.Requirements)
+	if err != nil {
+		return nil, fmt.Errorf("spec.requirements: %w", err)
+	}
+	r := &rule{name: o.Name, weight: weightOf(o), want: want}
+	if err := r.readPrice(&o.Spec); err != nil {
+		return nil, err
+	}
+	for _, name := range slices.Sorted(maps.Keys(o.Spec.Capacity)) {
+		q := o.Spec.Capacity[name]
+		r.capacity = append(r.capacity, amount{name: name, quantity: corev1.ResourceList{name: q.DeepCopy()}, text: q.String()})
+	}
+	return r, nil
+}
+
+func (r *rule) readPrice(spec *v1.NodeOverlaySpec) error {
+	switch {
+	case spec.Price != nil:
+		price, err := v1.ParsePrice(*spec.Price)
+		if err != nil {
+			return fmt.Errorf("spec.price: %w", err)
+		}
+		r.price, r.reprice = *spec.Price, func(float64) float64 { return price }
+	case spec.PriceAdjustment != nil:
+		adjustment, err := v1.ParsePriceAdjustment(*spec.PriceAdjustment)
+		if err != nil {
+			return fmt.Errorf("spec.priceAdjustment: %w", err)
+		}
+		// A price stays finite (CP-CATALOG-07), however absurd the adjustment.
+		r.price, r.reprice = *spec.PriceAdjustment, func(price float64) float64 {
+			return min(adjustment.Apply(price), math.MaxFloat64)
+		}
+	}
+	return nil
+}
+
+// sets reports whether the overlay has a say in prices.
+func (r *rule) sets() bool { return r.reprice != nil }
+
+// samePrice reports whether two rules, maybe of different calls, leave the same trace in a price.
+func samePrice(a, b *rule) bool {
+	return a == b || a != nil && b != nil && a.name == b.name && a.price == b.price
+}
+
+func weightOf(o *v1.NodeOverlay) int32 {
+	if o.Spec.Weight == nil {
+		return 0
+	}
+	return *o.Spec.Weight
+}

@@ -1,0 +1,219 @@
+package overlay
+
+import (
+	"encoding/binary"
+	"slices"
+	"strconv"
+
+	"github.com/drawknife/drawknife/api/requirements"
+	"github.com/drawknife/drawknife/cloudprovider"
+)
+
+// list is one list of instance types, read once for all pools that see it: its offerings laid end to end, and of each
+// label key that overlays ask about, what each offering's machine says of it. Thousands of offerings say a handful of
+// different things, so each thing is compared with an overlay once.
+type list struct {
+	types []*cloudprovider.InstanceType
+	// first[i] is the place of the first offering of types[i] among all offerings; one more entry ends it.
+	first []int
+	// columns are those of keys, in their order.
+	keys    []string
+	columns []column
+}
+
+// column is what machines say of one key.
+type column struct {
+	// says[offering] is an index into statements.
+	says []int32
+	// statements[0] stands for silence: neither the type nor any of its offerings states the key.
+	statements []requirements.Requirement
+	// numbers finds a statement by its one value, as nearly all have, or else by its text after a NUL, which no label
+	// value has. The last one found is kept aside, because neighbours often say the same.
+	numbers    map[string]int32
+	lastValue  string
+	lastNumber int32
+}
+
+const unstated = 0
+
+func newList(types []*cloudprovider.InstanceType, keys []string) *list {
+	l := &list{types: types, first: make([]int, len(types)+1), keys: keys, columns: make([]column, len(keys))}
+	for i, t := range types {
+		l.first[i+1] = l.first[i]
+		if t != nil {
+			l.first[i+1] += len(t.Offerings)
+		}
+	}
+	for k := range l.columns {
+		c := &l.columns[k]
+		c.says, c.statements, c.numbers = make([]int32, l.offerings()), make([]requirements.Requirement, 1), make(map[string]int32)
+	}
+	if len(keys) > 0 {
+		for i, t := range types {
+			if t != nil {
+				l.readType(t, l.first[i])
+			}
+		}
+	}
+	return l
+}
+
+// offerings is how many the list has.
+func (l *list) offerings() int { return l.first[len(l.types)] }
+
+// column is that of a key which overlays ask about.
+func (l *list) column(key string) *column {
+	k, _ := slices.BinarySearch(l.keys, key)
+	return &l.columns[k]
+}
+
+// readType collects what machines of a type say, by the rule of InstanceType.MachineRequirements: the offering has the
+// word, what only other offerings state is absent, and what no offering states is the type's to state.
+func (l *list) readType(t *cloudprovider.InstanceType, first int) {
+	for i := range t.Offerings {
+		for r := range t.Offerings[i].Requirements.All {
+			// A plain search: overlays ask about few keys, and strings of different length differ at once.
+			if k := slices.Index(l.keys, r.Key()); k >= 0 {
+				c := &l.columns[k]
+				c.says[first+i] = c.number(r)
+			}
+		}
+	}
+	for k, key := range l.keys {
+		c := &l.columns[k]
+		says := c.says[first : first+len(t.Offerings)]
+		silent, spoken := slices.Contains(says, unstated), slices.ContainsFunc(says, func(n int32) bool { return n != unstated })
+		switch {
+		case !silent:
+		case spoken:
+			fill(says, c.number(requirements.DoesNotExist(key)))
+		case t.Requirements.Has(key):
+			fill(says, c.number(t.Requirements.Get(key)))
+		}
+	}
+}
+
+// fill lets the silent say something.
+func fill(says []int32, number int32) {
+	for i := range says {
+		if says[i] == unstated {
+			says[i] = number
+		}
+	}
+}
+
+// number is that of a statement, a new one if need be.
+func (c *column) number(r requirements.Requirement) int32 {
+	var text string
+	if values := r.Values(); !r.Complement() && len(values) == 1 && r.MinValues() == nil {
+		text = values[0]
+		if c.lastNumber != 0 && c.lastValue == text {
+			return c.lastNumber
+		}
+	} else {
+		text = "\x00" + r.String()
+	}
+	number, ok := c.numbers[text]
+	if !ok {
+		number = int32(len(c.statements))
+		c.statements = append(c.statements, r)
+		c.numbers[text] = number
+	}
+	c.lastValue, c.lastNumber = text, number
+	return number
+}
+
+// condition is one requirement of an overlay, judged against all that machines of a list can say of its key in pools
+// with the same labels.
+type condition struct {
+	says []int32
+	met  []bool
+}
+
+// conditions are those of want that some offerings of the list meet and some don't; none says that one of them is met
+// by no offering.
+func (l *list) conditions(want requirements.Set, labels requirements.Set) (open []condition, none bool) {
+	for r := range want.All {
+		c := l.column(r.Key())
+		met := c.judge(labels, r)
+		switch {
+		case !slices.Contains(met, false):
+		case !slices.Contains(met, true):
+			return nil, true
+		default:
+			open = append(open, condition{says: c.says, met: met})
+		}
+	}
+	return open, false
+}
+
+// judge is, by statement, whether it meets the requirement in a pool with these labels.
+func (c *column) judge(labels requirements.Set, want requirements.Requirement) []bool {
+	met := make([]bool, len(c.statements))
+	for i, statement := range c.statements {
+		met[i] = meets(statement, i != unstated, labels, want)
+	}
+	return met
+}
+
+// signature tells pools apart whose labels make a difference to some rule: all rules see those with one signature alike.
+func (l *list) signature(labels requirements.Set, rules []*rule) string {
+	var text []byte
+	if labels.Len() == 0 {
+		return ""
+	}
+	for i, r := range rules {
+		if r == nil {
+			continue
+		}
+		for want := range r.want.All {
+			if !labels.Has(want.Key()) {
+				continue
+			}
+			text = append(append(binary.AppendUvarint(text, uint64(i)), want.Key()...), 0)
+			for _, met := range l.column(want.Key()).judge(labels, want) {
+				text = strconv.AppendBool(text, met)
+			}
+		}
+	}
+	return string(text)
+}
+
+// meets reports whether a machine that makes the statement, in a pool with these labels, meets the requirement. A key
+// that neither states is undefined and meets only what accepts its absence: nothing is let pass for being well known
+// (PRV-141).
+func meets(statement requirements.Requirement, stated bool, labels requirements.Set, want requirements.Requirement) bool {
+	key := want.Key()
+	have := labels.Get(key)
+	switch {
+	case stated && labels.Has(key):
+		have = statement.Intersect(have)
+	case stated:
+		have = statement
+	case !labels.Has(key):
+		have = requirements.DoesNotExist(key)
+	}
+	return have.Intersects(want) || acceptsAbsence(have) && acceptsAbsence(want)
+}
+
+// acceptsAbsence is requirements' rule for comparing without a common value.
+func acceptsAbsence(r requirements.Requirement) bool {
+	return r.Operator() == requirements.OpNotIn || r.Operator() == requirements.OpDoesNotExist
+}
+
+// matching appends the places of all offerings that meet every condition.
+func (l *list) matching(open []condition, into []int32) []int32 {
+	for place := range int32(l.offerings()) {
+		ok := true
+		for i := range open {
+			if !open[i].met[open[i].says[place]] {
+				ok = false
+				break
+			}
+		}
+		if ok {
+			into = append(into, place)
+		}
+	}
+	return into
+}
