@@ -356,3 +356,17 @@ func TestOddInputDoesNotPanic(t *testing.T) {
 		t.Error("a nil result knows something")
 	}
 }
+
+// PRV-141: what the template says narrows what the type says.
+func TestTemplateLabelNarrowsTheType(t *testing.T) {
+	types := ladder()[2:]
+	types[0].Requirements = types[0].Requirements.With(requirements.In("example.com/size", "1", "4"))
+	pools := []Pool{pool("four", types, "example.com/size", "4"), pool("open", types)}
+	result := apply(t, pools, newOverlay("o", where("example.com/size", "In", "1"), price("9")))
+	for name, want := range map[string]float64{"four": 1.5, "open": 9} {
+		types, err := result.InstanceTypes(v1.NewPoolKey(name))
+		if err != nil || types[0].Offerings[0].Price != want {
+			t.Errorf("pool %s: price %v, want %v (%v)", name, types[0].Offerings[0].Price, want, err)
+		}
+	}
+}
