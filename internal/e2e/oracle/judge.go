@@ -1,0 +1,151 @@
+package oracle
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/sets"
+	utilfeature "k8s.io/apiserver/pkg/util/feature"
+	"k8s.io/client-go/informers"
+	"k8s.io/klog/v2"
+	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/apis/config/latest"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/feature"
+	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/interpodaffinity"
+	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/nodeaffinity"
+	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/nodename"
+	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/nodeports"
+	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/noderesources"
+	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/nodeunschedulable"
+	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/nodevolumelimits"
+	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/podtopologyspread"
+	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/tainttoleration"
+	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/volumebinding"
+	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/volumerestrictions"
+	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/volumezone"
+	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
+	"k8s.io/kubernetes/pkg/scheduler/metrics"
+)
+
+// factory makes one of kube-scheduler's plugins.
+type factory struct {
+	name string
+	make frameworkruntime.PluginFactoryWithFts[fwk.Plugin]
+}
+
+// factories are the plugins that filter nodes in kube-scheduler's default profile, in its order. A test compares the
+// list with that profile.
+func factories() []factory {
+	return []factory{
+		{nodename.Name, nodename.New},
+		{nodeunschedulable.Name, nodeunschedulable.New},
+		{tainttoleration.Name, tainttoleration.New},
+		{nodeaffinity.Name, nodeaffinity.New},
+		{nodeports.Name, nodeports.New},
+		{noderesources.Name, noderesources.NewFit},
+		{volumerestrictions.Name, volumerestrictions.New},
+		{nodevolumelimits.CSIName, nodevolumelimits.NewCSI},
+		{volumebinding.Name, volumebinding.New},
+		{volumezone.Name, volumezone.New},
+		{podtopologyspread.Name, podtopologyspread.New},
+		{interpodaffinity.Name, interpodaffinity.New},
+	}
+}
+
+// judge is kube-scheduler's opinion on a cluster: its plugins with default arguments and default feature gates.
+type judge struct {
+	cluster *cluster
+	// objects are the informers the plugins read from. They are never started: what they know is put there by hand.
+	objects informers.SharedInformerFactory
+	plugins []fwk.Plugin
+}
+
+// newJudge makes the plugins. What they need in the background ends with ctx.
+func newJudge(ctx context.Context, c *cluster) (*judge, error) {
+	metrics.Register() // once per process by itself; the plugins count into these and crash without
+	ctx = klog.NewContext(ctx, logr.Discard())
+	j := &judge{cluster: c, objects: informers.NewSharedInformerFactory(nil, 0)}
+	// Without a profile the framework is just the handle through which plugins find their surroundings.
+	handle, err := frameworkruntime.NewFramework(ctx, nil, nil,
+		frameworkruntime.WithSnapshotSharedLister(c),
+		frameworkruntime.WithInformerFactory(j.objects),
+		frameworkruntime.WithSharedCSIManager(nodevolumelimits.NewCSIManager(j.objects.Storage().V1().CSINodes().Lister())),
+		frameworkruntime.WithParallelism(1),
+	)
+	if err != nil {
+		return nil, fmt.Errorf("making kube-scheduler's framework: %w", err)
+	}
+	arguments, err := defaultArguments()
+	if err != nil {
+		return nil, err
+	}
+	features := feature.NewSchedulerFeaturesFromGates(utilfeature.DefaultFeatureGate)
+	for _, f := range factories() {
+		plugin, err := f.make(ctx, arguments[f.name], handle, features)
+		if err != nil {
+			return nil, fmt.Errorf("making kube-scheduler's plugin %s: %w", f.name, err)
+		}
+		j.plugins = append(j.plugins, plugin)
+	}
+	return j, nil
+}
+
+// defaultArguments are the plugins' arguments in kube-scheduler's default profile, by plugin.
+func defaultArguments() (map[string]runtime.Object, error) {
+	config, err := latest.Default()
+	if err != nil {
+		return nil, fmt.Errorf("reading kube-scheduler's defaults: %w", err)
+	}
+	out := map[string]runtime.Object{}
+	for _, c := range config.Profiles[0].PluginConfig {
+		out[c.Name] = c.Args
+	}
+	return out, nil
+}
+
+// verdict is one plugin's no.
+type verdict struct {
+	plugin  string
+	message string
+}
+
+// ask runs the plugins for a pod on a node. Unlike kube-scheduler it goes on after the first no, so that all that speaks
+// against the place is known.
+func (j *judge) ask(ctx context.Context, pod *corev1.Pod, node string) ([]verdict, error) {
+	info, ok := j.cluster.byName[node]
+	if !ok {
+		return nil, fmt.Errorf("asking for pod %s/%s: there is no node %q", pod.Namespace, pod.Name, node)
+	}
+	state := framework.NewCycleState()
+	var out []verdict
+	for _, plugin := range j.plugins {
+		status := askPlugin(ctx, plugin, state, pod, info, j.cluster.infos)
+		if !status.IsSuccess() {
+			out = append(out, verdict{plugin.Name(), status.Message()})
+		}
+	}
+	return out, nil
+}
+
+// askPlugin is the plugin's share of a scheduling cycle up to and with Filter.
+func askPlugin(ctx context.Context, plugin fwk.Plugin, state fwk.CycleState, pod *corev1.Pod, node fwk.NodeInfo, all []fwk.NodeInfo) *fwk.Status {
+	if pre, ok := plugin.(fwk.PreFilterPlugin); ok {
+		result, status := pre.PreFilter(ctx, state, pod, all)
+		switch {
+		case status.IsSkip():
+			return nil
+		case !status.IsSuccess():
+			return status
+		case !result.AllNodes() && !result.NodeNames.Has(node.Node().Name):
+			return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, fmt.Sprintf("the plugin allows only the nodes %v", sets.List(result.NodeNames)))
+		}
+	}
+	if filter, ok := plugin.(fwk.FilterPlugin); ok {
+		return filter.Filter(ctx, state, pod, node)
+	}
+	return nil
+}

@@ -1,0 +1,139 @@
+package oracle
+
+import (
+	"fmt"
+	"maps"
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/drawknife/drawknife/api/requirements"
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/scheduling"
+)
+
+// addMachine creates a planned machine as the option has it, with the pods of the DaemonSets that run there.
+func (s *stage) addMachine(node *scheduling.NewNode, option Option, label int) error {
+	pool, _, err := poolOf(s.snapshot, node)
+	if err != nil {
+		return err
+	}
+	object, err := nodeOf(pool, node, option, label)
+	if err != nil {
+		return err
+	}
+	s.machines[node.Name] = option
+	if err := s.judge.cluster.addNode(object); err != nil {
+		return err
+	}
+	for _, pod := range daemonPods(s.snapshot.DaemonSets, object) {
+		if err := s.judge.cluster.bind(pod, object.Name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// nodeOf is the Node of a planned machine once it is initialised: startup taints and those of a node that comes up are
+// gone.
+func nodeOf(pool *scheduling.NodePool, node *scheduling.NewNode, option Option, label int) (*corev1.Node, error) {
+	labels, err := labelsOf(pool, node, option, label)
+	if err != nil {
+		return nil, err
+	}
+	return &corev1.Node{
+		ObjectMeta: metav1.ObjectMeta{Name: node.Name, Labels: labels},
+		Spec:       corev1.NodeSpec{Taints: pool.Object.Spec.Template.Spec.Taints},
+		Status: corev1.NodeStatus{
+			Capacity:    option.Type.CapacityOf(option.Offering),
+			Allocatable: option.Type.AllocatableOf(option.Offering),
+		},
+	}, nil
+}
+
+// labelsOf are the node's labels. What type and offering state wins over what the claim leaves open; a claim that
+// contradicts them yields a node on which the pods' selectors fail.
+func labelsOf(pool *scheduling.NodePool, node *scheduling.NewNode, option Option, label int) (map[string]string, error) {
+	template := &pool.Object.Spec.Template
+	out := maps.Clone(template.Labels)
+	if out == nil {
+		out = map[string]string{}
+	}
+	out[v1.NodePoolLabelKey] = node.Pool.Name
+	if class := template.Spec.NodeClassRef; class.Kind != "" {
+		out[requirements.NodeClassLabelKey(class.Group, class.Kind)] = class.Name
+	}
+	stated := map[string]bool{}
+	for _, set := range []requirements.Set{option.Type.Requirements, option.Offering.Requirements} {
+		for r := range set.All {
+			stated[r.Key()] = true
+			both := r
+			if _, ok := only(r); !ok {
+				both = r.Intersect(node.Requirements.Get(r.Key()))
+			}
+			if value, ok := pick(both, label); ok {
+				out[r.Key()] = value
+			} else {
+				delete(out, r.Key())
+			}
+		}
+	}
+	for r := range node.Requirements.All {
+		if stated[r.Key()] {
+			continue
+		}
+		if _, ok := out[r.Key()]; ok {
+			continue
+		}
+		value, ok := pick(r, label)
+		if !ok && r.Operator() != requirements.OpDoesNotExist {
+			return nil, fmt.Errorf("machine %s: no value satisfies its requirement %s", node.Name, r)
+		}
+		if ok {
+			out[r.Key()] = value
+		}
+	}
+	out[corev1.LabelInstanceTypeStable] = option.Type.Name
+	out[v1.NodeRegisteredLabelKey] = "true"
+	out[v1.NodeInitializedLabelKey] = "true"
+	out[corev1.LabelHostname] = node.Name
+	return out, nil
+}
+
+// pick is the n-th value the requirement allows, counted round; for an open one a number that nothing excludes
+// (SCH-027).
+func pick(r requirements.Requirement, n int) (string, bool) {
+	if !r.Complement() {
+		values := r.Values()
+		if len(values) == 0 {
+			return "", false
+		}
+		return values[n%len(values)], true
+	}
+	if lower, upper := r.Bounds(); lower == nil && upper == nil {
+		for i := n; ; i++ {
+			if value := strconv.Itoa(i); r.Has(value) {
+				return value, true
+			}
+		}
+	}
+	return r.AnyValue()
+}
+
+// roomFor is what DaemonSets leave of the machine.
+func roomFor(snapshot *scheduling.Snapshot, pool *scheduling.NodePool, node *scheduling.NewNode, option Option) corev1.ResourceList {
+	room := option.Type.AllocatableOf(option.Offering)
+	object, err := nodeOf(pool, node, option, 0)
+	if err != nil {
+		return room // the replay meets the error again
+	}
+	for _, pod := range daemonPods(snapshot.DaemonSets, object) {
+		for name, quantity := range scheduling.PodRequests(pod) {
+			left := room[name]
+			left.Sub(quantity)
+			room[name] = left
+		}
+	}
+	return room
+}

@@ -1,0 +1,152 @@
+package oracle_test
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/drawknife/drawknife/internal/e2e/oracle"
+	"github.com/drawknife/drawknife/internal/e2e/oracle/snapshots"
+	"github.com/drawknife/drawknife/scheduling"
+)
+
+// defaultSnapshots is what CI replays.
+const defaultSnapshots = 2000
+
+// tally counts what was replayed.
+type tally struct {
+	snapshots, replays, pods, placed, refusals int
+	began                                      time.Time
+}
+
+func (c *tally) String() string {
+	rate := 0.0
+	if c.placed > 0 {
+		rate = 100 * float64(c.refusals) / float64(c.placed)
+	}
+	return fmt.Sprintf("%d snapshots with %d pods: %d placements replayed in %d choices, %d refused (%.4f%%), %s",
+		c.snapshots, c.pods, c.placed, c.replays, c.refusals, rate, time.Since(c.began).Round(time.Millisecond))
+}
+
+// judge plans the snapshot and replays every choice; it returns what kube-scheduler refuses, one line each.
+func (c *tally) judge(s *scheduling.Snapshot) (refused []string, err error) {
+	ctx := context.Background()
+	model, err := scheduling.Compile(s)
+	if err != nil {
+		return nil, fmt.Errorf("compiling: %w", err)
+	}
+	plan, err := model.Solve(ctx, scheduling.Query{})
+	if err != nil {
+		return nil, fmt.Errorf("solving: %w", err)
+	}
+	choices, err := oracle.Choices(s, plan)
+	if err != nil {
+		return []string{err.Error()}, nil
+	}
+	c.snapshots++
+	c.pods += len(s.Pods)
+	for i, choice := range choices {
+		refusals, err := oracle.Replay(ctx, s, plan, choice)
+		if err != nil {
+			return nil, fmt.Errorf("replaying choice %d: %w", i, err)
+		}
+		c.replays++
+		c.placed += len(s.Pods) - len(plan.Unschedulable)
+		c.refusals += len(refusals)
+		for _, r := range refusals {
+			refused = append(refused, fmt.Sprintf("choice %d: %s", i, r))
+		}
+		if len(refusals) > 0 {
+			break
+		}
+	}
+	return refused, nil
+}
+
+// TestRandomSnapshots is the oracle proper: every pod that a plan places is bound by kube-scheduler, whatever the
+// provider makes of the plan's machines.
+func TestRandomSnapshots(t *testing.T) {
+	features := featuresFromEnv(t)
+	setRapid(t)
+	c := &tally{began: time.Now()}
+	t.Cleanup(func() { fmt.Println("oracle:", c) })
+	rapid.Check(t, func(t *rapid.T) {
+		s := snapshots.Of(features).Draw(t, "snapshot")
+		refused, err := c.judge(s)
+		if err != nil {
+			save(t, s, err.Error())
+			t.Fatal(err)
+		}
+		if len(refused) > 0 {
+			save(t, s, refused...)
+			t.Fatalf("kube-scheduler refuses what was planned:\n%s", strings.Join(refused, "\n"))
+		}
+	})
+}
+
+// featuresFromEnv are those of ORACLE_FEATURES, else all.
+func featuresFromEnv(t *testing.T) []snapshots.Feature {
+	text := os.Getenv("ORACLE_FEATURES")
+	switch text {
+	case "":
+		return snapshots.All()
+	case "none":
+		return nil
+	}
+	features, err := snapshots.Parse(text)
+	if err != nil {
+		t.Fatalf("ORACLE_FEATURES: %v", err)
+	}
+	return features
+}
+
+// setRapid hands ORACLE_SNAPSHOTS and ORACLE_SEED to rapid. The seed is fixed by default, so that CI fails for changes
+// of the code alone.
+func setRapid(t *testing.T) {
+	set := func(flagName, env, unset string) {
+		value := os.Getenv(env)
+		if value == "" {
+			value = unset
+		}
+		if _, err := strconv.ParseUint(value, 10, 64); err != nil {
+			t.Fatalf("%s: %v", env, err)
+		}
+		if err := flag.Set(flagName, value); err != nil {
+			t.Fatal(err)
+		}
+	}
+	set("rapid.checks", "ORACLE_SNAPSHOTS", strconv.Itoa(defaultSnapshots))
+	set("rapid.seed", "ORACLE_SEED", "1")
+	if err := flag.Set("rapid.nofailfile", "true"); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// save writes the snapshot for people: rapid runs the smallest counter-example last, so that is what remains.
+func save(t *rapid.T, s *scheduling.Snapshot, why ...string) {
+	dir := os.Getenv("ORACLE_FOUND")
+	if dir == "" {
+		dir = filepath.Join("testdata", "found")
+	}
+	var text strings.Builder
+	for _, line := range why {
+		fmt.Fprintf(&text, "# %s\n", strings.ReplaceAll(line, "\n", "\n# "))
+	}
+	if err := s.Encode(&text); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "latest.yaml"), []byte(text.String()), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}

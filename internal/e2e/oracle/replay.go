@@ -1,0 +1,151 @@
+package oracle
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/scheduling"
+)
+
+// Refusal is a pod that kube-scheduler would not bind where the plan promises it a place.
+type Refusal struct {
+	// Pod that is turned away.
+	Pod scheduling.PodKey
+	// Node it was promised: the name of a node of the snapshot or of a planned machine.
+	Node string
+	// Machine says as what the planned machine was created; empty for a node of the snapshot.
+	Machine string
+	// Plugin of kube-scheduler that says no.
+	Plugin string
+	// Message is the plugin's own.
+	Message string
+}
+
+// String is a sentence.
+func (r Refusal) String() string {
+	where := r.Node
+	if r.Machine != "" {
+		where += " (" + r.Machine + ")"
+	}
+	return fmt.Sprintf("%s refuses pod %s on %s: %s", r.Plugin, r.Pod, where, r.Message)
+}
+
+// Replay binds the plan's pods one after another, each only if all of kube-scheduler's filter plugins accept it, on the
+// snapshot's nodes and on all planned machines as the choice has them. It returns what was refused; a refused pod is
+// not bound and the rest goes on without it. An error says that plan and snapshot don't belong together, or that the
+// snapshot holds something the oracle can't act out.
+//
+// It changes neither snapshot nor plan and may be called concurrently.
+func Replay(ctx context.Context, snapshot *scheduling.Snapshot, plan *scheduling.Plan, choice Choice) ([]Refusal, error) {
+	s, err := newStage(ctx, snapshot, plan, choice)
+	if err != nil {
+		return nil, err
+	}
+	defer s.close()
+	return s.play(ctx)
+}
+
+// stage is a cluster set up for one replay.
+type stage struct {
+	snapshot *scheduling.Snapshot
+	plan     *scheduling.Plan
+	judge    *judge
+	pods     map[scheduling.PodKey]*corev1.Pod
+	// machines says what became of each planned machine, by name.
+	machines map[string]Option
+	close    context.CancelFunc
+}
+
+func newStage(ctx context.Context, snapshot *scheduling.Snapshot, plan *scheduling.Plan, choice Choice) (_ *stage, err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer func() {
+		if err != nil {
+			cancel()
+		}
+	}()
+	c := newCluster()
+	j, err := newJudge(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	s := &stage{snapshot: snapshot, plan: plan, judge: j, pods: podsOf(snapshot), machines: map[string]Option{}, close: cancel}
+	if err := j.addObjects(snapshot); err != nil {
+		return nil, err
+	}
+	for i := range snapshot.Nodes {
+		if err := s.addExisting(&snapshot.Nodes[i]); err != nil {
+			return nil, err
+		}
+	}
+	if len(choice.Options) != len(plan.NewNodes) {
+		return nil, fmt.Errorf("the choice is for %d machines, the plan has %d: take it from Choices of the same plan", len(choice.Options), len(plan.NewNodes))
+	}
+	for i := range plan.NewNodes {
+		if err := s.addMachine(&plan.NewNodes[i], choice.Options[i], choice.Label); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// play asks and binds in the plan's order.
+func (s *stage) play(ctx context.Context) ([]Refusal, error) {
+	var refusals []Refusal
+	for _, p := range placements(s.plan) {
+		pod, ok := s.pods[p.pod]
+		if !ok {
+			return nil, fmt.Errorf("the plan places pod %s, which the snapshot does not have", p.pod)
+		}
+		verdicts, err := s.judge.ask(ctx, pod, p.node)
+		if err != nil {
+			return nil, err
+		}
+		for _, v := range verdicts {
+			refusals = append(refusals, Refusal{Pod: p.pod, Node: p.node, Machine: s.machines[p.node].String(), Plugin: v.plugin, Message: v.message})
+		}
+		if len(verdicts) > 0 {
+			continue
+		}
+		if err := s.judge.bindVolumes(pod, p.node); err != nil {
+			return nil, err
+		}
+		if err := s.judge.cluster.bind(pod, p.node); err != nil {
+			return nil, err
+		}
+	}
+	return refusals, nil
+}
+
+// podsOf are the snapshot's waiting pods and those of its machines (a trial may move them), as the API server holds
+// them.
+func podsOf(snapshot *scheduling.Snapshot) map[scheduling.PodKey]*corev1.Pod {
+	out := make(map[scheduling.PodKey]*corev1.Pod, len(snapshot.Pods))
+	for _, pod := range snapshot.Pods {
+		out[scheduling.PodKey{Namespace: pod.Namespace, Name: pod.Name}] = asStored(pod)
+	}
+	return out
+}
+
+// placement is one promise of a plan.
+type placement struct {
+	pod  scheduling.PodKey
+	node string
+}
+
+// placements are the plan's promises in the order in which they can be kept.
+func placements(plan *scheduling.Plan) []placement {
+	var out []placement
+	for i := range plan.Existing {
+		for _, pod := range plan.Existing[i].Pods {
+			out = append(out, placement{pod, plan.Existing[i].Name})
+		}
+	}
+	for i := range plan.NewNodes {
+		for _, pod := range plan.NewNodes[i].Pods {
+			out = append(out, placement{pod, plan.NewNodes[i].Name})
+		}
+	}
+	return out
+}

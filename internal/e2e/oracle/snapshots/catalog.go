@@ -1,0 +1,83 @@
+package snapshots
+
+import (
+	"fmt"
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/drawknife/drawknife/api/requirements"
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/cloudprovider"
+)
+
+const catalogName = "all"
+
+// catalog makes the instance types. Prices follow size, so that the cheapest machine is seldom the largest, but not
+// strictly, so that it sometimes is.
+func (m *maker) catalog() {
+	var types []*cloudprovider.InstanceType
+	for i := range m.number("instance types", 4, 12) {
+		types = append(types, m.instanceType(i))
+	}
+	m.s.Catalogs = map[string][]*cloudprovider.InstanceType{catalogName: types}
+}
+
+func (m *maker) instanceType(i int) *cloudprovider.InstanceType {
+	cores := choose(m, "cores", 2, 4, 1, 8, 16)
+	gib := cores * choose(m, "GiB per core", 4, 2, 8)
+	pods := choose(m, "pods", 30, 5, 110)
+	family := choose(m, "family", "f1", "f2", "f3")
+	t := &cloudprovider.InstanceType{
+		Name: fmt.Sprintf("%s.%d-%d", family, cores, i),
+		Capacity: corev1.ResourceList{
+			corev1.ResourceCPU:              *resource.NewQuantity(int64(cores), resource.DecimalSI),
+			corev1.ResourceMemory:           *resource.NewQuantity(int64(gib)<<30, resource.BinarySI),
+			corev1.ResourcePods:             *resource.NewQuantity(int64(pods), resource.DecimalSI),
+			corev1.ResourceEphemeralStorage: amount("20Gi"),
+		},
+		Overhead: cloudprovider.Overhead{KubeReserved: corev1.ResourceList{corev1.ResourceCPU: amount("80m"), corev1.ResourceMemory: amount("255Mi")}},
+	}
+	if m.with(Extended, "has gpu", 25) {
+		t.Capacity[gpuName] = *resource.NewQuantity(int64(m.number("gpus", 1, 4)), resource.DecimalSI)
+	}
+	zones := m.zones
+	if m.chance("not in all zones", 25) {
+		zones = distinct(some(m, "zones", m.zones))
+	}
+	t.Requirements = requirements.NewSet(
+		requirements.In(corev1.LabelInstanceTypeStable, t.Name),
+		requirements.In(corev1.LabelArchStable, choose(m, "arch", "amd64", "arm64")),
+		requirements.In(corev1.LabelOSStable, "linux"),
+		requirements.In(corev1.LabelTopologyRegion, "region"),
+		requirements.In(zoneKey, zones...),
+		requirements.In(familyKey, family),
+		requirements.In(coresKey, strconv.Itoa(cores)),
+		requirements.DoesNotExist(corev1.LabelWindowsBuild),
+	)
+	price := (float64(cores)*0.03 + float64(gib)*0.004) * float64(m.number("price", 80, 130)) / 100
+	var kinds []string
+	for z, zone := range zones {
+		for _, kind := range []string{v1.CapacityTypeOnDemand, v1.CapacityTypeSpot} {
+			o := cloudprovider.Offering{
+				Requirements: requirements.NewSet(requirements.In(zoneKey, zone), requirements.In(capacityKey, kind)),
+				Price:        price * (1 + 0.01*float64(z)),
+				Available:    !m.with(Offerings, "sold out", 15),
+			}
+			if kind == v1.CapacityTypeSpot {
+				if m.chance("no spot", 30) {
+					continue
+				}
+				o.Price *= 0.4
+			}
+			if m.with(Offerings, "less memory", 8) {
+				o.Capacity = corev1.ResourceList{corev1.ResourceMemory: *resource.NewQuantity(int64(gib)<<29, resource.BinarySI)}
+			}
+			kinds = append(kinds, kind)
+			t.Offerings = append(t.Offerings, o)
+		}
+	}
+	t.Requirements = t.Requirements.With(requirements.In(capacityKey, distinct(kinds)...))
+	return t
+}

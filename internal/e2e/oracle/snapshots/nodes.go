@@ -1,0 +1,210 @@
+package snapshots
+
+import (
+	"fmt"
+	"maps"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/scheduling"
+)
+
+func (m *maker) daemons() {
+	if !m.has(Daemons) {
+		return
+	}
+	for i := range m.number("daemon sets", 0, 2) {
+		name := fmt.Sprintf("ds%d", i)
+		set := &appsv1.DaemonSet{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, UID: types.UID(name)}}
+		template := &set.Spec.Template
+		template.Labels = map[string]string{appLabel: name}
+		set.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{appLabel: name}}
+		template.Spec.Containers = []corev1.Container{{Name: "main", Resources: corev1.ResourceRequirements{Requests: amounts(map[corev1.ResourceName]string{
+			corev1.ResourceCPU: choose(m, "daemon cpu", "100m", "500m", "0"), corev1.ResourceMemory: choose(m, "daemon memory", "128Mi", "1Gi", "0"),
+		})}}}
+		if m.chance("daemon selector", 30) {
+			template.Spec.NodeSelector = map[string]string{corev1.LabelArchStable: choose(m, "daemon arch", "amd64", "arm64")}
+		}
+		if m.chance("daemon affinity", 30) {
+			terms := []corev1.NodeSelectorTerm{m.nodeTerm()}
+			if m.chance("daemon's second term", 40) {
+				terms = append(terms, m.nodeTerm())
+			}
+			nodeAffinity(&template.Spec).RequiredDuringSchedulingIgnoredDuringExecution = &corev1.NodeSelector{NodeSelectorTerms: terms}
+		}
+		if m.with(Taints, "daemon tolerates all", 50) {
+			template.Spec.Tolerations = []corev1.Toleration{{Operator: corev1.TolerationOpExists}}
+		}
+		if m.with(Ports, "daemon port", 20) {
+			template.Spec.Containers[0].Ports = []corev1.ContainerPort{{ContainerPort: 80, HostPort: 80, Protocol: corev1.ProtocolTCP}}
+		}
+		m.s.DaemonSets = append(m.s.DaemonSets, set)
+	}
+}
+
+func (m *maker) nodes() {
+	if !m.has(Nodes) {
+		return
+	}
+	for i := range m.number("nodes", 0, 6) {
+		m.s.Nodes = append(m.s.Nodes, m.node(fmt.Sprintf("node-%d", i)))
+	}
+}
+
+// node is a machine in one of the phases of its life.
+func (m *maker) node(name string) scheduling.Node {
+	pool := &m.s.NodePools[m.number("node's pool", 0, len(m.s.NodePools)-1)]
+	types := m.s.Catalogs[catalogName]
+	t := types[m.number("node's type", 0, len(types)-1)]
+	if len(t.Offerings) == 0 {
+		return m.foreign(name, t, nil)
+	}
+	o := &t.Offerings[m.number("node's offering", 0, len(t.Offerings)-1)]
+	if m.chance("foreign", 20) {
+		return m.foreign(name, t, o)
+	}
+	n := scheduling.Node{Name: name, Pool: pool.Key}
+	object := m.object(name, t, o)
+	maps.Copy(object.Labels, pool.Object.Spec.Template.Labels)
+	object.Labels[v1.NodePoolLabelKey] = pool.Object.Name
+	object.Labels["example.com/exampleclass"] = "standard"
+	if _, ok := object.Labels[tierKey]; !ok && m.with(CustomLabels, "node tier", 30) {
+		object.Labels[tierKey] = choose(m, "tier of node", "gold", "silver")
+	}
+	object.Spec.Taints = pool.Object.Spec.Template.Spec.Taints
+	claim := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: maps.Clone(object.Labels)}}
+	delete(claim.Labels, corev1.LabelHostname)
+	claim.Spec.Taints = pool.Object.Spec.Template.Spec.Taints
+	claim.Spec.StartupTaints = pool.Object.Spec.Template.Spec.StartupTaints
+	claim.Spec.NodeClassRef = pool.Object.Spec.Template.Spec.NodeClassRef
+	claim.Status.Capacity, claim.Status.Allocatable = object.Status.Capacity, object.Status.Allocatable
+	n.Claim = claim
+	switch m.number("phase", 0, 6) {
+	case 4: // not launched yet or not joined
+		return n
+	case 5: // joined and registered, not initialised
+		object.Labels[v1.NodeRegisteredLabelKey] = "true"
+		object.Spec.Taints = append(append([]corev1.Taint{{Key: corev1.TaintNodeNotReady, Effect: corev1.TaintEffectNoSchedule}}, object.Spec.Taints...), claim.Spec.StartupTaints...)
+		if m.chance("kubelet has not reported", 50) {
+			object.Status.Allocatable, object.Status.Capacity = nil, nil
+		}
+		n.Object = object
+		m.csiNode(name)
+		return n
+	case 6:
+		n.Leaving = true
+		object.Spec.Taints = append(append([]corev1.Taint(nil), object.Spec.Taints...), corev1.Taint{Key: "karpenter.sh/disrupted", Effect: corev1.TaintEffectNoSchedule})
+	}
+	object.Labels[v1.NodeRegisteredLabelKey], object.Labels[v1.NodeInitializedLabelKey] = "true", "true"
+	n.Object = object
+	m.csiNode(name)
+	m.occupy(&n)
+	return n
+}
+
+// foreign is a node that no pool owns; some of the usual labels may be missing.
+func (m *maker) foreign(name string, t *cloudprovider.InstanceType, o *cloudprovider.Offering) scheduling.Node {
+	n := scheduling.Node{Name: name, Object: m.object(name, t, o)}
+	if m.chance("no zone label", 15) {
+		delete(n.Object.Labels, zoneKey)
+	}
+	if m.with(CustomLabels, "foreign tier", 30) {
+		n.Object.Labels[tierKey] = choose(m, "tier of node", "gold", "silver")
+	}
+	if m.with(Taints, "foreign taint", 25) {
+		n.Object.Spec.Taints = append(n.Object.Spec.Taints, m.taint())
+	}
+	if m.with(Taints, "cordoned", 10) {
+		n.Object.Spec.Unschedulable = true
+		n.Object.Spec.Taints = append(n.Object.Spec.Taints, corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule})
+	}
+	m.csiNode(name)
+	m.occupy(&n)
+	return n
+}
+
+func (m *maker) object(name string, t *cloudprovider.InstanceType, o *cloudprovider.Offering) *corev1.Node {
+	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{corev1.LabelHostname: name}}}
+	node.Status.Capacity, node.Status.Allocatable = t.Capacity.DeepCopy(), t.Allocatable()
+	for r := range t.Requirements.All {
+		if values := r.Values(); !r.Complement() && len(values) == 1 {
+			node.Labels[r.Key()] = values[0]
+		}
+	}
+	if o != nil {
+		for r := range o.Requirements.All {
+			node.Labels[r.Key()] = r.Values()[0]
+		}
+		node.Status.Capacity, node.Status.Allocatable = t.CapacityOf(o), t.AllocatableOf(o)
+	}
+	return node
+}
+
+// occupy puts pods on a node: of the workloads, and of DaemonSets, whether or not they would be scheduled there today.
+// Mostly they fit.
+func (m *maker) occupy(n *scheduling.Node) {
+	free := n.Object.Status.Allocatable.DeepCopy()
+	add := func(pod *corev1.Pod) {
+		crowded := m.chance("overcommitted", 3)
+		for name, quantity := range scheduling.PodRequests(pod) {
+			left := free[name]
+			if left.Cmp(quantity) < 0 && !crowded {
+				return
+			}
+		}
+		for name, quantity := range scheduling.PodRequests(pod) {
+			left := free[name]
+			left.Sub(quantity)
+			free[name] = left
+		}
+		pod.Spec.NodeName = n.Name
+		pod.Status.Phase = corev1.PodRunning
+		n.Pods = append(n.Pods, pod)
+	}
+	for _, set := range m.s.DaemonSets {
+		if !m.chance("daemon runs", 60) {
+			continue
+		}
+		yes := true
+		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
+			Namespace: set.Namespace, Name: set.Name + "-" + n.Name, Labels: set.Spec.Template.Labels,
+			OwnerReferences: []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "DaemonSet", Name: set.Name, UID: set.UID, Controller: &yes}},
+		}, Spec: *set.Spec.Template.Spec.DeepCopy()}
+		add(pod)
+	}
+	for range m.number("bound pods", 0, 4) {
+		t := m.templates[m.number("bound workload", 0, len(m.templates)-1)]
+		pod := m.instance(t)
+		m.settle(pod, n)
+		if m.chance("terminating", 8) {
+			pod.DeletionTimestamp = &metav1.Time{Time: m.s.Time}
+		}
+		add(pod)
+	}
+}
+
+// settle binds the claims of a pod that runs on the node to volumes where the node is.
+func (m *maker) settle(pod *corev1.Pod, n *scheduling.Node) {
+	zone := n.Object.Labels[zoneKey]
+	for i := range pod.Spec.Volumes {
+		name := pod.Name + "-" + pod.Spec.Volumes[i].Name
+		if c := pod.Spec.Volumes[i].PersistentVolumeClaim; c != nil {
+			name = c.ClaimName
+		}
+		for _, claim := range m.s.PersistentVolumeClaims {
+			if claim.Namespace != pod.Namespace || claim.Name != name || claim.Spec.VolumeName != "" {
+				continue
+			}
+			var terms [][]string
+			if zone != "" && *claim.Spec.StorageClassName != "anywhere" {
+				terms = [][]string{{zone}}
+			}
+			m.bind(claim, terms)
+		}
+	}
+}

@@ -1,0 +1,132 @@
+package snapshots
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"pgregory.net/rapid"
+
+	"github.com/drawknife/drawknife/api/requirements"
+	"github.com/drawknife/drawknife/scheduling"
+)
+
+// Label keys of the snapshots.
+const (
+	zoneKey     = corev1.LabelTopologyZone
+	hostnameKey = corev1.LabelHostname
+	capacityKey = "karpenter.sh/capacity-type"
+	// familyKey and coresKey are well known: every instance type states them.
+	familyKey = "example.com/family"
+	coresKey  = "example.com/cores"
+	// tierKey and teamKey are known to pools and nodes alone.
+	tierKey = "example.com/tier"
+	teamKey = "example.com/team"
+)
+
+const gpuName = corev1.ResourceName("example.com/gpu")
+
+// Of makes snapshots with at most the features given.
+func Of(features []Feature) *rapid.Generator[*scheduling.Snapshot] {
+	return rapid.Custom(func(t *rapid.T) *scheduling.Snapshot {
+		m := &maker{t: t, features: features, s: &scheduling.Snapshot{
+			Time:       time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC),
+			Vocabulary: requirements.CoreVocabulary().Merge(requirements.Vocabulary{WellKnown: []string{familyKey, coresKey}}),
+		}}
+		m.zones = []string{"zone-a", "zone-b", "zone-c"}[:m.number("zones", 2, 3)]
+		m.catalog()
+		m.pools()
+		m.namespaces()
+		m.storage()
+		m.workloads()
+		m.daemons()
+		m.nodes()
+		m.pods()
+		return m.s
+	})
+}
+
+// maker draws one snapshot.
+type maker struct {
+	t        *rapid.T
+	features []Feature
+	s        *scheduling.Snapshot
+	zones    []string
+	// templates of the workloads; bound and waiting pods are made from them.
+	templates []*template
+	// machines the nodes are made of.
+	serial int
+}
+
+func (m *maker) has(f Feature) bool { return slices.Contains(m.features, f) }
+
+// number draws from low to high; shrinks to low.
+func (m *maker) number(label string, low, high int) int {
+	return rapid.IntRange(low, high).Draw(m.t, label)
+}
+
+// chance is true about percent times in a hundred; shrinks to false.
+func (m *maker) chance(label string, percent int) bool {
+	return rapid.IntRange(0, 99).Draw(m.t, label) >= 100-percent
+}
+
+// with is chance, and false when the snapshot is to be without the feature.
+func (m *maker) with(f Feature, label string, percent int) bool {
+	return m.has(f) && m.chance(label, percent)
+}
+
+// choose draws one of the list; shrinks to the first.
+func choose[T any](m *maker, label string, list ...T) T {
+	return list[m.number(label, 0, len(list)-1)]
+}
+
+// some draws a part of the list that is not empty; shrinks to the first alone.
+func some[T any](m *maker, label string, list []T) []T {
+	out := []T{choose(m, label, list...)}
+	if m.chance(label+" more", 40) {
+		out = append(out, choose(m, label+" second", list...))
+	}
+	return out
+}
+
+// distinct is the list without repetitions.
+func distinct(list []string) []string {
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// name numbers the snapshot's objects.
+func (m *maker) name(prefix string) string {
+	m.serial++
+	return fmt.Sprintf("%s-%d", prefix, m.serial)
+}
+
+func amount(text string) resource.Quantity { return resource.MustParse(text) }
+
+func amounts(pairs map[corev1.ResourceName]string) corev1.ResourceList {
+	out := corev1.ResourceList{}
+	for name, text := range pairs {
+		if text != "" && text != "0" {
+			out[name] = amount(text)
+		}
+	}
+	return out
+}
+
+// namespaces makes the namespaces, with the label the API server puts on each.
+func (m *maker) namespaces() {
+	names := []string{"default"}
+	if m.has(Namespaces) {
+		names = append(names, "team-a", "team-b")
+	}
+	for _, name := range names {
+		ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{corev1.LabelMetadataName: name}}}
+		if name != "default" {
+			ns.Labels["team"] = "yes"
+		}
+		m.s.Namespaces = append(m.s.Namespaces, ns)
+	}
+}

@@ -1,0 +1,149 @@
+package snapshots
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+const driver = "disk.csi.example.com"
+
+// volume is a claim that each pod of a workload, or all of them together, use.
+type volume struct {
+	name string
+	// shared: one claim for all pods.
+	shared bool
+	// class of a claim that waits for its first consumer; empty when it is bound.
+	class string
+	// ephemeral: the claim belongs to the pod.
+	ephemeral bool
+}
+
+// storage makes the storage classes.
+func (m *maker) storage() {
+	if !m.has(Volumes) {
+		return
+	}
+	wait := storagev1.VolumeBindingWaitForFirstConsumer
+	class := func(name string, terms ...corev1.TopologySelectorTerm) {
+		m.s.StorageClasses = append(m.s.StorageClasses, &storagev1.StorageClass{
+			ObjectMeta: metav1.ObjectMeta{Name: name}, Provisioner: driver, VolumeBindingMode: &wait, AllowedTopologies: terms,
+		})
+	}
+	in := func(zones ...string) corev1.TopologySelectorTerm {
+		return corev1.TopologySelectorTerm{MatchLabelExpressions: []corev1.TopologySelectorLabelRequirement{{Key: zoneKey, Values: zones}}}
+	}
+	class("anywhere")
+	class("all-zones", in(m.zones...))
+	class("one-zone", in(choose(m, "class zone", m.zones...)))
+	class("either-zone", in(m.zones[0]), in(m.zones[len(m.zones)-1]))
+}
+
+func (m *maker) volumes(t *template) {
+	for m.with(Volumes, "volume", 30) && len(t.volumes) < 2 {
+		v := volume{name: fmt.Sprintf("data%d", len(t.volumes)), shared: m.chance("shared", 25)}
+		if m.chance("waits for consumer", 60) {
+			v.class = choose(m, "storage class", "all-zones", "anywhere", "one-zone", "either-zone")
+			v.ephemeral = !v.shared && m.chance("ephemeral", 20)
+		}
+		t.volumes = append(t.volumes, v)
+	}
+}
+
+// attach gives a pod the volumes of its workload.
+func (m *maker) attach(t *template, pod *corev1.Pod) {
+	for _, v := range t.volumes {
+		source := corev1.VolumeSource{}
+		claim := t.app + "-" + v.name
+		if !v.shared {
+			claim = pod.Name + "-" + v.name
+		}
+		if v.ephemeral {
+			source.Ephemeral = &corev1.EphemeralVolumeSource{VolumeClaimTemplate: &corev1.PersistentVolumeClaimTemplate{Spec: claimSpec(v.class)}}
+		} else {
+			source.PersistentVolumeClaim = &corev1.PersistentVolumeClaimVolumeSource{ClaimName: claim}
+		}
+		pod.Spec.Volumes = append(pod.Spec.Volumes, corev1.Volume{Name: v.name, VolumeSource: source})
+		m.claim(v, claim, pod)
+	}
+}
+
+func claimSpec(class string) corev1.PersistentVolumeClaimSpec {
+	spec := corev1.PersistentVolumeClaimSpec{AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}}
+	spec.Resources.Requests = corev1.ResourceList{corev1.ResourceStorage: amount("1Gi")}
+	spec.StorageClassName = &class
+	return spec
+}
+
+// claim makes the claim unless an earlier pod has made it.
+func (m *maker) claim(v volume, name string, pod *corev1.Pod) {
+	for _, c := range m.s.PersistentVolumeClaims {
+		if c.Namespace == pod.Namespace && c.Name == name {
+			return
+		}
+	}
+	claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: pod.Namespace, Name: name, UID: types.UID("claim-" + pod.Namespace + "-" + name)}, Spec: claimSpec(v.class)}
+	claim.Status.Phase = corev1.ClaimPending
+	if v.ephemeral {
+		yes := true
+		claim.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "Pod", Name: pod.Name, UID: pod.UID, Controller: &yes}}
+	}
+	m.s.PersistentVolumeClaims = append(m.s.PersistentVolumeClaims, claim)
+	if v.class == "" {
+		m.bind(claim, m.volumeTerms())
+	}
+}
+
+// volumeTerms draws from where a volume can be reached: alternatives of zones; none for everywhere.
+func (m *maker) volumeTerms() [][]string {
+	switch m.number("volume reach", 0, 4) {
+	case 3:
+		return nil
+	case 4:
+		return [][]string{{m.zones[0]}, {m.zones[len(m.zones)-1]}}
+	}
+	return [][]string{distinct(some(m, "volume zones", m.zones))}
+}
+
+// bind binds a claim to a new volume.
+func (m *maker) bind(claim *corev1.PersistentVolumeClaim, terms [][]string) {
+	pv := &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: "pv-" + claim.Namespace + "-" + claim.Name}}
+	pv.Spec = corev1.PersistentVolumeSpec{
+		Capacity: corev1.ResourceList{corev1.ResourceStorage: amount("1Gi")}, AccessModes: claim.Spec.AccessModes, StorageClassName: *claim.Spec.StorageClassName,
+		ClaimRef:               &corev1.ObjectReference{Kind: "PersistentVolumeClaim", APIVersion: "v1", Namespace: claim.Namespace, Name: claim.Name, UID: claim.UID},
+		PersistentVolumeSource: corev1.PersistentVolumeSource{CSI: &corev1.CSIPersistentVolumeSource{Driver: driver, VolumeHandle: claim.Namespace + "-" + claim.Name}},
+	}
+	if len(terms) > 0 {
+		required := &corev1.NodeSelector{}
+		for _, zones := range terms {
+			required.NodeSelectorTerms = append(required.NodeSelectorTerms, corev1.NodeSelectorTerm{
+				MatchExpressions: []corev1.NodeSelectorRequirement{{Key: zoneKey, Operator: corev1.NodeSelectorOpIn, Values: zones}},
+			})
+		}
+		pv.Spec.NodeAffinity = &corev1.VolumeNodeAffinity{Required: required}
+		if len(terms) == 1 && len(terms[0]) == 1 && m.chance("zone label", 30) {
+			pv.Labels = map[string]string{zoneKey: terms[0][0]}
+		}
+	}
+	pv.Status.Phase = corev1.VolumeBound
+	claim.Spec.VolumeName = pv.Name
+	claim.Status.Phase = corev1.ClaimBound
+	claim.Annotations = map[string]string{"pv.kubernetes.io/bind-completed": "yes"}
+	m.s.PersistentVolumes = append(m.s.PersistentVolumes, pv)
+}
+
+// csiNode bounds how many volumes a node can attach.
+func (m *maker) csiNode(node string) {
+	if !m.has(AttachLimits) || !m.has(Volumes) || !m.chance("csi node", 70) {
+		return
+	}
+	d := storagev1.CSINodeDriver{Name: driver, NodeID: node, TopologyKeys: []string{zoneKey}}
+	if m.chance("attach limit", 80) {
+		count := int32(m.number("attachable", 0, 3))
+		d.Allocatable = &storagev1.VolumeNodeResources{Count: &count}
+	}
+	m.s.CSINodes = append(m.s.CSINodes, &storagev1.CSINode{ObjectMeta: metav1.ObjectMeta{Name: node}, Spec: storagev1.CSINodeSpec{Drivers: []storagev1.CSINodeDriver{d}}})
+}

@@ -1,0 +1,157 @@
+package oracle
+
+import (
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/cache"
+	volumehelpers "k8s.io/component-helpers/storage/volume"
+
+	"github.com/drawknife/drawknife/scheduling"
+)
+
+// noProvisioner marks storage classes whose volumes are made by hand.
+const noProvisioner = "kubernetes.io/no-provisioner"
+
+// addObjects tells the plugins what the snapshot holds besides nodes and pods.
+func (j *judge) addObjects(s *scheduling.Snapshot) error {
+	core, storage, apps := j.objects.Core().V1(), j.objects.Storage().V1(), j.objects.Apps().V1()
+	return firstError(
+		addAll(core.Namespaces().Informer(), s.Namespaces),
+		addAll(core.Services().Informer(), s.Services),
+		addAll(core.ReplicationControllers().Informer(), s.ReplicationControllers),
+		addAll(core.PersistentVolumeClaims().Informer(), s.PersistentVolumeClaims),
+		addAll(core.PersistentVolumes().Informer(), s.PersistentVolumes),
+		addAll(apps.ReplicaSets().Informer(), s.ReplicaSets),
+		addAll(apps.StatefulSets().Informer(), s.StatefulSets),
+		addAll(storage.StorageClasses().Informer(), s.StorageClasses),
+		addAll(storage.CSINodes().Informer(), s.CSINodes),
+	)
+}
+
+func addAll[T any](informer cache.SharedIndexInformer, objects []T) error {
+	for _, o := range objects {
+		if err := informer.GetIndexer().Add(o); err != nil {
+			return fmt.Errorf("adding a %T: %w", o, err)
+		}
+	}
+	return nil
+}
+
+func firstError(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// claimName is the volume claim that a pod's volume uses (SCH-100); empty when it uses none.
+func claimName(pod *corev1.Pod, volume *corev1.Volume) string {
+	switch {
+	case volume.PersistentVolumeClaim != nil:
+		return volume.PersistentVolumeClaim.ClaimName
+	case volume.Ephemeral != nil:
+		return pod.Name + "-" + volume.Name
+	}
+	return ""
+}
+
+// bindVolumes does what follows when kube-scheduler has bound a pod with volume claims that wait for their first
+// consumer: each gets a volume that is reachable from the node, and is bound to it. Later pods with the same claim have
+// to go where the volume is.
+func (j *judge) bindVolumes(pod *corev1.Pod, node string) error {
+	claims := j.objects.Core().V1().PersistentVolumeClaims().Informer().GetIndexer()
+	for i := range pod.Spec.Volumes {
+		name := claimName(pod, &pod.Spec.Volumes[i])
+		if name == "" {
+			continue
+		}
+		object, ok, err := claims.GetByKey(pod.Namespace + "/" + name)
+		if err != nil || !ok {
+			return fmt.Errorf("binding the volumes of pod %s/%s: claim %q was accepted but is not there (%v)", pod.Namespace, pod.Name, name, err)
+		}
+		if claim := object.(*corev1.PersistentVolumeClaim); claim.Spec.VolumeName == "" {
+			if err := j.bindClaim(claim, j.cluster.byName[node].Node()); err != nil {
+				return fmt.Errorf("binding the volumes of pod %s/%s: %w", pod.Namespace, pod.Name, err)
+			}
+		}
+	}
+	return nil
+}
+
+// bindClaim binds a claim to a volume made by hand if one fits, else to one that its class's provisioner makes.
+func (j *judge) bindClaim(claim *corev1.PersistentVolumeClaim, node *corev1.Node) error {
+	object, ok, err := j.objects.Storage().V1().StorageClasses().Informer().GetIndexer().GetByKey(volumehelpers.GetPersistentVolumeClaimClass(claim))
+	if err != nil || !ok {
+		return fmt.Errorf("claim %q was accepted but its storage class is not there (%v)", claim.Name, err)
+	}
+	class := object.(*storagev1.StorageClass)
+	volumes := j.objects.Core().V1().PersistentVolumes().Informer().GetIndexer()
+	var byHand []*corev1.PersistentVolume
+	for _, o := range volumes.List() {
+		if pv := o.(*corev1.PersistentVolume); volumehelpers.GetPersistentVolumeClass(pv) == class.Name {
+			byHand = append(byHand, pv)
+		}
+	}
+	pv, err := volumehelpers.FindMatchingVolume(claim, byHand, node, nil, true, true)
+	switch {
+	case err != nil:
+		return fmt.Errorf("looking for a volume for claim %q: %w", claim.Name, err)
+	case pv != nil:
+		pv = pv.DeepCopy()
+		pv.Spec.ClaimRef = claimRef(claim)
+	case class.Provisioner == noProvisioner:
+		return fmt.Errorf("claim %q was accepted but no volume of class %s fits", claim.Name, class.Name)
+	default:
+		pv = provisioned(claim, class, node)
+	}
+	claim = claim.DeepCopy()
+	claim.Spec.VolumeName = pv.Name
+	claim.Status.Phase = corev1.ClaimBound
+	metav1.SetMetaDataAnnotation(&claim.ObjectMeta, volumehelpers.AnnBindCompleted, "yes")
+	return firstError(volumes.Update(pv), j.objects.Core().V1().PersistentVolumeClaims().Informer().GetIndexer().Update(claim))
+}
+
+// provisioned is the volume a provisioner makes for a pod on the node: reachable from where the node is, by the labels
+// the class's allowedTopologies speak of.
+func provisioned(claim *corev1.PersistentVolumeClaim, class *storagev1.StorageClass, node *corev1.Node) *corev1.PersistentVolume {
+	pv := &corev1.PersistentVolume{
+		ObjectMeta: metav1.ObjectMeta{Name: "pv-" + claim.Namespace + "-" + claim.Name},
+		Spec: corev1.PersistentVolumeSpec{
+			Capacity:         corev1.ResourceList{corev1.ResourceStorage: claim.Spec.Resources.Requests[corev1.ResourceStorage]},
+			AccessModes:      claim.Spec.AccessModes,
+			StorageClassName: class.Name,
+			ClaimRef:         claimRef(claim),
+			PersistentVolumeSource: corev1.PersistentVolumeSource{
+				CSI: &corev1.CSIPersistentVolumeSource{Driver: class.Provisioner, VolumeHandle: claim.Namespace + "-" + claim.Name},
+			},
+		},
+	}
+	var keys []string
+	for _, term := range class.AllowedTopologies {
+		for _, e := range term.MatchLabelExpressions {
+			if !slices.Contains(keys, e.Key) {
+				keys = append(keys, e.Key)
+			}
+		}
+	}
+	var where []corev1.NodeSelectorRequirement
+	for _, key := range keys {
+		if value, ok := node.Labels[key]; ok {
+			where = append(where, corev1.NodeSelectorRequirement{Key: key, Operator: corev1.NodeSelectorOpIn, Values: []string{value}})
+		}
+	}
+	if len(where) > 0 {
+		pv.Spec.NodeAffinity = &corev1.VolumeNodeAffinity{Required: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{MatchExpressions: where}}}}
+	}
+	return pv
+}
+
+func claimRef(claim *corev1.PersistentVolumeClaim) *corev1.ObjectReference {
+	return &corev1.ObjectReference{Kind: "PersistentVolumeClaim", APIVersion: "v1", Namespace: claim.Namespace, Name: claim.Name, UID: claim.UID}
+}
