@@ -1,0 +1,77 @@
+package rules
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+var (
+	checklistRow = regexp.MustCompile(`^S[0-3]-[0-9]{3}$`)
+	openProof    = regexp.MustCompile(`^open: issue [2-9]$`)
+)
+
+// CheckCoverage finds rows of docs/coverage.md that prove nothing. A row's first cell is the id of a line of the
+// checklist, its last the proof: tests as `package: TestName` or `package: TestName "case"`, commands as `$ go run ./…`,
+// each in backquotes; or "open: issue N" with the title number of the issue that will bring it. Tests must exist in the
+// tree, cases must be written in the package's tests, and a row may appear once.
+func CheckCoverage(t *Tree, coverage string) []Fault {
+	packages := t.packages()
+	var faults []Fault
+	seen := make(map[string]int)
+	for n, line := range lines(coverage) {
+		cells := tableRow(line)
+		if len(cells) == 0 || !checklistRow.MatchString(cells[0]) {
+			continue
+		}
+		where := fmt.Sprintf("docs/coverage.md:%d", n+1)
+		if first, twice := seen[cells[0]]; twice {
+			faults = append(faults, fault(where, "%s is there already, on line %d", cells[0], first))
+		}
+		seen[cells[0]] = n + 1
+		proof := cells[len(cells)-1]
+		if openProof.MatchString(proof) {
+			continue
+		}
+		tests := backquoted(proof)
+		if len(tests) == 0 {
+			faults = append(faults, fault(where, "%s: %q is neither a test, a command nor \"open: issue N\"", cells[0], proof))
+		}
+		for _, test := range tests {
+			if why := unproven(packages, test); why != "" {
+				faults = append(faults, fault(where, "%s: %s", cells[0], why))
+			}
+		}
+	}
+	if len(seen) == 0 {
+		faults = append(faults, fault("docs/coverage.md", "has no row"))
+	}
+	return sorted(faults)
+}
+
+// unproven says what is wrong with one proof; "" when it stands.
+func unproven(packages map[string][]*File, proof string) string {
+	if command, ok := strings.CutPrefix(proof, "$ go run ./"); ok {
+		dir, _, _ := strings.Cut(command, " ")
+		if files := packages[dir]; len(files) == 0 || !files[0].command() {
+			return fmt.Sprintf("there is no command %s", dir)
+		}
+		return ""
+	}
+	dir, test, ok := strings.Cut(proof, ": ")
+	if !ok {
+		return fmt.Sprintf("%q is no proof: write `package: TestName` or `$ go run ./…`", proof)
+	}
+	files, ok := packages[dir]
+	if !ok {
+		return fmt.Sprintf("there is no package %s", dir)
+	}
+	name, quoted, hasCase := strings.Cut(test, " ")
+	if !testFunctions(files)[name] {
+		return fmt.Sprintf("package %s has no test %s", dir, name)
+	}
+	if hasCase && !stringLiterals(files)[unquote(quoted)] {
+		return fmt.Sprintf("no test of package %s has a case %s", dir, quoted)
+	}
+	return ""
+}

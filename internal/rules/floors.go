@@ -1,0 +1,163 @@
+package rules
+
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
+// foundation is below floor 0: packages that know nothing of the project and are shared by it.
+const foundation = -1
+
+// floors says on which floor a package stands (docs/architecture.md). The longest path that is the package's own or
+// above it counts.
+func floors() map[string]int {
+	return map[string]int{
+		"internal/conditions": foundation,
+		"internal/drifthash":  foundation,
+
+		"api/v1":           0,
+		"api/v1beta1":      0,
+		"api/v1alpha5":     0,
+		"api/crds":         0,
+		"aws/api/v1":       0,
+		"aws/api/v1beta1":  0,
+		"aws/api/v1alpha1": 0,
+
+		"api/requirements": 1,
+		"aws/convert":      1,
+
+		"cloudprovider": 2,
+
+		"scheduling": 3,
+
+		"provisioning": 4,
+		"disruption":   4,
+		"aws":          4,
+		"fake":         4,
+
+		"cloudprovider/conformance": 5,
+		"examples":                  5,
+		"":                          5,
+
+		// What only tests and benchmarks use stands on top, so that no package can come to need it.
+		"internal": 5,
+	}
+}
+
+// hubs are the pairs on one floor where one may import the other all the same: older generations know their v1 form.
+func hubs() map[string]string {
+	return map[string]string{
+		"api/v1beta1":      "api/v1",
+		"api/v1alpha5":     "api/v1",
+		"aws/api/v1beta1":  "aws/api/v1",
+		"aws/api/v1alpha1": "aws/api/v1",
+	}
+}
+
+// floorOf is the floor of a package and the entry of floors it belongs to.
+func floorOf(dir string) (floor int, entry string, ok bool) {
+	all := floors()
+	for entry = dir; ; entry = parent(entry) {
+		if floor, ok = all[entry]; ok && (entry != "" || dir == "") {
+			return floor, entry, true
+		}
+		if entry == "" {
+			return 0, "", false
+		}
+	}
+}
+
+func parent(dir string) string {
+	if i := strings.LastIndexByte(dir, '/'); i >= 0 {
+		return dir[:i]
+	}
+	return ""
+}
+
+// CheckFloors finds imports that don't point down: from a package to a higher floor, or to another package of its own
+// floor that is neither above nor below it in one folder nor its hub. Providers may use floors 0 to 2 alone, so that
+// they and the planners stay strangers. Tests may look up; the code that users get may not.
+func CheckFloors(t *Tree) []Fault {
+	var faults []Fault
+	for dir, files := range t.packages() {
+		floor, entry, ok := floorOf(dir)
+		if !ok {
+			faults = append(faults, fault(files[0].Name, "package %s stands on no floor: name it in internal/rules/floors.go", dir))
+			continue
+		}
+		for _, f := range files {
+			if f.Test {
+				continue
+			}
+			for p, node := range f.imports() {
+				imported, ours := strings.CutPrefix(p, Module+"/")
+				if !ours {
+					continue
+				}
+				if why := upward(floor, entry, imported); why != "" {
+					faults = append(faults, fault(t.at(node), "%s must not import %s: %s", nameOf(dir), imported, why))
+				}
+			}
+		}
+	}
+	return sorted(faults)
+}
+
+// upward says why a package of that floor and entry may not import the other; "" when it may.
+func upward(floor int, entry, imported string) string {
+	other, otherEntry, ok := floorOf(imported)
+	switch {
+	case !ok:
+		return "it stands on no floor"
+	case otherEntry == entry:
+		return ""
+	case other > floor:
+		return "it stands on a higher floor"
+	case other == floor && hubs()[entry] != otherEntry:
+		return "it stands on the same floor"
+	case slices.Contains([]string{"aws", "fake"}, entry) && other > 2:
+		return "providers use floors 0 to 2 alone"
+	}
+	return ""
+}
+
+func nameOf(dir string) string {
+	if dir == "" {
+		return "the root package"
+	}
+	return dir
+}
+
+// CheckAWSSDK finds imports of the AWS SDK outside package aws and the programs: what is planned offline must not need it.
+func CheckAWSSDK(t *Tree) []Fault {
+	var faults []Fault
+	for _, f := range t.Files {
+		if within(f.Dir, "aws", "examples") && !within(f.Dir, "aws/catalog", "aws/instancetype", "aws/api", "aws/convert") {
+			continue
+		}
+		for p, node := range f.imports() {
+			if strings.HasPrefix(p, "github.com/aws/") {
+				faults = append(faults, fault(t.at(node), "%s must work without the AWS SDK, but imports %s", nameOf(f.Dir), p))
+			}
+		}
+	}
+	return sorted(faults)
+}
+
+// CheckTopLevel finds folders at the root that the architecture does not have. Names that begin with a dot are not
+// looked at.
+func CheckTopLevel(folders []string) []Fault {
+	known := map[string]bool{
+		"api": true, "aws": true, "cloudprovider": true, "disruption": true, "docs": true, "examples": true, "fake": true,
+		"internal": true, "provisioning": true, "scheduling": true,
+	}
+	var faults []Fault
+	for _, folder := range folders {
+		if !known[folder] && !strings.HasPrefix(folder, ".") {
+			faults = append(faults, fault(folder, "top-level folders are %s, and no others",
+				strings.Join(slices.Sorted(maps.Keys(known)), ", ")))
+		}
+	}
+	return sorted(faults)
+}

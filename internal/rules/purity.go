@@ -1,0 +1,126 @@
+package rules
+
+import (
+	"go/ast"
+	"go/token"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// CheckHiddenCode finds what runs without being asked or ends what was not asked to end: init functions anywhere, and in
+// libraries panics and the end of the whole process.
+func CheckHiddenCode(t *Tree) []Fault {
+	var faults []Fault
+	for _, f := range t.Files {
+		if f.Test || f.Generated || f.ignored() {
+			continue
+		}
+		ast.Inspect(f.Syntax, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.FuncDecl:
+				if n.Recv == nil && n.Name.Name == "init" {
+					faults = append(faults, fault(t.at(n), "init functions run unasked: build what is needed where it is needed"))
+				}
+			case *ast.CallExpr:
+				called := callee(f, n)
+				if ends(called) && !f.command() {
+					faults = append(faults, fault(t.at(n), "%s in a library takes the caller down: return an error", called))
+				}
+			}
+			return true
+		})
+	}
+	return sorted(faults)
+}
+
+// ends reports whether a call never comes back.
+func ends(called string) bool {
+	return called == "panic" || called == "os.Exit" || strings.HasPrefix(called, "log.Fatal") || strings.HasPrefix(called, "log.Panic")
+}
+
+// CheckPurity finds planners and what they are made of reading a clock, chance, the environment, files or the network,
+// logging, or starting goroutines that no test could step: all that a decision needs is in its arguments. scheduling/manifests
+// reads files by trade and is no planner.
+func CheckPurity(t *Tree) []Fault {
+	outside := []string{"os", "os/exec", "io/ioutil", "net", "net/http", "math/rand", "math/rand/v2", "crypto/rand", "log", "syscall"}
+	clock := []string{"time.Now", "time.Since", "time.Until", "time.Sleep", "time.After", "time.AfterFunc", "time.Tick", "time.NewTimer", "time.NewTicker"}
+	var faults []Fault
+	for _, f := range t.Files {
+		if f.Test || f.ignored() || within(f.Dir, "scheduling/manifests") ||
+			!within(f.Dir, "api", "cloudprovider", "scheduling", "disruption", "aws/api", "aws/convert", "aws/instancetype") {
+			continue
+		}
+		for p, node := range f.imports() {
+			if slices.Contains(outside, p) {
+				faults = append(faults, fault(t.at(node), "%s is pure, but imports %s: take what is needed as an argument", f.Dir, p))
+			}
+		}
+		ast.Inspect(f.Syntax, func(n ast.Node) bool {
+			if sel, ok := n.(*ast.SelectorExpr); ok {
+				if name := qualified(f, sel); slices.Contains(clock, name) {
+					faults = append(faults, fault(t.at(n), "%s is pure, but uses %s: take the time as an argument", f.Dir, name))
+				}
+			}
+			return true
+		})
+	}
+	return sorted(faults)
+}
+
+// CheckState finds package-level variables that anyone could change: exported ones, but for errors.
+func CheckState(t *Tree) []Fault {
+	var faults []Fault
+	for _, f := range t.Files {
+		if f.Test || f.Generated || f.command() {
+			continue
+		}
+		for _, d := range f.Syntax.Decls {
+			vars, ok := d.(*ast.GenDecl)
+			if !ok || vars.Tok != token.VAR {
+				continue
+			}
+			for _, s := range vars.Specs {
+				for _, name := range s.(*ast.ValueSpec).Names {
+					if name.IsExported() && !strings.HasPrefix(name.Name, "Err") {
+						faults = append(faults, fault(t.at(name), "%s can be changed by anyone: make it a constant or a function", name.Name))
+					}
+				}
+			}
+		}
+	}
+	return sorted(faults)
+}
+
+// callee names what a call calls, as "panic" or "package.Function"; "" for anything else.
+func callee(f *File, call *ast.CallExpr) string {
+	switch fun := ast.Unparen(call.Fun).(type) {
+	case *ast.Ident:
+		return fun.Name
+	case *ast.SelectorExpr:
+		return qualified(f, fun)
+	}
+	return ""
+}
+
+// qualified is "path.Name" when the selector names something of an imported package, whatever it is called in the file.
+func qualified(f *File, sel *ast.SelectorExpr) string {
+	id, ok := sel.X.(*ast.Ident)
+	if !ok {
+		return ""
+	}
+	for _, spec := range f.Syntax.Imports {
+		p, err := strconv.Unquote(spec.Path.Value)
+		if err != nil {
+			continue
+		}
+		name := p[strings.LastIndexByte(p, '/')+1:]
+		if spec.Name != nil {
+			name = spec.Name.Name
+		}
+		if name == id.Name {
+			return p + "." + sel.Sel.Name
+		}
+	}
+	return ""
+}

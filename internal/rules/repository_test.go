@@ -1,0 +1,144 @@
+package rules_test
+
+import (
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/drawknife/drawknife/internal/rules"
+)
+
+// root is the repository, seen from this package.
+const root = "../.."
+
+// TestRepository holds this very tree to the rules.
+func TestRepository(t *testing.T) {
+	tree, err := rules.ParseTree(os.DirFS(root))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, rule := range map[string]func(*rules.Tree) []rules.Fault{
+		"imports point down":           rules.CheckFloors,
+		"planning needs no AWS SDK":    rules.CheckAWSSDK,
+		"no hidden code":               rules.CheckHiddenCode,
+		"planners are pure":            rules.CheckPurity,
+		"no shared state":              rules.CheckState,
+		"exported names are explained": rules.CheckDocs,
+		"packages show their use":      rules.CheckPackageDocs,
+	} {
+		t.Run(name, func(t *testing.T) { report(t, rule(tree)) })
+	}
+	t.Run("top-level folders", func(t *testing.T) {
+		entries, err := os.ReadDir(root)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var folders []string
+		for _, e := range entries {
+			if e.IsDir() {
+				folders = append(folders, e.Name())
+			}
+		}
+		report(t, rules.CheckTopLevel(folders))
+	})
+	t.Run("coverage of the checklist", func(t *testing.T) {
+		report(t, rules.CheckCoverage(tree, read(t, "docs/coverage.md")))
+	})
+}
+
+// TestDependencies asks the go command what the module and its tests need.
+func TestDependencies(t *testing.T) {
+	t.Run("nothing banned", func(t *testing.T) {
+		list := command(t, "go", "list", "-deps", "-test", "./...")
+		if !strings.Contains(list, rules.Module+"/scheduling") {
+			t.Fatalf("go list shows no package of the module:\n%s", list)
+		}
+		report(t, rules.CheckBanned(list))
+	})
+	t.Run("each has its reason", func(t *testing.T) {
+		var modules []rules.Requirements
+		err := fs.WalkDir(os.DirFS(root), ".", func(name string, d fs.DirEntry, err error) error {
+			if err != nil || d.Name() != "go.mod" || strings.Contains(name, "testdata/") {
+				return err
+			}
+			r, err := rules.ParseRequirements(name, []byte(command(t, "go", "mod", "edit", "-json", name)))
+			modules = append(modules, r)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		report(t, rules.CheckDependencyReasons(read(t, "CONTRIBUTING.md"), modules))
+	})
+}
+
+// TestReadme holds what README.md shows to what is run: its program is the example of the root package, its outputs are
+// that example's and the golden file of the built-in cluster.
+func TestReadme(t *testing.T) {
+	readme := read(t, "README.md")
+	program, output, err := rules.Program(read(t, "example_test.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	builtin := read(t, "examples/simulate/testdata/golden/builtin.txt")
+	for _, c := range []struct{ marker, language, want string }{
+		{"<!-- quick start -->", "go", program},
+		{"<!-- quick start prints -->", "text", output},
+		{"<!-- simulate prints -->", "text", withoutTimes(builtin)},
+	} {
+		got, err := rules.Fence(readme, c.marker, c.language)
+		if err != nil {
+			t.Errorf("README.md: %v", err)
+			continue
+		}
+		if diff := cmp.Diff(c.want, withoutTimes(got)); diff != "" {
+			t.Errorf("README.md, %s (-run +shown):\n%s", c.marker, diff)
+		}
+	}
+}
+
+// withoutTimes leaves out the line of simulate's output that differs from run to run.
+func withoutTimes(text string) string {
+	var kept strings.Builder
+	for line := range strings.Lines(text) {
+		if !strings.HasPrefix(line, "Compiled in ") {
+			kept.WriteString(line)
+		}
+	}
+	return kept.String()
+}
+
+func report(t *testing.T, faults []rules.Fault) {
+	t.Helper()
+	for _, f := range faults {
+		t.Error(f)
+	}
+}
+
+func read(t *testing.T, name string) string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(name)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// command is what a program prints when run in the root of the repository.
+func command(t *testing.T, name string, args ...string) string {
+	t.Helper()
+	cmd := exec.Command(name, args...)
+	cmd.Dir = root
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, stderr.String())
+	}
+	return string(out)
+}

@@ -1,0 +1,138 @@
+package rules
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Module is the path of the root module.
+const Module = "github.com/drawknife/drawknife"
+
+// Tree is the Go source of one module, parsed. It is read-only once made.
+type Tree struct {
+	// Files in the order of their names, testdata and nested modules left out.
+	Files []*File
+
+	fset *token.FileSet
+}
+
+// File is one Go file of a Tree.
+type File struct {
+	// Name is the path from the module's root, with slashes.
+	Name string
+	// Dir is the package's path from the module's root; "" is the root package.
+	Dir string
+	// Test tells *_test.go from the code that users get.
+	Test bool
+	// Generated files carry Go's usual mark.
+	Generated bool
+	// Syntax includes comments.
+	Syntax *ast.File
+}
+
+// ParseTree reads all Go files of a module. A folder with a go.mod of its own is another module and is left out, as are
+// testdata and folders whose names begin with a dot or an underscore. A file that is no Go is an error.
+func ParseTree(fsys fs.FS) (*Tree, error) {
+	t := &Tree{fset: token.NewFileSet()}
+	err := fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			if name != "." && skipped(fsys, name) {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if path.Ext(name) != ".go" {
+			return nil
+		}
+		source, err := fs.ReadFile(fsys, name)
+		if err != nil {
+			return err
+		}
+		syntax, err := parser.ParseFile(t.fset, name, source, parser.ParseComments)
+		if err != nil {
+			return err
+		}
+		dir := path.Dir(name)
+		if dir == "." {
+			dir = ""
+		}
+		t.Files = append(t.Files, &File{
+			Name: name, Dir: dir, Test: strings.HasSuffix(name, "_test.go"), Generated: ast.IsGenerated(syntax), Syntax: syntax,
+		})
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("reading the source tree: %w", err)
+	}
+	return t, nil
+}
+
+func skipped(fsys fs.FS, dir string) bool {
+	base := path.Base(dir)
+	if base == "testdata" || strings.HasPrefix(base, ".") || strings.HasPrefix(base, "_") {
+		return true
+	}
+	_, err := fs.Stat(fsys, path.Join(dir, "go.mod"))
+	return err == nil
+}
+
+// at is the file and line of a node.
+func (t *Tree) at(n ast.Node) string {
+	p := t.fset.Position(n.Pos())
+	return p.Filename + ":" + strconv.Itoa(p.Line)
+}
+
+// packages groups the files by Dir.
+func (t *Tree) packages() map[string][]*File {
+	packages := make(map[string][]*File)
+	for _, f := range t.Files {
+		packages[f.Dir] = append(packages[f.Dir], f)
+	}
+	return packages
+}
+
+// imports are the paths a file imports, with the place of each.
+func (f *File) imports() map[string]ast.Node {
+	paths := make(map[string]ast.Node)
+	for _, spec := range f.Syntax.Imports {
+		if p, err := strconv.Unquote(spec.Path.Value); err == nil {
+			paths[p] = spec
+		}
+	}
+	return paths
+}
+
+// ignored files are built by nobody but "go run" on the file itself: generators.
+func (f *File) ignored() bool {
+	for _, group := range f.Syntax.Comments {
+		if group.Pos() > f.Syntax.Package {
+			break
+		}
+		for _, c := range group.List {
+			if strings.TrimSpace(c.Text) == "//go:build ignore" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// command tells a program from a library.
+func (f *File) command() bool { return f.Syntax.Name.Name == "main" }
+
+// within reports whether dir is one of the folders or below one.
+func within(dir string, folders ...string) bool {
+	return slices.ContainsFunc(folders, func(folder string) bool {
+		return dir == folder || strings.HasPrefix(dir, folder+"/")
+	})
+}
