@@ -127,6 +127,7 @@ func TestInstanceTypeDeepCopySharesNothing(t *testing.T) {
 	it := testType("x", offering("a", "spot", 1))
 	it.Offerings[0].Capacity = quantities("x.test/gpu", "1")
 	it.Offerings[0].Overhead = &cloudprovider.Overhead{KubeReserved: quantities("cpu", "1")}
+	it.VolumeLimits = map[string]int32{"csi.cloud.test": 24}
 	want := it.DeepCopy()
 	copied := it.DeepCopy()
 	if diff := cmp.Diff(it, copied, sameAmounts); diff != "" {
@@ -137,6 +138,7 @@ func TestInstanceTypeDeepCopySharesNothing(t *testing.T) {
 	delete(copied.Offerings[0].Capacity, "x.test/gpu")
 	delete(copied.Offerings[0].Overhead.KubeReserved, "cpu")
 	copied.Offerings[0].Price = 2
+	copied.VolumeLimits["csi.cloud.test"] = 1
 	if diff := cmp.Diff(want, it, sameAmounts); diff != "" {
 		t.Errorf("the original changed (-want +got):\n%s", diff)
 	}

@@ -1,6 +1,9 @@
 package cloudprovider
 
-import "slices"
+import (
+	"maps"
+	"slices"
+)
 
 // DeepCopy is an instance type that shares nothing that can be changed with t. Requirements are immutable and stay
 // shared. Nil gives nil.
@@ -11,6 +14,7 @@ func (t *InstanceType) DeepCopy() *InstanceType {
 	c := *t
 	c.Capacity = t.Capacity.DeepCopy()
 	c.Overhead = t.Overhead.DeepCopy()
+	c.VolumeLimits = maps.Clone(t.VolumeLimits)
 	c.Offerings = slices.Clone(t.Offerings)
 	for i := range c.Offerings {
 		c.Offerings[i] = t.Offerings[i].DeepCopy()

@@ -72,6 +72,10 @@
 //     the error is of kind UnevaluatedNodePool, not an empty list. Why: an empty list reads as "nothing fits".
 //   - CP-CATALOG-14: allocatable, capacity less overhead, is at most what a real node of the type reports, and as
 //     close to it as the provider can know. Why: too much, and planned pods never bind; too little wastes money.
+//   - CP-CATALOG-15: [InstanceType].VolumeLimits names every CSI driver whose volumes take up slots of the machine, with
+//     the number of slots left for pods' volumes: at most what the driver reports on a real node of the type, and never
+//     negative. Why: a new node has no CSINode to read the limit from, so that pods with volumes would be planned onto
+//     it without end and never bind.
 //
 // # CP-CREATE: Create
 //

@@ -21,6 +21,10 @@ type InstanceType struct {
 	Capacity corev1.ResourceList `json:"capacity"`
 	// Overhead is what the machine keeps for itself: Capacity - Overhead.Total() is allocatable to pods.
 	Overhead Overhead `json:"overhead,omitzero"`
+	// VolumeLimits is how many volumes a machine of the type can attach for pods, by CSI driver: what the driver will
+	// report in CSINode.spec.drivers[].allocatable.count once the machine has joined. A driver that is not listed is
+	// unlimited; nil limits none (CP-CATALOG-15).
+	VolumeLimits map[string]int32 `json:"volumeLimits,omitempty"`
 }
 
 // Overhead is the part of a machine's capacity that pods can't have. A nil list means nothing is kept.
