@@ -17,6 +17,8 @@ type family struct {
 	ephemeralDevice string
 	// ephemeralBytes is the size of that device's default volume; 0 when there is none.
 	ephemeralBytes int64
+	// imageDevices are the volumes that the family's images bring along; none when that is unknown.
+	imageDevices []string
 	// windowsBuild is the value of the windows-build label; empty for Linux.
 	windowsBuild string
 }
@@ -31,13 +33,15 @@ func familyOf(name awsv1.AMIFamily) family {
 		reservedFromENIs: true,
 		ephemeralDevice:  "/dev/xvda",
 		ephemeralBytes:   20 * gibi,
+		imageDevices:     []string{"/dev/xvda"},
 	}
 	switch name {
 	case awsv1.AMIFamilyBottlerocket:
 		f.podsPerCore, f.reservedFromENIs = false, false
 		f.ephemeralDevice = "/dev/xvdb"
+		f.imageDevices = []string{"/dev/xvda", "/dev/xvdb"}
 	case awsv1.AMIFamilyCustom:
-		f.ephemeralDevice, f.ephemeralBytes = "", 0
+		f.ephemeralDevice, f.ephemeralBytes, f.imageDevices = "", 0, nil
 	case awsv1.AMIFamilyWindows2019:
 		return windows("10.0.17763")
 	case awsv1.AMIFamilyWindows2022:
@@ -53,6 +57,7 @@ func windows(build string) family {
 		podsPerCore:     true,
 		ephemeralDevice: "/dev/sda1",
 		ephemeralBytes:  50 * gibi,
+		imageDevices:    []string{"/dev/sda1"},
 		windowsBuild:    build,
 	}
 }

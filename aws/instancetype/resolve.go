@@ -60,6 +60,7 @@ func ResolveSettings(c *catalog.Catalog, s Settings) ([]*cloudprovider.InstanceT
 			SystemReserved:    lists.systemReserved,
 			EvictionThreshold: lists.eviction(p.evictionOf(capacity)),
 		}
+		it.VolumeLimits = lists.volumeLimits(p.ebsLimit(t))
 		if !hasRoom(it) {
 			continue
 		}
@@ -98,13 +99,14 @@ func hasRoom(it *cloudprovider.InstanceType) bool {
 	return true
 }
 
-// resourceLists makes each distinct resource list once: a few hundred capacities and a few dozen reservations serve
-// all types.
+// resourceLists makes each distinct list once: a few hundred capacities, a few dozen reservations and volume limits
+// serve all types.
 type resourceLists struct {
 	plan           *plan
 	capacities     map[capacity]corev1.ResourceList
 	reservations   map[reservation]corev1.ResourceList
 	evictions      map[eviction]corev1.ResourceList
+	limits         map[int32]map[string]int32
 	systemReserved corev1.ResourceList
 }
 
@@ -114,6 +116,7 @@ func newResourceLists(p *plan) *resourceLists {
 		capacities:   map[capacity]corev1.ResourceList{},
 		reservations: map[reservation]corev1.ResourceList{},
 		evictions:    map[eviction]corev1.ResourceList{},
+		limits:       map[int32]map[string]int32{},
 	}
 	if len(p.systemReserved) > 0 {
 		l.systemReserved = corev1.ResourceList(p.systemReserved)
@@ -144,6 +147,15 @@ func (l *resourceLists) eviction(e eviction) corev1.ResourceList {
 	if !ok {
 		list = e.list()
 		l.evictions[e] = list
+	}
+	return list
+}
+
+func (l *resourceLists) volumeLimits(ebs int32) map[string]int32 {
+	list, ok := l.limits[ebs]
+	if !ok {
+		list = map[string]int32{EBSDriver: ebs}
+		l.limits[ebs] = list
 	}
 	return list
 }
