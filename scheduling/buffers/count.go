@@ -1,0 +1,80 @@
+package buffers
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/drawknife/drawknife/api/autoscaling/v1beta1"
+	"github.com/drawknife/drawknife/scheduling"
+)
+
+// countPods is how many pods like pod the buffer stands for: the larger of its two sizes, but no more than its limits
+// hold; without a size, what the limits hold (PRV-151). replicas is how many pods the workload wants. The message says
+// what the limits cut off.
+func countPods(spec *v1beta1.CapacityBufferSpec, replicas int32, pod *corev1.Pod) (count int64, message string, err error) {
+	size, sized := sizeOf(spec, replicas)
+	fit, tightest := fitting(spec.Limits, scheduling.PodRequests(pod))
+	switch {
+	case tightest == "" && !sized && len(spec.Limits) > 0:
+		return 0, "", errors.New("spec.limits: names no resource that the pods request, so it bounds nothing: name one or set replicas")
+	case tightest == "":
+		return size, "", nil
+	case !sized:
+		return fit, "", nil
+	case fit < size:
+		return fit, fmt.Sprintf("spec.limits[%s] holds %d of the %d pods asked for", tightest, fit, size), nil
+	}
+	return size, "", nil
+}
+
+// sizeOf is the larger of replicas and percentage; sized is false when neither is given.
+func sizeOf(spec *v1beta1.CapacityBufferSpec, replicas int32) (size int64, sized bool) {
+	if spec.Replicas != nil {
+		size, sized = int64(*spec.Replicas), true
+	}
+	if spec.Percentage != nil && spec.ScalableRef != nil {
+		share := (int64(replicas)*int64(*spec.Percentage) + 99) / 100 // rounded up: at least 1 unless one of them is 0
+		size, sized = max(size, share), true
+	}
+	return size, sized
+}
+
+// fitting is how many times requests fit in limits, and the resource that says so first; it is empty when no resource
+// is both limited and requested.
+func fitting(limits, requests corev1.ResourceList) (fit int64, tightest corev1.ResourceName) {
+	for _, name := range slices.Sorted(maps.Keys(limits)) {
+		request := requests[name]
+		if request.Sign() <= 0 {
+			continue
+		}
+		if times := quotient(limits[name], request); tightest == "" || times < fit {
+			fit, tightest = times, name
+		}
+	}
+	return fit, tightest
+}
+
+// quotient is how many times the positive quantity small goes into large, rounded down and at most MaxInt32: exact,
+// whatever the two are written in, where their values in a common unit might not fit in 64 bits.
+func quotient(large, small resource.Quantity) int64 {
+	holds := func(times int64) bool {
+		product := small.DeepCopy()
+		product.Mul(times) // beyond 64 bits it goes on with arbitrary precision
+		return product.Cmp(large) <= 0
+	}
+	low, high := int64(0), int64(math.MaxInt32)
+	for low < high {
+		if middle := (low + high + 1) / 2; holds(middle) {
+			low = middle
+		} else {
+			high = middle - 1
+		}
+	}
+	return low
+}

@@ -1,0 +1,20 @@
+// Package buffers turns CapacityBuffers into placeholder pods: pods that exist in a snapshot alone and keep room free
+// for pods to come (PRV-150 to PRV-154, SCH-181).
+//
+//	resolved := buffers.Resolve(buffers.Input{Buffers: list, PodTemplates: templates, Deployments: deployments})
+//	snapshot.Placeholders = buffers.Placeholders(resolved)
+//	// … compile the snapshot, solve it, and then:
+//	places := buffers.Locate(resolved, plan)
+//	for i, r := range resolved {
+//		buffer := r.Buffer.DeepCopy()
+//		r.Record(buffer, now)
+//		r.Provisioning(places[i]).Record(buffer, now)
+//	}
+//
+// All functions are pure and deterministic: they read no clock, change none of their arguments, and don't depend on
+// the order of lists. What they return may be shared and must not be changed.
+//
+// A placeholder's name and UID depend on the buffer and the pod's number alone, so that plans made one after the other
+// can be compared. Planners place placeholders after all real pods (OPP-12); the pods' priority, the lowest there is,
+// says the same to anybody who looks at one.
+package buffers

@@ -1,0 +1,157 @@
+package buffers
+
+import (
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/drawknife/drawknife/api/autoscaling/v1beta1"
+)
+
+// Priority is that of every placeholder: the lowest there is.
+const Priority int32 = math.MinInt32
+
+// IsPlaceholder reports whether the pod stands for the room of a buffer, rather than for a pod of the cluster.
+func IsPlaceholder(pod *corev1.Pod) bool {
+	return pod.Annotations[v1beta1.PlaceholderAnnotationKey] == "true"
+}
+
+// BufferOf is the namespace and name of the buffer that a placeholder belongs to; false for any other pod.
+func BufferOf(pod *corev1.Pod) (types.NamespacedName, bool) {
+	if !IsPlaceholder(pod) {
+		return types.NamespacedName{}, false
+	}
+	return types.NamespacedName{
+		Namespace: pod.Annotations[v1beta1.BufferNamespaceAnnotationKey],
+		Name:      pod.Annotations[v1beta1.BufferNameAnnotationKey],
+	}, true
+}
+
+// newPrototype is a pod of the buffer, as yet without name and UID, that shares nothing with the template.
+func newPrototype(b *v1beta1.CapacityBuffer, template *corev1.PodTemplateSpec) *corev1.Pod {
+	pod := &corev1.Pod{Spec: *template.Spec.DeepCopy()}
+	pod.Labels = maps.Clone(template.Labels)
+	dropVolumes(&pod.Spec)
+	defaultSpec(&pod.Spec)
+	mark(pod, b)
+	return pod
+}
+
+// mark sets what makes the pod a placeholder that waits for a place (PRV-152). A gate would keep it from waiting, and
+// a priority class would speak against its priority.
+func mark(pod *corev1.Pod, b *v1beta1.CapacityBuffer) {
+	priority := Priority
+	pod.Namespace = b.Namespace
+	pod.Annotations = map[string]string{
+		v1beta1.PlaceholderAnnotationKey:     "true",
+		v1beta1.BufferNameAnnotationKey:      b.Name,
+		v1beta1.BufferNamespaceAnnotationKey: b.Namespace,
+	}
+	pod.Spec.NodeName = ""
+	pod.Spec.SchedulingGates = nil
+	pod.Spec.Priority, pod.Spec.PriorityClassName, pod.Spec.PreemptionPolicy = &priority, "", nil
+	pod.Status = corev1.PodStatus{
+		Phase: corev1.PodPending,
+		Conditions: []corev1.PodCondition{{
+			Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable,
+		}},
+	}
+}
+
+// placeholders are count pods like the prototype, told apart by their number.
+func placeholders(b *v1beta1.CapacityBuffer, prototype *corev1.Pod, count int) []*corev1.Pod {
+	if count == 0 {
+		return nil
+	}
+	name, uid := "capacity-buffer-"+b.Name+"-", string(b.UID)
+	if uid == "" {
+		// A buffer that no API server has seen: its name is as unique and as stable as a UID would be.
+		uid = b.Namespace + "/" + b.Name
+	}
+	list, pods := make([]corev1.Pod, count), make([]*corev1.Pod, count)
+	for i := range list {
+		list[i] = *prototype
+		number := strconv.Itoa(i)
+		list[i].ObjectMeta = metav1.ObjectMeta{
+			Namespace: prototype.Namespace, Name: name + number, UID: types.UID(uid + "-" + number),
+			Labels: prototype.Labels, Annotations: prototype.Annotations,
+		}
+		pods[i] = &list[i]
+	}
+	return pods
+}
+
+// dropVolumes takes away volumes that are made from claims, and their mounts: claims of pods that never run don't
+// exist, and there is nothing a placeholder could be bound to (PRV-152).
+func dropVolumes(spec *corev1.PodSpec) {
+	dropped := make(map[string]bool)
+	spec.Volumes = slices.DeleteFunc(spec.Volumes, func(v corev1.Volume) bool {
+		if v.PersistentVolumeClaim == nil && v.Ephemeral == nil {
+			return false
+		}
+		dropped[v.Name] = true
+		return true
+	})
+	if len(dropped) == 0 {
+		return
+	}
+	for c := range containers(spec) {
+		c.VolumeMounts = slices.DeleteFunc(c.VolumeMounts, func(m corev1.VolumeMount) bool { return dropped[m.Name] })
+		c.VolumeDevices = slices.DeleteFunc(c.VolumeDevices, func(d corev1.VolumeDevice) bool { return dropped[d.Name] })
+	}
+}
+
+// defaultSpec fills in what the API server fills in for pods but not for templates, as far as planning reads it:
+// limits stand in for requests that are missing (SCH-060), and a port of the host's network is a host port.
+func defaultSpec(spec *corev1.PodSpec) {
+	asked := make(map[corev1.ResourceName]bool)
+	for c := range containers(spec) {
+		takeOver(&c.Resources.Requests, c.Resources.Limits, nil)
+		for name := range c.Resources.Requests {
+			asked[name] = true
+		}
+		for i := range c.Ports {
+			if port := &c.Ports[i]; spec.HostNetwork && port.HostPort == 0 {
+				port.HostPort = port.ContainerPort
+			}
+			if c.Ports[i].Protocol == "" {
+				c.Ports[i].Protocol = corev1.ProtocolTCP
+			}
+		}
+	}
+	if spec.Resources != nil {
+		// What a container asks for is summed over containers; the pod's own limit stands in for the rest.
+		takeOver(&spec.Resources.Requests, spec.Resources.Limits, asked)
+	}
+}
+
+// takeOver copies the limits that requests lack, but for the resources to be left out.
+func takeOver(requests *corev1.ResourceList, limits corev1.ResourceList, leaveOut map[corev1.ResourceName]bool) {
+	for name, limit := range limits {
+		if _, ok := (*requests)[name]; ok || leaveOut[name] {
+			continue
+		}
+		if *requests == nil {
+			*requests = make(corev1.ResourceList, len(limits))
+		}
+		(*requests)[name] = limit
+	}
+}
+
+// containers yields all containers of the spec, those of the init phase first.
+func containers(spec *corev1.PodSpec) func(yield func(*corev1.Container) bool) {
+	return func(yield func(*corev1.Container) bool) {
+		for _, list := range [][]corev1.Container{spec.InitContainers, spec.Containers} {
+			for i := range list {
+				if !yield(&list[i]) {
+					return
+				}
+			}
+		}
+	}
+}
