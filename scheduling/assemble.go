@@ -15,10 +15,9 @@ import (
 func (t *Trial) plan(ctx context.Context) (*Plan, error) {
 	out := &Plan{}
 	q := newPodQueues(t)
-	t.writeExisting(out, q)
-	t.writeMachines(out, q)
+	t.writeBindings(out, q)
 	t.writeUnschedulable(out, q)
-	if len(t.machines) > 0 {
+	if len(out.NewNodes) > 0 {
 		pf := t.proofOf(ctx)
 		out.LowerBound = pf.v.bound / nanoPerUSD
 		out.Certificate = t.m.certificate(pf)
@@ -33,7 +32,6 @@ type podQueues struct {
 	next []int
 	// freed is indexed by class; nil when no machine is hidden.
 	freed map[int32][]*corev1.Pod
-	keys  []PodKey // chunk for the results
 }
 
 func newPodQueues(t *Trial) *podQueues {
@@ -55,7 +53,7 @@ func (q *podQueues) take(into []PodKey, class int32, n int) []PodKey {
 		q.next[class]++
 		var pod *corev1.Pod
 		if i < len(pending) {
-			pod = q.t.m.snapshot.Pods[pending[i]]
+			pod = q.t.m.pods[pending[i]]
 		} else {
 			pod = q.freed[class][i-len(pending)]
 		}
@@ -64,59 +62,111 @@ func (q *podQueues) take(into []PodKey, class int32, n int) []PodKey {
 	return into
 }
 
-func (t *Trial) writeExisting(out *Plan, q *podQueues) {
-	at := map[int32]int{}
-	for _, p := range t.placed {
-		i, ok := at[p.node]
-		if !ok {
-			i = len(out.Existing)
-			at[p.node] = i
-			out.Existing = append(out.Existing, ExistingNode{Name: t.m.nodes[p.node].name})
-		}
-		out.Existing[i].Pods = q.take(out.Existing[i].Pods, p.class, int(p.count))
-	}
-	slices.SortFunc(out.Existing, func(a, b ExistingNode) int { return cmp.Compare(a.Name, b.Name) })
-}
-
-func (t *Trial) writeMachines(out *Plan, q *podQueues) {
+// writeBindings lists the placed pods in the order they can be bound, and again host by host.
+func (t *Trial) writeBindings(out *Plan, q *podQueues) {
 	m := t.m
 	total := 0
-	for i := range t.machines {
-		for _, l := range t.machines[i].loads {
-			total += int(l.count)
+	counts := make([]int, len(m.nodes)+len(t.machines))
+	for _, b := range t.placed {
+		total += int(b.count)
+		counts[b.host] += int(b.count)
+	}
+	out.Order = make([]PodKey, 0, total)
+	flat := make([]PodKey, total)
+	pods := make([][]PodKey, len(counts))
+	loads := make([][]binding, len(t.machines))
+	at := 0
+	for host, n := range counts {
+		pods[host] = flat[at : at : at+n]
+		at += n
+	}
+	for _, b := range t.placed {
+		from := len(out.Order)
+		out.Order = q.take(out.Order, b.class, int(b.count))
+		pods[b.host] = append(pods[b.host], out.Order[from:]...)
+		if i := int(b.host) - len(m.nodes); i >= 0 {
+			loads[i] = append(loads[i], b)
 		}
 	}
-	keys := make([]PodKey, 0, total)
+	for i := range m.nodes {
+		if len(pods[i]) > 0 {
+			out.Existing = append(out.Existing, ExistingNode{Name: m.nodes[i].name, Pods: pods[i]})
+		}
+	}
+	slices.SortFunc(out.Existing, func(a, b ExistingNode) int { return cmp.Compare(a.Name, b.Name) })
+	t.writeMachines(out, pods[len(m.nodes):], loads)
+	t.writeRelaxations(out)
+}
+
+func (t *Trial) writeMachines(out *Plan, pods [][]PodKey, loads [][]binding) {
+	m := t.m
 	numbers := map[int32]int{}
-	flexible := map[string][]InstanceTypeOption{}
+	described := map[string]description{}
 	cost := int64(0)
 	for i := range t.machines {
 		mc := &t.machines[i]
-		numbers[mc.pool]++
-		from := len(keys)
-		for _, l := range mc.loads {
-			keys = q.take(keys, l.class, int(l.count))
+		if len(pods[i]) == 0 {
+			continue // none of its pods was admitted
 		}
+		numbers[mc.pool]++
 		node := NewNode{
 			Name: fmt.Sprintf("%s-%d", m.pools[mc.pool].key, numbers[mc.pool]),
 			Pool: m.pools[mc.pool].key,
-			Pods: keys[from:len(keys):len(keys)],
+			Pods: pods[i],
 		}
-		m.describe(&node, mc, flexible)
+		t.describe(&node, mc, loads[i], described)
 		cost += nanoUSD(node.InstanceTypes[0].Price)
 		out.NewNodes = append(out.NewNodes, node)
 	}
 	out.HourlyCost = float64(cost) / nanoPerUSD
 }
 
+// description is what machines with the same demands on them and the same load have in common.
+type description struct {
+	options []InstanceTypeOption
+	claim   requirements.Set
+	row     int
+	relaxed bool
+}
+
 // describe fills in a new node's requirements, types and amounts.
-func (m *Model) describe(node *NewNode, mc *machine, flexible map[string][]InstanceTypeOption) {
+func (t *Trial) describe(node *NewNode, mc *machine, loads []binding, described map[string]description) {
+	m := t.m
 	p := m.pools[mc.pool]
 	c := p.table.catalog
-	rows, slots := p.rows.clone(), p.slots.clone()
-	claim := p.template.Merge(mc.labels)
-	for _, l := range mc.loads {
-		f := m.profileFor(l.stage, mc)
+	rows, slots, claim := m.leeway(mc, loads)
+	text := profileText(rows, slots, nil) + claim.String() + fmt.Sprint(mc.pool, mc.used, mc.row)
+	d, ok := described[text]
+	if !ok {
+		d.options = m.optionsFor(p, mc, rows, slots)
+		d.claim = m.claimRequirements(c, claim, slots)
+		d.row = m.rowOf(p, d.options[0].Name, mc, rows, slots)
+		described[text] = d
+	}
+	node.InstanceTypes, node.Requirements = d.options, d.claim
+	used := slices.Clone(mc.used)
+	dims := m.resources.len()
+	addScaled(used, p.table.daemons[d.row*dims:(d.row+1)*dims], 1)
+	node.Requests = m.resources.list(used)
+	node.Allocatable = canonical(c.variants[p.table.rows[d.row].variant].allocatable)
+}
+
+// leeway is which machines of the pool would do for the machine's pods, and what its claim says. Where topology rules
+// have taken notice of the machine, only machines of the same domains, with the same DaemonSets and the same labels
+// that rules look at, would do.
+func (m *Model) leeway(mc *machine, loads []binding) (rows, slots bitset, claim requirements.Set) {
+	p := m.pools[mc.pool]
+	c := p.table.catalog
+	rows, slots = p.rows.clone(), p.slots.clone()
+	claim = p.template.Merge(mc.labels)
+	ruled, seen := false, map[int32]bool{}
+	for _, b := range loads {
+		ruled = ruled || m.classes[b.class].topology != nil
+		if seen[b.stage] {
+			continue
+		}
+		seen[b.stage] = true
+		f := m.profileFor(b.stage, mc)
 		rows.and(f.rows)
 		slots.and(f.slots)
 		claim = claim.Merge(f.demand)
@@ -126,20 +176,72 @@ func (m *Model) describe(node *NewNode, mc *machine, flexible map[string][]Insta
 			m.narrow(p, r, rows, slots)
 		}
 	}
-	text := profileText(rows, slots, nil) + fmt.Sprint(mc.pool, mc.used, mc.row)
-	options, ok := flexible[text]
-	if !ok {
-		options = m.optionsFor(p, mc, rows, slots)
-		flexible[text] = options
+	if reserved := c.slots[mc.slot].reservation; reserved != "" {
+		// A machine counted against a reservation must be bought from it (SCH-163).
+		for s := range slots.members {
+			if c.slots[s].reservation != reserved {
+				slots.clear(s)
+			}
+		}
+	} else {
+		for s := range slots.members {
+			if c.slots[s].reservation != "" {
+				slots.clear(s)
+			}
+		}
 	}
-	node.InstanceTypes = options
-	node.Requirements = m.claimRequirements(c, claim, slots)
-	at := m.rowOf(p, options[0].Name, mc, rows, slots)
-	used := slices.Clone(mc.used)
-	dims := m.resources.len()
-	addScaled(used, p.table.daemons[at*dims:(at+1)*dims], 1)
-	node.Requests = m.resources.list(used)
-	node.Allocatable = c.variants[p.table.rows[at].variant].allocatable
+	if ruled {
+		claim = claim.Merge(m.pin(mc, rows, slots))
+	}
+	if p.table.split {
+		// What a type holds depends on where it is bought: the claim leaves open only where the plan bought it.
+		bought := &c.slots[mc.slot]
+		for s := range slots.members {
+			if c.slots[s].zone != bought.zone || c.slots[s].capacityType != bought.capacityType {
+				slots.clear(s)
+			}
+		}
+	}
+	return rows, slots, claim
+}
+
+// pin narrows rows and slots to the machines that topology rules can't tell from the planned one, and returns the
+// labels that say so.
+func (m *Model) pin(mc *machine, rows, slots bitset) requirements.Set {
+	p := m.pools[mc.pool]
+	c := p.table.catalog
+	as := assignment{labels: mc.labels}
+	var pinned requirements.Set
+	for _, key := range m.pinnedKeys {
+		_, stated := c.typeKeys[key]
+		if !stated && !c.offeringKeys[key] {
+			continue
+		}
+		r := requirements.DoesNotExist(key)
+		if v := m.machineLabel(mc.pool, int(mc.row), int(mc.slot), &as, key); v != "" {
+			r = requirements.In(key, v)
+			pinned = pinned.With(r)
+		}
+		m.narrow(p, r, rows, slots)
+	}
+	resident := p.table.rows[mc.row].resident
+	for r := range rows.members {
+		if p.table.rows[r].resident != resident {
+			rows.clear(r)
+		}
+	}
+	return pinned
+}
+
+// machineLabels are the labels that are decided for a new machine, as far as any rule or pod asks about them.
+func (m *Model) machineLabels(mc *machine, as *assignment) requirements.Set {
+	labels := map[string]string{}
+	for key := range m.askedKeys {
+		if v := m.machineLabel(mc.pool, int(mc.row), int(mc.slot), as, key); v != "" {
+			labels[key] = v
+		}
+	}
+	return requirements.FromLabels(labels)
 }
 
 // profileFor is the alternative of the stage under which the machine takes the stage's pods.

@@ -30,6 +30,11 @@ func (m *Model) assignments(p *pool, profiles []int32) []assignment {
 			}
 		}
 	}
+	for _, key := range m.topologyKeys {
+		if m.leftOpen(p, key) && !slices.Contains(keys, key) {
+			keys = append(keys, key)
+		}
+	}
 	if len(keys) == 0 {
 		return []assignment{{}}
 	}
@@ -56,6 +61,7 @@ func (m *Model) assignments(p *pool, profiles []int32) []assignment {
 func (m *Model) candidates(p *pool, key string, profiles []int32) []requirements.Requirement {
 	template := p.template.Get(key)
 	var values []string
+	without := !p.template.Has(key)
 	note := func(list []string) {
 		for _, v := range list {
 			if template.Has(v) && !slices.Contains(values, v) {
@@ -66,11 +72,13 @@ func (m *Model) candidates(p *pool, key string, profiles []int32) []requirements
 	if !template.Complement() {
 		note(template.Values())
 	}
+	note(p.statedValues(key))
 	for _, n := range profiles {
 		for _, r := range p.profiles[n].open {
 			if r.Key() != key {
 				continue
 			}
+			without = without || r.Operator() == requirements.OpDoesNotExist
 			if !r.Complement() {
 				note(r.Values())
 			} else if v, ok := template.Intersect(r).AnyValue(); ok {
@@ -86,10 +94,38 @@ func (m *Model) candidates(p *pool, key string, profiles []int32) []requirements
 	for _, v := range values {
 		out = append(out, requirements.In(key, v))
 	}
-	if !p.template.Has(key) || len(out) == 0 {
+	if without || len(out) == 0 {
 		out = append(out, requirements.DoesNotExist(key))
 	}
 	return out
+}
+
+// statedValues are the values that the pool's instance types state for a key, sorted; nil if they don't state it.
+func (p *pool) statedValues(key string) []string {
+	c := p.table.catalog
+	if _, stated := c.typeKeys[key]; !stated {
+		return nil
+	}
+	var out []string
+	for i := range p.rows.members {
+		out = append(out, c.types[c.variants[p.table.rows[i].variant].typ].Requirements.Get(key).Values()...)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// decide picks one value that meets r, one that instance types state if they state any, or absence.
+func (p *pool) decide(key string, r requirements.Requirement) requirements.Requirement {
+	stated := p.statedValues(key)
+	for _, v := range stated {
+		if r.Has(v) {
+			return requirements.In(key, v)
+		}
+	}
+	if v, ok := r.AnyValue(); ok && stated == nil {
+		return requirements.In(key, v)
+	}
+	return requirements.DoesNotExist(key)
 }
 
 // ownAssignments are used where there are too many combinations: each profile's own decisions, one value for the rest.
@@ -99,12 +135,7 @@ func (m *Model) ownAssignments(p *pool, keys []string, profiles []int32) []requi
 		s := requirements.Set{}
 		open := requirements.NewSet(p.profiles[n].open...)
 		for _, key := range keys {
-			r := p.template.Get(key).Intersect(open.Get(key))
-			if v, ok := r.AnyValue(); ok {
-				s = s.With(requirements.In(key, v))
-			} else {
-				s = s.With(requirements.DoesNotExist(key))
-			}
+			s = s.With(p.decide(key, p.template.Get(key).Intersect(open.Get(key))))
 		}
 		if !slices.ContainsFunc(out, s.Equal) {
 			out = append(out, s)

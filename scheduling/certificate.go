@@ -20,18 +20,29 @@ func (t *Trial) proofOf(ctx context.Context) *proof {
 		return t.proof
 	}
 	counts := map[[2]int32]int{}
-	for i := range t.machines {
-		for _, l := range t.machines[i].loads {
-			counts[[2]int32{l.class, l.stage}] += int(l.count)
+	for _, b := range t.placed {
+		if b.host >= int32(len(t.m.nodes)) {
+			counts[[2]int32{b.class, b.stage}] += int(b.count)
 		}
 	}
 	var items []item
 	for key, n := range counts {
-		items = append(items, item{class: key[0], stage: key[1], count: n, need: t.m.classes[key[0]].requests, perMachine: unbounded})
+		items = append(items, t.m.provable(key[0], key[1], n))
 	}
 	slices.SortFunc(items, func(a, b item) int { return cmp.Or(cmp.Compare(a.class, b.class), cmp.Compare(a.stage, b.stage)) })
-	p := t.m.newProblem(items)
+	p := t.m.newProblem(items, nil)
 	return &proof{p, t.m.findValues(ctx, p)}
+}
+
+// provable is the item of a class for a proof: in any cell its stage allows, and as many on a machine as its own rules
+// allow; rules between classes are left out, which can only lower the bound.
+func (m *Model) provable(class, stage int32, count int) item {
+	c := m.classes[class]
+	it := item{class: class, place: place{stage, anyCell}, count: count, need: c.requests, perMachine: unbounded}
+	if c.topology != nil {
+		it.perMachine = admitsHost(m, c.topology, func(int32) tally { return tally{} })
+	}
+	return it
 }
 
 // certificate writes the proof down: one class per item, one type per instance type that could be used, with the

@@ -2,6 +2,7 @@ package scheduling
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -22,8 +23,16 @@ type class struct {
 	invalid error
 	// pending are the class's waiting pods, indices into Snapshot.Pods, ascending.
 	pending []int32
+	// topology is the class's stake in topology rules; nil for most pods.
+	topology *ownership
+	// priority of the pods: the higher, the sooner they get what is scarce.
+	priority int32
+	// placeholder marks pods of capacity buffers.
+	placeholder bool
 	// stages are the ways to give the class a new machine, best first; empty when no pool has one.
 	stages []int32
+	// costs is indexed like stages, for classes with preferences: an estimate of what one pod costs there, nano-USD.
+	costs []float64
 }
 
 // shape is what pods ask of a node besides resources. Classes that differ in requests alone share one.
@@ -33,7 +42,9 @@ type shape struct {
 	terms []requirements.Set
 	// preferred node affinity, heaviest first.
 	preferred []preference
-	invalid   error
+	// requests of the pods, for shapes with preferences; else those of one of its classes.
+	requests []int64
+	invalid  error
 	// demands are what the shape could use of the pools, in stages: a class uses the first whose machines are large
 	// enough, and falls back to later ones where limits leave it no room.
 	demands []stage
@@ -44,9 +55,15 @@ type preference struct {
 	set    requirements.Set
 }
 
+// preferring reports whether the pod prefers some nodes.
+func preferring(spec *corev1.PodSpec) bool {
+	return spec.Affinity != nil && spec.Affinity.NodeAffinity != nil &&
+		len(spec.Affinity.NodeAffinity.PreferredDuringSchedulingIgnoredDuringExecution) > 0
+}
+
 // newShape reads what matters from a sample pod.
-func (m *Model) newShape(sample *corev1.Pod) *shape {
-	s := &shape{tolerations: sample.Spec.Tolerations}
+func (m *Model) newShape(sample *corev1.Pod, requests []int64) *shape {
+	s := &shape{tolerations: sample.Spec.Tolerations, requests: requests}
 	if s.terms, s.invalid = m.requiredTerms(&sample.Spec); s.invalid != nil {
 		return s
 	}
@@ -70,6 +87,7 @@ func (m *Model) requiredTerms(spec *corev1.PodSpec) ([]requirements.Set, error) 
 		return []requirements.Set{selector}, nil
 	}
 	var terms []requirements.Set
+	var contradiction error
 	list := affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms
 	for i := range list {
 		if len(list[i].MatchExpressions) == 0 {
@@ -77,27 +95,39 @@ func (m *Model) requiredTerms(spec *corev1.PodSpec) ([]requirements.Set, error) 
 		}
 		set, err := m.termSet(list[i].MatchExpressions)
 		if err != nil {
-			return nil, fmt.Errorf("required node affinity term %d: %w", i, err)
+			contradiction = fmt.Errorf("required node affinity term %d: %w", i, err)
+			continue
 		}
-		terms = append(terms, selector.Merge(set))
+		if merged, key, ok := both(selector, set); ok {
+			terms = append(terms, merged)
+		} else {
+			contradiction = fmt.Errorf("required node affinity term %d and the node selector exclude each other at label %s", i, key)
+		}
 	}
 	if len(terms) == 0 {
-		return nil, fmt.Errorf("required node affinity has no term with expressions: it matches no node")
+		if contradiction != nil {
+			return nil, contradiction
+		}
+		return nil, errors.New("required node affinity has no term with expressions: it matches no node")
 	}
 	return terms, nil
 }
 
 // termSet reads the expressions of one node affinity term.
 func (m *Model) termSet(expressions []corev1.NodeSelectorRequirement) (requirements.Set, error) {
-	list := make([]requirements.Requirement, 0, len(expressions))
+	var out requirements.Set
 	for i := range expressions {
 		r, err := m.vocab.ParseNodeSelectorRequirement(expressions[i])
 		if err != nil {
 			return requirements.Set{}, err
 		}
-		list = append(list, r)
+		set, key, ok := both(out, requirements.NewSet(r))
+		if !ok {
+			return requirements.Set{}, fmt.Errorf("its expressions on label %s exclude each other", key)
+		}
+		out = set
 	}
-	return requirements.NewSet(list...), nil
+	return out, nil
 }
 
 // preferences are the preferred node affinity terms, heaviest first, then in the pod's order. They are wishes: one
@@ -113,6 +143,7 @@ func (m *Model) preferences(spec *corev1.PodSpec) []preference {
 		}
 		if set, err := m.termSet(p.Preference.MatchExpressions); err == nil {
 			out = append(out, preference{p.Weight, set})
+			m.ask(set)
 		}
 	}
 	slices.SortStableFunc(out, func(a, b preference) int { return cmp.Compare(b.weight, a.weight) })

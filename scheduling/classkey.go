@@ -14,8 +14,9 @@ type keyWriter struct {
 	requests  []int64
 	buf       []byte
 	keys      []string
-	// shapeAt is where in the text the requests end and the rest, the shape, begins.
-	shapeAt int
+	// The shape is the part of the text from shapeAt to shapeEnd: before it stand the requests, after it what does not
+	// bear on which machines would do.
+	shapeAt, shapeEnd int
 }
 
 // write returns the pod's class text; it is valid until the next call, as is w.requests.
@@ -29,11 +30,29 @@ func (w *keyWriter) write(pod *corev1.Pod) []byte {
 	spec := &pod.Spec
 	w.labels(spec.NodeSelector)
 	if spec.Affinity != nil && spec.Affinity.NodeAffinity != nil {
+		w.number(1)
 		w.nodeAffinity(spec.Affinity.NodeAffinity)
 	} else {
-		w.number(-1)
+		w.number(0)
 	}
 	w.tolerations(spec.Tolerations)
+	w.shapeEnd = len(w.buf)
+	if spec.Priority != nil {
+		w.number(int64(*spec.Priority))
+	} else {
+		w.number(0)
+	}
+	return w.buf
+}
+
+// writeTopology adds the pod's stake to the text of its class.
+func (w *keyWriter) writeTopology(o *ownership) []byte {
+	for _, list := range [2][]int32{o.owns, o.in} {
+		w.number(int64(len(list)))
+		for _, g := range list {
+			w.number(int64(g))
+		}
+	}
 	return w.buf
 }
 

@@ -15,6 +15,8 @@ import (
 // daemon is a DaemonSet by its representative pod (SCH-150).
 type daemon struct {
 	set         *appsv1.DaemonSet
+	sample      *corev1.Pod
+	class       int32
 	requests    []int64
 	tolerations []corev1.Toleration
 	// terms are the alternatives of its node selector and required node affinity; preferences play no part (SCH-151).
@@ -94,6 +96,7 @@ func limitsToRequests(r *corev1.ResourceRequirements) {
 // slots.
 type daemonMask struct {
 	daemon   *daemon
+	number   int32    // of the daemon, in Model.daemonSets
 	variants []bitset // per alternative
 	slots    []bitset // per alternative
 }
@@ -118,7 +121,7 @@ func (m *Model) daemonMasks(p *pool, c *catalog) []daemonMask {
 		if untolerated(d.tolerations, p.taints, true) != nil {
 			continue
 		}
-		mask := daemonMask{daemon: d}
+		mask := daemonMask{daemon: d, number: int32(i)}
 		for _, term := range d.terms {
 			variants, slots, ok := m.daemonTerm(have, term, c)
 			if ok {
@@ -139,13 +142,13 @@ func (m *Model) daemonTerm(have, term requirements.Set, c *catalog) (variants, s
 		if have.Has(key) && !meets(have, r) {
 			return nil, nil, false
 		}
-		both := have.Get(key).Intersect(r)
+		narrowed := have.Get(key).Intersect(r)
 		_, stated := c.typeKeys[key]
 		switch {
 		case c.offeringKeys[key]:
-			slots.and(c.slotMask(both))
+			slots.and(c.slotMask(narrowed))
 		case stated:
-			variants.and(c.variantMask(both))
+			variants.and(c.variantMask(narrowed))
 		case !have.Has(key) && !absentMeets(r):
 			return nil, nil, false
 		}
@@ -173,16 +176,24 @@ func (m *Model) tableFor(p *pool, catalogName string) *table {
 				first = s
 				break
 			}
+			var on []int32
 			for i := range masks {
 				if masks[i].runsAt(v, first) {
 					addScaled(taken, masks[i].daemon.requests, 1)
+					on = append(on, masks[i].number)
 				}
 			}
+			t.on = append(t.on, on)
 			t.rows = append(t.rows, row{variant: v, slots: slots})
 			t.daemons = append(t.daemons, taken...)
 			for d := range alloc {
 				t.alloc = append(t.alloc, max(alloc[d]-taken[d], -1))
 			}
+		}
+	}
+	for r := 1; r < len(t.rows); r++ {
+		if c.variants[t.rows[r].variant].typ == c.variants[t.rows[r-1].variant].typ {
+			t.split = true
 		}
 	}
 	m.tables[text] = t
@@ -191,6 +202,9 @@ func (m *Model) tableFor(p *pool, catalogName string) *table {
 
 // slotGroups splits the slots by the set of DaemonSets that run there on the variant; nearly always into one group.
 func slotGroups(masks []daemonMask, variant, slots int) []bitset {
+	if len(masks) == 0 {
+		return []bitset{fullBitset(slots)}
+	}
 	var groups []bitset
 	var keys []string
 	for s := range slots {
@@ -222,4 +236,37 @@ func tableText(catalogName string, masks []daemonMask) string {
 		}
 	}
 	return string(text)
+}
+
+// findResidents notes, on the rows of all tables, the DaemonSet pods that topology rules could notice.
+func (m *Model) findResidents() {
+	if len(m.topology) == 0 {
+		return
+	}
+	classes := make([]int32, len(m.daemonSets))
+	for i := range m.daemonSets {
+		classes[i] = m.daemonSets[i].class
+		if m.classes[classes[i]].topology == nil {
+			classes[i] = -1
+		}
+	}
+	sets := map[string]int32{}
+	for _, t := range m.tables {
+		for r := range t.rows {
+			row := &t.rows[r]
+			for _, d := range t.on[r] {
+				if classes[d] >= 0 {
+					row.residents = append(row.residents, classes[d])
+				}
+			}
+			if len(row.residents) == 0 {
+				continue
+			}
+			text := fmt.Sprint(row.residents)
+			if _, ok := sets[text]; !ok {
+				sets[text] = int32(len(sets) + 1)
+			}
+			row.resident = sets[text]
+		}
+	}
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/yaml"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
@@ -47,14 +48,7 @@ func DecodeSnapshot(r io.Reader) (*Snapshot, error) {
 	if len(data) > maxSnapshotBytes {
 		return nil, errors.New("reading snapshot: it is larger than 4 GiB")
 	}
-	s := &Snapshot{}
-	if trimmed := bytes.TrimLeft(data, " \t\r\n"); len(trimmed) > 0 && trimmed[0] == '{' {
-		dec := json.NewDecoder(bytes.NewReader(data))
-		dec.DisallowUnknownFields()
-		err = dec.Decode(s)
-	} else {
-		err = yaml.UnmarshalStrict(data, s)
-	}
+	s, err := decodeDocument(data)
 	if err != nil {
 		return nil, fmt.Errorf("decoding snapshot: %w", err)
 	}
@@ -65,4 +59,42 @@ func DecodeSnapshot(r io.Reader) (*Snapshot, error) {
 		}
 	}
 	return s, nil
+}
+
+// decodeDocument reads exactly one document, JSON or YAML.
+func decodeDocument(data []byte) (*Snapshot, error) {
+	trimmed := bytes.TrimSpace(data)
+	s := &Snapshot{}
+	switch {
+	case len(trimmed) == 0:
+		return nil, errors.New("it is empty")
+	case trimmed[0] == '{':
+		dec := json.NewDecoder(bytes.NewReader(data))
+		dec.DisallowUnknownFields()
+		if err := dec.Decode(s); err != nil {
+			return nil, err
+		}
+		if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+			return nil, errors.New("something follows the document: a snapshot is one document")
+		}
+		return s, nil
+	}
+	docs := 0
+	reader := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(data)))
+	for {
+		doc, err := reader.Read()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		if len(bytes.TrimSpace(doc)) > 0 {
+			docs++
+		}
+	}
+	if docs != 1 {
+		return nil, fmt.Errorf("it has %d documents: a snapshot is one", docs)
+	}
+	return s, yaml.UnmarshalStrict(data, s)
 }

@@ -25,7 +25,7 @@ func (t *Trial) writeUnschedulable(out *Plan, q *podQueues) {
 		}
 		pending := t.m.classes[c].pending
 		for i, key := range q.take(nil, int32(c), int(t.waiting[c])) {
-			at := len(t.m.snapshot.Pods)
+			at := len(t.m.pods)
 			if first := q.next[c] - int(t.waiting[c]) + i; first < len(pending) {
 				at = int(pending[first])
 			}
@@ -87,7 +87,7 @@ func (t *Trial) explainPool(c *class, pl int32) Reason {
 // explainTerm is why the pool itself, machines aside, excludes the demand; nil if it doesn't.
 func (m *Model) explainTerm(p *pool, term requirements.Set) *Reason {
 	for r := range term.All {
-		if reason := m.demandKey(p, r, p.template.Get(r.Key()).Intersect(r)); reason != nil {
+		if reason := m.demandKey(p, r); reason != nil {
 			return reason
 		}
 	}

@@ -11,34 +11,34 @@ import (
 // packed again.
 
 // rightSize exchanges each bin for the cheapest option that can hold its load.
-func (p *problem) rightSize(g *packing, stageAt []int) {
+func (m *Model) rightSize(p *problem, g *packing, at []int) {
 	for i := range g.bins {
-		if o := p.cheapestFor(&g.bins[i], stageAt); o >= 0 {
+		if o := m.cheapestFor(p, &g.bins[i], at); o >= 0 {
 			g.bins[i].option = o
 		}
 	}
 }
 
 // cheapestFor is the cheapest option that could hold the bin's load: options are sorted by price, so the first.
-func (p *problem) cheapestFor(b *bin, stageAt []int) int32 {
+func (m *Model) cheapestFor(p *problem, b *bin, at []int) int32 {
 	for o := range p.options {
 		opt := &p.options[o]
 		if opt.price > p.options[b.option].price {
 			break
 		}
-		if p.holds(opt, b, stageAt) {
+		if p.holds(opt, b, at) && (opt.resident == p.options[b.option].resident || m.rulesAllow(p, opt, b)) {
 			return int32(o)
 		}
 	}
 	return -1
 }
 
-func (p *problem) holds(opt *option, b *bin, stageAt []int) bool {
+func (p *problem) holds(opt *option, b *bin, at []int) bool {
 	if !fits(b.used, opt.alloc) {
 		return false
 	}
 	for _, l := range b.load {
-		if !opt.open.has(stageAt[l.item]) {
+		if !opt.open.has(at[l.item]) {
 			return false
 		}
 	}
@@ -46,7 +46,7 @@ func (p *problem) holds(opt *option, b *bin, stageAt []int) bool {
 }
 
 // dropEmptiable removes bins whose whole load fits into the slack of the others, the least loaded first.
-func (p *problem) dropEmptiable(g *packing, stageAt []int) {
+func (m *Model) dropEmptiable(p *problem, g *packing, at []int) {
 	order := make([]int, len(g.bins))
 	for i := range order {
 		order[i] = i
@@ -56,7 +56,7 @@ func (p *problem) dropEmptiable(g *packing, stageAt []int) {
 	})
 	gone := make([]bool, len(g.bins))
 	for _, i := range order[:min(len(order), 64)] {
-		if p.spread(g, i, gone, stageAt) {
+		if m.spread(p, g, i, gone, at) {
 			gone[i] = true
 		}
 	}
@@ -70,7 +70,7 @@ func (p *problem) dropEmptiable(g *packing, stageAt []int) {
 }
 
 // spread moves the load of bin i into other bins if all of it fits, else changes nothing.
-func (p *problem) spread(g *packing, i int, gone []bool, stageAt []int) bool {
+func (m *Model) spread(p *problem, g *packing, i int, gone []bool, at []int) bool {
 	type move struct {
 		to int
 		load
@@ -82,6 +82,7 @@ func (p *problem) spread(g *packing, i int, gone []bool, stageAt []int) bool {
 		}
 	}
 	free := make([]int64, p.dims)
+	moved := map[int][]load{}
 	for _, l := range g.bins[i].load {
 		it := &p.items[l.item]
 		left := int(l.count)
@@ -90,18 +91,24 @@ func (p *problem) spread(g *packing, i int, gone []bool, stageAt []int) bool {
 				break
 			}
 			opt := &p.options[g.bins[j].option]
-			if j == i || gone[j] || !opt.open.has(stageAt[l.item]) {
+			if j == i || gone[j] || !opt.open.has(at[l.item]) {
 				continue
 			}
 			for d := range free {
 				free[d] = opt.alloc[d] - g.bins[j].used[d]
 			}
 			n := howMany(it.need, free, min(left, it.perMachine-g.bins[j].countOf(l.item)))
+			if n > 0 && it.topology != nil {
+				n = min(n, m.roomBeside(p, opt, &g.bins[j], moved[j], it))
+			}
 			if n <= 0 {
 				continue
 			}
 			addScaled(g.bins[j].used, it.need, int64(n))
 			moves = append(moves, move{j, load{l.item, int32(n)}})
+			if it.topology != nil {
+				moved[j] = append(moved[j], load{l.item, int32(n)})
+			}
 			left -= n
 		}
 		if left > 0 {
@@ -115,9 +122,41 @@ func (p *problem) spread(g *packing, i int, gone []bool, stageAt []int) bool {
 	return true
 }
 
+// roomBeside is how many pods of the item rules about single machines allow on the bin with what it has and what is to
+// be moved there.
+func (m *Model) roomBeside(p *problem, opt *option, b *bin, moved []load, it *item) int {
+	s := newSketch(m)
+	m.addResidents(s, opt.pool, opt.row)
+	for _, list := range [2][]load{b.load, moved} {
+		for _, l := range list {
+			if o := p.items[l.item].topology; o != nil {
+				s.add(o, l.count)
+			}
+		}
+	}
+	return s.room(it.topology)
+}
+
+// rulesAllow reports whether the load keeps the rules about single machines on a machine of the option.
+func (m *Model) rulesAllow(p *problem, opt *option, b *bin) bool {
+	s := newSketch(m)
+	m.addResidents(s, opt.pool, opt.row)
+	for _, l := range b.load {
+		o := p.items[l.item].topology
+		if o == nil {
+			continue
+		}
+		if s.room(o) < int(l.count) {
+			return false
+		}
+		s.add(o, l.count)
+	}
+	return true
+}
+
 func (b *bin) countOf(item int32) int {
-	if at, ok := slices.BinarySearchFunc(b.load, item, func(l load, i int32) int { return cmp.Compare(l.item, i) }); ok {
-		return int(b.load[at].count)
+	if i, ok := slices.BinarySearchFunc(b.load, item, func(l load, i int32) int { return cmp.Compare(l.item, i) }); ok {
+		return int(b.load[i].count)
 	}
 	return 0
 }
@@ -139,7 +178,7 @@ const (
 
 // repack empties the bins that hold least value for their price and packs their pods anew, with values made for just
 // these pods; a cheaper packing is kept.
-func (m *Model) repack(ctx context.Context, p *problem, g *packing, v *values, stageAt []int) {
+func (m *Model) repack(ctx context.Context, p *problem, g *packing, v *values, at []int) {
 	take := repackBins
 	for range repackRounds {
 		if len(g.bins) < 2 || ctx.Err() != nil {
@@ -149,7 +188,7 @@ func (m *Model) repack(ctx context.Context, p *problem, g *packing, v *values, s
 		if len(worst) == 0 {
 			return
 		}
-		if !m.repackBins(ctx, p, g, worst, stageAt) {
+		if !m.repackBins(ctx, p, g, v, worst, at) {
 			take /= 2
 			if take < 4 {
 				return
@@ -185,7 +224,7 @@ func (p *problem) worstBins(g *packing, v *values, take int) []int {
 }
 
 // repackBins packs the pods of the given bins anew and reports whether that came out cheaper.
-func (m *Model) repackBins(ctx context.Context, p *problem, g *packing, bins []int, stageAt []int) bool {
+func (m *Model) repackBins(ctx context.Context, p *problem, g *packing, v *values, bins []int, at []int) bool {
 	before := int64(0)
 	counts := map[int32]int{}
 	for _, b := range bins {
@@ -194,22 +233,18 @@ func (m *Model) repackBins(ctx context.Context, p *problem, g *packing, bins []i
 			counts[l.item] += int(l.count)
 		}
 	}
-	sub, itemOf := p.subproblem(counts)
-	v := m.findValues(ctx, sub)
-	k := newPacker(sub, v, nil)
+	sub, itemOf := p.subproblem(counts, v)
+	subV := m.findValues(ctx, sub)
+	k := newPacker(m, sub, subV, nil)
 	packed := k.pack(ctx)
-	subAt := make([]int, len(sub.items))
-	for i, item := range itemOf {
-		subAt[i] = stageAt[item]
-	}
 	for _, left := range k.left {
 		if left > 0 {
 			return false
 		}
 	}
-	sub.rightSize(packed, k.at)
-	sub.dropEmptiable(packed, k.at)
-	sub.rightSize(packed, k.at)
+	m.rightSize(sub, packed, k.at)
+	m.dropEmptiable(sub, packed, k.at)
+	m.rightSize(sub, packed, k.at)
 	if packed.cost(sub) >= before {
 		return false
 	}
@@ -230,9 +265,12 @@ func (m *Model) repackBins(ctx context.Context, p *problem, g *packing, bins []i
 	return true
 }
 
-// subproblem is the packing of some of the items, with the same options in the same order.
-func (p *problem) subproblem(counts map[int32]int) (sub *problem, itemOf []int32) {
-	sub = &problem{dims: p.dims, assigned: p.assigned}
+// hopeful is the least share of its price that an option's filling could be worth for it to be of use in repacking.
+const hopeful = 0.7
+
+// subproblem is the packing of some of the items, with those options that may be of use, in the same order.
+func (p *problem) subproblem(counts map[int32]int, v *values) (sub *problem, itemOf []int32) {
+	sub = &problem{dims: p.dims, assigned: p.assigned, cells: p.cells}
 	for i := range p.items {
 		if n := counts[int32(i)]; n > 0 {
 			it := p.items[i]
@@ -241,19 +279,20 @@ func (p *problem) subproblem(counts map[int32]int) (sub *problem, itemOf []int32
 			itemOf = append(itemOf, int32(i))
 		}
 	}
-	all, some := stagesInUse(p.items), stagesInUse(sub.items)
-	if slices.Equal(all, some) {
-		sub.options = p.options
-		return sub, itemOf
-	}
-	sub.options = make([]option, len(p.options))
+	all, some := placesInUse(p.items), placesInUse(sub.items)
 	for o := range p.options {
-		sub.options[o] = p.options[o]
-		sub.options[o].open = newBitset(len(some))
-		for to, st := range some {
-			if p.options[o].open.has(slices.Index(all, st)) {
-				sub.options[o].open.set(to)
+		if v.ratio[o] < hopeful {
+			continue
+		}
+		opt := p.options[o]
+		opt.open = newBitset(len(some))
+		for to, pl := range some {
+			if p.options[o].open.has(slices.Index(all, pl)) {
+				opt.open.set(to)
 			}
+		}
+		if !opt.open.empty() {
+			sub.options = append(sub.options, opt)
 		}
 	}
 	return sub, itemOf

@@ -29,6 +29,8 @@ type catalog struct {
 	slots    []slot
 	// prices is indexed [variant*len(slots)+slot]; noPrice where there is no available offering.
 	prices []int64
+	// reservations says how many instances each has left: the least that any of its offerings claims (SCH-160).
+	reservations map[string]int
 	// offeringKeys are the labels that offerings state; for these a slot speaks, for all others the type.
 	offeringKeys map[string]bool
 	// typeKeys are the labels that some type states; true if some type leaves more than one value open.
@@ -53,6 +55,8 @@ type slot struct {
 	labels       requirements.Set
 	zone         string
 	capacityType string
+	// reservation names what a reserved slot draws on; empty for all others.
+	reservation string
 }
 
 func compileCatalog(name string, types []*cloudprovider.InstanceType) (*catalog, error) {
@@ -62,6 +66,7 @@ func compileCatalog(name string, types []*cloudprovider.InstanceType) (*catalog,
 		typeKeys:     map[string]bool{},
 		variantMasks: map[string]bitset{},
 		slotMasks:    map[string]bitset{},
+		reservations: map[string]int{},
 	}
 	if err := c.checkTypes(name); err != nil {
 		return nil, err
@@ -83,15 +88,15 @@ func (c *catalog) checkTypes(name string) error {
 	seen := make(map[string]bool, len(c.types))
 	for i, it := range c.types {
 		if it == nil {
-			return fmt.Errorf("catalogs[%s][%d]: an instance type must not be null", name, i)
+			return &SnapshotError{Path: fmt.Sprintf("catalogs[%s][%d]", name, i), Rule: "is null", Cure: "leave it out"}
 		}
 		if it.Name == "" || seen[it.Name] {
-			return fmt.Errorf("catalogs[%s][%d].name: %q is empty or stands twice: names of instance types are unique", name, i, it.Name)
+			return &SnapshotError{Path: fmt.Sprintf("catalogs[%s][%d].name", name, i), Rule: fmt.Sprintf("is %q, which is empty or stands twice", it.Name), Cure: "names of instance types are unique"}
 		}
 		seen[it.Name] = true
 		for j, o := range it.Offerings {
 			if math.IsNaN(o.Price) || math.IsInf(o.Price, 0) || o.Price < 0 || o.Price > 1e9 {
-				return fmt.Errorf("catalogs[%s] %s.offerings[%d].price: %v is not a price: it must be finite, >= 0 and <= 1e9 USD per hour", name, it.Name, j, o.Price)
+				return &SnapshotError{Path: fmt.Sprintf("catalogs[%s][%s].offerings[%d].price", name, it.Name, j), Rule: fmt.Sprintf("is %v", o.Price), Cure: "a price is finite, >= 0 and <= 1e9 USD per hour"}
 			}
 		}
 	}
@@ -120,13 +125,25 @@ func (c *catalog) collectSlots() map[string]int {
 	for i, text := range texts {
 		labels := byText[text]
 		slotOf[text] = i
-		c.slots = append(c.slots, slot{
-			labels:       labels,
-			zone:         onlyValue(labels.Get(corev1.LabelTopologyZone)),
-			capacityType: onlyValue(labels.Get(labelCapacityType)),
-		})
+		c.slots = append(c.slots, newSlot(labels))
 	}
 	return slotOf
+}
+
+func newSlot(labels requirements.Set) slot {
+	s := slot{
+		labels:       labels,
+		zone:         onlyValue(labels.Get(corev1.LabelTopologyZone)),
+		capacityType: onlyValue(labels.Get(labelCapacityType)),
+	}
+	if s.capacityType == capacityTypeReserved {
+		// What a reserved offering states beside zone and capacity type names its reservation.
+		s.reservation = labels.Without(corev1.LabelTopologyZone, labelZoneID, corev1.LabelTopologyRegion, labelCapacityType).String()
+		if s.reservation == "" {
+			s.reservation = labels.String()
+		}
+	}
+	return s
 }
 
 // addVariants splits the type by the overrides of its offerings; offerings without overrides come first.
@@ -160,7 +177,13 @@ func (c *catalog) addVariants(typ int, it *cloudprovider.InstanceType, slotOf ma
 		if !o.Available {
 			continue
 		}
-		at := variantOf(o)*len(c.slots) + slotOf[o.Requirements.String()]
+		slot := slotOf[o.Requirements.String()]
+		if id := c.slots[slot].reservation; id != "" {
+			if left, ok := c.reservations[id]; !ok || o.ReservationCapacity < left {
+				c.reservations[id] = o.ReservationCapacity
+			}
+		}
+		at := variantOf(o)*len(c.slots) + slot
 		c.prices[at] = min(c.prices[at], nanoUSD(o.Price))
 	}
 }
@@ -235,7 +258,7 @@ func meets(have requirements.Set, r requirements.Requirement) bool {
 		return absentMeets(r)
 	}
 	if r.Operator() == requirements.OpDoesNotExist {
-		return false
+		return absentMeets(h) // what only excludes values may be absent
 	}
 	return h.Intersects(r)
 }

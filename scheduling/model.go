@@ -2,8 +2,6 @@ package scheduling
 
 import (
 	"cmp"
-	"errors"
-	"fmt"
 	"slices"
 	"sync/atomic"
 
@@ -33,7 +31,7 @@ type Model struct {
 	stageOf    map[string]int32
 	classIndex map[string]int32
 	shapeIndex map[string]int32
-	// podClass is indexed like Snapshot.Pods.
+	// podClass is indexed like pods.
 	podClass []int32
 
 	daemonSets []daemon
@@ -42,25 +40,22 @@ type Model struct {
 	groups     []nodeGroup
 	// askedKeys are the label keys that some pod or DaemonSet asks about.
 	askedKeys map[string]bool
+	// topology are the distinct rules that pods state; topologyKeys the labels whose values are their domains, the
+	// hostname aside; base the counts of the snapshot's bound pods, nil without rules.
+	topology     []topologyGroup
+	topologyKeys []string
+	// pinnedKeys are the labels whose values rules can notice: topology keys and those in node filters.
+	pinnedKeys    []string
+	topologyIndex *topologyIndex
+	base          *topologyState
+	// reach is indexed [shape][topology key]: see reachable.
+	reach [][][]int32
+	// pods are the waiting pods, then the placeholders.
+	pods []*corev1.Pod
 	// free is indexed [node*resources+resource].
 	free []int64
-	// compat remembers, [shape*groups+group], whether machines of the group accept the shape: 0 unknown, 1 no, 2 yes.
+	// compat remembers, [shape*groups+group], how machines of the group take the shape: see fitOf.
 	compat []atomic.Uint32
-}
-
-// SnapshotError says what is wrong with a Snapshot.
-type SnapshotError struct {
-	// Path of the field, from the snapshot's root.
-	Path string
-	// Rule that it breaks, to be read after the path.
-	Rule string
-	// Cure is what to do.
-	Cure string
-}
-
-// Error is "path rule: cure".
-func (e *SnapshotError) Error() string {
-	return fmt.Sprintf("snapshot: %s %s: %s", e.Path, e.Rule, e.Cure)
 }
 
 // Compile makes a Model of the snapshot. It refuses a snapshot that contradicts itself with a *SnapshotError; a pod
@@ -78,7 +73,7 @@ func (m *Model) Update(s *Snapshot) (*Model, error) {
 
 func compile(s *Snapshot, previous *Model) (*Model, error) {
 	if s == nil {
-		return nil, errors.New("scheduling: the snapshot is nil")
+		return nil, &SnapshotError{Path: "snapshot", Rule: "is nil", Cure: "give one; an empty Snapshot is a cluster without anything"}
 	}
 	vocabulary := s.Vocabulary
 	if vocabulary.IsZero() {
@@ -91,25 +86,40 @@ func compile(s *Snapshot, previous *Model) (*Model, error) {
 		catalogs: map[string]*catalog{}, tables: map[string]*table{},
 		stageOf: map[string]int32{}, classIndex: map[string]int32{}, shapeIndex: map[string]int32{}, askedKeys: map[string]bool{},
 	}
+	if err := checkObjects(s); err != nil {
+		return nil, err
+	}
 	m.collectResources(s)
 	if err := m.compileCatalogs(s, previous); err != nil {
 		return nil, err
 	}
 	w := &keyWriter{resources: m.resources, requests: make([]int64, m.resources.len())}
+	m.pods = s.Pods
+	if len(s.Placeholders) > 0 {
+		m.pods = slices.Concat(s.Pods, s.Placeholders)
+	}
 	m.compileDaemons(s)
+	m.collectTopology(s)
 	if err := m.compilePools(s); err != nil {
 		return nil, err
 	}
-	if err := m.compilePods(s, w); err != nil {
+	bound := m.classPods(s, w)
+	m.findResidents()
+	if err := m.compileNodes(s, bound); err != nil {
 		return nil, err
 	}
-	if err := m.compileNodes(s, w); err != nil {
-		return nil, err
-	}
+	m.compat = make([]atomic.Uint32, len(m.shapes)*len(m.groups))
 	for _, c := range m.classes {
 		if c.invalid == nil {
 			c.stages = m.usableStages(m.shapes[c.shape], c.requests)
+			m.costStages(c)
 		}
+	}
+	m.topologyIndex = nil
+	if len(m.topology) > 0 {
+		m.base = newTopologyState(m)
+		m.findReachable()
+		m.base.owned = false
 	}
 	for _, c := range m.catalogs {
 		c.frozen = true
@@ -119,8 +129,8 @@ func compile(s *Snapshot, previous *Model) (*Model, error) {
 
 func (m *Model) collectResources(s *Snapshot) {
 	names := map[corev1.ResourceName]struct{}{}
-	for _, pod := range s.Pods {
-		if pod != nil {
+	for _, list := range [][]*corev1.Pod{s.Pods, s.Placeholders} {
+		for _, pod := range list {
 			resourceNames(pod, names)
 		}
 	}
@@ -180,7 +190,7 @@ func (m *Model) compileDaemons(s *Snapshot) {
 		if err != nil {
 			continue // matches no node
 		}
-		d := daemon{set: set, requests: make([]int64, m.resources.len()), tolerations: pod.Spec.Tolerations, terms: terms}
+		d := daemon{set: set, sample: pod, requests: make([]int64, m.resources.len()), tolerations: pod.Spec.Tolerations, terms: terms}
 		m.resources.requestVector(PodRequests(pod), d.requests)
 		for _, t := range terms {
 			m.ask(t)
@@ -195,46 +205,139 @@ func (m *Model) ask(set requirements.Set) {
 	}
 }
 
-// compilePods classes the waiting pods.
-func (m *Model) compilePods(s *Snapshot, w *keyWriter) error {
-	m.podClass = make([]int32, len(s.Pods))
-	seen := make(map[PodKey]struct{}, len(s.Pods))
-	for i, pod := range s.Pods {
-		if pod == nil {
-			return &SnapshotError{Path: fmt.Sprintf("pods[%d]", i), Rule: "is null", Cure: "leave it out"}
+// collectTopology gathers the rules of all pods, waiting and bound.
+func (m *Model) collectTopology(s *Snapshot) {
+	x := newTopologyIndex(m, s)
+	each := func(yield func(*corev1.Pod)) {
+		for _, pod := range m.pods {
+			yield(pod)
 		}
-		key := PodKey{pod.Namespace, pod.Name}
-		if _, twice := seen[key]; twice {
-			return &SnapshotError{Path: fmt.Sprintf("pods[%d]", i), Rule: fmt.Sprintf("is a second pod %s", key), Cure: "namespace and name are unique over all pods"}
+		for i := range s.Nodes {
+			for _, pod := range s.Nodes[i].Pods {
+				yield(pod)
+			}
 		}
-		seen[key] = struct{}{}
-		c := m.classOf(pod, w)
-		m.podClass[i] = c
-		m.classes[c].pending = append(m.classes[c].pending, int32(i))
 	}
-	return nil
+	for i := range m.daemonSets {
+		_, _ = x.collect(m.daemonSets[i].sample)
+	}
+	each(func(pod *corev1.Pod) { x.knowNamespace(pod.Namespace) })
+	each(func(pod *corev1.Pod) {
+		// A pod whose rules can't be read is refused when it is classed.
+		_, _ = x.collect(pod)
+	})
+	x.seal()
+	m.topologyIndex = x
+	x.finish()
+}
+
+// classPods classes all pods: waiting ones, placeholders and those bound to machines, whose classes it returns, indexed
+// [node][pod]. Classes are numbered in the order of their text, so that the order of the input plays no part.
+func (m *Model) classPods(s *Snapshot, w *keyWriter) [][]int32 {
+	m.podClass = make([]int32, len(m.pods))
+	for i, pod := range m.pods {
+		m.podClass[i] = m.classOf(pod, w, i >= len(s.Pods))
+	}
+	for i := range m.daemonSets {
+		m.daemonSets[i].class = m.classOf(m.daemonSets[i].sample, w, false)
+	}
+	bound := make([][]int32, len(s.Nodes))
+	for i := range s.Nodes {
+		bound[i] = make([]int32, len(s.Nodes[i].Pods))
+		for j, pod := range s.Nodes[i].Pods {
+			bound[i][j] = m.classOf(pod, w, false)
+		}
+	}
+	number := m.sortClasses()
+	for i, c := range m.podClass {
+		m.podClass[i] = number[c]
+		m.classes[number[c]].pending = append(m.classes[number[c]].pending, int32(i))
+	}
+	for i := range m.daemonSets {
+		m.daemonSets[i].class = number[m.daemonSets[i].class]
+	}
+	for i := range bound {
+		for j, c := range bound[i] {
+			bound[i][j] = number[c]
+		}
+	}
+	return bound
+}
+
+// sortClasses puts the classes in the order of their text and returns the new number of each.
+func (m *Model) sortClasses() []int32 {
+	texts := make([]string, 0, len(m.classIndex))
+	for text := range m.classIndex {
+		texts = append(texts, text)
+	}
+	slices.Sort(texts)
+	number := make([]int32, len(m.classes))
+	sorted := make([]*class, len(m.classes))
+	for i, text := range texts {
+		old := m.classIndex[text]
+		number[old], sorted[i] = int32(i), m.classes[old]
+	}
+	m.classes, m.classIndex = sorted, nil
+	return number
 }
 
 // classOf finds the pod's class or makes it.
-func (m *Model) classOf(pod *corev1.Pod, w *keyWriter) int32 {
+func (m *Model) classOf(pod *corev1.Pod, w *keyWriter, placeholder bool) int32 {
 	text := w.write(pod)
+	stake, ruleErr := m.stakeOf(pod)
+	if stake != nil {
+		text = w.writeTopology(stake)
+	}
+	if placeholder {
+		text = append(text, "placeholder"...)
+		w.buf = text
+	}
+	if ruleErr != nil {
+		text = append(text, ruleErr.Error()...)
+		w.buf = text
+	}
 	if c, ok := m.classIndex[string(text)]; ok {
 		return c
 	}
-	c := &class{sample: pod, requests: slices.Clone(w.requests)}
-	shapeText := string(text[w.shapeAt:])
+	c := &class{sample: pod, requests: slices.Clone(w.requests), topology: stake, placeholder: placeholder}
+	if pod.Spec.Priority != nil {
+		c.priority = *pod.Spec.Priority
+	}
+	shapeText := string(text[w.shapeAt:w.shapeEnd])
+	if preferring(&pod.Spec) {
+		shapeText = string(text[:w.shapeEnd]) // which preferences can be kept depends on the pod's size
+	}
 	n, ok := m.shapeIndex[shapeText]
 	if !ok {
 		n = int32(len(m.shapes))
-		m.shapes = append(m.shapes, m.newShape(pod))
+		m.shapes = append(m.shapes, m.newShape(pod, c.requests))
 		m.shapeIndex[shapeText] = n
 	}
 	c.shape = n
-	if c.invalid = checkAmounts(PodRequests(pod)); c.invalid == nil {
+	if c.invalid = checkPod(pod); c.invalid == nil {
 		c.invalid = m.shapes[n].invalid
+	}
+	if c.invalid == nil {
+		c.invalid = ruleErr
 	}
 	at := int32(len(m.classes))
 	m.classes = append(m.classes, c)
 	m.classIndex[string(text)] = at
 	return at
+}
+
+// stakeOf is the pod's stake in topology rules; nil if it has none.
+func (m *Model) stakeOf(pod *corev1.Pod) (*ownership, error) {
+	if len(m.topology) == 0 && !m.topologyIndex.constrained(pod) {
+		return nil, nil
+	}
+	owns, err := m.topologyIndex.collect(pod)
+	if err != nil {
+		return nil, err
+	}
+	in := m.topologyIndex.membership(pod)
+	if len(owns) == 0 && len(in) == 0 {
+		return nil, nil
+	}
+	return &ownership{owns: owns, in: in}, nil
 }

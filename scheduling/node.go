@@ -3,7 +3,6 @@ package scheduling
 import (
 	"cmp"
 	"slices"
-	"sync/atomic"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -21,8 +20,8 @@ type node struct {
 	// usable is false for machines that take no pods: leaving, or overcommitted as they are.
 	usable bool
 	group  int32
-	// classes of the bound pods that would need a new place if the machine went, with the pods themselves.
-	movable []boundPod
+	// bound are the pods that hold the machine's resources; movable those of them that would need a new place if it went.
+	bound, movable []boundPod
 	// capacity counts against the pool's limits.
 	capacity corev1.ResourceList
 }
@@ -110,27 +109,20 @@ func filled(have, from corev1.ResourceList) corev1.ResourceList {
 	return out
 }
 
-// compileNodes makes the snapshot's machines ready: those that are initialised first, then by name.
-func (m *Model) compileNodes(s *Snapshot, w *keyWriter) error {
+// compileNodes makes the snapshot's machines ready: those that are initialised first, then by name. classes are those of
+// their pods, indexed [node][pod].
+func (m *Model) compileNodes(s *Snapshot, classes [][]int32) error {
 	dims := m.resources.len()
 	m.free = make([]int64, 0, len(s.Nodes)*dims)
 	order := make([]int, len(s.Nodes))
 	views := make([]nodeView, len(s.Nodes))
 	for i := range s.Nodes {
-		if err := checkNode(s.Nodes, i); err != nil {
-			return err
-		}
 		order[i], views[i] = i, viewOf(&s.Nodes[i])
 	}
 	slices.SortFunc(order, func(a, b int) int {
 		return cmp.Or(boolCompare(views[b].initialized, views[a].initialized), cmp.Compare(s.Nodes[a].Name, s.Nodes[b].Name))
 	})
 	m.nodeIndex = make(map[string]int, len(s.Nodes))
-	// Every pod is classed before machines are grouped: groups tell apart just those labels that some pod asks about.
-	classes := make([][]int32, len(s.Nodes))
-	for i := range s.Nodes {
-		classes[i] = m.classesOf(s.Nodes[i].Pods, w)
-	}
 	groups := map[string]int32{}
 	for _, i := range order {
 		n, view := &s.Nodes[i], &views[i]
@@ -155,19 +147,6 @@ func (m *Model) compileNodes(s *Snapshot, w *keyWriter) error {
 		m.free = append(m.free, free...)
 		m.nodes = append(m.nodes, compiled)
 	}
-	m.compat = make([]atomic.Uint32, len(m.shapes)*len(m.groups))
-	return nil
-}
-
-func checkNode(nodes []Node, i int) error {
-	n := &nodes[i]
-	path := "nodes[" + n.Name + "]"
-	switch {
-	case n.Name == "":
-		return &SnapshotError{Path: "nodes", Rule: "has a machine without a name", Cure: "name it after its Node or its NodeClaim"}
-	case n.Object == nil && n.Claim == nil:
-		return &SnapshotError{Path: path, Rule: "has neither object nor claim", Cure: "give at least one of them"}
-	}
 	return nil
 }
 
@@ -181,15 +160,6 @@ func boolCompare(a, b bool) int {
 	return -1
 }
 
-// classesOf classes the pods bound to one machine.
-func (m *Model) classesOf(pods []*corev1.Pod, w *keyWriter) []int32 {
-	out := make([]int32, len(pods))
-	for i, pod := range pods {
-		out[i] = m.classOf(pod, w)
-	}
-	return out
-}
-
 // chargePods takes the bound pods off the machine's free amounts and notes those that could move.
 func (m *Model) chargePods(n *Node, classes []int32, into *node, free []int64) {
 	for i, pod := range n.Pods {
@@ -197,6 +167,7 @@ func (m *Model) chargePods(n *Node, classes []int32, into *node, free []int64) {
 			continue
 		}
 		addScaled(free, m.classes[classes[i]].requests, -1)
+		into.bound = append(into.bound, boundPod{classes[i], pod})
 		if _, daemon := daemonOwner(pod); !daemon && !staticPod(pod) {
 			into.movable = append(into.movable, boundPod{classes[i], pod})
 		}
@@ -239,6 +210,9 @@ func (m *Model) groupOf(view *nodeView, groups map[string]int32) int32 {
 	labels := make(map[string]string, len(m.askedKeys))
 	for k, v := range view.labels {
 		canonical := m.vocab.Canonical(k)
+		if _, own := view.labels[canonical]; own && canonical != k {
+			continue // the canonical label speaks for itself
+		}
 		if m.askedKeys[canonical] {
 			labels[canonical] = m.vocab.CanonicalValue(canonical, v)
 		}
@@ -266,22 +240,33 @@ func labelsMeet(labels, demand requirements.Set) bool {
 	return true
 }
 
-// accepts reports whether machines of the group take pods of the shape, resources aside. The answer is computed once.
-func (m *Model) accepts(group, shape int32) bool {
+// How machines of a group take pods of a shape, resources aside.
+const (
+	fitUnknown uint32 = iota
+	fitNever
+	fitGivingUp // a preference of the pod, or the aversion to a PreferNoSchedule taint, would be given up
+	fitFully
+)
+
+// accepts reports whether machines of the group take pods of the shape, resources aside.
+func (m *Model) accepts(group, shape int32) bool { return m.fitOf(group, shape) >= fitGivingUp }
+
+// fitOf is one of the fit constants. The answer is computed once.
+func (m *Model) fitOf(group, shape int32) uint32 {
 	cell := &m.compat[int(shape)*len(m.groups)+int(group)]
-	switch cell.Load() {
-	case 1:
-		return false
-	case 2:
-		return true
+	if known := cell.Load(); known != fitUnknown {
+		return known
 	}
 	g, s := &m.groups[group], m.shapes[shape]
-	ok := s.invalid == nil && untolerated(s.tolerations, g.taints, true) == nil &&
-		slices.ContainsFunc(s.terms, func(t requirements.Set) bool { return labelsMeet(g.labels, t) })
-	if ok {
-		cell.Store(2)
-	} else {
-		cell.Store(1)
+	fit := fitFully
+	switch {
+	case s.invalid != nil, untolerated(s.tolerations, g.taints, true) != nil,
+		!slices.ContainsFunc(s.terms, func(t requirements.Set) bool { return labelsMeet(g.labels, t) }):
+		fit = fitNever
+	case untolerated(s.tolerations, g.taints, false) != nil,
+		slices.ContainsFunc(s.preferred, func(p preference) bool { return !labelsMeet(g.labels, p.set) }):
+		fit = fitGivingUp
 	}
-	return ok
+	cell.Store(fit)
+	return fit
 }

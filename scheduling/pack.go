@@ -26,22 +26,17 @@ type load struct {
 	count int32
 }
 
-// gate is asked before pods of an item are put on a new machine: how many more the constraints beyond the machine's
-// own resources and labels leave room for. A nil gate leaves room for all.
-type gate interface {
-	// room is how many pods of the item a new machine of the option may take now.
-	room(item int32, option int32, want int) int
-	// buy is called before a machine of the option is added; false means the pool's limits don't allow it.
-	buy(option int32) bool
-}
-
 // packer fills machines with items by value: again and again it buys the machine whose best filling is worth most per
 // dollar, as many of them as the items last for.
 type packer struct {
 	p      *problem
 	values *values
-	gate   gate
-	left   []int
+	// gate limits what may be bought; nil for no limits.
+	gate *ledger
+	// rules counts, on the machine being filled, what topology rules look at; nil where no item is under any.
+	rules *sketch
+	m     *Model
+	left  []int
 	// order is indexed by option: its items, those first that are worth most for the room they take there. Made when
 	// the option first comes up.
 	order [][]int32
@@ -56,15 +51,18 @@ type packer struct {
 	cursor       []int
 }
 
-func newPacker(p *problem, v *values, g gate) *packer {
-	stages := stagesInUse(p.items)
+func newPacker(m *Model, p *problem, v *values, g *ledger) *packer {
+	places := placesInUse(p.items)
 	k := &packer{
-		p: p, values: v, gate: g, left: make([]int, len(p.items)), order: make([][]int32, len(p.options)), skewed: make([][]int32, len(p.options)),
+		m: m, p: p, values: v, gate: g, left: make([]int, len(p.items)), order: make([][]int32, len(p.options)), skewed: make([][]int32, len(p.options)),
 		at: make([]int, len(p.items)), free: make([]int64, p.dims), lists: make([][]int32, p.dims), cursor: make([]int, p.dims),
 	}
 	for i := range p.items {
 		k.left[i] = p.items[i].count
-		k.at[i] = slices.Index(stages, p.items[i].stage)
+		k.at[i] = slices.Index(places, p.items[i].place)
+		if p.items[i].topology != nil && k.rules == nil {
+			k.rules = newSketch(m)
+		}
 	}
 	return k
 }
@@ -137,6 +135,9 @@ func (k *packer) offerFor(o int32) offer {
 // the machine has most left of.
 func (k *packer) fill(o int32) int64 {
 	opt := &k.p.options[o]
+	if k.gate != nil && !k.gate.open(o) {
+		return 0
+	}
 	k.order[o] = k.alive(k.orderOf(o))
 	order := k.order[o]
 	k.begin(opt)
@@ -159,17 +160,24 @@ func (k *packer) fill(o int32) int64 {
 func (k *packer) begin(opt *option) {
 	copy(k.free, opt.alloc)
 	k.trial = k.trial[:0]
+	if k.rules != nil {
+		k.rules.begin(nil)
+		k.m.addResidents(k.rules, opt.pool, opt.row)
+	}
 }
 
 // add puts up to most pods of the item on the machine being filled and returns what they are worth.
 func (k *packer) add(i, o int32, most int) int64 {
 	it := &k.p.items[i]
 	n := howMany(it.need, k.free, min(most, it.perMachine))
-	if n > 0 && k.gate != nil {
-		n = k.gate.room(i, o, n)
+	if n > 0 && it.topology != nil {
+		n = min(n, k.rules.room(it.topology))
 	}
 	if n <= 0 {
 		return 0
+	}
+	if it.topology != nil {
+		k.rules.add(it.topology, int32(n))
 	}
 	addScaled(k.free, it.need, -int64(n))
 	k.trial = append(k.trial, load{i, int32(n)})
@@ -383,6 +391,37 @@ func (k *packer) buyAll(o int32, out *packing) bool {
 		}
 	}
 	return bought
+}
+
+// independent reports whether no rule about single machines ties pods of different items together.
+func (k *packer) independent() bool {
+	owner := map[int32]int32{}
+	for i := range k.p.items {
+		it := &k.p.items[i]
+		if it.topology == nil {
+			continue
+		}
+		for _, list := range [2][]int32{it.topology.owns, it.topology.in} {
+			for _, g := range list {
+				gr := &k.m.topology[g]
+				if gr.at != hostnameKey || !gr.hard {
+					continue
+				}
+				if class, ok := owner[g]; ok && class != it.class {
+					return false
+				}
+				owner[g] = it.class
+			}
+		}
+	}
+	return !slices.ContainsFunc(k.p.options, func(o option) bool { return o.resident != 0 })
+}
+
+// addResidents counts the DaemonSet pods of a new machine.
+func (m *Model) addResidents(s *sketch, pool, row int32) {
+	for _, class := range m.pools[pool].table.rows[row].residents {
+		s.add(m.classes[class].topology, 1)
+	}
 }
 
 func (p *problem) newBin(o int32, loads []load, v *values) bin {

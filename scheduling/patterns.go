@@ -108,14 +108,15 @@ func (s *patterns) promisingOptions() []int32 {
 // patterns for the items that are nobody's first choice, and the values converge slowly.
 func (s *patterns) seeded(o int32) bool {
 	pr := s.pr
-	found := false
+	found, tried := false, 0
 	for seed := range pr.bundles {
 		if pr.most[o][seed] <= 0 {
 			continue
 		}
-		if seed%reprice == 0 {
+		if tried%reprice == 0 {
 			s.price(o)
 		}
+		tried++
 		for _, k := range []int32{1, int32(pr.most[o][seed])} {
 			s.complete(o, func(b int32) int32 {
 				if int(b) == seed {
@@ -216,7 +217,8 @@ func (s *patterns) price(o int32) {
 	for b := range pr.bundles {
 		pr.value[b] = max(s.master.y[b], 0)
 	}
-	pr.sack.solve(pr.room[int(o)*p.dims:(int(o)+1)*p.dims], pr.need, pr.value, pr.most[o])
+	from, to := int(o)*p.dims, (int(o)+1)*p.dims
+	pr.sack.solve(pr.room[from:to], pr.need, pr.value, pr.most[o], pr.lambda[from:to])
 	s.sortByDensity(o)
 }
 

@@ -23,6 +23,11 @@ type Plan struct {
 	NewNodes []NewNode `json:"newNodes,omitempty"`
 	// Existing are the machines of the snapshot that receive pods, by name.
 	Existing []ExistingNode `json:"existing,omitempty"`
+	// Order lists all placed pods in an order in which they can be bound: where a topology rule makes a pod's place
+	// depend on others', those come first.
+	Order []PodKey `json:"order,omitempty"`
+	// Relaxations are the wishes of placed pods that the plan does not keep, with the pods concerned.
+	Relaxations []Relaxation `json:"relaxations,omitempty"`
 	// Unschedulable are the pods without a place, in the order of the snapshot.
 	Unschedulable []Unschedulable `json:"unschedulable,omitempty"`
 	// HourlyCost is the sum of NewNodes' prices, USD per hour.
@@ -76,6 +81,17 @@ type Unschedulable struct {
 	// Reasons, at least one: one per NodePool that was considered, by pool order; or a single one without a pool when
 	// the pod itself is at fault or no pool exists.
 	Reasons []Reason `json:"reasons"`
+}
+
+// Relaxation is a wish that the plan does not keep for some pods.
+type Relaxation struct {
+	// Code is stable: PreferredNodeAffinity, PreferNoScheduleTaint, PreferredPodAffinity, PreferredPodAntiAffinity or
+	// ScheduleAnyway.
+	Code string `json:"code"`
+	// Detail names the wish.
+	Detail string `json:"detail"`
+	// Pods concerned, in the order of Plan.Order.
+	Pods []PodKey `json:"pods"`
 }
 
 // Note is a remark on the input.

@@ -20,12 +20,20 @@ type table struct {
 	alloc []int64
 	// daemons is indexed alike: what DaemonSets take.
 	daemons []int64
+	// split tells that some type has several rows: what it holds depends on where it is bought.
+	split bool
+	// on is indexed by row: the DaemonSets there, by number.
+	on [][]int32
 }
 
 // row is a variant in those slots where the same DaemonSets run.
 type row struct {
 	variant int
 	slots   bitset
+	// residents are the classes of the DaemonSet pods on it that topology rules could notice; resident numbers the
+	// set, 0 for none.
+	residents []int32
+	resident  int32
 }
 
 func (t *table) allocOf(row, dims int) []int64 { return t.alloc[row*dims : (row+1)*dims] }
@@ -105,7 +113,7 @@ func (m *Model) compilePool(p *pool, catalogName string) error {
 	p.taints = spec.Spec.Taints
 	set, err := m.vocab.ParseSet(spec.Spec.Requirements)
 	if err != nil {
-		return fmt.Errorf("nodepool %s: spec.template.spec.requirements: %w", p.key, err)
+		return &SnapshotError{Path: fmt.Sprintf("nodePools[%s].object.spec.template.spec.requirements", p.key), Rule: "can't be read: " + err.Error(), Cure: "see the rule"}
 	}
 	labels := make(map[string]string, len(spec.Labels)+2)
 	for k, v := range spec.Labels {
@@ -117,7 +125,7 @@ func (m *Model) compilePool(p *pool, catalogName string) error {
 	}
 	p.template = set.Merge(m.vocab.FromLabels(labels))
 	if p.limits, err = newLimits(p.object.Spec.Limits); err != nil {
-		return fmt.Errorf("nodepool %s: spec.limits: %w", p.key, err)
+		return &SnapshotError{Path: fmt.Sprintf("nodePools[%s].object.spec.limits", p.key), Rule: "has a bad entry: " + err.Error(), Cure: "leave the resource out to not limit it"}
 	}
 	switch {
 	case p.notReady != "":
@@ -181,11 +189,10 @@ func (m *Model) profileOf(p *pool, demand requirements.Set) (int, *Reason) {
 	var open []requirements.Requirement
 	for r := range demand.All {
 		key := r.Key()
-		both := p.template.Get(key).Intersect(r)
-		if reason := m.demandKey(p, r, both); reason != nil {
+		if reason := m.demandKey(p, r); reason != nil {
 			return -1, reason
 		}
-		m.narrow(p, both, rows, slots)
+		m.narrow(p, p.template.Get(key).Intersect(r), rows, slots)
 		if m.leftOpen(p, key) {
 			open = append(open, r)
 		}
@@ -209,7 +216,7 @@ func (m *Model) profileOf(p *pool, demand requirements.Set) (int, *Reason) {
 }
 
 // demandKey checks one requirement of a pod against what the pool says of the key, machines aside (SCH-030, SCH-033).
-func (m *Model) demandKey(p *pool, r, both requirements.Requirement) *Reason {
+func (m *Model) demandKey(p *pool, r requirements.Requirement) *Reason {
 	key := r.Key()
 	refuse := func(detail string) *Reason {
 		return &Reason{Pool: p.key, Code: ReasonRequirements, Key: key, Detail: "incompatible requirements, " + detail}

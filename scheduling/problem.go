@@ -18,6 +18,7 @@ type problem struct {
 	dominated []dominatedOption
 	// assigned is indexed by pool, then by option.assign.
 	assigned map[int32][]assignment
+	cells    *cells
 }
 
 // unbounded is the perMachine of items whose number on one machine only its resources bound.
@@ -26,12 +27,19 @@ const unbounded = math.MaxInt
 // item is a class of pods that need new machines.
 type item struct {
 	class int32
-	// stage the class uses; items of one stage may use the same options.
-	stage int32
+	// where the class may go; items of one place may use the same options.
+	place
 	count int
 	need  []int64
+	// topology is the class's stake in topology rules, nil for none.
+	topology *ownership
 	// perMachine bounds how many of the class one new machine may hold; unbounded for no bound.
 	perMachine int
+}
+
+// place is a stage, and the cell that topology rules leave for the pods, or anyCell.
+type place struct {
+	stage, cell int32
 }
 
 // option is one machine to buy: a row of a pool's table in one slot.
@@ -39,9 +47,13 @@ type option struct {
 	pool, row, slot int32
 	// assign is the pool's assignment of open labels.
 	assign int32
-	price  int64
-	alloc  []int64
-	// open has the positions, in problem.stages' order, of the stages that may use it.
+	// cell the machine would be in; anyCell where cells play no part.
+	cell int32
+	// resident numbers the set of DaemonSets on it that topology rules could notice; 0 for none.
+	resident int32
+	price    int64
+	alloc    []int64
+	// open has the positions, in placesInUse's order, of the places it belongs to.
 	open bitset
 }
 
@@ -50,15 +62,15 @@ type dominatedOption struct {
 	by int
 }
 
-// newProblem collects the options that the items' stages allow.
-func (m *Model) newProblem(items []item) *problem {
-	p := &problem{dims: m.resources.len(), items: items, assigned: map[int32][]assignment{}}
-	stages := stagesInUse(items)
+// newProblem collects the options that the items' places allow. cells may be nil where no item has one.
+func (m *Model) newProblem(items []item, c *cells) *problem {
+	p := &problem{dims: m.resources.len(), items: items, assigned: map[int32][]assignment{}, cells: c}
+	places := placesInUse(items)
 	small := smallest(items, p.dims)
-	byPool := map[int32][]int{} // pool -> positions in stages
+	byPool := map[int32][]int{} // pool -> positions in places
 	var pools []int32
-	for at, st := range stages {
-		for _, u := range m.stages[st].uses {
+	for at, pl := range places {
+		for _, u := range m.stages[pl.stage].uses {
 			if !slices.Contains(byPool[u.pool], at) {
 				byPool[u.pool] = append(byPool[u.pool], at)
 			}
@@ -70,21 +82,21 @@ func (m *Model) newProblem(items []item) *problem {
 	slices.Sort(pools)
 	var all []option
 	for _, pl := range pools {
-		p.assigned[pl] = m.assignments(m.pools[pl], m.profilesInUse(pl, stages))
+		p.assigned[pl] = m.assignments(m.pools[pl], m.profilesInUse(pl, places))
 		for at := range p.assigned[pl] {
-			all = m.poolOptions(all, p, poolUsers{pl, int32(at), stages, byPool[pl]}, small)
+			all = m.poolOptions(all, p, poolUsers{pl, int32(at), places, byPool[pl]}, small)
 		}
 	}
 	p.keepUndominated(m, all)
 	return p
 }
 
-// profilesInUse are the profiles of the pool that the stages use, ascending.
-func (m *Model) profilesInUse(pl int32, stages []int32) []int32 {
+// profilesInUse are the profiles of the pool that the places' stages use, ascending.
+func (m *Model) profilesInUse(pool int32, places []place) []int32 {
 	var out []int32
-	for _, st := range stages {
-		for _, u := range m.stages[st].uses {
-			if u.pool == pl && !slices.Contains(out, u.profile) {
+	for _, pl := range places {
+		for _, u := range m.stages[pl.stage].uses {
+			if u.pool == pool && !slices.Contains(out, u.profile) {
 				out = append(out, u.profile)
 			}
 		}
@@ -93,22 +105,24 @@ func (m *Model) profilesInUse(pl int32, stages []int32) []int32 {
 	return out
 }
 
-// poolUsers says who may use a pool: the positions, in stages, of those that do.
+// poolUsers says who may use a pool: the positions, in places, of those that do.
 type poolUsers struct {
 	pool, assign int32
-	stages       []int32
+	places       []place
 	users        []int
 }
 
-func stagesInUse(items []item) []int32 {
-	var stages []int32
+func placesInUse(items []item) []place {
+	seen := make(map[place]bool, 8)
+	var places []place
 	for i := range items {
-		if !slices.Contains(stages, items[i].stage) {
-			stages = append(stages, items[i].stage)
+		if !seen[items[i].place] {
+			seen[items[i].place] = true
+			places = append(places, items[i].place)
 		}
 	}
-	slices.Sort(stages)
-	return stages
+	slices.SortFunc(places, func(a, b place) int { return cmp.Or(cmp.Compare(a.stage, b.stage), cmp.Compare(a.cell, b.cell)) })
+	return places
 }
 
 // smallest is the least amount of each resource that any item needs.
@@ -127,7 +141,7 @@ func smallest(items []item, dims int) []int64 {
 func (m *Model) poolOptions(all []option, p *problem, u poolUsers, small []int64) []option {
 	t := m.pools[u.pool].table
 	as := &p.assigned[u.pool][u.assign]
-	open := newBitset(len(u.stages))
+	open := newBitset(len(u.places))
 	for r := range t.rows {
 		alloc := t.allocOf(r, p.dims)
 		if !fits(small, alloc) || (as.rows != nil && !as.rows.has(r)) {
@@ -140,9 +154,13 @@ func (m *Model) poolOptions(all []option, p *problem, u poolUsers, small []int64
 			if price == noPrice {
 				continue
 			}
+			cell := int32(anyCell)
+			if p.cells != nil {
+				cell = p.cells.ofMachine(u.pool, int32(r), int32(s), as)
+			}
 			clear(open)
 			for _, at := range u.users {
-				if m.stageAllows(u.stages[at], u.pool, r, s, as) {
+				if to := u.places[at]; (to.cell == anyCell || to.cell == cell) && m.stageAllows(to.stage, u.pool, r, s, as) {
 					open.set(at)
 				}
 			}
@@ -154,12 +172,12 @@ func (m *Model) poolOptions(all []option, p *problem, u poolUsers, small []int64
 					continue slots
 				}
 				if price <= all[i].price && all[i].open.within(open) {
-					all[i].slot, all[i].price = int32(s), price
+					all[i].slot, all[i].cell, all[i].price = int32(s), cell, price
 					copy(all[i].open, open)
 					continue slots
 				}
 			}
-			all = append(all, option{pool: u.pool, row: int32(r), slot: int32(s), assign: u.assign, price: price, alloc: alloc, open: open.clone()})
+			all = append(all, option{pool: u.pool, row: int32(r), slot: int32(s), assign: u.assign, cell: cell, price: price, alloc: alloc, open: open.clone(), resident: t.rows[r].resident})
 		}
 	}
 	return all
@@ -180,10 +198,7 @@ func (m *Model) stageAllows(st, pl int32, row, slot int, as *assignment) bool {
 
 // keepUndominated sorts options by price and keeps those that no cheaper one can stand in for.
 func (p *problem) keepUndominated(m *Model, all []option) {
-	slices.SortFunc(all, func(a, b option) int {
-		return cmp.Or(cmp.Compare(a.price, b.price), slices.Compare(b.alloc, a.alloc), cmp.Compare(b.open.count(), a.open.count()),
-			cmp.Compare(a.pool, b.pool), cmp.Compare(a.row, b.row), cmp.Compare(a.slot, b.slot), cmp.Compare(a.assign, b.assign))
-	})
+	slices.SortFunc(all, compareOptions)
 next:
 	for _, o := range all {
 		for i := range p.options {
@@ -196,9 +211,21 @@ next:
 	}
 }
 
-// standsIn reports whether buying k instead of o can't run into a limit that o would not: a pool without limits has
-// none, and within one pool the machine must not count for more.
+// compareOptions orders by price; of equals, the larger and then the one open to more comes first.
+func compareOptions(a, b option) int {
+	return cmp.Or(cmp.Compare(a.price, b.price), slices.Compare(b.alloc, a.alloc), cmp.Compare(b.open.count(), a.open.count()),
+		cmp.Compare(a.pool, b.pool), cmp.Compare(a.row, b.row), cmp.Compare(a.slot, b.slot), cmp.Compare(a.assign, b.assign))
+}
+
+// standsIn reports whether buying k instead of o can't run into a limit or a topology rule that o would not: a pool
+// without limits has none, and within one pool the machine must not count for more.
 func (m *Model) standsIn(k, o *option) bool {
+	if k.resident != o.resident {
+		return false
+	}
+	if m.reservationOf(k.pool, k.slot) != "" {
+		return false
+	}
 	pl := m.pools[k.pool]
 	if pl.limits == nil {
 		return true

@@ -89,6 +89,9 @@ func quantity(name corev1.ResourceName, amount int64) resource.Quantity {
 		return *resource.NewMilliQuantity(amount, resource.DecimalSI)
 	case name == corev1.ResourceMemory, name == corev1.ResourceEphemeralStorage,
 		strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix):
+		if amount%1024 != 0 {
+			return *resource.NewQuantity(amount, resource.DecimalSI) // BinarySI would not be read back as it is written
+		}
 		return *resource.NewQuantity(amount, resource.BinarySI)
 	}
 	return *resource.NewQuantity(amount, resource.DecimalSI)
@@ -112,6 +115,16 @@ func (t *resourceTable) requestVector(list corev1.ResourceList, into []int64) {
 			into[i] = amountUp(name, q)
 		}
 	}
+}
+
+// canonical writes a list's amounts in the usual format of each resource, rounded down to whole units, so that they are
+// read back as they are written.
+func canonical(list corev1.ResourceList) corev1.ResourceList {
+	out := make(corev1.ResourceList, len(list))
+	for name, q := range list {
+		out[name] = quantity(name, amountDown(name, q))
+	}
+	return out
 }
 
 // list turns a vector back into a ResourceList, leaving zeros out.
@@ -157,6 +170,18 @@ func addScaled(into, v []int64, k int64) {
 
 // maxAmount bounds a single amount so that sums over a whole cluster stay inside int64.
 const maxAmount = math.MaxInt64 / (1 << 22)
+
+// checkPod refuses pods whose requests no machine could meet, container by container and in sum.
+func checkPod(pod *corev1.Pod) error {
+	for _, list := range [][]corev1.Container{pod.Spec.InitContainers, pod.Spec.Containers} {
+		for i := range list {
+			if err := checkAmounts(list[i].Resources.Requests); err != nil {
+				return fmt.Errorf("container %s: %w", list[i].Name, err)
+			}
+		}
+	}
+	return checkAmounts(PodRequests(pod))
+}
 
 // checkAmounts refuses amounts no machine could have: nearly always a unit typo.
 func checkAmounts(list corev1.ResourceList) error {

@@ -127,6 +127,7 @@ type knapsack struct {
 	level   []float64
 	entry   []float64
 	cost    []float64
+	inSlack []bool // per resource: its slack is basic
 }
 
 func newKnapsack(dims int) *knapsack {
@@ -141,8 +142,9 @@ const (
 	atBound = -2
 )
 
-// solve fills s.k and s.lambda. need is indexed [class*dims+resource]; classes with most 0 are passed over.
-func (s *knapsack) solve(room, need, value, most []float64) {
+// solve fills s.k and s.lambda. need is indexed [class*dims+resource]; classes with most 0 are passed over. hint, if not
+// all zero, are resource prices thought to be near the result: it starts from what they would take.
+func (s *knapsack) solve(room, need, value, most, hint []float64) {
 	n := len(value)
 	s.k = resize(s.k, n)
 	s.inBasis = resize(s.inBasis, n)
@@ -157,10 +159,12 @@ func (s *knapsack) solve(room, need, value, most []float64) {
 		s.basis[d], s.slackAt[d] = -1, d
 		s.level[d] = room[d]
 	}
-	inSlack := make([]bool, 0, 8)
-	for range s.dims {
-		inSlack = append(inSlack, true)
+	s.inSlack = resize(s.inSlack, s.dims)
+	inSlack := s.inSlack
+	for d := range inSlack {
+		inSlack[d] = true
 	}
+	s.start(need, value, most, hint)
 	for range 4*n + 16 {
 		c, slack, up := s.choose(need, value, most, inSlack)
 		if c < 0 && slack < 0 {
@@ -180,6 +184,40 @@ func (s *knapsack) solve(room, need, value, most []float64) {
 	}
 	for d := range s.lambda {
 		s.lambda[d] = max(s.lambda[d], 0)
+	}
+}
+
+// start puts at their bounds the classes that are worth more than the hinted prices of what they need, as long as they
+// fit: the slacks stay the basis.
+func (s *knapsack) start(need, value, most, hint []float64) {
+	some := false
+	for _, l := range hint {
+		some = some || l > 0
+	}
+	if !some {
+		return
+	}
+next:
+	for c := range value {
+		if most[c] <= 0 {
+			continue
+		}
+		gain := value[c]
+		for d, l := range hint {
+			gain -= l * need[c*s.dims+d]
+		}
+		if gain <= eps*value[c] {
+			continue
+		}
+		for d, room := range s.level {
+			if need[c*s.dims+d]*most[c] > room {
+				continue next
+			}
+		}
+		for d := range s.level {
+			s.level[d] -= need[c*s.dims+d] * most[c]
+		}
+		s.inBasis[c] = atBound
 	}
 }
 

@@ -34,6 +34,12 @@ type Snapshot struct {
 	// Pods are waiting for a place. They have no spec.nodeName. namespace/name is unique over all pods, bound ones
 	// included.
 	Pods []*corev1.Pod `json:"pods,omitempty"`
+	// Placeholders are the pods of capacity buffers: room to keep free. They are placed after all real pods, and never
+	// in their stead.
+	Placeholders []*corev1.Pod `json:"placeholders,omitempty"`
+	// DefaultTopologySpread are the cluster's default spread constraints: for pods that have none of their own, with
+	// the selector deduced from their Services and controller. See ValidateDefaultTopologySpread.
+	DefaultTopologySpread []corev1.TopologySpreadConstraint `json:"defaultTopologySpread,omitempty"`
 	// DaemonSets whose pods each new node will have to carry.
 	DaemonSets []*appsv1.DaemonSet `json:"daemonSets,omitempty"`
 

@@ -6,123 +6,209 @@ import (
 	"slices"
 )
 
-// Query is what Solve is asked. The zero value asks for places for all waiting pods.
-type Query struct{}
+// Query is what Solve is asked. The zero value asks for places for all waiting pods, preferences respected.
+type Query struct {
+	// Preferences says what to do with wishes: preferred node affinity, preferred pod (anti-)affinity and spread
+	// constraints that may be broken. Empty is PreferencesRespect.
+	Preferences PreferencePolicy `json:"preferences,omitempty"`
+	// PreferencePremium is how much dearer a pod's place may be for all its wishes kept, as a share of what it costs
+	// with none kept: 0.5 is half as much again. Wishes of less weight may cost proportionally less. 0 stands for
+	// DefaultPreferencePremium; negative for no premium at all.
+	PreferencePremium float64 `json:"preferencePremium,omitempty"`
+	// MinValues says what to do with a minValues that can't be met. Empty is MinValuesStrict.
+	MinValues MinValuesPolicy `json:"minValues,omitempty"`
+	// Reserved says what pods do for which a reservation exists that has no room left. Empty is ReservedFallback.
+	Reserved ReservedPolicy `json:"reserved,omitempty"`
+}
+
+// PreferencePolicy says what to do with wishes.
+type PreferencePolicy string
+
+const (
+	// PreferencesRespect keeps wishes where that costs no more than the premium.
+	PreferencesRespect PreferencePolicy = "Respect"
+	// PreferencesIgnore plans as if pods had none.
+	PreferencesIgnore PreferencePolicy = "Ignore"
+)
+
+// DefaultPreferencePremium lets a pod's place cost up to four times as much for its wishes: enough for on-demand
+// instead of spot or a dearer zone, not for a machine of its own.
+const DefaultPreferencePremium = 3.0
+
+func (q *Query) premium() float64 {
+	switch {
+	case q.Preferences == PreferencesIgnore, q.PreferencePremium < 0:
+		return 0
+	case q.PreferencePremium == 0:
+		return DefaultPreferencePremium
+	}
+	return q.PreferencePremium
+}
 
 // Solve places the snapshot's waiting pods, on machines it has and on new ones, and explains those it can't place. The
 // same model and query give the same plan. A cancelled context ends it with ctx.Err() and no plan.
 func (m *Model) Solve(ctx context.Context, q Query) (*Plan, error) {
 	t := m.Trial()
-	if _, err := t.Place(ctx, PlaceOptions{}); err != nil {
+	if _, err := t.Place(ctx, PlaceOptions{Query: q}); err != nil {
 		return nil, err
 	}
 	return t.plan(ctx)
 }
 
-// placeAll is the order of work: value the pods, fill the machines there are, pack the rest onto new ones.
-func (t *Trial) placeAll(ctx context.Context, o PlaceOptions) {
-	stageNo := make([]int, len(t.m.classes))
-	if len(t.m.nodes) > 0 {
-		t.fillExisting(ctx, stageNo)
-	}
-	if o.ExistingOnly {
-		return
-	}
-	// Each round every class uses its best stage; what limits left without a machine falls to the next.
-	for ctx.Err() == nil {
-		items := t.items(stageNo)
-		if len(items) == 0 {
-			return
+// placeAll places everything that waits: real pods together, then placeholders. If limits or lack of machines leave
+// some pods without a place while pods of lower priority have one, it starts again, priority by priority.
+func (t *Trial) placeAll(ctx context.Context) {
+	m := t.m
+	var real, placeholders []int32
+	for i, c := range m.classes {
+		switch {
+		case t.waiting[i] == 0:
+		case c.placeholder:
+			placeholders = append(placeholders, int32(i))
+		default:
+			real = append(real, int32(i))
 		}
-		t.packNew(ctx, items)
-		for _, it := range items {
-			if t.waiting[it.class] > 0 {
-				stageNo[it.class]++
-			}
+	}
+	before := t.Mark()
+	t.placeClasses(ctx, real)
+	if tiers := t.priorities(real); len(tiers) > 1 && t.inverted(before, real) {
+		t.Rollback(before)
+		for _, tier := range tiers {
+			t.placeClasses(ctx, tier)
 		}
+	}
+	if len(placeholders) > 0 {
+		t.placeClasses(ctx, placeholders)
 	}
 }
 
-// items are the classes that wait for a new machine, each at its present stage.
-func (t *Trial) items(stageNo []int) []item {
-	var out []item
-	for i, c := range t.m.classes {
-		if t.waiting[i] > 0 && stageNo[i] < len(c.stages) {
-			out = append(out, item{
-				class: int32(i), stage: c.stages[stageNo[i]], count: int(t.waiting[i]), need: c.requests, perMachine: unbounded,
-			})
+// priorities groups classes by priority, highest first.
+func (t *Trial) priorities(classes []int32) [][]int32 {
+	sorted := slices.Clone(classes)
+	slices.SortStableFunc(sorted, func(a, b int32) int {
+		return cmp.Compare(t.m.classes[b].priority, t.m.classes[a].priority)
+	})
+	var out [][]int32
+	for i, class := range sorted {
+		if i == 0 || t.m.classes[class].priority != t.m.classes[sorted[i-1]].priority {
+			out = append(out, nil)
 		}
+		out[len(out)-1] = append(out[len(out)-1], class)
 	}
 	return out
 }
 
-// fillExisting puts waiting pods on machines of the snapshot: what is free there costs nothing. Each machine is filled
-// with the pods worth most; those that no new machine could take come first. Machines with the least left are
-// filled first, so that whole machines stay free.
-func (t *Trial) fillExisting(ctx context.Context, stageNo []int) {
-	m := t.m
-	worth := t.classWorth(ctx, stageNo)
-	var order []int32
-	for i := range m.classes {
-		if t.waiting[i] > 0 && m.classes[i].invalid == nil {
-			order = append(order, int32(i))
+// inverted reports whether a pod waits although a pod of lower priority was placed since the mark.
+func (t *Trial) inverted(since Mark, classes []int32) bool {
+	highest, waits := int32(0), false
+	for _, class := range classes {
+		c := t.m.classes[class]
+		if t.waiting[class] > 0 && c.invalid == nil && (!waits || c.priority > highest) {
+			highest, waits = c.priority, true
 		}
 	}
-	size := t.sizes()
-	slices.SortFunc(order, func(a, b int32) int {
-		strandedA, strandedB := len(m.classes[a].stages) == 0, len(m.classes[b].stages) == 0
-		return cmp.Or(boolCompare(strandedB, strandedA),
-			-cmp.Compare(worth[a], worth[b]), -cmp.Compare(size(m.classes[a].requests), size(m.classes[b].requests)), cmp.Compare(a, b))
-	})
-	for _, node := range t.nodesByRoom(size) {
-		if len(order) == 0 || ctx.Err() != nil {
+	if !waits {
+		return false
+	}
+	return slices.ContainsFunc(t.placed, func(p binding) bool { return t.m.classes[p.class].priority < highest })
+}
+
+// placeClasses is the order of work: value the pods, fill the machines there are, pack the rest onto new ones, admit
+// all that by the exact rules, and look at what is left one by one.
+func (t *Trial) placeClasses(ctx context.Context, classes []int32) {
+	if len(classes) == 0 {
+		return
+	}
+	var c *cells
+	if t.topology != nil {
+		c = newCells(t.topology)
+	}
+	t.sites, t.assigned = map[int32][]site{}, map[int32]map[int32][]assignment{}
+	bulk := slices.DeleteFunc(slices.Clone(classes), func(class int32) bool { return t.mustShare(t.m.classes[class]) })
+	wishes := t.wishes(c, bulk)
+	if len(t.m.nodes) > 0 {
+		t.admit(t.proposeExisting(ctx, c, wishes, t.classWorth(ctx, c, wishes)))
+	}
+	if !t.options.ExistingOnly {
+		t.packStages(ctx, c, wishes)
+	}
+	t.placeSingly(ctx, c, classes)
+}
+
+// packStages packs wishes onto new machines: each round every wish uses its best stage, and what limits leave without
+// a machine falls to the next.
+func (t *Trial) packStages(ctx context.Context, c *cells, wishes []wish) {
+	stageNo := make([]int, len(wishes))
+	for ctx.Err() == nil {
+		var items []item
+		var from []int
+		for i := range wishes {
+			if it, ok := t.itemFor(c, &wishes[i], &stageNo[i]); ok {
+				items = append(items, it)
+				from = append(from, i)
+			}
+		}
+		if len(items) == 0 {
 			return
 		}
-		free := t.freeOf(node)
-		if free[dimPods] <= 0 {
-			continue
-		}
-		done := false
-		for _, c := range order {
-			if t.waiting[c] == 0 {
-				done = true
-				continue
-			}
-			n := howMany(m.classes[c].requests, free, int(t.waiting[c]))
-			if n == 0 || !m.accepts(m.nodes[node].group, m.classes[c].shape) {
-				continue
-			}
-			t.put(c, node, int32(n))
-			done = done || t.waiting[c] == 0
-			if free[dimPods] <= 0 {
-				break
-			}
-		}
-		if done {
-			order = slices.DeleteFunc(order, func(c int32) bool { return t.waiting[c] == 0 })
+		left := t.packNew(ctx, c, items)
+		for i, n := range left {
+			wishes[from[i]].count = int32(n)
+			stageNo[from[i]]++
 		}
 	}
 }
 
+// itemFor turns a wish into an item at its first usable stage from stageNo on.
+func (t *Trial) itemFor(c *cells, w *wish, stageNo *int) (item, bool) {
+	cl := t.m.classes[w.class]
+	if w.count == 0 {
+		return item{}, false
+	}
+	stages := t.stagesFor(cl)
+	for ; *stageNo < len(stages); *stageNo++ {
+		st := stages[*stageNo]
+		if w.cell != anyCell && !t.sells(c, st, w.cell, cl.requests) {
+			continue
+		}
+		it := item{class: w.class, place: place{st, w.cell}, count: int(w.count), need: cl.requests, perMachine: unbounded}
+		if cl.topology != nil {
+			it.topology = cl.topology
+			it.perMachine = admitsHost(t.m, cl.topology, func(int32) tally { return tally{} })
+		}
+		return it, true
+	}
+	return item{}, false
+}
+
+// sells reports whether the stage has a machine in the cell that holds one pod.
+func (t *Trial) sells(c *cells, stage, cell int32, need []int64) bool {
+	return slices.ContainsFunc(t.sitesOf(c, stage, t.sites), func(s site) bool { return s.cell == cell && fits(need, s.alloc) })
+}
+
 // classWorth is what a pod of each class would cost on a new machine, in nano-USD per hour.
-func (t *Trial) classWorth(ctx context.Context, stageNo []int) []int64 {
+func (t *Trial) classWorth(ctx context.Context, c *cells, wishes []wish) []int64 {
 	worth := make([]int64, len(t.m.classes))
-	items := t.items(stageNo)
+	var items []item
+	for i := range wishes {
+		no := 0
+		if it, ok := t.itemFor(c, &wishes[i], &no); ok {
+			items = append(items, it)
+		}
+	}
 	if len(items) == 0 {
 		return worth
 	}
-	p := t.m.newProblem(items)
-	v := t.m.findValues(ctx, p)
+	v := t.m.findValues(ctx, t.m.newProblem(items, c))
 	for i, it := range items {
-		worth[it.class] = v.item[i]
+		worth[it.class] = max(worth[it.class], v.item[i])
 	}
 	return worth
 }
 
 // sizes measures vectors by the share they take of all that is free.
 func (t *Trial) sizes() func([]int64) float64 {
-	dims := t.m.resources.len()
-	total := make([]float64, dims)
+	total := make([]float64, t.m.resources.len())
 	for i := range t.m.nodes {
 		for d, f := range t.freeOf(int32(i)) {
 			total[d] += float64(max(f, 0))
@@ -153,92 +239,53 @@ func (t *Trial) nodesByRoom(size func([]int64) float64) []int32 {
 	return out
 }
 
-// packNew buys machines for the items, as far as limits allow.
-func (t *Trial) packNew(ctx context.Context, items []item) {
+// packNew buys machines for the items, as far as limits allow, and admits the pods. It returns how many of each item
+// found no machine.
+func (t *Trial) packNew(ctx context.Context, c *cells, items []item) []int {
 	m := t.m
-	p := m.newProblem(items)
+	p := m.newProblem(items, c)
 	v := m.findValues(ctx, p)
-	var g gate
-	if t.limited(p) {
-		g = &limitGate{t: t, p: p, bought: t.usageCopy()}
+	var g *ledger
+	if t.gated(p) {
+		g = newLedger(t, p)
 	}
-	k := newPacker(p, v, g)
+	k := newPacker(m, p, v, g)
 	packed := &packing{}
-	if s := newPatterns(p, v, v.pricing); s != nil && g == nil {
+	if s := newPatterns(p, v, v.pricing); s != nil && g == nil && k.independent() {
 		packed = s.pack(ctx, k.left)
 	}
 	packed.bins = append(packed.bins, k.pack(ctx).bins...)
-	t.proof = nil
-	if len(t.machines) == 0 && !slices.ContainsFunc(k.left, func(n int) bool { return n > 0 }) {
-		t.proof = &proof{p, v}
-	}
+	first := len(t.machines) == 0
 	if g == nil {
 		m.refine(ctx, p, packed, v, k.at)
 	}
-	for i := range packed.bins {
-		t.launch(m.machineOf(p, &packed.bins[i]))
+	t.buy(p, packed)
+	t.proof = nil
+	if first && !slices.ContainsFunc(k.left, func(n int) bool { return n > 0 }) && t.topology == nil {
+		t.proof = &proof{p, v}
 	}
+	return k.left
+}
+
+// buy opens the packing's machines and admits their pods.
+func (t *Trial) buy(p *problem, g *packing) {
+	var list []proposal
+	for i := range g.bins {
+		b := &g.bins[i]
+		o := &p.options[b.option]
+		host := t.open(machine{pool: o.pool, row: o.row, slot: o.slot, labels: p.assigned[o.pool][o.assign].labels, price: o.price})
+		for _, l := range b.load {
+			it := &p.items[l.item]
+			list = append(list, proposal{binding{class: it.class, host: host, count: l.count, stage: it.stage}, it.topology == nil})
+		}
+	}
+	t.admit(list)
 }
 
 // refine makes a packing cheaper without losing a pod.
 func (m *Model) refine(ctx context.Context, p *problem, g *packing, v *values, at []int) {
-	p.rightSize(g, at)
-	p.dropEmptiable(g, at)
-	p.rightSize(g, at)
+	m.rightSize(p, g, at)
+	m.dropEmptiable(p, g, at)
+	m.rightSize(p, g, at)
 	m.repack(ctx, p, g, v, at)
-}
-
-func (m *Model) machineOf(p *problem, b *bin) machine {
-	o := &p.options[b.option]
-	mc := machine{pool: o.pool, row: o.row, slot: o.slot, labels: p.assigned[o.pool][o.assign].labels, price: o.price, used: b.used}
-	for _, l := range b.load {
-		mc.loads = append(mc.loads, machineLoad{p.items[l.item].class, p.items[l.item].stage, l.count})
-	}
-	return mc
-}
-
-// limited reports whether any pool of the problem has limits.
-func (t *Trial) limited(p *problem) bool {
-	return slices.ContainsFunc(p.options, func(o option) bool { return t.m.pools[o.pool].limits != nil })
-}
-
-func (t *Trial) usageCopy() [][]int64 {
-	out := make([][]int64, len(t.usage))
-	for i := range out {
-		out[i] = slices.Clone(t.usage[i])
-	}
-	return out
-}
-
-// limitGate keeps a packing inside the pools' limits.
-type limitGate struct {
-	t      *Trial
-	p      *problem
-	bought [][]int64
-}
-
-func (g *limitGate) room(_, option int32, want int) int {
-	if o := &g.p.options[option]; !g.fits(o) {
-		return 0
-	}
-	return want
-}
-
-func (g *limitGate) buy(option int32) bool {
-	o := &g.p.options[option]
-	if !g.fits(o) {
-		return false
-	}
-	if pl := g.t.m.pools[o.pool]; pl.limits != nil {
-		addScaled(g.bought[o.pool], pl.rowCost(int(o.row)), 1)
-	}
-	return true
-}
-
-func (g *limitGate) fits(o *option) bool {
-	pl := g.t.m.pools[o.pool]
-	if pl.limits == nil {
-		return true
-	}
-	return pl.limits.allow(g.bought[o.pool], pl.rowCost(int(o.row)))
 }

@@ -1,6 +1,7 @@
 package scheduling
 
 import (
+	"math"
 	"slices"
 
 	"github.com/drawknife/drawknife/api/requirements"
@@ -12,6 +13,8 @@ type stage struct {
 	uses []use
 	// gaveUp says what the stage does without: preferences, or the aversion to PreferNoSchedule taints.
 	gaveUp sacrifice
+	// kept is the share, by weight, of the preferences that the stage keeps.
+	kept float64
 }
 
 // use is a profile of a pool.
@@ -28,42 +31,18 @@ const (
 	sacrificeSoftTaints            // a PreferNoSchedule taint is not tolerated
 )
 
-// stagesOf lists a shape's stages: first with preferences kept, then without, then on pools with PreferNoSchedule
-// taints (SCH-070 to SCH-078); within each, pools by weight, those of equal weight together (SCH-168).
+// stagesOf lists a shape's stages: first with preferences kept, as many as can be kept together, then with fewer and
+// fewer of the lighter ones, then with none, then on pools with PreferNoSchedule taints (SCH-070 to SCH-078); within
+// each, pools by weight, those of equal weight together (SCH-168). Each alternative of the required affinity is tried
+// with each level of preferences, so that no satisfiable pod is lost (OPP-1).
 func (m *Model) stagesOf(s *shape) []stage {
 	var out []stage
-	wanted := m.keepable(s)
-	levels := []struct {
-		terms  []requirements.Set
-		soft   bool
-		gaveUp sacrifice
-	}{
-		{wanted, false, sacrificeNothing},
-		{s.terms, false, sacrificePreferences},
-		{s.terms, true, sacrificeSoftTaints},
-	}
-	for i, level := range levels {
-		if i == 1 && len(s.preferred) == 0 {
-			continue
-		}
+	for _, level := range m.levels(s) {
 		for lo := 0; lo < len(m.pools); {
 			hi := lo
-			st := stage{gaveUp: level.gaveUp}
+			st := stage{gaveUp: level.gaveUp, kept: level.kept}
 			for ; hi < len(m.pools) && m.pools[hi].weight == m.pools[lo].weight; hi++ {
-				p := m.pools[hi]
-				if p.table == nil || untolerated(s.tolerations, p.taints, level.soft) != nil {
-					continue
-				}
-				if level.soft && untolerated(s.tolerations, p.taints, false) == nil {
-					continue // an earlier level has it
-				}
-				for _, term := range level.terms {
-					if n, _ := m.profileOf(p, term); n >= 0 {
-						if u := (use{int32(hi), int32(n)}); !slices.Contains(st.uses, u) {
-							st.uses = append(st.uses, u)
-						}
-					}
-				}
+				st.uses = m.usesOf(st.uses, int32(hi), s, level)
 			}
 			if len(st.uses) > 0 {
 				out = append(out, st)
@@ -74,22 +53,66 @@ func (m *Model) stagesOf(s *shape) []stage {
 	return out
 }
 
-// keepable narrows the shape's alternatives by as many preferences as can be kept together, heaviest first: one that
-// leaves no machine beside those already kept is passed over.
-func (m *Model) keepable(s *shape) []requirements.Set {
-	kept := s.terms
+// level is a set of demands that count as equally good.
+type level struct {
+	terms  []requirements.Set
+	gaveUp sacrifice
+	kept   float64
+}
+
+// maxLevels bounds how many levels of kept preferences are told apart.
+const maxLevels = 4
+
+func (m *Model) levels(s *shape) []level {
+	var kept []level
+	total, sum := int32(0), int32(0)
+	for _, p := range s.preferred {
+		total += p.weight
+	}
+	terms := s.terms
 	for _, p := range s.preferred {
 		var with []requirements.Set
-		for _, term := range kept {
-			if narrowed := term.Merge(p.set); m.anyMachine(s, narrowed) {
+		for _, term := range terms {
+			if narrowed, _, ok := both(term, p.set); ok && m.anyMachine(s, narrowed) {
 				with = append(with, narrowed)
 			}
 		}
-		if len(with) > 0 {
-			kept = with
+		if len(with) == 0 {
+			continue // leaves no machine beside the heavier ones
+		}
+		terms, sum = with, sum+p.weight
+		kept = append(kept, level{terms, sacrificeNothing, float64(sum) / float64(max(total, 1))})
+	}
+	slices.Reverse(kept)
+	out := kept[:min(len(kept), maxLevels)]
+	if len(kept) == 0 || len(s.preferred) == 0 {
+		out = nil
+	}
+	gaveUp := sacrificeNothing
+	if len(s.preferred) > 0 {
+		gaveUp = sacrificePreferences
+	}
+	return append(out, level{s.terms, gaveUp, 0}, level{s.terms, sacrificeSoftTaints, 0})
+}
+
+// usesOf adds the pool's profiles for the level's alternatives.
+func (m *Model) usesOf(uses []use, pool int32, s *shape, l level) []use {
+	p := m.pools[pool]
+	soft := l.gaveUp == sacrificeSoftTaints
+	if p.table == nil || untolerated(s.tolerations, p.taints, soft) != nil {
+		return uses
+	}
+	if soft && untolerated(s.tolerations, p.taints, false) == nil {
+		return uses // an earlier level has it
+	}
+	for _, term := range l.terms {
+		if n, _ := m.profileOf(p, term); n >= 0 {
+			if u := (use{pool, int32(n)}); !slices.Contains(uses, u) {
+				uses = append(uses, u)
+			}
 		}
 	}
-	return kept
+	return uses
 }
 
 func (m *Model) anyMachine(s *shape, demand requirements.Set) bool {
@@ -97,7 +120,17 @@ func (m *Model) anyMachine(s *shape, demand requirements.Set) bool {
 		if p.table == nil || untolerated(s.tolerations, p.taints, false) != nil {
 			continue
 		}
-		if n, _ := m.profileOf(p, demand); n >= 0 {
+		if n, _ := m.profileOf(p, demand); n >= 0 && m.holds(p, n, s.requests) {
+			return true
+		}
+	}
+	return false
+}
+
+// holds reports whether some machine of the profile holds one pod.
+func (m *Model) holds(p *pool, profile int, requests []int64) bool {
+	for r := range p.profiles[profile].rows.members {
+		if fits(requests, p.table.allocOf(r, m.resources.len())) {
 			return true
 		}
 	}
@@ -106,8 +139,8 @@ func (m *Model) anyMachine(s *shape, demand requirements.Set) bool {
 
 // internStage gives equal stages one number.
 func (m *Model) internStage(s stage) int32 {
-	text := make([]byte, 0, 8*len(s.uses)+1)
-	text = append(text, byte(s.gaveUp))
+	text := make([]byte, 0, 8*len(s.uses)+2)
+	text = append(text, byte(s.gaveUp), byte(s.kept*100))
 	for _, u := range s.uses {
 		text = append(text, byte(u.pool), byte(u.pool>>8), byte(u.pool>>16), byte(u.pool>>24),
 			byte(u.profile), byte(u.profile>>8), byte(u.profile>>16), byte(u.profile>>24))
@@ -133,14 +166,61 @@ func (m *Model) usableStages(s *shape, requests []int64) []int32 {
 }
 
 func (m *Model) roomy(st stage, requests []int64) bool {
-	dims := m.resources.len()
-	for _, u := range st.uses {
-		p := m.pools[u.pool]
-		for r := range p.profiles[u.profile].rows.members {
-			if fits(requests, p.table.allocOf(r, dims)) {
-				return true
+	return slices.ContainsFunc(st.uses, func(u use) bool { return m.holds(m.pools[u.pool], int(u.profile), requests) })
+}
+
+// stagesFor are the class's stages under the trial's options: with preferences ignored, or too dear to keep, those that
+// keep them are left out.
+func (t *Trial) stagesFor(c *class) []int32 {
+	if len(c.stages) < 2 || t.m.stages[c.stages[0]].kept == 0 {
+		return c.stages
+	}
+	if t.options.Preferences != PreferencesIgnore {
+		if c.costs == nil {
+			return c.stages
+		}
+		plain := c.plainCost()
+		for i, st := range c.stages {
+			s := &t.m.stages[st]
+			if s.kept == 0 || c.costs[i] <= plain*(1+t.options.premium()*s.kept) {
+				return c.stages[i:]
 			}
 		}
 	}
-	return false
+	at := slices.IndexFunc(c.stages, func(st int32) bool { return t.m.stages[st].kept == 0 })
+	if at < 0 {
+		return c.stages // nothing but preferred machines is left
+	}
+	return c.stages[at:]
+}
+
+// plainCost is the least a pod of the class could cost with no preference kept.
+func (c *class) plainCost() float64 {
+	return slices.Min(c.costs)
+}
+
+// costStages estimates what a pod of the class costs at each of its stages: its share of the machine where that is
+// least.
+func (m *Model) costStages(c *class) {
+	if len(c.stages) < 2 || m.stages[c.stages[0]].kept == 0 {
+		return
+	}
+	c.costs = make([]float64, len(c.stages))
+	dims := m.resources.len()
+	for i, st := range c.stages {
+		c.costs[i] = math.Inf(1)
+		for _, u := range m.stages[st].uses {
+			p := m.pools[u.pool]
+			f := &p.profiles[u.profile]
+			for r := range f.rows.members {
+				share := largestShare(c.requests, p.table.allocOf(r, dims))
+				if share > 1 {
+					continue
+				}
+				if slot, price := p.table.catalog.cheapest(p.table.rows[r].variant, p.table.rows[r].slots, f.slots); slot >= 0 {
+					c.costs[i] = min(c.costs[i], float64(price)*share)
+				}
+			}
+		}
+	}
 }

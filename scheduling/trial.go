@@ -25,23 +25,33 @@ type Trial struct {
 	waiting []int32
 	// freed are pods of hidden machines, in the order they were hidden.
 	freed []boundPod
-	// placed are the pods put on machines of the snapshot; machines are the new ones. Both only grow at the end, so
-	// that a mark is two lengths.
-	placed   []placement
+	// placed lists what was put where, in an order in which it can be bound; machines are the new ones. Both only grow
+	// at the end.
+	placed   []binding
 	machines []machine
 	hidden   []int32
 	// usage is indexed by pool, then like the pool's limits: capacity of its machines, hidden and new ones considered.
 	usage [][]int64
-	log   []change
-	// tried has, per class, that no place was found for what is still waiting.
-	tried []bool
+	// topology counts who is where; nil when no pod states a topology rule.
+	topology *topologyState
+	// reserved counts, by reservation, the instances bought of it.
+	reserved map[string]int
+	log      []change
+	// epoch counts commits: marks of an earlier one are void.
+	epoch   int
+	options PlaceOptions
+	// sites and assigned are remembered while classes are placed.
+	sites    map[int32][]site
+	assigned map[int32]map[int32][]assignment
 	// proof is the problem behind the machines, if one packing made them all.
 	proof *proof
 }
 
-// placement is count pods of a class put on a machine of the snapshot.
-type placement struct {
-	class, node, count int32
+// binding is count pods of a class put on a host: a machine of the snapshot, or beyond those a new one.
+type binding struct {
+	class, host, count int32
+	// stage that allowed it, on a new machine.
+	stage int32
 }
 
 // machine is a new one.
@@ -50,13 +60,7 @@ type machine struct {
 	// labels are those decided for the machine that neither its type nor its offering decides.
 	labels requirements.Set
 	price  int64
-	// loads are the pods on it, by class, with the stage that allowed them.
-	loads []machineLoad
-	used  []int64
-}
-
-type machineLoad struct {
-	class, stage, count int32
+	used   []int64
 }
 
 // change is one undoable step.
@@ -71,11 +75,12 @@ type changeKind uint8
 const (
 	changeHidden  changeKind = iota // node a was hidden; b of its pods became waiting
 	changePlaced                    // the last placement was added
-	changeMachine                   // the last machine was added
+	changeMachine                   // the last machine was added, empty
+	changeTaken                     // b pods of placement a were taken off their host again
 )
 
 // Mark is a point in a trial to come back to.
-type Mark struct{ log int }
+type Mark struct{ log, epoch int }
 
 // Trial starts a what-if.
 func (m *Model) Trial() *Trial {
@@ -99,6 +104,9 @@ func (m *Model) Trial() *Trial {
 			t.count(m.nodes[i].pool, m.nodes[i].capacity, 1)
 		}
 	}
+	if m.base != nil {
+		t.topology = m.base.clone()
+	}
 	return t
 }
 
@@ -111,11 +119,14 @@ func (t *Trial) count(pool int32, capacity corev1.ResourceList, n int64) {
 }
 
 // Mark returns the present point.
-func (t *Trial) Mark() Mark { return Mark{len(t.log)} }
+func (t *Trial) Mark() Mark { return Mark{len(t.log), t.epoch} }
 
 // Rollback undoes everything done since the mark, in reverse order. Rolling back past a Commit is a caller's mistake
 // and does nothing.
 func (t *Trial) Rollback(to Mark) {
+	if to.epoch != t.epoch {
+		return
+	}
 	for len(t.log) > to.log {
 		last := t.log[len(t.log)-1]
 		t.log = t.log[:len(t.log)-1]
@@ -125,21 +136,30 @@ func (t *Trial) Rollback(to Mark) {
 		case changePlaced:
 			p := t.placed[len(t.placed)-1]
 			t.placed = t.placed[:len(t.placed)-1]
-			addScaled(t.freeOf(p.node), t.m.classes[p.class].requests, int64(p.count))
-			t.waiting[p.class] += p.count
+			t.apply(p, -1)
+		case changeTaken:
+			p := &t.placed[last.a]
+			p.count = last.b
+			t.apply(*p, 1)
 		case changeMachine:
 			mc := &t.machines[len(t.machines)-1]
-			for _, l := range mc.loads {
-				t.waiting[l.class] += l.count
-			}
 			t.count(mc.pool, t.m.capacityOf(mc), -1)
+			t.reserve(mc, -1)
+			if t.topology != nil {
+				t.placeResidents(mc, -1)
+				t.topology.dropHost()
+			}
 			t.machines = t.machines[:len(t.machines)-1]
 		}
 	}
+	t.proof = nil
 }
 
 // Commit makes everything done so far permanent: it can't be rolled back any more. Marks taken before are void.
-func (t *Trial) Commit() { t.log = t.log[:0] }
+func (t *Trial) Commit() {
+	t.log = t.log[:0]
+	t.epoch++
+}
 
 func (t *Trial) freeOf(node int32) []int64 {
 	dims := int32(t.m.resources.len())
@@ -163,6 +183,7 @@ func (t *Trial) Hide(name string) (pods int, err error) {
 		return 0, fmt.Errorf("hiding machine %q: it is hidden already", name)
 	}
 	n := &t.m.nodes[i]
+	t.takeOff(int32(i))
 	t.usable.clear(i)
 	t.hidden = append(t.hidden, int32(i))
 	for _, p := range n.movable {
@@ -171,9 +192,23 @@ func (t *Trial) Hide(name string) (pods int, err error) {
 	}
 	if !n.source.Leaving {
 		t.count(n.pool, n.capacity, -1)
+		t.countBound(int32(i), -1)
 	}
 	t.log = append(t.log, change{changeHidden, int32(i), int32(len(n.movable))})
 	return len(n.movable), nil
+}
+
+// takeOff makes pods that the trial has put on a host wait again.
+func (t *Trial) takeOff(host int32) {
+	for i := range t.placed {
+		p := &t.placed[i]
+		if p.host != host || p.count == 0 {
+			continue
+		}
+		t.apply(*p, -1)
+		t.log = append(t.log, change{changeTaken, int32(i), p.count})
+		p.count = 0
+	}
 }
 
 func (t *Trial) unhide(i int32, pods int) {
@@ -188,25 +223,74 @@ func (t *Trial) unhide(i int32, pods int) {
 	}
 	if !n.source.Leaving {
 		t.count(n.pool, n.capacity, 1)
+		t.countBound(i, 1)
 	}
 }
 
-// put places pods of a class on a machine of the snapshot.
-func (t *Trial) put(class, node, count int32) {
-	addScaled(t.freeOf(node), t.m.classes[class].requests, -int64(count))
-	t.waiting[class] -= count
-	t.placed = append(t.placed, placement{class, node, count})
+// countBound adds the machine and its bound pods to the topology counts, or takes them off.
+func (t *Trial) countBound(node, n int32) {
+	if t.topology == nil {
+		return
+	}
+	if n > 0 {
+		t.topology.setGone(node, false)
+	}
+	for _, p := range t.m.nodes[node].bound {
+		t.topology.place(t.m.classes[p.class].topology, node, n)
+	}
+	if n < 0 {
+		t.topology.setGone(node, true)
+	}
+}
+
+// place puts pods on a host. Whoever calls it has checked that they may go there.
+func (t *Trial) place(p binding) {
+	t.proof = nil
+	t.placed = append(t.placed, p)
 	t.log = append(t.log, change{kind: changePlaced})
+	t.apply(p, 1)
 }
 
-// launch adds a new machine with its pods.
-func (t *Trial) launch(mc machine) {
-	for _, l := range mc.loads {
-		t.waiting[l.class] -= l.count
+// apply does a placement (sign 1) or undoes it (-1).
+func (t *Trial) apply(p binding, sign int32) {
+	c := t.m.classes[p.class]
+	n := sign * p.count
+	if p.host < int32(len(t.m.nodes)) {
+		addScaled(t.freeOf(p.host), c.requests, -int64(n))
+	} else {
+		addScaled(t.machines[p.host-int32(len(t.m.nodes))].used, c.requests, int64(n))
 	}
+	t.waiting[p.class] -= n
+	if t.topology != nil {
+		t.topology.place(c.topology, p.host, n)
+	}
+}
+
+// open adds a new, empty machine and returns its host number.
+func (t *Trial) open(mc machine) int32 {
+	mc.used = make([]int64, t.m.resources.len())
 	t.count(mc.pool, t.m.capacityOf(&mc), 1)
+	t.reserve(&mc, 1)
 	t.machines = append(t.machines, mc)
 	t.log = append(t.log, change{kind: changeMachine})
+	host := int32(len(t.m.nodes) + len(t.machines) - 1)
+	if t.topology != nil {
+		as := assignment{labels: mc.labels}
+		labels := t.m.machineLabels(&mc, &as)
+		t.topology.addHost(func(key string) string {
+			return t.m.machineLabel(mc.pool, int(mc.row), int(mc.slot), &as, key)
+		}, labels, t.m.pools[mc.pool].taints)
+		t.placeResidents(&t.machines[len(t.machines)-1], 1)
+	}
+	return host
+}
+
+// placeResidents counts the DaemonSet pods that come with a new machine, the last host.
+func (t *Trial) placeResidents(mc *machine, n int32) {
+	host := int32(len(t.topology.hosts) - 1)
+	for _, class := range t.m.pools[mc.pool].table.rows[mc.row].residents {
+		t.topology.place(t.m.classes[class].topology, host, n)
+	}
 }
 
 // affordable reports whether the pool's limits allow one more machine of the row.
@@ -218,8 +302,9 @@ func (t *Trial) affordable(pool, row int32) bool {
 	return p.limits.allow(t.usage[pool], p.rowCost(int(row)))
 }
 
-// PlaceOptions bound what Place may do. The zero value bounds nothing.
+// PlaceOptions say how pods are placed. The zero value bounds nothing and respects preferences.
 type PlaceOptions struct {
+	Query
 	// ExistingOnly keeps Place from adding machines.
 	ExistingOnly bool
 }
@@ -238,7 +323,8 @@ type Outcome struct {
 func (t *Trial) Place(ctx context.Context, o PlaceOptions) (Outcome, error) {
 	before, machines := t.waitingPods(), len(t.machines)
 	if before > 0 {
-		t.placeAll(ctx, o)
+		t.options = o
+		t.placeAll(ctx)
 	}
 	out := Outcome{Unplaced: t.waitingPods(), NewMachines: len(t.machines) - machines}
 	out.Placed = before - out.Unplaced

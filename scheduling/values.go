@@ -63,7 +63,7 @@ func (m *Model) findValues(ctx context.Context, p *problem) *values {
 	if len(p.items) == 0 || len(p.options) == 0 {
 		return v
 	}
-	pr := newPricing(p, stagesInUse(p.items))
+	pr := newPricing(p, placesInUse(p.items))
 	pr.generate(ctx)
 	pr.settle()
 	v.pricing, v.ratio = pr, make([]float64, len(p.options))
@@ -99,8 +99,8 @@ func (v *values) take(pr *pricing, u, lambda []float64) {
 	}
 }
 
-func newPricing(p *problem, stages []int32) *pricing {
-	pr := &pricing{p: p, bundles: bundleItems(p, stages), sack: newKnapsack(p.dims), scale: make([]float64, p.dims)}
+func newPricing(p *problem, places []place) *pricing {
+	pr := &pricing{p: p, bundles: bundleItems(p, places), sack: newKnapsack(p.dims), scale: make([]float64, p.dims)}
 	for d := range pr.scale {
 		pr.scale[d] = 1
 		for i := range p.options {
@@ -154,12 +154,12 @@ func (b *bundle) perOption(o *option) float64 {
 
 // bundleItems groups items into at most maxLPRows bundles: one each if they are few, else those of one stage are
 // halved again and again along the resource in which they differ most.
-func bundleItems(p *problem, stages []int32) []bundle {
+func bundleItems(p *problem, places []place) []bundle {
 	var parts [][]int32
-	for _, st := range stages {
+	for _, pl := range places {
 		var part []int32
 		for i := range p.items {
-			if p.items[i].stage == st {
+			if p.items[i].place == pl {
 				part = append(part, int32(i))
 			}
 		}
@@ -190,13 +190,13 @@ func bundleItems(p *problem, stages []int32) []bundle {
 	}
 	bundles := make([]bundle, len(parts))
 	for i, part := range parts {
-		bundles[i] = newBundle(p, part, stages)
+		bundles[i] = newBundle(p, part, places)
 	}
 	return bundles
 }
 
-func newBundle(p *problem, part []int32, stages []int32) bundle {
-	b := bundle{items: part, at: slices.Index(stages, p.items[part[0]].stage), need: make([]float64, p.dims), limit: math.MaxInt}
+func newBundle(p *problem, part []int32, places []place) bundle {
+	b := bundle{items: part, at: slices.Index(places, p.items[part[0]].place), need: make([]float64, p.dims), limit: math.MaxInt}
 	for _, i := range part {
 		it := &p.items[i]
 		b.count += float64(it.count)
@@ -323,13 +323,14 @@ func (pr *pricing) improve(o int) bool {
 		pr.value[b] = max(y, 0)
 	}
 	most := pr.most[o]
-	pr.sack.solve(pr.room[o*p.dims:(o+1)*p.dims], pr.need, pr.value, most)
+	hint := pr.lambda[o*p.dims : (o+1)*p.dims]
+	pr.sack.solve(pr.room[o*p.dims:(o+1)*p.dims], pr.need, pr.value, most, hint)
 	worth := 0.0
 	for b, k := range pr.sack.k {
 		worth += k * pr.value[b]
 		pr.column[b] = k
 	}
-	copy(pr.lambda[o*p.dims:(o+1)*p.dims], pr.sack.lambda)
+	copy(hint, pr.sack.lambda)
 	price := float64(p.options[o].price)
 	if worth <= price*(1+1e-6)+1e-3 {
 		return false
@@ -348,8 +349,9 @@ func (pr *pricing) settle() {
 		pr.value[b] = max(y, 0)
 	}
 	for o := range p.options {
-		pr.sack.solve(pr.room[o*p.dims:(o+1)*p.dims], pr.need, pr.value, pr.most[o])
-		copy(pr.lambda[o*p.dims:(o+1)*p.dims], pr.sack.lambda)
+		l := pr.lambda[o*p.dims : (o+1)*p.dims]
+		pr.sack.solve(pr.room[o*p.dims:(o+1)*p.dims], pr.need, pr.value, pr.most[o], l)
+		copy(l, pr.sack.lambda)
 	}
 }
 

@@ -1,0 +1,163 @@
+package scheduling
+
+import (
+	"slices"
+)
+
+// A cell is a combination of domains: one value for each topology key that some rule uses. Each machine is in one cell,
+// and rules over domains larger than a machine can't tell the machines of a cell apart; so pods under such rules are
+// first dealt out to cells, then packed within them.
+
+// anyCell is the cell of pods that no such rule concerns.
+const anyCell = -1
+
+// cells numbers the combinations seen.
+type cells struct {
+	state  *topologyState
+	list   [][]int32 // domains, indexed like Model.topologyKeys
+	byText map[string]int32
+	cache  map[machineSite]int32
+}
+
+// machineSite is what decides a new machine's cell.
+type machineSite struct {
+	pool, slot, variant int32
+}
+
+func newCells(s *topologyState) *cells {
+	return &cells{state: s, byText: map[string]int32{}, cache: map[machineSite]int32{}}
+}
+
+func (c *cells) number(domains []int32) int32 {
+	text := make([]byte, 0, 4*len(domains))
+	for _, d := range domains {
+		text = append(text, byte(d), byte(d>>8), byte(d>>16), byte(d>>24))
+	}
+	if n, ok := c.byText[string(text)]; ok {
+		return n
+	}
+	n := int32(len(c.list))
+	c.list = append(c.list, slices.Clone(domains))
+	c.byText[string(text)] = n
+	return n
+}
+
+// ofMachine is the cell of a new machine.
+func (c *cells) ofMachine(pool, row, slot int32, as *assignment) int32 {
+	m := c.state.m
+	t := m.pools[pool].table
+	site := machineSite{pool, slot, noDomain}
+	if m.typeDecides(t.catalog) {
+		site.variant = int32(t.rows[row].variant)
+	}
+	if n, ok := c.cache[site]; ok && as.labels.Len() == 0 {
+		return n
+	}
+	n := c.number(c.state.domainsOf(func(key string) string {
+		return m.machineLabel(pool, int(row), int(slot), as, key)
+	}))
+	if as.labels.Len() == 0 {
+		c.cache[site] = n // assignments are numbered anew for each problem
+	}
+	return n
+}
+
+// typeDecides reports whether instance types of the catalog state any topology key.
+func (m *Model) typeDecides(c *catalog) bool {
+	return slices.ContainsFunc(m.topologyKeys, func(key string) bool {
+		_, stated := c.typeKeys[key]
+		return stated && !c.offeringKeys[key]
+	})
+}
+
+// machineLabel is the value of a label on a new machine; empty if it has none or it is not decided.
+func (m *Model) machineLabel(pool int32, row, slot int, as *assignment, key string) string {
+	p := m.pools[pool]
+	c := p.table.catalog
+	if c.offeringKeys[key] {
+		return onlyValue(c.slots[slot].labels.Get(key))
+	}
+	if as.labels.Has(key) {
+		return onlyValue(as.labels.Get(key))
+	}
+	if _, stated := c.typeKeys[key]; stated {
+		return onlyValue(p.template.Get(key).Intersect(c.types[c.variants[p.table.rows[row].variant].typ].Requirements.Get(key)))
+	}
+	return onlyValue(p.template.Get(key))
+}
+
+// reachable are the domains of a topology key where pods of the shape could get a new machine, ascending.
+func (m *Model) reachable(shape int32, key int) []int32 {
+	if m.reach == nil || m.reach[shape] == nil {
+		return nil
+	}
+	return m.reach[shape][key]
+}
+
+// findReachable fills in reachable for the shapes of classes under spread rules.
+func (m *Model) findReachable() {
+	m.reach = make([][][]int32, len(m.shapes))
+	for _, c := range m.classes {
+		if c.topology == nil || m.reach[c.shape] != nil || !m.spreadsWidely(c.topology) {
+			continue
+		}
+		found := make([]map[int32]bool, len(m.topologyKeys))
+		for i := range found {
+			found[i] = map[int32]bool{}
+		}
+		for _, st := range m.shapes[c.shape].demands {
+			for _, u := range st.uses {
+				m.reachedBy(u, found)
+			}
+		}
+		m.reach[c.shape] = make([][]int32, len(m.topologyKeys))
+		for i := range found {
+			for d := range found[i] {
+				m.reach[c.shape][i] = append(m.reach[c.shape][i], d)
+			}
+			slices.Sort(m.reach[c.shape][i])
+		}
+	}
+}
+
+func (m *Model) spreadsWidely(o *ownership) bool {
+	return slices.ContainsFunc(o.owns, func(g int32) bool {
+		return m.topology[g].kind == kindSpread && m.topology[g].at != hostnameKey
+	})
+}
+
+// reachedBy adds the domains of all machines of a use.
+func (m *Model) reachedBy(u use, found []map[int32]bool) {
+	p := m.pools[u.pool]
+	f := &p.profiles[u.profile]
+	t := p.table
+	seen := map[int32]bool{}
+	list := m.assignments(p, []int32{u.profile})
+	for a := range list {
+		if !list[a].allows(f) {
+			continue
+		}
+		c := newCells(m.base)
+		for r := range f.rows.members {
+			if list[a].rows != nil && !list[a].rows.has(r) {
+				continue
+			}
+			for s := range t.rows[r].slots.members {
+				if !f.slots.has(s) || t.catalog.price(t.rows[r].variant, s) == noPrice {
+					continue
+				}
+				n := c.ofMachine(u.pool, int32(r), int32(s), &list[a])
+				if seen[n] {
+					continue
+				}
+				seen[n] = true
+				for i, d := range c.list[n] {
+					if d != noDomain {
+						found[i][d] = true
+					}
+				}
+			}
+		}
+		clear(seen)
+	}
+}

@@ -1,0 +1,310 @@
+package scheduling
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// site is a machine that could be bought for pods at a stage, in one cell; only sites that no cheaper one of the cell
+// can stand in for are kept.
+type site struct {
+	option
+	stage int32
+}
+
+// sitesOf lists a stage's sites by price; made once per trial and stage.
+func (t *Trial) sitesOf(c *cells, stage int32, cache map[int32][]site) []site {
+	if list, ok := cache[stage]; ok {
+		return list
+	}
+	p := &problem{dims: t.m.resources.len(), assigned: map[int32][]assignment{}, cells: c}
+	places := []place{{stage, anyCell}}
+	var all []option
+	var pools []int32
+	for _, u := range t.m.stages[stage].uses {
+		if !slices.Contains(pools, u.pool) {
+			pools = append(pools, u.pool)
+		}
+	}
+	slices.Sort(pools)
+	for _, pool := range pools {
+		p.assigned[pool] = t.m.assignments(t.m.pools[pool], t.m.profilesInUse(pool, places))
+		for at := range p.assigned[pool] {
+			all = t.m.poolOptions(all, p, poolUsers{pool, int32(at), places, []int{0}}, make([]int64, p.dims))
+		}
+	}
+	slices.SortFunc(all, compareOptions)
+	var list []site
+next:
+	for _, o := range all {
+		for i := range list {
+			if k := &list[i]; k.cell == o.cell && fits(o.alloc, k.alloc) && t.m.standsIn(&k.option, &o) {
+				continue next
+			}
+		}
+		list = append(list, site{option: o, stage: stage})
+	}
+	cache[stage] = list
+	t.assigned[stage] = p.assigned
+	return list
+}
+
+// dealer deals the pods of classes under wide rules out to cells.
+type dealer struct {
+	t     *Trial
+	c     *cells
+	state *topologyState
+	hands []hand
+}
+
+// hand is one class being dealt.
+type hand struct {
+	class int32
+	left  int32
+	// room is, by cell, how many would fit on machines of the snapshot; cost what one would cost on a new machine,
+	// nano-USD, or +Inf.
+	room map[int32]int
+	cost map[int32]float64
+	// cells in which the class could go, ascending.
+	cells []int32
+	dealt map[int32]int32
+}
+
+// deal assigns cells to the waiting pods of the classes, one pod at a time: each to a cell that the rules allow as
+// things stand, where it fits on a machine of the snapshot if it can, else where it costs least; soft rules make a
+// cell that breaks them dearer. Pods that have no cell now are tried again when others have found theirs.
+func (t *Trial) deal(c *cells, classes []int32) []wish {
+	d := &dealer{t: t, c: c, state: t.topology.countsOnly()}
+	for _, class := range classes {
+		d.hands = append(d.hands, d.newHand(class))
+	}
+	slices.SortStableFunc(d.hands, func(a, b hand) int {
+		ca, cb := t.m.classes[a.class], t.m.classes[b.class]
+		return cmp.Or(boolCompare(ca.placeholder, cb.placeholder), cmp.Compare(cb.priority, ca.priority),
+			boolCompare(t.m.follows(ca.topology), t.m.follows(cb.topology)),
+			cmp.Compare(len(a.cells), len(b.cells)), cmp.Compare(a.class, b.class))
+	})
+	for progress := true; progress; {
+		progress = false
+		for i := range d.hands {
+			for d.hands[i].left > 0 && d.dealOne(&d.hands[i]) {
+				progress = true
+			}
+		}
+	}
+	var out []wish
+	for i := range d.hands {
+		h := &d.hands[i]
+		for _, cell := range h.cells {
+			if n := h.dealt[cell]; n > 0 {
+				out = append(out, wish{h.class, cell, n})
+			}
+		}
+	}
+	return out
+}
+
+// follows reports whether the stake has a required pod affinity: such pods are dealt after those they may follow.
+func (m *Model) follows(o *ownership) bool {
+	return slices.ContainsFunc(o.owns, func(g int32) bool { return m.topology[g].kind == kindAffinity && m.topology[g].hard })
+}
+
+func (d *dealer) newHand(class int32) hand {
+	t, m := d.t, d.t.m
+	c := m.classes[class]
+	h := hand{class: class, left: t.waiting[class], room: map[int32]int{}, cost: map[int32]float64{}, dealt: map[int32]int32{}}
+	for i := range t.usable.members {
+		n := &m.nodes[i]
+		if !m.accepts(n.group, c.shape) {
+			continue
+		}
+		if k := howMany(c.requests, t.freeOf(int32(i)), int(h.left)); k > 0 {
+			if c.topology != nil {
+				k = min(k, admitsHost(m, c.topology, t.topology.hosts[i].of))
+			}
+			if k > 0 {
+				h.room[d.c.number(t.topology.hosts[i].domains)] += k
+			}
+		}
+	}
+	if !t.options.ExistingOnly {
+		for _, st := range t.stagesFor(c) {
+			for _, s := range t.sitesOf(d.c, st, t.sites) {
+				share := largestShare(c.requests, s.alloc)
+				if share > 1 {
+					continue
+				}
+				cost := float64(s.price) * share
+				if have, ok := h.cost[s.cell]; !ok || (cost < have && st == t.stagesFor(c)[0]) {
+					h.cost[s.cell] = cost
+				}
+			}
+		}
+	}
+	for cell := range h.room {
+		h.cells = append(h.cells, cell)
+	}
+	for cell := range h.cost {
+		if _, ok := h.room[cell]; !ok {
+			h.cells = append(h.cells, cell)
+		}
+	}
+	slices.Sort(h.cells)
+	return h
+}
+
+// largestShare is the largest share the need takes of any resource; above 1 it does not fit.
+func largestShare(need, alloc []int64) float64 {
+	share := 0.0
+	for d, n := range need {
+		if n <= 0 {
+			if alloc[d] < 0 {
+				return math.Inf(1)
+			}
+			continue
+		}
+		if n > alloc[d] {
+			return math.Inf(1)
+		}
+		share = max(share, float64(n)/float64(alloc[d]))
+	}
+	return share
+}
+
+// dealOne deals one pod of the hand, or reports that there is no cell for it now.
+func (d *dealer) dealOne(h *hand) bool {
+	c := d.t.m.classes[h.class]
+	best, bestScore := int32(-1), [3]float64{}
+	for _, cell := range h.cells {
+		domains := d.c.list[cell]
+		if !d.state.admitsDomains(c.topology, c.shape, domains) || !d.state.admitsWideAffinity(c.topology, domains) {
+			continue
+		}
+		cost, sold := h.cost[cell]
+		broken := d.state.softBroken(c.topology, c.shape, domains)
+		var score [3]float64
+		switch {
+		case h.room[cell] > 0:
+			score = [3]float64{0, broken, float64(d.crowd(c, domains))}
+		case sold:
+			score = [3]float64{1, cost * (1 + d.t.options.premium()*broken), float64(d.crowd(c, domains))}
+		default:
+			continue
+		}
+		if best < 0 || slices.Compare(score[:], bestScore[:]) < 0 {
+			best, bestScore = cell, score
+		}
+	}
+	if best < 0 {
+		return false
+	}
+	if h.room[best] > 0 {
+		h.room[best]--
+	}
+	h.left--
+	h.dealt[best]++
+	d.state.placeInCell(c.topology, d.c.list[best], 1)
+	return true
+}
+
+// crowd is how many members the pod's own spread groups have in the cell's domains: the tie-breaker.
+func (d *dealer) crowd(c *class, domains []int32) int32 {
+	n := int32(0)
+	for _, g := range c.topology.owns {
+		if gr := &d.t.m.topology[g]; gr.kind == kindSpread && gr.at != hostnameKey {
+			n += countAt(d.state.members[g], domains[gr.at])
+		}
+	}
+	return n
+}
+
+// countsOnly is a copy that knows no machines: for dealing.
+func (s *topologyState) countsOnly() *topologyState {
+	return &topologyState{
+		m: s.m, members: cloneCounts(s.members), owners: cloneCounts(s.owners), total: slices.Clone(s.total),
+		present: cloneCounts(s.present), domains: s.domains,
+	}
+}
+
+// placeInCell counts pods in a cell as if a machine of the cell had them.
+func (s *topologyState) placeInCell(o *ownership, domains []int32, n int32) {
+	for _, g := range o.in {
+		group := &s.m.topology[g]
+		if group.at == hostnameKey {
+			continue
+		}
+		if d := domains[group.at]; d != noDomain {
+			s.members[g] = bump(s.members[g], d, n)
+			s.total[g] += n
+			if countAt(s.present[g], d) == 0 {
+				s.present[g] = bump(s.present[g], d, 1)
+			}
+		}
+	}
+	for _, g := range o.owns {
+		group := &s.m.topology[g]
+		if group.at == hostnameKey {
+			continue
+		}
+		d := domains[group.at]
+		if d == noDomain {
+			continue
+		}
+		if group.kind == kindAnti && group.hard {
+			s.owners[g] = bump(s.owners[g], d, n)
+		}
+		if countAt(s.present[g], d) == 0 {
+			s.present[g] = bump(s.present[g], d, 1)
+		}
+	}
+}
+
+// admitsWideAffinity is admitsAffinity for rules whose domains are larger than a machine.
+func (s *topologyState) admitsWideAffinity(o *ownership, domains []int32) bool {
+	met, first := true, true
+	for _, g := range o.owns {
+		group := &s.m.topology[g]
+		if group.kind != kindAffinity || !group.hard || group.at == hostnameKey {
+			continue
+		}
+		d := domains[group.at]
+		if d == noDomain {
+			return false
+		}
+		met = met && countAt(s.members[g], d) > 0
+		first = first && s.total[g] == 0 && contains(o.in, g)
+	}
+	return met || first
+}
+
+// softBroken is the share, by weight, of the pod's soft wide rules that the domains would break.
+func (s *topologyState) softBroken(o *ownership, shape int32, domains []int32) float64 {
+	broken, all := int32(0), int32(0)
+	for _, g := range o.owns {
+		group := &s.m.topology[g]
+		if group.hard || group.at == hostnameKey {
+			continue
+		}
+		all += group.weight
+		d := domains[group.at]
+		switch group.kind {
+		case kindSpread:
+			if d == noDomain || s.skewAfter(o, g, shape, d) > group.maxSkew {
+				broken += group.weight
+			}
+		case kindAnti:
+			if d != noDomain && countAt(s.members[g], d) > 0 {
+				broken += group.weight
+			}
+		case kindAffinity:
+			if s.total[g] > 0 && (d == noDomain || countAt(s.members[g], d) == 0) {
+				broken += group.weight
+			}
+		}
+	}
+	if all == 0 {
+		return 0
+	}
+	return float64(broken) / float64(all)
+}

@@ -1,0 +1,85 @@
+package scheduling
+
+import (
+	"slices"
+)
+
+// ledger keeps a packing inside what is limited: NodePool limits and reservations. It is the gate of a packer.
+type ledger struct {
+	t        *Trial
+	p        *problem
+	used     [][]int64
+	reserved map[string]int
+}
+
+func newLedger(t *Trial, p *problem) *ledger {
+	l := &ledger{t: t, p: p, used: make([][]int64, len(t.usage)), reserved: map[string]int{}}
+	for i := range l.used {
+		l.used[i] = slices.Clone(t.usage[i])
+	}
+	for id, n := range t.reserved {
+		l.reserved[id] = n
+	}
+	return l
+}
+
+// open reports whether one more machine of the option may be bought.
+func (l *ledger) open(option int32) bool {
+	o := &l.p.options[option]
+	p := l.t.m.pools[o.pool]
+	if p.limits != nil && !p.limits.allow(l.used[o.pool], p.rowCost(int(o.row))) {
+		return false
+	}
+	return l.t.m.reservable(o.pool, o.row, o.slot, l.reserved)
+}
+
+// buy takes one machine of the option, if it may be bought.
+func (l *ledger) buy(option int32) bool {
+	if !l.open(option) {
+		return false
+	}
+	o := &l.p.options[option]
+	if p := l.t.m.pools[o.pool]; p.limits != nil {
+		addScaled(l.used[o.pool], p.rowCost(int(o.row)), 1)
+	}
+	if id := l.t.m.reservationOf(o.pool, o.slot); id != "" {
+		l.reserved[id]++
+	}
+	return true
+}
+
+// gated reports whether anything in the problem is limited.
+func (t *Trial) gated(p *problem) bool {
+	return slices.ContainsFunc(p.options, func(o option) bool {
+		return t.m.pools[o.pool].limits != nil || t.m.reservationOf(o.pool, o.slot) != ""
+	})
+}
+
+// reservationOf names the reservation a slot draws on; empty if it draws on none.
+func (m *Model) reservationOf(pool, slot int32) string {
+	return m.pools[pool].table.catalog.slots[slot].reservation
+}
+
+// reservable reports whether the slot's reservation has room for one more machine besides those taken.
+func (m *Model) reservable(pool, row, slot int32, taken map[string]int) bool {
+	t := m.pools[pool].table
+	id := t.catalog.slots[slot].reservation
+	return id == "" || taken[id] < t.catalog.reservations[id]
+}
+
+func (t *Trial) reservable(pool, row, slot int32) bool {
+	return t.m.reservable(pool, row, slot, t.reserved)
+}
+
+// reserve takes instances of the machine's reservation, if it has one.
+func (t *Trial) reserve(mc *machine, n int) {
+	if id := t.m.reservationOf(mc.pool, mc.slot); id != "" {
+		if t.reserved == nil {
+			t.reserved = map[string]int{}
+		}
+		t.reserved[id] += n
+	}
+}
+
+// isReserved reports whether the slot draws on a reservation.
+func (s *slot) isReserved() bool { return s.capacityType == capacityTypeReserved }

@@ -1,0 +1,21 @@
+package scheduling
+
+// MinValuesPolicy says what to do with a NodePool's minValues that can't be met (SCH-041).
+type MinValuesPolicy string
+
+const (
+	// MinValuesStrict places nothing where the instance types left are not varied enough.
+	MinValuesStrict MinValuesPolicy = "Strict"
+	// MinValuesBestEffort settles for as much variety as there is.
+	MinValuesBestEffort MinValuesPolicy = "BestEffort"
+)
+
+// ReservedPolicy says what pods do for which a reservation exists (SCH-161, SCH-162).
+type ReservedPolicy string
+
+const (
+	// ReservedFallback uses reservations while they last and buys after that.
+	ReservedFallback ReservedPolicy = "Fallback"
+	// ReservedStrict lets pods that could use a reservation wait rather than buy.
+	ReservedStrict ReservedPolicy = "Strict"
+)

@@ -1,0 +1,206 @@
+package scheduling
+
+import (
+	"cmp"
+	"context"
+	"slices"
+)
+
+// Placing works in two steps. First, proposals: which pods go where, found in bulk by value, with counts dealt out to
+// cells beforehand. Then admission: each proposal is checked by the exact rules, in an order in which the pods can be
+// bound; what turns out not to be allowed stays waiting and is looked at pod by pod.
+
+// wish is pods of one class that want a place in one cell.
+type wish struct {
+	class, cell, count int32
+}
+
+// proposal is a binding not yet admitted.
+type proposal struct {
+	binding
+	// bulk proposals are under no topology rule: they need no check.
+	bulk bool
+}
+
+// wishes are the waiting pods of the given classes, dealt out to cells where rules concern them.
+func (t *Trial) wishes(c *cells, classes []int32) []wish {
+	var out []wish
+	var dealt []int32
+	for _, class := range classes {
+		if t.waiting[class] == 0 {
+			continue
+		}
+		if c != nil && t.m.concerned(t.m.classes[class].topology) {
+			dealt = append(dealt, class)
+			continue
+		}
+		out = append(out, wish{class, anyCell, t.waiting[class]})
+	}
+	if len(dealt) > 0 {
+		out = append(out, t.deal(c, dealt)...)
+	}
+	return out
+}
+
+// concerned reports whether rules over domains larger than a machine concern pods with the stake.
+func (m *Model) concerned(o *ownership) bool {
+	if o == nil {
+		return false
+	}
+	wide := func(g int32) bool { return m.topology[g].at != hostnameKey }
+	return slices.ContainsFunc(o.owns, wide) || slices.ContainsFunc(o.in, wide)
+}
+
+// proposeExisting proposes places on machines of the snapshot: what is free there costs nothing. Each machine is filled
+// with the pods worth most; those that no new machine could take come first, by priority. Machines with the least
+// room are filled first, so that whole machines stay free. Counts of the wishes fall by what is proposed.
+func (t *Trial) proposeExisting(ctx context.Context, c *cells, wishes []wish, worth []int64) []proposal {
+	m := t.m
+	size := t.sizes()
+	order := make([]*wish, 0, len(wishes))
+	for i := range wishes {
+		if m.classes[wishes[i].class].invalid == nil {
+			order = append(order, &wishes[i])
+		}
+	}
+	slices.SortStableFunc(order, func(a, b *wish) int {
+		ca, cb := m.classes[a.class], m.classes[b.class]
+		strandedA, strandedB := len(ca.stages) == 0, len(cb.stages) == 0
+		return cmp.Or(boolCompare(strandedB, strandedA), cmp.Compare(cb.priority, ca.priority),
+			-cmp.Compare(worth[a.class], worth[b.class]), -cmp.Compare(size(ca.requests), size(cb.requests)), cmp.Compare(a.class, b.class))
+	})
+	f := &filler{t: t, c: c, nodes: t.nodesByRoom(size), free: slices.Clone(t.free), bases: map[int32]*sketch{}}
+	f.fill(ctx, order, fitFully)
+	f.fill(ctx, order, fitGivingUp)
+	return f.out
+}
+
+// filler fills machines of the snapshot with proposals.
+type filler struct {
+	t     *Trial
+	c     *cells
+	nodes []int32
+	// free is what the proposals leave, indexed like Trial.free.
+	free []int64
+	// bases are the counts on machines that hold proposals under rules.
+	bases map[int32]*sketch
+	out   []proposal
+}
+
+// fill goes over the machines once, taking only those fits that are at least as good as asked for.
+func (f *filler) fill(ctx context.Context, order []*wish, fit uint32) {
+	t, m, c := f.t, f.t.m, f.c
+	dims := int32(m.resources.len())
+	order = slices.DeleteFunc(slices.Clone(order), func(w *wish) bool { return w.count == 0 })
+	for _, node := range f.nodes {
+		if len(order) == 0 || ctx.Err() != nil {
+			return
+		}
+		free := f.free[node*dims : (node+1)*dims]
+		if free[dimPods] <= 0 {
+			continue
+		}
+		cell := int32(anyCell)
+		if c != nil {
+			cell = c.number(t.topology.hosts[node].domains)
+		}
+		exhausted := false
+		for _, w := range order {
+			if w.count == 0 {
+				exhausted = true
+				continue
+			}
+			class := m.classes[w.class]
+			n := howMany(class.requests, free, int(w.count))
+			if n == 0 || (w.cell != anyCell && w.cell != cell) || m.fitOf(m.nodes[node].group, class.shape) < fit {
+				continue
+			}
+			if class.topology != nil {
+				if n = min(n, f.countsOn(node).room(class.topology)); n == 0 {
+					continue
+				}
+				f.countsOn(node).add(class.topology, int32(n))
+			}
+			addScaled(free, class.requests, -int64(n))
+			w.count -= int32(n)
+			f.out = append(f.out, proposal{binding{class: w.class, host: node, count: int32(n)}, class.topology == nil})
+			exhausted = exhausted || w.count == 0
+			if free[dimPods] <= 0 {
+				break
+			}
+		}
+		if exhausted {
+			order = slices.DeleteFunc(order, func(w *wish) bool { return w.count == 0 })
+		}
+	}
+}
+
+// countsOn are the counts of a machine with the proposals for it.
+func (f *filler) countsOn(node int32) *sketch {
+	s, ok := f.bases[node]
+	if !ok {
+		s = newSketch(f.t.m)
+		s.begin(f.t.topology.hosts[node].tally)
+		f.bases[node] = s
+	}
+	return s
+}
+
+// admit places proposals: those under no rule at once, the others one pod at a time and round after round, since a pod
+// may become admissible when others have found their places. What is never admissible is dropped.
+func (t *Trial) admit(list []proposal) {
+	var open []proposal
+	for _, p := range list {
+		if p.bulk || t.topology == nil {
+			t.place(p.binding)
+		} else {
+			open = append(open, p)
+		}
+	}
+	for len(open) > 0 {
+		progress := false
+		for i := range open {
+			p := &open[i]
+			for p.count > 0 && t.topology.admits(t.m.classes[p.class].topology, t.m.classes[p.class].shape, p.host) {
+				one := p.binding
+				one.count = 1
+				t.place(one)
+				p.count--
+				progress = true
+			}
+		}
+		if !progress {
+			return
+		}
+		open = slices.DeleteFunc(open, func(p proposal) bool { return p.count == 0 })
+	}
+}
+
+// sketch counts members and owners on one machine that is being filled.
+type sketch struct {
+	m *Model
+	h hostState
+}
+
+func newSketch(m *Model) *sketch { return &sketch{m: m} }
+
+// begin starts a machine with what it has.
+func (s *sketch) begin(base []tally) { s.h.tally = append(s.h.tally[:0], base...) }
+
+func (s *sketch) of(group int32) tally { return s.h.of(group) }
+
+// room is how many pods with the stake the machine takes, as far as rules whose domains are machines go.
+func (s *sketch) room(o *ownership) int { return admitsHost(s.m, o, s.of) }
+
+func (s *sketch) add(o *ownership, n int32) {
+	for _, g := range o.in {
+		if s.m.topology[g].at == hostnameKey {
+			s.h.count(g, n, 0)
+		}
+	}
+	for _, g := range o.owns {
+		if gr := &s.m.topology[g]; gr.at == hostnameKey && gr.kind == kindAnti && gr.hard {
+			s.h.count(g, 0, n)
+		}
+	}
+}

@@ -1,0 +1,102 @@
+package scheduling
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/api/requirements"
+)
+
+// writeRelaxations records which wishes of placed pods the plan does not keep. Rules that may be broken are judged with
+// all pods in their places.
+func (t *Trial) writeRelaxations(out *Plan) {
+	type wishKey struct{ code, detail string }
+	at := map[wishKey]int{}
+	from := 0
+	for _, b := range t.placed {
+		pods := out.Order[from : from+int(b.count)]
+		from += int(b.count)
+		t.brokenWishes(b, func(code, detail string) {
+			k := wishKey{code, detail}
+			i, ok := at[k]
+			if !ok {
+				i = len(out.Relaxations)
+				at[k] = i
+				out.Relaxations = append(out.Relaxations, Relaxation{Code: code, Detail: detail})
+			}
+			out.Relaxations[i].Pods = append(out.Relaxations[i].Pods, pods...)
+		})
+	}
+	slices.SortFunc(out.Relaxations, func(a, b Relaxation) int { return cmp.Or(cmp.Compare(a.Code, b.Code), cmp.Compare(a.Detail, b.Detail)) })
+}
+
+func (t *Trial) brokenWishes(b binding, note func(code, detail string)) {
+	m := t.m
+	c := m.classes[b.class]
+	s := m.shapes[c.shape]
+	labels, taints := t.hostView(b.host)
+	for _, p := range s.preferred {
+		if !labelsMeet(labels, p.set) {
+			note("PreferredNodeAffinity", fmt.Sprintf("weight %d: %s", p.weight, p.set))
+		}
+	}
+	if taint := untolerated(s.tolerations, taints, false); taint != nil && taint.Effect == corev1.TaintEffectPreferNoSchedule {
+		note("PreferNoScheduleTaint", TaintString(*taint))
+	}
+	if c.topology == nil {
+		return
+	}
+	h := &t.topology.hosts[b.host]
+	for _, g := range c.topology.owns {
+		group := &m.topology[g]
+		if group.hard {
+			continue
+		}
+		members, self := int32(0), int32(0)
+		if group.at == hostnameKey {
+			members = h.of(g).members
+		} else {
+			members = countAt(t.topology.members[g], h.domains[group.at])
+		}
+		if contains(c.topology.in, g) {
+			self = 1
+		}
+		switch {
+		case group.kind == kindAnti && members > self:
+			note("PreferredPodAntiAffinity", fmt.Sprintf("weight %d: by %s", group.weight, group.key))
+		case group.kind == kindAffinity && members <= self && t.topology.total[g] > self:
+			note("PreferredPodAffinity", fmt.Sprintf("weight %d: by %s", group.weight, group.key))
+		case group.kind == kindSpread && members-t.emptiestOf(g, c) > group.maxSkew:
+			note("ScheduleAnyway", fmt.Sprintf("maxSkew %d by %s", group.maxSkew, group.key))
+		}
+	}
+}
+
+// emptiestOf is the least number of members in any domain of the group as things stand.
+func (t *Trial) emptiestOf(g int32, c *class) int32 {
+	if t.m.topology[g].at != hostnameKey {
+		return t.topology.emptiest(g, c.shape)
+	}
+	least := int32(-1)
+	for i := range t.topology.hosts {
+		if h := &t.topology.hosts[i]; !h.gone && !h.ignored(g) {
+			if n := h.of(g).members; least < 0 || n < least {
+				least = n
+			}
+		}
+	}
+	return max(least, 0)
+}
+
+// hostView is what pods ask of a host: its labels, as far as any pod asks about them, and its taints.
+func (t *Trial) hostView(host int32) (requirements.Set, []corev1.Taint) {
+	if host < int32(len(t.m.nodes)) {
+		g := &t.m.groups[t.m.nodes[host].group]
+		return g.labels, g.taints
+	}
+	mc := &t.machines[host-int32(len(t.m.nodes))]
+	return t.m.machineLabels(mc, &assignment{labels: mc.labels}), t.m.pools[mc.pool].taints
+}

@@ -1,0 +1,172 @@
+package scheduling
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+)
+
+// placeSingly looks for places pod by pod, by the exact rules, for what placing in bulk has left: on any machine there
+// is, else on a new one. It goes round until nothing finds a place any more, so that a pod left waiting fits nowhere.
+func (t *Trial) placeSingly(ctx context.Context, c *cells, classes []int32) {
+	order := slices.DeleteFunc(slices.Clone(classes), func(class int32) bool {
+		return t.waiting[class] == 0 || t.m.classes[class].invalid != nil
+	})
+	slices.SortStableFunc(order, func(a, b int32) int {
+		return cmp.Compare(t.m.classes[b].priority, t.m.classes[a].priority)
+	})
+	for progress := true; progress && ctx.Err() == nil; {
+		progress = false
+		for _, class := range order {
+			for t.waiting[class] > 0 && ctx.Err() == nil && t.placeOne(c, class) {
+				progress = true
+			}
+		}
+		order = slices.DeleteFunc(order, func(class int32) bool { return t.waiting[class] == 0 })
+		if t.topology == nil {
+			return // nothing that others do can help
+		}
+	}
+}
+
+// placeOne places pods of the class on one host: as many as the first host found takes, if no rule concerns them, else
+// one.
+func (t *Trial) placeOne(c *cells, class int32) bool {
+	if host, stage := t.findHost(class); host >= 0 {
+		t.place(binding{class: class, host: host, count: t.bulkOn(class, host), stage: stage})
+		return true
+	}
+	if t.options.ExistingOnly {
+		return false
+	}
+	s := t.findSite(c, class)
+	if s == nil {
+		return false
+	}
+	host := t.open(machine{pool: s.pool, row: s.row, slot: s.slot, price: s.price, labels: t.assigned[s.stage][s.pool][s.assign].labels})
+	t.place(binding{class: class, host: host, count: t.bulkOn(class, host), stage: s.stage})
+	return true
+}
+
+// bulkOn is how many pods of the class go on the host at once.
+func (t *Trial) bulkOn(class, host int32) int32 {
+	c := t.m.classes[class]
+	if c.topology != nil {
+		return 1
+	}
+	return int32(howMany(c.requests, t.roomOf(host), int(t.waiting[class])))
+}
+
+// roomOf is what is free on a host.
+func (t *Trial) roomOf(host int32) []int64 {
+	if host < int32(len(t.m.nodes)) {
+		return t.freeOf(host)
+	}
+	mc := &t.machines[host-int32(len(t.m.nodes))]
+	alloc := t.m.pools[mc.pool].table.allocOf(int(mc.row), t.m.resources.len())
+	free := make([]int64, len(alloc))
+	for d := range alloc {
+		free[d] = alloc[d] - mc.used[d]
+	}
+	return free
+}
+
+// findHost is the first host that takes a pod of the class: machines of the snapshot in their order, then new ones.
+func (t *Trial) findHost(class int32) (host, stage int32) {
+	m := t.m
+	c := m.classes[class]
+	for i := range t.usable.members {
+		if fits(c.requests, t.freeOf(int32(i))) && m.accepts(m.nodes[i].group, c.shape) && t.admits(c, int32(i)) {
+			return int32(i), -1
+		}
+	}
+	dims := m.resources.len()
+	for i := range t.machines {
+		mc := &t.machines[i]
+		if !fitsBeside(c.requests, mc.used, m.pools[mc.pool].table.allocOf(int(mc.row), dims)) {
+			continue
+		}
+		if stage := t.stageOn(c, mc); stage >= 0 && t.admits(c, int32(len(m.nodes)+i)) {
+			return int32(len(m.nodes) + i), stage
+		}
+	}
+	return -1, -1
+}
+
+func fitsBeside(need, used, alloc []int64) bool {
+	for d, n := range need {
+		if n+used[d] > alloc[d] {
+			return false
+		}
+	}
+	return true
+}
+
+func (t *Trial) admits(c *class, host int32) bool {
+	return t.topology == nil || t.topology.admits(c.topology, c.shape, host)
+}
+
+// stageOn is the class's first stage that allows the machine, or -1.
+func (t *Trial) stageOn(c *class, mc *machine) int32 {
+	as := assignment{labels: mc.labels}
+	for _, st := range t.stagesFor(c) {
+		if t.m.stageAllows(st, mc.pool, int(mc.row), int(mc.slot), &as) {
+			return st
+		}
+	}
+	return -1
+}
+
+// findSite is the machine to buy for a pod of the class: of its first stage that has one, the cheapest; for pods that
+// must share a machine with their like, the one that holds most of them.
+func (t *Trial) findSite(c *cells, class int32) *site {
+	m := t.m
+	cl := m.classes[class]
+	crowd := t.mustShare(cl)
+	for _, st := range t.stagesFor(cl) {
+		var best *site
+		most, price := 0, int64(math.MaxInt64)
+		sites := t.sitesOf(c, st, t.sites)
+		for i := range sites {
+			s := &sites[i]
+			if !fits(cl.requests, s.alloc) || !t.affordable(s.pool, s.row) || !t.reservable(s.pool, s.row, s.slot) || !t.admitsAt(cl, c, s) {
+				continue
+			}
+			held := 1
+			if crowd {
+				held = howMany(cl.requests, s.alloc, int(t.waiting[class]))
+			}
+			if held > most || (held == most && s.price < price) {
+				best, most, price = s, held, s.price
+			}
+			if !crowd {
+				break // sites are sorted by price
+			}
+		}
+		if best != nil {
+			return best
+		}
+	}
+	return nil
+}
+
+// mustShare reports whether pods of the class require a machine with their like.
+func (t *Trial) mustShare(c *class) bool {
+	return c.topology != nil && slices.ContainsFunc(c.topology.owns, func(g int32) bool {
+		gr := &t.m.topology[g]
+		return gr.kind == kindAffinity && gr.hard && gr.at == hostnameKey
+	})
+}
+
+// admitsAt checks the rules for a pod on a machine yet to be bought.
+func (t *Trial) admitsAt(cl *class, c *cells, s *site) bool {
+	if cl.topology == nil {
+		return true
+	}
+	sk := newSketch(t.m)
+	t.m.addResidents(sk, s.pool, s.row)
+	domains := c.list[s.cell]
+	return sk.room(cl.topology) > 0 && t.topology.admitsDomains(cl.topology, cl.shape, domains) &&
+		t.topology.admitsAffinity(cl.topology, domains, sk.of)
+}

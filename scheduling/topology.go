@@ -1,0 +1,448 @@
+package scheduling
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/drawknife/drawknife/api/requirements"
+)
+
+// Topology constraints are rules about counts: how many pods of a certain kind are in a domain, a domain being all
+// machines with one value of a label. Each rule that some pod states becomes a topology group; placing a pod changes
+// the counts of the groups that select it, and a pod may be placed where the groups it owns allow.
+
+type groupKind uint8
+
+const (
+	// kindSpread: the pod's own domain may have at most maxSkew more members than the emptiest one.
+	kindSpread groupKind = iota
+	// kindAffinity: the pod's own domain must have a member.
+	kindAffinity
+	// kindAnti: the pod's own domain must have no member, and no domain of an owner may take a member.
+	kindAnti
+	// kindExclusive: a machine has room for one member. Host ports are such groups.
+	kindExclusive
+)
+
+// topologyGroup is one distinct rule (SCH-115, SCH-116): pods that state the same one share it.
+type topologyGroup struct {
+	kind groupKind
+	// key is the topology label, canonical; at is its place in Model.topologyKeys, or hostnameKey.
+	key string
+	at  int
+	// hard rules must be kept; soft ones are kept if they cost little, weighted from 1 to 100.
+	hard   bool
+	weight int32
+	// maxSkew and minDomains of a spread; minDomains is at least 1.
+	maxSkew, minDomains int32
+	// namespaces, sorted, and selectors say who is a member: pods of those namespaces that match all selectors.
+	namespaces []string
+	selectors  []labels.Selector
+	// filter says which machines a spread takes notice of.
+	filter nodeFilter
+}
+
+// hostnameKey is the topologyGroup.at of groups whose domains are single machines.
+const hostnameKey = -1
+
+// nodeFilter is the part of a spread constraint that says which machines count (SCH-120). The zero value counts all.
+type nodeFilter struct {
+	// terms are alternatives of the owner's node selector and required affinity; nil for all machines.
+	terms []requirements.Set
+	// tolerations of the owner are looked at if taints is true.
+	taints      bool
+	tolerations []corev1.Toleration
+	text        string
+}
+
+// ownership is a class's stake in topology: the groups whose rules its pods state and those that count its pods.
+// Both are ascending.
+type ownership struct {
+	owns, in []int32
+}
+
+// topologyIndex collects groups while a model is compiled.
+type topologyIndex struct {
+	m      *Model
+	groups []topologyGroup
+	byText map[string]int32
+	// readKeys are the label keys some group's selector reads, sorted.
+	readKeys []string
+	// members remembers which groups select pods of a namespace with certain values of readKeys.
+	members map[string][]int32
+	// namespaceLabels by name.
+	namespaceLabels map[string]labels.Set
+	defaults        *defaultSpread
+	buf             []byte
+	err             error
+}
+
+func newTopologyIndex(m *Model, s *Snapshot) *topologyIndex {
+	x := &topologyIndex{m: m, byText: map[string]int32{}, members: map[string][]int32{}, namespaceLabels: map[string]labels.Set{}}
+	for _, ns := range s.Namespaces {
+		set := labels.Set{corev1.LabelMetadataName: ns.Name}
+		for k, v := range ns.Labels {
+			set[k] = v
+		}
+		x.namespaceLabels[ns.Name] = set
+	}
+	x.defaults = newDefaultSpread(s)
+	return x
+}
+
+// constrained reports whether the pod states any topology rule, the cheap question asked of every pod.
+func (x *topologyIndex) constrained(pod *corev1.Pod) bool {
+	spec := &pod.Spec
+	if len(spec.TopologySpreadConstraints) > 0 || x.defaults.any() {
+		return true
+	}
+	if a := spec.Affinity; a != nil && (a.PodAffinity != nil || a.PodAntiAffinity != nil) {
+		return true
+	}
+	return hasHostPorts(spec)
+}
+
+// collect adds the pod's rules and returns the numbers of their groups, ascending.
+func (x *topologyIndex) collect(pod *corev1.Pod) ([]int32, error) {
+	if !x.constrained(pod) {
+		return nil, nil
+	}
+	var out []int32
+	add := func(g topologyGroup) { out = append(out, x.intern(g)) }
+	if err := x.spreads(pod, add); err != nil {
+		return nil, err
+	}
+	if err := x.affinities(pod, add); err != nil {
+		return nil, err
+	}
+	hostPortGroups(&pod.Spec, add)
+	slices.Sort(out)
+	return slices.Compact(out), nil
+}
+
+func (x *topologyIndex) intern(g topologyGroup) int32 {
+	g.key = x.m.vocab.Canonical(g.key)
+	text := g.text()
+	if n, ok := x.byText[text]; ok {
+		return n
+	}
+	n := int32(len(x.groups))
+	x.groups = append(x.groups, g)
+	x.byText[text] = n
+	return n
+}
+
+func (g *topologyGroup) text() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d|%s|%t|%d|%d|%d|%s|", g.kind, g.key, g.hard, g.weight, g.maxSkew, g.minDomains, strings.Join(g.namespaces, ","))
+	for _, s := range g.selectors {
+		b.WriteString(s.String())
+		b.WriteByte('|')
+	}
+	b.WriteString(g.filter.text)
+	return b.String()
+}
+
+// spreads adds the pod's topology spread constraints, or the cluster's defaults if it has none (SCH-145).
+func (x *topologyIndex) spreads(pod *corev1.Pod, add func(topologyGroup)) error {
+	list := pod.Spec.TopologySpreadConstraints
+	if len(list) == 0 {
+		list = x.defaults.constraintsFor(pod)
+	}
+	for i := range list {
+		c := &list[i]
+		selector, err := spreadSelector(c, pod.Labels)
+		if err != nil {
+			return fmt.Errorf("topologySpreadConstraints[%d]: %w", i, err)
+		}
+		filter, err := x.filterOf(c, pod)
+		if err != nil {
+			return err
+		}
+		g := topologyGroup{
+			kind: kindSpread, key: c.TopologyKey, hard: c.WhenUnsatisfiable != corev1.ScheduleAnyway, weight: 100,
+			maxSkew: max(c.MaxSkew, 1), minDomains: 1, namespaces: []string{pod.Namespace},
+			selectors: []labels.Selector{selector}, filter: filter,
+		}
+		if c.MinDomains != nil && g.hard {
+			g.minDomains = max(*c.MinDomains, 1)
+		}
+		add(g)
+	}
+	return nil
+}
+
+// spreadSelector is the constraint's selector with matchLabelKeys turned into equalities (SCH-118). A nil selector
+// matches nothing (SCH-119).
+func spreadSelector(c *corev1.TopologySpreadConstraint, podLabels map[string]string) (labels.Selector, error) {
+	selector, err := metav1.LabelSelectorAsSelector(c.LabelSelector)
+	if err != nil {
+		return nil, err
+	}
+	return withLabelKeys(selector, c.MatchLabelKeys, nil, podLabels)
+}
+
+// withLabelKeys adds "key in (pod's value)" for each of match and "key notin (pod's value)" for each of mismatch; keys
+// the pod lacks are passed over. The API server may have merged them already: the same requirement twice is harmless.
+func withLabelKeys(selector labels.Selector, match, mismatch []string, podLabels map[string]string) (labels.Selector, error) {
+	for _, keys := range []struct {
+		list []string
+		op   string
+	}{{match, "in"}, {mismatch, "notin"}} {
+		for _, key := range keys.list {
+			value, ok := podLabels[key]
+			if !ok {
+				continue
+			}
+			extra, err := labels.Parse(fmt.Sprintf("%s %s (%s)", key, keys.op, value))
+			if err != nil {
+				return nil, err
+			}
+			reqs, _ := extra.Requirements()
+			if !containsRequirements(selector, reqs) {
+				selector = selector.Add(reqs...)
+			}
+		}
+	}
+	return selector, nil
+}
+
+func containsRequirements(selector labels.Selector, reqs labels.Requirements) bool {
+	have, _ := selector.Requirements()
+	for _, r := range reqs {
+		if !slices.ContainsFunc(have, func(h labels.Requirement) bool { return h.Equal(r) }) {
+			return false
+		}
+	}
+	return true
+}
+
+// filterOf reads nodeAffinityPolicy (default Honor) and nodeTaintsPolicy (default Ignore).
+func (x *topologyIndex) filterOf(c *corev1.TopologySpreadConstraint, pod *corev1.Pod) (nodeFilter, error) {
+	var f nodeFilter
+	if c.NodeAffinityPolicy == nil || *c.NodeAffinityPolicy == corev1.NodeInclusionPolicyHonor {
+		terms, err := x.m.requiredTerms(&pod.Spec)
+		if err != nil {
+			return f, err
+		}
+		if len(terms) > 1 || terms[0].Len() > 0 {
+			f.terms = terms
+			for _, t := range terms {
+				f.text += t.String() + " or "
+				x.m.ask(t)
+			}
+		}
+	}
+	if c.NodeTaintsPolicy != nil && *c.NodeTaintsPolicy == corev1.NodeInclusionPolicyHonor {
+		f.taints, f.tolerations = true, pod.Spec.Tolerations
+		for i := range pod.Spec.Tolerations {
+			f.text += fmt.Sprintf("; tolerates %+v", pod.Spec.Tolerations[i])
+		}
+	}
+	return f, nil
+}
+
+// affinities adds the pod's pod affinity and anti-affinity terms.
+func (x *topologyIndex) affinities(pod *corev1.Pod, add func(topologyGroup)) error {
+	a := pod.Spec.Affinity
+	if a == nil {
+		return nil
+	}
+	if a.PodAffinity != nil {
+		required := a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution
+		groups := make([]topologyGroup, len(required))
+		var selectors []labels.Selector
+		for i := range required {
+			g, err := x.termGroup(pod, &required[i], kindAffinity)
+			if err != nil {
+				return fmt.Errorf("podAffinity term %d: %w", i, err)
+			}
+			groups[i] = g
+			selectors = append(selectors, g.selectors...)
+		}
+		for _, g := range groups {
+			// kube-scheduler counts only pods that match all of the pod's affinity terms.
+			g.selectors = selectors
+			g.namespaces = commonNamespaces(groups)
+			add(g)
+		}
+		if err := x.softTerms(pod, a.PodAffinity.PreferredDuringSchedulingIgnoredDuringExecution, kindAffinity, add); err != nil {
+			return err
+		}
+	}
+	if a.PodAntiAffinity != nil {
+		for i := range a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution {
+			g, err := x.termGroup(pod, &a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution[i], kindAnti)
+			if err != nil {
+				return fmt.Errorf("podAntiAffinity term %d: %w", i, err)
+			}
+			add(g)
+		}
+		if err := x.softTerms(pod, a.PodAntiAffinity.PreferredDuringSchedulingIgnoredDuringExecution, kindAnti, add); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (x *topologyIndex) softTerms(pod *corev1.Pod, list []corev1.WeightedPodAffinityTerm, kind groupKind, add func(topologyGroup)) error {
+	for i := range list {
+		g, err := x.termGroup(pod, &list[i].PodAffinityTerm, kind)
+		if err != nil {
+			return fmt.Errorf("preferred term %d: %w", i, err)
+		}
+		g.hard, g.weight = false, list[i].Weight
+		add(g)
+	}
+	return nil
+}
+
+func commonNamespaces(groups []topologyGroup) []string {
+	common := groups[0].namespaces
+	for _, g := range groups[1:] {
+		common = slices.DeleteFunc(slices.Clone(common), func(ns string) bool { return !slices.Contains(g.namespaces, ns) })
+	}
+	return common
+}
+
+func (x *topologyIndex) termGroup(pod *corev1.Pod, t *corev1.PodAffinityTerm, kind groupKind) (topologyGroup, error) {
+	selector, err := metav1.LabelSelectorAsSelector(t.LabelSelector)
+	if err != nil {
+		return topologyGroup{}, err
+	}
+	if selector, err = withLabelKeys(selector, t.MatchLabelKeys, t.MismatchLabelKeys, pod.Labels); err != nil {
+		return topologyGroup{}, err
+	}
+	namespaces, err := x.namespacesOf(pod, t)
+	if err != nil {
+		return topologyGroup{}, err
+	}
+	return topologyGroup{kind: kind, key: t.TopologyKey, hard: true, weight: 100, namespaces: namespaces, selectors: []labels.Selector{selector}}, nil
+}
+
+// namespacesOf resolves a term's namespaces (SCH-117): the pod's own when neither list nor selector is given, else the
+// list and those the selector selects.
+func (x *topologyIndex) namespacesOf(pod *corev1.Pod, t *corev1.PodAffinityTerm) ([]string, error) {
+	if len(t.Namespaces) == 0 && t.NamespaceSelector == nil {
+		return []string{pod.Namespace}, nil
+	}
+	out := slices.Clone(t.Namespaces)
+	if t.NamespaceSelector != nil {
+		selector, err := metav1.LabelSelectorAsSelector(t.NamespaceSelector)
+		if err != nil {
+			return nil, err
+		}
+		for name, set := range x.namespaceLabels {
+			if selector.Matches(set) {
+				out = append(out, name)
+			}
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out), nil
+}
+
+// knowNamespace makes sure that the namespaces of all pods exist for selectors, with the name label every one has.
+func (x *topologyIndex) knowNamespace(name string) {
+	if _, ok := x.namespaceLabels[name]; !ok {
+		x.namespaceLabels[name] = labels.Set{corev1.LabelMetadataName: name}
+	}
+}
+
+// seal ends collecting: groups are numbered in the order of their text, so that the order of the input plays no part,
+// and the keys that selectors read are known.
+func (x *topologyIndex) seal() {
+	slices.SortFunc(x.groups, func(a, b topologyGroup) int { return cmp.Compare(a.text(), b.text()) })
+	for i := range x.groups {
+		x.byText[x.groups[i].text()] = int32(i)
+	}
+	seen := map[string]bool{}
+	for i := range x.groups {
+		g := &x.groups[i]
+		for _, s := range g.selectors {
+			reqs, _ := s.Requirements()
+			for _, r := range reqs {
+				seen[r.Key()] = true
+			}
+		}
+	}
+	for key := range seen {
+		x.readKeys = append(x.readKeys, key)
+	}
+	slices.Sort(x.readKeys)
+}
+
+// membership returns the groups that count the pod, ascending. The result is shared.
+func (x *topologyIndex) membership(pod *corev1.Pod) []int32 {
+	if len(x.groups) == 0 {
+		return nil
+	}
+	x.buf = append(x.buf[:0], pod.Namespace...)
+	for _, key := range x.readKeys {
+		if v, ok := pod.Labels[key]; ok {
+			x.buf = append(append(append(append(x.buf, 0), key...), '='), v...)
+		}
+	}
+	if m, ok := x.members[string(x.buf)]; ok && !hasHostPorts(&pod.Spec) {
+		return m
+	}
+	var out []int32
+	for i := range x.groups {
+		if x.groups[i].kind != kindExclusive && x.groups[i].selects(pod) {
+			out = append(out, int32(i))
+		}
+	}
+	if hasHostPorts(&pod.Spec) {
+		out = append(out, x.portMembership(&pod.Spec)...)
+		slices.Sort(out)
+		return out
+	}
+	x.members[string(x.buf)] = out
+	return out
+}
+
+func (g *topologyGroup) selects(pod *corev1.Pod) bool {
+	if _, ok := slices.BinarySearch(g.namespaces, pod.Namespace); !ok {
+		return false
+	}
+	for _, s := range g.selectors {
+		if !s.Matches(labels.Set(pod.Labels)) {
+			return false
+		}
+	}
+	return true
+}
+
+// finish gives the groups' keys their places and hands everything to the model.
+func (x *topologyIndex) finish() {
+	m := x.m
+	m.topology = x.groups
+	for i := range m.topology {
+		g := &m.topology[i]
+		if g.key == labelHostname || g.kind == kindExclusive {
+			g.at = hostnameKey
+			continue
+		}
+		at := slices.Index(m.topologyKeys, g.key)
+		if at < 0 {
+			at = len(m.topologyKeys)
+			m.topologyKeys = append(m.topologyKeys, g.key)
+			m.askedKeys[g.key] = true
+		}
+		g.at = at
+	}
+	pinned := slices.Clone(m.topologyKeys)
+	for i := range m.topology {
+		for _, term := range m.topology[i].filter.terms {
+			pinned = append(pinned, term.Keys()...)
+		}
+	}
+	slices.Sort(pinned)
+	m.pinnedKeys = slices.Compact(pinned)
+}

@@ -1,0 +1,406 @@
+package scheduling
+
+import (
+	"math"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/api/requirements"
+)
+
+// topologyState counts, while a trial goes on, who is where. Groups and keys are the model's.
+type topologyState struct {
+	m *Model
+	// members and owners are indexed [group][domain]: pods that the group counts, and pods that state an anti-affinity.
+	// Groups whose domains are machines have their counts in hosts instead.
+	members, owners [][]int32
+	// total is indexed by group: members in any domain.
+	total []int32
+	// present is indexed [group][domain]: machines of the domain that the group takes notice of.
+	present [][]int32
+	// hosts are the snapshot's machines, then the new ones.
+	hosts []hostState
+	// domains number the values of each topology key; those of the model first.
+	domains []map[string]int32
+	owned   bool // domains are this state's own, not shared with the model
+}
+
+// hostState is what topology knows of one machine.
+type hostState struct {
+	// domains is indexed like Model.topologyKeys; noDomain where the machine lacks the label.
+	domains []int32
+	// ignoredBy lists the groups that take no notice of the machine, ascending.
+	ignoredBy []int32
+	// tally counts members and owners of groups on this machine, by group ascending. shared marks it as belonging to
+	// another state too: copy before a change.
+	tally  []tally
+	shared bool
+	gone   bool
+}
+
+type tally struct{ group, members, owners int32 }
+
+const noDomain = -1
+
+// newTopologyState is the state of the snapshot's machines with their bound pods; it is made once per model.
+func newTopologyState(m *Model) *topologyState {
+	n := len(m.topology)
+	s := &topologyState{m: m, members: make([][]int32, n), owners: make([][]int32, n), total: make([]int32, n), present: make([][]int32, n), owned: true}
+	s.domains = make([]map[string]int32, len(m.topologyKeys))
+	for i := range s.domains {
+		s.domains[i] = map[string]int32{}
+	}
+	for i := range m.nodes {
+		g := &m.groups[m.nodes[i].group]
+		s.addHost(func(key string) string { return onlyValue(g.labels.Get(key)) }, g.labels, g.taints)
+		if m.nodes[i].source.Leaving {
+			s.setGone(int32(i), true)
+			continue
+		}
+		for _, p := range m.nodes[i].bound {
+			s.place(m.classes[p.class].topology, int32(i), 1)
+		}
+	}
+	return s
+}
+
+// clone shares what is only read and tallies until they change.
+func (s *topologyState) clone() *topologyState {
+	out := &topologyState{
+		m: s.m, members: cloneCounts(s.members), owners: cloneCounts(s.owners), total: slices.Clone(s.total),
+		present: cloneCounts(s.present), hosts: slices.Clone(s.hosts), domains: s.domains,
+	}
+	for i := range out.hosts {
+		out.hosts[i].shared = true
+	}
+	return out
+}
+
+func cloneCounts(in [][]int32) [][]int32 {
+	out := make([][]int32, len(in))
+	total := 0
+	for _, c := range in {
+		total += len(c)
+	}
+	flat := make([]int32, 0, total)
+	for i, c := range in {
+		from := len(flat)
+		flat = append(flat, c...)
+		out[i] = flat[from:len(flat):len(flat)]
+	}
+	return out
+}
+
+// domain numbers a value of a topology key.
+func (s *topologyState) domain(at int, value string) int32 {
+	if value == "" {
+		return noDomain
+	}
+	if n, ok := s.domains[at][value]; ok {
+		return n
+	}
+	if !s.owned {
+		own := make([]map[string]int32, len(s.domains))
+		for i, d := range s.domains {
+			own[i] = make(map[string]int32, len(d)+1)
+			for k, v := range d {
+				own[i][k] = v
+			}
+		}
+		s.domains, s.owned = own, true
+	}
+	n := int32(len(s.domains[at]))
+	s.domains[at][value] = n
+	return n
+}
+
+// domainsOf reads a machine's domains from its labels.
+func (s *topologyState) domainsOf(label func(key string) string) []int32 {
+	out := make([]int32, len(s.m.topologyKeys))
+	for at, key := range s.m.topologyKeys {
+		out[at] = s.domain(at, label(key))
+	}
+	return out
+}
+
+// addHost adds an empty machine and returns its number.
+func (s *topologyState) addHost(label func(key string) string, labels requirements.Set, taints []corev1.Taint) int32 {
+	h := hostState{domains: s.domainsOf(label)}
+	for g := range s.m.topology {
+		if !s.m.topology[g].filter.accepts(labels, taints) {
+			h.ignoredBy = append(h.ignoredBy, int32(g))
+		}
+	}
+	at := int32(len(s.hosts))
+	s.hosts = append(s.hosts, h)
+	s.notice(at, 1)
+	return at
+}
+
+// dropHost removes the last machine, which must be empty.
+func (s *topologyState) dropHost() {
+	at := int32(len(s.hosts) - 1)
+	s.notice(at, -1)
+	s.hosts = s.hosts[:at]
+}
+
+// setGone makes a machine and its domains disappear from the counts of machines, or come back. Its pods are placed and
+// removed by themselves.
+func (s *topologyState) setGone(host int32, gone bool) {
+	if s.hosts[host].gone == gone {
+		return
+	}
+	if gone {
+		s.notice(host, -1)
+	} else {
+		s.notice(host, 1)
+	}
+	s.hosts[host].gone = gone
+}
+
+// notice counts the machine in the domains of the groups that take notice of it.
+func (s *topologyState) notice(host, n int32) {
+	h := &s.hosts[host]
+	for g := range s.m.topology {
+		at := s.m.topology[g].at
+		if at == hostnameKey || h.domains[at] == noDomain || h.ignored(int32(g)) {
+			continue
+		}
+		s.present[g] = bump(s.present[g], h.domains[at], n)
+	}
+}
+
+func (h *hostState) ignored(group int32) bool {
+	if len(h.ignoredBy) == 0 {
+		return false
+	}
+	_, ok := slices.BinarySearch(h.ignoredBy, group)
+	return ok
+}
+
+// accepts reports whether the filter takes notice of a machine.
+func (f *nodeFilter) accepts(labels requirements.Set, taints []corev1.Taint) bool {
+	if f.terms != nil && !slices.ContainsFunc(f.terms, func(t requirements.Set) bool { return labelsMeet(labels, t) }) {
+		return false
+	}
+	return !f.taints || untolerated(f.tolerations, taints, true) == nil
+}
+
+// bump adds n to counts[at], growing as needed.
+func bump(counts []int32, at, n int32) []int32 {
+	for int(at) >= len(counts) {
+		counts = append(counts, 0)
+	}
+	counts[at] += n
+	return counts
+}
+
+func countAt(counts []int32, at int32) int32 {
+	if at < 0 || int(at) >= len(counts) {
+		return 0
+	}
+	return counts[at]
+}
+
+// place adds n pods with the given stake to a machine; n may be negative.
+func (s *topologyState) place(o *ownership, host, n int32) {
+	if o == nil {
+		return
+	}
+	h := &s.hosts[host]
+	for _, g := range o.in {
+		group := &s.m.topology[g]
+		if h.ignored(g) {
+			continue
+		}
+		if group.at == hostnameKey {
+			h.count(g, n, 0)
+			s.total[g] += n
+			continue
+		}
+		if d := h.domains[group.at]; d != noDomain {
+			s.members[g] = bump(s.members[g], d, n)
+			s.total[g] += n
+		}
+	}
+	for _, g := range o.owns {
+		group := &s.m.topology[g]
+		if group.kind != kindAnti || !group.hard {
+			continue
+		}
+		if group.at == hostnameKey {
+			h.count(g, 0, n)
+		} else if d := h.domains[group.at]; d != noDomain {
+			s.owners[g] = bump(s.owners[g], d, n)
+		}
+	}
+}
+
+func (h *hostState) count(group, members, owners int32) {
+	at, ok := slices.BinarySearchFunc(h.tally, group, func(t tally, g int32) int { return int(t.group) - int(g) })
+	if h.shared {
+		h.tally, h.shared = slices.Clone(h.tally), false
+	}
+	if !ok {
+		h.tally = slices.Insert(h.tally, at, tally{group: group})
+	}
+	h.tally[at].members += members
+	h.tally[at].owners += owners
+}
+
+func (h *hostState) of(group int32) tally {
+	if at, ok := slices.BinarySearchFunc(h.tally, group, func(t tally, g int32) int { return int(t.group) - int(g) }); ok {
+		return h.tally[at]
+	}
+	return tally{}
+}
+
+// admits reports whether one more pod with the stake may go on the machine now.
+func (s *topologyState) admits(o *ownership, shape int32, host int32) bool {
+	if o == nil {
+		return true
+	}
+	h := &s.hosts[host]
+	return admitsHost(s.m, o, h.of) > 0 && s.admitsDomains(o, shape, h.domains) && s.admitsAffinity(o, h.domains, h.of)
+}
+
+// admitsHost is how many pods with the stake one machine with the given counts may still take, as far as rules whose
+// domains are machines go, affinity aside.
+func admitsHost(m *Model, o *ownership, of func(group int32) tally) int {
+	room := math.MaxInt
+	for _, g := range o.owns {
+		group := &m.topology[g]
+		if group.at != hostnameKey || !group.hard {
+			continue
+		}
+		self := contains(o.in, g)
+		switch group.kind {
+		case kindAnti:
+			if of(g).members > 0 {
+				return 0
+			}
+			if self {
+				room = min(room, 1)
+			}
+		case kindSpread:
+			// A machine without members can always be added, so the emptiest domain has none (SCH-127).
+			left := int(group.maxSkew - of(g).members)
+			if self {
+				room = min(room, max(left, 0))
+			} else if left < 0 {
+				return 0
+			}
+		}
+	}
+	for _, g := range o.in {
+		group := &m.topology[g]
+		if group.at != hostnameKey || !group.hard {
+			continue
+		}
+		switch group.kind {
+		case kindAnti:
+			if of(g).owners > 0 {
+				return 0
+			}
+		case kindExclusive:
+			if of(g).members > 0 {
+				return 0
+			}
+			room = min(room, 1)
+		}
+	}
+	return room
+}
+
+// admitsDomains checks the rules whose domains are larger than a machine, affinity aside, for one more pod.
+func (s *topologyState) admitsDomains(o *ownership, shape int32, domains []int32) bool {
+	for _, g := range o.owns {
+		group := &s.m.topology[g]
+		if group.at == hostnameKey || !group.hard {
+			continue
+		}
+		d := domains[group.at]
+		switch group.kind {
+		case kindAnti:
+			if d != noDomain && countAt(s.members[g], d) > 0 {
+				return false
+			}
+		case kindSpread:
+			if d == noDomain || s.skewAfter(o, g, shape, d) > group.maxSkew {
+				return false
+			}
+		}
+	}
+	for _, g := range o.in {
+		group := &s.m.topology[g]
+		if group.at != hostnameKey && group.hard && group.kind == kindAnti {
+			if d := domains[group.at]; d != noDomain && countAt(s.owners[g], d) > 0 {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// skewAfter is what the spread's skew would be at domain d with one more pod (SCH-125).
+func (s *topologyState) skewAfter(o *ownership, g, shape, d int32) int32 {
+	count := countAt(s.members[g], d)
+	if contains(o.in, g) {
+		count++
+	}
+	return count - s.emptiest(g, shape)
+}
+
+// emptiest is the least number of members in any domain that counts: those with machines the group takes notice of,
+// and those where the owner's shape could get a machine. With fewer domains in being than minDomains it is 0.
+func (s *topologyState) emptiest(g, shape int32) int32 {
+	group := &s.m.topology[g]
+	least, inBeing := int32(math.MaxInt32), int32(0)
+	for d, n := range s.present[g] {
+		if n > 0 {
+			inBeing++
+			least = min(least, countAt(s.members[g], int32(d)))
+		}
+	}
+	if inBeing < group.minDomains {
+		return 0
+	}
+	for _, d := range s.m.reachable(shape, group.at) {
+		least = min(least, countAt(s.members[g], d))
+	}
+	if least == math.MaxInt32 {
+		return 0
+	}
+	return least
+}
+
+// admitsAffinity checks required pod affinity: each rule's domain has a member, or no member is anywhere and the pod is
+// one itself (SCH-130).
+func (s *topologyState) admitsAffinity(o *ownership, domains []int32, of func(group int32) tally) bool {
+	met, first := true, true
+	for _, g := range o.owns {
+		group := &s.m.topology[g]
+		if group.kind != kindAffinity || !group.hard {
+			continue
+		}
+		members := int32(0)
+		if group.at == hostnameKey {
+			members = of(g).members
+		} else {
+			d := domains[group.at]
+			if d == noDomain {
+				return false
+			}
+			members = countAt(s.members[g], d)
+		}
+		met = met && members > 0
+		first = first && s.total[g] == 0 && contains(o.in, g)
+	}
+	return met || first
+}
+
+func contains(sorted []int32, v int32) bool {
+	_, ok := slices.BinarySearch(sorted, v)
+	return ok
+}
