@@ -13,6 +13,7 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 	"github.com/drawknife/drawknife/scheduling"
+	"github.com/drawknife/drawknife/scheduling/buffers"
 )
 
 // assemble makes the snapshot of objects that were found valid. It may still find problems of objects taken together.
@@ -28,7 +29,9 @@ func (l *loader) assemble() *Result {
 	l.completeStorageClasses()
 	machines := l.machines()
 	pending := l.placePods(machines)
-	l.addNamespaces(machines, pending)
+	resolved := l.resolveBuffers(machines, pending)
+	placeholders := buffers.Placeholders(resolved)
+	l.addNamespaces(machines, pending, placeholders)
 	l.sortAll()
 
 	snapshot := &scheduling.Snapshot{
@@ -37,6 +40,7 @@ func (l *loader) assemble() *Result {
 		NodePools:              l.nodePools(),
 		NodeOverlays:           listOf(l.objects.nodeOverlays),
 		Pods:                   pending,
+		Placeholders:           placeholders,
 		DaemonSets:             listOf(l.objects.daemonSets),
 		Namespaces:             listOf(l.objects.namespaces),
 		Services:               listOf(l.objects.services),
@@ -52,7 +56,7 @@ func (l *loader) assemble() *Result {
 	for i := range machines {
 		snapshot.Nodes = append(snapshot.Nodes, machines[i].node)
 	}
-	result := &Result{Snapshot: snapshot, NodeClasses: listOf(l.objects.nodeClasses), Warnings: l.warnings.result()}
+	result := &Result{Snapshot: snapshot, NodeClasses: listOf(l.objects.nodeClasses), Buffers: resolved, Warnings: l.warnings.result()}
 	if len(l.skipped) > 0 {
 		result.Skipped = l.skipped
 	}
@@ -88,7 +92,7 @@ func (l *loader) completeStorageClasses() {
 
 // addNamespaces adds the namespaces that pods live in, since a pod can't be without one, and gives each the label
 // with its name that the API server sets.
-func (l *loader) addNamespaces(machines []machine, pending []*corev1.Pod) {
+func (l *loader) addNamespaces(machines []machine, unbound ...[]*corev1.Pod) {
 	known := make(map[string]bool, len(l.objects.namespaces))
 	for _, e := range l.objects.namespaces {
 		known[e.object.Name] = true
@@ -102,7 +106,9 @@ func (l *loader) addNamespaces(machines []machine, pending []*corev1.Pod) {
 			}
 		}
 	}
-	add(pending)
+	for _, pods := range unbound {
+		add(pods)
+	}
 	for i := range machines {
 		add(machines[i].node.Pods)
 	}

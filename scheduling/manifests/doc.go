@@ -22,9 +22,9 @@
 //
 // Node, Pod, Namespace, Service, LimitRange, PersistentVolume, PersistentVolumeClaim, ReplicationController,
 // Deployment, ReplicaSet, StatefulSet, DaemonSet, Job, CronJob, PodDisruptionBudget, StorageClass, CSINode,
-// PriorityClass, RuntimeClass, NodePool, NodeClaim, NodeOverlay and EC2NodeClass. Other kinds are skipped, counted and
-// named in a warning; in the API groups of node autoscaling itself they are refused, since skipping them could change
-// the plan.
+// PriorityClass, RuntimeClass, PodTemplate, CapacityBuffer, NodePool, NodeClaim, NodeOverlay and EC2NodeClass. Other
+// kinds are skipped, counted and named in a warning; in the API groups of node autoscaling itself they are refused,
+// since skipping them could change the plan.
 //
 // # What is made of it
 //
@@ -44,6 +44,10 @@
 // scheduling gates, has not been promised a place by preemption, and belongs to no DaemonSet and to no kubelet.
 // Conditions are not read: manifests have none. Pods of machines that are going away wait too, if they will appear
 // again (SCH-091).
+//
+// A CapacityBuffer becomes the placeholder pods it stands for (see package scheduling/buffers), completed like the pods
+// of workloads; a PodTemplate is only what buffers are made from. A buffer that refers to something that is not in the
+// input keeps no room, with a warning.
 //
 // A claim for a volume whose StorageClass is not in the input is given a class of that name that makes volumes
 // wherever the pod goes, with a warning.

@@ -11,6 +11,7 @@ import (
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	storagev1 "k8s.io/api/storage/v1"
 
+	autoscalingv1beta1 "github.com/drawknife/drawknife/api/autoscaling/v1beta1"
 	v1 "github.com/drawknife/drawknife/api/v1"
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 )
@@ -47,6 +48,8 @@ type objects struct {
 	csiNodes               []entry[*storagev1.CSINode]
 	priorityClasses        []entry[*schedulingv1.PriorityClass]
 	runtimeClasses         []entry[*nodev1.RuntimeClass]
+	podTemplates           []entry[*corev1.PodTemplate]
+	capacityBuffers        []entry[*autoscalingv1beta1.CapacityBuffer]
 	nodePools              []entry[*v1.NodePool]
 	nodeClaims             []entry[*v1.NodeClaim]
 	nodeOverlays           []entry[*v1.NodeOverlay]
@@ -94,6 +97,7 @@ func knownKinds() map[groupKind]kind {
 		{"", "PersistentVolume"}:      {version: "v1", decode: decodeInto(func(o *objects) *[]entry[*corev1.PersistentVolume] { return &o.persistentVolumes })},
 		{"", "PersistentVolumeClaim"}: {version: "v1", namespaced: true, decode: decodeInto(func(o *objects) *[]entry[*corev1.PersistentVolumeClaim] { return &o.persistentVolumeClaims })},
 		{"", "ReplicationController"}: {version: "v1", namespaced: true, decode: decodeInto(func(o *objects) *[]entry[*corev1.ReplicationController] { return &o.replicationControllers })},
+		{"", kindPodTemplate}:         {version: "v1", namespaced: true, decode: decodeInto(func(o *objects) *[]entry[*corev1.PodTemplate] { return &o.podTemplates })},
 
 		{apps, "Deployment"}:  {version: "v1", older: []string{"v1beta1", "v1beta2"}, namespaced: true, decode: decodeInto(func(o *objects) *[]entry[*appsv1.Deployment] { return &o.deployments })},
 		{apps, "ReplicaSet"}:  {version: "v1", older: []string{"v1beta2"}, namespaced: true, decode: decodeInto(func(o *objects) *[]entry[*appsv1.ReplicaSet] { return &o.replicaSets })},
@@ -115,6 +119,12 @@ func knownKinds() map[groupKind]kind {
 		{"scheduling.k8s.io", "PriorityClass"}: {version: "v1", older: []string{"v1beta1"}, decode: decodeInto(func(o *objects) *[]entry[*schedulingv1.PriorityClass] { return &o.priorityClasses })},
 		{"node.k8s.io", "RuntimeClass"}:        {version: "v1", older: []string{"v1beta1"}, decode: decodeInto(func(o *objects) *[]entry[*nodev1.RuntimeClass] { return &o.runtimeClasses })},
 
+		// The fields of the alpha version are the same.
+		{autoscalingv1beta1.Group, autoscalingv1beta1.KindCapacityBuffer}: {
+			version: autoscalingv1beta1.Version, older: []string{"v1alpha1"}, upgrade: upgradeBuffer, namespaced: true, ours: true,
+			decode: decodeInto(func(o *objects) *[]entry[*autoscalingv1beta1.CapacityBuffer] { return &o.capacityBuffers }),
+		},
+
 		{v1.Group, v1.KindNodePool}:           {version: v1.Version, ours: true, decode: decodeInto(func(o *objects) *[]entry[*v1.NodePool] { return &o.nodePools })},
 		{v1.Group, v1.KindNodeClaim}:          {version: v1.Version, ours: true, decode: decodeInto(func(o *objects) *[]entry[*v1.NodeClaim] { return &o.nodeClaims })},
 		{v1.Group, v1.KindNodeOverlay}:        {version: v1.NodeOverlayVersion, ours: true, decode: decodeInto(func(o *objects) *[]entry[*v1.NodeOverlay] { return &o.nodeOverlays })},
@@ -127,6 +137,13 @@ func upgradeBudget(object any) {
 	budget, ok := object.(*policyv1.PodDisruptionBudget)
 	if ok && budget.Spec.Selector != nil && len(budget.Spec.Selector.MatchLabels)+len(budget.Spec.Selector.MatchExpressions) == 0 {
 		budget.Spec.Selector = nil
+	}
+}
+
+// upgradeBuffer keeps a buffer from claiming the version it was read from.
+func upgradeBuffer(object any) {
+	if buffer, ok := object.(*autoscalingv1beta1.CapacityBuffer); ok {
+		buffer.APIVersion = autoscalingv1beta1.APIVersion
 	}
 }
 

@@ -106,6 +106,16 @@ func kindCases() map[string]struct {
 				"apiVersion: v1\nkind: Pod\n" + meta + "spec: {runtimeClassName: a, containers: [{name: x}]}\n",
 			func(r *Result) bool { return r.Snapshot.Pods[0].Spec.Overhead.Cpu().Value() == 1 },
 		},
+		"PodTemplate": {
+			podTemplateOf("a", "cpu: 1") + bufferOf("b", "podTemplateRef: {name: a}, replicas: 1"),
+			func(r *Result) bool { return r.Buffers[0].PodTemplate.Namespace == "default" },
+		},
+		"CapacityBuffer": {
+			podTemplateOf("a", "cpu: 1") + bufferOf("b", "podTemplateRef: {name: a}, replicas: 1"),
+			func(r *Result) bool {
+				return r.Snapshot.Placeholders[0].Name == "capacity-buffer-b-0" && len(r.Snapshot.Pods) == 0
+			},
+		},
 		"NodePool": {
 			goodPool,
 			func(r *Result) bool {

@@ -26,7 +26,8 @@ type Limits struct {
 	Objects int
 	// Depth bounds the nesting inside one document; default DefaultMaxDepth.
 	Depth int
-	// Replicas bounds the pods made from workloads; default DefaultMaxReplicas.
+	// Replicas bounds the pods made from workloads, and as many again from capacity buffers; default
+	// DefaultMaxReplicas.
 	Replicas int
 	// Problems bounds the problems listed in a LoadError; default DefaultMaxProblems.
 	Problems int

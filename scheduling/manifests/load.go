@@ -11,6 +11,7 @@ import (
 	"github.com/drawknife/drawknife/api/requirements"
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 	"github.com/drawknife/drawknife/scheduling"
+	"github.com/drawknife/drawknife/scheduling/buffers"
 )
 
 // Options say how input is read. The zero value is a good start.
@@ -33,6 +34,9 @@ type Result struct {
 	Snapshot *scheduling.Snapshot
 	// NodeClasses are the node classes of the input, defaulted and validated, by name.
 	NodeClasses []*awsv1.EC2NodeClass
+	// Buffers are the capacity buffers of the input and the pods they stand for, by namespace and name. Their pods are
+	// in Snapshot.Placeholders.
+	Buffers []buffers.Resolved `json:",omitempty"`
 	// Warnings are remarks on input that was loaded nevertheless.
 	Warnings []Warning
 	// Skipped counts the objects of kinds that planning does not read, by "Kind" or "Kind.group". Nil: none.

@@ -33,6 +33,14 @@ func drawSources(t *rapid.T) []Source {
 		name := rapid.SampledFrom([]string{"p", "web", fmt.Sprintf("w%d", i)}).Draw(t, "name")
 		objects = append(objects, workloadOf(apiVersion, kind, name, fmt.Sprintf("  replicas: %d\n", rapid.IntRange(0, 3).Draw(t, "replicas"))))
 	}
+	objects = append(objects, podTemplateOf("t", "cpu: 1"))
+	for i := range rapid.IntRange(0, 3).Draw(t, "buffers") {
+		spec := rapid.SampledFrom([]string{
+			"podTemplateRef: {name: t}, replicas: 2", "podTemplateRef: {name: none}, replicas: 2",
+			"scalableRef: {apiGroup: apps, kind: Deployment, name: web}, percentage: 50", "podTemplateRef: {name: t}, limits: {cpu: 3}",
+		}).Draw(t, "buffer")
+		objects = append(objects, bufferOf(fmt.Sprintf("b%d", i), spec))
+	}
 	sources := make([]Source, rapid.IntRange(1, 5).Draw(t, "files"))
 	seen := make(map[string]bool)
 	for _, object := range objects {
@@ -128,7 +136,7 @@ func TestPodsAreUnique(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		names := podNames(result.Snapshot.Pods)
+		names := append(podNames(result.Snapshot.Pods), podNames(result.Snapshot.Placeholders)...)
 		for _, n := range result.Snapshot.Nodes {
 			names = append(names, podNames(n.Pods)...)
 		}

@@ -58,6 +58,10 @@ func (l *loader) validatePools() {
 			requirements.ValidateRequirements(e.object.Spec.Requirements, lookup, field.NewPath("spec", "requirements"))...)
 		l.fieldProblems(e.origin, "NodeOverlay "+e.object.Name, errs)
 	}
+	for _, e := range l.objects.capacityBuffers {
+		e.object.Default()
+		l.fieldProblems(e.origin, "CapacityBuffer "+qualifiedName(e.object), e.object.Validate())
+	}
 	for _, e := range l.objects.nodeClasses {
 		e.object.Default()
 		l.fieldProblems(e.origin, "EC2NodeClass "+e.object.Name, e.object.Validate())

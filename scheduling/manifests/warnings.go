@@ -18,7 +18,7 @@ const (
 	WarningUnknownField WarningCode = "UnknownField"
 	// WarningDuplicateField: a field was given twice in one object; the last one counts.
 	WarningDuplicateField WarningCode = "DuplicateField"
-	// WarningOldVersion: an apiVersion that Kubernetes no longer serves was read as the current one.
+	// WarningOldVersion: an apiVersion that was replaced by another was read as that one.
 	WarningOldVersion WarningCode = "OldVersion"
 	// WarningIncompleteList: a list says that there is more of it.
 	WarningIncompleteList WarningCode = "IncompleteList"
@@ -46,6 +46,9 @@ const (
 	WarningIgnoredValue WarningCode = "IgnoredValue"
 	// WarningNotReady: a NodePool is not ready, or being deleted, and may not launch machines.
 	WarningNotReady WarningCode = "NodePoolNotReady"
+	// WarningCapacityBuffer: a capacity buffer keeps no room, since what it refers to is not in the input or its size
+	// can't be told; see Result.Buffers.
+	WarningCapacityBuffer WarningCode = "CapacityBufferNotReady"
 	// WarningRequest: a request is legal, but looks like a slip of the unit.
 	WarningRequest WarningCode = "UnlikelyRequest"
 	// WarningTooMany: there were more warnings than are kept.

@@ -17,6 +17,7 @@ const (
 	kindReplicationController = "ReplicationController"
 	kindJob                   = "Job"
 	kindCronJob               = "CronJob"
+	kindPodTemplate           = "PodTemplate"
 )
 
 // podTemplate is a pod template and the object it stands in.
@@ -28,7 +29,7 @@ type podTemplate struct {
 	template *corev1.PodTemplateSpec
 }
 
-// templates lists the pod templates of all workloads, in the order of their kinds and of the input.
+// templates lists the pod templates of all workloads and those that stand alone, in the order of their kinds and of the input.
 func (l *loader) templates() []podTemplate {
 	var list []podTemplate
 	add := func(o origin, kind string, object metav1.Object, path string, template *corev1.PodTemplateSpec) {
@@ -57,6 +58,9 @@ func (l *loader) templates() []podTemplate {
 	}
 	for _, e := range l.objects.cronJobs {
 		add(e.origin, kindCronJob, e.object, "spec.jobTemplate.spec.template", &e.object.Spec.JobTemplate.Spec.Template)
+	}
+	for _, e := range l.objects.podTemplates {
+		add(e.origin, kindPodTemplate, e.object, "template", &e.object.Template)
 	}
 	return list
 }

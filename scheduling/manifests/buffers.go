@@ -1,0 +1,83 @@
+package manifests
+
+import (
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	autoscalingv1beta1 "github.com/drawknife/drawknife/api/autoscaling/v1beta1"
+	"github.com/drawknife/drawknife/scheduling/buffers"
+)
+
+// resolveBuffers finds out which pods the capacity buffers of the input stand for, completed by the same admission as
+// pods of workloads. machines and pending hold all other pods.
+func (l *loader) resolveBuffers(machines []machine, pending []*corev1.Pod) []buffers.Resolved {
+	if len(l.objects.capacityBuffers) == 0 {
+		return nil
+	}
+	origins := make(map[types.NamespacedName]origin, len(l.objects.capacityBuffers))
+	for _, e := range l.objects.capacityBuffers {
+		origins[bufferName(e.object)] = e.origin
+	}
+	resolved := buffers.Resolve(buffers.Input{
+		Buffers:      listOf(l.objects.capacityBuffers),
+		PodTemplates: listOf(l.objects.podTemplates),
+		Deployments:  listOf(l.objects.deployments),
+		ReplicaSets:  listOf(l.objects.replicaSets),
+		StatefulSets: listOf(l.objects.statefulSets),
+		Admit: func(pod *corev1.Pod) {
+			name, _ := buffers.BufferOf(pod)
+			l.admission.admit(l, admissible{
+				origin: origins[name], kind: autoscalingv1beta1.KindCapacityBuffer, name: name.String(),
+				namespace: pod.Namespace, spec: &pod.Spec,
+			}, newPod)
+		},
+		MaxPods: l.limits.Replicas,
+	})
+	for i := range resolved {
+		if r := &resolved[i]; !r.Ready() {
+			name := bufferName(r.Buffer)
+			l.warn(origins[name], remark{
+				code: WarningCapacityBuffer, kind: autoscalingv1beta1.KindCapacityBuffer, name: name.String(), detail: name.String(),
+				message: "the buffer keeps no room: " + r.Message,
+			})
+		}
+	}
+	l.refuseTakenNames(resolved, origins, takenNames(machines, pending))
+	return resolved
+}
+
+func bufferName(b *autoscalingv1beta1.CapacityBuffer) types.NamespacedName {
+	return types.NamespacedName{Namespace: b.Namespace, Name: b.Name}
+}
+
+func takenNames(machines []machine, pending []*corev1.Pod) map[types.NamespacedName]bool {
+	taken := make(map[types.NamespacedName]bool, len(pending))
+	add := func(pods []*corev1.Pod) {
+		for _, pod := range pods {
+			taken[types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name}] = true
+		}
+	}
+	add(pending)
+	for i := range machines {
+		add(machines[i].node.Pods)
+	}
+	return taken
+}
+
+// refuseTakenNames refuses a buffer whose pods would bear the names of others: a plan knows pods by name.
+func (l *loader) refuseTakenNames(resolved []buffers.Resolved, origins map[types.NamespacedName]origin, taken map[types.NamespacedName]bool) {
+	for i := range resolved {
+		clash := slices.IndexFunc(resolved[i].Pods, func(pod *corev1.Pod) bool {
+			return taken[types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name}]
+		})
+		if clash < 0 {
+			continue
+		}
+		name := bufferName(resolved[i].Buffer)
+		l.problem(origins[name], ProblemDuplicate, objectName(autoscalingv1beta1.KindCapacityBuffer, name.String()), "metadata.name",
+			fmt.Sprintf("its placeholder %s bears the name of a pod of the input: rename the buffer or the workload", resolved[i].Pods[clash].Name))
+	}
+}
