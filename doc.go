@@ -35,8 +35,10 @@
 //	api/v1, aws/api/v1        the objects users write: fields, defaults, validation, drift hash
 //	api/requirements          the algebra of label requirements
 //	cloudprovider             the interface a cloud implements, instance types, offerings, errors, the contract
+//	cloudprovider/overlay     corrections of prices and resources → instance types
 //	scheduling                Snapshot → Model → Plan
 //	scheduling/manifests      Kubernetes objects as files → Snapshot
+//	scheduling/buffers        room to keep free → placeholder pods
 //	aws/catalog               facts and prices of EC2 instance types, built in
 //	aws/instancetype          these facts → instance types: labels, capacity, overhead, offerings
 //	fake                      a cloud in memory

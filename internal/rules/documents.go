@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -45,19 +46,39 @@ func unquote(literal string) string {
 // Fence is the text of the first block of Markdown fenced as the given language after the marker, a line of its own such
 // as <!-- quick start -->.
 func Fence(markdown, marker, language string) (string, error) {
-	_, after, found := strings.Cut(markdown, "\n"+marker+"\n")
-	if !found {
-		return "", fmt.Errorf("no line %s", marker)
+	from, to, err := fence(markdown, marker, language)
+	if err != nil {
+		return "", err
 	}
-	_, body, found := strings.Cut(after, "```"+language+"\n")
-	if !found {
-		return "", fmt.Errorf("no ```%s block after %s", language, marker)
+	return markdown[from:to], nil
+}
+
+// SetFence is the Markdown with other text in that block.
+func SetFence(markdown, marker, language, text string) (string, error) {
+	from, to, err := fence(markdown, marker, language)
+	if err != nil {
+		return "", err
 	}
-	body, _, found = strings.Cut(body, "```")
-	if !found {
-		return "", fmt.Errorf("the block after %s does not end", marker)
+	return markdown[:from] + text + markdown[to:], nil
+}
+
+// fence is where the text of a block begins and ends.
+func fence(markdown, marker, language string) (from, to int, err error) {
+	at := strings.Index(markdown, "\n"+marker+"\n")
+	if at < 0 {
+		return 0, 0, fmt.Errorf("no line %s", marker)
 	}
-	return body, nil
+	opening := "```" + language + "\n"
+	start := strings.Index(markdown[at:], opening)
+	if start < 0 {
+		return 0, 0, fmt.Errorf("no ```%s block after %s", language, marker)
+	}
+	from = at + start + len(opening)
+	length := strings.Index(markdown[from:], "```")
+	if length < 0 {
+		return 0, 0, fmt.Errorf("the block after %s does not end", marker)
+	}
+	return from, from + length, nil
 }
 
 // Program turns the source of a file with one Example into the program a reader would write: package main, the function
@@ -83,3 +104,34 @@ func Program(example string) (program, output string, err error) {
 	}
 	return program, out.String(), nil
 }
+
+// CheckPackageMap finds public packages and programs that the table of packages in README.md does not link to, and links to
+// folders that are no package.
+func CheckPackageMap(t *Tree, readme string) []Fault {
+	const file = "README.md"
+	listed := make(map[string]bool)
+	for _, line := range lines(readme) {
+		cells := tableRow(line)
+		if len(cells) < 2 {
+			continue
+		}
+		if m := linkedFolder.FindStringSubmatch(cells[0]); m != nil {
+			listed[m[1]] = true
+		}
+	}
+	var faults []Fault
+	for dir, files := range t.packages() {
+		public := dir != "" && !within(dir, "internal") && slices.ContainsFunc(files, func(f *File) bool { return !f.Test && !f.ignored() })
+		if public && !listed[dir] {
+			faults = append(faults, fault(file, "package %s is not in the table of packages", dir))
+		}
+		delete(listed, dir)
+	}
+	for dir := range listed {
+		faults = append(faults, fault(file, "%s in the table of packages is no package", dir))
+	}
+	return sorted(faults)
+}
+
+// linkedFolder is a Markdown link whose text and target are the same folder.
+var linkedFolder = regexp.MustCompile(`^\[([a-z0-9/]+)\]\([a-z0-9/]+\)$`)

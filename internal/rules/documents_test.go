@@ -123,6 +123,35 @@ func TestFence(t *testing.T) {
 		if _, err := rules.Fence(broken, "<!-- quick start -->", "go"); err == nil {
 			t.Errorf("%s: no error", name)
 		}
+		if _, err := rules.SetFence(broken, "<!-- quick start -->", "go", ""); err == nil {
+			t.Errorf("%s: no error when writing", name)
+		}
+	}
+	changed, err := rules.SetFence(text, "<!-- quick start -->", "go", "package y\n")
+	if want := strings.Replace(text, "package x", "package y", 1); err != nil || changed != want {
+		t.Errorf("%v %s", err, cmp.Diff(want, changed))
+	}
+}
+
+func TestCheckPackageMap(t *testing.T) {
+	tree := files{
+		"x.go": "package drawknife\n", "api/v1/x.go": "package v1\n", "examples/simulate/x.go": "package main\n",
+		"internal/rules/x.go": "package rules\n", "docs/x_test.go": "package docs\n", "aws/x.go": "//go:build ignore\n\npackage main\n",
+	}.parse(t)
+	const good = "| package | what |\n|---|---|\n| [api/v1](api/v1) | objects |\n| [examples/simulate](examples/simulate) | program |\n"
+	for name, c := range map[string]struct{ readme, want string }{
+		"all there":  {good, ""},
+		"missing":    {strings.Replace(good, "| [api/v1](api/v1) | objects |\n", "", 1), "package api/v1 is not in the table of packages"},
+		"too many":   {good + "| [gone](gone) | was |\n", "gone in the table of packages is no package"},
+		"other link": {good + "| [docs/x.md](docs/x.md) | text |\n", ""},
+	} {
+		var got string
+		for _, f := range rules.CheckPackageMap(tree, c.readme) {
+			got += f.What
+		}
+		if got != c.want {
+			t.Errorf("%s: got %q, want %q", name, got, c.want)
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package rules_test
 
 import (
+	"flag"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -46,6 +47,9 @@ func TestRepository(t *testing.T) {
 		}
 		report(t, rules.CheckTopLevel(folders))
 	})
+	t.Run("README names the packages", func(t *testing.T) {
+		report(t, rules.CheckPackageMap(tree, read(t, "README.md")))
+	})
 	t.Run("coverage of the checklist", func(t *testing.T) {
 		report(t, rules.CheckCoverage(tree, read(t, "docs/coverage.md")))
 	})
@@ -77,6 +81,8 @@ func TestDependencies(t *testing.T) {
 	})
 }
 
+var update = flag.Bool("update", false, "write what README.md shows of programs and their output anew")
+
 // TestReadme holds what README.md shows to what is run: its program is the example of the root package, its outputs are
 // that example's and the golden file of the built-in cluster.
 func TestReadme(t *testing.T) {
@@ -96,8 +102,16 @@ func TestReadme(t *testing.T) {
 			t.Errorf("README.md: %v", err)
 			continue
 		}
-		if diff := cmp.Diff(c.want, withoutTimes(got)); diff != "" {
-			t.Errorf("README.md, %s (-run +shown):\n%s", c.marker, diff)
+		if diff := cmp.Diff(c.want, got); diff != "" && !*update {
+			t.Errorf("README.md, %s (-run +shown); refresh with -update:\n%s", c.marker, diff)
+		}
+		if readme, err = rules.SetFence(readme, c.marker, c.language, c.want); err != nil {
+			t.Error(err)
+		}
+	}
+	if *update && !t.Failed() {
+		if err := os.WriteFile(filepath.Join(root, "README.md"), []byte(readme), 0o644); err != nil {
+			t.Fatal(err)
 		}
 	}
 }
