@@ -30,8 +30,8 @@ type Result struct {
 type PoolTypes struct {
 	// Key is the pool's.
 	Key v1.PoolKey
-	// Types are in the order they were given in; the very slice that was given when no overlay touches any of them.
-	// Read only.
+	// Types are in the order they were given in. When no overlay touches any of them it is the very slice that was
+	// given, or that of another pool with the same types. Read only.
 	Types []*cloudprovider.InstanceType
 	// List is the number of Types in Result.Lists: pools with one number see one slice.
 	List int
@@ -52,9 +52,9 @@ func (r *Result) InstanceTypes(key v1.PoolKey) ([]*cloudprovider.InstanceType, e
 type Overlaid struct {
 	// Base is the type as the provider gave it.
 	Base *cloudprovider.InstanceType
-	// Price names the overlays whose prices some of its offerings bear, in the order they were taken in.
+	// Price names the overlays whose prices some of its offerings bear, sorted.
 	Price []string
-	// Capacity names the overlays that some of its resources are from, likewise.
+	// Capacity names the overlays that some of its resources are from, sorted.
 	Capacity []string
 }
 
