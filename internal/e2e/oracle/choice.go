@@ -2,11 +2,12 @@ package oracle
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/drawknife/drawknife/api/requirements"
 	"github.com/drawknife/drawknife/cloudprovider"
@@ -85,22 +86,24 @@ func optionsOf(snapshot *scheduling.Snapshot, node *scheduling.NewNode) ([]Optio
 		options []Option
 		room    corev1.ResourceList
 	}
-	candidates := make([]candidate, len(node.InstanceTypes))
+	promised := make([]Option, len(node.InstanceTypes))
 	for i, offered := range node.InstanceTypes {
-		at := slices.IndexFunc(catalog, func(t *cloudprovider.InstanceType) bool { return t.Name == offered.Name })
-		if at < 0 {
-			return nil, fmt.Errorf("machine %s: its pool has no instance type %q", node.Name, offered.Name)
+		if promised[i], err = promisedOption(catalog, node, offered); err != nil {
+			return nil, fmt.Errorf("machine %s: type %s in zone %s as %s is promised, but %w", node.Name, offered.Name, offered.Zone, offered.CapacityType, err)
+		}
+	}
+	requests, err := claimRequests(snapshot, pool, node, promised)
+	if err != nil {
+		return nil, err
+	}
+	candidates := make([]candidate, len(promised))
+	for i, option := range promised {
+		if name := exceeds(requests, option.Type.AllocatableOf(option.Offering)); name != "" {
+			return nil, fmt.Errorf("machine %s: %s is promised, but has not enough %s for the claim's requests", node.Name, option, name)
 		}
 		c := &candidates[i]
-		c.options = launchable(catalog[at], node)
-		first := slices.IndexFunc(c.options, func(o Option) bool {
-			return o.Offering.Zone() == offered.Zone && o.Offering.CapacityType() == offered.CapacityType
-		})
-		if first < 0 {
-			return nil, fmt.Errorf("machine %s: type %s can't be bought in zone %s as %s, as the plan has it, under %s", node.Name, offered.Name, offered.Zone, offered.CapacityType, node.Requirements)
-		}
-		c.options[0], c.options[first] = c.options[first], c.options[0]
-		c.room = roomFor(snapshot, pool, node, c.options[0])
+		c.options = launchable(option, node, requests)
+		c.room = roomFor(snapshot, pool, node, option)
 	}
 	chosen := []candidate{candidates[0]}
 	for i := range candidates {
@@ -127,23 +130,86 @@ func optionsOf(snapshot *scheduling.Snapshot, node *scheduling.NewNode) ([]Optio
 	return out, nil
 }
 
-// launchable are the offerings of the type by which the provider could create the machine: in stock, allowed by the
-// requirements, and large enough for the requests of the claim (PRV-170). Different zones come first.
-func launchable(t *cloudprovider.InstanceType, node *scheduling.NewNode) []Option {
-	var fresh, rest []Option
-	zones := map[string]bool{}
-	for o := range t.OfferingsWithRoom() {
-		if !allowed(o.Requirements, node.Requirements) || !noMore(node.Requests, t.AllocatableOf(o)) {
+// promisedOption finds the offering that the plan names.
+func promisedOption(catalog []*cloudprovider.InstanceType, node *scheduling.NewNode, offered scheduling.InstanceTypeOption) (Option, error) {
+	at := slices.IndexFunc(catalog, func(t *cloudprovider.InstanceType) bool { return t.Name == offered.Name })
+	if at < 0 {
+		return Option{}, errors.New("its pool has no such type")
+	}
+	for o := range catalog[at].OfferingsWithRoom() {
+		if o.Zone() != offered.Zone || o.CapacityType() != offered.CapacityType {
 			continue
 		}
-		if zones[o.Zone()] {
-			rest = append(rest, Option{t, o})
-		} else {
-			fresh = append(fresh, Option{t, o})
+		if !allowed(o.Requirements, node.Requirements) {
+			return Option{}, fmt.Errorf("the machine's requirements exclude it: %s", node.Requirements)
 		}
-		zones[o.Zone()] = true
+		return Option{catalog[at], o}, nil
 	}
-	return append(fresh, rest...)
+	return Option{}, errors.New("no such offering is in stock")
+}
+
+// claimRequests is what the NodeClaim will request: the pods, and the least that DaemonSets take on any of the promised
+// machines (SCH-174).
+func claimRequests(snapshot *scheduling.Snapshot, pool *scheduling.NodePool, node *scheduling.NewNode, promised []Option) (corev1.ResourceList, error) {
+	var least corev1.ResourceList
+	for i, option := range promised {
+		object, err := nodeOf(pool, node, option, 0)
+		if err != nil {
+			return nil, err
+		}
+		sum := corev1.ResourceList{}
+		for _, pod := range daemonPods(snapshot.DaemonSets, object) {
+			add(sum, scheduling.PodRequests(pod), 1)
+		}
+		if i == 0 {
+			least = sum
+		}
+		for name, quantity := range least {
+			if other := sum[name]; other.Cmp(quantity) < 0 {
+				least[name] = other
+			}
+		}
+	}
+	pods := podsOf(snapshot)
+	for _, key := range node.Pods {
+		pod, ok := pods[key]
+		if !ok {
+			return nil, fmt.Errorf("machine %s has pod %s, which the snapshot does not have", node.Name, key)
+		}
+		add(least, scheduling.PodRequests(pod), 1)
+	}
+	return least, nil
+}
+
+// add adds times the amounts to the sum.
+func add(sum, amounts corev1.ResourceList, times int64) {
+	for name, quantity := range amounts {
+		total := sum[name]
+		quantity = quantity.DeepCopy()
+		quantity.Mul(times)
+		total.Add(quantity)
+		sum[name] = total
+	}
+}
+
+// launchable are the offerings of the promised option's type by which the provider could create the machine: in stock,
+// allowed by the requirements, and large enough for the requests of the claim (PRV-170). The promised one comes first,
+// then those in other zones.
+func launchable(promised Option, node *scheduling.NewNode, requests corev1.ResourceList) []Option {
+	out := []Option{promised}
+	zones := map[string]bool{promised.Offering.Zone(): true}
+	var rest []Option
+	for o := range promised.Type.OfferingsWithRoom() {
+		switch option := (Option{promised.Type, o}); {
+		case o == promised.Offering || !allowed(o.Requirements, node.Requirements) || exceeds(requests, promised.Type.AllocatableOf(o)) != "":
+		case zones[o.Zone()]:
+			rest = append(rest, option)
+		default:
+			zones[o.Zone()] = true
+			out = append(out, option)
+		}
+	}
+	return append(out, rest...)
 }
 
 // allowed reports whether every label an offering states is among what the machine's requirements leave.
@@ -170,21 +236,28 @@ func only(r requirements.Requirement) (string, bool) {
 	return "", false
 }
 
-// noMore reports whether a is at most b in every resource; one that is not named is zero.
-func noMore(a, b corev1.ResourceList) bool {
-	for name, quantity := range a {
-		if quantity.Cmp(b[name]) > 0 {
-			return false
+// exceeds is a resource of which a has more than b; empty when there is none. One that is not named is zero.
+func exceeds(a, b corev1.ResourceList) corev1.ResourceName {
+	for _, name := range slices.Sorted(maps.Keys(a)) {
+		if quantity := a[name]; quantity.Cmp(b[name]) > 0 {
+			return name
 		}
 	}
-	zero := resource.Quantity{}
-	for name, quantity := range b {
-		if _, ok := a[name]; !ok && quantity.Cmp(zero) < 0 {
-			return false
+	for _, name := range slices.Sorted(maps.Keys(b)) {
+		if quantity := b[name]; quantity.Sign() < 0 && !has(a, name) {
+			return name
 		}
 	}
-	return true
+	return ""
 }
+
+func has(list corev1.ResourceList, name corev1.ResourceName) bool {
+	_, ok := list[name]
+	return ok
+}
+
+// noMore reports whether a is at most b in every resource.
+func noMore(a, b corev1.ResourceList) bool { return exceeds(a, b) == "" }
 
 func indices(n int) []int {
 	out := make([]int, n)

@@ -27,6 +27,9 @@ func (s *stage) addMachine(node *scheduling.NewNode, option Option, label int) e
 	if err := s.judge.cluster.addNode(object); err != nil {
 		return err
 	}
+	if err := s.judge.addVolumeLimits(node.Name, option.Type.VolumeLimits); err != nil {
+		return err
+	}
 	for _, pod := range daemonPods(s.snapshot.DaemonSets, object) {
 		if err := s.judge.cluster.bind(pod, object.Name); err != nil {
 			return err
@@ -129,11 +132,7 @@ func roomFor(snapshot *scheduling.Snapshot, pool *scheduling.NodePool, node *sch
 		return room // the replay meets the error again
 	}
 	for _, pod := range daemonPods(snapshot.DaemonSets, object) {
-		for name, quantity := range scheduling.PodRequests(pod) {
-			left := room[name]
-			left.Sub(quantity)
-			room[name] = left
-		}
+		add(room, scheduling.PodRequests(pod), -1)
 	}
 	return room
 }

@@ -39,6 +39,8 @@ func (c *tally) String() string {
 // judge plans the snapshot and replays every choice; it returns what kube-scheduler refuses, one line each.
 func (c *tally) judge(s *scheduling.Snapshot) (refused []string, err error) {
 	ctx := context.Background()
+	c.snapshots++
+	c.pods += len(s.Pods)
 	model, err := scheduling.Compile(s)
 	if err != nil {
 		return nil, fmt.Errorf("compiling: %w", err)
@@ -51,8 +53,6 @@ func (c *tally) judge(s *scheduling.Snapshot) (refused []string, err error) {
 	if err != nil {
 		return []string{err.Error()}, nil
 	}
-	c.snapshots++
-	c.pods += len(s.Pods)
 	for i, choice := range choices {
 		refusals, err := oracle.Replay(ctx, s, plan, choice)
 		if err != nil {

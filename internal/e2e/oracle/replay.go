@@ -93,7 +93,11 @@ func newStage(ctx context.Context, snapshot *scheduling.Snapshot, plan *scheduli
 // play asks and binds in the plan's order.
 func (s *stage) play(ctx context.Context) ([]Refusal, error) {
 	var refusals []Refusal
-	for _, p := range placements(s.plan) {
+	promises, err := placements(s.plan)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range promises {
 		pod, ok := s.pods[p.pod]
 		if !ok {
 			return nil, fmt.Errorf("the plan places pod %s, which the snapshot does not have", p.pod)
@@ -134,18 +138,40 @@ type placement struct {
 	node string
 }
 
-// placements are the plan's promises in the order in which they can be kept.
-func placements(plan *scheduling.Plan) []placement {
-	var out []placement
+// placements are the plan's promises in the order in which they can be kept. A plan whose Order is not just its placed
+// pods, each once, is refused.
+func placements(plan *scheduling.Plan) ([]placement, error) {
+	place := map[scheduling.PodKey]string{}
+	put := func(node string, pods []scheduling.PodKey) error {
+		for _, pod := range pods {
+			if other, twice := place[pod]; twice {
+				return fmt.Errorf("the plan places pod %s on %s and on %s", pod, other, node)
+			}
+			place[pod] = node
+		}
+		return nil
+	}
 	for i := range plan.Existing {
-		for _, pod := range plan.Existing[i].Pods {
-			out = append(out, placement{pod, plan.Existing[i].Name})
+		if err := put(plan.Existing[i].Name, plan.Existing[i].Pods); err != nil {
+			return nil, err
 		}
 	}
 	for i := range plan.NewNodes {
-		for _, pod := range plan.NewNodes[i].Pods {
-			out = append(out, placement{pod, plan.NewNodes[i].Name})
+		if err := put(plan.NewNodes[i].Name, plan.NewNodes[i].Pods); err != nil {
+			return nil, err
 		}
 	}
-	return out
+	var out []placement
+	for _, pod := range plan.Order {
+		node, ok := place[pod]
+		if !ok {
+			return nil, fmt.Errorf("the plan's order has pod %s twice or without a place", pod)
+		}
+		delete(place, pod)
+		out = append(out, placement{pod, node})
+	}
+	if len(place) > 0 {
+		return nil, fmt.Errorf("the plan's order lacks %d placed pods", len(place))
+	}
+	return out, nil
 }

@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -30,6 +31,18 @@ func (j *judge) addObjects(s *scheduling.Snapshot) error {
 		addAll(storage.StorageClasses().Informer(), s.StorageClasses),
 		addAll(storage.CSINodes().Informer(), s.CSINodes),
 	)
+}
+
+// addVolumeLimits adds the CSINode that kubelet and drivers will make for a machine with those attach limits.
+func (j *judge) addVolumeLimits(node string, limits map[string]int32) error {
+	object := &storagev1.CSINode{ObjectMeta: metav1.ObjectMeta{Name: node}}
+	for _, name := range slices.Sorted(maps.Keys(limits)) {
+		count := limits[name]
+		object.Spec.Drivers = append(object.Spec.Drivers, storagev1.CSINodeDriver{
+			Name: name, NodeID: node, Allocatable: &storagev1.VolumeNodeResources{Count: &count},
+		})
+	}
+	return j.objects.Storage().V1().CSINodes().Informer().GetIndexer().Add(object)
 }
 
 func addAll[T any](informer cache.SharedIndexInformer, objects []T) error {

@@ -17,20 +17,16 @@ const catalogName = "all"
 // catalog makes the instance types. Prices follow size, so that the cheapest machine is seldom the largest, but not
 // strictly, so that it sometimes is.
 func (m *maker) catalog() {
-	var types []*cloudprovider.InstanceType
-	for i := range m.number("instance types", 4, 12) {
-		types = append(types, m.instanceType(i))
-	}
-	m.s.Catalogs = map[string][]*cloudprovider.InstanceType{catalogName: types}
+	m.s.Catalogs = map[string][]*cloudprovider.InstanceType{catalogName: list(m, "instance types", 4, 12, m.instanceType)}
 }
 
-func (m *maker) instanceType(i int) *cloudprovider.InstanceType {
+func (m *maker) instanceType() *cloudprovider.InstanceType {
 	cores := choose(m, "cores", 2, 4, 1, 8, 16)
 	gib := cores * choose(m, "GiB per core", 4, 2, 8)
 	pods := choose(m, "pods", 30, 5, 110)
 	family := choose(m, "family", "f1", "f2", "f3")
 	t := &cloudprovider.InstanceType{
-		Name: fmt.Sprintf("%s.%d-%d", family, cores, i),
+		Name: m.name(fmt.Sprintf("%s.%d", family, cores)),
 		Capacity: corev1.ResourceList{
 			corev1.ResourceCPU:              *resource.NewQuantity(int64(cores), resource.DecimalSI),
 			corev1.ResourceMemory:           *resource.NewQuantity(int64(gib)<<30, resource.BinarySI),
@@ -41,6 +37,9 @@ func (m *maker) instanceType(i int) *cloudprovider.InstanceType {
 	}
 	if m.with(Extended, "has gpu", 25) {
 		t.Capacity[gpuName] = *resource.NewQuantity(int64(m.number("gpus", 1, 4)), resource.DecimalSI)
+	}
+	if m.has(Volumes) && m.with(AttachLimits, "attach limit", 50) {
+		t.VolumeLimits = map[string]int32{driver: int32(m.number("attachable", 1, 4))}
 	}
 	zones := m.zones
 	if m.chance("not in all zones", 25) {

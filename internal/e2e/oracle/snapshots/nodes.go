@@ -1,7 +1,6 @@
 package snapshots
 
 import (
-	"fmt"
 	"maps"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -18,8 +17,8 @@ func (m *maker) daemons() {
 	if !m.has(Daemons) {
 		return
 	}
-	for i := range m.number("daemon sets", 0, 2) {
-		name := fmt.Sprintf("ds%d", i)
+	m.s.DaemonSets = list(m, "daemon sets", 0, 2, func() *appsv1.DaemonSet {
+		name := m.name("ds")
 		set := &appsv1.DaemonSet{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, UID: types.UID(name)}}
 		template := &set.Spec.Template
 		template.Labels = map[string]string{appLabel: name}
@@ -43,17 +42,15 @@ func (m *maker) daemons() {
 		if m.with(Ports, "daemon port", 20) {
 			template.Spec.Containers[0].Ports = []corev1.ContainerPort{{ContainerPort: 80, HostPort: 80, Protocol: corev1.ProtocolTCP}}
 		}
-		m.s.DaemonSets = append(m.s.DaemonSets, set)
-	}
+		return set
+	})
 }
 
 func (m *maker) nodes() {
 	if !m.has(Nodes) {
 		return
 	}
-	for i := range m.number("nodes", 0, 6) {
-		m.s.Nodes = append(m.s.Nodes, m.node(fmt.Sprintf("node-%d", i)))
-	}
+	m.s.Nodes = list(m, "nodes", 0, 6, func() scheduling.Node { return m.node(m.name("node")) })
 }
 
 // node is a machine in one of the phases of its life.
@@ -177,13 +174,15 @@ func (m *maker) occupy(n *scheduling.Node) {
 		}, Spec: *set.Spec.Template.Spec.DeepCopy()}
 		add(pod)
 	}
-	for range m.number("bound pods", 0, 4) {
+	for _, pod := range list(m, "bound pods", 0, 4, func() *corev1.Pod {
 		t := m.templates[m.number("bound workload", 0, len(m.templates)-1)]
 		pod := m.instance(t)
 		m.settle(pod, n)
 		if m.chance("terminating", 8) {
 			pod.DeletionTimestamp = &metav1.Time{Time: m.s.Time}
 		}
+		return pod
+	}) {
 		add(pod)
 	}
 }

@@ -1,8 +1,6 @@
 package snapshots
 
 import (
-	"fmt"
-
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -11,14 +9,14 @@ import (
 )
 
 func (m *maker) pools() {
-	n := 1
+	most := 1
 	if m.has(Pools) {
-		n = m.number("pools", 1, 3)
+		most = 3
 	}
-	for i := range n {
-		pool := m.pool(fmt.Sprintf("pool-%d", i))
-		m.s.NodePools = append(m.s.NodePools, scheduling.NodePool{Key: v1.NewPoolKey(pool.Name), Object: pool, Catalog: catalogName})
-	}
+	m.s.NodePools = list(m, "pools", 1, most, func() scheduling.NodePool {
+		pool := m.pool(m.name("pool"))
+		return scheduling.NodePool{Key: v1.NewPoolKey(pool.Name), Object: pool, Catalog: catalogName}
+	})
 }
 
 func (m *maker) pool(name string) *v1.NodePool {

@@ -32,7 +32,7 @@ const gpuName = corev1.ResourceName("example.com/gpu")
 // Of makes snapshots with at most the features given.
 func Of(features []Feature) *rapid.Generator[*scheduling.Snapshot] {
 	return rapid.Custom(func(t *rapid.T) *scheduling.Snapshot {
-		m := &maker{t: t, features: features, s: &scheduling.Snapshot{
+		m := &maker{t: t, features: features, serial: map[string]int{}, s: &scheduling.Snapshot{
 			Time:       time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC),
 			Vocabulary: requirements.CoreVocabulary().Merge(requirements.Vocabulary{WellKnown: []string{familyKey, coresKey}}),
 		}}
@@ -57,8 +57,8 @@ type maker struct {
 	zones    []string
 	// templates of the workloads; bound and waiting pods are made from them.
 	templates []*template
-	// machines the nodes are made of.
-	serial int
+	// serial numbers the names of objects.
+	serial map[string]int
 }
 
 func (m *maker) has(f Feature) bool { return slices.Contains(m.features, f) }
@@ -92,16 +92,27 @@ func some[T any](m *maker, label string, list []T) []T {
 	return out
 }
 
+// list draws between low and high elements, each by itself, so that shrinking can leave out any of them.
+func list[T any](m *maker, label string, low, high int, element func() T) []T {
+	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) T {
+		outer := m.t
+		m.t = t
+		defer func() { m.t = outer }()
+		return element()
+	}), low, high).Draw(m.t, label)
+}
+
 // distinct is the list without repetitions.
 func distinct(list []string) []string {
 	slices.Sort(list)
 	return slices.Compact(list)
 }
 
-// name numbers the snapshot's objects.
+// name is the prefix with a number, from 0.
 func (m *maker) name(prefix string) string {
-	m.serial++
-	return fmt.Sprintf("%s-%d", prefix, m.serial)
+	n := m.serial[prefix]
+	m.serial[prefix]++
+	return fmt.Sprintf("%s-%d", prefix, n)
 }
 
 func amount(text string) resource.Quantity { return resource.MustParse(text) }

@@ -50,7 +50,7 @@ func (m *maker) podSelector(t *template) *metav1.LabelSelector {
 		return &metav1.LabelSelector{MatchLabels: map[string]string{groupLabel: choose(m, "selected group", "g1", "g2")}}
 	case 6:
 		return &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{
-			Key: appLabel, Operator: choose(m, "selector operator", metav1.LabelSelectorOpIn, metav1.LabelSelectorOpNotIn), Values: []string{choose(m, "selected app", "w0", "w1", "w2")},
+			Key: appLabel, Operator: choose(m, "selector operator", metav1.LabelSelectorOpIn, metav1.LabelSelectorOpNotIn), Values: []string{choose(m, "selected app", "w-0", "w-1", "w-2")},
 		}}}
 	case 7:
 		if m.chance("odd selector", 40) {

@@ -36,12 +36,12 @@ type template struct {
 
 func (m *maker) workloads() {
 	left := mostPods
-	for i := range m.number("workloads", 1, mostWorkloads) {
-		t := m.template(fmt.Sprintf("w%d", i))
+	m.templates = list(m, "workloads", 1, mostWorkloads, func() *template {
+		t := m.template(m.name("w"))
 		t.replicas = min(m.number("replicas", 1, mostReplicas), left)
 		left -= t.replicas
-		m.templates = append(m.templates, t)
-	}
+		return t
+	})
 }
 
 func (m *maker) template(app string) *template {
