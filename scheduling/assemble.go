@@ -169,7 +169,7 @@ func (m *Model) leeway(mc *machine, loads []binding) (rows, slots bitset, claim 
 		f := m.profileFor(b.stage, mc)
 		rows.and(f.rows)
 		slots.and(f.slots)
-		claim = claim.Merge(f.demand)
+		claim = claim.Merge(f.demand.set())
 	}
 	for r := range mc.labels.All {
 		if _, stated := c.typeKeys[r.Key()]; stated {
@@ -193,16 +193,54 @@ func (m *Model) leeway(mc *machine, loads []binding) (rows, slots bitset, claim 
 	if ruled {
 		claim = claim.Merge(m.pin(mc, rows, slots))
 	}
-	if p.table.split {
-		// What a type holds depends on where it is bought: the claim leaves open only where the plan bought it.
-		bought := &c.slots[mc.slot]
+	m.keepProduct(p, mc, slots)
+	return rows, slots, claim
+}
+
+// keepProduct narrows the slots to what a claim can say: some zones, some capacity types, and every combination of them
+// that is sold. Where not all combinations will do, or what a type holds depends on where it is bought, the zone and
+// capacity type of the plan are all that is left.
+func (m *Model) keepProduct(p *pool, mc *machine, slots bitset) {
+	c := p.table.catalog
+	bought := &c.slots[mc.slot]
+	if !p.table.split && isProduct(c, slots) {
+		return
+	}
+	keep := func(same func(s *slot) bool) bitset {
+		out := slots.clone()
 		for s := range slots.members {
-			if c.slots[s].zone != bought.zone || c.slots[s].capacityType != bought.capacityType {
-				slots.clear(s)
+			if !same(&c.slots[s]) {
+				out.clear(s)
+			}
+		}
+		return out
+	}
+	if !p.table.split {
+		for _, narrowed := range []bitset{
+			keep(func(s *slot) bool { return s.capacityType == bought.capacityType }),
+			keep(func(s *slot) bool { return s.zone == bought.zone }),
+		} {
+			if isProduct(c, narrowed) {
+				copy(slots, narrowed)
+				return
 			}
 		}
 	}
-	return rows, slots, claim
+	copy(slots, keep(func(s *slot) bool { return s.zone == bought.zone && s.capacityType == bought.capacityType }))
+}
+
+// isProduct reports whether the slots are all those of the catalog whose zone and capacity type are among theirs.
+func isProduct(c *catalog, slots bitset) bool {
+	zones, types := map[string]bool{}, map[string]bool{}
+	for s := range slots.members {
+		zones[c.slots[s].zone], types[c.slots[s].capacityType] = true, true
+	}
+	for s := range c.slots {
+		if !slots.has(s) && zones[c.slots[s].zone] && types[c.slots[s].capacityType] {
+			return false
+		}
+	}
+	return true
 }
 
 // pin narrows rows and slots to the machines that topology rules can't tell from the planned one, and returns the

@@ -51,7 +51,7 @@ func (m *Model) certificate(pf *proof) *Certificate {
 	out := &Certificate{}
 	for i, it := range pf.p.items {
 		out.Classes = append(out.Classes, CertificateClass{
-			Requests: PodRequests(m.classes[it.class].sample), Count: it.count, Value: float64(pf.v.item[i]) / nanoPerUSD,
+			Requests: m.certificateRequests(m.classes[it.class]), Count: it.count, Value: float64(pf.v.item[i]) / nanoPerUSD,
 		})
 	}
 	written := map[string]bool{}

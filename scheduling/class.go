@@ -39,12 +39,14 @@ type class struct {
 type shape struct {
 	tolerations []corev1.Toleration
 	// terms are the alternatives of node selector and required node affinity (SCH-063); never empty in a valid shape.
-	terms []requirements.Set
+	terms []needs
 	// preferred node affinity, heaviest first.
 	preferred []preference
 	// requests of the pods, for shapes with preferences; else those of one of its classes.
 	requests []int64
 	invalid  error
+	// volumes are what the pods ask for with their volumes.
+	volumes podVolumes
 	// demands are what the shape could use of the pools, in stages: a class uses the first whose machines are large
 	// enough, and falls back to later ones where limits leave it no room.
 	demands []stage
@@ -52,7 +54,7 @@ type shape struct {
 
 type preference struct {
 	weight int32
-	set    requirements.Set
+	set    needs
 }
 
 // preferring reports whether the pod prefers some nodes.
@@ -67,6 +69,16 @@ func (m *Model) newShape(sample *corev1.Pod, requests []int64) *shape {
 	if s.terms, s.invalid = m.requiredTerms(&sample.Spec); s.invalid != nil {
 		return s
 	}
+	if len(sample.Spec.Volumes) > 0 {
+		if s.volumes, s.invalid = m.volumes.of(sample); s.invalid != nil {
+			return s
+		}
+		for _, list := range [][]requirements.Set{s.volumes.alternatives, s.volumes.onNodes} {
+			for _, a := range list {
+				m.ask(needsOf(a))
+			}
+		}
+	}
 	s.preferred = m.preferences(&sample.Spec)
 	for _, term := range s.terms {
 		m.ask(term)
@@ -77,16 +89,16 @@ func (m *Model) newShape(sample *corev1.Pod, requests []int64) *shape {
 
 // requiredTerms are the alternatives a pod's node selector and required node affinity leave. A term without
 // expressions matches nothing, as in Kubernetes (SCH-064); without any affinity there is one alternative.
-func (m *Model) requiredTerms(spec *corev1.PodSpec) ([]requirements.Set, error) {
+func (m *Model) requiredTerms(spec *corev1.PodSpec) ([]needs, error) {
 	if errs := requirements.ValidatePodSpec(spec, m.podVocab, field.NewPath("spec")); len(errs) > 0 {
 		return nil, errs.ToAggregate()
 	}
-	selector := m.vocab.FromLabels(spec.NodeSelector)
+	selector := needsOf(m.vocab.FromLabels(spec.NodeSelector))
 	affinity := spec.Affinity
 	if affinity == nil || affinity.NodeAffinity == nil || affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution == nil {
-		return []requirements.Set{selector}, nil
+		return []needs{selector}, nil
 	}
-	var terms []requirements.Set
+	var terms []needs
 	var contradiction error
 	list := affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms
 	for i := range list {
@@ -98,11 +110,12 @@ func (m *Model) requiredTerms(spec *corev1.PodSpec) ([]requirements.Set, error) 
 			contradiction = fmt.Errorf("required node affinity term %d: %w", i, err)
 			continue
 		}
-		if merged, key, ok := both(selector, set); ok {
-			terms = append(terms, merged)
-		} else {
-			contradiction = fmt.Errorf("required node affinity term %d and the node selector exclude each other at label %s", i, key)
+		term := selector.and(set)
+		if key := term.conflict(); key != "" {
+			contradiction = fmt.Errorf("required node affinity term %d, with the node selector, asks for what excludes each other at label %s", i, key)
+			continue
 		}
+		terms = append(terms, term)
 	}
 	if len(terms) == 0 {
 		if contradiction != nil {
@@ -114,20 +127,16 @@ func (m *Model) requiredTerms(spec *corev1.PodSpec) ([]requirements.Set, error) 
 }
 
 // termSet reads the expressions of one node affinity term.
-func (m *Model) termSet(expressions []corev1.NodeSelectorRequirement) (requirements.Set, error) {
-	var out requirements.Set
+func (m *Model) termSet(expressions []corev1.NodeSelectorRequirement) (needs, error) {
+	list := make([]requirements.Requirement, 0, len(expressions))
 	for i := range expressions {
 		r, err := m.vocab.ParseNodeSelectorRequirement(expressions[i])
 		if err != nil {
-			return requirements.Set{}, err
+			return nil, err
 		}
-		set, key, ok := both(out, requirements.NewSet(r))
-		if !ok {
-			return requirements.Set{}, fmt.Errorf("its expressions on label %s exclude each other", key)
-		}
-		out = set
+		list = append(list, r)
 	}
-	return out, nil
+	return newNeeds(list...), nil
 }
 
 // preferences are the preferred node affinity terms, heaviest first, then in the pod's order. They are wishes: one

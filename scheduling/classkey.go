@@ -11,6 +11,7 @@ import (
 // text and become one class. It keeps its buffers between pods: classing a pod allocates nothing once they have grown.
 type keyWriter struct {
 	resources *resourceTable
+	volumes   *volumeIndex
 	requests  []int64
 	buf       []byte
 	keys      []string
@@ -36,6 +37,9 @@ func (w *keyWriter) write(pod *corev1.Pod) []byte {
 		w.number(0)
 	}
 	w.tolerations(spec.Tolerations)
+	if len(spec.Volumes) > 0 {
+		w.buf = w.volumes.text(pod, w.buf)
+	}
 	w.shapeEnd = len(w.buf)
 	if spec.Priority != nil {
 		w.number(int64(*spec.Priority))

@@ -20,7 +20,7 @@ type daemon struct {
 	requests    []int64
 	tolerations []corev1.Toleration
 	// terms are the alternatives of its node selector and required node affinity; preferences play no part (SCH-151).
-	terms []requirements.Set
+	terms []needs
 }
 
 // representatives finds, per DaemonSet UID, the newest of its bound pods: admission may have changed them.
@@ -135,9 +135,9 @@ func (m *Model) daemonMasks(p *pool, c *catalog) []daemonMask {
 	return out
 }
 
-func (m *Model) daemonTerm(have, term requirements.Set, c *catalog) (variants, slots bitset, ok bool) {
+func (m *Model) daemonTerm(have requirements.Set, term needs, c *catalog) (variants, slots bitset, ok bool) {
 	variants, slots = c.allVariants.clone(), c.allSlots.clone()
-	for r := range term.All {
+	for _, r := range term {
 		key := r.Key()
 		if have.Has(key) && !meets(have, r) {
 			return nil, nil, false
@@ -169,6 +169,7 @@ func (m *Model) tableFor(p *pool, catalogName string) *table {
 	alloc, taken := make([]int64, dims), make([]int64, dims)
 	for v := range c.variants {
 		m.resources.capacityVector(c.variants[v].allocatable, alloc)
+		m.resources.attachRoom(alloc, typeLimit(c.types[c.variants[v].typ]))
 		for _, slots := range slotGroups(masks, v, len(c.slots)) {
 			clear(taken)
 			first := 0

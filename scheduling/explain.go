@@ -7,8 +7,6 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-
-	"github.com/drawknife/drawknife/api/requirements"
 )
 
 // writeUnschedulable lists the pods that are still waiting, with reasons made once per class.
@@ -72,7 +70,7 @@ func (t *Trial) explainPool(c *class, pl int32) Reason {
 		return Reason{Pool: p.key, Code: ReasonNoInstanceTypes, Detail: fmt.Sprintf("the pool's own requirements leave none of its %d instance types with an available offering", len(p.table.catalog.types))}
 	}
 	var refused *Reason
-	for _, term := range s.terms {
+	for _, term := range s.placeTerms() {
 		if r := m.explainTerm(p, term); r != nil {
 			if refused == nil {
 				refused = r
@@ -81,12 +79,15 @@ func (t *Trial) explainPool(c *class, pl int32) Reason {
 		}
 		return t.explainTypes(c, pl, term)
 	}
+	if refused == nil {
+		return Reason{Pool: p.key, Code: ReasonRequirements, Detail: "incompatible requirements: the pod and its volumes exclude each other's places"}
+	}
 	return *refused
 }
 
 // explainTerm is why the pool itself, machines aside, excludes the demand; nil if it doesn't.
-func (m *Model) explainTerm(p *pool, term requirements.Set) *Reason {
-	for r := range term.All {
+func (m *Model) explainTerm(p *pool, term needs) *Reason {
+	for _, r := range term {
 		if reason := m.demandKey(p, r); reason != nil {
 			return reason
 		}
@@ -95,13 +96,16 @@ func (m *Model) explainTerm(p *pool, term requirements.Set) *Reason {
 }
 
 // explainTypes counts which check rules out each instance type of the pool.
-func (t *Trial) explainTypes(c *class, pl int32, term requirements.Set) Reason {
+func (t *Trial) explainTypes(c *class, pl int32, term needs) Reason {
 	m := t.m
 	p := m.pools[pl]
 	tb := p.table
 	rows, slots := fullBitset(len(tb.rows)), tb.catalog.allSlots.clone()
-	for r := range p.template.Merge(term).All {
+	for r := range p.template.All {
 		m.narrow(p, r, rows, slots)
+	}
+	for _, r := range term {
+		m.narrow(p, p.template.Get(r.Key()).Intersect(r), rows, slots)
 	}
 	dims := m.resources.len()
 	out := Reason{Pool: p.key, Code: ReasonInstanceTypes, Requests: m.resources.list(c.requests)}

@@ -233,7 +233,7 @@ func (m *Model) repackBins(ctx context.Context, p *problem, g *packing, v *value
 			counts[l.item] += int(l.count)
 		}
 	}
-	sub, itemOf := p.subproblem(counts, v)
+	sub, itemOf, optionOf := p.subproblem(counts, v)
 	subV := m.findValues(ctx, sub)
 	k := newPacker(m, sub, subV, nil)
 	packed := k.pack(ctx)
@@ -255,6 +255,7 @@ func (m *Model) repackBins(ctx context.Context, p *problem, g *packing, v *value
 		}
 	}
 	for _, b := range packed.bins {
+		b.option = optionOf[b.option]
 		for i := range b.load {
 			b.load[i].item = itemOf[b.load[i].item]
 		}
@@ -268,8 +269,9 @@ func (m *Model) repackBins(ctx context.Context, p *problem, g *packing, v *value
 // hopeful is the least share of its price that an option's filling could be worth for it to be of use in repacking.
 const hopeful = 0.7
 
-// subproblem is the packing of some of the items, with those options that may be of use, in the same order.
-func (p *problem) subproblem(counts map[int32]int, v *values) (sub *problem, itemOf []int32) {
+// subproblem is the packing of some of the items, with those options that may be of use, in the same order. itemOf and
+// optionOf give the numbers that its items and options have in p.
+func (p *problem) subproblem(counts map[int32]int, v *values) (sub *problem, itemOf, optionOf []int32) {
 	sub = &problem{dims: p.dims, assigned: p.assigned, cells: p.cells}
 	for i := range p.items {
 		if n := counts[int32(i)]; n > 0 {
@@ -293,7 +295,8 @@ func (p *problem) subproblem(counts map[int32]int, v *values) (sub *problem, ite
 		}
 		if !opt.open.empty() {
 			sub.options = append(sub.options, opt)
+			optionOf = append(optionOf, int32(o))
 		}
 	}
-	return sub, itemOf
+	return sub, itemOf, optionOf
 }

@@ -49,7 +49,8 @@ type Model struct {
 	topologyIndex *topologyIndex
 	base          *topologyState
 	// reach is indexed [shape][topology key]: see reachable.
-	reach [][][]int32
+	reach   [][][]int32
+	volumes *volumeIndex
 	// pods are the waiting pods, then the placeholders.
 	pods []*corev1.Pod
 	// free is indexed [node*resources+resource].
@@ -89,11 +90,12 @@ func compile(s *Snapshot, previous *Model) (*Model, error) {
 	if err := checkObjects(s); err != nil {
 		return nil, err
 	}
+	m.volumes = newVolumeIndex(s, m.vocab, volumeSupport{topologyKeys: s.UnsupportedVolumeTopologyKeys, drivers: s.UnsupportedVolumeDrivers})
 	m.collectResources(s)
 	if err := m.compileCatalogs(s, previous); err != nil {
 		return nil, err
 	}
-	w := &keyWriter{resources: m.resources, requests: make([]int64, m.resources.len())}
+	w := &keyWriter{resources: m.resources, volumes: m.volumes, requests: make([]int64, m.resources.len())}
 	m.pods = s.Pods
 	if len(s.Placeholders) > 0 {
 		m.pods = slices.Concat(s.Pods, s.Placeholders)
@@ -132,11 +134,13 @@ func (m *Model) collectResources(s *Snapshot) {
 	for _, list := range [][]*corev1.Pod{s.Pods, s.Placeholders} {
 		for _, pod := range list {
 			resourceNames(pod, names)
+			m.attachNames(pod, names)
 		}
 	}
 	for i := range s.Nodes {
 		for _, pod := range s.Nodes[i].Pods {
 			resourceNames(pod, names)
+			m.attachNames(pod, names)
 		}
 	}
 	for _, set := range s.DaemonSets {
@@ -199,9 +203,9 @@ func (m *Model) compileDaemons(s *Snapshot) {
 	}
 }
 
-func (m *Model) ask(set requirements.Set) {
-	for _, key := range set.Keys() {
-		m.askedKeys[key] = true
+func (m *Model) ask(n needs) {
+	for _, r := range n {
+		m.askedKeys[r.Key()] = true
 	}
 }
 
@@ -319,6 +323,9 @@ func (m *Model) classOf(pod *corev1.Pod, w *keyWriter, placeholder bool) int32 {
 	}
 	if c.invalid == nil {
 		c.invalid = ruleErr
+	}
+	if c.invalid == nil {
+		c.readVolumes(m)
 	}
 	at := int32(len(m.classes))
 	m.classes = append(m.classes, c)

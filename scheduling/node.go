@@ -123,6 +123,7 @@ func (m *Model) compileNodes(s *Snapshot, classes [][]int32) error {
 		return cmp.Or(boolCompare(views[b].initialized, views[a].initialized), cmp.Compare(s.Nodes[a].Name, s.Nodes[b].Name))
 	})
 	m.nodeIndex = make(map[string]int, len(s.Nodes))
+	volumeLimits := nodeLimits(s)
 	groups := map[string]int32{}
 	for _, i := range order {
 		n, view := &s.Nodes[i], &views[i]
@@ -137,7 +138,12 @@ func (m *Model) compileNodes(s *Snapshot, classes [][]int32) error {
 		compiled.group = m.groupOf(view, groups)
 		free := make([]int64, dims)
 		m.resources.capacityVector(view.allocatable, free)
+		m.resources.attachRoom(free, func(driver string) (int64, bool) {
+			n, ok := volumeLimits[n.Name][driver]
+			return n, ok
+		})
 		m.chargePods(n, classes[i], &compiled, free)
+		m.giveBackShared(n.Pods, free)
 		m.reserveDaemons(n, compiled.group, free)
 		for _, f := range free {
 			if f < 0 {
@@ -163,7 +169,7 @@ func boolCompare(a, b bool) int {
 // chargePods takes the bound pods off the machine's free amounts and notes those that could move.
 func (m *Model) chargePods(n *Node, classes []int32, into *node, free []int64) {
 	for i, pod := range n.Pods {
-		if pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
+		if terminal(pod) {
 			continue
 		}
 		addScaled(free, m.classes[classes[i]].requests, -1)
@@ -180,28 +186,30 @@ func staticPod(pod *corev1.Pod) bool {
 	return owner != nil && owner.Kind == "Node" && owner.APIVersion == "v1"
 }
 
-// reserveDaemons keeps room for the DaemonSet pods that belong on the machine but are not bound to it yet (SCH-154).
+// reserveDaemons keeps room for the DaemonSet pods that belong on the machine but are not bound to it yet (SCH-154): for
+// each DaemonSet what it wants beyond what its own pods there hold.
 func (m *Model) reserveDaemons(n *Node, group int32, free []int64) {
 	if len(m.daemonSets) == 0 {
 		return
 	}
-	missing, bound := make([]int64, len(free)), make([]int64, len(free))
 	g := &m.groups[group]
+	held := make([]int64, len(free))
 	for i := range m.daemonSets {
 		d := &m.daemonSets[i]
-		if untolerated(d.tolerations, g.taints, true) == nil && slices.ContainsFunc(d.terms, func(t requirements.Set) bool { return labelsMeet(g.labels, t) }) {
-			addScaled(missing, d.requests, 1)
+		if untolerated(d.tolerations, g.taints, true) != nil || !anyMetBy(d.terms, g.labels) {
+			continue
 		}
-	}
-	held := make([]int64, len(free))
-	for _, pod := range n.Pods {
-		if _, ok := daemonOwner(pod); ok {
-			m.resources.requestVector(PodRequests(pod), held)
-			addScaled(bound, held, 1)
+		clear(held)
+		for _, pod := range n.Pods {
+			if uid, ok := daemonOwner(pod); ok && uid == d.set.UID {
+				own := make([]int64, len(free))
+				m.resources.requestVector(PodRequests(pod), own)
+				addScaled(held, own, 1)
+			}
 		}
-	}
-	for d := range free {
-		free[d] -= max(missing[d]-bound[d], 0)
+		for r := range free {
+			free[r] -= max(d.requests[r]-held[r], 0)
+		}
 	}
 }
 
@@ -230,16 +238,6 @@ func (m *Model) groupOf(view *nodeView, groups map[string]int32) int32 {
 	return g
 }
 
-// labelsMeet reports whether a machine with these labels, all it will ever have, meets the demand.
-func labelsMeet(labels, demand requirements.Set) bool {
-	for r := range demand.All {
-		if !meets(labels, r) {
-			return false
-		}
-	}
-	return true
-}
-
 // How machines of a group take pods of a shape, resources aside.
 const (
 	fitUnknown uint32 = iota
@@ -261,10 +259,10 @@ func (m *Model) fitOf(group, shape int32) uint32 {
 	fit := fitFully
 	switch {
 	case s.invalid != nil, untolerated(s.tolerations, g.taints, true) != nil,
-		!slices.ContainsFunc(s.terms, func(t requirements.Set) bool { return labelsMeet(g.labels, t) }):
+		!anyMetBy(s.terms, g.labels), !s.volumes.onExisting(g):
 		fit = fitNever
 	case untolerated(s.tolerations, g.taints, false) != nil,
-		slices.ContainsFunc(s.preferred, func(p preference) bool { return !labelsMeet(g.labels, p.set) }):
+		slices.ContainsFunc(s.preferred, func(p preference) bool { return !p.set.metBy(g.labels) }):
 		fit = fitGivingUp
 	}
 	cell.Store(fit)

@@ -62,7 +62,7 @@ type pool struct {
 type profile struct {
 	rows, slots bitset
 	// demand it was made for.
-	demand requirements.Set
+	demand needs
 	// open are requirements on keys for which the pool or a type leaves several values: machines carry the
 	// intersection of all their pods'. Sorted by key.
 	open []requirements.Requirement
@@ -184,10 +184,10 @@ func (m *Model) sellable(t *table, row int, slots bitset) bool {
 
 // profileOf returns the number of the profile for a demand on the pool, or -1 and why no machine of the pool can meet
 // it.
-func (m *Model) profileOf(p *pool, demand requirements.Set) (int, *Reason) {
+func (m *Model) profileOf(p *pool, demand needs) (int, *Reason) {
 	rows, slots := p.rows.clone(), p.slots.clone()
 	var open []requirements.Requirement
-	for r := range demand.All {
+	for _, r := range demand {
 		key := r.Key()
 		if reason := m.demandKey(p, r); reason != nil {
 			return -1, reason

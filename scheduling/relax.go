@@ -39,7 +39,7 @@ func (t *Trial) brokenWishes(b binding, note func(code, detail string)) {
 	s := m.shapes[c.shape]
 	labels, taints := t.hostView(b.host)
 	for _, p := range s.preferred {
-		if !labelsMeet(labels, p.set) {
+		if !p.set.metBy(labels) {
 			note("PreferredNodeAffinity", fmt.Sprintf("weight %d: %s", p.weight, p.set))
 		}
 	}

@@ -131,7 +131,7 @@ func canonical(list corev1.ResourceList) corev1.ResourceList {
 func (t *resourceTable) list(v []int64) corev1.ResourceList {
 	out := make(corev1.ResourceList, len(v))
 	for i, amount := range v {
-		if amount != 0 {
+		if amount != 0 && !strings.HasPrefix(string(t.names[i]), attachPrefix) {
 			out[t.names[i]] = quantity(t.names[i], amount)
 		}
 	}

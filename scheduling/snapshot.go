@@ -53,6 +53,12 @@ type Snapshot struct {
 	PersistentVolumes      []*corev1.PersistentVolume      `json:"persistentVolumes,omitempty"`
 	StorageClasses         []*storagev1.StorageClass       `json:"storageClasses,omitempty"`
 	CSINodes               []*storagev1.CSINode            `json:"csiNodes,omitempty"`
+
+	// UnsupportedVolumeTopologyKeys and UnsupportedVolumeDrivers are what the provider's machines can't do for volumes:
+	// label keys in a StorageClass's allowed topologies that no machine of theirs meets, and CSI drivers whose volumes
+	// none can attach. Pods that need them are refused with a reason.
+	UnsupportedVolumeTopologyKeys []string `json:"unsupportedVolumeTopologyKeys,omitempty"`
+	UnsupportedVolumeDrivers      []string `json:"unsupportedVolumeDrivers,omitempty"`
 }
 
 // NodePool is a pool of the API with what planning needs beside it.

@@ -3,8 +3,6 @@ package scheduling
 import (
 	"math"
 	"slices"
-
-	"github.com/drawknife/drawknife/api/requirements"
 )
 
 // stage is one way to give pods a new machine: profiles of one or several pools that count as equally good, so that
@@ -55,7 +53,7 @@ func (m *Model) stagesOf(s *shape) []stage {
 
 // level is a set of demands that count as equally good.
 type level struct {
-	terms  []requirements.Set
+	terms  []needs
 	gaveUp sacrifice
 	kept   float64
 }
@@ -69,11 +67,12 @@ func (m *Model) levels(s *shape) []level {
 	for _, p := range s.preferred {
 		total += p.weight
 	}
-	terms := s.terms
+	place := s.placeTerms()
+	terms := place
 	for _, p := range s.preferred {
-		var with []requirements.Set
+		var with []needs
 		for _, term := range terms {
-			if narrowed, _, ok := both(term, p.set); ok && m.anyMachine(s, narrowed) {
+			if narrowed := term.and(p.set); narrowed.conflict() == "" && m.anyMachine(s, narrowed) {
 				with = append(with, narrowed)
 			}
 		}
@@ -92,7 +91,7 @@ func (m *Model) levels(s *shape) []level {
 	if len(s.preferred) > 0 {
 		gaveUp = sacrificePreferences
 	}
-	return append(out, level{s.terms, gaveUp, 0}, level{s.terms, sacrificeSoftTaints, 0})
+	return append(out, level{place, gaveUp, 0}, level{place, sacrificeSoftTaints, 0})
 }
 
 // usesOf adds the pool's profiles for the level's alternatives.
@@ -115,7 +114,7 @@ func (m *Model) usesOf(uses []use, pool int32, s *shape, l level) []use {
 	return uses
 }
 
-func (m *Model) anyMachine(s *shape, demand requirements.Set) bool {
+func (m *Model) anyMachine(s *shape, demand needs) bool {
 	for _, p := range m.pools {
 		if p.table == nil || untolerated(s.tolerations, p.taints, false) != nil {
 			continue

@@ -9,8 +9,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
-
-	"github.com/drawknife/drawknife/api/requirements"
 )
 
 // Topology constraints are rules about counts: how many pods of a certain kind are in a domain, a domain being all
@@ -54,7 +52,7 @@ const hostnameKey = -1
 // nodeFilter is the part of a spread constraint that says which machines count (SCH-120). The zero value counts all.
 type nodeFilter struct {
 	// terms are alternatives of the owner's node selector and required affinity; nil for all machines.
-	terms []requirements.Set
+	terms []needs
 	// tolerations of the owner are looked at if taints is true.
 	taints      bool
 	tolerations []corev1.Toleration
@@ -231,7 +229,7 @@ func (x *topologyIndex) filterOf(c *corev1.TopologySpreadConstraint, pod *corev1
 		if err != nil {
 			return f, err
 		}
-		if len(terms) > 1 || terms[0].Len() > 0 {
+		if len(terms) > 1 || len(terms[0]) > 0 {
 			f.terms = terms
 			for _, t := range terms {
 				f.text += t.String() + " or "
@@ -440,7 +438,9 @@ func (x *topologyIndex) finish() {
 	pinned := slices.Clone(m.topologyKeys)
 	for i := range m.topology {
 		for _, term := range m.topology[i].filter.terms {
-			pinned = append(pinned, term.Keys()...)
+			for _, r := range term {
+				pinned = append(pinned, r.Key())
+			}
 		}
 	}
 	slices.Sort(pinned)

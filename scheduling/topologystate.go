@@ -181,7 +181,7 @@ func (h *hostState) ignored(group int32) bool {
 
 // accepts reports whether the filter takes notice of a machine.
 func (f *nodeFilter) accepts(labels requirements.Set, taints []corev1.Taint) bool {
-	if f.terms != nil && !slices.ContainsFunc(f.terms, func(t requirements.Set) bool { return labelsMeet(labels, t) }) {
+	if f.terms != nil && !anyMetBy(f.terms, labels) {
 		return false
 	}
 	return !f.taints || untolerated(f.tolerations, taints, true) == nil

@@ -1,0 +1,147 @@
+package scheduling
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/drawknife/drawknife/api/requirements"
+	"github.com/drawknife/drawknife/cloudprovider"
+)
+
+// Room for attached volumes is reckoned like any other resource: one for each CSI driver that a pod of the snapshot
+// uses, of which a volume takes one (SCH-105, SCH-106). A volume that several pods of one machine share is counted
+// once on the machines there are; among pods yet to be placed it is counted for each, which may leave room unused but
+// never promises room that is not there.
+
+// attachPrefix begins the names of these resources; they never leave the planner but for certificates.
+const attachPrefix = "attachable-volumes-csi-"
+
+// manyVolumes is the room of machines that state no limit.
+const manyVolumes = math.MaxInt32
+
+func attachResource(driver string) corev1.ResourceName {
+	return corev1.ResourceName(attachPrefix + driver)
+}
+
+// attachNames adds a resource for each driver whose volumes the pod attaches.
+func (m *Model) attachNames(pod *corev1.Pod, into map[corev1.ResourceName]struct{}) {
+	if len(pod.Spec.Volumes) == 0 {
+		return
+	}
+	for _, claim := range m.volumes.attached(pod) {
+		into[attachResource(claim.driver)] = struct{}{}
+	}
+}
+
+// addAttachments adds what the pod attaches to its requests.
+func (t *resourceTable) addAttachments(claims []volumeClaim, requests []int64) {
+	for _, c := range claims {
+		if at, ok := t.index[attachResource(c.driver)]; ok {
+			requests[at]++
+		}
+	}
+}
+
+// attachRoom fills in the room for volumes of a machine with the given limits by driver.
+func (t *resourceTable) attachRoom(into []int64, limit func(driver string) (int64, bool)) {
+	for at, name := range t.names {
+		driver, ok := strings.CutPrefix(string(name), attachPrefix)
+		if !ok {
+			continue
+		}
+		into[at] = manyVolumes
+		if n, limited := limit(driver); limited {
+			into[at] = n
+		}
+	}
+}
+
+// typeLimit reads an instance type's limits.
+func typeLimit(it *cloudprovider.InstanceType) func(string) (int64, bool) {
+	return func(driver string) (int64, bool) {
+		n, ok := it.VolumeLimits[driver]
+		return int64(n), ok
+	}
+}
+
+// nodeLimits are the CSINodes' limits by machine and driver.
+func nodeLimits(s *Snapshot) map[string]map[string]int64 {
+	out := make(map[string]map[string]int64, len(s.CSINodes))
+	for _, n := range s.CSINodes {
+		out[n.Name] = nodeVolumeLimits(n)
+	}
+	return out
+}
+
+// giveBackShared corrects a machine's room for volumes that several of its pods share: each counts once.
+func (m *Model) giveBackShared(pods []*corev1.Pod, free []int64) {
+	seen := map[volumeID]bool{}
+	for _, pod := range pods {
+		if len(pod.Spec.Volumes) == 0 || terminal(pod) {
+			continue
+		}
+		for _, c := range m.volumes.attached(pod) {
+			if c.id != "" && seen[c.volumeID] {
+				if at, ok := m.resources.index[attachResource(c.driver)]; ok {
+					free[at]++
+				}
+			}
+			seen[c.volumeID] = true
+		}
+	}
+}
+
+// terminal reports whether the pod has ended and holds nothing any more.
+func terminal(pod *corev1.Pod) bool {
+	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
+}
+
+// readVolumes reads what the pods of a class ask for with their volumes.
+func (c *class) readVolumes(m *Model) {
+	if len(c.sample.Spec.Volumes) == 0 {
+		return
+	}
+	v, err := m.volumes.of(c.sample)
+	if err != nil {
+		c.invalid = err
+		return
+	}
+	m.resources.addAttachments(v.claims, c.requests)
+}
+
+// placeTerms are the shape's alternatives for a new machine: what the pods state, with each alternative that their
+// volumes leave. The pods' own demands, which topology rules look at, stay as they are (SCH-103).
+func (s *shape) placeTerms() []needs {
+	if s.volumes.alternatives == nil {
+		return s.terms
+	}
+	var out []needs
+	for _, term := range s.terms {
+		for _, a := range s.volumes.alternatives {
+			if both := term.and(needsOf(a)); both.conflict() == "" {
+				out = append(out, both)
+			}
+		}
+	}
+	return out
+}
+
+// certificateRequests are a class's requests with its volumes, for a certificate.
+func (m *Model) certificateRequests(c *class) corev1.ResourceList {
+	out := PodRequests(c.sample)
+	for at, name := range m.resources.names {
+		if strings.HasPrefix(string(name), attachPrefix) && c.requests[at] > 0 {
+			out[name] = *resource.NewQuantity(c.requests[at], resource.DecimalSI)
+		}
+	}
+	return out
+}
+
+// onExisting reports whether a machine that is there, with these labels, can have the shape's volumes.
+func (v *podVolumes) onExisting(g *nodeGroup) bool {
+	return v.noNode == "" && (v.onNodes == nil || slices.ContainsFunc(v.onNodes, func(a requirements.Set) bool { return needsOf(a).metBy(g.labels) }))
+}

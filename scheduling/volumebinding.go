@@ -1,0 +1,218 @@
+package scheduling
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/drawknife/drawknife/api/requirements"
+)
+
+// Annotations and names that Kubernetes' own volume controllers go by.
+const (
+	// annBindCompleted: the claim and its volume are bound to each other for good.
+	annBindCompleted = "pv.kubernetes.io/bind-completed"
+	// annSelectedNode: kube-scheduler has chosen a node and the provisioner is making the volume for it.
+	annSelectedNode = "volume.kubernetes.io/selected-node"
+	// annDefaultClass marks the StorageClass of claims that name none.
+	annDefaultClass = "storageclass.kubernetes.io/is-default-class"
+	// noProvisioner is the provisioner of classes whose volumes are made by hand or by a static provisioner.
+	noProvisioner = "kubernetes.io/no-provisioner"
+)
+
+// defaultStorageClass is the newest class that is marked as the default, of equally old ones the first by name: what
+// the API server's admission takes. Empty without one.
+func defaultStorageClass(classes []*storagev1.StorageClass) string {
+	var best *storagev1.StorageClass
+	for _, class := range classes {
+		if class.Annotations[annDefaultClass] != "true" {
+			continue
+		}
+		if best == nil || cmp.Or(best.CreationTimestamp.Compare(class.CreationTimestamp.Time), cmp.Compare(class.Name, best.Name)) < 0 {
+			best = class
+		}
+	}
+	if best == nil {
+		return ""
+	}
+	return best.Name
+}
+
+// className is the StorageClass of an unbound claim: the annotation of old before the field, and the default one where
+// the field is not set, since a controller will set it to that. Empty: none.
+func (x *volumeIndex) className(annotations map[string]string, spec *corev1.PersistentVolumeClaimSpec) string {
+	if name, ok := annotations[corev1.BetaStorageClassAnnotation]; ok {
+		return name
+	}
+	if spec.StorageClassName != nil {
+		return *spec.StorageClassName
+	}
+	return x.defaultClass
+}
+
+// resolveClaims finds out where each claim can be used and what it attaches.
+func (x *volumeIndex) resolveClaims(s *Snapshot) {
+	hostnames := hostnamesOf(s)
+	var waiting []*claimFacts
+	for _, pvc := range slices.SortedFunc(slices.Values(s.PersistentVolumeClaims), byName[*corev1.PersistentVolumeClaim]) {
+		c := x.claims[claimKey{pvc.Namespace, pvc.Name}]
+		if c.object != pvc {
+			continue // of two claims with one name the last one counts
+		}
+		c.attaches = x.attaches(pvc)
+		if c.fault = x.resolveClaim(c, hostnames); c.fault != nil {
+			c.fault.claim = pvc.Namespace + "/" + pvc.Name
+		} else if c.needsVolume && c.used {
+			waiting = append(waiting, c)
+		}
+	}
+	x.assignFreeVolumes(s.PersistentVolumes, waiting)
+}
+
+// resolveClaim applies the rules of SCH-104 in kube-scheduler's order.
+func (x *volumeIndex) resolveClaim(c *claimFacts, hostnames map[string]string) *volumeError {
+	pvc := c.object
+	volume := pvc.Spec.VolumeName
+	switch {
+	case pvc.Status.Phase == corev1.ClaimLost:
+		return &volumeError{volume: volume, fault: "has lost its volume", cure: "restore the volume, or make the claim anew"}
+	case pvc.DeletionTimestamp != nil:
+		return &volumeError{fault: "is being deleted", cure: "wait until it is gone and make it anew"}
+	case volume == "":
+		return x.resolveWaiting(c, hostnames)
+	case !metav1.HasAnnotation(pvc.ObjectMeta, annBindCompleted):
+		return &volumeError{volume: volume, fault: "is not bound to it yet",
+			cure: "wait, or see in the claim's events why the volume is not taken (size, access modes, another claim)"}
+	}
+	pv := x.volumes[volume]
+	if pv == nil {
+		return &volumeError{volume: volume, fault: "is bound to a volume that does not exist", cure: "restore the volume, or make the claim anew"}
+	}
+	return x.resolveBound(c, pv)
+}
+
+// resolveBound places a claim by its volume.
+func (x *volumeIndex) resolveBound(c *claimFacts, pv *corev1.PersistentVolume) *volumeError {
+	if pv.DeletionTimestamp != nil {
+		return &volumeError{volume: pv.Name, fault: "is bound to a volume that is being deleted", cure: "make the claim anew"}
+	}
+	if slices.Contains(x.unsupported.drivers, c.attaches.driver) {
+		return x.unsupportedDriver(pv.Name, pv.Spec.StorageClassName, c.attaches.driver)
+	}
+	alternatives, ok := x.volumeTopology(pv)
+	if !ok {
+		return &volumeError{volume: pv.Name, fault: "has node affinity that no node can meet", cure: "correct the volume's spec.nodeAffinity or labels"}
+	}
+	c.place(x, pv, alternatives)
+	return nil
+}
+
+// place takes over a volume's topology. The hostname of a local or hostPath volume is asked of machines that are there
+// and not of new ones, where the volume will have to be made anew (SCH-101).
+func (c *claimFacts) place(x *volumeIndex, pv *corev1.PersistentVolume, alternatives []requirements.Set) {
+	c.onNodes = x.intern(alternatives)
+	c.onNew, c.noNode, c.needsVolume, c.unbound = c.onNodes, "", false, false
+	if pv.Spec.Local == nil && pv.Spec.HostPath == nil {
+		return
+	}
+	moved := make([]requirements.Set, len(alternatives))
+	for i, set := range alternatives {
+		moved[i] = set.Without(labelHostname)
+		c.needsVolume = c.needsVolume || set.Has(labelHostname)
+	}
+	c.onNew = x.intern(moved)
+}
+
+func (x *volumeIndex) unsupportedDriver(volume, class, driver string) *volumeError {
+	return &volumeError{volume: volume, class: class, fault: fmt.Sprintf("is of driver %q, which the cloud provider does not support", driver),
+		cure: "use a StorageClass of another driver"}
+}
+
+// resolveWaiting places an unbound claim by its class, or by the node that kube-scheduler has chosen for it. A choice
+// that names a machine which is gone or going does not count: the provisioner takes it back.
+func (x *volumeIndex) resolveWaiting(c *claimFacts, hostnames map[string]string) *volumeError {
+	if fault := x.resolveUnbound(c, x.className(c.object.Annotations, &c.object.Spec)); fault != nil {
+		return fault
+	}
+	hostname, ok := hostnames[c.object.Annotations[annSelectedNode]]
+	if !ok || c.needsVolume {
+		return nil
+	}
+	chosen := requirements.NewSet(requirements.In(labelHostname, hostname))
+	both, ok := crossProduct(x.topologies[c.onNodes], []requirements.Set{chosen})
+	if !ok {
+		return &volumeError{class: x.className(c.object.Annotations, &c.object.Spec),
+			fault: fmt.Sprintf("was promised node %q, which the class's allowed topologies exclude", c.object.Annotations[annSelectedNode]),
+			cure:  "remove annotation " + annSelectedNode}
+	}
+	c.onNodes = x.intern(both)
+	c.onNew = c.onNodes
+	return nil
+}
+
+// hostnamesOf are the hostnames of the machines that are there and stay, by node name.
+func hostnamesOf(s *Snapshot) map[string]string {
+	out := make(map[string]string, len(s.Nodes))
+	for i := range s.Nodes {
+		n := &s.Nodes[i]
+		if n.Object != nil && !n.Leaving {
+			out[n.Object.Name] = cmp.Or(n.Object.Labels[labelHostname], n.Object.Name)
+		}
+	}
+	return out
+}
+
+// resolveUnbound places a claim whose volume is to be made where the pod goes.
+func (x *volumeIndex) resolveUnbound(c *claimFacts, name string) *volumeError {
+	if name == "" {
+		return &volumeError{fault: "is unbound and has no StorageClass", cure: "name one in the claim, mark one as the default, or bind a volume by hand"}
+	}
+	class := x.classes[name]
+	switch {
+	case class == nil:
+		return &volumeError{class: name, fault: "is unbound and its StorageClass does not exist", cure: "create the class, or name another one"}
+	case class.VolumeBindingMode == nil || *class.VolumeBindingMode != storagev1.VolumeBindingWaitForFirstConsumer:
+		return &volumeError{class: name, fault: "is unbound although its class binds immediately",
+			cure: "see in the claim's events why no volume was made, or use a class with volumeBindingMode WaitForFirstConsumer"}
+	}
+	if key := x.unsupportedTopology(class); key != "" {
+		return &volumeError{class: name, fault: fmt.Sprintf("may only be made by topology key %q, which the cloud provider does not support", key),
+			cure: "use another key in the class's allowedTopologies"}
+	}
+	driver := csiDriver(class.Provisioner)
+	if slices.Contains(x.unsupported.drivers, driver) {
+		return x.unsupportedDriver("", name, driver)
+	}
+	alternatives, ok := x.classTopology(class)
+	if !ok {
+		return &volumeError{class: name, fault: "can't be made anywhere, since the class's allowed topologies admit no node", cure: "correct the class's allowedTopologies"}
+	}
+	c.onNodes = x.intern(alternatives)
+	c.onNew = c.onNodes
+	c.unbound = true
+	if !provisions(class) {
+		c.needsVolume = true
+		c.noNode = fmt.Sprintf("StorageClass %q makes no volumes itself and no PersistentVolume of it is free", name)
+	}
+	return nil
+}
+
+// unsupportedTopology is a key of the class's allowed topologies that the provider declared unsupported; empty when
+// there is none.
+func (x *volumeIndex) unsupportedTopology(class *storagev1.StorageClass) string {
+	if len(x.unsupported.topologyKeys) == 0 {
+		return ""
+	}
+	for _, term := range class.AllowedTopologies {
+		for _, expression := range term.MatchLabelExpressions {
+			if slices.Contains(x.unsupported.topologyKeys, expression.Key) || slices.Contains(x.unsupported.topologyKeys, x.vocab.Canonical(expression.Key)) {
+				return expression.Key
+			}
+		}
+	}
+	return ""
+}

@@ -1,0 +1,114 @@
+package scheduling
+
+import (
+	"cmp"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+)
+
+// freeVolumes are volumes that no claim is bound to, smallest first.
+type freeVolumes struct {
+	// reserved are those meant for one claim.
+	reserved map[claimKey][]*corev1.PersistentVolume
+	// byClass are those for anyone, by the name of their class.
+	byClass map[string][]*corev1.PersistentVolume
+}
+
+func newFreeVolumes(volumes []*corev1.PersistentVolume) *freeVolumes {
+	f := &freeVolumes{reserved: map[claimKey][]*corev1.PersistentVolume{}, byClass: map[string][]*corev1.PersistentVolume{}}
+	sorted := slices.SortedFunc(slices.Values(volumes), func(a, b *corev1.PersistentVolume) int {
+		sizeA, sizeB := a.Spec.Capacity[corev1.ResourceStorage], b.Spec.Capacity[corev1.ResourceStorage]
+		return cmp.Or(sizeA.Cmp(sizeB), cmp.Compare(a.Name, b.Name))
+	})
+	for _, pv := range sorted {
+		switch ref := pv.Spec.ClaimRef; {
+		case pv.DeletionTimestamp != nil:
+		case ref != nil:
+			key := claimKey{ref.Namespace, ref.Name}
+			f.reserved[key] = append(f.reserved[key], pv)
+		case pv.Status.Phase == corev1.VolumeAvailable:
+			name := cmp.Or(pv.Annotations[corev1.BetaStorageClassAnnotation], pv.Spec.StorageClassName)
+			f.byClass[name] = append(f.byClass[name], pv)
+		}
+	}
+	return f
+}
+
+// assignFreeVolumes gives claims of classes that make no volumes one of those made by hand each: small claims first,
+// each the smallest volume that suits. kube-scheduler takes the smallest on the node it looks at, so that on every one
+// node it ends up with no fewer, and no two pods are promised the same volume. Claims that get none can't be used on
+// machines that are there. A pod with several such claims may get volumes on different machines: they are assigned
+// each for itself.
+func (x *volumeIndex) assignFreeVolumes(volumes []*corev1.PersistentVolume, waiting []*claimFacts) {
+	if len(waiting) == 0 {
+		return
+	}
+	slices.SortFunc(waiting, func(a, b *claimFacts) int {
+		sizeA, sizeB := storageRequest(a.object), storageRequest(b.object)
+		return cmp.Or(sizeA.Cmp(sizeB), byName(a.object, b.object))
+	})
+	free := newFreeVolumes(volumes)
+	for _, c := range waiting {
+		pv := free.take(c.object, x.className(c.object.Annotations, &c.object.Spec))
+		if pv == nil {
+			continue
+		}
+		if alternatives, ok := x.volumeTopology(pv); ok {
+			c.place(x, pv, alternatives)
+			c.attaches = attachedVolume(pv)
+		}
+	}
+}
+
+// take hands out the volume for a claim; nil when none suits. A volume reserved for the claim comes first, of whatever
+// class it is.
+func (f *freeVolumes) take(pvc *corev1.PersistentVolumeClaim, class string) *corev1.PersistentVolume {
+	for _, pv := range f.reserved[claimKey{pvc.Namespace, pvc.Name}] {
+		if (pv.Spec.ClaimRef.UID == "" || pv.Spec.ClaimRef.UID == pvc.UID) && largeEnough(pv, pvc) {
+			return pv
+		}
+	}
+	selector := labels.Everything()
+	if pvc.Spec.Selector != nil {
+		var err error
+		if selector, err = metav1.LabelSelectorAsSelector(pvc.Spec.Selector); err != nil {
+			return nil
+		}
+	}
+	list := f.byClass[class]
+	for i, pv := range list {
+		if largeEnough(pv, pvc) && selector.Matches(labels.Set(pv.Labels)) && allowsModes(pv, pvc) {
+			f.byClass[class] = slices.Delete(list, i, i+1)
+			return pv
+		}
+	}
+	return nil
+}
+
+// largeEnough reports whether the volume is large enough for the claim and of its kind.
+func largeEnough(pv *corev1.PersistentVolume, pvc *corev1.PersistentVolumeClaim) bool {
+	size, request := pv.Spec.Capacity[corev1.ResourceStorage], storageRequest(pvc)
+	return size.Cmp(request) >= 0 && derefOr(pv.Spec.VolumeMode, corev1.PersistentVolumeFilesystem) == derefOr(pvc.Spec.VolumeMode, corev1.PersistentVolumeFilesystem) &&
+		derefOr(pv.Spec.VolumeAttributesClassName, "") == derefOr(pvc.Spec.VolumeAttributesClassName, "")
+}
+
+func allowsModes(pv *corev1.PersistentVolume, pvc *corev1.PersistentVolumeClaim) bool {
+	return !slices.ContainsFunc(pvc.Spec.AccessModes, func(mode corev1.PersistentVolumeAccessMode) bool {
+		return !slices.Contains(pv.Spec.AccessModes, mode)
+	})
+}
+
+func storageRequest(pvc *corev1.PersistentVolumeClaim) resource.Quantity {
+	return pvc.Spec.Resources.Requests[corev1.ResourceStorage]
+}
+
+func derefOr[T any](p *T, otherwise T) T {
+	if p == nil {
+		return otherwise
+	}
+	return *p
+}

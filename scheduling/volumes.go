@@ -1,0 +1,368 @@
+package scheduling
+
+import (
+	"cmp"
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/drawknife/drawknife/api/requirements"
+)
+
+// volumeSupport is what a provider declared that its machines can't do for volumes (SCH-104).
+type volumeSupport struct {
+	// topologyKeys that no machine of the provider can meet in a StorageClass's allowed topologies.
+	topologyKeys []string
+	// drivers are CSI drivers whose volumes no machine of the provider can attach.
+	drivers []string
+}
+
+// volumeIndex answers what pods' volumes ask of a node. It is made in one pass over a snapshot's objects and immutable
+// afterwards, so that it is safe for concurrent use. Its judge is kube-scheduler: VolumeBinding, VolumeZone,
+// NodeVolumeLimits and the ReadWriteOncePod rule of VolumeRestrictions.
+type volumeIndex struct {
+	vocab       *requirements.Lookup
+	unsupported volumeSupport
+	volumes     map[string]*corev1.PersistentVolume
+	classes     map[string]*storagev1.StorageClass
+	// defaultClass is the class of claims that name none; empty without one.
+	defaultClass string
+	claims       map[claimKey]*claimFacts
+	// unmade are claims that will be made for generic ephemeral volumes, by StorageClass.
+	unmade map[string]*claimFacts
+	// attachments are the attachable volumes that pods of the snapshot use.
+	attachments map[volumeID]*attachment
+	// topologies are lists of alternatives, each once; the first is nil, no constraint.
+	topologies   [][]requirements.Set
+	topologyText map[string]int32
+}
+
+// claimKey names a PersistentVolumeClaim.
+type claimKey struct{ namespace, name string }
+
+// claimFacts are a PersistentVolumeClaim, or one that will be made, with all that planning needs to know of it.
+type claimFacts struct {
+	// object is nil for a claim that is not made yet.
+	object *corev1.PersistentVolumeClaim
+	// used is true when a pod of the snapshot uses the claim.
+	used bool
+	// fault is why pods with the claim are refused, whatever the node; nil when they are not.
+	fault *volumeError
+	claimPlace
+	// attaches says which attachable volume it is; zero for volumes that are not attached.
+	attaches volumeID
+	shared   bool
+	// unbound is true as long as a volume has yet to be made for the claim.
+	unbound bool
+	// exclusive claims serve one pod in the whole cluster, holder: the pod that has it, or the one that is to get it.
+	exclusive bool
+	holder    *corev1.Pod
+	held      bool // by a pod that is bound
+}
+
+// claimPlace is where a volume can be used.
+type claimPlace struct {
+	// onNodes and onNew are indices into volumeIndex.topologies, for machines that are there and for new ones.
+	onNodes, onNew int32
+	// noNode says why no machine that is there will do; empty when one may.
+	noNode string
+	// needsVolume: a pod on a new machine waits there for a volume that isn't made by dynamic provisioning.
+	needsVolume bool
+}
+
+// podVolumes is what a pod's volumes ask of a node. The zero value asks nothing. Volumes never change what the pod
+// itself demands, and what they ask is never given up (SCH-082, SCH-103).
+type podVolumes struct {
+	// alternatives are topologies of a new machine, in the order of preference: one of them must hold. Keys are
+	// canonical. Nil means no constraint. Terms of local and hostPath volumes have lost their hostname (SCH-101).
+	alternatives []requirements.Set
+	// onNodes are the alternatives on machines that are there, hostnames included; nil means no constraint.
+	onNodes []requirements.Set
+	// noNode says why no machine that is there can have the pod; empty when onNodes decides.
+	noNode string
+	// needsVolume is true when kube-scheduler binds the pod to a new machine only once somebody makes a volume there: a
+	// local or hostPath volume lost its hostname, or the class makes no volumes itself and none is free.
+	needsVolume bool
+	// claims are the distinct attachable volumes, sorted by driver and id.
+	claims []volumeClaim
+}
+
+// volumeError is why a pod's volumes keep it from being planned at all (SCH-104).
+type volumeError struct {
+	// claim is the namespace/name of the PersistentVolumeClaim; empty for one that is not made yet.
+	claim string
+	// ephemeral is the name of the pod's volume, for a claim that is not made yet.
+	ephemeral string
+	// volume and class are names of PersistentVolume and StorageClass; empty where they play no part.
+	volume, class string
+	fault, cure   string
+}
+
+func (e *volumeError) Error() string {
+	text := fmt.Sprintf("PersistentVolumeClaim %q", e.claim)
+	if e.claim == "" {
+		text = fmt.Sprintf("ephemeral volume %q", e.ephemeral)
+	}
+	if e.class != "" {
+		text += fmt.Sprintf(" of StorageClass %q", e.class)
+	}
+	if e.volume != "" {
+		text += fmt.Sprintf(" with PersistentVolume %q", e.volume)
+	}
+	return text + " " + e.fault + ": " + e.cure
+}
+
+// newVolumeIndex reads the snapshot's volumes and which pods use them.
+func newVolumeIndex(s *Snapshot, vocab *requirements.Lookup, unsupported volumeSupport) *volumeIndex {
+	x := &volumeIndex{
+		vocab:        vocab,
+		unsupported:  unsupported,
+		volumes:      make(map[string]*corev1.PersistentVolume, len(s.PersistentVolumes)),
+		classes:      make(map[string]*storagev1.StorageClass, len(s.StorageClasses)),
+		claims:       make(map[claimKey]*claimFacts, len(s.PersistentVolumeClaims)),
+		unmade:       make(map[string]*claimFacts, len(s.StorageClasses)),
+		attachments:  map[volumeID]*attachment{},
+		topologies:   [][]requirements.Set{nil},
+		topologyText: map[string]int32{"": 0},
+	}
+	for _, pv := range s.PersistentVolumes {
+		x.volumes[pv.Name] = pv
+	}
+	for _, class := range s.StorageClasses {
+		x.classes[class.Name] = class
+	}
+	x.defaultClass = defaultStorageClass(s.StorageClasses)
+	for _, pvc := range s.PersistentVolumeClaims {
+		x.claims[claimKey{pvc.Namespace, pvc.Name}] = &claimFacts{object: pvc, exclusive: slices.Contains(pvc.Spec.AccessModes, corev1.ReadWriteOncePod)}
+	}
+	x.eachPod(s, x.markUsed)
+	for _, class := range slices.SortedFunc(slices.Values(s.StorageClasses), byName[*storagev1.StorageClass]) {
+		c := &claimFacts{}
+		if c.fault = x.resolveUnbound(c, class.Name); provisions(class) {
+			c.attaches.driver = csiDriver(class.Provisioner)
+		}
+		x.unmade[class.Name] = c
+	}
+	x.resolveClaims(s)
+	x.eachPod(s, x.countUse)
+	for _, c := range x.claims {
+		if a := x.attachments[c.attaches]; a != nil {
+			c.shared = a.pods > 1
+		}
+	}
+	return x
+}
+
+// byName orders objects by namespace and name: what is numbered on the way must not depend on the snapshot's order.
+func byName[T metav1.Object](a, b T) int {
+	return cmp.Or(cmp.Compare(a.GetNamespace(), b.GetNamespace()), cmp.Compare(a.GetName(), b.GetName()))
+}
+
+// eachPod calls f with the pods of the snapshot that have volumes, bound ones first.
+func (x *volumeIndex) eachPod(s *Snapshot, f func(pod *corev1.Pod, bound bool)) {
+	for i := range s.Nodes {
+		for _, pod := range s.Nodes[i].Pods {
+			if len(pod.Spec.Volumes) > 0 {
+				f(pod, true)
+			}
+		}
+	}
+	for _, pod := range s.Pods {
+		if len(pod.Spec.Volumes) > 0 {
+			f(pod, false)
+		}
+	}
+}
+
+func (x *volumeIndex) markUsed(pod *corev1.Pod, _ bool) {
+	for i := range pod.Spec.Volumes {
+		if key, ok := claimOf(pod, &pod.Spec.Volumes[i]); ok {
+			if c := x.claims[key]; c != nil {
+				c.used = true
+			}
+		}
+	}
+}
+
+// countUse counts the pods of each attachable volume, and finds the one pod of each exclusive claim: kube-scheduler
+// counts only uses by name, since the claim of an ephemeral volume has no other pod anyway.
+func (x *volumeIndex) countUse(pod *corev1.Pod, bound bool) {
+	for i := range pod.Spec.Volumes {
+		v := &pod.Spec.Volumes[i]
+		c, claimed := x.claimed(pod, v)
+		if claimed && c.exclusive && v.PersistentVolumeClaim != nil && !c.held && (c.holder == nil || claimsFirst(pod, c.holder)) {
+			c.holder, c.held = pod, bound
+		}
+		attaches := inlineVolume(v)
+		if claimed {
+			attaches = c.attaches
+		}
+		if attaches.id == "" {
+			continue
+		}
+		a := x.attachments[attaches]
+		if a == nil {
+			a = &attachment{}
+			x.attachments[attaches] = a
+		}
+		if a.last != pod {
+			a.last = pod
+			a.pods++
+		}
+	}
+}
+
+// claimsFirst orders waiting pods that want the same exclusive claim: by priority, age and name.
+func claimsFirst(a, b *corev1.Pod) bool {
+	return cmp.Or(cmp.Compare(derefOr(b.Spec.Priority, 0), derefOr(a.Spec.Priority, 0)), a.CreationTimestamp.Compare(b.CreationTimestamp.Time),
+		cmp.Compare(a.Name, b.Name)) < 0
+}
+
+// claimOf names the claim of a volume; false for kinds of volumes that have none (SCH-100).
+func claimOf(pod *corev1.Pod, v *corev1.Volume) (claimKey, bool) {
+	switch {
+	case v.PersistentVolumeClaim != nil:
+		return claimKey{pod.Namespace, v.PersistentVolumeClaim.ClaimName}, true
+	case v.Ephemeral != nil:
+		return claimKey{pod.Namespace, pod.Name + "-" + v.Name}, true
+	}
+	return claimKey{}, false
+}
+
+// claimed finds the claim of a volume; false for kinds of volumes that have none. The claim may be one that is not
+// made yet, or stand for one that is missing.
+func (x *volumeIndex) claimed(pod *corev1.Pod, v *corev1.Volume) (*claimFacts, bool) {
+	key, ok := claimOf(pod, v)
+	if !ok {
+		return nil, false
+	}
+	c := x.claims[key]
+	switch {
+	case c != nil && v.Ephemeral != nil && !madeFor(pod, c.object):
+		return &claimFacts{fault: &volumeError{claim: key.String(), fault: "was not made for the pod's ephemeral volume of that name",
+			cure: "delete or rename it, so that the pod gets its own"}}, true
+	case c != nil:
+		return c, true
+	case v.Ephemeral != nil && v.Ephemeral.VolumeClaimTemplate != nil:
+		return x.claimToMake(v), true
+	}
+	return &claimFacts{fault: &volumeError{claim: key.String(), fault: "does not exist", cure: "create it"}}, true
+}
+
+func (k claimKey) String() string { return k.namespace + "/" + k.name }
+
+// madeFor reports whether a claim is the pod's own. A pod without UID is not made yet, nor is then its claim; it must
+// only not belong to something else.
+func madeFor(pod *corev1.Pod, pvc *corev1.PersistentVolumeClaim) bool {
+	for i := range pvc.OwnerReferences {
+		if owner := &pvc.OwnerReferences[i]; owner.Controller != nil && *owner.Controller {
+			return owner.UID == pod.UID
+		}
+	}
+	return pod.UID == "" || pvc.UID == ""
+}
+
+// claimToMake is the claim that a controller will make for an ephemeral volume: unbound, and of the template's class.
+func (x *volumeIndex) claimToMake(v *corev1.Volume) *claimFacts {
+	template := v.Ephemeral.VolumeClaimTemplate
+	name := x.className(template.Annotations, &template.Spec)
+	c := x.unmade[name]
+	if c == nil {
+		c = &claimFacts{}
+		c.fault = x.resolveUnbound(c, name) // no such class
+	}
+	if c.fault == nil {
+		return c
+	}
+	fault := *c.fault
+	fault.ephemeral = v.Name
+	return &claimFacts{fault: &fault}
+}
+
+// of is what the pod's volumes ask of a node. The error says why no node can have the pod (SCH-104); it is a
+// *volumeError where one claim is at fault.
+func (x *volumeIndex) of(pod *corev1.Pod) (podVolumes, error) {
+	var (
+		out            podVolumes
+		onNodes, onNew []int32
+	)
+	for i := range pod.Spec.Volumes {
+		c, ok := x.claimed(pod, &pod.Spec.Volumes[i])
+		if !ok {
+			continue
+		}
+		if err := c.refusal(pod); err != nil {
+			return podVolumes{}, err
+		}
+		onNodes, onNew = append(onNodes, c.onNodes), append(onNew, c.onNew)
+		out.noNode = cmp.Or(out.noNode, c.noNode)
+		out.needsVolume = out.needsVolume || c.needsVolume
+	}
+	var ok bool
+	if out.alternatives, ok = x.combine(onNew); !ok {
+		return podVolumes{}, fmt.Errorf("the pod's volumes can't be used on one node, their topologies exclude each other (%s): "+
+			"move the volumes to one place, or share them out among several pods", x.places(onNew))
+	}
+	if out.onNodes, ok = x.combine(onNodes); !ok {
+		out.noNode = cmp.Or(out.noNode, fmt.Sprintf("the pod's volumes are on different machines (%s)", x.places(onNodes)))
+	}
+	out.claims = x.attached(pod)
+	return out, nil
+}
+
+// refusal is why the claim keeps the pod from any node; nil when it does not.
+func (c *claimFacts) refusal(pod *corev1.Pod) error {
+	if c.fault != nil {
+		return c.fault
+	}
+	if h := c.holder; h != nil && h != pod && (h.Name != pod.Name || h.Namespace != pod.Namespace) {
+		return &volumeError{claim: pod.Namespace + "/" + c.object.Name,
+			fault: fmt.Sprintf("is ReadWriteOncePod and pod %q has it or comes first", h.Name),
+			cure:  "wait until that pod is gone, or give the claim another access mode"}
+	}
+	return nil
+}
+
+// text appends the volumes' part of a pod's class text: nothing for pods without claims or attached volumes, else a
+// text that is equal for pods whose volumes are interchangeable. They have the same alternatives, as many unshared
+// volumes of each driver, and the same shared ones. Replicas with claims of their own that are still unbound, or whose
+// volumes lie in the same place, have equal text.
+func (x *volumeIndex) text(pod *corev1.Pod, buf []byte) []byte {
+	volumes := pod.Spec.Volumes
+	for i := range volumes {
+		c, claimed := x.claimed(pod, &volumes[i])
+		if !claimed {
+			if inline := inlineVolume(&volumes[i]); inline.id != "" && !x.repeated(pod, i, inline) {
+				buf = attachmentText(append(buf, 'i'), inline, x.isShared(inline))
+			}
+			continue
+		}
+		if err := c.refusal(pod); err != nil {
+			buf = appendText(append(buf, 'e'), err.Error())
+			continue
+		}
+		buf = append(buf, 'c')
+		buf = binary.AppendVarint(buf, int64(c.onNodes))
+		buf = binary.AppendVarint(buf, int64(c.onNew))
+		buf = appendText(buf, c.noNode)
+		if c.needsVolume {
+			buf = append(buf, 'v')
+		}
+		switch {
+		case c.attaches.driver == "", x.repeated(pod, i, c.attaches):
+			buf = append(buf, 'n')
+		default:
+			buf = attachmentText(append(buf, 'a'), c.attaches, c.shared)
+		}
+	}
+	return buf
+}
+
+func appendText(buf []byte, s string) []byte {
+	buf = binary.AppendUvarint(buf, uint64(len(s)))
+	return append(buf, s...)
+}

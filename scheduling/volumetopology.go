@@ -1,0 +1,185 @@
+package scheduling
+
+import (
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+
+	"github.com/drawknife/drawknife/api/requirements"
+)
+
+// maxAlternatives bounds the combinations of several volumes' topologies. Beyond it the first ones are kept: real
+// volumes have one or a few zones each, and contradictions thin them out.
+const maxAlternatives = 1024
+
+// zoneDelimiter stands between the zones of a volume that lies in several, in its zone label.
+const zoneDelimiter = "__"
+
+// volumeTopology are the alternatives of a volume: the terms of its node affinity, each narrowed by the zone and region
+// labels that volumes of old bear (SCH-101). False when no node can meet any. kube-scheduler lets nodes without any
+// zone or region label pass the second rule, which is not relied upon here.
+func (x *volumeIndex) volumeTopology(pv *corev1.PersistentVolume) ([]requirements.Set, bool) {
+	labels, ok := x.zoneLabels(pv)
+	if !ok {
+		return nil, false
+	}
+	if pv.Spec.NodeAffinity == nil || pv.Spec.NodeAffinity.Required == nil {
+		return []requirements.Set{labels}, true
+	}
+	var out []requirements.Set
+	terms := pv.Spec.NodeAffinity.Required.NodeSelectorTerms
+	for i := range terms {
+		// Fields are not looked at: kube-scheduler matches a volume's terms against labels alone. An empty term
+		// matches nothing, and so does one that can't be read.
+		if len(terms[i].MatchExpressions)+len(terms[i].MatchFields) == 0 {
+			continue
+		}
+		if set, ok := x.term(terms[i].MatchExpressions); ok && labels.Intersects(set) == nil {
+			out = append(out, labels.Merge(set))
+		}
+	}
+	return out, len(out) > 0
+}
+
+// term reads the expressions of a term; false when no node can match it.
+func (x *volumeIndex) term(expressions []corev1.NodeSelectorRequirement) (requirements.Set, bool) {
+	var out requirements.Set
+	for _, expression := range expressions {
+		r, err := x.vocab.ParseNodeSelectorRequirement(expression)
+		if err != nil {
+			return requirements.Set{}, false
+		}
+		if r.Operator() == requirements.OpDoesNotExist && expression.Operator != corev1.NodeSelectorOpDoesNotExist {
+			return requirements.Set{}, false // a comparison that no integer meets, which is not the label's absence
+		}
+		one := requirements.NewSet(r)
+		if out.Intersects(one) != nil {
+			return requirements.Set{}, false
+		}
+		out = out.Merge(one)
+	}
+	return out, true
+}
+
+// zoneLabels are the zones and regions that a volume's own labels restrict it to; false when two of them contradict
+// each other. A label that can't be read counts for nothing.
+func (x *volumeIndex) zoneLabels(pv *corev1.PersistentVolume) (requirements.Set, bool) {
+	var out requirements.Set
+	for _, key := range [...]string{corev1.LabelFailureDomainBetaZone, corev1.LabelFailureDomainBetaRegion, corev1.LabelTopologyZone, corev1.LabelTopologyRegion} {
+		value, ok := pv.Labels[key]
+		if !ok {
+			continue
+		}
+		values := strings.Split(value, zoneDelimiter)
+		for i := range values {
+			values[i] = strings.TrimSpace(values[i])
+		}
+		if slices.Contains(values, "") {
+			continue
+		}
+		one := requirements.NewSet(x.vocab.Rewrite(requirements.In(key, values...)))
+		if out.Intersects(one) != nil {
+			return requirements.Set{}, false
+		}
+		out = out.Merge(one)
+	}
+	return out, true
+}
+
+// classTopology are the alternatives that a class's allowed topologies leave, nil without any; false when no node can
+// meet them. An empty term matches nothing.
+func (x *volumeIndex) classTopology(class *storagev1.StorageClass) ([]requirements.Set, bool) {
+	var out []requirements.Set
+	for _, term := range class.AllowedTopologies {
+		expressions := make([]corev1.NodeSelectorRequirement, len(term.MatchLabelExpressions))
+		for i, e := range term.MatchLabelExpressions {
+			expressions[i] = corev1.NodeSelectorRequirement{Key: e.Key, Operator: corev1.NodeSelectorOpIn, Values: e.Values}
+		}
+		if set, ok := x.term(expressions); ok && len(expressions) > 0 {
+			out = append(out, set)
+		}
+	}
+	return out, len(out) > 0 || len(class.AllowedTopologies) == 0
+}
+
+// intern gives a list of alternatives its number, the same for equal lists. A list with an alternative that asks
+// nothing is no constraint.
+func (x *volumeIndex) intern(alternatives []requirements.Set) int32 {
+	texts := make([]string, len(alternatives))
+	for i, set := range alternatives {
+		if set.Len() == 0 {
+			return 0
+		}
+		texts[i] = set.String()
+	}
+	text := strings.Join(texts, "\n")
+	n, ok := x.topologyText[text]
+	if !ok {
+		n = int32(len(x.topologies))
+		x.topologies = append(x.topologies, alternatives)
+		x.topologyText[text] = n
+	}
+	return n
+}
+
+// combine is the cross product of numbered lists, in their order (SCH-102). False when every combination contradicts
+// itself, so that no node can meet any: then the pod fails, as it would with the contradictions kept. A list that
+// occurs again changes nothing.
+func (x *volumeIndex) combine(lists []int32) ([]requirements.Set, bool) {
+	var out []requirements.Set
+	for i, list := range lists {
+		if list == 0 || slices.Contains(lists[:i], list) {
+			continue
+		}
+		var ok bool
+		if out, ok = crossProduct(out, x.topologies[list]); !ok {
+			return nil, false
+		}
+	}
+	return out, true
+}
+
+// places words numbered lists of alternatives, for people.
+func (x *volumeIndex) places(lists []int32) string {
+	var out []string
+	for i, list := range lists {
+		if list == 0 || slices.Contains(lists[:i], list) {
+			continue
+		}
+		terms := make([]string, len(x.topologies[list]))
+		for j, set := range x.topologies[list] {
+			terms[j] = set.String()
+		}
+		out = append(out, strings.Join(terms, " or "))
+	}
+	return strings.Join(out, ", and ")
+}
+
+// crossProduct combines two lists of alternatives, leaving out contradictions and repetitions; nil stands for no
+// constraint. False when nothing is left. The result may be one of the lists itself.
+func crossProduct(a, b []requirements.Set) ([]requirements.Set, bool) {
+	if a == nil {
+		return b, true
+	}
+	if b == nil {
+		return a, true
+	}
+	var out []requirements.Set
+	for _, left := range a {
+		for _, right := range b {
+			if left.Intersects(right) != nil {
+				continue
+			}
+			both := left.Merge(right)
+			if slices.ContainsFunc(out, both.Equal) {
+				continue
+			}
+			if out = append(out, both); len(out) == maxAlternatives {
+				return out, true
+			}
+		}
+	}
+	return out, len(out) > 0
+}
