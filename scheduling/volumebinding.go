@@ -32,7 +32,12 @@ func defaultStorageClass(classes []*storagev1.StorageClass) string {
 		if class.Annotations[annDefaultClass] != "true" {
 			continue
 		}
-		if best == nil || cmp.Or(best.CreationTimestamp.Compare(class.CreationTimestamp.Time), cmp.Compare(class.Name, best.Name)) < 0 {
+		if best == nil {
+			best = class
+			continue
+		}
+		newer := best.CreationTimestamp.Compare(class.CreationTimestamp.Time)
+		if cmp.Or(newer, cmp.Compare(class.Name, best.Name)) < 0 {
 			best = class
 		}
 	}
@@ -90,7 +95,8 @@ func (x *volumeIndex) resolveClaim(c *claimFacts, hostnames map[string]string) *
 	}
 	pv := x.volumes[volume]
 	if pv == nil {
-		return &volumeError{volume: volume, fault: "is bound to a volume that does not exist", cure: "restore the volume, or make the claim anew"}
+		return &volumeError{volume: volume, fault: "is bound to a volume that does not exist",
+			cure: "restore the volume, or make the claim anew"}
 	}
 	return x.resolveBound(c, pv)
 }
@@ -105,7 +111,8 @@ func (x *volumeIndex) resolveBound(c *claimFacts, pv *corev1.PersistentVolume) *
 	}
 	alternatives, ok := x.volumeTopology(pv)
 	if !ok {
-		return &volumeError{volume: pv.Name, fault: "has node affinity that no node can meet", cure: "correct the volume's spec.nodeAffinity or labels"}
+		return &volumeError{volume: pv.Name, fault: "has node affinity that no node can meet",
+			cure: "correct the volume's spec.nodeAffinity or labels"}
 	}
 	c.place(x, pv, alternatives)
 	return nil
@@ -128,25 +135,27 @@ func (c *claimFacts) place(x *volumeIndex, pv *corev1.PersistentVolume, alternat
 }
 
 func (x *volumeIndex) unsupportedDriver(volume, class, driver string) *volumeError {
-	return &volumeError{volume: volume, class: class, fault: fmt.Sprintf("is of driver %q, which the cloud provider does not support", driver),
-		cure: "use a StorageClass of another driver"}
+	return &volumeError{volume: volume, class: class,
+		fault: fmt.Sprintf("is of driver %q, which the cloud provider does not support", driver),
+		cure:  "use a StorageClass of another driver"}
 }
 
 // resolveWaiting places an unbound claim by its class, or by the node that kube-scheduler has chosen for it. A choice
 // that names a machine which is gone or going does not count: the provisioner takes it back.
 func (x *volumeIndex) resolveWaiting(c *claimFacts, hostnames map[string]string) *volumeError {
-	if fault := x.resolveUnbound(c, x.className(c.object.Annotations, &c.object.Spec)); fault != nil {
+	class, node := x.className(c.object.Annotations, &c.object.Spec), c.object.Annotations[annSelectedNode]
+	if fault := x.resolveUnbound(c, class); fault != nil {
 		return fault
 	}
-	hostname, ok := hostnames[c.object.Annotations[annSelectedNode]]
+	hostname, ok := hostnames[node]
 	if !ok || c.needsVolume {
 		return nil
 	}
 	chosen := requirements.NewSet(requirements.In(labelHostname, hostname))
 	both, ok := crossProduct(x.topologies[c.onNodes], []requirements.Set{chosen})
 	if !ok {
-		return &volumeError{class: x.className(c.object.Annotations, &c.object.Spec),
-			fault: fmt.Sprintf("was promised node %q, which the class's allowed topologies exclude", c.object.Annotations[annSelectedNode]),
+		return &volumeError{class: class,
+			fault: fmt.Sprintf("was promised node %q, which the class's allowed topologies exclude", node),
 			cure:  "remove annotation " + annSelectedNode}
 	}
 	c.onNodes = x.intern(both)
@@ -169,19 +178,22 @@ func hostnamesOf(s *Snapshot) map[string]string {
 // resolveUnbound places a claim whose volume is to be made where the pod goes.
 func (x *volumeIndex) resolveUnbound(c *claimFacts, name string) *volumeError {
 	if name == "" {
-		return &volumeError{fault: "is unbound and has no StorageClass", cure: "name one in the claim, mark one as the default, or bind a volume by hand"}
+		return &volumeError{fault: "is unbound and has no StorageClass",
+			cure: "name one in the claim, mark one as the default, or bind a volume by hand"}
 	}
 	class := x.classes[name]
 	switch {
 	case class == nil:
-		return &volumeError{class: name, fault: "is unbound and its StorageClass does not exist", cure: "create the class, or name another one"}
+		return &volumeError{class: name, fault: "is unbound and its StorageClass does not exist",
+			cure: "create the class, or name another one"}
 	case class.VolumeBindingMode == nil || *class.VolumeBindingMode != storagev1.VolumeBindingWaitForFirstConsumer:
 		return &volumeError{class: name, fault: "is unbound although its class binds immediately",
 			cure: "see in the claim's events why no volume was made, or use a class with volumeBindingMode WaitForFirstConsumer"}
 	}
 	if key := x.unsupportedTopology(class); key != "" {
-		return &volumeError{class: name, fault: fmt.Sprintf("may only be made by topology key %q, which the cloud provider does not support", key),
-			cure: "use another key in the class's allowedTopologies"}
+		return &volumeError{class: name,
+			fault: fmt.Sprintf("may only be made by topology key %q, which the cloud provider does not support", key),
+			cure:  "use another key in the class's allowedTopologies"}
 	}
 	driver := csiDriver(class.Provisioner)
 	if slices.Contains(x.unsupported.drivers, driver) {
@@ -189,7 +201,8 @@ func (x *volumeIndex) resolveUnbound(c *claimFacts, name string) *volumeError {
 	}
 	alternatives, ok := x.classTopology(class)
 	if !ok {
-		return &volumeError{class: name, fault: "can't be made anywhere, since the class's allowed topologies admit no node", cure: "correct the class's allowedTopologies"}
+		return &volumeError{class: name, fault: "can't be made anywhere, since the class's allowed topologies admit no node",
+			cure: "correct the class's allowedTopologies"}
 	}
 	c.onNodes = x.intern(alternatives)
 	c.onNew = c.onNodes
@@ -204,12 +217,13 @@ func (x *volumeIndex) resolveUnbound(c *claimFacts, name string) *volumeError {
 // unsupportedTopology is a key of the class's allowed topologies that the provider declared unsupported; empty when
 // there is none.
 func (x *volumeIndex) unsupportedTopology(class *storagev1.StorageClass) string {
-	if len(x.unsupported.topologyKeys) == 0 {
+	keys := x.unsupported.topologyKeys
+	if len(keys) == 0 {
 		return ""
 	}
 	for _, term := range class.AllowedTopologies {
 		for _, expression := range term.MatchLabelExpressions {
-			if slices.Contains(x.unsupported.topologyKeys, expression.Key) || slices.Contains(x.unsupported.topologyKeys, x.vocab.Canonical(expression.Key)) {
+			if slices.Contains(keys, expression.Key) || slices.Contains(keys, x.vocab.Canonical(expression.Key)) {
 				return expression.Key
 			}
 		}

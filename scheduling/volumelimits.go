@@ -68,36 +68,32 @@ func attachedVolume(pv *corev1.PersistentVolume) volumeID {
 	switch s := &pv.Spec.PersistentVolumeSource; {
 	case s.CSI != nil:
 		return volumeID{s.CSI.Driver, cmp.Or(s.CSI.VolumeHandle, pv.Name)}
-	case s.AWSElasticBlockStore != nil:
-		return ebsVolume(s.AWSElasticBlockStore)
-	case s.GCEPersistentDisk != nil:
-		return volumeID{driverGCEDisk, s.GCEPersistentDisk.PDName}
-	case s.AzureDisk != nil:
-		return volumeID{driverAzureDisk, s.AzureDisk.DataDiskURI}
 	case s.Cinder != nil:
 		return volumeID{driverCinder, s.Cinder.VolumeID}
+	default:
+		return diskVolume(s.AWSElasticBlockStore, s.GCEPersistentDisk, s.AzureDisk)
 	}
-	return volumeID{}
 }
 
 // inlineVolume is what a pod's volume without a claim attaches; zero when that is nothing.
 func inlineVolume(v *corev1.Volume) volumeID {
-	switch s := &v.VolumeSource; {
-	case s.AWSElasticBlockStore != nil:
-		return ebsVolume(s.AWSElasticBlockStore)
-	case s.GCEPersistentDisk != nil:
-		return volumeID{driverGCEDisk, s.GCEPersistentDisk.PDName}
-	case s.AzureDisk != nil:
-		return volumeID{driverAzureDisk, s.AzureDisk.DataDiskURI}
-	case s.Cinder != nil:
-		return volumeID{driverCinder, s.Cinder.VolumeID}
+	if v.Cinder != nil {
+		return volumeID{driverCinder, v.Cinder.VolumeID}
 	}
-	return volumeID{}
+	return diskVolume(v.AWSElasticBlockStore, v.GCEPersistentDisk, v.AzureDisk)
 }
 
-// ebsVolume reads the two spellings of a volume: vol-1 and aws://zone/vol-1.
-func ebsVolume(s *corev1.AWSElasticBlockStoreVolumeSource) volumeID {
-	return volumeID{driverEBS, path.Base(s.VolumeID)}
+// diskVolume is the one of the disks that is set.
+func diskVolume(ebs *corev1.AWSElasticBlockStoreVolumeSource, gce *corev1.GCEPersistentDiskVolumeSource, azure *corev1.AzureDiskVolumeSource) volumeID {
+	switch {
+	case ebs != nil:
+		return volumeID{driverEBS, path.Base(ebs.VolumeID)} // vol-1, or aws://zone/vol-1
+	case gce != nil:
+		return volumeID{driverGCEDisk, gce.PDName}
+	case azure != nil:
+		return volumeID{driverAzureDisk, azure.DataDiskURI}
+	}
+	return volumeID{}
 }
 
 // attaches is what a claim attaches, whatever else is wrong with it: its volume or, as long as that is not there, one

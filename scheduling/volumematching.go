@@ -92,7 +92,8 @@ func (f *freeVolumes) take(pvc *corev1.PersistentVolumeClaim, class string) *cor
 // largeEnough reports whether the volume is large enough for the claim and of its kind.
 func largeEnough(pv *corev1.PersistentVolume, pvc *corev1.PersistentVolumeClaim) bool {
 	size, request := pv.Spec.Capacity[corev1.ResourceStorage], storageRequest(pvc)
-	return size.Cmp(request) >= 0 && derefOr(pv.Spec.VolumeMode, corev1.PersistentVolumeFilesystem) == derefOr(pvc.Spec.VolumeMode, corev1.PersistentVolumeFilesystem) &&
+	const usual = corev1.PersistentVolumeFilesystem
+	return size.Cmp(request) >= 0 && derefOr(pv.Spec.VolumeMode, usual) == derefOr(pvc.Spec.VolumeMode, usual) &&
 		derefOr(pv.Spec.VolumeAttributesClassName, "") == derefOr(pvc.Spec.VolumeAttributesClassName, "")
 }
 

@@ -137,7 +137,8 @@ func newVolumeIndex(s *Snapshot, vocab *requirements.Lookup, unsupported volumeS
 	}
 	x.defaultClass = defaultStorageClass(s.StorageClasses)
 	for _, pvc := range s.PersistentVolumeClaims {
-		x.claims[claimKey{pvc.Namespace, pvc.Name}] = &claimFacts{object: pvc, exclusive: slices.Contains(pvc.Spec.AccessModes, corev1.ReadWriteOncePod)}
+		exclusive := slices.Contains(pvc.Spec.AccessModes, corev1.ReadWriteOncePod)
+		x.claims[claimKey{pvc.Namespace, pvc.Name}] = &claimFacts{object: pvc, exclusive: exclusive}
 	}
 	x.eachPod(s, x.markUsed)
 	for _, class := range slices.SortedFunc(slices.Values(s.StorageClasses), byName[*storagev1.StorageClass]) {
@@ -194,8 +195,8 @@ func (x *volumeIndex) countUse(pod *corev1.Pod, bound bool) {
 	for i := range pod.Spec.Volumes {
 		v := &pod.Spec.Volumes[i]
 		c, claimed := x.claimed(pod, v)
-		if claimed && c.exclusive && v.PersistentVolumeClaim != nil && !c.held && (c.holder == nil || claimsFirst(pod, c.holder)) {
-			c.holder, c.held = pod, bound
+		if claimed && c.exclusive && v.PersistentVolumeClaim != nil {
+			c.offer(pod, bound)
 		}
 		attaches := inlineVolume(v)
 		if claimed {
@@ -216,10 +217,17 @@ func (x *volumeIndex) countUse(pod *corev1.Pod, bound bool) {
 	}
 }
 
+// offer makes the pod the claim's one pod if it comes before the one there is.
+func (c *claimFacts) offer(pod *corev1.Pod, bound bool) {
+	if !c.held && (c.holder == nil || claimsFirst(pod, c.holder)) {
+		c.holder, c.held = pod, bound
+	}
+}
+
 // claimsFirst orders waiting pods that want the same exclusive claim: by priority, age and name.
 func claimsFirst(a, b *corev1.Pod) bool {
-	return cmp.Or(cmp.Compare(derefOr(b.Spec.Priority, 0), derefOr(a.Spec.Priority, 0)), a.CreationTimestamp.Compare(b.CreationTimestamp.Time),
-		cmp.Compare(a.Name, b.Name)) < 0
+	priority := cmp.Compare(derefOr(b.Spec.Priority, 0), derefOr(a.Spec.Priority, 0))
+	return cmp.Or(priority, a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name)) < 0
 }
 
 // claimOf names the claim of a volume; false for kinds of volumes that have none (SCH-100).
@@ -243,8 +251,9 @@ func (x *volumeIndex) claimed(pod *corev1.Pod, v *corev1.Volume) (*claimFacts, b
 	c := x.claims[key]
 	switch {
 	case c != nil && v.Ephemeral != nil && !madeFor(pod, c.object):
-		return &claimFacts{fault: &volumeError{claim: key.String(), fault: "was not made for the pod's ephemeral volume of that name",
-			cure: "delete or rename it, so that the pod gets its own"}}, true
+		return &claimFacts{fault: &volumeError{claim: key.String(),
+			fault: "was not made for the pod's ephemeral volume of that name",
+			cure:  "delete or rename it, so that the pod gets its own"}}, true
 	case c != nil:
 		return c, true
 	case v.Ephemeral != nil && v.Ephemeral.VolumeClaimTemplate != nil:

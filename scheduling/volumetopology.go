@@ -67,7 +67,9 @@ func (x *volumeIndex) term(expressions []corev1.NodeSelectorRequirement) (requir
 // each other. A label that can't be read counts for nothing.
 func (x *volumeIndex) zoneLabels(pv *corev1.PersistentVolume) (requirements.Set, bool) {
 	var out requirements.Set
-	for _, key := range [...]string{corev1.LabelFailureDomainBetaZone, corev1.LabelFailureDomainBetaRegion, corev1.LabelTopologyZone, corev1.LabelTopologyRegion} {
+	for _, key := range [...]string{
+		corev1.LabelFailureDomainBetaZone, corev1.LabelFailureDomainBetaRegion, corev1.LabelTopologyZone, corev1.LabelTopologyRegion,
+	} {
 		value, ok := pv.Labels[key]
 		if !ok {
 			continue
