@@ -56,6 +56,15 @@ func factories() []factory {
 	}
 }
 
+// Plugins names the plugins that are asked, in their order.
+func Plugins() []string {
+	var out []string
+	for _, f := range factories() {
+		out = append(out, f.name)
+	}
+	return out
+}
+
 // judge is kube-scheduler's opinion on a cluster: its plugins with default arguments and default feature gates.
 type judge struct {
 	cluster *cluster
