@@ -1,0 +1,203 @@
+package planvalidator
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/drawknife/drawknife/cloudprovider"
+)
+
+// plus adds list to sum.
+func plus(sum, list corev1.ResourceList) {
+	for name, q := range list {
+		have := sum[name]
+		have.Add(q)
+		sum[name] = have
+	}
+}
+
+func minus(sum, list corev1.ResourceList) {
+	for name, q := range list {
+		have := sum[name]
+		have.Sub(q)
+		sum[name] = have
+	}
+}
+
+func larger(into, list corev1.ResourceList) {
+	for name, q := range list {
+		if have, ok := into[name]; !ok || q.Cmp(have) > 0 {
+			into[name] = q
+		}
+	}
+}
+
+func copyOf(list corev1.ResourceList) corev1.ResourceList {
+	out := corev1.ResourceList{}
+	plus(out, list)
+	return out
+}
+
+// lack says which resource is short; empty when need is within have. A machine that is short of anything already has
+// no room at all (SCH-062).
+func lack(need, have corev1.ResourceList) string {
+	for name, q := range have {
+		if q.Sign() < 0 {
+			return fmt.Sprintf("%s is overcommitted by %s", name, q.String())
+		}
+	}
+	for name, q := range need {
+		if h := have[name]; q.Cmp(h) > 0 {
+			return fmt.Sprintf("%s: needs %s, has %s", name, q.String(), h.String())
+		}
+	}
+	return ""
+}
+
+// requestsOf is what a pod takes (SCH-060, SCH-061).
+func requestsOf(pod *corev1.Pod) corev1.ResourceList {
+	stubborn := pod.Status.Resize == corev1.PodResizeStatusInfeasible
+	for _, cond := range pod.Status.Conditions {
+		if cond.Type == corev1.PodResizePending && cond.Status == corev1.ConditionTrue && cond.Reason == corev1.PodReasonInfeasible {
+			stubborn = true
+		}
+	}
+	one := func(ctr corev1.Container) corev1.ResourceList {
+		out := copyOf(ctr.Resources.Requests)
+		for _, st := range slices.Concat(pod.Status.ContainerStatuses, pod.Status.InitContainerStatuses) {
+			if st.Name != ctr.Name || st.Resources == nil {
+				continue
+			}
+			if stubborn {
+				out = corev1.ResourceList{}
+			}
+			larger(out, st.Resources.Requests)
+			larger(out, st.AllocatedResources)
+		}
+		return out
+	}
+	running, sidecars, peak := corev1.ResourceList{}, corev1.ResourceList{}, corev1.ResourceList{}
+	for _, ctr := range pod.Spec.Containers {
+		plus(running, one(ctr))
+	}
+	for _, ctr := range pod.Spec.InitContainers {
+		if ctr.RestartPolicy != nil && *ctr.RestartPolicy == corev1.ContainerRestartPolicyAlways {
+			plus(sidecars, one(ctr))
+			continue
+		}
+		phase := copyOf(sidecars)
+		plus(phase, one(ctr))
+		larger(peak, phase)
+	}
+	plus(running, sidecars)
+	larger(running, peak)
+	if pod.Spec.Resources != nil {
+		for name, q := range pod.Spec.Resources.Requests {
+			if name == corev1.ResourceCPU || name == corev1.ResourceMemory || strings.HasPrefix(string(name), "hugepages-") {
+				running[name] = q
+			}
+		}
+	}
+	plus(running, pod.Spec.Overhead)
+	running[corev1.ResourcePods] = *resource.NewQuantity(1, resource.DecimalSI)
+	return running
+}
+
+// daemonPod is the pod that stands for a DaemonSet: the newest one bound, with the template's node affinity, else one
+// made from the template (SCH-150).
+func (c *checker) daemonPod(set *appsv1.DaemonSet) *corev1.Pod {
+	var newest *corev1.Pod
+	for i := range c.s.Nodes {
+		for _, pod := range c.s.Nodes[i].Pods {
+			if !daemonOf(pod, set) {
+				continue
+			}
+			if newest == nil || cmp.Or(pod.CreationTimestamp.Compare(newest.CreationTimestamp.Time), cmp.Compare(pod.Name, newest.Name)) > 0 {
+				newest = pod
+			}
+		}
+	}
+	template := set.Spec.Template.Spec
+	if newest != nil {
+		out := newest.DeepCopy()
+		out.Spec.Affinity = template.Affinity
+		return out
+	}
+	out := &corev1.Pod{Spec: *template.DeepCopy()}
+	for _, list := range [][]corev1.Container{out.Spec.Containers, out.Spec.InitContainers} {
+		for i := range list {
+			requests := copyOf(list[i].Resources.Limits)
+			for name, q := range list[i].Resources.Requests {
+				requests[name] = q
+			}
+			list[i].Resources.Requests = requests
+		}
+	}
+	return out
+}
+
+func daemonOf(pod *corev1.Pod, set *appsv1.DaemonSet) bool {
+	return set.UID != "" && slices.ContainsFunc(pod.OwnerReferences, func(o metav1.OwnerReference) bool {
+		return o.Kind == "DaemonSet" && o.APIVersion == "apps/v1" && o.UID == set.UID
+	})
+}
+
+func ofDaemonSet(pod *corev1.Pod) bool {
+	return slices.ContainsFunc(pod.OwnerReferences, func(o metav1.OwnerReference) bool {
+		return o.Kind == "DaemonSet" && o.APIVersion == "apps/v1"
+	})
+}
+
+// room is what pods may have of a machine of the type bought by the offering (SCH-158).
+func room(it *cloudprovider.InstanceType, o *cloudprovider.Offering) corev1.ResourceList {
+	out := capacity(it, o)
+	var huge resource.Quantity
+	for name, q := range out {
+		if strings.HasPrefix(string(name), "hugepages-") {
+			huge.Add(q)
+		}
+	}
+	parts := func(x *cloudprovider.Overhead) [3]corev1.ResourceList {
+		return [3]corev1.ResourceList{x.KubeReserved, x.SystemReserved, x.EvictionThreshold}
+	}
+	for i, list := range parts(&it.Overhead) {
+		kept := copyOf(list)
+		if o.Overhead != nil {
+			for name, q := range parts(o.Overhead)[i] {
+				kept[name] = q
+			}
+		}
+		for name := range kept {
+			if _, ok := out[name]; !ok {
+				delete(kept, name)
+			}
+		}
+		minus(out, kept)
+	}
+	if memory, ok := out[corev1.ResourceMemory]; ok {
+		memory.Sub(huge)
+		out[corev1.ResourceMemory] = memory
+	}
+	for name, q := range out {
+		if q.Sign() < 0 {
+			out[name] = resource.Quantity{}
+		}
+	}
+	return out
+}
+
+// capacity is the whole machine.
+func capacity(it *cloudprovider.InstanceType, o *cloudprovider.Offering) corev1.ResourceList {
+	out := copyOf(it.Capacity)
+	for name, q := range o.Capacity {
+		out[name] = q
+	}
+	return out
+}

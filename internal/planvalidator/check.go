@@ -1,0 +1,118 @@
+package planvalidator
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/api/requirements"
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/scheduling"
+)
+
+// Fault is one thing that is wrong with a plan.
+type Fault struct {
+	// Where is the part of the plan: a machine, a pod, a pool.
+	Where string
+	// What is wrong there, as a sentence.
+	What string
+}
+
+// Error is "where: what".
+func (f Fault) Error() string { return f.Where + ": " + f.What }
+
+// Check returns everything that is wrong with the plan, nil for a plan that holds.
+func Check(s *scheduling.Snapshot, p *scheduling.Plan) []Fault {
+	c := newChecker(s, p)
+	c.podsOnce()
+	c.newNodes()
+	c.existingNodes()
+	c.limits()
+	c.unschedulable()
+	c.costs()
+	return c.faults
+}
+
+type checker struct {
+	s      *scheduling.Snapshot
+	p      *scheduling.Plan
+	words  requirements.Vocabulary
+	pods   map[scheduling.PodKey]*corev1.Pod
+	pools  map[v1.PoolKey]*scheduling.NodePool
+	nodes  map[string]*scheduling.Node
+	sets   []*corev1.Pod // one pod per DaemonSet
+	faults []Fault
+}
+
+func newChecker(s *scheduling.Snapshot, p *scheduling.Plan) *checker {
+	c := &checker{
+		s: s, p: p, words: s.Vocabulary,
+		pods: map[scheduling.PodKey]*corev1.Pod{}, pools: map[v1.PoolKey]*scheduling.NodePool{}, nodes: map[string]*scheduling.Node{},
+	}
+	if c.words.IsZero() {
+		c.words = requirements.CoreVocabulary()
+	}
+	for _, pod := range s.Pods {
+		c.pods[scheduling.PodKey{Namespace: pod.Namespace, Name: pod.Name}] = pod
+	}
+	for i := range s.NodePools {
+		key := s.NodePools[i].Key
+		if key.IsZero() {
+			key = v1.NewPoolKey(s.NodePools[i].Object.Name)
+		}
+		c.pools[key] = &s.NodePools[i]
+	}
+	for i := range s.Nodes {
+		c.nodes[s.Nodes[i].Name] = &s.Nodes[i]
+	}
+	for _, set := range s.DaemonSets {
+		c.sets = append(c.sets, c.daemonPod(set))
+	}
+	return c
+}
+
+func (c *checker) fault(where, format string, args ...any) {
+	c.faults = append(c.faults, Fault{where, fmt.Sprintf(format, args...)})
+}
+
+// podsOnce: each waiting pod stands exactly once, and no other pod at all.
+func (c *checker) podsOnce() {
+	seen := map[scheduling.PodKey]int{}
+	for i := range c.p.NewNodes {
+		if len(c.p.NewNodes[i].Pods) == 0 {
+			c.fault(c.p.NewNodes[i].Name, "is launched for no pod")
+		}
+		for _, key := range c.p.NewNodes[i].Pods {
+			seen[key]++
+		}
+	}
+	for i := range c.p.Existing {
+		for _, key := range c.p.Existing[i].Pods {
+			seen[key]++
+		}
+	}
+	for i := range c.p.Unschedulable {
+		seen[c.p.Unschedulable[i].Pod]++
+	}
+	for key, n := range seen {
+		if c.pods[key] == nil {
+			c.fault(key.String(), "is planned, but does not wait")
+		} else if n != 1 {
+			c.fault(key.String(), "stands %d times", n)
+		}
+	}
+	for key := range c.pods {
+		if seen[key] == 0 {
+			c.fault(key.String(), "is forgotten")
+		}
+	}
+}
+
+// typesOf are the instance types a pool may launch; none when it may launch nothing.
+func (c *checker) typesOf(np *scheduling.NodePool) []*cloudprovider.InstanceType {
+	if np.NotReady != "" || np.Object.DeletionTimestamp != nil || np.Object.Spec.Replicas != nil {
+		return nil
+	}
+	return c.s.Catalogs[np.Catalog]
+}

@@ -1,0 +1,147 @@
+package planvalidator
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/scheduling"
+)
+
+// view is a machine in its present phase (PRV-021).
+type view struct {
+	labels         labels
+	taints         []corev1.Taint
+	capacity, room corev1.ResourceList
+}
+
+func (c *checker) view(n *scheduling.Node) view {
+	initialized := n.Claim == nil || n.Object != nil && n.Object.Labels[v1.NodeInitializedLabelKey] == "true"
+	registered := n.Object != nil && (n.Claim == nil || n.Object.Labels[v1.NodeRegisteredLabelKey] == "true")
+	var out view
+	if registered {
+		out.labels, out.taints = c.fromMap(n.Object.Labels), n.Object.Spec.Taints
+	} else {
+		out.labels, out.taints = c.claimLabels(n.Claim), n.Claim.Spec.Taints
+	}
+	if !initialized {
+		out.taints = slices.DeleteFunc(slices.Clone(out.taints), func(t corev1.Taint) bool { return passing(t, n.Claim.Spec.StartupTaints) })
+	}
+	switch {
+	case n.Object == nil:
+		out.capacity, out.room = copyOf(n.Claim.Status.Capacity), copyOf(n.Claim.Status.Allocatable)
+	case initialized:
+		out.capacity, out.room = copyOf(n.Object.Status.Capacity), copyOf(n.Object.Status.Allocatable)
+	default:
+		out.capacity = fill(n.Object.Status.Capacity, n.Claim.Status.Capacity)
+		out.room = fill(n.Object.Status.Allocatable, n.Claim.Status.Allocatable)
+	}
+	out.capacity["nodes"] = *resource.NewQuantity(1, resource.DecimalSI)
+	return out
+}
+
+// claimLabels are the claim's labels and what its requirements leave no choice about.
+func (c *checker) claimLabels(claim *v1.NodeClaim) labels {
+	single := map[string]string{}
+	for _, r := range claim.Spec.Requirements {
+		if r.Operator == corev1.NodeSelectorOpIn && len(r.Values) == 1 {
+			single[r.Key] = r.Values[0]
+		}
+	}
+	for k, v := range claim.Labels {
+		single[k] = v
+	}
+	return c.fromMap(single)
+}
+
+// passing reports whether a machine that comes up will lose the taint (SCH-052, SCH-053).
+func passing(t corev1.Taint, startup []corev1.Taint) bool {
+	for _, s := range startup {
+		if s.Key == t.Key && s.Effect == t.Effect {
+			return true
+		}
+	}
+	switch t.Key + ":" + string(t.Effect) {
+	case "node.kubernetes.io/not-ready:NoSchedule", "node.kubernetes.io/not-ready:NoExecute", "node.kubernetes.io/unreachable:NoSchedule",
+		"node.cloudprovider.kubernetes.io/uninitialized:NoSchedule", "karpenter.sh/unregistered:NoExecute":
+		return true
+	}
+	return len(t.Key) >= len("readiness.k8s.io/") && t.Key[:len("readiness.k8s.io/")] == "readiness.k8s.io/"
+}
+
+func fill(have, from corev1.ResourceList) corev1.ResourceList {
+	out := copyOf(have)
+	for name, q := range from {
+		if h, ok := out[name]; !ok || h.IsZero() {
+			out[name] = q
+		}
+	}
+	return out
+}
+
+// freeOn is what waiting pods may have of a machine: bound pods and what DaemonSets still need taken off (SCH-154).
+func (c *checker) freeOn(n *scheduling.Node, v view) corev1.ResourceList {
+	free := copyOf(v.room)
+	ofSets := corev1.ResourceList{}
+	for _, pod := range n.Pods {
+		if pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
+			continue
+		}
+		minus(free, requestsOf(pod))
+		if ofDaemonSet(pod) {
+			plus(ofSets, requestsOf(pod))
+		}
+	}
+	missing := corev1.ResourceList{}
+	for _, pod := range c.sets {
+		if blocking(&pod.Spec, v.taints) == nil && c.accepts(v.labels, &pod.Spec) {
+			plus(missing, requestsOf(pod))
+		}
+	}
+	minus(missing, ofSets)
+	for name, q := range missing {
+		if q.Sign() < 0 {
+			delete(missing, name)
+		}
+	}
+	minus(free, missing)
+	return free
+}
+
+func (c *checker) existingNodes() {
+	names := map[string]bool{}
+	for i := range c.p.Existing {
+		e := &c.p.Existing[i]
+		n := c.nodes[e.Name]
+		switch {
+		case n == nil:
+			c.fault(e.Name, "is no machine of the snapshot")
+			continue
+		case n.Leaving:
+			c.fault(e.Name, "is leaving and takes no pods")
+		case names[e.Name]:
+			c.fault(e.Name, "stands twice")
+		}
+		names[e.Name] = true
+		v := c.view(n)
+		sum := corev1.ResourceList{}
+		for _, key := range e.Pods {
+			pod := c.pods[key]
+			if pod == nil {
+				continue
+			}
+			plus(sum, requestsOf(pod))
+			if t := blocking(&pod.Spec, v.taints); t != nil {
+				c.fault(e.Name, "pod %s does not tolerate %s", key, t.ToString())
+			}
+			if !c.accepts(v.labels, &pod.Spec) {
+				c.fault(e.Name, "does not meet what pod %s asks for", key)
+			}
+		}
+		if short := lack(sum, c.freeOn(n, v)); short != "" {
+			c.fault(e.Name, "pods don't fit: %s", short)
+		}
+	}
+}

@@ -1,0 +1,244 @@
+package planvalidator
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+)
+
+// rule is one expression about a label.
+type rule struct {
+	op     corev1.NodeSelectorOperator
+	values []string
+}
+
+// matches reports whether a node whose label has the value, or lacks it, keeps the rule.
+func (r rule) matches(value string, present bool) bool {
+	switch r.op {
+	case corev1.NodeSelectorOpIn:
+		return present && slices.Contains(r.values, value)
+	case corev1.NodeSelectorOpNotIn:
+		return !present || !slices.Contains(r.values, value)
+	case corev1.NodeSelectorOpExists:
+		return present
+	case corev1.NodeSelectorOpDoesNotExist:
+		return !present
+	}
+	n, err := strconv.ParseInt(value, 10, 64)
+	bound, boundErr := strconv.ParseInt(r.values[0], 10, 64)
+	if !present || err != nil || boundErr != nil {
+		return false
+	}
+	switch r.op {
+	case corev1.NodeSelectorOpGt:
+		return n > bound
+	case corev1.NodeSelectorOpLt:
+		return n < bound
+	case "Gte":
+		return n >= bound
+	}
+	return n <= bound // Lte
+}
+
+// label is what is known of one label of a machine: every rule holds. No rules say nothing: the label may have any
+// value or be absent.
+type label []rule
+
+func (l label) allows(value string, present bool) bool {
+	for _, r := range l {
+		if !r.matches(value, present) {
+			return false
+		}
+	}
+	return true
+}
+
+// samples are values that stand for all the label may have: each one listed in its rules or in r, their neighbours
+// when they are numbers, and one that is nobody's. Any rule treats an unlisted value like one of these.
+func (l label) samples(r rule) []string {
+	out := []string{"nobody-lists-this", "0", "1000000007"}
+	for _, x := range append(slices.Clone(l), r) {
+		for _, v := range x.values {
+			out = append(out, v)
+			if n, err := strconv.ParseInt(v, 10, 64); err == nil {
+				for d := int64(-3); d <= 3; d++ {
+					out = append(out, strconv.FormatInt(n+d, 10))
+				}
+			}
+		}
+	}
+	return out
+}
+
+// ensures reports whether r holds whatever the label turns out to be. A label that nothing can satisfy ensures nothing.
+func (l label) ensures(r rule) bool {
+	possible := false
+	if l.allows("", false) {
+		possible = true
+		if !r.matches("", false) {
+			return false
+		}
+	}
+	for _, v := range l.samples(r) {
+		if l.allows(v, true) {
+			possible = true
+			if !r.matches(v, true) {
+				return false
+			}
+		}
+	}
+	return possible
+}
+
+// possible reports whether any state of the label keeps all rules.
+func (l label) possible() bool {
+	anything := rule{op: corev1.NodeSelectorOpExists}
+	return l.allows("", false) || l.permits(anything)
+}
+
+// permits reports whether r may hold.
+func (l label) permits(r rule) bool {
+	if l.allows("", false) && r.matches("", false) {
+		return true
+	}
+	return slices.ContainsFunc(l.samples(r), func(v string) bool { return l.allows(v, true) && r.matches(v, true) })
+}
+
+// labels is what is known of a machine's labels. A key it does not hold is absent from the machine.
+type labels map[string]label
+
+func (m labels) get(key string) label {
+	if l, ok := m[key]; ok {
+		return l
+	}
+	return label{{op: corev1.NodeSelectorOpDoesNotExist}}
+}
+
+// and adds rules for a key.
+func (m labels) and(key string, rules ...rule) { m[key] = append(slices.Clone(m[key]), rules...) }
+
+func isValue(value string) rule { return rule{corev1.NodeSelectorOpIn, []string{value}} }
+
+// expression is a rule with its key.
+type expression struct {
+	key string
+	rule
+}
+
+// canonical rewrites an alias (SCH-003).
+func (c *checker) canonical(key string, values ...string) (string, []string) {
+	if to, ok := c.words.Aliases[key]; ok {
+		key = to
+	}
+	out := slices.Clone(values)
+	for i := range out {
+		if to, ok := c.words.ValueAliases[key][out[i]]; ok {
+			out[i] = to
+		}
+	}
+	return key, out
+}
+
+func (c *checker) expression(key string, op corev1.NodeSelectorOperator, values []string) expression {
+	key, values = c.canonical(key, values...)
+	return expression{key, rule{op, values}}
+}
+
+func (c *checker) fromEntries(entries []v1.NodeSelectorRequirementWithMinValues) labels {
+	out := labels{}
+	for _, e := range entries {
+		x := c.expression(e.Key, e.Operator, e.Values)
+		out.and(x.key, x.rule)
+	}
+	return out
+}
+
+func (c *checker) fromMap(m map[string]string) labels {
+	out := labels{}
+	for k, v := range m {
+		key, values := c.canonical(k, v)
+		out.and(key, isValue(values[0]))
+	}
+	return out
+}
+
+// alternatives are a pod's node selector joined with each of its required terms in turn; a term without expressions
+// matches nothing and is left out (SCH-064).
+func (c *checker) alternatives(spec *corev1.PodSpec) [][]expression {
+	var base []expression
+	for _, k := range slices.Sorted(maps.Keys(spec.NodeSelector)) {
+		base = append(base, c.expression(k, corev1.NodeSelectorOpIn, []string{spec.NodeSelector[k]}))
+	}
+	if spec.Affinity == nil || spec.Affinity.NodeAffinity == nil || spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution == nil {
+		return [][]expression{base}
+	}
+	var out [][]expression
+	for _, term := range spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms {
+		if len(term.MatchExpressions) == 0 {
+			continue
+		}
+		all := slices.Clone(base)
+		for _, e := range term.MatchExpressions {
+			all = append(all, c.expression(e.Key, e.Operator, e.Values))
+		}
+		out = append(out, all)
+	}
+	return out
+}
+
+// accepts reports whether the machine is sure to meet one of the pod's alternatives.
+func (c *checker) accepts(m labels, spec *corev1.PodSpec) bool {
+	return slices.ContainsFunc(c.alternatives(spec), func(all []expression) bool {
+		return !slices.ContainsFunc(all, func(e expression) bool { return !m.get(e.key).ensures(e.rule) })
+	})
+}
+
+// mayAccept reports whether the machine may meet one of the pod's alternatives.
+func (c *checker) mayAccept(m labels, spec *corev1.PodSpec) bool {
+	return slices.ContainsFunc(c.alternatives(spec), func(all []expression) bool {
+		joined := maps.Clone(m)
+		for _, e := range all {
+			if !joined.get(e.key).permits(e.rule) {
+				return false
+			}
+			joined[e.key] = append(slices.Clone(joined.get(e.key)), e.rule)
+		}
+		return true
+	})
+}
+
+// blocking returns a taint that keeps the pod away; a PreferNoSchedule taint never does (SCH-050).
+func blocking(spec *corev1.PodSpec, taints []corev1.Taint) *corev1.Taint {
+	for i := range taints {
+		t := &taints[i]
+		if t.Effect != corev1.TaintEffectPreferNoSchedule && !slices.ContainsFunc(spec.Tolerations, func(x corev1.Toleration) bool { return tolerated(x, t) }) {
+			return t
+		}
+	}
+	return nil
+}
+
+func tolerated(x corev1.Toleration, t *corev1.Taint) bool {
+	if x.Effect != "" && x.Effect != t.Effect {
+		return false
+	}
+	if x.Key != "" && x.Key != t.Key {
+		return false
+	}
+	switch x.Operator {
+	case corev1.TolerationOpExists:
+		return true
+	case "", corev1.TolerationOpEqual:
+		return x.Key != "" && x.Value == t.Value
+	}
+	have, err := strconv.ParseInt(t.Value, 10, 64)
+	want, wantErr := strconv.ParseInt(x.Value, 10, 64)
+	if err != nil || wantErr != nil {
+		return false
+	}
+	return x.Operator == "Gt" && have > want || x.Operator == "Lt" && have < want
+}

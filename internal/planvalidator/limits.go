@@ -1,0 +1,83 @@
+package planvalidator
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/scheduling"
+)
+
+// used is what a pool's machines of the snapshot count for; leaving ones count for nothing (SCH-171).
+func (c *checker) used(key v1.PoolKey) corev1.ResourceList {
+	out := corev1.ResourceList{}
+	for i := range c.s.Nodes {
+		if n := &c.s.Nodes[i]; n.Pool == key && !n.Leaving {
+			plus(out, c.view(n).capacity)
+		}
+	}
+	return out
+}
+
+// most is the largest of each resource that the machine may have, whichever of its types is launched.
+func (c *checker) most(n *scheduling.NewNode) corev1.ResourceList {
+	out := corev1.ResourceList{"nodes": *resource.NewQuantity(1, resource.DecimalSI)}
+	for _, it := range c.typesOf(c.pools[n.Pool]) {
+		for _, option := range n.InstanceTypes {
+			if option.Name != it.Name {
+				continue
+			}
+			for i := range it.Offerings {
+				if o := &it.Offerings[i]; o.Available && o.Zone() == option.Zone && o.CapacityType() == option.CapacityType {
+					larger(out, capacity(it, o))
+				}
+			}
+		}
+	}
+	return out
+}
+
+// afterwards is what the pool counts for once the plan is carried out.
+func (c *checker) afterwards(key v1.PoolKey) corev1.ResourceList {
+	out := c.used(key)
+	for i := range c.p.NewNodes {
+		if c.p.NewNodes[i].Pool == key {
+			plus(out, c.most(&c.p.NewNodes[i]))
+		}
+	}
+	return out
+}
+
+// limits: a pool that gets machines stays within its limits, whichever of the listed types is launched.
+func (c *checker) limits() {
+	for key, np := range c.pools {
+		grows := false
+		for i := range c.p.NewNodes {
+			grows = grows || c.p.NewNodes[i].Pool == key
+		}
+		if !grows {
+			continue
+		}
+		after := c.afterwards(key)
+		for name, limit := range np.Object.Spec.Limits {
+			if q := after[name]; q.Cmp(limit) > 0 {
+				c.fault("nodepool "+key.String(), "its machines may count for %s of %s, its limit is %s", q.String(), name, limit.String())
+			}
+		}
+	}
+}
+
+// affordable reports whether one more machine would be within the pool's limits after the plan.
+func (c *checker) affordable(key v1.PoolKey, np *scheduling.NodePool, it *cloudprovider.InstanceType, o *cloudprovider.Offering) bool {
+	after := c.afterwards(key)
+	next := capacity(it, o)
+	next["nodes"] = *resource.NewQuantity(1, resource.DecimalSI)
+	plus(after, next)
+	for name, limit := range np.Object.Spec.Limits {
+		if q := after[name]; q.Cmp(limit) > 0 {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,193 @@
+package planvalidator
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/scheduling"
+)
+
+// template is what each machine of the pool carries: its requirements, labels, pool and node class (SCH-157).
+func (c *checker) template(np *scheduling.NodePool, key v1.PoolKey) labels {
+	spec := &np.Object.Spec.Template
+	out := c.fromEntries(spec.Spec.Requirements)
+	for k, l := range c.fromMap(spec.Labels) {
+		out.and(k, l...)
+	}
+	out.and(v1.NodePoolLabelKey, isValue(key.Name))
+	if ref := spec.Spec.NodeClassRef; ref.Kind != "" {
+		out.and(ref.Group+"/"+strings.ToLower(ref.Kind), isValue(ref.Name))
+	}
+	return out
+}
+
+// machineLabels is what is known of a machine that the claim asks for once type and offering are chosen; false when
+// they contradict each other. A key that other offerings of the catalog state and this one does not is absent from the
+// machine, and so is one that only other types state.
+func (c *checker) machineLabels(claim labels, it *cloudprovider.InstanceType, o *cloudprovider.Offering) (labels, bool) {
+	ofTypes, ofOfferings := c.stated(it)
+	byType := c.fromEntries(it.Requirements.NodeSelectorRequirements())
+	byOffering := c.fromEntries(o.Requirements.NodeSelectorRequirements())
+	out := maps.Clone(claim)
+	for key := range ofTypes {
+		if !ofOfferings[key] {
+			out.and(key, byType.get(key)...)
+		}
+	}
+	for key := range ofOfferings {
+		out.and(key, byOffering.get(key)...)
+	}
+	for _, l := range out {
+		if !l.possible() {
+			return nil, false
+		}
+	}
+	return out, true
+}
+
+// stated are the label keys that some type, and that some offering, of the type's catalog states.
+func (c *checker) stated(it *cloudprovider.InstanceType) (byType, byOffering map[string]bool) {
+	byType, byOffering = map[string]bool{}, map[string]bool{}
+	for _, list := range c.s.Catalogs {
+		if !slices.Contains(list, it) {
+			continue
+		}
+		for _, x := range list {
+			for _, key := range x.Requirements.Keys() {
+				byType[key] = true
+			}
+			for i := range x.Offerings {
+				for _, key := range x.Offerings[i].Requirements.Keys() {
+					byOffering[key] = true
+				}
+			}
+		}
+	}
+	return byType, byOffering
+}
+
+// daemonsOn is what DaemonSets take of a machine.
+func (c *checker) daemonsOn(m labels, taints []corev1.Taint) corev1.ResourceList {
+	known := maps.Clone(m)
+	known[v1.NodeRegisteredLabelKey] = label{isValue("true")}
+	known[v1.NodeInitializedLabelKey] = label{isValue("true")}
+	out := corev1.ResourceList{}
+	for _, pod := range c.sets {
+		if blocking(&pod.Spec, taints) == nil && c.mayAccept(known, &pod.Spec) {
+			plus(out, requestsOf(pod))
+		}
+	}
+	return out
+}
+
+func (c *checker) newNodes() {
+	names := map[string]bool{}
+	for i := range c.p.NewNodes {
+		n := &c.p.NewNodes[i]
+		if names[n.Name] || n.Name == "" {
+			c.fault(n.Name, "is the name of two machines, or none")
+		}
+		names[n.Name] = true
+		np := c.pools[n.Pool]
+		if np == nil {
+			c.fault(n.Name, "is of pool %s, which the snapshot lacks", n.Pool)
+			continue
+		}
+		c.newNode(n, np)
+	}
+}
+
+func (c *checker) newNode(n *scheduling.NewNode, np *scheduling.NodePool) {
+	if len(n.InstanceTypes) == 0 {
+		c.fault(n.Name, "has no instance type")
+		return
+	}
+	sum := corev1.ResourceList{}
+	var specs []*corev1.PodSpec
+	for _, key := range n.Pods {
+		pod := c.pods[key]
+		if pod == nil {
+			continue
+		}
+		plus(sum, requestsOf(pod))
+		specs = append(specs, &pod.Spec)
+		if t := blocking(&pod.Spec, np.Object.Spec.Template.Spec.Taints); t != nil {
+			c.fault(n.Name, "pod %s does not tolerate %s", key, t.ToString())
+		}
+	}
+	claim := c.template(np, n.Pool)
+	for key, l := range c.fromEntries(n.Requirements.NodeSelectorRequirements()) {
+		claim.and(key, l...)
+	}
+	for i, option := range n.InstanceTypes {
+		if i > 0 && n.InstanceTypes[i-1].Price > option.Price {
+			c.fault(n.Name, "instance type %s is listed after a dearer one", option.Name)
+		}
+		at := slices.IndexFunc(c.typesOf(np), func(it *cloudprovider.InstanceType) bool { return it.Name == option.Name })
+		if at < 0 {
+			c.fault(n.Name, "pool %s can't launch a %s", n.Pool, option.Name)
+			continue
+		}
+		c.option(n, np, c.typesOf(np)[at], option, claim, sum, specs)
+	}
+}
+
+// option checks one instance type of a new machine: whichever of its offerings the claim leaves open is bought, the
+// pods are accepted and fit; and the one named is the cheapest of them.
+func (c *checker) option(n *scheduling.NewNode, np *scheduling.NodePool, it *cloudprovider.InstanceType, named scheduling.InstanceTypeOption, claim labels, sum corev1.ResourceList, specs []*corev1.PodSpec) {
+	cheapest, found := 0.0, false
+	for j := range it.Offerings {
+		o := &it.Offerings[j]
+		m, ok := c.machineLabels(claim, it, o)
+		if !o.Available || !ok {
+			continue
+		}
+		if !found || o.Price < cheapest {
+			cheapest, found = o.Price, true
+		}
+		where := n.Name + " as " + it.Name + "/" + o.Zone() + "/" + o.CapacityType()
+		for k, spec := range specs {
+			if !c.accepts(m, spec) {
+				c.fault(where, "does not meet what pod %s asks for", n.Pods[k])
+			}
+		}
+		need := copyOf(sum)
+		plus(need, c.daemonsOn(m, np.Object.Spec.Template.Spec.Taints))
+		have := room(it, o)
+		if short := lack(need, have); short != "" {
+			c.fault(where, "pods and DaemonSets don't fit: %s", short)
+		}
+		if named == n.InstanceTypes[0] && o.Zone() == named.Zone && o.CapacityType() == named.CapacityType && o.Price == named.Price {
+			c.amounts(where, n, need, have)
+		}
+	}
+	if !found {
+		c.fault(n.Name, "no available offering of %s meets the claim", it.Name)
+	} else if diff := named.Price - cheapest; diff > 1e-9 || diff < -1e-9 {
+		c.fault(n.Name, "%s is priced %v, its cheapest offering costs %v", it.Name, named.Price, cheapest)
+	}
+}
+
+// amounts compares what the plan says of the first option.
+func (c *checker) amounts(where string, n *scheduling.NewNode, need, have corev1.ResourceList) {
+	for name, q := range n.Requests {
+		if want := need[name]; q.Cmp(want) < 0 {
+			c.fault(where, "requests of %s are %s, the pods and DaemonSets add up to %s", name, q.String(), want.String())
+		}
+	}
+	for name, q := range need {
+		if _, ok := n.Requests[name]; !ok && !q.IsZero() {
+			c.fault(where, "requests lack %s", name)
+		}
+	}
+	for name, q := range have {
+		if got := n.Allocatable[name]; got.Cmp(q) != 0 {
+			c.fault(where, "allocatable %s is %s, should be %s", name, got.String(), q.String())
+		}
+	}
+}
