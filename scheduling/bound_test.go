@@ -1,0 +1,151 @@
+package scheduling_test
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"pgregory.net/rapid"
+
+	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/scheduling"
+)
+
+// tinyPod is a pod as the exhaustive search sees it.
+type tinyPod struct {
+	cpu, memory int // cores, GiB
+	want        map[string]string
+}
+
+// tinyMachine is one way to buy a machine.
+type tinyMachine struct {
+	cpu, memory, pods int
+	labels            map[string]string
+	price             float64
+}
+
+func (m *tinyMachine) holds(pods []tinyPod, set uint) bool {
+	cpu, memory := 0, 0
+	for i := range pods {
+		if set&(1<<i) == 0 {
+			continue
+		}
+		cpu, memory = cpu+pods[i].cpu, memory+pods[i].memory
+		for k, v := range pods[i].want {
+			if m.labels[k] != v {
+				return false
+			}
+		}
+	}
+	return cpu <= m.cpu && memory <= m.memory && bits.OnesCount(set) <= m.pods
+}
+
+// cheapestPlan looks at every way to split the pods into machines.
+func cheapestPlan(pods []tinyPod, machines []tinyMachine) float64 {
+	all := uint(1)<<len(pods) - 1
+	single := make([]float64, all+1)
+	for set := uint(1); set <= all; set++ {
+		single[set] = math.Inf(1)
+		for i := range machines {
+			if machines[i].price < single[set] && machines[i].holds(pods, set) {
+				single[set] = machines[i].price
+			}
+		}
+	}
+	best := make([]float64, all+1)
+	for set := uint(1); set <= all; set++ {
+		best[set] = single[set]
+		for part := (set - 1) & set; part > 0; part = (part - 1) & set {
+			best[set] = min(best[set], best[part]+best[set&^part])
+		}
+	}
+	return best[all]
+}
+
+// The bound never exceeds what the cheapest of all plans costs, nor does that exceed the plan; and where so few pods are
+// planned, the plan is not far from it.
+func TestBoundAgainstExhaustiveSearch(t *testing.T) {
+	worst := 1.0
+	rapid.Check(t, func(t *rapid.T) {
+		var machines []tinyMachine
+		var types []*cloudprovider.InstanceType
+		for i := range number(t, 1, 4) {
+			m := tinyMachine{cpu: oneOf(t, 1, 2, 4, 8), memory: oneOf(t, 2, 4, 8, 16), pods: oneOf(t, 2, 4, 110)}
+			name := fmt.Sprintf("t%d", i)
+			it := machineType(name, 0, fmt.Sprintf("cpu=%d", m.cpu), fmt.Sprintf("memory=%dGi", m.memory))
+			it.Capacity[corev1.ResourcePods] = amounts(fmt.Sprintf("pods=%d", m.pods))["pods"]
+			it.Offerings = nil
+			for _, zone := range []string{"a", "b"} {
+				m.price = float64(number(t, 5, 60)*m.cpu) / 100
+				m.labels = map[string]string{zoneKey: zone, typeKey: name}
+				it.Offerings = append(it.Offerings, offering(zone, "on-demand", m.price))
+				machines = append(machines, m)
+			}
+			types = append(types, it)
+		}
+		kinds := make([]tinyPod, number(t, 1, 4))
+		for i := range kinds {
+			kinds[i] = tinyPod{cpu: number(t, 0, 4), memory: number(t, 0, 6)}
+			if chance(t, 2) {
+				kinds[i].want = map[string]string{zoneKey: oneOf(t, "a", "b")}
+			}
+		}
+		var small []tinyPod
+		var list []*corev1.Pod
+		for i := range number(t, 1, 8) {
+			p := oneOf(t, kinds...)
+			var options []podOption
+			for k, v := range p.want {
+				options = append(options, selector(k+"="+v))
+			}
+			small = append(small, p)
+			list = append(list, pod(fmt.Sprintf("p%d", i), append(options, requests(fmt.Sprintf("cpu=%d", p.cpu), fmt.Sprintf("memory=%dGi", p.memory)))...))
+		}
+		want := cheapestPlan(small, machines)
+		s := cluster(types, list)
+		p := solved(t, s)
+		if math.IsInf(want, 1) {
+			if len(p.Unschedulable) == 0 {
+				t.Errorf("some pod fits no machine, but all are placed")
+			}
+			return
+		}
+		if len(p.Unschedulable) != 0 {
+			t.Fatalf("%d pods have no place, but all fit", len(p.Unschedulable))
+		}
+		if p.LowerBound > want+1e-6 || p.HourlyCost < want-1e-6 {
+			show(t, s)
+			t.Errorf("bound %v, cheapest plan %v, plan %v: want them in that order", p.LowerBound, want, p.HourlyCost)
+		}
+		worst = max(worst, p.HourlyCost/want)
+		if p.HourlyCost > want*1.6+1e-9 {
+			show(t, s)
+			t.Errorf("the plan costs %v, the cheapest %v", p.HourlyCost, want)
+		}
+	})
+	t.Logf("at worst %.3f of the cheapest plan", worst)
+}
+
+// The certificate of a plan for pods without constraints is checked by the validator with arithmetic alone; a
+// certificate that promises more must not pass.
+func TestCertificateCannotPromiseMore(t *testing.T) {
+	s := cluster(pods("a", 30, requests("cpu=300m", "memory=2Gi")), pods("b", 20, requests("cpu=900m", "memory=1Gi")))
+	p := solve(t, s)
+	if p.LowerBound < 0.8*p.HourlyCost {
+		t.Errorf("lower bound %v of %v", p.LowerBound, p.HourlyCost)
+	}
+	for i := range p.Certificate.Classes {
+		forged := *p
+		certificate := *p.Certificate
+		certificate.Classes = append([]scheduling.CertificateClass(nil), p.Certificate.Classes...)
+		certificate.Classes[i].Value *= 1.05
+		forged.Certificate = &certificate
+		forged.LowerBound += 0.05 * p.Certificate.Classes[i].Value * float64(p.Certificate.Classes[i].Count)
+		forged.HourlyCost = p.HourlyCost
+		if faults := faultsOf(s, &forged); len(faults) == 0 {
+			t.Errorf("class %d was raised by a twentieth, and nobody noticed", i)
+		}
+	}
+}

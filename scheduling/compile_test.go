@@ -1,0 +1,141 @@
+package scheduling_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/api/requirements"
+	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/scheduling"
+)
+
+// A snapshot that contradicts itself is refused whole, with the path of the field.
+func TestCompileRefuses(t *testing.T) {
+	priced := func(price float64) *cloudprovider.InstanceType { return machineType("x", price, "cpu=1", "memory=1Gi") }
+	edit := func(parts []any, change func(*scheduling.Snapshot)) *scheduling.Snapshot {
+		s := cluster(parts...)
+		change(s)
+		return s
+	}
+	for _, c := range []struct {
+		name string
+		s    *scheduling.Snapshot
+		want string
+	}{
+		{"two pods of one name", cluster(pod("p"), pod("p")), "default/p"},
+		{"a waiting pod and a bound pod of one name", cluster(pod("p"), node("n", bound(pod("p")))), "default/p"},
+		{"two bound pods of one name", cluster(node("n", bound(pod("p"))), node("m", bound(pod("p")))), "default/p"},
+		{"a null pod", edit(nil, func(s *scheduling.Snapshot) { s.Pods = []*corev1.Pod{nil} }), "pods[0]"},
+		{"a null bound pod", cluster(node("n", func(n *scheduling.Node) { n.Pods = []*corev1.Pod{nil} })), "nodes"},
+		{"a null DaemonSet", edit(nil, func(s *scheduling.Snapshot) { s.DaemonSets = []*appsv1.DaemonSet{nil} }), "daemonSets[0]"},
+		{"a pool without an object", edit(nil, func(s *scheduling.Snapshot) { s.NodePools[0].Object = nil }), "nodePools[0].object"},
+		{"two pools of one key", cluster(nodePool("a"), nodePool("a")), "a"},
+		{"a catalog that is not there", cluster(nodePool("a", catalogOf("nope"))), "nope"},
+		{"an invalid requirement of a pool", cluster(nodePool("a", poolNeeds("x", "Almost"))), "a"},
+		{"a negative limit", cluster(nodePool("a", limit("cpu=-1"))), "spec.limits"},
+		{"two nodes of one name", cluster(node("n"), node("n")), "n"},
+		{"a node without a name", cluster(node("")), "nodes"},
+		{"a node without object and claim", cluster(node("n", func(n *scheduling.Node) { n.Object = nil })), "nodes[n]"},
+		{"a null instance type", cluster([]*cloudprovider.InstanceType{nil}), "catalogs"},
+		{"an instance type without a name", cluster(machineType("", 1, "cpu=1")), "catalogs"},
+		{"two instance types of one name", cluster(priced(1), priced(2)), "catalogs"},
+		{"a negative price", cluster(priced(-1)), "price"},
+		{"a price that is no number", cluster(priced(math.NaN())), "price"},
+		{"an infinite price", cluster(priced(math.Inf(1))), "price"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := scheduling.Compile(c.s)
+			if err == nil {
+				t.Fatal("compiled")
+			}
+			var typed *scheduling.SnapshotError
+			if !errors.As(err, &typed) {
+				t.Errorf("%v is no *SnapshotError", err)
+			} else if typed.Path == "" || typed.Rule == "" || typed.Cure == "" {
+				t.Errorf("%+v lacks a path, a rule or a cure", typed)
+			}
+			if !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%q does not name %q", err, c.want)
+			}
+		})
+	}
+	if _, err := scheduling.Compile(nil); err == nil {
+		t.Error("nil compiled")
+	}
+}
+
+// SCH-014: a pod that can't be planned is no error of the snapshot: it alone stays behind, and is told why.
+func TestInvalidPodsAreExplained(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		options []podOption
+		want    string
+	}{
+		{"negative requests", []podOption{requests("cpu=-1")}, "requests of cpu are negative (-1)"},
+		{"negative requests of one container", []podOption{containers(container("a", "cpu=-1"), container("b", "cpu=2"))}, "negative"},
+		{"a unit typo", []podOption{requests("cpu=1500000")}, "check the unit"},
+		{"absurd memory", []podOption{requests("memory=8Ei")}, "check the unit"},
+		{"absurd beyond all bounds", []podOption{requests("memory=1e40")}, "check the unit"},
+		{"absurd cpu beyond all bounds", []podOption{requests("cpu=1e40")}, "check the unit"},
+		{"matchFields", []podOption{required(in("x", "y")), func(p *corev1.Pod) {
+			terms := p.Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms
+			terms[0].MatchFields = []corev1.NodeSelectorRequirement{in("metadata.name", "n")}
+		}}, "matchFields"},
+		{"an unknown operator", []podOption{required(expression("x", "Almost", "y"))}, "operator"},
+		{"Gte, which pods may not use", []podOption{required(expression("x", "Gte", "1"))}, "Gt"},
+		{"In without values", []podOption{required(in("x"))}, "x"},
+		{"a selector value that is no label value", []podOption{selector("x=a b")}, "nodeSelector"},
+		{"SCH-064 an empty term", []podOption{required()}, "matches no node"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := solve(t, cluster(pod("bad", c.options...), pod("good"), node("n")))
+			r := reasonsOf(t, p, "bad")
+			if len(r) != 1 || r[0].Code != scheduling.ReasonPodInvalid || !r[0].Pool.IsZero() || !strings.Contains(r[0].String(), c.want) {
+				t.Errorf("reasons %q, want one of code PodInvalid with %q", r, c.want)
+			}
+			if place(p, "good") == "nowhere" {
+				t.Errorf("the other pod has no place")
+			}
+		})
+	}
+}
+
+// A preference that can't be read is dropped, as any preference may be; the pod is placed.
+func TestInvalidPreferenceIsDropped(t *testing.T) {
+	p := solve(t, cluster(pod("p", preferred(1, expression("x", "Almost", "y")), preferred(2, in(zoneKey, "b")))))
+	wantPlace(t, p, "p", "new small/b/spot")
+}
+
+// The zero Vocabulary stands for the core one.
+func TestZeroVocabulary(t *testing.T) {
+	s := cluster(pod("p", selector(corev1.LabelFailureDomainBetaZone+"=b")))
+	s.Vocabulary = requirements.Vocabulary{}
+	wantPlace(t, solve(t, s), "p", "new small/b/spot")
+}
+
+// Nothing to plan is a plan as well.
+func TestEmptySnapshot(t *testing.T) {
+	p := solve(t, &scheduling.Snapshot{})
+	if len(p.NewNodes)+len(p.Existing)+len(p.Unschedulable) != 0 || p.HourlyCost != 0 {
+		t.Errorf("plan of nothing: %+v", p)
+	}
+}
+
+// A cancelled context gives its error and no plan.
+func TestSolveIsCancelled(t *testing.T) {
+	m, err := scheduling.Compile(cluster(pods("p", 100), node("n")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if p, err := m.Solve(ctx, scheduling.Query{}); !errors.Is(err, context.Canceled) || p != nil {
+		t.Errorf("plan %v, error %v", p, err)
+	}
+}

@@ -1,0 +1,182 @@
+package scheduling_test
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/drawknife/drawknife/scheduling"
+)
+
+func compile(t testing.TB, s *scheduling.Snapshot) *scheduling.Model {
+	t.Helper()
+	m, err := scheduling.Compile(s)
+	if err != nil {
+		t.Fatalf("Compile: %v", err)
+	}
+	return m
+}
+
+// testingT is what testing.T and rapid.T share.
+type testingT interface {
+	Helper()
+	Fatal(args ...any)
+}
+
+func planOf(t testing.TB, trial *scheduling.Trial) *scheduling.Plan {
+	t.Helper()
+	p, err := scheduling.PlanOf(context.Background(), trial)
+	if err != nil {
+		t.Fatalf("plan of the trial: %v", err)
+	}
+	return p
+}
+
+func mustPlace(t testing.TB, trial *scheduling.Trial, o scheduling.PlaceOptions) scheduling.Outcome {
+	t.Helper()
+	out, err := trial.Place(context.Background(), o)
+	if err != nil {
+		t.Fatalf("Place: %v", err)
+	}
+	return out
+}
+
+func mustHide(t testing.TB, trial *scheduling.Trial, name string) int {
+	t.Helper()
+	n, err := trial.Hide(name)
+	if err != nil {
+		t.Fatalf("Hide: %v", err)
+	}
+	return n
+}
+
+// text is the plan as JSON, to compare byte for byte.
+func text(t testingT, p *scheduling.Plan) string {
+	t.Helper()
+	data, err := json.MarshalIndent(p, "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// Hiding a machine makes its pods wait; those of DaemonSets and static pods go with it.
+func TestTrialHide(t *testing.T) {
+	set := daemonSet("d", []string{"cpu=100m"})
+	static := pod("static")
+	static.OwnerReferences = ownerNode()
+	n := node("n", bound(pod("a"), pod("b", requests("cpu=500m")), pod("d-1", ownedBy(set), requests("cpu=100m")), static))
+	trial := compile(t, cluster(set, n, node("m"), pod("w"))).Trial()
+	if got := mustHide(t, trial, "n"); got != 2 {
+		t.Errorf("%d pods wait, want 2", got)
+	}
+	out := mustPlace(t, trial, scheduling.PlaceOptions{ExistingOnly: true})
+	if want := (scheduling.Outcome{Placed: 3}); out != want {
+		t.Errorf("outcome %+v, want %+v", out, want)
+	}
+	p := planOf(t, trial)
+	for _, name := range []string{"a", "b", "w"} {
+		wantPlace(t, p, name, "on m")
+	}
+}
+
+func TestTrialHideRefuses(t *testing.T) {
+	trial := compile(t, cluster(node("n", bound(pod("a"))))).Trial()
+	before := text(t, planOf(t, trial))
+	if _, err := trial.Hide("x"); err == nil {
+		t.Error("a machine that is not there was hidden")
+	}
+	if after := text(t, planOf(t, trial)); after != before {
+		t.Error("the refusal changed the trial")
+	}
+	mustHide(t, trial, "n")
+	if _, err := trial.Hide("n"); err == nil {
+		t.Error("a machine was hidden twice")
+	}
+}
+
+// ExistingOnly adds no machines; without it what has no room gets new ones, whose cost the outcome tells.
+func TestTrialPlaceOptions(t *testing.T) {
+	trial := compile(t, cluster(node("n"), pods("p", 6))).Trial()
+	if out, want := mustPlace(t, trial, scheduling.PlaceOptions{ExistingOnly: true}), (scheduling.Outcome{Placed: 4, Unplaced: 2}); out != want {
+		t.Errorf("existing only: %+v, want %+v", out, want)
+	}
+	out := mustPlace(t, trial, scheduling.PlaceOptions{})
+	if want := (scheduling.Outcome{Placed: 2, NewMachines: 1, NewCost: 0.04}); out != want {
+		t.Errorf("then: %+v, want %+v", out, want)
+	}
+	if out, want := mustPlace(t, trial, scheduling.PlaceOptions{}), (scheduling.Outcome{}); out != want {
+		t.Errorf("with nothing left to do: %+v, want %+v", out, want)
+	}
+}
+
+// A machine of a limited pool makes room in the limit when it is hidden.
+func TestTrialHideFreesLimits(t *testing.T) {
+	s := cluster(nodePool("default", limit("nodes=1")), node("n", ofPool("default"), bound(pod("a", requests("cpu=4")))))
+	trial := compile(t, s).Trial()
+	mark := trial.Mark()
+	mustHide(t, trial, "n")
+	if out := mustPlace(t, trial, scheduling.PlaceOptions{}); out.NewMachines != 1 || out.Unplaced != 0 {
+		t.Errorf("outcome %+v, want one machine in the place of the hidden one", out)
+	}
+	trial.Rollback(mark)
+	if diff := cmp.Diff(text(t, planOf(t, compile(t, s).Trial())), text(t, planOf(t, trial))); diff != "" {
+		t.Errorf("after rollback (-fresh +rolled back):\n%s", diff)
+	}
+}
+
+// Pods that the trial itself put on a machine can't stay on it once it is hidden.
+func TestTrialHideAfterPlace(t *testing.T) {
+	s := cluster(node("n"), pod("p"))
+	trial := compile(t, s).Trial()
+	mustPlace(t, trial, scheduling.PlaceOptions{})
+	wantPlace(t, planOf(t, trial), "p", "on n")
+	mark := trial.Mark()
+	mustHide(t, trial, "n")
+	mustPlace(t, trial, scheduling.PlaceOptions{})
+	wantPlace(t, planOf(t, trial), "p", "new small/a/spot")
+	trial.Rollback(mark)
+	wantPlace(t, planOf(t, trial), "p", "on n")
+}
+
+// Commit can't be rolled back, not even by chance: marks from before it are void for good.
+func TestTrialCommit(t *testing.T) {
+	parts := []any{pod("w")}
+	for _, name := range []string{"a", "b", "c", "d"} {
+		parts = append(parts, node(name, bound(pod("p-"+name, requests("cpu=4")))))
+	}
+	trial := compile(t, cluster(parts...)).Trial()
+	mustHide(t, trial, "a")
+	void := trial.Mark()
+	mustHide(t, trial, "b")
+	trial.Commit()
+	committed := text(t, planOf(t, trial))
+	trial.Rollback(void)
+	if diff := cmp.Diff(committed, text(t, planOf(t, trial))); diff != "" {
+		t.Errorf("a mark from before the commit undid something (-committed +rolled back):\n%s", diff)
+	}
+	mustHide(t, trial, "c")
+	mustHide(t, trial, "d")
+	after := text(t, planOf(t, trial))
+	trial.Rollback(void)
+	if diff := cmp.Diff(after, text(t, planOf(t, trial))); diff != "" {
+		t.Errorf("a mark from before the commit undid what came after it (-before +after):\n%s", diff)
+	}
+}
+
+// What is done after a commit can be rolled back to the commit.
+func TestTrialRollbackToCommit(t *testing.T) {
+	trial := compile(t, cluster(node("a", bound(pod("p-a"))), node("b", bound(pod("p-b"))))).Trial()
+	mustHide(t, trial, "a")
+	trial.Commit()
+	committed := text(t, planOf(t, trial))
+	mark := trial.Mark()
+	mustHide(t, trial, "b")
+	mustPlace(t, trial, scheduling.PlaceOptions{})
+	trial.Rollback(mark)
+	if diff := cmp.Diff(committed, text(t, planOf(t, trial))); diff != "" {
+		t.Errorf("(-committed +rolled back):\n%s", diff)
+	}
+}
