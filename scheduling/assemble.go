@@ -13,7 +13,7 @@ import (
 
 // plan writes down what the trial did.
 func (t *Trial) plan(ctx context.Context) (*Plan, error) {
-	out := &Plan{}
+	out := &Plan{Notes: slices.Clone(t.m.notes)}
 	q := newPodQueues(t)
 	t.writeBindings(out, q)
 	t.writeUnschedulable(out, q)
@@ -126,7 +126,6 @@ type description struct {
 	options []InstanceTypeOption
 	claim   requirements.Set
 	row     int
-	relaxed bool
 }
 
 // describe fills in a new node's requirements, types and amounts.
@@ -144,6 +143,7 @@ func (t *Trial) describe(node *NewNode, mc *machine, loads []binding, described 
 		described[text] = d
 	}
 	node.InstanceTypes, node.Requirements = d.options, d.claim
+	node.MinValuesRelaxed = len(p.variety) > 0 && !m.varied(p, mc, rows, slots)
 	used := slices.Clone(mc.used)
 	dims := m.resources.len()
 	addScaled(used, p.table.daemons[d.row*dims:(d.row+1)*dims], 1)
@@ -161,7 +161,7 @@ func (m *Model) leeway(mc *machine, loads []binding) (rows, slots bitset, claim 
 	claim = p.template.Merge(mc.labels)
 	ruled, seen := false, map[int32]bool{}
 	for _, b := range loads {
-		ruled = ruled || m.classes[b.class].topology != nil
+		ruled = ruled || (b.class >= 0 && m.classes[b.class].topology != nil)
 		if seen[b.stage] {
 			continue
 		}

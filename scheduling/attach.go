@@ -68,13 +68,39 @@ func typeLimit(it *cloudprovider.InstanceType) func(string) (int64, bool) {
 	}
 }
 
-// nodeLimits are the CSINodes' limits by machine and driver.
-func nodeLimits(s *Snapshot) map[string]map[string]int64 {
-	out := make(map[string]map[string]int64, len(s.CSINodes))
+// attachLimits are the limits of the machines there are: what the CSINode says, else, for a machine on its way, what its
+// instance type says.
+type attachLimits struct {
+	nodes map[string]map[string]int64
+	types map[string]*cloudprovider.InstanceType
+}
+
+func newAttachLimits(s *Snapshot) *attachLimits {
+	l := &attachLimits{nodes: make(map[string]map[string]int64, len(s.CSINodes)), types: map[string]*cloudprovider.InstanceType{}}
 	for _, n := range s.CSINodes {
-		out[n.Name] = nodeVolumeLimits(n)
+		l.nodes[n.Name] = nodeVolumeLimits(n)
 	}
-	return out
+	for _, list := range s.Catalogs {
+		for _, it := range list {
+			if it != nil && len(it.VolumeLimits) > 0 {
+				l.types[it.Name] = it // types of one name have the same limits wherever they are listed
+			}
+		}
+	}
+	return l
+}
+
+func (l *attachLimits) of(n *Node, view *nodeView) func(driver string) (int64, bool) {
+	if known, ok := l.nodes[n.Name]; ok {
+		return func(driver string) (int64, bool) {
+			limit, ok := known[driver]
+			return limit, ok
+		}
+	}
+	if it := l.types[view.labels[labelInstanceType]]; it != nil && !view.initialized {
+		return typeLimit(it)
+	}
+	return func(string) (int64, bool) { return 0, false }
 }
 
 // giveBackShared corrects a machine's room for volumes that several of its pods share: each counts once.
@@ -105,12 +131,11 @@ func (c *class) readVolumes(m *Model) {
 	if len(c.sample.Spec.Volumes) == 0 {
 		return
 	}
-	v, err := m.volumes.of(c.sample)
-	if err != nil {
+	// Also pods that are refused hold what they have attached.
+	m.resources.addAttachments(m.volumes.attached(c.sample), c.requests)
+	if _, err := m.volumes.of(c.sample); err != nil && c.invalid == nil {
 		c.invalid = err
-		return
 	}
-	m.resources.addAttachments(v.claims, c.requests)
 }
 
 // placeTerms are the shape's alternatives for a new machine: what the pods state, with each alternative that their

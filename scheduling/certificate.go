@@ -38,7 +38,7 @@ func (t *Trial) proofOf(ctx context.Context) *proof {
 // allow; rules between classes are left out, which can only lower the bound.
 func (m *Model) provable(class, stage int32, count int) item {
 	c := m.classes[class]
-	it := item{class: class, place: place{stage, anyCell}, count: count, need: c.requests, perMachine: unbounded}
+	it := item{class: class, place: place{stage: stage, cell: anyCell}, count: count, need: c.requests, perMachine: unbounded}
 	if c.topology != nil {
 		it.perMachine = admitsHost(m, c.topology, func(int32) tally { return tally{} })
 	}

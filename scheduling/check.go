@@ -56,6 +56,11 @@ func checkObjects(s *Snapshot) error {
 			return err
 		}
 	}
+	for i := range s.NodePools {
+		if s.NodePools[i].Object == nil {
+			return &SnapshotError{Path: fmt.Sprintf("nodePools[%d].object", i), Rule: "is missing", Cure: "give the NodePool in its v1 form"}
+		}
+	}
 	for i, set := range s.DaemonSets {
 		if set == nil {
 			return &SnapshotError{Path: fmt.Sprintf("daemonSets[%d]", i), Rule: "is null", Cure: "leave it out"}

@@ -19,7 +19,7 @@ func (t *Trial) sitesOf(c *cells, stage int32, cache map[int32][]site) []site {
 		return list
 	}
 	p := &problem{dims: t.m.resources.len(), assigned: map[int32][]assignment{}, cells: c}
-	places := []place{{stage, anyCell}}
+	places := []place{{stage: stage, cell: anyCell, rules: t.rules()}}
 	var all []option
 	var pools []int32
 	for _, u := range t.m.stages[stage].uses {

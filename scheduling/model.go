@@ -2,6 +2,7 @@ package scheduling
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"sync/atomic"
 
@@ -10,6 +11,8 @@ import (
 
 	"github.com/drawknife/drawknife/api/requirements"
 	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/cloudprovider/overlay"
 )
 
 // Model is a Snapshot made ready for planning: labels, resources and pods turned into numbers. It is immutable and
@@ -20,7 +23,12 @@ type Model struct {
 	podVocab  *requirements.Lookup
 	resources *resourceTable
 
-	catalogs  map[string]*catalog
+	catalogs map[string]*catalog
+	// poolCatalog is indexed like Snapshot.NodePools: the name of each pool's catalog, empty for none.
+	poolCatalog []string
+	// overlays is what node overlays made of the instance types; nil without any.
+	overlays  *overlay.Result
+	notes     []Note
 	tables    map[string]*table
 	pools     []*pool // heaviest first
 	poolIndex map[v1.PoolKey]int
@@ -123,6 +131,13 @@ func compile(s *Snapshot, previous *Model) (*Model, error) {
 		m.findReachable()
 		m.base.owned = false
 	}
+	for _, p := range m.pools {
+		for i := range p.profiles {
+			if len(p.variety) > 0 {
+				m.robust(p, &p.profiles[i])
+			}
+		}
+	}
 	for _, c := range m.catalogs {
 		c.frozen = true
 	}
@@ -155,26 +170,89 @@ func (m *Model) collectResources(s *Snapshot) {
 }
 
 func (m *Model) compileCatalogs(s *Snapshot, previous *Model) error {
-	names := make([]string, 0, len(s.Catalogs))
-	for name := range s.Catalogs {
+	lists, err := m.typeLists(s, previous)
+	if err != nil {
+		return err
+	}
+	names := make([]string, 0, len(lists))
+	for name := range lists {
 		names = append(names, name)
 	}
 	slices.Sort(names)
 	for _, name := range names {
-		types := s.Catalogs[name]
-		if previous != nil {
-			if old, ok := previous.catalogs[name]; ok && sameList(old.types, types) && slices.Equal(previous.snapshot.Vocabulary.WellKnown, s.Vocabulary.WellKnown) {
+		if previous != nil && slices.Equal(previous.snapshot.Vocabulary.WellKnown, s.Vocabulary.WellKnown) {
+			if old, ok := previous.catalogs[name]; ok && sameList(old.types, lists[name]) {
 				m.catalogs[name] = old
 				continue
 			}
 		}
-		c, err := compileCatalog(name, types)
+		c, err := compileCatalog(name, lists[name])
 		if err != nil {
 			return err
 		}
 		m.catalogs[name] = c
 	}
 	return nil
+}
+
+// typeLists are the lists of instance types that pools see, by name; m.poolCatalog receives each pool's. Without
+// overlays these are the snapshot's catalogs; with them, what the overlays make of each for each pool (SCH-180).
+func (m *Model) typeLists(s *Snapshot, previous *Model) (map[string][]*cloudprovider.InstanceType, error) {
+	m.poolCatalog = make([]string, len(s.NodePools))
+	for i := range s.NodePools {
+		np := &s.NodePools[i]
+		if np.Catalog == "" {
+			continue
+		}
+		if _, ok := s.Catalogs[np.Catalog]; !ok {
+			return nil, &SnapshotError{Path: fmt.Sprintf("nodePools[%d].catalog", i), Rule: fmt.Sprintf("names %q, which is not in catalogs", np.Catalog), Cure: "add the catalog or leave the field empty"}
+		}
+		m.poolCatalog[i] = np.Catalog
+	}
+	if len(s.NodeOverlays) == 0 {
+		return s.Catalogs, nil
+	}
+	in := overlay.Input{Overlays: s.NodeOverlays, Lookup: m.vocab}
+	if previous != nil {
+		in.Previous = previous.overlays
+	}
+	for i := range s.NodePools {
+		if np := &s.NodePools[i]; np.Object != nil && np.Catalog != "" {
+			in.Pools = append(in.Pools, overlay.Pool{Key: poolKey(np), Object: np.Object, Types: s.Catalogs[np.Catalog]})
+		}
+	}
+	m.overlays = overlay.Apply(in)
+	lists := make(map[string][]*cloudprovider.InstanceType, len(m.overlays.Lists))
+	number := make(map[v1.PoolKey]int, len(m.overlays.Pools))
+	for _, p := range m.overlays.Pools {
+		number[p.Key] = p.List
+		lists[overlaidName(p.List)] = p.Types
+	}
+	for i := range s.NodePools {
+		if m.poolCatalog[i] != "" {
+			m.poolCatalog[i] = overlaidName(number[poolKey(&s.NodePools[i])])
+		}
+	}
+	for _, v := range m.overlays.Verdicts {
+		if !v.Applied() {
+			m.notes = append(m.notes, Note{Code: "NodeOverlayNotApplied", Object: "NodeOverlay " + v.Overlay.Name, Message: v.String()})
+		}
+	}
+	return lists, nil
+}
+
+func overlaidName(list int) string { return fmt.Sprintf("overlaid-%d", list) }
+
+// poolKey is the pool's key; a zero one reads as that of a pool of the current generation.
+func poolKey(np *NodePool) v1.PoolKey {
+	key := np.Key
+	if key.IsZero() {
+		return v1.NewPoolKey(np.Object.Name)
+	}
+	if key.Generation == "" {
+		key.Generation = v1.GenerationV1
+	}
+	return key
 }
 
 // sameList reports whether both are the very same slice.
@@ -324,9 +402,7 @@ func (m *Model) classOf(pod *corev1.Pod, w *keyWriter, placeholder bool) int32 {
 	if c.invalid == nil {
 		c.invalid = ruleErr
 	}
-	if c.invalid == nil {
-		c.readVolumes(m)
-	}
+	c.readVolumes(m)
 	at := int32(len(m.classes))
 	m.classes = append(m.classes, c)
 	m.classIndex[string(text)] = at

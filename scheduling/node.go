@@ -123,7 +123,7 @@ func (m *Model) compileNodes(s *Snapshot, classes [][]int32) error {
 		return cmp.Or(boolCompare(views[b].initialized, views[a].initialized), cmp.Compare(s.Nodes[a].Name, s.Nodes[b].Name))
 	})
 	m.nodeIndex = make(map[string]int, len(s.Nodes))
-	volumeLimits := nodeLimits(s)
+	volumeLimits := newAttachLimits(s)
 	groups := map[string]int32{}
 	for _, i := range order {
 		n, view := &s.Nodes[i], &views[i]
@@ -138,10 +138,7 @@ func (m *Model) compileNodes(s *Snapshot, classes [][]int32) error {
 		compiled.group = m.groupOf(view, groups)
 		free := make([]int64, dims)
 		m.resources.capacityVector(view.allocatable, free)
-		m.resources.attachRoom(free, func(driver string) (int64, bool) {
-			n, ok := volumeLimits[n.Name][driver]
-			return n, ok
-		})
+		m.resources.attachRoom(free, volumeLimits.of(n, view))
 		m.chargePods(n, classes[i], &compiled, free)
 		m.giveBackShared(n.Pods, free)
 		m.reserveDaemons(n, compiled.group, free)

@@ -55,6 +55,9 @@ type NewNode struct {
 	Pods []PodKey `json:"pods"`
 	// Requests are the sum of the pods' and of the DaemonSets that will run on InstanceTypes[0].
 	Requests corev1.ResourceList `json:"requests"`
+	// MinValuesRelaxed tells that the instance types are less varied than the pool's minValues ask for: MinValuesBestEffort
+	// settled for it (SCH-041).
+	MinValuesRelaxed bool `json:"minValuesRelaxed,omitempty"`
 	// Allocatable is that of InstanceTypes[0].
 	Allocatable corev1.ResourceList `json:"allocatable"`
 }

@@ -53,6 +53,8 @@ type pool struct {
 	template requirements.Set
 	taints   []corev1.Taint
 	limits   *limits
+	// variety is what the pool's minValues ask for, by key.
+	variety []variety
 	// profiles are the distinct demands of pod classes on this pool.
 	profiles []profile
 	byText   map[string]int
@@ -66,6 +68,8 @@ type profile struct {
 	// open are requirements on keys for which the pool or a type leaves several values: machines carry the
 	// intersection of all their pods'. Sorted by key.
 	open []requirements.Requirement
+	// robust are the rows that meet the pool's minValues: see Model.robust. Filled while the model is compiled.
+	robust bitset
 }
 
 // compilePools makes the snapshot's pools ready, ordered by weight (higher first), then key.
@@ -73,26 +77,11 @@ func (m *Model) compilePools(s *Snapshot) error {
 	m.poolIndex = make(map[v1.PoolKey]int, len(s.NodePools))
 	for i := range s.NodePools {
 		np := &s.NodePools[i]
-		if np.Object == nil {
-			return &SnapshotError{Path: fmt.Sprintf("nodePools[%d].object", i), Rule: "is missing", Cure: "give the NodePool in its v1 form"}
-		}
-		key := np.Key
-		if key.IsZero() {
-			key = v1.NewPoolKey(np.Object.Name)
-		}
-		if key.Generation == "" {
-			key.Generation = v1.GenerationV1
-		}
-		m.pools = append(m.pools, &pool{key: key, object: np.Object, notReady: np.NotReady, byText: map[string]int{}})
+		m.pools = append(m.pools, &pool{key: poolKey(np), object: np.Object, notReady: np.NotReady, byText: map[string]int{}})
 		if np.Object.Spec.Weight != nil {
 			m.pools[i].weight = *np.Object.Spec.Weight
 		}
-		if np.NotReady == "" && np.Catalog != "" {
-			if _, ok := s.Catalogs[np.Catalog]; !ok {
-				return &SnapshotError{Path: fmt.Sprintf("nodePools[%d].catalog", i), Rule: fmt.Sprintf("names %q, which is not in catalogs", np.Catalog), Cure: "add the catalog or leave the field empty"}
-			}
-		}
-		if err := m.compilePool(m.pools[i], np.Catalog); err != nil {
+		if err := m.compilePool(m.pools[i], m.poolCatalog[i]); err != nil {
 			return err
 		}
 	}
@@ -123,6 +112,7 @@ func (m *Model) compilePool(p *pool, catalogName string) error {
 	if class := p.object.Spec.Template.Spec.NodeClassRef; class.Kind != "" {
 		labels[nodeClassLabel(class.Group, class.Kind)] = class.Name
 	}
+	p.variety = varietyOf(set)
 	p.template = set.Merge(m.vocab.FromLabels(labels))
 	if p.limits, err = newLimits(p.object.Spec.Limits); err != nil {
 		return &SnapshotError{Path: fmt.Sprintf("nodePools[%s].object.spec.limits", p.key), Rule: "has a bad entry: " + err.Error(), Cure: "leave the resource out to not limit it"}

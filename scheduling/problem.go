@@ -19,7 +19,13 @@ type problem struct {
 	// assigned is indexed by pool, then by option.assign.
 	assigned map[int32][]assignment
 	cells    *cells
+	// reserved and left say which reservation each limited option draws on, and how many instances each has.
+	reserved map[int32]string
+	left     map[string]int
 }
+
+// reservation names what a limited option draws on.
+func (p *problem) reservation(o int) string { return p.reserved[int32(o)] }
 
 // unbounded is the perMachine of items whose number on one machine only its resources bound.
 const unbounded = math.MaxInt
@@ -40,7 +46,19 @@ type item struct {
 // place is a stage, and the cell that topology rules leave for the pods, or anyCell.
 type place struct {
 	stage, cell int32
+	// rules narrow the machines further: see placeRules.
+	rules placeRules
 }
+
+// placeRules are what a query asks of all machines for the pods of a place.
+type placeRules uint8
+
+const (
+	// varietyKept: only machines that leave the variety their pool's minValues ask for.
+	varietyKept placeRules = 1 << iota
+	// reservedOnly: only machines bought from a reservation.
+	reservedOnly
+)
 
 // option is one machine to buy: a row of a pool's table in one slot.
 type option struct {
@@ -49,6 +67,8 @@ type option struct {
 	assign int32
 	// cell the machine would be in; anyCell where cells play no part.
 	cell int32
+	// limited is true for machines bought from a reservation: there are only so many.
+	limited bool
 	// resident numbers the set of DaemonSets on it that topology rules could notice; 0 for none.
 	resident int32
 	price    int64
@@ -88,6 +108,17 @@ func (m *Model) newProblem(items []item, c *cells) *problem {
 		}
 	}
 	p.keepUndominated(m, all)
+	for o := range p.options {
+		if !p.options[o].limited {
+			continue
+		}
+		if p.reserved == nil {
+			p.reserved, p.left = map[int32]string{}, map[string]int{}
+		}
+		id := m.reservationOf(p.options[o].pool, p.options[o].slot)
+		p.reserved[int32(o)] = id
+		p.left[id] = m.pools[p.options[o].pool].table.catalog.reservations[id]
+	}
 	return p
 }
 
@@ -121,7 +152,9 @@ func placesInUse(items []item) []place {
 			places = append(places, items[i].place)
 		}
 	}
-	slices.SortFunc(places, func(a, b place) int { return cmp.Or(cmp.Compare(a.stage, b.stage), cmp.Compare(a.cell, b.cell)) })
+	slices.SortFunc(places, func(a, b place) int {
+		return cmp.Or(cmp.Compare(a.stage, b.stage), cmp.Compare(a.cell, b.cell), cmp.Compare(a.rules, b.rules))
+	})
 	return places
 }
 
@@ -160,14 +193,18 @@ func (m *Model) poolOptions(all []option, p *problem, u poolUsers, small []int64
 			}
 			clear(open)
 			for _, at := range u.users {
-				if to := u.places[at]; (to.cell == anyCell || to.cell == cell) && m.stageAllows(to.stage, u.pool, r, s, as) {
+				if to := u.places[at]; (to.cell == anyCell || to.cell == cell) && m.placeAllows(to, u.pool, r, s, as) {
 					open.set(at)
 				}
 			}
 			if open.empty() {
 				continue
 			}
+			limited := t.catalog.slots[s].reservation != ""
 			for i := first; i < len(all); i++ {
+				if all[i].limited || limited {
+					continue // none stands in for another
+				}
 				if all[i].price <= price && open.within(all[i].open) {
 					continue slots
 				}
@@ -177,10 +214,29 @@ func (m *Model) poolOptions(all []option, p *problem, u poolUsers, small []int64
 					continue slots
 				}
 			}
-			all = append(all, option{pool: u.pool, row: int32(r), slot: int32(s), assign: u.assign, cell: cell, price: price, alloc: alloc, open: open.clone(), resident: t.rows[r].resident})
+			all = append(all, option{pool: u.pool, row: int32(r), slot: int32(s), assign: u.assign, cell: cell, price: price, alloc: alloc, open: open.clone(), resident: t.rows[r].resident, limited: t.catalog.slots[s].reservation != ""})
 		}
 	}
 	return all
+}
+
+// placeAllows is stageAllows with the place's rules.
+func (m *Model) placeAllows(to place, pl int32, row, slot int, as *assignment) bool {
+	if to.rules&reservedOnly != 0 && m.pools[pl].table.catalog.slots[slot].reservation == "" {
+		return false
+	}
+	if to.rules&varietyKept == 0 || len(m.pools[pl].variety) == 0 {
+		return m.stageAllows(to.stage, pl, row, slot, as)
+	}
+	for _, u := range m.stages[to.stage].uses {
+		if u.pool != pl {
+			continue
+		}
+		if f := &m.pools[pl].profiles[u.profile]; f.robust.has(row) && f.slots.has(slot) && as.allows(f) {
+			return true
+		}
+	}
+	return false
 }
 
 // stageAllows reports whether pods at the stage may be put on the row bought in the slot with those labels.

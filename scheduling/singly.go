@@ -52,7 +52,7 @@ func (t *Trial) placeOne(c *cells, class int32) bool {
 // bulkOn is how many pods of the class go on the host at once.
 func (t *Trial) bulkOn(class, host int32) int32 {
 	c := t.m.classes[class]
-	if c.topology != nil {
+	if i := host - int32(len(t.m.nodes)); c.topology != nil || (i >= 0 && t.strictVariety(t.m.pools[t.machines[i].pool])) {
 		return 1
 	}
 	return int32(howMany(c.requests, t.roomOf(host), int(t.waiting[class])))
@@ -87,7 +87,7 @@ func (t *Trial) findHost(class int32) (host, stage int32) {
 		if !fitsBeside(c.requests, mc.used, m.pools[mc.pool].table.allocOf(int(mc.row), dims)) {
 			continue
 		}
-		if stage := t.stageOn(c, mc); stage >= 0 && t.admits(c, int32(len(m.nodes)+i)) {
+		if stage := t.stageOn(c, mc); stage >= 0 && t.admits(c, int32(len(m.nodes)+i)) && t.keepsVariety(int32(len(m.nodes)+i), c, stage) {
 			return int32(len(m.nodes) + i), stage
 		}
 	}
@@ -110,6 +110,9 @@ func (t *Trial) admits(c *class, host int32) bool {
 // stageOn is the class's first stage that allows the machine, or -1.
 func (t *Trial) stageOn(c *class, mc *machine) int32 {
 	as := assignment{labels: mc.labels}
+	if t.awaitsReservation(c) && t.m.reservationOf(mc.pool, mc.slot) == "" {
+		return -1
+	}
 	for _, st := range t.stagesFor(c) {
 		if t.m.stageAllows(st, mc.pool, int(mc.row), int(mc.slot), &as) {
 			return st
@@ -123,14 +126,14 @@ func (t *Trial) stageOn(c *class, mc *machine) int32 {
 func (t *Trial) findSite(c *cells, class int32) *site {
 	m := t.m
 	cl := m.classes[class]
-	crowd := t.mustShare(cl)
+	crowd, waits := t.mustShare(cl), t.awaitsReservation(cl)
 	for _, st := range t.stagesFor(cl) {
 		var best *site
 		most, price := 0, int64(math.MaxInt64)
 		sites := t.sitesOf(c, st, t.sites)
 		for i := range sites {
 			s := &sites[i]
-			if !fits(cl.requests, s.alloc) || !t.affordable(s.pool, s.row) || !t.reservable(s.pool, s.row, s.slot) || !t.admitsAt(cl, c, s) {
+			if !fits(cl.requests, s.alloc) || (waits && !s.limited) || !t.affordable(s.pool, s.row) || !t.reservable(s.pool, s.row, s.slot) || !t.admitsAt(cl, c, s) {
 				continue
 			}
 			held := 1

@@ -171,7 +171,7 @@ func (t *Trial) itemFor(c *cells, w *wish, stageNo *int) (item, bool) {
 		if w.cell != anyCell && !t.sells(c, st, w.cell, cl.requests) {
 			continue
 		}
-		it := item{class: w.class, place: place{st, w.cell}, count: int(w.count), need: cl.requests, perMachine: unbounded}
+		it := item{class: w.class, place: place{stage: st, cell: w.cell, rules: t.rulesFor(cl)}, count: int(w.count), need: cl.requests, perMachine: unbounded}
 		if cl.topology != nil {
 			it.topology = cl.topology
 			it.perMachine = admitsHost(t.m, cl.topology, func(int32) tally { return tally{} })
@@ -179,6 +179,49 @@ func (t *Trial) itemFor(c *cells, w *wish, stageNo *int) (item, bool) {
 		return it, true
 	}
 	return item{}, false
+}
+
+// rules are those that the trial's options put on every place.
+func (t *Trial) rules() placeRules {
+	if t.options.MinValues == MinValuesBestEffort {
+		return 0
+	}
+	return varietyKept
+}
+
+// rulesFor adds those for the class: pods that could use a reservation wait for one under ReservedStrict (SCH-161).
+func (t *Trial) rulesFor(c *class) placeRules {
+	if t.awaitsReservation(c) {
+		return t.rules() | reservedOnly
+	}
+	return t.rules()
+}
+
+// awaitsReservation reports whether the class must not be placed but on a reservation.
+func (t *Trial) awaitsReservation(c *class) bool {
+	return t.options.Reserved == ReservedStrict && slices.ContainsFunc(c.stages, func(st int32) bool { return t.m.reservedFor(st, c.requests) })
+}
+
+// reservedFor reports whether the stage has a reserved machine with instances left that holds the requests.
+func (m *Model) reservedFor(stage int32, requests []int64) bool {
+	dims := m.resources.len()
+	for _, u := range m.stages[stage].uses {
+		p := m.pools[u.pool]
+		c := p.table.catalog
+		f := &p.profiles[u.profile]
+		for s := range f.slots.members {
+			if id := c.slots[s].reservation; id == "" || c.reservations[id] <= 0 {
+				continue
+			}
+			for r := range f.rows.members {
+				row := &p.table.rows[r]
+				if row.slots.has(s) && c.price(row.variant, s) != noPrice && fits(requests, p.table.allocOf(r, dims)) {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
 
 // sells reports whether the stage has a machine in the cell that holds one pod.
@@ -280,6 +323,29 @@ func (t *Trial) buy(p *problem, g *packing) {
 		}
 	}
 	t.admit(list)
+	t.dropUnvaried()
+}
+
+// dropUnvaried takes the pods off machines whose types are less varied than their pool's minValues ask for: pods of
+// several classes together may leave too few. They are looked at one by one later.
+func (t *Trial) dropUnvaried() {
+	loads := map[int32][]binding{}
+	for _, b := range t.placed {
+		if i := b.host - int32(len(t.m.nodes)); i >= 0 && b.count > 0 && t.strictVariety(t.m.pools[t.machines[i].pool]) {
+			loads[b.host] = append(loads[b.host], b)
+		}
+	}
+	for host := range int32(len(t.m.nodes) + len(t.machines)) {
+		list := loads[host]
+		if list == nil {
+			continue
+		}
+		mc := &t.machines[host-int32(len(t.m.nodes))]
+		rows, slots, _ := t.m.leeway(mc, list)
+		if !t.m.varied(t.m.pools[mc.pool], mc, rows, slots) {
+			t.takeOff(host)
+		}
+	}
 }
 
 // refine makes a packing cheaper without losing a pod.

@@ -80,7 +80,10 @@ const (
 )
 
 // Mark is a point in a trial to come back to.
-type Mark struct{ log, epoch int }
+type Mark struct {
+	log, epoch int
+	proof      *proof
+}
 
 // Trial starts a what-if.
 func (m *Model) Trial() *Trial {
@@ -119,12 +122,12 @@ func (t *Trial) count(pool int32, capacity corev1.ResourceList, n int64) {
 }
 
 // Mark returns the present point.
-func (t *Trial) Mark() Mark { return Mark{len(t.log), t.epoch} }
+func (t *Trial) Mark() Mark { return Mark{len(t.log), t.epoch, t.proof} }
 
 // Rollback undoes everything done since the mark, in reverse order. Rolling back past a Commit is a caller's mistake
 // and does nothing.
 func (t *Trial) Rollback(to Mark) {
-	if to.epoch != t.epoch {
+	if to.epoch != t.epoch || len(t.log) == to.log {
 		return
 	}
 	for len(t.log) > to.log {
@@ -152,7 +155,7 @@ func (t *Trial) Rollback(to Mark) {
 			t.machines = t.machines[:len(t.machines)-1]
 		}
 	}
-	t.proof = nil
+	t.proof = to.proof
 }
 
 // Commit makes everything done so far permanent: it can't be rolled back any more. Marks taken before are void.

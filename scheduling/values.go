@@ -262,7 +262,8 @@ func (pr *pricing) generate(ctx context.Context) {
 	for range maxLPPasses {
 		hot = hot[:0]
 		for o := range p.options {
-			if pr.improve(o) {
+			// Of limited machines there are only so many: they are no measure of what pods are worth.
+			if !p.options[o].limited && pr.improve(o) {
 				hot = append(hot, o)
 			}
 		}
@@ -298,7 +299,7 @@ func (pr *pricing) start() bool {
 		demand[b] = pr.bundles[b].count
 		for o := range pr.p.options {
 			f := pr.most[o][b]
-			if f <= 0 {
+			if f <= 0 || pr.p.options[o].limited {
 				continue
 			}
 			c := float64(pr.p.options[o].price)
@@ -425,9 +426,14 @@ func (pr *pricing) prove(u, lambda []float64) (bound, shrink float64, ratio []fl
 	p := pr.p
 	worst := 1.0
 	ratio = make([]float64, len(p.options))
+	free := map[string]float64{} // by reservation: the most that one of its machines could hold for nothing
 	for o := range p.options {
 		worth := pr.worth(o, u, lambda[o*p.dims:(o+1)*p.dims])
 		ratio[o] = worth / float64(max(p.options[o].price, 1))
+		if p.options[o].limited {
+			free[pr.p.reservation(o)] = max(free[pr.p.reservation(o)], worth-float64(p.options[o].price))
+			continue
+		}
 		worst = max(worst, ratio[o])
 	}
 	shrink = 1 / worst * (1 - 1e-12)
@@ -438,7 +444,10 @@ func (pr *pricing) prove(u, lambda []float64) (bound, shrink float64, ratio []fl
 		u[i] = math.Floor(u[i] * shrink)
 		bound += u[i] * float64(p.items[i].count)
 	}
-	return bound, shrink, ratio
+	for id, most := range free {
+		bound -= most * shrink * float64(p.left[id])
+	}
+	return max(bound, 0), shrink, ratio
 }
 
 // worth is an upper bound on the value one machine of the option can hold, by weak duality at multipliers l: the

@@ -1,0 +1,109 @@
+package scheduling
+
+import (
+	"github.com/drawknife/drawknife/api/requirements"
+)
+
+// variety is one minValues of a NodePool (SCH-040): the machines' instance types must offer at least so many distinct
+// values of the key.
+type variety struct {
+	key string
+	n   int
+}
+
+func varietyOf(set requirements.Set) []variety {
+	var out []variety
+	for r := range set.All {
+		if n := r.MinValues(); n != nil {
+			out = append(out, variety{r.Key(), *n})
+		}
+	}
+	return out
+}
+
+// varied reports whether the instance types that would do for the machine meet the pool's minValues. Only values count
+// that the claim still allows and an available offering backs (SCH-043).
+func (m *Model) varied(p *pool, mc *machine, rows, slots bitset) bool {
+	return m.variedFor(p, mc.used, rows, slots)
+}
+
+// variedFor is varied for any load: need is what the types must hold.
+func (m *Model) variedFor(p *pool, need []int64, rows, slots bitset) bool {
+	dims := m.resources.len()
+	found := make([]map[string]bool, len(p.variety))
+	for i := range found {
+		found[i] = map[string]bool{}
+	}
+	met := 0
+	c := p.table.catalog
+	for r := range rows.members {
+		row := &p.table.rows[r]
+		if !fits(need, p.table.allocOf(r, dims)) {
+			continue
+		}
+		labels := c.types[c.variants[row.variant].typ].Requirements
+		for s := range row.slots.members {
+			if !slots.has(s) || c.price(row.variant, s) == noPrice {
+				continue
+			}
+			for i, v := range p.variety {
+				have := labels
+				if c.offeringKeys[v.key] {
+					have = c.slots[s].labels
+				}
+				before := len(found[i])
+				for _, value := range have.Get(v.key).Values() {
+					if p.template.Get(v.key).Has(value) {
+						found[i][value] = true
+					}
+				}
+				if before < v.n && len(found[i]) >= v.n {
+					met++
+				}
+			}
+			if met == len(p.variety) {
+				return true
+			}
+		}
+	}
+	return met == len(p.variety)
+}
+
+// strictVariety reports whether the pool's minValues must be met.
+func (t *Trial) strictVariety(p *pool) bool {
+	return len(p.variety) > 0 && t.options.MinValues != MinValuesBestEffort
+}
+
+// robust are the rows of the profile on which a full machine would still leave enough variety: those that enough other
+// types can stand in for. Made once per profile.
+func (m *Model) robust(p *pool, f *profile) bitset {
+	if f.robust == nil {
+		f.robust = f.rows.clone()
+		for r := range f.rows.members {
+			if !m.variedFor(p, p.table.allocOf(r, m.resources.len()), f.rows, f.slots) {
+				f.robust.clear(r)
+			}
+		}
+	}
+	return f.robust
+}
+
+// keepsVariety reports whether a new machine could take one more pod of the class at the stage and still leave the
+// variety its pool asks for.
+func (t *Trial) keepsVariety(host int32, c *class, stage int32) bool {
+	i := host - int32(len(t.m.nodes))
+	if i < 0 || !t.strictVariety(t.m.pools[t.machines[i].pool]) {
+		return true
+	}
+	mc := t.machines[i]
+	mc.used = append([]int64(nil), mc.used...)
+	addScaled(mc.used, c.requests, 1)
+	loads := []binding{{class: -1, stage: stage}}
+	for _, b := range t.placed {
+		if b.host == host && b.count > 0 {
+			loads = append(loads, b)
+		}
+	}
+	rows, slots, _ := t.m.leeway(&mc, loads)
+	return t.m.varied(t.m.pools[mc.pool], &mc, rows, slots)
+}
