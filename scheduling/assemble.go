@@ -330,6 +330,25 @@ func (m *Model) optionsFor(p *pool, mc *machine, rows, slots bitset) []InstanceT
 	return out
 }
 
+// cheapestMachine is the cheapest row and slot of those given that hold the machine's pods and take no more from the
+// pool's limits; row -1 if there is none.
+func (m *Model) cheapestMachine(mc *machine, rows, slots bitset) (row, slot int32, price int64) {
+	p := m.pools[mc.pool]
+	t, c := p.table, p.table.catalog
+	var most []int64
+	if p.limits != nil {
+		most = p.rowCost(int(mc.row))
+	}
+	row, slot, price = -1, -1, noPrice
+	for r := range rows.members {
+		if s, at := c.cheapest(t.rows[r].variant, t.rows[r].slots, slots); s >= 0 && at < price &&
+			fits(mc.used, t.allocOf(r, m.resources.len())) && (most == nil || fits(p.rowCost(r), most)) {
+			row, slot, price = int32(r), int32(s), at
+		}
+	}
+	return row, slot, price
+}
+
 // cheapest is the variant's cheapest slot among those of both sets, the first of equals; -1 if there is none.
 func (c *catalog) cheapest(variant int, a, b bitset) (slot int, price int64) {
 	slot, price = -1, noPrice

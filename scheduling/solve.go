@@ -133,6 +133,7 @@ func (t *Trial) placeClasses(ctx context.Context, classes []int32) {
 		t.packStages(ctx, c, wishes)
 	}
 	t.placeSingly(ctx, c, classes)
+	t.settle()
 }
 
 // packStages packs wishes onto new machines: each round every wish uses its best stage, and what limits leave without

@@ -30,6 +30,8 @@ type Trial struct {
 	placed   []binding
 	machines []machine
 	hidden   []int32
+	// before are machines as they were when settle changed them.
+	before []machine
 	// usage is indexed by pool, then like the pool's limits: capacity of its machines, hidden and new ones considered.
 	usage [][]int64
 	// topology counts who is where; nil when no pod states a topology rule.
@@ -77,6 +79,7 @@ const (
 	changePlaced                    // the last placement was added
 	changeMachine                   // the last machine was added, empty
 	changeTaken                     // b pods of placement a were taken off their host again
+	changeMoved                     // machine a became another: the last of Trial.before
 )
 
 // Mark is a point in a trial to come back to.
@@ -144,6 +147,9 @@ func (t *Trial) Rollback(to Mark) {
 			p := &t.placed[last.a]
 			p.count = last.b
 			t.apply(*p, 1)
+		case changeMoved:
+			t.become(last.a, t.before[len(t.before)-1])
+			t.before = t.before[:len(t.before)-1]
 		case changeMachine:
 			mc := &t.machines[len(t.machines)-1]
 			t.count(mc.pool, t.m.capacityOf(mc), -1)
@@ -288,6 +294,40 @@ func (t *Trial) open(mc machine) int32 {
 	return host
 }
 
+// settle exchanges each new machine for the cheapest that would do for the pods it ended up with.
+func (t *Trial) settle() {
+	loads := make([][]binding, len(t.machines))
+	for _, b := range t.placed {
+		if i := b.host - int32(len(t.m.nodes)); i >= 0 && b.count > 0 {
+			loads[i] = append(loads[i], b)
+		}
+	}
+	for i := range t.machines {
+		if loads[i] == nil {
+			continue
+		}
+		mc := &t.machines[i]
+		rows, slots, _ := t.m.leeway(mc, loads[i])
+		row, slot, price := t.m.cheapestMachine(mc, rows, slots)
+		if row < 0 || price >= mc.price {
+			continue
+		}
+		better := *mc
+		better.row, better.slot, better.price = row, slot, price
+		t.before = append(t.before, *mc)
+		t.log = append(t.log, change{changeMoved, int32(i), 0})
+		t.become(int32(i), better)
+	}
+}
+
+// become makes machine i another of its pool that no topology rule can tell from it.
+func (t *Trial) become(i int32, other machine) {
+	mc := &t.machines[i]
+	t.count(mc.pool, t.m.capacityOf(mc), -1)
+	mc.row, mc.slot, mc.price = other.row, other.slot, other.price
+	t.count(mc.pool, t.m.capacityOf(mc), 1)
+}
+
 // placeResidents counts the DaemonSet pods that come with a new machine, the last host.
 func (t *Trial) placeResidents(mc *machine, n int32) {
 	host := int32(len(t.topology.hosts) - 1)
@@ -324,18 +364,41 @@ type Outcome struct {
 // Place finds places for the waiting pods: first on machines of the snapshot, then on new ones. A cancelled context
 // ends it early with ctx.Err(); what is placed until then stays, and can be rolled back.
 func (t *Trial) Place(ctx context.Context, o PlaceOptions) (Outcome, error) {
-	before, machines := t.waitingPods(), len(t.machines)
+	before, machines, costBefore := t.waitingPods(), t.newMachines(), t.newCost()
 	if before > 0 {
 		t.options = o
 		t.placeAll(ctx)
 	}
-	out := Outcome{Unplaced: t.waitingPods(), NewMachines: len(t.machines) - machines}
+	out := Outcome{Unplaced: t.waitingPods(), NewMachines: t.newMachines() - machines}
 	out.Placed = before - out.Unplaced
-	for i := range t.machines[machines:] {
-		out.NewCost += float64(t.machines[machines+i].price) / nanoPerUSD
-	}
+	cost := t.newCost() - costBefore
+	out.NewCost = float64(cost) / nanoPerUSD
 	return out, ctx.Err()
 }
+
+// newMachines counts the new machines that have pods, and newCost is what they cost, nano-USD per hour.
+func (t *Trial) newMachines() int {
+	n := 0
+	for i := range t.machines {
+		if !t.machines[i].empty() {
+			n++
+		}
+	}
+	return n
+}
+
+func (t *Trial) newCost() int64 {
+	sum := int64(0)
+	for i := range t.machines {
+		if !t.machines[i].empty() {
+			sum += t.machines[i].price
+		}
+	}
+	return sum
+}
+
+// empty reports whether none of the machine's pods was admitted: it is not bought.
+func (mc *machine) empty() bool { return mc.used[dimPods] == 0 }
 
 func (t *Trial) waitingPods() int {
 	n := 0
