@@ -138,7 +138,7 @@ func (t *Trial) describe(node *NewNode, mc *machine, loads []binding, described 
 	d, ok := described[text]
 	if !ok {
 		d.options = m.optionsFor(p, mc, rows, slots)
-		d.claim = m.claimRequirements(c, claim, slots)
+		d.claim = m.claimRequirements(c, claim, p.template.Merge(mc.labels), slots)
 		d.row = m.rowOf(p, d.options[0].Name, mc, rows, slots)
 		described[text] = d
 	}
@@ -376,7 +376,8 @@ func (m *Model) rowOf(p *pool, name string, mc *machine, rows, slots bitset) int
 }
 
 // claimRequirements are the claim's, with the keys of offerings narrowed to the values that the remaining slots have.
-func (m *Model) claimRequirements(c *catalog, claim requirements.Set, slots bitset) requirements.Set {
+// known are the labels that the pool and the plan state.
+func (m *Model) claimRequirements(c *catalog, claim, known requirements.Set, slots bitset) requirements.Set {
 	for _, key := range []string{corev1.LabelTopologyZone, labelCapacityType} {
 		var values []string
 		for s := range slots.members {
@@ -386,6 +387,13 @@ func (m *Model) claimRequirements(c *catalog, claim requirements.Set, slots bits
 		}
 		if len(values) > 0 {
 			claim = claim.With(requirements.In(key, values...))
+		}
+	}
+	for _, key := range claim.Keys() {
+		// Pods may ask that a label be absent, or not have some value, that nobody but pods knows: machines lack it.
+		_, stated := c.typeKeys[key]
+		if r := claim.Get(key); !known.Has(key) && !stated && !c.offeringKeys[key] && absentMeets(r) {
+			claim = claim.With(requirements.DoesNotExist(key))
 		}
 	}
 	return claim

@@ -174,6 +174,8 @@ func (b *bin) add(l load) {
 const (
 	repackRounds = 6
 	repackBins   = 48
+	// worthRepacking is the least share of the bins' cost, as 1/n, that packing them anew must save.
+	worthRepacking = 500
 )
 
 // repack empties the bins that hold least value for their price and packs their pods anew, with values made for just
@@ -245,7 +247,7 @@ func (m *Model) repackBins(ctx context.Context, p *problem, g *packing, v *value
 	m.rightSize(sub, packed, k.at)
 	m.dropEmptiable(sub, packed, k.at)
 	m.rightSize(sub, packed, k.at)
-	if packed.cost(sub) >= before {
+	if packed.cost(sub) >= before-before/worthRepacking {
 		return false
 	}
 	var kept []bin

@@ -415,12 +415,9 @@ func (m *Model) stakeOf(pod *corev1.Pod) (*ownership, error) {
 		return nil, nil
 	}
 	owns, err := m.topologyIndex.collect(pod)
-	if err != nil {
-		return nil, err
-	}
 	in := m.topologyIndex.membership(pod)
 	if len(owns) == 0 && len(in) == 0 {
-		return nil, nil
+		return nil, err
 	}
-	return &ownership{owns: owns, in: in}, nil
+	return &ownership{owns: owns, in: in}, err
 }

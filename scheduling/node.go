@@ -189,11 +189,10 @@ func (m *Model) reserveDaemons(n *Node, group int32, free []int64) {
 	if len(m.daemonSets) == 0 {
 		return
 	}
-	g := &m.groups[group]
 	held := make([]int64, len(free))
 	for i := range m.daemonSets {
 		d := &m.daemonSets[i]
-		if untolerated(d.tolerations, g.taints, true) != nil || !anyMetBy(d.terms, g.labels) {
+		if !d.belongsOn(&m.groups[group]) {
 			continue
 		}
 		clear(held)
@@ -208,6 +207,27 @@ func (m *Model) reserveDaemons(n *Node, group int32, free []int64) {
 			free[r] -= max(d.requests[r]-held[r], 0)
 		}
 	}
+}
+
+// belongsOn reports whether the DaemonSet has a pod on machines of the group.
+func (d *daemon) belongsOn(g *nodeGroup) bool {
+	return untolerated(d.tolerations, g.taints, true) == nil && anyMetBy(d.terms, g.labels)
+}
+
+// missingDaemons are the DaemonSets, by number, that belong on the machine and have no pod there yet.
+func (m *Model) missingDaemons(n *node) []int {
+	var out []int
+	for i := range m.daemonSets {
+		d := &m.daemonSets[i]
+		bound := slices.ContainsFunc(n.bound, func(p boundPod) bool {
+			uid, ok := daemonOwner(p.pod)
+			return ok && uid == d.set.UID
+		})
+		if !bound && d.belongsOn(&m.groups[n.group]) {
+			out = append(out, i)
+		}
+	}
+	return out
 }
 
 // groupOf finds or makes the group of machines with the same taints and the same values of the labels asked about.

@@ -35,6 +35,10 @@ const (
 	maxPatternPasses = 10
 	// promising is the least share of its price that an option's best fractional filling must be worth to be looked at.
 	promising = 0.8
+	// optionsPerPlace is how many options of each place are looked at.
+	optionsPerPlace = 5
+	// worthAPass is the least share of the cost that a pass must save for another to be made.
+	worthAPass = 2e-4
 	// reprice is after how many seeds the resource prices are made anew.
 	reprice = 8
 )
@@ -55,7 +59,8 @@ func newPatterns(p *problem, v *values, pr *pricing) *patterns {
 func (s *patterns) pack(ctx context.Context, left []int) *packing {
 	s.start()
 	options := s.promisingOptions()
-	for range maxPatternPasses {
+	passes := 0
+	for last := s.master.objective(); ; {
 		found := false
 		for _, o := range options {
 			found = s.seeded(o) || found
@@ -66,9 +71,11 @@ func (s *patterns) pack(ctx context.Context, left []int) *packing {
 				found = true
 			}
 		}
-		if !found || ctx.Err() != nil {
+		now := s.master.objective()
+		if passes++; !found || passes == maxPatternPasses || now > last*(1-worthAPass) || ctx.Err() != nil {
 			break
 		}
+		last = now
 	}
 	return s.round(left)
 }
@@ -93,7 +100,7 @@ func (s *patterns) start() {
 	s.master = newMaster(demand, per, price)
 }
 
-// promisingOptions are those that the fractional program finds worth (nearly) their price.
+// promisingOptions are those that the fractional program finds worth (nearly) their price, the best few of each place.
 func (s *patterns) promisingOptions() []int32 {
 	var out []int32
 	for o := range s.p.options {
@@ -101,7 +108,16 @@ func (s *patterns) promisingOptions() []int32 {
 			out = append(out, int32(o))
 		}
 	}
-	return out
+	slices.SortStableFunc(out, func(a, b int32) int { return -cmp.Compare(s.values.ratio[a], s.values.ratio[b]) })
+	taken := map[int]int{}
+	return slices.DeleteFunc(out, func(o int32) bool {
+		wanted := false
+		for at := range s.p.options[o].open.members {
+			wanted = wanted || taken[at] < optionsPerPlace
+			taken[at]++
+		}
+		return !wanted
+	})
 }
 
 // seeded looks for whole fillings that hold at least one pod of each item in turn: without them the mix has only poor

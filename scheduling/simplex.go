@@ -36,6 +36,15 @@ func newMaster(demand, perMachine, price []float64) *master {
 	return s
 }
 
+// objective is the cost of the present mix.
+func (s *master) objective() float64 {
+	sum := 0.0
+	for i, level := range s.level {
+		sum += level * s.cost[i]
+	}
+	return sum
+}
+
 // enter brings a column into the basis and returns the row it takes there, or -1 when it can't (numerically) improve
 // anything.
 func (s *master) enter(column []float64, price float64) int {

@@ -87,6 +87,7 @@ type Node struct {
 	Claim *v1.NodeClaim `json:"claim,omitempty"`
 	// Pods are bound here and hold its resources: terminal pods are left out. DaemonSet pods are among them.
 	Pods []*corev1.Pod `json:"pods,omitempty"`
-	// Leaving marks a machine that is being removed: it takes no pods and no longer counts against its pool's limits (SCH-171).
+	// Leaving marks a machine that is being removed: it takes no pods and no longer counts against its
+	// pool's limits (SCH-171), nor its pods for topology rules.
 	Leaving bool `json:"leaving,omitempty"`
 }

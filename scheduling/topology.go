@@ -2,6 +2,7 @@ package scheduling
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -106,22 +107,18 @@ func (x *topologyIndex) constrained(pod *corev1.Pod) bool {
 	return hasHostPorts(spec)
 }
 
-// collect adds the pod's rules and returns the numbers of their groups, ascending.
+// collect adds the pod's rules and returns the numbers of their groups, ascending. With an error come the groups of
+// those rules that can be read: a bound pod keeps others away by them even if it could not be planned itself.
 func (x *topologyIndex) collect(pod *corev1.Pod) ([]int32, error) {
 	if !x.constrained(pod) {
 		return nil, nil
 	}
 	var out []int32
 	add := func(g topologyGroup) { out = append(out, x.intern(g)) }
-	if err := x.spreads(pod, add); err != nil {
-		return nil, err
-	}
-	if err := x.affinities(pod, add); err != nil {
-		return nil, err
-	}
+	err := errors.Join(x.spreads(pod, add), x.affinities(pod, add))
 	hostPortGroups(&pod.Spec, add)
 	slices.Sort(out)
-	return slices.Compact(out), nil
+	return slices.Compact(out), err
 }
 
 func (x *topologyIndex) intern(g topologyGroup) int32 {
@@ -149,6 +146,7 @@ func (g *topologyGroup) text() string {
 
 // spreads adds the pod's topology spread constraints, or the cluster's defaults if it has none (SCH-145).
 func (x *topologyIndex) spreads(pod *corev1.Pod, add func(topologyGroup)) error {
+	var errs []error
 	list := pod.Spec.TopologySpreadConstraints
 	if len(list) == 0 {
 		list = x.defaults.constraintsFor(pod)
@@ -157,11 +155,13 @@ func (x *topologyIndex) spreads(pod *corev1.Pod, add func(topologyGroup)) error 
 		c := &list[i]
 		selector, err := spreadSelector(c, pod.Labels)
 		if err != nil {
-			return fmt.Errorf("topologySpreadConstraints[%d]: %w", i, err)
+			errs = append(errs, fmt.Errorf("topologySpreadConstraints[%d]: %w", i, err))
+			continue
 		}
 		filter, err := x.filterOf(c, pod)
 		if err != nil {
-			return err
+			errs = append(errs, err)
+			continue
 		}
 		g := topologyGroup{
 			kind: kindSpread, key: c.TopologyKey, hard: c.WhenUnsatisfiable != corev1.ScheduleAnyway, weight: 100,
@@ -173,7 +173,7 @@ func (x *topologyIndex) spreads(pod *corev1.Pod, add func(topologyGroup)) error 
 		}
 		add(g)
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
 // spreadSelector is the constraint's selector with matchLabelKeys turned into equalities (SCH-118). A nil selector
@@ -252,39 +252,41 @@ func (x *topologyIndex) affinities(pod *corev1.Pod, add func(topologyGroup)) err
 	if a == nil {
 		return nil
 	}
+	var errs []error
 	if a.PodAffinity != nil {
-		required := a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution
-		groups := make([]topologyGroup, len(required))
-		var selectors []labels.Selector
-		for i := range required {
-			g, err := x.termGroup(pod, &required[i], kindAffinity)
-			if err != nil {
-				return fmt.Errorf("podAffinity term %d: %w", i, err)
-			}
-			groups[i] = g
-			selectors = append(selectors, g.selectors...)
-		}
-		for _, g := range groups {
-			// kube-scheduler counts only pods that match all of the pod's affinity terms.
-			g.selectors = selectors
-			g.namespaces = commonNamespaces(groups)
-			add(g)
-		}
-		if err := x.softTerms(pod, a.PodAffinity.PreferredDuringSchedulingIgnoredDuringExecution, kindAffinity, add); err != nil {
-			return err
-		}
+		errs = append(errs, x.requiredAffinity(pod, a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution, add),
+			x.softTerms(pod, a.PodAffinity.PreferredDuringSchedulingIgnoredDuringExecution, kindAffinity, add))
 	}
 	if a.PodAntiAffinity != nil {
 		for i := range a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution {
 			g, err := x.termGroup(pod, &a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution[i], kindAnti)
 			if err != nil {
-				return fmt.Errorf("podAntiAffinity term %d: %w", i, err)
+				errs = append(errs, fmt.Errorf("podAntiAffinity term %d: %w", i, err))
+				continue
 			}
 			add(g)
 		}
-		if err := x.softTerms(pod, a.PodAntiAffinity.PreferredDuringSchedulingIgnoredDuringExecution, kindAnti, add); err != nil {
-			return err
+		errs = append(errs, x.softTerms(pod, a.PodAntiAffinity.PreferredDuringSchedulingIgnoredDuringExecution, kindAnti, add))
+	}
+	return errors.Join(errs...)
+}
+
+// requiredAffinity adds required pod affinity terms. kube-scheduler counts only pods that match all of them.
+func (x *topologyIndex) requiredAffinity(pod *corev1.Pod, required []corev1.PodAffinityTerm, add func(topologyGroup)) error {
+	groups := make([]topologyGroup, len(required))
+	var selectors []labels.Selector
+	for i := range required {
+		g, err := x.termGroup(pod, &required[i], kindAffinity)
+		if err != nil {
+			return fmt.Errorf("podAffinity term %d: %w", i, err)
 		}
+		groups[i] = g
+		selectors = append(selectors, g.selectors...)
+	}
+	for _, g := range groups {
+		g.selectors = selectors
+		g.namespaces = commonNamespaces(groups)
+		add(g)
 	}
 	return nil
 }

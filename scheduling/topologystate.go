@@ -61,6 +61,9 @@ func newTopologyState(m *Model) *topologyState {
 		for _, p := range m.nodes[i].bound {
 			s.place(m.classes[p.class].topology, int32(i), 1)
 		}
+		for _, d := range m.missingDaemons(&m.nodes[i]) {
+			s.place(m.classes[m.daemonSets[d].class].topology, int32(i), 1)
+		}
 	}
 	return s
 }
