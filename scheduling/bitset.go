@@ -30,12 +30,6 @@ func (b bitset) and(o bitset) {
 	}
 }
 
-func (b bitset) or(o bitset) {
-	for i := range b {
-		b[i] |= o[i]
-	}
-}
-
 func (b bitset) empty() bool {
 	for _, w := range b {
 		if w != 0 {
@@ -43,16 +37,6 @@ func (b bitset) empty() bool {
 		}
 	}
 	return true
-}
-
-// overlaps reports whether b and o share a member.
-func (b bitset) overlaps(o bitset) bool {
-	for i := range b {
-		if b[i]&o[i] != 0 {
-			return true
-		}
-	}
-	return false
 }
 
 // within reports whether every member of b is one of o.

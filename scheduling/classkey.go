@@ -41,6 +41,9 @@ func (w *keyWriter) write(pod *corev1.Pod) []byte {
 		w.buf = w.volumes.text(pod, w.buf)
 	}
 	w.shapeEnd = len(w.buf)
+	if claimsDevices(spec) {
+		w.text("devices")
+	}
 	if spec.Priority != nil {
 		w.number(int64(*spec.Priority))
 	} else {
@@ -146,6 +149,14 @@ func (w *keyWriter) sumRequests(pod *corev1.Pod) {
 		}
 	}
 	w.requests[dimPods] = 1
+}
+
+// claimsDevices reports whether the pod asks for devices through dynamic resource allocation.
+func claimsDevices(spec *corev1.PodSpec) bool {
+	claims := func(list []corev1.Container) bool {
+		return slices.ContainsFunc(list, func(c corev1.Container) bool { return len(c.Resources.Claims) > 0 })
+	}
+	return len(spec.ResourceClaims) > 0 || claims(spec.Containers) || claims(spec.InitContainers)
 }
 
 func anyResized(pod *corev1.Pod) bool {

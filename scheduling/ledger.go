@@ -80,6 +80,3 @@ func (t *Trial) reserve(mc *machine, n int) {
 		t.reserved[id] += n
 	}
 }
-
-// isReserved reports whether the slot draws on a reservation.
-func (s *slot) isReserved() bool { return s.capacityType == capacityTypeReserved }

@@ -2,6 +2,7 @@ package scheduling
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"sync/atomic"
@@ -402,12 +403,18 @@ func (m *Model) classOf(pod *corev1.Pod, w *keyWriter, placeholder bool) int32 {
 	if c.invalid == nil {
 		c.invalid = ruleErr
 	}
+	if c.invalid == nil && claimsDevices(&pod.Spec) {
+		c.invalid = errDeviceClaims
+	}
 	c.readVolumes(m)
 	at := int32(len(m.classes))
 	m.classes = append(m.classes, c)
 	m.classIndex[string(text)] = at
 	return at
 }
+
+// errDeviceClaims is why pods that claim devices are not planned (SCH-190).
+var errDeviceClaims = errors.New("it claims devices through dynamic resource allocation, which is not planned: ask for an extended resource instead, or place it by hand")
 
 // stakeOf is the pod's stake in topology rules; nil if it has none.
 func (m *Model) stakeOf(pod *corev1.Pod) (*ownership, error) {

@@ -102,6 +102,14 @@ func (x *explainer) ask(at int32, p *pool, demand needs, changed bool) (*questio
 		x.m.narrow(p, p.template.Get(r.Key()).Intersect(r), q.rows, q.slots)
 	}
 	q.assigned = x.assignments(p, demand)
+	some := newBitset(len(p.table.rows))
+	for i := range q.assigned {
+		if q.assigned[i].rows == nil {
+			return q, true
+		}
+		some.or(q.assigned[i].rows)
+	}
+	q.rows.and(some)
 	return q, true
 }
 

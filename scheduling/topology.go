@@ -79,7 +79,6 @@ type topologyIndex struct {
 	namespaceLabels map[string]labels.Set
 	defaults        *defaultSpread
 	buf             []byte
-	err             error
 }
 
 func newTopologyIndex(m *Model, s *Snapshot) *topologyIndex {

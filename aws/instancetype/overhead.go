@@ -64,6 +64,9 @@ func (t threshold) of(total int64) int64 {
 	return int64(quotient)
 }
 
+// maxThreshold is more than any machine has, and far from overflowing.
+const maxThreshold = 1 << 60
+
 // parseThreshold reads one signal of an eviction block, or returns the default when it isn't there (AWI-081).
 func parseThreshold(path string, block map[string]string, signal string, byDefault threshold) (threshold, error) {
 	text, ok := block[signal]
@@ -74,8 +77,8 @@ func parseThreshold(path string, block map[string]string, signal string, byDefau
 	percent, isPercent := strings.CutSuffix(text, "%")
 	if !isPercent {
 		q, err := resource.ParseQuantity(text)
-		if err != nil || q.Sign() < 0 {
-			return threshold{}, badSetting(field, "must be a percentage or a quantity that is not negative, is %q", text)
+		if err != nil || q.Sign() < 0 || q.CmpInt64(maxThreshold) > 0 {
+			return threshold{}, badSetting(field, "must be a percentage or a quantity from 0 to 1Ei, is %q", text)
 		}
 		return threshold{bytes: q.Value()}, nil
 	}

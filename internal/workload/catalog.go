@@ -10,8 +10,10 @@ import (
 // Seed is the seed of every scenario.
 const Seed = 42
 
-var Zones = []string{"zone-a", "zone-b", "zone-c"}
+// Zones are the zones of every scenario.
+func Zones() []string { return []string{"zone-a", "zone-b", "zone-c"} }
 
+// Offering is one way to buy a type.
 type Offering struct {
 	Zone      string
 	Spot      bool
@@ -19,6 +21,7 @@ type Offering struct {
 	Available bool
 }
 
+// Type is one instance type: amounts before and after what the machine keeps for itself, and prices.
 type Type struct {
 	Name, Family, Category, Size, Arch string
 	Generation                         int
@@ -33,7 +36,10 @@ type Type struct {
 	Offerings                          []Offering
 }
 
-func (t *Type) AllocCPUm() int64  { return t.CapCPUm - t.ReservedCPUm }
+// AllocCPUm is what pods can have of the CPU, in millicores.
+func (t *Type) AllocCPUm() int64 { return t.CapCPUm - t.ReservedCPUm }
+
+// AllocMemMi is what pods can have of the memory, in MiB.
 func (t *Type) AllocMemMi() int64 { return t.CapMemMi - t.ReservedMemMi }
 
 // unit hashes s to [0,1) with FNV-1a 64 followed by one splitmix64 finaliser.
@@ -111,7 +117,7 @@ func Catalog() []*Type {
 				CapMemMi: int64(mem * 1024 * 0.925), ODPrice: od}
 			t.ReservedCPUm = kubeReservedCPUm(s.vcpu)
 			t.ReservedMemMi = 11*int64(min(t.MaxPods, 250)) + 255 + 100
-			for _, z := range Zones {
+			for _, z := range Zones() {
 				t.Offerings = append(t.Offerings, Offering{Zone: z, Price: od, Available: true})
 				f := 0.30 + 0.10*unit(name+"|"+z)
 				t.Offerings = append(t.Offerings, Offering{Zone: z, Spot: true, Price: math.Round(od*f*1e5) / 1e5,

@@ -17,15 +17,19 @@ type Pod struct {
 	Node string
 }
 
+// Labels that the scenarios select on.
 const (
-	LabelZone         = "topology.kubernetes.io/zone"
-	LabelArch         = "kubernetes.io/arch"
+	// LabelZone is the zone.
+	LabelZone = "topology.kubernetes.io/zone"
+	// LabelArch is the architecture.
+	LabelArch = "kubernetes.io/arch"
+	// LabelCapacityType is "spot" or "on-demand".
 	LabelCapacityType = "karpenter.sh/capacity-type"
 )
 
 func rng(stream uint64) *rand.Rand { return rand.New(rand.NewPCG(Seed, stream)) }
 
-// Homogeneous: n identical pods, 1 cpu and 2Gi.
+// Homogeneous is n identical pods, 1 cpu and 2Gi.
 func Homogeneous(n int) []Pod {
 	out := make([]Pod, n)
 	for i := range out {
@@ -48,7 +52,7 @@ func shapes(r *rand.Rand) [][2]int64 {
 	return out
 }
 
-// Deployments: n pods dealt round-robin to 50 deployments, each with its own shape and label.
+// Deployments is n pods dealt round-robin to 50 deployments, each with its own shape and label.
 func Deployments(n int) []Pod {
 	sh := shapes(rng(1))
 	out := make([]Pod, n)
@@ -59,7 +63,7 @@ func Deployments(n int) []Pod {
 	return out
 }
 
-// Constrained: like Deployments, with d%3==0 zonal spread, d%3==1 hostname anti-affinity to itself,
+// Constrained is like Deployments, with d%3==0 zonal spread, d%3==1 hostname anti-affinity to itself,
 // d%3==2 a nodeSelector on (by d/3%3) one zone, one arch, or one capacity type.
 func Constrained(n int) []Pod {
 	out := Deployments(n)
@@ -74,7 +78,7 @@ func Constrained(n int) []Pod {
 			k := d / 9
 			switch (d / 3) % 3 {
 			case 0:
-				out[i].NodeSelector = map[string]string{LabelZone: Zones[k%3]}
+				out[i].NodeSelector = map[string]string{LabelZone: Zones()[k%3]}
 			case 1:
 				out[i].NodeSelector = map[string]string{LabelArch: []string{"amd64", "arm64"}[k%2]}
 			case 2:
@@ -85,7 +89,7 @@ func Constrained(n int) []Pod {
 	return out
 }
 
-// Diverse: n pods, cpu log-uniform in [50m,4000m], memory log-uniform in [64Mi,16384Mi], no constraints.
+// Diverse is n pods, cpu log-uniform in [50m,4000m], memory log-uniform in [64Mi,16384Mi], no constraints.
 func Diverse(n int) []Pod {
 	r := rng(2)
 	lu := func(lo, hi float64) int64 {
@@ -124,7 +128,7 @@ func Existing(cat []*Type, n int, fill float64) []Node {
 	seq := 0
 	for i := range out {
 		t := pick[r.IntN(len(pick))]
-		nd := Node{Name: fmt.Sprintf("node-%05d", i), Type: t, Zone: Zones[i%3], Spot: i%2 == 1}
+		nd := Node{Name: fmt.Sprintf("node-%05d", i), Type: t, Zone: Zones()[i%3], Spot: i%2 == 1}
 		var c, m int64
 		for tries := 0; tries < 200; tries++ {
 			d := r.IntN(50)

@@ -1,0 +1,62 @@
+// Package scheduling decides where pods go: on the machines a cluster has, and on which new ones, for the least money.
+// It is a pure function from a Snapshot to a Plan:
+//
+//	model, err := scheduling.Compile(snapshot)
+//	if err != nil {
+//		return err // *SnapshotError: path, rule, cure
+//	}
+//	plan, err := model.Solve(ctx, scheduling.Query{})
+//	for _, machine := range plan.NewNodes {
+//		fmt.Println(machine.InstanceTypes[0].Name, machine.Pods)
+//	}
+//
+// The same snapshot gives the same plan, byte for byte. Nothing is read but the snapshot: no clock, no API server, no
+// environment; and nothing is kept: any number of solves may share one Model.
+//
+// # How it works
+//
+//	Snapshot   plain data                                              snapshot.go, encode.go, check.go
+//	   │ Compile
+//	   ▼
+//	Model      resources as int64 vectors                              resources.go, podrequests.go, attach.go
+//	           machines as rows x slots with a price table             machines.go, pool.go, daemons.go, variety.go
+//	           pods as classes of the like, with their stages          classkey.go, class.go, needs.go, stage.go
+//	           rules about counts as topology groups                   topology.go, hostports.go, defaultspread.go
+//	           volumes as alternatives and room                        volumes.go and its neighbours
+//	   │ Trial, Solve
+//	   ▼
+//	Trial      what is where, undoable                                 trial.go, topologystate.go, limits.go, ledger.go
+//	   1. deal pods under wide rules out to cells                      cells.go, deal.go
+//	   2. value every pod by a linear program, which is also the bound problem.go, simplex.go, values.go
+//	   3. fill the machines there are, by value                        propose.go
+//	   4. pack the rest onto new ones: patterns, greedy, improvement   patterns.go, pack.go, improve.go
+//	   5. admit all that by the exact rules, in an order to bind in    propose.go, topologystate.go
+//	   6. place what is left pod by pod                                singly.go
+//	   │
+//	   ▼
+//	Plan       machines, places, bound with certificate, reasons       assemble.go, certificate.go, explain.go, relax.go
+//
+// # Deliberate differences
+//
+// The behaviour is Karpenter's where that is not a defect. What differs, and why:
+//
+//   - Pods are placed by price and all together, not one by one in the order of CPU (SCH-165 to SCH-168): the queue, its
+//     re-queuing and its deadline have no counterpart. Limits on priorities: if something is scarce, higher priorities
+//     get it (OPP-12).
+//   - Preferences are not hard constraints that are given up one after another (SCH-065, SCH-070 to SCH-080). Preferred node
+//     affinity and soft rules over zones are kept where they cost at most Query.PreferencePremium more; soft rules over
+//     single machines never buy a machine of their own, since kube-scheduler honours them among the machines there are.
+//     Every wish not kept is in Plan.Relaxations. All alternatives of required affinity are tried with each level of
+//     preferences (OPP-1).
+//   - On machines there are, wishes only decide which machine is tried first: kube-scheduler binds a pod wherever it
+//     fits.
+//   - A label that no instance type, offering or pool states is absent from new machines, also when it is well known
+//     (SCH-032): the provider contract has every type state every well-known label.
+//   - A pod that names a machine by kubernetes.io/hostname is not refused (SCH-014) but can only go where that machine is.
+//   - Existing machines are not taken in the order of their names: those with least room first (OPP-6, OPP-16).
+//   - Of the domains of a spread over zones those count that have machines and those where the pod could get one
+//     (SCH-110, SCH-125); one that only unavailable offerings could serve does not hold pods back.
+//   - Devices claimed through dynamic resource allocation are not planned (SCH-190 to SCH-194): such pods are refused
+//     with the reason, as the reference does by default.
+//   - A topology key that is an alias is read as the label it stands for (SCH-003).
+package scheduling
