@@ -75,6 +75,11 @@ func newStage(ctx context.Context, snapshot *scheduling.Snapshot, plan *scheduli
 		return nil, err
 	}
 	for i := range snapshot.Nodes {
+		// A plan is made for the time when the machines that are leaving have gone, and their pods with them: in the
+		// meantime kube-scheduler may hold pods back that a topology rule sets against them.
+		if snapshot.Nodes[i].Leaving {
+			continue
+		}
 		if err := s.addExisting(&snapshot.Nodes[i]); err != nil {
 			return nil, err
 		}

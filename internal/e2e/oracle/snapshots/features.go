@@ -54,6 +54,8 @@ const (
 	Ports Feature = "ports"
 	// Volumes: claims bound to zonal volumes, and such that wait for a consumer.
 	Volumes Feature = "volumes"
+	// SharedClaims: pods that use one volume claim together. Does nothing without Volumes.
+	SharedClaims Feature = "sharedclaims"
 	// AttachLimits: nodes with a bound on attached volumes. Does nothing without Volumes.
 	AttachLimits Feature = "attachlimits"
 )
@@ -61,7 +63,7 @@ const (
 // All features.
 func All() []Feature {
 	return []Feature{Extended, Pools, Selectors, Preferences, CustomLabels, Taints, Limits, Daemons, Nodes, Offerings, Priorities,
-		Spread, Affinity, AntiAffinity, Namespaces, Ports, Volumes, AttachLimits}
+		Spread, Affinity, AntiAffinity, Namespaces, Ports, Volumes, SharedClaims, AttachLimits}
 }
 
 // Parse reads a list of features separated by commas. A leading "-" takes a feature away from all: "-volumes,-ports".

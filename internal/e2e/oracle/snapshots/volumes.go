@@ -44,7 +44,7 @@ func (m *maker) storage() {
 
 func (m *maker) volumes(t *template) {
 	for m.with(Volumes, "volume", 30) && len(t.volumes) < 2 {
-		v := volume{name: fmt.Sprintf("data%d", len(t.volumes)), shared: m.chance("shared", 25)}
+		v := volume{name: fmt.Sprintf("data%d", len(t.volumes)), shared: m.with(SharedClaims, "shared", 25)}
 		if m.chance("waits for consumer", 60) {
 			v.class = choose(m, "storage class", "all-zones", "anywhere", "one-zone", "either-zone")
 			v.ephemeral = !v.shared && m.chance("ephemeral", 20)
