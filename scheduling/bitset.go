@@ -30,6 +30,12 @@ func (b bitset) and(o bitset) {
 	}
 }
 
+func (b bitset) or(o bitset) {
+	for i := range b {
+		b[i] |= o[i]
+	}
+}
+
 func (b bitset) empty() bool {
 	for _, w := range b {
 		if w != 0 {

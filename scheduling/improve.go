@@ -178,8 +178,7 @@ const (
 	worthRepacking = 500
 )
 
-// repack empties the bins that hold least value for their price and packs their pods anew, with values made for just
-// these pods; a cheaper packing is kept.
+// repack empties the bins that hold least value for their price and packs their pods anew; a cheaper packing is kept.
 func (m *Model) repack(ctx context.Context, p *problem, g *packing, v *values, at []int) {
 	take := repackBins
 	for range repackRounds {
@@ -236,8 +235,7 @@ func (m *Model) repackBins(ctx context.Context, p *problem, g *packing, v *value
 		}
 	}
 	sub, itemOf, optionOf := p.subproblem(counts, v)
-	subV := m.findValues(ctx, sub)
-	k := newPacker(m, sub, subV, nil)
+	k := newPacker(m, sub, v.restrict(p.dims, itemOf, optionOf), nil)
 	packed := k.pack(ctx)
 	for _, left := range k.left {
 		if left > 0 {
@@ -301,4 +299,17 @@ func (p *problem) subproblem(counts map[int32]int, v *values) (sub *problem, ite
 		}
 	}
 	return sub, itemOf, optionOf
+}
+
+// restrict is the values of a subproblem's items and options.
+func (v *values) restrict(dims int, itemOf, optionOf []int32) *values {
+	out := &values{item: make([]int64, len(itemOf)), ratio: make([]float64, len(optionOf)), lambda: make([]float64, len(optionOf)*dims)}
+	for i, from := range itemOf {
+		out.item[i] = v.item[from]
+	}
+	for o, from := range optionOf {
+		out.ratio[o] = v.ratio[from]
+		copy(out.lambda[o*dims:(o+1)*dims], v.lambda[int(from)*dims:])
+	}
+	return out
 }

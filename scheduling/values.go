@@ -28,6 +28,9 @@ type values struct {
 // proof looks at every item by itself.
 const maxLPRows = 128
 
+// maxBundles is how many bundles are made where items are bundled.
+const maxBundles = 64
+
 // maxLPPasses bounds column generation; it nearly always ends sooner, with no column left that would improve.
 const maxLPPasses = 60
 
@@ -152,7 +155,7 @@ func (b *bundle) perOption(o *option) float64 {
 	return max(most, 0)
 }
 
-// bundleItems groups items into at most maxLPRows bundles: one each if they are few, else those of one stage are
+// bundleItems groups items into bundles: one each if they are at most maxLPRows, else those of one place are
 // halved again and again along the resource in which they differ most.
 func bundleItems(p *problem, places []place) []bundle {
 	var parts [][]int32
@@ -174,7 +177,7 @@ func bundleItems(p *problem, places []place) []bundle {
 		}
 		parts = single
 	}
-	for len(p.items) > maxLPRows && len(parts) < maxLPRows {
+	for len(p.items) > maxLPRows && len(parts) < maxBundles {
 		at, dim, spread := -1, 0, 1.0
 		for i, part := range parts {
 			if d, s := widest(p, part); s > spread {
