@@ -13,19 +13,31 @@
 //
 // # Running
 //
-//	go test ./...                                                      2,000 random snapshots, as in CI
-//	ORACLE_SNAPSHOTS=100000 go test -timeout 4h -run TestRandom .      the long run
-//	ORACLE_SEED=7 go test -run TestRandom .                            other snapshots than yesterday's
-//	ORACLE_FEATURES=resources,taints go test -run TestRandom .         only some constraints (see snapshots.Features)
+//	go test ./...                                                        2,000 random snapshots, as in CI
+//	go test -v -run TestRandomSnapshots .                                the same, and how much was replayed
+//	ORACLE_SNAPSHOTS=100000 go test -v -timeout 4h -run TestRandom .     the long run
+//	ORACLE_SEED=7 go test -v -run TestRandom .                           other snapshots than CI's
+//	ORACLE_FEATURES=limits,taints go test -v -run TestRandom .           only some constraints (snapshots.Feature)
+//	ORACLE_FEATURES=-volumes,-ports go test -v -run TestRandom .         all constraints but some
 //
-// A snapshot that is refused is shrunk and written to testdata/found. Fix the planner, then move the file to
-// testdata/regressions, where TestRegressions replays it for ever.
+// A snapshot that is refused is shrunk (-rapid.shrinktime says for how long) and written to testdata/found/latest.yaml, or
+// to the folder ORACLE_FOUND, with the refusals on top. Fix the planner, then move the file to testdata/regressions under a
+// name that says what was wrong: TestRegressions replays it for ever.
+//
+// # What is acted out
+//
+// Nodes of the snapshot that come up are there as they will be once initialised; machines that are leaving are gone. All
+// planned machines are there from the start, which is how kube-scheduler sees them once they have joined: topology spread
+// counts their domains. DaemonSets have their pods wherever they belong. A volume claim that waits for its first consumer
+// is bound where the first pod with it goes, to a volume that can be reached in the zone (or whatever the class's allowed
+// topologies speak of) of that node. Labels that neither type nor offering settles are those the machine's requirements
+// leave (SCH-027).
+//
+// Not acted out: NodeOverlays, resource claims, scheduling gates, preemption; kube-scheduler's scores, which may well put a
+// pod elsewhere than the plan.
 //
 // # Versions
 //
-// The plugins are those of Kubernetes 1.37, the version the end-to-end control plane runs too: one build cache, and one
-// line to change in two go.mod files when the next minor comes. The library itself is compiled against the k8s.io/api of
-// that minor here, newer than the lowest it asks for. k8s.io/kubernetes requires its staging modules at v0.0.0, which
-// does not exist; go.mod names those that are used at their real version, and replaces two that only tools listing the
-// whole module graph come across.
+// The plugins are those of Kubernetes 1.37; go.mod says why and how to move. The library itself is compiled against the
+// k8s.io/api of that minor here, newer than the lowest it asks for.
 package oracle

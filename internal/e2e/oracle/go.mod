@@ -9,13 +9,35 @@ require (
 
 replace github.com/drawknife/drawknife => ../../..
 
+// Kubernetes 1.37 throughout: k8s.io/kubernetes v1.N.p compiles only with k8s.io/* v0.N.p, and it is the version that the
+// end-to-end control plane (internal/e2e/controlplane) is built from, so that both share one build cache. It wants
+// go 1.26. k8s.io/kubernetes itself requires its staging modules at v0.0.0, which does not exist: naming each that is used
+// at its real version, directly or as indirect, is what makes the module resolve. For another minor, write the staging
+// modules of its go.mod at v0.N.p here and run go mod tidy.
+//
+// The replacements are of staging modules that nothing here is built from; without them "go list -m all", and tools that
+// rest on it, fail at v0.0.0.
 replace (
+	k8s.io/cli-runtime => k8s.io/cli-runtime v0.37.0
+	k8s.io/cluster-bootstrap => k8s.io/cluster-bootstrap v0.37.0
+	k8s.io/cri-api => k8s.io/cri-api v0.37.0
+	k8s.io/cri-client => k8s.io/cri-client v0.37.0
 	k8s.io/cri-streaming => k8s.io/cri-streaming v0.37.0
+	k8s.io/endpointslice => k8s.io/endpointslice v0.37.0
+	k8s.io/externaljwt => k8s.io/externaljwt v0.37.0
+	k8s.io/kube-aggregator => k8s.io/kube-aggregator v0.37.0
+	k8s.io/kube-controller-manager => k8s.io/kube-controller-manager v0.37.0
+	k8s.io/kube-proxy => k8s.io/kube-proxy v0.37.0
+	k8s.io/kubectl => k8s.io/kubectl v0.37.0
+	k8s.io/metrics => k8s.io/metrics v0.37.0
+	k8s.io/mount-utils => k8s.io/mount-utils v0.37.0
+	k8s.io/pod-security-admission => k8s.io/pod-security-admission v0.37.0
 	k8s.io/sample-apiserver => k8s.io/sample-apiserver v0.37.0
 )
 
 require (
 	github.com/go-logr/logr v1.4.4
+	github.com/google/go-cmp v0.7.0
 	k8s.io/api v0.37.0
 	k8s.io/apimachinery v0.37.0
 	k8s.io/apiserver v0.37.0
@@ -51,7 +73,6 @@ require (
 	github.com/go-openapi/swag/yamlutils v0.27.1 // indirect
 	github.com/google/cel-go v0.29.2 // indirect
 	github.com/google/gnostic-models v0.7.0 // indirect
-	github.com/google/go-cmp v0.7.0 // indirect
 	github.com/google/uuid v1.6.0 // indirect
 	github.com/inconshreveable/mousetrap v1.1.0 // indirect
 	github.com/json-iterator/go v1.1.12 // indirect

@@ -21,10 +21,24 @@ import (
 // defaultSnapshots is what CI replays.
 const defaultSnapshots = 2000
 
-// tally counts what was replayed.
+// tally counts what was replayed, up to the first snapshot that is refused: what follows is rapid shrinking it.
 type tally struct {
 	snapshots, replays, pods, placed, refusals int
 	began                                      time.Time
+	ended                                      bool
+}
+
+// add counts one replayed snapshot.
+func (c *tally) add(o tally) {
+	if c.ended {
+		return
+	}
+	c.snapshots++
+	c.pods += o.pods
+	c.replays += o.replays
+	c.placed += o.placed
+	c.refusals += o.refusals
+	c.ended = o.refusals > 0
 }
 
 func (c *tally) String() string {
@@ -36,27 +50,28 @@ func (c *tally) String() string {
 		c.snapshots, c.pods, c.placed, c.replays, c.refusals, rate, time.Since(c.began).Round(time.Millisecond))
 }
 
-// judge plans the snapshot and replays every choice; it returns what kube-scheduler refuses, one line each.
-func (c *tally) judge(s *scheduling.Snapshot) (refused []string, err error) {
+// judge plans the snapshot and replays every choice; it returns what kube-scheduler refuses, one line each. A plan that
+// promises what can't be bought counts as refused.
+func judge(s *scheduling.Snapshot) (c tally, refused []string, err error) {
 	ctx := context.Background()
-	c.snapshots++
-	c.pods += len(s.Pods)
+	c.pods = len(s.Pods)
 	model, err := scheduling.Compile(s)
 	if err != nil {
-		return nil, fmt.Errorf("compiling: %w", err)
+		return c, nil, fmt.Errorf("compiling: %w", err)
 	}
 	plan, err := model.Solve(ctx, scheduling.Query{})
 	if err != nil {
-		return nil, fmt.Errorf("solving: %w", err)
+		return c, nil, fmt.Errorf("solving: %w", err)
 	}
 	choices, err := oracle.Choices(s, plan)
 	if err != nil {
-		return []string{err.Error()}, nil
+		c.refusals++
+		return c, []string{err.Error()}, nil
 	}
 	for i, choice := range choices {
 		refusals, err := oracle.Replay(ctx, s, plan, choice)
 		if err != nil {
-			return nil, fmt.Errorf("replaying choice %d: %w", i, err)
+			return c, nil, fmt.Errorf("replaying choice %d: %w", i, err)
 		}
 		c.replays++
 		c.placed += len(s.Pods) - len(plan.Unschedulable)
@@ -68,7 +83,7 @@ func (c *tally) judge(s *scheduling.Snapshot) (refused []string, err error) {
 			break
 		}
 	}
-	return refused, nil
+	return c, refused, nil
 }
 
 // TestRandomSnapshots is the oracle proper: every pod that a plan places is bound by kube-scheduler, whatever the
@@ -80,7 +95,8 @@ func TestRandomSnapshots(t *testing.T) {
 	t.Cleanup(func() { fmt.Println("oracle:", c) })
 	rapid.Check(t, func(t *rapid.T) {
 		s := snapshots.Of(features).Draw(t, "snapshot")
-		refused, err := c.judge(s)
+		one, refused, err := judge(s)
+		c.add(one)
 		if err != nil {
 			save(t, s, err.Error())
 			t.Fatal(err)

@@ -1,0 +1,178 @@
+package snapshots_test
+
+import (
+	"bytes"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/api/requirements"
+	"github.com/drawknife/drawknife/internal/e2e/oracle/snapshots"
+	"github.com/drawknife/drawknife/scheduling"
+)
+
+const examples = 300
+
+// shows says of each feature how a snapshot with it is told.
+var shows = map[snapshots.Feature]func(*scheduling.Snapshot) bool{
+	snapshots.Extended: anyPod(func(p *corev1.Pod) bool { return len(p.Spec.InitContainers) > 0 }),
+	snapshots.Pools:    func(s *scheduling.Snapshot) bool { return len(s.NodePools) > 1 },
+	snapshots.Selectors: anyPod(func(p *corev1.Pod) bool {
+		return p.Spec.NodeSelector != nil || p.Spec.Affinity != nil && p.Spec.Affinity.NodeAffinity != nil && p.Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution != nil
+	}),
+	snapshots.Preferences: anyPod(func(p *corev1.Pod) bool {
+		return p.Spec.Affinity != nil && p.Spec.Affinity.NodeAffinity != nil && p.Spec.Affinity.NodeAffinity.PreferredDuringSchedulingIgnoredDuringExecution != nil
+	}),
+	snapshots.CustomLabels: anyPool(func(p *scheduling.NodePool) bool { return len(p.Object.Spec.Template.Labels) > 0 }),
+	snapshots.Taints:       anyPool(func(p *scheduling.NodePool) bool { return len(p.Object.Spec.Template.Spec.Taints) > 0 }),
+	snapshots.Limits:       anyPool(func(p *scheduling.NodePool) bool { return len(p.Object.Spec.Limits) > 0 }),
+	snapshots.Daemons:      func(s *scheduling.Snapshot) bool { return len(s.DaemonSets) > 0 },
+	snapshots.Nodes:        func(s *scheduling.Snapshot) bool { return len(s.Nodes) > 0 },
+	snapshots.Offerings: func(s *scheduling.Snapshot) bool {
+		for _, types := range s.Catalogs {
+			for _, t := range types {
+				for i := range t.Offerings {
+					if !t.Offerings[i].Available || t.Offerings[i].OverridesResources() {
+						return true
+					}
+				}
+			}
+		}
+		return false
+	},
+	snapshots.Priorities:   anyPod(func(p *corev1.Pod) bool { return p.Spec.Priority != nil }),
+	snapshots.Spread:       anyPod(func(p *corev1.Pod) bool { return len(p.Spec.TopologySpreadConstraints) > 0 }),
+	snapshots.Affinity:     anyPod(func(p *corev1.Pod) bool { return p.Spec.Affinity != nil && p.Spec.Affinity.PodAffinity != nil }),
+	snapshots.AntiAffinity: anyPod(func(p *corev1.Pod) bool { return p.Spec.Affinity != nil && p.Spec.Affinity.PodAntiAffinity != nil }),
+	snapshots.Namespaces:   anyPod(func(p *corev1.Pod) bool { return p.Namespace != "default" }),
+	snapshots.Ports:        anyPod(func(p *corev1.Pod) bool { return len(p.Spec.Containers[0].Ports) > 0 }),
+	snapshots.Volumes:      func(s *scheduling.Snapshot) bool { return len(s.PersistentVolumeClaims) > 0 },
+	snapshots.SharedClaims: func(s *scheduling.Snapshot) bool {
+		users := map[string]int{}
+		for _, p := range s.Pods {
+			for _, v := range p.Spec.Volumes {
+				if v.PersistentVolumeClaim != nil {
+					users[p.Namespace+"/"+v.PersistentVolumeClaim.ClaimName]++
+				}
+			}
+		}
+		for _, n := range users {
+			if n > 1 {
+				return true
+			}
+		}
+		return false
+	},
+	snapshots.AttachLimits: func(s *scheduling.Snapshot) bool { return len(s.CSINodes) > 0 },
+}
+
+func anyPod(has func(*corev1.Pod) bool) func(*scheduling.Snapshot) bool {
+	return func(s *scheduling.Snapshot) bool { return slices.ContainsFunc(s.Pods, has) }
+}
+
+func anyPool(has func(*scheduling.NodePool) bool) func(*scheduling.Snapshot) bool {
+	return func(s *scheduling.Snapshot) bool {
+		return slices.ContainsFunc(s.NodePools, func(p scheduling.NodePool) bool { return has(&p) })
+	}
+}
+
+// needs are features that show only together with others.
+func needs(f snapshots.Feature) []snapshots.Feature {
+	switch f {
+	case snapshots.SharedClaims:
+		return []snapshots.Feature{snapshots.Volumes}
+	case snapshots.AttachLimits:
+		return []snapshots.Feature{snapshots.Volumes, snapshots.Nodes}
+	}
+	return nil
+}
+
+// TestEachFeatureShowsAndCanBeLeftOut keeps the generator from losing a constraint without anybody noticing.
+func TestEachFeatureShowsAndCanBeLeftOut(t *testing.T) {
+	for _, f := range snapshots.All() {
+		t.Run(string(f), func(t *testing.T) {
+			shown := shows[f]
+			if shown == nil {
+				t.Fatal("the test does not know how the feature shows")
+			}
+			with := snapshots.Of(append(needs(f), f))
+			without := snapshots.Of(slices.DeleteFunc(snapshots.All(), func(o snapshots.Feature) bool { return o == f }))
+			seen := 0
+			for i := range examples {
+				if shown(with.Example(i)) {
+					seen++
+				}
+				if shown(without.Example(i)) {
+					t.Fatalf("example %d shows the feature that was left out", i)
+				}
+			}
+			if seen < examples/50 {
+				t.Errorf("only %d of %d snapshots show it", seen, examples)
+			}
+		})
+	}
+}
+
+func TestSnapshotsAreLegal(t *testing.T) {
+	generator := snapshots.Of(snapshots.All())
+	for i := range examples {
+		s := generator.Example(i)
+		lookup := s.Vocabulary.Compile()
+		for _, p := range s.NodePools {
+			if errs := append(p.Object.Validate(), requirements.ValidateNodePool(p.Object, lookup)...); len(errs) > 0 {
+				t.Errorf("example %d: nodepool %s: %v", i, p.Object.Name, errs.ToAggregate())
+			}
+		}
+		if _, err := scheduling.Compile(s); err != nil {
+			t.Errorf("example %d: %v", i, err)
+		}
+	}
+}
+
+// TestSnapshotsSurviveYAML: a snapshot that is saved as a counter-example is the same snapshot.
+func TestSnapshotsSurviveYAML(t *testing.T) {
+	generator := snapshots.Of(snapshots.All())
+	for i := range examples / 10 {
+		var first, second bytes.Buffer
+		if err := generator.Example(i).Encode(&first); err != nil {
+			t.Fatal(err)
+		}
+		text := first.String()
+		s, err := scheduling.DecodeSnapshot(&first)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Encode(&second); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(text, second.String()); diff != "" {
+			t.Fatalf("example %d (-written +read and written):\n%s", i, diff)
+		}
+	}
+}
+
+func TestParse(t *testing.T) {
+	tests := []struct {
+		text string
+		want []snapshots.Feature
+		bad  bool
+	}{
+		{text: "taints", want: []snapshots.Feature{snapshots.Taints}},
+		{text: "taints, spread", want: []snapshots.Feature{snapshots.Taints, snapshots.Spread}},
+		{text: "-taints", want: slices.DeleteFunc(snapshots.All(), func(f snapshots.Feature) bool { return f == snapshots.Taints })},
+		{text: "gravity", bad: true},
+		{text: "-gravity", bad: true},
+		{text: "", bad: true},
+	}
+	for _, tt := range tests {
+		got, err := snapshots.Parse(tt.text)
+		if (err != nil) != tt.bad {
+			t.Errorf("Parse(%q): error %v", tt.text, err)
+		}
+		if diff := cmp.Diff(tt.want, got); diff != "" {
+			t.Errorf("Parse(%q) (-want +got):\n%s", tt.text, diff)
+		}
+	}
+}
