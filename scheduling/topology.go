@@ -27,6 +27,9 @@ const (
 	kindAnti
 	// kindExclusive: a machine has room for one member. Host ports are such groups.
 	kindExclusive
+	// kindTogether: once a member has a domain, the others must go to the same. Pods that share a volume which has yet
+	// to be made are such a group: the first one's zone decides.
+	kindTogether
 )
 
 // topologyGroup is one distinct rule (SCH-115, SCH-116): pods that state the same one share it.
@@ -43,6 +46,8 @@ type topologyGroup struct {
 	// namespaces, sorted, and selectors say who is a member: pods of those namespaces that match all selectors.
 	namespaces []string
 	selectors  []labels.Selector
+	// claim is the volume whose pods are the members, of groups of kindTogether.
+	claim volumeID
 	// filter says which machines a spread takes notice of.
 	filter nodeFilter
 }
@@ -103,7 +108,21 @@ func (x *topologyIndex) constrained(pod *corev1.Pod) bool {
 	if a := spec.Affinity; a != nil && (a.PodAffinity != nil || a.PodAntiAffinity != nil) {
 		return true
 	}
-	return hasHostPorts(spec)
+	return hasHostPorts(spec) || len(x.unmade(pod)) > 0
+}
+
+// unmade are the volumes of the pod that it shares with others and that are made where the first of them goes.
+func (x *topologyIndex) unmade(pod *corev1.Pod) []volumeID {
+	var out []volumeID
+	if len(pod.Spec.Volumes) == 0 {
+		return nil
+	}
+	for _, c := range x.m.volumes.attached(pod) {
+		if c.shared && c.unbound {
+			out = append(out, c.volumeID)
+		}
+	}
+	return out
 }
 
 // collect adds the pod's rules and returns the numbers of their groups, ascending. With an error come the groups of
@@ -116,6 +135,9 @@ func (x *topologyIndex) collect(pod *corev1.Pod) ([]int32, error) {
 	add := func(g topologyGroup) { out = append(out, x.intern(g)) }
 	err := errors.Join(x.spreads(pod, add), x.affinities(pod, add))
 	hostPortGroups(&pod.Spec, add)
+	for _, claim := range x.unmade(pod) {
+		add(topologyGroup{kind: kindTogether, key: corev1.LabelTopologyZone, hard: true, weight: 100, claim: claim})
+	}
 	slices.Sort(out)
 	return slices.Compact(out), err
 }
@@ -139,6 +161,7 @@ func (g *topologyGroup) text() string {
 		b.WriteString(s.String())
 		b.WriteByte('|')
 	}
+	b.WriteString(g.claim.driver + "/" + g.claim.id)
 	b.WriteString(g.filter.text)
 	return b.String()
 }
@@ -388,16 +411,25 @@ func (x *topologyIndex) membership(pod *corev1.Pod) []int32 {
 			x.buf = append(append(append(append(x.buf, 0), key...), '='), v...)
 		}
 	}
-	if m, ok := x.members[string(x.buf)]; ok && !hasHostPorts(&pod.Spec) {
+	own := hasHostPorts(&pod.Spec) || len(x.unmade(pod)) > 0
+	if m, ok := x.members[string(x.buf)]; ok && !own {
 		return m
 	}
 	var out []int32
 	for i := range x.groups {
-		if x.groups[i].kind != kindExclusive && x.groups[i].selects(pod) {
-			out = append(out, int32(i))
+		switch g := &x.groups[i]; g.kind {
+		case kindExclusive:
+		case kindTogether:
+			if slices.Contains(x.unmade(pod), g.claim) {
+				out = append(out, int32(i))
+			}
+		default:
+			if g.selects(pod) {
+				out = append(out, int32(i))
+			}
 		}
 	}
-	if hasHostPorts(&pod.Spec) {
+	if own {
 		out = append(out, x.portMembership(&pod.Spec)...)
 		slices.Sort(out)
 		return out

@@ -59,13 +59,24 @@ func newTopologyState(m *Model) *topologyState {
 			continue
 		}
 		for _, p := range m.nodes[i].bound {
-			s.place(m.classes[p.class].topology, int32(i), 1)
+			s.place(m.stakeOfBound(p), int32(i), 1)
 		}
 		for _, d := range m.missingDaemons(&m.nodes[i]) {
 			s.place(m.classes[m.daemonSets[d].class].topology, int32(i), 1)
 		}
 	}
 	return s
+}
+
+// stakeOfBound is the stake of a bound pod as others see it: one that is terminating counts no more for spreads, as in
+// kube-scheduler, but keeps others away or draws them until it is gone (SCH-121).
+func (m *Model) stakeOfBound(p boundPod) *ownership {
+	o := m.classes[p.class].topology
+	if o == nil || p.pod.DeletionTimestamp == nil {
+		return o
+	}
+	in := slices.DeleteFunc(slices.Clone(o.in), func(g int32) bool { return m.topology[g].kind == kindSpread })
+	return &ownership{owns: o.owns, in: in}
 }
 
 // clone shares what is only read and tallies until they change.
@@ -331,6 +342,10 @@ func (s *topologyState) admitsDomains(o *ownership, shape int32, domains []int32
 			}
 		case kindSpread:
 			if d == noDomain || s.skewAfter(o, g, shape, d) > group.maxSkew {
+				return false
+			}
+		case kindTogether:
+			if s.total[g] > 0 && countAt(s.members[g], d) == 0 {
 				return false
 			}
 		}

@@ -245,7 +245,7 @@ func (t *Trial) countBound(node, n int32) {
 		t.topology.setGone(node, false)
 	}
 	for _, p := range t.m.nodes[node].bound {
-		t.topology.place(t.m.classes[p.class].topology, node, n)
+		t.topology.place(t.m.stakeOfBound(p), node, n)
 	}
 	if n < 0 {
 		t.topology.setGone(node, true)
