@@ -32,62 +32,111 @@ func (t *Trial) writeUnschedulable(out *Plan, q *podQueues) {
 	}
 	slices.SortStableFunc(list, func(a, b waitingPod) int { return cmp.Compare(a.at, b.at) })
 	reasons := map[int32][]Reason{}
+	shut := map[*catalog]map[machineSite]int64{}
 	for _, w := range list {
 		if _, ok := reasons[w.c]; !ok {
-			reasons[w.c] = t.explain(w.c)
+			x := t.explainer(w.c)
+			x.shut, x.brief = shut, len(reasons) >= maxNearestMisses
+			reasons[w.c] = x.reasons()
 		}
 		out.Unschedulable = append(out.Unschedulable, Unschedulable{Pod: w.key, Reasons: reasons[w.c]})
 	}
 }
 
-// explain says, pool by pool, why pods of the class have no place.
-func (t *Trial) explain(class int32) []Reason {
-	m := t.m
-	c := m.classes[class]
-	if c.invalid != nil {
-		return []Reason{{Code: ReasonPodInvalid, Detail: "the pod can't be planned: " + c.invalid.Error()}}
+func (t *Trial) explainer(class int32) *explainer {
+	x := &explainer{t: t, m: t.m, c: t.m.classes[class], everyone: map[int32][]int32{}}
+	x.s = t.m.shapes[x.c.shape]
+	x.awaits = t.awaitsReservation(x.c)
+	x.mayAwait = t.options.Reserved == ReservedStrict && slices.ContainsFunc(t.m.pools, func(p *pool) bool {
+		return p.table != nil && len(p.table.catalog.reservations) > 0
+	})
+	if t.topology != nil {
+		x.cells = newCells(t.topology)
 	}
-	if len(m.pools) == 0 {
-		return []Reason{{Code: ReasonNoNodePools}}
+	return x
+}
+
+// reasons say, pool by pool, why pods of the class have no place.
+func (x *explainer) reasons() []Reason {
+	switch {
+	case x.c.invalid != nil:
+		return []Reason{{Code: ReasonPodInvalid, Detail: "the pod can't be planned: " + x.c.invalid.Error()}}
+	case len(x.m.pools) == 0:
+		return []Reason{x.existing()}
 	}
-	out := make([]Reason, 0, len(m.pools))
-	for i := range m.pools {
-		out = append(out, t.explainPool(c, int32(i)))
+	out := make([]Reason, 0, len(x.m.pools))
+	for i, p := range x.m.pools {
+		r, best := x.pool(int32(i), p)
+		r.Pool, r.NearestMiss = p.key, x.nearest(int32(i), p, best)
+		out = append(out, r)
 	}
 	return out
 }
 
-func (t *Trial) explainPool(c *class, pl int32) Reason {
-	m := t.m
-	p, s := m.pools[pl], m.shapes[c.shape]
+// pool is why the pool has no place for the class, and the nearest of its machines that fail a single check.
+func (x *explainer) pool(at int32, p *pool) (Reason, finding) {
 	if p.table == nil {
-		return Reason{Pool: p.key, Code: ReasonNodePoolNotReady, Detail: "it launches no machines: " + p.notReady}
+		return Reason{Code: ReasonNodePoolNotReady, Detail: "it launches no machines: " + p.notReady}, finding{}
 	}
-	if taint := untolerated(s.tolerations, p.taints, true); taint != nil {
-		return Reason{Pool: p.key, Code: ReasonTaint, Taint: taint}
+	if taint := untolerated(x.s.tolerations, p.taints, true); taint != nil {
+		return Reason{Code: ReasonTaint, Taint: taint}, finding{}
 	}
 	if p.rows.empty() {
-		return Reason{Pool: p.key, Code: ReasonNoInstanceTypes, Detail: fmt.Sprintf("the pool's own requirements leave none of its %d instance types with an available offering", len(p.table.catalog.types))}
+		return Reason{Code: ReasonNoInstanceTypes, Detail: fmt.Sprintf("the pool's own requirements leave none of its %d instance types with an available offering",
+			len(p.table.catalog.types))}, finding{}
 	}
-	var refused *Reason
-	for _, term := range s.placeTerms() {
-		if r := m.explainTerm(p, term); r != nil {
-			if refused == nil {
-				refused = r
-			}
-			continue
+	var questions []*question
+	for _, d := range x.demands() {
+		if q, ok := x.ask(at, p, d.both(), false); ok {
+			questions = append(questions, q)
 		}
-		return t.explainTypes(c, pl, term)
 	}
-	if refused == nil {
-		return Reason{Pool: p.key, Code: ReasonRequirements, Detail: "incompatible requirements: the pod and its volumes exclude each other's places"}
+	if len(questions) == 0 {
+		return x.excluded(p), finding{}
+	}
+	return x.counted(at, p, questions)
+}
+
+// demand is one alternative of the pods' own needs with one of their volumes'.
+type demand struct{ own, volumes needs }
+
+func (d demand) both() needs { return d.own.and(d.volumes) }
+
+// maxDemands bounds how many alternatives an explanation looks at.
+const maxDemands = 16
+
+// demands are the alternatives for a new machine. Own needs and volumes may contradict each other.
+func (x *explainer) demands() []demand {
+	var out []demand
+	for _, own := range x.s.terms {
+		if x.s.volumes.alternatives == nil {
+			out = append(out, demand{own: own})
+		}
+		for _, a := range x.s.volumes.alternatives {
+			out = append(out, demand{own, needsOf(a)})
+		}
+	}
+	return out[:min(len(out), maxDemands)]
+}
+
+// excluded is why the pool itself, whatever its machines, excludes all alternatives.
+func (x *explainer) excluded(p *pool) Reason {
+	var refused *Reason
+	for _, own := range x.s.terms {
+		r := x.m.refusedBy(p, own)
+		if r == nil {
+			return x.volumesReason()
+		}
+		if refused == nil {
+			refused = r
+		}
 	}
 	return *refused
 }
 
-// explainTerm is why the pool itself, machines aside, excludes the demand; nil if it doesn't.
-func (m *Model) explainTerm(p *pool, term needs) *Reason {
-	for _, r := range term {
+// refusedBy is why the pool itself excludes the demand; nil if it does not.
+func (m *Model) refusedBy(p *pool, demand needs) *Reason {
+	for _, r := range demand {
 		if reason := m.demandKey(p, r); reason != nil {
 			return reason
 		}
@@ -95,59 +144,100 @@ func (m *Model) explainTerm(p *pool, term needs) *Reason {
 	return nil
 }
 
-// explainTypes counts which check rules out each instance type of the pool.
-func (t *Trial) explainTypes(c *class, pl int32, term needs) Reason {
-	m := t.m
-	p := m.pools[pl]
-	tb := p.table
-	rows, slots := fullBitset(len(tb.rows)), tb.catalog.allSlots.clone()
-	for r := range p.template.All {
-		m.narrow(p, r, rows, slots)
+func (x *explainer) volumesReason() Reason {
+	var places []string
+	for _, a := range x.s.volumes.alternatives {
+		places = append(places, a.String())
 	}
-	for _, r := range term {
-		m.narrow(p, p.template.Get(r.Key()).Intersect(r), rows, slots)
+	return Reason{Code: ReasonVolumes, Detail: "its volumes can be used only where " + strings.Join(places, " or ") +
+		", and the nodepool has no machine for the pod there"}
+}
+
+// counted tells how many instance types of the pool each check rules out.
+func (x *explainer) counted(at int32, p *pool, questions []*question) (Reason, finding) {
+	n := newTypeCounts(p)
+	var best finding
+	rules := x.m.rulesOf(x.c.topology)
+	refusing := make([]bool, len(rules))
+	for _, q := range questions {
+		n.noteRows(q, x.c.requests)
+		seen := map[ruleSite]bool{}
+		x.look(q, func(cand *candidate) {
+			n.note(q, cand.row, cand.fails.first())
+			if cand.fails.first() != checkTopology {
+				x.consider(&best, q, cand)
+				return
+			}
+			site := x.siteOf(q, cand)
+			if seen[site] {
+				return
+			}
+			seen[site] = true
+			for i := range rules {
+				refusing[i] = x.refuses(&best, q, cand, &rules[i]) || refusing[i]
+			}
+		})
 	}
-	dims := m.resources.len()
-	out := Reason{Pool: p.key, Code: ReasonInstanceTypes, Requests: m.resources.list(c.requests)}
-	furthest := map[int]int{} // type -> checks passed by its best row
-	for r := range tb.rows {
-		passed := 0
-		switch {
-		case !rows.has(r):
-		case !fits(c.requests, tb.allocOf(r, dims)):
-			passed = 1
-		case !m.sellable(tb, r, slots):
-			passed = 2
-		default:
-			passed = 3
+	r := Reason{Requests: x.requests(), Removed: n.removed()}
+	portsOnly := true
+	for i := range rules {
+		if refusing[i] {
+			r.Rules = append(r.Rules, x.words(&rules[i]))
+			portsOnly = portsOnly && rules[i].kind == kindExclusive
 		}
-		typ := tb.catalog.variants[tb.rows[r].variant].typ
-		furthest[typ] = max(furthest[typ], passed)
 	}
-	for _, passed := range furthest {
-		switch passed {
-		case 0:
-			out.Removed.Requirements++
-		case 1:
-			out.Removed.Resources++
-		case 2:
-			out.Removed.Offering++
-		default:
-			out.Removed.Limits++
+	switch n.furthest() {
+	case checksPassed:
+		r.Code, r.Detail = ReasonNotPlaced, "it has a machine that would do for the pod alone, which the plan does not launch"
+	case checkTopology:
+		r.Code = ReasonTopology
+		if portsOnly {
+			r.Code = ReasonHostPorts
+		}
+	case checkVariety:
+		r.Code, r.Detail = ReasonMinValues, "the instance types that would do are less varied than its minValues ask for: "+varietyString(p)
+	case checkReservation:
+		r.Code, r.Detail = ReasonReservation, "no reservation that it could use has an instance left"
+	case checkLimits:
+		r.Code, r.Detail = ReasonLimits, x.t.limitsDetail(at)
+	default:
+		r.Code = ReasonInstanceTypes
+		if x.s.volumes.alternatives != nil && x.anyWithout(at, p) {
+			removed := r.Removed
+			r = x.volumesReason()
+			r.Removed = removed
 		}
 	}
-	if out.Removed.Limits > 0 {
-		out.Code = ReasonLimits
-		out.Detail = t.limitsDetail(pl)
+	if r.Code != ReasonInstanceTypes {
+		r.Requests = nil
+	}
+	return r, best
+}
+
+// anyWithout reports whether the pool has a machine for the pod without its volumes.
+func (x *explainer) anyWithout(at int32, p *pool) bool {
+	found := false
+	for _, own := range x.s.terms {
+		if q, ok := x.ask(at, p, own, true); ok {
+			x.look(q, func(cand *candidate) { found = found || cand.fails == 0 })
+		}
+	}
+	return found
+}
+
+// requests are the class's, for people.
+func (x *explainer) requests() corev1.ResourceList {
+	out := x.m.resources.list(x.c.requests)
+	for d, name := range x.m.resources.names {
+		if strings.HasPrefix(string(name), attachPrefix) && x.c.requests[d] > 0 {
+			out[name] = quantity(name, x.c.requests[d])
+		}
 	}
 	return out
 }
 
 func (t *Trial) limitsDetail(pl int32) string {
 	p := t.m.pools[pl]
-	if p.limits == nil {
-		return "no machine was left for it"
-	}
 	var parts []string
 	for i, name := range p.limits.names {
 		used, limit := quantity(name, t.usage[pl][i]), quantity(name, p.limits.max[i])
@@ -156,30 +246,49 @@ func (t *Trial) limitsDetail(pl int32) string {
 	return "all instance types that would fit exceed the nodepool's limits (in use: " + strings.Join(parts, ", ") + ")"
 }
 
-// instanceTypes makes the sentence of ReasonInstanceTypes.
-func (r Reason) instanceTypes() string {
-	total := r.Removed.Requirements + r.Removed.Resources + r.Removed.Offering
+func varietyString(p *pool) string {
 	var parts []string
-	add := func(n int, what string) {
-		if n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, what))
-		}
-	}
-	add(r.Removed.Requirements, "don't meet the requirements")
-	add(r.Removed.Resources, "are too small for "+requestsString(r.Requests))
-	add(r.Removed.Offering, "have no available offering that meets the requirements")
-	text := fmt.Sprintf("no instance type fits: of %d, %s", total, strings.Join(parts, ", "))
-	if cpu := r.Requests[corev1.ResourceCPU]; cpu.CmpInt64(1_000_000) >= 0 {
-		text += "; check the unit of cpu: 1000m is one core"
-	}
-	return text
-}
-
-func requestsString(list corev1.ResourceList) string {
-	parts := make([]string, 0, len(list))
-	for _, name := range sortedNames(list) {
-		q := list[name]
-		parts = append(parts, string(name)+" "+q.String())
+	for _, v := range p.variety {
+		parts = append(parts, fmt.Sprintf("%d values of %s", v.n, v.key))
 	}
 	return strings.Join(parts, ", ")
+}
+
+// typeCounts notes how far each instance type of a pool's catalog came, by its best machine.
+type typeCounts struct {
+	p    *pool
+	came []check
+}
+
+func newTypeCounts(p *pool) *typeCounts {
+	return &typeCounts{p: p, came: make([]check, len(p.table.catalog.types))}
+}
+
+// noteRows notes the machines that meet the question's requirements, wherever they are bought.
+func (n *typeCounts) noteRows(q *question, requests []int64) {
+	for r := range q.rows.members {
+		if fits(requests, n.p.table.allocOf(r, len(requests))) {
+			n.note(q, r, checkOffering)
+		} else {
+			n.note(q, r, checkResources)
+		}
+	}
+}
+
+func (n *typeCounts) note(q *question, row int, came check) {
+	typ := q.p.table.catalog.variants[q.p.table.rows[row].variant].typ
+	n.came[typ] = max(n.came[typ], came)
+}
+
+func (n *typeCounts) furthest() check { return slices.Max(n.came) }
+
+func (n *typeCounts) removed() Removed {
+	var by [checksPassed + 1]int
+	for _, c := range n.came {
+		by[c]++
+	}
+	return Removed{
+		Requirements: by[checkRequirements], Resources: by[checkResources], Offering: by[checkOffering], Limits: by[checkLimits],
+		Reservation: by[checkReservation], MinValues: by[checkVariety], Topology: by[checkTopology],
+	}
 }

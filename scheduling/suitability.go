@@ -1,10 +1,6 @@
 package scheduling
 
 import (
-	"math"
-
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/drawknife/drawknife/api/requirements"
 )
 
@@ -47,16 +43,27 @@ func (s checkSet) first() check {
 
 // explainer answers why pods of one class have no place.
 type explainer struct {
-	t      *Trial
-	m      *Model
-	c      *class
-	s      *shape
-	cells  *cells // nil without topology rules
-	awaits bool   // the pod must not be placed but on a reservation
+	t     *Trial
+	m     *Model
+	c     *class
+	s     *shape
+	cells *cells // nil without topology rules
+	// awaits tells that the pod must not be placed but on a reservation; mayAwait that it might have to be if its demands
+	// were others.
+	awaits, mayAwait bool
 	// shut are the offerings that are not available now, by catalog; shared by all explainers of a plan.
 	shut map[*catalog]map[machineSite]int64
-	// loose are, by spread group, its members by domain, without regard to which machines the group takes notice of.
-	loose map[int32][]int32
+	// everyone are, by spread group, its members by domain, on machines that the group takes no notice of as well.
+	everyone map[int32][]int32
+	// brief explainers look for no nearest miss.
+	brief bool
+}
+
+// ruleSite is what topology rules can tell of a new machine: its cell and its DaemonSets; loosely if spread rules are
+// checked whatever machines they count.
+type ruleSite struct {
+	cell, resident int32
+	loosely        bool
 }
 
 // question is a demand on a pool, perhaps on a changed copy of one that the model has.
@@ -69,8 +76,8 @@ type question struct {
 	// changed tells that the pod's own demands or the pool are not those that the plan was made with, so that spread
 	// rules may count other machines.
 	changed bool
-	// admitted remembers what topology rules say, by cell and set of DaemonSets.
-	admitted map[[2]int32]bool
+	// admitted remembers what topology rules say.
+	admitted map[ruleSite]bool
 	// varied remembers which rows keep the pool's minValues.
 	varied map[int]bool
 }
@@ -93,7 +100,7 @@ func (x *explainer) ask(at int32, p *pool, demand needs, changed bool) (*questio
 			return nil, false
 		}
 	}
-	q := &question{p: p, at: at, changed: changed, admitted: map[[2]int32]bool{}, varied: map[int]bool{}}
+	q := &question{p: p, at: at, changed: changed, admitted: map[ruleSite]bool{}, varied: map[int]bool{}}
 	q.rows, q.slots = fullBitset(len(p.table.rows)), p.table.catalog.allSlots.clone()
 	for r := range p.template.All {
 		x.m.narrow(p, r, q.rows, q.slots)
@@ -226,7 +233,7 @@ func (x *explainer) rowFails(q *question, r int) (checkSet, int) {
 // others fail already.
 func (x *explainer) slotFails(q *question, cand *candidate) {
 	switch id := q.p.table.catalog.slots[cand.slot].reservation; {
-	case id == "" && x.awaits:
+	case id == "" && (x.awaits || (x.mayAwait && (q.changed || cand.fails.has(checkResources)))):
 		cand.fails = cand.fails.with(checkReservation)
 	case id != "" && x.t.reserved[id] >= q.p.table.catalog.reservations[id]:
 		cand.fails = cand.fails.with(checkReservation)
@@ -322,18 +329,4 @@ func (x *explainer) option(q *question, cand *candidate) *InstanceTypeOption {
 		Name: c.types[c.variants[q.p.table.rows[cand.row].variant].typ].Name, Zone: s.zone, CapacityType: s.capacityType,
 		Price: float64(cand.price) / nanoPerUSD,
 	}
-}
-
-// raises is by how much the pool's limits would have to be raised for one more machine of the row, and how much that is
-// as a share of what they are.
-func (x *explainer) raises(q *question, row int) (corev1.ResourceList, float64) {
-	l := q.p.limits
-	out, share := corev1.ResourceList{}, 0.0
-	for i, cost := range q.p.rowCost(row) {
-		if over := x.t.usage[q.at][i] + cost - l.max[i]; over > 0 {
-			out[l.names[i]] = quantity(l.names[i], over)
-			share += float64(over) / math.Max(float64(l.max[i]), 1)
-		}
-	}
-	return out, share
 }

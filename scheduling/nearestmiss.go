@@ -1,0 +1,151 @@
+package scheduling
+
+import (
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// MissCode says what would have to be different. Codes are stable, and listed here from the nearest to the farthest: of
+// several single changes that would do, the first in this order is named; of one code, the smallest change, then the
+// cheapest machine. A change of the pool or the pod that stands further up asks less of people, or is nearer to what
+// the pod was meant to be.
+type MissCode string
+
+const (
+	// MissToleration: the pod would have to tolerate Taints.
+	MissToleration MissCode = "Toleration"
+	// MissLimits: the pool's limits would have to be raised by Amounts.
+	MissLimits MissCode = "Limits"
+	// MissReservation: Reservation would have to have one more instance; with none named, the pod would have to be
+	// placed without waiting for a reservation (ReservedFallback).
+	MissReservation MissCode = "Reservation"
+	// MissMinValues: the pool's minValues would have to be given up (MinValuesBestEffort).
+	MissMinValues MissCode = "MinValues"
+	// MissTopology: Rule would have to go, for all pods that state it; with a MaxSkew, that maxSkew would do.
+	MissTopology MissCode = "Topology"
+	// MissLabel: what the pod asks of label Key would have to allow one of Values, whichever; without Values it must ask
+	// nothing of the label.
+	MissLabel MissCode = "Label"
+	// MissResources: the pod's requests would have to be lower by Amounts, of which some would be left.
+	MissResources MissCode = "Resources"
+	// MissVolumes: the pod's volumes would have to be usable where label Key is one of Values, whichever.
+	MissVolumes MissCode = "Volumes"
+	// MissNodePool: the pool would have to allow one of Values for label Key, whichever, or state it where instance types
+	// don't; without Values it must not state the label.
+	MissNodePool MissCode = "NodePool"
+	// MissResourceGivenUp: like MissResources, but none of the resource would be left.
+	MissResourceGivenUp MissCode = "ResourceGivenUp"
+	// MissOffering: the offering of Machine would have to be available.
+	MissOffering MissCode = "Offering"
+)
+
+// NearestMiss is the smallest single change after which one more pod of its kind would have a place, everything else
+// being as planned. Two changes together are never looked for.
+type NearestMiss struct {
+	Code MissCode `json:"code"`
+	// Taints to tolerate, with MissToleration.
+	Taints []corev1.Taint `json:"taints,omitempty"`
+	// Amounts by which limits are too low or requests too high. Volumes stand under "attachable-volumes-csi-<driver>".
+	Amounts corev1.ResourceList `json:"amounts,omitempty"`
+	// Reservation by the labels of its offerings, with MissReservation.
+	Reservation string `json:"reservation,omitempty"`
+	// Rule in words, and the MaxSkew that would do.
+	Rule    string `json:"rule,omitempty"`
+	MaxSkew int32  `json:"maxSkew,omitempty"`
+	// Key of a label; Values are at most three, those with the cheapest machines, cheapest first.
+	Key    string   `json:"key,omitempty"`
+	Values []string `json:"values,omitempty"`
+	// Machine that the pod would then get, if nothing else shares it; nil when it is a machine there is.
+	Machine *InstanceTypeOption `json:"machine,omitempty"`
+	// Node of the snapshot that the pod would then go on; empty when it is a new machine.
+	Node string `json:"node,omitempty"`
+}
+
+// maxMissValues bounds NearestMiss.Values.
+const maxMissValues = 3
+
+// maxNearestMisses bounds for how many kinds of unplaced pods a plan looks for a nearest miss, so that explaining never
+// takes longer than planning.
+const maxNearestMisses = 64
+
+// String is a sentence about the pod: "would fit if …".
+func (n *NearestMiss) String() string {
+	return "would fit " + n.condition()
+}
+
+func (n *NearestMiss) condition() string {
+	values := strings.Join(n.Values, " or ")
+	switch n.Code {
+	case MissToleration:
+		parts := make([]string, len(n.Taints))
+		for i := range n.Taints {
+			parts[i] = TaintString(n.Taints[i])
+		}
+		return "if it tolerated " + strings.Join(parts, " and ")
+	case MissLimits:
+		if len(n.Amounts) == 1 {
+			return "if limit " + n.amounts("%[1]s were raised by %[2]s")
+		}
+		return "if limits were raised, " + n.amounts("%[1]s by %[2]s")
+	case MissReservation:
+		if n.Reservation == "" {
+			return "if it did not have to wait for a reservation"
+		}
+		return "if reservation " + n.Reservation + " had one more instance"
+	case MissMinValues:
+		return "if the nodepool's minValues were not strict"
+	case MissTopology:
+		if n.MaxSkew > 0 {
+			return fmt.Sprintf("if maxSkew were %d in %s", n.MaxSkew, n.Rule)
+		}
+		return "without " + n.Rule
+	case MissLabel:
+		if values == "" {
+			return "if it asked nothing of label " + n.Key
+		}
+		return "if " + n.Key + " " + values + " were allowed"
+	case MissResources, MissResourceGivenUp:
+		return "if it asked for " + n.amounts("%[2]s less %[1]s")
+	case MissVolumes:
+		return "if its volumes could be used where " + n.Key + " is " + values
+	case MissNodePool:
+		if values == "" {
+			return "if the nodepool did not state label " + n.Key
+		}
+		return "if the nodepool allowed " + n.Key + " " + values
+	case MissOffering:
+		if n.Machine != nil {
+			return fmt.Sprintf("if %s, %s in %s, were available", n.Machine.Name, n.Machine.CapacityType, n.Machine.Zone)
+		}
+	}
+	return "if " + string(n.Code) + " were different"
+}
+
+// amounts words each amount; the format's operands are the resource and the quantity.
+func (n *NearestMiss) amounts(format string) string {
+	var parts []string
+	for _, name := range sortedNames(n.Amounts) {
+		q := n.Amounts[name]
+		text := string(name)
+		if driver, ok := strings.CutPrefix(text, attachPrefix); ok {
+			text = "attached volumes of " + driver
+		}
+		parts = append(parts, fmt.Sprintf(format, text, q.String()))
+	}
+	return strings.Join(parts, " and ")
+}
+
+// nearness orders miss codes.
+func (c MissCode) nearness() int {
+	for i, code := range [...]MissCode{
+		MissToleration, MissLimits, MissReservation, MissMinValues, MissTopology, MissLabel, MissResources, MissVolumes,
+		MissNodePool, MissResourceGivenUp, MissOffering,
+	} {
+		if c == code {
+			return i
+		}
+	}
+	return -1
+}

@@ -1,0 +1,252 @@
+package scheduling
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// rule is what people take for one topology rule: a constraint that the pod states, the anti-affinity of pods that have
+// a place already, or a host port.
+type rule struct {
+	kind groupKind
+	// own rules are the pod's; else others state it.
+	own    bool
+	groups []int32
+}
+
+// rulesOf lists the hard rules that concern a pod with the stake. All its required pod affinity is one rule, since each
+// term looks only at pods that match all of them.
+func (m *Model) rulesOf(o *ownership) []rule {
+	if o == nil {
+		return nil
+	}
+	var out []rule
+	affinity, ports := -1, map[string]int{}
+	for _, g := range o.owns {
+		group := &m.topology[g]
+		switch {
+		case !group.hard || group.kind == kindExclusive:
+		case group.kind == kindAffinity && affinity >= 0:
+			out[affinity].groups = append(out[affinity].groups, g)
+		case group.kind == kindAffinity:
+			affinity = len(out)
+			fallthrough
+		default:
+			out = append(out, rule{kind: group.kind, own: true, groups: []int32{g}})
+		}
+	}
+	for _, g := range o.in {
+		group := &m.topology[g]
+		switch {
+		case group.kind == kindExclusive:
+			// One port is as many groups as pods name addresses for it.
+			port := group.key[:strings.LastIndexByte(group.key, '/')]
+			at, ok := ports[port]
+			if !ok {
+				at = len(out)
+				ports[port] = at
+				out = append(out, rule{kind: kindExclusive, own: true})
+			}
+			out[at].groups = append(out[at].groups, g)
+		case group.kind == kindAnti && group.hard && !contains(o.owns, g):
+			out = append(out, rule{kind: kindAnti, groups: []int32{g}})
+		}
+	}
+	return out
+}
+
+// without is the stake as if nobody stated the rule.
+func (o *ownership) without(r *rule) *ownership {
+	drop := func(list []int32) []int32 {
+		return slices.DeleteFunc(slices.Clone(list), func(g int32) bool { return contains(r.groups, g) })
+	}
+	out := &ownership{owns: drop(o.owns), in: o.in}
+	if r.kind == kindAnti || r.kind == kindExclusive {
+		out.in = drop(o.in)
+	}
+	return out
+}
+
+// alone is the stake as if no other rule were stated.
+func (o *ownership) alone(m *Model, r *rule) *ownership {
+	out := &ownership{owns: slices.DeleteFunc(slices.Clone(o.owns), func(g int32) bool { return !contains(r.groups, g) })}
+	for _, g := range o.in {
+		// Spread and affinity count the pod itself; what does not belong to the rule and would refuse is left out.
+		if kind := m.topology[g].kind; contains(r.groups, g) || (kind != kindAnti && kind != kindExclusive) {
+			out.in = append(out.in, g)
+		}
+	}
+	return out
+}
+
+// admits reports whether the rules allow the pod on the candidate.
+func (x *explainer) admits(q *question, cand *candidate) bool {
+	site := x.siteOf(q, cand)
+	ok, known := q.admitted[site]
+	if !known {
+		ok = x.admitsAt(x.c.topology, x.cells.list[site.cell], x.countsOn(q, cand), site.loosely)
+		q.admitted[site] = ok
+	}
+	return ok
+}
+
+func (x *explainer) siteOf(q *question, cand *candidate) ruleSite {
+	// An offering that becomes available may bring a domain into being.
+	loosely := q.changed || cand.fails.has(checkOffering)
+	return ruleSite{x.cells.number(x.domains(q, cand)), q.p.table.rows[cand.row].resident, loosely}
+}
+
+// countsOn are the counts on the candidate as it starts.
+func (x *explainer) countsOn(q *question, cand *candidate) func(group int32) tally {
+	sk := newSketch(x.m)
+	x.m.addResidents(sk, q.at, int32(cand.row))
+	return sk.of
+}
+
+// admitsAt reports whether a pod with the stake may go on a machine in the domains with the counts.
+func (x *explainer) admitsAt(o *ownership, domains []int32, of func(group int32) tally, loosely bool) bool {
+	if loosely {
+		if !x.spreadsLoosely(o, domains) {
+			return false
+		}
+		o = o.withoutWideSpreads(x.m)
+	}
+	state := x.t.topology
+	return admitsHost(x.m, o, of) > 0 && state.admitsDomains(o, x.c.shape, domains) && state.admitsAffinity(o, domains, of)
+}
+
+// spreadsLoosely checks spread rules over domains larger than a machine for a pod whose demands are not the plan's: which
+// machines count may change with them, so that every member counts and the emptiest domain is taken to be empty. What
+// passes is allowed whatever counts.
+func (x *explainer) spreadsLoosely(o *ownership, domains []int32) bool {
+	for _, g := range o.owns {
+		group := &x.m.topology[g]
+		if group.at == hostnameKey || !group.hard || group.kind != kindSpread {
+			continue
+		}
+		d := domains[group.at]
+		if d == noDomain || countAt(x.membersOf(g), d)+1 > group.maxSkew {
+			return false
+		}
+	}
+	return true
+}
+
+func (o *ownership) withoutWideSpreads(m *Model) *ownership {
+	return &ownership{in: o.in, owns: slices.DeleteFunc(slices.Clone(o.owns), func(g int32) bool {
+		return m.topology[g].kind == kindSpread && m.topology[g].at != hostnameKey
+	})}
+}
+
+// membersOf are the group's members by domain, on whatever machine they are.
+func (x *explainer) membersOf(g int32) []int32 {
+	if known, ok := x.everyone[g]; ok {
+		return known
+	}
+	t, m := x.t, x.m
+	var out []int32
+	at := m.topology[g].at
+	note := func(class, host, n int32) {
+		o := m.classes[class].topology
+		if d := t.topology.hosts[host].domains[at]; o != nil && d != noDomain && contains(o.in, g) {
+			out = bump(out, d, n)
+		}
+	}
+	for i := range m.nodes {
+		if t.topology.hosts[i].gone {
+			continue
+		}
+		for _, p := range m.nodes[i].bound {
+			note(p.class, int32(i), 1)
+		}
+	}
+	for _, b := range t.placed {
+		note(b.class, b.host, b.count)
+	}
+	for i := range t.machines {
+		mc := &t.machines[i]
+		for _, class := range m.pools[mc.pool].table.rows[mc.row].residents {
+			note(class, int32(len(m.nodes)+i), 1)
+		}
+	}
+	x.everyone[g] = out
+	return out
+}
+
+// skewNeeded is the maxSkew with which a spread rule would allow the pod in the domains; 0 where none would.
+func (x *explainer) skewNeeded(r *rule, domains []int32, of func(group int32) tally) int32 {
+	g := r.groups[0]
+	group := &x.m.topology[g]
+	if group.at == hostnameKey {
+		n := of(g).members
+		if contains(x.c.topology.in, g) {
+			n++
+		}
+		return n
+	}
+	if domains[group.at] == noDomain {
+		return 0
+	}
+	return x.t.topology.skewAfter(x.c.topology, g, x.c.shape, domains[group.at])
+}
+
+// words say the rule.
+func (x *explainer) words(r *rule) string {
+	m := x.m
+	group := &m.topology[r.groups[0]]
+	who := group.who()
+	switch r.kind {
+	case kindSpread:
+		text := fmt.Sprintf("topology spread by %s with maxSkew %d", group.key, group.maxSkew)
+		if group.minDomains > 1 {
+			text += fmt.Sprintf(" and minDomains %d", group.minDomains)
+		}
+		return text + " of " + who
+	case kindAnti:
+		if r.own {
+			return fmt.Sprintf("pod anti-affinity by %s to %s", group.key, who)
+		}
+		return fmt.Sprintf("pod anti-affinity by %s of pods that have a place to %s", group.key, who)
+	case kindAffinity:
+		var keys []string
+		none := true
+		for _, g := range r.groups {
+			keys = append(keys, m.topology[g].key)
+			none = none && x.t.topology.total[g] == 0
+		}
+		text := fmt.Sprintf("pod affinity by %s to %s", strings.Join(keys, " and "), who)
+		if none {
+			return text + ", of which none has a place yet"
+		}
+		return text + ", which have their places elsewhere"
+	}
+	return "host port " + group.key[:strings.LastIndexByte(group.key, '/')] + ", which is taken"
+}
+
+// who says which pods the group counts.
+func (g *topologyGroup) who() string {
+	var parts []string
+	for _, s := range g.selectors {
+		text := s.String()
+		switch {
+		case s.Empty():
+			continue
+		case text == "":
+			return "no pod"
+		case !slices.Contains(parts, text):
+			parts = append(parts, text)
+		}
+	}
+	out := "all pods"
+	if len(parts) > 0 {
+		out = "pods that match " + strings.Join(parts, ",")
+	}
+	switch len(g.namespaces) {
+	case 0:
+		return "no pod"
+	case 1:
+		return out + " in namespace " + g.namespaces[0]
+	}
+	return out + " in namespaces " + strings.Join(g.namespaces, ", ")
+}
