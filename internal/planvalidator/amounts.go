@@ -149,12 +149,6 @@ func daemonOf(pod *corev1.Pod, set *appsv1.DaemonSet) bool {
 	})
 }
 
-func ofDaemonSet(pod *corev1.Pod) bool {
-	return slices.ContainsFunc(pod.OwnerReferences, func(o metav1.OwnerReference) bool {
-		return o.Kind == "DaemonSet" && o.APIVersion == "apps/v1"
-	})
-}
-
 // room is what pods may have of a machine of the type bought by the offering (SCH-158).
 func room(it *cloudprovider.InstanceType, o *cloudprovider.Offering) corev1.ResourceList {
 	out := capacity(it, o)

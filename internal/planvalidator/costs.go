@@ -84,11 +84,18 @@ func (c *checker) certificate(cert *scheduling.Certificate) {
 }
 
 // certificateTypes repeats the proof: for each machine the pool may launch, the resources at their multipliers plus
-// what the pods that fit are worth beyond are within the price.
+// what the pods that fit are worth beyond are within the price. A certificate has one entry per instance type; where
+// offerings of a type differ in what they leave for pods, it can only be repeated for the price it names.
 func (c *checker) certificateTypes(cert *scheduling.Certificate) {
+	type machine struct {
+		offering *cloudprovider.Offering
+		room     corev1.ResourceList
+	}
 	for key, np := range c.pools {
 		template := c.template(np, key)
 		for _, it := range c.typesOf(np) {
+			var machines []machine
+			alike := true
 			for j := range it.Offerings {
 				o := &it.Offerings[j]
 				m, ok := c.machineLabels(template, it, o)
@@ -97,7 +104,13 @@ func (c *checker) certificateTypes(cert *scheduling.Certificate) {
 				}
 				have := room(it, o)
 				minus(have, c.daemonsOn(m, np.Object.Spec.Template.Spec.Taints))
-				c.certificateType(cert, it, o, have)
+				machines = append(machines, machine{o, have})
+				alike = alike && amountsText(have) == amountsText(machines[0].room)
+			}
+			for _, m := range machines {
+				if alike || slices.ContainsFunc(cert.Types, func(t scheduling.CertificateType) bool { return t.Name == it.Name && t.Price == m.offering.Price }) {
+					c.certificateType(cert, it, m.offering, m.room)
+				}
 			}
 		}
 	}

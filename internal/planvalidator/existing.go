@@ -81,33 +81,37 @@ func fill(have, from corev1.ResourceList) corev1.ResourceList {
 	return out
 }
 
-// freeOn is what waiting pods may have of a machine: bound pods and what DaemonSets still need taken off (SCH-154).
+// freeOn is what waiting pods may have of a machine: bound pods taken off, and for each DaemonSet that belongs there what
+// it will take beyond its pods that are bound (SCH-154).
 func (c *checker) freeOn(n *scheduling.Node, v view) corev1.ResourceList {
 	free := copyOf(v.room)
-	ofSets := corev1.ResourceList{}
 	for _, pod := range n.Pods {
-		if pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
+		if !finished(pod) {
+			minus(free, requestsOf(pod))
+		}
+	}
+	for i, pod := range c.sets {
+		if blocking(&pod.Spec, v.taints) != nil || !c.accepts(v.labels, &pod.Spec) {
 			continue
 		}
-		minus(free, requestsOf(pod))
-		if ofDaemonSet(pod) {
-			plus(ofSets, requestsOf(pod))
+		missing := requestsOf(pod)
+		for _, own := range n.Pods {
+			if !finished(own) && daemonOf(own, c.s.DaemonSets[i]) {
+				minus(missing, requestsOf(own))
+			}
 		}
-	}
-	missing := corev1.ResourceList{}
-	for _, pod := range c.sets {
-		if blocking(&pod.Spec, v.taints) == nil && c.accepts(v.labels, &pod.Spec) {
-			plus(missing, requestsOf(pod))
+		for name, q := range missing {
+			if q.Sign() < 0 {
+				delete(missing, name)
+			}
 		}
+		minus(free, missing)
 	}
-	minus(missing, ofSets)
-	for name, q := range missing {
-		if q.Sign() < 0 {
-			delete(missing, name)
-		}
-	}
-	minus(free, missing)
 	return free
+}
+
+func finished(pod *corev1.Pod) bool {
+	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 }
 
 func (c *checker) existingNodes() {

@@ -120,10 +120,7 @@ func (c *checker) newNode(n *scheduling.NewNode, np *scheduling.NodePool) {
 			c.fault(n.Name, "pod %s does not tolerate %s", key, t.ToString())
 		}
 	}
-	claim := c.template(np, n.Pool)
-	for key, l := range c.fromEntries(n.Requirements.NodeSelectorRequirements()) {
-		claim.and(key, l...)
-	}
+	claim := c.claim(n, np)
 	for i, option := range n.InstanceTypes {
 		if i > 0 && n.InstanceTypes[i-1].Price > option.Price {
 			c.fault(n.Name, "instance type %s is listed after a dearer one", option.Name)
@@ -135,6 +132,25 @@ func (c *checker) newNode(n *scheduling.NewNode, np *scheduling.NodePool) {
 		}
 		c.option(n, np, c.typesOf(np)[at], option, claim, sum, specs)
 	}
+}
+
+// claim is what the machine's claim says of its labels. A label that neither pool nor instance types state, and that
+// the claim lets be absent, is absent: nothing gives it a value.
+func (c *checker) claim(n *scheduling.NewNode, np *scheduling.NodePool) labels {
+	out := c.template(np, n.Pool)
+	ofPool := maps.Clone(out)
+	for key, l := range c.fromEntries(n.Requirements.NodeSelectorRequirements()) {
+		out.and(key, l...)
+		_, stated := ofPool[key]
+		for _, it := range c.typesOf(np) {
+			ofTypes, ofOfferings := c.stated(it)
+			stated = stated || ofTypes[key] || ofOfferings[key]
+		}
+		if !stated && out[key].allows("", false) {
+			out.and(key, rule{op: corev1.NodeSelectorOpDoesNotExist})
+		}
+	}
+	return out
 }
 
 // option checks one instance type of a new machine: whichever of its offerings the claim leaves open is bought, the

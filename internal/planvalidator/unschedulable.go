@@ -76,7 +76,9 @@ func (c *checker) nowhere(where string, pod *corev1.Pod) {
 		for j := range c.p.Existing {
 			if c.p.Existing[j].Name == n.Name && free != nil {
 				for _, key := range c.p.Existing[j].Pods {
-					minus(free, requestsOf(c.pods[key]))
+					if other := c.pods[key]; other != nil {
+						minus(free, requestsOf(other))
+					}
 				}
 			}
 		}
