@@ -18,12 +18,27 @@ import (
 // Random snapshots: small, but with every feature in every combination. Values come from short lists, so that pods,
 // pools and machines often agree and often don't.
 
-func oneOf[T any](t *rapid.T, list ...T) T { return rapid.SampledFrom(list).Draw(t, "choice") }
+// draw is a number below n, evenly spread. Rapid's own ranges favour small values, which makes every rare feature common
+// and every list short; a drawn zero stays zero, so that failures still shrink towards the simplest snapshot.
+func draw(t *rapid.T, n int) int {
+	x := rapid.Uint64().Draw(t, "draw")
+	if x == 0 {
+		return 0
+	}
+	x ^= x >> 30
+	x *= 0xbf58476d1ce4e5b9
+	x ^= x >> 27
+	x *= 0x94d049bb133111eb
+	x ^= x >> 31
+	return int(x % uint64(n))
+}
 
-// chance is true about n times out of ten.
-func chance(t *rapid.T, n int) bool { return rapid.IntRange(1, 10).Draw(t, "chance") <= n }
+func oneOf[T any](t *rapid.T, list ...T) T { return list[draw(t, len(list))] }
 
-func number(t *rapid.T, lo, hi int) int { return rapid.IntRange(lo, hi).Draw(t, "number") }
+// chance is true n times out of ten.
+func chance(t *rapid.T, n int) bool { return draw(t, 10) >= 10-n }
+
+func number(t *rapid.T, lo, hi int) int { return lo + draw(t, hi-lo+1) }
 
 func someOf(t *rapid.T, list ...string) []string {
 	var out []string
@@ -68,6 +83,12 @@ func randomType(t *rapid.T, name string) *cloudprovider.InstanceType {
 			}
 			o := offering(zone, ct, price)
 			o.Available = chance(t, 9)
+			if chance(t, 1) {
+				o.Capacity = amounts("memory=" + oneOf(t, "1Gi", "64Gi"))
+			}
+			if chance(t, 1) {
+				o.Overhead = &cloudprovider.Overhead{KubeReserved: amounts("cpu=" + oneOf(t, "0", "900m"))}
+			}
 			it.Offerings = append(it.Offerings, o)
 		}
 	}
@@ -77,7 +98,7 @@ func randomType(t *rapid.T, name string) *cloudprovider.InstanceType {
 func randomTaints(t *rapid.T) []corev1.Taint {
 	var out []corev1.Taint
 	for _, text := range []string{"x=1:NoSchedule", "y=:NoExecute", "soft=:PreferNoSchedule"} {
-		if chance(t, 2) {
+		if chance(t, 1) {
 			out = append(out, taint(text))
 		}
 	}
@@ -113,7 +134,7 @@ func randomPool(t *rapid.T, name string) scheduling.NodePool {
 		poolNeeds("example.com/gen", "Gte", oneOf(t, "5", "6", "7"))(&np)
 	}
 	if chance(t, 3) {
-		limit(oneOf(t, []string{"cpu=9"}, []string{"nodes=2"}, []string{"cpu=17", "memory=40Gi"}, []string{"nodes=3", gpuLimit}, []string{"cpu=0"})...)(&np)
+		limit(oneOf(t, []string{"cpu=9"}, []string{"nodes=2"}, []string{"cpu=17", "memory=40Gi"}, []string{"nodes=3", gpuLimit}, []string{"cpu=33"})...)(&np)
 	}
 	if chance(t, 1) {
 		np.NotReady = "its NodeClass is not ready"
@@ -148,18 +169,18 @@ func randomExpression(t *rapid.T) corev1.NodeSelectorRequirement {
 
 // randomSpec shapes a pod that waits or is bound.
 func randomSpec(t *rapid.T) []podOption {
-	list := []string{"cpu=" + oneOf(t, "50m", "100m", "300m", "500m", "1", "1500m", "3", "7", "20"), "memory=" + oneOf(t, "64Mi", "256Mi", "1Gi", "3Gi", "10Gi", "40Gi")}
+	list := []string{"cpu=" + oneOf(t, "50m", "100m", "100m", "300m", "300m", "500m", "500m", "1", "1500m", "3", "7"), "memory=" + oneOf(t, "64Mi", "64Mi", "256Mi", "256Mi", "1Gi", "1Gi", "3Gi", "10Gi")}
 	if chance(t, 1) {
 		list = append(list, "example.com/gpu="+oneOf(t, "0", "1", "2"))
 	}
 	out := []podOption{requests(list...)}
-	if chance(t, 3) {
+	if chance(t, 2) {
 		out = append(out, selector(oneOf(t, zoneKey+"=a", zoneKey+"=b", capacityKey+"=on-demand", capacityKey+"=spot", archKey+"=arm64", "team=a", "team=b", "team=z", "example.com/gen=6")))
 	}
-	if chance(t, 3) {
+	if chance(t, 2) {
 		for range number(t, 1, 2) {
 			var terms []corev1.NodeSelectorRequirement
-			for range number(t, 0, 5) / 2 {
+			for range (number(t, 0, 5) + 1) / 2 {
 				terms = append(terms, randomExpression(t))
 			}
 			out = append(out, required(terms...))
@@ -219,7 +240,7 @@ func randomSnapshot(t *rapid.T) *scheduling.Snapshot {
 		types = append(types, randomType(t, fmt.Sprintf("t%d", i)))
 	}
 	s.Catalogs = map[string][]*cloudprovider.InstanceType{"types": types}
-	for i := range number(t, 0, 3) {
+	for i := range number(t, 0, 6) / 2 {
 		s.NodePools = append(s.NodePools, randomPool(t, fmt.Sprintf("p%d", i)))
 	}
 	if len(s.NodePools) > 0 && chance(t, 1) {
@@ -237,7 +258,7 @@ func randomSnapshot(t *rapid.T) *scheduling.Snapshot {
 	for i := range max(0, number(t, -2, 2)) {
 		options := []podOption{tolerates(toleration("x", corev1.TolerationOpExists, "", ""))}
 		if chance(t, 5) {
-			options = append(options, selector(oneOf(t, archKey+"=arm64", "team=a", typeKey+"=t1")))
+			options = append(options, selector(oneOf(t, archKey+"=arm64", "team=a", typeKey+"=t1", zoneKey+"=a", capacityKey+"=spot")))
 		}
 		d := daemonSet(fmt.Sprintf("d%d", i), []string{"cpu=" + oneOf(t, "50m", "200m"), "memory=" + oneOf(t, "50Mi", "700Mi")}, options...)
 		s.DaemonSets = append(s.DaemonSets, d)
