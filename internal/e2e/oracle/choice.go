@@ -140,7 +140,7 @@ func promisedOption(catalog []*cloudprovider.InstanceType, node *scheduling.NewN
 		if o.Zone() != offered.Zone || o.CapacityType() != offered.CapacityType {
 			continue
 		}
-		if !allowed(o.Requirements, node.Requirements) {
+		if !allowed(o.Requirements, node.Requirements) || !allowed(catalog[at].Requirements.Without(o.Requirements.Keys()...), node.Requirements) {
 			return Option{}, fmt.Errorf("the machine's requirements exclude it: %s", node.Requirements)
 		}
 		return Option{catalog[at], o}, nil
@@ -212,16 +212,20 @@ func launchable(promised Option, node *scheduling.NewNode, requests corev1.Resou
 	return append(out, rest...)
 }
 
-// allowed reports whether every label an offering states is among what the machine's requirements leave.
-func allowed(offering, machine requirements.Set) bool {
-	for r := range offering.All {
+// allowed reports whether a machine that states these labels can meet the requirements.
+func allowed(stated, machine requirements.Set) bool {
+	for r := range stated.All {
 		if !machine.Has(r.Key()) {
 			continue
 		}
 		want := machine.Get(r.Key())
-		if value, ok := only(r); ok && !want.Has(value) {
-			return false
-		} else if !ok && r.Operator() == requirements.OpDoesNotExist && want.Operator() == requirements.OpIn {
+		if r.Operator() == requirements.OpDoesNotExist {
+			if want.Operator() == requirements.OpIn || want.Operator() == requirements.OpExists {
+				return false
+			}
+			continue
+		}
+		if !r.Intersects(want) {
 			return false
 		}
 	}
