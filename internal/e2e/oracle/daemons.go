@@ -6,10 +6,9 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	corev1helpers "k8s.io/component-helpers/scheduling/corev1"
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 	"k8s.io/klog/v2"
-
-	corev1helpers "k8s.io/component-helpers/scheduling/corev1"
 )
 
 // daemonPods are the pods that the DaemonSet controller would make for the node: one for each set whose selector and

@@ -37,7 +37,7 @@ func (r Refusal) String() string {
 // not bound and the rest goes on without it. An error says that plan and snapshot don't belong together, or that the
 // snapshot holds something the oracle can't act out.
 //
-// It changes neither snapshot nor plan and may be called concurrently.
+// It changes neither snapshot nor plan.
 func Replay(ctx context.Context, snapshot *scheduling.Snapshot, plan *scheduling.Plan, choice Choice) ([]Refusal, error) {
 	s, err := newStage(ctx, snapshot, plan, choice)
 	if err != nil {
@@ -127,8 +127,7 @@ func (s *stage) play(ctx context.Context) ([]Refusal, error) {
 	return refusals, nil
 }
 
-// podsOf are the snapshot's waiting pods and those of its machines (a trial may move them), as the API server holds
-// them.
+// podsOf are the snapshot's waiting pods, as the API server holds them.
 func podsOf(snapshot *scheduling.Snapshot) map[scheduling.PodKey]*corev1.Pod {
 	out := make(map[scheduling.PodKey]*corev1.Pod, len(snapshot.Pods))
 	for _, pod := range snapshot.Pods {
