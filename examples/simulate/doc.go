@@ -48,21 +48,42 @@
 //	  price          of its cheapest offering, USD per hour
 //	  instanceTypes  names of all types that would do, cheapest first
 //	  pods           "namespace/name" of the pods placed on it
-//	  requests       of these pods and the DaemonSets it will run, quantity by resource
+//	  placeholders   "namespace/name" of capacity buffers' placeholders placed on it
+//	  requests       of all these and the DaemonSets it will run, quantity by resource
 //	  allocatable    what instanceType has for pods, quantity by resource
+//	  minValuesRelaxed
+//	                 true if instanceTypes are less varied than the pool's minValues ask for; else absent
 //	existing[]       machines the cluster has, by name
 //	  name           of the Node, or of the NodeClaim before it has joined
 //	  pods           "namespace/name" of the pending pods placed on it, perhaps none
+//	  placeholders   "namespace/name" of capacity buffers' placeholders placed on it
 //	unschedulable[]  pods without a place
 //	  pod            "namespace/name"
 //	  reasons[]      one for each NodePool, or one for the pod itself
 //	    nodePool     that can't take the pod; "" when the pod itself is at fault
 //	    code         machine-readable, see scheduling.ReasonCode
 //	    message      a sentence
+//	    nearestMiss  a sentence: the least that would have to be different for the pod to have a place here; absent if
+//	                 no single change would do
+//	relaxations[]    wishes that the plan does not keep
+//	  code           machine-readable, see scheduling.Relaxation
+//	  detail         which wish
+//	  pods           "namespace/name" of the pods that wished it
+//	  placeholders   "namespace/name" of the placeholders that did
+//	buffers[]        capacity buffers that stand for at least one pod, by name
+//	  name           "namespace/name"
+//	  pods           how many placeholders the buffer has, the sum of the next three
+//	  new            how many have room on machines to launch
+//	  existing       how many have room on machines the cluster has
+//	  unplaced       how many have none
+//	  reasons[]      why they have none, as of a pod
 //	notes[]          remarks on the input that changed the plan without stopping it
 //	  code           machine-readable
 //	  object         that the remark is about, or ""
 //	  message        a sentence
+//
+// Capacity buffers keep room free for pods to come. Their placeholders are no pods: no count of pods includes them, and
+// a plan without room for them has still placed all pods. But machines are launched for them, at a cost.
 //
 // Quantities are strings as Kubernetes writes them ("1500m", "2Gi").
 //

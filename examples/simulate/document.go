@@ -19,6 +19,8 @@ type document struct {
 	Nodes         []plannedNode      `json:"nodes"`
 	Existing      []existingNode     `json:"existing"`
 	Unschedulable []unschedulablePod `json:"unschedulable"`
+	Relaxations   []relaxation       `json:"relaxations"`
+	Buffers       []bufferHeadroom   `json:"buffers"`
 	Notes         []planNote         `json:"notes"`
 }
 
@@ -42,13 +44,17 @@ type plannedNode struct {
 	Price         float64    `json:"price"`
 	InstanceTypes []string   `json:"instanceTypes"`
 	Pods          []string   `json:"pods"`
+	Placeholders  []string   `json:"placeholders"`
 	Requests      quantities `json:"requests"`
-	Allocatable   quantities `json:"allocatable"`
+	// MinValuesRelaxed is left out where it is false, as it is but for --min-values best-effort.
+	MinValuesRelaxed bool       `json:"minValuesRelaxed,omitempty"`
+	Allocatable      quantities `json:"allocatable"`
 }
 
 type existingNode struct {
-	Name string   `json:"name"`
-	Pods []string `json:"pods"`
+	Name         string   `json:"name"`
+	Pods         []string `json:"pods"`
+	Placeholders []string `json:"placeholders"`
 }
 
 type unschedulablePod struct {
@@ -60,6 +66,24 @@ type podReason struct {
 	NodePool string `json:"nodePool"`
 	Code     string `json:"code"`
 	Message  string `json:"message"`
+	// NearestMiss is left out where no single change would help.
+	NearestMiss string `json:"nearestMiss,omitempty"`
+}
+
+type relaxation struct {
+	Code         string   `json:"code"`
+	Detail       string   `json:"detail"`
+	Pods         []string `json:"pods"`
+	Placeholders []string `json:"placeholders"`
+}
+
+type bufferHeadroom struct {
+	Name     string      `json:"name"`
+	Pods     int         `json:"pods"`
+	New      int         `json:"new"`
+	Existing int         `json:"existing"`
+	Unplaced int         `json:"unplaced"`
+	Reasons  []podReason `json:"reasons"`
 }
 
 type planNote struct {
@@ -82,18 +106,26 @@ func newQuantities(list corev1.ResourceList) quantities {
 // newDocument writes down a plan; solve is how long Solve took. But for that, the document is a function of the
 // snapshot and its plan alone, so that a replay prints the same.
 func newDocument(snapshot *scheduling.Snapshot, plan *scheduling.Plan, solve time.Duration) document {
+	plan, held := separate(snapshot, plan)
 	d := document{
 		Nodes:         make([]plannedNode, 0, len(plan.NewNodes)),
-		Existing:      newExistingNodes(snapshot, plan),
+		Existing:      newExistingNodes(snapshot, plan, held),
 		Unschedulable: make([]unschedulablePod, 0, len(plan.Unschedulable)),
+		Relaxations:   make([]relaxation, 0, len(plan.Relaxations)),
+		Buffers:       newBufferHeadrooms(held),
 		Notes:         make([]planNote, 0, len(plan.Notes)),
 	}
 	for _, node := range plan.NewNodes {
-		d.Nodes = append(d.Nodes, newPlannedNode(node))
+		d.Nodes = append(d.Nodes, newPlannedNode(node, held.launched[node.Name]))
 		d.Summary.HourlyCost += price(node)
 	}
 	for _, pod := range plan.Unschedulable {
-		d.Unschedulable = append(d.Unschedulable, newUnschedulablePod(pod))
+		d.Unschedulable = append(d.Unschedulable, unschedulablePod{Pod: pod.Pod.String(), Reasons: newPodReasons(pod.Reasons)})
+	}
+	for i, r := range plan.Relaxations {
+		d.Relaxations = append(d.Relaxations, relaxation{
+			Code: r.Code, Detail: r.Detail, Pods: podNames(r.Pods), Placeholders: podNames(held.relaxed[i]),
+		})
 	}
 	for _, note := range plan.Notes {
 		d.Notes = append(d.Notes, planNote{Code: note.Code, Object: note.Object, Message: note.Message})
@@ -103,7 +135,7 @@ func newDocument(snapshot *scheduling.Snapshot, plan *scheduling.Plan, solve tim
 	d.Summary.Unschedulable = len(plan.Unschedulable)
 	d.Summary.ExistingNodes = len(snapshot.Nodes)
 	d.Summary.NewNodes = len(plan.NewNodes)
-	d.Summary.HourlyCost = math.Round(d.Summary.HourlyCost*dollarParts) / dollarParts
+	d.Summary.HourlyCost = roundDollars(d.Summary.HourlyCost)
 	// Rounding must not lift a bound above what it was proven to be.
 	d.Summary.LowerBound = math.Floor(plan.LowerBound*dollarParts) / dollarParts
 	d.Summary.SolveMillis = float64(solve.Microseconds()) / 1000
@@ -114,14 +146,19 @@ func newDocument(snapshot *scheduling.Snapshot, plan *scheduling.Plan, solve tim
 // to hide the tail of binary fractions.
 const dollarParts = 1e9
 
-func newPlannedNode(node scheduling.NewNode) plannedNode {
+func roundDollars(usd float64) float64 { return math.Round(usd*dollarParts) / dollarParts }
+
+func newPlannedNode(node scheduling.NewNode, placeholders []scheduling.PodKey) plannedNode {
 	n := plannedNode{
 		Name:          node.Name,
 		NodePool:      node.Pool.String(),
 		InstanceTypes: make([]string, 0, len(node.InstanceTypes)),
 		Pods:          podNames(node.Pods),
+		Placeholders:  podNames(placeholders),
 		Requests:      newQuantities(node.Requests),
 		Allocatable:   newQuantities(node.Allocatable),
+
+		MinValuesRelaxed: node.MinValuesRelaxed,
 	}
 	for _, option := range node.InstanceTypes {
 		n.InstanceTypes = append(n.InstanceTypes, option.Name)
@@ -135,29 +172,43 @@ func newPlannedNode(node scheduling.NewNode) plannedNode {
 }
 
 // newExistingNodes lists all machines the cluster has, by name, those that receive no pod too.
-func newExistingNodes(snapshot *scheduling.Snapshot, plan *scheduling.Plan) []existingNode {
+func newExistingNodes(snapshot *scheduling.Snapshot, plan *scheduling.Plan, held headroom) []existingNode {
 	receives := make(map[string][]scheduling.PodKey, len(plan.Existing))
 	for _, node := range plan.Existing {
 		receives[node.Name] = node.Pods
 	}
 	nodes := make([]existingNode, 0, len(snapshot.Nodes))
 	for _, node := range snapshot.Nodes {
-		nodes = append(nodes, existingNode{Name: node.Name, Pods: podNames(receives[node.Name])})
+		nodes = append(nodes, existingNode{
+			Name: node.Name, Pods: podNames(receives[node.Name]), Placeholders: podNames(held.existing[node.Name]),
+		})
 	}
 	slices.SortFunc(nodes, func(a, b existingNode) int { return strings.Compare(a.Name, b.Name) })
 	return nodes
 }
 
-func newUnschedulablePod(pod scheduling.Unschedulable) unschedulablePod {
-	u := unschedulablePod{Pod: pod.Pod.String(), Reasons: make([]podReason, 0, len(pod.Reasons))}
-	for _, reason := range pod.Reasons {
-		r := podReason{Code: string(reason.Code), Message: reason.String()}
+func newBufferHeadrooms(held headroom) []bufferHeadroom {
+	rooms := held.rooms()
+	list := make([]bufferHeadroom, 0, len(rooms))
+	for _, room := range rooms {
+		list = append(list, bufferHeadroom{
+			Name: room.name, Pods: room.pods, New: room.launched, Existing: room.existing, Unplaced: room.unplaced,
+			Reasons: newPodReasons(room.reasons),
+		})
+	}
+	return list
+}
+
+func newPodReasons(reasons []scheduling.Reason) []podReason {
+	list := make([]podReason, 0, len(reasons))
+	for _, reason := range reasons {
+		r := podReason{Code: string(reason.Code), Message: reason.String(), NearestMiss: nearest(reason)}
 		if !reason.Pool.IsZero() {
 			r.NodePool = reason.Pool.String()
 		}
-		u.Reasons = append(u.Reasons, r)
+		list = append(list, r)
 	}
-	return u
+	return list
 }
 
 // price is what a planned machine costs, USD per hour.

@@ -13,6 +13,7 @@ const hoursPerMonth = 730
 
 // dollars writes USD with as many digits as a reader can use: four after the point below $10, else two.
 func dollars(usd float64) string {
+	usd = roundDollars(usd) // so that sums of equal prices read alike, in whatever order they were added up
 	digits := 2
 	if math.Abs(usd) < 10 {
 		digits = 4
@@ -61,10 +62,6 @@ func interval(low, high int) string {
 
 // width is how many columns s takes.
 func width(s string) int { return utf8.RuneCountInString(s) }
-
-func padRight(s string, columns int) string {
-	return s + strings.Repeat(" ", max(0, columns-width(s)))
-}
 
 func padLeft(s string, columns int) string {
 	return strings.Repeat(" ", max(0, columns-width(s))) + s

@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"testing"
+
+	"github.com/drawknife/drawknife/scheduling"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -153,5 +155,38 @@ func TestProgressOfAShortRun(t *testing.T) {
 	p.stop()
 	if b.Len() > 0 {
 		t.Errorf("a run of no length wrote %q", b.String())
+	}
+}
+
+func TestGapWords(t *testing.T) {
+	tests := []struct {
+		name        string
+		cost, bound float64
+		want        string
+	}{
+		{"equal but for rounding", 1, 0.9999999, "as cheap as can be"},
+		{"next to nothing", 4e-8, 3.8e-8, "as cheap as can be"},
+		{"close", 100, 99.95, "less than 0.1% above the cheapest"},
+		{"not close", 105, 100, "at most 5.0% above the cheapest"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			if got := gapWords(test.cost, test.bound); got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+// The wish's kind is said in words; a kind to come is at least named.
+func TestWishString(t *testing.T) {
+	for code, want := range map[string]string{
+		"PreferredNodeAffinity": "preferred node affinity, x", "PreferNoScheduleTaint": "taint to be avoided, x",
+		"PreferredPodAffinity": "preferred pod affinity, x", "PreferredPodAntiAffinity": "preferred pod anti-affinity, x",
+		"ScheduleAnyway": "topology spread with ScheduleAnyway, x", "SomethingNew": "SomethingNew, x",
+	} {
+		if got := (wish{Relaxation: scheduling.Relaxation{Code: code, Detail: "x"}}).String(); got != want {
+			t.Errorf("%s reads %q, want %q", code, got, want)
+		}
 	}
 }

@@ -18,12 +18,23 @@ type machineKind struct {
 	zone         string
 	capacityType string
 	price        float64
+	// minValuesRelaxed: their types are less varied than the pool asks for.
+	minValuesRelaxed bool
 }
 
 // machineGroup are the planned machines of one kind.
 type machineGroup struct {
 	machineKind
 	nodes []scheduling.NewNode
+}
+
+// placeholders on the group's machines.
+func (g machineGroup) placeholders(held headroom) []scheduling.PodKey {
+	var placeholders []scheduling.PodKey
+	for _, node := range g.nodes {
+		placeholders = append(placeholders, held.launched[node.Name]...)
+	}
+	return placeholders
 }
 
 // cost of the group, USD per hour.
@@ -107,7 +118,8 @@ func groupMachines(nodes []scheduling.NewNode) []poolSection {
 	slices.SortFunc(groups, func(a, b machineGroup) int {
 		return cmp.Or(a.pool.Compare(b.pool), cmp.Compare(b.cost(), a.cost()),
 			strings.Compare(a.instanceType, b.instanceType), strings.Compare(a.zone, b.zone),
-			strings.Compare(a.capacityType, b.capacityType), cmp.Compare(a.price, b.price))
+			strings.Compare(a.capacityType, b.capacityType), cmp.Compare(a.price, b.price),
+			boolCompare(a.minValuesRelaxed, b.minValuesRelaxed))
 	})
 	var sections []poolSection
 	for _, group := range groups {
@@ -120,8 +132,19 @@ func groupMachines(nodes []scheduling.NewNode) []poolSection {
 	return sections
 }
 
+// boolCompare orders false before true.
+func boolCompare(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
+	}
+	return 1
+}
+
 func kindOf(node scheduling.NewNode) machineKind {
-	kind := machineKind{pool: node.Pool}
+	kind := machineKind{pool: node.Pool, minValuesRelaxed: node.MinValuesRelaxed}
 	if len(node.InstanceTypes) > 0 {
 		cheapest := node.InstanceTypes[0]
 		kind.instanceType, kind.zone, kind.capacityType, kind.price =

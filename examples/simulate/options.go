@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/drawknife/drawknife/scheduling"
 )
 
 // helpText is what --help prints.
@@ -50,6 +52,8 @@ type options struct {
 	now time.Time
 	// timeout bounds the whole run; zero is no bound.
 	timeout time.Duration
+	// query is what the planner is asked.
+	query scheduling.Query
 }
 
 // errHelp is returned by parseOptions when the user asks for help.
@@ -63,6 +67,8 @@ func parseOptions(args []string) (options, error) {
 		zones, now string
 		output     string
 		color      string
+
+		preferences, minValues, reserved string
 	)
 	flags := flag.NewFlagSet("simulate", flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
@@ -79,6 +85,9 @@ func parseOptions(args []string) (options, error) {
 	flags.StringVar(&o.certificate, "certificate", "", "")
 	flags.StringVar(&now, "now", "", "")
 	flags.DurationVar(&o.timeout, "timeout", 0, "")
+	flags.StringVar(&preferences, "preferences", "respect", "")
+	flags.StringVar(&minValues, "min-values", "strict", "")
+	flags.StringVar(&reserved, "reserved", "fallback", "")
 
 	inputs, err := parseInterleaved(flags, args)
 	if errors.Is(err, flag.ErrHelp) {
@@ -99,8 +108,48 @@ func parseOptions(args []string) (options, error) {
 			return options{}, fmt.Errorf("--now %q: not a time like 2006-01-02T15:04:05Z (RFC 3339)", now)
 		}
 	}
+	if o.query, err = parseQuery(preferences, minValues, reserved); err != nil {
+		return options{}, err
+	}
 	o.output, o.color = outputFormat(output), colorMode(color)
 	return o, o.check(given)
+}
+
+// parseQuery reads the flags that say how strictly the planner takes what it is given.
+func parseQuery(preferences, minValues, reserved string) (q scheduling.Query, err error) {
+	if q.Preferences, err = choose("preferences", preferences,
+		choice[scheduling.PreferencePolicy]{"respect", scheduling.PreferencesRespect},
+		choice[scheduling.PreferencePolicy]{"ignore", scheduling.PreferencesIgnore}); err != nil {
+		return q, err
+	}
+	if q.MinValues, err = choose("min-values", minValues,
+		choice[scheduling.MinValuesPolicy]{"strict", scheduling.MinValuesStrict},
+		choice[scheduling.MinValuesPolicy]{"best-effort", scheduling.MinValuesBestEffort}); err != nil {
+		return q, err
+	}
+	q.Reserved, err = choose("reserved", reserved,
+		choice[scheduling.ReservedPolicy]{"fallback", scheduling.ReservedFallback},
+		choice[scheduling.ReservedPolicy]{"strict", scheduling.ReservedStrict})
+	return q, err
+}
+
+// choice is a word that a flag takes, and what it stands for.
+type choice[T any] struct {
+	word   string
+	policy T
+}
+
+// choose finds the choice that the user made.
+func choose[T any](flag, word string, choices ...choice[T]) (T, error) {
+	words := make([]string, 0, len(choices))
+	for _, c := range choices {
+		if c.word == word {
+			return c.policy, nil
+		}
+		words = append(words, c.word)
+	}
+	var none T
+	return none, fmt.Errorf("--%s %q: not one of %s", flag, word, strings.Join(words, ", "))
 }
 
 // parseInterleaved lets flags parse args until no flag is left, and returns what is not a flag.

@@ -7,11 +7,15 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/drawknife/drawknife/scheduling"
 )
 
 func TestParseOptions(t *testing.T) {
 	defaults := func(change func(*options)) options {
-		o := options{output: outputText, color: colorAuto}
+		o := options{output: outputText, color: colorAuto, query: scheduling.Query{
+			Preferences: scheduling.PreferencesRespect, MinValues: scheduling.MinValuesStrict, Reserved: scheduling.ReservedFallback,
+		}}
 		change(&o)
 		return o
 	}
@@ -42,6 +46,12 @@ func TestParseOptions(t *testing.T) {
 		{"a replay may be saved again", "--snapshot s.yaml --save-snapshot t.yaml", defaults(func(o *options) {
 			o.snapshot, o.saveSnapshot = "s.yaml", "t.yaml"
 		})},
+		{"policies", "--preferences ignore --min-values best-effort --reserved strict --snapshot s.yaml", defaults(func(o *options) {
+			o.snapshot = "s.yaml"
+			o.query.Preferences = scheduling.PreferencesIgnore
+			o.query.MinValues, o.query.Reserved = scheduling.MinValuesBestEffort, scheduling.ReservedStrict
+		})},
+		{"policies as they are by default", "--preferences respect --min-values strict --reserved fallback", defaults(func(*options) {})},
 		{"catalogue with prices", "--catalog c.json --prices p.json", defaults(func(o *options) {
 			o.catalog, o.prices = "c.json", "p.json"
 		})},
@@ -64,6 +74,9 @@ func TestParseOptionsRefuses(t *testing.T) {
 		{"an unknown flag", "--nodes 3", "-nodes"},
 		{"an unknown format", "-o yaml", `--output "yaml": not one of text, json`},
 		{"an unknown colour mode", "--color blue", `--color "blue": not one of auto, always, never`},
+		{"an unknown policy", "--preferences Ignore", `--preferences "Ignore": not one of respect, ignore`},
+		{"an unknown policy for minValues", "--min-values none", `--min-values "none": not one of strict, best-effort`},
+		{"an empty policy", "--reserved=", `--reserved "": not one of fallback, strict`},
 		{"an empty zone", "--zones us-east-1a,", `--zones "us-east-1a,": a zone is empty`},
 		{"no zones at all", "--zones=", `--zones "": a zone is empty`},
 		{"a time in another form", "--now yesterday", `--now "yesterday": not a time like`},

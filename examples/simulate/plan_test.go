@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/drawknife/drawknife/api/autoscaling/v1beta1"
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/scheduling"
 )
@@ -50,7 +52,7 @@ func list(amounts map[string]string) corev1.ResourceList {
 }
 
 // handMade is a plan with one of everything: repeated machines, a device, a machine on which two types would do,
-// existing nodes and pods refused for several reasons.
+// existing nodes, pods refused for several reasons, headroom in all places, and wishes given up.
 func handMade() (*scheduling.Snapshot, *scheduling.Plan) {
 	controller := true
 	pod := func(namespace, name, kind, owner string) *corev1.Pod {
@@ -82,6 +84,19 @@ func handMade() (*scheduling.Snapshot, *scheduling.Plan) {
 		{Name: "m7g.xlarge", Zone: "us-east-1a", CapacityType: "spot", Price: 0.0708},
 	}
 	smallRoom := list(map[string]string{"cpu": "3920m", "memory": "6584Mi", "pods": "58"})
+	spare := func(buffer string, from, to int) []scheduling.PodKey {
+		var keys []scheduling.PodKey
+		for i := from; i <= to; i++ {
+			p := pod("shop", fmt.Sprintf("capacity-buffer-%s-%d", buffer, i), "", "")
+			p.Annotations = map[string]string{
+				v1beta1.PlaceholderAnnotationKey: "true", v1beta1.BufferNamespaceAnnotationKey: "shop",
+				v1beta1.BufferNameAnnotationKey: buffer,
+			}
+			snapshot.Placeholders = append(snapshot.Placeholders, p)
+			keys = append(keys, scheduling.PodKey{Namespace: "shop", Name: p.Name})
+		}
+		return keys
+	}
 	taint := corev1.Taint{Key: "example.com/special-taint", Effect: corev1.TaintEffectNoSchedule}
 	apple, banana := v1.NewPoolKey("apple"), v1.NewPoolKey("banana")
 	refused := func(keys []scheduling.PodKey, reasons ...scheduling.Reason) []scheduling.Unschedulable {
@@ -101,7 +116,7 @@ func handMade() (*scheduling.Snapshot, *scheduling.Plan) {
 			},
 			{
 				Name: "apple-2", Pool: apple, InstanceTypes: small,
-				Pods:        keys("shop", "Deployment", "web", 7, 11),
+				Pods:        join(keys("shop", "Deployment", "web", 7, 11), spare("web-spare", 0, 1), spare("rush", 0, 0)),
 				Requests:    list(map[string]string{"cpu": "2500m", "memory": "2Gi", "pods": "6"}),
 				Allocatable: smallRoom,
 			},
@@ -110,20 +125,45 @@ func handMade() (*scheduling.Snapshot, *scheduling.Plan) {
 				InstanceTypes: []scheduling.InstanceTypeOption{
 					{Name: "g4dn.xlarge", Zone: "us-east-1a", CapacityType: "on-demand", Price: 0.526},
 				},
-				Pods:     keys("ml", "", "train", 1, 1),
+				Pods: keys("ml", "", "train", 1, 1), MinValuesRelaxed: true,
 				Requests: list(map[string]string{"cpu": "3", "memory": "12Gi", "nvidia.com/gpu": "1", "pods": "2"}),
 				Allocatable: list(map[string]string{
 					"cpu": "3920m", "memory": "14481Mi", "nvidia.com/gpu": "1", "pods": "29",
 				}),
 			},
 		},
-		Existing: []scheduling.ExistingNode{{Name: "old-a", Pods: keys("shop", "Deployment", "api", 1, 3)}},
-		Unschedulable: append(
+		Existing: []scheduling.ExistingNode{
+			{Name: "old-a", Pods: join(keys("shop", "Deployment", "api", 1, 3), spare("web-spare", 2, 2))},
+			{Name: "old-b", Pods: spare("rush", 1, 1)},
+		},
+		Relaxations: []scheduling.Relaxation{
+			{
+				Code: "PreferredNodeAffinity", Detail: "weight 10: topology.kubernetes.io/zone In [us-east-1a]",
+				Pods: []scheduling.PodKey{{Namespace: "shop", Name: "db-0"}},
+			},
+			{
+				Code: "ScheduleAnyway", Detail: "maxSkew 1 by kubernetes.io/hostname",
+				Pods: []scheduling.PodKey{
+					{Namespace: "shop", Name: "web-1"}, {Namespace: "shop", Name: "web-2"}, {Namespace: "shop", Name: "api-1"},
+					{Namespace: "shop", Name: "capacity-buffer-rush-0"},
+				},
+			},
+		},
+		Unschedulable: slices.Concat(
 			refused(keys("ml", "Job", "huge", 1, 3),
-				scheduling.Reason{Pool: apple, Code: scheduling.ReasonLimits, Detail: `limits leave no room: cpu`},
+				scheduling.Reason{
+					Pool: apple, Code: scheduling.ReasonLimits, Detail: `limits leave no room: cpu`,
+					NearestMiss: &scheduling.NearestMiss{
+						Code: scheduling.MissLimits, Amounts: list(map[string]string{"cpu": "8"}),
+						Machine: &scheduling.InstanceTypeOption{
+							Name: "c7g.2xlarge", Zone: "us-east-1b", CapacityType: "spot", Price: 0.1226,
+						},
+					},
+				},
 				scheduling.Reason{Pool: banana, Code: scheduling.ReasonTaint, Taint: &taint}),
 			refused(keys("default", "", "broken", 1, 1),
-				scheduling.Reason{Code: scheduling.ReasonPodInvalid, Detail: "requests nothing that exists"})...),
+				scheduling.Reason{Code: scheduling.ReasonPodInvalid, Detail: "requests nothing that exists"}),
+			refused(spare("rush", 2, 3), scheduling.Reason{Pool: banana, Code: scheduling.ReasonTaint, Taint: &taint})),
 		HourlyCost: 0.6486,
 		LowerBound: 0.6000000001,
 		Certificate: &scheduling.Certificate{
@@ -165,7 +205,8 @@ func TestDocumentOfNothing(t *testing.T) {
 			"pods": 0.0, "placed": 0.0, "unschedulable": 0.0, "existingNodes": 0.0, "newNodes": 0.0, "hourlyCost": 0.0,
 			"lowerBound": 0.0, "solveMillis": 0.0,
 		},
-		"nodes": []any{}, "existing": []any{}, "unschedulable": []any{}, "notes": []any{},
+		"nodes": []any{}, "existing": []any{}, "unschedulable": []any{}, "relaxations": []any{},
+		"buffers": []any{}, "notes": []any{},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("document (-want +got):\n%s", diff)
@@ -228,6 +269,36 @@ func TestText(t *testing.T) {
 	}
 }
 
+// The plan that text and JSON are made from may be shared: taking placeholders out of it must not change it.
+func TestSeparateLeavesThePlanAlone(t *testing.T) {
+	snapshot, plan := handMade()
+	_, want := handMade()
+	pods, held := separate(snapshot, plan)
+	if diff := cmp.Diff(want, plan); diff != "" {
+		t.Errorf("the plan was changed (-before +after):\n%s", diff)
+	}
+	if got := held.placed(); got != 5 || len(held.unplaced) != 2 {
+		t.Errorf("%d placeholders have room and %d have none, want 5 and 2", got, len(held.unplaced))
+	}
+	for _, pod := range pods.Unschedulable {
+		if _, ok := held.buffer[pod.Pod]; ok {
+			t.Errorf("placeholder %s is left among the pods without a place", pod.Pod)
+		}
+	}
+}
+
+// A snapshot of other makers may have placeholders that no buffer made.
+func TestSeparateWithoutBuffer(t *testing.T) {
+	key := scheduling.PodKey{Namespace: "shop", Name: "spare"}
+	snapshot := &scheduling.Snapshot{Placeholders: []*corev1.Pod{{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "spare"}}}}
+	plan := &scheduling.Plan{Existing: []scheduling.ExistingNode{{Name: "old", Pods: []scheduling.PodKey{key}}}}
+	got := newDocument(snapshot, plan, 0).Buffers
+	want := []bufferHeadroom{{Name: "shop/spare", Pods: 1, Existing: 1, Reasons: []podReason{}}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("buffers (-want +got):\n%s", diff)
+	}
+}
+
 // Long lists end with what they left out; --verbose leaves out nothing.
 func TestTextCutsLongLists(t *testing.T) {
 	snapshot, plan := &scheduling.Snapshot{}, &scheduling.Plan{}
@@ -235,6 +306,11 @@ func TestTextCutsLongLists(t *testing.T) {
 		plan.NewNodes = append(plan.NewNodes, scheduling.NewNode{
 			Name: fmt.Sprint("p-", i), Pool: v1.NewPoolKey("p"),
 			InstanceTypes: []scheduling.InstanceTypeOption{{Name: fmt.Sprintf("type-%02d", i), Price: float64(i + 1)}},
+		})
+	}
+	for i := range shownWishes + 2 {
+		plan.Relaxations = append(plan.Relaxations, scheduling.Relaxation{
+			Code: "ScheduleAnyway", Detail: fmt.Sprintf("wish-%02d", i), Pods: make([]scheduling.PodKey, 30-i),
 		})
 	}
 	for i := range shownExisting + 4 {
@@ -255,12 +331,13 @@ func TestTextCutsLongLists(t *testing.T) {
 	for _, want := range []string{
 		"... and 3 machines of 3 cheaper kinds, $6.0000/h (--verbose lists them)",
 		"... and 4 more nodes (--verbose lists them)",
+		"... and 2 more (--verbose lists them)",
 	} {
 		if !bytes.Contains([]byte(short), []byte(want)) {
 			t.Errorf("short list lacks %q:\n%s", want, short)
 		}
 	}
-	for _, cut := range []string{"type-00", "node-23"} {
+	for _, cut := range []string{"type-00", "node-23", "wish-11"} {
 		if bytes.Contains([]byte(short), []byte(cut)) {
 			t.Errorf("short list has %q", cut)
 		}

@@ -114,7 +114,7 @@ func (s *simulation) run(ctx context.Context) (int, error) {
 	if err := s.print(r); err != nil {
 		return 0, fmt.Errorf("writing the plan: %w", err)
 	}
-	if len(r.plan.Unschedulable) > 0 {
+	if pods, _ := separate(r.snapshot, r.plan); len(pods.Unschedulable) > 0 {
 		return exitUnschedulable, nil
 	}
 	return exitPlaced, nil
@@ -130,7 +130,7 @@ func (s *simulation) solve(ctx context.Context, snapshot *scheduling.Snapshot) (
 	}
 	compiled := time.Now()
 	s.progress.enter("planning " + counted(len(snapshot.Pods), "pod"))
-	plan, err := model.Solve(ctx, scheduling.Query{})
+	plan, err := model.Solve(ctx, s.query)
 	if err != nil {
 		return result{}, fmt.Errorf("planning: %w", err)
 	}

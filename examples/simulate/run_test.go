@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -60,12 +61,7 @@ func TestRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tests := []struct {
-		name  string
-		args  []string
-		stdin string
-		code  int
-	}{
+	tests := []runCase{
 		{name: "builtin"},
 		{name: "shop", args: []string{"--catalog", smallCatalog, "testdata/shop"}, code: exitUnschedulable},
 		{name: "banana", args: []string{"--catalog", smallCatalog, "testdata/banana.yaml"}, code: exitUnschedulable},
@@ -78,22 +74,37 @@ func TestRun(t *testing.T) {
 		},
 	}
 	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			text := simulate(t, test.stdin, test.args...)
-			if text.code != test.code {
-				t.Errorf("text: exit status is %d, want %d", text.code, test.code)
-			}
-			golden(t, test.name+".txt", []byte(timeless(text.stdout)))
-			golden(t, test.name+".stderr.txt", []byte(text.stderr))
-
-			asJSON := simulate(t, test.stdin, append(test.args, "-o", "json")...)
-			if asJSON.code != test.code || asJSON.stderr != text.stderr {
-				t.Errorf("json: exit status %d, standard error\n%s", asJSON.code, asJSON.stderr)
-			}
-			checkDocument(t, asJSON.plan(t))
-			golden(t, test.name+".json", []byte(timeless(shortenTypes(t, asJSON))))
-		})
+		t.Run(test.name, func(t *testing.T) { checkRun(t, test) })
 	}
+}
+
+// runCase is a command line with golden files for what it prints.
+type runCase struct {
+	// name is that of the golden files.
+	name  string
+	args  []string
+	stdin string
+	code  int
+}
+
+// checkRun runs a command line for text and for JSON, compares both with their golden files, and returns the plan.
+func checkRun(t *testing.T, test runCase) document {
+	t.Helper()
+	text := simulate(t, test.stdin, test.args...)
+	if text.code != test.code {
+		t.Errorf("text: exit status is %d, want %d", text.code, test.code)
+	}
+	golden(t, test.name+".txt", []byte(timeless(text.stdout)))
+	golden(t, test.name+".stderr.txt", []byte(text.stderr))
+
+	asJSON := simulate(t, test.stdin, append(slices.Clone(test.args), "-o", "json")...)
+	if asJSON.code != test.code || asJSON.stderr != text.stderr {
+		t.Errorf("json: exit status %d, standard error\n%s", asJSON.code, asJSON.stderr)
+	}
+	d := asJSON.plan(t)
+	checkDocument(t, d)
+	golden(t, test.name+".json", []byte(timeless(shortenTypes(t, asJSON))))
+	return d
 }
 
 // shortenTypes keeps golden files readable: of a machine's instance types it leaves the first three.
@@ -143,6 +154,7 @@ func checkDocument(t testing.TB, d document) {
 			t.Errorf("%s is %d times in the plan", pod, times)
 		}
 	}
+	checkBuffers(t, d)
 	s := d.Summary
 	want := summary{
 		Pods: len(seen), Placed: placed, Unschedulable: len(d.Unschedulable), ExistingNodes: len(d.Existing),
@@ -159,12 +171,44 @@ func checkDocument(t testing.TB, d document) {
 	}
 }
 
+// checkBuffers holds what a plan says of each capacity buffer to what it says of the placeholders.
+func checkBuffers(t testing.TB, d document) {
+	t.Helper()
+	pods, launched, existing, unplaced := 0, 0, 0, 0
+	for _, buffer := range d.Buffers {
+		if buffer.New+buffer.Existing+buffer.Unplaced != buffer.Pods {
+			t.Errorf("%s: %d, %d and %d are not %d", buffer.Name, buffer.New, buffer.Existing, buffer.Unplaced, buffer.Pods)
+		}
+		if (len(buffer.Reasons) > 0) != (buffer.Unplaced > 0) {
+			t.Errorf("%s has no room for %d placeholders, and %d reasons", buffer.Name, buffer.Unplaced, len(buffer.Reasons))
+		}
+		pods, launched, existing, unplaced = pods+buffer.Pods, launched+buffer.New, existing+buffer.Existing, unplaced+buffer.Unplaced
+	}
+	seen := make(map[string]bool)
+	for _, node := range d.Nodes {
+		launched -= len(node.Placeholders)
+		for _, name := range node.Placeholders {
+			seen[name] = true
+		}
+	}
+	for _, node := range d.Existing {
+		existing -= len(node.Placeholders)
+		for _, name := range node.Placeholders {
+			seen[name] = true
+		}
+	}
+	if launched != 0 || existing != 0 || len(seen)+unplaced != pods {
+		t.Errorf("buffers speak of %d placeholders that machines don't name, and %d of %d are named", launched+existing, len(seen), pods)
+	}
+}
+
 // A refused pod is explained for the pool, in the words operators know.
 func TestTaintIsExplained(t *testing.T) {
 	d := simulate(t, "", "--catalog", smallCatalog, "-o", "json", "testdata/banana.yaml").plan(t)
 	want := podReason{
 		NodePool: "banana", Code: "TaintNotTolerated",
-		Message: `incompatible with nodepool "banana", did not tolerate example.com/special-taint=:NoSchedule`,
+		Message:     `incompatible with nodepool "banana", did not tolerate example.com/special-taint=:NoSchedule`,
+		NearestMiss: "would fit if it tolerated example.com/special-taint=:NoSchedule",
 	}
 	for _, pod := range d.Unschedulable {
 		if pod.Pod == "default/lonely" {

@@ -20,10 +20,10 @@ type column struct {
 	right bool
 }
 
-// row of a table; cells beyond the columns are not shown. A line of detail may stand below it.
+// row of a table; cells beyond the columns are not shown. Lines of detail may stand below it.
 type row struct {
 	cells []string
-	below string
+	below []string
 }
 
 // table is text in columns.
@@ -67,8 +67,8 @@ func (t table) write(w io.Writer, c canvas) {
 	fmt.Fprintln(w, c.paint(dim, t.line(titles, widths)))
 	for _, row := range t.rows {
 		fmt.Fprintln(w, t.line(row.cells, widths))
-		if row.below != "" {
-			fmt.Fprintln(w, strings.Repeat(" ", detailIndent)+c.paint(dim, row.below))
+		for _, detail := range row.below {
+			fmt.Fprintln(w, strings.Repeat(" ", detailIndent)+c.paint(dim, detail))
 		}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"time"
 
@@ -18,6 +17,8 @@ const (
 	shownKinds = 20
 	// shownExisting is how many existing nodes are listed unless asked for all.
 	shownExisting = 20
+	// shownWishes is how many wishes that were given up are listed unless asked for all.
+	shownWishes = 10
 	// barCells is how wide bars are where there is room.
 	barCells = 10
 	// leastBarCells is the narrowest bar worth drawing.
@@ -27,8 +28,10 @@ const (
 // textReport writes a plan for people.
 type textReport struct {
 	canvas
-	snapshot  *scheduling.Snapshot
+	snapshot *scheduling.Snapshot
+	// plan holds real pods alone, held the placeholders that the planner put beside them.
 	plan      *scheduling.Plan
+	held      headroom
 	summary   summary
 	workloads workloadIndex
 	// verbose lists everything that is otherwise cut short.
@@ -41,17 +44,24 @@ type textReport struct {
 func (r textReport) write(w io.Writer) error {
 	b := bufio.NewWriter(w)
 	r.workloads = indexWorkloads(r.snapshot)
+	r.plan, r.held = separate(r.snapshot, r.plan)
 	r.writeHead(b)
 	r.writeMachines(b)
 	r.writeExisting(b)
+	r.writeHeadroom(b)
+	r.writeWishes(b)
 	r.writeUnschedulable(b)
 	r.writeFoot(b)
 	return b.Flush()
 }
 
 func (r textReport) writeHead(w io.Writer) {
-	fmt.Fprintf(w, "%s, %s\n", r.paint(bold, counted(r.summary.Pods, "pending pod")),
+	fmt.Fprintf(w, "%s, %s", r.paint(bold, counted(r.summary.Pods, "pending pod")),
 		counted(r.summary.ExistingNodes, "existing node"))
+	if n := len(r.held.buffer); n > 0 {
+		fmt.Fprintf(w, ", headroom for %s", counted(n, "pod"))
+	}
+	fmt.Fprintln(w)
 }
 
 func (r textReport) writeMachines(w io.Writer) {
@@ -101,7 +111,15 @@ func (r textReport) machineTable(groups []machineGroup, resources []corev1.Resou
 		for _, resource := range resources {
 			t.rows[i].cells = append(t.rows[i].cells, r.fillCell(g, resource, cells))
 		}
-		t.rows[i].below = r.fit(r.workloadItems(g.pods()), ", ", r.width-detailIndent)
+		if items := r.workloadItems(g.pods()); len(items) > 0 {
+			t.rows[i].below = append(t.rows[i].below, r.fit(items, ", ", r.width-detailIndent))
+		}
+		if g.minValuesRelaxed {
+			t.rows[i].below = append(t.rows[i].below, "instance types that would do are less varied than the pool's minValues asks for")
+		}
+		if items := r.bufferItems(g.placeholders(r.held)); len(items) > 0 {
+			t.rows[i].below = append(t.rows[i].below, headroomLead+r.fit(items, ", ", r.width-detailIndent-width(headroomLead)))
+		}
 	}
 	return t
 }
@@ -155,6 +173,9 @@ func (r textReport) writeExisting(w io.Writer) {
 	room := r.width - bare.width() - 2
 	for i, node := range r.plan.Existing {
 		t.rows[i].cells = append(t.rows[i].cells, r.fit(r.workloadItems(node.Pods), ", ", room))
+		if items := r.bufferItems(r.held.existing[node.Name]); len(items) > 0 {
+			t.rows[i].below = []string{headroomLead + r.fit(items, ", ", r.width-detailIndent-width(headroomLead))}
+		}
 	}
 	fmt.Fprintf(w, "\n%s: %s on %s\n", r.paint(bold, "On existing nodes"), counted(pods, "pod"),
 		counted(len(r.plan.Existing), "node"))
@@ -169,93 +190,33 @@ func (r textReport) writeExisting(w io.Writer) {
 	}
 }
 
-// refusal is a set of reasons with the pods that share it.
-type refusal struct {
-	reasons []string
-	pods    []scheduling.PodKey
-}
-
-// groupRefusals brings together the pods that have no place for the same reasons, the largest group first.
-func groupRefusals(pods []scheduling.Unschedulable) []refusal {
-	index := make(map[string]int)
-	var refusals []refusal
-	for _, pod := range pods {
-		var reasons []string
-		for _, reason := range pod.Reasons {
-			reasons = append(reasons, reason.String())
-		}
-		key := strings.Join(reasons, "\n")
-		i, ok := index[key]
-		if !ok {
-			i = len(refusals)
-			index[key] = i
-			refusals = append(refusals, refusal{reasons: reasons})
-		}
-		refusals[i].pods = append(refusals[i].pods, pod.Pod)
-	}
-	slices.SortStableFunc(refusals, func(a, b refusal) int { return len(b.pods) - len(a.pods) })
-	return refusals
-}
-
-func (r textReport) writeUnschedulable(w io.Writer) {
-	if len(r.plan.Unschedulable) == 0 {
-		return
-	}
-	fmt.Fprintf(w, "\n%s\n", r.paint(red, "Not placed: "+counted(len(r.plan.Unschedulable), "pod")))
-	for _, refusal := range groupRefusals(r.plan.Unschedulable) {
-		for _, c := range r.workloads.counts(refusal.pods) {
-			fmt.Fprintf(w, "  %s%s\n", countLine(c), r.examples(refusal.pods, c))
-		}
-		for _, reason := range refusal.reasons {
-			for i, line := range wrap(reason, r.width-6) {
-				lead := "    - "
-				if i > 0 {
-					lead = "      "
-				}
-				fmt.Fprintln(w, lead+line)
-			}
-		}
-	}
-}
-
-// examples names pods of a workload: as many as fit on the line, or all when asked for.
-func (r textReport) examples(pods []scheduling.PodKey, of workloadCount) string {
-	var names []string
-	for _, pod := range pods {
-		if r.workloads[pod] == of.workload {
-			names = append(names, pod.Name)
-		}
-	}
-	if r.verbose {
-		return ": " + strings.Join(names, ", ")
-	}
-	used := width(countLine(of)) + len("  : ")
-	return ": " + r.fit(names, ", ", max(r.width-used, 0))
-}
-
-// countLine is "3 pods of Job ml/huge".
-func countLine(c workloadCount) string { return counted(c.count, "pod") + " of " + c.workload.String() }
-
 func (r textReport) writeFoot(w io.Writer) {
 	s := r.summary
 	fmt.Fprintf(w, "\n%s placed", r.paint(bold, fmt.Sprintf("%s of %s", number(s.Placed), counted(s.Pods, "pod"))))
+	these := "these pods"
+	if n := len(r.held.buffer); n > 0 {
+		fmt.Fprintf(w, ", headroom for %s of %s", number(r.held.placed()), number(n))
+		these = "all that"
+	}
 	if s.NewNodes > 0 {
 		fmt.Fprintf(w, "; %s for %s, %s a month of %d h", r.paint(bold, dollars(s.HourlyCost)+"/h"),
 			counted(s.NewNodes, "new machine"), r.paint(bold, monthly(s.HourlyCost)), hoursPerMonth)
 	}
 	fmt.Fprintln(w, ".")
 	if s.LowerBound > 0 {
-		fmt.Fprintf(w, "No set of new machines holds these pods for less than %s/h: the plan is %s.\n",
-			dollars(s.LowerBound), gapWords(s.HourlyCost/s.LowerBound-1))
+		r.writeWrapped(w, "", fmt.Sprintf("No set of new machines holds %s for less than %s/h: the plan is %s.",
+			these, dollars(s.LowerBound), gapWords(s.HourlyCost, s.LowerBound)))
 	}
 	fmt.Fprintf(w, "Compiled in %s, solved in %s.\n", millis(r.compile), millis(r.solve))
 }
 
-// gapWords says how far a plan may be from the best one; gap is the share by which its cost is above the lower bound.
-func gapWords(gap float64) string {
+// gapWords says how far a plan may be from the best one, given its cost and the lower bound, which is positive.
+func gapWords(cost, bound float64) string {
+	gap := cost/bound - 1
 	switch {
-	// Both figures were rounded, so equal ones may differ by a trace.
-	case gap < 1e-6:
+	// Both figures were rounded, so equal ones may differ by a trace: for machines that cost next to nothing, as
+	// reserved ones do, by a large share.
+	case cost-bound < 1e-6:
 		return "as cheap as can be"
 	case gap < 0.001:
 		return "less than 0.1% above the cheapest"
