@@ -22,8 +22,7 @@ type origin struct {
 type originSteps uint8
 
 const (
-	// stepNone: the text is the object.
-	stepNone originSteps = iota
+	_ originSteps = iota // the text is the object
 	// stepElement: the text is a list with the object as only element.
 	stepElement
 	// stepItem: the text is a List; the object is its item number origin.item.

@@ -178,7 +178,8 @@ func TestRevisionsHaveDifferentHashes(t *testing.T) {
 		text := strings.Replace(workloadOf("apps/v1", "Deployment", "web", ""), "100m", cpu, 1)
 		return load(t, text).Snapshot.Pods[0].Labels["pod-template-hash"]
 	}
-	if hash("100m") != hash("100m") || hash("100m") == hash("200m") {
+	first, again := hash("100m"), hash("100m")
+	if first != again || first == hash("200m") {
 		t.Error("the hash does not follow the template")
 	}
 }
