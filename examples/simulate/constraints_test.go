@@ -154,6 +154,17 @@ func checkPreferences(t *testing.T, d document) {
 	if pods := wishes["PreferredNodeAffinity weight 50: topology.kubernetes.io/zone In [us-west-2a]"]; len(pods) != 3 {
 		t.Errorf("%v are said to wish for a zone that is not there, want the three of shop/recommend:\n%v", pods, wishes)
 	}
+	var together []string
+	for _, node := range d.Nodes {
+		if pods := of("shop/search", node.Pods); len(pods) > 1 {
+			together = append(together, pods...)
+		}
+	}
+	slices.Sort(together)
+	got := slices.Sorted(slices.Values(wishes["PreferredPodAntiAffinity weight 100: by kubernetes.io/hostname"]))
+	if !slices.Equal(got, together) {
+		t.Errorf("said to share a machine against their wish are %v, those that do are %v", got, together)
+	}
 	for _, node := range d.Nodes {
 		if pods := of("shop/checkout", node.Pods); len(pods) > 0 && node.CapacityType != "on-demand" {
 			t.Errorf("%v are on %s machine %s, although on-demand is within the premium", pods, node.CapacityType, node.Name)
