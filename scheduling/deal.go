@@ -18,7 +18,7 @@ func (t *Trial) sitesOf(c *cells, stage int32, cache map[int32][]site) []site {
 	if list, ok := cache[stage]; ok {
 		return list
 	}
-	p := &problem{dims: t.m.resources.len(), assigned: map[int32][]assignment{}, cells: c}
+	p := &problem{dims: t.m.resources.len(), assigned: map[int32][]assignment{}, cells: c, everyCell: true}
 	places := []place{{stage: stage, cell: anyCell, rules: t.rules()}}
 	var all []option
 	var pools []int32

@@ -183,12 +183,10 @@ func TestKnapsackAgainstBruteForce(t *testing.T) {
 // bounds are made too wide to matter.
 func coverByDuals(demand []float64, columns [][]float64, price []float64) float64 {
 	n := len(demand)
-	flat := make([]float64, 0, n*len(columns))
 	wide := make([]float64, n)
 	need := make([][]float64, n)
 	for c := range n {
 		for _, column := range columns {
-			flat = append(flat, column[c])
 			need[c] = append(need[c], column[c])
 		}
 		wide[c] = 1e9

@@ -19,6 +19,8 @@ type problem struct {
 	// assigned is indexed by pool, then by option.assign.
 	assigned map[int32][]assignment
 	cells    *cells
+	// everyCell keeps the cheapest option of each cell, also where a place is open to several.
+	everyCell bool
 	// reserved and left say which reservation each limited option draws on, and how many instances each has.
 	reserved map[int32]string
 	left     map[string]int
@@ -202,8 +204,8 @@ func (m *Model) poolOptions(all []option, p *problem, u poolUsers, small []int64
 			}
 			limited := t.catalog.slots[s].reservation != ""
 			for i := first; i < len(all); i++ {
-				if all[i].limited || limited {
-					continue // none stands in for another
+				if all[i].limited || limited || (p.everyCell && all[i].cell != cell) {
+					continue // neither stands in for the other
 				}
 				if all[i].price <= price && open.within(all[i].open) {
 					continue slots
