@@ -1,6 +1,7 @@
 package main
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -22,6 +23,7 @@ func TestConstraints(t *testing.T) {
 		code  int
 		check func(*testing.T, document)
 	}{
+		{name: "spread", args: manifests("pool", "spread"), check: checkSpread},
 		{name: "statefulset", args: manifests("pool", "statefulset"), check: checkStatefulSet},
 		{name: "affinity", args: manifests("pool", "affinity"), check: checkAffinity},
 		{name: "hostports", args: manifests("pool", "hostports"), code: exitUnschedulable, check: checkHostPorts},
@@ -96,8 +98,31 @@ func allPlaced(t *testing.T, d document) {
 	}
 }
 
+func checkSpread(t *testing.T, d document) {
+	allPlaced(t, d)
+	zones := byZone(d, "shop/web")
+	if counts := slices.Sorted(maps.Values(zones)); !slices.Equal(counts, []int{3, 3, 4}) {
+		t.Errorf("pods by zone are %v, want 3, 3 and 4 in the three zones", zones)
+	}
+	var counts []int
+	for _, node := range d.Nodes {
+		counts = append(counts, len(node.Pods))
+	}
+	if len(counts) == 0 {
+		return // said above
+	}
+	least, most := slices.Min(counts), slices.Max(counts)
+	given := wishesNotKept(d)["ScheduleAnyway maxSkew 1 by kubernetes.io/hostname"]
+	if uneven := most-least > 1; uneven != (len(given) > 0) {
+		t.Errorf("machines have %d to %d pods, and the spread over machines is said to be broken for %v", least, most, given)
+	}
+}
+
 func checkStatefulSet(t *testing.T, d document) {
 	allPlaced(t, d)
+	if zones := byZone(d, "stream/kafka"); len(zones) != 2 {
+		t.Errorf("brokers by zone are %v, want both zones used: the dearer one costs little more", zones)
+	}
 	for _, node := range d.Nodes {
 		if brokers := of("stream/kafka", node.Pods); len(brokers) > 1 {
 			t.Errorf("%s has the brokers %v, which exclude each other", node.Name, brokers)

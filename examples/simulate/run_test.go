@@ -319,6 +319,8 @@ func TestReplay(t *testing.T) {
 		nil,
 		{"--catalog", smallCatalog, "testdata/shop"},
 		{"--catalog", smallCatalog, "testdata/kubectl.json", "--now", "2026-05-01T12:00:00Z"},
+		{"--catalog", smallCatalog, "testdata/constraints/class.yaml", "testdata/constraints/buffer.yaml"},
+		{"--catalog", smallCatalog, "testdata/constraints/class.yaml", "testdata/constraints/pool.yaml", "testdata/constraints/volumes.yaml"},
 	} {
 		t.Run(strings.Join(args, " "), func(t *testing.T) {
 			if args == nil && testing.Short() {
