@@ -133,7 +133,7 @@ func (t *Trial) describe(node *NewNode, mc *machine, loads []binding, described 
 	m := t.m
 	p := m.pools[mc.pool]
 	c := p.table.catalog
-	rows, slots, claim := m.leeway(mc, loads)
+	rows, slots, claim := t.leeway(mc, loads)
 	text := profileText(rows, slots, nil) + claim.String() + fmt.Sprint(mc.pool, mc.used, mc.row)
 	d, ok := described[text]
 	if !ok {
@@ -154,12 +154,14 @@ func (t *Trial) describe(node *NewNode, mc *machine, loads []binding, described 
 // leeway is which machines of the pool would do for the machine's pods, and what its claim says. Where topology rules
 // have taken notice of the machine, only machines of the same domains, with the same DaemonSets and the same labels
 // that rules look at, would do.
-func (m *Model) leeway(mc *machine, loads []binding) (rows, slots bitset, claim requirements.Set) {
+func (t *Trial) leeway(mc *machine, loads []binding) (rows, slots bitset, claim requirements.Set) {
+	m := t.m
 	p := m.pools[mc.pool]
 	c := p.table.catalog
 	rows, slots = p.rows.clone(), p.slots.clone()
 	claim = p.template.Merge(mc.labels)
-	ruled, seen := false, map[int32]bool{}
+	// DaemonSet pods that rules notice come with the machine.
+	ruled, seen := len(p.table.rows[mc.row].residents) > 0, map[int32]bool{}
 	for _, b := range loads {
 		ruled = ruled || (b.class >= 0 && m.classes[b.class].topology != nil)
 		if seen[b.stage] {
@@ -192,6 +194,8 @@ func (m *Model) leeway(mc *machine, loads []binding) (rows, slots bitset, claim 
 	}
 	if ruled {
 		claim = claim.Merge(m.pin(mc, rows, slots))
+	} else if t.topology != nil {
+		claim = claim.Merge(t.stayKnown(mc, rows, slots))
 	}
 	m.keepProduct(p, mc, slots)
 	return rows, slots, claim
@@ -237,6 +241,52 @@ func isProduct(c *catalog, slots bitset) bool {
 	}
 	for s := range c.slots {
 		if !slots.has(s) && zones[c.slots[s].zone] && types[c.slots[s].capacityType] {
+			return false
+		}
+	}
+	return true
+}
+
+// stayKnown narrows rows and slots of a machine that no rule concerns so that it can't bring a domain that spreads of
+// the plan don't reckon with: where the machine is planned and where others are already, it may be. It returns the
+// labels that say so.
+func (t *Trial) stayKnown(mc *machine, rows, slots bitset) requirements.Set {
+	m := t.m
+	p := m.pools[mc.pool]
+	c := p.table.catalog
+	as := assignment{labels: mc.labels}
+	var kept requirements.Set
+	for at, key := range m.topologyKeys {
+		_, stated := c.typeKeys[key]
+		if (!stated && !c.offeringKeys[key]) || !m.spreadBy(at) {
+			continue
+		}
+		var values []string
+		if v := m.machineLabel(mc.pool, int(mc.row), int(mc.slot), &as, key); v != "" {
+			values = append(values, v)
+		}
+		for v, d := range t.topology.domains[at] {
+			if t.knownEverywhere(at, d) {
+				values = append(values, v)
+			}
+		}
+		r := requirements.In(key, values...)
+		m.narrow(p, r, rows, slots)
+		kept = kept.With(r)
+	}
+	return kept
+}
+
+// spreadBy reports whether any spread that must be kept is over the topology key.
+func (m *Model) spreadBy(at int) bool {
+	return slices.ContainsFunc(m.topology, func(g topologyGroup) bool { return g.kind == kindSpread && g.hard && g.at == at })
+}
+
+// knownEverywhere reports whether all such spreads have machines in the domain.
+func (t *Trial) knownEverywhere(at int, d int32) bool {
+	for g := range t.m.topology {
+		group := &t.m.topology[g]
+		if group.kind == kindSpread && group.hard && group.at == at && (group.minDomains > 1 || countAt(t.topology.present[g], d) == 0) {
 			return false
 		}
 	}

@@ -197,7 +197,7 @@ func (m *Model) reserveDaemons(n *Node, group int32, free []int64) {
 		}
 		clear(held)
 		for _, pod := range n.Pods {
-			if uid, ok := daemonOwner(pod); ok && uid == d.set.UID {
+			if uid, ok := daemonOwner(pod); ok && uid == d.set.UID && !terminal(pod) {
 				own := make([]int64, len(free))
 				m.resources.requestVector(PodRequests(pod), own)
 				addScaled(held, own, 1)

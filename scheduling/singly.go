@@ -133,7 +133,7 @@ func (t *Trial) findSite(c *cells, class int32) *site {
 		sites := t.sitesOf(c, st, t.sites)
 		for i := range sites {
 			s := &sites[i]
-			if !fits(cl.requests, s.alloc) || (waits && !s.limited) || !t.affordable(s.pool, s.row) || !t.reservable(s.pool, s.row, s.slot) || !t.admitsAt(cl, c, s) {
+			if !fits(cl.requests, s.alloc) || (waits && !s.limited) || !t.affordable(s.pool, s.row) || !t.reservable(s.pool, s.row, s.slot) || !t.admitsAt(cl, s) {
 				continue
 			}
 			held := 1
@@ -162,14 +162,51 @@ func (t *Trial) mustShare(c *class) bool {
 	})
 }
 
-// admitsAt checks the rules for a pod on a machine yet to be bought.
-func (t *Trial) admitsAt(cl *class, c *cells, s *site) bool {
+// admitsAt checks the rules for a pod on a machine yet to be bought, by buying it for a moment: the DaemonSet pods that
+// come with it count, and so does a domain that it brings.
+func (t *Trial) admitsAt(cl *class, s *site) bool {
+	if t.topology == nil {
+		return true
+	}
+	if t.breaksSpread(t.cells.list[s.cell]) {
+		return false
+	}
 	if cl.topology == nil {
 		return true
 	}
-	sk := newSketch(t.m)
-	t.m.addResidents(sk, s.pool, s.row)
-	domains := c.list[s.cell]
-	return sk.room(cl.topology) > 0 && t.topology.admitsDomains(cl.topology, cl.shape, domains) &&
-		t.topology.admitsAffinity(cl.topology, domains, sk.of)
+	before := t.Mark()
+	host := t.open(machine{pool: s.pool, row: s.row, slot: s.slot, price: s.price, labels: t.assigned[s.stage][s.pool][s.assign].labels})
+	ok := t.topology.admits(cl.topology, cl.shape, host)
+	t.Rollback(before)
+	return ok
+}
+
+// breaksSpread reports whether a new machine in these domains would bring a domain, with nothing in it yet, that a
+// spread whose pods this trial has placed does not reckon with: they were placed by the domains there were.
+func (t *Trial) breaksSpread(domains []int32) bool {
+	for g := range t.m.topology {
+		group := &t.m.topology[g]
+		if group.kind != kindSpread || !group.hard || group.at == hostnameKey || !t.spreads(int32(g)) {
+			continue
+		}
+		d := domains[group.at]
+		if d == noDomain || countAt(t.topology.present[g], d) > 0 {
+			continue
+		}
+		own := countAt(t.topology.members[g], d)
+		for other, n := range t.topology.present[g] {
+			if n > 0 && countAt(t.topology.members[g], int32(other))-own > group.maxSkew {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// spreads reports whether the trial has placed a pod that states the rule.
+func (t *Trial) spreads(g int32) bool {
+	return slices.ContainsFunc(t.placed, func(b binding) bool {
+		o := t.m.classes[b.class].topology
+		return b.count > 0 && o != nil && contains(o.owns, g)
+	})
 }

@@ -123,7 +123,7 @@ func (t *Trial) placeClasses(ctx context.Context, classes []int32) {
 	if t.topology != nil {
 		c = newCells(t.topology)
 	}
-	t.sites, t.assigned = map[int32][]site{}, map[int32]map[int32][]assignment{}
+	t.cells, t.sites, t.assigned = c, map[int32][]site{}, map[int32]map[int32][]assignment{}
 	bulk := slices.DeleteFunc(slices.Clone(classes), func(class int32) bool { return t.mustShare(t.m.classes[class]) })
 	wishes := t.wishes(c, bulk)
 	if len(t.m.nodes) > 0 {
@@ -317,6 +317,9 @@ func (t *Trial) buy(p *problem, g *packing) {
 	for i := range g.bins {
 		b := &g.bins[i]
 		o := &p.options[b.option]
+		if o.cell != anyCell && t.breaksSpread(p.cells.list[o.cell]) {
+			continue // its pods are looked at one by one
+		}
 		host := t.open(machine{pool: o.pool, row: o.row, slot: o.slot, labels: p.assigned[o.pool][o.assign].labels, price: o.price})
 		for _, l := range b.load {
 			it := &p.items[l.item]
@@ -342,7 +345,7 @@ func (t *Trial) dropUnvaried() {
 			continue
 		}
 		mc := &t.machines[host-int32(len(t.m.nodes))]
-		rows, slots, _ := t.m.leeway(mc, list)
+		rows, slots, _ := t.leeway(mc, list)
 		if !t.m.varied(t.m.pools[mc.pool], mc, rows, slots) {
 			t.takeOff(host)
 		}

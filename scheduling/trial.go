@@ -42,7 +42,8 @@ type Trial struct {
 	// epoch counts commits: marks of an earlier one are void.
 	epoch   int
 	options PlaceOptions
-	// sites and assigned are remembered while classes are placed.
+	// cells, sites and assigned are remembered while classes are placed.
+	cells    *cells
 	sites    map[int32][]site
 	assigned map[int32]map[int32][]assignment
 	// proof is the problem behind the machines, if one packing made them all.
@@ -307,7 +308,7 @@ func (t *Trial) settle() {
 			continue
 		}
 		mc := &t.machines[i]
-		rows, slots, _ := t.m.leeway(mc, loads[i])
+		rows, slots, _ := t.leeway(mc, loads[i])
 		row, slot, price := t.m.cheapestMachine(mc, rows, slots)
 		if row < 0 || price >= mc.price {
 			continue

@@ -104,6 +104,6 @@ func (t *Trial) keepsVariety(host int32, c *class, stage int32) bool {
 			loads = append(loads, b)
 		}
 	}
-	rows, slots, _ := t.m.leeway(&mc, loads)
+	rows, slots, _ := t.leeway(&mc, loads)
 	return t.m.varied(t.m.pools[mc.pool], &mc, rows, slots)
 }
