@@ -74,9 +74,9 @@ func Compile(s *Snapshot) (*Model, error) {
 	return compile(s, nil)
 }
 
-// Update makes a Model of a later snapshot: the same as Compile(s), but what has not changed since m is shared, so that
-// the cost is that of the change. Catalogs are recognised by identity: keep the same slices for the same instance
-// types. m stays valid.
+// Update makes a Model of a later snapshot: the same as Compile(s), but compiled catalogs and what overlays made of them
+// are shared with m where they have not changed; pods and machines are compiled anew. Catalogs are recognised by
+// identity: keep the same slices for the same instance types. m stays valid.
 func (m *Model) Update(s *Snapshot) (*Model, error) {
 	return compile(s, m)
 }

@@ -124,7 +124,8 @@ func TestSettingsThatCannotBeUsed(t *testing.T) {
 		{kubelet(instancetype.Kubelet{EvictionHard: map[string]string{"memory.available": "101%"}}), `kubelet.evictionHard[memory.available]: must be a percentage from 0% to 100%, is "101%"`},
 		{kubelet(instancetype.Kubelet{EvictionHard: map[string]string{"memory.available": "-1%"}}), `kubelet.evictionHard[memory.available]: must be a percentage from 0% to 100%, is "-1%"`},
 		{kubelet(instancetype.Kubelet{EvictionHard: map[string]string{"memory.available": "1e1%"}}), `kubelet.evictionHard[memory.available]: must be a percentage from 0% to 100%, is "1e1%"`},
-		{kubelet(instancetype.Kubelet{EvictionHard: map[string]string{"nodefs.available": "a lot"}}), `kubelet.evictionHard[nodefs.available]: must be a percentage or a quantity that is not negative, is "a lot"`},
+		{kubelet(instancetype.Kubelet{EvictionHard: map[string]string{"memory.available": "9227000000000000000"}}), `kubelet.evictionHard[memory.available]: must be a percentage or a quantity from 0 to 1Ei, is "9227000000000000000"`},
+		{kubelet(instancetype.Kubelet{EvictionHard: map[string]string{"nodefs.available": "a lot"}}), `kubelet.evictionHard[nodefs.available]: must be a percentage or a quantity from 0 to 1Ei, is "a lot"`},
 	} {
 		t.Run(test.want, func(t *testing.T) {
 			types, err := instancetype.ResolveSettings(c, test.settings)

@@ -1,0 +1,45 @@
+package scheduling
+
+import "context"
+
+// Values say what places are worth: for each waiting pod of a trial the share it has in the least that new machines for
+// all of them could cost. They are dual prices: no machine that a pool could launch holds pods of more value than it
+// costs, so that whoever finds room for a pod elsewhere saves about its value.
+type Values struct {
+	pods  map[PodKey]float64
+	total float64
+}
+
+// Of is the value of a pod, USD per hour; 0 for pods that did not wait, and for those no new machine could take.
+func (v *Values) Of(pod PodKey) float64 { return v.pods[pod] }
+
+// Total is the sum over all waiting pods: a lower bound on what new machines for them would cost, USD per hour.
+func (v *Values) Total() float64 { return v.total }
+
+// Values prices the pods that wait now, after Hide and before Place. A cancelled context gives ctx.Err().
+func (t *Trial) Values(ctx context.Context) (*Values, error) {
+	m := t.m
+	out := &Values{pods: map[PodKey]float64{}}
+	var items []item
+	for i, c := range m.classes {
+		if stages := t.stagesFor(c); t.waiting[i] > 0 && len(stages) > 0 {
+			items = append(items, m.provable(int32(i), stages[0], int(t.waiting[i])))
+		}
+	}
+	if len(items) == 0 {
+		return out, ctx.Err()
+	}
+	v := m.findValues(ctx, m.newProblem(items, nil))
+	q := newPodQueues(t)
+	for _, b := range t.placed {
+		q.next[b.class] += int(b.count)
+	}
+	for i, it := range items {
+		value := float64(v.item[i]) / nanoPerUSD
+		for _, pod := range q.take(nil, it.class, it.count) {
+			out.pods[pod] = value
+		}
+		out.total += value * float64(it.count)
+	}
+	return out, ctx.Err()
+}
