@@ -54,9 +54,9 @@ func TestAmountsAreJudgedWhereverTheyStand(t *testing.T) {
 	for path, text := range map[string]string{
 		"spec.containers[1].resources.requests[cpu]":                                "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec:\n  containers: [{name: a}, {name: b, resources: {requests: BAD}}]\n",
 		"spec.containers[0].resources.limits[cpu]":                                  "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec:\n  containers: [{name: a, resources: {limits: BAD}}]\n",
-		"spec.initContainers[0].resources.requests[cpu]":                            "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec:\n  initContainers: [{name: a, resources: {requests: BAD}}]\n",
-		"spec.resources.requests[cpu]":                                              "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec:\n  resources: {requests: BAD}\n",
-		"spec.overhead[cpu]":                                                        "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec:\n  overhead: BAD\n",
+		"spec.initContainers[0].resources.requests[cpu]":                            "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec:\n  initContainers: [{name: a, resources: {requests: BAD}}]\n  containers: [{name: b}]\n",
+		"spec.resources.requests[cpu]":                                              "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec:\n  resources: {requests: BAD}\n  containers: [{name: a}]\n",
+		"spec.overhead[cpu]":                                                        "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec:\n  overhead: BAD\n  containers: [{name: a}]\n",
 		"spec.template.spec.containers[0].resources.requests[cpu]":                  "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\nspec:\n  template: {spec: {containers: [{resources: {requests: BAD}}]}}\n",
 		"spec.jobTemplate.spec.template.spec.containers[0].resources.requests[cpu]": "apiVersion: batch/v1\nkind: CronJob\nmetadata: {name: a}\nspec:\n  jobTemplate: {spec: {template: {spec: {containers: [{resources: {requests: BAD}}]}}}}\n",
 		"overhead.podFixed[cpu]":                                                    "apiVersion: node.k8s.io/v1\nkind: RuntimeClass\nmetadata: {name: a}\nhandler: x\noverhead: {podFixed: BAD}\n",

@@ -19,11 +19,15 @@ import (
 // assemble makes the snapshot of objects that were found valid. It may still find problems of objects taken together.
 func (l *loader) assemble() *Result {
 	l.admitAll()
+	noClaims := len(l.objects.persistentVolumeClaims) == 0
 	l.expand()
 	for _, e := range l.objects.pods {
 		if e.object.Spec.NodeName == "" && stageOf(e.object) == newPod {
 			l.addEphemeralClaims(e.origin, e.object)
 		}
+	}
+	if noClaims {
+		l.missingClaims()
 	}
 	l.resolveStorage()
 	l.completeStorageClasses()

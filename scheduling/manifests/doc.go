@@ -50,12 +50,13 @@
 // input keeps no room, with a warning.
 //
 // A claim for a volume whose StorageClass is not in the input is given a class of that name that makes volumes
-// wherever the pod goes, with a warning.
+// wherever the pod goes, with a warning. Pods that use claims while the input has none at all get a warning together.
 //
 // # What is refused
 //
 // Input that can't be meant is refused as a whole, with all its problems at once: text that is no YAML or JSON, fields
-// of the wrong type, invalid NodePools, objects given twice, requests that are negative or look like a slip of the
-// unit. Everything else that is odd is a Warning. Size, number of objects, nesting, and what aliases and replicas
-// unfold to are bounded by Limits.
+// of the wrong type, invalid NodePools, pods and pod templates without containers or with spreads and affinities that
+// the API server would not take, objects given twice, requests that are negative or look like a slip of the unit.
+// Everything else that is odd is a Warning. Size, number of objects, nesting, and what aliases and replicas unfold to
+// are bounded by Limits.
 package manifests

@@ -23,6 +23,12 @@ func (l *loader) validate() {
 	for _, t := range l.templates() {
 		l.validatePodSpec(t.origin, t.kind, qualifiedName(t.object), t.path+".spec", &t.template.Spec)
 	}
+	for _, e := range l.objects.replicationControllers {
+		if e.object.Spec.Template == nil { // the one template that may be absent rather than empty
+			err := field.Required(nil, "must say what its pods are; add it, or see whether the text was cut off here")
+			l.problem(e.origin, ProblemInvalid, "ReplicationController "+qualifiedName(e.object), "spec.template", err.ErrorBody())
+		}
+	}
 	for _, e := range l.objects.runtimeClasses {
 		if e.object.Overhead != nil {
 			l.validateAmounts(e.origin, "RuntimeClass", e.object.Name, "overhead.podFixed", e.object.Overhead.PodFixed)
@@ -104,7 +110,7 @@ func (l *loader) fieldProblems(o origin, object string, errs field.ErrorList) {
 	}
 }
 
-// validatePodSpec refuses amounts that can't be meant.
+// validatePodSpec refuses pods that can't be meant.
 func (l *loader) validatePodSpec(o origin, kind, name, path string, spec *corev1.PodSpec) {
 	containers := func(field string, list []corev1.Container) {
 		for i := range list {
@@ -120,6 +126,7 @@ func (l *loader) validatePodSpec(o origin, kind, name, path string, spec *corev1
 		l.validateRequirements(o, kind, name, func() string { return path + ".resources" }, spec.Resources)
 	}
 	l.validateAmounts(o, kind, name, path+".overhead", spec.Overhead)
+	l.validatePlacement(o, kind, name, path, spec)
 }
 
 func (l *loader) validateRequirements(o origin, kind, name string, path func() string, r *corev1.ResourceRequirements) {

@@ -70,6 +70,40 @@ func (l *loader) addClaim(o origin, namespace, name string, labels map[string]st
 	l.objects.persistentVolumeClaims = append(l.objects.persistentVolumeClaims, entry[*corev1.PersistentVolumeClaim]{claim, o})
 }
 
+// missingClaims says once that the input has no claims although pods use some, other than those that were made with
+// the pods: what such volumes ask of a machine is then not known.
+func (l *loader) missingClaims() {
+	for _, e := range l.objects.pods {
+		if isTerminal(e.object) || !l.missesClaim(e.object) {
+			continue
+		}
+		l.warn(e.origin, remark{
+			code: WarningClaims, kind: "Pod", name: qualifiedName(e.object),
+			message: "the pod uses volumes, but the input has no PersistentVolumeClaims: add them to kubectl get (pvc,pv,sc,csinodes)",
+		})
+	}
+}
+
+// missesClaim reports whether a volume of the pod is that of a claim nobody has seen.
+func (l *loader) missesClaim(pod *corev1.Pod) bool {
+	for i := range pod.Spec.Volumes {
+		volume := &pod.Spec.Volumes[i]
+		var name string
+		switch {
+		case volume.PersistentVolumeClaim != nil:
+			name = volume.PersistentVolumeClaim.ClaimName
+		case volume.Ephemeral != nil:
+			name = pod.Name + "-" + volume.Name
+		default:
+			continue
+		}
+		if _, seen := l.seen[objectKey{groupKind{"", "PersistentVolumeClaim"}, pod.Namespace, name}]; !seen {
+			return true
+		}
+	}
+	return false
+}
+
 // resolveStorage gives claims without a class the default one, and assumes the classes that are missing: manifests
 // seldom bring what belongs to the cluster, and a claim without its class could never be bound.
 func (l *loader) resolveStorage() {

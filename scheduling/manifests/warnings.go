@@ -38,6 +38,9 @@ const (
 	WarningRuntimeClass WarningCode = "RuntimeClass"
 	// WarningStorageClass: a claim needs a StorageClass that is not in the input; one was assumed.
 	WarningStorageClass WarningCode = "StorageClassMissing"
+	// WarningClaims: pods use PersistentVolumeClaims, and the input has none at all; most often they were not asked for
+	// when the input was taken from a cluster.
+	WarningClaims WarningCode = "ClaimsMissing"
 	// WarningNodeClass: a NodePool refers to a node class that is not in the input.
 	WarningNodeClass WarningCode = "NodeClassMissing"
 	// WarningNodePool: a node belongs to a NodePool that is not in the input.
