@@ -383,12 +383,16 @@ func (m *Model) optionsFor(p *pool, mc *machine, rows, slots bitset) []InstanceT
 // cheapestMachine is the cheapest row and slot of those given that hold the machine's pods and take no more from the
 // pool's limits; row -1 if there is none.
 func (m *Model) cheapestMachine(mc *machine, rows, slots bitset) (row, slot int32, price int64) {
+	if p := m.pools[mc.pool]; p.limits != nil {
+		return m.cheapestWithin(mc, rows, slots, p.rowCost(int(mc.row)))
+	}
+	return m.cheapestWithin(mc, rows, slots, nil)
+}
+
+// cheapestWithin is cheapestMachine with the most it may take from the pool's limits given; nil for any amount.
+func (m *Model) cheapestWithin(mc *machine, rows, slots bitset, most []int64) (row, slot int32, price int64) {
 	p := m.pools[mc.pool]
 	t, c := p.table, p.table.catalog
-	var most []int64
-	if p.limits != nil {
-		most = p.rowCost(int(mc.row))
-	}
 	row, slot, price = -1, -1, noPrice
 	for r := range rows.members {
 		if s, at := c.cheapest(t.rows[r].variant, t.rows[r].slots, slots); s >= 0 && at < price &&

@@ -42,7 +42,7 @@ func (t *Trial) placeOne(c *cells, class int32) bool {
 	}
 	s := t.findSite(c, class)
 	if s == nil {
-		return false
+		return t.grow(class)
 	}
 	host := t.open(machine{pool: s.pool, row: s.row, slot: s.slot, price: s.price, labels: t.assigned[s.stage][s.pool][s.assign].labels})
 	t.place(binding{class: class, host: host, count: t.bulkOn(class, host), stage: s.stage})
@@ -81,10 +81,17 @@ func (t *Trial) findHost(class int32) (host, stage int32) {
 			return int32(i), -1
 		}
 	}
+	return t.findMachine(class)
+}
+
+// findMachine is the first new machine that takes a pod of the class, and the stage that allows it; -1 if none does.
+func (t *Trial) findMachine(class int32) (host, stage int32) {
+	m := t.m
+	c := m.classes[class]
 	dims := m.resources.len()
 	for i := range t.machines {
 		mc := &t.machines[i]
-		if !fitsBeside(c.requests, mc.used, m.pools[mc.pool].table.allocOf(int(mc.row), dims)) {
+		if mc.empty() || !fitsBeside(c.requests, mc.used, m.pools[mc.pool].table.allocOf(int(mc.row), dims)) {
 			continue
 		}
 		if stage := t.stageOn(c, mc); stage >= 0 && t.admits(c, int32(len(m.nodes)+i)) && t.keepsVariety(int32(len(m.nodes)+i), c, stage) {
@@ -92,6 +99,67 @@ func (t *Trial) findHost(class int32) (host, stage int32) {
 		}
 	}
 	return -1, -1
+}
+
+// fillPlanned places pods on machines planned before: for pods that come after others, room there costs nothing.
+func (t *Trial) fillPlanned(classes []int32) {
+	for _, class := range classes {
+		for t.waiting[class] > 0 && t.m.classes[class].invalid == nil {
+			host, stage := t.findMachine(class)
+			if host < 0 {
+				break
+			}
+			t.place(binding{class: class, host: host, count: t.bulkOn(class, host), stage: stage})
+		}
+	}
+}
+
+// grow exchanges a new machine for a larger one of its pool that takes a pod of the class as well: the last resort, for
+// pods that rules bind to a machine or a cell where nothing else can be bought.
+func (t *Trial) grow(class int32) bool {
+	m := t.m
+	c := m.classes[class]
+	loads := t.loads()
+	for i := range t.machines {
+		mc := &t.machines[i]
+		host := int32(len(m.nodes) + i)
+		if mc.empty() {
+			continue
+		}
+		stage := t.stageOn(c, mc)
+		if stage < 0 || !t.admits(c, host) {
+			continue
+		}
+		larger := *mc
+		larger.used = slices.Clone(mc.used)
+		addScaled(larger.used, c.requests, 1)
+		with := append(slices.Clone(loads[i]), binding{class: class, host: host, stage: stage})
+		rows, slots, _ := t.leeway(&larger, with)
+		if t.strictVariety(m.pools[mc.pool]) && !m.varied(m.pools[mc.pool], &larger, rows, slots) {
+			continue
+		}
+		row, slot, price := m.cheapestWithin(&larger, rows, slots, t.spare(mc))
+		if row < 0 || m.reservationOf(mc.pool, slot) != m.reservationOf(mc.pool, mc.slot) {
+			continue
+		}
+		t.exchange(int32(i), row, slot, price)
+		t.place(binding{class: class, host: host, count: 1, stage: stage})
+		return true
+	}
+	return false
+}
+
+// spare is the most that a machine may take from its pool's limits in place of mc; nil for no limit.
+func (t *Trial) spare(mc *machine) []int64 {
+	p := t.m.pools[mc.pool]
+	if p.limits == nil {
+		return nil
+	}
+	most := slices.Clone(p.rowCost(int(mc.row)))
+	for i, used := range t.usage[mc.pool] {
+		most[i] += max(p.limits.max[i]-used, 0)
+	}
+	return most
 }
 
 func fitsBeside(need, used, alloc []int64) bool {

@@ -124,6 +124,9 @@ func (t *Trial) placeClasses(ctx context.Context, classes []int32) {
 		c = newCells(t.topology)
 	}
 	t.cells, t.sites, t.assigned = c, map[int32][]site{}, map[int32]map[int32][]assignment{}
+	if len(t.machines) > 0 {
+		t.fillPlanned(classes)
+	}
 	bulk := slices.DeleteFunc(slices.Clone(classes), func(class int32) bool { return t.mustShare(t.m.classes[class]) })
 	wishes := t.wishes(c, bulk)
 	if len(t.m.nodes) > 0 {

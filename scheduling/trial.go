@@ -297,12 +297,7 @@ func (t *Trial) open(mc machine) int32 {
 
 // settle exchanges each new machine for the cheapest that would do for the pods it ended up with.
 func (t *Trial) settle() {
-	loads := make([][]binding, len(t.machines))
-	for _, b := range t.placed {
-		if i := b.host - int32(len(t.m.nodes)); i >= 0 && b.count > 0 {
-			loads[i] = append(loads[i], b)
-		}
-	}
+	loads := t.loads()
 	for i := range t.machines {
 		if loads[i] == nil {
 			continue
@@ -313,12 +308,28 @@ func (t *Trial) settle() {
 		if row < 0 || price >= mc.price {
 			continue
 		}
-		better := *mc
-		better.row, better.slot, better.price = row, slot, price
-		t.before = append(t.before, *mc)
-		t.log = append(t.log, change{changeMoved, int32(i), 0})
-		t.become(int32(i), better)
+		t.exchange(int32(i), row, slot, price)
 	}
+}
+
+// loads are the bindings on each new machine.
+func (t *Trial) loads() [][]binding {
+	out := make([][]binding, len(t.machines))
+	for _, b := range t.placed {
+		if i := b.host - int32(len(t.m.nodes)); i >= 0 && b.count > 0 {
+			out[i] = append(out[i], b)
+		}
+	}
+	return out
+}
+
+// exchange makes new machine i another of its pool, undoably.
+func (t *Trial) exchange(i, row, slot int32, price int64) {
+	other := t.machines[i]
+	other.row, other.slot, other.price = row, slot, price
+	t.before = append(t.before, t.machines[i])
+	t.log = append(t.log, change{changeMoved, i, 0})
+	t.become(i, other)
 }
 
 // become makes machine i another of its pool that no topology rule can tell from it.
