@@ -1,0 +1,130 @@
+// Command ec2catalog makes a catalogue file, the shape that package aws/catalog reads, of published facts: hardware and
+// zones from the data files of the Python package moto, prices from those of the Go module ec2-instances-info, at the
+// version that go.mod names. It calls no AWS API. docs/catalog.md tells how the catalogue that is built in came to be and
+// how this command refreshes it.
+//
+//	pip install --no-deps --target DIR moto
+//	go run . -moto DIR/moto -o catalog.json             # what these two sources say
+//	go run . -moto DIR/moto -keep-prices -o catalog.json # with the built-in on-demand prices where they are newer
+//	go run . -moto DIR/moto -keep-prices -check FILE     # how it differs from a catalogue file, packed or not
+//
+// The same sources give the same bytes. With -check the exit status is 1 when something differs.
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/drawknife/drawknife/aws/catalog"
+)
+
+func main() {
+	if err := run(os.Args[1:], os.Stdout); err != nil {
+		if !errors.Is(err, flag.ErrHelp) {
+			fmt.Fprintln(os.Stderr, "ec2catalog:", err)
+		}
+		os.Exit(1)
+	}
+}
+
+func run(args []string, stdout io.Writer) error {
+	flags := flag.NewFlagSet("ec2catalog", flag.ContinueOnError)
+	moto := flags.String("moto", "", "`folder` of the installed Python package moto")
+	region := flags.String("region", "us-east-1", "`region` to take zones and prices of")
+	prices := flags.String("prices", "", "`file` of ec2instances.info; by default the one in the Go module that go.mod names")
+	keep := flags.Bool("keep-prices", false, "keep on-demand prices of the built-in catalogue that come from a newer list")
+	out := flags.String("o", "", "`file` to write; by default standard output, unless -check is given")
+	check := flags.String("check", "", "catalogue `file` to compare with")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	if *moto == "" || flags.NArg() > 0 {
+		return errors.New("usage: go run . -moto DIR [-region REGION] [-prices FILE] [-keep-prices] [-o FILE] [-check FILE]")
+	}
+	c, err := build(*moto, *region, *prices, *keep)
+	if err != nil {
+		return err
+	}
+	text, err := encode(c)
+	if err != nil {
+		return err
+	}
+	switch {
+	case *out != "":
+		err = os.WriteFile(*out, text, 0o644)
+	case *check == "":
+		_, err = stdout.Write(text)
+	}
+	if err != nil || *check == "" {
+		return err
+	}
+	other, err := readCatalog(*check)
+	if err != nil {
+		return err
+	}
+	n, err := compare(stdout, other, c)
+	if err != nil {
+		return err
+	}
+	if n > 0 {
+		return fmt.Errorf("%s: %d types differ", *check, n)
+	}
+	return nil
+}
+
+// build is the whole way from the sources to a catalogue.
+func build(moto, region, pricesFile string, keep bool) (*catalog.Catalog, error) {
+	hw, err := readHardware(moto, region)
+	if err != nil {
+		return nil, err
+	}
+	asOf := ""
+	if pricesFile == "" {
+		if pricesFile, asOf, err = modulePrices(); err != nil {
+			return nil, err
+		}
+	}
+	quotes, err := readQuotes(pricesFile, region)
+	if err != nil {
+		return nil, err
+	}
+	quotes.asOf = asOf
+	builtIn, err := catalog.Embedded()
+	if err != nil {
+		return nil, err
+	}
+	if keep && builtIn.Region != region {
+		return nil, fmt.Errorf("-keep-prices: the built-in prices are of %s, not of %s", builtIn.Region, region)
+	}
+	if !keep {
+		builtIn = nil
+	}
+	return assemble(hw, quotes, builtIn)
+}
+
+// readCatalog reads a catalogue file, packed by gzip or not.
+func readCatalog(name string) (*catalog.Catalog, error) {
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	if bytes.HasPrefix(data, []byte{0x1f, 0x8b}) {
+		z, err := gzip.NewReader(bytes.NewReader(data))
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		if data, err = io.ReadAll(io.LimitReader(z, catalog.MaxBytes+1)); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	c, err := catalog.Parse(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return c, nil
+}

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+)
+
+// pricesModule is the path under which go.mod requires the prices.
+const pricesModule = "github.com/LeanerCloud/ec2-instances-info"
+
+// priceList is what ec2instances.info says of a region.
+type priceList struct {
+	// asOf is the day of the prices, such as "2025-05-28"; empty when unknown.
+	asOf string
+	// types by name.
+	types map[string]quote
+}
+
+// quote is what ec2instances.info says of a type's price on Linux in a region, in USD per hour.
+type quote struct {
+	// onDemand is 0 when the type is not sold so, with shared tenancy.
+	onDemand float64
+	// spot prices seen in the region's zones, rising. The source does not say which zone each is of.
+	spot []float64
+	// interruption is the band of interruption frequency, such as "5-10%".
+	interruption string
+}
+
+// stamp is the day within a module's version that was made from a commit.
+var stamp = regexp.MustCompile(`[-.](\d{4})(\d\d)(\d\d)\d{6}-[0-9a-f]{12}$`)
+
+// modulePrices is the path of the file with the prices in the module cache, where it is put if need be, and the day of
+// the commit it is of.
+func modulePrices() (name, asOf string, err error) {
+	var stdout, stderr bytes.Buffer
+	cmd := exec.Command("go", "mod", "download", "-json", pricesModule)
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	runErr := cmd.Run()
+	var module struct{ Dir, Version, Error string }
+	if err := json.Unmarshal(stdout.Bytes(), &module); err != nil || module.Dir == "" {
+		return "", "", fmt.Errorf("downloading %s: %v: %s%s; the command must be run in the folder of its own go.mod",
+			pricesModule, runErr, module.Error, bytes.TrimSpace(stderr.Bytes()))
+	}
+	if day := stamp.FindStringSubmatch(module.Version); day != nil {
+		asOf = day[1] + "-" + day[2] + "-" + day[3]
+	}
+	return filepath.Join(module.Dir, "data", "instances.json"), asOf, nil
+}
+
+// readQuotes reads the region's quotes.
+func readQuotes(name, region string) (*priceList, error) {
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return nil, fmt.Errorf("reading the prices: %w", err)
+	}
+	var records []struct {
+		Name    string `json:"instance_type"`
+		Pricing map[string]struct {
+			// Linux is kept raw: other regions' prices need not be read.
+			Linux json.RawMessage `json:"linux"`
+		} `json:"pricing"`
+	}
+	if err := json.Unmarshal(data, &records); err != nil {
+		return nil, fmt.Errorf("reading the prices in %s: %w", name, err)
+	}
+	quotes := make(map[string]quote)
+	for _, record := range records {
+		raw := record.Pricing[region].Linux
+		if raw == nil {
+			continue
+		}
+		q, err := parseQuote(raw)
+		if err != nil {
+			return nil, fmt.Errorf("reading the prices in %s: instance type %q in %s: %w", name, record.Name, region, err)
+		}
+		quotes[record.Name] = q
+	}
+	if len(quotes) == 0 {
+		return nil, fmt.Errorf("%s has no prices of region %q", name, region)
+	}
+	return &priceList{types: quotes}, nil
+}
+
+func parseQuote(raw json.RawMessage) (quote, error) {
+	var record struct {
+		OnDemand     string   `json:"ondemand"`
+		Spot         []string `json:"spot"`
+		Interruption string   `json:"pct_interrupt"`
+	}
+	if err := json.Unmarshal(raw, &record); err != nil {
+		return quote{}, err
+	}
+	q := quote{interruption: record.Interruption}
+	var err error
+	if record.OnDemand != "" {
+		if q.onDemand, err = strconv.ParseFloat(record.OnDemand, 64); err != nil {
+			return quote{}, fmt.Errorf("ondemand: %w", err)
+		}
+	}
+	for i, text := range record.Spot {
+		price, err := strconv.ParseFloat(text, 64)
+		if err != nil {
+			return quote{}, fmt.Errorf("spot[%d]: %w", i, err)
+		}
+		q.spot = append(q.spot, price)
+	}
+	slices.Sort(q.spot)
+	return q, nil
+}
