@@ -32,28 +32,35 @@ func (t *Trial) writeUnschedulable(out *Plan, q *podQueues) {
 	}
 	slices.SortStableFunc(list, func(a, b waitingPod) int { return cmp.Compare(a.at, b.at) })
 	reasons := map[int32][]Reason{}
-	shut := map[*catalog]map[machineSite]int64{}
+	shared := newExplanations(t)
 	for _, w := range list {
 		if _, ok := reasons[w.c]; !ok {
-			x := t.explainer(w.c)
-			x.shut, x.brief = shut, len(reasons) >= maxNearestMisses
-			reasons[w.c] = x.reasons()
+			reasons[w.c] = shared.explainer(w.c).reasons()
 		}
 		out.Unschedulable = append(out.Unschedulable, Unschedulable{Pod: w.key, Reasons: reasons[w.c]})
 	}
 }
 
-func (t *Trial) explainer(class int32) *explainer {
-	x := &explainer{t: t, m: t.m, c: t.m.classes[class], everyone: map[int32][]int32{}}
-	x.s = t.m.shapes[x.c.shape]
-	x.awaits = t.awaitsReservation(x.c)
-	x.mayAwait = t.options.Reserved == ReservedStrict && slices.ContainsFunc(t.m.pools, func(p *pool) bool {
-		return p.table != nil && len(p.table.catalog.reservations) > 0
-	})
+func newExplanations(t *Trial) *explanations {
+	x := &explanations{t: t, shut: map[*catalog]map[machineSite]int64{}, pools: make([]*poolFacts, len(t.m.pools)), questions: map[questionKey]*question{}}
 	if t.topology != nil {
 		x.cells = newCells(t.topology)
 	}
 	return x
+}
+
+func (x *explanations) explainer(class int32) *explainer {
+	t := x.t
+	out := &explainer{
+		explanations: x, m: t.m, c: t.m.classes[class], brief: x.looks > maxLooks,
+		roomy: map[*table]bitset{}, admitted: map[admission]bool{}, everyone: map[int32][]int32{},
+	}
+	out.s = t.m.shapes[out.c.shape]
+	out.awaits = t.awaitsReservation(out.c)
+	out.mayAwait = t.options.Reserved == ReservedStrict && slices.ContainsFunc(t.m.pools, func(p *pool) bool {
+		return p.table != nil && len(p.table.catalog.reservations) > 0
+	})
+	return out
 }
 
 // reasons say, pool by pool, why pods of the class have no place.
@@ -86,8 +93,8 @@ func (x *explainer) pool(at int32, p *pool) (Reason, finding) {
 			len(p.table.catalog.types))}, finding{}
 	}
 	var questions []*question
-	for _, d := range x.demands() {
-		if q, ok := x.ask(at, p, d.both(), false); ok {
+	for i, d := range x.demands() {
+		if q := x.ask(questionKey{at: at, demand: i}, func() (needs, *pool) { return d.both(), p }); q != nil {
 			questions = append(questions, q)
 		}
 	}
@@ -155,38 +162,20 @@ func (x *explainer) volumesReason() Reason {
 
 // counted tells how many instance types of the pool each check rules out.
 func (x *explainer) counted(at int32, p *pool, questions []*question) (Reason, finding) {
-	n := newTypeCounts(p)
-	var best finding
-	rules := x.m.rulesOf(x.c.topology)
-	refusing := make([]bool, len(rules))
+	v := &survey{explainer: x, came: make([]check, len(p.table.catalog.types)), rules: x.m.rulesOf(x.c.topology)}
+	v.refusing = make([]bool, len(v.rules))
 	for _, q := range questions {
-		n.noteRows(q, x.c.requests)
-		seen := map[ruleSite]bool{}
-		x.look(q, func(cand *candidate) {
-			n.note(q, cand.row, cand.fails.first())
-			if cand.fails.first() != checkTopology {
-				x.consider(&best, q, cand)
-				return
-			}
-			site := x.siteOf(q, cand)
-			if seen[site] {
-				return
-			}
-			seen[site] = true
-			for i := range rules {
-				refusing[i] = x.refuses(&best, q, cand, &rules[i]) || refusing[i]
-			}
-		})
+		v.walk(q)
 	}
-	r := Reason{Requests: x.requests(), Removed: n.removed()}
+	r := Reason{Requests: x.requests(), Removed: v.removed()}
 	portsOnly := true
-	for i := range rules {
-		if refusing[i] {
-			r.Rules = append(r.Rules, x.words(&rules[i]))
-			portsOnly = portsOnly && rules[i].kind == kindExclusive
+	for i := range v.rules {
+		if v.refusing[i] {
+			r.Rules = append(r.Rules, x.words(&v.rules[i]))
+			portsOnly = portsOnly && v.rules[i].kind == kindExclusive
 		}
 	}
-	switch n.furthest() {
+	switch slices.Max(v.came) {
 	case checksPassed:
 		r.Code, r.Detail = ReasonNotPlaced, "it has a machine that would do for the pod alone, which the plan does not launch"
 	case checkTopology:
@@ -211,18 +200,21 @@ func (x *explainer) counted(at int32, p *pool, questions []*question) (Reason, f
 	if r.Code != ReasonInstanceTypes {
 		r.Requests = nil
 	}
-	return r, best
+	return r, v.best
 }
 
 // anyWithout reports whether the pool has a machine for the pod without its volumes.
 func (x *explainer) anyWithout(at int32, p *pool) bool {
 	found := false
-	for _, own := range x.s.terms {
-		if q, ok := x.ask(at, p, own, true); ok {
-			x.look(q, func(cand *candidate) { found = found || cand.fails == 0 })
-		}
+	for i := range x.s.terms {
+		q := x.askWithoutVolumes(at, p, i)
+		x.fitting(q, func(cand *candidate) { found = found || (x.keepsVariety(q, cand.row) && x.admits(q, cand, false)) })
 	}
 	return found
+}
+
+func (x *explainer) askWithoutVolumes(at int32, p *pool, term int) *question {
+	return x.ask(questionKey{at: at, demand: term, code: MissVolumes}, func() (needs, *pool) { return x.s.terms[term], p })
 }
 
 // requests are the class's, for people.
@@ -252,43 +244,4 @@ func varietyString(p *pool) string {
 		parts = append(parts, fmt.Sprintf("%d values of %s", v.n, v.key))
 	}
 	return strings.Join(parts, ", ")
-}
-
-// typeCounts notes how far each instance type of a pool's catalog came, by its best machine.
-type typeCounts struct {
-	p    *pool
-	came []check
-}
-
-func newTypeCounts(p *pool) *typeCounts {
-	return &typeCounts{p: p, came: make([]check, len(p.table.catalog.types))}
-}
-
-// noteRows notes the machines that meet the question's requirements, wherever they are bought.
-func (n *typeCounts) noteRows(q *question, requests []int64) {
-	for r := range q.rows.members {
-		if fits(requests, n.p.table.allocOf(r, len(requests))) {
-			n.note(q, r, checkOffering)
-		} else {
-			n.note(q, r, checkResources)
-		}
-	}
-}
-
-func (n *typeCounts) note(q *question, row int, came check) {
-	typ := q.p.table.catalog.variants[q.p.table.rows[row].variant].typ
-	n.came[typ] = max(n.came[typ], came)
-}
-
-func (n *typeCounts) furthest() check { return slices.Max(n.came) }
-
-func (n *typeCounts) removed() Removed {
-	var by [checksPassed + 1]int
-	for _, c := range n.came {
-		by[c]++
-	}
-	return Removed{
-		Requirements: by[checkRequirements], Resources: by[checkResources], Offering: by[checkOffering], Limits: by[checkLimits],
-		Reservation: by[checkReservation], MinValues: by[checkVariety], Topology: by[checkTopology],
-	}
 }

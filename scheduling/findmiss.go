@@ -28,99 +28,50 @@ func (f *finding) worth(code MissCode) bool {
 	return f.miss == nil || code.nearness() < f.miss.Code.nearness()
 }
 
-// consider takes the candidate as a finding if it fails a single check, topology aside.
-func (x *explainer) consider(best *finding, q *question, cand *candidate) {
-	if x.brief || cand.fails == 0 || !cand.fails.only(cand.fails.first()) {
-		return
-	}
-	miss, size := NearestMiss{}, 0.0
-	switch cand.fails.first() {
-	case checkResources:
-		miss, size = x.lessOf(cand.dim, q.p.table.allocOf(cand.row, x.m.resources.len())[cand.dim])
-	case checkOffering:
-		miss.Code = MissOffering
-	case checkLimits:
-		miss.Code = MissLimits
-		miss.Amounts, size = x.raises(q, cand.row)
-	case checkReservation:
-		miss.Code, miss.Reservation = MissReservation, q.p.table.catalog.slots[cand.slot].reservation
-		if miss.Reservation == "" {
-			size = 1
-		}
-	case checkVariety:
-		miss.Code = MissMinValues
-	}
-	if miss.Code != "" && best.nearer(miss.Code, size, cand.price) {
-		miss.Machine = x.option(q, cand)
-		*best = finding{&miss, size, cand.price}
-	}
-}
-
-// lessOf is by how much a request is too large for what there is. Nothing is said of pods: each is one.
-func (x *explainer) lessOf(dim int, have int64) (NearestMiss, float64) {
+// cut is by how much, as a share, a request is too large for what there is, and the code of a miss that says so; empty if
+// none can. Nothing is said of pods: each is one.
+func (x *explainer) cut(dim int, have int64) (MissCode, float64) {
 	need := x.c.requests[dim]
-	if dim == dimPods || have < 0 {
-		return NearestMiss{}, 0
+	share := float64(need-have) / float64(need)
+	switch {
+	case dim == dimPods || have < 0:
+		return "", 0
+	case have == 0:
+		return MissResourceGivenUp, share
 	}
+	return MissResources, share
+}
+
+// less is the miss of a request that is too large for what there is.
+func (x *explainer) less(code MissCode, dim int, have int64) *NearestMiss {
 	name := x.m.resources.names[dim]
-	miss := NearestMiss{Code: MissResources, Amounts: corev1.ResourceList{name: quantity(name, need-have)}}
-	if have == 0 {
-		miss.Code = MissResourceGivenUp
-	}
-	return miss, float64(need-have) / float64(need)
+	return &NearestMiss{Code: code, Amounts: corev1.ResourceList{name: quantity(name, x.c.requests[dim]-have)}}
 }
 
-// raises is by how much the pool's limits would have to be raised for one more machine of the row, and how much that is
-// as a share of what they are.
-func (x *explainer) raises(q *question, row int) (corev1.ResourceList, float64) {
-	l := q.p.limits
-	out, share := corev1.ResourceList{}, 0.0
-	for i, cost := range q.p.rowCost(row) {
-		if over := x.t.usage[q.at][i] + cost - l.max[i]; over > 0 {
-			out[l.names[i]] = quantity(l.names[i], over)
-			share += float64(over) / math.Max(float64(l.max[i]), 1)
-		}
-	}
-	return out, share
-}
-
-// refuses reports whether the rule by itself keeps the pod off the candidate, which fails nothing but topology. If
-// it is the only one that does, the candidate is considered.
-func (x *explainer) refuses(best *finding, q *question, cand *candidate, r *rule) bool {
-	domains, of := x.cells.list[x.siteOf(q, cand).cell], x.countsOn(q, cand)
-	if x.admitsAt(x.c.topology.alone(x.m, r), domains, of, false) {
-		return false
-	}
-	if miss, size, ok := x.unruled(best, r, domains, of, cand.price); ok {
-		miss.Machine = x.option(q, cand)
-		*best = finding{&miss, size, cand.price}
-	}
-	return true
-}
-
-// unruled is the miss of doing without a rule on a machine; false if that does not help, or not enough.
-func (x *explainer) unruled(best *finding, r *rule, domains []int32, of func(int32) tally, price int64) (NearestMiss, float64, bool) {
-	miss, size := NearestMiss{Code: MissTopology}, float64(math.MaxInt32)
+// unruled considers doing without a rule on a machine that fails nothing but topology rules. It returns the miss if that
+// helps and is nearer than the finding.
+func (x *explainer) unruled(best *finding, r *rule, domains []int32, of func(int32) tally, price int64) *NearestMiss {
+	maxSkew, size := int32(0), float64(math.MaxInt32)
 	if r.kind == kindSpread {
-		if miss.MaxSkew = x.skewNeeded(r, domains, of); miss.MaxSkew > 0 {
-			size = float64(miss.MaxSkew)
+		if maxSkew = x.skewNeeded(r, domains, of); maxSkew > 0 {
+			size = float64(maxSkew)
 		}
 	}
-	if x.brief || !best.nearer(miss.Code, size, price) || !x.admitsAt(x.c.topology.without(r), domains, of, false) {
-		return miss, size, false
+	if x.brief || !best.nearer(MissTopology, size, price) || !x.admitsAt(x.c.topology.without(r), domains, of, false) {
+		return nil
 	}
-	miss.Rule = x.words(r)
-	return miss, size, true
+	*best = finding{&NearestMiss{Code: MissTopology, MaxSkew: maxSkew, Rule: x.words(r)}, size, price}
+	return best.miss
 }
 
-// nearest is the pool's nearest miss: that of a single failed check, if nothing nearer is found by letting off a
-// demand of the pod or of the pool.
+// nearest is the pool's nearest miss: that of a single failed check, if nothing nearer is found by letting off what the
+// pod or the pool asks of labels.
 func (x *explainer) nearest(at int32, p *pool, best finding) *NearestMiss {
 	if p.table == nil || x.brief {
 		return best.miss
 	}
 	if untolerated(x.s.tolerations, p.taints, true) != nil {
-		x.tolerating(&best, at, p) // any other machine of the pool would need that as well
+		x.tolerating(&best, at, p) // any other change would need that as well
 		return best.miss
 	}
 	if best.worth(MissLabel) {
@@ -132,56 +83,68 @@ func (x *explainer) nearest(at int32, p *pool, best finding) *NearestMiss {
 	if best.worth(MissNodePool) {
 		x.withoutPoolNeeds(&best, at, p)
 	}
+	if best.worth(MissOffering) {
+		x.withAllOfferings(&best, at, p)
+	}
 	return best.miss
 }
 
-// fitting shows the machines that meet the changed demand and every other check.
-func (x *explainer) fitting(at int32, p *pool, n needs, see func(*question, *candidate)) {
-	if n.conflict() != "" {
-		return
-	}
-	if q, ok := x.ask(at, p, n, true); ok {
-		x.look(q, func(cand *candidate) {
-			if cand.fails == 0 {
-				see(q, cand)
-			}
-		})
-	}
+// would reports whether a machine from fitting is nearer than the finding and passes the checks that fitting leaves out.
+func (x *explainer) would(best *finding, code MissCode, q *question, cand *candidate) bool {
+	return best.nearer(code, 0, cand.price) && x.keepsVariety(q, cand.row) && x.admits(q, cand, false)
 }
 
 func (x *explainer) tolerating(best *finding, at int32, p *pool) {
-	var missing []corev1.Taint
-	for i := range p.taints {
-		if taint := untolerated(x.s.tolerations, p.taints[i:i+1], true); taint != nil {
-			missing = append(missing, *taint)
-		}
-	}
-	for _, d := range x.demands() {
-		x.fitting(at, p, d.both(), func(q *question, cand *candidate) {
-			if best.nearer(MissToleration, 0, cand.price) {
+	missing := intolerable(x.s.tolerations, p.taints)
+	for i, d := range x.demands() {
+		q := x.ask(questionKey{at: at, demand: i, code: MissToleration}, func() (needs, *pool) { return d.both(), p })
+		x.fitting(q, func(cand *candidate) {
+			if x.would(best, MissToleration, q, cand) {
 				*best = finding{miss: &NearestMiss{Code: MissToleration, Taints: missing, Machine: x.option(q, cand)}, price: cand.price}
 			}
 		})
 	}
 }
 
-// valued collects, for a label, the machines by what they have there.
+// intolerable lists the taints that none of the tolerations matches, PreferNoSchedule aside.
+func intolerable(tolerations []corev1.Toleration, taints []corev1.Taint) []corev1.Taint {
+	var out []corev1.Taint
+	for i := range taints {
+		if taint := untolerated(tolerations, taints[i:i+1], true); taint != nil {
+			out = append(out, *taint)
+		}
+	}
+	return out
+}
+
+// valued collects machines by what they have for a label: the cheapest ones of the values with the cheapest machines.
 type valued struct {
-	// price of the cheapest machine, by value.
-	price  map[string]int64
+	values []string
+	prices []int64
 	option *InstanceTypeOption
 	least  int64
 }
 
-func (v *valued) note(x *explainer, q *question, cand *candidate, value string) {
-	if v.price == nil {
-		v.price, v.least = map[string]int64{}, math.MaxInt64
+// wants reports whether a machine of the value and price would change the collection.
+func (v *valued) wants(value string, price int64) bool {
+	if at := slices.Index(v.values, value); at >= 0 {
+		return price < v.prices[at]
 	}
-	if price, ok := v.price[value]; !ok || cand.price < price {
-		v.price[value] = cand.price
+	return len(v.values) < maxMissValues || price < slices.Max(v.prices)
+}
+
+func (v *valued) note(value string, price int64, option func() *InstanceTypeOption) {
+	if at := slices.Index(v.values, value); at >= 0 {
+		v.prices[at] = price
+	} else {
+		if len(v.values) == maxMissValues {
+			worst := slices.Index(v.prices, slices.Max(v.prices))
+			v.values, v.prices = slices.Delete(v.values, worst, worst+1), slices.Delete(v.prices, worst, worst+1)
+		}
+		v.values, v.prices = append(v.values, value), append(v.prices, price)
 	}
-	if cand.price < v.least {
-		v.least, v.option = cand.price, x.option(q, cand)
+	if v.option == nil || price < v.least {
+		v.least, v.option = price, option()
 	}
 }
 
@@ -190,71 +153,76 @@ func (v *valued) take(best *finding, code MissCode, key string) {
 	if v.option == nil || !best.nearer(code, 0, v.least) {
 		return
 	}
-	values := slices.SortedFunc(maps.Keys(v.price), func(a, b string) int {
-		return cmp.Or(cmp.Compare(v.price[a], v.price[b]), cmp.Compare(a, b))
+	price := map[string]int64{}
+	for i, value := range v.values {
+		if value != "" {
+			price[value] = v.prices[i]
+		}
+	}
+	values := slices.SortedFunc(maps.Keys(price), func(a, b string) int {
+		return cmp.Or(cmp.Compare(price[a], price[b]), cmp.Compare(a, b))
 	})
-	values = slices.DeleteFunc(values, func(s string) bool { return s == "" })
-	*best = finding{miss: &NearestMiss{Code: code, Key: key, Values: values[:min(len(values), maxMissValues)], Machine: v.option}, price: v.least}
+	*best = finding{miss: &NearestMiss{Code: code, Key: key, Values: values, Machine: v.option}, price: v.least}
 }
+
+// labelled collects the machines that answer the question by their values of a label; allowed may refuse some.
+func (x *explainer) labelled(q *question, key string, allowed func(cand *candidate, value string) bool) *valued {
+	v := &valued{}
+	if q == nil {
+		return v
+	}
+	value := func(cand *candidate) string { return x.labelOn(q, cand, key) }
+	if c := q.p.table.catalog; c.offeringKeys[key] {
+		bySlot := make([]string, len(c.slots))
+		for s := range c.slots {
+			bySlot[s] = onlyValue(c.slots[s].labels.Get(key))
+		}
+		value = func(cand *candidate) string { return bySlot[cand.slot] }
+	}
+	x.fitting(q, func(cand *candidate) {
+		value := value(cand)
+		if v.wants(value, cand.price) && allowed(cand, value) && x.keepsVariety(q, cand.row) && x.admits(q, cand, false) {
+			v.note(value, cand.price, func() *InstanceTypeOption { return x.option(q, cand) })
+		}
+	})
+	return v
+}
+
+func anyValue(*candidate, string) bool { return true }
 
 // withoutLabels lets off, key by key, what the pod itself asks of labels.
 func (x *explainer) withoutLabels(best *finding, at int32, p *pool) {
-	for _, d := range x.demands() {
+	for i, d := range x.demands() {
 		for _, key := range d.own.keys() {
-			var v valued
-			x.fitting(at, p, d.own.without(key).and(d.volumes), func(q *question, cand *candidate) {
-				v.note(x, q, cand, x.labelOn(q, cand, key))
-			})
-			v.take(best, MissLabel, key)
+			q := x.ask(questionKey{at: at, demand: i, code: MissLabel, key: key}, func() (needs, *pool) { return d.own.without(key).and(d.volumes), p })
+			x.labelled(q, key, anyValue).take(best, MissLabel, key)
 		}
 	}
-}
-
-// keys lists the keys that needs are about, ascending.
-func (n needs) keys() []string {
-	var out []string
-	for _, r := range n {
-		if len(out) == 0 || out[len(out)-1] != r.Key() {
-			out = append(out, r.Key())
-		}
-	}
-	return out
 }
 
 // withoutVolumes lets the volumes be used anywhere; the miss names a label by which they can't be used there now.
 func (x *explainer) withoutVolumes(best *finding, at int32, p *pool) {
-	for _, own := range x.s.terms {
-		for _, key := range needsOf(x.s.volumes.alternatives[0]).keys() {
-			var v valued
-			x.fitting(at, p, own, func(q *question, cand *candidate) {
-				value := x.labelOn(q, cand, key)
-				if value != "" && !x.s.volumes.alternatives[0].Get(key).Has(value) {
-					v.note(x, q, cand, value)
-				}
-			})
-			v.take(best, MissVolumes, key)
+	first := x.s.volumes.alternatives[0]
+	for i := range x.s.terms {
+		for _, key := range first.Keys() {
+			elsewhere := func(_ *candidate, value string) bool { return value != "" && !first.Get(key).Has(value) }
+			x.labelled(x.askWithoutVolumes(at, p, i), key, elsewhere).take(best, MissVolumes, key)
 		}
 	}
 }
 
 // withoutPoolNeeds lets off, key by key, what the pool asks of labels, or states a label that it lacks.
 func (x *explainer) withoutPoolNeeds(best *finding, at int32, p *pool) {
-	for _, d := range x.demands() {
+	for i, d := range x.demands() {
 		both := d.both()
 		for _, key := range x.poolKeys(p, both) {
-			changed := x.changedPool(p, key, both.about(key))
-			if changed == nil {
-				continue
-			}
-			var v valued
-			daemons := map[string][]daemonMask{}
-			x.fitting(at, changed, both, func(q *question, cand *candidate) {
-				value := x.labelOn(q, cand, key)
-				if x.holdsDaemons(q, cand, key, value, daemons) {
-					v.note(x, q, cand, value)
-				}
+			q := x.ask(questionKey{at: at, demand: i, code: MissNodePool, key: key}, func() (needs, *pool) {
+				return both, x.changedPool(p, key, both.about(key))
 			})
-			v.take(best, MissNodePool, key)
+			daemons := map[string][]daemonMask{}
+			x.labelled(q, key, func(cand *candidate, value string) bool {
+				return x.holdsDaemons(q, cand, key, value, daemons)
+			}).take(best, MissNodePool, key)
 		}
 	}
 }
@@ -302,8 +270,11 @@ func (x *explainer) changedPool(p *pool, key string, wanted needs) *pool {
 		out.template = out.template.With(requirements.In(key, value))
 	}
 	out.rows, out.slots = fullBitset(len(p.table.rows)), c.allSlots.clone()
-	for r := range out.template.All {
-		x.m.narrow(&out, r, out.rows, out.slots)
+	for k, stated := range x.factsOf(int32(slices.Index(x.m.pools, p))).stated {
+		if k != key {
+			out.rows.and(stated.rows)
+			out.slots.and(stated.slots)
+		}
 	}
 	return &out
 }
@@ -338,4 +309,33 @@ func (x *explainer) holdsDaemons(q *question, cand *candidate, key, value string
 		}
 	}
 	return fits(need, have)
+}
+
+// withAllOfferings looks at the offerings that are not available now.
+func (x *explainer) withAllOfferings(best *finding, at int32, p *pool) {
+	prices, over := x.shutOfferings(p.table.catalog), x.factsOf(at).over
+	for i, d := range x.demands() {
+		q := x.ask(questionKey{at: at, demand: i}, func() (needs, *pool) { return d.both(), p })
+		if q == nil {
+			continue
+		}
+		rows := q.rows.clone()
+		rows.and(x.roomyIn(p.table))
+		for r := range rows.members {
+			if over != nil && over.has(r) {
+				continue
+			}
+			eachWay(q, r, func(cand *candidate) {
+				x.looks++
+				price, shut := prices[machineSite{variant: int32(p.table.rows[r].variant), slot: int32(cand.slot)}]
+				if cand.price != noPrice || !shut || !best.nearer(MissOffering, 0, price) {
+					return
+				}
+				cand.price = price
+				if x.reservable(q, cand.slot, x.awaits || x.mayAwait) && x.keepsVariety(q, r) && x.admits(q, cand, true) {
+					*best = finding{miss: &NearestMiss{Code: MissOffering, Machine: x.option(q, cand)}, price: price}
+				}
+			})
+		}
+	}
 }

@@ -66,10 +66,6 @@ type NearestMiss struct {
 // maxMissValues bounds NearestMiss.Values.
 const maxMissValues = 3
 
-// maxNearestMisses bounds for how many kinds of unplaced pods a plan looks for a nearest miss, so that explaining never
-// takes longer than planning.
-const maxNearestMisses = 64
-
 // String is a sentence about the pod: "would fit if …".
 func (n *NearestMiss) String() string {
 	return "would fit " + n.condition()

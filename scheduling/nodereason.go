@@ -60,11 +60,7 @@ func (f *nodeFailings) count() int {
 func (x *explainer) nodeFails(node int32) nodeFailings {
 	var f nodeFailings
 	g := &x.m.groups[x.m.nodes[node].group]
-	for i := range g.taints {
-		if taint := untolerated(x.s.tolerations, g.taints[i:i+1], true); taint != nil {
-			f.taints = append(f.taints, *taint)
-		}
-	}
+	f.taints = intolerable(x.s.tolerations, g.taints)
 	for i, term := range x.s.terms {
 		unmet := 0
 		last := ""
@@ -93,42 +89,79 @@ func (x *explainer) considerNode(best *finding, node int32, f *nodeFailings) {
 	if x.brief || f.count() > 1 {
 		return
 	}
-	miss, size, name := NearestMiss{}, 0.0, x.m.nodes[node].name
+	h, name := x.hostOf(node), x.m.nodes[node].name
 	if f.count() == 0 {
-		if x.c.topology == nil {
-			return
-		}
-		h := &x.t.topology.hosts[node]
 		for _, r := range x.m.rulesOf(x.c.topology) {
-			if miss, size, ok := x.unruled(best, &r, h.domains, h.of, 0); ok {
+			if miss := x.unruled(best, &r, h.domains, h.of, 0); miss != nil {
 				miss.Node = name
-				*best = finding{miss: &miss, size: size}
 			}
 		}
 		return
 	}
+	miss, size := &NearestMiss{Node: name}, 0.0
 	switch {
 	case len(f.taints) > 0:
-		miss = NearestMiss{Code: MissToleration, Taints: f.taints}
+		miss.Code, miss.Taints = MissToleration, f.taints
 	case f.keys > 0:
-		miss = NearestMiss{Code: MissLabel, Key: f.key}
+		miss.Code, miss.Key = MissLabel, f.key
 		if value := onlyValue(x.m.groups[x.m.nodes[node].group].labels.Get(f.key)); value != "" {
 			miss.Values = []string{value}
 		}
 	case f.dims > 0:
-		miss, size = x.lessOf(f.dim, x.t.freeOf(node)[f.dim])
+		have := x.t.freeOf(node)[f.dim]
+		if miss.Code, size = x.cut(f.dim, have); miss.Code == "" {
+			return
+		}
+		miss = x.less(miss.Code, f.dim, have)
+		miss.Node = name
 	default:
 		return // of volumes only those could tell who know where else they can be
 	}
-	if miss.Code == "" || !best.nearer(miss.Code, size, 0) {
+	if !best.nearer(miss.Code, size, 0) {
 		return
 	}
-	if o := x.c.topology; o != nil {
-		h := &x.t.topology.hosts[node]
-		if !x.admitsAt(o, h.domains, h.of, miss.Code != MissResources && miss.Code != MissResourceGivenUp) {
+	if x.c.topology != nil {
+		of, loosely := h.of, f.dims == 0
+		if loosely {
+			of = x.countsWhoeverNotices(node)
+		}
+		if !x.admitsAt(x.c.topology, h.domains, of, loosely) {
 			return
 		}
 	}
-	miss.Node = name
-	*best = finding{miss: &miss, size: size}
+	*best = finding{miss: miss, size: size}
+}
+
+// hostOf is what topology rules know of a machine; nil without any.
+func (x *explainer) hostOf(node int32) *hostState {
+	if x.t.topology == nil {
+		return nil
+	}
+	return &x.t.topology.hosts[node]
+}
+
+// countsWhoeverNotices are the counts on a machine as if no group ignored it: a spread rule of pods with other demands
+// may take notice of it.
+func (x *explainer) countsWhoeverNotices(node int32) func(group int32) tally {
+	return func(group int32) tally {
+		out := x.t.topology.hosts[node].of(group)
+		if x.m.topology[group].kind != kindSpread {
+			return out
+		}
+		out.members = 0
+		note := func(class, n int32) {
+			if o := x.m.classes[class].topology; o != nil && contains(o.in, group) {
+				out.members += n
+			}
+		}
+		for _, p := range x.m.nodes[node].bound {
+			note(p.class, 1)
+		}
+		for _, b := range x.t.placed {
+			if b.host == node {
+				note(b.class, b.count)
+			}
+		}
+		return out
+	}
 }

@@ -1,12 +1,15 @@
 package scheduling
 
 import (
+	"math"
+	"slices"
+
 	"github.com/drawknife/drawknife/api/requirements"
 )
 
-// Explanations look at machines one by one and note for each every check that it fails: the check that most machines of
-// a type fail first tells why a pod was refused, and a machine that fails just one tells what would help. Nothing here
-// decides a placement.
+// Explanations look at machines one by one and note the checks that they fail: the check that the machines of a type
+// fail first tells why a pod was refused, and a machine that fails just one tells what would help. Nothing here decides
+// a placement.
 
 // check is one step of the way to a new machine, in the order in which explanations count them.
 type check uint8
@@ -22,41 +25,55 @@ const (
 	checksPassed
 )
 
-// checkSet is the set of checks that a machine fails.
-type checkSet uint16
-
-func (s checkSet) with(c check) checkSet { return s | 1<<c }
-func (s checkSet) has(c check) bool      { return s&(1<<c) != 0 }
-
-// only reports whether at most this check fails.
-func (s checkSet) only(c check) bool { return s&^(1<<c) == 0 }
-
-// first is the first check that fails, checksPassed if none does.
-func (s checkSet) first() check {
-	for c := range checksPassed {
-		if s.has(c) {
-			return c
-		}
-	}
-	return checksPassed
+// explanations is what the explanations of one plan share.
+type explanations struct {
+	t *Trial
+	// shut are the offerings that are not available now, by catalog.
+	shut map[*catalog]map[machineSite]int64
+	// pools is indexed like Model.pools; filled as needed.
+	pools     []*poolFacts
+	questions map[questionKey]*question
+	cells     *cells // nil without topology rules
+	// looks counts the machines looked at for nearest misses.
+	looks int
 }
+
+// maxLooks bounds explanations.looks, so that explaining never takes much longer than planning. Kinds of pods that are
+// explained after that have no nearest miss.
+const maxLooks = 4 << 20
+
+// poolFacts is what the pool by itself says of its machines.
+type poolFacts struct {
+	// stated are the rows and slots that meet what the pool states of each key.
+	stated map[string]mask
+	// cost is indexed [row*limits+limit]; over are the rows of which the limits allow no more machine. Nil without
+	// limits.
+	cost []int64
+	over bitset
+}
+
+type mask struct{ rows, slots bitset }
 
 // explainer answers why pods of one class have no place.
 type explainer struct {
-	t     *Trial
-	m     *Model
-	c     *class
-	s     *shape
-	cells *cells // nil without topology rules
+	*explanations
+	m *Model
+	c *class
+	s *shape
 	// awaits tells that the pod must not be placed but on a reservation; mayAwait that it might have to be if its demands
 	// were others.
 	awaits, mayAwait bool
-	// shut are the offerings that are not available now, by catalog; shared by all explainers of a plan.
-	shut map[*catalog]map[machineSite]int64
-	// everyone are, by spread group, its members by domain, on machines that the group takes no notice of as well.
-	everyone map[int32][]int32
 	// brief explainers look for no nearest miss.
 	brief bool
+	// roomy are, by table, the rows that hold the pod.
+	roomy map[*table]bitset
+	// admitted remembers what topology rules say; byWay what they say of the question's machines by the way to buy them,
+	// if that decides.
+	admitted map[admission]bool
+	byWay    []verdict
+	wayOf    *question
+	// everyone are, by spread group, its members by domain, on machines that the group takes no notice of as well.
+	everyone map[int32][]int32
 }
 
 // ruleSite is what topology rules can tell of a new machine: its cell and its DaemonSets; loosely if spread rules are
@@ -66,7 +83,23 @@ type ruleSite struct {
 	loosely        bool
 }
 
-// question is a demand on a pool, perhaps on a changed copy of one that the model has.
+// admission is a pod of the class on a machine of the site.
+type admission struct {
+	q    *question
+	site ruleSite
+}
+
+type verdict uint8
+
+const (
+	verdictOpen verdict = iota
+	verdictAdmits
+	verdictRefuses
+	verdictAsked // refuses, and it is known which rules do
+)
+
+// question is a demand on a pool, perhaps on a changed copy of one that the model has; requests aside, so that all
+// classes of a shape share it.
 type question struct {
 	p  *pool
 	at int32
@@ -76,48 +109,96 @@ type question struct {
 	// changed tells that the pod's own demands or the pool are not those that the plan was made with, so that spread
 	// rules may count other machines.
 	changed bool
-	// admitted remembers what topology rules say.
-	admitted map[ruleSite]bool
+	// plain tells that all types are in the same cell if bought the same way.
+	plain bool
 	// varied remembers which rows keep the pool's minValues.
 	varied map[int]bool
 }
 
-// candidate is a machine that could be bought, and how it fares.
-type candidate struct {
-	row, slot int
-	as        *assignment
-	price     int64
-	fails     checkSet
-	// dim is the one resource that it has too little of; -1 for none, -2 for several.
-	dim int
+// questionKey names a question: the shape's demand of that number on the pool, as it is or with one key let off by code.
+type questionKey struct {
+	at, shape int32
+	demand    int
+	code      MissCode
+	key       string
 }
 
-// ask finds the machines of the pool that meet the demand, resources aside. It reports false where the pool itself
-// excludes the demand.
-func (x *explainer) ask(at int32, p *pool, demand needs, changed bool) (*question, bool) {
-	for _, r := range demand {
-		if x.m.demandKey(p, r) != nil {
-			return nil, false
+// candidate is a machine that could be bought: a row in a slot with one of the question's assignments.
+type candidate struct {
+	row, slot, assign int
+	price             int64
+}
+
+func (x *explanations) factsOf(at int32) *poolFacts {
+	if f := x.pools[at]; f != nil {
+		return f
+	}
+	m, p := x.t.m, x.t.m.pools[at]
+	f := &poolFacts{stated: map[string]mask{}}
+	for r := range p.template.All {
+		f.stated[r.Key()] = m.maskOf(p, r)
+	}
+	if p.limits != nil {
+		f.over = newBitset(len(p.table.rows))
+		for r := range p.table.rows {
+			cost := p.rowCost(r)
+			f.cost = append(f.cost, cost...)
+			if !p.limits.allow(x.t.usage[at], cost) {
+				f.over.set(r)
+			}
 		}
 	}
-	q := &question{p: p, at: at, changed: changed, admitted: map[ruleSite]bool{}, varied: map[int]bool{}}
+	x.pools[at] = f
+	return f
+}
+
+// maskOf are the rows and slots of the pool's table that meet a requirement.
+func (m *Model) maskOf(p *pool, r requirements.Requirement) mask {
+	out := mask{fullBitset(len(p.table.rows)), p.table.catalog.allSlots.clone()}
+	m.narrow(p, r, out.rows, out.slots)
+	return out
+}
+
+// ask finds the machines of the pool that meet the demand, resources aside; nil where the pool itself excludes it.
+// demand is called when the answer is not known yet; changed is the pool to ask instead, nil for the pool itself.
+func (x *explainer) ask(key questionKey, demand func() (needs, *pool)) *question {
+	key.shape = x.c.shape
+	if q, ok := x.questions[key]; ok {
+		return q
+	}
+	var q *question
+	if n, p := demand(); p != nil && n.conflict() == "" && x.m.refusedBy(p, n) == nil {
+		q = &question{p: p, at: key.at, changed: key.code != "", varied: map[int]bool{}}
+		q.plain = p == x.m.pools[key.at] && !x.m.typeDecides(p.table.catalog)
+		x.narrow(q, n, key.code == MissNodePool, key.key)
+	}
+	x.questions[key] = q
+	return q
+}
+
+// narrow fills in the question's machines: those that meet the demand and what the pool states, but of one key if let
+// off.
+func (x *explainer) narrow(q *question, demand needs, letOff bool, key string) {
+	m, p := x.m, q.p
 	q.rows, q.slots = fullBitset(len(p.table.rows)), p.table.catalog.allSlots.clone()
-	for r := range p.template.All {
-		x.m.narrow(p, r, q.rows, q.slots)
+	for k, stated := range x.factsOf(q.at).stated {
+		if !letOff || k != key {
+			q.rows.and(stated.rows)
+			q.slots.and(stated.slots)
+		}
 	}
 	for _, r := range demand {
-		x.m.narrow(p, p.template.Get(r.Key()).Intersect(r), q.rows, q.slots)
+		m.narrow(p, p.template.Get(r.Key()).Intersect(r), q.rows, q.slots)
 	}
 	q.assigned = x.assignments(p, demand)
 	some := newBitset(len(p.table.rows))
 	for i := range q.assigned {
 		if q.assigned[i].rows == nil {
-			return q, true
+			return
 		}
 		some.or(q.assigned[i].rows)
 	}
 	q.rows.and(some)
-	return q, true
 }
 
 // assignments are the ways to decide the pool's open labels under which a machine meets the demand: labels that topology
@@ -126,14 +207,15 @@ func (x *explainer) assignments(p *pool, demand needs) []assignment {
 	sets := []requirements.Set{{}}
 	seen := map[string]bool{}
 	widen := func(key string, choices []requirements.Requirement) {
-		if seen[key] || !x.m.leftOpen(p, key) {
+		if seen[key] {
 			return
 		}
 		seen[key] = true
+		wanted := demand.about(key)
 		var next []requirements.Set
 		for _, s := range sets {
 			for _, r := range choices {
-				if len(next) < maxAssignments && demand.about(key).metBy(requirements.NewSet(r)) {
+				if len(next) < maxAssignments && wanted.metBy(requirements.NewSet(r)) {
 					next = append(next, s.With(r))
 				}
 			}
@@ -146,6 +228,9 @@ func (x *explainer) assignments(p *pool, demand needs) []assignment {
 		}
 	}
 	for _, r := range demand {
+		if !x.m.leftOpen(p, r.Key()) {
+			continue
+		}
 		wanted := p.template.Get(r.Key())
 		for _, d := range demand.about(r.Key()) {
 			wanted = wanted.Intersect(d)
@@ -155,112 +240,113 @@ func (x *explainer) assignments(p *pool, demand needs) []assignment {
 	return x.m.withRows(p, sets)
 }
 
+// fits reports whether the row's type may carry the labels.
+func (a *assignment) fits(row int) bool { return a.rows == nil || a.rows.has(row) }
+
 // about are the needs on one key.
 func (n needs) about(key string) needs {
-	var out needs
-	for _, r := range n {
-		if r.Key() == key {
-			out = append(out, r)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(n), func(r requirements.Requirement) bool { return r.Key() != key })
 }
 
 // without are the needs on all other keys.
 func (n needs) without(key string) needs {
-	var out needs
-	for _, r := range n {
-		if r.Key() != key {
-			out = append(out, r)
+	return slices.DeleteFunc(slices.Clone(n), func(r requirements.Requirement) bool { return r.Key() == key })
+}
+
+// keys lists the keys that needs are about, ascending.
+func (n needs) keys() []string {
+	out := make([]string, len(n))
+	for i := range n {
+		out[i] = n[i].Key()
+	}
+	return slices.Compact(out)
+}
+
+// lacks counts the resources of which the row has too little, and names one; it stops at two.
+func (x *explainer) lacks(q *question, row int) (n, dim int) {
+	have := q.p.table.allocOf(row, len(x.c.requests))
+	for d, need := range x.c.requests {
+		if need > have[d] {
+			if n++; n > 1 {
+				return n, d
+			}
+			dim = d
 		}
 	}
+	return n, dim
+}
+
+// roomyIn are the table's rows that hold the pod.
+func (x *explainer) roomyIn(t *table) bitset {
+	if known, ok := x.roomy[t]; ok {
+		return known
+	}
+	out := newBitset(len(t.rows))
+	for r := range t.rows {
+		if fits(x.c.requests, t.allocOf(r, len(x.c.requests))) {
+			out.set(r)
+		}
+	}
+	x.roomy[t] = out
 	return out
 }
 
-// look shows every machine that meets the question's requirements and is sold at all, available now or not.
-func (x *explainer) look(q *question, see func(*candidate)) {
-	t := q.p.table
-	shut := x.shutOfferings(t.catalog)
-	for r := range q.rows.members {
-		row := &t.rows[r]
-		fails, dim := x.rowFails(q, r)
-		if fails != 0 && dim == -2 {
-			continue // too small in several ways: no single change helps
+// reservable reports whether the slot's reservation has an instance left, and whether the pod may do without one.
+func (x *explainer) reservable(q *question, slot int, awaits bool) bool {
+	c := q.p.table.catalog
+	id := c.slots[slot].reservation
+	if id == "" {
+		return !awaits
+	}
+	return x.t.reserved[id] < c.reservations[id]
+}
+
+// keepsVariety reports whether the types that can stand in for the row are as varied as the pool's minValues ask for.
+func (x *explainer) keepsVariety(q *question, row int) bool {
+	if !x.t.strictVariety(q.p) {
+		return true
+	}
+	ok, known := q.varied[row]
+	if !known {
+		ok = x.m.variedFor(q.p, q.p.table.allocOf(row, x.m.resources.len()), q.rows, q.slots)
+		q.varied[row] = ok
+	}
+	return ok
+}
+
+// fitting shows the machines that meet the question and are open to be bought; see has to ask keepsVariety and admits
+// about those that it is interested in.
+func (x *explainer) fitting(q *question, see func(*candidate)) {
+	if q == nil {
+		return
+	}
+	rows := q.rows.clone()
+	rows.and(x.roomyIn(q.p.table))
+	over := x.factsOf(q.at).over
+	var cand candidate
+	for cand.row = range rows.members {
+		if over != nil && over.has(cand.row) {
+			continue
 		}
+		row := &q.p.table.rows[cand.row]
 		for a := range q.assigned {
-			as := &q.assigned[a]
-			if as.rows != nil && !as.rows.has(r) {
+			if cand.assign = a; !q.assigned[a].fits(cand.row) {
 				continue
 			}
-			for s := range row.slots.members {
-				if !q.slots.has(s) {
+			for cand.slot = range row.slots.members {
+				x.looks++
+				if cand.price = q.p.table.catalog.price(row.variant, cand.slot); cand.price == noPrice || !q.slots.has(cand.slot) ||
+					!x.reservable(q, cand.slot, x.awaits || (q.changed && x.mayAwait)) {
 					continue
 				}
-				cand := candidate{row: r, slot: s, as: as, price: t.catalog.price(row.variant, s), fails: fails, dim: dim}
-				if cand.price == noPrice {
-					price, sold := shut[machineSite{variant: int32(row.variant), slot: int32(s)}]
-					if !sold {
-						continue
-					}
-					cand.price, cand.fails = price, cand.fails.with(checkOffering)
-				}
-				x.slotFails(q, &cand)
 				see(&cand)
 			}
 		}
 	}
 }
 
-// rowFails are the checks that depend on the row alone.
-func (x *explainer) rowFails(q *question, r int) (checkSet, int) {
-	fails, dim := checkSet(0), -1
-	for d, have := range q.p.table.allocOf(r, x.m.resources.len()) {
-		switch {
-		case x.c.requests[d] <= have:
-		case dim == -1:
-			fails, dim = fails.with(checkResources), d
-		default:
-			dim = -2
-		}
-	}
-	if l := q.p.limits; l != nil && !l.allow(x.t.usage[q.at], q.p.rowCost(r)) {
-		fails = fails.with(checkLimits)
-	}
-	return fails, dim
-}
-
-// slotFails adds the checks that depend on where the machine is bought. The dearer checks are left out where two
-// others fail already.
-func (x *explainer) slotFails(q *question, cand *candidate) {
-	switch id := q.p.table.catalog.slots[cand.slot].reservation; {
-	case id == "" && (x.awaits || (x.mayAwait && (q.changed || cand.fails.has(checkResources)))):
-		cand.fails = cand.fails.with(checkReservation)
-	case id != "" && x.t.reserved[id] >= q.p.table.catalog.reservations[id]:
-		cand.fails = cand.fails.with(checkReservation)
-	}
-	if cand.fails&(cand.fails-1) != 0 {
-		return
-	}
-	if x.t.strictVariety(q.p) && !x.keepsVarietyOn(q, cand.row) {
-		cand.fails = cand.fails.with(checkVariety)
-	}
-	if x.c.topology != nil && !x.admits(q, cand) {
-		cand.fails = cand.fails.with(checkTopology)
-	}
-}
-
-// keepsVarietyOn reports whether the types that can stand in for the row are as varied as the pool's minValues ask for.
-func (x *explainer) keepsVarietyOn(q *question, r int) bool {
-	ok, known := q.varied[r]
-	if !known {
-		ok = x.m.variedFor(q.p, q.p.table.allocOf(r, x.m.resources.len()), q.rows, q.slots)
-		q.varied[r] = ok
-	}
-	return ok
-}
-
 // shutOfferings are the prices of the offerings that are not available now and have their type's own capacity.
-func (x *explainer) shutOfferings(c *catalog) map[machineSite]int64 {
+func (x *explanations) shutOfferings(c *catalog) map[machineSite]int64 {
 	if known, ok := x.shut[c]; ok {
 		return known
 	}
@@ -293,13 +379,13 @@ func (x *explainer) shutOfferings(c *catalog) map[machineSite]int64 {
 // value of the machine's type where it leaves several.
 func (x *explainer) labelOn(q *question, cand *candidate, key string) string {
 	c := q.p.table.catalog
-	have := q.p.template.Get(key)
+	have, decided := q.p.template.Get(key), q.assigned[cand.assign].labels
 	_, stated := c.typeKeys[key]
 	switch {
 	case c.offeringKeys[key]:
 		return onlyValue(c.slots[cand.slot].labels.Get(key))
-	case cand.as.labels.Has(key):
-		return onlyValue(cand.as.labels.Get(key))
+	case decided.Has(key):
+		return onlyValue(decided.Get(key))
 	case stated:
 		own := c.types[c.variants[q.p.table.rows[cand.row].variant].typ].Requirements
 		if !own.Has(key) {
@@ -313,12 +399,12 @@ func (x *explainer) labelOn(q *question, cand *candidate, key string) string {
 	return value
 }
 
-// domains are the topology domains of the candidate.
-func (x *explainer) domains(q *question, cand *candidate) []int32 {
+// cellOf is the cell of the candidate.
+func (x *explainer) cellOf(q *question, cand *candidate) int32 {
 	if q.p == x.m.pools[q.at] {
-		return x.cells.list[x.cells.ofMachine(q.at, int32(cand.row), int32(cand.slot), cand.as)]
+		return x.cells.ofMachine(q.at, int32(cand.row), int32(cand.slot), &q.assigned[cand.assign])
 	}
-	return x.t.topology.domainsOf(func(key string) string { return x.labelOn(q, cand, key) })
+	return x.cells.number(x.t.topology.domainsOf(func(key string) string { return x.labelOn(q, cand, key) }))
 }
 
 // option describes the candidate for people.
@@ -328,5 +414,23 @@ func (x *explainer) option(q *question, cand *candidate) *InstanceTypeOption {
 	return &InstanceTypeOption{
 		Name: c.types[c.variants[q.p.table.rows[cand.row].variant].typ].Name, Zone: s.zone, CapacityType: s.capacityType,
 		Price: float64(cand.price) / nanoPerUSD,
+	}
+}
+
+// limitShare is by how much the pool's limits are too low for one more machine of the row, as a share of what they are.
+func (x *explainer) limitShare(q *question, row int) float64 {
+	share := 0.0
+	x.exceeded(q, row, func(i int, over int64) { share += float64(over) / math.Max(float64(q.p.limits.max[i]), 1) })
+	return share
+}
+
+// exceeded calls f for each limit that one more machine of the row would exceed.
+func (x *explainer) exceeded(q *question, row int, f func(limit int, over int64)) {
+	l := q.p.limits
+	cost := x.factsOf(q.at).cost[row*len(l.names) : (row+1)*len(l.names)]
+	for i := range l.names {
+		if over := x.t.usage[q.at][i] + cost[i] - l.max[i]; over > 0 {
+			f(i, over)
+		}
 	}
 }

@@ -80,21 +80,41 @@ func (o *ownership) alone(m *Model, r *rule) *ownership {
 	return out
 }
 
-// admits reports whether the rules allow the pod on the candidate.
-func (x *explainer) admits(q *question, cand *candidate) bool {
-	site := x.siteOf(q, cand)
-	ok, known := q.admitted[site]
-	if !known {
-		ok = x.admitsAt(x.c.topology, x.cells.list[site.cell], x.countsOn(q, cand), site.loosely)
-		q.admitted[site] = ok
+// admits reports whether the rules allow the pod on the candidate; loosely for machines that could not be bought when
+// the plan was made: see spreadsLoosely.
+func (x *explainer) admits(q *question, cand *candidate, loosely bool) bool {
+	if x.c.topology == nil {
+		return true
+	}
+	known := x.verdictOn(q, cand)
+	if known != nil && *known != verdictOpen && !loosely {
+		return *known == verdictAdmits
+	}
+	a := admission{q, ruleSite{x.cellOf(q, cand), q.p.table.rows[cand.row].resident, loosely || q.changed}}
+	ok, met := x.admitted[a]
+	if !met {
+		ok = x.admitsAt(x.c.topology, x.cells.list[a.site.cell], x.countsOn(q, cand), a.site.loosely)
+		x.admitted[a] = ok
+	}
+	if known != nil && !loosely {
+		*known = verdictRefuses
+		if ok {
+			*known = verdictAdmits
+		}
 	}
 	return ok
 }
 
-func (x *explainer) siteOf(q *question, cand *candidate) ruleSite {
-	// An offering that becomes available may bring a domain into being.
-	loosely := q.changed || cand.fails.has(checkOffering)
-	return ruleSite{x.cells.number(x.domains(q, cand)), q.p.table.rows[cand.row].resident, loosely}
+// verdictOn is what is known of the candidate by the way to buy it; nil where that does not decide.
+func (x *explainer) verdictOn(q *question, cand *candidate) *verdict {
+	if !q.plain || q.p.table.rows[cand.row].resident != 0 {
+		return nil
+	}
+	slots := len(q.p.table.catalog.slots)
+	if x.wayOf != q {
+		x.wayOf, x.byWay = q, make([]verdict, slots*len(q.assigned))
+	}
+	return &x.byWay[cand.assign*slots+cand.slot]
 }
 
 // countsOn are the counts on the candidate as it starts.
