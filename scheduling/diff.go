@@ -1,0 +1,308 @@
+package scheduling
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+)
+
+// PlanDiff is what changes from one plan to another. It is plain data in a total order, the same for the same plans.
+type PlanDiff struct {
+	// HourlyCost and LowerBound of the two plans, USD per hour.
+	HourlyCost AmountChange `json:"hourlyCost"`
+	LowerBound AmountChange `json:"lowerBound"`
+	// Machines lists the kinds of new machines of which the plans launch different numbers.
+	Machines []MachineChange `json:"machines,omitempty"`
+	// Moved are pods that have a place in both plans, but not the same.
+	Moved []PodMove `json:"moved,omitempty"`
+	// Placed are pods with a place in the second plan alone, Unplaced those without a place in the second that the first
+	// did not list as such, Gone those that only the first plan speaks of.
+	Placed   []PodMove `json:"placed,omitempty"`
+	Unplaced []PodMove `json:"unplaced,omitempty"`
+	Gone     []PodMove `json:"gone,omitempty"`
+	// GivenUp are wishes that the second plan does not keep for pods for which the first did, or did not place; Kept those
+	// that the first plan did not keep and the second does, or does not place. Pods by name.
+	GivenUp []Relaxation `json:"givenUp,omitempty"`
+	Kept    []Relaxation `json:"kept,omitempty"`
+}
+
+// AmountChange is a number before and after.
+type AmountChange struct {
+	Before float64 `json:"before"`
+	After  float64 `json:"after"`
+}
+
+// MachineKind is what the first instance type of a NewNode says: the machine that the plan reckons with.
+type MachineKind struct {
+	Pool         v1.PoolKey `json:"pool"`
+	InstanceType string     `json:"instanceType"`
+	Zone         string     `json:"zone"`
+	CapacityType string     `json:"capacityType"`
+}
+
+// String is "pool instance-type/zone/capacity-type".
+func (k MachineKind) String() string {
+	return fmt.Sprintf("%s %s/%s/%s", k.Pool, k.InstanceType, k.Zone, k.CapacityType)
+}
+
+// MachineChange is how many new machines of a kind the plans launch.
+type MachineChange struct {
+	MachineKind
+	Before int `json:"before"`
+	After  int `json:"after"`
+}
+
+// Place is where a plan puts a pod: on a machine of the snapshot or on a new one of some kind. The zero value is no
+// place. New machines of one kind are one place: their names say nothing beyond the plan.
+type Place struct {
+	// Node of the snapshot; empty for a new machine.
+	Node string `json:"node,omitempty"`
+	// New is the kind of the new machine; nil for a machine of the snapshot.
+	New *MachineKind `json:"new,omitempty"`
+}
+
+// String is "node NAME", "new KIND" or "nowhere".
+func (p Place) String() string {
+	switch {
+	case p.New != nil:
+		return "new " + p.New.String()
+	case p.Node != "":
+		return "node " + p.Node
+	}
+	return "nowhere"
+}
+
+func (p Place) equal(o Place) bool {
+	if p.New != nil && o.New != nil {
+		return *p.New == *o.New
+	}
+	return p.Node == o.Node && p.New == nil && o.New == nil
+}
+
+// PodMove is a pod's place before and after.
+type PodMove struct {
+	Pod  PodKey `json:"pod"`
+	From Place  `json:"from,omitzero"`
+	To   Place  `json:"to,omitzero"`
+}
+
+// Diff tells what changes from plan a to plan b. A nil plan is one without machines and pods. Neither is changed, and
+// the result shares nothing that can be changed with them but the pool keys.
+func Diff(a, b *Plan) PlanDiff {
+	if a == nil {
+		a = &Plan{}
+	}
+	if b == nil {
+		b = &Plan{}
+	}
+	d := PlanDiff{
+		HourlyCost: AmountChange{a.HourlyCost, b.HourlyCost},
+		LowerBound: AmountChange{a.LowerBound, b.LowerBound},
+		Machines:   diffMachines(a, b),
+		GivenUp:    relaxedOnlyIn(b, a),
+		Kept:       relaxedOnlyIn(a, b),
+	}
+	d.pods(placesIn(a), placesIn(b))
+	return d
+}
+
+// IsZero reports whether the plans do the same: equal numbers of machines of each kind, each pod in an equal place with
+// the same wishes kept, for the same cost. Lower bounds play no part.
+func (d PlanDiff) IsZero() bool {
+	return d.HourlyCost.Before == d.HourlyCost.After &&
+		len(d.Machines)+len(d.Moved)+len(d.Placed)+len(d.Unplaced)+len(d.Gone)+len(d.GivenUp)+len(d.Kept) == 0
+}
+
+func kindOf(n *NewNode) MachineKind {
+	k := MachineKind{Pool: n.Pool}
+	if len(n.InstanceTypes) > 0 {
+		o := &n.InstanceTypes[0]
+		k.InstanceType, k.Zone, k.CapacityType = o.Name, o.Zone, o.CapacityType
+	}
+	return k
+}
+
+func diffMachines(a, b *Plan) []MachineChange {
+	counts := map[MachineKind]*MachineChange{}
+	of := func(n *NewNode) *MachineChange {
+		k := kindOf(n)
+		if counts[k] == nil {
+			counts[k] = &MachineChange{MachineKind: k}
+		}
+		return counts[k]
+	}
+	for i := range a.NewNodes {
+		of(&a.NewNodes[i]).Before++
+	}
+	for i := range b.NewNodes {
+		of(&b.NewNodes[i]).After++
+	}
+	var out []MachineChange
+	for _, c := range counts {
+		if c.Before != c.After {
+			out = append(out, *c)
+		}
+	}
+	slices.SortFunc(out, func(x, y MachineChange) int {
+		return cmp.Or(x.Pool.Compare(y.Pool), cmp.Compare(x.InstanceType, y.InstanceType), cmp.Compare(x.Zone, y.Zone), cmp.Compare(x.CapacityType, y.CapacityType))
+	})
+	return out
+}
+
+// placesIn are the places of all pods that the plan speaks of; no place for those it can't place.
+func placesIn(p *Plan) map[PodKey]Place {
+	out := make(map[PodKey]Place, len(p.Order)+len(p.Unschedulable))
+	for i := range p.Existing {
+		for _, key := range p.Existing[i].Pods {
+			out[key] = Place{Node: p.Existing[i].Name}
+		}
+	}
+	for i := range p.NewNodes {
+		kind := kindOf(&p.NewNodes[i])
+		for _, key := range p.NewNodes[i].Pods {
+			out[key] = Place{New: &kind}
+		}
+	}
+	for i := range p.Unschedulable {
+		out[p.Unschedulable[i].Pod] = Place{}
+	}
+	return out
+}
+
+// pods fills in what becomes of the pods, by name.
+func (d *PlanDiff) pods(before, after map[PodKey]Place) {
+	all := make([]PodKey, 0, max(len(before), len(after)))
+	for key := range before {
+		all = append(all, key)
+	}
+	for key := range after {
+		if _, ok := before[key]; !ok {
+			all = append(all, key)
+		}
+	}
+	slices.SortFunc(all, comparePodKeys)
+	for _, key := range all {
+		from, was := before[key]
+		to, is := after[key]
+		had, has := !from.equal(Place{}), !to.equal(Place{})
+		move := PodMove{key, from, to}
+		switch {
+		case was && !is:
+			d.Gone = append(d.Gone, move)
+		case has && !had:
+			d.Placed = append(d.Placed, move)
+		case !has && (had || !was):
+			d.Unplaced = append(d.Unplaced, move)
+		case !from.equal(to):
+			d.Moved = append(d.Moved, move)
+		}
+	}
+}
+
+func comparePodKeys(a, b PodKey) int {
+	return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+}
+
+// relaxedOnlyIn lists the wishes that p does not keep for pods for which other says nothing of the kind.
+func relaxedOnlyIn(p, other *Plan) []Relaxation {
+	type broken struct {
+		code, detail string
+		pod          PodKey
+	}
+	known := map[broken]bool{}
+	for _, r := range other.Relaxations {
+		for _, key := range r.Pods {
+			known[broken{r.Code, r.Detail, key}] = true
+		}
+	}
+	var out []Relaxation
+	for _, r := range p.Relaxations {
+		fresh := Relaxation{Code: r.Code, Detail: r.Detail}
+		for _, key := range r.Pods {
+			if !known[broken{r.Code, r.Detail, key}] {
+				fresh.Pods = append(fresh.Pods, key)
+			}
+		}
+		if len(fresh.Pods) > 0 {
+			slices.SortFunc(fresh.Pods, comparePodKeys)
+			out = append(out, fresh)
+		}
+	}
+	slices.SortFunc(out, func(a, b Relaxation) int { return cmp.Or(cmp.Compare(a.Code, b.Code), cmp.Compare(a.Detail, b.Detail)) })
+	return out
+}
+
+// String is a short table for people, ending in a newline; the JSON form has all of it.
+func (d PlanDiff) String() string {
+	if d.IsZero() {
+		return "no difference\n"
+	}
+	var b strings.Builder
+	w := tabwriter.NewWriter(&b, 0, 8, 2, ' ', 0)
+	row := func(what string, before, after any, change string) {
+		fmt.Fprintf(w, "%s\t%v\t%v\t%s\n", what, before, after, change)
+	}
+	row("", "BEFORE", "AFTER", "CHANGE")
+	for _, x := range []struct {
+		what string
+		AmountChange
+	}{{"USD per hour", d.HourlyCost}, {"lower bound", d.LowerBound}} {
+		row(x.what, fmt.Sprintf("%.4f", x.Before), fmt.Sprintf("%.4f", x.After), fmt.Sprintf("%+.4f", x.After-x.Before))
+	}
+	for _, c := range d.Machines {
+		row(c.MachineKind.String(), c.Before, c.After, fmt.Sprintf("%+d", c.After-c.Before))
+	}
+	_ = w.Flush() // a strings.Builder takes everything
+	for _, list := range []struct {
+		what  string
+		moves []PodMove
+		route func(PodMove) string
+	}{
+		{"moved", d.Moved, func(m PodMove) string { return "from " + m.From.String() + " to " + m.To.String() }},
+		{"placed", d.Placed, func(m PodMove) string { return "on " + m.To.String() }},
+		{"unplaced", d.Unplaced, func(m PodMove) string { return "from " + m.From.String() }},
+		{"gone", d.Gone, func(m PodMove) string { return "from " + m.From.String() }},
+	} {
+		writeMoves(&b, list.what, list.moves, list.route)
+	}
+	for _, r := range d.GivenUp {
+		fmt.Fprintf(&b, "given up: %s %s: %s\n", r.Code, r.Detail, podNames(r.Pods))
+	}
+	for _, r := range d.Kept {
+		fmt.Fprintf(&b, "not given up any more: %s %s: %s\n", r.Code, r.Detail, podNames(r.Pods))
+	}
+	return b.String()
+}
+
+// writeMoves writes one line for each route, the routes in the order in which pods take them.
+func writeMoves(b *strings.Builder, what string, moves []PodMove, route func(PodMove) string) {
+	var routes []string
+	pods := map[string][]PodKey{}
+	for _, m := range moves {
+		r := route(m)
+		if pods[r] == nil {
+			routes = append(routes, r)
+		}
+		pods[r] = append(pods[r], m.Pod)
+	}
+	for _, r := range routes {
+		fmt.Fprintf(b, "%s %s: %s\n", what, r, podNames(pods[r]))
+	}
+}
+
+// podNames counts pods and names the first three.
+func podNames(keys []PodKey) string {
+	const named = 3
+	parts := make([]string, 0, named+1)
+	for _, k := range keys[:min(len(keys), named)] {
+		parts = append(parts, k.String())
+	}
+	if more := len(keys) - named; more > 0 {
+		parts = append(parts, fmt.Sprintf("and %d more", more))
+	}
+	return fmt.Sprintf("%d (%s)", len(keys), strings.Join(parts, ", "))
+}
