@@ -703,7 +703,7 @@ func TestExplanationsAreBounded(t *testing.T) {
 		types = append(types, machineType(fmt.Sprintf("t%d", i), float64(i+1), "cpu=4", "memory=16Gi"))
 	}
 	parts := []any{types}
-	for i := range 2000 {
+	for i := range 3000 {
 		parts = append(parts, pod(fmt.Sprintf("p%d", i), requests(fmt.Sprintf("cpu=%dm", 1000+i)), selector(zoneKey+"=c")))
 	}
 	plan := solveQuery(t, cluster(parts...), scheduling.Query{})
@@ -716,7 +716,7 @@ func TestExplanationsAreBounded(t *testing.T) {
 			missed++
 		}
 	}
-	if len(plan.Unschedulable) != 2000 || missed == 0 || missed == 2000 {
-		t.Errorf("%d pods refused, %d with a nearest miss: want 2000, and only some of them with one", len(plan.Unschedulable), missed)
+	if len(plan.Unschedulable) != 3000 || missed == 0 || missed == 3000 {
+		t.Errorf("%d pods refused, %d with a nearest miss: want 3000, and only some of them with one", len(plan.Unschedulable), missed)
 	}
 }
