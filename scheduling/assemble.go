@@ -198,6 +198,9 @@ func (t *Trial) leeway(mc *machine, loads []binding) (rows, slots bitset, claim 
 		claim = claim.Merge(t.stayKnown(mc, rows, slots))
 	}
 	m.keepProduct(p, mc, slots)
+	// The planned machine itself would do, whatever the labels that are not decided yet.
+	rows.set(int(mc.row))
+	slots.set(int(mc.slot))
 	return rows, slots, claim
 }
 
