@@ -56,6 +56,7 @@ func (x *explanations) explainer(class int32) *explainer {
 		roomy: map[*table]bitset{}, admitted: map[admission]bool{}, everyone: map[int32][]int32{},
 	}
 	out.s = t.m.shapes[out.c.shape]
+	out.demands = out.s.alternatives()
 	out.awaits = t.awaitsReservation(out.c)
 	out.mayAwait = t.options.Reserved == ReservedStrict && slices.ContainsFunc(t.m.pools, func(p *pool) bool {
 		return p.table != nil && len(p.table.catalog.reservations) > 0
@@ -93,8 +94,8 @@ func (x *explainer) pool(at int32, p *pool) (Reason, finding) {
 			len(p.table.catalog.types))}, finding{}
 	}
 	var questions []*question
-	for i, d := range x.demands() {
-		if q := x.ask(questionKey{at: at, demand: i}, func() (needs, *pool) { return d.both(), p }); q != nil {
+	for i, d := range x.demands {
+		if q := x.ask(questionKey{at: at, demand: i}, func() (needs, *pool) { return d.both(), p }); q != nil && len(questions) < maxDemands {
 			questions = append(questions, q)
 		}
 	}
@@ -109,21 +110,22 @@ type demand struct{ own, volumes needs }
 
 func (d demand) both() needs { return d.own.and(d.volumes) }
 
-// maxDemands bounds how many alternatives an explanation looks at.
+// maxDemands bounds how many alternatives that a pool accepts are looked at more closely, and for how many a cure is
+// looked for.
 const maxDemands = 16
 
-// demands are the alternatives for a new machine. Own needs and volumes may contradict each other.
-func (x *explainer) demands() []demand {
+// alternatives are all demands for a new machine. Own needs and volumes may contradict each other.
+func (s *shape) alternatives() []demand {
 	var out []demand
-	for _, own := range x.s.terms {
-		if x.s.volumes.alternatives == nil {
+	for _, own := range s.terms {
+		if s.volumes.alternatives == nil {
 			out = append(out, demand{own: own})
 		}
-		for _, a := range x.s.volumes.alternatives {
+		for _, a := range s.volumes.alternatives {
 			out = append(out, demand{own, needsOf(a)})
 		}
 	}
-	return out[:min(len(out), maxDemands)]
+	return out
 }
 
 // excluded is why the pool itself, whatever its machines, excludes all alternatives.
@@ -175,12 +177,15 @@ func (x *explainer) counted(at int32, p *pool, questions []*question) (Reason, f
 			portsOnly = portsOnly && v.rules[i].kind == kindExclusive
 		}
 	}
+	if v.newDomain {
+		r.Rules, portsOnly = append(r.Rules, newDomainRule), false
+	}
 	switch slices.Max(v.came) {
 	case checksPassed:
 		r.Code, r.Detail = ReasonNotPlaced, "it has a machine that would do for the pod alone, which the plan does not launch"
 	case checkTopology:
 		r.Code = ReasonTopology
-		if portsOnly {
+		if portsOnly && len(r.Rules) > 0 {
 			r.Code = ReasonHostPorts
 		}
 	case checkVariety:

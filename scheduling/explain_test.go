@@ -497,6 +497,34 @@ func TestNearestMissesAreTrue(t *testing.T) {
 	t.Logf("misses seen: %v", seen)
 }
 
+// SCH-156: no pod is refused for which a pool has a machine that each check passes, whatever rules its pods and those of
+// others state.
+func TestRefusedPodsHaveAReason(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		s := randomSnapshot(rt)
+		for _, p := range s.Pods {
+			if chance(rt, 5) {
+				ruleRandomly(rt, s, p)
+			}
+		}
+		m, err := scheduling.Compile(s)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		plan, err := m.Solve(t.Context(), scheduling.Query{})
+		if err != nil {
+			rt.Fatal(err)
+		}
+		for _, u := range plan.Unschedulable {
+			for _, r := range u.Reasons {
+				if r.Code == scheduling.ReasonNotPlaced || r.String() == "" {
+					rt.Fatalf("pod %s: %s", u.Pod, r)
+				}
+			}
+		}
+	})
+}
+
 // ruleRandomly gives the pods random labels and the waiting one a random rule.
 func ruleRandomly(t *rapid.T, s *scheduling.Snapshot, p *corev1.Pod) {
 	for i := range s.Nodes {
@@ -580,6 +608,22 @@ func TestRemovedCountsAndRules(t *testing.T) {
 			}
 			wantReason(t, p, "p", c.text)
 		})
+	}
+}
+
+// SCH-156: pods that share a volume which has yet to be made go where the first of them goes.
+func TestReasonOfASharedVolume(t *testing.T) {
+	s := cluster(pod("first", claiming("data"), selector(zoneKey+"=a"), func(p *corev1.Pod) { n := int32(9); p.Spec.Priority = &n }), pod("p", claiming("data"), selector(zoneKey+"=b")))
+	mode, class := storagev1.VolumeBindingWaitForFirstConsumer, "late"
+	s.StorageClasses = append(s.StorageClasses, &storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: class}, Provisioner: "csi.example.com", VolumeBindingMode: &mode})
+	pvc := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "data"}}
+	pvc.Spec.StorageClassName = &class
+	s.PersistentVolumeClaims = append(s.PersistentVolumeClaims, pvc)
+	plan := solveQuery(t, s, scheduling.Query{})
+	wantReason(t, plan, "p", `incompatible with nodepool "default", each machine that would hold it is kept out by the volume of claim default/data, which it shares with pods that have their places elsewhere`)
+	// A topology rule is checked after the labels, so that the nearest miss is to do without the volume.
+	if got, want := reasonsOf(t, plan, "p")[0].NearestMiss.String(), "would fit without the volume of claim default/data, which it shares with pods that have their places elsewhere"; got != want {
+		t.Errorf("nearest miss %q, want %q", got, want)
 	}
 }
 

@@ -89,6 +89,9 @@ func (x *explainer) nearest(at int32, p *pool, best finding) *NearestMiss {
 	return best.miss
 }
 
+// fewDemands are the first of the demands.
+func (x *explainer) fewDemands() []demand { return x.demands[:min(len(x.demands), maxDemands)] }
+
 // would reports whether a machine from fitting is nearer than the finding and passes the checks that fitting leaves out.
 func (x *explainer) would(best *finding, code MissCode, q *question, cand *candidate) bool {
 	return best.nearer(code, 0, cand.price) && x.keepsVariety(q, cand.row) && x.admits(q, cand, false)
@@ -96,7 +99,7 @@ func (x *explainer) would(best *finding, code MissCode, q *question, cand *candi
 
 func (x *explainer) tolerating(best *finding, at int32, p *pool) {
 	missing := intolerable(x.s.tolerations, p.taints)
-	for i, d := range x.demands() {
+	for i, d := range x.fewDemands() {
 		q := x.ask(questionKey{at: at, demand: i, code: MissToleration}, func() (needs, *pool) { return d.both(), p })
 		x.fitting(q, func(cand *candidate) {
 			if x.would(best, MissToleration, q, cand) {
@@ -192,7 +195,7 @@ func anyValue(*candidate, string) bool { return true }
 
 // withoutLabels lets off, key by key, what the pod itself asks of labels.
 func (x *explainer) withoutLabels(best *finding, at int32, p *pool) {
-	for i, d := range x.demands() {
+	for i, d := range x.fewDemands() {
 		for _, key := range d.own.keys() {
 			q := x.ask(questionKey{at: at, demand: i, code: MissLabel, key: key}, func() (needs, *pool) { return d.own.without(key).and(d.volumes), p })
 			x.labelled(q, key, anyValue).take(best, MissLabel, key)
@@ -213,7 +216,7 @@ func (x *explainer) withoutVolumes(best *finding, at int32, p *pool) {
 
 // withoutPoolNeeds lets off, key by key, what the pool asks of labels, or states a label that it lacks.
 func (x *explainer) withoutPoolNeeds(best *finding, at int32, p *pool) {
-	for i, d := range x.demands() {
+	for i, d := range x.fewDemands() {
 		both := d.both()
 		for _, key := range x.poolKeys(p, both) {
 			q := x.ask(questionKey{at: at, demand: i, code: MissNodePool, key: key}, func() (needs, *pool) {
@@ -314,7 +317,7 @@ func (x *explainer) holdsDaemons(q *question, cand *candidate, key, value string
 // withAllOfferings looks at the offerings that are not available now.
 func (x *explainer) withAllOfferings(best *finding, at int32, p *pool) {
 	prices, over := x.shutOfferings(p.table.catalog), x.factsOf(at).over
-	for i, d := range x.demands() {
+	for i, d := range x.fewDemands() {
 		q := x.ask(questionKey{at: at, demand: i}, func() (needs, *pool) { return d.both(), p })
 		if q == nil {
 			continue

@@ -154,8 +154,8 @@ func (x *explainer) countsWhoeverNotices(node int32) func(group int32) tally {
 				out.members += n
 			}
 		}
-		for _, p := range x.m.nodes[node].bound {
-			note(p.class, 1)
+		for _, class := range x.m.podsOn(node) {
+			note(class, 1)
 		}
 		for _, b := range x.t.placed {
 			if b.host == node {

@@ -60,6 +60,8 @@ type explainer struct {
 	m *Model
 	c *class
 	s *shape
+	// demands are the shape's alternatives for a new machine.
+	demands []demand
 	// awaits tells that the pod must not be placed but on a reservation; mayAwait that it might have to be if its demands
 	// were others.
 	awaits, mayAwait bool
@@ -72,6 +74,8 @@ type explainer struct {
 	admitted map[admission]bool
 	byWay    []verdict
 	wayOf    *question
+	// residents counts the DaemonSet pods of the candidate that is on trial.
+	residents int32
 	// everyone are, by spread group, its members by domain, on machines that the group takes no notice of as well.
 	everyone map[int32][]int32
 }
@@ -159,8 +163,9 @@ func (m *Model) maskOf(p *pool, r requirements.Requirement) mask {
 	return out
 }
 
-// ask finds the machines of the pool that meet the demand, resources aside; nil where the pool itself excludes it.
-// demand is called when the answer is not known yet; changed is the pool to ask instead, nil for the pool itself.
+// ask finds the machines of a pool that meet the demand, resources aside; nil where the pool itself excludes it. demand
+// is called when the answer is not known yet; it returns what to ask of which pool, the key's or a changed copy of it, or
+// nil for none.
 func (x *explainer) ask(key questionKey, demand func() (needs, *pool)) *question {
 	key.shape = x.c.shape
 	if q, ok := x.questions[key]; ok {

@@ -13,7 +13,9 @@ type survey struct {
 	// rules that concern the pod, and which of them refuse a machine that would do without rules.
 	rules    []rule
 	refusing []bool
-	ruled    map[ruleSite]bool
+	// newDomain: one that would do without rules brings a domain that must not come.
+	newDomain bool
+	ruled     map[ruleSite]bool
 }
 
 // walk looks at all machines that meet the question.
@@ -64,7 +66,10 @@ func (v *survey) way(q *question, cand *candidate, closed bool) check {
 	reservable := v.reservable(q, cand.slot, v.awaits)
 	switch {
 	case closed:
-		if size := v.limitShare(q, cand.row); reservable && v.isNearest(q, cand, MissLimits, size) {
+		if v.brief || !reservable {
+			return checkLimits
+		}
+		if size := v.limitShare(q, cand.row); v.isNearest(q, cand, MissLimits, size) {
 			miss := v.take(q, cand, MissLimits, size)
 			miss.Amounts = corev1.ResourceList{}
 			v.exceeded(q, cand.row, func(i int, over int64) {
@@ -143,17 +148,23 @@ func (v *survey) askRules(q *question, cand *candidate) {
 		return
 	}
 	v.ruled[site] = true
-	domains, of := v.cells.list[site.cell], v.countsOn(q, cand)
-	for i := range v.rules {
-		r := &v.rules[i]
-		if v.admitsAt(v.c.topology.alone(v.m, r), domains, of, false) {
-			continue
+	barred := v.t.breaksSpread(v.cells.list[site.cell])
+	v.newDomain = v.newDomain || barred
+	v.on(q, cand, func(h *hostState) {
+		for i := range v.rules {
+			r := &v.rules[i]
+			if v.admitsAt(v.c.topology.alone(v.m, r), h.domains, h.of, false) {
+				continue
+			}
+			v.refusing[i] = true
+			if barred {
+				continue
+			}
+			if miss := v.unruled(&v.best, r, h.domains, h.of, cand.price); miss != nil {
+				miss.Machine = v.option(q, cand)
+			}
 		}
-		v.refusing[i] = true
-		if miss := v.unruled(&v.best, r, domains, of, cand.price); miss != nil {
-			miss.Machine = v.option(q, cand)
-		}
-	}
+	})
 }
 
 func (v *survey) removed() Removed {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/drawknife/drawknife/api/requirements"
 )
 
 // rule is what people take for one topology rule: a constraint that the pod states, the anti-affinity of pods that have
@@ -83,7 +85,7 @@ func (o *ownership) alone(m *Model, r *rule) *ownership {
 // admits reports whether the rules allow the pod on the candidate; loosely for machines that could not be bought when
 // the plan was made: see spreadsLoosely.
 func (x *explainer) admits(q *question, cand *candidate, loosely bool) bool {
-	if x.c.topology == nil {
+	if x.t.topology == nil {
 		return true
 	}
 	known := x.verdictOn(q, cand)
@@ -93,7 +95,10 @@ func (x *explainer) admits(q *question, cand *candidate, loosely bool) bool {
 	a := admission{q, ruleSite{x.cellOf(q, cand), q.p.table.rows[cand.row].resident, loosely || q.changed}}
 	ok, met := x.admitted[a]
 	if !met {
-		ok = x.admitsAt(x.c.topology, x.cells.list[a.site.cell], x.countsOn(q, cand), a.site.loosely)
+		ok = !x.t.breaksSpread(x.cells.list[a.site.cell])
+		if o := x.c.topology; ok && o != nil {
+			x.on(q, cand, func(h *hostState) { ok = x.admitsAt(o, h.domains, h.of, a.site.loosely) })
+		}
 		x.admitted[a] = ok
 	}
 	if known != nil && !loosely {
@@ -103,6 +108,35 @@ func (x *explainer) admits(q *question, cand *candidate, loosely bool) bool {
 		}
 	}
 	return ok
+}
+
+// on makes the candidate a machine of the trial for a moment, with the DaemonSet pods that come with it.
+func (x *explainer) on(q *question, cand *candidate, look func(*hostState)) {
+	s := x.t.topology
+	label := func(key string) string { return x.labelOn(q, cand, key) }
+	if q.p == x.m.pools[q.at] {
+		label = func(key string) string {
+			return x.m.machineLabel(q.at, cand.row, cand.slot, &q.assigned[cand.assign], key)
+		}
+	}
+	labels := map[string]string{}
+	for key := range x.m.askedKeys {
+		if value := label(key); value != "" {
+			labels[key] = value
+		}
+	}
+	host := s.addHost(label, requirements.FromLabels(labels), q.p.taints)
+	residents := q.p.table.rows[cand.row].residents
+	for _, class := range residents {
+		s.place(x.m.classes[class].topology, host, 1)
+	}
+	x.residents = int32(len(residents))
+	look(&s.hosts[host])
+	x.residents = 0
+	for _, class := range residents {
+		s.place(x.m.classes[class].topology, host, -1)
+	}
+	s.dropHost()
 }
 
 // verdictOn is what is known of the candidate by the way to buy it; nil where that does not decide.
@@ -115,13 +149,6 @@ func (x *explainer) verdictOn(q *question, cand *candidate) *verdict {
 		x.wayOf, x.byWay = q, make([]verdict, slots*len(q.assigned))
 	}
 	return &x.byWay[cand.assign*slots+cand.slot]
-}
-
-// countsOn are the counts on the candidate as it starts.
-func (x *explainer) countsOn(q *question, cand *candidate) func(group int32) tally {
-	sk := newSketch(x.m)
-	x.m.addResidents(sk, q.at, int32(cand.row))
-	return sk.of
 }
 
 // admitsAt reports whether a pod with the stake may go on a machine in the domains with the counts.
@@ -146,7 +173,7 @@ func (x *explainer) spreadsLoosely(o *ownership, domains []int32) bool {
 			continue
 		}
 		d := domains[group.at]
-		if d == noDomain || countAt(x.membersOf(g), d)+1 > group.maxSkew {
+		if d == noDomain || countAt(x.membersOf(g), d)+x.residents+1 > group.maxSkew {
 			return false
 		}
 	}
@@ -177,8 +204,8 @@ func (x *explainer) membersOf(g int32) []int32 {
 		if t.topology.hosts[i].gone {
 			continue
 		}
-		for _, p := range m.nodes[i].bound {
-			note(p.class, int32(i), 1)
+		for _, class := range m.podsOn(int32(i)) {
+			note(class, int32(i), 1)
 		}
 	}
 	for _, b := range t.placed {
@@ -191,6 +218,19 @@ func (x *explainer) membersOf(g int32) []int32 {
 		}
 	}
 	x.everyone[g] = out
+	return out
+}
+
+// podsOn are the classes of the pods that a machine of the snapshot has, and of the DaemonSet pods that it will have.
+func (m *Model) podsOn(node int32) []int32 {
+	n := &m.nodes[node]
+	var out []int32
+	for _, p := range n.bound {
+		out = append(out, p.class)
+	}
+	for _, d := range m.missingDaemons(n) {
+		out = append(out, m.daemonSets[d].class)
+	}
 	return out
 }
 
@@ -241,8 +281,14 @@ func (x *explainer) words(r *rule) string {
 		}
 		return text + ", which have their places elsewhere"
 	}
+	if r.kind == kindTogether {
+		return "the volume of claim " + group.claim.id + ", which it shares with pods that have their places elsewhere"
+	}
 	return "host port " + group.key[:strings.LastIndexByte(group.key, '/')] + ", which is taken"
 }
+
+// newDomainRule says why a machine can't be bought where no other is.
+const newDomainRule = "topology spread of pods that have a place, which does not reckon with a machine in another domain"
 
 // who says which pods the group counts.
 func (g *topologyGroup) who() string {
