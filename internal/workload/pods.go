@@ -27,7 +27,7 @@ const (
 	LabelCapacityType = "karpenter.sh/capacity-type"
 )
 
-func rng(stream uint64) *rand.Rand { return rand.New(rand.NewPCG(Seed, stream)) }
+func rng(seed, stream uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, stream)) }
 
 // Homogeneous is n identical pods, 1 cpu and 2Gi.
 func Homogeneous(n int) []Pod {
@@ -53,8 +53,10 @@ func shapes(r *rand.Rand) [][2]int64 {
 }
 
 // Deployments is n pods dealt round-robin to 50 deployments, each with its own shape and label.
-func Deployments(n int) []Pod {
-	sh := shapes(rng(1))
+func Deployments(n int) []Pod { return deployments(n, Seed) }
+
+func deployments(n int, seed uint64) []Pod {
+	sh := shapes(rng(seed, 1))
 	out := make([]Pod, n)
 	for i := range out {
 		d := i % 50
@@ -65,8 +67,10 @@ func Deployments(n int) []Pod {
 
 // Constrained is like Deployments, with d%3==0 zonal spread, d%3==1 hostname anti-affinity to itself,
 // d%3==2 a nodeSelector on (by d/3%3) one zone, one arch, or one capacity type.
-func Constrained(n int) []Pod {
-	out := Deployments(n)
+func Constrained(n int) []Pod { return constrained(n, Seed) }
+
+func constrained(n int, seed uint64) []Pod {
+	out := deployments(n, seed)
 	for i := range out {
 		d := i % 50
 		switch d % 3 {
@@ -90,8 +94,10 @@ func Constrained(n int) []Pod {
 }
 
 // Diverse is n pods, cpu log-uniform in [50m,4000m], memory log-uniform in [64Mi,16384Mi], no constraints.
-func Diverse(n int) []Pod {
-	r := rng(2)
+func Diverse(n int) []Pod { return diverse(n, Seed) }
+
+func diverse(n int, seed uint64) []Pod {
+	r := rng(seed, 2)
 	lu := func(lo, hi float64) int64 {
 		return int64(math.Exp(math.Log(lo) + r.Float64()*(math.Log(hi)-math.Log(lo))))
 	}
@@ -115,9 +121,11 @@ type Node struct {
 
 // Existing makes n nodes filled with deployment-shaped pods until `fill` of the node's cpu or memory is used.
 // Types: cheap amd64/arm64 c, m, r of 8 or 16 vCPU. Zone round-robin, every second node spot.
-func Existing(cat []*Type, n int, fill float64) []Node {
-	r := rng(3)
-	sh := shapes(rng(1))
+func Existing(cat []*Type, n int, fill float64) []Node { return existing(cat, n, fill, Seed) }
+
+func existing(cat []*Type, n int, fill float64, seed uint64) []Node {
+	r := rng(seed, 3)
+	sh := shapes(rng(seed, 1))
 	var pick []*Type
 	for _, t := range cat {
 		if (t.VCPU == 8 || t.VCPU == 16) && len(t.Family) == 3 && (t.Category == "c" || t.Category == "m" || t.Category == "r") {

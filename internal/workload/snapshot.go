@@ -19,12 +19,7 @@ const PoolName = "default"
 
 // Snapshot turns a workload into the scheduler's input.
 func Snapshot(catalog []*Type, pods []Pod, nodes []Node) *scheduling.Snapshot {
-	s := &scheduling.Snapshot{
-		Time:       time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC),
-		Vocabulary: requirements.CoreVocabulary(),
-		Catalogs:   map[string][]*cloudprovider.InstanceType{PoolName: InstanceTypes(catalog)},
-		NodePools:  []scheduling.NodePool{{Key: v1.NewPoolKey(PoolName), Object: pool(), Catalog: PoolName}},
-	}
+	s := snapshot(InstanceTypes(catalog))
 	for i := range pods {
 		s.Pods = append(s.Pods, object(&pods[i]))
 	}
@@ -34,9 +29,20 @@ func Snapshot(catalog []*Type, pods []Pod, nodes []Node) *scheduling.Snapshot {
 	return s
 }
 
+// snapshot has the pool and its instance types, and nothing to place yet.
+func snapshot(types []*cloudprovider.InstanceType) *scheduling.Snapshot {
+	return &scheduling.Snapshot{
+		Time:       time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC),
+		Vocabulary: requirements.CoreVocabulary(),
+		Catalogs:   map[string][]*cloudprovider.InstanceType{PoolName: types},
+		NodePools:  []scheduling.NodePool{{Key: v1.NewPoolKey(PoolName), Object: pool(), Catalog: PoolName}},
+	}
+}
+
 func pool() *v1.NodePool {
 	p := &v1.NodePool{}
 	p.Name = PoolName
+	p.Spec.Template.Spec.NodeClassRef = v1.NodeClassReference{Group: "workload.drawknife.dev", Kind: "NodeClass", Name: "default"}
 	p.Spec.Template.Spec.Requirements = []v1.NodeSelectorRequirementWithMinValues{
 		{Key: corev1.LabelOSStable, Operator: corev1.NodeSelectorOpIn, Values: []string{"linux"}},
 		{Key: LabelArch, Operator: corev1.NodeSelectorOpIn, Values: []string{"amd64", "arm64"}},
@@ -136,20 +142,27 @@ func machine(n *Node) scheduling.Node {
 }
 
 // Named returns a scenario's snapshot: a (identical pods), b (50 deployments), c (constrained mix), d (all different),
-// e (2,000 nodes 60 % full and b's pods). Anything else is nil.
-func Named(name string, pods int) *scheduling.Snapshot {
+// e (2,000 nodes 60 % full and b's pods), f (Mixed), g (Preferring). Anything else is nil.
+func Named(name string, pods int) *scheduling.Snapshot { return Seeded(name, pods, Seed) }
+
+// Seeded is Named with another seed. The pods of a don't depend on it.
+func Seeded(name string, pods int, seed uint64) *scheduling.Snapshot {
 	catalog := Catalog()
 	switch strings.ToLower(name) {
 	case "a":
 		return Snapshot(catalog, Homogeneous(pods), nil)
 	case "b":
-		return Snapshot(catalog, Deployments(pods), nil)
+		return Snapshot(catalog, deployments(pods, seed), nil)
 	case "c":
-		return Snapshot(catalog, Constrained(pods), nil)
+		return Snapshot(catalog, constrained(pods, seed), nil)
 	case "d":
-		return Snapshot(catalog, Diverse(pods), nil)
+		return Snapshot(catalog, diverse(pods, seed), nil)
 	case "e":
-		return Snapshot(catalog, Deployments(pods), Existing(catalog, 2000, 0.60))
+		return Snapshot(catalog, deployments(pods, seed), existing(catalog, 2000, 0.60, seed))
+	case "f":
+		return Mixed(pods, seed)
+	case "g":
+		return Preferring(pods, seed)
 	}
 	return nil
 }
