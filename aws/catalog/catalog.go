@@ -3,9 +3,11 @@ package catalog
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"sort"
+	"strings"
 )
 
 // Schema is the value of "schema" in a catalogue file of the shape this package reads.
@@ -79,4 +81,19 @@ func (c *Catalog) OnDemandSource(t *Type) string {
 // SpotSource says where the type's spot prices come from, for people; empty when that is unknown.
 func (c *Catalog) SpotSource(t *Type) string {
 	return c.Sources[cmp.Or(t.SpotFrom, defaultSpotSource)]
+}
+
+// Family yields the types that share the part of the name before the dot with the named one, itself included, in the
+// order of their names. They point into the catalogue: they are not to be changed.
+func (c *Catalog) Family(name string) iter.Seq[*Type] {
+	family, _, _ := strings.Cut(name, ".")
+	family += "."
+	return func(yield func(*Type) bool) {
+		i := sort.Search(len(c.Types), func(i int) bool { return c.Types[i].Name >= family })
+		for ; i < len(c.Types) && strings.HasPrefix(c.Types[i].Name, family); i++ {
+			if !yield(&c.Types[i]) {
+				return
+			}
+		}
+	}
 }

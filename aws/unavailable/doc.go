@@ -1,0 +1,22 @@
+// Package unavailable remembers which offerings EC2 had no room for, so that planners leave them alone for a while.
+//
+//	memory := unavailable.New(unavailable.Options{})
+//	effect := memory.Observe(unavailable.Failure{
+//		Code: "InsufficientInstanceCapacity", CapacityType: "spot", InstanceType: "m5.large", Zone: "us-east-1a",
+//	})
+//	_, closed := memory.Snapshot().Closed(effect.Keys[0], nil)
+//
+// What a failure teaches is a pure function, [Judge]: an offering, a capacity type, a subnet, a quota or a reservation
+// is closed (AWI-099 to AWI-105). How long is the [Memory]'s business (OPP-10):
+//
+//   - The first mark of a thing lasts [DefaultFirst], each further one twice as long as the one before, up to
+//     [DefaultLongest], all with a jitter that follows from a seed. Marks of things that were closed at once thus don't
+//     open at once.
+//   - When a mark has run out, the thing is on probation: one launch may try it at a time (see [Memory.Begin]), and
+//     it looks closed to everybody else until that launch has ended. Success forgets it, failure marks it anew.
+//   - Larger sizes of a family that had no room for a smaller one go on probation too, without being closed.
+//   - A vCPU quota closes all types of its class that have at least as many vCPUs as the one that was refused.
+//
+// Readers take a [Snapshot], which never changes and is the same pointer for as long as nothing changed. All of it is
+// deterministic: the same calls at the same times of the injected clock give the same answers.
+package unavailable

@@ -1,0 +1,111 @@
+package unavailable
+
+import "strings"
+
+// Codes of EC2 that say something about capacity (AWI-101).
+const (
+	codeInsufficientCapacity  = "InsufficientInstanceCapacity"
+	codeSpotCount             = "MaxSpotInstanceCountExceeded"
+	codeVCPULimit             = "VcpuLimitExceeded"
+	codeUnfulfillable         = "UnfulfillableCapacity"
+	codeUnsupported           = "Unsupported"
+	codeNoAddresses           = "InsufficientFreeAddressesInSubnet"
+	codeFleetCount            = "MaxFleetCountExceeded"
+	codeReservationCapacity   = "ReservationCapacityExceeded"
+	codeSpotServiceLinkedRole = "AuthFailure.ServiceLinkedRoleCreationNotPermitted"
+)
+
+// spreadLimit is in the message of a launch that a spread placement group has no room for: at most seven instances a
+// zone, of whatever type.
+const spreadLimit = "limit of instances in this spread placement group"
+
+// Failure is one error of a launch, as EC2 reported it, with what the launch was of.
+type Failure struct {
+	// Code and Message are EC2's own.
+	Code, Message string
+	// CapacityType of the launch: "on-demand", "spot" or "reserved".
+	CapacityType string
+	// InstanceType, Zone and SubnetID of the override that the error is about. Zone is the name.
+	InstanceType, Zone, SubnetID string
+	// GroupID and Partition of the placement group the launch was for; empty and 0 without one.
+	GroupID   string
+	Partition int32
+	// ReservationID of the override, when the launch was reserved.
+	ReservationID string
+}
+
+// Effect is what a failure teaches.
+type Effect struct {
+	// Keys of offerings that have no room.
+	Keys []Key
+	// CapacityTypes that can't be had at all.
+	CapacityTypes []string
+	// Subnets without free addresses.
+	Subnets []string
+	// Reservations that are full.
+	Reservations []string
+	// Quotas that are used up, for types of at least so many vCPUs as InstanceType has.
+	Quotas []QuotaHit
+}
+
+// QuotaHit is a quota that a launch of an instance type ran into.
+type QuotaHit struct {
+	Quota
+	// InstanceType that was refused.
+	InstanceType string
+}
+
+// Empty reports whether the failure taught nothing about capacity.
+func (e Effect) Empty() bool {
+	return len(e.Keys)+len(e.CapacityTypes)+len(e.Subnets)+len(e.Reservations)+len(e.Quotas) == 0
+}
+
+// IsCapacityCode reports whether an error code of EC2 says that there is no room, for whatever reason.
+func IsCapacityCode(code string) bool {
+	switch code {
+	case codeInsufficientCapacity, codeSpotCount, codeVCPULimit, codeUnfulfillable, codeUnsupported, codeNoAddresses,
+		codeFleetCount, codeReservationCapacity:
+		return true
+	}
+	return false
+}
+
+// Judge says what a failure teaches (AWI-101); nothing, when its code is not about capacity (AWI-103).
+func Judge(f Failure) Effect {
+	var e Effect
+	reserved := f.CapacityType == "reserved"
+	switch {
+	case f.Code == codeSpotServiceLinkedRole:
+		if !reserved {
+			e.CapacityTypes = []string{"spot"}
+		}
+		return e
+	case f.GroupID != "" && strings.Contains(f.Message, spreadLimit):
+		// The limit is of the group's machines in that zone, whatever their type and however they are bought.
+		e.Keys = []Key{{Zone: f.Zone, GroupID: f.GroupID}}
+		return e
+	case !IsCapacityCode(f.Code):
+		return e
+	}
+	if f.Code == codeNoAddresses && f.SubnetID != "" {
+		// Nothing is wrong with the type: classes with other subnets in that zone can have it.
+		e.Subnets = []string{f.SubnetID}
+		return e
+	}
+	if reserved {
+		if f.ReservationID != "" {
+			e.Reservations = []string{f.ReservationID}
+		}
+		return e
+	}
+	if f.InstanceType != "" && f.Zone != "" {
+		e.Keys = []Key{{
+			CapacityType: f.CapacityType, InstanceType: f.InstanceType, Zone: f.Zone, GroupID: f.GroupID, Partition: f.Partition,
+		}}
+	}
+	// EC2 counts vCPUs for spot as well; "MaxSpotInstanceCountExceeded" is the older name of that limit.
+	if class := QuotaClass(f.InstanceType); class != "" && (f.Code == codeVCPULimit || f.Code == codeSpotCount) {
+		e.Quotas = []QuotaHit{{Quota: Quota{CapacityType: f.CapacityType, Class: class}, InstanceType: f.InstanceType}}
+	}
+	return e
+}

@@ -1,0 +1,73 @@
+package unavailable
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+)
+
+// Key names an offering as launches do: by capacity type, instance type and zone, and within a placement group by
+// group and partition (AWI-099). One without capacity type and instance type stands for all of a group's machines in
+// the zone. It is comparable.
+type Key struct {
+	// CapacityType is "on-demand" or "spot".
+	CapacityType string
+	// InstanceType such as "m5.large".
+	InstanceType string
+	// Zone is the zone's name (AWI-105).
+	Zone string
+	// GroupID is the placement group that the launch was for; empty outside of groups.
+	GroupID string
+	// Partition of that group, from 1; 0 when the launch named none.
+	Partition int32
+}
+
+// String is "capacityType:type:zone", with the group and the partition after it if there are any.
+func (k Key) String() string {
+	s := k.CapacityType + ":" + k.InstanceType + ":" + k.Zone
+	if k.GroupID != "" {
+		s += ":" + k.GroupID
+	}
+	if k.Partition != 0 {
+		s += fmt.Sprintf(":%d", k.Partition)
+	}
+	return s
+}
+
+// Compare orders keys by capacity type, instance type, zone, group and partition.
+func (k Key) Compare(o Key) int {
+	return cmp.Or(
+		strings.Compare(k.CapacityType, o.CapacityType),
+		strings.Compare(k.InstanceType, o.InstanceType),
+		strings.Compare(k.Zone, o.Zone),
+		strings.Compare(k.GroupID, o.GroupID),
+		cmp.Compare(k.Partition, o.Partition),
+	)
+}
+
+// Quota names a limit on the vCPUs that an account runs of a class of types.
+type Quota struct {
+	// CapacityType is "on-demand" or "spot": the limits are apart.
+	CapacityType string
+	// Class of the types, as QuotaClass gives it.
+	Class string
+}
+
+// QuotaClass is the class of types that an EC2 vCPU quota is about: "standard" for the A, C, D, H, I, M, R, T and Z
+// families, "g" for G and VT together, "u" for the high-memory types, and the family's own letters for the others: "f",
+// "p", "x", "dl", "inf", "trn", "hpc". Source: the quotas of "Running On-Demand … instances" in the EC2 user guide.
+// Empty for a name that is not an instance type's.
+func QuotaClass(instanceType string) string {
+	letters := strings.IndexFunc(instanceType, func(r rune) bool { return r < 'a' || r > 'z' })
+	if letters <= 0 {
+		return ""
+	}
+	switch family := instanceType[:letters]; family {
+	case "a", "c", "d", "h", "i", "im", "is", "m", "r", "t", "z":
+		return "standard"
+	case "g", "gr", "vt":
+		return "g"
+	default:
+		return family
+	}
+}

@@ -1,0 +1,153 @@
+package unavailable
+
+import (
+	"hash/fnv"
+	"math"
+	"time"
+)
+
+// record is what is known of one thing that had no room.
+type record struct {
+	strikes int       // marks, without a success between them
+	until   time.Time // closed before, on probation afterwards
+	forget  time.Time // not known any more afterwards
+	probe   time.Time // when the launch that tries it began; zero without one
+}
+
+// ledger holds the records of one kind of thing.
+type ledger[K comparable] struct {
+	options *Options
+	name    func(K) string
+	records map[K]*record
+}
+
+// mark closes a thing, for longer each time. Marks that come while it is closed renew its lifetime without making it
+// longer: they are of launches that were under way together.
+func (l *ledger[K]) mark(key K, now time.Time) {
+	r := l.get(key)
+	if !now.Before(r.forget) {
+		*r = record{}
+	}
+	if r.strikes == 0 || !now.Before(r.until) {
+		r.strikes++
+	}
+	lifetime := l.lifetime(key, r.strikes)
+	r.until = now.Add(lifetime)
+	// What was learnt outlives the mark by its own length, so that a thing that is out of stock again soon is known.
+	r.forget = r.until.Add(lifetime)
+	r.probe = time.Time{}
+}
+
+// suspect puts a thing that nothing is known of on probation.
+func (l *ledger[K]) suspect(key K, now time.Time) {
+	r := l.get(key)
+	if forget := now.Add(l.options.First); r.forget.Before(forget) {
+		r.forget = forget
+	}
+	if r.until.IsZero() {
+		r.until = now
+	}
+}
+
+func (l *ledger[K]) get(key K) *record {
+	r, ok := l.records[key]
+	if !ok {
+		if l.records == nil {
+			l.records = map[K]*record{}
+		}
+		r = &record{}
+		l.records[key] = r
+	}
+	return r
+}
+
+func (l *ledger[K]) has(key K) bool {
+	_, ok := l.records[key]
+	return ok
+}
+
+// lifetime doubles with each strike up to the longest, give or take the jitter.
+func (l *ledger[K]) lifetime(key K, strikes int) time.Duration {
+	grown := float64(l.options.First) * math.Pow(2, float64(min(strikes, 64)-1))
+	capped := min(grown, float64(l.options.Longest))
+	return time.Duration(capped * (1 + l.options.Jitter*l.chance(key, strikes)))
+}
+
+// chance is a number from -1 to 1 that the seed, the thing and the strike decide, so that the order of calls does not.
+func (l *ledger[K]) chance(key K, strikes int) float64 {
+	h := fnv.New64a()
+	for _, n := range [...]uint64{l.options.Seed, uint64(strikes)} {
+		var word [8]byte
+		for i := range word {
+			word[i] = byte(n >> (8 * i))
+		}
+		h.Write(word[:])
+	}
+	h.Write([]byte(l.name(key)))
+	// Its low bits vary more than its high ones between short texts.
+	return float64(h.Sum64()&(1<<32-1))/(1<<31) - 1
+}
+
+func (r *record) closedAt(now time.Time, timeout time.Duration) bool {
+	return now.Before(r.until) || !r.probe.IsZero() && now.Before(r.probe.Add(timeout))
+}
+
+// closedAt reports whether a thing is closed, or being tried by a launch.
+func (l *ledger[K]) closedAt(key K, now time.Time) bool {
+	r, ok := l.records[key]
+	return ok && r.closedAt(now, l.options.ProbeTimeout)
+}
+
+// probe gives a thing on probation to a launch; false when it is not on probation.
+func (l *ledger[K]) probe(key K, now time.Time) bool {
+	r, ok := l.records[key]
+	if !ok || !now.Before(r.forget) || r.closedAt(now, l.options.ProbeTimeout) {
+		return false
+	}
+	r.probe = now
+	return true
+}
+
+// release takes a thing from the launch that tried it; true when that changed anything.
+func (l *ledger[K]) release(key K) bool {
+	r, ok := l.records[key]
+	if !ok || r.probe.IsZero() {
+		return false
+	}
+	r.probe = time.Time{}
+	return true
+}
+
+// forgive forgets a thing that gave an instance; not one that was marked since it was asked for.
+func (l *ledger[K]) forgive(key K, now time.Time) bool {
+	r, ok := l.records[key]
+	if !ok || now.Before(r.until) {
+		return false
+	}
+	delete(l.records, key)
+	return true
+}
+
+// closed are the things that are closed now. It forgets what is long past, and lowers until, if it is later or zero, to
+// the time at which the answer will be another.
+func (l *ledger[K]) closed(now time.Time, until *time.Time) map[K]struct{} {
+	out := map[K]struct{}{}
+	for key, r := range l.records {
+		if !now.Before(r.forget) && !r.closedAt(now, l.options.ProbeTimeout) {
+			delete(l.records, key)
+			continue
+		}
+		if !r.closedAt(now, l.options.ProbeTimeout) {
+			continue
+		}
+		out[key] = struct{}{}
+		opens := r.until
+		if !now.Before(r.until) {
+			opens = r.probe.Add(l.options.ProbeTimeout)
+		}
+		if until.IsZero() || opens.Before(*until) {
+			*until = opens
+		}
+	}
+	return out
+}

@@ -1,0 +1,208 @@
+package unavailable
+
+import (
+	"maps"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Memory remembers what has no room. It is safe for concurrent use; its lock is held for moments, never while a call is
+// under way. Make one with New.
+type Memory struct {
+	options Options
+	current atomic.Pointer[Snapshot]
+
+	mu            sync.Mutex
+	keys          ledger[Key]
+	capacityTypes ledger[string]
+	subnets       ledger[string]
+	quotas        ledger[Quota]
+	lowest        map[Quota]int64 // vCPUs from which on a quota's types are closed
+}
+
+// New makes an empty memory.
+func New(o Options) *Memory {
+	m := &Memory{options: o.withDefaults()}
+	m.reset()
+	return m
+}
+
+func (m *Memory) reset() {
+	m.keys = ledger[Key]{options: &m.options, name: Key.String}
+	m.capacityTypes = ledger[string]{options: &m.options, name: func(s string) string { return "capacity type " + s }}
+	m.subnets = ledger[string]{options: &m.options, name: func(s string) string { return s }}
+	m.quotas = ledger[Quota]{options: &m.options, name: func(q Quota) string { return q.CapacityType + " quota " + q.Class }}
+	m.lowest = map[Quota]int64{}
+	m.current.Store(nil)
+}
+
+// Flush forgets everything.
+func (m *Memory) Flush() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.reset()
+}
+
+// Observe judges failures of launches and remembers what they teach. It is called for every error of an answer, also
+// when there was an instance in it (AWI-102). The effects are returned in the order of the failures: what they say of
+// reservations and of subnets' addresses is for others to act upon.
+func (m *Memory) Observe(failures ...Failure) []Effect {
+	effects := make([]Effect, len(failures))
+	var suspects []Key
+	for i, f := range failures {
+		effects[i] = Judge(f)
+		if f.Code == codeInsufficientCapacity {
+			suspects = append(suspects, m.suspects(effects[i].Keys)...)
+		}
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	now := m.options.Now()
+	changed := false
+	for _, e := range effects {
+		changed = changed || !e.Empty()
+		for _, key := range e.Keys {
+			m.keys.mark(key, now)
+		}
+		for _, capacityType := range e.CapacityTypes {
+			m.capacityTypes.mark(capacityType, now)
+		}
+		for _, subnet := range e.Subnets {
+			m.subnets.mark(subnet, now)
+		}
+		for _, hit := range e.Quotas {
+			m.quotaHit(hit, now)
+		}
+	}
+	for _, key := range suspects {
+		m.keys.suspect(key, now)
+	}
+	if changed {
+		m.current.Store(nil)
+	}
+	return effects
+}
+
+// suspects are the neighbours of what is out of stock.
+func (m *Memory) suspects(keys []Key) []Key {
+	if m.options.Neighbours == nil {
+		return nil
+	}
+	var out []Key
+	for _, key := range keys {
+		for _, name := range m.options.Neighbours(key.InstanceType) {
+			neighbour := key
+			neighbour.InstanceType = name
+			out = append(out, neighbour)
+		}
+	}
+	return out
+}
+
+// quotaHit closes a quota's types from the smallest one on that was refused while it was closed.
+func (m *Memory) quotaHit(hit QuotaHit, now time.Time) {
+	var vcpus int64
+	if m.options.VCPUs != nil {
+		vcpus = m.options.VCPUs(hit.InstanceType)
+	}
+	if known, ok := m.lowest[hit.Quota]; ok && m.quotas.closedAt(hit.Quota, now) {
+		vcpus = min(vcpus, known)
+	}
+	m.lowest[hit.Quota] = vcpus
+	m.quotas.mark(hit.Quota, now)
+}
+
+// Mark closes an offering for another reason than a failed launch: a spot interruption notice, for instance.
+func (m *Memory) Mark(keys ...Key) {
+	if len(keys) == 0 {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	now := m.options.Now()
+	for _, key := range keys {
+		m.keys.mark(key, now)
+	}
+	m.current.Store(nil)
+}
+
+// Snapshot is what has no room now. It is the same pointer for as long as nothing changes. Everything marked by a call
+// that returned before this one is in it.
+func (m *Memory) Snapshot() *Snapshot {
+	now := m.options.Now()
+	if s := m.current.Load(); s != nil && s.holds(now) {
+		return s
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if s := m.current.Load(); s != nil && s.holds(now) {
+		return s
+	}
+	s := &Snapshot{from: now}
+	s.keys = m.keys.closed(now, &s.until)
+	s.capacityTypes = m.capacityTypes.closed(now, &s.until)
+	s.subnets = m.subnets.closed(now, &s.until)
+	s.quotas = make(map[Quota]int64)
+	for quota := range m.quotas.closed(now, &s.until) {
+		s.quotas[quota] = m.lowest[quota]
+	}
+	maps.DeleteFunc(m.lowest, func(q Quota, _ int64) bool { return !m.quotas.has(q) })
+	m.current.Store(s)
+	return s
+}
+
+// Attempt is a launch that is under way. Make one with Begin and end it with End.
+type Attempt struct {
+	memory *Memory
+	probes []Key
+	closed []Key
+	once   sync.Once
+}
+
+// Begin is called by a launch with the offerings it is about to ask for. Those on probation become this launch's to
+// try: until it has ended they look closed to all others. Closed tells which of the offerings the launch had better
+// leave out, because another launch is trying them or because they were closed meanwhile.
+func (m *Memory) Begin(keys ...Key) *Attempt {
+	a := &Attempt{memory: m}
+	s := m.Snapshot()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	now := m.options.Now()
+	for _, key := range keys {
+		if _, closed := s.Closed(key, nil); closed || m.keys.closedAt(key, now) {
+			a.closed = append(a.closed, key)
+		} else if m.keys.probe(key, now) {
+			a.probes = append(a.probes, key)
+		}
+	}
+	if len(a.probes) > 0 {
+		m.current.Store(nil)
+	}
+	return a
+}
+
+// Closed are the offerings of Begin that the launch had better leave out, in their order.
+func (a *Attempt) Closed() []Key { return slices.Clone(a.closed) }
+
+// End ends the attempt. Offerings that gave an instance are forgotten, those that were marked meanwhile stay so, and
+// the others on probation wait for the next launch. Only the first call counts.
+func (a *Attempt) End(launched ...Key) {
+	a.once.Do(func() {
+		m := a.memory
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		now := m.options.Now()
+		changed := false
+		for _, key := range a.probes {
+			changed = m.keys.release(key) || changed
+		}
+		for _, key := range launched {
+			changed = m.keys.forgive(key, now) || changed
+		}
+		if changed {
+			m.current.Store(nil)
+		}
+	})
+}

@@ -1,0 +1,107 @@
+package unavailable
+
+import (
+	"maps"
+	"slices"
+	"time"
+)
+
+// Snapshot is what has no room at one time. It never changes; nil is an empty one.
+type Snapshot struct {
+	from, until   time.Time // until: when it is out of date; zero means never
+	keys          map[Key]struct{}
+	capacityTypes map[string]struct{}
+	subnets       map[string]struct{}
+	quotas        map[Quota]int64
+}
+
+// holds reports whether the snapshot is what the memory would say at that time, if nothing was marked meanwhile. A
+// clock that was set back makes a new one.
+func (s *Snapshot) holds(now time.Time) bool {
+	return !now.Before(s.from) && (s.until.IsZero() || now.Before(s.until))
+}
+
+// Reasons for which an offering is closed.
+const (
+	// ReasonOffering: EC2 had no room for it.
+	ReasonOffering = "out of stock"
+	// ReasonGroup: its placement group, or partition, had no room for it.
+	ReasonGroup = "out of stock in the placement group"
+	// ReasonCapacityType: its capacity type can't be had.
+	ReasonCapacityType = "capacity type can't be had"
+	// ReasonSubnets: no subnet of the class has free addresses in its zone.
+	ReasonSubnets = "no free addresses in the zone's subnets"
+	// ReasonQuota: the vCPU quota of its class of types is used up.
+	ReasonQuota = "vCPU quota is used up"
+)
+
+// Closed reports whether an offering has no room, and why (AWI-100). The key names the group and the partition that a
+// launch would be for: what is marked for the type without a group, for the group and for the partition all count
+// (AWI-094). subnets are those of the class in the zone: when there are any and all are without addresses, the offering
+// is closed. Quotas are not looked at; see QuotaClosed.
+func (s *Snapshot) Closed(key Key, subnets []string) (reason string, closed bool) {
+	if s == nil {
+		return "", false
+	}
+	if len(s.keys) > 0 {
+		if reason, closed := s.keyClosed(key); closed {
+			return reason, true
+		}
+	}
+	if _, closed := s.capacityTypes[key.CapacityType]; closed {
+		return ReasonCapacityType, true
+	}
+	if len(subnets) > 0 && len(s.subnets) > 0 && s.allWithout(subnets) {
+		return ReasonSubnets, true
+	}
+	return "", false
+}
+
+func (s *Snapshot) keyClosed(key Key) (reason string, closed bool) {
+	plain := key
+	plain.GroupID, plain.Partition = "", 0
+	if _, closed := s.keys[plain]; closed {
+		return ReasonOffering, true
+	}
+	if key.GroupID == "" {
+		return "", false
+	}
+	scoped := key
+	scoped.Partition = 0
+	for _, k := range [...]Key{{Zone: key.Zone, GroupID: key.GroupID}, scoped, key} {
+		if _, closed := s.keys[k]; closed {
+			return ReasonGroup, true
+		}
+	}
+	return "", false
+}
+
+func (s *Snapshot) allWithout(subnets []string) bool {
+	return !slices.ContainsFunc(subnets, func(id string) bool {
+		_, without := s.subnets[id]
+		return !without
+	})
+}
+
+// QuotaClosed reports whether a type of so many vCPUs is closed by a quota: when one of its class with at most as many
+// was refused.
+func (s *Snapshot) QuotaClosed(capacityType, instanceType string, vcpus int64) bool {
+	if s == nil || len(s.quotas) == 0 {
+		return false
+	}
+	from, closed := s.quotas[Quota{CapacityType: capacityType, Class: QuotaClass(instanceType)}]
+	return closed && vcpus >= from
+}
+
+// Keys are the offerings that are closed, sorted; for logs and tests.
+func (s *Snapshot) Keys() []Key {
+	if s == nil {
+		return nil
+	}
+	return slices.SortedFunc(maps.Keys(s.keys), Key.Compare)
+}
+
+// Empty reports whether nothing is closed.
+func (s *Snapshot) Empty() bool {
+	return s == nil || len(s.keys)+len(s.capacityTypes)+len(s.subnets)+len(s.quotas) == 0
+}
