@@ -219,7 +219,7 @@ func (info *instanceTypeInfo) facts() Type {
 		},
 		Accelerators: Accelerators{
 			Neuron:    accelerators(info.NeuronInfo.NeuronDevices),
-			Inference: accelerators(info.InferenceAcceleratorInfo.Accelerators),
+			Inference: accelerators(info.otherInference()),
 			FPGA:      accelerators(info.FpgaInfo.Fpgas),
 			Media:     accelerators(info.MediaAcceleratorInfo.Accelerators),
 		},
@@ -273,6 +273,15 @@ func (info *instanceTypeInfo) network() Network {
 	}
 	n.BurstMbps = mbps(peak)
 	return n
+}
+
+// otherInference are the inference accelerators but for those that EC2 lists among Neuron devices as well: it reports
+// Inferentia under both headings.
+func (info *instanceTypeInfo) otherInference() []deviceInfo {
+	neuron := func(d deviceInfo) bool {
+		return slices.ContainsFunc(info.NeuronInfo.NeuronDevices, func(n deviceInfo) bool { return n.Name == d.Name })
+	}
+	return slices.DeleteFunc(slices.Clone(info.InferenceAcceleratorInfo.Accelerators), neuron)
 }
 
 func accelerators(devices []deviceInfo) []Accelerator {

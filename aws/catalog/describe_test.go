@@ -2,6 +2,7 @@ package catalog_test
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -133,5 +134,45 @@ func TestDescribeRefuses(t *testing.T) {
 	}
 	if _, err := catalog.ParseDescribeInstanceTypes(strings.NewReader(answer), nil); err == nil {
 		t.Error("no prices file was accepted")
+	}
+}
+
+// AWI-051, AWI-074: EC2 reports Inferentia as a Neuron device and as an inference accelerator; it counts once. Chips of
+// other makes stay inference accelerators.
+func TestInferentiaCountsOnce(t *testing.T) {
+	const record = `{"InstanceTypes": [{"InstanceType": "%s", "VCpuInfo": {"DefaultVCpus": 4}, "MemoryInfo": {"SizeInMiB": 8192},
+		"ProcessorInfo": {"SupportedArchitectures": ["x86_64"]}, "SupportedVirtualizationTypes": ["hvm"],
+		"InferenceAcceleratorInfo": {"Accelerators": [{"Count": 1, "Name": "%s", "Manufacturer": "%s"}]}, %s}]}`
+	const prices = `{"schema": "drawknife-ec2-prices/1", "region": "us-east-1", "source": "none", "zones": [{"name": "us-east-1a"}], "types": {}}`
+	for _, test := range []struct {
+		name, device, maker, neuron string
+		wantInference, wantNeuron   int
+	}{
+		{"inf1.xlarge", "Inferentia", "AWS", `"NeuronInfo": {"NeuronDevices": [{"Count": 1, "Name": "Inferentia", "CoreInfo": {"Count": 4}}]}`, 0, 1},
+		{"dl2q.24xlarge", "QAic100", "Qualcomm", `"NeuronInfo": {}`, 1, 0},
+	} {
+		c, err := describe(fmt.Appendf(nil, record, test.name, test.device, test.maker, test.neuron), []byte(prices))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := c.Types[0].Accelerators
+		if len(got.Inference) != test.wantInference || len(got.Neuron) != test.wantNeuron {
+			t.Errorf("%s: %+v", test.name, got)
+		}
+	}
+}
+
+// Types of one family are found by the part of the name before the dot.
+func TestFamily(t *testing.T) {
+	var names []string
+	for f := range embedded(t).Family("m7i.large") {
+		names = append(names, f.Name)
+	}
+	want := strings.Fields("m7i.12xlarge m7i.16xlarge m7i.24xlarge m7i.2xlarge m7i.48xlarge m7i.4xlarge m7i.8xlarge m7i.large m7i.metal-24xl m7i.metal-48xl m7i.xlarge")
+	if diff := cmp.Diff(want, names); diff != "" {
+		t.Error(diff)
+	}
+	for f := range embedded(t).Family("nothing") {
+		t.Errorf("%s is of no family", f.Name)
 	}
 }

@@ -1,8 +1,11 @@
 package instancetype
 
 import (
+	"fmt"
 	"math"
 	"slices"
+	"strconv"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -13,7 +16,7 @@ import (
 
 // Extended resources of EC2 machines. Each is the name that the device plugin or controller serving it advertises.
 const (
-	// ResourceNVIDIAGPU counts whole NVIDIA GPUs.
+	// ResourceNVIDIAGPU counts NVIDIA GPUs: whole ones, and with Settings.FractionalGPUs parts as well.
 	ResourceNVIDIAGPU corev1.ResourceName = "nvidia.com/gpu"
 	// ResourceAMDGPU counts whole AMD GPUs.
 	ResourceAMDGPU corev1.ResourceName = "amd.com/gpu"
@@ -23,6 +26,8 @@ const (
 	ResourceNeuron corev1.ResourceName = "aws.amazon.com/neuron"
 	// ResourceNeuronCore counts the cores of those devices.
 	ResourceNeuronCore corev1.ResourceName = "aws.amazon.com/neuroncore"
+	// ResourceQualcommAI counts Cloud AI 100 accelerators.
+	ResourceQualcommAI corev1.ResourceName = "qualcomm.com/qaic"
 	// ResourceEFA counts Elastic Fabric Adapter interfaces.
 	ResourceEFA corev1.ResourceName = "vpc.amazonaws.com/efa"
 	// ResourcePodENI counts branch interfaces, one for each pod with security groups of its own.
@@ -39,19 +44,22 @@ const contiguousMemoryMiB = 64
 
 // capacity is a machine's capacity in integers: equal capacities share one resource list.
 type capacity struct {
-	vcpus      int64
-	memory     int64 // bytes
-	disk       storage
-	pods       int64
-	nvidia     int64
-	amd        int64
-	gaudi      int64
-	neuron     int64
-	neuronCore int64
-	efa        int64
-	podENI     int64
-	addresses  int64 // Windows only
-	windows    bool
+	vcpus  int64
+	memory int64 // bytes
+	disk   storage
+	pods   int64
+	// reservedPods is the number of pods that daemons keep memory for; 0 leaves it to the family.
+	reservedPods int64
+	nvidia       int64
+	amd          int64
+	gaudi        int64
+	neuron       int64
+	neuronCore   int64
+	efa          int64
+	podENI       int64
+	addresses    int64 // Windows only
+	windows      bool
+	others       string // further devices, as DeviceResources names them: "resource=count,"; a text, so that it compares
 }
 
 // storage is a size in bytes that is shown in decimal or binary units.
@@ -66,21 +74,22 @@ func (p *plan) capacityOf(t *catalog.Type) capacity {
 		vcpus:   t.VCPUs,
 		memory:  p.memoryBytes(t),
 		disk:    p.ephemeralStorage(t),
-		pods:    p.pods(t),
 		efa:     t.Network.EFA,
 		windows: p.family.windowsBuild != "",
 	}
+	c.pods, c.reservedPods = p.pods(t)
 	for _, g := range t.GPUs {
-		// Count is 0 for a part of a GPU: a pod that asks for a GPU means a whole one (AWI-073).
+		n := p.gpus(g)
 		switch g.Manufacturer {
 		case "NVIDIA":
-			c.nvidia += g.Count
+			c.nvidia += n
 		case "AMD":
-			c.amd += g.Count
+			c.amd += n
 		case "Habana":
-			c.gaudi += g.Count
+			c.gaudi += n
 		}
 	}
+	c.others = p.devices(t)
 	for i, d := range t.Accelerators.Neuron {
 		c.neuron += d.Count
 		if i == 0 {
@@ -99,13 +108,43 @@ func (p *plan) capacityOf(t *catalog.Type) capacity {
 	return c
 }
 
+// gpus is how many GPUs of a kind a machine has for pods. Of a part of a GPU, EC2's count is 0 (AWI-073): who asks for a
+// GPU most likely means a whole one, so the part counts only when that is wanted (OPP-06).
+func (p *plan) gpus(g catalog.GPU) int64 {
+	if g.Count == 0 && p.FractionalGPUs {
+		return g.LogicalCount
+	}
+	return g.Count
+}
+
+// devices are the accelerators that are neither GPUs nor Neuron devices, by the resource that serves them (OPP-06).
+func (p *plan) devices(t *catalog.Type) string {
+	var b strings.Builder
+	for _, kind := range [][]catalog.Accelerator{t.Accelerators.Inference, t.Accelerators.FPGA, t.Accelerators.Media} {
+		for _, a := range kind {
+			name, ok := p.DeviceResources[a.Name]
+			if !ok && a.Manufacturer == "Qualcomm" {
+				name = string(ResourceQualcommAI)
+			}
+			if name != "" {
+				fmt.Fprintf(&b, "%s=%d,", name, a.Count)
+			}
+		}
+	}
+	return b.String()
+}
+
 // estimatedMemoryMiB is the memory less what hypervisor and kernel are taken to keep (AWI-063).
 func (p *plan) estimatedMemoryMiB(t *catalog.Type) int64 {
 	m := t.MemoryMiB
 	if len(t.Architectures) > 0 && t.Architectures[0] == "arm64" {
 		m = max(0, m-contiguousMemoryMiB)
 	}
-	return m - int64(math.Ceil(float64(m)*p.memoryOverhead))
+	kept := int64(math.Ceil(float64(m) * p.memoryOverhead))
+	if p.MemoryPrior == MemoryPriorMeasured && p.VMMemoryOverheadPercent == nil {
+		kept = min(kept, measuredOverheadMiB(t))
+	}
+	return m - kept
 }
 
 // memoryBytes prefers what was seen on such machines over the estimate (AWI-066).
@@ -141,33 +180,39 @@ func (p *plan) ephemeralStorage(t *catalog.Type) storage {
 	return storage{bytes: size}
 }
 
-// pods is the pod limit (AWI-070).
-func (p *plan) pods(t *catalog.Type) int64 {
-	n := int64(defaultMaxPods)
+// pods is the pod limit (AWI-070), and for how many pods daemons keep memory; 0 leaves that to the family.
+func (p *plan) pods(t *catalog.Type) (limit, reserved int64) {
+	limit = defaultMaxPods
 	switch {
 	case p.Kubelet.MaxPods != nil:
-		n = int64(*p.Kubelet.MaxPods)
+		limit = int64(*p.Kubelet.MaxPods)
 	case p.family.eniLimitedPods:
-		n = p.eniLimitedPods(t, p.ReservedENIs)
+		d := p.density(t, p.ReservedENIs)
+		limit, reserved = max(0, d.MaxPods), max(0, d.ReservedPods)
 	}
 	if perCore := p.Kubelet.PodsPerCore; perCore != nil && *perCore > 0 && p.family.podsPerCore {
-		n = min(n, int64(*perCore)*t.VCPUs)
+		limit = min(limit, int64(*perCore)*t.VCPUs)
 	}
-	return n
+	return limit, reserved
+}
+
+func (p *plan) density(t *catalog.Type, reservedENIs int64) Density {
+	usable := t.Network.ENIsDefaultCard - reservedENIs - p.efaOnlyCard0
+	if p.PodDensity == nil {
+		return VPCCNI{}.Density(t, usable)
+	}
+	return p.PodDensity.Density(t, usable)
 }
 
 // eniLimitedPods is how many pods get addresses as secondary addresses of the interfaces of the default network card,
-// and two more that run on the host's network (AWI-071).
-func (p *plan) eniLimitedPods(t *catalog.Type, reservedENIs int64) int64 {
-	usable := t.Network.ENIsDefaultCard - reservedENIs - p.efaOnlyCard0
-	if usable <= 0 {
-		return 0
-	}
-	return usable*(max(1, t.Network.IPv4PerENI)-1) + 2
+// and two more that run on the host's network (AWI-071). It is what the images reckon with at boot, whatever the density
+// in force.
+func (p *plan) eniLimitedPods(t *catalog.Type) int64 {
+	return VPCCNI{}.Density(t, t.Network.ENIsDefaultCard-p.efaOnlyCard0).MaxPods
 }
 
-// list writes c as a resource list, zeros included (AWI-078).
-func (c capacity) list() corev1.ResourceList {
+// list writes c as a resource list, zeros included (AWI-078), and the huge pages that the settings name.
+func (c capacity) list(hugePages reserved) corev1.ResourceList {
 	list := corev1.ResourceList{
 		corev1.ResourceCPU:              *resource.NewQuantity(c.vcpus, resource.DecimalSI),
 		corev1.ResourceMemory:           *resource.NewQuantity(c.memory, resource.BinarySI),
@@ -183,6 +228,17 @@ func (c capacity) list() corev1.ResourceList {
 	}
 	if c.windows {
 		list[ResourcePrivateIPv4Address] = *resource.NewQuantity(c.addresses, resource.DecimalSI)
+	}
+	for entry := range strings.SplitSeq(strings.TrimSuffix(c.others, ","), ",") {
+		name, count, ok := strings.Cut(entry, "=")
+		if n, err := strconv.ParseInt(count, 10, 64); ok && err == nil {
+			total := list[corev1.ResourceName(name)]
+			total.Add(*resource.NewQuantity(n, resource.DecimalSI))
+			list[corev1.ResourceName(name)] = total
+		}
+	}
+	for name, quantity := range hugePages {
+		list[name] = quantity
 	}
 	return list
 }

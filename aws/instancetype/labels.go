@@ -13,8 +13,9 @@ import (
 	"github.com/drawknife/drawknife/aws/catalog"
 )
 
-// LabelNitroSandbox is "true" on types that support Nitro Enclaves (AWI-054).
-const LabelNitroSandbox = "karpenter.k8s.aws/nitro-sandbox"
+// LabelInstanceGPUPartition is how much of a GPU each device of the machine is: "1" for whole GPUs, "0.125" for an eighth
+// (OPP-06). It is drawknife's own, absent without a GPU and with several kinds of them.
+const LabelInstanceGPUPartition = "karpenter.k8s.aws/instance-gpu-partition"
 
 // labeller states the labels of one type after the other. Each type states the same keys, so they are sorted once:
 // absent has them all as absent, and what applies to a type is put in their places. Requirements that types have in
@@ -27,6 +28,9 @@ type labeller struct {
 	reqs   []requirements.Requirement // of the type at hand; a Set copies what it is given
 	shared map[label]requirements.Requirement
 	zones  map[string]zoneRequirements // by the type's zones, as text
+	// of every type alike
+	tenancy    requirements.Requirement
+	partitions requirements.Requirement
 }
 
 type label struct{ key, value string }
@@ -43,6 +47,9 @@ func newLabeller(p *plan, region string) *labeller {
 		place:  map[string]int{},
 		shared: map[label]requirements.Requirement{},
 		zones:  map[string]zoneRequirements{},
+
+		tenancy:    requirements.In(awsv1.LabelInstanceTenancy, awsv1.TenancyDefault, awsv1.TenancyDedicated),
+		partitions: requirements.In(awsv1.LabelPlacementGroupPartition, partitions(p.PlacementPartitions)...),
 	}
 	for _, key := range Vocabulary().WellKnown { // sorted
 		if key != poolv1.NodePoolLabelKey {
@@ -90,7 +97,8 @@ func (l *labeller) requirements(t *catalog.Type) requirements.Set {
 	l.naming(t)
 	l.hardware(t)
 	l.devices(t)
-	l.state(requirements.In(awsv1.LabelInstanceTenancy, awsv1.TenancyDefault, awsv1.TenancyDedicated))
+	l.state(l.tenancy)
+	l.placement()
 	return requirements.NewSet(l.reqs...)
 }
 
@@ -172,7 +180,7 @@ func (l *labeller) hardware(t *catalog.Type) {
 		l.number(awsv1.LabelInstanceLocalNVME, t.LocalStorage.TotalGB)
 	}
 	l.is(awsv1.LabelInstanceHypervisor, t.Hypervisor)
-	l.is(LabelNitroSandbox, strconv.FormatBool(t.Enclaves))
+	l.is(awsv1.LabelNitroSandbox, strconv.FormatBool(t.Enclaves))
 	if t.Network.Mbps > 0 {
 		l.number(awsv1.LabelInstanceNetworkBandwidth, t.Network.Mbps)
 	}
@@ -187,6 +195,7 @@ func (l *labeller) devices(t *catalog.Type) {
 		l.wording(awsv1.LabelInstanceGPUManufacturer, gpu.Manufacturer)
 		l.number(awsv1.LabelInstanceGPUCount, gpu.Count)
 		l.number(awsv1.LabelInstanceGPUMemory, gpu.MemoryMiB)
+		l.is(LabelInstanceGPUPartition, partition(gpu))
 	}
 	neuron, inference := t.Accelerators.Neuron, t.Accelerators.Inference
 	switch {
@@ -197,10 +206,36 @@ func (l *labeller) devices(t *catalog.Type) {
 	}
 }
 
+// partition writes the size of a GPU's part without trailing zeros.
+func partition(gpu catalog.GPU) string {
+	if gpu.Partition > 0 && gpu.Partition < 1 {
+		return strconv.FormatFloat(gpu.Partition, 'f', -1, 64)
+	}
+	return "1"
+}
+
 func (l *labeller) accelerator(a catalog.Accelerator, manufacturer string) {
 	l.wording(awsv1.LabelInstanceAcceleratorName, a.Name)
 	l.wording(awsv1.LabelInstanceAcceleratorManufacturer, manufacturer)
 	l.number(awsv1.LabelInstanceAcceleratorCount, a.Count)
+}
+
+// placement states the class's placement group (AWI-057, AWI-138).
+func (l *labeller) placement() {
+	if l.plan.PlacementGroupID == "" {
+		return
+	}
+	l.is(awsv1.LabelPlacementGroupID, l.plan.PlacementGroupID)
+	l.state(l.partitions)
+}
+
+// partitions are the numbers of a placement group's partitions, from 1.
+func partitions(n int32) []string {
+	var out []string
+	for i := range n {
+		out = append(out, strconv.Itoa(int(i)+1))
+	}
+	return out
 }
 
 // architecture is the first of the type's architectures that Kubernetes has a name for, in that name (AWI-030); empty

@@ -20,8 +20,19 @@ type Options struct {
 	// PlacementStrategy is the strategy of the placement group that the class selects: "cluster", "partition",
 	// "spread"; empty without one.
 	PlacementStrategy string
+	// PlacementGroupID and PlacementPartitions are those of that group.
+	PlacementGroupID    string
+	PlacementPartitions int32
 	// VMMemoryOverheadPercent is a fraction; nil means DefaultVMMemoryOverheadPercent.
 	VMMemoryOverheadPercent *float64
+	// MemoryPrior is what is taken for the overhead when VMMemoryOverheadPercent is nil.
+	MemoryPrior MemoryPrior
+	// PodDensity is how many pods the network has addresses for; nil means VPCCNI{}.
+	PodDensity PodDensity
+	// FractionalGPUs, DeviceResources and HugePages are as in Settings.
+	FractionalGPUs  bool
+	DeviceResources map[string]string
+	HugePages       map[string]string
 	// ReservedENIs are network interfaces that pods get no addresses from.
 	ReservedENIs int64
 	// DiscoveredMemory is the memory capacity in bytes that machines of the class were seen to have, by instance type.
@@ -35,6 +46,13 @@ func NewSettings(c *catalog.Catalog, class *awsv1.EC2NodeClass, o Options) (Sett
 	s := Settings{
 		AMIFamily:               awsv1.AMIFamilyAL2023,
 		PlacementStrategy:       o.PlacementStrategy,
+		PlacementGroupID:        o.PlacementGroupID,
+		PlacementPartitions:     o.PlacementPartitions,
+		MemoryPrior:             o.MemoryPrior,
+		PodDensity:              o.PodDensity,
+		FractionalGPUs:          o.FractionalGPUs,
+		DeviceResources:         maps.Clone(o.DeviceResources),
+		HugePages:               maps.Clone(o.HugePages),
 		Zones:                   slices.Clone(o.Zones),
 		VMMemoryOverheadPercent: o.VMMemoryOverheadPercent,
 		ReservedENIs:            o.ReservedENIs,

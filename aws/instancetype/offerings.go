@@ -49,9 +49,9 @@ func offeringRequirements(zone zoneUse, capacityType string) requirements.Set {
 
 // of are the offerings of a type in the zones that can be used, by zone in the catalogue's order, on-demand before
 // spot. There is none without a price (AWI-091 to AWI-093).
-func (m *market) of(t *catalog.Type) []cloudprovider.Offering {
-	start := len(m.offerings)
-	available := Incompatible(t, m.plan.Settings) == ""
+func (m *market) of(shape *Shape) []cloudprovider.Offering {
+	start, t := len(m.offerings), shape.Facts
+	available := shape.Incompatible == ""
 	sold := func(class string) bool { return slices.Contains(t.UsageClasses, class) }
 	onDemand, spot := sold(poolv1.CapacityTypeOnDemand), sold(poolv1.CapacityTypeSpot)
 	onDemandSource, spotSource := m.catalog.OnDemandSource(t), m.catalog.SpotSource(t)

@@ -115,10 +115,14 @@ type reservation struct {
 	memoryMiB int64
 }
 
-// reservationOf computes AWI-079 and AWI-080, pods being the pod limit.
-func (p *plan) reservationOf(t *catalog.Type, pods int64) reservation {
-	if p.family.reservedFromENIs {
-		pods = p.eniLimitedPods(t, 0)
+// reservationOf computes AWI-079 and AWI-080.
+func (p *plan) reservationOf(t *catalog.Type, c capacity) reservation {
+	pods := c.pods
+	switch {
+	case c.reservedPods > 0:
+		pods = c.reservedPods
+	case p.family.reservedFromENIs:
+		pods = p.eniLimitedPods(t)
 	}
 	return reservation{milliCPU: reservedMilliCPU(t.VCPUs), memoryMiB: 11*pods + 255}
 }

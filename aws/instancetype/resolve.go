@@ -41,11 +41,49 @@ func ResolveSettings(c *catalog.Catalog, s Settings) ([]*cloudprovider.InstanceT
 		return nil, err
 	}
 	var (
-		labels  = newLabeller(p, c.Region)
+		shapes  = shapesOf(c, p)
 		market  = newMarket(c, p)
-		lists   = newResourceLists(p)
-		records = make([]cloudprovider.InstanceType, len(c.Types))
-		out     = make([]*cloudprovider.InstanceType, 0, len(c.Types))
+		records = make([]cloudprovider.InstanceType, len(shapes))
+		out     = make([]*cloudprovider.InstanceType, 0, len(shapes))
+	)
+	for i := range shapes {
+		offerings := market.of(&shapes[i])
+		if len(offerings) == 0 {
+			continue
+		}
+		records[i] = shapes[i].Type
+		records[i].Offerings = offerings
+		out = append(out, &records[i])
+	}
+	return out, nil
+}
+
+// Shape is an instance type as machines of a node class, before it is known where it can be bought and for how much.
+type Shape struct {
+	// Facts are the catalogue's; they are not to be changed.
+	Facts *catalog.Type
+	// Type has all but the offerings. Its lists are shared with other shapes: nobody may change them.
+	Type cloudprovider.InstanceType
+	// Incompatible says why the type can't be launched with the settings; empty when it can (see Incompatible).
+	Incompatible string
+}
+
+// Shapes are the types that nodes of the settings can be, sorted by name, whether or not they can be bought anywhere:
+// what Resolve gives, less the offerings. It is for providers that know offerings and prices from elsewhere than the
+// catalogue.
+func Shapes(c *catalog.Catalog, s Settings) ([]Shape, error) {
+	p, err := prepare(c, s)
+	if err != nil {
+		return nil, err
+	}
+	return shapesOf(c, p), nil
+}
+
+func shapesOf(c *catalog.Catalog, p *plan) []Shape {
+	var (
+		labels = newLabeller(p, c.Region)
+		lists  = newResourceLists(p)
+		out    = make([]Shape, 0, len(c.Types))
 	)
 	for i := range c.Types {
 		t := &c.Types[i]
@@ -53,25 +91,23 @@ func ResolveSettings(c *catalog.Catalog, s Settings) ([]*cloudprovider.InstanceT
 			continue
 		}
 		capacity := p.capacityOf(t)
-		it := &records[i]
-		it.Capacity = lists.capacity(capacity)
-		it.Overhead = cloudprovider.Overhead{
-			KubeReserved:      lists.kubeReserved(p.reservationOf(t, capacity.pods)),
-			SystemReserved:    lists.systemReserved,
-			EvictionThreshold: lists.eviction(p.evictionOf(capacity)),
+		it := cloudprovider.InstanceType{
+			Name:     t.Name,
+			Capacity: lists.capacity(capacity),
+			Overhead: cloudprovider.Overhead{
+				KubeReserved:      lists.kubeReserved(p.reservationOf(t, capacity)),
+				SystemReserved:    lists.systemReserved,
+				EvictionThreshold: lists.eviction(p.evictionOf(capacity)),
+			},
+			VolumeLimits: lists.volumeLimits(p.ebsLimit(t)),
 		}
-		it.VolumeLimits = lists.volumeLimits(p.ebsLimit(t))
-		if !hasRoom(it) {
+		if !lists.hasRoom(&it) {
 			continue
 		}
-		if it.Offerings = market.of(t); len(it.Offerings) == 0 {
-			continue
-		}
-		it.Name = t.Name
 		it.Requirements = labels.requirements(t)
-		out = append(out, it)
+		out = append(out, Shape{Facts: t, Type: it, Incompatible: Incompatible(t, p.Settings)})
 	}
-	return out, nil
+	return out
 }
 
 // launchable reports whether nodes can be made of the type at all: it runs HVM images of an architecture there are
@@ -83,13 +119,18 @@ func (p *plan) launchable(t *catalog.Type) bool {
 	return hvm && arch != "" && (p.family.windowsBuild == "" || arch == poolv1.ArchitectureAmd64)
 }
 
-// hasRoom reports whether the overhead leaves anything for pods.
-func hasRoom(it *cloudprovider.InstanceType) bool {
+// hasRoom reports whether overhead and huge pages leave anything for pods.
+func (l *resourceLists) hasRoom(it *cloudprovider.InstanceType) bool {
 	for _, name := range [...]corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourcePods} {
 		left := it.Capacity[name].DeepCopy()
 		for _, kept := range [...]corev1.ResourceList{it.Overhead.KubeReserved, it.Overhead.SystemReserved, it.Overhead.EvictionThreshold} {
 			if quantity, ok := kept[name]; ok {
 				left.Sub(quantity)
+			}
+		}
+		if name == corev1.ResourceMemory {
+			for _, pages := range l.plan.hugePages {
+				left.Sub(pages)
 			}
 		}
 		if left.Sign() <= 0 {
@@ -127,7 +168,7 @@ func newResourceLists(p *plan) *resourceLists {
 func (l *resourceLists) capacity(c capacity) corev1.ResourceList {
 	list, ok := l.capacities[c]
 	if !ok {
-		list = c.list()
+		list = c.list(l.plan.hugePages)
 		l.capacities[c] = list
 	}
 	return list

@@ -5,8 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 	"github.com/drawknife/drawknife/aws/catalog"
@@ -39,11 +45,30 @@ type Settings struct {
 	ConnectionTracking bool `json:"connectionTracking,omitempty"`
 	// PlacementStrategy of the class's placement group: "cluster", "partition", "spread"; empty without a group.
 	PlacementStrategy string `json:"placementStrategy,omitempty"`
+	// PlacementGroupID of that group; empty leaves the group's labels to whoever knows it.
+	PlacementGroupID string `json:"placementGroupID,omitempty"`
+	// PlacementPartitions is how many partitions a group of strategy "partition" has; at least 0.
+	PlacementPartitions int32 `json:"placementPartitions,omitempty"`
 	// Zones that machines can be launched in, by name; nil means all of the catalogue. An ID that is given replaces
 	// the catalogue's: which zone a name means differs between accounts.
 	Zones []catalog.Zone `json:"zones"`
 	// VMMemoryOverheadPercent is a fraction, at least 0 and less than 1; nil means DefaultVMMemoryOverheadPercent.
 	VMMemoryOverheadPercent *float64 `json:"vmMemoryOverheadPercent,omitempty"`
+	// MemoryPrior is what is taken for the overhead when VMMemoryOverheadPercent is nil; see MemoryPriorMeasured.
+	MemoryPrior MemoryPrior `json:"memoryPrior,omitempty"`
+	// PodDensity is how many pods the network has addresses for; nil means VPCCNI{}, secondary addresses.
+	PodDensity PodDensity `json:"-"`
+	// FractionalGPUs has machines with a part of a GPU (g6f, gr6f) offer it as a GPU, which is what their device plugin
+	// does. Otherwise they offer none, since a pod that asks for a GPU gets no say in how much of one it is; with it, pods
+	// that need a whole GPU have to ask for LabelInstanceGPUPartition "1".
+	FractionalGPUs bool `json:"fractionalGPUs,omitempty"`
+	// DeviceResources are names of extended resources by EC2's name of a device, for inference chips, FPGAs and media
+	// accelerators: {"U30": "xilinx.com/u30"}. EC2 and Kubernetes have no common name for these but for Qualcomm's, so
+	// others are a resource only when they are named here.
+	DeviceResources map[string]string `json:"deviceResources,omitempty"`
+	// HugePages are quantities by resource name ("hugepages-2Mi", "hugepages-1Gi") that machines set aside at boot. They
+	// are listed as capacity, and pods get so much less ordinary memory (AWI-078).
+	HugePages map[string]string `json:"hugePages,omitempty"`
 	// ReservedENIs are network interfaces that pods get no addresses from; at least 0.
 	ReservedENIs int64 `json:"reservedENIs,omitempty"`
 	// DiscoveredMemory is the memory capacity in bytes that machines were seen to have, by instance type; it replaces
@@ -93,6 +118,9 @@ func (s Settings) Key() string {
 		// A fraction that is not a number, which Resolve refuses: there is nothing to share.
 		return fmt.Sprintf("%+v", s)
 	}
+	if s.PodDensity != nil {
+		return string(text) + s.PodDensity.Key()
+	}
 	return string(text)
 }
 
@@ -118,6 +146,7 @@ type plan struct {
 	memoryOverhead float64
 	kubeReserved   reserved
 	systemReserved reserved
+	hugePages      reserved
 	memoryEviction threshold
 	diskEviction   threshold
 	efaOnly        int64 // interfaces of kind efa-only
@@ -142,6 +171,15 @@ func prepare(c *catalog.Catalog, s Settings) (*plan, error) {
 			return nil, badSetting("vmMemoryOverheadPercent", "must be a fraction of at least 0 and less than 1, is %g", *v)
 		}
 		p.memoryOverhead = *v
+	}
+	if s.MemoryPrior != MemoryPriorFlat && s.MemoryPrior != MemoryPriorMeasured {
+		return nil, badSetting("memoryPrior", "must be %q or absent, is %q", MemoryPriorMeasured, s.MemoryPrior)
+	}
+	if s.PlacementPartitions < 0 {
+		return nil, badSetting("placementPartitions", "must be at least 0, is %d", s.PlacementPartitions)
+	}
+	if err := p.prepareDevices(); err != nil {
+		return nil, err
 	}
 	if s.ReservedENIs < 0 {
 		return nil, badSetting("reservedENIs", "must be at least 0, is %d", s.ReservedENIs)
@@ -169,6 +207,31 @@ func prepare(c *catalog.Catalog, s Settings) (*plan, error) {
 		return nil, err
 	}
 	return p, p.prepareZones(c)
+}
+
+// prepareDevices checks the names of extended resources, and reads the huge pages.
+func (p *plan) prepareDevices() error {
+	for _, device := range slices.Sorted(maps.Keys(p.DeviceResources)) {
+		// A name without a domain would be one of Kubernetes' own resources.
+		name := p.DeviceResources[device]
+		if !strings.Contains(name, "/") || strings.ContainsAny(name, "=,") || len(validation.IsQualifiedName(name)) > 0 {
+			return badSetting("deviceResources["+device+"]", "must be the name of an extended resource such as %q, is %q", "example.com/fpga", name)
+		}
+	}
+	p.hugePages = reserved{}
+	for _, name := range slices.Sorted(maps.Keys(p.HugePages)) {
+		field, text := "hugePages["+name+"]", p.HugePages[name]
+		size, isHugePage := strings.CutPrefix(name, corev1.ResourceHugePagesPrefix)
+		if page, err := resource.ParseQuantity(size); !isHugePage || err != nil || page.Sign() <= 0 {
+			return badSetting(field, "must be named as a resource such as %q", "hugepages-2Mi")
+		}
+		q, err := resource.ParseQuantity(text)
+		if err != nil || q.Sign() < 0 || q.CmpInt64(maxThreshold) > 0 {
+			return badSetting(field, "must be a quantity from 0 to 1Ei, is %q", text)
+		}
+		p.hugePages[corev1.ResourceName(name)] = q
+	}
+	return nil
 }
 
 func (p *plan) prepareKubelet() (err error) {

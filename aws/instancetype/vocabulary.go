@@ -15,7 +15,7 @@ const ebsZoneLabel = "topology.ebs.csi.aws.com/zone"
 // (AWI-008). The result is the caller's.
 func Vocabulary() requirements.Vocabulary {
 	return requirements.CoreVocabulary().Merge(requirements.Vocabulary{
-		WellKnown:         append(awsv1.WellKnownLabels(), LabelNitroSandbox),
+		WellKnown:         append(awsv1.WellKnownLabels(), LabelInstanceGPUPartition),
 		RestrictedDomains: []string{awsv1.RestrictedLabelDomain},
 		Aliases:           map[string]string{ebsZoneLabel: corev1.LabelTopologyZone},
 	})

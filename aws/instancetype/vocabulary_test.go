@@ -16,7 +16,7 @@ func TestVocabulary(t *testing.T) {
 		t.Errorf("the EBS driver's zone is %q", got)
 	}
 	// AWI-059
-	for _, key := range append(awsv1.WellKnownLabels(), instancetype.LabelNitroSandbox, corev1.LabelInstanceTypeStable) {
+	for _, key := range append(awsv1.WellKnownLabels(), instancetype.LabelInstanceGPUPartition, corev1.LabelInstanceTypeStable) {
 		if !v.IsWellKnown(key) || v.Restricted(key) != "" {
 			t.Errorf("%s is well known: %t, restricted: %q", key, v.IsWellKnown(key), v.Restricted(key))
 		}
