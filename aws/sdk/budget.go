@@ -1,0 +1,311 @@
+package sdk
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// Class is a set of calls that AWS counts together when it throttles.
+type Class string
+
+// Classes of calls.
+const (
+	// ClassRead: EC2 calls that change nothing.
+	ClassRead Class = "read"
+	// ClassWrite: EC2 calls that change something and have no class of their own, CreateFleet among them.
+	ClassWrite Class = "write"
+	// ClassRun: RunInstances.
+	ClassRun Class = "run"
+	// ClassTerminate: TerminateInstances.
+	ClassTerminate Class = "terminate"
+	// ClassTag: CreateTags.
+	ClassTag Class = "tag"
+	// ClassParameters: reading parameters of Systems Manager.
+	ClassParameters Class = "parameters"
+	// ClassPrices: reading the price list.
+	ClassPrices Class = "prices"
+	// ClassOther: everything else; not limited unless a Limit says so.
+	ClassOther Class = "other"
+)
+
+// classOf is the class of a call, by the names the SDK has for service and call.
+func classOf(service, operation string) Class {
+	switch service {
+	case "EC2":
+		switch operation {
+		case "RunInstances":
+			return ClassRun
+		case "TerminateInstances":
+			return ClassTerminate
+		case "CreateTags":
+			return ClassTag
+		}
+		if len(operation) > len("Describe") && operation[:len("Describe")] == "Describe" {
+			return ClassRead
+		}
+		return ClassWrite
+	case "SSM":
+		return ClassParameters
+	case "Pricing":
+		return ClassPrices
+	}
+	return ClassOther
+}
+
+// Limit is what a token bucket holds and how fast it fills.
+type Limit struct {
+	// PerSecond is how many calls a second are possible for long. Zero or less: no limit.
+	PerSecond float64
+	// Burst is how many calls are possible at once after a rest; at least 1 is assumed.
+	Burst float64
+}
+
+// DefaultLimits are the limits that EC2 documents for an account and region, which all that runs there shares
+// (AWI-234); those of SSM and the price list likewise. The map is the caller's.
+func DefaultLimits() map[Class]Limit {
+	return map[Class]Limit{
+		ClassRead:       {PerSecond: 20, Burst: 100},
+		ClassWrite:      {PerSecond: 5, Burst: 50},
+		ClassRun:        {PerSecond: 2, Burst: 5},
+		ClassTerminate:  {PerSecond: 5, Burst: 100},
+		ClassTag:        {PerSecond: 10, Burst: 100},
+		ClassParameters: {PerSecond: 20, Burst: 40},
+		ClassPrices:     {PerSecond: 5, Burst: 10},
+	}
+}
+
+// Priority says who goes first when calls have to wait for tokens.
+type Priority int
+
+// Priorities, the last ones first served.
+const (
+	// Background is for what is refreshed from time to time: types, prices, images. It leaves half of a burst to
+	// others.
+	Background Priority = iota
+	// Normal is for what somebody waits for: listing, tagging. It leaves a tenth of a burst to what is urgent.
+	Normal
+	// Urgent is for launching and terminating.
+	Urgent
+
+	priorities = int(Urgent) + 1
+)
+
+const (
+	// longestWait ends the precedence of others: who has waited for so long is served first, so that a busy cluster
+	// still learns of new types and prices.
+	longestWait = 30 * time.Second
+	// recovery is the time without throttling after which a class that was slowed down doubles its rate.
+	recovery = 30 * time.Second
+	// slowest is the least part of its rate that throttling slows a class down to.
+	slowest = 1.0 / 8
+)
+
+// Budget spends a token for each call, by class. Callers wait for theirs in order of priority, then of arrival. When AWS
+// throttles a class all the same, for other programs draw on the same account, its bucket is emptied and its rate halved
+// until it has been quiet for a while. A Budget is safe for concurrent use; clients that share an account and region
+// should share one. Make one with NewBudget.
+type Budget struct {
+	mu      sync.Mutex
+	buckets map[Class]*bucket
+}
+
+// NewBudget makes full buckets; classes without a limit never wait. Nil means DefaultLimits.
+func NewBudget(limits map[Class]Limit) *Budget {
+	if limits == nil {
+		limits = DefaultLimits()
+	}
+	b := &Budget{buckets: map[Class]*bucket{}}
+	now := time.Now()
+	for class, limit := range limits {
+		if limit.PerSecond <= 0 {
+			continue
+		}
+		limit.Burst = max(limit.Burst, 1)
+		b.buckets[class] = &bucket{limit: limit, tokens: limit.Burst, filled: now, pace: 1}
+	}
+	return b
+}
+
+// Wait takes a token for a call of the class, or waits until there is one. The error wraps ctx's when that ends first;
+// no token is lost then.
+func (b *Budget) Wait(ctx context.Context, class Class, p Priority) error {
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("waiting for the budget of %s calls: %w", class, err)
+	}
+	w := b.enqueue(class, p)
+	if w == nil {
+		return nil
+	}
+	select {
+	case <-w.ready:
+		return nil
+	case <-ctx.Done():
+		b.leave(class, w)
+		return fmt.Errorf("waiting for the budget of %s calls: %w", class, ctx.Err())
+	}
+}
+
+// Throttled tells the budget that AWS refused a call of the class because there were too many.
+func (b *Budget) Throttled(class Class) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	k := b.buckets[class]
+	if k == nil {
+		return
+	}
+	now := time.Now()
+	k.fill(now)
+	k.tokens = 0
+	// Calls that were under way together are refused together; they count once.
+	if now.Sub(k.throttled) > time.Second {
+		k.pace = max(k.pace/2, slowest)
+		k.throttled = now
+	}
+	b.schedule(k, now)
+}
+
+// enqueue takes a token at once, or gives back a place in the queue.
+func (b *Budget) enqueue(class Class, p Priority) *waiter {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	k := b.buckets[class]
+	if k == nil {
+		return nil
+	}
+	p = max(Background, min(p, Urgent))
+	w := &waiter{ready: make(chan struct{}), priority: p, since: time.Now()}
+	k.queues[p] = append(k.queues[p], w)
+	b.serve(k, w.since)
+	select {
+	case <-w.ready:
+		return nil
+	default:
+		return w
+	}
+}
+
+// leave takes a waiter out of the queue. One that was served in the same moment gives its token back.
+func (b *Budget) leave(class Class, w *waiter) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	k, now := b.buckets[class], time.Now()
+	queue := k.queues[w.priority]
+	for i := range queue {
+		if queue[i] == w {
+			k.queues[w.priority] = append(queue[:i:i], queue[i+1:]...)
+			b.schedule(k, now)
+			return
+		}
+	}
+	k.fill(now)
+	k.tokens = min(k.tokens+1, k.limit.Burst)
+	b.serve(k, now)
+}
+
+// serve hands out what tokens there are and has itself called again when the next waiter can have one.
+func (b *Budget) serve(k *bucket, now time.Time) {
+	k.fill(now)
+	for {
+		w, needed := k.next(now)
+		if w == nil || k.tokens < needed {
+			break
+		}
+		k.tokens--
+		k.queues[w.priority] = k.queues[w.priority][1:]
+		close(w.ready)
+	}
+	b.schedule(k, now)
+}
+
+// schedule sets the one timer of a bucket to the moment when its next waiter can be served.
+func (b *Budget) schedule(k *bucket, now time.Time) {
+	if k.timer != nil {
+		k.timer.Stop()
+		k.timer = nil
+	}
+	w, needed := k.next(now)
+	if w == nil {
+		return
+	}
+	wait := time.Duration(max(0, needed-k.tokens) / k.rate() * float64(time.Second))
+	// Old waiters need less, and may go before the one who is next now.
+	wait = min(wait, max(longestWait-now.Sub(k.oldest()), time.Millisecond))
+	k.timer = time.AfterFunc(wait+time.Microsecond, func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.serve(k, time.Now())
+	})
+}
+
+type waiter struct {
+	ready    chan struct{}
+	priority Priority
+	since    time.Time
+}
+
+type bucket struct {
+	limit     Limit
+	tokens    float64
+	filled    time.Time
+	pace      float64 // part of the rate that is used at present
+	throttled time.Time
+	queues    [priorities][]*waiter
+	timer     *time.Timer
+}
+
+func (k *bucket) rate() float64 { return k.limit.PerSecond * k.pace }
+
+// fill adds the tokens that came since the last time.
+func (k *bucket) fill(now time.Time) {
+	for k.pace < 1 && now.Sub(k.throttled) >= recovery {
+		k.throttled = k.throttled.Add(recovery)
+		k.pace = min(2*k.pace, 1)
+	}
+	k.tokens = min(k.tokens+now.Sub(k.filled).Seconds()*k.rate(), k.limit.Burst)
+	k.filled = now
+}
+
+// next is who is to be served next and how many tokens must be there for it, what has to be left to others included.
+func (k *bucket) next(now time.Time) (*waiter, float64) {
+	var first *waiter
+	for p := len(k.queues) - 1; p >= 0; p-- {
+		if len(k.queues[p]) == 0 {
+			continue
+		}
+		w := k.queues[p][0]
+		if first == nil {
+			first = w
+		}
+		if now.Sub(w.since) >= longestWait {
+			return w, 1
+		}
+	}
+	if first == nil {
+		return nil, 0
+	}
+	return first, 1 + k.reserve(first.priority)
+}
+
+// reserve is how many tokens callers of the priority leave to those before them.
+func (k *bucket) reserve(p Priority) float64 {
+	switch p {
+	case Urgent:
+		return 0
+	case Normal:
+		return min(k.limit.Burst/10, k.limit.Burst-1)
+	}
+	return min(k.limit.Burst/2, k.limit.Burst-1)
+}
+
+// oldest is when the waiter that has waited longest came; now only if there is none.
+func (k *bucket) oldest() time.Time {
+	var oldest time.Time
+	for _, queue := range k.queues {
+		if len(queue) > 0 && (oldest.IsZero() || queue[0].since.Before(oldest)) {
+			oldest = queue[0].since
+		}
+	}
+	return oldest
+}

@@ -1,0 +1,234 @@
+package sdk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/service/arczonalshift"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	"github.com/aws/aws-sdk-go-v2/service/eks"
+	"github.com/aws/aws-sdk-go-v2/service/iam"
+	"github.com/aws/aws-sdk-go-v2/service/pricing"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/aws-sdk-go-v2/service/ssm"
+)
+
+// Defaults of a Config.
+const (
+	// DefaultTimeout is for one HTTP request, of which a call may need several (AWI-001).
+	DefaultTimeout = 4 * time.Minute
+	// DefaultMaxAttempts is how often a call is tried, the first time included.
+	DefaultMaxAttempts = 3
+	// DefaultMaxBackoff is the longest pause between two attempts.
+	DefaultMaxBackoff = 20 * time.Second
+
+	// loadTimeout bounds the search for a region and for credentials, which may ask an instance metadata service that
+	// isn't there.
+	loadTimeout = 15 * time.Second
+)
+
+// Config says how to reach AWS. The zero value takes everything from the environment, the shared configuration files and
+// the instance metadata service, as the AWS command line does.
+type Config struct {
+	// Region to work in; empty: the environment's, else that of the machine this runs on.
+	Region string
+	// Endpoint is the URL that all services are called at, for a test server; empty: AWS's own.
+	Endpoint string
+	// Base is a loaded configuration with credentials, for programs that have one; nil: the default chain is asked.
+	// The other fields win over it.
+	Base *aws.Config
+	// UserAgent is added to the user agent of every request, "name/version"; empty adds "drawknife".
+	UserAgent string
+	// Timeout bounds one HTTP request; zero: DefaultTimeout. Ignored when Base brings its own HTTP client.
+	Timeout time.Duration
+	// MaxAttempts is how often a call is tried; zero: DefaultMaxAttempts.
+	MaxAttempts int
+	// MaxBackoff is the longest pause between attempts; zero: DefaultMaxBackoff.
+	MaxBackoff time.Duration
+	// Budget that calls draw on; nil: a new one with DefaultLimits. Share one between clients of one account and region.
+	Budget *Budget
+	// Observe is told of every call when it has ended, for metrics and logs; nil: nobody is. It must be safe for
+	// concurrent use and return soon.
+	Observe func(Call)
+}
+
+// Validate finds what is wrong with the configuration, all at once; nil when there is nothing.
+func (c Config) Validate() error {
+	var faults []error
+	if c.Endpoint != "" {
+		if u, err := url.Parse(c.Endpoint); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+			faults = append(faults, fmt.Errorf("endpoint %q: must be an http or https URL with a host", c.Endpoint))
+		}
+	}
+	if strings.ContainsAny(c.Region, " /:@") {
+		faults = append(faults, fmt.Errorf("region %q: must be a name such as eu-west-1", c.Region))
+	}
+	if c.Timeout < 0 {
+		faults = append(faults, fmt.Errorf("timeout %s: must not be negative", c.Timeout))
+	}
+	if c.MaxAttempts < 0 {
+		faults = append(faults, fmt.Errorf("max attempts %d: must not be negative", c.MaxAttempts))
+	}
+	if c.MaxBackoff < 0 {
+		faults = append(faults, fmt.Errorf("max backoff %s: must not be negative", c.MaxBackoff))
+	}
+	return errors.Join(faults...)
+}
+
+// ErrNoRegion says that nothing names a region.
+var ErrNoRegion = errors.New("no AWS region: name one in the configuration or in AWS_REGION")
+
+// Clients make API clients that share a configuration and a budget. They are safe for concurrent use. Make them with
+// Load.
+type Clients struct {
+	base   aws.Config
+	budget *Budget
+}
+
+// Load reads what the configuration leaves open and makes clients. It is an error when no region is known; whether the
+// credentials are any good shows at the first call (see Probe).
+func Load(ctx context.Context, c Config) (*Clients, error) {
+	if err := c.Validate(); err != nil {
+		return nil, fmt.Errorf("configuration of AWS clients: %w", err)
+	}
+	base, err := c.load(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if base.Region == "" {
+		return nil, ErrNoRegion
+	}
+	if c.Endpoint != "" {
+		base.BaseEndpoint = aws.String(c.Endpoint)
+	}
+	if base.HTTPClient == nil || c.Base == nil {
+		base.HTTPClient = &http.Client{Timeout: orDefault(c.Timeout, DefaultTimeout), Transport: transport()}
+	}
+	base.RetryMode, base.RetryMaxAttempts = "", 0
+	base.Retryer = func() aws.Retryer {
+		return retry.NewStandard(func(o *retry.StandardOptions) {
+			o.MaxAttempts = orDefault(c.MaxAttempts, DefaultMaxAttempts)
+			o.MaxBackoff = orDefault(c.MaxBackoff, DefaultMaxBackoff)
+		})
+	}
+	budget := c.Budget
+	if budget == nil {
+		budget = NewBudget(nil)
+	}
+	clients := &Clients{base: base, budget: budget}
+	clients.base.APIOptions = append(base.APIOptions[:len(base.APIOptions):len(base.APIOptions)],
+		userAgent(orDefault(c.UserAgent, "drawknife")), observing(c.Observe))
+	return clients, nil
+}
+
+// load is the configuration with region and credentials.
+func (c Config) load(ctx context.Context) (aws.Config, error) {
+	if c.Base != nil {
+		base := c.Base.Copy()
+		base.Region = orDefault(c.Region, base.Region)
+		return base, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, loadTimeout)
+	defer cancel()
+	region := config.WithRegion(c.Region)
+	if c.Region == "" {
+		region = config.WithEC2IMDSRegion()
+	}
+	base, err := config.LoadDefaultConfig(ctx, region)
+	switch {
+	case err != nil && c.Region == "":
+		return aws.Config{}, fmt.Errorf("%w (%w)", ErrNoRegion, err)
+	case err != nil:
+		return aws.Config{}, Wrap("reading the configuration of AWS clients", err)
+	}
+	return base, nil
+}
+
+// transport is the default one with room for as many open connections as there are calls at once in a burst.
+func transport() http.RoundTripper {
+	t, ok := http.DefaultTransport.(*http.Transport)
+	if !ok {
+		return http.DefaultTransport
+	}
+	t = t.Clone()
+	t.MaxIdleConnsPerHost = 100
+	return t
+}
+
+// Region that the clients work in.
+func (c *Clients) Region() string { return c.base.Region }
+
+// at is the configuration for calls of a priority.
+func (c *Clients) at(p Priority) aws.Config {
+	base := c.base.Copy()
+	base.APIOptions = append(base.APIOptions[:len(base.APIOptions):len(base.APIOptions)], budgeted(c.budget, p))
+	return base
+}
+
+// EC2 makes a client of EC2.
+func (c *Clients) EC2(p Priority) EC2API { return ec2.NewFromConfig(c.at(p)) }
+
+// SSM makes a client of Systems Manager.
+func (c *Clients) SSM(p Priority) SSMAPI { return ssm.NewFromConfig(c.at(p)) }
+
+// EKS makes a client of EKS.
+func (c *Clients) EKS(p Priority) EKSAPI { return eks.NewFromConfig(c.at(p)) }
+
+// IAM makes a client of IAM.
+func (c *Clients) IAM(p Priority) IAMAPI { return iam.NewFromConfig(c.at(p)) }
+
+// SQS makes a client of SQS.
+func (c *Clients) SQS(p Priority) SQSAPI { return sqs.NewFromConfig(c.at(p)) }
+
+// ZonalShift makes a client of ARC zonal shift.
+func (c *Clients) ZonalShift(p Priority) ZonalShiftAPI {
+	return arczonalshift.NewFromConfig(c.at(p))
+}
+
+// Pricing makes a client of the price list, in the region that has the one for the clients' region.
+func (c *Clients) Pricing(p Priority) PricingAPI {
+	base := c.at(p)
+	base.Region = PricingRegion(base.Region)
+	return pricing.NewFromConfig(base)
+}
+
+// PricingRegion is the region whose price list covers a region (AWI-108).
+func PricingRegion(region string) string {
+	switch {
+	case strings.HasPrefix(region, "ap-"):
+		return "ap-south-1"
+	case strings.HasPrefix(region, "cn-"):
+		return "cn-northwest-1"
+	case strings.HasPrefix(region, "eu-"):
+		return "eu-central-1"
+	}
+	return "us-east-1"
+}
+
+// Probe finds out with a dry run whether EC2 can be reached in the region and knows the credentials (AWI-004). The error
+// has a kind: unauthorised when the credentials are missing or wrong, permanent when the region does not exist.
+func Probe(ctx context.Context, api EC2API) error {
+	_, err := api.DescribeInstanceTypes(ctx, &ec2.DescribeInstanceTypesInput{DryRun: aws.Bool(true)}, func(o *ec2.Options) {
+		o.Retryer = aws.NopRetryer{}
+	})
+	if err == nil || IsDryRun(err) {
+		return nil
+	}
+	return Wrap("looking whether EC2 can be reached", err)
+}
+
+func orDefault[T comparable](value, fallback T) T {
+	var zero T
+	if value == zero {
+		return fallback
+	}
+	return value
+}

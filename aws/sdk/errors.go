@@ -1,0 +1,254 @@
+package sdk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/aws/smithy-go"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
+
+	"github.com/drawknife/drawknife/cloudprovider"
+)
+
+// Code is AWS's own word for what went wrong, "InvalidInstanceID.NotFound" for instance; empty for an error that did
+// not come from a service.
+func Code(err error) string {
+	var api smithy.APIError
+	if errors.As(err, &api) {
+		return api.ErrorCode()
+	}
+	return ""
+}
+
+// Message is AWS's own sentence about what went wrong; for an error that did not come from a service, its text. Empty
+// for nil.
+func Message(err error) string {
+	var api smithy.APIError
+	switch {
+	case err == nil:
+		return ""
+	case errors.As(err, &api):
+		return api.ErrorMessage()
+	}
+	return err.Error()
+}
+
+// RequestID is the id of the failed request, for AWS's support; empty when there was no answer.
+func RequestID(err error) string {
+	var withID interface{ ServiceRequestID() string }
+	if errors.As(err, &withID) {
+		return withID.ServiceRequestID()
+	}
+	return ""
+}
+
+// Action is the permission that the failed call needs, "ec2:CreateFleet" for instance: the one that the message names,
+// else the call's own. Empty when neither is known.
+func Action(err error) string {
+	if action := namedAction(Message(err)); action != "" {
+		return action
+	}
+	var op *smithy.OperationError
+	if errors.As(err, &op) {
+		return actionOf(op.Service(), op.Operation())
+	}
+	return ""
+}
+
+// namesAction finds the permission in the sentences of IAM and EC2 about a refused call.
+var namesAction = regexp.MustCompile(`not authorized to perform:? ([a-z0-9-]+:[A-Za-z0-9]+)`)
+
+func namedAction(message string) string {
+	if m := namesAction.FindStringSubmatch(message); m != nil {
+		return m[1]
+	}
+	return ""
+}
+
+// actionOf makes the name IAM policies use of the SDK's names for a service and its call.
+func actionOf(service, operation string) string {
+	prefix := strings.ToLower(strings.ReplaceAll(service, " ", "-"))
+	return prefix + ":" + operation
+}
+
+// IsNotFound reports whether the thing asked for does not exist (AWI-214).
+func IsNotFound(err error) bool {
+	switch Code(err) {
+	case "InvalidCapacityReservationId.NotFound",
+		"InvalidInstanceID.NotFound",
+		"InvalidLaunchTemplateName.NotFoundException",
+		"InvalidLaunchTemplateId.NotFound",
+		"InvalidPlacementGroup.Unknown",
+		"InvalidPlacementGroupId.NotFound",
+		"AWS.SimpleQueueService.NonExistentQueue",
+		"QueueDoesNotExist",
+		"NoSuchEntity",
+		"NoSuchEntityException",
+		"ParameterNotFound",
+		"ResourceNotFoundException":
+		return true
+	}
+	return false
+}
+
+// IsLaunchTemplateNotFound reports whether a launch named a launch template that is not there (AWI-173).
+func IsLaunchTemplateNotFound(err error) bool { return launchTemplateNotFound(Code(err)) }
+
+func launchTemplateNotFound(code string) bool {
+	switch code {
+	case "InvalidLaunchTemplateName.NotFoundException", "InvalidLaunchTemplateId.NotFound", "InvalidLaunchTemplateId.NotFoundException":
+		return true
+	}
+	return false
+}
+
+// IsAlreadyExists reports whether what was to be made is there already (AWI-214).
+func IsAlreadyExists(err error) bool {
+	switch Code(err) {
+	case "EntityAlreadyExists", "EntityAlreadyExistsException", "InvalidLaunchTemplateName.AlreadyExistsException":
+		return true
+	}
+	return false
+}
+
+// IsThrottled reports whether there were too many calls.
+func IsThrottled(err error) bool { return throttling(Code(err)) }
+
+func throttling(code string) bool {
+	switch code {
+	case "RequestLimitExceeded", "Throttling", "ThrottlingException", "ThrottledException", "RequestThrottled",
+		"RequestThrottledException", "TooManyRequestsException", "RequestThrottling", "EC2ThrottledException", "PriorRequestNotComplete",
+		"BandwidthLimitExceeded", "SlowDown", "TransactionInProgressException":
+		return true
+	}
+	return false
+}
+
+// IsUnauthorized reports whether the credentials are missing, expired or lack a permission.
+func IsUnauthorized(err error) bool {
+	return refused(Code(err)) || badCredentials(err)
+}
+
+func refused(code string) bool {
+	switch code {
+	case "UnauthorizedOperation", "AccessDenied", "AccessDeniedException", "AuthFailure", "NotAuthorized", "OptInRequired":
+		return true
+	}
+	// AuthFailure.ServiceLinkedRoleCreationNotPermitted is about spot alone and has its own reason.
+	return false
+}
+
+// badCredentials reports whether nobody could say who is calling, or not any more.
+func badCredentials(err error) bool {
+	switch Code(err) {
+	case "ExpiredToken", "ExpiredTokenException", "InvalidClientTokenId", "UnrecognizedClientException", "InvalidToken",
+		"SignatureDoesNotMatch", "IncompleteSignature", "MissingAuthenticationToken", "RequestExpired":
+		return true
+	case "":
+		var op *smithy.OperationError
+		return errors.As(err, &op) && strings.Contains(err.Error(), "get identity") && !isContext(err)
+	}
+	return false
+}
+
+// IsDryRun reports whether a dry run found that the call would have succeeded.
+func IsDryRun(err error) bool { return Code(err) == "DryRunOperation" }
+
+// IsServerFault reports whether the service itself is in trouble, which passes.
+func IsServerFault(err error) bool {
+	var api smithy.APIError
+	if errors.As(err, &api) && api.ErrorFault() == smithy.FaultServer {
+		return true
+	}
+	var response *smithyhttp.ResponseError
+	return errors.As(err, &response) && response.HTTPStatusCode() >= http.StatusInternalServerError
+}
+
+// IsTokenMismatch reports whether a client token was used before, for a request that was not the same.
+func IsTokenMismatch(err error) bool { return Code(err) == "IdempotentParameterMismatch" }
+
+// Wrap says what was being done when a call failed and gives the error its kind: throttled, unauthorised with the
+// missing permission, permanent, or transient (CP-ERROR-01). A context that ended is left visible (CP-ERROR-07). What
+// is wrapped already keeps its kind. Nil gives nil.
+func Wrap(doing string, err error) error {
+	if err == nil {
+		return nil
+	}
+	var kinded interface {
+		Kind() cloudprovider.ErrorKind
+	}
+	if errors.As(err, &kinded) || isContext(err) {
+		return fmt.Errorf("%s: %w", doing, err)
+	}
+	return fmt.Errorf("%s: %w", doing, typed(err))
+}
+
+func typed(err error) error {
+	switch code := Code(err); {
+	case throttling(code):
+		return cloudprovider.NewThrottledError(operation(err), retryAfter(err), err)
+	case badCredentials(err):
+		return cloudprovider.NewUnauthorizedError("valid credentials for "+Action(err), err)
+	case IsUnauthorized(err):
+		return cloudprovider.NewUnauthorizedError(Action(err), err)
+	case code == "AuthFailure.ServiceLinkedRoleCreationNotPermitted":
+		return cloudprovider.NewUnauthorizedError("iam:CreateServiceLinkedRole", err)
+	case badRequest(code):
+		return cloudprovider.NewPermanentError(err)
+	case unknownHost(err):
+		return cloudprovider.NewPermanentError(fmt.Errorf("no such endpoint: is the region right? %w", err))
+	}
+	return cloudprovider.NewTransientError(err)
+}
+
+// badRequest are the codes of requests that are wrong in themselves.
+func badRequest(code string) bool {
+	switch code {
+	case "InvalidParameter", "InvalidParameterValue", "InvalidParameterCombination", "MissingParameter", "UnknownParameter",
+		"ValidationError", "ValidationException", "InvalidAction", "UnsupportedOperation", "InvalidFilter":
+		return true
+	}
+	return strings.HasSuffix(code, ".Malformed")
+}
+
+// unknownHost reports whether the service has no address, as is so for a region that does not exist.
+func unknownHost(err error) bool {
+	var dns interface {
+		error
+		Temporary() bool
+	}
+	return errors.As(err, &dns) && !dns.Temporary() && strings.Contains(err.Error(), "no such host")
+}
+
+// operation is the SDK's name of the call that failed.
+func operation(err error) string {
+	var op *smithy.OperationError
+	if errors.As(err, &op) {
+		return op.Operation()
+	}
+	return "the call"
+}
+
+// retryAfter is how long the service asks to be left alone; zero when it doesn't say.
+func retryAfter(err error) time.Duration {
+	var response *smithyhttp.ResponseError
+	if !errors.As(err, &response) || response.Response == nil || response.Response.Response == nil {
+		return 0
+	}
+	seconds, parseErr := strconv.Atoi(response.Response.Header.Get("Retry-After"))
+	if parseErr != nil || seconds < 0 {
+		return 0
+	}
+	const longest = 3600 // a header must not silence a caller for a day
+	return time.Duration(min(seconds, longest)) * time.Second
+}
+
+func isContext(err error) bool {
+	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+}

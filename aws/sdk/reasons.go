@@ -1,0 +1,169 @@
+package sdk
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Reason is a CamelCase word for a failed launch, fit for the reason of a condition.
+type Reason string
+
+// Reasons of failed launches (AWI-213).
+const (
+	// ReasonSpotRole: the account lacks the service-linked role that spot needs, and nobody may make it.
+	ReasonSpotRole Reason = "SpotSLRCreationFailed"
+	// ReasonUnauthorized: a permission is missing.
+	ReasonUnauthorized Reason = "Unauthorized"
+	// ReasonAMIUnauthorized: the account may not use the image.
+	ReasonAMIUnauthorized Reason = "AMIAuthorizationFailure"
+	// ReasonVPCMismatch: security groups and subnets are of different networks.
+	ReasonVPCMismatch Reason = "SecurityGroupSubnetVPCMismatch"
+	// ReasonInstanceProfile: the instance profile does not exist or its name is malformed.
+	ReasonInstanceProfile Reason = "InstanceProfileNameInvalid"
+	// ReasonLaunchTemplate: the launch template is gone.
+	ReasonLaunchTemplate Reason = "LaunchTemplateNotFound"
+	// ReasonUserData: the user data is too long.
+	ReasonUserData Reason = "UserDataSizeLimitExceeded"
+	// ReasonAMIInvalid: the image id is malformed.
+	ReasonAMIInvalid Reason = "InvalidAMIID"
+	// ReasonAMINotFound: there is no such image.
+	ReasonAMINotFound Reason = "AMINotFound"
+	// ReasonThrottled: there were too many calls.
+	ReasonThrottled Reason = "RequestLimitExceeded"
+	// ReasonInternal: EC2 is in trouble.
+	ReasonInternal Reason = "InternalError"
+	// ReasonFreeTier: the account is of the free tier, which the type is not in.
+	ReasonFreeTier Reason = "FreeTierIneligible"
+	// ReasonFleetQuota: the account has too many fleets.
+	ReasonFleetQuota Reason = "FleetQuotaExceeded"
+	// ReasonPendingVerification: AWS is still checking the account.
+	ReasonPendingVerification Reason = "AccountPendingVerification"
+	// ReasonSpotQuota: the account may not have more spot instances.
+	ReasonSpotQuota Reason = "SpotQuotaExceeded"
+	// ReasonVCPUQuota: the account may not have more vCPUs of this kind.
+	ReasonVCPUQuota Reason = "VCPULimitExceeded"
+	// ReasonSubnetFull: the subnet has no free address.
+	ReasonSubnetFull Reason = "InsufficientFreeAddressesInSubnet"
+	// ReasonLaunchFailed: anything else.
+	ReasonLaunchFailed Reason = "LaunchFailed"
+)
+
+// Explain turns a code and message of EC2 into the reason of a failed launch and a sentence for people that says what
+// to do where that is known (AWI-213). Both texts may be several, joined; the first reason in the order of the table
+// wins. Either may be empty.
+func Explain(code, message string) (Reason, string) {
+	text := code + ": " + message
+	for _, row := range explanations() {
+		if row.applies(text) {
+			return row.reason(text), row.sentence(text)
+		}
+	}
+	return ReasonLaunchFailed, strings.Trim(text, ": ")
+}
+
+type explanation struct {
+	anyOf  []string // one of these must occur
+	andOf  string   // and this one
+	reason func(text string) Reason
+	cure   string
+}
+
+func (e explanation) applies(text string) bool {
+	found := false
+	for _, piece := range e.anyOf {
+		found = found || strings.Contains(text, piece)
+	}
+	return found && strings.Contains(text, e.andOf)
+}
+
+func (e explanation) sentence(text string) string {
+	cure := e.cure
+	if e.reason(text) == ReasonUnauthorized {
+		cure = permissionCure(text)
+	}
+	text = strings.Trim(text, ": ")
+	if cure == "" {
+		return text
+	}
+	return cure + " (" + text + ")"
+}
+
+func explanations() []explanation {
+	always := func(r Reason) func(string) Reason { return func(string) Reason { return r } }
+	row := func(r Reason, cure string, anyOf ...string) explanation {
+		return explanation{anyOf: anyOf, reason: always(r), cure: cure}
+	}
+	return []explanation{
+		row(ReasonSpotRole, "the service-linked role of spot.amazonaws.com is missing: create it, or allow iam:CreateServiceLinkedRole",
+			"AuthFailure.ServiceLinkedRoleCreationNotPermitted"),
+		{anyOf: []string{"UnauthorizedOperation", "AccessDenied", "AuthFailure"}, reason: unauthorizedReason,
+			cure: "the account may not use the image: share it with the account, or select another"},
+		{anyOf: []string{"InvalidParameter"}, andOf: "belong to different networks", reason: always(ReasonVPCMismatch),
+			cure: "the node class's security groups and subnets are of different VPCs: select them from one"},
+		row(ReasonInstanceProfile, "the node class's instance profile does not exist or has no role yet",
+			"iamInstanceProfile.name is invalid", "Invalid IAM Instance Profile name"),
+		row(ReasonLaunchTemplate, "the launch template is gone and will be made anew",
+			"InvalidLaunchTemplateId.NotFound"),
+		row(ReasonUserData, "the node class's user data is too long: shorten it, or fetch the rest at boot", "User data is limited to"),
+		row(ReasonAMIInvalid, "an image id is malformed: look at the node class's amiSelectorTerms", "InvalidAMIID.Malformed"),
+		row(ReasonAMINotFound, "an image does not exist: look at the node class's amiSelectorTerms", "InvalidAMIID.NotFound"),
+		row(ReasonThrottled, "", "RequestLimitExceeded"),
+		row(ReasonInternal, "", "InternalError"),
+		row(ReasonFreeTier, "the account is of the free tier: allow types it includes, or upgrade it", "not eligible for Free Tier"),
+		row(ReasonFleetQuota, "the account has too many fleets: wait, or ask AWS for more", "MaxFleetCountExceeded"),
+		row(ReasonPendingVerification, "AWS is still verifying the account: wait, or ask its support", "PendingVerification"),
+		row(ReasonSpotQuota, "the account may not have more spot instances: ask AWS for a higher quota", "MaxSpotInstanceCountExceeded"),
+		row(ReasonVCPUQuota, "the account may not have more vCPUs of this kind: ask AWS for a higher quota", "VcpuLimitExceeded"),
+		row(ReasonSubnetFull, "a subnet has no free address left: select larger or further subnets", "InsufficientFreeAddressesInSubnet"),
+	}
+}
+
+func unauthorizedReason(text string) Reason {
+	if strings.Contains(text, "Not authorized for images") {
+		return ReasonAMIUnauthorized
+	}
+	return ReasonUnauthorized
+}
+
+// permissionCure tells apart the policies that can refuse a call.
+func permissionCure(text string) string {
+	action := namedAction(text)
+	if action == "" {
+		action = "the action"
+	}
+	switch {
+	case strings.Contains(text, "explicit deny in a permissions boundary"):
+		return fmt.Sprintf("%s is denied by a permissions boundary: change the boundary", action)
+	case strings.Contains(text, "explicit deny in a service control policy"):
+		return fmt.Sprintf("%s is denied by a service control policy: ask whoever runs the organisation", action)
+	case strings.Contains(text, "explicit deny"):
+		return fmt.Sprintf("%s is denied by a policy: remove the denial", action)
+	}
+	return fmt.Sprintf("no policy allows %s: grant it to the credentials in use", action)
+}
+
+// Unfulfillable reports whether a launch failed because there is nothing to be had at that place, now or within the
+// account's quotas, so that another place may do (AWI-101).
+func Unfulfillable(code string) bool {
+	switch code {
+	case "InsufficientInstanceCapacity", "UnfulfillableCapacity", "Unsupported", "InsufficientFreeAddressesInSubnet",
+		"ReservationCapacityExceeded", "InsufficientReservedInstanceCapacity", "InsufficientHostCapacity", "InsufficientCapacityOnOutpost":
+		return true
+	}
+	return Quota(code)
+}
+
+// Quota reports whether a launch failed because the account may not have more.
+func Quota(code string) bool {
+	switch code {
+	case "MaxSpotInstanceCountExceeded", "VcpuLimitExceeded", "MaxFleetCountExceeded", "InstanceLimitExceeded":
+		return true
+	}
+	return false
+}
+
+// SpotRoleMissing reports whether a launch failed because the account has no service-linked role for spot: no spot
+// offering works until somebody makes it (AWI-101).
+func SpotRoleMissing(code string) bool {
+	return code == "AuthFailure.ServiceLinkedRoleCreationNotPermitted"
+}
