@@ -1,0 +1,74 @@
+package userdata
+
+import (
+	"strings"
+
+	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
+)
+
+const (
+	contentTypeScript      = `text/x-shellscript; charset="us-ascii"`
+	contentTypeCloudConfig = `text/cloud-config; charset="us-ascii"`
+)
+
+// al2 is the user's parts and then a script that calls the image's bootstrap (AWN-184 to AWN-194).
+func al2(c *Config, warn func(string, ...any)) (string, error) {
+	warnOther(c, warn)
+	parts, err := userParts(c, scriptOrCloudConfig)
+	if err != nil {
+		return "", err
+	}
+	script, err := bootstrapScript(c)
+	if err != nil {
+		return "", err
+	}
+	return writeArchive(append(parts, newPart(contentTypeScript, script))), nil
+}
+
+// bootstrapScript is the generated script. The image's bootstrap takes options and values as words of their own: an
+// equals sign between them is not understood (AWN-188).
+func bootstrapScript(c *Config) (string, error) {
+	flags, err := kubeletFlags(c)
+	if err != nil {
+		return "", err
+	}
+	first := []string{
+		"/etc/eks/bootstrap.sh", shellQuote(c.ClusterName), "--apiserver-endpoint", shellQuote(c.Endpoint),
+	}
+	if c.CABundle != "" {
+		first = append(first, "--b64-cluster-ca", shellQuote(c.CABundle))
+	}
+	lines := []string{strings.Join(first, " ")}
+	if c.IPv6 {
+		lines = append(lines, "--ip-family ipv6")
+	}
+	if dns := c.dns(); dns != "" {
+		lines = append(lines, "--dns-cluster-ip "+shellQuote(dns))
+	}
+	if c.Kubelet.MaxPods != nil {
+		lines = append(lines, "--use-max-pods false")
+	}
+	lines = append(lines, "--kubelet-extra-args "+shellQuote(flags))
+	if c.InstanceStorePolicy == awsv1.InstanceStorePolicyRAID0 && c.Family != familyUbuntu {
+		lines = append(lines, "--local-disks raid0")
+	}
+	return "#!/bin/bash -xe\n" +
+		"exec > >(tee -a /var/log/user-data.log | logger -s -t user-data 2>/dev/console) 2>&1\n" +
+		strings.Join(lines, " \\\n"), nil
+}
+
+// familyUbuntu is a family of the older generations: AL2's user data on images without its set-up of local disks.
+const familyUbuntu awsv1.AMIFamily = "Ubuntu"
+
+// shellQuote makes one word of a text, whatever is in it.
+func shellQuote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
+
+// scriptOrCloudConfig tells what a text that is no archive is: a script unless it says that it is cloud-init's own
+// configuration.
+func scriptOrCloudConfig(_ *Config, text string) (contentType string, err error) {
+	first, _, _ := strings.Cut(strings.TrimLeft(text, " \t\n"), "\n")
+	if strings.TrimRight(first, " \t") == "#cloud-config" {
+		return contentTypeCloudConfig, nil
+	}
+	return contentTypeScript, nil
+}

@@ -1,0 +1,223 @@
+package userdata
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+	corev1 "k8s.io/api/core/v1"
+
+	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
+)
+
+// bottlerocket is the user's settings with the generated ones laid over them (AWN-210 to AWN-217). The document is
+// written anew with sorted keys: comments and layout are lost.
+func bottlerocket(c *Config, warn func(string, ...any)) (string, error) {
+	warnOther(c, warn)
+	if c.Kubelet.PodsPerCore != nil {
+		warn("kubelet.podsPerCore is left out: family %s can't set it", c.Family)
+	}
+	settings, err := userSettings(c, warn)
+	if err != nil {
+		return "", err
+	}
+	kubernetes := table(settings, "kubernetes")
+	if err := overlayKubernetes(c, kubernetes); err != nil {
+		return "", err
+	}
+	if c.InstanceStorePolicy == awsv1.InstanceStorePolicyRAID0 {
+		table(settings, "bootstrap-commands")[storageCommandName] = storageCommand(c.OSVersion)
+		if known, old := before(c.OSVersion, 22); known && old {
+			warn("instanceStorePolicy needs Bottlerocket 1.22, and the image has %s", c.OSVersion)
+		}
+	}
+	text, err := toml.Marshal(map[string]any{"settings": settings})
+	if err != nil {
+		return "", fmt.Errorf("writing the settings as TOML: %w", err)
+	}
+	return string(text), nil
+}
+
+// bottlerocketShape is what the generated values are merged with, so that its types must be right. The TOML reader says
+// where one is not.
+type bottlerocketShape struct {
+	Settings struct {
+		Kubernetes struct {
+			NodeLabels map[string]string   `toml:"node-labels"`
+			NodeTaints map[string][]string `toml:"node-taints"`
+		} `toml:"kubernetes"`
+		BootstrapCommands map[string]struct {
+			Commands  [][]string    `toml:"commands"`
+			Mode      bootstrapMode `toml:"mode"`
+			Essential bool          `toml:"essential"`
+		} `toml:"bootstrap-commands"`
+	} `toml:"settings"`
+}
+
+// bootstrapMode is when a bootstrap command runs (AWN-217). It is no string: the TOML reader would not ask it.
+type bootstrapMode struct{}
+
+// UnmarshalText refuses other words than Bottlerocket's.
+func (*bootstrapMode) UnmarshalText(text []byte) error {
+	if !slices.Contains([]string{"always", "once", "off"}, string(text)) {
+		return errors.New("the mode of a bootstrap command is always, once or off")
+	}
+	return nil
+}
+
+// userSettings are the user's settings. Bottlerocket reads nothing else of user data (AWN-211).
+func userSettings(c *Config, warn func(string, ...any)) (map[string]any, error) {
+	var document map[string]any
+	if err := toml.Unmarshal([]byte(c.UserData), &document); err != nil {
+		return nil, malformedTOML(c, err, "is not TOML: check the quotes, the brackets and that no key stands twice")
+	}
+	if err := toml.Unmarshal([]byte(c.UserData), new(bottlerocketShape)); err != nil {
+		return nil, malformedTOML(c, err, "is of the wrong type for settings.kubernetes or settings.bootstrap-commands: "+
+			"labels are strings, taints lists of strings, commands lists of lists of strings, a mode is always, once or off")
+	}
+	for _, key := range slices.Sorted(maps.Keys(document)) {
+		if key != "settings" {
+			warn("userData: the top-level table %q is left out: Bottlerocket reads settings alone", key)
+		}
+	}
+	settings, ok := document["settings"].(map[string]any)
+	if !ok {
+		settings = make(map[string]any)
+	}
+	return settings, nil
+}
+
+// malformedTOML keeps the place and leaves out the reader's words, which may quote the text.
+func malformedTOML(c *Config, err error, problem string) error {
+	var line, column int
+	var decode *toml.DecodeError
+	if errors.As(err, &decode) {
+		line, column = decode.Position()
+	}
+	return c.malformed(line, column, "%s", problem)
+}
+
+// table is a table of another one, made if it isn't there.
+func table(of map[string]any, key string) map[string]any {
+	if t, ok := of[key].(map[string]any); ok {
+		return t
+	}
+	t := make(map[string]any)
+	of[key] = t
+	return t
+}
+
+// overlayKubernetes lays the generated values over settings.kubernetes (AWN-213, AWN-214).
+func overlayKubernetes(c *Config, kubernetes map[string]any) error {
+	k := &c.Kubelet
+	kubernetes["cluster-name"] = c.ClusterName
+	kubernetes["api-server"] = c.Endpoint
+	delete(kubernetes, "cluster-certificate")
+	if c.CABundle != "" {
+		kubernetes["cluster-certificate"] = c.CABundle
+	}
+	_, userDNS := kubernetes["cluster-dns-ip"]
+	if dns := c.dns(); dns != "" && (!userDNS || len(k.ClusterDNS) > 0) {
+		kubernetes["cluster-dns-ip"] = dns
+	}
+	if k.MaxPods != nil {
+		kubernetes["max-pods"] = k.MaxPods.IntVal
+	}
+	labels := table(kubernetes, "node-labels")
+	for key, value := range nodeLabels(c.Labels) {
+		labels[key] = value
+	}
+	kubernetes["node-taints"] = taintTable(c.Taints)
+
+	periods, err := goDurations(k.EvictionSoftGracePeriod)
+	if err != nil {
+		return err
+	}
+	for key, block := range map[string]map[string]string{
+		"system-reserved":            k.SystemReserved,
+		"kube-reserved":              k.KubeReserved,
+		"eviction-hard":              k.EvictionHard,
+		"eviction-soft":              k.EvictionSoft,
+		"eviction-soft-grace-period": periods,
+	} {
+		if len(block) > 0 {
+			kubernetes[key] = block
+		}
+	}
+	if v := k.EvictionMaxPodGracePeriod; v != nil {
+		kubernetes["eviction-max-pod-grace-period"] = *v
+	}
+	// Both thresholds are strings in Bottlerocket's model.
+	if v := k.ImageGCHighThresholdPercent; v != nil {
+		kubernetes["image-gc-high-threshold-percent"] = fmt.Sprint(*v)
+	}
+	if v := k.ImageGCLowThresholdPercent; v != nil {
+		kubernetes["image-gc-low-threshold-percent"] = fmt.Sprint(*v)
+	}
+	if v := k.CPUCFSQuota; v != nil {
+		kubernetes["cpu-cfs-quota-enforced"] = *v
+	}
+	return nil
+}
+
+// taintTable is Bottlerocket's form of taints: several of one key share a list (AWN-215).
+func taintTable(taints []corev1.Taint) map[string][]string {
+	byKey := make(map[string][]string)
+	for _, taint := range taints {
+		byKey[taint.Key] = append(byKey[taint.Key], taint.Value+":"+string(taint.Effect))
+	}
+	return byKey
+}
+
+// storageCommandName sorts before the user's commands, so that storage is there when they run.
+const storageCommandName = "000-mount-instance-storage"
+
+// storageCommand sets up local disks as node storage (AWN-216). From 1.46 Bottlerocket knows by itself what to put there.
+func storageCommand(version string) map[string]any {
+	bind := []string{"apiclient", "ephemeral-storage", "bind"}
+	if known, old := before(version, 46); !known || old {
+		bind = append(bind, "--dirs", "/var/lib/containerd", "/var/lib/kubelet", "/var/log/pods")
+	}
+	return map[string]any{
+		"commands":  [][]string{{"apiclient", "ephemeral-storage", "init"}, bind},
+		"mode":      "always",
+		"essential": true,
+	}
+}
+
+// before says whether a version of Bottlerocket is known, and older than 1.minor (AWN-218).
+func before(version string, minor int) (known, older bool) {
+	if version == awsv1.AliasVersionLatest {
+		return true, false
+	}
+	numbers := strings.Split(strings.TrimPrefix(version, "v"), ".")
+	if len(numbers) != 3 {
+		return false, false
+	}
+	have := [2]int{}
+	for i := range have {
+		n, ok := decimal(numbers[i])
+		if !ok {
+			return false, false
+		}
+		have[i] = n
+	}
+	return true, have[0] < 1 || have[0] == 1 && have[1] < minor
+}
+
+// decimal reads up to nine digits.
+func decimal(text string) (n int, ok bool) {
+	if text == "" || len(text) > 9 {
+		return 0, false
+	}
+	for _, r := range text {
+		if r < '0' || r > '9' {
+			return 0, false
+		}
+		n = 10*n + int(r-'0')
+	}
+	return n, true
+}

@@ -1,0 +1,129 @@
+package userdata
+
+import (
+	"encoding/base64"
+	"fmt"
+	"log/slog"
+
+	corev1 "k8s.io/api/core/v1"
+
+	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
+)
+
+// Config is all that goes into a machine's user data (AWN-176).
+type Config struct {
+	// Family of the image. Empty reads as AL2023.
+	Family awsv1.AMIFamily
+	// ClusterName is the cluster's name. Required but for Custom.
+	ClusterName string
+	// Endpoint is the URL of the cluster's API server. Required but for Custom.
+	Endpoint string
+	// CABundle is the certificate authority of the API server, PEM in base64. Empty when it is not known: the image
+	// then has to find it out.
+	CABundle string
+	// ServiceCIDR is the range of the cluster's service addresses. Required for AL2023; Windows is told if it is known.
+	ServiceCIDR string
+	// IPv6 is true when the cluster's pods have IPv6 addresses.
+	IPv6 bool
+	// DiscoveredDNS is the address of the cluster's DNS service; it is used where Kubelet.ClusterDNS is empty (AWN-055).
+	// Empty when it is not known.
+	DiscoveredDNS string
+	// Kubelet is the class's kubelet block with its expressions worked out. MaxPods is the pod limit of the machine, a
+	// number; nil leaves it to the image.
+	Kubelet awsv1.KubeletConfiguration
+	// Labels the node joins with. Those that a kubelet may not set on itself are left out (AWN-179).
+	Labels map[string]string
+	// Taints the node joins with, in this order.
+	Taints []corev1.Taint
+	// InstanceStorePolicy says what becomes of local disks; empty leaves them alone.
+	InstanceStorePolicy awsv1.InstanceStorePolicy
+	// OSVersion is the version of Bottlerocket, "1.46.0", "v1.46.0" or "latest"; empty when it is not known. Other
+	// families don't look at it.
+	OSVersion string
+	// UserData is the user's own, in the format of the family. Empty: none.
+	UserData string
+}
+
+// Rendered is user data ready for a machine. It may hold secrets: printing or logging it shows its size alone.
+type Rendered struct {
+	// Text is the user data, not encoded.
+	Text string
+	// Warnings are sentences about what was left out or will surprise; none as a rule.
+	Warnings []string
+}
+
+// Base64 is the text as EC2 takes it.
+func (r Rendered) Base64() string { return base64.StdEncoding.EncodeToString([]byte(r.Text)) }
+
+// String tells the size.
+func (r Rendered) String() string { return fmt.Sprintf("user data of %d bytes", len(r.Text)) }
+
+// GoString is String.
+func (r Rendered) GoString() string { return r.String() }
+
+// LogValue is the size.
+func (r Rendered) LogValue() slog.Value {
+	return slog.GroupValue(slog.Int("bytes", len(r.Text)), slog.Any("warnings", r.Warnings))
+}
+
+// renderer makes one family's user data of a checked configuration; it may add warnings.
+type renderer func(c *Config, warn func(format string, args ...any)) (string, error)
+
+// Render makes the user data of a machine. The error is a *MalformedError when the user's own text is at fault, a
+// *TooLargeError when the whole is longer than EC2 takes, and a *ConfigError otherwise.
+func Render(c Config) (Rendered, error) {
+	if c.Family == "" {
+		c.Family = awsv1.AMIFamilyAL2023
+	}
+	if len(c.UserData) > maxInput {
+		return Rendered{}, &TooLargeError{Bytes: len(c.UserData), Limit: maxInput}
+	}
+	if c.Family != awsv1.AMIFamilyCustom {
+		if err := c.check(); err != nil {
+			return Rendered{}, err
+		}
+	}
+	var r Rendered
+	warn := func(format string, args ...any) { r.Warnings = append(r.Warnings, fmt.Sprintf(format, args...)) }
+	var err error
+	if r.Text, err = rendererOf(c.Family)(&c, warn); err != nil {
+		return Rendered{}, err
+	}
+	switch size := len(r.Text); {
+	case size > Limit:
+		return Rendered{}, &TooLargeError{Bytes: size, Limit: Limit}
+	case size >= NoticeAt:
+		warn("the user data has %d of the %d bytes that EC2 takes", size, Limit)
+	}
+	return r, nil
+}
+
+func rendererOf(family awsv1.AMIFamily) renderer {
+	switch {
+	case family == awsv1.AMIFamilyCustom:
+		return custom
+	case family == awsv1.AMIFamilyAL2023:
+		return al2023
+	case family == awsv1.AMIFamilyBottlerocket:
+		return bottlerocket
+	case family.IsWindows():
+		return windows
+	default:
+		return al2
+	}
+}
+
+// custom hands the user's bytes over: nothing is merged (AWN-228).
+func custom(c *Config, _ func(string, ...any)) (string, error) { return c.UserData, nil }
+
+// dns is the address of the cluster's DNS service for the node; empty when it is not known.
+func (c *Config) dns() string {
+	if len(c.Kubelet.ClusterDNS) > 0 {
+		return c.Kubelet.ClusterDNS[0]
+	}
+	return c.DiscoveredDNS
+}
+
+func (c *Config) malformed(line, column int, format string, args ...any) error {
+	return &MalformedError{Family: string(c.Family), Line: line, Column: column, Problem: fmt.Sprintf(format, args...)}
+}

@@ -1,0 +1,64 @@
+package userdata
+
+import (
+	"regexp"
+	"strings"
+
+	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
+)
+
+// windows is one block of PowerShell: the user's commands, then a call of the image's start script (AWN-223, AWN-224).
+func windows(c *Config, warn func(string, ...any)) (string, error) {
+	warnOther(c, warn)
+	if c.InstanceStorePolicy == awsv1.InstanceStorePolicyRAID0 {
+		warn("instanceStorePolicy is left out: family %s can't set it", c.Family)
+	}
+	if at := launchTags.FindStringIndex(c.UserData); at != nil {
+		line := 1 + strings.Count(c.UserData[:at[0]], "\n")
+		return "", c.malformed(line, 0, "has a tag of its own, and the whole is put between <powershell> and </powershell>: leave the tags out")
+	}
+	flags, err := kubeletFlags(c)
+	if err != nil {
+		return "", err
+	}
+	call := []string{
+		`& "$env:ProgramFiles\Amazon\EKS\Start-EKSBootstrap.ps1"`,
+		"-EKSClusterName", powershellQuote(c.ClusterName),
+		"-APIServerEndpoint", powershellQuote(c.Endpoint),
+	}
+	if c.CABundle != "" {
+		call = append(call, "-Base64ClusterCA", powershellQuote(c.CABundle))
+	}
+	call = append(call, "-KubeletExtraArgs", powershellQuote(flags))
+	if dns := c.dns(); dns != "" {
+		call = append(call, "-DNSClusterIP", powershellQuote(dns))
+	}
+	if c.ServiceCIDR != "" {
+		// Left to itself the script guesses one of two ranges (AWN-342).
+		call = append(call, "-ServiceCIDR", powershellQuote(c.ServiceCIDR))
+	}
+	var b strings.Builder
+	b.WriteString("<powershell>\n")
+	if c.UserData != "" {
+		b.WriteString(c.UserData + "\n")
+	}
+	b.WriteString(strings.Join(call, " ") + "\n</powershell>")
+	return b.String(), nil
+}
+
+// launchTags are those by which EC2's launch agent finds the blocks of user data, in any case.
+var launchTags = regexp.MustCompile(`(?i)</?(powershell|script)>`)
+
+// powershellQuote makes one literal of a text. PowerShell takes typographic apostrophes for quotes too.
+func powershellQuote(text string) string {
+	var b strings.Builder
+	b.WriteByte('\'')
+	for _, r := range text {
+		if strings.ContainsRune("'‘’‚‛", r) {
+			b.WriteRune(r)
+		}
+		b.WriteRune(r)
+	}
+	b.WriteByte('\'')
+	return b.String()
+}
