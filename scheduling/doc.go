@@ -27,7 +27,7 @@
 //	   ▼
 //	Trial      what is where, undoable                                 trial.go, topologystate.go, limits.go, ledger.go
 //	   1. deal pods under wide rules out to cells                      cells.go, deal.go
-//	   2. value every pod by a linear program, which is also the bound problem.go, simplex.go, values.go
+//	   2. value every pod by a linear program, which is also the bound problem.go, pricing.go, knapsack.go, values.go
 //	   3. fill the machines there are, by value                        propose.go
 //	   4. pack the rest onto new ones: patterns, greedy, improvement   patterns.go, pack.go, improve.go
 //	   5. admit all that by the exact rules, in an order to bind in    propose.go, topologystate.go

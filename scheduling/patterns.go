@@ -195,7 +195,8 @@ func (s *patterns) enter(o int32) bool {
 func (s *patterns) fill(o int32) float64 {
 	pr := s.pr
 	s.price(o)
-	best := s.complete(o, func(b int32) int32 { return int32(pr.sack.k[b] + 1e-6) }, s.best)
+	pr.sacks[o].filling(pr.column)
+	best := s.complete(o, func(b int32) int32 { return int32(pr.column[b] + 1e-6) }, s.best)
 	if w := s.complete(o, nil, s.try); w > best {
 		best = w
 		s.best, s.try = s.try, s.best
@@ -229,12 +230,11 @@ func (s *patterns) fill(o int32) float64 {
 
 // price makes the option's resource prices and order those of the present values.
 func (s *patterns) price(o int32) {
-	p, pr := s.p, s.pr
+	pr := s.pr
 	for b := range pr.bundles {
 		pr.value[b] = max(s.master.y[b], 0)
 	}
-	from, to := int(o)*p.dims, (int(o)+1)*p.dims
-	pr.sack.solve(pr.room[from:to], pr.need, pr.value, pr.most[o], pr.lambda[from:to])
+	pr.sacks[o].solve(pr.value, -1)
 	s.sortByDensity(o)
 }
 
@@ -248,7 +248,7 @@ func (s *patterns) sortByDensity(o int32) {
 		}
 		size := 0.0
 		for d := range p.dims {
-			size += (pr.sack.lambda[d] + 1e-3*float64(p.options[o].price)/max(pr.room[int(o)*p.dims+d], 1e-9)) * pr.need[b*p.dims+d]
+			size += (pr.lambda[int(o)*p.dims+d] + 1e-3*float64(p.options[o].price)/max(pr.room[int(o)*p.dims+d], 1e-9)) * pr.need[b*p.dims+d]
 		}
 		s.density[b] = pr.value[b] / max(size, 1e-12)
 		s.order = append(s.order, int32(b))

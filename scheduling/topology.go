@@ -1,7 +1,6 @@
 package scheduling
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -84,10 +83,13 @@ type topologyIndex struct {
 	namespaceLabels map[string]labels.Set
 	defaults        *defaultSpread
 	buf             []byte
+	// remembered is what collect returned, by ruleKey.
+	remembered map[string]ownedRules
+	writer     keyWriter
 }
 
 func newTopologyIndex(m *Model, s *Snapshot) *topologyIndex {
-	x := &topologyIndex{m: m, byText: map[string]int32{}, members: map[string][]int32{}, namespaceLabels: map[string]labels.Set{}}
+	x := &topologyIndex{m: m, byText: map[string]int32{}, members: map[string][]int32{}, namespaceLabels: map[string]labels.Set{}, remembered: map[string]ownedRules{}}
 	for _, ns := range s.Namespaces {
 		set := labels.Set{corev1.LabelMetadataName: ns.Name}
 		for k, v := range ns.Labels {
@@ -126,11 +128,27 @@ func (x *topologyIndex) unmade(pod *corev1.Pod) []volumeID {
 }
 
 // collect adds the pod's rules and returns the numbers of their groups, ascending. With an error come the groups of
-// those rules that can be read: a bound pod keeps others away by them even if it could not be planned itself.
+// those rules that can be read: a bound pod keeps others away by them even if it could not be planned itself. The
+// result is shared.
 func (x *topologyIndex) collect(pod *corev1.Pod) ([]int32, error) {
 	if !x.constrained(pod) {
 		return nil, nil
 	}
+	key, ok := x.ruleKey(pod)
+	if !ok {
+		return x.read(pod)
+	}
+	if r, known := x.remembered[string(key)]; known {
+		return r.owns, r.err
+	}
+	text := string(key)
+	owns, err := x.read(pod)
+	x.remembered[text] = ownedRules{owns, err}
+	return owns, err
+}
+
+// read is collect for a pod whose like has not been seen.
+func (x *topologyIndex) read(pod *corev1.Pod) ([]int32, error) {
 	var out []int32
 	add := func(g topologyGroup) { out = append(out, x.intern(g)) }
 	err := errors.Join(x.spreads(pod, add), x.affinities(pod, add))
@@ -261,8 +279,10 @@ func (x *topologyIndex) filterOf(c *corev1.TopologySpreadConstraint, pod *corev1
 	}
 	if c.NodeTaintsPolicy != nil && *c.NodeTaintsPolicy == corev1.NodeInclusionPolicyHonor {
 		f.taints, f.tolerations = true, pod.Spec.Tolerations
+		f.text += "; honours taints"
 		for i := range pod.Spec.Tolerations {
-			f.text += fmt.Sprintf("; tolerates %+v", pod.Spec.Tolerations[i])
+			t := &pod.Spec.Tolerations[i]
+			f.text += fmt.Sprintf("; tolerates %q %s %q %s", t.Key, t.Operator, t.Value, t.Effect)
 		}
 	}
 	return f, nil
@@ -380,9 +400,23 @@ func (x *topologyIndex) knowNamespace(name string) {
 // seal ends collecting: groups are numbered in the order of their text, so that the order of the input plays no part,
 // and the keys that selectors read are known.
 func (x *topologyIndex) seal() {
-	slices.SortFunc(x.groups, func(a, b topologyGroup) int { return cmp.Compare(a.text(), b.text()) })
-	for i := range x.groups {
-		x.byText[x.groups[i].text()] = int32(i)
+	texts := make([]string, 0, len(x.groups))
+	for text := range x.byText {
+		texts = append(texts, text)
+	}
+	slices.Sort(texts)
+	number, sorted := make([]int32, len(x.groups)), make([]topologyGroup, len(x.groups))
+	for i, text := range texts {
+		old := x.byText[text]
+		number[old], sorted[i] = int32(i), x.groups[old]
+		x.byText[text] = int32(i)
+	}
+	x.groups = sorted
+	for _, r := range x.remembered {
+		for i, g := range r.owns {
+			r.owns[i] = number[g]
+		}
+		slices.Sort(r.owns)
 	}
 	seen := map[string]bool{}
 	for i := range x.groups {

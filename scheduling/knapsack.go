@@ -1,0 +1,271 @@
+package scheduling
+
+// knapsack fills one machine with the most valuable pods, in fractions: max Σ value_c k_c  s.t.  Σ_c need_c k_c <= room,
+// 0 <= k_c <= most_c, by the bounded simplex method with one row per resource. Its duals are what the machine's
+// resources are worth. Only the values change from one solve to the next, so that the last solution remains a filling
+// and each solve goes on from there.
+type knapsack struct {
+	dims int
+	// room is indexed by resource, need [class*dims+resource], most by class. They are the caller's.
+	room, need, most []float64
+	// open lists the classes with most > 0.
+	open []int32
+	// lambda receives the duals, >= 0 after a solve.
+	lambda []float64
+
+	inBasis []int8  // per class: atZero, atBound, else its basis row
+	basis   []int32 // per row: class, or -1 for the row's slack
+	slackAt []int32 // per row: which resource's slack
+	inSlack []bool  // per resource: its slack is basic
+	inverse []float64
+	level   []float64
+	// moves counts the pivots since the basis was last built up from nothing.
+	moves int
+	*knapsackScratch
+}
+
+// knapsackScratch is what all knapsacks of one problem may share.
+type knapsackScratch struct {
+	entry, cost []float64
+}
+
+const (
+	atZero  = -1
+	atBound = -2
+)
+
+// maxMoves is after how many pivots a knapsack starts from nothing again, so that rounding errors don't add up.
+const maxMoves = 100
+
+// newKnapsacks makes one knapsack per machine: room and lambda are indexed [machine*dims+resource], most [machine][class].
+func newKnapsacks(dims int, room, need []float64, most [][]float64, lambda []float64) []knapsack {
+	n, machines := len(need)/dims, len(most)
+	scratch := &knapsackScratch{entry: make([]float64, dims), cost: make([]float64, dims)}
+	inBasis := make([]int8, machines*n)
+	rows := make([]int32, 2*machines*dims)
+	slacks := make([]bool, machines*dims)
+	numbers := make([]float64, machines*dims*(dims+1))
+	list := make([]knapsack, machines)
+	open := 0
+	for i := range most {
+		for _, limit := range most[i] {
+			if limit > 0 {
+				open++
+			}
+		}
+	}
+	opened := make([]int32, 0, open)
+	for i := range list {
+		from := len(opened)
+		for c, limit := range most[i] {
+			if limit > 0 {
+				opened = append(opened, int32(c))
+			}
+		}
+		list[i] = knapsack{
+			dims: dims, room: room[i*dims : (i+1)*dims], need: need, most: most[i], lambda: lambda[i*dims : (i+1)*dims],
+			open: opened[from:len(opened):len(opened)], inBasis: inBasis[i*n : (i+1)*n],
+			basis: rows[2*i*dims : (2*i+1)*dims], slackAt: rows[(2*i+1)*dims : (2*i+2)*dims], inSlack: slacks[i*dims : (i+1)*dims],
+			inverse: numbers[i*dims*(dims+1):][:dims*dims], level: numbers[i*dims*(dims+1)+dims*dims:][:dims],
+			moves: maxMoves, knapsackScratch: scratch,
+		}
+	}
+	return list
+}
+
+// solve finds the best filling for the values and returns an upper bound on what it is worth: exactly that, unless it
+// turns out on the way that nothing can be worth more than enough.
+func (s *knapsack) solve(value []float64, enough float64) float64 {
+	if s.moves >= maxMoves {
+		s.empty()
+	}
+	s.price(value)
+	worth := 0.0
+	for range 4*len(s.open) + 16 {
+		var class, slack int
+		var up bool
+		class, slack, up, worth = s.choose(value)
+		if class < 0 && slack < 0 {
+			break
+		}
+		if slack < 0 && worth <= enough {
+			break
+		}
+		s.step(class, slack, up, value)
+	}
+	for d, l := range s.lambda {
+		s.lambda[d] = max(l, 0)
+	}
+	return worth
+}
+
+// filling writes the present solution, by class.
+func (s *knapsack) filling(k []float64) {
+	clear(k)
+	for _, c := range s.open {
+		if s.inBasis[c] == atBound {
+			k[c] = s.most[c]
+		}
+	}
+	for i, c := range s.basis {
+		if c >= 0 {
+			k[c] = min(max(s.level[i], 0), s.most[c])
+		}
+	}
+}
+
+// empty starts from an empty machine.
+func (s *knapsack) empty() {
+	s.moves = 0
+	for c := range s.inBasis {
+		s.inBasis[c] = atZero
+	}
+	clear(s.inverse)
+	for d := range s.dims {
+		s.inverse[d*s.dims+d] = 1
+		s.basis[d], s.slackAt[d], s.inSlack[d] = -1, int32(d), true
+	}
+	copy(s.level, s.room)
+}
+
+// price makes the duals those of the basis.
+func (s *knapsack) price(value []float64) {
+	clear(s.lambda)
+	for i, c := range s.basis {
+		if c < 0 || value[c] == 0 {
+			continue
+		}
+		for d, x := range s.inverse[i*s.dims : (i+1)*s.dims] {
+			s.lambda[d] += value[c] * x
+		}
+	}
+}
+
+// choose finds the variable whose move gains most: a class upwards from zero or downwards from its bound, or the slack
+// of a resource that is priced below zero. Unless it is a slack, worth is an upper bound on the best filling's value.
+func (s *knapsack) choose(value []float64) (class, slack int, up bool, worth float64) {
+	for d, l := range s.lambda {
+		if !s.inSlack[d] && l < -eps {
+			return -1, d, true, 0
+		}
+		worth += max(l, 0) * s.room[d]
+	}
+	class = -1
+	best, dims := eps, s.dims
+	for _, c := range s.open {
+		gain := value[c]
+		need := s.need[int(c)*dims:][:dims]
+		for d, l := range s.lambda {
+			gain -= l * need[d]
+		}
+		at := s.inBasis[c]
+		if gain > 0 {
+			worth += gain * s.most[c]
+			if at == atZero && gain > best*value[c] {
+				best, class, up = gain/value[c], int(c), true
+			}
+			continue
+		}
+		if at == atBound && -gain > best*value[c] {
+			best, class, up = -gain/value[c], int(c), false
+		}
+	}
+	return class, -1, up, worth
+}
+
+// step moves the entering variable as far as bounds allow, swapping it into the basis unless it reaches its own other
+// bound first.
+func (s *knapsack) step(c, slack int, up bool, value []float64) {
+	dims := s.dims
+	for i := range dims {
+		sum := 0.0
+		if slack >= 0 {
+			sum = s.inverse[i*dims+slack]
+		} else {
+			for d := range dims {
+				sum += s.inverse[i*dims+d] * s.need[c*dims+d]
+			}
+		}
+		if !up {
+			sum = -sum
+		}
+		s.entry[i] = sum
+	}
+	limit, leave, toBound := 1e300, -1, false
+	if c >= 0 {
+		limit = s.most[c]
+	}
+	for i, e := range s.entry {
+		var r float64
+		var hitsBound bool
+		switch {
+		case e > eps:
+			r = max(s.level[i], 0) / e
+		case e < -eps && s.basis[i] >= 0:
+			r, hitsBound = max(s.most[s.basis[i]]-s.level[i], 0)/-e, true
+		default:
+			continue
+		}
+		if r < limit {
+			limit, leave, toBound = r, i, hitsBound
+		}
+	}
+	for i := range dims {
+		s.level[i] -= limit * s.entry[i]
+	}
+	if leave < 0 {
+		if c >= 0 {
+			s.inBasis[c] = atBound
+			if !up {
+				s.inBasis[c] = atZero
+			}
+		}
+		return
+	}
+	s.swap(leave, c, slack, up, limit, toBound)
+	s.price(value)
+}
+
+func (s *knapsack) swap(leave, c, slack int, up bool, moved float64, toBound bool) {
+	s.moves++
+	dims := s.dims
+	if old := s.basis[leave]; old >= 0 {
+		s.inBasis[old] = atZero
+		if toBound {
+			s.inBasis[old] = atBound
+		}
+	} else {
+		s.inSlack[s.slackAt[leave]] = false
+	}
+	s.basis[leave], s.slackAt[leave] = int32(c), int32(slack)
+	s.level[leave] = moved
+	if c >= 0 {
+		s.inBasis[c] = int8(leave)
+		if !up {
+			s.level[leave] = s.most[c] - moved
+		}
+	} else {
+		s.inSlack[slack] = true
+	}
+	pivot := s.entry[leave]
+	if !up {
+		pivot = -pivot
+	}
+	row := s.inverse[leave*dims : (leave+1)*dims]
+	for d := range row {
+		row[d] /= pivot
+	}
+	for i := range dims {
+		f := s.entry[i]
+		if !up {
+			f = -f
+		}
+		if i == leave || f == 0 {
+			continue
+		}
+		other := s.inverse[i*dims : (i+1)*dims]
+		for d := range other {
+			other[d] -= f * row[d]
+		}
+	}
+}
