@@ -23,8 +23,10 @@ type Statements struct {
 }
 
 // Specification is the lists that the tree must answer for in full. A new list is one more line.
-var Specification = []Statements{
-	{"SCH", "001-006 010-014 020-027 030-033 040-044 050-054 060-066 070-075 078-082 090-094 100-107 110-113 115-122 125-128 130-131 135-137 140-141 145-146 150-177 180-182 190-194", []string{"scheduling/doc.go"}},
+func Specification() []Statements {
+	return []Statements{
+		{"SCH", "001-006 010-014 020-027 030-033 040-044 050-054 060-066 070-075 078-082 090-094 100-107 110-113 115-122 125-128 130-131 135-137 140-141 145-146 150-177 180-182 190-194", []string{"scheduling/doc.go"}},
+	}
 }
 
 // differencesHeading begins the list of what is deliberately different; it ends at the next heading.
