@@ -1,0 +1,14 @@
+// Package batch merges calls that arrive close together into fewer calls of an API that takes many things at once.
+//
+//	describe := batch.New(batch.Options[string, types.Instance]{
+//		Name: "describe_instances",
+//		Idle: 100 * time.Millisecond, Max: time.Second, MaxItems: 200,
+//		Do: func(ctx context.Context, ids []string) []batch.Answer[types.Instance] { … },
+//	})
+//	instance, err := describe.Call(ctx, "i-0123") // from any number of goroutines
+//
+// The first call opens a window; it closes after Idle without another call, Max after the first, or with MaxItems calls,
+// and never holds more. Each caller waits under its own context: leaving early ends nobody else's call, and the merged
+// call itself runs until its last caller has left. What passes by itself, throttling above all, is tried again within the
+// batch, with jitter, so that a thousand callers don't come back at once. A Batcher has no goroutine while nobody waits.
+package batch
