@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/drawknife/drawknife/api/autoscaling/v1beta1"
+	"github.com/drawknife/drawknife/scheduling/pods"
 )
 
 // Priority is that of every placeholder: the lowest there is.
@@ -37,7 +38,7 @@ func newPrototype(b *v1beta1.CapacityBuffer, template *corev1.PodTemplateSpec) *
 	pod := &corev1.Pod{Spec: *template.Spec.DeepCopy()}
 	pod.Labels = maps.Clone(template.Labels)
 	dropVolumes(&pod.Spec)
-	defaultSpec(&pod.Spec)
+	pods.Default(&pod.Spec)
 	mark(pod, b)
 	return pod
 }
@@ -73,7 +74,7 @@ func placeholders(b *v1beta1.CapacityBuffer, prototype *corev1.Pod, count int) [
 		// A buffer that no API server has seen: its name is as unique and as stable as a UID would be.
 		uid = b.Namespace + "/" + b.Name
 	}
-	list, pods := make([]corev1.Pod, count), make([]*corev1.Pod, count)
+	list, all := make([]corev1.Pod, count), make([]*corev1.Pod, count)
 	for i := range list {
 		list[i] = *prototype
 		number := strconv.Itoa(i)
@@ -81,9 +82,9 @@ func placeholders(b *v1beta1.CapacityBuffer, prototype *corev1.Pod, count int) [
 			Namespace: prototype.Namespace, Name: name + number, UID: types.UID(uid + "-" + number),
 			Labels: prototype.Labels, Annotations: prototype.Annotations,
 		}
-		pods[i] = &list[i]
+		all[i] = &list[i]
 	}
-	return pods
+	return all
 }
 
 // dropVolumes takes away volumes that are made from claims, and their mounts: claims of pods that never run don't
@@ -100,58 +101,8 @@ func dropVolumes(spec *corev1.PodSpec) {
 	if len(dropped) == 0 {
 		return
 	}
-	for c := range containers(spec) {
+	for c := range pods.Containers(spec) {
 		c.VolumeMounts = slices.DeleteFunc(c.VolumeMounts, func(m corev1.VolumeMount) bool { return dropped[m.Name] })
 		c.VolumeDevices = slices.DeleteFunc(c.VolumeDevices, func(d corev1.VolumeDevice) bool { return dropped[d.Name] })
-	}
-}
-
-// defaultSpec fills in what the API server fills in for pods but not for templates, as far as planning reads it:
-// limits stand in for requests that are missing (SCH-060), and a port of the host's network is a host port.
-func defaultSpec(spec *corev1.PodSpec) {
-	asked := make(map[corev1.ResourceName]bool)
-	for c := range containers(spec) {
-		takeOver(&c.Resources.Requests, c.Resources.Limits, nil)
-		for name := range c.Resources.Requests {
-			asked[name] = true
-		}
-		for i := range c.Ports {
-			if port := &c.Ports[i]; spec.HostNetwork && port.HostPort == 0 {
-				port.HostPort = port.ContainerPort
-			}
-			if c.Ports[i].Protocol == "" {
-				c.Ports[i].Protocol = corev1.ProtocolTCP
-			}
-		}
-	}
-	if spec.Resources != nil {
-		// What a container asks for is summed over containers; the pod's own limit stands in for the rest.
-		takeOver(&spec.Resources.Requests, spec.Resources.Limits, asked)
-	}
-}
-
-// takeOver copies the limits that requests lack, but for the resources to be left out.
-func takeOver(requests *corev1.ResourceList, limits corev1.ResourceList, leaveOut map[corev1.ResourceName]bool) {
-	for name, limit := range limits {
-		if _, ok := (*requests)[name]; ok || leaveOut[name] {
-			continue
-		}
-		if *requests == nil {
-			*requests = make(corev1.ResourceList, len(limits))
-		}
-		(*requests)[name] = limit
-	}
-}
-
-// containers yields all containers of the spec, those of the init phase first.
-func containers(spec *corev1.PodSpec) func(yield func(*corev1.Container) bool) {
-	return func(yield func(*corev1.Container) bool) {
-		for _, list := range [][]corev1.Container{spec.InitContainers, spec.Containers} {
-			for i := range list {
-				if !yield(&list[i]) {
-					return
-				}
-			}
-		}
 	}
 }

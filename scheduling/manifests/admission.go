@@ -9,6 +9,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	nodev1 "k8s.io/api/node/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
+
+	"github.com/drawknife/drawknife/scheduling/pods"
 )
 
 // A pod in a manifest is not yet the pod a scheduler sees: the API server fills in defaults and its admission plugins
@@ -109,58 +111,13 @@ func fillIn(into *corev1.ResourceList, from corev1.ResourceList) {
 
 // admit completes a pod spec in place.
 func (a *admission) admit(l *loader, p admissible, stage admissionStage) {
-	defaultPodSpec(p.spec)
+	pods.Default(p.spec)
 	a.resolvePriority(l, p)
 	if stage == admittedPod {
 		return
 	}
 	a.applyLimitRanges(p)
 	a.resolveRuntimeClass(l, p)
-}
-
-// defaultPodSpec fills in the defaults of the API that planning reads: limits stand in for requests that are missing
-// (SCH-060), a port of the host's network is a host port, and ports are TCP.
-func defaultPodSpec(spec *corev1.PodSpec) {
-	forContainers(spec, func(c *corev1.Container) {
-		fillIn(&c.Resources.Requests, c.Resources.Limits)
-		for i := range c.Ports {
-			port := &c.Ports[i]
-			if spec.HostNetwork && port.HostPort == 0 {
-				port.HostPort = port.ContainerPort
-			}
-			if port.Protocol == "" {
-				port.Protocol = corev1.ProtocolTCP
-			}
-		}
-	})
-	if spec.Resources != nil {
-		defaultPodRequests(spec)
-	}
-}
-
-// defaultPodRequests copies the pod's own limits to its requests, but for resources that a container asks for: there
-// the containers' sum counts.
-func defaultPodRequests(spec *corev1.PodSpec) {
-	asked := make(map[corev1.ResourceName]bool)
-	forContainers(spec, func(c *corev1.Container) {
-		for name := range c.Resources.Requests {
-			asked[name] = true
-		}
-	})
-	for name, amount := range spec.Resources.Limits {
-		if !asked[name] {
-			fillIn(&spec.Resources.Requests, corev1.ResourceList{name: amount})
-		}
-	}
-}
-
-func forContainers(spec *corev1.PodSpec, visit func(*corev1.Container)) {
-	for i := range spec.InitContainers {
-		visit(&spec.InitContainers[i])
-	}
-	for i := range spec.Containers {
-		visit(&spec.Containers[i])
-	}
 }
 
 // resolvePriority sets the priority that the pod's class stands for, where it is not set.
@@ -193,10 +150,10 @@ func (a *admission) resolvePriority(l *loader, p admissible) {
 // applyLimitRanges gives containers the defaults of their namespace.
 func (a *admission) applyLimitRanges(p admissible) {
 	for _, defaults := range a.containerDefaults[p.namespace] {
-		forContainers(p.spec, func(c *corev1.Container) {
+		for c := range pods.Containers(p.spec) {
 			fillIn(&c.Resources.Requests, defaults.requests)
 			fillIn(&c.Resources.Limits, defaults.limits)
-		})
+		}
 	}
 }
 

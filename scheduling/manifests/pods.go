@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/scheduling/pods"
 )
 
 // placePods sorts the pods into those that hold a place on a machine and those that wait for one. Manifests have no
@@ -20,7 +22,7 @@ func (l *loader) placePods(machines []machine) (pending []*corev1.Pod) {
 	for _, e := range l.objects.pods {
 		pod := e.object
 		switch {
-		case isTerminal(pod):
+		case pods.Terminal(pod):
 		case pod.Spec.NodeName != "":
 			m := index[pod.Spec.NodeName]
 			if m == nil {
@@ -49,7 +51,7 @@ func comparePods(a, b *corev1.Pod) int { return compareNames(a, b) }
 func (l *loader) awaitsPlace(e entry[*corev1.Pod]) bool {
 	pod := e.object
 	switch {
-	case pod.DeletionTimestamp != nil, isDaemonPod(pod), isStatic(pod):
+	case pod.DeletionTimestamp != nil, pods.OwnedByDaemonSet(pod), pods.Static(pod):
 		return false
 	case len(pod.Spec.SchedulingGates) > 0:
 		l.warn(e.origin, remark{
@@ -65,26 +67,4 @@ func (l *loader) awaitsPlace(e entry[*corev1.Pod]) bool {
 		return false
 	}
 	return true
-}
-
-// isTerminal pods have run to their end and hold nothing.
-func isTerminal(pod *corev1.Pod) bool {
-	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
-}
-
-func isDaemonPod(pod *corev1.Pod) bool { return ownedBy(pod, groupApps, kindDaemonSet) }
-
-// isStatic tells pods that a kubelet runs from a file; the API server only holds their image.
-func isStatic(pod *corev1.Pod) bool {
-	_, mirror := pod.Annotations[corev1.MirrorPodAnnotationKey]
-	return mirror || ownedBy(pod, "", "Node")
-}
-
-func ownedBy(pod *corev1.Pod, group, kind string) bool {
-	for _, ref := range pod.OwnerReferences {
-		if ref.Kind == kind && ownerKey(pod, ref).group == group {
-			return true
-		}
-	}
-	return false
 }

@@ -138,6 +138,10 @@ func TestLoadRefusesAndSaysWhere(t *testing.T) {
 			"apiVersion: apps/v1\nkind: StatefulSet\nmetadata: {name: a}\nspec:\n  replicas: -1\n",
 			ProblemInvalid, "in.yaml: document 1, line 5: StatefulSet default/a: spec.replicas: must not be negative, but is -1",
 		},
+		"budget with a selector that is none": {
+			"apiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata: {name: a}\nspec:\n  selector:\n    matchExpressions: [{key: app, operator: Near}]\n",
+			ProblemInvalid, `in.yaml: document 1, line 5: PodDisruptionBudget default/a: spec.selector: "Near" is not a valid label selector operator`,
+		},
 		"alias bomb": {
 			"apiVersion: v1\nkind: Pod\nmetadata: {name: a}\n" + aliasBomb(30),
 			ProblemTooLarge, "in.yaml: document 1, line %d: the aliases in the document unfold to far more data than the document holds",

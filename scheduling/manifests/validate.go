@@ -41,6 +41,7 @@ func (l *loader) validate() {
 			l.validateAmounts(e.origin, "LimitRange", qualifiedName(e.object), path+"default", item.Default)
 		}
 	}
+	l.validateBudgets()
 	l.validateCounts()
 }
 

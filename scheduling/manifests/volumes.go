@@ -8,6 +8,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/drawknife/drawknife/scheduling/pods"
 )
 
 // AssumedProvisioner is the provisioner of StorageClasses that were assumed because the input does not have them.
@@ -74,7 +76,7 @@ func (l *loader) addClaim(o origin, namespace, name string, labels map[string]st
 // the pods: what such volumes ask of a machine is then not known.
 func (l *loader) missingClaims() {
 	for _, e := range l.objects.pods {
-		if isTerminal(e.object) || !l.missesClaim(e.object) {
+		if pods.Terminal(e.object) || !l.missesClaim(e.object) {
 			continue
 		}
 		l.warn(e.origin, remark{

@@ -1,0 +1,38 @@
+package pods
+
+import (
+	"fmt"
+
+	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+)
+
+// DisruptionsAllowed is what the disruption controller would write into status.disruptionsAllowed of a budget that
+// selects healthy ready pods out of expected, the number that their controllers ask for: for objects that have no
+// status yet, as in manifests. With minAvailable that many of expected must stay, with maxUnavailable all but that many;
+// percentages are of expected and rounded up, and a budget that has neither asks for one to stay. Source: the
+// PodDisruptionBudget API's field documentation and Kubernetes' disruption controller.
+func DisruptionsAllowed(spec *policyv1.PodDisruptionBudgetSpec, expected, healthy int) (int, error) {
+	amount, field := spec.MinAvailable, "spec.minAvailable"
+	if spec.MaxUnavailable != nil {
+		amount, field = spec.MaxUnavailable, "spec.maxUnavailable"
+	}
+	stay := 1
+	if amount != nil {
+		n, err := intstr.GetScaledValueFromIntOrPercent(amount, expected, true)
+		if err == nil && n < 0 {
+			err = fmt.Errorf("%d is negative", n)
+		}
+		if err != nil {
+			return 0, fmt.Errorf("%s: %w: write a number or a percentage such as \"30%%\"", field, err)
+		}
+		stay = n
+		if spec.MaxUnavailable != nil {
+			stay = max(0, expected-n)
+		}
+	}
+	if expected <= 0 {
+		return 0, nil
+	}
+	return max(0, healthy-stay), nil
+}

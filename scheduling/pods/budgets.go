@@ -1,0 +1,163 @@
+package pods
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/intstr"
+)
+
+// Budgets are the PodDisruptionBudgets of a cluster, ready to be asked. It is read-only once made and safe for
+// concurrent use. A nil *Budgets has none.
+type Budgets struct {
+	byNamespace map[string][]*Budget
+}
+
+// Budget is one PodDisruptionBudget.
+type Budget struct {
+	// Key is its namespace and name.
+	Key types.NamespacedName
+	// Allowed is how many of its pods may be disrupted now, by its status (DIS-045). It is 0 while the disruption
+	// controller has not seen the latest spec, since the eviction API then refuses every pod.
+	Allowed int
+	// Never tells that it allows no disruption however many pods there are: maxUnavailable 0 or "0%", or minAvailable
+	// "100%" (SCH-092, DIS-046).
+	Never bool
+	// SparesUnready tells that pods that are not ready may be evicted whatever the budget says: its
+	// unhealthyPodEvictionPolicy is AlwaysAllow (DIS-044).
+	SparesUnready bool
+
+	selector labels.Selector
+}
+
+// BudgetError is a PodDisruptionBudget that can't be read.
+type BudgetError struct {
+	Key types.NamespacedName
+	// Field is the path of the faulty field.
+	Field string
+	Err   error
+}
+
+func (e *BudgetError) Error() string {
+	return fmt.Sprintf("podDisruptionBudget %s: %s: %v: correct the selector, or delete the budget", e.Key, e.Field, e.Err)
+}
+
+// Unwrap is the cause.
+func (e *BudgetError) Unwrap() error { return e.Err }
+
+// NewBudgets makes PodDisruptionBudgets ready to be asked. A missing selector matches no pod, an empty one every pod of
+// the namespace (DIS-041). The error is a *BudgetError for the first budget, by namespace and name, with a selector
+// that is none (DIS-047): what it means to protect is not known, so that guessing would be wrong either way.
+func NewBudgets(list []*policyv1.PodDisruptionBudget) (*Budgets, error) {
+	b := &Budgets{byNamespace: make(map[string][]*Budget)}
+	sorted := slices.SortedFunc(slices.Values(list), func(x, y *policyv1.PodDisruptionBudget) int {
+		return compareKeys(keyOf(x), keyOf(y))
+	})
+	for _, pdb := range sorted {
+		selector, err := metav1.LabelSelectorAsSelector(pdb.Spec.Selector)
+		if err != nil {
+			return nil, &BudgetError{Key: keyOf(pdb), Field: "spec.selector", Err: err}
+		}
+		allowed := int(pdb.Status.DisruptionsAllowed)
+		if pdb.Status.ObservedGeneration < pdb.Generation {
+			allowed = 0
+		}
+		policy := pdb.Spec.UnhealthyPodEvictionPolicy
+		b.byNamespace[pdb.Namespace] = append(b.byNamespace[pdb.Namespace], &Budget{
+			Key: keyOf(pdb), Allowed: allowed, selector: selector,
+			Never:         isAmount(pdb.Spec.MaxUnavailable, "0", "0%") || isAmount(pdb.Spec.MinAvailable, "100%"),
+			SparesUnready: policy != nil && *policy == policyv1.AlwaysAllow,
+		})
+	}
+	return b, nil
+}
+
+func keyOf(pdb *policyv1.PodDisruptionBudget) types.NamespacedName {
+	return types.NamespacedName{Namespace: pdb.Namespace, Name: pdb.Name}
+}
+
+// isAmount reports whether the number or percentage is written as one of the texts.
+func isAmount(v *intstr.IntOrString, texts ...string) bool {
+	return v != nil && slices.Contains(texts, v.String())
+}
+
+// Of are the budgets that select the pod, by name (DIS-041). The slice is the caller's.
+func (b *Budgets) Of(pod *corev1.Pod) []*Budget {
+	if b == nil {
+		return nil
+	}
+	var matching []*Budget
+	for _, budget := range b.byNamespace[pod.Namespace] {
+		if budget.selector.Matches(labels.Set(pod.Labels)) {
+			matching = append(matching, budget)
+		}
+	}
+	return matching
+}
+
+// NeverAllow reports whether budgets keep the pod from ever being evicted as things stand: one that never allows a
+// disruption, or several at once, for which the eviction API refuses a pod (SCH-092). Pods that would not be evicted
+// anyway are not kept by budgets, nor are pods that are not ready by a budget that spares those.
+func (b *Budgets) NeverAllow(pod *corev1.Pod) bool {
+	if !Active(pod) || ToleratesDisruption(pod) || Static(pod) {
+		return false
+	}
+	matching := b.Of(pod)
+	if len(matching) != 1 {
+		return len(matching) > 1
+	}
+	return matching[0].Never && !(matching[0].SparesUnready && !Ready(pod))
+}
+
+// Block is why budgets refuse the eviction of a pod.
+type Block struct {
+	Pod types.NamespacedName
+	// Budgets that stand in the way, by name: one that allows no disruption now, or several that select the pod, which
+	// the eviction API refuses whatever they allow.
+	Budgets []types.NamespacedName
+}
+
+func (b *Block) Error() string {
+	if len(b.Budgets) > 1 {
+		return fmt.Sprintf("pod %s: the eviction API refuses pods that several disruption budgets select: %v: leave one of them", b.Pod, b.Budgets)
+	}
+	return fmt.Sprintf("pod %s: disruption budget %s allows no disruption now", b.Pod, b.Budgets[0])
+}
+
+// Blocks is why the budgets would refuse to evict the pod at the time now, or nil. Only evictable pods are asked about
+// (DIS-042 to DIS-045); each alone: see Ledger for several.
+func (b *Budgets) Blocks(pod *corev1.Pod, now time.Time) *Block {
+	if !Evictable(pod, now) {
+		return nil
+	}
+	return block(pod, b.Of(pod), func(budget *Budget) bool { return budget.Allowed > 0 })
+}
+
+func block(pod *corev1.Pod, matching []*Budget, allows func(*Budget) bool) *Block {
+	switch {
+	case len(matching) == 0:
+		return nil
+	case len(matching) == 1 && (allows(matching[0]) || spares(matching[0], pod)):
+		return nil
+	}
+	why := &Block{Pod: types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name}}
+	for _, budget := range matching {
+		why.Budgets = append(why.Budgets, budget.Key)
+	}
+	return why
+}
+
+// spares reports whether the pod may go without using the budget up: by DIS-044 its Ready condition says False.
+func spares(budget *Budget, pod *corev1.Pod) bool {
+	return budget.SparesUnready && condition(pod, corev1.PodReady) == corev1.ConditionFalse
+}
+
+func compareKeys(x, y types.NamespacedName) int {
+	return slices.Compare([]string{x.Namespace, x.Name}, []string{y.Namespace, y.Name})
+}

@@ -1,0 +1,98 @@
+package pods
+
+import (
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+)
+
+// Terminal reports whether the pod has ended, well or badly: it holds no resources any more (DIS-028).
+func Terminal(pod *corev1.Pod) bool {
+	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
+}
+
+// Terminating reports whether the pod is being deleted (DIS-028).
+func Terminating(pod *corev1.Pod) bool { return pod.DeletionTimestamp != nil }
+
+// Active reports whether the pod has neither ended nor is being deleted (DIS-028).
+func Active(pod *corev1.Pod) bool { return !Terminal(pod) && !Terminating(pod) }
+
+// OwnedByDaemonSet reports whether a DaemonSet owns the pod: it comes and goes with its node. Any owner reference
+// counts, be it the controller's or not (DIS-029).
+func OwnedByDaemonSet(pod *corev1.Pod) bool { return ownedBy(pod, "apps", "DaemonSet") }
+
+// OwnedByStatefulSet reports whether a StatefulSet owns the pod: its successor is made only once it is gone (DIS-029).
+func OwnedByStatefulSet(pod *corev1.Pod) bool { return ownedBy(pod, "apps", "StatefulSet") }
+
+// Static reports whether the pod is the mirror of one that the kubelet runs from a file: its node owns it (DIS-029), or
+// it bears the annotation by which the kubelet knows it.
+func Static(pod *corev1.Pod) bool {
+	_, mirror := pod.Annotations[corev1.MirrorPodAnnotationKey]
+	return mirror || ownedBy(pod, "", "Node")
+}
+
+// ownedBy looks for an owner of the kind in any version of the group. What once was in extensions now is in apps.
+func ownedBy(pod *corev1.Pod, group, kind string) bool {
+	for i := range pod.OwnerReferences {
+		ref := &pod.OwnerReferences[i]
+		of, _, grouped := strings.Cut(ref.APIVersion, "/")
+		switch {
+		case !grouped:
+			of = ""
+		case of == "extensions":
+			of = "apps"
+		}
+		if ref.Kind == kind && of == group {
+			return true
+		}
+	}
+	return false
+}
+
+// Ready reports whether the pod's Ready condition is true. A pod without the condition is not ready.
+func Ready(pod *corev1.Pod) bool { return condition(pod, corev1.PodReady) == corev1.ConditionTrue }
+
+func condition(pod *corev1.Pod, kind corev1.PodConditionType) corev1.ConditionStatus {
+	for i := range pod.Status.Conditions {
+		if pod.Status.Conditions[i].Type == kind {
+			return pod.Status.Conditions[i].Status
+		}
+	}
+	return ""
+}
+
+// Provisionable reports whether the pod waits for a node that is not there: kube-scheduler found it unschedulable, it is
+// bound to no node and nominated for none, and it is not tied to one node as pods of DaemonSets and static pods are
+// (SCH-090, DIS-040). Which scheduler it names, its phase and whether it is being deleted do not matter; a pod with
+// scheduling gates is not looked at by a scheduler and so never counts.
+func Provisionable(pod *corev1.Pod) bool {
+	if pod.Spec.NodeName != "" || pod.Status.NominatedNodeName != "" || OwnedByDaemonSet(pod) || Static(pod) {
+		return false
+	}
+	for i := range pod.Status.Conditions {
+		c := &pod.Status.Conditions[i]
+		if c.Type == corev1.PodScheduled {
+			return c.Reason == corev1.PodReasonUnschedulable
+		}
+	}
+	return false
+}
+
+// ToleratesDisruption reports whether the pod tolerates the taint of nodes that are going away,
+// karpenter.sh/disrupted:NoSchedule: it stays until its node is gone (DIS-031).
+func ToleratesDisruption(pod *corev1.Pod) bool {
+	for i := range pod.Spec.Tolerations {
+		t := &pod.Spec.Tolerations[i]
+		exists := t.Operator == corev1.TolerationOpExists
+		equal := t.Operator == "" || t.Operator == corev1.TolerationOpEqual
+		key := t.Key == v1.DisruptedTaintKey || t.Key == "" && exists
+		effect := t.Effect == "" || t.Effect == corev1.TaintEffectNoSchedule
+		// The taint has no value.
+		if key && effect && (exists || equal && t.Value == "") {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,64 @@
+package pods
+
+import (
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+)
+
+// Protection is what a pod's do-not-disrupt annotation says (DIS-032, PRV-008). The zero value protects from nothing.
+type Protection struct {
+	// Active tells that the pod must not be disrupted now.
+	Active bool
+	// Until is when the protection ends or has ended; zero when there is none, and when it has no end that is known:
+	// the value "true", or a duration whose start, the pod's, has yet to come.
+	Until time.Time
+	// Err is set when the annotation has a value that means nothing; the pod is then not protected. It is an
+	// *AnnotationError.
+	Err error
+}
+
+// AnnotationError is a do-not-disrupt annotation that is ignored because its value is none of those that have a
+// meaning.
+type AnnotationError struct {
+	// Namespace and Name of the pod.
+	Namespace, Name string
+	// Value as it stands there.
+	Value string
+}
+
+func (e *AnnotationError) Error() string {
+	return fmt.Sprintf("pod %s/%s: metadata.annotations[%s] is %q, which protects from nothing: write \"true\", or a duration such as \"2h30m\" that is counted from the pod's start",
+		e.Namespace, e.Name, v1.DoNotDisruptAnnotationKey, e.Value)
+}
+
+// ProtectionOf reads the pod's annotation karpenter.sh/do-not-disrupt at the time now: "true" protects for good, a
+// positive Go duration until that long after the pod's start, and for good while the pod has not started.
+func ProtectionOf(pod *corev1.Pod, now time.Time) Protection {
+	value, ok := pod.Annotations[v1.DoNotDisruptAnnotationKey]
+	switch {
+	case !ok:
+		return Protection{}
+	case value == "true":
+		return Protection{Active: true}
+	}
+	lasts, err := time.ParseDuration(value)
+	switch {
+	case err != nil || lasts <= 0:
+		return Protection{Err: &AnnotationError{Namespace: pod.Namespace, Name: pod.Name, Value: value}}
+	case pod.Status.StartTime == nil:
+		return Protection{Active: true}
+	}
+	until := pod.Status.StartTime.Add(lasts)
+	return Protection{Active: now.Before(until), Until: until}
+}
+
+// Protected reports whether the pod's do-not-disrupt annotation holds at the time now (DIS-032).
+func Protected(pod *corev1.Pod, now time.Time) bool { return ProtectionOf(pod, now).Active }
+
+// Disruptable reports whether the pod lets its node be chosen for disruption: it is not active, or not protected
+// (DIS-034). Protected pods of DaemonSets and static pods hold their node like any other.
+func Disruptable(pod *corev1.Pod, now time.Time) bool { return !Active(pod) || !Protected(pod, now) }
