@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"fmt"
+	"io"
 	"slices"
 )
 
@@ -47,6 +48,16 @@ type TypePrices struct {
 	Spot map[string]float64 `json:"spot,omitempty"`
 	// Zones that offer the type, by name; absent means all zones of the file.
 	Zones []string `json:"zones,omitempty"`
+}
+
+// LoadPrices reads a prices file. It is strict about its shape: an unknown field or a wrong schema refuses the file. What
+// it says about zones and prices of single types is for the reader to judge.
+func LoadPrices(r io.Reader) (*Prices, error) {
+	data, err := readAll(r, "prices")
+	if err != nil {
+		return nil, err
+	}
+	return parsePrices(data)
 }
 
 // parsePrices reads the text of a prices file strictly. What it says about single types is checked by apply, for the

@@ -1,0 +1,267 @@
+package prices
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"math"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	// DefaultEvery is how often a feed is read (AWI-106).
+	DefaultEvery = 12 * time.Hour
+	// DefaultSpotEvery is how often spot prices had better be read: they move all day.
+	DefaultSpotEvery = 15 * time.Minute
+	// DefaultKeep is how long a price is kept that its feed no longer names.
+	DefaultKeep = 7 * 24 * time.Hour
+)
+
+// Feed is a source that is read again and again.
+type Feed struct {
+	// Name for status and errors: "spot". Required, unique.
+	Name string
+	// Source to read. Required.
+	Source Source
+	// Every is how often; 0 means DefaultEvery, negative once.
+	Every time.Duration
+	// Keep is how long a price is kept after the last answer that named it; 0 means DefaultKeep, negative drops it at
+	// once. While the whole feed fails, prices stay.
+	Keep time.Duration
+}
+
+// Options are the settings of a Board.
+type Options struct {
+	// Region is for people, and part of the seed of the feeds' schedules. Required.
+	Region string
+	// Static is in force where no feed has a price; nil for none. See Static.
+	Static *List
+	// Feeds in rising order of precedence: a price of a later one wins.
+	Feeds []Feed
+	// USDPer converts currencies: {"CNY": 0.14}. Prices of a currency that is not here stay as they are.
+	USDPer map[string]float64
+	// MinSpotDiscount is a fraction from 0 to 1 by which spot must be below on-demand to be offered; 0 asks for nothing.
+	MinSpotDiscount float64
+	// Seed decides the jitter of refreshes.
+	Seed uint64
+	// Now is the clock; nil means time.Now.
+	Now func() time.Time
+}
+
+// OptionError is an option that can't be used.
+type OptionError struct {
+	// Field is the path of the option: "feeds[1].name".
+	Field string
+	// Problem says what is wrong with it and what is allowed.
+	Problem string
+}
+
+func (e *OptionError) Error() string { return "prices: " + e.Field + " " + e.Problem }
+
+func (o *Options) check() error {
+	if o.Region == "" {
+		return &OptionError{"region", "must not be empty"}
+	}
+	if !(o.MinSpotDiscount >= 0 && o.MinSpotDiscount <= 1) {
+		return &OptionError{"minSpotDiscount", fmt.Sprintf("must be a fraction from 0 to 1, is %g", o.MinSpotDiscount)}
+	}
+	names := map[string]bool{}
+	for i, f := range o.Feeds {
+		path := fmt.Sprintf("feeds[%d].", i)
+		switch {
+		case f.Name == "":
+			return &OptionError{path + "name", "must not be empty"}
+		case names[f.Name]:
+			return &OptionError{path + "name", fmt.Sprintf("%q is there twice", f.Name)}
+		case f.Source == nil:
+			return &OptionError{path + "source", "must be given"}
+		}
+		names[f.Name] = true
+	}
+	for currency, rate := range o.USDPer {
+		if !usable(rate) || math.IsInf(rate, 0) {
+			return &OptionError{"usdPer[" + currency + "]", fmt.Sprintf("must be more than 0, is %g", rate)}
+		}
+	}
+	return nil
+}
+
+// Board keeps prices fresh. It is safe for concurrent use: Book never waits, and no lock is held while a source is
+// read.
+type Board struct {
+	options Options
+	book    atomic.Pointer[Book]
+
+	mu    sync.Mutex
+	feeds []*feed
+}
+
+// NewBoard makes a board that has the static prices. It reads nothing yet.
+func NewBoard(o Options) (*Board, error) {
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	b := &Board{options: o}
+	if o.Static != nil {
+		if err := o.Static.check(); err != nil {
+			return nil, err
+		}
+		static := newFeed(Feed{Name: "static", Every: -1}, 0)
+		static.take(o.Static, o.Now(), o.USDPer)
+		b.feeds = append(b.feeds, static)
+	}
+	for _, f := range o.Feeds {
+		b.feeds = append(b.feeds, newFeed(f, seedOf(o, f.Name)))
+	}
+	b.publish()
+	return b, nil
+}
+
+func seedOf(o Options, name string) uint64 {
+	h := fnv.New64a()
+	h.Write([]byte(o.Region + "/" + name))
+	return h.Sum64() ^ o.Seed
+}
+
+// Book is the prices in force. It is the same pointer until a refresh brings something new or confirms something.
+func (b *Board) Book() *Book { return b.book.Load() }
+
+// FeedError is a feed that could not be read. The prices it gave before stay.
+type FeedError struct {
+	// Feed is its name.
+	Feed string
+	// Cause is why.
+	Cause error
+}
+
+func (e *FeedError) Error() string { return fmt.Sprintf("price feed %q: %v", e.Feed, e.Cause) }
+
+// Unwrap gives the cause.
+func (e *FeedError) Unwrap() error { return e.Cause }
+
+// Refresh reads the feeds that are due, all at once, and publishes what they say. The time is when to call it again;
+// zero means never. The error joins a *FeedError for each feed that failed; those are tried again with back-off. Calls
+// at the same time don't read a feed twice.
+func (b *Board) Refresh(ctx context.Context) (next time.Time, err error) {
+	var (
+		due   = b.claim()
+		group sync.WaitGroup
+		errs  = make([]error, len(due))
+	)
+	for i, f := range due {
+		group.Go(func() {
+			list, err := f.Source.Prices(ctx)
+			if err == nil {
+				err = list.check()
+			}
+			if err != nil {
+				errs[i] = &FeedError{Feed: f.Name, Cause: err}
+			}
+			b.done(f, list, errs[i])
+		})
+	}
+	group.Wait()
+	return b.next(), errors.Join(errs...)
+}
+
+// claim takes the feeds that are due and that nobody is reading.
+func (b *Board) claim() []*feed {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	now := b.options.Now()
+	var due []*feed
+	for _, f := range b.feeds {
+		if f.Source != nil && !f.reading && f.schedule.Due(now) {
+			f.reading = true
+			due = append(due, f)
+		}
+	}
+	return due
+}
+
+func (b *Board) done(f *feed, list *List, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	now := b.options.Now()
+	f.reading = false
+	f.schedule.Done(now, err)
+	f.lastError = err
+	if err != nil {
+		return
+	}
+	f.take(list, now, b.options.USDPer)
+	b.publish()
+}
+
+func (b *Board) next() time.Time {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var next time.Time
+	for _, f := range b.feeds {
+		if at, ok := f.schedule.Next(); ok && f.Source != nil && (next.IsZero() || at.Before(next)) {
+			next = at
+		}
+	}
+	return next
+}
+
+// publish makes the book anew of all feeds. The lock is held.
+func (b *Board) publish() {
+	book := &Book{onDemand: map[string]Quote{}, spot: map[Pair]Quote{}, minSpotDiscount: b.options.MinSpotDiscount}
+	for _, f := range b.feeds {
+		for name, q := range f.onDemand {
+			book.onDemand[name] = q
+		}
+		for pair, q := range f.spot {
+			book.spot[pair] = q
+		}
+	}
+	if len(book.spot) == 0 {
+		book.asSpot = make(map[string]Quote, len(book.onDemand))
+		for name, q := range book.onDemand {
+			q.Source = untilSpotIsRead + q.Source
+			book.asSpot[name] = q
+		}
+	}
+	b.book.Store(book)
+}
+
+// Status is how a feed stands.
+type Status struct {
+	// Feed is its name; "static" for the static list.
+	Feed string
+	// Read is when it last gave an answer; zero if never.
+	Read time.Time
+	// Next is when it is to be read again; zero means never.
+	Next time.Time
+	// OnDemand and Spot count its prices; Vanished those of them that its last answer did not name.
+	OnDemand, Spot, Vanished int
+	// Skipped counts the records of its last answer that could not be used.
+	Skipped int
+	// Failures in a row, and the last of them; 0 and nil while it works.
+	Failures int
+	LastErr  error
+}
+
+// Status is how all feeds stand, in their order.
+func (b *Board) Status() []Status {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	out := make([]Status, len(b.feeds))
+	for i, f := range b.feeds {
+		out[i] = Status{
+			Feed: f.Name, Read: f.read, OnDemand: len(f.onDemand), Spot: len(f.spot), Vanished: f.vanished,
+			Skipped: f.skipped, Failures: f.schedule.Failures(), LastErr: f.lastError,
+		}
+		if at, ok := f.schedule.Next(); ok && f.Source != nil {
+			out[i].Next = at
+		}
+	}
+	return out
+}

@@ -1,0 +1,25 @@
+// Package prices knows what EC2 machines cost, where each price comes from and how old it is.
+//
+//	board, err := prices.NewBoard(prices.Options{
+//		Region: "eu-west-1",
+//		Static: table, // prices.Static(catalog, "eu-west-1"): in force until something better is read
+//		Feeds: []prices.Feed{
+//			{Name: "on-demand", Source: prices.OnDemand{API: pricingAPI, Region: "eu-west-1"}},
+//			{Name: "spot", Source: prices.Spot{API: ec2API}, Every: 15 * time.Minute},
+//		},
+//	})
+//	if err != nil { … }
+//	next, err := board.Refresh(ctx) // reads what is due; call it again at next
+//	quote, ok := board.Book().Spot("m5.large", "eu-west-1a")
+//
+// A [Source] reads a [List]: [OnDemand] and [Spot] ask AWS, [File] reads a prices file, [Static] is the dated table built
+// into the library, [Adjust] changes what another source says: discounts, premiums, negotiated prices. A [Board] keeps
+// the lists of several feeds, later ones over earlier ones, and publishes them as a [Book], which never changes: readers
+// never wait for AWS (OPP-03), and a refresh that fails leaves the prices that are there.
+//
+// Each [Quote] says its source, since when the price is what it is and when it was last confirmed (OPP-15). A price that
+// its feed no longer names is kept for a while, marked as such, and then dropped.
+//
+// Amounts are US dollars an hour. In the China regions AWS has prices in CNY: give Options.USDPer a rate, or they
+// stay in CNY, comparable among themselves, and their provenance says so.
+package prices

@@ -1,0 +1,131 @@
+package prices
+
+import (
+	"cmp"
+	"time"
+
+	"github.com/drawknife/drawknife/aws/refresh"
+)
+
+// feed is a Feed with what it said so far.
+type feed struct {
+	Feed
+	schedule  refresh.Schedule
+	reading   bool
+	read      time.Time
+	lastError error
+	skipped   int
+	vanished  int
+	onDemand  map[string]Quote
+	spot      map[Pair]Quote
+}
+
+func newFeed(f Feed, seed uint64) *feed {
+	every := f.Every
+	if every == 0 {
+		every = DefaultEvery
+	}
+	if f.Keep == 0 {
+		f.Keep = DefaultKeep
+	}
+	return &feed{Feed: f, schedule: refresh.Schedule{Every: max(0, every), Seed: seed}}
+}
+
+// take lays a list over what the feed said before. Maps are made anew: books that are out have the old quotes, not the
+// maps, so this is for tidiness alone.
+func (f *feed) take(list *List, now time.Time, usdPer map[string]float64) {
+	t := taker{list: list, now: now, keep: f.Keep, rate: 1, texts: map[provenance]string{}}
+	if list.Currency != "" && list.Currency != "USD" {
+		rate, ok := usdPer[list.Currency]
+		if t.note = ", in " + list.Currency; ok {
+			t.rate, t.note = rate, ", converted from "+list.Currency
+		}
+	}
+	f.onDemand = take(&t, list.OnDemand, f.onDemand)
+	f.spot = take(&t, list.Spot, f.spot)
+	f.read, f.skipped, f.vanished = now, list.Skipped+t.skipped, t.vanished
+}
+
+// taker holds what the quotes of one list have in common.
+type taker struct {
+	list     *List
+	now      time.Time
+	keep     time.Duration
+	rate     float64
+	note     string // about the currency
+	skipped  int
+	vanished int
+	texts    map[provenance]string
+}
+
+// provenance is what the text of a quote says; so many quotes share one that each text is made once.
+type provenance struct {
+	source   string
+	since    time.Time
+	vanished time.Time
+}
+
+// take makes quotes of a list's prices and keeps earlier ones that it does not name for a while.
+func take[K comparable](t *taker, listed map[K]Price, before map[K]Quote) map[K]Quote {
+	quotes := make(map[K]Quote, max(len(listed), len(before)))
+	for key, p := range listed {
+		if !usable(p.PerHour) {
+			t.skipped++
+			continue
+		}
+		quotes[key] = t.quote(p, before[key])
+	}
+	for key, q := range before {
+		if _, ok := quotes[key]; ok || t.now.Sub(q.Confirmed) > t.keep {
+			continue
+		}
+		t.vanished++
+		q.Source = t.text(provenance{source: t.list.Source, since: q.Since, vanished: q.Confirmed})
+		quotes[key] = q
+	}
+	return quotes
+}
+
+func (t *taker) quote(p Price, before Quote) Quote {
+	q := Quote{USD: p.PerHour * t.rate, Since: p.Since, Confirmed: t.now}
+	if !t.list.AsOf.IsZero() {
+		q.Confirmed = t.list.AsOf
+	}
+	switch {
+	case !q.Since.IsZero():
+	case before.USD == q.USD && !before.Since.IsZero():
+		q.Since = before.Since
+	default:
+		q.Since = q.Confirmed
+	}
+	q.Source = t.text(provenance{source: cmp.Or(p.Source, t.list.Source), since: q.Since})
+	return q
+}
+
+// text says where a price is from, as of when. Hours are enough for people, and let quotes share texts.
+func (t *taker) text(p provenance) string {
+	p.since = p.since.UTC().Truncate(time.Hour)
+	if !p.vanished.IsZero() {
+		p.vanished = p.vanished.UTC().Truncate(time.Hour)
+	}
+	text, ok := t.texts[p]
+	if !ok {
+		text = p.source
+		if p.source == t.list.Source { // a source of its own says its day itself
+			text += ", " + day(p.since) + t.note
+		}
+		if !p.vanished.IsZero() {
+			text += ", not confirmed since " + day(p.vanished)
+		}
+		t.texts[p] = text
+	}
+	return text
+}
+
+// day writes a time without what says nothing.
+func day(at time.Time) string {
+	if at.Equal(at.Truncate(24 * time.Hour)) {
+		return at.Format(time.DateOnly)
+	}
+	return at.Format("2006-01-02 15:04Z")
+}

@@ -1,0 +1,91 @@
+package prices
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+)
+
+// Source reads prices. Implementations are safe for concurrent use and honour the context; an answer is whole or it is
+// an error.
+type Source interface {
+	Prices(ctx context.Context) (*List, error)
+}
+
+// SourceFunc is a Source that is one function.
+type SourceFunc func(ctx context.Context) (*List, error)
+
+// Prices implements Source.
+func (f SourceFunc) Prices(ctx context.Context) (*List, error) { return f(ctx) }
+
+// Pair is an instance type in a zone.
+type Pair struct {
+	// InstanceType such as "m5.large".
+	InstanceType string
+	// Zone is the zone's name.
+	Zone string
+}
+
+// Price is one price of a List.
+type Price struct {
+	// PerHour in the list's currency.
+	PerHour float64
+	// Since is when the price became what it is; zero when the source doesn't know.
+	Since time.Time
+	// Source says where this price comes from, for people; empty means the list's Source.
+	Source string
+}
+
+// List is what a source says. Once handed out it is not changed.
+type List struct {
+	// Source says where the prices come from, for people: "AWS price list". Required.
+	Source string
+	// AsOf is the day of prices that are older than their reading, such as those of a file; zero means now.
+	AsOf time.Time
+	// Currency of all prices, "USD" or "CNY" for instance; empty means USD.
+	Currency string
+	// OnDemand prices by instance type.
+	OnDemand map[string]Price
+	// Spot prices by instance type and zone.
+	Spot map[Pair]Price
+	// Skipped counts records of the source that could not be used.
+	Skipped int
+}
+
+// maxPerHour is more than any machine costs, in any currency in use.
+const maxPerHour = 1e9
+
+// usable reports whether an amount can be a price. Zero is none: a machine that costs nothing would draw every pod
+// (CP-CATALOG-07).
+func usable(perHour float64) bool {
+	return perHour > 0 && perHour <= maxPerHour && !math.IsNaN(perHour)
+}
+
+// ListError says why a list of prices can't be used.
+type ListError struct {
+	// Source of the list; empty when it names none.
+	Source string
+	// Problem is what is wrong with it.
+	Problem string
+}
+
+func (e *ListError) Error() string {
+	if e.Source == "" {
+		return "prices: " + e.Problem
+	}
+	return fmt.Sprintf("prices of %q: %s", e.Source, e.Problem)
+}
+
+// check holds a list to its shape.
+func (l *List) check() error {
+	switch {
+	case l == nil:
+		return &ListError{Problem: "there is no list"}
+	case l.Source == "":
+		return &ListError{Problem: "the list must say where its prices come from"}
+	case len(l.OnDemand)+len(l.Spot) == 0:
+		return &ListError{Source: l.Source, Problem: "there is no price in it"}
+	}
+	return nil
+}

@@ -1,0 +1,74 @@
+package prices
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	"github.com/drawknife/drawknife/aws/refresh"
+	"github.com/drawknife/drawknife/aws/sdk"
+)
+
+// Spot reads the spot prices for Linux of all types and zones of a region from EC2 (AWI-114). It works in isolated VPCs
+// and in GovCloud as well (AWI-117).
+type Spot struct {
+	// API is a client for the region.
+	API sdk.EC2API
+	// Region decides the currency; empty means USD.
+	Region string
+	// Now is the clock; nil means time.Now.
+	Now func() time.Time
+}
+
+// Prices implements Source.
+func (s Spot) Prices(ctx context.Context) (*List, error) {
+	now := time.Now
+	if s.Now != nil {
+		now = s.Now
+	}
+	// A start of now gives the prices in force, whenever they came into force.
+	start := now()
+	list := &List{Source: "EC2 spot price history", Currency: Currency(s.Region), Spot: map[Pair]Price{}}
+	err := refresh.Pages(ctx, func(token *string) (*string, error) {
+		out, err := s.API.DescribeSpotPriceHistory(ctx, &ec2.DescribeSpotPriceHistoryInput{
+			StartTime:           aws.Time(start),
+			ProductDescriptions: []string{"Linux/UNIX", "Linux/UNIX (Amazon VPC)"},
+			MaxResults:          aws.Int32(2000),
+			NextToken:           token,
+		})
+		if err != nil {
+			return nil, err
+		}
+		for _, record := range out.SpotPriceHistory {
+			list.takeSpot(record)
+		}
+		return out.NextToken, nil
+	})
+	if err != nil {
+		return nil, sdk.Wrap("reading spot prices", err)
+	}
+	if len(list.Spot) == 0 {
+		return nil, &ListError{Source: list.Source, Problem: "there is no price in it"} // AWI-115
+	}
+	return list, nil
+}
+
+// takeSpot takes over a record of EC2's. Of several for one pair the latest counts, and of those the highest, whatever
+// the answer's order.
+func (l *List) takeSpot(record ec2types.SpotPrice) {
+	amount, err := strconv.ParseFloat(aws.ToString(record.SpotPrice), 64)
+	if err != nil || record.Timestamp == nil || !usable(amount) || record.InstanceType == "" || aws.ToString(record.AvailabilityZone) == "" {
+		l.Skipped++
+		return
+	}
+	pair := Pair{InstanceType: string(record.InstanceType), Zone: aws.ToString(record.AvailabilityZone)}
+	known, ok := l.Spot[pair]
+	if ok && (known.Since.After(*record.Timestamp) || known.Since.Equal(*record.Timestamp) && known.PerHour >= amount) {
+		return
+	}
+	l.Spot[pair] = Price{PerHour: amount, Since: *record.Timestamp}
+}

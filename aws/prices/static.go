@@ -1,0 +1,123 @@
+package prices
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"time"
+
+	"github.com/drawknife/drawknife/aws/catalog"
+)
+
+// Static is the on-demand prices of a catalogue, as a table for a region: what is in force until something better is
+// read, and for ever where nothing can be (AWI-120). Prices of another region than the catalogue's are taken all the
+// same, since their proportions hold, but their provenance names the region they are of (AWI-119). The embedded
+// catalogue has prices of us-east-1 alone.
+func Static(c *catalog.Catalog, region string) *List {
+	list := &List{Source: "built-in table", OnDemand: make(map[string]Price, len(c.Types))}
+	texts := map[string]string{}
+	for i := range c.Types {
+		t := &c.Types[i]
+		if !usable(t.OnDemandUSD) {
+			continue
+		}
+		source := c.OnDemandSource(t)
+		text, ok := texts[source]
+		if !ok {
+			text = source
+			if region != c.Region {
+				text = fmt.Sprintf("%s (of %s, for want of prices of %s)", source, c.Region, region)
+			}
+			texts[source] = text
+		}
+		list.OnDemand[t.Name] = Price{PerHour: t.OnDemandUSD, Source: text}
+	}
+	return list
+}
+
+// File reads a prices file of the shape of catalog.Prices again and again, so that a file that is replaced takes
+// effect: for isolated networks, and for negotiated prices. open is called for each reading.
+func File(open func() (io.ReadCloser, error)) Source {
+	return SourceFunc(func(ctx context.Context) (*List, error) {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		file, err := open()
+		if err != nil {
+			return nil, fmt.Errorf("opening the prices file: %w", err)
+		}
+		defer file.Close()
+		p, err := catalog.LoadPrices(file)
+		if err != nil {
+			return nil, err
+		}
+		return fromFile(p)
+	})
+}
+
+// FileAt is File for a path.
+func FileAt(path string) Source {
+	return File(func() (io.ReadCloser, error) { return os.Open(path) })
+}
+
+func fromFile(p *catalog.Prices) (*List, error) {
+	list := &List{Source: p.Source, OnDemand: map[string]Price{}, Spot: map[Pair]Price{}}
+	if p.AsOf != "" {
+		at, err := time.Parse(time.DateOnly, p.AsOf)
+		if err != nil {
+			return nil, &ListError{Source: p.Source, Problem: fmt.Sprintf("asOf must be a day such as 2026-08-01, is %q", p.AsOf)}
+		}
+		list.AsOf = at
+	}
+	for name, t := range p.Types {
+		if t.OnDemand != 0 {
+			list.OnDemand[name] = Price{PerHour: t.OnDemand}
+		}
+		for zone, amount := range t.Spot {
+			list.Spot[Pair{InstanceType: name, Zone: zone}] = Price{PerHour: amount}
+		}
+	}
+	return list, nil
+}
+
+// Item is what a price is of.
+type Item struct {
+	// InstanceType such as "m5.large".
+	InstanceType string
+	// Zone is the zone's name for spot; empty for on-demand prices, which are the same in all zones.
+	Zone string
+	// Spot is true for a spot price.
+	Spot bool
+}
+
+// Adjust is a source whose prices are changed one by one, in the list's currency: negotiated discounts, what a
+// commitment leaves to pay, premiums. note is added to the provenance: "less 8 % by contract". A price that becomes zero,
+// negative or not a number is skipped.
+func Adjust(s Source, note string, adjust func(Item, float64) float64) Source {
+	return SourceFunc(func(ctx context.Context) (*List, error) {
+		from, err := s.Prices(ctx)
+		if err != nil || from == nil {
+			return nil, err
+		}
+		list := *from
+		list.Source += ", " + note
+		list.OnDemand, list.Spot = maps.Clone(from.OnDemand), maps.Clone(from.Spot)
+		for name, p := range list.OnDemand {
+			list.OnDemand[name] = p.adjusted(note, adjust(Item{InstanceType: name}, p.PerHour))
+		}
+		for pair, p := range list.Spot {
+			list.Spot[pair] = p.adjusted(note, adjust(Item{InstanceType: pair.InstanceType, Zone: pair.Zone, Spot: true}, p.PerHour))
+		}
+		return &list, nil
+	})
+}
+
+func (p Price) adjusted(note string, perHour float64) Price {
+	p.PerHour = perHour
+	if p.Source != "" {
+		p.Source += ", " + note
+	}
+	return p
+}

@@ -1,0 +1,13 @@
+// Package refresh decides when a thing that was read from AWS is to be read again, and reads answers of many pages.
+//
+//	schedule := refresh.Schedule{Every: 12 * time.Hour}
+//	for { // in the caller's own loop; nothing here waits
+//		if schedule.Due(now) {
+//			err := read(ctx)
+//			schedule.Done(now, err)
+//		}
+//		… // come back at schedule.Next()
+//	}
+//
+// A schedule reads no clock and starts nothing: it is told the time, so that tests step through a day at once.
+package refresh

@@ -1,0 +1,51 @@
+package refresh
+
+import (
+	"context"
+	"fmt"
+)
+
+// MaxPages bounds the pages of one answer: many times what the largest region has, and an end to an answer that
+// goes round in circles.
+const MaxPages = 2000
+
+// PageError is an answer whose pages don't end.
+type PageError struct {
+	// Pages that were read.
+	Pages int
+	// Token that came twice; empty when there were just too many pages.
+	Token string
+}
+
+func (e *PageError) Error() string {
+	if e.Token != "" {
+		return fmt.Sprintf("after %d pages the token of an earlier one came again: the answer does not end", e.Pages)
+	}
+	return fmt.Sprintf("the answer has more than %d pages, the most that are read", e.Pages)
+}
+
+// Pages reads an answer page by page. read is given the token of the page to read, nil for the first, and gives that of
+// the next one, nil or empty after the last. An answer is whole or it is an error: that of read, of the context, or a
+// *PageError.
+func Pages(ctx context.Context, read func(token *string) (next *string, err error)) error {
+	var token *string
+	seen := map[string]bool{}
+	for page := range MaxPages {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		next, err := read(token)
+		if err != nil {
+			return err
+		}
+		if next == nil || *next == "" {
+			return nil
+		}
+		if seen[*next] {
+			return &PageError{Pages: page + 1, Token: *next}
+		}
+		seen[*next] = true
+		token = next
+	}
+	return &PageError{Pages: MaxPages}
+}

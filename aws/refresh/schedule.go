@@ -1,0 +1,85 @@
+package refresh
+
+import (
+	"math"
+	"time"
+)
+
+// Back-off after errors: DefaultBackoff at first, twice as long each time, up to MaxBackoff (AWI-014).
+const (
+	DefaultBackoff = time.Second
+	MaxBackoff     = 1000 * time.Second
+)
+
+// DefaultJitter is the part of a period by which a schedule may be early, so that replicas and kinds of things that were
+// read together don't stay together.
+const DefaultJitter = 0.1
+
+// Schedule says when to read again: at once, then every so often, sooner after an error. The zero value reads once and
+// never again unless it fails. It is not safe for concurrent use.
+type Schedule struct {
+	// Every is the period; 0 means once.
+	Every time.Duration
+	// Jitter is the fraction, from 0 to 1, by which a period may be shorter; 0 means DefaultJitter, negative none.
+	Jitter float64
+	// Seed decides the jitter.
+	Seed uint64
+
+	next     time.Time
+	rounds   uint64
+	failures int
+	never    bool
+}
+
+// Due reports whether it is time to read.
+func (s *Schedule) Due(now time.Time) bool { return !s.never && !now.Before(s.next) }
+
+// Next is when to read; the zero time at first, and false when never again.
+func (s *Schedule) Next() (time.Time, bool) { return s.next, !s.never }
+
+// Failures is how many reads failed since the last one that didn't.
+func (s *Schedule) Failures() int { return s.failures }
+
+// Soon makes the schedule due now.
+func (s *Schedule) Soon(now time.Time) {
+	if s.never || now.Before(s.next) {
+		s.next, s.never = now, false
+	}
+}
+
+// Done says that a read ended, and how.
+func (s *Schedule) Done(now time.Time, err error) {
+	s.rounds++
+	if err != nil {
+		s.failures++
+		wait := float64(DefaultBackoff) * math.Pow(2, float64(min(s.failures, 32)-1))
+		s.next = now.Add(s.early(time.Duration(min(wait, float64(MaxBackoff)))))
+		return
+	}
+	s.failures = 0
+	if s.Every <= 0 {
+		s.never = true
+		return
+	}
+	s.next = now.Add(s.early(s.Every))
+}
+
+// early takes up to the jitter off a duration.
+func (s *Schedule) early(d time.Duration) time.Duration {
+	jitter := s.Jitter
+	switch {
+	case jitter == 0:
+		jitter = DefaultJitter
+	case !(jitter > 0):
+		return d
+	}
+	return d - time.Duration(float64(d)*min(jitter, 1)*chance(s.Seed, s.rounds))
+}
+
+// chance is a number from 0 to 1 that seed and round decide (the finaliser of SplitMix64).
+func chance(seed, round uint64) float64 {
+	z := seed + (round+1)*0x9e3779b97f4a7c15
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return float64((z^z>>31)>>11) / (1 << 53)
+}
