@@ -1,0 +1,15 @@
+// Package limits keeps the books on NodePool limits: what each pool has, has ordered and means to order, so that
+// launches that go on side by side never exceed a limit together.
+//
+//	ledger := limits.NewLedger()
+//	if err := ledger.SetLimits(pool, nodePool.Spec.Limits); err != nil {
+//		return err
+//	}
+//	if err := ledger.Reserve(pool, string(claim.UID), capacity); err != nil {
+//		return err // *ExceededError: which limit, how much is taken, how much was asked for
+//	}
+//
+// One entry stands for one machine for its whole life, under one name: reserved when it is planned, launching once its
+// NodeClaim exists, live when its instance does, leaving when it is being removed, and gone. An entry never counts
+// twice, and none is forgotten between two phases (OPP-32).
+package limits

@@ -1,0 +1,50 @@
+package limits
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+)
+
+// ExceededError is a machine for which a pool's limit leaves no room.
+type ExceededError struct {
+	// Pool whose limit it is.
+	Pool v1.PoolKey
+	// Resource that is limited; "nodes" is the number of machines.
+	Resource corev1.ResourceName
+	// Limit as it stands in spec.limits.
+	Limit resource.Quantity
+	// Used is what the pool's planned, launching and live machines take.
+	Used resource.Quantity
+	// Asked is what the refused machine would take.
+	Asked resource.Quantity
+}
+
+func (e *ExceededError) Error() string {
+	return fmt.Sprintf("nodepool %s: spec.limits[%s] is %s, of which %s is used: no room for %s more: raise the limit or remove nodes",
+		e.Pool.Name, e.Resource, e.Limit.String(), e.Used.String(), e.Asked.String())
+}
+
+// EntryError is an entry that can't be what is asked of it.
+type EntryError struct {
+	// ID of the entry.
+	ID string
+	// Rule that is broken.
+	Rule string
+}
+
+func (e *EntryError) Error() string { return fmt.Sprintf("limit entry %q: %s", e.ID, e.Rule) }
+
+// LimitError is a limit that is none.
+type LimitError struct {
+	Pool     v1.PoolKey
+	Resource corev1.ResourceName
+	Limit    resource.Quantity
+}
+
+func (e *LimitError) Error() string {
+	return fmt.Sprintf("nodepool %s: spec.limits[%s] is %s: a limit can't be negative", e.Pool.Name, e.Resource, e.Limit.String())
+}

@@ -1,0 +1,260 @@
+package limits
+
+import (
+	"maps"
+	"slices"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+)
+
+// ResourceNodes is the name under which a NodePool limits how many machines it has. Every machine takes 1 of it,
+// whatever its capacity says (OPP-11).
+const ResourceNodes corev1.ResourceName = "nodes"
+
+// Ledger holds the entries of all pools. It is safe for concurrent use: of two reservations that fit one by one but not
+// together, one is refused. Amounts are added exactly, as quantities.
+type Ledger struct {
+	mu      sync.Mutex
+	pools   map[v1.PoolKey]*account
+	entries map[string]*entry
+}
+
+// account is a pool's.
+type account struct {
+	limits corev1.ResourceList
+	// used is the sum over the entries that count.
+	used corev1.ResourceList
+	// phases is how many entries are in each phase.
+	phases [Leaving + 1]int
+}
+
+type entry struct {
+	pool     v1.PoolKey
+	phase    Phase
+	capacity corev1.ResourceList // nodes: 1 included
+}
+
+// NewLedger is a ledger without entries and limits.
+func NewLedger() *Ledger {
+	return &Ledger{pools: make(map[v1.PoolKey]*account), entries: make(map[string]*entry)}
+}
+
+// SetLimits replaces the pool's limits; nil or empty: none. They bind from the next Reserve on: what is there already
+// stays. The error is a *LimitError for a negative amount, and nothing is then changed.
+func (l *Ledger) SetLimits(pool v1.PoolKey, limits corev1.ResourceList) error {
+	for _, name := range slices.Sorted(maps.Keys(limits)) {
+		if limit := limits[name]; limit.Sign() < 0 {
+			return &LimitError{Pool: pool, Resource: name, Limit: limit}
+		}
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.account(pool).limits = limits.DeepCopy()
+	l.tidy(pool)
+	return nil
+}
+
+// Reserve enters a machine that is planned, if the pool's limits have room for its capacity. The entry's ID, which
+// is unique over all pools, stays with the machine: the NodeClaim's UID, or a name made up before there is one (see
+// Rename). The error is an *ExceededError, or an *EntryError if the ID is empty or taken; nothing is then changed.
+func (l *Ledger) Reserve(pool v1.PoolKey, id string, capacity corev1.ResourceList) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err := l.free(id); err != nil {
+		return err
+	}
+	e := &entry{pool: pool, phase: Planned, capacity: withNode(capacity)}
+	if err := l.account(pool).room(pool, e.capacity); err != nil {
+		l.tidy(pool)
+		return err
+	}
+	l.entries[id] = e
+	l.account(pool).add(e)
+	return nil
+}
+
+// Observe enters a machine as it is, or brings its entry up to date: whatever the limits say, since it exists. A
+// phase may only be gone back on from what is not known yet: an entry that is launching or beyond never becomes
+// planned again. The error is an *EntryError for an empty ID, an unknown phase or such a step back.
+func (l *Ledger) Observe(pool v1.PoolKey, id string, phase Phase, capacity corev1.ResourceList) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	old := l.entries[id]
+	switch {
+	case id == "":
+		return &EntryError{ID: id, Rule: "an entry has a name"}
+	case phase < Planned || phase > Leaving:
+		return &EntryError{ID: id, Rule: "there is no " + phase.String()}
+	case old != nil && phase == Planned && old.phase != Planned:
+		return &EntryError{ID: id, Rule: "a machine that is " + old.phase.String() + " is not planned any more"}
+	}
+	if old != nil {
+		l.remove(id, old)
+	}
+	e := &entry{pool: pool, phase: phase, capacity: withNode(capacity)}
+	l.entries[id] = e
+	l.account(pool).add(e)
+	return nil
+}
+
+// Rename gives an entry another ID, when a machine that was planned gets its NodeClaim. The error is an *EntryError if
+// there is no such entry or the new ID is empty or taken.
+func (l *Ledger) Rename(id, to string) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	e := l.entries[id]
+	if e == nil {
+		return &EntryError{ID: id, Rule: "there is no such entry"}
+	}
+	if id == to {
+		return nil
+	}
+	if err := l.free(to); err != nil {
+		return err
+	}
+	delete(l.entries, id)
+	l.entries[to] = e
+	return nil
+}
+
+// Release forgets the machine: it is gone, or will not be launched. One that is not known is none.
+func (l *Ledger) Release(id string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if e := l.entries[id]; e != nil {
+		l.remove(id, e)
+		l.tidy(e.pool)
+	}
+}
+
+// Usage is what a pool has and may have.
+type Usage struct {
+	// Used is the capacity of planned, launching and live machines; nodes is how many they are.
+	Used corev1.ResourceList
+	// Left is what the limits leave, by limited resource; negative where the pool is over its limit.
+	Left corev1.ResourceList
+	// Planned, Launching, Live and Leaving are numbers of machines.
+	Planned, Launching, Live, Leaving int
+}
+
+// Usage tells what the pool has. A pool without entries and limits has empty lists. The lists are the caller's.
+func (l *Ledger) Usage(pool v1.PoolKey) Usage {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	a := l.pools[pool]
+	if a == nil {
+		a = &account{}
+	}
+	u := Usage{
+		Used: corev1.ResourceList{}, Left: a.limits.DeepCopy(),
+		Planned: a.phases[Planned], Launching: a.phases[Launching], Live: a.phases[Live], Leaving: a.phases[Leaving],
+	}
+	for name, q := range a.used {
+		if !q.IsZero() {
+			u.Used[name] = q.DeepCopy()
+		}
+	}
+	for name, left := range u.Left {
+		left.Sub(a.used[name])
+		u.Left[name] = left
+	}
+	return u
+}
+
+// Entry is one machine of the ledger.
+type Entry struct {
+	ID    string
+	Pool  v1.PoolKey
+	Phase Phase
+}
+
+// Entries lists all machines by ID: to see which the ledger knows that nobody else does.
+func (l *Ledger) Entries() []Entry {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	list := make([]Entry, 0, len(l.entries))
+	for _, id := range slices.Sorted(maps.Keys(l.entries)) {
+		list = append(list, Entry{ID: id, Pool: l.entries[id].pool, Phase: l.entries[id].phase})
+	}
+	return list
+}
+
+// free reports why the ID can't be given to a new entry.
+func (l *Ledger) free(id string) error {
+	switch {
+	case id == "":
+		return &EntryError{ID: id, Rule: "an entry has a name"}
+	case l.entries[id] != nil:
+		return &EntryError{ID: id, Rule: "there is one already, which is " + l.entries[id].phase.String()}
+	}
+	return nil
+}
+
+func (l *Ledger) account(pool v1.PoolKey) *account {
+	a := l.pools[pool]
+	if a == nil {
+		a = &account{used: corev1.ResourceList{}}
+		l.pools[pool] = a
+	}
+	return a
+}
+
+func (l *Ledger) remove(id string, e *entry) {
+	a := l.account(e.pool)
+	a.phases[e.phase]--
+	if e.phase.counts() {
+		for name, q := range e.capacity {
+			used := a.used[name]
+			used.Sub(q)
+			a.used[name] = used
+		}
+	}
+	delete(l.entries, id)
+}
+
+// tidy forgets a pool of which there is nothing to say, so that pools that come and go leave nothing behind.
+func (l *Ledger) tidy(pool v1.PoolKey) {
+	if a := l.pools[pool]; a != nil && len(a.limits) == 0 && a.phases == [Leaving + 1]int{} {
+		delete(l.pools, pool)
+	}
+}
+
+func (a *account) add(e *entry) {
+	a.phases[e.phase]++
+	if !e.phase.counts() {
+		return
+	}
+	for name, q := range e.capacity {
+		used := a.used[name]
+		used.Add(q)
+		a.used[name] = used
+	}
+}
+
+// room reports which limit, the first by name, a machine of that capacity would break. A pool that is over any of its
+// limits takes no machine at all, even one that asks for nothing of the resource (SCH-171).
+func (a *account) room(pool v1.PoolKey, capacity corev1.ResourceList) error {
+	for _, name := range slices.Sorted(maps.Keys(a.limits)) {
+		limit, used, asked := a.limits[name], a.used[name], capacity[name]
+		sum := used.DeepCopy()
+		sum.Add(asked)
+		if sum.Cmp(limit) > 0 {
+			return &ExceededError{Pool: pool, Resource: name, Limit: limit.DeepCopy(), Used: used.DeepCopy(), Asked: asked.DeepCopy()}
+		}
+	}
+	return nil
+}
+
+// withNode is a copy of the capacity that counts as one machine.
+func withNode(capacity corev1.ResourceList) corev1.ResourceList {
+	own := capacity.DeepCopy()
+	if own == nil {
+		own = corev1.ResourceList{}
+	}
+	own[ResourceNodes] = *resource.NewQuantity(1, resource.DecimalSI)
+	return own
+}

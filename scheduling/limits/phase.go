@@ -1,0 +1,37 @@
+package limits
+
+import "fmt"
+
+// Phase is how far a machine has come.
+type Phase int
+
+// The phases, in the order a machine goes through them.
+const (
+	// Planned: reserved, nothing exists yet.
+	Planned Phase = iota
+	// Launching: its NodeClaim exists, its instance perhaps.
+	Launching
+	// Live: its instance exists.
+	Live
+	// Leaving: it is being removed. It no longer counts against limits (SCH-171, PRV-024), so that its replacement can
+	// be launched before it is gone.
+	Leaving
+)
+
+// String is the phase in lower case.
+func (p Phase) String() string {
+	switch p {
+	case Planned:
+		return "planned"
+	case Launching:
+		return "launching"
+	case Live:
+		return "live"
+	case Leaving:
+		return "leaving"
+	}
+	return fmt.Sprintf("Phase(%d)", int(p))
+}
+
+// counts reports whether a machine in the phase takes from its pool's limits.
+func (p Phase) counts() bool { return p != Leaving }
