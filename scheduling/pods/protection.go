@@ -26,34 +26,34 @@ type Protection struct {
 type AnnotationError struct {
 	// Namespace and Name of the pod.
 	Namespace, Name string
-	// Value as it stands there.
-	Value string
+	// Err says what is wrong with the value.
+	Err error
 }
 
-func (e *AnnotationError) Error() string {
-	return fmt.Sprintf("pod %s/%s: metadata.annotations[%s] is %q, which protects from nothing: write \"true\", or a duration such as \"2h30m\" that is counted from the pod's start",
-		e.Namespace, e.Name, v1.DoNotDisruptAnnotationKey, e.Value)
-}
+func (e *AnnotationError) Error() string { return fmt.Sprintf("pod %s/%s: %v", e.Namespace, e.Name, e.Err) }
+
+// Unwrap is what is wrong with the value.
+func (e *AnnotationError) Unwrap() error { return e.Err }
 
 // ProtectionOf reads the pod's annotation karpenter.sh/do-not-disrupt at the time now: "true" protects for good, a
 // positive Go duration until that long after the pod's start, and for good while the pod has not started.
 func ProtectionOf(pod *corev1.Pod, now time.Time) Protection {
 	value, ok := pod.Annotations[v1.DoNotDisruptAnnotationKey]
-	switch {
-	case !ok:
+	if !ok {
 		return Protection{}
-	case value == "true":
-		return Protection{Active: true}
 	}
-	lasts, err := time.ParseDuration(value)
-	switch {
-	case err != nil || lasts <= 0:
-		return Protection{Err: &AnnotationError{Namespace: pod.Namespace, Name: pod.Name, Value: value}}
-	case pod.Status.StartTime == nil:
-		return Protection{Active: true}
+	asks, err := v1.ParseDoNotDisrupt(value)
+	if err != nil {
+		return Protection{Err: &AnnotationError{Namespace: pod.Namespace, Name: pod.Name, Err: err}}
 	}
-	until := pod.Status.StartTime.Add(lasts)
-	return Protection{Active: now.Before(until), Until: until}
+	var start, until time.Time
+	if pod.Status.StartTime != nil {
+		start = pod.Status.StartTime.Time
+	}
+	if !asks.Always && !start.IsZero() {
+		until = start.Add(asks.For)
+	}
+	return Protection{Active: asks.Protects(start, now), Until: until}
 }
 
 // Protected reports whether the pod's do-not-disrupt annotation holds at the time now (DIS-032).
