@@ -185,6 +185,7 @@ func (t *Trial) leeway(mc *machine, loads []binding) (rows, slots bitset, claim 
 				slots.clear(s)
 			}
 		}
+		claim = claim.Merge(c.slots[mc.slot].drawsOn)
 	} else {
 		for s := range slots.members {
 			if c.slots[s].reservation != "" {
@@ -236,14 +237,15 @@ func (m *Model) keepProduct(p *pool, mc *machine, slots bitset) {
 	copy(slots, keep(func(s *slot) bool { return s.zone == bought.zone && s.capacityType == bought.capacityType }))
 }
 
-// isProduct reports whether the slots are all those of the catalog whose zone and capacity type are among theirs.
+// isProduct reports whether the slots are all those of the catalog whose zone and capacity type are among theirs. Of
+// reservations the claim names its own.
 func isProduct(c *catalog, slots bitset) bool {
-	zones, types := map[string]bool{}, map[string]bool{}
+	zones, types, reservations := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for s := range slots.members {
-		zones[c.slots[s].zone], types[c.slots[s].capacityType] = true, true
+		zones[c.slots[s].zone], types[c.slots[s].capacityType], reservations[c.slots[s].reservation] = true, true, true
 	}
 	for s := range c.slots {
-		if !slots.has(s) && zones[c.slots[s].zone] && types[c.slots[s].capacityType] {
+		if !slots.has(s) && zones[c.slots[s].zone] && types[c.slots[s].capacityType] && reservations[c.slots[s].reservation] {
 			return false
 		}
 	}

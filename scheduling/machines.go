@@ -57,6 +57,8 @@ type slot struct {
 	capacityType string
 	// reservation names what a reserved slot draws on; empty for all others.
 	reservation string
+	// drawsOn are the labels that name the reservation.
+	drawsOn requirements.Set
 }
 
 func compileCatalog(name string, types []*cloudprovider.InstanceType) (*catalog, error) {
@@ -138,7 +140,8 @@ func newSlot(labels requirements.Set) slot {
 	}
 	if s.capacityType == capacityTypeReserved {
 		// What a reserved offering states beside zone and capacity type names its reservation.
-		s.reservation = labels.Without(corev1.LabelTopologyZone, labelZoneID, corev1.LabelTopologyRegion, labelCapacityType).String()
+		s.drawsOn = labels.Without(corev1.LabelTopologyZone, labelZoneID, corev1.LabelTopologyRegion, labelCapacityType)
+		s.reservation = s.drawsOn.String()
 		if s.reservation == "" {
 			s.reservation = labels.String()
 		}

@@ -58,7 +58,7 @@ func viewOf(n *Node) nodeView {
 			allocatable: n.Claim.Status.Allocatable,
 		}
 	case n.Claim == nil:
-		return nodeView{labels: n.Object.Labels, taints: n.Object.Spec.Taints, capacity: n.Object.Status.Capacity,
+		return nodeView{labels: n.Object.Labels, taints: cordoned(n.Object, n.Object.Spec.Taints), capacity: n.Object.Status.Capacity,
 			allocatable: n.Object.Status.Allocatable, initialized: true}
 	}
 	v := nodeView{
@@ -69,6 +69,7 @@ func viewOf(n *Node) nodeView {
 		initialized: n.Object.Labels[v1.NodeInitializedLabelKey] == "true",
 	}
 	if v.initialized {
+		v.taints = cordoned(n.Object, v.taints)
 		return v
 	}
 	v.capacity = filled(v.capacity, n.Claim.Status.Capacity)
@@ -77,8 +78,18 @@ func viewOf(n *Node) nodeView {
 		v.labels = claimLabels(n.Claim)
 		v.taints = n.Claim.Spec.Taints
 	}
-	v.taints = settledTaints(v.taints, n.Claim.Spec.StartupTaints)
+	v.taints = cordoned(n.Object, settledTaints(v.taints, n.Claim.Spec.StartupTaints))
 	return v
+}
+
+// cordoned are the node's taints with the one that a cordon brings. kube-scheduler goes by spec.unschedulable, and the
+// taint may be a moment behind.
+func cordoned(object *corev1.Node, taints []corev1.Taint) []corev1.Taint {
+	cordon := corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule}
+	if !object.Spec.Unschedulable || slices.ContainsFunc(taints, func(t corev1.Taint) bool { return t.MatchTaint(&cordon) }) {
+		return taints
+	}
+	return append(slices.Clip(taints), cordon)
 }
 
 // claimLabels are a claim's labels with those its requirements pin to one value.

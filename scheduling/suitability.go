@@ -313,7 +313,7 @@ func (x *explainer) keepsVariety(q *question, row int) bool {
 	}
 	ok, known := q.varied[row]
 	if !known {
-		ok = x.m.variedFor(q.p, q.p.table.allocOf(row, x.m.resources.len()), q.rows, q.slots)
+		ok = x.m.variedFor(q.p, int32(row), q.p.table.allocOf(row, x.m.resources.len()), q.rows, q.slots)
 		q.varied[row] = ok
 	}
 	return ok

@@ -1,6 +1,8 @@
 package scheduling
 
 import (
+	"slices"
+
 	"github.com/drawknife/drawknife/api/requirements"
 )
 
@@ -24,12 +26,17 @@ func varietyOf(set requirements.Set) []variety {
 // varied reports whether the instance types that would do for the machine meet the pool's minValues. Only values count
 // that the claim still allows and an available offering backs (SCH-043).
 func (m *Model) varied(p *pool, mc *machine, rows, slots bitset) bool {
-	return m.variedFor(p, mc.used, rows, slots)
+	return m.variedFor(p, mc.row, mc.used, rows, slots)
 }
 
-// variedFor is varied for any load: need is what the types must hold.
-func (m *Model) variedFor(p *pool, need []int64, rows, slots bitset) bool {
+// variedFor is varied for any load: need is what the types must hold. They take no more from the pool's limits than the
+// planned one.
+func (m *Model) variedFor(p *pool, planned int32, need []int64, rows, slots bitset) bool {
 	dims := m.resources.len()
+	var most []int64
+	if p.limits != nil {
+		most = p.rowCost(int(planned))
+	}
 	found := make([]map[string]bool, len(p.variety))
 	for i := range found {
 		found[i] = map[string]bool{}
@@ -38,7 +45,7 @@ func (m *Model) variedFor(p *pool, need []int64, rows, slots bitset) bool {
 	c := p.table.catalog
 	for r := range rows.members {
 		row := &p.table.rows[r]
-		if !fits(need, p.table.allocOf(r, dims)) {
+		if !fits(need, p.table.allocOf(r, dims)) || most != nil && !fits(p.rowCost(r), most) {
 			continue
 		}
 		labels := c.types[c.variants[row.variant].typ].Requirements
@@ -80,7 +87,7 @@ func (m *Model) robust(p *pool, f *profile) bitset {
 	if f.robust == nil {
 		f.robust = f.rows.clone()
 		for r := range f.rows.members {
-			if !m.variedFor(p, p.table.allocOf(r, m.resources.len()), f.rows, f.slots) {
+			if !m.variedFor(p, int32(r), p.table.allocOf(r, m.resources.len()), f.rows, f.slots) {
 				f.robust.clear(r)
 			}
 		}
@@ -98,7 +105,7 @@ func (t *Trial) keepsVariety(host int32, c *class, stage int32) bool {
 	mc := t.machines[i]
 	mc.used = append([]int64(nil), mc.used...)
 	addScaled(mc.used, c.requests, 1)
-	loads := []binding{{class: -1, stage: stage}}
+	loads := []binding{{class: int32(slices.Index(t.m.classes, c)), stage: stage}}
 	for _, b := range t.placed {
 		if b.host == host && b.count > 0 {
 			loads = append(loads, b)
