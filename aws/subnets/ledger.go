@@ -1,0 +1,185 @@
+package subnets
+
+import (
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
+)
+
+// DefaultLifetime is how long a count of free addresses is believed (AWI-179).
+const DefaultLifetime = 5 * time.Minute
+
+// Options of a Ledger; the zero value takes the defaults.
+type Options struct {
+	// Lifetime of a count; a subnet whose count is older counts as unknown. Zero: DefaultLifetime.
+	Lifetime time.Duration
+	// Now is the clock; nil: time.Now.
+	Now func() time.Time
+}
+
+// Ledger knows how many addresses are free in subnets. It is safe for concurrent use and makes no calls. Make one with
+// New.
+type Ledger struct {
+	options Options
+
+	mu      sync.Mutex
+	entries map[string]*entry
+}
+
+// entry is what is known of a subnet.
+type entry struct {
+	counted   int64     // as EC2 said; meaningful until lifetime has passed
+	countedAt time.Time // zero when EC2 has not said
+	open      int64     // charged by launches under way
+	spent     int64     // charged by launches that ended in the subnet since EC2 counted
+}
+
+// New makes an empty ledger.
+func New(o Options) *Ledger {
+	if o.Lifetime <= 0 {
+		o.Lifetime = DefaultLifetime
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return &Ledger{options: o, entries: map[string]*entry{}}
+}
+
+// Observe takes over what EC2 says is free, by subnet id. What ended launches were charged is forgotten, for it is in
+// the count; launches under way stay charged (AWI-179).
+func (l *Ledger) Observe(free map[string]int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := l.options.Now()
+	for id, count := range free {
+		e := l.entry(id)
+		e.counted, e.countedAt, e.spent = count, now, 0
+	}
+	l.forget(now)
+}
+
+// Exhausted says that EC2 found a subnet without a free address: it is chosen last until it is counted again (AWI-191).
+func (l *Ledger) Exhausted(ids ...string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := l.options.Now()
+	for _, id := range ids {
+		e := l.entry(id)
+		e.counted, e.countedAt, e.spent = 0, now, 0
+	}
+}
+
+// Free is how many addresses a subnet is believed to have left, less than none perhaps; unknown is 0 and false.
+func (l *Ledger) Free(id string) (int64, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.free(id, l.options.Now())
+}
+
+// Unknown are those of the subnets whose count is missing or older than age, in their order: what had better be asked of
+// EC2 before a launch.
+func (l *Ledger) Unknown(age time.Duration, found []awsv1.Subnet) []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := l.options.Now()
+	var ids []string
+	for _, s := range found {
+		e := l.entries[s.ID]
+		if e == nil || e.countedAt.IsZero() || now.Sub(e.countedAt) >= min(age, l.options.Lifetime) {
+			ids = append(ids, s.ID)
+		}
+	}
+	return ids
+}
+
+// Hold picks a subnet of each zone and charges it perNode addresses until the hold is settled: the one with most free
+// ones, of equal ones the first in the class's order (AWI-181, AWI-182). zones are the names of those wanted; nil wants
+// all. A zone in which the class has no subnet is left out. perNode below 0 counts as 0.
+func (l *Ledger) Hold(found []awsv1.Subnet, zones []string, perNode int64) *Hold {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := l.options.Now()
+	chosen := map[string]awsv1.Subnet{}
+	most := map[string]int64{}
+	for _, s := range found {
+		if zones != nil && !slices.Contains(zones, s.Zone) {
+			continue
+		}
+		free, _ := l.free(s.ID, now)
+		if _, ok := chosen[s.Zone]; !ok || free > most[s.Zone] {
+			chosen[s.Zone], most[s.Zone] = s, free
+		}
+	}
+	h := &Hold{ledger: l, subnets: chosen, perNode: max(perNode, 0)}
+	for _, s := range chosen {
+		l.entry(s.ID).open += h.perNode
+	}
+	return h
+}
+
+// free is Free under the lock.
+func (l *Ledger) free(id string, now time.Time) (int64, bool) {
+	e := l.entries[id]
+	if e == nil {
+		return 0, false
+	}
+	if !e.known(now, l.options.Lifetime) {
+		// What is charged still tells a subnet apart from its neighbours.
+		return -e.open - e.spent, false
+	}
+	return e.counted - e.open - e.spent, true
+}
+
+func (e *entry) known(now time.Time, lifetime time.Duration) bool {
+	return !e.countedAt.IsZero() && now.Sub(e.countedAt) < lifetime
+}
+
+func (l *Ledger) entry(id string) *entry {
+	e := l.entries[id]
+	if e == nil {
+		e = &entry{}
+		l.entries[id] = e
+	}
+	return e
+}
+
+// forget drops what nobody asks for any more, so that memory is bounded by the subnets in use.
+func (l *Ledger) forget(now time.Time) {
+	maps.DeleteFunc(l.entries, func(_ string, e *entry) bool {
+		return e.open == 0 && !e.known(now, l.options.Lifetime)
+	})
+}
+
+// Hold is a choice of subnets that is charged to a launch. It is safe for concurrent use.
+type Hold struct {
+	ledger  *Ledger
+	subnets map[string]awsv1.Subnet
+	perNode int64
+	settled bool
+}
+
+// Subnets are the choice by zone name. The map is the caller's.
+func (h *Hold) Subnets() map[string]awsv1.Subnet { return maps.Clone(h.subnets) }
+
+// Settle ends the hold: subnets that machines were launched in, given by id, stay charged until EC2 counts again, the
+// others get back what they were charged (AWI-190). An id may occur once for each machine. Only the first call counts.
+func (h *Hold) Settle(used ...string) {
+	h.ledger.mu.Lock()
+	defer h.ledger.mu.Unlock()
+	if h.settled {
+		return
+	}
+	h.settled = true
+	for _, s := range h.subnets {
+		e := h.ledger.entry(s.ID)
+		e.open -= h.perNode
+		for _, id := range used {
+			if id == s.ID {
+				e.spent += h.perNode
+			}
+		}
+	}
+}
