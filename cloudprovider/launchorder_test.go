@@ -22,7 +22,7 @@ func launchKeys(candidates []cloudprovider.Candidate) []string {
 	return keys
 }
 
-// CP-CREATE-03, PRV-170, SCH-032.
+// CP-CREATE-03, PRV-170, SCH-032, SCH-164.
 func TestLaunchOrder(t *testing.T) {
 	small := testType("small", offering("a", "on-demand", 0.4), offering("b", "spot", 0.2), offering("a", "spot", 0.2))
 	big := testType("big", reserved("a", "r-1", 0.9, 1), offering("b", "on-demand", 0.8), offering("b", "spot", 0.1))

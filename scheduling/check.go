@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
 // SnapshotError says what is wrong with a Snapshot.
@@ -66,7 +67,13 @@ func checkObjects(s *Snapshot) error {
 			return &SnapshotError{Path: fmt.Sprintf("daemonSets[%d]", i), Rule: "is null", Cure: "leave it out"}
 		}
 	}
-	return checkLists(s)
+	if err := checkLists(s); err != nil {
+		return err
+	}
+	for _, e := range ValidateDefaultTopologySpread(s.DefaultTopologySpread, field.NewPath("defaultTopologySpread")) {
+		return &SnapshotError{Path: e.Field, Rule: "is not as kube-scheduler takes it, " + e.ErrorBody(), Cure: "give the default constraints of its configuration"}
+	}
+	return nil
 }
 
 // checkLists refuses null entries in the lists of objects that pods refer to.

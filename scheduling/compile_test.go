@@ -1,16 +1,19 @@
 package scheduling_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"math"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/drawknife/drawknife/api/requirements"
+	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/scheduling"
 )
@@ -70,7 +73,7 @@ func TestCompileRefuses(t *testing.T) {
 	}
 }
 
-// SCH-014: a pod that can't be planned is no error of the snapshot: it alone stays behind, and is told why.
+// SCH-014, SCH-093: a pod that can't be planned is no error of the snapshot: it alone stays behind, and is told why.
 func TestInvalidPodsAreExplained(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -138,4 +141,48 @@ func TestSolveIsCancelled(t *testing.T) {
 	if p, err := m.Solve(ctx, scheduling.Query{}); !errors.Is(err, context.Canceled) || p != nil {
 		t.Errorf("plan %v, error %v", p, err)
 	}
+}
+
+// SCH-176: planning binds nothing and launches nothing: the snapshot is as it was.
+func TestSolveLeavesTheSnapshotAlone(t *testing.T) {
+	build := func() *scheduling.Snapshot {
+		return copyOf(cluster(node("n", bound(pod("b", labelled("w")))), daemonSet("d", []string{"cpu=100m"}),
+			pods("p", 3, labelled("w"), spreadBy(zoneKey, 1, "w"), preferred(1, in(zoneKey, "b"))), pod("none", selector("x=y"))))
+	}
+	s := build()
+	solveQuery(t, s, scheduling.Query{})
+	before, after := new(bytes.Buffer), new(bytes.Buffer)
+	if err := errors.Join(build().Encode(before), s.Encode(after)); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(before.String(), after.String()); diff != "" {
+		t.Errorf("(-before +after):\n%s", diff)
+	}
+}
+
+// SCH-093: a pod that asks for nodes without a pool is refused for that alone, so that whoever reports refusals can pass
+// over it; on such a node it is placed.
+func TestPodsThatOptOut(t *testing.T) {
+	out := required(expression(v1.NodePoolLabelKey, opDoesNotExist))
+	const said = "it asks for nodes that no nodepool made"
+	for _, c := range []struct {
+		name  string
+		parts []any
+		want  string
+	}{
+		{"no node", []any{pod("p", out)}, said},
+		{"nodes that don't do", []any{node("own", ofPool("default")), node("full", bound(pod("f", requests("cpu=4")))), pod("p", out)},
+			said + ", and of 2 existing nodes, 1 don't meet the requirements, 1 have too little room"},
+		{"each alternative", []any{pod("p", required(in(zoneKey, "a"), expression(v1.NodePoolLabelKey, opDoesNotExist)), out)}, said},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := solve(t, cluster(c.parts...))
+			wantReason(t, p, "p", c.want)
+			if r := reasonsOf(t, p, "p")[0]; r.Code != scheduling.ReasonOptedOut {
+				t.Errorf("code %s", r.Code)
+			}
+		})
+	}
+	wantPlace(t, solve(t, cluster(node("n"), pod("p", out))), "p", "on n")
+	wantPlace(t, solve(t, cluster(pod("p", out, required(in(zoneKey, "b"))))), "p", "new small/b/spot")
 }

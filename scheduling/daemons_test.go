@@ -41,6 +41,9 @@ func TestDaemonSetsOnNewMachines(t *testing.T) {
 		{"PreferNoSchedule keeps it not away", nodePool("default", poolTaints("x=:PreferNoSchedule")), daemonSet("d", core), "new medium/a/spot"},
 		{"it waits for registration", nodePool("default"), daemonSet("d", core, selector(v1.NodeRegisteredLabelKey+"=true")), "new medium/a/spot"},
 		{"it waits for initialisation", nodePool("default"), daemonSet("d", core, selector(v1.NodeInitializedLabelKey+"=true")), "new medium/a/spot"},
+		{"SCH-155 it claims devices", nodePool("default"), daemonSet("d", core, func(p *corev1.Pod) {
+			p.Spec.ResourceClaims = []corev1.PodResourceClaim{{Name: "c"}}
+		}), "new medium/a/spot"},
 		{"it is bound to one host", nodePool("default"), daemonSet("d", core, selector(corev1.LabelHostname+"=n")), "new small/a/spot"},
 		{"OPP-10 only on spot, which still is cheaper", nodePool("default"), daemonSet("d", core, selector(capacityKey+"=spot")), "new medium/a/spot"},
 		{"OPP-10 only on demand", nodePool("default"), daemonSet("d", core, selector(capacityKey+"=on-demand")), "new small/a/spot"},

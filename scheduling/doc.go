@@ -43,20 +43,37 @@
 //   - Pods are placed by price and all together, not one by one in the order of CPU (SCH-165 to SCH-168): the queue, its
 //     re-queuing and its deadline have no counterpart. Limits on priorities: if something is scarce, higher priorities
 //     get it (OPP-12).
-//   - Preferences are not hard constraints that are given up one after another (SCH-065, SCH-070 to SCH-080). Preferred node
-//     affinity and soft rules over zones are kept where they cost at most Query.PreferencePremium more; soft rules over
-//     single machines never buy a machine of their own, since kube-scheduler honours them among the machines there are.
-//     Every wish not kept is in Plan.Relaxations. All alternatives of required affinity are tried with each level of
-//     preferences (OPP-1).
+//   - Preferences are not hard constraints that are given up one after another (SCH-065, SCH-070 to SCH-075, SCH-078 to
+//     SCH-080). Preferred node affinity and soft rules over zones are kept where they cost at most Query.PreferencePremium
+//     more; soft rules over single machines never buy a machine of their own, since kube-scheduler honours them among the
+//     machines there are. Every wish not kept is in Plan.Relaxations. All alternatives of required affinity are tried with
+//     each level of preferences (OPP-1).
 //   - On machines there are, wishes only decide which machine is tried first: kube-scheduler binds a pod wherever it
 //     fits.
 //   - A label that no instance type, offering or pool states is absent from new machines, also when it is well known
 //     (SCH-032): the provider contract has every type state every well-known label.
 //   - A pod that names a machine by kubernetes.io/hostname is not refused (SCH-014) but can only go where that machine is.
+//     One that opts out of all pools is not refused either (SCH-093): it can go on a machine without one.
 //   - Existing machines are not taken in the order of their names: those with least room first (OPP-6, OPP-16).
 //   - Of the domains of a spread over zones those count that have machines and those where the pod could get one
 //     (SCH-110, SCH-125); one that only unavailable offerings could serve does not hold pods back.
+//   - Of the domains that a spread allows the cheapest is taken, not the one with the fewest pods (SCH-126): the skew is
+//     kept either way, and kube-scheduler asks for no more.
+//   - The first pod of those that must be together starts a domain only while no pod that its rule counts is anywhere
+//     (SCH-130), as in kube-scheduler: where such pods are out of its reach, it would not be bound.
+//   - Of the places where a volume can be, the cheapest is taken, not the first (SCH-103).
+//   - A plan lists every instance type that would do (SCH-042, SCH-173): nothing is cut, so that no second look at
+//     minValues is needed. Who cuts the list to launch from it has to look, as the providers of this project do.
+//   - Machines whose minValues had to be given up take whatever fits (SCH-041): they have no lowered value to keep.
+//   - A DaemonSet whose pods claim devices takes room like any other (SCH-155): its pods run where they get them, and a
+//     machine with too little room for a pod is worse than one with too much.
+//   - Checks have no order that a result could depend on (SCH-170): a machine takes a pod if it passes all of them. Reasons
+//     count machines by the first check failed, in the order of the fields of Removed and RemovedNodes.
+//   - NodeOverlays are applied to the snapshot (SCH-180): there is no pool that has not been looked at yet.
 //   - Devices claimed through dynamic resource allocation are not planned (SCH-190 to SCH-194): such pods are refused
 //     with the reason, as the reference does by default.
 //   - A topology key that is an alias is read as the label it stands for (SCH-003).
+//   - Taints are merged onto a Node when it registers (SCH-054), which is no part of planning. What a machine will be rid of
+//     once it is initialised is found by the same rule, key and effect.
+//   - A Snapshot is one moment (SCH-094): whoever takes it from a live cluster sees to the order in which objects are read.
 package scheduling

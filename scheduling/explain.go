@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/api/requirements"
 )
 
 // writeUnschedulable lists the pods that are still waiting, with reasons made once per class.
@@ -69,6 +71,10 @@ func (x *explainer) reasons() []Reason {
 	switch {
 	case x.c.invalid != nil:
 		return []Reason{{Code: ReasonPodInvalid, Detail: "the pod can't be planned: " + x.c.invalid.Error()}}
+	case x.s.optsOut():
+		r := x.existing()
+		r.Code = ReasonOptedOut
+		return []Reason{r}
 	case len(x.m.pools) == 0:
 		return []Reason{x.existing()}
 	}
@@ -79,6 +85,16 @@ func (x *explainer) reasons() []Reason {
 		out = append(out, r)
 	}
 	return out
+}
+
+// optsOut reports whether pods of the shape ask, in each alternative, that the label of a node's pool be absent: no pool
+// could launch a machine for them (SCH-093).
+func (s *shape) optsOut() bool {
+	return !slices.ContainsFunc(s.terms, func(n needs) bool {
+		return !slices.ContainsFunc(n, func(r requirements.Requirement) bool {
+			return r.Key() == labelNodePool && r.Operator() == requirements.OpDoesNotExist
+		})
+	})
 }
 
 // pool is why the pool has no place for the class, and the nearest of its machines that fail a single check.

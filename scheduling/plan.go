@@ -82,7 +82,7 @@ type ExistingNode struct {
 type Unschedulable struct {
 	Pod PodKey `json:"pod"`
 	// Reasons, at least one: one per NodePool that was considered, by pool order; or a single one without a pool when
-	// the pod itself is at fault or no pool exists.
+	// the pod itself is at fault, asks for nodes without a pool, or no pool exists.
 	Reasons []Reason `json:"reasons"`
 }
 

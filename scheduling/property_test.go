@@ -42,7 +42,7 @@ func solvedBy(t *rapid.T, m *scheduling.Model) *scheduling.Plan {
 	return p
 }
 
-// Soundness and completeness: each placement passes the independent validator, each pod stands exactly once, the bound
+// SCH-177, soundness and completeness: each placement passes the independent validator, each pod stands exactly once, the bound
 // is below the cost and its certificate holds, a pod without a place is explained for each pool and has no place indeed.
 func TestPlansAreValid(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -57,7 +57,7 @@ func TestPlansAreValid(t *testing.T) {
 	})
 }
 
-// The same input gives the same plan, byte for byte: again, on one processor or two, and after a trip through a file.
+// SCH-175: the same input gives the same plan, byte for byte: again, on one processor or two, and after a trip through a file.
 func TestPlansAreDeterministic(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := randomSnapshot(t)

@@ -18,6 +18,9 @@ const (
 	// ReasonNoNodePools: the snapshot has no pool that could launch a machine; Nodes tells why none of the machines
 	// there are takes the pod.
 	ReasonNoNodePools ReasonCode = "NoNodePools"
+	// ReasonOptedOut: the pod asks for nodes that no pool made, which its owner means as they say: nothing is amiss that a
+	// pool could mend. Nodes tells why none of the machines there are takes it.
+	ReasonOptedOut ReasonCode = "OptedOut"
 	// ReasonNodePoolNotReady: the pool may not launch machines; Detail says why.
 	ReasonNodePoolNotReady ReasonCode = "NodePoolNotReady"
 	// ReasonNoInstanceTypes: the pool's own requirements leave none of its instance types.
@@ -100,12 +103,12 @@ type Reason struct {
 	Removed Removed `json:"removed,omitzero"`
 	// Rules that keep the pod out, in words, with ReasonTopology and ReasonHostPorts.
 	Rules []string `json:"rules,omitempty"`
-	// Nodes counts the machines there are by check, with ReasonNoNodePools.
+	// Nodes counts the machines there are by check, with ReasonNoNodePools and ReasonOptedOut.
 	Nodes *RemovedNodes `json:"nodes,omitempty"`
 	// Detail is the rest of the sentence where operands don't make one.
 	Detail string `json:"detail,omitempty"`
 	// NearestMiss is the least that would have to be different for the pod to have a place in the pool, or with
-	// ReasonNoNodePools on a machine there is; nil when no single change would do. It is no part of String.
+	// ReasonNoNodePools and ReasonOptedOut on a machine there is; nil when no single change would do. It is no part of String.
 	NearestMiss *NearestMiss `json:"nearestMiss,omitempty"`
 }
 
@@ -125,6 +128,8 @@ func (r Reason) sentence() string {
 		}
 	case ReasonNoNodePools:
 		return "there is no nodepool to launch machines from" + r.Nodes.sentence()
+	case ReasonOptedOut:
+		return "it asks for nodes that no nodepool made" + r.Nodes.sentence()
 	case ReasonInstanceTypes:
 		return r.instanceTypes()
 	case ReasonTopology, ReasonHostPorts:
