@@ -1,0 +1,99 @@
+package reservations
+
+import (
+	"slices"
+	"strconv"
+	"time"
+
+	poolv1 "github.com/drawknife/drawknife/api/v1"
+	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
+)
+
+// Machine is what EC2 says of an instance, as far as reservations go.
+type Machine struct {
+	// CapacityType is "reserved", "on-demand" or "spot".
+	CapacityType string
+	// ReservationID of the reservation it runs in; empty when in none. An open reservation also takes in on-demand
+	// machines that match it.
+	ReservationID string
+}
+
+// Relabeling is a change of labels, of a claim and then of its node.
+type Relabeling struct {
+	// Set are labels with their new values.
+	Set map[string]string
+	// Remove are labels to take off, sorted.
+	Remove []string
+}
+
+// Empty reports whether there is nothing to change.
+func (r Relabeling) Empty() bool { return len(r.Set)+len(r.Remove) == 0 }
+
+// Relabel says how the labels of a claim must change to agree with its machine. A machine that fell out of its
+// reservation is demoted: its capacity type becomes what it is, and every label of a reservation goes, the interruptible
+// one too (AWI-130, OPP-22). A machine labelled on-demand that runs in a reservation of the class is promoted. Other
+// machines, and claims that are being deleted, are left alone.
+func Relabel(labels map[string]string, deleting bool, m Machine, class []awsv1.CapacityReservation) Relabeling {
+	if deleting {
+		return Relabeling{}
+	}
+	switch labels[poolv1.CapacityTypeLabelKey] {
+	case poolv1.CapacityTypeReserved:
+		if m.CapacityType == poolv1.CapacityTypeReserved || m.CapacityType == "" {
+			return Relabeling{}
+		}
+		return demote(labels, m)
+	case poolv1.CapacityTypeOnDemand:
+		i := slices.IndexFunc(class, func(r awsv1.CapacityReservation) bool { return r.ID == m.ReservationID })
+		if m.ReservationID == "" || m.CapacityType == poolv1.CapacityTypeSpot || i < 0 {
+			return Relabeling{}
+		}
+		return Relabeling{Set: Labels(class[i])}
+	}
+	return Relabeling{}
+}
+
+func demote(labels map[string]string, m Machine) Relabeling {
+	change := Relabeling{Set: map[string]string{poolv1.CapacityTypeLabelKey: m.CapacityType}}
+	for _, key := range []string{
+		awsv1.LabelCapacityReservationID, awsv1.LabelCapacityReservationInterruptible, awsv1.LabelCapacityReservationType,
+	} { // sorted
+		if _, ok := labels[key]; ok {
+			change.Remove = append(change.Remove, key)
+		}
+	}
+	return change
+}
+
+// Labels are those of a machine in a reservation.
+func Labels(r awsv1.CapacityReservation) map[string]string {
+	kind := r.ReservationType
+	if kind == "" {
+		kind = awsv1.CapacityReservationTypeDefault
+	}
+	return map[string]string{
+		poolv1.CapacityTypeLabelKey:                 poolv1.CapacityTypeReserved,
+		awsv1.LabelCapacityReservationID:            r.ID,
+		awsv1.LabelCapacityReservationType:          string(kind),
+		awsv1.LabelCapacityReservationInterruptible: strconv.FormatBool(r.Interruptible),
+	}
+}
+
+// MustLeave reports whether a machine with these labels has to be drained because its capacity block is about to end
+// (AWI-131). Ordinary reservations end without that: their machines are demoted.
+func MustLeave(labels map[string]string, class []awsv1.CapacityReservation, now time.Time) bool {
+	id := labels[awsv1.LabelCapacityReservationID]
+	if id == "" || labels[poolv1.CapacityTypeLabelKey] != poolv1.CapacityTypeReserved {
+		return false
+	}
+	return slices.ContainsFunc(class, func(r awsv1.CapacityReservation) bool {
+		return r.ID == id && StateAt(r, now) == awsv1.CapacityReservationStateExpiring
+	})
+}
+
+// Drifted reports whether a machine runs in a reservation that its class does not select (AWI-132). What is known of the
+// machine may be old: read it again before acting.
+func Drifted(m Machine, class []awsv1.CapacityReservation) bool {
+	return m.CapacityType == poolv1.CapacityTypeReserved && m.ReservationID != "" &&
+		!slices.ContainsFunc(class, func(r awsv1.CapacityReservation) bool { return r.ID == m.ReservationID })
+}

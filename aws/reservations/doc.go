@@ -1,0 +1,11 @@
+// Package reservations finds the capacity reservations and capacity blocks that a node class selects, counts the room
+// in them between two looks, and decides what becomes of machines when a reservation is lost, gained or about to end.
+//
+//	found, err := finder.Find(ctx, class.Spec.CapacityReservationSelectorTerms) // at most once a minute per query
+//	class.Status.CapacityReservations = found.Status()
+//	room := finder.Ledger().Snapshot().Room("cr-1") // shared by all NodePools
+//
+// A [Finder] asks EC2; nothing else here does. The [Ledger] follows launches and terminations between EC2's answers
+// (AWI-129). What a reservation is worth at a time ([StateAt]), and what a machine's labels should say ([Relabel]), are
+// pure functions.
+package reservations

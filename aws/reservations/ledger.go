@@ -1,0 +1,154 @@
+package reservations
+
+import (
+	"maps"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Remember is how long the room in a reservation is known for without EC2 saying it again: longer than any outage of
+// its API (AWI-124).
+const Remember = 24 * time.Hour
+
+// Ledger counts the room in reservations between EC2's answers. It is safe for concurrent use.
+type Ledger struct {
+	now     func() time.Time
+	current atomic.Pointer[Rooms]
+
+	mu    sync.Mutex
+	rooms map[string]*room
+}
+
+type room struct {
+	synced time.Time
+	free   int
+	total  int
+	held   int // by launches under way
+}
+
+// NewLedger makes an empty ledger. now is the clock; nil means time.Now.
+func NewLedger(now func() time.Time) *Ledger {
+	if now == nil {
+		now = time.Now
+	}
+	return &Ledger{now: now, rooms: map[string]*room{}}
+}
+
+// Sync takes over what EC2 said at a time. What was said later before is kept.
+func (l *Ledger) Sync(at time.Time, list ...Reservation) {
+	l.change(func() (changed bool) {
+		for _, r := range list {
+			known, ok := l.rooms[r.ID]
+			if !ok {
+				known = &room{}
+				l.rooms[r.ID] = known
+			}
+			if ok && known.synced.After(at) {
+				continue
+			}
+			changed = changed || !ok || known.free != r.Available
+			known.synced, known.free, known.total = at, r.Available, r.Total
+		}
+		return changed
+	})
+}
+
+// Launched says that a machine was launched into a reservation, which the launch learnt at a time. It takes one off,
+// unless EC2 was asked after that: its answer has the machine in it (AWI-129).
+func (l *Ledger) Launched(id string, at time.Time) {
+	l.change(func() bool {
+		r, ok := l.rooms[id]
+		if !ok || r.synced.After(at) || r.free == 0 {
+			return false
+		}
+		r.free--
+		return true
+	})
+}
+
+// Gone says that a machine in a reservation is gone: there is room for one more, though never more than the reservation
+// is of.
+func (l *Ledger) Gone(id string) {
+	l.change(func() bool {
+		r, ok := l.rooms[id]
+		if !ok || r.total > 0 && r.free >= r.total {
+			return false
+		}
+		r.free++
+		return true
+	})
+}
+
+// Full says that a launch found no room in a reservation: there is none until EC2 says otherwise (AWI-133).
+func (l *Ledger) Full(ids ...string) {
+	l.change(func() (changed bool) {
+		for _, id := range ids {
+			if r, ok := l.rooms[id]; ok && r.free > 0 {
+				r.free, changed = 0, true
+			}
+		}
+		return changed
+	})
+}
+
+// Hold takes a place in each reservation for a launch that is under way, so that launches at the same time don't all
+// count on the last one. The places are given back by the function that is returned, which must be called once the
+// launch has ended; more calls do nothing. A machine that was launched is to be reported by Launched besides.
+func (l *Ledger) Hold(ids ...string) (release func()) {
+	add := func(n int) {
+		l.change(func() (changed bool) {
+			for _, id := range ids {
+				if r, ok := l.rooms[id]; ok {
+					r.held, changed = max(0, r.held+n), true
+				}
+			}
+			return changed
+		})
+	}
+	add(1)
+	var once sync.Once
+	return func() { once.Do(func() { add(-1) }) }
+}
+
+func (l *Ledger) change(do func() (changed bool)) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if do() {
+		l.current.Store(nil)
+	}
+}
+
+// Rooms is the room in all reservations at one time. It never changes; a nil one knows of none.
+type Rooms struct {
+	free  map[string]int
+	until time.Time // when one is forgotten; zero: none is known
+}
+
+// Room is how many more machines a reservation has room for; 0 when it is not known.
+func (r *Rooms) Room(id string) int {
+	if r == nil {
+		return 0
+	}
+	return r.free[id]
+}
+
+// Snapshot is the room there is now. It is the same pointer for as long as no count changes.
+func (l *Ledger) Snapshot() *Rooms {
+	now := l.now()
+	if s := l.current.Load(); s != nil && (s.until.IsZero() || now.Before(s.until)) {
+		return s
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s := &Rooms{free: map[string]int{}}
+	maps.DeleteFunc(l.rooms, func(_ string, r *room) bool { return now.Sub(r.synced) >= Remember && r.held == 0 })
+	for id, r := range l.rooms {
+		s.free[id] = max(0, r.free-r.held)
+		if forgotten := r.synced.Add(Remember); s.until.IsZero() || forgotten.Before(s.until) {
+			s.until = forgotten
+		}
+	}
+	l.current.Store(s)
+	return s
+}

@@ -1,0 +1,126 @@
+package reservations
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
+)
+
+// ExpiringBefore is how long before its end a capacity block is not launched into any more, and its machines are
+// drained: ten minutes before EC2 starts to take them (AWI-126, AWI-131).
+const ExpiringBefore = 40 * time.Minute
+
+// Reservation is a reservation with the room that EC2 says is in it.
+type Reservation struct {
+	awsv1.CapacityReservation
+	// Available is how many more machines it has room for.
+	Available int
+	// Total is how many it is of.
+	Total int
+}
+
+// RejectedError is a reservation that can't be used.
+type RejectedError struct {
+	// ID of the reservation.
+	ID string
+	// Problem says why.
+	Problem string
+}
+
+func (e *RejectedError) Error() string {
+	return fmt.Sprintf("capacity reservation %q can't be used: %s", e.ID, e.Problem)
+}
+
+// fromEC2 takes over a reservation (AWI-125). The error is a *RejectedError.
+func fromEC2(from ec2types.CapacityReservation, now time.Time) (Reservation, error) {
+	r := Reservation{
+		CapacityReservation: awsv1.CapacityReservation{
+			ID:                    aws.ToString(from.CapacityReservationId),
+			AvailabilityZone:      aws.ToString(from.AvailabilityZone),
+			InstanceType:          aws.ToString(from.InstanceType),
+			OwnerID:               aws.ToString(from.OwnerId),
+			InstanceMatchCriteria: awsv1.InstanceMatchCriteria(from.InstanceMatchCriteria),
+			ReservationType:       awsv1.CapacityReservationType(from.ReservationType),
+			Interruptible:         aws.ToBool(from.Interruptible),
+		},
+		Available: int(max(0, aws.ToInt32(from.AvailableInstanceCount))),
+		Total:     int(max(0, aws.ToInt32(from.TotalInstanceCount))),
+	}
+	reject := func(format string, args ...any) (Reservation, error) {
+		return Reservation{}, &RejectedError{ID: r.ID, Problem: fmt.Sprintf(format, args...)}
+	}
+	if from.EndDate != nil {
+		r.EndTime = &metav1.Time{Time: *from.EndDate}
+	}
+	if r.ReservationType == "" {
+		r.ReservationType = awsv1.CapacityReservationTypeDefault
+	}
+	switch r.ReservationType {
+	case awsv1.CapacityReservationTypeDefault, awsv1.CapacityReservationTypeCapacityBlock:
+	default:
+		return reject("its type %q is not known; default and capacity-block are", r.ReservationType)
+	}
+	switch r.InstanceMatchCriteria {
+	case awsv1.InstanceMatchCriteriaOpen, awsv1.InstanceMatchCriteriaTargeted:
+	default:
+		return reject("its match criterion %q is not known; open and targeted are", r.InstanceMatchCriteria)
+	}
+	for _, fact := range [...]struct{ name, value string }{{"id", r.ID}, {"zone", r.AvailabilityZone}, {"instance type", r.InstanceType}} {
+		if fact.value == "" {
+			return reject("EC2 does not say its %s", fact.name)
+		}
+	}
+	r.State = StateAt(r.CapacityReservation, now)
+	return r, nil
+}
+
+// Ended reports whether a reservation is over.
+func Ended(r awsv1.CapacityReservation, now time.Time) bool {
+	return r.EndTime != nil && !now.Before(r.EndTime.Time)
+}
+
+// StateAt is how long a reservation is still good for at a time: a capacity block is expiring shortly before its end,
+// anything else is active (AWI-126).
+func StateAt(r awsv1.CapacityReservation, now time.Time) awsv1.CapacityReservationState {
+	block := r.ReservationType == awsv1.CapacityReservationTypeCapacityBlock
+	if block && r.EndTime != nil && r.EndTime.Sub(now) < ExpiringBefore {
+		return awsv1.CapacityReservationStateExpiring
+	}
+	return awsv1.CapacityReservationStateActive
+}
+
+// NextLook is when reservations must be looked at again: in a minute, or when one of them ends if that is sooner
+// (AWI-125).
+func NextLook(list []awsv1.CapacityReservation, now time.Time) time.Time {
+	next := now.Add(Period)
+	for _, r := range list {
+		if r.EndTime != nil && r.EndTime.After(now) && r.EndTime.Time.Before(next) {
+			next = r.EndTime.Time
+		}
+	}
+	return next
+}
+
+// Found are reservations, sorted by id and each once.
+type Found []Reservation
+
+// Status is the list as a node class's status has it.
+func (f Found) Status() []awsv1.CapacityReservation {
+	out := make([]awsv1.CapacityReservation, len(f))
+	for i := range f {
+		out[i] = *f[i].CapacityReservation.DeepCopy()
+	}
+	return out
+}
+
+func sorted(list []Reservation) Found {
+	slices.SortFunc(list, func(a, b Reservation) int { return strings.Compare(a.ID, b.ID) })
+	return slices.CompactFunc(list, func(a, b Reservation) bool { return a.ID == b.ID })
+}
