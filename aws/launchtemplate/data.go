@@ -1,0 +1,135 @@
+package launchtemplate
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
+	"github.com/drawknife/drawknife/aws/launchtemplate/userdata"
+)
+
+// data is what EC2 is told (AWN-246 to AWN-248).
+func (p *plan) data(g group, rendered userdata.Rendered) (*ec2types.RequestLaunchTemplateData, error) {
+	spec := &p.NodeClass.Spec
+	userData, profile := rendered.Base64(), p.instanceProfile()
+	monitoring := spec.DetailedMonitoring != nil && *spec.DetailedMonitoring
+	enclave := p.asks(ResourceNitroSandbox)
+	placement, err := p.placement()
+	if err != nil {
+		return nil, err
+	}
+	volumes, err := p.volumes()
+	if err != nil {
+		return nil, err
+	}
+	data := &ec2types.RequestLaunchTemplateData{
+		ImageId:             &g.imageID,
+		UserData:            &userData,
+		IamInstanceProfile:  &ec2types.LaunchTemplateIamInstanceProfileSpecificationRequest{Name: &profile},
+		Monitoring:          &ec2types.LaunchTemplatesMonitoringRequest{Enabled: &monitoring},
+		MetadataOptions:     p.metadataOptions(),
+		NetworkInterfaces:   p.networkInterfaces(g.efas),
+		Placement:           placement,
+		EnclaveOptions:      &ec2types.LaunchTemplateEnclaveOptionsRequest{Enabled: &enclave},
+		TagSpecifications:   p.tagSpecifications(),
+		BlockDeviceMappings: volumes,
+	}
+	if spec.CPUOptions != nil && spec.CPUOptions.NestedVirtualization != nil {
+		data.CpuOptions = &ec2types.LaunchTemplateCpuOptionsRequest{
+			NestedVirtualization: ec2types.NestedVirtualizationSpecification(*spec.CPUOptions.NestedVirtualization),
+		}
+	}
+	p.reservation(data, g.reservation)
+	return data, nil
+}
+
+// placement is the tenancy, and the placement group with its partition (AWI-161, AWN-117).
+func (p *plan) placement() (*ec2types.LaunchTemplatePlacementRequest, error) {
+	placement := &ec2types.LaunchTemplatePlacementRequest{Tenancy: ec2types.TenancyDefault}
+	if tenancy := p.want.Get(awsv1.LabelInstanceTenancy); !tenancy.Has(awsv1.TenancyDefault) && tenancy.Has(awsv1.TenancyDedicated) {
+		placement.Tenancy = ec2types.TenancyDedicated
+	}
+	if p.PlacementGroupID == "" {
+		return placement, nil
+	}
+	id := p.PlacementGroupID
+	placement.GroupId = &id
+	partitions := p.want.Get(awsv1.LabelPlacementGroupPartition)
+	if partitions.Complement() || len(partitions.Values()) == 0 {
+		return placement, nil
+	}
+	text := slices.Min(partitions.Values())
+	number, err := strconv.ParseInt(text, 10, 32)
+	if err != nil || number < 1 {
+		return nil, p.failed(fmt.Errorf("the claim asks for partition %q of the placement group: a partition is a number from 1", text))
+	}
+	partition := int32(number)
+	placement.PartitionNumber = &partition
+	return placement, nil
+}
+
+// metadataOptions are the class's with defaults filled in (AWN-035, AWN-037, AWN-038). Tags in the metadata are always
+// off: an account may turn them on for all, and the keys of ours are none that it takes.
+func (p *plan) metadataOptions() *ec2types.LaunchTemplateInstanceMetadataOptionsRequest {
+	class := &awsv1.EC2NodeClass{}
+	class.Spec.MetadataOptions = p.NodeClass.Spec.MetadataOptions.DeepCopy()
+	class.Default()
+	options := class.Spec.MetadataOptions
+	hops := int32(min(*options.HTTPPutResponseHopLimit, 1<<10))
+	request := &ec2types.LaunchTemplateInstanceMetadataOptionsRequest{
+		HttpEndpoint:            ec2types.LaunchTemplateInstanceMetadataEndpointState(*options.HTTPEndpoint),
+		HttpProtocolIpv6:        ec2types.LaunchTemplateInstanceMetadataProtocolIpv6(*options.HTTPProtocolIPv6),
+		HttpPutResponseHopLimit: &hops,
+		HttpTokens:              ec2types.LaunchTemplateHttpTokensState(*options.HTTPTokens),
+		InstanceMetadataTags:    ec2types.LaunchTemplateInstanceMetadataTagsStateDisabled,
+	}
+	if slices.Contains(regionsWithoutMetadataIPv6(), p.Cluster.Region) {
+		request.HttpProtocolIpv6 = ""
+	}
+	return request
+}
+
+// regionsWithoutMetadataIPv6 are those whose API lacks the member (AWN-038).
+func regionsWithoutMetadataIPv6() []string {
+	return []string{
+		"us-iso-east-1", "us-iso-west-1", "us-isob-east-1", "us-isob-west-1", "us-isof-south-1", "us-isof-east-1",
+	}
+}
+
+// reservation says how capacity reservations are used (AWN-255, AWN-256). "none" keeps machines that nobody planned for
+// a reservation out of open ones.
+func (p *plan) reservation(data *ec2types.RequestLaunchTemplateData, r CapacityReservation) {
+	if p.Cluster.IgnoreReservations {
+		return
+	}
+	if r.ID == "" {
+		data.CapacityReservationSpecification = &ec2types.LaunchTemplateCapacityReservationSpecificationRequest{
+			CapacityReservationPreference: ec2types.CapacityReservationPreferenceNone,
+		}
+		return
+	}
+	data.CapacityReservationSpecification = &ec2types.LaunchTemplateCapacityReservationSpecificationRequest{
+		CapacityReservationPreference: ec2types.CapacityReservationPreferenceCapacityReservationsOnly,
+		CapacityReservationTarget:     &ec2types.CapacityReservationTarget{CapacityReservationId: &r.ID},
+	}
+	switch {
+	case r.Type == awsv1.CapacityReservationTypeCapacityBlock:
+		data.InstanceMarketOptions = &ec2types.LaunchTemplateInstanceMarketOptionsRequest{MarketType: ec2types.MarketTypeCapacityBlock}
+	case r.Interruptible:
+		data.InstanceMarketOptions = &ec2types.LaunchTemplateInstanceMarketOptionsRequest{MarketType: ec2types.MarketTypeInterruptibleCapacityReservation}
+	}
+}
+
+// tagSpecifications are the tags of what EC2 makes by the template alone; those of instances and volumes come with the
+// launch (AWN-257).
+func (p *plan) tagSpecifications() []ec2types.LaunchTemplateTagSpecificationRequest {
+	specifications := []ec2types.LaunchTemplateTagSpecificationRequest{{ResourceType: ec2types.ResourceTypeNetworkInterface, Tags: p.tags}}
+	if p.CapacityType == v1.CapacityTypeSpot {
+		specifications = append(specifications, ec2types.LaunchTemplateTagSpecificationRequest{ResourceType: ec2types.ResourceTypeSpotInstancesRequest, Tags: p.tags})
+	}
+	return specifications
+}

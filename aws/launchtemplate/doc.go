@@ -1,0 +1,28 @@
+// Package launchtemplate makes the EC2 launch templates that nodes boot from: a pure function of a node class, the
+// cluster and a claim. It needs no cluster, no credentials and no network.
+//
+//	result, err := launchtemplate.Build(launchtemplate.Request{
+//		Cluster:       launchtemplate.Cluster{Name: "demo", Endpoint: "https://api.demo.example", ServiceCIDR: "172.20.0.0/16"},
+//		NodeClass:     class, // with its status: images, security groups, instance profile
+//		NodeClaim:     claim,
+//		InstanceTypes: types,
+//		CapacityType:  v1.CapacityTypeSpot,
+//	})
+//	for _, template := range result.Templates {
+//		_, err := client.CreateLaunchTemplate(ctx, &ec2.CreateLaunchTemplateInput{
+//			LaunchTemplateName: &template.Name,
+//			LaunchTemplateData: template.Data,
+//		})
+//	}
+//
+// One claim may need several templates: the image, the number of pods, the EFA interfaces and the capacity reservation
+// are part of a template, and the claim's instance types may differ in them. Types that agree share one (AWN-233).
+//
+// A template's name is made from its content, so that equal templates are one and a changed one is new (AWN-236 to
+// AWN-240). Names change between versions of this package only together with NameVersion.
+//
+// Package launchtemplates creates them, keeps them for as long as they are used and deletes them; package userdata in
+// this folder has the formats of user data.
+//
+// User data may hold secrets: a Template shows only its name and size to fmt and log/slog.
+package launchtemplate

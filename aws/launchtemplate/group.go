@@ -1,0 +1,172 @@
+package launchtemplate
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
+	"github.com/drawknife/drawknife/cloudprovider"
+)
+
+// group is all that may differ between the templates of one request; equal groups share a template (AWN-233). What a
+// family does not write into its user data is left at zero, so that it sets no types apart.
+type group struct {
+	imageID string
+	efas    int32
+	maxPods int32
+	// hasMaxPods: a limit is known.
+	hasMaxPods bool
+	// kubeReserved and systemReserved are written as key=value, sorted, so that groups can be compared.
+	kubeReserved, systemReserved string
+	reservation                  CapacityReservation
+}
+
+// compare orders groups, so that templates come in the same order each time.
+func (g group) compare(o group) int {
+	return cmp.Or(
+		cmp.Compare(g.imageID, o.imageID),
+		cmp.Compare(g.efas, o.efas),
+		cmp.Compare(g.maxPods, o.maxPods),
+		cmp.Compare(g.kubeReserved, o.kubeReserved),
+		cmp.Compare(g.systemReserved, o.systemReserved),
+		cmp.Compare(g.reservation.ID, o.reservation.ID),
+	)
+}
+
+// members are the types of a group, and the image they boot from.
+type members struct {
+	image *image
+	types []*cloudprovider.InstanceType
+}
+
+// groups sorts the instance types into groups, and says of those in none why.
+func (p *plan) groups() (map[group]*members, []Unserved, error) {
+	all := make(map[group]*members)
+	var unserved []Unserved
+	for _, t := range p.InstanceTypes {
+		found, ok := p.imageFor(t)
+		if !ok {
+			unserved = append(unserved, Unserved{t.Name, "no image of the node class boots on it"})
+			continue
+		}
+		g, err := p.groupOf(t, found)
+		if err != nil {
+			return nil, nil, err
+		}
+		reservations := []CapacityReservation{{}}
+		if p.CapacityType == v1.CapacityTypeReserved {
+			if reservations, err = p.reservationsOf(t); err != nil {
+				return nil, nil, err
+			}
+			if len(reservations) == 0 {
+				unserved = append(unserved, Unserved{t.Name, "no capacity reservation that the claim allows has room for it"})
+			}
+		}
+		for _, g.reservation = range reservations {
+			if all[g] == nil {
+				all[g] = &members{image: found}
+			}
+			all[g].types = append(all[g].types, t)
+		}
+	}
+	slices.SortFunc(unserved, func(a, b Unserved) int { return strings.Compare(a.InstanceType, b.InstanceType) })
+	return all, unserved, nil
+}
+
+func (p *plan) groupOf(t *cloudprovider.InstanceType, found *image) (group, error) {
+	g := group{imageID: found.ID}
+	if p.efa && len(p.NodeClass.Spec.NetworkInterfaces) == 0 {
+		quantity := t.Capacity[ResourceEFA]
+		g.efas = int32(min(quantity.Value(), maxInterfaces))
+	}
+	if p.family == awsv1.AMIFamilyCustom {
+		return g, nil
+	}
+	k := p.NodeClass.Spec.Kubelet
+	if k == nil {
+		k = &awsv1.KubeletConfiguration{}
+	}
+	if k.MaxPods != nil && k.MaxPods.Type == intstr.Int {
+		g.maxPods, g.hasMaxPods = k.MaxPods.IntVal, true
+	} else if pods, ok := t.Capacity[corev1.ResourcePods]; ok {
+		g.maxPods, g.hasMaxPods = int32(min(pods.Value(), maxPodLimit)), true
+	}
+	var err error
+	if g.kubeReserved, err = p.reserved("kubeReserved", k.KubeReserved, t, t.Overhead.KubeReserved); err != nil {
+		return group{}, err
+	}
+	g.systemReserved, err = p.reserved("systemReserved", k.SystemReserved, t, t.Overhead.SystemReserved)
+	return g, err
+}
+
+const (
+	// maxInterfaces is beyond what any machine has, and far from overflowing.
+	maxInterfaces = 1 << 10
+	// maxPodLimit likewise.
+	maxPodLimit = 1 << 30
+)
+
+// reserved writes one of the class's reserved blocks for a type. What is no quantity is an expression, and its result is
+// what the type was planned with, so that the scheduler and the node see the same numbers (AWN-069).
+func (p *plan) reserved(name string, block map[string]string, t *cloudprovider.InstanceType, planned corev1.ResourceList) (string, error) {
+	entries := make([]string, 0, len(block))
+	for _, key := range slices.Sorted(maps.Keys(block)) {
+		value := block[key]
+		if _, err := resource.ParseQuantity(value); err != nil {
+			quantity, ok := planned[corev1.ResourceName(key)]
+			if !ok {
+				return "", p.failed(fmt.Errorf("spec.kubelet.%s[%s]: %q is an expression, and instance type %s was planned without a result: write a quantity",
+					name, key, value, t.Name))
+			}
+			value = quantity.String()
+		}
+		entries = append(entries, key+"="+value)
+	}
+	return strings.Join(entries, ","), nil
+}
+
+// unreserved is the map that reserved wrote; nil when it is empty.
+func unreserved(text string) map[string]string {
+	if text == "" {
+		return nil
+	}
+	block := make(map[string]string)
+	for entry := range strings.SplitSeq(text, ",") {
+		key, value, _ := strings.Cut(entry, "=")
+		block[key] = value
+	}
+	return block
+}
+
+// reservationsOf are the reservations that a machine of the type may be launched into: those that the claim allows and
+// that have room, each once (AWN-235).
+func (p *plan) reservationsOf(t *cloudprovider.InstanceType) ([]CapacityReservation, error) {
+	byID := make(map[string]CapacityReservation)
+	for o := range t.OfferingsWithRoom() {
+		if !o.Reserved() || !t.Offers(o, p.want) {
+			continue
+		}
+		id := o.Value(awsv1.LabelCapacityReservationID)
+		if id == "" {
+			return nil, p.failed(fmt.Errorf("instance type %s has a reserved offering in %s without %s", t.Name, o.Zone(), awsv1.LabelCapacityReservationID))
+		}
+		byID[id] = CapacityReservation{
+			ID:            id,
+			Type:          cmp.Or(awsv1.CapacityReservationType(o.Value(awsv1.LabelCapacityReservationType)), awsv1.CapacityReservationTypeDefault),
+			Interruptible: o.Value(awsv1.LabelCapacityReservationInterruptible) == "true",
+		}
+	}
+	reservations := make([]CapacityReservation, 0, len(byID))
+	for _, id := range slices.Sorted(maps.Keys(byID)) {
+		reservations = append(reservations, byID[id])
+	}
+	return reservations, nil
+}

@@ -1,0 +1,74 @@
+package launchtemplate
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/drawknife/drawknife/api/requirements"
+	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
+	"github.com/drawknife/drawknife/cloudprovider"
+)
+
+// image is an entry of the class's status, and which instance types it boots on.
+type image struct {
+	awsv1.AMI
+	want requirements.Set
+}
+
+func parseImages(amis []awsv1.AMI) ([]image, error) {
+	images := make([]image, 0, len(amis))
+	for i, ami := range amis {
+		parsed := image{AMI: ami}
+		for j, entry := range ami.Requirements {
+			r, err := requirements.ParseNodeSelectorRequirement(entry)
+			if err != nil {
+				return nil, fmt.Errorf("status.amis[%d].requirements[%d]: %w", i, j, err)
+			}
+			parsed.want = parsed.want.With(r)
+		}
+		images = append(images, parsed)
+	}
+	return images, nil
+}
+
+// imageFor is the first image that boots on the type (AWN-135).
+func (p *plan) imageFor(t *cloudprovider.InstanceType) (*image, bool) {
+	for i := range p.images {
+		if t.Requirements.Compatible(p.images[i].want, nil) == nil {
+			return &p.images[i], true
+		}
+	}
+	return nil, false
+}
+
+// bottlerocketVersion finds out the version of Bottlerocket that an image holds (AWN-138): the alias's, else that of the
+// image's own name, else one that the terms or another image mention. Empty when nothing tells.
+func bottlerocketVersion(class *awsv1.EC2NodeClass, used *image) string {
+	if alias, ok := class.Spec.Alias(); ok {
+		return alias.Version
+	}
+	if version := versionIn(used.Name); version != "" {
+		return version
+	}
+	for _, term := range class.Spec.AMISelectorTerms {
+		if version := versionIn(term.Name); version != "" {
+			return version
+		}
+	}
+	for _, ami := range class.Status.AMIs {
+		if version := versionIn(ami.Name); version != "" && strings.Contains(strings.ToLower(ami.Name), "bottlerocket") {
+			return version
+		}
+	}
+	return ""
+}
+
+// versionIn is the first piece of a name between hyphens that looks like v1.46.0.
+func versionIn(name string) string {
+	for piece := range strings.SplitSeq(name, "-") {
+		if strings.HasPrefix(piece, "v") && strings.Contains(piece, ".") {
+			return piece
+		}
+	}
+	return ""
+}

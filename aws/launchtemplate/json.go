@@ -1,0 +1,65 @@
+package launchtemplate
+
+import (
+	"encoding/json"
+	"fmt"
+
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+)
+
+// MarshalJSON writes the template as "aws ec2 create-launch-template --cli-input-json" takes it, without members that
+// are not set. User data, which may be secret, is part of it.
+func (t Template) MarshalJSON() ([]byte, error) {
+	text, err := json.Marshal(struct {
+		LaunchTemplateName string
+		LaunchTemplateData *ec2types.RequestLaunchTemplateData
+		TagSpecifications  []ec2types.TagSpecification
+	}{t.Name, t.Data, t.TagSpecifications()})
+	if err != nil {
+		return nil, fmt.Errorf("launch template %s: %w", t.Name, err)
+	}
+	var value any
+	if err := json.Unmarshal(text, &value); err != nil {
+		return nil, fmt.Errorf("launch template %s: %w", t.Name, err)
+	}
+	return json.Marshal(pruned(value))
+}
+
+// TagSpecifications are the template's own tags as CreateLaunchTemplate takes them. The list is the caller's, its tags
+// are shared.
+func (t Template) TagSpecifications() []ec2types.TagSpecification {
+	return []ec2types.TagSpecification{{ResourceType: ec2types.ResourceTypeLaunchTemplate, Tags: t.Tags}}
+}
+
+// pruned is a JSON value without members that are null, the empty text, or empty themselves. A tag's value stays.
+func pruned(value any) any {
+	switch v := value.(type) {
+	case []any:
+		for i := range v {
+			v[i] = pruned(v[i])
+		}
+	case map[string]any:
+		for key, member := range v {
+			member = pruned(member)
+			v[key] = member
+			if key != "Value" && isEmpty(member) {
+				delete(v, key)
+			}
+		}
+	}
+	return value
+}
+
+func isEmpty(value any) bool {
+	switch v := value.(type) {
+	case nil:
+		return true
+	case string:
+		return v == ""
+	case []any:
+		return len(v) == 0
+	case map[string]any:
+		return len(v) == 0
+	}
+	return false
+}

@@ -1,0 +1,63 @@
+package launchtemplate
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+)
+
+// NamePrefix is what the names of all templates begin with (AWN-236).
+const NamePrefix = "karpenter.k8s.aws/"
+
+// NameVersion is hashed into every name. It changes when the same request is to give other names.
+const NameVersion = "drawknife-v1"
+
+// nameOf is a template's name: the prefix and 64 bits of a hash over all that EC2 is told, as a decimal number. The
+// order of lists, which means nothing in this data, does not matter; members that are left out don't count, so that a
+// newer SDK gives the same names.
+func nameOf(data *ec2types.RequestLaunchTemplateData, tags []ec2types.Tag) (string, error) {
+	text, err := json.Marshal(struct {
+		Version string
+		Data    *ec2types.RequestLaunchTemplateData
+		Tags    []ec2types.Tag
+	}{NameVersion, data, tags})
+	if err != nil {
+		return "", fmt.Errorf("naming the template: %w", err)
+	}
+	var value any
+	if err := json.Unmarshal(text, &value); err != nil {
+		return "", fmt.Errorf("naming the template: %w", err)
+	}
+	canonical, err := json.Marshal(sortLists(pruned(value)))
+	if err != nil {
+		return "", fmt.Errorf("naming the template: %w", err)
+	}
+	sum := sha256.Sum256(canonical)
+	return NamePrefix + strconv.FormatUint(binary.BigEndian.Uint64(sum[:8]), 10), nil
+}
+
+// sortLists is a JSON value whose lists are sorted by what their elements are written as. Objects are written sorted by
+// key anyway.
+func sortLists(value any) any {
+	switch v := value.(type) {
+	case map[string]any:
+		for key, member := range v {
+			v[key] = sortLists(member)
+		}
+	case []any:
+		texts := make([]string, 0, len(v))
+		for _, element := range v {
+			// What was decoded from JSON can be encoded again.
+			text, _ := json.Marshal(sortLists(element))
+			texts = append(texts, string(text))
+		}
+		slices.Sort(texts)
+		return texts
+	}
+	return value
+}

@@ -1,0 +1,145 @@
+package launchtemplate
+
+import (
+	"fmt"
+
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/api/requirements"
+	v1 "github.com/drawknife/drawknife/api/v1"
+	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
+	"github.com/drawknife/drawknife/cloudprovider"
+)
+
+// Request is what templates are asked for. Nothing of it is changed.
+type Request struct {
+	// Cluster the nodes join.
+	Cluster Cluster
+	// NodeClass of the nodes. Its status tells the images, the security groups and the instance profile (of the latter
+	// the spec will do); all three are required. Required.
+	NodeClass *awsv1.EC2NodeClass
+	// NodeClaim to launch a machine for: its labels and taints, whether its pods ask for EFA or enclaves, the tenancy, the
+	// reservations and the partition it allows. Nil stands for a claim without any of that.
+	NodeClaim *v1.NodeClaim
+	// InstanceTypes the claim may become. At least one.
+	InstanceTypes []*cloudprovider.InstanceType
+	// CapacityType the machine is bought as: see the CapacityType constants of api/v1. Required.
+	CapacityType string
+	// PlacementGroupID is the group the class selects; empty for none.
+	PlacementGroupID string
+	// Extend may add what a node class has no field for (licences, a key pair, hibernation) to the data of each template,
+	// before the name is made from it. It has to be a pure function, and sets members instead of writing through the
+	// pointers that are there, which other templates share. Nil adds nothing.
+	Extend func(data *ec2types.RequestLaunchTemplateData)
+}
+
+// CapacityReservation is a reservation that a template's machines are launched into.
+type CapacityReservation struct {
+	// ID is "cr-…".
+	ID string `json:"id"`
+	// Type of the reservation.
+	Type awsv1.CapacityReservationType `json:"type"`
+	// Interruptible says that its owner may take instances back.
+	Interruptible bool `json:"interruptible,omitempty"`
+}
+
+// Resources of claims that change a template.
+const (
+	// ResourceEFA is asked for by pods that use Elastic Fabric Adapters (AWN-234).
+	ResourceEFA = "vpc.amazonaws.com/efa"
+	// ResourceNitroSandbox is asked for by pods that run Nitro enclaves (AWN-249).
+	ResourceNitroSandbox = "eks.amazonaws.com/nitro-sandbox"
+)
+
+// plan is a request made ready: everything that all its templates have in common.
+type plan struct {
+	Request
+	family awsv1.AMIFamily
+	want   requirements.Set
+	ipv6   bool
+	efa    bool
+	images []image
+	tags   []ec2types.Tag
+}
+
+func prepare(r Request) (*plan, error) {
+	if r.NodeClass == nil {
+		return nil, fmt.Errorf("launch templates of cluster %q: there is no node class", r.Cluster.Name)
+	}
+	if r.NodeClaim == nil {
+		r.NodeClaim = &v1.NodeClaim{}
+	}
+	// What is made shares nothing with the caller's object.
+	r.NodeClass = r.NodeClass.DeepCopy()
+	p := &plan{Request: r, family: r.NodeClass.Spec.EffectiveAMIFamily()}
+	if r.Cluster.Name == "" {
+		return nil, p.failed(fmt.Errorf("the cluster has no name: everything made for it is tagged with one"))
+	}
+	switch r.CapacityType {
+	case v1.CapacityTypeSpot, v1.CapacityTypeOnDemand, v1.CapacityTypeReserved:
+	default:
+		return nil, p.failed(fmt.Errorf("capacity type %q is none of %s, %s, %s", r.CapacityType,
+			v1.CapacityTypeReserved, v1.CapacityTypeSpot, v1.CapacityTypeOnDemand))
+	}
+	if err := p.ready(); err != nil {
+		return nil, err
+	}
+	var err error
+	if p.want, err = requirements.ParseSet(r.NodeClaim.Spec.Requirements); err != nil {
+		return nil, p.failed(fmt.Errorf("node claim %q: %w", r.NodeClaim.Name, err))
+	}
+	if p.images, err = parseImages(r.NodeClass.Status.AMIs); err != nil {
+		return nil, p.failed(err)
+	}
+	if k := r.NodeClass.Spec.Kubelet; k != nil {
+		p.ipv6, err = r.Cluster.ipv6(k.ClusterDNS)
+	} else {
+		p.ipv6, err = r.Cluster.ipv6(nil)
+	}
+	if err != nil {
+		return nil, p.failed(err)
+	}
+	p.efa = p.asks(ResourceEFA)
+	p.tags = sortedTags(Tags(r.Cluster, r.NodeClass, r.NodeClaim.Labels[v1.NodePoolLabelKey]))
+	return p, nil
+}
+
+// ready finds out whether the class says all that a template needs (AWN-104).
+func (p *plan) ready() error {
+	status := &p.NodeClass.Status
+	switch {
+	case len(status.AMIs) == 0:
+		return p.notReady("status.amis is empty: no image was found, or nobody has looked yet")
+	case len(status.SecurityGroups) == 0:
+		return p.notReady("status.securityGroups is empty: no security group was found, or nobody has looked yet")
+	case p.instanceProfile() == "":
+		return p.notReady("status.instanceProfile is empty: the profile was not made yet")
+	}
+	return nil
+}
+
+func (p *plan) instanceProfile() string {
+	if p.NodeClass.Status.InstanceProfile != "" {
+		return p.NodeClass.Status.InstanceProfile
+	}
+	if own := p.NodeClass.Spec.InstanceProfile; own != nil {
+		return *own
+	}
+	return ""
+}
+
+// asks says whether the claim's pods ask for a resource.
+func (p *plan) asks(resource corev1.ResourceName) bool {
+	quantity, ok := p.NodeClaim.Spec.Resources.Requests[resource]
+	return ok && quantity.Sign() > 0
+}
+
+// failed says whose templates could not be made.
+func (p *plan) failed(err error) error {
+	return fmt.Errorf("launch templates of node class %q: %w", p.NodeClass.Name, err)
+}
+
+func (p *plan) notReady(reason string) error {
+	return cloudprovider.NewNodeClassNotReadyError("EC2NodeClass "+p.NodeClass.Name, reason, nil)
+}

@@ -1,0 +1,33 @@
+package launchtemplate
+
+import (
+	"maps"
+	"slices"
+
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
+)
+
+// Tags are those of everything that is made for a launch: the cluster's, overridden by the class's, overridden by those
+// that say whose it is (AWN-259). The map is the caller's.
+func Tags(cluster Cluster, class *awsv1.EC2NodeClass, nodePool string) map[string]string {
+	tags := make(map[string]string, len(cluster.Tags)+len(class.Spec.Tags)+4)
+	maps.Copy(tags, cluster.Tags)
+	maps.Copy(tags, class.Spec.Tags)
+	tags[awsv1.TagClusterPrefix+cluster.Name] = "owned"
+	tags[awsv1.TagNodePool] = nodePool
+	tags[awsv1.TagClusterName] = cluster.Name
+	tags[awsv1.TagNodeClass] = class.Name
+	return tags
+}
+
+// sortedTags writes tags as EC2 wants them, by key.
+func sortedTags(tags map[string]string) []ec2types.Tag {
+	list := make([]ec2types.Tag, 0, len(tags))
+	for _, key := range slices.Sorted(maps.Keys(tags)) {
+		value := tags[key]
+		list = append(list, ec2types.Tag{Key: &key, Value: &value})
+	}
+	return list
+}

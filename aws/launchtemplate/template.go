@@ -1,0 +1,86 @@
+package launchtemplate
+
+import (
+	"fmt"
+	"log/slog"
+	"slices"
+
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	"github.com/drawknife/drawknife/aws/launchtemplate/userdata"
+)
+
+// Template is one launch template. Nobody may change it once it was made: it may be shared.
+type Template struct {
+	// Name is made from the content.
+	Name string
+	// Data is what EC2 is to keep.
+	Data *ec2types.RequestLaunchTemplateData
+	// Tags of the template itself, by key.
+	Tags []ec2types.Tag
+	// UserData is that of Data, not encoded, with warnings about it.
+	UserData userdata.Rendered
+	// ImageID is the image its machines boot from.
+	ImageID string
+	// InstanceTypes are the names of the types it serves, sorted. They are no part of the content.
+	InstanceTypes []string
+	// CapacityType its machines are bought as.
+	CapacityType string
+	// MaxPods is the pod limit its nodes are told; 0 when they are told none.
+	MaxPods int32
+	// EFAs is how many EFA interfaces the claim's pods get; 0 when they ask for none or the class lists interfaces.
+	EFAs int32
+	// Reservation its machines are launched into; nil for none.
+	Reservation *CapacityReservation
+}
+
+// String is the name, the image and the number of types: nothing that may be secret.
+func (t Template) String() string {
+	return fmt.Sprintf("launch template %s: image %s, %s, %d instance types, %v", t.Name, t.ImageID, t.CapacityType, len(t.InstanceTypes), t.UserData)
+}
+
+// GoString is String.
+func (t Template) GoString() string { return t.String() }
+
+// LogValue is what String tells, in parts.
+func (t Template) LogValue() slog.Value {
+	attrs := []slog.Attr{
+		slog.String("name", t.Name), slog.String("image", t.ImageID), slog.String("capacityType", t.CapacityType),
+		slog.Int("instanceTypes", len(t.InstanceTypes)), slog.Int("userDataBytes", len(t.UserData.Text)),
+	}
+	if t.Reservation != nil {
+		attrs = append(attrs, slog.String("reservation", t.Reservation.ID))
+	}
+	return slog.GroupValue(attrs...)
+}
+
+// template makes the template of one group.
+func (p *plan) template(g group, m *members) (Template, error) {
+	rendered, err := p.userData(g, m.image)
+	if err != nil {
+		return Template{}, err
+	}
+	data, err := p.data(g, rendered)
+	if err != nil {
+		return Template{}, err
+	}
+	if p.Extend != nil {
+		p.Extend(data)
+	}
+	t := Template{
+		Data: data, Tags: p.tags, UserData: rendered, ImageID: g.imageID,
+		CapacityType: p.CapacityType, MaxPods: g.maxPods, EFAs: g.efas,
+	}
+	if g.reservation.ID != "" {
+		t.Reservation = &g.reservation
+	}
+	for _, member := range m.types {
+		t.InstanceTypes = append(t.InstanceTypes, member.Name)
+	}
+	slices.Sort(t.InstanceTypes)
+	t.InstanceTypes = slices.Compact(t.InstanceTypes)
+	if t.Name, err = nameOf(data, p.tags); err != nil {
+		return Template{}, p.failed(err)
+	}
+	return t, nil
+}
