@@ -1,0 +1,184 @@
+package nodeclaims
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/drawknife/drawknife/api/requirements"
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/scheduling"
+)
+
+// Options say what a claim is made with beside its pool and plan. The zero value will do for pools without minValues.
+type Options struct {
+	// Lookup is the provider's vocabulary: keys it does not know are custom, and a claim bears a label for each. Nil
+	// knows the common vocabulary.
+	Lookup *requirements.Lookup
+	// InstanceTypes are the pool's, with overlays applied: what the plan was made from. Types of the plan that are not
+	// listed are taken not to count for minValues. May be nil if the pool asks for no minValues.
+	InstanceTypes []*cloudprovider.InstanceType
+	// MaxInstanceTypes bounds how many a claim names. 0 is DefaultMaxInstanceTypes.
+	MaxInstanceTypes int
+	// MinValues is the policy the plan was made under; empty is Strict.
+	MinValues scheduling.MinValuesPolicy
+	// TerminationGracePeriod is for pools that state none. Nil: nodes of those drain without a deadline.
+	TerminationGracePeriod *v1.Duration
+	// Annotations are added to the pool's, such as those that overlay.Result.Annotations gives.
+	Annotations map[string]string
+}
+
+// DefaultMaxInstanceTypes is how many instance types a claim names at most (SCH-173).
+const DefaultMaxInstanceTypes = 600
+
+// MaxRequirements is how many requirements the API takes in a claim (PRV-042).
+const MaxRequirements = 100
+
+// New makes the claim of a planned node. pool is the pool as the plan saw it, the one with the node's key. The claim has
+// a generateName and no UID: it is the store's to name. The error is a *VarietyError when the instance types that
+// fit into a claim are less varied than the pool's minValues ask for under the Strict policy, a
+// *TooManyRequirementsError when the API would refuse the claim, and an *InputError when node and pool do not belong
+// together.
+func New(node *scheduling.NewNode, pool *scheduling.NodePool, o Options) (*v1.NodeClaim, error) {
+	if err := check(node, pool); err != nil {
+		return nil, err
+	}
+	lookup := o.Lookup
+	if lookup == nil {
+		lookup = requirements.CoreVocabulary().Compile()
+	}
+	v := varietyOf(node, pool, lookup, o.InstanceTypes)
+	chosen, err := v.choose(o)
+	if err != nil {
+		return nil, err
+	}
+	entries, err := requirementsOf(node, pool, v, chosen)
+	if err != nil {
+		return nil, err
+	}
+	claim := blank(pool, o)
+	claim.Labels = labelsOf(node, pool, lookup)
+	if v.relaxed {
+		claim.Annotations[v1.NodeClaimMinValuesRelaxedAnnotationKey] = "true"
+	}
+	claim.Spec.Requirements = entries
+	claim.Spec.Resources.Requests = node.Requests.DeepCopy()
+	return claim, nil
+}
+
+// NewStatic makes a claim of a pool with a fixed number of replicas: it has the template's requirements alone, and which
+// type it becomes is the provider's choice (PRV-044).
+func NewStatic(pool *scheduling.NodePool, o Options) (*v1.NodeClaim, error) {
+	if pool == nil || pool.Object == nil {
+		return nil, &InputError{Rule: "a claim has a pool"}
+	}
+	claim := blank(pool, o)
+	template := &pool.Object.Spec.Template
+	claim.Labels = map[string]string{}
+	maps.Copy(claim.Labels, template.Labels)
+	addOwn(claim.Labels, pool)
+	for i := range template.Spec.Requirements {
+		claim.Spec.Requirements = append(claim.Spec.Requirements, *template.Spec.Requirements[i].DeepCopy())
+	}
+	return claim, nil
+}
+
+func check(node *scheduling.NewNode, pool *scheduling.NodePool) error {
+	switch {
+	case node == nil:
+		return &InputError{Rule: "there is no node"}
+	case pool == nil || pool.Object == nil:
+		return &InputError{Node: node.Name, Rule: "a claim has a pool"}
+	case node.Pool != pool.Key:
+		return &InputError{Node: node.Name, Rule: "it is planned for nodepool " + node.Pool.String() + ", not " + pool.Key.String()}
+	case len(node.InstanceTypes) == 0:
+		return &InputError{Node: node.Name, Rule: "no instance type would do"}
+	}
+	return nil
+}
+
+// blank is what all claims of a pool have in common.
+func blank(pool *scheduling.NodePool, o Options) *v1.NodeClaim {
+	object, template := pool.Object, &pool.Object.Spec.Template
+	claim := &v1.NodeClaim{}
+	claim.GenerateName = object.Name + "-"
+	block := true
+	claim.OwnerReferences = []metav1.OwnerReference{{
+		APIVersion: v1.GroupVersion().String(), Kind: "NodePool", Name: object.Name, UID: object.UID, BlockOwnerDeletion: &block,
+	}}
+	claim.Annotations = map[string]string{}
+	maps.Copy(claim.Annotations, template.Annotations)
+	maps.Copy(claim.Annotations, o.Annotations)
+	claim.Annotations[v1.NodePoolHashAnnotationKey] = object.Hash()
+	claim.Annotations[v1.NodePoolHashVersionAnnotationKey] = v1.NodePoolHashVersion
+	spec := template.Spec.DeepCopy()
+	claim.Spec.Taints, claim.Spec.StartupTaints = spec.Taints, spec.StartupTaints
+	claim.Spec.NodeClassRef = spec.NodeClassRef
+	claim.Spec.ExpireAfter = spec.ExpireAfter
+	claim.Spec.TerminationGracePeriod = spec.TerminationGracePeriod
+	if claim.Spec.TerminationGracePeriod == nil && o.TerminationGracePeriod != nil {
+		period := *o.TerminationGracePeriod
+		claim.Spec.TerminationGracePeriod = &period
+	}
+	return claim
+}
+
+// ofTheClaim are the node's requirements without those that planning reckons with and a claim does not state: the instance
+// types are named apart, and the node has yet to get its name and come up.
+func ofTheClaim(node *scheduling.NewNode) requirements.Set {
+	return node.Requirements.Without(corev1.LabelInstanceTypeStable, corev1.LabelHostname, v1.NodeRegisteredLabelKey, v1.NodeInitializedLabelKey)
+}
+
+// labelsOf are the template's, the pool's and node class's own, and one for each custom key that the node's requirements
+// leave a value for, so that the node bears what its pods ask for (PRV-041, SCH-027, SCH-033).
+func labelsOf(node *scheduling.NewNode, pool *scheduling.NodePool, lookup *requirements.Lookup) map[string]string {
+	labels := map[string]string{}
+	for r := range ofTheClaim(node).All {
+		key := r.Key()
+		if lookup.IsWellKnown(key) {
+			continue
+		}
+		if value, ok := r.AnyValue(); ok && r.Operator() != requirements.OpDoesNotExist {
+			labels[key] = value
+		}
+	}
+	maps.Copy(labels, pool.Object.Spec.Template.Labels)
+	addOwn(labels, pool)
+	return labels
+}
+
+func addOwn(labels map[string]string, pool *scheduling.NodePool) {
+	labels[v1.NodePoolLabelKey] = pool.Object.Name
+	if class := pool.Object.Spec.Template.Spec.NodeClassRef; class.Kind != "" {
+		labels[requirements.NodeClassLabelKey(class.Group, class.Kind)] = class.Name
+	}
+}
+
+// requirementsOf are the claim's: the node's, its labels as In, and the chosen instance types, cheapest first (PRV-042).
+// minValues are the pool's; where they were relaxed, as many as there are (SCH-041).
+func requirementsOf(node *scheduling.NewNode, pool *scheduling.NodePool, v *variety, chosen []scheduling.InstanceTypeOption) ([]v1.NodeSelectorRequirementWithMinValues, error) {
+	set := ofTheClaim(node)
+	own := map[string]string{}
+	maps.Copy(own, pool.Object.Spec.Template.Labels)
+	addOwn(own, pool)
+	for _, key := range slices.Sorted(maps.Keys(own)) {
+		set = set.With(requirements.In(key, own[key]))
+	}
+	types := v1.NodeSelectorRequirementWithMinValues{Key: corev1.LabelInstanceTypeStable, Operator: corev1.NodeSelectorOpIn}
+	for _, option := range chosen {
+		types.Values = append(types.Values, option.Name)
+	}
+	entries := append(set.NodeSelectorRequirements(), types)
+	for i := range entries {
+		entries[i].MinValues = v.minValues(entries[i].Key, chosen)
+	}
+	slices.SortStableFunc(entries, func(a, b v1.NodeSelectorRequirementWithMinValues) int { return cmp.Compare(a.Key, b.Key) })
+	if len(entries) > MaxRequirements {
+		return nil, &TooManyRequirementsError{Node: node.Name, Count: len(entries)}
+	}
+	return entries, nil
+}

@@ -1,0 +1,48 @@
+package nodeclaims
+
+import "fmt"
+
+// InputError is a node and a pool of which no claim can be made.
+type InputError struct {
+	// Node is the planned node's name; empty where there is none.
+	Node string
+	// Rule that is broken.
+	Rule string
+}
+
+func (e *InputError) Error() string {
+	if e.Node == "" {
+		return "nodeclaim: " + e.Rule
+	}
+	return fmt.Sprintf("nodeclaim of planned node %s: %s", e.Node, e.Rule)
+}
+
+// TooManyRequirementsError is a claim with more requirements than the API takes.
+type TooManyRequirementsError struct {
+	// Node is the planned node's name.
+	Node string
+	// Count of its requirements.
+	Count int
+}
+
+func (e *TooManyRequirementsError) Error() string {
+	return fmt.Sprintf("nodeclaim of planned node %s: spec.requirements: %d entries, and the API takes at most %d: let its nodepool or its pods name fewer labels",
+		e.Node, e.Count, MaxRequirements)
+}
+
+// VarietyError is a claim whose instance types, as many as a claim may name, are less varied than the pool's minValues
+// ask for.
+type VarietyError struct {
+	// Node is the planned node's name, Pool its pool.
+	Node, Pool string
+	// Key of the requirement, and how many distinct values of it are asked for and were found.
+	Key              string
+	MinValues, Found int
+	// InstanceTypes is how many a claim may name.
+	InstanceTypes int
+}
+
+func (e *VarietyError) Error() string {
+	return fmt.Sprintf("nodeclaim of planned node %s: nodepool %s asks for minValues %d of %s, of which %d are found among the %d instance types a claim may name: lower minValues, or let the claim name more types",
+		e.Node, e.Pool, e.MinValues, e.Key, e.Found, e.InstanceTypes)
+}

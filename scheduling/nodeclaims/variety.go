@@ -1,0 +1,208 @@
+package nodeclaims
+
+import (
+	"cmp"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/api/requirements"
+	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/scheduling"
+)
+
+// demand is one minValues of a pool: so many distinct values of the key among the instance types of a claim (SCH-040).
+type demand struct {
+	key string
+	n   int
+}
+
+// demandsOf are the pool's, one a key, by key: of several entries for a key the largest wins.
+func demandsOf(pool *scheduling.NodePool, lookup *requirements.Lookup) []demand {
+	var list []demand
+	for _, entry := range pool.Object.Spec.Template.Spec.Requirements {
+		if entry.MinValues == nil {
+			continue
+		}
+		key := lookup.Canonical(entry.Key)
+		at := slices.IndexFunc(list, func(d demand) bool { return d.key == key })
+		if at < 0 {
+			list = append(list, demand{key, *entry.MinValues})
+		} else {
+			list[at].n = max(list[at].n, *entry.MinValues)
+		}
+	}
+	slices.SortFunc(list, func(a, b demand) int { return cmp.Compare(a.key, b.key) })
+	return list
+}
+
+// variety knows how a node's instance types differ in the keys that its pool asks minValues of.
+type variety struct {
+	node    *scheduling.NewNode
+	pool    *scheduling.NodePool
+	demands []demand
+	// relaxed tells that fewer values than asked for are settled for.
+	relaxed bool
+	// values is indexed by type name and then like demands: those that the node's requirements still allow and an
+	// available offering backs (SCH-043).
+	values map[string][][]string
+}
+
+func varietyOf(node *scheduling.NewNode, pool *scheduling.NodePool, lookup *requirements.Lookup, types []*cloudprovider.InstanceType) *variety {
+	v := &variety{node: node, pool: pool, demands: demandsOf(pool, lookup), relaxed: node.MinValuesRelaxed}
+	if len(v.demands) == 0 {
+		return v
+	}
+	v.values = make(map[string][][]string, len(node.InstanceTypes))
+	for _, option := range node.InstanceTypes {
+		v.values[option.Name] = nil
+	}
+	for _, t := range types {
+		if _, ok := v.values[t.Name]; ok {
+			v.values[t.Name] = v.valuesOf(t, lookup)
+		}
+	}
+	return v
+}
+
+func (v *variety) valuesOf(t *cloudprovider.InstanceType, lookup *requirements.Lookup) [][]string {
+	found := make([][]string, len(v.demands))
+	for o := range t.OfferingsWithRoom() {
+		if !t.Offers(o, v.node.Requirements) {
+			continue
+		}
+		labels := lookup.RewriteSet(t.MachineRequirements(o))
+		for i, d := range v.demands {
+			if !labels.Has(d.key) || labels.Get(d.key).Complement() {
+				continue
+			}
+			for _, value := range labels.Get(d.key).Values() {
+				if v.node.Requirements.Get(d.key).Has(value) && !slices.Contains(found[i], value) {
+					found[i] = append(found[i], value)
+				}
+			}
+		}
+	}
+	return found
+}
+
+// choose is which of the node's instance types its claim names, cheapest first: all, or as many as a claim may name.
+// Where the cheapest of them alone are less varied than the pool asks for, the dearest give way to the cheapest that
+// bring a value that lacks (SCH-042).
+func (v *variety) choose(o Options) ([]scheduling.InstanceTypeOption, error) {
+	most := o.MaxInstanceTypes
+	if most <= 0 {
+		most = DefaultMaxInstanceTypes
+	}
+	all := v.node.InstanceTypes
+	switch {
+	case len(all) <= most:
+		return all, nil // the planner has seen to their variety
+	case len(v.demands) == 0:
+		return all[:most], nil
+	}
+	chosen := v.cheapest(all, most)
+	for i, d := range v.demands {
+		found := v.distinct(i, chosen)
+		switch {
+		case found >= d.n || v.relaxed:
+		case o.MinValues == scheduling.MinValuesBestEffort:
+			v.relaxed = true
+		default:
+			return nil, &VarietyError{
+				Node: v.node.Name, Pool: v.pool.Key.String(), Key: d.key, MinValues: d.n, Found: found, InstanceTypes: most,
+			}
+		}
+	}
+	return chosen, nil
+}
+
+// cheapest takes the types in their order as long as there is room beside those that variety needs.
+func (v *variety) cheapest(all []scheduling.InstanceTypeOption, most int) []scheduling.InstanceTypeOption {
+	needed := v.needed(all)
+	room := most - len(needed)
+	var chosen []scheduling.InstanceTypeOption
+	for at, option := range all {
+		if len(chosen) == most {
+			break
+		}
+		if !needed[at] {
+			if room <= 0 {
+				continue
+			}
+			room--
+		}
+		chosen = append(chosen, option)
+	}
+	return chosen
+}
+
+// needed are types, by their place, that together have the variety asked for if any have: each is the cheapest that
+// brings a value which those before it lack, while its key lacks values.
+func (v *variety) needed(all []scheduling.InstanceTypeOption) map[int]bool {
+	needed := map[int]bool{}
+	seen := make([]map[string]bool, len(v.demands))
+	for i := range seen {
+		seen[i] = map[string]bool{}
+	}
+	for at, option := range all {
+		values := v.values[option.Name]
+		needed[at] = brings(values, seen, v.demands)
+		if !needed[at] {
+			delete(needed, at)
+			continue
+		}
+		for i := range values {
+			for _, value := range values[i] {
+				seen[i][value] = true
+			}
+		}
+	}
+	return needed
+}
+
+// brings reports whether some key that lacks values would have one more.
+func brings(values [][]string, seen []map[string]bool, demands []demand) bool {
+	for i := range values {
+		if len(seen[i]) < demands[i].n && slices.ContainsFunc(values[i], func(value string) bool { return !seen[i][value] }) {
+			return true
+		}
+	}
+	return false
+}
+
+// distinct is how many values of the i-th demanded key the types offer.
+func (v *variety) distinct(i int, chosen []scheduling.InstanceTypeOption) int {
+	seen := map[string]bool{}
+	for _, option := range chosen {
+		if values := v.values[option.Name]; values != nil {
+			for _, value := range values[i] {
+				seen[value] = true
+			}
+		}
+	}
+	return len(seen)
+}
+
+// minValues is what the claim asks of its provider for the key: what the pool asks for, or what there is where that
+// was relaxed; nil where nothing is asked.
+func (v *variety) minValues(key string, chosen []scheduling.InstanceTypeOption) *int {
+	for i, d := range v.demands {
+		if d.key != key {
+			continue
+		}
+		n := d.n
+		if v.relaxed {
+			found := v.distinct(i, chosen)
+			if key == corev1.LabelInstanceTypeStable {
+				found = len(chosen)
+			}
+			n = min(n, found)
+		}
+		if n == 0 {
+			return nil
+		}
+		return &n
+	}
+	return nil
+}
