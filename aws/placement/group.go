@@ -1,0 +1,93 @@
+package placement
+
+import (
+	"strconv"
+
+	"github.com/drawknife/drawknife/api/requirements"
+	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
+)
+
+// Strategies of placement groups.
+const (
+	// StrategyCluster packs machines close together.
+	StrategyCluster = "cluster"
+	// StrategySpread puts each machine on hardware of its own.
+	StrategySpread = "spread"
+	// StrategyPartition gives each of several partitions hardware of its own.
+	StrategyPartition = "partition"
+)
+
+// Group is a placement group.
+type Group struct {
+	// ID is "pg-…".
+	ID string
+	// Name of the group, which launches name it by.
+	Name string
+	// Strategy is one of the Strategy constants.
+	Strategy string
+	// Partitions is how many there are, from 1; 0 when the strategy is another.
+	Partitions int32
+}
+
+// Allowed are the partitions that requirements allow, from the lowest; nil for groups without partitions.
+func (g *Group) Allowed(want requirements.Set) []int32 {
+	if g == nil || g.Strategy != StrategyPartition {
+		return nil
+	}
+	wanted := want.Get(awsv1.LabelPlacementGroupPartition)
+	var allowed []int32
+	for n := int32(1); n <= g.Partitions; n++ {
+		if wanted.Has(strconv.Itoa(int(n))) {
+			allowed = append(allowed, n)
+		}
+	}
+	return allowed
+}
+
+// Partition is the one a launch is for: the lowest by number that the requirements allow and that has room. When none
+// has, it is the lowest that is allowed, since it is EC2 that knows. hasRoom may be nil. It is 0 for groups without
+// partitions, and false when the requirements allow none (AWI-139, OPP-19).
+func (g *Group) Partition(want requirements.Set, hasRoom func(partition int32) bool) (partition int32, ok bool) {
+	if g == nil || g.Strategy != StrategyPartition {
+		return 0, true
+	}
+	allowed := g.Allowed(want)
+	if len(allowed) == 0 {
+		return 0, false
+	}
+	for _, n := range allowed {
+		if hasRoom == nil || hasRoom(n) {
+			return n, true
+		}
+	}
+	return allowed[0], true
+}
+
+// Labels are those of a machine in the group and, unless it is 0, in the partition that it was launched into. Nil
+// without a group.
+func (g *Group) Labels(partition int32) map[string]string {
+	if g == nil {
+		return nil
+	}
+	labels := map[string]string{awsv1.LabelPlacementGroupID: g.ID}
+	if partition > 0 {
+		labels[awsv1.LabelPlacementGroupPartition] = strconv.Itoa(int(partition))
+	}
+	return labels
+}
+
+// Pending reports whether a node must wait to be registered: it is in a group with partitions, and EC2 has not said yet
+// in which one. instancePartition is what EC2 says, 0 when it says nothing (AWI-139).
+func (g *Group) Pending(instancePartition int32) bool {
+	return g != nil && g.Strategy == StrategyPartition && instancePartition == 0
+}
+
+// Drifted reports whether a machine, by its labels, is in another group than its class selects, either of which may be
+// none (AWI-140).
+func Drifted(labels map[string]string, g *Group) bool {
+	id := ""
+	if g != nil {
+		id = g.ID
+	}
+	return labels[awsv1.LabelPlacementGroupID] != id
+}

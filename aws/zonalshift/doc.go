@@ -1,0 +1,9 @@
+// Package zonalshift follows ARC zonal shifts: zones that a cluster is taken out of for a while, by its operators or by
+// AWS itself, and where nothing is to be launched meanwhile.
+//
+//	arn, err := zonalshift.ClusterARN(ctx, eksAPI, "my-cluster")
+//	if err != nil { … }
+//	watcher := zonalshift.New(zonalAPI, arn, nil)
+//	change, err := watcher.Poll(ctx) // every zonalshift.Period
+//	shifted := watcher.Snapshot().Shifted("use1-az2")
+package zonalshift

@@ -1,0 +1,170 @@
+package zonalshift
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/arczonalshift"
+	"github.com/aws/aws-sdk-go-v2/service/arczonalshift/types"
+	"github.com/aws/aws-sdk-go-v2/service/eks"
+
+	"github.com/drawknife/drawknife/aws/sdk"
+)
+
+// Period is how often shifts are looked at (AWI-135).
+const Period = 30 * time.Second
+
+// ClusterARN reads from EKS the name under which ARC knows a cluster (AWI-134).
+func ClusterARN(ctx context.Context, api sdk.EKSAPI, cluster string) (string, error) {
+	out, err := api.DescribeCluster(ctx, &eks.DescribeClusterInput{Name: aws.String(cluster)})
+	if err != nil {
+		return "", sdk.Wrap(fmt.Sprintf("reading the ARN of cluster %q", cluster), err)
+	}
+	if out.Cluster == nil || aws.ToString(out.Cluster.Arn) == "" {
+		return "", fmt.Errorf("reading the ARN of cluster %q: EKS does not say it; turn zonal shift off if this is not an EKS cluster", cluster)
+	}
+	return *out.Cluster.Arn, nil
+}
+
+// Watcher knows which zones are shifted away from. It is safe for concurrent use; no lock is held while ARC is asked.
+type Watcher struct {
+	api     sdk.ZonalShiftAPI
+	arn     string
+	now     func() time.Time
+	current atomic.Pointer[Snapshot]
+
+	mu     sync.Mutex
+	asked  time.Time
+	shifts map[string]time.Time // by zone id: when it ends; zero when ARC will say
+	told   map[string]bool      // the zones of the last change
+}
+
+// New makes a watcher that knows of no shift. now is the clock; nil means time.Now. The first Poll is the check that the
+// cluster is known to ARC: its error had better stop the start (AWI-134).
+func New(api sdk.ZonalShiftAPI, clusterARN string, now func() time.Time) *Watcher {
+	if now == nil {
+		now = time.Now
+	}
+	return &Watcher{api: api, arn: clusterARN, now: now}
+}
+
+// Change is what differs from what the Poll before told. Zones are ids, sorted.
+type Change struct {
+	// Started are zones that are shifted away from now.
+	Started []string
+	// Ended are zones that are no longer.
+	Ended []string
+}
+
+// Poll asks ARC, and says what changed since the last Poll that did, ends by the clock included. When ARC does not
+// answer, what is known stays, and ends when it was to end.
+func (w *Watcher) Poll(ctx context.Context) (Change, error) {
+	asked := w.now()
+	out, err := w.api.GetManagedResource(ctx, &arczonalshift.GetManagedResourceInput{ResourceIdentifier: aws.String(w.arn)})
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err == nil && !asked.Before(w.asked) {
+		shifts := shiftsOf(out)
+		if !maps.EqualFunc(w.shifts, shifts, time.Time.Equal) {
+			w.current.Store(nil)
+		}
+		w.asked, w.shifts = asked, shifts
+	}
+	if err != nil {
+		err = sdk.Wrap(fmt.Sprintf("reading the zonal shifts of %s", w.arn), err)
+	}
+	return w.change(), err
+}
+
+// shiftsOf are the shifts in effect: those of operators until they expire, and those that AWS started until it says
+// otherwise.
+func shiftsOf(out *arczonalshift.GetManagedResourceOutput) map[string]time.Time {
+	shifts := map[string]time.Time{}
+	for _, s := range out.ZonalShifts {
+		if zone := aws.ToString(s.AwayFrom); zone != "" && s.AppliedStatus == types.AppliedStatusApplied && s.ExpiryTime != nil {
+			shifts[zone] = *s.ExpiryTime
+		}
+	}
+	for _, s := range out.Autoshifts {
+		if zone := aws.ToString(s.AwayFrom); zone != "" && s.AppliedStatus == types.AutoshiftAppliedStatusApplied {
+			shifts[zone] = time.Time{}
+		}
+	}
+	return shifts
+}
+
+// change compares with what was told before. The lock is held.
+func (w *Watcher) change() Change {
+	s := w.snapshot(w.now())
+	var c Change
+	for zone := range s.zones {
+		if !w.told[zone] {
+			c.Started = append(c.Started, zone)
+		}
+	}
+	for zone := range w.told {
+		if !s.zones[zone] {
+			c.Ended = append(c.Ended, zone)
+		}
+	}
+	slices.Sort(c.Started)
+	slices.Sort(c.Ended)
+	w.told = maps.Clone(s.zones)
+	return c
+}
+
+// Snapshot is the zones shifted away from at one time. It never changes; a nil one has none.
+type Snapshot struct {
+	zones map[string]bool
+	until time.Time // when a shift expires; zero when none does
+}
+
+// Shifted reports whether a zone, by its id, is shifted away from.
+func (s *Snapshot) Shifted(zoneID string) bool { return s != nil && s.zones[zoneID] }
+
+// Zones are the ids of all of them, sorted.
+func (s *Snapshot) Zones() []string {
+	if s == nil {
+		return nil
+	}
+	return slices.Sorted(maps.Keys(s.zones))
+}
+
+// Snapshot is what is known now. It is the same pointer for as long as nothing changes.
+func (w *Watcher) Snapshot() *Snapshot {
+	now := w.now()
+	if s := w.current.Load(); s != nil && s.holds(now) {
+		return s
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.snapshot(now)
+}
+
+func (s *Snapshot) holds(now time.Time) bool { return s.until.IsZero() || now.Before(s.until) }
+
+// snapshot makes one if the last is out of date. The lock is held.
+func (w *Watcher) snapshot(now time.Time) *Snapshot {
+	last := w.current.Load()
+	if last != nil && last.holds(now) {
+		return last
+	}
+	s := &Snapshot{zones: map[string]bool{}}
+	for zone, end := range w.shifts {
+		if !end.IsZero() && !now.Before(end) {
+			continue
+		}
+		s.zones[zone] = true
+		if !end.IsZero() && (s.until.IsZero() || end.Before(s.until)) {
+			s.until = end
+		}
+	}
+	w.current.Store(s)
+	return s
+}
