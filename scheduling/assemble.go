@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -101,7 +102,7 @@ func (t *Trial) writeBindings(out *Plan, q *podQueues) {
 func (t *Trial) writeMachines(out *Plan, pods [][]PodKey, loads [][]binding) {
 	m := t.m
 	numbers := map[int32]int{}
-	described := map[string]description{}
+	described := &descriptions{byLoad: map[string]description{}, offered: map[string][]rowOffer{}}
 	cost := int64(0)
 	for i := range t.machines {
 		mc := &t.machines[i]
@@ -128,19 +129,38 @@ type description struct {
 	row     int
 }
 
+// descriptions are those made so far, by demands and load, and what the machines of the same demands could be, whatever
+// their load.
+type descriptions struct {
+	byLoad  map[string]description
+	offered map[string][]rowOffer
+	scratch []InstanceTypeOption
+}
+
+// rowOffer is a row with its cheapest offering among the slots that would do.
+type rowOffer struct {
+	row    int
+	option InstanceTypeOption
+}
+
 // describe fills in a new node's requirements, types and amounts.
-func (t *Trial) describe(node *NewNode, mc *machine, loads []binding, described map[string]description) {
+func (t *Trial) describe(node *NewNode, mc *machine, loads []binding, described *descriptions) {
 	m := t.m
 	p := m.pools[mc.pool]
 	c := p.table.catalog
 	rows, slots, claim := t.leeway(mc, loads)
-	text := profileText(rows, slots, nil) + claim.String() + fmt.Sprint(mc.pool, mc.used, mc.row)
-	d, ok := described[text]
+	offers := profileText(rows, slots, nil) + strconv.Itoa(int(mc.pool))
+	text := offers + claim.String() + fmt.Sprint(mc.used, mc.row)
+	d, ok := described.byLoad[text]
 	if !ok {
-		d.options = m.optionsFor(p, mc, rows, slots)
+		if described.offered[offers] == nil {
+			described.offered[offers] = m.rowOffers(p, rows, slots)
+		}
+		described.scratch = m.optionsFor(described.scratch[:0], p, mc, described.offered[offers])
+		d.options = slices.Clone(described.scratch)
 		d.claim = m.claimRequirements(c, claim, p.template.Merge(mc.labels), slots)
 		d.row = m.rowOf(p, d.options[0].Name, mc, rows, slots)
-		described[text] = d
+		described.byLoad[text] = d
 	}
 	node.InstanceTypes, node.Requirements = d.options, d.claim
 	node.MinValuesRelaxed = len(p.variety) > 0 && !m.varied(p, mc, rows, slots)
@@ -351,37 +371,43 @@ func (m *Model) profileFor(stage int32, mc *machine) *profile {
 	return &profile{rows: m.pools[mc.pool].rows, slots: m.pools[mc.pool].slots}
 }
 
-// optionsFor lists the instance types that hold the machine's pods, cheapest first, each with its cheapest offering. A
-// type that would take more from the pool's limits than the planned one is left out.
-func (m *Model) optionsFor(p *pool, mc *machine, rows, slots bitset) []InstanceTypeOption {
+// rowOffers lists the rows that can be bought in one of the slots, each with its cheapest offering there, cheapest first.
+func (m *Model) rowOffers(p *pool, rows, slots bitset) []rowOffer {
 	t, c := p.table, p.table.catalog
-	dims := m.resources.len()
-	var most []int64
-	if p.limits != nil {
-		most = p.rowCost(int(mc.row))
-	}
-	best := map[int]InstanceTypeOption{}
+	var out []rowOffer
 	for r := range rows.members {
-		if !fits(mc.used, t.allocOf(r, dims)) || (most != nil && !fits(p.rowCost(r), most)) {
-			continue
-		}
 		slot, price := c.cheapest(t.rows[r].variant, t.rows[r].slots, slots)
 		if slot < 0 {
 			continue
 		}
-		typ := c.variants[t.rows[r].variant].typ
-		if have, ok := best[typ]; ok && nanoUSD(have.Price) <= price {
+		name := c.types[c.variants[t.rows[r].variant].typ].Name
+		out = append(out, rowOffer{r, InstanceTypeOption{Name: name, Zone: c.slots[slot].zone, CapacityType: c.slots[slot].capacityType, Price: float64(price) / nanoPerUSD}})
+	}
+	slices.SortFunc(out, func(a, b rowOffer) int {
+		return cmp.Or(cmp.Compare(a.option.Price, b.option.Price), cmp.Compare(a.option.Name, b.option.Name), cmp.Compare(a.row, b.row))
+	})
+	return out
+}
+
+// optionsFor appends to out the instance types that hold the machine's pods, cheapest first, each with its cheapest
+// offering. A type that would take more from the pool's limits than the planned one is left out.
+func (m *Model) optionsFor(out []InstanceTypeOption, p *pool, mc *machine, offers []rowOffer) []InstanceTypeOption {
+	t, dims := p.table, m.resources.len()
+	var most []int64
+	if p.limits != nil {
+		most = p.rowCost(int(mc.row))
+	}
+	for i := range offers {
+		o := &offers[i]
+		if !fits(mc.used, t.allocOf(o.row, dims)) || (most != nil && !fits(p.rowCost(o.row), most)) {
 			continue
 		}
-		best[typ] = InstanceTypeOption{Name: c.types[typ].Name, Zone: c.slots[slot].zone, CapacityType: c.slots[slot].capacityType, Price: float64(price) / nanoPerUSD}
+		// Of a type's rows the cheapest counts. Without splits each type has but one.
+		if t.split && slices.ContainsFunc(out, func(have InstanceTypeOption) bool { return have.Name == o.option.Name }) {
+			continue
+		}
+		out = append(out, o.option)
 	}
-	out := make([]InstanceTypeOption, 0, len(best))
-	for _, o := range best {
-		out = append(out, o)
-	}
-	slices.SortFunc(out, func(a, b InstanceTypeOption) int {
-		return cmp.Or(cmp.Compare(a.Price, b.Price), cmp.Compare(a.Name, b.Name))
-	})
 	return out
 }
 

@@ -22,6 +22,7 @@ type patterns struct {
 	free    []int64
 	best    []int32 // scratch: count by item
 	try     []int32
+	from    []int32
 }
 
 // filling is a pattern on an option.
@@ -39,6 +40,8 @@ const (
 	optionsPerPlace = 5
 	// worthAPass is the least share of the cost that a pass must save for another to be made.
 	worthAPass = 2e-4
+	// maxPlainItems is how many items need no help to find their first patterns.
+	maxPlainItems = 32
 	// reprice is after how many seeds the resource prices are made anew.
 	reprice = 8
 )
@@ -51,13 +54,16 @@ func newPatterns(p *problem, v *values, pr *pricing) *patterns {
 	n := len(p.items)
 	return &patterns{
 		p: p, values: v, pr: pr, density: make([]float64, n), order: make([]int32, n), free: make([]int64, p.dims),
-		best: make([]int32, n), try: make([]int32, n),
+		best: make([]int32, n), try: make([]int32, n), from: make([]int32, n),
 	}
 }
 
 // pack returns the rounded-down mix; left receives what it does not place.
 func (s *patterns) pack(ctx context.Context, left []int) *packing {
 	s.start()
+	if len(s.p.items) > maxPlainItems {
+		s.roundMix()
+	}
 	options := s.promisingOptions()
 	passes := 0
 	for last := s.master.objective(); ; {
@@ -100,6 +106,36 @@ func (s *patterns) start() {
 	s.master = newMaster(demand, per, price)
 }
 
+// roundMix makes the fractional program's mix the first patterns: each filling of it rounded down and completed.
+func (s *patterns) roundMix() {
+	pr := s.pr
+	n := len(pr.bundles)
+	pr.revalue()
+	for row, o := range pr.bought {
+		if o < 0 {
+			continue
+		}
+		s.sortByDensity(o)
+		mix := pr.fillings[row*n : (row+1)*n]
+		for b := range s.from {
+			s.from[b] = int32(mix[b] + 1e-6)
+		}
+		s.complete(o, s.from, s.best)
+		if s.pays(o) {
+			s.enter(o)
+		}
+	}
+}
+
+// pays reports whether the filling in s.best is worth more than the option's price.
+func (s *patterns) pays(o int32) bool {
+	worth := 0.0
+	for b, n := range s.best {
+		worth += float64(n) * s.master.y[b]
+	}
+	return worth > float64(s.p.options[o].price)*(1+1e-7)+1e-3
+}
+
 // promisingOptions are those that the fractional program finds worth (nearly) their price, the best few of each place.
 func (s *patterns) promisingOptions() []int32 {
 	var out []int32
@@ -134,17 +170,10 @@ func (s *patterns) seeded(o int32) bool {
 		}
 		tried++
 		for _, k := range []int32{1, int32(pr.most[o][seed])} {
-			s.complete(o, func(b int32) int32 {
-				if int(b) == seed {
-					return k
-				}
-				return 0
-			}, s.best, int32(seed))
-			worth := 0.0
-			for b := range pr.bundles {
-				worth += float64(s.best[b]) * s.master.y[b]
-			}
-			if worth > float64(s.p.options[o].price)*(1+1e-7)+1e-3 {
+			clear(s.from)
+			s.from[seed] = k
+			s.complete(o, s.from, s.best, int32(seed))
+			if s.pays(o) {
 				found = s.enter(o) || found
 			}
 			if pr.most[o][seed] <= 1 {
@@ -196,7 +225,10 @@ func (s *patterns) fill(o int32) float64 {
 	pr := s.pr
 	s.price(o)
 	pr.sacks[o].filling(pr.column)
-	best := s.complete(o, func(b int32) int32 { return int32(pr.column[b] + 1e-6) }, s.best)
+	for b := range s.from {
+		s.from[b] = int32(pr.column[b] + 1e-6)
+	}
+	best := s.complete(o, s.from, s.best)
 	if w := s.complete(o, nil, s.try); w > best {
 		best = w
 		s.best, s.try = s.try, s.best
@@ -208,13 +240,9 @@ func (s *patterns) fill(o int32) float64 {
 			if s.best[b] == 0 {
 				continue
 			}
-			base := s.best
-			w := s.complete(o, func(x int32) int32 {
-				if x == b {
-					return base[x] - 1
-				}
-				return base[x]
-			}, s.try, b)
+			copy(s.from, s.best)
+			s.from[b]--
+			w := s.complete(o, s.from, s.try, b)
 			if w > best*(1+1e-9) {
 				best, improved = w, true
 				s.best, s.try = s.try, s.best
@@ -258,29 +286,31 @@ func (s *patterns) sortByDensity(o int32) {
 	})
 }
 
-// complete takes start (nil for nothing) and fills the rest by density, passing over the bundles of skip. Counts go to
+// complete takes start, by bundle (nil for nothing), and fills the rest by density, passing over the bundles of skip. Counts go to
 // into, by bundle; the result is their worth.
-func (s *patterns) complete(o int32, start func(b int32) int32, into []int32, skip ...int32) float64 {
+func (s *patterns) complete(o int32, start, into []int32, skip ...int32) float64 {
 	p, pr := s.p, s.pr
 	clear(into)
 	copy(s.free, p.options[o].alloc)
 	worth := 0.0
 	if start != nil {
 		for _, b := range s.order {
+			if start[b] == 0 {
+				continue
+			}
 			it := &p.items[pr.bundles[b].items[0]]
-			n := min(int(start(b)), howMany(it.need, s.free, min(it.count, it.perMachine)))
+			n := min(int(start[b]), howMany(it.need, s.free, min(it.count, it.perMachine)))
 			into[b] = int32(n)
 			addScaled(s.free, it.need, -int64(n))
 			worth += float64(n) * pr.value[b]
 		}
 	}
 	for _, b := range s.order {
-		if slices.Contains(skip, b) {
+		it := &p.items[pr.bundles[b].items[0]]
+		if !fits(it.need, s.free) || slices.Contains(skip, b) {
 			continue
 		}
-		it := &p.items[pr.bundles[b].items[0]]
-		n := howMany(it.need, s.free, min(it.count, it.perMachine)-int(into[b]))
-		if n > 0 {
+		if n := howMany(it.need, s.free, min(it.count, it.perMachine)-int(into[b])); n > 0 {
 			into[b] += int32(n)
 			addScaled(s.free, it.need, -int64(n))
 			worth += float64(n) * pr.value[b]
