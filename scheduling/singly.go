@@ -201,7 +201,8 @@ func (t *Trial) findSite(c *cells, class int32) *site {
 		sites := t.sitesOf(c, st, t.sites)
 		for i := range sites {
 			s := &sites[i]
-			if !fits(cl.requests, s.alloc) || (waits && !s.limited) || !t.affordable(s.pool, s.row) || !t.reservable(s.pool, s.row, s.slot) || !t.admitsAt(cl, s) {
+			if !fits(cl.requests, s.alloc) || (waits && !s.limited) || !t.affordable(s.pool, s.row) || !t.reservable(s.pool, s.row, s.slot) || !t.admitsAt(cl, s) ||
+				(t.strictVariety(m.pools[s.pool]) && !t.variedAt(cl, s)) {
 				continue
 			}
 			held := 1
@@ -277,4 +278,13 @@ func (t *Trial) spreads(g int32) bool {
 		o := t.m.classes[b.class].topology
 		return b.count > 0 && o != nil && contains(o.owns, g)
 	})
+}
+
+// variedAt reports whether one pod of the class on a machine yet to be bought leaves the variety that its pool asks for.
+func (t *Trial) variedAt(cl *class, s *site) bool {
+	before := t.Mark()
+	host := t.open(machine{pool: s.pool, row: s.row, slot: s.slot, price: s.price, labels: t.assigned[s.stage][s.pool][s.assign].labels})
+	ok := t.keepsVariety(host, cl, s.stage)
+	t.Rollback(before)
+	return ok
 }
