@@ -1,0 +1,98 @@
+package catalog
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Description is what EC2 says of a region's instance types in several answers.
+type Description struct {
+	// Region the answers are of.
+	Region string
+	// Source says, for people, where the facts come from and of which day they are.
+	Source string
+	// Records are the entries of InstanceTypes in DescribeInstanceTypes' answers, each as JSON with the API's names.
+	Records [][]byte
+	// Zones are the names of the zones that offer a type, by type, of DescribeInstanceTypeOfferings.
+	Zones map[string][]string
+	// ZoneIDs are the ids of zones by name; a zone that is not here has none.
+	ZoneIDs map[string]string
+}
+
+// FromDescription makes a catalogue without prices of EC2's answers. Records that can't be used are left out, and
+// skipped says why, one *FieldError each: a type that EC2 describes in a new way must not cost all others. How many
+// branch interfaces a type can have is taken from builtIn, which may be nil.
+func FromDescription(d Description, builtIn *Catalog) (c *Catalog, skipped []error, err error) {
+	out := Catalog{
+		Region:  d.Region,
+		Sources: map[string]string{hardwareSource: d.Source},
+		Types:   make([]Type, 0, len(d.Records)),
+	}
+	if builtIn != nil {
+		out.Sources[branchSource] = builtIn.Sources[branchSource]
+	}
+	index := d.zones(&out)
+	seen := make(map[string]bool, len(d.Records))
+	for i, record := range d.Records {
+		var info instanceTypeInfo
+		if err := json.Unmarshal(record, &info); err != nil {
+			skipped = append(skipped, answerError(i, info.InstanceType, err))
+			continue
+		}
+		t := info.facts()
+		if seen[t.Name] {
+			continue // a page that was read twice says the same
+		}
+		seen[t.Name] = true
+		if builtIn != nil {
+			if known, ok := builtIn.Lookup(t.Name); ok {
+				t.BranchENIs = known.BranchENIs
+			}
+		}
+		for _, zone := range d.Zones[t.Name] {
+			t.Zones = append(t.Zones, index[zone])
+		}
+		slices.Sort(t.Zones)
+		t.Zones = slices.Compact(t.Zones)
+		if err := out.check(&t, i); err != nil {
+			skipped = append(skipped, err)
+			continue
+		}
+		out.Types = append(out.Types, t)
+	}
+	c, err = New(out)
+	return c, skipped, err
+}
+
+// zones fills in the zones of a catalogue, sorted by name, and gives their places.
+func (d *Description) zones(c *Catalog) map[string]int {
+	index := map[string]int{}
+	for _, names := range d.Zones {
+		for _, name := range names {
+			index[name] = 0
+		}
+	}
+	for name := range index {
+		c.Zones = append(c.Zones, Zone{Name: name, ID: d.ZoneIDs[name]})
+	}
+	slices.SortFunc(c.Zones, func(a, b Zone) int { return strings.Compare(a.Name, b.Name) })
+	for i, zone := range c.Zones {
+		index[zone.Name] = i
+	}
+	return index
+}
+
+// check holds one type to what New would.
+func (c *Catalog) check(t *Type, i int) error {
+	if t.Name == "" {
+		return &FieldError{Type: fmt.Sprintf("types[%d]", i), Field: "name", Problem: "must not be empty"}
+	}
+	k := &checker{name: t.Name}
+	c.validateType(k, t)
+	if k.err != nil {
+		return k.err
+	}
+	return nil
+}

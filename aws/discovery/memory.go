@@ -1,0 +1,182 @@
+package discovery
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// MemoryLifetime is how long a sighting is good for (AWI-066).
+const MemoryLifetime = 60 * 24 * time.Hour
+
+// ImageKey names a set of images, whatever their order.
+func ImageKey(ids ...string) string {
+	return strings.Join(slices.Compact(slices.Sorted(slices.Values(ids))), ",")
+}
+
+// Sighting is the memory that a registered node reported.
+type Sighting struct {
+	// InstanceType of the machine.
+	InstanceType string `json:"type"`
+	// Family is the AMI family of its class.
+	Family string `json:"family"`
+	// Images is the ImageKey of the images of its class.
+	Images string `json:"images"`
+	// Bytes is status.capacity.memory.
+	Bytes int64 `json:"bytes"`
+	// At is when it was last seen; filled in by Observe.
+	At time.Time `json:"at"`
+}
+
+// Counts reports whether a node tells something about a class: only if its image is still one that the class maps to its
+// type (AWI-066).
+func Counts(nodeImage string, classImages []string) bool {
+	return nodeImage != "" && slices.Contains(classImages, nodeImage)
+}
+
+// Memory is the memory that machines were seen to have. It is safe for concurrent use. Make one with NewMemory.
+type Memory struct {
+	now func() time.Time
+
+	mu        sync.Mutex
+	sightings map[sightingKey]Sighting
+	views     map[viewKey]view
+	changes   uint64
+}
+
+type (
+	sightingKey struct{ instanceType, family, images string }
+	viewKey     struct{ family, images string }
+	view        struct {
+		changes uint64
+		until   time.Time
+		memory  map[string]int64
+	}
+)
+
+// NewMemory makes one that has seen nothing. now is the clock; nil means time.Now.
+func NewMemory(now func() time.Time) *Memory {
+	if now == nil {
+		now = time.Now
+	}
+	return &Memory{now: now, sightings: map[sightingKey]Sighting{}, views: map[viewKey]view{}}
+}
+
+// Observe takes note of a registered node, and reports whether that changes what is known. Of several nodes of one type
+// and set of images the one with the least memory counts; the same again renews it (AWI-066).
+func (m *Memory) Observe(s Sighting) bool {
+	if s.InstanceType == "" || s.Bytes <= 0 {
+		return false
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	now := m.now()
+	key := sightingKey{s.InstanceType, s.Family, s.Images}
+	known, ok := m.sightings[key]
+	ok = ok && now.Sub(known.At) < MemoryLifetime
+	if ok && s.Bytes > known.Bytes {
+		return false
+	}
+	s.At = now
+	m.sightings[key] = s
+	if ok && s.Bytes == known.Bytes {
+		return false
+	}
+	m.changes++
+	return true
+}
+
+// For is the memory in bytes of machines of a family with a set of images, by instance type. A type that was not seen
+// with these images, but with others of the family, has the least that was seen there: a new version of an image changes
+// little, and the first node to contradict it counts at once (OPP-08). The map is shared, the same until something
+// changes, and not to be written to.
+func (m *Memory) For(family, images string) map[string]int64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	now := m.now()
+	key := viewKey{family, images}
+	if v, ok := m.views[key]; ok && v.changes == m.changes && now.Before(v.until) {
+		return v.memory
+	}
+	m.sweep(now)
+	fresh := view{changes: m.changes, until: now.Add(MemoryLifetime), memory: map[string]int64{}}
+	exact := map[string]bool{}
+	for _, s := range m.sightings {
+		if s.Family != family {
+			continue
+		}
+		// Renewed sightings end later than this; looking again too early costs nothing.
+		if end := s.At.Add(MemoryLifetime); end.Before(fresh.until) {
+			fresh.until = end
+		}
+		known, ok := fresh.memory[s.InstanceType]
+		switch {
+		case s.Images == images:
+			fresh.memory[s.InstanceType], exact[s.InstanceType] = s.Bytes, true
+		case !exact[s.InstanceType] && (!ok || s.Bytes < known):
+			fresh.memory[s.InstanceType] = s.Bytes
+		}
+	}
+	if old, ok := m.views[key]; ok && maps.Equal(old.memory, fresh.memory) {
+		fresh.memory = old.memory
+	}
+	m.views[key] = fresh
+	return fresh.memory
+}
+
+// sweep forgets what is too old, and the views of classes that have not asked since the last change but one.
+func (m *Memory) sweep(now time.Time) {
+	maps.DeleteFunc(m.sightings, func(_ sightingKey, s Sighting) bool { return now.Sub(s.At) >= MemoryLifetime })
+	maps.DeleteFunc(m.views, func(_ viewKey, v view) bool { return m.changes > v.changes+1 })
+}
+
+// Export is all that is known, in a fixed order: to be saved, so that it outlives the process (OPP-08).
+func (m *Memory) Export() ([]byte, error) {
+	m.mu.Lock()
+	m.sweep(m.now())
+	all := slices.Collect(maps.Values(m.sightings))
+	m.mu.Unlock()
+	slices.SortFunc(all, func(a, b Sighting) int {
+		return cmp.Or(strings.Compare(a.InstanceType, b.InstanceType), strings.Compare(a.Family, b.Family), strings.Compare(a.Images, b.Images))
+	})
+	return json.Marshal(all)
+}
+
+// maxSaved bounds what Import reads.
+const maxSaved = 16 << 20
+
+// Import takes over what Export gave, by this process or another one. Newer knowledge that is there already stays. Text
+// that is not of that shape is an error, and nothing is taken over.
+func (m *Memory) Import(text []byte) error {
+	if len(text) > maxSaved {
+		return fmt.Errorf("reading the memory of machines: it has more than %d MiB, the most that is read", maxSaved>>20)
+	}
+	var all []Sighting
+	if err := json.Unmarshal(text, &all); err != nil {
+		return fmt.Errorf("reading the memory of machines: %w", err)
+	}
+	for i, s := range all {
+		if s.InstanceType == "" || s.Bytes <= 0 {
+			return fmt.Errorf("reading the memory of machines: entry %d has type %q and %d bytes; both are needed", i, s.InstanceType, s.Bytes)
+		}
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	now := m.now()
+	for _, s := range all {
+		if s.At.After(now) {
+			s.At = now // another machine's clock
+		}
+		key := sightingKey{s.InstanceType, s.Family, s.Images}
+		if known, ok := m.sightings[key]; !ok || s.At.After(known.At) {
+			m.sightings[key] = s
+		}
+	}
+	m.changes++
+	return nil
+}
