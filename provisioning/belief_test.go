@@ -1,0 +1,181 @@
+package provisioning_test
+
+import (
+	"errors"
+	"math"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"pgregory.net/rapid"
+
+	"github.com/drawknife/drawknife/api/requirements"
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/provisioning"
+)
+
+func newBelief(t *testing.T) *provisioning.Belief {
+	t.Helper()
+	b, err := provisioning.NewBelief(provisioning.BeliefOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func spot(name, zone string) cloudprovider.OfferingKey {
+	return cloudprovider.OfferingKey{InstanceType: name, Zone: zone, CapacityType: v1.CapacityTypeSpot}
+}
+
+// One failure closes an offering and makes its neighbours doubtful; two close a family's zone; strangers learn nothing.
+func TestBeliefTeachesNeighbours(t *testing.T) {
+	for name, c := range map[string]struct {
+		exhausted []cloudprovider.OfferingKey
+		launched  []cloudprovider.OfferingKey
+		about     cloudprovider.OfferingKey
+		want      float64
+	}{
+		"nothing seen":                    {nil, nil, spot("m5.large", "a"), 0.95},
+		"itself":                          {[]cloudprovider.OfferingKey{spot("m5.large", "a")}, nil, spot("m5.large", "a"), 0.05},
+		"another size of the family":      {[]cloudprovider.OfferingKey{spot("m5.large", "a")}, nil, spot("m5.xlarge", "a"), 0.5},
+		"two sizes of the family":         {[]cloudprovider.OfferingKey{spot("m5.large", "a"), spot("m5.2xlarge", "a")}, nil, spot("m5.xlarge", "a"), 0.05},
+		"another zone":                    {[]cloudprovider.OfferingKey{spot("m5.large", "a")}, nil, spot("m5.large", "b"), 0.82},
+		"another family":                  {[]cloudprovider.OfferingKey{spot("m5.large", "a")}, nil, spot("c5.large", "a"), 0.95},
+		"another size in another zone":    {[]cloudprovider.OfferingKey{spot("m5.large", "a")}, nil, spot("m5.xlarge", "b"), 0.95},
+		"on demand":                       {[]cloudprovider.OfferingKey{spot("m5.large", "a")}, nil, cloudprovider.OfferingKey{InstanceType: "m5.large", Zone: "a", CapacityType: v1.CapacityTypeOnDemand}, 0.95},
+		"a success after a failure":       {[]cloudprovider.OfferingKey{spot("m5.large", "a")}, []cloudprovider.OfferingKey{spot("m5.large", "a")}, spot("m5.large", "a"), 0.5},
+		"a success makes it more certain": {nil, []cloudprovider.OfferingKey{spot("m5.large", "a")}, spot("m5.large", "a"), 0.998},
+	} {
+		b := newBelief(t)
+		for _, key := range c.exhausted {
+			b.Exhausted([]cloudprovider.OfferingKey{key}, start)
+		}
+		for _, key := range c.launched {
+			b.Launched(key, start)
+		}
+		if got := b.Probability(c.about, start); math.Abs(got-c.want) > 0.01 {
+			t.Errorf("%s: %.3f, want %.3f", name, got, c.want)
+		}
+	}
+	// Several sizes found empty by one launch are one observation for their neighbours.
+	b := newBelief(t)
+	b.Exhausted([]cloudprovider.OfferingKey{spot("m5.large", "a"), spot("m5.2xlarge", "a")}, start)
+	if got := b.Probability(spot("m5.xlarge", "a"), start); math.Abs(got-0.5) > 0.01 {
+		t.Errorf("one launch: %.3f, want 0.5", got)
+	}
+}
+
+func TestBeliefForgets(t *testing.T) {
+	b := newBelief(t)
+	b.Exhausted([]cloudprovider.OfferingKey{spot("m5.large", "a")}, start)
+	if got := b.Probability(spot("m5.large", "a"), start.Add(10*time.Minute)); math.Abs(got-0.5) > 0.01 {
+		t.Errorf("after a half-life: %.3f, want 0.5", got)
+	}
+	if got := b.Probability(spot("m5.large", "a"), start.Add(24*time.Hour)); math.Abs(got-0.95) > 0.01 {
+		t.Errorf("after a day: %.3f, want 0.95", got)
+	}
+}
+
+func beliefTypes() []*cloudprovider.InstanceType {
+	offering := func(zone, capacityType string) cloudprovider.Offering {
+		return cloudprovider.Offering{
+			Requirements: requirements.NewSet(requirements.In(corev1.LabelTopologyZone, zone), requirements.In(v1.CapacityTypeLabelKey, capacityType)),
+			Price:        1, Available: true, ReservationCapacity: 1,
+		}
+	}
+	var list []*cloudprovider.InstanceType
+	for _, name := range []string{"m5.large", "c5.large"} {
+		list = append(list, &cloudprovider.InstanceType{Name: name, Offerings: []cloudprovider.Offering{
+			offering("a", v1.CapacityTypeSpot), offering("b", v1.CapacityTypeSpot), offering("a", v1.CapacityTypeReserved),
+		}})
+	}
+	return list
+}
+
+// CP-CATALOG-09: what is closed shows in copies that keep their identity; what is not stays the object it was.
+func TestBeliefApply(t *testing.T) {
+	b, types := newBelief(t), beliefTypes()
+	if got := b.Apply(types, start); got[0] != types[0] || got[1] != types[1] {
+		t.Error("types were copied though nothing was seen")
+	}
+	b.Exhausted([]cloudprovider.OfferingKey{spot("m5.large", "a"), {InstanceType: "m5.large", Zone: "a", CapacityType: v1.CapacityTypeReserved}}, start)
+	first, second := b.Apply(types, start), b.Apply(types, at(1))
+	if first[0] != second[0] || first[0] == types[0] || first[1] != types[1] {
+		t.Error("identities are not kept")
+	}
+	closed := []bool{}
+	for _, o := range first[0].Offerings {
+		closed = append(closed, !o.Available)
+	}
+	if !closed[0] || closed[1] || closed[2] {
+		t.Errorf("closed %v, want the first alone: what a reservation has left is counted", closed)
+	}
+	if !types[0].Offerings[0].Available {
+		t.Error("the type handed in was changed")
+	}
+}
+
+// A wave of launches tries an empty offering once per probe, not a hundred times.
+func TestBeliefProbes(t *testing.T) {
+	b, err := provisioning.NewBelief(provisioning.BeliefOptions{HalfLife: time.Hour, ProbeEvery: 5 * time.Minute})
+	if err != nil {
+		t.Fatal(err)
+	}
+	types, key := beliefTypes(), spot("m5.large", "a")
+	open := func(now time.Time) bool { return b.Apply(types, now)[0].Offerings[0].Available }
+	b.Exhausted([]cloudprovider.OfferingKey{key}, start)
+	for _, step := range []struct {
+		after time.Duration
+		want  bool
+	}{{0, false}, {5*time.Minute - 1, false}, {5 * time.Minute, true}} {
+		if got := open(start.Add(step.after)); got != step.want {
+			t.Errorf("after %s: open %t", step.after, got)
+		}
+	}
+	b.Begin([]cloudprovider.OfferingKey{key}, start.Add(5*time.Minute))
+	if open(start.Add(6 * time.Minute)) {
+		t.Error("open to others while a probe is under way")
+	}
+	b.Launched(key, start.Add(6*time.Minute))
+	if !open(start.Add(6 * time.Minute)) {
+		t.Error("still closed after a launch found room")
+	}
+}
+
+// Whatever was seen: probabilities are within 0 and 1, a further failure never makes its offering likelier, a further
+// success never less likely.
+func TestBeliefIsMonotone(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		b, err := provisioning.NewBelief(provisioning.BeliefOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		now := start
+		for range rapid.IntRange(1, 30).Draw(t, "steps") {
+			now = now.Add(time.Duration(rapid.IntRange(0, 600).Draw(t, "s")) * time.Second)
+			key := spot(rapid.SampledFrom([]string{"m5.large", "m5.xlarge", "c5.large"}).Draw(t, "type"), rapid.SampledFrom([]string{"a", "b"}).Draw(t, "zone"))
+			before := b.Probability(key, now)
+			if rapid.Bool().Draw(t, "room") {
+				b.Launched(key, now)
+				if got := b.Probability(key, now); got < before-1e-9 || got > 1 {
+					t.Fatalf("a success turned %v into %v", before, got)
+				}
+			} else {
+				b.Exhausted([]cloudprovider.OfferingKey{key}, now)
+				if got := b.Probability(key, now); got > before+1e-9 || got < 0 {
+					t.Fatalf("a failure turned %v into %v", before, got)
+				}
+			}
+		}
+	})
+}
+
+func TestBeliefOptions(t *testing.T) {
+	for _, o := range []provisioning.BeliefOptions{{HalfLife: -1}, {ProbeEvery: -1}, {Threshold: 1}, {Threshold: -0.1}, {Threshold: math.NaN()}} {
+		var option *provisioning.OptionError
+		if _, err := provisioning.NewBelief(o); !errors.As(err, &option) {
+			t.Errorf("%+v: %v", o, err)
+		}
+	}
+}

@@ -1,0 +1,10 @@
+// Package provisioning owns every step from a pod that waits to an instance that is gone: when to plan, what of a plan
+// is launched, and what becomes of each NodeClaim.
+//
+// Everything here decides and nothing acts: a step is Next(observed state, now) → actions and when to look again. What
+// carries the actions out are small interfaces of the caller's: the example controller implements them on Kubernetes.
+//
+//	batch    when a planning pass is due                                 batch.go
+//	governor how much may change in how short a time                    governor.go
+//	belief   what is thought of the cloud's stock, offering by offering  belief.go
+package provisioning

@@ -1,0 +1,128 @@
+package provisioning_test
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/drawknife/drawknife/provisioning"
+)
+
+func newGovernor(t *testing.T, o provisioning.GovernorOptions) *provisioning.Governor {
+	t.Helper()
+	g, err := provisioning.NewGovernor(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+func refusal(t *testing.T, err error, rule provisioning.GovernorRule, retryAt time.Time) *provisioning.GovernedError {
+	t.Helper()
+	var governed *provisioning.GovernedError
+	if !errors.As(err, &governed) || governed.Rule != rule || !governed.RetryAt.Equal(retryAt) {
+		t.Fatalf("%v, want a refusal by %s until %s", err, rule, retryAt)
+	}
+	return governed
+}
+
+func admit(t *testing.T, g *provisioning.Governor, id string, price float64, now time.Time) {
+	t.Helper()
+	if err := g.Admit(id, price, now); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestNodesPerMinute(t *testing.T) {
+	g := newGovernor(t, provisioning.GovernorOptions{NodesPerMinute: 2})
+	admit(t, g, "a", 1, at(0))
+	admit(t, g, "b", 1, at(10))
+	admit(t, g, "b", 1, at(11)) // asked about again
+	got := refusal(t, g.Admit("c", 1, at(12)), provisioning.RuleNodesPerMinute, at(60))
+	if want := "launch held back: 2 were let through in the last minute and NodesPerMinute is 2; next at 2026-05-04T12:01:00Z"; got.Error() != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	admit(t, g, "c", 1, at(60))
+	refusal(t, g.Admit("d", 1, at(69)), provisioning.RuleNodesPerMinute, at(70))
+	g.Withdraw("c") // found no capacity, so that nothing has changed
+	admit(t, g, "d", 1, at(69))
+}
+
+func TestCostIncrease(t *testing.T) {
+	g := newGovernor(t, provisioning.GovernorOptions{CostIncrease: 10, CostWindow: time.Hour})
+	admit(t, g, "a", 4, at(0))
+	admit(t, g, "b", 6, at(60))
+	refusal(t, g.Admit("c", 0.01, at(120)), provisioning.RuleCostIncrease, at(3600))
+	refusal(t, g.Admit("c", 6, at(120)), provisioning.RuleCostIncrease, at(3660))
+	refusal(t, g.Admit("big", 11, at(120)), provisioning.RuleCostIncrease, at(3720)) // never, as things are
+	admit(t, g, "c", 4, at(3600))
+}
+
+// A rate means something once enough launches have ended; then one launch at a time tries whether it goes again.
+func TestFailureRate(t *testing.T) {
+	g := newGovernor(t, provisioning.GovernorOptions{FailureRate: 0.5, FailureSamples: 4, FailureWindow: time.Minute})
+	for i := range 4 {
+		id := fmt.Sprint(i)
+		admit(t, g, id, 1, at(float64(i)))
+		g.Outcome(id, i > 1, at(float64(i)))
+	}
+	admit(t, g, "probe", 1, at(5))
+	got := refusal(t, g.Admit("other", 1, at(5)), provisioning.RuleFailureRate, at(60))
+	if got.Current != 0.5 {
+		t.Errorf("rate %v, want 0.5", got.Current)
+	}
+	g.Outcome("probe", true, at(6))
+	admit(t, g, "probe 2", 1, at(7))
+	refusal(t, g.Admit("other", 1, at(7)), provisioning.RuleFailureRate, at(60))
+	g.Withdraw("probe 2")
+	admit(t, g, "probe 3", 1, at(8))
+	g.Outcome("probe 3", false, at(9))
+	admit(t, g, "other", 1, at(9))
+	admit(t, g, "another", 1, at(9))
+}
+
+// Failures of long ago say nothing.
+func TestFailuresAreForgotten(t *testing.T) {
+	g := newGovernor(t, provisioning.GovernorOptions{FailureRate: 0.5, FailureSamples: 1, FailureWindow: time.Minute})
+	g.Outcome("a", true, at(0))
+	admit(t, g, "probe", 1, at(1))
+	refusal(t, g.Admit("b", 1, at(59)), provisioning.RuleFailureRate, at(60))
+	admit(t, g, "b", 1, at(60))
+}
+
+func TestGovernorOptions(t *testing.T) {
+	for _, o := range []provisioning.GovernorOptions{
+		{NodesPerMinute: -1}, {CostIncrease: -1}, {CostIncrease: math.NaN()}, {FailureRate: 1.5}, {FailureRate: math.NaN()}, {FailureWindow: -1},
+	} {
+		var option *provisioning.OptionError
+		if _, err := provisioning.NewGovernor(o); !errors.As(err, &option) {
+			t.Errorf("%+v: %v", o, err)
+		}
+	}
+	g := newGovernor(t, provisioning.GovernorOptions{})
+	for i := range 1000 {
+		admit(t, g, fmt.Sprint(i), 1e6, start)
+		g.Outcome(fmt.Sprint(i), true, start)
+	}
+}
+
+func TestGovernorSideBySide(t *testing.T) {
+	g := newGovernor(t, provisioning.GovernorOptions{NodesPerMinute: 7})
+	var through atomic.Int64
+	var wg sync.WaitGroup
+	for i := range 50 {
+		wg.Go(func() {
+			if g.Admit(fmt.Sprint(i), 1, start) == nil {
+				through.Add(1)
+			}
+		})
+	}
+	wg.Wait()
+	if through.Load() != 7 {
+		t.Errorf("%d let through, want 7", through.Load())
+	}
+}
