@@ -34,16 +34,15 @@ func (t *Trial) sitesOf(c *cells, stage int32, cache map[int32][]site) []site {
 			all = t.m.poolOptions(all, p, poolUsers{pool, int32(at), places, []int{0}}, make([]int64, p.dims))
 		}
 	}
-	slices.SortFunc(all, compareOptions)
 	var list []site
 next:
-	for _, o := range all {
+	for _, o := range sortedOptions(all) {
 		for i := range list {
-			if k := &list[i]; k.cell == o.cell && fits(o.alloc, k.alloc) && t.m.standsIn(&k.option, &o) {
+			if k := &list[i]; k.cell == o.cell && fits(o.alloc, k.alloc) && t.m.standsIn(&k.option, o) {
 				continue next
 			}
 		}
-		list = append(list, site{option: o, stage: stage})
+		list = append(list, site{option: *o, stage: stage})
 	}
 	cache[stage] = list
 	t.assigned[stage] = p.assigned

@@ -44,7 +44,7 @@ func (t *Trial) writeUnschedulable(out *Plan, q *podQueues) {
 }
 
 func newExplanations(t *Trial) *explanations {
-	x := &explanations{t: t, shut: map[*catalog]map[machineSite]int64{}, pools: make([]*poolFacts, len(t.m.pools)), questions: map[questionKey]*question{}}
+	x := &explanations{t: t, shut: map[*catalog]map[machineSite]int64{}, pools: make([]*poolFacts, len(t.m.pools)), questions: map[questionKey]*question{}, barred: map[int32]bool{}}
 	if t.topology != nil {
 		x.cells = newCells(t.topology)
 	}

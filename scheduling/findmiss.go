@@ -136,6 +136,11 @@ func (v *valued) wants(value string, price int64) bool {
 	return len(v.values) < maxMissValues || price < slices.Max(v.prices)
 }
 
+// tooDear reports whether no machine of the price would change the collection, whatever its value.
+func (v *valued) tooDear(price int64) bool {
+	return len(v.values) == maxMissValues && price >= slices.Max(v.prices)
+}
+
 func (v *valued) note(value string, price int64, option func() *InstanceTypeOption) {
 	if at := slices.Index(v.values, value); at >= 0 {
 		v.prices[at] = price
@@ -174,7 +179,14 @@ func (x *explainer) labelled(q *question, key string, allowed func(cand *candida
 	if q == nil {
 		return v
 	}
-	value := func(cand *candidate) string { return x.labelOn(q, cand, key) }
+	// The value is the same however a machine is bought, if offerings don't state it.
+	last, known := candidate{row: -1}, ""
+	value := func(cand *candidate) string {
+		if cand.row != last.row || cand.assign != last.assign {
+			last, known = *cand, x.labelOn(q, cand, key)
+		}
+		return known
+	}
 	if c := q.p.table.catalog; c.offeringKeys[key] {
 		bySlot := make([]string, len(c.slots))
 		for s := range c.slots {
@@ -183,6 +195,9 @@ func (x *explainer) labelled(q *question, key string, allowed func(cand *candida
 		value = func(cand *candidate) string { return bySlot[cand.slot] }
 	}
 	x.fitting(q, func(cand *candidate) {
+		if v.tooDear(cand.price) {
+			return
+		}
 		value := value(cand)
 		if v.wants(value, cand.price) && allowed(cand, value) && x.keepsVariety(q, cand.row) && x.admits(q, cand, false) {
 			v.note(value, cand.price, func() *InstanceTypeOption { return x.option(q, cand) })

@@ -177,6 +177,7 @@ func (m *Model) poolOptions(all []option, p *problem, u poolUsers, small []int64
 	t := m.pools[u.pool].table
 	as := &p.assigned[u.pool][u.assign]
 	open := newBitset(len(u.places))
+	cellOf := p.cellsOf(m, u.pool, as)
 	for r := range t.rows {
 		alloc := t.allocOf(r, p.dims)
 		if !fits(small, alloc) || (as.rows != nil && !as.rows.has(r)) {
@@ -189,10 +190,7 @@ func (m *Model) poolOptions(all []option, p *problem, u poolUsers, small []int64
 			if price == noPrice {
 				continue
 			}
-			cell := int32(anyCell)
-			if p.cells != nil {
-				cell = p.cells.ofMachine(u.pool, int32(r), int32(s), as)
-			}
+			cell := cellOf(r, s)
 			clear(open)
 			for _, at := range u.users {
 				if to := u.places[at]; (to.cell == anyCell || to.cell == cell) && m.placeAllows(to, u.pool, r, s, as) {
@@ -220,6 +218,28 @@ func (m *Model) poolOptions(all []option, p *problem, u poolUsers, small []int64
 		}
 	}
 	return all
+}
+
+// cellsOf finds the cells of the pool's machines, for all of a slot at once where types play no part.
+func (p *problem) cellsOf(m *Model, pool int32, as *assignment) func(row, slot int) int32 {
+	if p.cells == nil {
+		return func(int, int) int32 { return anyCell }
+	}
+	c := m.pools[pool].table.catalog
+	if m.typeDecides(c) {
+		return func(row, slot int) int32 { return p.cells.ofMachine(pool, int32(row), int32(slot), as) }
+	}
+	const unknown = -2
+	bySlot := make([]int32, len(c.slots))
+	for s := range bySlot {
+		bySlot[s] = unknown
+	}
+	return func(row, slot int) int32 {
+		if bySlot[slot] == unknown {
+			bySlot[slot] = p.cells.ofMachine(pool, int32(row), int32(slot), as)
+		}
+		return bySlot[slot]
+	}
 }
 
 // placeAllows is stageAllows with the place's rules.
@@ -256,22 +276,44 @@ func (m *Model) stageAllows(st, pl int32, row, slot int, as *assignment) bool {
 
 // keepUndominated sorts options by price and keeps those that no cheaper one can stand in for.
 func (p *problem) keepUndominated(m *Model, all []option) {
-	slices.SortFunc(all, compareOptions)
+	// allocs and opens are those of the options kept: most comparisons end there, and side by side they are read fast.
+	var allocs []int64
+	var opens []uint64
 next:
-	for _, o := range all {
-		for i := range p.options {
-			if k := &p.options[i]; fits(o.alloc, k.alloc) && o.open.within(k.open) && m.standsIn(k, &o) {
-				p.dominated = append(p.dominated, dominatedOption{o, i})
+	for _, o := range sortedOptions(all) {
+		for i, open := range opens {
+			if o.open[0]&^open != 0 || !fits(o.alloc, allocs[i*p.dims:(i+1)*p.dims]) {
+				continue
+			}
+			if k := &p.options[i]; o.open.within(k.open) && m.standsIn(k, o) {
+				p.dominated = append(p.dominated, dominatedOption{*o, i})
 				continue next
 			}
 		}
-		p.options = append(p.options, o)
+		p.options = append(p.options, *o)
+		allocs, opens = append(allocs, o.alloc...), append(opens, o.open[0])
 	}
 }
 
+// sortedOptions are the options in the order of compareOptions.
+func sortedOptions(all []option) []*option {
+	out := make([]*option, len(all))
+	for i := range all {
+		out[i] = &all[i]
+	}
+	slices.SortFunc(out, compareOptions)
+	return out
+}
+
 // compareOptions orders by price; of equals, the larger and then the one open to more comes first.
-func compareOptions(a, b option) int {
-	return cmp.Or(cmp.Compare(a.price, b.price), slices.Compare(b.alloc, a.alloc), cmp.Compare(b.open.count(), a.open.count()),
+func compareOptions(a, b *option) int {
+	if a.price != b.price {
+		return cmp.Compare(a.price, b.price)
+	}
+	if n := slices.Compare(b.alloc, a.alloc); n != 0 {
+		return n
+	}
+	return cmp.Or(cmp.Compare(b.open.count(), a.open.count()),
 		cmp.Compare(a.pool, b.pool), cmp.Compare(a.row, b.row), cmp.Compare(a.slot, b.slot), cmp.Compare(a.assign, b.assign))
 }
 

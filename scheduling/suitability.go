@@ -34,6 +34,8 @@ type explanations struct {
 	pools     []*poolFacts
 	questions map[questionKey]*question
 	cells     *cells // nil without topology rules
+	// barred remembers, by cell, whether a new machine there would bring a domain that must not come.
+	barred map[int32]bool
 	// looks counts the machines looked at for nearest misses.
 	looks int
 }
@@ -174,7 +176,7 @@ func (x *explainer) ask(key questionKey, demand func() (needs, *pool)) *question
 	var q *question
 	if n, p := demand(); p != nil && n.conflict() == "" && x.m.refusedBy(p, n) == nil {
 		q = &question{p: p, at: key.at, changed: key.code != "", varied: map[int]bool{}}
-		q.plain = p == x.m.pools[key.at] && !x.m.typeDecides(p.table.catalog)
+		q.plain = !x.m.typeDecides(p.table.catalog)
 		x.narrow(q, n, key.code == MissNodePool, key.key)
 	}
 	x.questions[key] = q

@@ -148,7 +148,7 @@ func (v *survey) askRules(q *question, cand *candidate) {
 		return
 	}
 	v.ruled[site] = true
-	barred := v.t.breaksSpread(v.cells.list[site.cell])
+	barred := v.bars(site.cell)
 	v.newDomain = v.newDomain || barred
 	v.on(q, cand, func(h *hostState) {
 		for i := range v.rules {

@@ -95,7 +95,7 @@ func (x *explainer) admits(q *question, cand *candidate, loosely bool) bool {
 	a := admission{q, ruleSite{x.cellOf(q, cand), q.p.table.rows[cand.row].resident, loosely || q.changed}}
 	ok, met := x.admitted[a]
 	if !met {
-		ok = !x.t.breaksSpread(x.cells.list[a.site.cell])
+		ok = !x.bars(a.site.cell)
 		if o := x.c.topology; ok && o != nil {
 			x.on(q, cand, func(h *hostState) { ok = x.admitsAt(o, h.domains, h.of, a.site.loosely) })
 		}
@@ -108,6 +108,16 @@ func (x *explainer) admits(q *question, cand *candidate, loosely bool) bool {
 		}
 	}
 	return ok
+}
+
+// bars reports whether a new machine in the cell would bring a domain that must not come.
+func (x *explanations) bars(cell int32) bool {
+	barred, known := x.barred[cell]
+	if !known {
+		barred = x.t.breaksSpread(x.cells.list[cell])
+		x.barred[cell] = barred
+	}
+	return barred
 }
 
 // on makes the candidate a machine of the trial for a moment, with the DaemonSet pods that come with it.
