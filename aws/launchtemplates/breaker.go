@@ -1,0 +1,56 @@
+package launchtemplates
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/drawknife/drawknife/aws/sdk"
+	"github.com/drawknife/drawknife/cloudprovider"
+)
+
+const (
+	// breakAfter is how many calls in a row must find EC2 in trouble before calls wait.
+	breakAfter = 3
+	// minBreak and maxBreak bound the wait, which doubles with each further failure.
+	minBreak, maxBreak = time.Second, 30 * time.Second
+)
+
+// breaker keeps calls back while EC2 can't serve them anyway (AWN-331). The zero value lets all pass.
+type breaker struct {
+	mu       sync.Mutex
+	failures int
+	closedTo time.Time
+	cause    error
+}
+
+// allow is an error of kind Throttled while calls are kept back.
+func (b *breaker) allow(now time.Time) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !now.Before(b.closedTo) {
+		return nil
+	}
+	return cloudprovider.NewThrottledError("CreateLaunchTemplate", b.closedTo.Sub(now),
+		fmt.Errorf("kept back after %d failures in a row, the last: %w", b.failures, b.cause))
+}
+
+// report notes how a call went. Only what is EC2's fault, or too many calls, counts: a template that is refused says
+// nothing of others.
+func (b *breaker) report(now time.Time, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !sdk.IsThrottled(err) && !sdk.IsServerFault(err) {
+		b.failures, b.cause = 0, nil
+		return
+	}
+	b.failures++
+	b.cause = err
+	if b.failures < breakAfter {
+		return
+	}
+	wait := min(minBreak<<min(b.failures-breakAfter, 10), maxBreak)
+	// Half of it is left to chance, so that several processes don't come back at once.
+	b.closedTo = now.Add(wait/2 + rand.N(wait/2+1))
+}

@@ -1,0 +1,165 @@
+package launchtemplates
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/drawknife/drawknife/aws/launchtemplate"
+	"github.com/drawknife/drawknife/aws/sdk"
+)
+
+const (
+	// DefaultLifetime is how long a template stays after it was last used.
+	DefaultLifetime = time.Hour
+	// DefaultMaxTemplates is a tenth of what an account may have in a region unless AWS was asked for more (AWN-258).
+	DefaultMaxTemplates = 500
+	// DefaultParallelism is how many calls one Ensure, Sweep or deletion makes at once.
+	DefaultParallelism = 8
+	// minIdle is how long a template must not have been used before it may be deleted to make room: a launch may be on
+	// its way.
+	minIdle = time.Minute
+)
+
+// Options of a Store. Only ClusterName is required.
+type Options struct {
+	// ClusterName is whose templates the store looks after: those tagged with it.
+	ClusterName string
+	// Lifetime is how long a template stays after it was last used; 0 means DefaultLifetime. At least a minute.
+	Lifetime time.Duration
+	// MaxTemplates is how many the store keeps at most: beyond that those not used for longest go before their time. 0
+	// means DefaultMaxTemplates.
+	MaxTemplates int
+	// Parallelism bounds the calls that one method makes at once; 0 means DefaultParallelism.
+	Parallelism int
+	// Now is the clock; nil means time.Now.
+	Now func() time.Time
+	// Logger hears of each template that is made or deleted; never of its user data. Nil discards.
+	Logger *slog.Logger
+	// OnCreate is told of each template that was made, for metrics (AWN-320). It is called without a lock, by any
+	// goroutine. Nil tells nobody.
+	OnCreate func(launchtemplate.Template)
+}
+
+// Store knows which launch templates of a cluster there are in EC2.
+type Store struct {
+	api     sdk.EC2API
+	options Options
+	breaker breaker
+
+	mu      sync.Mutex
+	entries map[string]*entry
+}
+
+// entry is one template that is there, is being made, or is being deleted.
+type entry struct {
+	// id is "lt-…".
+	id string
+	// lastUsed is when a launch asked for it last.
+	lastUsed time.Time
+	// busy is closed when the call that is under way about the template has ended; nil when there is none. Whoever set it
+	// alone changes or removes the entry until then.
+	busy chan struct{}
+}
+
+// New makes a store that knows nothing yet: see Hydrate.
+func New(api sdk.EC2API, o Options) (*Store, error) {
+	if api == nil {
+		return nil, errors.New("launch templates: there is no EC2 client")
+	}
+	if o.ClusterName == "" {
+		return nil, errors.New("launch templates: the cluster has no name, which tells its templates from those of others")
+	}
+	if o.Lifetime == 0 {
+		o.Lifetime = DefaultLifetime
+	}
+	if o.Lifetime < minIdle {
+		return nil, fmt.Errorf("launch templates: lifetime %s is shorter than %s: a launch may still be on its way", o.Lifetime, minIdle)
+	}
+	if o.MaxTemplates == 0 {
+		o.MaxTemplates = DefaultMaxTemplates
+	}
+	if o.Parallelism == 0 {
+		o.Parallelism = DefaultParallelism
+	}
+	if o.MaxTemplates < 0 || o.Parallelism < 0 {
+		return nil, errors.New("launch templates: MaxTemplates and Parallelism must not be negative")
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return &Store{api: api, options: o, entries: make(map[string]*entry)}, nil
+}
+
+// Len is the number of templates the store knows.
+func (s *Store) Len() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.entries)
+}
+
+// Forget says that EC2 does not know these templates any more: the next Ensure makes them again. Nothing is deleted in
+// EC2 (AWN-244).
+func (s *Store) Forget(names ...string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, name := range names {
+		if e := s.entries[name]; e != nil && e.busy == nil {
+			delete(s.entries, name)
+		}
+	}
+}
+
+// claim waits until no call is under way about a template and takes it: the entry is the caller's until release. found
+// says whether the template is there.
+func (s *Store) claim(ctx context.Context, name string) (e *entry, found bool, err error) {
+	for {
+		s.mu.Lock()
+		e, found = s.entries[name]
+		if !found {
+			e = &entry{}
+			s.entries[name] = e
+		}
+		if e.busy == nil {
+			e.busy = make(chan struct{})
+			s.mu.Unlock()
+			return e, found, nil
+		}
+		busy := e.busy
+		s.mu.Unlock()
+		select {
+		case <-busy:
+		case <-ctx.Done():
+			return nil, false, fmt.Errorf("waiting for launch template %s: %w", name, ctx.Err())
+		}
+	}
+}
+
+// release ends a claim. exists says whether the template is there now.
+func (s *Store) release(name string, e *entry, exists bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	close(e.busy)
+	e.busy = nil
+	if !exists && s.entries[name] == e {
+		delete(s.entries, name)
+	}
+}
+
+// use notes that a template that is there is used now; false when it is not, or a call about it is under way.
+func (s *Store) use(name string, now time.Time) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e := s.entries[name]
+	if e == nil || e.busy != nil {
+		return false
+	}
+	e.lastUsed = now
+	return true
+}

@@ -1,0 +1,97 @@
+package launchtemplates
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+
+	"github.com/drawknife/drawknife/aws/sdk"
+)
+
+// roomAtOnce is how many templates are deleted to make room in a full account.
+const roomAtOnce = 20
+
+// Sweep deletes the templates that were not used for the store's lifetime, and, if there are too many, those not used for
+// longest (AWN-242). It returns how many are gone; what could not be deleted is tried again next time, and the errors are
+// joined. Call it every minute or so.
+func (s *Store) Sweep(ctx context.Context) (deleted int, err error) {
+	now := s.options.Now()
+	return s.remove(ctx, func(idle []idleTemplate, total int) []idleTemplate {
+		surplus := total - s.options.MaxTemplates
+		n := 0
+		for n < len(idle) && (now.Sub(idle[n].lastUsed) >= s.options.Lifetime || n < surplus) {
+			n++
+		}
+		return idle[:n]
+	})
+}
+
+// makeRoom deletes some templates that nobody uses and returns how many: the account is full.
+func (s *Store) makeRoom(ctx context.Context) int {
+	deleted, err := s.remove(ctx, func(idle []idleTemplate, _ int) []idleTemplate { return idle[:min(len(idle), roomAtOnce)] })
+	s.options.Logger.WarnContext(ctx, "the account has all the launch templates it may have; deleted unused ones", "deleted", deleted, "error", err)
+	return deleted
+}
+
+// idleTemplate is one that no launch can be using.
+type idleTemplate struct {
+	name     string
+	lastUsed time.Time
+	entry    *entry
+}
+
+// remove deletes what choose picks of the idle templates, which are given in the order in which they were last used, with
+// the number of all templates. What is picked is marked before the lock is let go, so that nobody can begin to use it.
+func (s *Store) remove(ctx context.Context, choose func(idle []idleTemplate, total int) []idleTemplate) (deleted int, err error) {
+	now := s.options.Now()
+	s.mu.Lock()
+	var idle []idleTemplate
+	for name, e := range s.entries {
+		if e.busy == nil && now.Sub(e.lastUsed) >= minIdle {
+			idle = append(idle, idleTemplate{name, e.lastUsed, e})
+		}
+	}
+	slices.SortFunc(idle, func(a, b idleTemplate) int {
+		if c := a.lastUsed.Compare(b.lastUsed); c != 0 {
+			return c
+		}
+		if a.name < b.name {
+			return -1
+		}
+		return 1
+	})
+	picked := choose(idle, len(s.entries))
+	for _, t := range picked {
+		t.entry.busy = make(chan struct{})
+	}
+	s.mu.Unlock()
+
+	errs := make([]error, len(picked))
+	s.each(len(picked), func(i int) {
+		t := picked[i]
+		errs[i] = s.delete(ctx, t.name, t.entry.id)
+		s.release(t.name, t.entry, errs[i] != nil)
+	})
+	for _, err := range errs {
+		if err == nil {
+			deleted++
+		}
+	}
+	return deleted, errors.Join(errs...)
+}
+
+// delete removes one template from EC2, by its id where that is known. One that is gone is a success.
+func (s *Store) delete(ctx context.Context, name, id string) error {
+	input := &ec2.DeleteLaunchTemplateInput{LaunchTemplateName: &name}
+	if id != "" {
+		input = &ec2.DeleteLaunchTemplateInput{LaunchTemplateId: &id}
+	}
+	if _, err := s.api.DeleteLaunchTemplate(ctx, input); err != nil && !sdk.IsLaunchTemplateNotFound(err) {
+		return sdk.Wrap("deleting launch template "+name, err)
+	}
+	s.options.Logger.InfoContext(ctx, "deleted launch template", "name", name, "id", id)
+	return nil
+}
