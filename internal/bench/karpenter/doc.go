@@ -1,0 +1,19 @@
+// The program karpenter plans a workload with the scheduler of sigs.k8s.io/karpenter, used as a library and unchanged,
+// so that drawknife's plans can be compared with Karpenter's. It reads a workload as JSON and prints what was planned
+// and what it took as JSON:
+//
+//	karpenter < workload.json > result.json
+//	karpenter workload.json > result.json
+//
+// The workload is a saved scheduling.Snapshot: objects as Kubernetes writes them, and instance types with their
+// offerings as plain lists. What of it Karpenter's scheduler does not know (overlays, placeholders, a cluster's default
+// spread) is refused, so that both sides plan the same.
+//
+// The scheduler is made and run as Karpenter's provisioner does it: preferences respected, strict minValues, reserved
+// capacity preferred, one worker, which is what a controller with a request of one CPU gets. Measured is the time from
+// there being objects to there being a plan: topology, scheduler, solve. Reading the workload is not measured, nor is
+// building the state of the cluster, nor its deep copy.
+//
+// The line "planning" on standard error says that the measured part begins. The exit status is 0 for a plan, also one
+// that leaves pods out, and 1 for a workload that can't be planned.
+package main
