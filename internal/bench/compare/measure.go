@@ -1,0 +1,74 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"strconv"
+	"syscall"
+	"time"
+)
+
+// usage is what a piece of work took. Both sides of a comparison are measured by this file: it is the same, byte for
+// byte, in both modules.
+type usage struct {
+	WallSeconds float64 `json:"wallSeconds"`
+	// CPUSeconds is user and system time of the whole process, the garbage collector's included.
+	CPUSeconds float64 `json:"cpuSeconds"`
+	// AllocMB is what was allocated on the heap in total, in 10^6 bytes.
+	AllocMB float64 `json:"allocMB"`
+	// Mallocs is how many objects were allocated on the heap.
+	Mallocs uint64 `json:"mallocs"`
+	// PeakMB is the largest resident size of the process while it worked, in 10^6 bytes, the input included.
+	PeakMB float64 `json:"peakMB"`
+}
+
+// measure does the work from a clean heap.
+func measure(work func() error) (usage, error) {
+	debug.FreeOSMemory() // collects garbage first
+	resetPeak()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	cpu, start := cpuTime(), time.Now()
+	err := work()
+	wall, spent := time.Since(start), cpuTime()-cpu
+	runtime.ReadMemStats(&after)
+	return usage{
+		WallSeconds: wall.Seconds(), CPUSeconds: spent.Seconds(),
+		AllocMB: float64(after.TotalAlloc-before.TotalAlloc) / 1e6, Mallocs: after.Mallocs - before.Mallocs,
+		PeakMB: float64(peakBytes()) / 1e6,
+	}, err
+}
+
+func cpuTime() time.Duration {
+	var r syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &r) != nil {
+		return 0
+	}
+	return time.Duration(r.Utime.Nano() + r.Stime.Nano())
+}
+
+// resetPeak makes Linux forget the peak of resident memory (proc(5), clear_refs); elsewhere it stays that of the
+// process.
+func resetPeak() {
+	_ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0)
+}
+
+func peakBytes() int64 {
+	status, _ := os.ReadFile("/proc/self/status")
+	for line := range bytes.Lines(status) {
+		if kib, found := bytes.CutPrefix(line, []byte("VmHWM:")); found {
+			n, _ := strconv.ParseInt(string(bytes.TrimSuffix(bytes.TrimSpace(kib), []byte(" kB"))), 10, 64)
+			return n << 10
+		}
+	}
+	var r syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &r) != nil {
+		return 0
+	}
+	if runtime.GOOS == "darwin" {
+		return r.Maxrss
+	}
+	return r.Maxrss << 10
+}

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/drawknife/drawknife/internal/bench/scenario"
+	"github.com/drawknife/drawknife/internal/workload"
+)
+
+// options are the command line.
+type options struct {
+	scenario  string
+	pods      int
+	seed      uint64
+	small     bool
+	timeout   time.Duration
+	runs      int
+	output    string
+	table     string
+	karpenter string
+	objects   scenario.Objects
+	// given is the command line as it was typed.
+	given []string
+}
+
+func parseOptions(args []string, stderr io.Writer) (*options, error) {
+	o := &options{given: args}
+	flags := flag.NewFlagSet("compare", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	flags.StringVar(&o.scenario, "scenario", "all", "a `NAME` (a to h), all of them, or a FILE that ends in .yaml or .yml")
+	flags.IntVar(&o.pods, "pods", 0, "how many pods wait; 0: the scenario's own number")
+	flags.Uint64Var(&o.seed, "seed", workload.Seed, "the seed of scenarios a to g")
+	flags.BoolVar(&o.small, "small", false, "the sizes of the tests instead of those of the published figures")
+	flags.DurationVar(&o.timeout, "timeout", 5*time.Minute, "how long each side may plan")
+	flags.IntVar(&o.runs, "runs", 1, "how often each side plans; the run with the least CPU time counts")
+	flags.StringVar(&o.output, "o", "text", "text or json")
+	flags.StringVar(&o.table, "table", "", "write the table of results into this Markdown `FILE`, between its markers")
+	flags.StringVar(&o.karpenter, "karpenter", "", "a built `PROGRAM` of internal/bench/karpenter; default: build it")
+	flags.Func("pods-file", "scenario h: a `FILE` or folder of Kubernetes objects; may be given several times", func(name string) error {
+		o.objects.Files = append(o.objects.Files, name)
+		return nil
+	})
+	flags.StringVar(&o.objects.Catalog, "catalog", "", "scenario h: a catalogue `FILE` as simulate --catalog takes it; default: the one built in")
+	if err := flags.Parse(args); err != nil {
+		return nil, err
+	}
+	switch {
+	case flags.NArg() > 0:
+		return nil, fmt.Errorf("%q: there are no arguments beside flags", flags.Arg(0))
+	case o.output != "text" && o.output != "json":
+		return nil, fmt.Errorf("-o %s: give text or json", o.output)
+	case o.timeout <= 0:
+		return nil, fmt.Errorf("--timeout %s: it must be positive", o.timeout)
+	case o.runs < 1:
+		return nil, fmt.Errorf("--runs %d: it must be at least 1", o.runs)
+	case o.pods < 0:
+		return nil, fmt.Errorf("--pods %d: it must not be negative", o.pods)
+	case len(o.objects.Files) > 0 && o.scenario != "h" && o.scenario != "all":
+		return nil, errors.New("--pods-file is for scenario h")
+	case o.objects.Catalog != "" && len(o.objects.Files) == 0:
+		return nil, errors.New("--catalog is for scenario h and needs --pods-file; a scenario file names its own catalogue")
+	}
+	return o, nil
+}
+
+// work is a scenario to be made when its turn comes.
+type work struct {
+	name string
+	make func() (*scenario.Scenario, error)
+}
+
+// works are the scenarios asked for, in order.
+func (o *options) works() ([]work, error) {
+	if ext := filepath.Ext(o.scenario); ext == ".yaml" || ext == ".yml" {
+		return []work{{base(o.scenario), func() (*scenario.Scenario, error) { return scenario.Read(o.scenario, o.pods) }}}, nil
+	}
+	objects, haveObjects := o.objects, len(o.objects.Files) > 0
+	if !haveObjects {
+		objects, haveObjects = scenario.OpenB(os.Getenv("DRAWKNIFE_DATA"))
+	}
+	h := work{"h", func() (*scenario.Scenario, error) { return scenario.FromObjects(objects, o.pods) }}
+	name := strings.ToLower(o.scenario)
+	if name == "h" {
+		if !haveObjects {
+			return nil, errors.New("scenario h needs --pods-file, or the openb trace in the folder named by DRAWKNIFE_DATA")
+		}
+		return []work{h}, nil
+	}
+	var list []work
+	for _, size := range scenario.Sizes() {
+		if name != "all" && name != size.Name {
+			continue
+		}
+		pods := o.pods
+		if pods == 0 && o.small {
+			pods = size.Small
+		}
+		list = append(list, work{size.Name, func() (*scenario.Scenario, error) { return scenario.Generated(size.Name, pods, o.seed) }})
+	}
+	if len(list) == 0 {
+		return nil, fmt.Errorf("--scenario %s: there are a to h, all, and files that end in .yaml", o.scenario)
+	}
+	if name == "all" && haveObjects && !o.small {
+		list = append(list, h)
+	}
+	return list, nil
+}
+
+func base(name string) string { return strings.TrimSuffix(filepath.Base(name), filepath.Ext(name)) }

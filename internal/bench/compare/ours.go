@@ -1,0 +1,84 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/drawknife/drawknife/internal/bench/judge"
+	"github.com/drawknife/drawknife/scheduling"
+)
+
+// planCommand as the first argument makes this program drawknife's side: it plans the workload in the file that is the
+// second one, as internal/bench/karpenter does for the other side.
+const planCommand = "plan-with-drawknife"
+
+// result is what either side prints.
+type result struct {
+	usage
+	judge.Plan
+	// Certificate of the plan's own bound: drawknife's alone has one.
+	Certificate *scheduling.Certificate `json:"certificate,omitempty"`
+}
+
+// planOurs is drawknife's side.
+func planOurs(ctx context.Context, file string, stdout, stderr io.Writer) error {
+	input, err := os.Open(file)
+	if err != nil {
+		return err
+	}
+	defer input.Close() // nothing was written, so closing can't lose anything
+	snapshot, err := scheduling.DecodeSnapshot(input)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(stderr, begins)
+	var plan *scheduling.Plan
+	took, err := measure(func() error {
+		model, err := scheduling.Compile(snapshot)
+		if err != nil {
+			return err
+		}
+		plan, err = model.Solve(ctx, scheduling.Query{})
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	b := bufio.NewWriter(stdout)
+	if err := json.NewEncoder(b).Encode(result{took, inWords(plan), plan.Certificate}); err != nil {
+		return err
+	}
+	return b.Flush()
+}
+
+// inWords puts a plan into words that need none of the scheduler's types.
+func inWords(p *scheduling.Plan) judge.Plan {
+	out := judge.Plan{NewNodes: []judge.NewNode{}, Existing: []judge.ExistingNode{}, Unschedulable: []judge.Unschedulable{}, Order: names(p.Order)}
+	for i := range p.NewNodes {
+		n := &p.NewNodes[i]
+		words := judge.NewNode{Pool: n.Pool.Name, Requirements: n.Requirements.NodeSelectorRequirements(), Pods: names(n.Pods)}
+		for _, t := range n.InstanceTypes {
+			words.InstanceTypes = append(words.InstanceTypes, t.Name)
+		}
+		out.NewNodes = append(out.NewNodes, words)
+	}
+	for _, n := range p.Existing {
+		out.Existing = append(out.Existing, judge.ExistingNode{Name: n.Name, Pods: names(n.Pods)})
+	}
+	for _, u := range p.Unschedulable {
+		out.Unschedulable = append(out.Unschedulable, judge.Unschedulable{Pod: u.Pod.String(), Reason: u.Reasons[0].String()})
+	}
+	return out
+}
+
+func names(keys []scheduling.PodKey) []string {
+	out := make([]string, len(keys))
+	for i, key := range keys {
+		out[i] = key.String()
+	}
+	return out
+}

@@ -1,0 +1,164 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"time"
+)
+
+// begins is the line with which a side says, on standard error, that the measured part begins.
+const begins = "planning"
+
+// reading is how long a side may take to read the workload.
+const reading = 10 * time.Minute
+
+// side is a program that plans.
+type side struct {
+	name    string
+	version string
+	command []string
+}
+
+// errCutOff is that a side planned for longer than it may.
+var errCutOff = errors.New("cut off")
+
+// run has the side plan the workload in a file, as often as asked for, and returns the run with the least CPU time.
+func (s *side) run(ctx context.Context, file string, runs int, timeout time.Duration) (*result, error) {
+	var best *result
+	for range runs {
+		r, err := s.once(ctx, file, timeout)
+		if err != nil {
+			return nil, err
+		}
+		if best == nil || r.CPUSeconds < best.CPUSeconds {
+			best = r
+		}
+	}
+	return best, nil
+}
+
+// once runs the program. It is killed when it plans for longer than timeout, which is errCutOff.
+func (s *side) once(ctx context.Context, file string, timeout time.Duration) (*result, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	limit := time.AfterFunc(reading, func() { cancel(fmt.Errorf("%s took longer than %s to read the workload", s.name, reading)) })
+	defer limit.Stop()
+
+	cmd := exec.CommandContext(ctx, s.command[0], append(s.command[1:len(s.command):len(s.command)], file)...)
+	var stdout, said bytes.Buffer
+	var planned atomic.Bool
+	cmd.Stdout = &stdout
+	cmd.Stderr = &lineWriter{&said, func(line string) {
+		if line == begins && !planned.Swap(true) {
+			limit.Stop()
+			limit = time.AfterFunc(timeout, func() { cancel(errCutOff) })
+		}
+	}}
+	cmd.WaitDelay = 10 * time.Second
+	err := cmd.Run()
+	limit.Stop()
+	if cause := context.Cause(ctx); cause != nil {
+		return nil, cause
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w: %s", s.name, err, lastLines(said.String()))
+	}
+	var r result
+	if err := json.Unmarshal(stdout.Bytes(), &r); err != nil {
+		return nil, fmt.Errorf("reading the result of %s: %w", s.name, err)
+	}
+	return &r, nil
+}
+
+// lineWriter keeps what is written and calls line for each line that is complete.
+type lineWriter struct {
+	said *bytes.Buffer
+	line func(string)
+}
+
+func (w *lineWriter) Write(p []byte) (int, error) {
+	before := bytes.LastIndexByte(w.said.Bytes(), '\n') + 1
+	w.said.Write(p)
+	for {
+		rest := w.said.Bytes()[before:]
+		end := bytes.IndexByte(rest, '\n')
+		if end < 0 {
+			return len(p), nil
+		}
+		w.line(string(rest[:end]))
+		before += end + 1
+	}
+}
+
+// lastLines is the end of what a failed side said.
+func lastLines(said string) string {
+	lines := strings.Split(strings.TrimSpace(said), "\n")
+	return strings.Join(lines[max(0, len(lines)-5):], "; ")
+}
+
+// oursSide is this program itself.
+func oursSide() (*side, error) {
+	program, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("finding this program: %w", err)
+	}
+	return &side{name: "drawknife", command: []string{program, planCommand}}, nil
+}
+
+// theirsSide builds the program of internal/bench/karpenter into a folder, unless a built one is given.
+func theirsSide(ctx context.Context, program, folder string, stderr io.Writer) (*side, error) {
+	if program == "" {
+		source, err := findSource()
+		if err != nil {
+			return nil, err
+		}
+		program = filepath.Join(folder, "karpenter")
+		fmt.Fprintln(stderr, "compare: building internal/bench/karpenter (minutes the first time)")
+		build := exec.CommandContext(ctx, "go", "build", "-o", program, ".")
+		build.Dir = source
+		if said, err := build.CombinedOutput(); err != nil {
+			return nil, fmt.Errorf("building internal/bench/karpenter: %w: %s", err, lastLines(string(said)))
+		}
+	}
+	version, err := exec.CommandContext(ctx, program, "version").Output()
+	if err != nil {
+		return nil, fmt.Errorf("asking %s for its version: %w", program, err)
+	}
+	return &side{"Karpenter", strings.TrimSpace(string(version)), []string{program}}, nil
+}
+
+// findSource is the folder of internal/bench/karpenter, from anywhere in the repository.
+func findSource() (string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for {
+		for _, candidate := range []string{"karpenter", filepath.Join("internal", "bench", "karpenter")} {
+			path := filepath.Join(dir, candidate)
+			mod, err := os.Open(filepath.Join(path, "go.mod"))
+			if err != nil {
+				continue
+			}
+			line, _ := bufio.NewReader(mod).ReadString('\n')
+			mod.Close()
+			if strings.HasSuffix(strings.TrimSpace(line), "/internal/bench/karpenter") {
+				return path, nil
+			}
+		}
+		if filepath.Dir(dir) == dir {
+			return "", errors.New("internal/bench/karpenter is not above this folder: run from internal/bench, or give --karpenter")
+		}
+		dir = filepath.Dir(dir)
+	}
+}

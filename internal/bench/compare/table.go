@@ -1,0 +1,107 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+)
+
+// The table stands between these lines.
+const (
+	tableBegins = "<!-- compare: begin -->"
+	tableEnds   = "<!-- compare: end -->"
+)
+
+// writeTable puts the results between the markers of a Markdown file.
+func writeTable(name string, made []*comparison, given []string) error {
+	old, err := os.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	text, err := replaceTable(string(old), table(made, given, time.Now()))
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return os.WriteFile(name, []byte(text), 0o644)
+}
+
+func replaceTable(document, table string) (string, error) {
+	head, rest, found := strings.Cut(document, tableBegins+"\n")
+	_, tail, ends := strings.Cut(rest, tableEnds)
+	if !found || !ends {
+		return "", fmt.Errorf("no lines %s and %s", tableBegins, tableEnds)
+	}
+	return head + tableBegins + "\n" + table + tableEnds + tail, nil
+}
+
+// table is the results as Markdown.
+func table(made []*comparison, given []string, now time.Time) string {
+	var b strings.Builder
+	karpenter := ""
+	if len(made) > 0 {
+		karpenter = version(made[0].Karpenter)
+	}
+	fmt.Fprintf(&b, "%s, %s, %s, Karpenter %s. `%s`\n\n", now.UTC().Format(time.DateOnly), machine(), runtime.Version(), karpenter, command(given))
+	b.WriteString("| | pods | CPU time, ours | theirs | speed-up | allocated, ours | theirs | peak, ours | theirs |\n")
+	b.WriteString("|---|---:|---:|---:|---:|---:|---:|---:|---:|\n")
+	for _, c := range made {
+		row(&b, c.Scenario, grouped(c.Pods), c.Ours.seconds(c.Ours.CPUSeconds), c.Theirs.seconds(c.Theirs.CPUSeconds), times(c.Speedup),
+			c.Ours.megabytes(c.Ours.AllocMB), c.Theirs.megabytes(c.Theirs.AllocMB),
+			c.Ours.megabytes(c.Ours.PeakMB), c.Theirs.megabytes(c.Theirs.PeakMB))
+	}
+	b.WriteString("\n| | machines, ours | theirs | unschedulable, ours | theirs | $/h, ours | theirs | ours / theirs | bound $/h | ours / bound | theirs / bound | refused, ours | theirs |\n")
+	b.WriteString("|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n")
+	for _, c := range made {
+		bound := ""
+		if c.LowerBound != nil {
+			bound = fmt.Sprintf("%.2f", *c.LowerBound)
+		}
+		row(&b, c.Scenario, c.Ours.count(c.Ours.Nodes), c.Theirs.count(c.Theirs.Nodes), c.Ours.count(c.Ours.Unschedulable), c.Theirs.count(c.Theirs.Unschedulable),
+			strings.TrimPrefix(c.Ours.money(), "$"), strings.TrimPrefix(c.Theirs.money(), "$"), quotient(c.CostRatio),
+			bound, c.overBound(&c.Ours), c.overBound(&c.Theirs), c.Ours.count(c.Ours.Refused), c.Theirs.count(c.Theirs.Refused))
+	}
+	return b.String()
+}
+
+// overBound is cost by bound; empty where there is none.
+func (c *comparison) overBound(o *outcome) string {
+	if o.HourlyCost == nil || c.LowerBound == nil || *c.LowerBound <= 0 {
+		return ""
+	}
+	return fmt.Sprintf("%.3f", *o.HourlyCost / *c.LowerBound)
+}
+
+func row(b *strings.Builder, cells ...string) {
+	b.WriteString("| " + strings.Join(cells, " | ") + " |\n")
+}
+
+// command is what was typed, without what is this machine's own.
+func command(given []string) string {
+	words := []string{"go run ./compare"}
+	for _, word := range given {
+		if filepath.IsAbs(word) {
+			word = filepath.Base(word)
+		}
+		words = append(words, word)
+	}
+	return strings.Join(words, " ")
+}
+
+// machine is the number of cores and what they are, as far as the system says it.
+func machine() string {
+	model := runtime.GOARCH
+	info, _ := os.ReadFile("/proc/cpuinfo")
+	lines := bufio.NewScanner(bytes.NewReader(info))
+	for lines.Scan() {
+		if key, value, found := strings.Cut(lines.Text(), ":"); found && strings.TrimSpace(key) == "model name" {
+			model = strings.TrimSpace(value)
+			break
+		}
+	}
+	return fmt.Sprintf("%d cores (%s)", runtime.NumCPU(), model)
+}

@@ -1,0 +1,88 @@
+// Package exact finds the cheapest machines for a handful of pods by trying every partition of them: the measure of what
+// planners leave on the table, for instances small enough.
+//
+//	cost, err := exact.Cost(snapshot)
+//
+// It knows what package judge knows of single machines: price, room, node selector and affinity, taints, and required
+// anti-affinity by hostname. Other rules between pods, existing machines, limits and DaemonSets are refused.
+package exact
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/bits"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/internal/bench/judge"
+	"github.com/drawknife/drawknife/scheduling"
+)
+
+// MaxPods is how many pods Cost takes: 3^12 partitions into one machine and the rest are tried at most.
+const MaxPods = 12
+
+// Cost is the hourly cost of the cheapest machines that hold all pods, in USD; +Inf if there are none.
+func Cost(s *scheduling.Snapshot) (float64, error) {
+	if err := refuse(s); err != nil {
+		return 0, err
+	}
+	j := judge.New(s)
+	n := len(s.Pods)
+	keys := make([]string, n)
+	for i, pod := range s.Pods {
+		keys[i] = pod.Namespace + "/" + pod.Name
+	}
+	// machine[set] is the cheapest machine that holds exactly the pods of the set.
+	machine := make([]float64, 1<<n)
+	for set := 1; set < 1<<n; set++ {
+		var pods []string
+		for i := range n {
+			if set&(1<<i) != 0 {
+				pods = append(pods, keys[i])
+			}
+		}
+		machine[set] = j.CheapestMachine(pods)
+	}
+	// best[set] is the cheapest partition of the set: one machine takes its first pod, and others perhaps.
+	best := make([]float64, 1<<n)
+	for set := 1; set < 1<<n; set++ {
+		best[set] = math.Inf(1)
+		first := 1 << bits.TrailingZeros(uint(set))
+		for rest := set &^ first; ; rest = (rest - 1) & (set &^ first) {
+			best[set] = min(best[set], machine[first|rest]+best[set&^(first|rest)])
+			if rest == 0 {
+				break
+			}
+		}
+	}
+	return best[1<<n-1], nil
+}
+
+func refuse(s *scheduling.Snapshot) error {
+	if len(s.Pods) > MaxPods {
+		return fmt.Errorf("%d pods are more than %d", len(s.Pods), MaxPods)
+	}
+	if len(s.Nodes)+len(s.DaemonSets)+len(s.NodeOverlays) > 0 {
+		return errors.New("existing machines, DaemonSets and overlays are not known here")
+	}
+	for i := range s.NodePools {
+		if len(s.NodePools[i].Object.Spec.Limits) > 0 {
+			return errors.New("limits are not known here")
+		}
+	}
+	for _, pod := range s.Pods {
+		a := pod.Spec.Affinity
+		known := len(pod.Spec.TopologySpreadConstraints)+len(pod.Spec.Volumes) == 0 && (a == nil || a.PodAffinity == nil)
+		if a != nil && a.PodAntiAffinity != nil {
+			known = known && len(a.PodAntiAffinity.PreferredDuringSchedulingIgnoredDuringExecution) == 0
+			for _, t := range a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution {
+				known = known && t.TopologyKey == corev1.LabelHostname
+			}
+		}
+		if !known {
+			return fmt.Errorf("pod %s/%s has rules that are not known here", pod.Namespace, pod.Name)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,254 @@
+package judge
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/scheduling"
+)
+
+// binding binds a plan's pods one by one.
+type binding struct {
+	j        *Judge
+	machines []*machine
+	target   map[string]*machine // by pod
+	seen     map[string]int      // how often the plan names a pod
+	order    []string            // as the plan lists them, machine by machine
+	peers    *peers
+	bound    []boundPod // by the workload
+	refusals []string
+}
+
+type boundPod struct {
+	pod *corev1.Pod
+	on  *machine
+}
+
+func newBinding(j *Judge) *binding {
+	return &binding{j: j, target: make(map[string]*machine), seen: make(map[string]int)}
+}
+
+// add has a machine take part, with the pods the plan puts there.
+func (b *binding) add(m *machine, pods []string) {
+	m.freeAtFirst, m.portsAtFirst = m.free, m.ports
+	b.machines = append(b.machines, m)
+	for _, key := range pods {
+		b.seen[key]++
+		b.target[key] = m
+		b.order = append(b.order, key)
+	}
+}
+
+// stand counts the pods that are on the last machine already.
+func (b *binding) stand(n *scheduling.Node) {
+	for _, pod := range n.Pods {
+		if pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed {
+			b.bound = append(b.bound, boundPod{pod, b.machines[len(b.machines)-1]})
+		}
+	}
+}
+
+// homeless are pods whose machine does not exist.
+func (b *binding) homeless(pods []string) {
+	for _, key := range pods {
+		b.seen[key]++
+	}
+}
+
+// leaveOut is a pod the plan does not place.
+func (b *binding) leaveOut(key string) { b.seen[key]++ }
+
+// bind returns what was refused. Pods are bound in the plan's order where it states one, otherwise machine by machine;
+// those that are refused at first are tried again until nothing moves.
+func (b *binding) bind(order []string) []string {
+	for key, n := range b.seen {
+		if b.j.pods[key] == nil {
+			b.refuse("pod %s is planned, but does not wait", key)
+		} else if n > 1 {
+			b.refuse("pod %s is planned %d times", key, n)
+		}
+	}
+	for _, pod := range b.j.s.Pods {
+		if key := pod.Namespace + "/" + pod.Name; b.seen[key] == 0 {
+			b.refuse("pod %s is forgotten", key)
+		}
+	}
+	slices.Sort(b.refusals)
+
+	var least []string
+	for i, later := range deferrals() {
+		b.start()
+		refused := b.bindAll(b.waiting(order), later)
+		if i == 0 || len(refused) < len(least) {
+			least = refused
+		}
+		if len(least) == 0 {
+			break
+		}
+	}
+	return append(b.refusals, least...)
+}
+
+// deferrals are the orders that are tried: which pods are bound after the others. The plan's order as it is may fail
+// because pods are counted before others that mind; an order in which all can be bound is good enough.
+func deferrals() []func(*candidate) bool {
+	return []func(*candidate) bool{
+		func(*candidate) bool { return false },
+		// Pods without rules about others can only raise counts that hold others back.
+		func(c *candidate) bool { return !c.kind.asks() },
+		// A planner that fixes a machine's zone with the first pod that minds it has not counted those before by zone.
+		func(c *candidate) bool { return c.on.zoneless[c.key] },
+	}
+}
+
+// start forgets what was bound but for the workload's own pods.
+func (b *binding) start() {
+	for _, m := range b.machines {
+		m.free, m.ports = slices.Clone(m.freeAtFirst), maps.Clone(m.portsAtFirst)
+	}
+	b.peers = newPeers(b.j, b.machines)
+	for _, m := range b.machines {
+		m.zoneless = make(map[string]bool)
+	}
+	minded := make(map[*machine]bool)
+	for _, key := range b.order {
+		if a := b.j.pods[key]; a != nil {
+			m := b.target[key]
+			minded[m] = minded[m] || !m.isNew || b.peers.kindOf(a.pod).minds(corev1.LabelTopologyZone)
+			m.zoneless[key] = !minded[m]
+		}
+	}
+	for _, p := range b.bound {
+		b.peers.kindOf(p.pod) // all rules must be known before anything is counted
+	}
+	for _, p := range b.bound {
+		b.peers.place(b.peers.kindOf(p.pod), p.on)
+	}
+}
+
+func (b *binding) refuse(format string, args ...any) {
+	b.refusals = append(b.refusals, fmt.Sprintf(format, args...))
+}
+
+// waiting are the pods to bind, each once, in the order stated and then in that of the plan.
+func (b *binding) waiting(order []string) []*candidate {
+	var out []*candidate
+	taken := make(map[string]bool, len(b.order))
+	for _, list := range [][]string{order, b.order} {
+		for _, key := range list {
+			if a := b.j.pods[key]; a != nil && b.target[key] != nil && !taken[key] {
+				taken[key] = true
+				out = append(out, &candidate{asking: a, kind: b.peers.kindOf(a.pod), on: b.target[key]})
+			}
+		}
+	}
+	return out
+}
+
+// candidate is a pod to be bound.
+type candidate struct {
+	*asking
+	kind *kind
+	on   *machine
+}
+
+// bindAll refuses what a machine can't take whatever else is there and binds the rest as far as it goes, those last that
+// are for later.
+func (b *binding) bindAll(waiting []*candidate, later func(*candidate) bool) []string {
+	var refused []string
+	var first, last []*candidate
+	for _, c := range waiting {
+		if why := c.shape.accepts(c.on.node); why != "" {
+			refused = append(refused, c.refused(why))
+		} else if later(c) {
+			last = append(last, c)
+		} else {
+			first = append(first, c)
+		}
+	}
+	for _, c := range b.pass(append(b.pass(first), last...)) {
+		refused = append(refused, c.refused(b.why(c)))
+	}
+	return refused
+}
+
+func (c *candidate) refused(why string) string {
+	return fmt.Sprintf("pod %s on %s: %s", c.key, c.on.name, why)
+}
+
+// pass tries the pods in turn until a whole round binds none, and returns those left.
+func (b *binding) pass(waiting []*candidate) []*candidate {
+	for {
+		left := waiting[:0:0]
+		for _, c := range waiting {
+			if b.why(c) != "" {
+				left = append(left, c)
+				continue
+			}
+			c.on.free.subtract(c.need)
+			c.on.takePorts(c.pod)
+			b.peers.place(c.kind, c.on)
+		}
+		if len(left) == len(waiting) || len(left) == 0 {
+			return left
+		}
+		waiting = left
+	}
+}
+
+// why says what keeps a pod from its machine now; "" if nothing does.
+func (b *binding) why(c *candidate) string {
+	if i := c.on.free.lacking(c.need); i >= 0 {
+		return "no room: " + string(b.j.resources[i])
+	}
+	if c.on.portsTaken(c.pod) {
+		return "a host port is taken"
+	}
+	return b.peers.refuses(c.kind, c.on)
+}
+
+// hostPort is a port of a machine; an empty address is any address.
+type hostPort struct {
+	address  string
+	protocol corev1.Protocol
+	port     int32
+}
+
+func hostPorts(pod *corev1.Pod) []hostPort {
+	var out []hostPort
+	for i := range pod.Spec.Containers {
+		for _, p := range pod.Spec.Containers[i].Ports {
+			if p.HostPort != 0 {
+				h := hostPort{p.HostIP, p.Protocol, p.HostPort}
+				if h.address == "0.0.0.0" {
+					h.address = ""
+				}
+				if h.protocol == "" {
+					h.protocol = corev1.ProtocolTCP
+				}
+				out = append(out, h)
+			}
+		}
+	}
+	return out
+}
+
+func (m *machine) takePorts(pod *corev1.Pod) {
+	for _, h := range hostPorts(pod) {
+		m.ports[h] = true
+	}
+}
+
+func (m *machine) portsTaken(pod *corev1.Pod) bool {
+	for _, h := range hostPorts(pod) {
+		for taken := range m.ports {
+			if taken.port == h.port && taken.protocol == h.protocol && (taken.address == "" || h.address == "" || taken.address == h.address) {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,403 @@
+package judge
+
+import (
+	"cmp"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/scheduling"
+)
+
+// Bound is a floor under the hourly cost of any machines that hold those of the pods that have no room on the machines
+// there are. The certificate of a plan is taken as a hint alone, the proof is done here from the workload: each pod gets
+// a value, no machine that can be bought may be able to hold pods worth more than it costs (values are lowered until that
+// is so), and what the machines there are can hold at most is subtracted. Rules between pods are left out but
+// for a pod's keeping away from its like on one machine; leaving them out can only lower the bound.
+func (j *Judge) Bound(hint *scheduling.Certificate, pods []string) float64 {
+	if hint == nil {
+		return 0
+	}
+	multipliers := make(map[string][]float64, len(hint.Types))
+	for _, t := range hint.Types {
+		l := make([]float64, len(j.resources))
+		for i, name := range j.resources {
+			l[i] = t.Multipliers[name]
+			if name == corev1.ResourceCPU {
+				l[i] /= 1000 // per core there, per thousandth here
+			}
+		}
+		multipliers[t.Name] = l
+	}
+	classes := j.classes(pods)
+	values := j.hint(hint, classes)
+	best := j.proven(values, classes, multipliers)
+	if len(classes) > manyClasses {
+		return best
+	}
+	// Which of several classes with equal requests a value was meant for is a guess: exchange values where that proves more.
+	for a := range classes {
+		for b := range a {
+			if values[a] == values[b] || !slices.Equal(classes[a].need, classes[b].need) {
+				continue
+			}
+			values[a], values[b] = values[b], values[a]
+			if bound := j.proven(values, classes, multipliers); bound > best {
+				best = bound
+			} else {
+				values[a], values[b] = values[b], values[a]
+			}
+		}
+	}
+	return best
+}
+
+// manyClasses is for how many classes guesses are no longer improved: the work grows with their square.
+const manyClasses = 200
+
+// proven is the bound that the values prove once they are lowered as far as needed.
+func (j *Judge) proven(hinted []float64, classes []*class, multipliers map[string][]float64) float64 {
+	values := slices.Clone(hinted)
+	j.prove(values, classes, multipliers)
+	total := 0.0
+	for i, c := range classes {
+		total += float64(c.count) * values[i]
+	}
+	return max(0, total-j.absorbed(classes, values, multipliers))
+}
+
+// class is a number of pods that are alike for the bound.
+type class struct {
+	need  amounts
+	shape *shape
+	// single: no two of them on one machine.
+	single bool
+	count  int
+	// price of one pod if machines held nothing but its like.
+	alone float64
+}
+
+// classes groups the pods, in the order of their first.
+func (j *Judge) classes(pods []string) []*class {
+	type key struct {
+		need, shape string
+		single      bool
+	}
+	found := make(map[key]*class)
+	var out []*class
+	for _, name := range pods {
+		a := j.pods[name]
+		if a == nil {
+			continue
+		}
+		k := key{amountsKey(a.need), a.shape.key, j.keepsAway(a.pod)}
+		if found[k] == nil {
+			found[k] = &class{need: a.need, shape: a.shape, single: k.single}
+			out = append(out, found[k])
+		}
+		found[k].count++
+	}
+	for _, c := range out {
+		c.alone = math.Inf(1)
+		for _, o := range j.offers() {
+			if n := c.most(o); n > 0 {
+				c.alone = min(c.alone, o.price/float64(n))
+			}
+		}
+	}
+	return out
+}
+
+func amountsKey(a amounts) string {
+	b := make([]byte, 0, 8*len(a))
+	for _, n := range a {
+		for shift := 0; shift < 64; shift += 8 {
+			b = append(b, byte(n>>shift))
+		}
+	}
+	return string(b)
+}
+
+// keepsAway reports whether two pods like this one can't share a machine.
+func (j *Judge) keepsAway(pod *corev1.Pod) bool {
+	a := pod.Spec.Affinity
+	if a == nil || a.PodAntiAffinity == nil {
+		return false
+	}
+	p := newPeers(j, nil)
+	return slices.ContainsFunc(p.kindOf(pod).apart, func(r rule) bool { return r.self && r.group.key == corev1.LabelHostname })
+}
+
+// offer is a machine that can be bought, with its DaemonSets' pods on it.
+type offer struct {
+	name    string
+	node    *corev1.Node
+	room    amounts
+	price   float64
+	accepts map[*shape]bool
+}
+
+// offers are all machines that some pool can buy; of those with equal type, labels that pods ask for and room, the
+// cheapest.
+func (j *Judge) offers() []*offer {
+	if j.bought != nil {
+		return j.bought
+	}
+	shapes := slices.SortedFunc(maps.Values(j.shapes), func(a, b *shape) int { return strings.Compare(a.key, b.key) })
+	found := make(map[string]*offer)
+	for _, name := range slices.Sorted(maps.Keys(j.pools)) {
+		p := j.pools[name]
+		for _, typ := range slices.Sorted(maps.Keys(p.options)) {
+			for i := range p.options[typ] {
+				o := p.offer(&p.options[typ][i], shapes)
+				for _, pod := range j.daemons {
+					if j.runsOn(pod, o.node) {
+						o.room.subtract(j.requests(pod))
+					}
+				}
+				key := []byte(o.name + amountsKey(o.room))
+				for _, s := range shapes {
+					if o.accepts[s] {
+						key = append(key, '+')
+					} else {
+						key = append(key, '-')
+					}
+				}
+				if found[string(key)] == nil || o.price < found[string(key)].price {
+					found[string(key)] = o
+				}
+			}
+		}
+	}
+	j.bought = slices.SortedFunc(maps.Values(found), func(a, b *offer) int {
+		return cmp.Or(strings.Compare(a.name, b.name), cmp.Compare(a.price, b.price))
+	})
+	return j.bought
+}
+
+// offer is an option as a node. Labels the option does not state could become anything, so that shapes that ask for them
+// are taken to be accepted.
+func (p *pool) offer(o *option, shapes []*shape) *offer {
+	out := &offer{name: o.it.Name, node: &corev1.Node{}, room: slices.Clone(o.room), price: o.offering.Price, accepts: make(map[*shape]bool, len(shapes))}
+	out.node.Labels, out.node.Spec.Taints = o.labels, p.object.Spec.Template.Spec.Taints
+	open := slices.ContainsFunc(p.object.Spec.Template.Spec.Requirements, func(e v1.NodeSelectorRequirementWithMinValues) bool { return !o.stated[e.Key] })
+	for _, s := range shapes {
+		_, repelled := s.untolerated(out.node)
+		out.accepts[s] = !repelled && (open || s.accepts(out.node) == "")
+	}
+	return out
+}
+
+// most is how many pods of the class alone one machine of the offer holds.
+func (c *class) most(o *offer) int64 {
+	if !o.accepts[c.shape] {
+		return 0
+	}
+	return c.fitting(o.room)
+}
+
+// fitting is how many pods of the class the room holds.
+func (c *class) fitting(room amounts) int64 {
+	n := int64(c.count)
+	if n == 0 {
+		n = math.MaxInt64
+	}
+	if c.single {
+		n = 1
+	}
+	for i, need := range c.need {
+		if need > 0 {
+			n = min(n, max(room[i], 0)/need)
+		}
+	}
+	return n
+}
+
+// hint gives each class the value of the certificate's class with equal requests. Where several have equal requests, the
+// classes whose pods are dearest alone get the highest values, as far as the counts go.
+func (j *Judge) hint(stated *scheduling.Certificate, classes []*class) []float64 {
+	byNeed := make(map[string][]scheduling.CertificateClass)
+	for _, c := range stated.Classes {
+		k := amountsKey(j.vector(c.Requests))
+		byNeed[k] = append(byNeed[k], c)
+	}
+	alike := make(map[string][]int)
+	for i, c := range classes {
+		k := amountsKey(c.need)
+		alike[k] = append(alike[k], i)
+	}
+	values := make([]float64, len(classes))
+	for k, indices := range alike {
+		hints := byNeed[k]
+		slices.SortFunc(hints, func(a, b scheduling.CertificateClass) int { return cmp.Compare(b.Value, a.Value) })
+		slices.SortStableFunc(indices, func(a, b int) int { return cmp.Compare(classes[b].alone, classes[a].alone) })
+		upTo, counted, at := 0, 0, 0
+		for _, i := range indices {
+			// The lowest value among the pods of the class, when both lists are laid side by side.
+			for upTo += classes[i].count; counted < upTo && at < len(hints); at++ {
+				counted += hints[at].Count
+			}
+			if at > 0 {
+				values[i] = hints[at-1].Value
+			}
+		}
+	}
+	return values
+}
+
+// prove lowers values until no machine on offer can hold pods worth more than it costs.
+func (j *Judge) prove(values []float64, classes []*class, multipliers map[string][]float64) {
+	none := make([]float64, len(j.resources))
+	for _, o := range j.offers() {
+		l := multipliers[o.name]
+		if l == nil {
+			l = none
+		}
+		p := pile{classes: classes, values: values, multipliers: slices.Clone(l), room: o.room, accepts: func(c *class) bool { return o.accepts[c.shape] }}
+		if base, excess := p.worth(); base+excess <= o.price {
+			continue
+		}
+		p.improve(o.price) // the multipliers are those of the type's cheapest offering: for another, others prove more
+		base, excess := p.worth()
+		if base > o.price { // then values no higher than need·λ are worth no more than the price
+			for r := range p.multipliers {
+				p.multipliers[r] *= o.price / base
+			}
+			base, excess = p.worth()
+		}
+		if base+excess > o.price {
+			p.lower(max(0, o.price-base) / excess)
+		}
+	}
+}
+
+// pile is what pods a machine could hold.
+type pile struct {
+	classes     []*class
+	values      []float64
+	multipliers []float64
+	room        amounts
+	accepts     func(*class) bool
+}
+
+// worth is no less than what the pods that fit are worth, whichever they are: any multipliers λ >= 0 prove that by
+// Σ room·λ, the base, and Σ fitting·max(0, value - need·λ), the excess.
+func (p *pile) worth() (base, excess float64) {
+	for r, l := range p.multipliers {
+		base += l * float64(max(p.room[r], 0))
+	}
+	for i, c := range p.classes {
+		if over := p.values[i] - p.paid(c); over > 0 && p.accepts(c) {
+			excess += float64(c.fitting(p.room)) * over
+		}
+	}
+	return base, excess
+}
+
+// paid is need·λ of a class.
+func (p *pile) paid(c *class) float64 {
+	sum := 0.0
+	for r, l := range p.multipliers {
+		sum += l * float64(c.need[r])
+	}
+	return sum
+}
+
+// improve looks for multipliers that prove less worth, in which worth is convex: along the ones it has, and along each
+// resource in turn.
+func (p *pile) improve(price float64) {
+	start := p.multipliers
+	if base, _ := p.worth(); base > 0 {
+		p.search(price/base, func(x float64) []float64 {
+			l := slices.Clone(start)
+			for r := range l {
+				l[r] *= x
+			}
+			return l
+		})
+	}
+	for range 3 {
+		for r := range p.multipliers {
+			if p.room[r] <= 0 {
+				continue
+			}
+			from := p.multipliers
+			p.search(price/float64(p.room[r]), func(x float64) []float64 {
+				l := slices.Clone(from)
+				l[r] = x
+				return l
+			})
+		}
+	}
+}
+
+// search takes the best of the multipliers that at makes of the numbers from 0 to high, if it is better than the present
+// ones.
+func (p *pile) search(high float64, at func(float64) []float64) {
+	value := func(l []float64) float64 {
+		q := *p
+		q.multipliers = l
+		base, excess := q.worth()
+		return base + excess
+	}
+	low := 0.0
+	for range 14 {
+		a, b := low+(high-low)/3, high-(high-low)/3
+		if value(at(a)) < value(at(b)) {
+			high = b
+		} else {
+			low = a
+		}
+	}
+	if l := at((low + high) / 2); value(l) < value(p.multipliers) {
+		p.multipliers = l
+	}
+}
+
+// lower leaves the classes that fit only a share of what they are worth beyond their need·λ.
+func (p *pile) lower(share float64) {
+	share *= 1 - 1e-12 // rounding must not tip the proof
+	for i, c := range p.classes {
+		paid := p.paid(c)
+		if over := p.values[i] - paid; over > 0 && p.accepts(c) && c.fitting(p.room) > 0 {
+			p.values[i] = paid + share*over
+		}
+	}
+}
+
+// absorbed is no less than the value of the pods that the machines there are can take.
+func (j *Judge) absorbed(classes []*class, values []float64, multipliers map[string][]float64) float64 {
+	// Any multipliers prove something; a sample of them keeps the work bounded.
+	names := slices.Sorted(maps.Keys(multipliers))
+	step := max(1, len(names)/16)
+	sum := 0.0
+	for i := range j.s.Nodes {
+		if j.s.Nodes[i].Leaving {
+			continue
+		}
+		m := j.standing(&j.s.Nodes[i])
+		accepted := make(map[*shape]bool)
+		accepts := func(c *class) bool {
+			ok, known := accepted[c.shape]
+			if !known {
+				ok = c.shape.accepts(m.node) == ""
+				accepted[c.shape] = ok
+			}
+			return ok
+		}
+		least := math.Inf(1)
+		for n := 0; n < len(names); n += step {
+			p := pile{classes: classes, values: values, multipliers: multipliers[names[n]], room: m.free, accepts: accepts}
+			base, excess := p.worth()
+			least = min(least, base+excess)
+		}
+		if !math.IsInf(least, 1) {
+			sum += least
+		}
+	}
+	return sum
+}

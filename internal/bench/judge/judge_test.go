@@ -1,0 +1,197 @@
+package judge_test
+
+import (
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/internal/bench/judge"
+	"github.com/drawknife/drawknife/internal/bench/scenario"
+	"github.com/drawknife/drawknife/scheduling"
+)
+
+// shop has two types in two zones and pods of each kind of rule.
+const shop = `
+instanceTypes:
+- name: small
+  capacity: {cpu: "4", memory: 16Gi, pods: "10"}
+  reserved: {cpu: "1"}
+  offerings:
+  - {zone: zone-a, capacityType: spot, price: 0.1}
+  - {zone: zone-a, capacityType: on-demand, price: 0.3}
+  - {zone: zone-b, capacityType: spot, price: 0.05, available: false}
+  - {zone: zone-b, capacityType: on-demand, price: 0.25}
+- name: large
+  capacity: {cpu: "16", memory: 64Gi, pods: "40"}
+  offerings:
+  - {zone: zone-a, capacityType: spot, price: 0.4}
+  - {zone: zone-b, capacityType: spot, price: 0.5}
+deployments:
+- {name: plain, count: 4, requests: {cpu: "1", memory: 1Gi}}
+- name: spread
+  count: 4
+  requests: {cpu: "1"}
+  topologySpreadConstraints: [{topologyKey: topology.kubernetes.io/zone, maxSkew: 1, whenUnsatisfiable: DoNotSchedule}]
+- name: apart
+  count: 2
+  requests: {cpu: "1"}
+  affinity: {podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: kubernetes.io/hostname}]}}
+- name: together
+  count: 2
+  requests: {cpu: "1"}
+  affinity: {podAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: topology.kubernetes.io/zone}]}}
+- {name: demanding, count: 1, requests: {cpu: "1"}, nodeSelector: {karpenter.sh/capacity-type: on-demand}}
+nodes:
+- {instanceType: small, zone: zone-a, capacityType: spot, count: 1, pods: {plain: 2}}
+`
+
+func read(t *testing.T, text string) *scheduling.Snapshot {
+	t.Helper()
+	s, err := scenario.FromText("test", text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.Snapshot
+}
+
+func in(key string, values ...string) v1.NodeSelectorRequirementWithMinValues {
+	return v1.NodeSelectorRequirementWithMinValues{Key: key, Operator: corev1.NodeSelectorOpIn, Values: values}
+}
+
+func zone(name string) v1.NodeSelectorRequirementWithMinValues {
+	return in(corev1.LabelTopologyZone, "zone-"+name)
+}
+
+func pods(deployment string, numbers ...int) []string {
+	var out []string
+	for _, n := range numbers {
+		out = append(out, "default/"+deployment+"-0000"+string(rune('0'+n)))
+	}
+	return out
+}
+
+func join(lists ...[]string) []string {
+	var out []string
+	for _, list := range lists {
+		out = append(out, list...)
+	}
+	return out
+}
+
+// sound is a plan for the shop that any cluster accepts.
+func sound() *judge.Plan {
+	return &judge.Plan{
+		NewNodes: []judge.NewNode{
+			{Pool: "default", Requirements: []v1.NodeSelectorRequirementWithMinValues{zone("a")}, InstanceTypes: []string{"small", "large"},
+				Pods: join(pods("spread", 0, 1), pods("apart", 0))},
+			{Pool: "default", Requirements: []v1.NodeSelectorRequirementWithMinValues{zone("b")}, InstanceTypes: []string{"large"},
+				Pods: join(pods("spread", 2, 3), pods("apart", 1), pods("together", 0, 1), pods("plain", 1, 2, 3))},
+			{Pool: "default", Requirements: []v1.NodeSelectorRequirementWithMinValues{in(v1.CapacityTypeLabelKey, "on-demand")},
+				InstanceTypes: []string{"large", "small"}, Pods: pods("demanding", 0)},
+		},
+		Existing: []judge.ExistingNode{{Name: "node-0-00000", Pods: pods("plain", 0)}},
+	}
+}
+
+// Machines cost what the cheapest available offering costs that the plan leaves open: small in zone-a as spot, large in
+// zone-b as spot, small in zone-b on demand.
+func TestPriceRule(t *testing.T) {
+	v := judge.New(read(t, shop)).Check(sound())
+	if v.Nodes != 3 || v.Unschedulable != 0 || v.Refusals != nil || v.HourlyCost != 0.1+0.5+0.25 {
+		t.Errorf("%+v", v)
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		change func(*scheduling.Snapshot, *judge.Plan)
+		want   string
+	}{
+		{"no room", func(_ *scheduling.Snapshot, p *judge.Plan) {
+			p.NewNodes[0].Pods = append(p.NewNodes[0].Pods, pods("plain", 1)...)
+			p.NewNodes[1].Pods = p.NewNodes[1].Pods[:5]
+			p.Unschedulable = []judge.Unschedulable{{Pod: pods("plain", 2)[0]}, {Pod: pods("plain", 3)[0]}}
+		}, "no room: cpu"},
+		{"no room beside pods that run", func(_ *scheduling.Snapshot, p *judge.Plan) {
+			p.Existing[0].Pods = pods("plain", 0, 1)
+			p.NewNodes[1].Pods = p.NewNodes[1].Pods[:5]
+			p.Unschedulable = []judge.Unschedulable{{Pod: pods("plain", 2)[0]}, {Pod: pods("plain", 3)[0]}}
+		}, "no room: cpu"},
+		{"node selector", func(_ *scheduling.Snapshot, p *judge.Plan) { p.NewNodes[2].Requirements[0] = zone("a") }, "node selector"},
+		{"taint", func(s *scheduling.Snapshot, _ *judge.Plan) {
+			s.NodePools[0].Object.Spec.Template.Spec.Taints = []corev1.Taint{{Key: "k", Effect: corev1.TaintEffectNoSchedule}}
+		}, "does not tolerate k:NoSchedule"},
+		{"spread", func(_ *scheduling.Snapshot, p *judge.Plan) { p.NewNodes[0].Requirements[0] = zone("b") }, "spread over"},
+		{"hostname anti-affinity", func(_ *scheduling.Snapshot, p *judge.Plan) {
+			p.NewNodes[1].Pods = append(p.NewNodes[1].Pods, pods("apart", 0)...)
+			p.NewNodes[0].Pods = p.NewNodes[0].Pods[:2]
+		}, "anti-affinity"},
+		{"affinity", func(_ *scheduling.Snapshot, p *judge.Plan) {
+			p.NewNodes[0].Pods = join(pods("spread", 0, 1), pods("together", 0))
+			p.NewNodes[1].Pods = join(pods("spread", 2, 3), pods("apart", 1), pods("together", 1), pods("plain", 1, 2, 3))
+			p.Unschedulable = []judge.Unschedulable{{Pod: pods("apart", 0)[0]}}
+		}, "affinity: no pod to be near to"},
+		{"forgotten", func(_ *scheduling.Snapshot, p *judge.Plan) { p.Existing = nil }, "plain-00000 is forgotten"},
+		{"twice", func(_ *scheduling.Snapshot, p *judge.Plan) {
+			p.NewNodes[1].Pods = append(p.NewNodes[1].Pods, pods("plain", 0)...)
+		}, "planned 2 times"},
+		{"placed and left out", func(_ *scheduling.Snapshot, p *judge.Plan) {
+			p.Unschedulable = []judge.Unschedulable{{Pod: pods("plain", 0)[0]}}
+		}, "planned 2 times"},
+		{"a stranger", func(_ *scheduling.Snapshot, p *judge.Plan) {
+			p.Existing[0].Pods = append(p.Existing[0].Pods, "default/stranger")
+		}, "does not wait"},
+		{"no such pool", func(_ *scheduling.Snapshot, p *judge.Plan) { p.NewNodes[0].Pool = "x" }, "which the workload lacks"},
+		{"nothing to buy", func(_ *scheduling.Snapshot, p *judge.Plan) {
+			p.NewNodes[1].Requirements = append(p.NewNodes[1].Requirements, in(v1.CapacityTypeLabelKey, "on-demand"))
+		}, "no available offering"},
+		{"no such machine", func(_ *scheduling.Snapshot, p *judge.Plan) { p.Existing[0].Name = "x" }, "machine x is not there"},
+		{"a machine that leaves", func(s *scheduling.Snapshot, _ *judge.Plan) { s.Nodes[0].Leaving = true }, "is not there, or leaving"},
+		{"an empty machine", func(_ *scheduling.Snapshot, p *judge.Plan) {
+			p.NewNodes = append(p.NewNodes, judge.NewNode{Pool: "default", InstanceTypes: []string{"small"}})
+		}, "launched for no pod"},
+		{"limits", func(s *scheduling.Snapshot, _ *judge.Plan) {
+			s.NodePools[0].Object.Spec.Limits = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("27")}
+		}, "over its limit of 27 cpu"},
+		{"host port", func(s *scheduling.Snapshot, _ *judge.Plan) {
+			for _, pod := range s.Pods {
+				if pod.Labels["app"] == "together" {
+					pod.Spec.Containers[0].Ports = []corev1.ContainerPort{{ContainerPort: 80, HostPort: 80}}
+				}
+			}
+		}, "a host port is taken"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s, p := read(t, shop), sound()
+			c.change(s, p)
+			got := judge.New(s).Check(p).Refusals
+			if !strings.Contains(strings.Join(got, "\n"), c.want) {
+				t.Errorf("refusals are %q, want one with %q", got, c.want)
+			}
+		})
+	}
+}
+
+// Limits that are met exactly are kept: 4 + 16 + 4 CPUs to launch beside 4 that are there.
+func TestLimitsThatAreMet(t *testing.T) {
+	s := read(t, shop)
+	s.NodePools[0].Object.Spec.Limits = corev1.ResourceList{
+		corev1.ResourceCPU: resource.MustParse("28"), corev1.ResourceMemory: resource.MustParse("112Gi"), v1.ResourceNodes: resource.MustParse("4"),
+	}
+	if got := judge.New(s).Check(sound()).Refusals; got != nil {
+		t.Error(got)
+	}
+}
+
+// Pods are bound in whatever order works: here each zone takes one more than the other before the next.
+func TestOrderIsFound(t *testing.T) {
+	p := sound()
+	p.Order = join(pods("spread", 0, 1, 2, 3), pods("together", 0, 1), pods("apart", 0, 1))
+	if got := judge.New(read(t, shop)).Check(p).Refusals; got != nil {
+		t.Error(got)
+	}
+}

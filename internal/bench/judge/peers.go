@@ -1,0 +1,345 @@
+package judge
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+)
+
+// peers counts pods for the rules that depend on other pods.
+type peers struct {
+	j        *Judge
+	machines []*machine
+	index    map[*machine]int
+	kinds    map[string]*kind
+	groups   map[string]*group
+	all      []*group
+}
+
+// kind is what peers see of a pod: pods with equal namespace, labels and rules are of one kind.
+type kind struct {
+	namespace string
+	labels    labels.Set
+	spreads   []rule
+	together  []rule
+	apart     []rule
+	// matching are the groups whose selectors match the pod; filled for all groups known so far.
+	matching []*group
+	known    int
+}
+
+// asks reports whether the pod has rules of its own.
+func (k *kind) asks() bool { return len(k.spreads)+len(k.together)+len(k.apart) > 0 }
+
+// minds reports whether one of its rules is by that key.
+func (k *kind) minds(key string) bool {
+	for _, rules := range [][]rule{k.spreads, k.together, k.apart} {
+		if slices.ContainsFunc(rules, func(r rule) bool { return r.group.key == key }) {
+			return true
+		}
+	}
+	return false
+}
+
+// rule is one of a pod's rules: the group it counts, and whether the pod is one of it.
+type rule struct {
+	group      *group
+	self       bool
+	maxSkew    int
+	minDomains int
+}
+
+// group counts the pods that a selector matches, by domain of a topology key.
+type group struct {
+	key        string
+	namespaces func(string) bool
+	selectors  []labels.Selector // all must match
+	// eligible machines, whose domains a spread reckons with; nil: all.
+	eligible []bool
+	domains  map[string]int
+	total    int
+	// least is the smallest count over the domains of eligible machines, atLeast how many have it.
+	least, atLeast int
+	// owners are pods that keep away from the group, by domain.
+	owners map[string]int
+}
+
+func newPeers(j *Judge, machines []*machine) *peers {
+	p := &peers{j: j, machines: machines, index: make(map[*machine]int, len(machines)), kinds: make(map[string]*kind), groups: make(map[string]*group)}
+	for i, m := range machines {
+		p.index[m] = i
+	}
+	return p
+}
+
+// kindOf finds or makes the kind of a pod. All pods that have rules must have been seen before pods are placed, or
+// earlier pods would be missing in their groups: place looks again at groups that are new.
+func (p *peers) kindOf(pod *corev1.Pod) *kind {
+	rules := struct {
+		Namespace string
+		Labels    map[string]string
+		Spreads   []corev1.TopologySpreadConstraint
+		Together  *corev1.PodAffinity
+		Apart     *corev1.PodAntiAffinity
+		Shape     string
+	}{Namespace: pod.Namespace, Labels: pod.Labels, Spreads: pod.Spec.TopologySpreadConstraints}
+	if a := pod.Spec.Affinity; a != nil {
+		rules.Together, rules.Apart = a.PodAffinity, a.PodAntiAffinity
+	}
+	if len(rules.Spreads) > 0 {
+		rules.Shape = p.j.shapeOf(pod).key
+	}
+	text, err := json.Marshal(rules)
+	if err != nil { // plain data can always be written
+		text = []byte(pod.Namespace + "/" + pod.Name)
+	}
+	k := p.kinds[string(text)]
+	if k == nil {
+		k = p.newKind(pod)
+		p.kinds[string(text)] = k
+	}
+	return k
+}
+
+func (p *peers) newKind(pod *corev1.Pod) *kind {
+	k := &kind{namespace: pod.Namespace, labels: pod.Labels}
+	hard := slices.DeleteFunc(slices.Clone(pod.Spec.TopologySpreadConstraints), func(c corev1.TopologySpreadConstraint) bool {
+		return c.WhenUnsatisfiable != corev1.DoNotSchedule
+	})
+	for i := range hard {
+		k.spreads = append(k.spreads, p.spread(pod, hard, &hard[i]))
+	}
+	if a := pod.Spec.Affinity; a != nil && a.PodAffinity != nil {
+		terms := a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution
+		for i := range terms {
+			k.together = append(k.together, p.affinity(pod, terms, &terms[i]))
+		}
+	}
+	if a := pod.Spec.Affinity; a != nil && a.PodAntiAffinity != nil {
+		terms := a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution
+		for i := range terms {
+			k.apart = append(k.apart, p.affinity(pod, terms[i:i+1], &terms[i]))
+		}
+	}
+	return k
+}
+
+// spread is the group of a spread constraint: its domains are those of the machines that the pod's node selector and
+// affinity match and that have the keys of all its constraints.
+func (p *peers) spread(pod *corev1.Pod, all []corev1.TopologySpreadConstraint, c *corev1.TopologySpreadConstraint) rule {
+	selector := withLabels(c.LabelSelector, pod, c.MatchLabelKeys, nil)
+	shape := p.j.shapeOf(pod)
+	honorAffinity := c.NodeAffinityPolicy == nil || *c.NodeAffinityPolicy == corev1.NodeInclusionPolicyHonor
+	honorTaints := c.NodeTaintsPolicy != nil && *c.NodeTaintsPolicy == corev1.NodeInclusionPolicyHonor
+	id := []string{"spread", pod.Namespace, selector.String(), c.TopologyKey}
+	for i := range all {
+		id = append(id, all[i].TopologyKey)
+	}
+	if honorAffinity {
+		id = append(id, "affinity", shape.key)
+	}
+	if honorTaints {
+		id = append(id, "taints", shape.key)
+	}
+	namespace := pod.Namespace
+	g := p.group(id, c.TopologyKey, func(ns string) bool { return ns == namespace }, []labels.Selector{selector})
+	if g.eligible == nil {
+		g.eligible = make([]bool, len(p.machines))
+		for i, m := range p.machines {
+			g.eligible[i] = !slices.ContainsFunc(all, func(c corev1.TopologySpreadConstraint) bool { return m.node.Labels[c.TopologyKey] == "" })
+			if honorAffinity {
+				match, err := shape.affinity.Match(m.node)
+				g.eligible[i] = g.eligible[i] && err == nil && match
+			}
+			if honorTaints {
+				_, repelled := shape.untolerated(m.node)
+				g.eligible[i] = g.eligible[i] && !repelled
+			}
+			if g.eligible[i] {
+				g.domains[m.node.Labels[g.key]] += 0
+			}
+		}
+		g.recount()
+	}
+	r := rule{group: g, self: selector.Matches(labels.Set(pod.Labels)), maxSkew: int(c.MaxSkew)}
+	if c.MinDomains != nil {
+		r.minDomains = int(*c.MinDomains)
+	}
+	return r
+}
+
+// affinity is the group of a term. Pods count if all the terms given match them.
+func (p *peers) affinity(pod *corev1.Pod, terms []corev1.PodAffinityTerm, t *corev1.PodAffinityTerm) rule {
+	id := []string{"affinity", t.TopologyKey}
+	var selectors []labels.Selector
+	var within []func(string) bool
+	for i := range terms {
+		s := withLabels(terms[i].LabelSelector, pod, terms[i].MatchLabelKeys, terms[i].MismatchLabelKeys)
+		names, matches := p.namespaces(pod, &terms[i])
+		selectors, within = append(selectors, s), append(within, matches)
+		id = append(id, names, s.String())
+	}
+	inAll := func(ns string) bool {
+		return !slices.ContainsFunc(within, func(matches func(string) bool) bool { return !matches(ns) })
+	}
+	g := p.group(id, t.TopologyKey, inAll, selectors)
+	self := inAll(pod.Namespace)
+	for _, s := range selectors {
+		self = self && s.Matches(labels.Set(pod.Labels))
+	}
+	return rule{group: g, self: self}
+}
+
+// namespaces are those a term looks at, as text and as a question.
+func (p *peers) namespaces(pod *corev1.Pod, t *corev1.PodAffinityTerm) (string, func(string) bool) {
+	names := slices.Clone(t.Namespaces)
+	if len(names) == 0 && t.NamespaceSelector == nil {
+		names = []string{pod.Namespace}
+	}
+	text := strings.Join(slices.Sorted(slices.Values(names)), ",")
+	if t.NamespaceSelector == nil {
+		return text, func(ns string) bool { return slices.Contains(names, ns) }
+	}
+	selector, err := metav1.LabelSelectorAsSelector(t.NamespaceSelector)
+	if err != nil {
+		selector = labels.Nothing()
+	}
+	for _, ns := range p.j.s.Namespaces {
+		if selector.Matches(labels.Set(ns.Labels)) {
+			names = append(names, ns.Name)
+		}
+	}
+	everywhere := selector.Empty() // also namespaces the workload does not list
+	return text + ";" + selector.String(), func(ns string) bool { return everywhere || slices.Contains(names, ns) }
+}
+
+// withLabels is a selector with what the pod's own labels add to it.
+func withLabels(s *metav1.LabelSelector, pod *corev1.Pod, match, mismatch []string) labels.Selector {
+	if s == nil {
+		return labels.Nothing()
+	}
+	s = s.DeepCopy()
+	for _, key := range match {
+		if value, present := pod.Labels[key]; present {
+			s.MatchExpressions = append(s.MatchExpressions, metav1.LabelSelectorRequirement{Key: key, Operator: metav1.LabelSelectorOpIn, Values: []string{value}})
+		}
+	}
+	for _, key := range mismatch {
+		if value, present := pod.Labels[key]; present {
+			s.MatchExpressions = append(s.MatchExpressions, metav1.LabelSelectorRequirement{Key: key, Operator: metav1.LabelSelectorOpNotIn, Values: []string{value}})
+		}
+	}
+	selector, err := metav1.LabelSelectorAsSelector(s)
+	if err != nil {
+		return labels.Nothing()
+	}
+	return selector
+}
+
+func (p *peers) group(id []string, key string, namespaces func(string) bool, selectors []labels.Selector) *group {
+	text := strings.Join(id, "\x00")
+	g := p.groups[text]
+	if g == nil {
+		g = &group{key: key, namespaces: namespaces, selectors: selectors, domains: make(map[string]int), owners: make(map[string]int)}
+		p.groups[text] = g
+		p.all = append(p.all, g)
+	}
+	return g
+}
+
+// matches are the groups that count a kind.
+func (p *peers) matches(k *kind) []*group {
+	for ; k.known < len(p.all); k.known++ {
+		g := p.all[k.known]
+		if g.namespaces(k.namespace) && !slices.ContainsFunc(g.selectors, func(s labels.Selector) bool { return !s.Matches(k.labels) }) {
+			k.matching = append(k.matching, g)
+		}
+	}
+	return k.matching
+}
+
+// refuses says which rule keeps a pod of the kind from the machine; "" if none does.
+func (p *peers) refuses(k *kind, m *machine) string {
+	for _, r := range k.spreads {
+		domain, present := m.node.Labels[r.group.key]
+		if !present {
+			return "spread: the machine has no " + r.group.key
+		}
+		count, least := r.group.domains[domain], r.group.least
+		if len(r.group.domains) < r.minDomains {
+			least = 0
+		}
+		if r.self {
+			count++
+		}
+		if count-least > r.maxSkew {
+			return "spread over " + r.group.key + " is too uneven"
+		}
+	}
+	first := true // no pod to be near to, and the pod itself is one of those it wants to be near
+	met := true
+	for _, r := range k.together {
+		domain, present := m.node.Labels[r.group.key]
+		if !present {
+			return "affinity: the machine has no " + r.group.key
+		}
+		met = met && r.group.domains[domain] > 0
+		first = first && r.self && r.group.total == 0
+	}
+	if !met && !first {
+		return "affinity: no pod to be near to"
+	}
+	for _, r := range k.apart {
+		if domain, present := m.node.Labels[r.group.key]; present && r.group.domains[domain] > 0 {
+			return "anti-affinity: a pod to be away from is in the same " + r.group.key
+		}
+	}
+	for _, g := range p.matches(k) {
+		if domain, present := m.node.Labels[g.key]; present && g.owners[domain] > 0 {
+			return "anti-affinity of a pod in the same " + g.key
+		}
+	}
+	return ""
+}
+
+// place counts a pod of the kind on the machine.
+func (p *peers) place(k *kind, m *machine) {
+	for _, g := range p.matches(k) {
+		domain, present := m.node.Labels[g.key]
+		if !present || g.eligible != nil && !g.eligible[p.index[m]] {
+			continue
+		}
+		g.total++
+		g.domains[domain]++
+		if g.eligible == nil || g.domains[domain]-1 != g.least {
+			continue
+		}
+		if g.atLeast--; g.atLeast == 0 {
+			g.recount()
+		}
+	}
+	for _, r := range k.apart {
+		if domain, present := m.node.Labels[r.group.key]; present {
+			r.group.owners[domain]++
+		}
+	}
+}
+
+// recount finds the smallest count anew.
+func (g *group) recount() {
+	g.least, g.atLeast = 0, 0
+	if len(g.domains) == 0 {
+		return
+	}
+	g.least = slices.Min(slices.Collect(maps.Values(g.domains)))
+	for _, count := range g.domains {
+		if count == g.least {
+			g.atLeast++
+		}
+	}
+}

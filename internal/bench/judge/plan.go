@@ -1,0 +1,46 @@
+package judge
+
+import (
+	v1 "github.com/drawknife/drawknife/api/v1"
+)
+
+// Plan is what either planner decided, in words that need none of its types. Pods are "namespace/name".
+type Plan struct {
+	NewNodes      []NewNode       `json:"newNodes"`
+	Existing      []ExistingNode  `json:"existing"`
+	Unschedulable []Unschedulable `json:"unschedulable"`
+	// Order lists the placed pods in an order in which they can be bound, where the planner knows one.
+	Order []string `json:"order,omitempty"`
+}
+
+// NewNode is a machine to launch: any of the instance types, in any offering the requirements allow.
+type NewNode struct {
+	Pool          string                                    `json:"pool"`
+	Requirements  []v1.NodeSelectorRequirementWithMinValues `json:"requirements"`
+	InstanceTypes []string                                  `json:"instanceTypes"`
+	Pods          []string                                  `json:"pods"`
+}
+
+// ExistingNode is a machine of the workload that receives pods.
+type ExistingNode struct {
+	Name string   `json:"name"`
+	Pods []string `json:"pods"`
+}
+
+// Unschedulable is a pod without a place.
+type Unschedulable struct {
+	Pod    string `json:"pod"`
+	Reason string `json:"reason"`
+}
+
+// Verdict is what a plan comes to.
+type Verdict struct {
+	// Nodes is the number of machines to launch.
+	Nodes int
+	// Unschedulable is the number of pods the plan leaves out.
+	Unschedulable int
+	// HourlyCost is the sum of the prices of the final machines, USD per hour.
+	HourlyCost float64
+	// Refusals are the placements a cluster would refuse, and whatever else is wrong with the plan; nil for a sound one.
+	Refusals []string
+}

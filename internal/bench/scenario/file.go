@@ -1,0 +1,417 @@
+package scenario
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/drawknife/drawknife/api/requirements"
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/aws/instancetype"
+	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/internal/workload"
+	"github.com/drawknife/drawknife/scheduling"
+)
+
+// File is a scenario as a user writes it; the package comment shows one.
+type File struct {
+	Name          string         `json:"name,omitempty"`
+	Catalog       string         `json:"catalog,omitempty"`
+	InstanceTypes []InstanceType `json:"instanceTypes,omitempty"`
+	NodePools     []*v1.NodePool `json:"nodePools,omitempty"`
+	Deployments   []Deployment   `json:"deployments"`
+	Nodes         []Nodes        `json:"nodes,omitempty"`
+}
+
+// InstanceType is a kind of machine.
+type InstanceType struct {
+	Name      string              `json:"name"`
+	Capacity  corev1.ResourceList `json:"capacity"`
+	Reserved  corev1.ResourceList `json:"reserved,omitempty"`
+	Labels    map[string]string   `json:"labels,omitempty"`
+	Offerings []Offering          `json:"offerings"`
+}
+
+// Offering is a way to buy it.
+type Offering struct {
+	Zone         string `json:"zone"`
+	CapacityType string `json:"capacityType"`
+	// Price in USD per hour.
+	Price float64 `json:"price"`
+	// Available is true if left out.
+	Available *bool `json:"available,omitempty"`
+}
+
+// Deployment is a number of pods that are alike.
+type Deployment struct {
+	Name      string              `json:"name"`
+	Namespace string              `json:"namespace,omitempty"`
+	Count     int                 `json:"count"`
+	Requests  corev1.ResourceList `json:"requests"`
+	Labels    map[string]string   `json:"labels,omitempty"`
+
+	NodeSelector              map[string]string                 `json:"nodeSelector,omitempty"`
+	Affinity                  *corev1.Affinity                  `json:"affinity,omitempty"`
+	Tolerations               []corev1.Toleration               `json:"tolerations,omitempty"`
+	TopologySpreadConstraints []corev1.TopologySpreadConstraint `json:"topologySpreadConstraints,omitempty"`
+}
+
+// Nodes are machines there are, all alike.
+type Nodes struct {
+	InstanceType string `json:"instanceType"`
+	Zone         string `json:"zone"`
+	CapacityType string `json:"capacityType"`
+	Count        int    `json:"count"`
+	// Pods are how many of each deployment run on each of the machines, beside those that wait.
+	Pods map[string]int `json:"pods,omitempty"`
+}
+
+// maxFileBytes bounds a scenario file.
+const maxFileBytes = 16 << 20
+
+// Read makes the scenario of a file. pods > 0 scales the deployments so that so many pods wait in all.
+func Read(name string, pods int) (*Scenario, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close() // nothing was written, so closing can't lose anything
+	data, err := io.ReadAll(io.LimitReader(file, maxFileBytes+1))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	if len(data) > maxFileBytes {
+		return nil, fmt.Errorf("%s: it is larger than 16 MiB", name)
+	}
+	s, err := read(base(name), data, pods, filepath.Dir(name))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return s, nil
+}
+
+// FromText makes a scenario of the text of a file; catalogues it names are looked for in the working directory.
+func FromText(name, text string) (*Scenario, error) { return read(name, []byte(text), 0, ".") }
+
+func read(name string, data []byte, pods int, folder string) (*Scenario, error) {
+	f, err := Parse(data)
+	if err != nil {
+		return nil, err
+	}
+	if f.Name == "" {
+		f.Name = name
+	}
+	if err := f.scale(pods); err != nil {
+		return nil, err
+	}
+	s, err := f.snapshot(folder)
+	if err != nil {
+		return nil, err
+	}
+	return &Scenario{f.Name, "scenario file", 0, s}, nil
+}
+
+// Parse reads a scenario file and checks it. All that is wrong is reported, with the path of the field.
+func Parse(data []byte) (*File, error) {
+	var f File
+	if err := yaml.UnmarshalStrict(data, &f); err != nil {
+		return nil, err
+	}
+	return &f, f.check()
+}
+
+func (f *File) check() error {
+	var wrong []error
+	fault := func(path, format string, args ...any) {
+		wrong = append(wrong, fmt.Errorf("%s: %s", path, fmt.Sprintf(format, args...)))
+	}
+	if f.Catalog != "" && len(f.InstanceTypes) > 0 {
+		fault("catalog", "give either a catalogue or instanceTypes")
+	}
+	if len(f.Deployments) == 0 {
+		fault("deployments", "there must be at least one")
+	}
+	total := 0
+	names := make(map[string]bool)
+	for i, d := range f.Deployments {
+		path := fmt.Sprintf("deployments[%d]", i)
+		if d.Name == "" || names[d.Name] {
+			fault(path+".name", "%q is empty or used twice", d.Name)
+		}
+		names[d.Name] = true
+		if d.Count < 0 || d.Count > maxPods {
+			fault(path+".count", "%d is not between 0 and %d", d.Count, maxPods)
+		}
+		total += d.Count
+		for resource, q := range d.Requests {
+			if q.Sign() < 0 {
+				fault(path+".requests", "%s is negative", resource)
+			}
+		}
+	}
+	for i, n := range f.Nodes {
+		path := fmt.Sprintf("nodes[%d]", i)
+		if n.Count < 0 || n.Count > maxPods {
+			fault(path+".count", "%d is not between 0 and %d", n.Count, maxPods)
+		}
+		for _, d := range slices.Sorted(maps.Keys(n.Pods)) {
+			if !names[d] {
+				fault(path+".pods", "there is no deployment %q", d)
+			}
+			if n.Pods[d] < 0 || n.Pods[d] > 10_000 {
+				fault(path+".pods", "%d pods of %s are not between 0 and 10000", n.Pods[d], d)
+				continue
+			}
+			total += max(n.Count, 0) * n.Pods[d]
+		}
+	}
+	if total > maxPods {
+		fault("deployments", "%d pods are more than %d", total, maxPods)
+	}
+	types := make(map[string]bool)
+	for i, t := range f.InstanceTypes {
+		path := fmt.Sprintf("instanceTypes[%d]", i)
+		if t.Name == "" || types[t.Name] {
+			fault(path+".name", "%q is empty or used twice", t.Name)
+		}
+		types[t.Name] = true
+		for _, resource := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourcePods} {
+			if q := t.Capacity[resource]; q.Sign() <= 0 {
+				fault(path+".capacity", "%s must be more than nothing", resource)
+			}
+		}
+		for k, o := range t.Offerings {
+			if o.Zone == "" || o.CapacityType == "" || !(o.Price > 0) {
+				fault(fmt.Sprintf("%s.offerings[%d]", path, k), "needs a zone, a capacityType and a price above 0")
+			}
+		}
+	}
+	for i, p := range f.NodePools {
+		if p == nil || p.Name == "" {
+			fault(fmt.Sprintf("nodePools[%d].metadata.name", i), "is empty")
+		}
+	}
+	return errors.Join(wrong...)
+}
+
+// scale makes the deployments' counts add up to the number of pods, each in proportion.
+func (f *File) scale(pods int) error {
+	if pods < 0 || pods > maxPods {
+		return fmt.Errorf("%d pods: give 1 to %d", pods, maxPods)
+	}
+	total := 0
+	for _, d := range f.Deployments {
+		total += d.Count
+	}
+	if pods == 0 || total == 0 {
+		return nil
+	}
+	// Rounding the running sums spreads what is left over evenly and ends at the number asked for.
+	before, sum := 0, 0
+	for i := range f.Deployments {
+		sum += f.Deployments[i].Count
+		upTo := sum * pods / total
+		f.Deployments[i].Count = upTo - before
+		before = upTo
+	}
+	return nil
+}
+
+func (f *File) snapshot(folder string) (*scheduling.Snapshot, error) {
+	s := &scheduling.Snapshot{Time: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), Vocabulary: requirements.CoreVocabulary()}
+	if err := f.addPools(s, folder); err != nil {
+		return nil, err
+	}
+	byName := make(map[string]*Deployment, len(f.Deployments))
+	for i := range f.Deployments {
+		d := &f.Deployments[i]
+		byName[d.Name] = d
+		for n := range d.Count {
+			s.Pods = append(s.Pods, d.pod(fmt.Sprintf("%s-%05d", d.Name, n)))
+		}
+	}
+	types := make(map[string]*cloudprovider.InstanceType)
+	for _, list := range s.Catalogs {
+		for _, t := range list {
+			types[t.Name] = t
+		}
+	}
+	for i, n := range f.Nodes {
+		t := types[n.InstanceType]
+		if t == nil {
+			return nil, fmt.Errorf("nodes[%d].instanceType: the catalogue has no %q", i, n.InstanceType)
+		}
+		for k := range n.Count {
+			s.Nodes = append(s.Nodes, n.node(fmt.Sprintf("node-%d-%05d", i, k), t, s.NodePools[0].Object.Name, byName))
+		}
+	}
+	return s, nil
+}
+
+func (f *File) addPools(s *scheduling.Snapshot, folder string) error {
+	for _, p := range f.NodePools {
+		if p.Spec.Template.Spec.NodeClassRef.Kind == "" {
+			p.Spec.Template.Spec.NodeClassRef = anyMachine().Object.Spec.Template.Spec.NodeClassRef
+		}
+		s.NodePools = append(s.NodePools, scheduling.NodePool{Key: v1.NewPoolKey(p.Name), Object: p})
+	}
+	if len(s.NodePools) == 0 {
+		s.NodePools = []scheduling.NodePool{anyMachine()}
+		if len(f.InstanceTypes) > 0 {
+			s.NodePools[0].Object.Spec.Template.Spec.Requirements = []v1.NodeSelectorRequirementWithMinValues{}
+		}
+	}
+	switch {
+	case len(f.InstanceTypes) > 0:
+		use(s, instanceTypes(f.InstanceTypes))
+		return nil
+	case f.Catalog == "" || f.Catalog == "ec2-like":
+		use(s, workload.InstanceTypes(workload.Catalog()))
+		return nil
+	}
+	name := ""
+	if f.Catalog != "ec2" {
+		name = f.Catalog
+		if !filepath.IsAbs(name) {
+			name = filepath.Join(folder, name)
+		}
+	}
+	facts, err := readCatalog(name)
+	if err != nil {
+		return err
+	}
+	s.Vocabulary = instancetype.Vocabulary()
+	return addTypes(s, facts, nil)
+}
+
+// use gives all pools the same types.
+func use(s *scheduling.Snapshot, types []*cloudprovider.InstanceType) {
+	const name = "types"
+	s.Catalogs = map[string][]*cloudprovider.InstanceType{name: types}
+	for i := range s.NodePools {
+		s.NodePools[i].Catalog = name
+	}
+}
+
+func instanceTypes(stated []InstanceType) []*cloudprovider.InstanceType {
+	var types []*cloudprovider.InstanceType
+	for _, t := range stated {
+		labels := map[string]string{corev1.LabelArchStable: "amd64", corev1.LabelOSStable: "linux"}
+		maps.Copy(labels, t.Labels)
+		labels[corev1.LabelInstanceTypeStable] = t.Name
+		it := &cloudprovider.InstanceType{
+			Name: t.Name, Requirements: labelSet(labels), Capacity: t.Capacity, Overhead: cloudprovider.Overhead{KubeReserved: t.Reserved},
+		}
+		for _, o := range t.Offerings {
+			it.Offerings = append(it.Offerings, cloudprovider.Offering{
+				Requirements: labelSet(map[string]string{corev1.LabelTopologyZone: o.Zone, v1.CapacityTypeLabelKey: o.CapacityType}),
+				Price:        o.Price, Available: o.Available == nil || *o.Available,
+			})
+		}
+		types = append(types, it)
+	}
+	return types
+}
+
+func labelSet(labels map[string]string) requirements.Set {
+	var all []requirements.Requirement
+	for _, key := range slices.Sorted(maps.Keys(labels)) {
+		all = append(all, requirements.In(key, labels[key]))
+	}
+	return requirements.NewSet(all...)
+}
+
+// pod is one of the deployment's.
+func (d *Deployment) pod(name string) *corev1.Pod {
+	pod := &corev1.Pod{}
+	pod.Namespace, pod.Name, pod.Labels = d.Namespace, name, maps.Clone(d.Labels)
+	if pod.Namespace == "" {
+		pod.Namespace = "default"
+	}
+	if pod.Labels == nil {
+		pod.Labels = make(map[string]string)
+	}
+	pod.Labels["app"] = d.Name
+	pod.Spec = corev1.PodSpec{
+		Containers:   []corev1.Container{{Name: "main", Resources: corev1.ResourceRequirements{Requests: d.Requests}}},
+		NodeSelector: d.NodeSelector, Affinity: d.Affinity.DeepCopy(), Tolerations: d.Tolerations,
+		TopologySpreadConstraints: slices.Clone(d.TopologySpreadConstraints),
+	}
+	own := &metav1.LabelSelector{MatchLabels: map[string]string{"app": d.Name}}
+	for i := range pod.Spec.TopologySpreadConstraints {
+		if c := &pod.Spec.TopologySpreadConstraints[i]; c.LabelSelector == nil {
+			c.LabelSelector = own
+		}
+	}
+	for _, t := range podTerms(pod.Spec.Affinity) {
+		if t.LabelSelector == nil {
+			t.LabelSelector = own
+		}
+	}
+	return pod
+}
+
+// podTerms are all terms about other pods.
+func podTerms(a *corev1.Affinity) []*corev1.PodAffinityTerm {
+	var terms []*corev1.PodAffinityTerm
+	add := func(required []corev1.PodAffinityTerm, preferred []corev1.WeightedPodAffinityTerm) {
+		for i := range required {
+			terms = append(terms, &required[i])
+		}
+		for i := range preferred {
+			terms = append(terms, &preferred[i].PodAffinityTerm)
+		}
+	}
+	if a != nil && a.PodAffinity != nil {
+		add(a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution, a.PodAffinity.PreferredDuringSchedulingIgnoredDuringExecution)
+	}
+	if a != nil && a.PodAntiAffinity != nil {
+		add(a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution, a.PodAntiAffinity.PreferredDuringSchedulingIgnoredDuringExecution)
+	}
+	return terms
+}
+
+// node is a machine there is, with its pods.
+func (n *Nodes) node(name string, t *cloudprovider.InstanceType, pool string, deployments map[string]*Deployment) scheduling.Node {
+	object := &corev1.Node{}
+	object.Name = name
+	object.Labels = map[string]string{
+		corev1.LabelHostname: name, v1.NodePoolLabelKey: pool,
+		v1.NodeRegisteredLabelKey: "true", v1.NodeInitializedLabelKey: "true",
+	}
+	for _, e := range t.Requirements.NodeSelectorRequirements() {
+		if e.Operator == corev1.NodeSelectorOpIn && len(e.Values) == 1 {
+			object.Labels[e.Key] = e.Values[0]
+		}
+	}
+	object.Labels[corev1.LabelTopologyZone], object.Labels[v1.CapacityTypeLabelKey] = n.Zone, n.CapacityType
+	object.Spec.ProviderID = "scenario://" + name
+	object.Status.Capacity = t.Capacity
+	object.Status.Allocatable = maps.Clone(t.Capacity)
+	for _, kept := range []corev1.ResourceList{t.Overhead.KubeReserved, t.Overhead.SystemReserved, t.Overhead.EvictionThreshold} {
+		for resource, q := range kept {
+			left := object.Status.Allocatable[resource]
+			left.Sub(q)
+			object.Status.Allocatable[resource] = left
+		}
+	}
+	out := scheduling.Node{Name: name, Pool: v1.NewPoolKey(pool), Object: object}
+	for _, d := range slices.Sorted(maps.Keys(n.Pods)) {
+		for i := range n.Pods[d] {
+			pod := deployments[d].pod(fmt.Sprintf("%s-on-%s-%d", d, strings.TrimPrefix(name, "node-"), i))
+			pod.Spec.NodeName, pod.Status.Phase = name, corev1.PodRunning
+			out.Pods = append(out.Pods, pod)
+		}
+	}
+	return out
+}

@@ -1,0 +1,61 @@
+package scenario
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/drawknife/drawknife/internal/workload"
+	"github.com/drawknife/drawknife/scheduling"
+)
+
+// Scenario is a workload with a name.
+type Scenario struct {
+	// Name as in the results: a letter, or what a file says.
+	Name string
+	// About says what it is, for people.
+	About string
+	// Seed it was made from; 0 where none was.
+	Seed     uint64
+	Snapshot *scheduling.Snapshot
+}
+
+// Size is how many pods a generated scenario has.
+type Size struct {
+	Name string
+	// About says what the scenario is, for people.
+	About string
+	// Full is the size of the published figures, Small that of the tests.
+	Full, Small int
+}
+
+// Sizes are the generated scenarios in order.
+func Sizes() []Size {
+	return []Size{
+		{"a", "identical pods", 10_000, 1_000},
+		{"b", "50 deployments", 10_000, 1_000},
+		{"c", "b, a third spread over zones, a third kept apart by hostname, a third with selectors", 10_000, 1_000},
+		{"d", "all different", 5_000, 500},
+		{"e", "b, on 2,000 machines that are 60 % full", 5_000, 500},
+		{"f", "the diverse mix of Karpenter's benchmark", 20_000, 500},
+		{"g", "the preference mix of Karpenter's benchmark", 4_000, 400},
+	}
+}
+
+// maxPods bounds what is generated: beyond, memory for the objects themselves runs out first.
+const maxPods = 1_000_000
+
+// Generated makes one of Sizes with that many pods; 0 stands for its full size.
+func Generated(name string, pods int, seed uint64) (*Scenario, error) {
+	sizes := Sizes()
+	at := slices.IndexFunc(sizes, func(s Size) bool { return s.Name == strings.ToLower(name) })
+	switch {
+	case at < 0:
+		return nil, fmt.Errorf("no scenario %q: there are a to g, h with its files, and files that end in .yaml", name)
+	case pods < 0 || pods > maxPods:
+		return nil, fmt.Errorf("%d pods: give 1 to %d", pods, maxPods)
+	case pods == 0:
+		pods = sizes[at].Full
+	}
+	return &Scenario{sizes[at].Name, sizes[at].About, seed, workload.Seeded(name, pods, seed)}, nil
+}
