@@ -147,7 +147,7 @@ func permissionCure(text string) string {
 func Unfulfillable(code string) bool {
 	switch code {
 	case "InsufficientInstanceCapacity", "UnfulfillableCapacity", "Unsupported", "InsufficientFreeAddressesInSubnet",
-		"ReservationCapacityExceeded", "InsufficientReservedInstanceCapacity", "InsufficientHostCapacity", "InsufficientCapacityOnOutpost":
+		"ReservationCapacityExceeded":
 		return true
 	}
 	return Quota(code)
@@ -156,7 +156,7 @@ func Unfulfillable(code string) bool {
 // Quota reports whether a launch failed because the account may not have more.
 func Quota(code string) bool {
 	switch code {
-	case "MaxSpotInstanceCountExceeded", "VcpuLimitExceeded", "MaxFleetCountExceeded", "InstanceLimitExceeded":
+	case "MaxSpotInstanceCountExceeded", "VcpuLimitExceeded", "MaxFleetCountExceeded":
 		return true
 	}
 	return false

@@ -1,0 +1,126 @@
+package launch
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
+const (
+	// Visibility is how long EC2 may take to show a new instance to those who ask for it by tag or id.
+	Visibility = time.Minute
+	// memory is how long a claim's attempts are remembered: longer than a claim without a machine lives.
+	memory = time.Hour
+)
+
+// attempts remember, claim by claim, what was asked of EC2 under which client token. Without them a definite failure
+// would be repeated word for word by EC2 for as long as it knows the token, and an instance that EC2 does not show yet
+// would be launched twice.
+type attempts struct {
+	now func() time.Time
+
+	mu     sync.Mutex
+	claims map[types.UID]*attempt
+	swept  time.Time
+}
+
+type attempt struct {
+	// generation is a part of the token: it grows when an answer of EC2 is known to be of no use any more.
+	generation int
+	// launched is the machine that EC2 gave last; nil for none.
+	launched *Machine
+	// disputed is since when EC2 has said that the token was used for another request; zero when it does not.
+	disputed time.Time
+	touched  time.Time
+}
+
+func newAttempts(now func() time.Time) *attempts {
+	return &attempts{now: now, claims: map[types.UID]*attempt{}}
+}
+
+// token is what EC2 recognises a repeated request by: at most 64 characters.
+func token(uid types.UID, generation int) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s/%d", uid, generation))
+	return "drawknife-" + hex.EncodeToString(sum[:16])
+}
+
+// begin is where a launch stands. dead are instances of the claim that are no more: each used up a token. When the last
+// machine is not among them and may just not be visible yet, it is the answer.
+func (a *attempts) begin(uid types.UID, dead []string) (generation int, launched *Machine) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	now := a.now()
+	a.sweep(now)
+	at := a.of(uid, now)
+	at.generation = max(at.generation, len(dead))
+	if at.launched != nil && !slices.Contains(dead, at.launched.InstanceID) && now.Sub(at.launched.LaunchedAt) < Visibility {
+		return at.generation, at.launched
+	}
+	return at.generation, nil
+}
+
+// succeed remembers a machine. Its token is used up: whoever asks once the machine is gone wants another.
+func (a *attempts) succeed(uid types.UID, m *Machine) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	at := a.of(uid, a.now())
+	at.generation++
+	at.launched, at.disputed = m, time.Time{}
+}
+
+// fail is a definite answer without a machine: the next attempt needs another token. It returns its generation.
+func (a *attempts) fail(uid types.UID) int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	at := a.of(uid, a.now())
+	at.generation++
+	at.disputed = time.Time{}
+	return at.generation
+}
+
+// dispute is EC2's word that the token was used for another request, by a process before this one: its machine, if there
+// was one, is about to be seen. It reports how much longer to wait for that; zero once the wait is over, and then the
+// next attempt has another token.
+func (a *attempts) dispute(uid types.UID) time.Duration {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	now := a.now()
+	at := a.of(uid, now)
+	if at.disputed.IsZero() {
+		at.disputed = now
+	}
+	if waited := now.Sub(at.disputed); waited < Visibility {
+		return Visibility - waited
+	}
+	at.generation++
+	at.disputed = time.Time{}
+	return 0
+}
+
+func (a *attempts) of(uid types.UID, now time.Time) *attempt {
+	at := a.claims[uid]
+	if at == nil {
+		at = &attempt{}
+		a.claims[uid] = at
+	}
+	at.touched = now
+	return at
+}
+
+// sweep forgets claims that nobody has launched for long, now and then.
+func (a *attempts) sweep(now time.Time) {
+	if now.Sub(a.swept) < memory/10 {
+		return
+	}
+	a.swept = now
+	for uid, at := range a.claims {
+		if now.Sub(at.touched) >= memory {
+			delete(a.claims, uid)
+		}
+	}
+}

@@ -1,0 +1,435 @@
+package launch
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/api/requirements"
+	v1 "github.com/drawknife/drawknife/api/v1"
+	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
+	"github.com/drawknife/drawknife/aws/instancetype"
+	"github.com/drawknife/drawknife/cloudprovider"
+)
+
+// MaxInstanceTypes is how many types a launch names at most: a request to EC2 may not be too long (AWI-158).
+const MaxInstanceTypes = 60
+
+// fewSpotTypes is the number of types below which a launch that could have been spot is likely to stay on-demand
+// (AWI-160).
+const fewSpotTypes = 5
+
+// Wish is what a claim asks for.
+type Wish struct {
+	// Requirements of the claim.
+	Requirements requirements.Set
+	// Requests is the least the machine must have for pods.
+	Requests corev1.ResourceList
+	// MinValuesRelaxed accepts fewer values than the requirements' minValues ask for.
+	MinValuesRelaxed bool
+}
+
+// Choice is what a launch asks EC2 for.
+type Choice struct {
+	// CapacityType of all candidates: see the CapacityType constants of api/v1.
+	CapacityType string
+	// Tenancy of the machine: see the Tenancy constants of aws/api/v1.
+	Tenancy string
+	// Candidates are the offerings to ask for, all with room, cheapest first and then by key.
+	Candidates []cloudprovider.Candidate
+	// Suited are all offerings that suit the wish, with room or without, in cloudprovider.LaunchOrder.
+	Suited []cloudprovider.Candidate
+	// Ruled says, stage by stage, which instance types were left out although they suit and have room.
+	Ruled []Ruling
+	// Advice is a sentence for the operator; empty when there is none.
+	Advice string
+}
+
+// Ruling is a stage of Choose that left instance types out.
+type Ruling struct {
+	// Stage says why, for people.
+	Stage string
+	// InstanceTypes that lost all their offerings in it, sorted.
+	InstanceTypes []string
+}
+
+// String is the stage with up to five names (AWI-151).
+func (r Ruling) String() string {
+	names := r.InstanceTypes
+	if len(names) <= 5 {
+		return r.Stage + ": " + strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s: %s and %d more", r.Stage, strings.Join(names[:5], ", "), len(names)-5)
+}
+
+// InstanceTypes are the candidates' types by name, each with none but its candidates as offerings. The types are copies;
+// what they point to is shared.
+func (c *Choice) InstanceTypes() []*cloudprovider.InstanceType {
+	byName := map[string]*cloudprovider.InstanceType{}
+	var types []*cloudprovider.InstanceType
+	for _, candidate := range c.Candidates {
+		t := byName[candidate.Type.Name]
+		if t == nil {
+			narrowed := *candidate.Type
+			narrowed.Offerings = nil
+			t = &narrowed
+			byName[t.Name] = t
+			types = append(types, t)
+		}
+		t.Offerings = append(t.Offerings, *candidate.Offering)
+	}
+	slices.SortFunc(types, func(a, b *cloudprovider.InstanceType) int { return strings.Compare(a.Name, b.Name) })
+	return types
+}
+
+// Choose narrows instance types down to those that EC2 is asked for (AWI-151 to AWI-161). It is pure: the same types and
+// wish give the same choice, whatever the order of the types. When nothing is left the error is of kind
+// InsufficientCapacity and names the offerings that suit but have no room.
+func Choose(types []*cloudprovider.InstanceType, wish Wish) (Choice, error) {
+	s := &selection{wish: wish}
+	c := Choice{
+		Suited:  cloudprovider.LaunchOrder(types, wish.Requirements, wish.Requests),
+		Tenancy: tenancy(wish.Requirements),
+	}
+	for _, candidate := range c.Suited {
+		if candidate.Offering.HasRoom() {
+			s.left = append(s.left, candidate)
+		}
+	}
+	if len(s.left) == 0 {
+		return c, s.nothing(c.Suited)
+	}
+	for _, stage := range [...]func(){s.reservationKind, s.oneBlock, s.oneReservation, s.exotic, s.expensiveSpot} {
+		stage()
+	}
+	if err := s.truncate(); err != nil {
+		return c, err
+	}
+	c.CapacityType = s.left[0].Offering.CapacityType()
+	for _, candidate := range s.left {
+		if candidate.Offering.CapacityType() == c.CapacityType {
+			c.Candidates = append(c.Candidates, candidate)
+		}
+	}
+	c.Ruled = s.ruled
+	c.Advice = s.advice(c.CapacityType)
+	return c, nil
+}
+
+func tenancy(want requirements.Set) string {
+	if allowed := want.Get(awsv1.LabelInstanceTenancy); want.Has(awsv1.LabelInstanceTenancy) &&
+		!allowed.Has(awsv1.TenancyDefault) && allowed.Has(awsv1.TenancyDedicated) {
+		return awsv1.TenancyDedicated
+	}
+	return awsv1.TenancyDefault
+}
+
+// selection is what is left of the candidates, always in launch order: by capacity type, price and key.
+type selection struct {
+	wish  Wish
+	left  []cloudprovider.Candidate
+	ruled []Ruling
+}
+
+// nothing says what there would have been.
+func (s *selection) nothing(suited []cloudprovider.Candidate) error {
+	if len(suited) == 0 {
+		return cloudprovider.NewInsufficientCapacityError(fmt.Errorf("wanted is %q", s.wish.Requirements.String()))
+	}
+	return cloudprovider.NewInsufficientCapacityError(nil, keysOf(suited)...)
+}
+
+func keysOf(candidates []cloudprovider.Candidate) []cloudprovider.OfferingKey {
+	keys := make([]cloudprovider.OfferingKey, len(candidates))
+	for i, c := range candidates {
+		keys[i] = c.Key()
+	}
+	return keys
+}
+
+// keep makes a stage of a predicate and notes which types it ruled out.
+func (s *selection) keep(stage string, keep func(cloudprovider.Candidate) bool) {
+	kept := make([]cloudprovider.Candidate, 0, len(s.left))
+	remaining := map[string]bool{}
+	for _, c := range s.left {
+		if keep(c) {
+			kept = append(kept, c)
+			remaining[c.Type.Name] = true
+		}
+	}
+	var lost []string
+	for _, c := range s.left {
+		if !remaining[c.Type.Name] {
+			lost = append(lost, c.Type.Name)
+		}
+	}
+	if slices.Sort(lost); len(lost) > 0 {
+		s.ruled = append(s.ruled, Ruling{Stage: stage, InstanceTypes: slices.Compact(lost)})
+	}
+	s.left = kept
+}
+
+// kinds of reservations, which one launch can't mix (AWI-153). The order breaks ties of price.
+const (
+	notReserved = iota
+	kindDefault
+	kindBlock
+	kindInterruptible
+)
+
+func reservationKind(c cloudprovider.Candidate) int {
+	switch o := c.Offering; {
+	case !o.Reserved():
+		return notReserved
+	case o.Value(awsv1.LabelCapacityReservationType) == string(awsv1.CapacityReservationTypeCapacityBlock):
+		return kindBlock
+	case o.Value(awsv1.LabelCapacityReservationInterruptible) == "true":
+		return kindInterruptible
+	}
+	return kindDefault
+}
+
+// reservationKind keeps the offerings of the cheapest kind of reservation, if there is any reservation at all (AWI-153).
+func (s *selection) reservationKind() {
+	best, price := notReserved, math.Inf(1)
+	for _, c := range s.left {
+		kind := reservationKind(c)
+		if kind == notReserved {
+			continue
+		}
+		if c.Offering.Price < price || c.Offering.Price == price && kind < best {
+			best, price = kind, c.Offering.Price
+		}
+	}
+	if best != notReserved {
+		s.keep("of another kind of reservation, or not reserved", func(c cloudprovider.Candidate) bool { return reservationKind(c) == best })
+	}
+}
+
+// oneBlock keeps the cheapest capacity block alone: a fleet takes only one (AWI-154).
+func (s *selection) oneBlock() {
+	if reservationKind(s.left[0]) == kindBlock {
+		cheapest := s.left[0].Offering
+		s.keep("not the cheapest capacity block", func(c cloudprovider.Candidate) bool { return c.Offering == cheapest })
+	}
+}
+
+// place is what a fleet may name only once.
+type place struct{ instanceType, zone string }
+
+func placeOf(c cloudprovider.Candidate) place { return place{c.Type.Name, c.Offering.Zone()} }
+
+// oneReservation keeps, of several reservations of a type in a zone, the one with most room (AWI-155), and of several
+// partitions of a placement group the first in text order, which is the one launch templates name (AWI-139).
+func (s *selection) oneReservation() {
+	best := map[place]cloudprovider.Candidate{}
+	key := func(c cloudprovider.Candidate) (p place, partition string) {
+		p = placeOf(c)
+		p.zone += "/" + c.Offering.CapacityType()
+		return p, c.Offering.Value(awsv1.LabelPlacementGroupPartition)
+	}
+	for _, c := range s.left {
+		at, partition := key(c)
+		other, taken := best[at]
+		if !taken {
+			best[at] = c
+			continue
+		}
+		_, otherPartition := key(other)
+		larger := c.Offering.Reserved() && c.Offering.ReservationCapacity > other.Offering.ReservationCapacity
+		if partition < otherPartition || partition == otherPartition && larger {
+			best[at] = c
+		}
+	}
+	s.keep("not the largest reservation of its type and zone", func(c cloudprovider.Candidate) bool {
+		at, _ := key(c)
+		return best[at].Offering == c.Offering
+	})
+}
+
+// hasMinValues reports whether the claim wants variety: it then decides itself what is too exotic or dear.
+func (s *selection) hasMinValues() bool {
+	for r := range s.wish.Requirements.All {
+		if r.MinValues() != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// exotic drops bare metal and machines with accelerators where anything else would do (AWI-156).
+func (s *selection) exotic() {
+	plain := func(c cloudprovider.Candidate) bool { return !isExotic(c.Type) }
+	if !s.hasMinValues() && slices.ContainsFunc(s.left, plain) {
+		s.keep("bare metal or accelerated", plain)
+	}
+}
+
+func isExotic(t *cloudprovider.InstanceType) bool {
+	if _, size, _ := strings.Cut(t.Name, "."); strings.Contains(size, "metal") {
+		return true
+	}
+	for _, accelerator := range [...]corev1.ResourceName{
+		instancetype.ResourceNVIDIAGPU, instancetype.ResourceAMDGPU, instancetype.ResourceHabanaGaudi,
+		instancetype.ResourceNeuron, instancetype.ResourceNeuronCore,
+	} {
+		if quantity, ok := t.Capacity[accelerator]; ok && quantity.Sign() > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// expensiveSpot drops spot offerings that cost more than the cheapest on-demand one (AWI-157).
+func (s *selection) expensiveSpot() {
+	if s.hasMinValues() {
+		return
+	}
+	limit := math.Inf(1)
+	for _, c := range s.left {
+		if c.Offering.CapacityType() == v1.CapacityTypeOnDemand {
+			limit = min(limit, c.Offering.Price)
+		}
+	}
+	s.keep("dearer as spot than the cheapest on-demand", func(c cloudprovider.Candidate) bool {
+		return c.Offering.CapacityType() != v1.CapacityTypeSpot || c.Offering.Price <= limit
+	})
+}
+
+// truncate keeps the cheapest types, as many as a request may name, and of those that are dearer the ones that minValues
+// needs (AWI-158).
+func (s *selection) truncate() error {
+	ranked := s.byPrice()
+	kept := ranked[:min(len(ranked), MaxInstanceTypes)]
+	if lacking := s.lacking(kept); lacking != "" && !s.wish.MinValuesRelaxed {
+		kept = s.varied(ranked)
+		if lacking := s.lacking(kept); lacking != "" {
+			return cloudprovider.NewInsufficientCapacityError(
+				fmt.Errorf("of %d instance types with room: %s", len(ranked), lacking))
+		}
+	}
+	names := make(map[string]bool, len(kept))
+	for _, t := range kept {
+		names[t.Name] = true
+	}
+	s.keep(fmt.Sprintf("dearer than the %d cheapest", MaxInstanceTypes), func(c cloudprovider.Candidate) bool { return names[c.Type.Name] })
+	return nil
+}
+
+// byPrice are the types that are left, each once, by their cheapest offering and then by name.
+func (s *selection) byPrice() []*cloudprovider.InstanceType {
+	cheapest := map[*cloudprovider.InstanceType]float64{}
+	var types []*cloudprovider.InstanceType
+	for _, c := range s.left {
+		price, seen := cheapest[c.Type]
+		if !seen {
+			types = append(types, c.Type)
+			price = math.Inf(1)
+		}
+		cheapest[c.Type] = min(price, c.Offering.Price)
+	}
+	slices.SortFunc(types, func(a, b *cloudprovider.InstanceType) int {
+		return cmp.Or(cmp.Compare(cheapest[a], cheapest[b]), strings.Compare(a.Name, b.Name))
+	})
+	return types
+}
+
+// lacking says which minValues the types don't meet; empty when they meet all.
+func (s *selection) lacking(types []*cloudprovider.InstanceType) string {
+	var faults []string
+	for r := range s.wish.Requirements.All {
+		if least := r.MinValues(); least != nil {
+			if have := len(s.values(types, r)); have < *least {
+				faults = append(faults, fmt.Sprintf("%s has %d values, minValues is %d", r.Key(), have, *least))
+			}
+		}
+	}
+	return strings.Join(faults, "; ")
+}
+
+// values are those of a key that the types, or their remaining offerings, state and the requirement allows.
+func (s *selection) values(types []*cloudprovider.InstanceType, r requirements.Requirement) map[string]bool {
+	values := map[string]bool{}
+	among := make(map[*cloudprovider.InstanceType]bool, len(types))
+	for _, t := range types {
+		among[t] = true
+	}
+	for _, c := range s.left {
+		if !among[c.Type] {
+			continue
+		}
+		stated := c.Offering.Requirements.Get(r.Key())
+		if !c.Offering.Requirements.Has(r.Key()) {
+			stated = c.Type.Requirements.Get(r.Key())
+		}
+		if stated.Complement() {
+			continue
+		}
+		for _, value := range stated.Values() {
+			if r.Has(value) {
+				values[value] = true
+			}
+		}
+	}
+	return values
+}
+
+// varied takes first, in order of price, each type that brings a value which minValues still lacks, then the cheapest of
+// the others.
+func (s *selection) varied(ranked []*cloudprovider.InstanceType) []*cloudprovider.InstanceType {
+	var kept []*cloudprovider.InstanceType
+	have := map[string]map[string]bool{}
+	for _, t := range ranked {
+		brings := false
+		for r := range s.wish.Requirements.All {
+			least := r.MinValues()
+			if least == nil || len(have[r.Key()]) >= *least {
+				continue
+			}
+			for value := range s.values([]*cloudprovider.InstanceType{t}, r) {
+				if !have[r.Key()][value] {
+					brings = true
+				}
+			}
+		}
+		if !brings || len(kept) == MaxInstanceTypes {
+			continue
+		}
+		kept = append(kept, t)
+		for r := range s.wish.Requirements.All {
+			if r.MinValues() == nil {
+				continue
+			}
+			if have[r.Key()] == nil {
+				have[r.Key()] = map[string]bool{}
+			}
+			for value := range s.values([]*cloudprovider.InstanceType{t}, r) {
+				have[r.Key()][value] = true
+			}
+		}
+	}
+	for _, t := range ranked {
+		if len(kept) == MaxInstanceTypes {
+			break
+		}
+		if !slices.Contains(kept, t) {
+			kept = append(kept, t)
+		}
+	}
+	return kept
+}
+
+// advice is for launches that are on-demand although spot was allowed (AWI-160).
+func (s *selection) advice(capacityType string) string {
+	want := s.wish.Requirements.Get(v1.CapacityTypeLabelKey)
+	spot := !s.wish.Requirements.Has(v1.CapacityTypeLabelKey) || want.Has(v1.CapacityTypeSpot)
+	if n := len(s.byPrice()); capacityType == v1.CapacityTypeOnDemand && spot && n < fewSpotTypes {
+		return fmt.Sprintf("launched on-demand although spot is allowed, with %d instance types to choose from: allow at least %d to find spot capacity more often",
+			n, fewSpotTypes)
+	}
+	return ""
+}
