@@ -15,8 +15,8 @@ type PlanDiff struct {
 	// HourlyCost and LowerBound of the two plans, USD per hour.
 	HourlyCost AmountChange `json:"hourlyCost"`
 	LowerBound AmountChange `json:"lowerBound"`
-	// Machines lists the kinds of new machines of which the plans launch different numbers.
-	Machines []MachineChange `json:"machines,omitempty"`
+	// NewNodes lists the kinds of planned nodes of which the plans have different numbers.
+	NewNodes []NodeChange `json:"newNodes,omitempty"`
 	// Moved are pods that have a place in both plans, but not the same.
 	Moved []PodMove `json:"moved,omitempty"`
 	// Placed are pods with a place in the second plan alone, Unplaced those without a place in the second that the first
@@ -36,8 +36,8 @@ type AmountChange struct {
 	After  float64 `json:"after"`
 }
 
-// MachineKind is what the first instance type of a NewNode says: the machine that the plan reckons with.
-type MachineKind struct {
+// NodeKind is what the first instance type of a NewNode says: what the plan reckons with.
+type NodeKind struct {
 	Pool         v1.PoolKey `json:"pool"`
 	InstanceType string     `json:"instanceType"`
 	Zone         string     `json:"zone"`
@@ -45,24 +45,24 @@ type MachineKind struct {
 }
 
 // String is "pool instance-type/zone/capacity-type".
-func (k MachineKind) String() string {
+func (k NodeKind) String() string {
 	return fmt.Sprintf("%s %s/%s/%s", k.Pool, k.InstanceType, k.Zone, k.CapacityType)
 }
 
-// MachineChange is how many new machines of a kind the plans launch.
-type MachineChange struct {
-	MachineKind
+// NodeChange is how many planned nodes of a kind the plans have.
+type NodeChange struct {
+	NodeKind
 	Before int `json:"before"`
 	After  int `json:"after"`
 }
 
-// Place is where a plan puts a pod: on a machine of the snapshot or on a new one of some kind. The zero value is no
-// place. New machines of one kind are one place: their names say nothing beyond the plan.
+// Place is where a plan puts a pod: on a node of the snapshot or on a planned one of some kind. The zero value is no
+// place. Planned nodes of one kind are one place: their names say nothing beyond the plan.
 type Place struct {
-	// Node of the snapshot; empty for a new machine.
+	// Node of the snapshot; empty for a planned one.
 	Node string `json:"node,omitempty"`
-	// New is the kind of the new machine; nil for a machine of the snapshot.
-	New *MachineKind `json:"new,omitempty"`
+	// New is the kind of the planned node; nil for a node of the snapshot.
+	New *NodeKind `json:"new,omitempty"`
 }
 
 // String is "node NAME", "new KIND" or "nowhere".
@@ -90,7 +90,7 @@ type PodMove struct {
 	To   Place  `json:"to,omitzero"`
 }
 
-// Diff tells what changes from plan a to plan b. A nil plan is one without machines and pods. Neither is changed, and
+// Diff tells what changes from plan a to plan b. A nil plan is one without nodes and pods. Neither is changed, and
 // the result shares nothing that can be changed with them but the pool keys.
 func Diff(a, b *Plan) PlanDiff {
 	if a == nil {
@@ -102,7 +102,7 @@ func Diff(a, b *Plan) PlanDiff {
 	d := PlanDiff{
 		HourlyCost: AmountChange{a.HourlyCost, b.HourlyCost},
 		LowerBound: AmountChange{a.LowerBound, b.LowerBound},
-		Machines:   diffMachines(a, b),
+		NewNodes:   diffNewNodes(a, b),
 		GivenUp:    relaxedOnlyIn(b, a),
 		Kept:       relaxedOnlyIn(a, b),
 	}
@@ -110,15 +110,15 @@ func Diff(a, b *Plan) PlanDiff {
 	return d
 }
 
-// IsZero reports whether the plans do the same: equal numbers of machines of each kind, each pod in an equal place with
+// IsZero reports whether the plans do the same: equal numbers of planned nodes of each kind, each pod in an equal place with
 // the same wishes kept, for the same cost. Lower bounds play no part.
 func (d PlanDiff) IsZero() bool {
 	return d.HourlyCost.Before == d.HourlyCost.After &&
-		len(d.Machines)+len(d.Moved)+len(d.Placed)+len(d.Unplaced)+len(d.Gone)+len(d.GivenUp)+len(d.Kept) == 0
+		len(d.NewNodes)+len(d.Moved)+len(d.Placed)+len(d.Unplaced)+len(d.Gone)+len(d.GivenUp)+len(d.Kept) == 0
 }
 
-func kindOf(n *NewNode) MachineKind {
-	k := MachineKind{Pool: n.Pool}
+func kindOf(n *NewNode) NodeKind {
+	k := NodeKind{Pool: n.Pool}
 	if len(n.InstanceTypes) > 0 {
 		o := &n.InstanceTypes[0]
 		k.InstanceType, k.Zone, k.CapacityType = o.Name, o.Zone, o.CapacityType
@@ -126,12 +126,12 @@ func kindOf(n *NewNode) MachineKind {
 	return k
 }
 
-func diffMachines(a, b *Plan) []MachineChange {
-	counts := map[MachineKind]*MachineChange{}
-	of := func(n *NewNode) *MachineChange {
+func diffNewNodes(a, b *Plan) []NodeChange {
+	counts := map[NodeKind]*NodeChange{}
+	of := func(n *NewNode) *NodeChange {
 		k := kindOf(n)
 		if counts[k] == nil {
-			counts[k] = &MachineChange{MachineKind: k}
+			counts[k] = &NodeChange{NodeKind: k}
 		}
 		return counts[k]
 	}
@@ -141,13 +141,13 @@ func diffMachines(a, b *Plan) []MachineChange {
 	for i := range b.NewNodes {
 		of(&b.NewNodes[i]).After++
 	}
-	var out []MachineChange
+	var out []NodeChange
 	for _, c := range counts {
 		if c.Before != c.After {
 			out = append(out, *c)
 		}
 	}
-	slices.SortFunc(out, func(x, y MachineChange) int {
+	slices.SortFunc(out, func(x, y NodeChange) int {
 		return cmp.Or(x.Pool.Compare(y.Pool), cmp.Compare(x.InstanceType, y.InstanceType), cmp.Compare(x.Zone, y.Zone), cmp.Compare(x.CapacityType, y.CapacityType))
 	})
 	return out
@@ -210,8 +210,9 @@ func comparePodKeys(a, b PodKey) int {
 // relaxedOnlyIn lists the wishes that p does not keep for pods for which other says nothing of the kind.
 func relaxedOnlyIn(p, other *Plan) []Relaxation {
 	type broken struct {
-		code, detail string
-		pod          PodKey
+		code   RelaxationCode
+		detail string
+		pod    PodKey
 	}
 	known := map[broken]bool{}
 	for _, r := range other.Relaxations {
@@ -253,8 +254,8 @@ func (d PlanDiff) String() string {
 	}{{"USD per hour", d.HourlyCost}, {"lower bound", d.LowerBound}} {
 		row(x.what, fmt.Sprintf("%.4f", x.Before), fmt.Sprintf("%.4f", x.After), fmt.Sprintf("%+.4f", x.After-x.Before))
 	}
-	for _, c := range d.Machines {
-		row(c.MachineKind.String(), c.Before, c.After, fmt.Sprintf("%+d", c.After-c.Before))
+	for _, c := range d.NewNodes {
+		row(c.NodeKind.String(), c.Before, c.After, fmt.Sprintf("%+d", c.After-c.Before))
 	}
 	_ = w.Flush() // a strings.Builder takes everything
 	for _, list := range []struct {

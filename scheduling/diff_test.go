@@ -38,8 +38,8 @@ func refused(names ...string) []scheduling.Unschedulable {
 	return out
 }
 
-func kind(instanceType, zone string) *scheduling.MachineKind {
-	return &scheduling.MachineKind{Pool: v1.NewPoolKey("default"), InstanceType: instanceType, Zone: zone, CapacityType: "spot"}
+func kind(instanceType, zone string) *scheduling.NodeKind {
+	return &scheduling.NodeKind{Pool: v1.NewPoolKey("default"), InstanceType: instanceType, Zone: zone, CapacityType: "spot"}
 }
 
 func move(name string, from, to scheduling.Place) scheduling.PodMove {
@@ -63,8 +63,8 @@ func TestDiff(t *testing.T) {
 			&plan{NewNodes: []scheduling.NewNode{launched("small", "a", "p"), launched("small", "b", "q")}},
 			&plan{NewNodes: []scheduling.NewNode{launched("small", "b", "q"), launched("small", "b", "r"), launched("large", "a", "p")}},
 			scheduling.PlanDiff{
-				Machines: []scheduling.MachineChange{
-					{MachineKind: *kind("large", "a"), After: 1}, {MachineKind: *kind("small", "a"), Before: 1}, {MachineKind: *kind("small", "b"), Before: 1, After: 2},
+				NewNodes: []scheduling.NodeChange{
+					{NodeKind: *kind("large", "a"), After: 1}, {NodeKind: *kind("small", "a"), Before: 1}, {NodeKind: *kind("small", "b"), Before: 1, After: 2},
 				},
 				Moved:  []scheduling.PodMove{move("p", small, large)},
 				Placed: []scheduling.PodMove{move("r", scheduling.Place{}, scheduling.Place{New: kind("small", "b")})},
@@ -76,7 +76,7 @@ func TestDiff(t *testing.T) {
 			&plan{Existing: []scheduling.ExistingNode{{Name: "a", Pods: keys("stays", "p", "q")}}},
 			&plan{Existing: []scheduling.ExistingNode{{Name: "a", Pods: keys("stays")}, {Name: "b", Pods: keys("p")}}, NewNodes: []scheduling.NewNode{launched("small", "a", "q")}},
 			scheduling.PlanDiff{
-				Machines: []scheduling.MachineChange{{MachineKind: *kind("small", "a"), After: 1}},
+				NewNodes: []scheduling.NodeChange{{NodeKind: *kind("small", "a"), After: 1}},
 				Moved:    []scheduling.PodMove{move("p", onA, onB), move("q", onA, small)},
 			}},
 		{"pods placed, unplaced, new and gone",
@@ -176,7 +176,7 @@ func TestDiffProperties(t *testing.T) {
 			rt.Fatalf("a plan differs from itself: %s", d)
 		}
 		there, back := scheduling.Diff(a, b), scheduling.Diff(b, a)
-		if len(there.Moved) != len(back.Moved) || len(there.GivenUp) != len(back.Kept) || len(there.Machines) != len(back.Machines) {
+		if len(there.Moved) != len(back.Moved) || len(there.GivenUp) != len(back.Kept) || len(there.NewNodes) != len(back.NewNodes) {
 			rt.Fatalf("there:\n%s\nand back:\n%s", there, back)
 		}
 		seen := map[scheduling.PodKey]bool{}
@@ -230,7 +230,7 @@ func ExampleNearestMiss() {
 	for _, pod := range plan.Unschedulable {
 		reason := pod.Reasons[0]
 		fmt.Println(reason)
-		fmt.Printf("%s %s: on %s\n", pod.Pod, reason.NearestMiss, reason.NearestMiss.Machine.Name)
+		fmt.Printf("%s %s: on %s\n", pod.Pod, reason.NearestMiss, reason.NearestMiss.InstanceType.Name)
 	}
 	// Output:
 	// incompatible with nodepool "default", no instance type fits: of 3, 3 are too small for cpu 16, memory 8Gi, pods 1

@@ -39,7 +39,7 @@ func (s *Snapshot) EncodeJSON(w io.Writer) error {
 }
 
 // DecodeSnapshot reads a snapshot written by Encode or EncodeJSON. Unknown fields are refused: a snapshot that is only
-// half understood would reproduce another decision.
+// half understood would reproduce another decision. Manifests are refused with a *NotSnapshotError.
 func DecodeSnapshot(r io.Reader) (*Snapshot, error) {
 	data, err := io.ReadAll(bufio.NewReader(io.LimitReader(r, maxSnapshotBytes+1)))
 	if err != nil {
@@ -50,6 +50,9 @@ func DecodeSnapshot(r io.Reader) (*Snapshot, error) {
 	}
 	s, err := decodeDocument(data)
 	if err != nil {
+		if kind := kindOfObject(data); kind != "" {
+			err = &NotSnapshotError{Kind: kind}
+		}
 		return nil, fmt.Errorf("decoding snapshot: %w", err)
 	}
 	for i := range s.NodePools {
@@ -59,6 +62,33 @@ func DecodeSnapshot(r io.Reader) (*Snapshot, error) {
 		}
 	}
 	return s, nil
+}
+
+// NotSnapshotError tells that what DecodeSnapshot was given is not a snapshot but a Kubernetes object, or a list of them.
+type NotSnapshotError struct {
+	// Kind of the first object.
+	Kind string
+}
+
+// Error says what it is and what reads it.
+func (e *NotSnapshotError) Error() string {
+	return fmt.Sprintf("it holds Kubernetes objects (the first is a %s), not a snapshot: package scheduling/manifests makes one of them", e.Kind)
+}
+
+// kindOfObject is the kind of the first document if that is a Kubernetes object; empty otherwise.
+func kindOfObject(data []byte) string {
+	doc, err := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(data))).Read()
+	if err != nil {
+		return ""
+	}
+	var object struct {
+		APIVersion string `json:"apiVersion"`
+		Kind       string `json:"kind"`
+	}
+	if err := yaml.Unmarshal(doc, &object); err != nil || object.APIVersion == "" {
+		return ""
+	}
+	return object.Kind
 }
 
 // decodeDocument reads exactly one document, JSON or YAML.

@@ -95,6 +95,8 @@ func TestDecodeSnapshotRefuses(t *testing.T) {
 		{"no document at all", "", ""},
 		{"half a document", `{"time":"2026-01-01T00:00:00Z","pods":[`, ""},
 		{"a list", "- a\n", ""},
+		{"a manifest", "apiVersion: apps/v1\nkind: Deployment\n---\napiVersion: v1\nkind: Pod\n", "holds Kubernetes objects (the first is a Deployment)"},
+		{"a list of objects in JSON", `{"apiVersion":"v1","kind":"List","items":[]}`, "holds Kubernetes objects (the first is a List)"},
 		{"a requirement that can't be read", `{"time":"2026-01-01T00:00:00Z","catalogs":{"c":[{"name":"t","requirements":[{"key":"k","operator":"Almost"}]}]}}`, "Almost"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -176,7 +176,7 @@ func cure(t testingT, s *scheduling.Snapshot, pool v1.PoolKey, miss *scheduling.
 		for _, it := range s.Catalogs["types"] {
 			for i := range it.Offerings {
 				o := &it.Offerings[i]
-				if it.Name == miss.Machine.Name && o.Requirements.Get(zoneKey).Has(miss.Machine.Zone) && o.Requirements.Get(capacityKey).Has(miss.Machine.CapacityType) {
+				if it.Name == miss.InstanceType.Name && o.Requirements.Get(zoneKey).Has(miss.InstanceType.Zone) && o.Requirements.Get(capacityKey).Has(miss.InstanceType.CapacityType) {
 					o.Available = true
 				}
 			}
@@ -325,7 +325,7 @@ func missCases() []missCase {
 			reason: scheduling.ReasonTopology,
 			miss:   "would fit without pod affinity by topology.kubernetes.io/zone to pods that match app=db in namespace default, which have their places elsewhere"},
 		{name: "a host port", parts: []any{daemonSet("proxy", []string{"cpu=100m"}, onHostPort(80)), pod("p", onHostPort(80))},
-			reason: scheduling.ReasonHostPorts, miss: "would fit without host port TCP/80, which is taken"},
+			reason: scheduling.ReasonHostPorts, miss: "would fit if host port TCP/80 were free"},
 		{name: "a zone", parts: []any{zoned("a", "b"), pod("p", selector(zoneKey+"=us-east-1c"))},
 			reason: scheduling.ReasonInstanceTypes, miss: "would fit if topology.kubernetes.io/zone a or b were allowed"},
 		{name: "a capacity type", parts: []any{zoned("a"), pod("p", selector(zoneKey+"=a", capacityKey+"=spot"))},
@@ -703,7 +703,7 @@ func TestNearestMissOrder(t *testing.T) {
 	p := solve(t, cluster(catalogue(), pod("p", requests("cpu=5"), selector(archKey+"=arm64"))))
 	want := &scheduling.NearestMiss{
 		Code: scheduling.MissLabel, Key: archKey, Values: []string{"amd64"},
-		Machine: &scheduling.InstanceTypeOption{Name: "large", Zone: "a", CapacityType: "spot", Price: 0.16},
+		InstanceType: &scheduling.InstanceTypeOption{Name: "large", Zone: "a", CapacityType: "spot", Price: 0.16},
 	}
 	if diff := cmp.Diff(want, reasonsOf(t, p, "p")[0].NearestMiss); diff != "" {
 		t.Errorf("allowing another architecture comes before a smaller request (-want +got):\n%s", diff)

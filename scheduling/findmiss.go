@@ -5,6 +5,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -60,7 +61,11 @@ func (x *explainer) unruled(best *finding, r *rule, domains []int32, of func(int
 	if x.brief || !best.nearer(MissTopology, size, price) || !x.admitsAt(x.c.topology.without(r), domains, of, false) {
 		return nil
 	}
-	*best = finding{&NearestMiss{Code: MissTopology, MaxSkew: maxSkew, Rule: x.words(r)}, size, price}
+	words := x.words(r)
+	if r.kind == kindExclusive {
+		words = strings.TrimSuffix(words, takenWords)
+	}
+	*best = finding{&NearestMiss{Code: MissTopology, MaxSkew: maxSkew, Rule: words}, size, price}
 	return best.miss
 }
 
@@ -103,7 +108,7 @@ func (x *explainer) tolerating(best *finding, at int32, p *pool) {
 		q := x.ask(questionKey{at: at, demand: i, code: MissToleration}, func() (needs, *pool) { return d.both(), p })
 		x.fitting(q, func(cand *candidate) {
 			if x.would(best, MissToleration, q, cand) {
-				*best = finding{miss: &NearestMiss{Code: MissToleration, Taints: missing, Machine: x.option(q, cand)}, price: cand.price}
+				*best = finding{miss: &NearestMiss{Code: MissToleration, Taints: missing, InstanceType: x.option(q, cand)}, price: cand.price}
 			}
 		})
 	}
@@ -170,7 +175,7 @@ func (v *valued) take(best *finding, code MissCode, key string) {
 	values := slices.SortedFunc(maps.Keys(price), func(a, b string) int {
 		return cmp.Or(cmp.Compare(price[a], price[b]), cmp.Compare(a, b))
 	})
-	*best = finding{miss: &NearestMiss{Code: code, Key: key, Values: values, Machine: v.option}, price: v.least}
+	*best = finding{miss: &NearestMiss{Code: code, Key: key, Values: values, InstanceType: v.option}, price: v.least}
 }
 
 // labelled collects the machines that answer the question by their values of a label; allowed may refuse some.
@@ -351,7 +356,7 @@ func (x *explainer) withAllOfferings(best *finding, at int32, p *pool) {
 				}
 				cand.price = price
 				if x.reservable(q, cand.slot, x.awaits || x.mayAwait) && x.keepsVariety(q, r) && x.admits(q, cand, true) {
-					*best = finding{miss: &NearestMiss{Code: MissOffering, Machine: x.option(q, cand)}, price: price}
+					*best = finding{miss: &NearestMiss{Code: MissOffering, InstanceType: x.option(q, cand)}, price: price}
 				}
 			})
 		}

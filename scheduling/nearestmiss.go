@@ -9,7 +9,7 @@ import (
 
 // MissCode says what would have to be different. Codes are stable, and listed here from the nearest to the farthest: of
 // several single changes that would do, the first in this order is named; of one code, the smallest change, then the
-// cheapest machine. A change of the pool or the pod that stands further up asks less of people, or is nearer to what
+// cheapest instance type. A change of the pool or the pod that stands further up asks less of people, or is nearer to what
 // the pod was meant to be.
 type MissCode string
 
@@ -23,7 +23,8 @@ const (
 	MissReservation MissCode = "Reservation"
 	// MissMinValues: the pool's minValues would have to be given up (MinValuesBestEffort).
 	MissMinValues MissCode = "MinValues"
-	// MissTopology: Rule would have to go, for all pods that state it; with a MaxSkew, that maxSkew would do.
+	// MissTopology: Rule would have to go, for all pods that state it; with a MaxSkew, that maxSkew would do. A host port
+	// would have to be free.
 	MissTopology MissCode = "Topology"
 	// MissLabel: what the pod asks of label Key would have to allow one of Values, whichever; without Values it must ask
 	// nothing of the label.
@@ -37,7 +38,7 @@ const (
 	MissNodePool MissCode = "NodePool"
 	// MissResourceGivenUp: like MissResources, but none of the resource would be left.
 	MissResourceGivenUp MissCode = "ResourceGivenUp"
-	// MissOffering: the offering of Machine would have to be available.
+	// MissOffering: the offering of InstanceType would have to be available.
 	MissOffering MissCode = "Offering"
 )
 
@@ -54,12 +55,12 @@ type NearestMiss struct {
 	// Rule in words, and the MaxSkew that would do.
 	Rule    string `json:"rule,omitempty"`
 	MaxSkew int32  `json:"maxSkew,omitempty"`
-	// Key of a label; Values are at most three, those with the cheapest machines, cheapest first.
+	// Key of a label; Values are at most three, those of the cheapest instance types, cheapest first.
 	Key    string   `json:"key,omitempty"`
 	Values []string `json:"values,omitempty"`
-	// Machine that the pod would then get, if nothing else shares it; nil when it is a machine there is.
-	Machine *InstanceTypeOption `json:"machine,omitempty"`
-	// Node of the snapshot that the pod would then go on; empty when it is a new machine.
+	// InstanceType of the node that the pod would then get, if nothing else shares it; nil when it is a node there is.
+	InstanceType *InstanceTypeOption `json:"instanceType,omitempty"`
+	// Node of the snapshot that the pod would then go on; empty when it is a planned one.
 	Node string `json:"node,omitempty"`
 }
 
@@ -96,6 +97,9 @@ func (n *NearestMiss) condition() string {
 		if n.MaxSkew > 0 {
 			return fmt.Sprintf("if maxSkew were %d in %s", n.MaxSkew, n.Rule)
 		}
+		if strings.HasPrefix(n.Rule, portWords) {
+			return "if " + n.Rule + " were free"
+		}
 		return "without " + n.Rule
 	case MissLabel:
 		if values == "" {
@@ -112,8 +116,8 @@ func (n *NearestMiss) condition() string {
 		}
 		return "if the nodepool allowed " + n.Key + " " + values
 	case MissOffering:
-		if n.Machine != nil {
-			return fmt.Sprintf("if %s, %s in %s, were available", n.Machine.Name, n.Machine.CapacityType, n.Machine.Zone)
+		if n.InstanceType != nil {
+			return fmt.Sprintf("if %s, %s in %s, were available", n.InstanceType.Name, n.InstanceType.CapacityType, n.InstanceType.Zone)
 		}
 	}
 	return "if " + string(n.Code) + " were different"

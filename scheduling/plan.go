@@ -16,12 +16,12 @@ type PodKey struct {
 // String is "namespace/name".
 func (k PodKey) String() string { return k.Namespace + "/" + k.Name }
 
-// Plan is the answer to a Snapshot: where each pending pod goes, which machines to launch for that, and why some pods
+// Plan is the answer to a Snapshot: where each pending pod goes, which nodes to launch for that, and why some pods
 // have no place. It is plain data, in a total order, the same for the same input.
 type Plan struct {
-	// NewNodes are the machines to launch, in the order they were planned.
+	// NewNodes are the planned nodes, to be launched, in the order they were planned.
 	NewNodes []NewNode `json:"newNodes,omitempty"`
-	// Existing are the machines of the snapshot that receive pods, by name.
+	// Existing are the nodes of the snapshot that receive pods, by name.
 	Existing []ExistingNode `json:"existing,omitempty"`
 	// Order lists all placed pods in an order in which they can be bound: where a topology rule makes a pod's place
 	// depend on others', those come first.
@@ -32,16 +32,16 @@ type Plan struct {
 	Unschedulable []Unschedulable `json:"unschedulable,omitempty"`
 	// HourlyCost is the sum of NewNodes' prices, USD per hour.
 	HourlyCost float64 `json:"hourlyCost"`
-	// LowerBound is a proven floor under the hourly cost of any set of new machines that holds the pods placed on
+	// LowerBound is a proven floor under the hourly cost of any set of new nodes that holds the pods placed on
 	// NewNodes, USD per hour; Certificate proves it.
 	LowerBound float64 `json:"lowerBound"`
-	// Certificate is the proof of LowerBound; nil when no new machine is planned.
+	// Certificate is the proof of LowerBound; nil when no node is planned.
 	Certificate *Certificate `json:"certificate,omitempty"`
 	// Notes are remarks on the input that did not stop the plan.
 	Notes []Note `json:"notes,omitempty"`
 }
 
-// NewNode is a machine to launch.
+// NewNode is a planned node: one to launch.
 type NewNode struct {
 	// Name is a placeholder, unique in the plan: "<pool>-<number>".
 	Name string `json:"name"`
@@ -71,10 +71,11 @@ type InstanceTypeOption struct {
 	Price float64 `json:"price"`
 }
 
-// ExistingNode is a machine of the snapshot that receives pods.
+// ExistingNode is a node of the snapshot that receives pods.
 type ExistingNode struct {
 	// Name as in Snapshot.Nodes.
-	Name string   `json:"name"`
+	Name string `json:"name"`
+	// Pods that the plan puts there, in the order they can be bound; those that are bound already are not repeated.
 	Pods []PodKey `json:"pods"`
 }
 
@@ -86,21 +87,41 @@ type Unschedulable struct {
 	Reasons []Reason `json:"reasons"`
 }
 
-// Relaxation is a wish that the plan does not keep for some pods.
+// RelaxationCode says what kind of wish a plan does not keep. Codes are stable.
+type RelaxationCode string
+
+const (
+	// RelaxedNodeAffinity: the pods' node does not meet a preferred node affinity term.
+	RelaxedNodeAffinity RelaxationCode = "PreferredNodeAffinity"
+	// RelaxedPodAffinity: no pod that a preferred pod affinity term asks for is in their topology domain.
+	RelaxedPodAffinity RelaxationCode = "PreferredPodAffinity"
+	// RelaxedPodAntiAffinity: a pod that a preferred pod anti-affinity term keeps away from is in their topology domain.
+	RelaxedPodAntiAffinity RelaxationCode = "PreferredPodAntiAffinity"
+	// RelaxedSpread: the skew of a topology spread constraint with ScheduleAnyway is above its maxSkew.
+	RelaxedSpread RelaxationCode = "ScheduleAnyway"
+	// RelaxedTaint: their node has a PreferNoSchedule taint that they don't tolerate.
+	RelaxedTaint RelaxationCode = "PreferNoScheduleTaint"
+)
+
+// Relaxation is a wish that the plan does not keep for some pods. With PreferencesIgnore pods have no wishes, and only
+// RelaxedTaint is listed, since taints are the nodes'.
 type Relaxation struct {
-	// Code is stable: PreferredNodeAffinity, PreferNoScheduleTaint, PreferredPodAffinity, PreferredPodAntiAffinity or
-	// ScheduleAnyway.
-	Code string `json:"code"`
+	Code RelaxationCode `json:"code"`
 	// Detail names the wish.
 	Detail string `json:"detail"`
 	// Pods concerned, in the order of Plan.Order.
 	Pods []PodKey `json:"pods"`
 }
 
-// Note is a remark on the input.
+// NoteCode says what a note is about. Codes are stable.
+type NoteCode string
+
+// NoteNodeOverlayNotApplied: a NodeOverlay contradicts itself or another of its weight, and changes nothing.
+const NoteNodeOverlayNotApplied NoteCode = "NodeOverlayNotApplied"
+
+// Note is a remark on the input that did not stop the plan.
 type Note struct {
-	// Code is stable and machine-readable.
-	Code string `json:"code"`
+	Code NoteCode `json:"code"`
 	// Object the note is about, "kind namespace/name".
 	Object string `json:"object,omitempty"`
 	// Message is a sentence for people.
@@ -108,10 +129,10 @@ type Note struct {
 }
 
 // Certificate proves Plan.LowerBound by arithmetic alone: each class of pods is given a Value, and for no instance
-// type can the pods that fit on one machine be worth more than the machine costs. Then any machines that hold all
+// type can the pods that fit on one node be worth more than the node costs. Then any nodes that hold all
 // pods cost at least the sum of Count x Value. That a type t of price p can't hold more is shown by its multipliers
 // λ >= 0: Σ_r allocatable_r λ_r + Σ_c f_c max(0, value_c - requests_c·λ) <= p, f_c being how many pods of class c fit on
-// an empty machine of the type.
+// an empty node of the type.
 type Certificate struct {
 	Classes []CertificateClass `json:"classes"`
 	Types   []CertificateType  `json:"types"`

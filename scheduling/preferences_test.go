@@ -1,6 +1,12 @@
 package scheduling_test
 
-import "testing"
+import (
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/scheduling"
+)
 
 // SCH-063, SCH-065, SCH-074, SCH-081: preferred node affinity is kept where it can be, and never costs a pod its place.
 func TestPreferencesOnNewMachines(t *testing.T) {
@@ -76,4 +82,30 @@ func TestPreferencesOnExistingMachines(t *testing.T) {
 		p := solve(t, cluster(node("a", nodeTaints("busy=:PreferNoSchedule")), node("b"), pod("p")))
 		wantPlace(t, p, "p", "on b")
 	})
+}
+
+// SCH-065: with preferences ignored pods have none, so that none is said to be given up; what nodes wish for is.
+func TestIgnoredPreferencesAreNotRelaxed(t *testing.T) {
+	wishful := func(p *corev1.Pod) {
+		preferred(1, in(zoneKey, "z"))(p)
+		labelled("w")(p)
+		spreadBy(corev1.LabelHostname, 1, "w")(p)
+		soft(p)
+		p.Spec.Affinity.PodAntiAffinity = &corev1.PodAntiAffinity{PreferredDuringSchedulingIgnoredDuringExecution: []corev1.WeightedPodAffinityTerm{
+			{Weight: 1, PodAffinityTerm: corev1.PodAffinityTerm{TopologyKey: corev1.LabelHostname, LabelSelector: selecting("w")}},
+		}}
+	}
+	s := cluster(nothingNew(), node("n", nodeTaints("busy=:PreferNoSchedule")), node("empty", allocatable("cpu=0", "memory=0")), pods("p", 3, wishful))
+	for policy, want := range map[scheduling.PreferencePolicy][]scheduling.RelaxationCode{
+		scheduling.PreferencesRespect: {scheduling.RelaxedTaint, scheduling.RelaxedNodeAffinity, scheduling.RelaxedPodAntiAffinity, scheduling.RelaxedSpread},
+		scheduling.PreferencesIgnore:  {scheduling.RelaxedTaint},
+	} {
+		var got []scheduling.RelaxationCode
+		for _, r := range solveQuery(t, s, scheduling.Query{Preferences: policy}).Relaxations {
+			got = append(got, r.Code)
+		}
+		if len(got) != len(want) {
+			t.Errorf("%s: relaxed %v, want %v", policy, got, want)
+		}
+	}
 }

@@ -15,13 +15,13 @@ type ReasonCode string
 const (
 	// ReasonPodInvalid: the pod itself can't be planned; Detail says why.
 	ReasonPodInvalid ReasonCode = "PodInvalid"
-	// ReasonNoNodePools: the snapshot has no pool that could launch a machine; Nodes tells why none of the machines
-	// there are takes the pod.
+	// ReasonNoNodePools: the snapshot has no pool that could launch a node; Nodes tells why none of those there are
+	// takes the pod.
 	ReasonNoNodePools ReasonCode = "NoNodePools"
 	// ReasonOptedOut: the pod asks for nodes that no pool made, which its owner means as they say: nothing is amiss that a
-	// pool could mend. Nodes tells why none of the machines there are takes it.
+	// pool could mend. Nodes tells why none of those there are takes it.
 	ReasonOptedOut ReasonCode = "OptedOut"
-	// ReasonNodePoolNotReady: the pool may not launch machines; Detail says why.
+	// ReasonNodePoolNotReady: the pool may not launch nodes; Detail says why.
 	ReasonNodePoolNotReady ReasonCode = "NodePoolNotReady"
 	// ReasonNoInstanceTypes: the pool's own requirements leave none of its instance types.
 	ReasonNoInstanceTypes ReasonCode = "NoInstanceTypes"
@@ -29,32 +29,32 @@ const (
 	ReasonTaint ReasonCode = "TaintNotTolerated"
 	// ReasonRequirements: the pod's requirements and the pool's exclude each other at Key.
 	ReasonRequirements ReasonCode = "IncompatibleRequirements"
-	// ReasonVolumes: the pod's volumes can be used only where the pool has no machine for it; Detail names the places.
+	// ReasonVolumes: the pod's volumes can be used only where the pool has no instance type for it; Detail names the places.
 	ReasonVolumes ReasonCode = "VolumeTopology"
 	// ReasonInstanceTypes: each instance type fails the pod's requirements, its resources or the offerings; Removed
 	// tells how many by which.
 	ReasonInstanceTypes ReasonCode = "NoInstanceTypeFits"
 	// ReasonLimits: the pool's limits leave no room; Detail names the resource.
 	ReasonLimits ReasonCode = "LimitsExceeded"
-	// ReasonReservation: machines that would do draw on a reservation, and none has an instance left; or the pod has to
+	// ReasonReservation: instance types that would do draw on a reservation, and none has an instance left; or the pod has to
 	// wait for one (ReservedStrict).
 	ReasonReservation ReasonCode = "NoReservationLeft"
 	// ReasonMinValues: the instance types that would do are less varied than the pool's minValues ask for.
 	ReasonMinValues ReasonCode = "MinValuesNotMet"
-	// ReasonTopology: machines that would do are kept out by topology rules; Rules says by which.
+	// ReasonTopology: instance types that would do are kept out by topology rules; Rules says by which.
 	ReasonTopology ReasonCode = "TopologyRefused"
-	// ReasonHostPorts: on machines that would do, a DaemonSet has the pod's host port; Rules says which.
+	// ReasonHostPorts: on instance types that would do, a DaemonSet has the pod's host port; Rules says which.
 	ReasonHostPorts ReasonCode = "HostPortTaken"
-	// ReasonNotPlaced: a machine of the pool would do for one pod alone, but the plan has none for it.
+	// ReasonNotPlaced: an instance type of the pool would do for one pod alone, but the plan has none for it.
 	ReasonNotPlaced ReasonCode = "NotPlaced"
 )
 
 // Removed counts instance types of a pool by the first check that ruled them out for a pod, in the order of the fields.
-// Where several machines of one type were looked at, the one that came furthest counts.
+// Where several ways to have a type were looked at, the one that came furthest counts.
 type Removed struct {
 	// Requirements: the type's labels don't meet the pod's, its volumes' and the pool's requirements.
 	Requirements int `json:"requirements,omitempty"`
-	// Resources: an empty machine of the type is too small.
+	// Resources: an empty node of the type is too small.
 	Resources int `json:"resources,omitempty"`
 	// Offering: no available offering meets the requirements.
 	Offering int `json:"offering,omitempty"`
@@ -68,12 +68,12 @@ type Removed struct {
 	Topology int `json:"topology,omitempty"`
 }
 
-// RemovedNodes counts machines of the snapshot by the first check that ruled them out for a pod, in the order of the
+// RemovedNodes counts nodes of the snapshot by the first check that ruled them out for a pod, in the order of the
 // fields after Total.
 type RemovedNodes struct {
-	// Total is how many machines were looked at.
+	// Total is how many nodes were looked at.
 	Total int `json:"total"`
-	// Unavailable: the machine takes no pods: it is leaving, hidden, or holds more than it has room for.
+	// Unavailable: the node takes no pods: it is leaving, hidden, or holds more than it has room for.
 	Unavailable int `json:"unavailable,omitempty"`
 	// Taints: the pod does not tolerate one.
 	Taints int `json:"taints,omitempty"`
@@ -103,12 +103,12 @@ type Reason struct {
 	Removed Removed `json:"removed,omitzero"`
 	// Rules that keep the pod out, in words, with ReasonTopology and ReasonHostPorts.
 	Rules []string `json:"rules,omitempty"`
-	// Nodes counts the machines there are by check, with ReasonNoNodePools and ReasonOptedOut.
+	// Nodes counts the nodes there are by check, with ReasonNoNodePools and ReasonOptedOut.
 	Nodes *RemovedNodes `json:"nodes,omitempty"`
 	// Detail is the rest of the sentence where operands don't make one.
 	Detail string `json:"detail,omitempty"`
 	// NearestMiss is the least that would have to be different for the pod to have a place in the pool, or with
-	// ReasonNoNodePools and ReasonOptedOut on a machine there is; nil when no single change would do. It is no part of String.
+	// ReasonNoNodePools and ReasonOptedOut on a node there is; nil when no single change would do. It is no part of String.
 	NearestMiss *NearestMiss `json:"nearestMiss,omitempty"`
 }
 

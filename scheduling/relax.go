@@ -13,13 +13,16 @@ import (
 // writeRelaxations records which wishes of placed pods the plan does not keep. Rules that may be broken are judged with
 // all pods in their places.
 func (t *Trial) writeRelaxations(out *Plan) {
-	type wishKey struct{ code, detail string }
+	type wishKey struct {
+		code   RelaxationCode
+		detail string
+	}
 	at := map[wishKey]int{}
 	from := 0
 	for _, b := range t.placed {
 		pods := out.Order[from : from+int(b.count)]
 		from += int(b.count)
-		t.brokenWishes(b, func(code, detail string) {
+		t.brokenWishes(b, func(code RelaxationCode, detail string) {
 			k := wishKey{code, detail}
 			i, ok := at[k]
 			if !ok {
@@ -33,18 +36,21 @@ func (t *Trial) writeRelaxations(out *Plan) {
 	slices.SortFunc(out.Relaxations, func(a, b Relaxation) int { return cmp.Or(cmp.Compare(a.Code, b.Code), cmp.Compare(a.Detail, b.Detail)) })
 }
 
-func (t *Trial) brokenWishes(b binding, note func(code, detail string)) {
+func (t *Trial) brokenWishes(b binding, note func(code RelaxationCode, detail string)) {
 	m := t.m
 	c := m.classes[b.class]
 	s := m.shapes[c.shape]
 	labels, taints := t.hostView(b.host)
+	if taint := untolerated(s.tolerations, taints, false); taint != nil && taint.Effect == corev1.TaintEffectPreferNoSchedule {
+		note(RelaxedTaint, TaintString(*taint))
+	}
+	if t.options.Preferences == PreferencesIgnore {
+		return
+	}
 	for _, p := range s.preferred {
 		if !p.set.metBy(labels) {
-			note("PreferredNodeAffinity", fmt.Sprintf("weight %d: %s", p.weight, p.set))
+			note(RelaxedNodeAffinity, fmt.Sprintf("weight %d: %s", p.weight, p.set))
 		}
-	}
-	if taint := untolerated(s.tolerations, taints, false); taint != nil && taint.Effect == corev1.TaintEffectPreferNoSchedule {
-		note("PreferNoScheduleTaint", TaintString(*taint))
 	}
 	if c.topology == nil {
 		return
@@ -66,11 +72,11 @@ func (t *Trial) brokenWishes(b binding, note func(code, detail string)) {
 		}
 		switch {
 		case group.kind == kindAnti && members > self:
-			note("PreferredPodAntiAffinity", fmt.Sprintf("weight %d: by %s", group.weight, group.key))
+			note(RelaxedPodAntiAffinity, fmt.Sprintf("weight %d: by %s", group.weight, group.key))
 		case group.kind == kindAffinity && members <= self && t.topology.total[g] > self:
-			note("PreferredPodAffinity", fmt.Sprintf("weight %d: by %s", group.weight, group.key))
+			note(RelaxedPodAffinity, fmt.Sprintf("weight %d: by %s", group.weight, group.key))
 		case group.kind == kindSpread && members-t.emptiestOf(g, c) > group.maxSkew:
-			note("ScheduleAnyway", fmt.Sprintf("maxSkew %d by %s", group.maxSkew, group.key))
+			note(RelaxedSpread, fmt.Sprintf("maxSkew %d by %s", group.maxSkew, group.key))
 		}
 	}
 }

@@ -22,14 +22,14 @@ type Snapshot struct {
 	// Vocabulary says which label keys are well known, restricted or aliases: the provider's, or
 	// requirements.CoreVocabulary() where there is none. The zero value stands for requirements.CoreVocabulary().
 	Vocabulary requirements.Vocabulary `json:"vocabulary,omitzero"`
-	// Catalogs are the lists of instance types, by name. Pools that see the same machines name the same catalog, so
+	// Catalogs are the lists of instance types, by name. Pools that may launch the same types name the same catalog, so
 	// that it is held, saved and compiled once.
 	Catalogs map[string][]*cloudprovider.InstanceType `json:"catalogs,omitempty"`
-	// NodePools that may launch machines or own nodes. Keys are unique. Order carries no meaning.
+	// NodePools that may launch nodes or own some. Keys are unique. Order carries no meaning.
 	NodePools []NodePool `json:"nodePools,omitempty"`
 	// NodeOverlays change prices and capacities of instance types (PRV-140).
 	NodeOverlays []*v1.NodeOverlay `json:"nodeOverlays,omitempty"`
-	// Nodes are the machines the cluster has or is about to have, with the pods bound to them. Names are unique.
+	// Nodes are what the cluster has or is about to have, with the pods bound to them. Names are unique.
 	Nodes []Node `json:"nodes,omitempty"`
 	// Pods are waiting for a place. They have no spec.nodeName. namespace/name is unique over all pods, bound ones
 	// included.
@@ -43,19 +43,30 @@ type Snapshot struct {
 	// DaemonSets whose pods each new node will have to carry.
 	DaemonSets []*appsv1.DaemonSet `json:"daemonSets,omitempty"`
 
-	Namespaces             []*corev1.Namespace             `json:"namespaces,omitempty"`
+	// Namespaces, for the namespaceSelectors of pod (anti-)affinity. A namespace that pods are in and that is not listed
+	// has no labels but its name's.
+	Namespaces []*corev1.Namespace `json:"namespaces,omitempty"`
+	// Services, ReplicaSets, StatefulSets and ReplicationControllers, for the selectors of DefaultTopologySpread: those that
+	// select or control a pod without constraints of its own. Without defaults they are not read.
 	Services               []*corev1.Service               `json:"services,omitempty"`
 	ReplicaSets            []*appsv1.ReplicaSet            `json:"replicaSets,omitempty"`
 	StatefulSets           []*appsv1.StatefulSet           `json:"statefulSets,omitempty"`
 	ReplicationControllers []*corev1.ReplicationController `json:"replicationControllers,omitempty"`
-	PodDisruptionBudgets   []*policyv1.PodDisruptionBudget `json:"podDisruptionBudgets,omitempty"`
+	// PodDisruptionBudgets say which pods may be evicted. Placing pods does not read them; whoever decides which nodes to
+	// empty does.
+	PodDisruptionBudgets []*policyv1.PodDisruptionBudget `json:"podDisruptionBudgets,omitempty"`
+	// PersistentVolumeClaims, PersistentVolumes and StorageClasses tell where the volumes of pods are or can be made. A pod
+	// that names one that is missing is refused with the reason.
 	PersistentVolumeClaims []*corev1.PersistentVolumeClaim `json:"persistentVolumeClaims,omitempty"`
 	PersistentVolumes      []*corev1.PersistentVolume      `json:"persistentVolumes,omitempty"`
 	StorageClasses         []*storagev1.StorageClass       `json:"storageClasses,omitempty"`
-	CSINodes               []*storagev1.CSINode            `json:"csiNodes,omitempty"`
+	// CSINodes tell, by the Node's name, how many volumes of each CSI driver a node can attach. A driver that
+	// it does not list has no limit. A node without one has none at all or, while it is coming up, those of its instance
+	// type.
+	CSINodes []*storagev1.CSINode `json:"csiNodes,omitempty"`
 
-	// UnsupportedVolumeTopologyKeys and UnsupportedVolumeDrivers are what the provider's machines can't do for volumes:
-	// label keys in a StorageClass's allowed topologies that no machine of theirs meets, and CSI drivers whose volumes
+	// UnsupportedVolumeTopologyKeys and UnsupportedVolumeDrivers are what the provider's nodes can't do for volumes:
+	// label keys in a StorageClass's allowed topologies that no node of theirs meets, and CSI drivers whose volumes
 	// none can attach. Pods that need them are refused with a reason.
 	UnsupportedVolumeTopologyKeys []string `json:"unsupportedVolumeTopologyKeys,omitempty"`
 	UnsupportedVolumeDrivers      []string `json:"unsupportedVolumeDrivers,omitempty"`
@@ -70,11 +81,11 @@ type NodePool struct {
 	// Catalog names the entry of Snapshot.Catalogs with the instance types the pool may launch. Empty: none, the
 	// pool only owns nodes.
 	Catalog string `json:"catalog,omitempty"`
-	// NotReady says why the pool must not launch machines now ("NodeClass not found"); empty means it may.
+	// NotReady says why the pool must not launch nodes now ("NodeClass not found"); empty means it may.
 	NotReady string `json:"notReady,omitempty"`
 }
 
-// Node is a machine the cluster has, or one that is on its way: Object is nil until it has joined, Claim is nil when
+// Node is one the cluster has, or one that is on its way: Object is nil until it has joined, Claim is nil when
 // no NodeClaim made it. At least one is set.
 type Node struct {
 	// Name is unique in the snapshot: the Node's name, else the NodeClaim's.
@@ -87,7 +98,9 @@ type Node struct {
 	Claim *v1.NodeClaim `json:"claim,omitempty"`
 	// Pods are bound here and hold its resources: terminal pods are left out. DaemonSet pods are among them.
 	Pods []*corev1.Pod `json:"pods,omitempty"`
-	// Leaving marks a machine that is being removed: it takes no pods and no longer counts against its
-	// pool's limits (SCH-171), nor its pods for topology rules.
+	// Leaving marks a node that is being removed: it takes no pods and no longer counts against its pool's limits
+	// (SCH-171), nor do its pods for topology rules. Its Pods are left where they are: the plan has no place for them and
+	// says nothing of them. Those that will need a new place are listed in Snapshot.Pods instead, without spec.nodeName
+	// (SCH-091; package pods says which those are), or are set free by Trial.Hide.
 	Leaving bool `json:"leaving,omitempty"`
 }

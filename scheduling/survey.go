@@ -108,7 +108,7 @@ func (v *survey) isNearest(q *question, cand *candidate, code MissCode, size flo
 
 // take makes the machine the nearest.
 func (v *survey) take(q *question, cand *candidate, code MissCode, size float64) *NearestMiss {
-	v.best = finding{&NearestMiss{Code: code, Machine: v.option(q, cand)}, size, cand.price}
+	v.best = finding{&NearestMiss{Code: code, InstanceType: v.option(q, cand)}, size, cand.price}
 	return v.best.miss
 }
 
@@ -128,7 +128,7 @@ func (v *survey) tooSmall(q *question, r int) {
 		// With lower requests the pod might have to wait for a reservation that it is too large for now.
 		if cand.price != noPrice && v.reservable(q, cand.slot, v.awaits || v.mayAwait) && v.isNearest(q, cand, code, size) {
 			miss := v.less(code, dim, have)
-			miss.Machine = v.option(q, cand)
+			miss.InstanceType = v.option(q, cand)
 			v.best = finding{miss, size, cand.price}
 		}
 	})
@@ -161,7 +161,7 @@ func (v *survey) askRules(q *question, cand *candidate) {
 				continue
 			}
 			if miss := v.unruled(&v.best, r, h.domains, h.of, cand.price); miss != nil {
-				miss.Machine = v.option(q, cand)
+				miss.InstanceType = v.option(q, cand)
 			}
 		}
 	})

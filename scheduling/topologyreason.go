@@ -294,8 +294,11 @@ func (x *explainer) words(r *rule) string {
 	if r.kind == kindTogether {
 		return "the volume of claim " + group.claim.id + ", which it shares with pods that have their places elsewhere"
 	}
-	return "host port " + group.key[:strings.LastIndexByte(group.key, '/')] + ", which is taken"
+	return portWords + group.key[:strings.LastIndexByte(group.key, '/')] + takenWords
 }
+
+// What words of host ports begin and end with.
+const portWords, takenWords = "host port ", ", which is taken"
 
 // newDomainRule says why a machine can't be bought where no other is.
 const newDomainRule = "topology spread of pods that have a place, which does not reckon with a machine in another domain"

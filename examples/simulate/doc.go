@@ -66,7 +66,7 @@
 //	    nearestMiss  a sentence: the least that would have to be different for the pod to have a place here; absent if
 //	                 no single change would do
 //	relaxations[]    wishes that the plan does not keep
-//	  code           machine-readable, see scheduling.Relaxation
+//	  code           machine-readable, see scheduling.RelaxationCode
 //	  detail         which wish
 //	  pods           "namespace/name" of the pods that wished it
 //	  placeholders   "namespace/name" of the placeholders that did
@@ -77,9 +77,11 @@
 //	  existing       how many have room on machines the cluster has
 //	  unplaced       how many have none
 //	  reasons[]      why they have none, as of a pod
-//	notes[]          remarks on the input that changed the plan without stopping it
-//	  code           machine-readable
+//	notes[]          remarks on the input that did not stop the plan: first those on how it was read, which a replay
+//	                 lacks; the same as on standard error
+//	  code           machine-readable, see scheduling.NoteCode and manifests.WarningCode
 //	  object         that the remark is about, or ""
+//	  where          file, document and line; absent if it is about no single place
 //	  message        a sentence
 //
 // Capacity buffers keep room free for pods to come. Their placeholders are no pods: no count of pods includes them, and

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"math"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/drawknife/drawknife/scheduling"
+	"github.com/drawknife/drawknife/scheduling/manifests"
 )
 
 // document is what -o json prints. It is a contract, described in the package comment: keys are only ever added.
@@ -87,9 +89,23 @@ type bufferHeadroom struct {
 }
 
 type planNote struct {
-	Code    string `json:"code"`
-	Object  string `json:"object"`
+	Code   string `json:"code"`
+	Object string `json:"object"`
+	// Where is left out for notes that are about no single place of the input.
+	Where   string `json:"where,omitempty"`
 	Message string `json:"message"`
+}
+
+// newLoaderNote is what a manifest's loader remarked.
+func newLoaderNote(w manifests.Warning) planNote {
+	note := planNote{Code: string(w.Code), Object: w.Object, Where: w.Position.String(), Message: w.Message}
+	if w.Path != "" {
+		note.Message = w.Path + ": " + note.Message
+	}
+	if w.More > 0 {
+		note.Message += fmt.Sprintf(" (and %d more)", w.More)
+	}
+	return note
 }
 
 // quantities are amounts by resource, spelled as Kubernetes spells them ("1500m", "2Gi").
@@ -124,11 +140,11 @@ func newDocument(snapshot *scheduling.Snapshot, plan *scheduling.Plan, solve tim
 	}
 	for i, r := range plan.Relaxations {
 		d.Relaxations = append(d.Relaxations, relaxation{
-			Code: r.Code, Detail: r.Detail, Pods: podNames(r.Pods), Placeholders: podNames(held.relaxed[i]),
+			Code: string(r.Code), Detail: r.Detail, Pods: podNames(r.Pods), Placeholders: podNames(held.relaxed[i]),
 		})
 	}
 	for _, note := range plan.Notes {
-		d.Notes = append(d.Notes, planNote{Code: note.Code, Object: note.Object, Message: note.Message})
+		d.Notes = append(d.Notes, planNote{Code: string(note.Code), Object: note.Object, Message: note.Message})
 	}
 	d.Summary.Pods = len(snapshot.Pods)
 	d.Summary.Placed = countPlaced(plan)

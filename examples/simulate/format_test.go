@@ -180,7 +180,7 @@ func TestGapWords(t *testing.T) {
 
 // The wish's kind is said in words; a kind to come is at least named.
 func TestWishString(t *testing.T) {
-	for code, want := range map[string]string{
+	for code, want := range map[scheduling.RelaxationCode]string{
 		"PreferredNodeAffinity": "preferred node affinity, x", "PreferNoScheduleTaint": "taint to be avoided, x",
 		"PreferredPodAffinity": "preferred pod affinity, x", "PreferredPodAntiAffinity": "preferred pod anti-affinity, x",
 		"ScheduleAnyway": "topology spread with ScheduleAnyway, x", "SomethingNew": "SomethingNew, x",

@@ -4,7 +4,9 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -38,7 +40,7 @@ func (s *simulation) load() (*scheduling.Snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.remark(loaded)
+	s.remarkOn(loaded)
 	snapshot := loaded.Snapshot
 	if len(snapshot.NodePools) == 0 {
 		if snapshot.NodePools, err = s.defaultPools(); err != nil {
@@ -46,7 +48,7 @@ func (s *simulation) load() (*scheduling.Snapshot, error) {
 		}
 	}
 	if len(snapshot.Pods) == 0 {
-		s.note("the input has no pod that waits for a place")
+		s.note("NoPendingPods", "the input has no pod that waits for a place")
 	}
 	s.progress.enter("reading instance types")
 	facts, err := s.readCatalog()
@@ -68,6 +70,11 @@ func (s *simulation) replay() (*scheduling.Snapshot, error) {
 	}
 	defer file.Close() // nothing was written, so closing can't lose anything
 	snapshot, err := scheduling.DecodeSnapshot(file)
+	var objects *scheduling.NotSnapshotError
+	if errors.As(err, &objects) {
+		return nil, fmt.Errorf("reading the snapshot %[1]s: it holds Kubernetes objects (the first is a %[2]s), not what --save-snapshot writes; to plan them, leave --snapshot out: simulate %[1]s",
+			s.snapshot, objects.Kind)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("reading the snapshot %s: %w", s.snapshot, err)
 	}
@@ -77,10 +84,11 @@ func (s *simulation) replay() (*scheduling.Snapshot, error) {
 // sources reads the inputs, or takes the built-in cluster where there are none.
 func (s *simulation) sources() ([]manifests.Source, error) {
 	if len(s.inputs) == 0 {
-		s.note("no input: planning the built-in cluster (see --help)")
+		s.note("BuiltInCluster", "no input: planning the built-in cluster (see --help)")
 		return []manifests.Source{{Name: "built-in cluster", Data: builtinCluster}}, nil
 	}
 	paths := slices.DeleteFunc(slices.Clone(s.inputs), func(input string) bool { return input == "-" })
+	s.noteRepeated()
 	s.progress.enter("reading files")
 	sources, err := manifests.Files(paths...)
 	if err != nil {
@@ -100,6 +108,28 @@ func (s *simulation) sources() ([]manifests.Source, error) {
 	return sources, nil
 }
 
+// noteRepeated says which inputs are given more than once, since each is read once.
+func (s *simulation) noteRepeated() {
+	given := make(map[string]int)
+	for _, input := range s.inputs {
+		if input == "-" {
+			continue
+		}
+		input = filepath.Clean(input)
+		given[input]++
+		if given[input] == 2 {
+			s.note("RepeatedInput", "%s is given more than once, and read once", input)
+		}
+	}
+	for _, input := range slices.Sorted(maps.Keys(given)) {
+		for at := input; filepath.Dir(at) != at; at = filepath.Dir(at) {
+			if dir := filepath.Dir(at); given[dir] > 0 {
+				s.note("RepeatedInput", "%s is in %s, which is given too: it is read once", input, dir)
+			}
+		}
+	}
+}
+
 func (s *simulation) manifestOptions() manifests.Options {
 	now := s.now
 	if now.IsZero() {
@@ -108,14 +138,14 @@ func (s *simulation) manifestOptions() manifests.Options {
 	return manifests.Options{Now: now, Vocabulary: instancetype.Vocabulary()}
 }
 
-// remark passes on what was odd about the input. Unknown kinds are named once with their numbers; that a node class is
+// remarkOn passes on what was odd about the input. Unknown kinds are named once with their numbers; that a node class is
 // missing is said with what is used in its place.
-func (s *simulation) remark(loaded *manifests.Result) {
+func (s *simulation) remarkOn(loaded *manifests.Result) {
 	for _, warning := range loaded.Warnings {
 		if warning.Code == manifests.WarningUnknownKind || warning.Code == manifests.WarningNodeClass {
 			continue
 		}
-		s.warn(warning.String())
+		s.warn(warning.String(), newLoaderNote(warning))
 	}
 	if len(loaded.Skipped) == 0 {
 		return
@@ -127,8 +157,8 @@ func (s *simulation) remark(loaded *manifests.Result) {
 		objects += count
 	}
 	slices.Sort(kinds)
-	s.warn(fmt.Sprintf("skipped %s of kinds that planning does not read: %s", counted(objects, "object"),
-		strings.Join(kinds, ", ")))
+	text := fmt.Sprintf("skipped %s of kinds that planning does not read: %s", counted(objects, "object"), strings.Join(kinds, ", "))
+	s.warn(text, planNote{Code: string(manifests.WarningUnknownKind), Message: text})
 }
 
 // defaultPools are the pools of an input without any.
@@ -141,7 +171,7 @@ func (s *simulation) defaultPools() ([]scheduling.NodePool, error) {
 	if len(loaded.Snapshot.NodePools) == 0 {
 		return nil, errors.New("built-in default nodepool: the file has none")
 	}
-	s.note("the input has no NodePool: using %q with linux, amd64 or arm64, spot or on-demand, any instance type",
+	s.note("DefaultNodePool", "the input has no NodePool: using %q with linux, amd64 or arm64, spot or on-demand, any instance type",
 		loaded.Snapshot.NodePools[0].Key)
 	return loaded.Snapshot.NodePools, nil
 }

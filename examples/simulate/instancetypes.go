@@ -12,6 +12,7 @@ import (
 	"github.com/drawknife/drawknife/aws/instancetype"
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/scheduling"
+	"github.com/drawknife/drawknife/scheduling/manifests"
 )
 
 // readCatalog reads the facts about EC2 that the command line asks for.
@@ -109,7 +110,7 @@ func (s *simulation) findClass(pool *scheduling.NodePool, classes map[string]*aw
 			return class
 		}
 	}
-	s.note("%s %q is not in the input: its pools get the machines of the default EC2NodeClass (AL2023, no kubelet settings)",
+	s.note(string(manifests.WarningNodeClass), "%s %q is not in the input: its pools get the machines of the default EC2NodeClass (AL2023, no kubelet settings)",
 		ref.Kind, ref.Name)
 	return nil
 }

@@ -155,7 +155,7 @@ func handMade() (*scheduling.Snapshot, *scheduling.Plan) {
 					Pool: apple, Code: scheduling.ReasonLimits, Detail: `limits leave no room: cpu`,
 					NearestMiss: &scheduling.NearestMiss{
 						Code: scheduling.MissLimits, Amounts: list(map[string]string{"cpu": "8"}),
-						Machine: &scheduling.InstanceTypeOption{
+						InstanceType: &scheduling.InstanceTypeOption{
 							Name: "c7g.2xlarge", Zone: "us-east-1b", CapacityType: "spot", Price: 0.1226,
 						},
 					},
@@ -364,7 +364,7 @@ func TestWorkloadOf(t *testing.T) {
 		pod  *corev1.Pod
 		want string
 	}{
-		{"no owner", &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop"}}, "namespace shop without an owner"},
+		{"no owner", &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop"}}, "namespace shop"},
 		{"job", owned("Job", "nightly", nil), "Job shop/nightly"},
 		{"replica set of a known deployment", owned("ReplicaSet", "front-abc", nil), "Deployment shop/front"},
 		{

@@ -43,7 +43,7 @@ func (r textReport) writeUnschedulable(w io.Writer) {
 	fmt.Fprintf(w, "\n%s\n", r.paint(red, "Not placed: "+counted(len(r.plan.Unschedulable), "pod")))
 	for _, refusal := range groupRefusals(r.plan.Unschedulable) {
 		for _, c := range r.workloads.counts(refusal.pods) {
-			fmt.Fprintf(w, "  %s%s\n", countLine(c), r.examples(refusal.pods, c))
+			fmt.Fprintf(w, "  %s%s\n", c, r.examples(refusal.pods, c))
 		}
 		r.writeReasons(w, refusal.reasons)
 	}
@@ -86,9 +86,6 @@ func (r textReport) examples(pods []scheduling.PodKey, of workloadCount) string 
 	if r.verbose {
 		return ": " + strings.Join(names, ", ")
 	}
-	used := width(countLine(of)) + len("  : ")
+	used := width(of.String()) + len("  : ")
 	return ": " + r.fit(names, ", ", max(r.width-used, 0))
 }
-
-// countLine is "3 pods of Job ml/huge".
-func countLine(c workloadCount) string { return counted(c.count, "pod") + " of " + c.workload.String() }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -32,6 +33,8 @@ type simulation struct {
 	progress *progress
 	// remarks are for standard error, held back until the progress line is gone.
 	remarks []remark
+	// printed is how many of them are out.
+	printed int
 }
 
 // remark is a line for standard error: something the user should know that did not stop the run.
@@ -39,13 +42,25 @@ type remark struct {
 	// severity is "note" or "warning".
 	severity string
 	text     string
+	// note is the remark in the JSON output; zero where the plan itself has it.
+	note planNote
 }
 
-func (s *simulation) note(format string, args ...any) {
-	s.remarks = append(s.remarks, remark{"note", fmt.Sprintf(format, args...)})
+// note adds a remark on the input, with its code in the JSON output.
+func (s *simulation) note(code, format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	s.remark("note", text, planNote{Code: code, Message: text})
 }
 
-func (s *simulation) warn(text string) { s.remarks = append(s.remarks, remark{"warning", text}) }
+func (s *simulation) warn(text string, note planNote) { s.remark("warning", text, note) }
+
+// remark adds a remark unless it was made before.
+func (s *simulation) remark(severity, text string, note planNote) {
+	r := remark{severity, text, note}
+	if !slices.Contains(s.remarks, r) {
+		s.remarks = append(s.remarks, r)
+	}
+}
 
 // result is a plan and how long it took to make.
 type result struct {
@@ -107,7 +122,7 @@ func (s *simulation) run(ctx context.Context) (int, error) {
 		}
 	}
 	for _, n := range r.plan.Notes {
-		s.note("%s", noteLine(n))
+		s.remark("note", noteLine(n), planNote{})
 	}
 	s.progress.stop()
 	s.printRemarks()
@@ -140,6 +155,7 @@ func (s *simulation) solve(ctx context.Context, snapshot *scheduling.Snapshot) (
 // print writes the plan to standard output in the form asked for.
 func (s *simulation) print(r result) error {
 	d := newDocument(r.snapshot, r.plan, r.solve)
+	d.Notes = append(s.notes(), d.Notes...)
 	if s.output == outputJSON {
 		b := bufio.NewWriter(s.stdout)
 		if err := d.write(b); err != nil {
@@ -155,16 +171,23 @@ func (s *simulation) print(r result) error {
 	return text.write(s.stdout)
 }
 
-// printRemarks writes what was held back, each text once.
-func (s *simulation) printRemarks() {
-	printed := make(map[remark]bool)
+// notes are the remarks on how the input was read, for the JSON output.
+func (s *simulation) notes() []planNote {
+	notes := make([]planNote, 0, len(s.remarks))
 	for _, r := range s.remarks {
-		if !printed[r] {
-			printed[r] = true
-			fmt.Fprintf(s.stderr, "simulate: %s: %s\n", r.severity, r.text)
+		if r.note != (planNote{}) {
+			notes = append(notes, r.note)
 		}
 	}
-	s.remarks = nil
+	return notes
+}
+
+// printRemarks writes what was held back.
+func (s *simulation) printRemarks() {
+	for _, r := range s.remarks[s.printed:] {
+		fmt.Fprintf(s.stderr, "simulate: %s: %s\n", r.severity, r.text)
+	}
+	s.printed = len(s.remarks)
 }
 
 // report prints why nothing was planned: each fault on a line of its own.

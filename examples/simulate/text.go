@@ -154,7 +154,7 @@ func (r textReport) fillCell(g machineGroup, resource corev1.ResourceName, cells
 func (r textReport) workloadItems(pods []scheduling.PodKey) []string {
 	var items []string
 	for _, c := range r.workloads.counts(pods) {
-		items = append(items, fmt.Sprintf("%s %s%d", c.workload.short(), r.times(), c.count))
+		items = append(items, fmt.Sprintf("%s %s%d", c.short(), r.times(), c.count))
 	}
 	return items
 }

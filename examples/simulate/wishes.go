@@ -19,18 +19,18 @@ func (w wish) concerned() int { return len(w.Pods) + len(w.placeholders) }
 // String names the wish: "preferred pod affinity, weight 100: by kubernetes.io/hostname".
 func (w wish) String() string {
 	switch w.Code {
-	case "PreferredNodeAffinity":
+	case scheduling.RelaxedNodeAffinity:
 		return "preferred node affinity, " + w.Detail
-	case "PreferNoScheduleTaint":
+	case scheduling.RelaxedTaint:
 		return "taint to be avoided, " + w.Detail
-	case "PreferredPodAffinity":
+	case scheduling.RelaxedPodAffinity:
 		return "preferred pod affinity, " + w.Detail
-	case "PreferredPodAntiAffinity":
+	case scheduling.RelaxedPodAntiAffinity:
 		return "preferred pod anti-affinity, " + w.Detail
-	case "ScheduleAnyway":
+	case scheduling.RelaxedSpread:
 		return "topology spread with ScheduleAnyway, " + w.Detail
 	}
-	return w.Code + ", " + w.Detail
+	return string(w.Code) + ", " + w.Detail
 }
 
 // writeWishes says which wishes the plan does not keep, those of most pods first.

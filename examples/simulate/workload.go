@@ -13,25 +13,19 @@ import (
 
 // workload is what people call a group of pods by: the object that made them.
 type workload struct {
-	// kind of the owner; empty for pods that nothing owns, which count as one group per namespace.
+	// kind of the owner; empty for pods that nothing owns, bare pods, which count as one group per namespace.
 	kind, namespace, name string
 }
 
-// String is "Deployment shop/web", or "namespace shop without an owner".
+// String is "Deployment shop/web", or "namespace shop" for its bare pods.
 func (w workload) String() string {
-	if w.kind == "" {
-		return "namespace " + w.namespace + " without an owner"
+	if w.bare() {
+		return "namespace " + w.namespace
 	}
 	return w.kind + " " + w.namespace + "/" + w.name
 }
 
-// short is "shop/web", for lists where room is scarce.
-func (w workload) short() string {
-	if w.kind == "" {
-		return w.namespace + "/(no owner)"
-	}
-	return w.namespace + "/" + w.name
-}
+func (w workload) bare() bool { return w.kind == "" }
 
 func (w workload) compare(o workload) int {
 	return cmp.Or(strings.Compare(w.namespace, o.namespace), strings.Compare(w.name, o.name),
@@ -81,17 +75,46 @@ func workloadOf(pod *corev1.Pod, deployments map[scheduling.PodKey]string) workl
 type workloadCount struct {
 	workload workload
 	count    int
+	// only is the name of the one pod that is meant, if it is one.
+	only string
+}
+
+// String is "3 pods of Job ml/huge" or "3 bare pods of namespace ml".
+func (c workloadCount) String() string {
+	what := "pod"
+	if c.workload.bare() {
+		what = "bare pod"
+	}
+	return counted(c.count, what) + " of " + c.workload.String()
+}
+
+// short is "shop/web", for lists where room is scarce; a bare pod goes by its own name, several by their namespace's.
+func (c workloadCount) short() string {
+	switch w := c.workload; {
+	case !w.bare():
+		return w.namespace + "/" + w.name
+	case c.only != "":
+		return w.namespace + "/" + c.only
+	default:
+		return "bare pods of " + w.namespace
+	}
 }
 
 // counts sums up pods by workload, the largest group first.
 func (x workloadIndex) counts(pods []scheduling.PodKey) []workloadCount {
 	sums := make(map[workload]int)
+	last := make(map[workload]string)
 	for _, pod := range pods {
 		sums[x[pod]]++
+		last[x[pod]] = pod.Name
 	}
 	counts := make([]workloadCount, 0, len(sums))
 	for w, n := range sums {
-		counts = append(counts, workloadCount{w, n})
+		c := workloadCount{workload: w, count: n}
+		if n == 1 {
+			c.only = last[w]
+		}
+		counts = append(counts, c)
 	}
 	slices.SortFunc(counts, func(a, b workloadCount) int {
 		return cmp.Or(cmp.Compare(b.count, a.count), a.workload.compare(b.workload))
