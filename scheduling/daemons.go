@@ -68,9 +68,11 @@ func representative(set *appsv1.DaemonSet, newest map[types.UID]*corev1.Pod) *co
 			pod.Spec.Affinity.NodeAffinity = t.NodeAffinity.DeepCopy()
 		}
 		pod.Spec.NodeName = ""
+		pod.Spec.Tolerations = append(pod.Spec.Tolerations, controllerTolerations(&pod.Spec)...)
 		return pod
 	}
 	pod := &corev1.Pod{Spec: *template.Spec.DeepCopy()}
+	pod.Spec.Tolerations = append(pod.Spec.Tolerations, controllerTolerations(&template.Spec)...)
 	pod.Namespace, pod.Labels = set.Namespace, template.Labels
 	for _, list := range [][]corev1.Container{pod.Spec.InitContainers, pod.Spec.Containers} {
 		for i := range list {
@@ -78,6 +80,27 @@ func representative(set *appsv1.DaemonSet, newest map[types.UID]*corev1.Pod) *co
 		}
 	}
 	return pod
+}
+
+// controllerTolerations are what the DaemonSet controller adds to each of its pods: they come to nodes that are cordoned or
+// in distress, where ordinary pods don't.
+func controllerTolerations(spec *corev1.PodSpec) []corev1.Toleration {
+	taints := []corev1.Taint{
+		{Key: corev1.TaintNodeNotReady, Effect: corev1.TaintEffectNoExecute},
+		{Key: corev1.TaintNodeUnreachable, Effect: corev1.TaintEffectNoExecute},
+		{Key: corev1.TaintNodeDiskPressure, Effect: corev1.TaintEffectNoSchedule},
+		{Key: corev1.TaintNodeMemoryPressure, Effect: corev1.TaintEffectNoSchedule},
+		{Key: corev1.TaintNodePIDPressure, Effect: corev1.TaintEffectNoSchedule},
+		{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule},
+	}
+	if spec.HostNetwork {
+		taints = append(taints, corev1.Taint{Key: corev1.TaintNodeNetworkUnavailable, Effect: corev1.TaintEffectNoSchedule})
+	}
+	out := make([]corev1.Toleration, len(taints))
+	for i, t := range taints {
+		out[i] = corev1.Toleration{Key: t.Key, Operator: corev1.TolerationOpExists, Effect: t.Effect}
+	}
+	return out
 }
 
 // limitsToRequests copies limits to missing requests, as the API server does for pods.

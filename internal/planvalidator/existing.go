@@ -29,6 +29,9 @@ func (c *checker) view(n *scheduling.Node) view {
 	if !initialized {
 		out.taints = slices.DeleteFunc(slices.Clone(out.taints), func(t corev1.Taint) bool { return passing(t, n.Claim.Spec.StartupTaints) })
 	}
+	if cordon := (corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule}); n.Object != nil && n.Object.Spec.Unschedulable {
+		out.taints = append(slices.Clone(out.taints), cordon)
+	}
 	switch {
 	case n.Object == nil:
 		out.capacity, out.room = copyOf(n.Claim.Status.Capacity), copyOf(n.Claim.Status.Allocatable)
