@@ -21,6 +21,7 @@ require (
 	github.com/robfig/cron/v3 v3.0.1
 	go.uber.org/mock v0.6.0
 	go.yaml.in/yaml/v3 v3.0.4
+	golang.org/x/sync v0.18.0
 	golang.org/x/term v0.37.0
 	k8s.io/api v0.35.0
 	k8s.io/apimachinery v0.35.0

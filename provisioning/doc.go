@@ -4,6 +4,9 @@
 // Everything here decides and nothing acts: a step is Next(observed state, now) → actions and when to look again. What
 // carries the actions out are small interfaces of the caller's: the example controller implements them on Kubernetes.
 //
+//	pools    which pools take part in a pass, with which machines       pools.go
+//	pass     what of a plan is ordered: claims, nominations, events     pass.go
+//	launcher limits and governor asked, claims created                  launcher.go
 //	batch    when a planning pass is due                                 batch.go
 //	governor how much may change in how short a time                    governor.go
 //	belief   what is thought of the cloud's stock, offering by offering  belief.go

@@ -154,6 +154,20 @@ func (g *Governor) Withdraw(id string) {
 	}
 }
 
+// rename knows a launch under another ID from now on.
+func (g *Governor) rename(id, to string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for i := range g.admitted {
+		if g.admitted[i].id == id {
+			g.admitted[i].id = to
+		}
+	}
+	if g.probing == id {
+		g.probing = to
+	}
+}
+
 func (g *Governor) nodesPerMinute(_ float64, now time.Time) *GovernedError {
 	if g.options.NodesPerMinute == 0 {
 		return nil

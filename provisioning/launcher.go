@@ -1,0 +1,185 @@
+package provisioning
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	"k8s.io/apimachinery/pkg/types"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/scheduling/limits"
+)
+
+// NodeClaimCreator stores new NodeClaims.
+type NodeClaimCreator interface {
+	// CreateNodeClaim stores the claim and returns it as stored, with its name and UID. token is unique to the order:
+	// asked twice with one token, because the first answer was lost, it returns the claim that is there. The claim
+	// handed in is not changed.
+	CreateNodeClaim(ctx context.Context, token string, claim *v1.NodeClaim) (*v1.NodeClaim, error)
+}
+
+// LauncherOptions are what a launcher works with.
+type LauncherOptions struct {
+	// Claims stores NodeClaims. Required.
+	Claims NodeClaimCreator
+	// Limits holds the books on NodePool limits. Nil: no limits are kept beside the planner's.
+	Limits *limits.Ledger
+	// Governor holds back what would change too much at once. Nil: nothing is held back.
+	Governor *Governor
+	// Parallelism bounds how many claims are created at once. 0 is DefaultLaunchParallelism.
+	Parallelism int
+}
+
+// DefaultLaunchParallelism is how many claims are created at once by default.
+const DefaultLaunchParallelism = 10
+
+// Launcher carries out what a pass ordered: it creates the claims. It is safe for concurrent use.
+type Launcher struct {
+	options LauncherOptions
+}
+
+// NewLauncher makes a launcher. The error is an *OptionError.
+func NewLauncher(o LauncherOptions) (*Launcher, error) {
+	switch {
+	case o.Claims == nil:
+		return nil, &OptionError{Option: "Launcher.Claims", Rule: "there is nobody to store claims"}
+	case o.Parallelism < 0:
+		return nil, &OptionError{Option: "Launcher.Parallelism", Rule: fmt.Sprintf("is %d: at least one claim is created at a time", o.Parallelism)}
+	}
+	if o.Parallelism == 0 {
+		o.Parallelism = DefaultLaunchParallelism
+	}
+	return &Launcher{options: o}, nil
+}
+
+// Launched is what became of one order.
+type Launched struct {
+	// Launch is the order.
+	Launch Launch
+	// Claim as stored; nil if Err is set.
+	Claim *v1.NodeClaim
+	// Err is why there is no claim: a *limits.ExceededError, a *GovernedError, or the store's. Nothing is reserved then.
+	Err error
+	// RetryAt is when the governor may let it through; zero if that is not what was in the way.
+	RetryAt time.Time
+}
+
+// Outcome is what became of all orders.
+type Outcome struct {
+	// Launched is in the order of the orders.
+	Launched []Launched
+	// Events tell the owners of the pods.
+	Events []Event
+	// Failed tells that some order has no claim: its pods must be planned again.
+	Failed bool
+}
+
+// Launch creates the claims of the orders at the time now, each on its own: what one meets does not keep the others.
+// Limits and the governor are asked in the order of the list, so that the same orders meet the same refusals; then
+// claims are created side by side. pass names the pass: with its number it makes the token of an order, so that a pass
+// that is repeated after its answers were lost creates nothing twice. When ctx ends, what was not begun fails with
+// its error.
+func (l *Launcher) Launch(ctx context.Context, pass string, orders []Launch, now time.Time) Outcome {
+	out := Outcome{Launched: make([]Launched, len(orders))}
+	var group errgroup.Group
+	group.SetLimit(l.options.Parallelism)
+	for i := range orders {
+		done := &out.Launched[i]
+		done.Launch = orders[i]
+		token := fmt.Sprintf("%s/%d", pass, i)
+		if done.Err = l.admit(ctx, token, &orders[i], now); done.Err != nil {
+			var governed *GovernedError
+			if errors.As(done.Err, &governed) {
+				done.RetryAt = governed.RetryAt
+			}
+			continue
+		}
+		group.Go(func() error {
+			done.Claim, done.Err = l.create(ctx, token, &orders[i])
+			return nil // each order has its own error
+		})
+	}
+	_ = group.Wait() // no function returns one
+	for i := range out.Launched {
+		out.Failed = out.Failed || out.Launched[i].Err != nil
+		out.Events = append(out.Events, eventsOf(&out.Launched[i])...)
+	}
+	return out
+}
+
+// admit asks the limits and the governor; what the one granted is given back when the other refuses.
+func (l *Launcher) admit(ctx context.Context, token string, order *Launch, now time.Time) error {
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("creating a nodeclaim of nodepool %s: %w", order.Pool, err)
+	}
+	if l.options.Limits != nil {
+		if err := l.options.Limits.Reserve(order.Pool, token, order.Capacity); err != nil {
+			return err
+		}
+	}
+	if l.options.Governor == nil {
+		return nil
+	}
+	err := l.options.Governor.Admit(token, order.Price, now)
+	if err != nil {
+		l.release(token)
+	}
+	return err
+}
+
+// create stores the claim; from then on the books know it by its UID.
+func (l *Launcher) create(ctx context.Context, token string, order *Launch) (*v1.NodeClaim, error) {
+	claim, err := l.options.Claims.CreateNodeClaim(ctx, token, order.Claim)
+	if err == nil && claim == nil {
+		err = errors.New("the store returned no claim")
+	}
+	if err != nil {
+		l.release(token)
+		if l.options.Governor != nil {
+			l.options.Governor.Withdraw(token)
+		}
+		return nil, fmt.Errorf("creating a nodeclaim of nodepool %s: %w", order.Pool, err)
+	}
+	l.rename(token, claim.UID)
+	if l.options.Limits != nil {
+		if err := l.options.Limits.Observe(order.Pool, string(claim.UID), limits.Launching, order.Capacity); err != nil {
+			return nil, fmt.Errorf("entering nodeclaim %s into the limits of nodepool %s: %w", claim.Name, order.Pool, err)
+		}
+	}
+	return claim, nil
+}
+
+// rename hands the reservation on to the claim. A claim that is known already, since informers saw it first, has an
+// entry of its own.
+func (l *Launcher) rename(token string, uid types.UID) {
+	if l.options.Governor != nil {
+		l.options.Governor.rename(token, string(uid))
+	}
+	if l.options.Limits != nil && l.options.Limits.Rename(token, string(uid)) != nil {
+		l.options.Limits.Release(token)
+	}
+}
+
+func (l *Launcher) release(token string) {
+	if l.options.Limits != nil {
+		l.options.Limits.Release(token)
+	}
+}
+
+// eventsOf tell the owners of an order's pods what became of it (PRV-043).
+func eventsOf(done *Launched) []Event {
+	var events []Event
+	for _, key := range done.Launch.Pods {
+		event := Event{Kind: "Pod", Namespace: key.Namespace, Name: key.Name}
+		if done.Err == nil {
+			event.Reason, event.Message = EventNominated, "Pod should schedule on: nodeclaim/"+done.Claim.Name
+		} else {
+			event.Warning, event.Reason, event.Message, event.Every = true, EventLaunchHeldBack, done.Err.Error(), failedSchedulingEvery
+		}
+		events = append(events, event)
+	}
+	return events
+}

@@ -1,0 +1,241 @@
+package provisioning
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/cloudprovider/overlay"
+	"github.com/drawknife/drawknife/scheduling"
+	"github.com/drawknife/drawknife/scheduling/buffers"
+	"github.com/drawknife/drawknife/scheduling/nodeclaims"
+)
+
+// PassOptions say how a plan is turned into orders.
+type PassOptions struct {
+	// Claims are handed on to nodeclaims.New; their InstanceTypes and Annotations are filled in from the snapshot.
+	Claims nodeclaims.Options
+	// Nomination is for how long an existing node that pods were planned for is protected from disruption. 0 is twice
+	// the longest batch window, at least ten seconds (PRV-026).
+	Nomination time.Duration
+}
+
+// defaultNomination is twice DefaultBatchMax.
+const defaultNomination = 2 * DefaultBatchMax
+
+// Orders are what a pass decided: nothing of it has happened yet.
+type Orders struct {
+	// Launches in the order of the plan.
+	Launches []Launch
+	// Nominations of existing nodes, by name. Placeholders nominate nobody (PRV-026).
+	Nominations []Nomination
+	// Waiting are the pods without a place, with the reasons; placeholders are left out.
+	Waiting []scheduling.Unschedulable
+	// Refused are planned nodes of which no claim can be made; their pods wait.
+	Refused []RefusedNode
+	// Events tell the pods' owners.
+	Events []Event
+}
+
+// Launch is one node to launch.
+type Launch struct {
+	// Claim to create; it has no name yet.
+	Claim *v1.NodeClaim
+	// Pool that launches it.
+	Pool v1.PoolKey
+	// Pods it is for, placeholders left out.
+	Pods []scheduling.PodKey
+	// Capacity is the most of each resource that any of the claim's instance types has: what it may take from its
+	// pool's limits.
+	Capacity corev1.ResourceList
+	// Price is the cheapest offering's, in USD per hour.
+	Price float64
+}
+
+// Nomination is an existing node that pods were planned for.
+type Nomination struct {
+	Node  string
+	Pods  []scheduling.PodKey
+	Until time.Time
+}
+
+// RefusedNode is a planned node of which no claim can be made.
+type RefusedNode struct {
+	Node scheduling.NewNode
+	Err  error
+}
+
+// Decide turns the plan of a snapshot into orders (PRV-035 to PRV-042). It is pure: the time is the snapshot's, and
+// nothing handed in is changed. The error is for a plan of another snapshot.
+func Decide(snapshot *scheduling.Snapshot, plan *scheduling.Plan, o PassOptions) (*Orders, error) {
+	if o.Nomination == 0 {
+		o.Nomination = defaultNomination
+	}
+	d := newDecision(snapshot, o)
+	orders := &Orders{}
+	for i := range plan.NewNodes {
+		if err := d.launch(orders, &plan.NewNodes[i]); err != nil {
+			return nil, err
+		}
+	}
+	for _, node := range plan.Existing {
+		if pods := d.real(node.Pods); len(pods) > 0 {
+			orders.Nominations = append(orders.Nominations, Nomination{Node: node.Name, Pods: pods, Until: snapshot.Time.Add(o.Nomination)})
+			d.nominated(orders, pods, "node/"+node.Name)
+		}
+	}
+	for _, u := range plan.Unschedulable {
+		if d.pods[u.Pod] != nil {
+			orders.Waiting = append(orders.Waiting, u)
+			d.failed(orders, u.Pod, sentence(u.Reasons))
+		}
+	}
+	return orders, nil
+}
+
+// decision is what Decide knows of the snapshot.
+type decision struct {
+	snapshot *scheduling.Snapshot
+	options  PassOptions
+	pools    map[v1.PoolKey]*scheduling.NodePool
+	// pods are the real ones that wait; placeholders are not among them.
+	pods     map[scheduling.PodKey]*corev1.Pod
+	overlaid *overlay.Result
+}
+
+func newDecision(snapshot *scheduling.Snapshot, o PassOptions) *decision {
+	d := &decision{
+		snapshot: snapshot, options: o,
+		pools: make(map[v1.PoolKey]*scheduling.NodePool, len(snapshot.NodePools)),
+		pods:  make(map[scheduling.PodKey]*corev1.Pod, len(snapshot.Pods)),
+	}
+	in := overlay.Input{Overlays: snapshot.NodeOverlays, Lookup: snapshot.Vocabulary.Compile()}
+	for i := range snapshot.NodePools {
+		p := &snapshot.NodePools[i]
+		d.pools[p.Key] = p
+		in.Pools = append(in.Pools, overlay.Pool{Key: p.Key, Object: p.Object, Types: snapshot.Catalogs[p.Catalog]})
+	}
+	d.overlaid = overlay.Apply(in)
+	d.options.Claims.Lookup = in.Lookup
+	for _, pod := range snapshot.Pods {
+		if !buffers.IsPlaceholder(pod) {
+			d.pods[scheduling.PodKey{Namespace: pod.Namespace, Name: pod.Name}] = pod
+		}
+	}
+	return d
+}
+
+// launch orders a planned node, or says why it can't be.
+func (d *decision) launch(orders *Orders, node *scheduling.NewNode) error {
+	pool := d.pools[node.Pool]
+	if pool == nil {
+		return fmt.Errorf("plan: node %s is of nodepool %s, which the snapshot does not have: decide on the plan of this snapshot", node.Name, node.Pool)
+	}
+	types, err := d.overlaid.InstanceTypes(node.Pool)
+	if err != nil {
+		return fmt.Errorf("plan: node %s: %w", node.Name, err)
+	}
+	options := d.options.Claims
+	options.InstanceTypes = types
+	pods := d.real(node.Pods)
+	claim, err := nodeclaims.New(node, pool, options)
+	if err != nil {
+		orders.Refused = append(orders.Refused, RefusedNode{Node: *node, Err: err})
+		for _, pod := range pods {
+			d.failed(orders, pod, err.Error())
+		}
+		return nil
+	}
+	named := namedTypes(claim, types)
+	for key, value := range d.overlaid.Annotations(named) {
+		claim.Annotations[key] = value
+	}
+	orders.Launches = append(orders.Launches, Launch{
+		Claim: claim, Pool: node.Pool, Pods: pods, Capacity: most(named), Price: node.InstanceTypes[0].Price,
+	})
+	return nil
+}
+
+// namedTypes are the instance types that the claim names.
+func namedTypes(claim *v1.NodeClaim, types []*cloudprovider.InstanceType) []*cloudprovider.InstanceType {
+	names := map[string]bool{}
+	for _, r := range claim.Spec.Requirements {
+		if r.Key == corev1.LabelInstanceTypeStable {
+			for _, name := range r.Values {
+				names[name] = true
+			}
+		}
+	}
+	var list []*cloudprovider.InstanceType
+	for _, t := range types {
+		if names[t.Name] {
+			list = append(list, t)
+		}
+	}
+	return list
+}
+
+// most is the element-wise maximum of the types' capacities (SCH-171).
+func most(types []*cloudprovider.InstanceType) corev1.ResourceList {
+	out := corev1.ResourceList{}
+	for _, t := range types {
+		for name, q := range t.Capacity {
+			if have, ok := out[name]; !ok || q.Cmp(have) > 0 {
+				out[name] = q.DeepCopy()
+			}
+		}
+	}
+	return out
+}
+
+// real are those of the pods that are no placeholders, in their order.
+func (d *decision) real(pods []scheduling.PodKey) []scheduling.PodKey {
+	var list []scheduling.PodKey
+	for _, key := range pods {
+		if d.pods[key] != nil {
+			list = append(list, key)
+		}
+	}
+	return list
+}
+
+func (d *decision) nominated(orders *Orders, pods []scheduling.PodKey, target string) {
+	for _, key := range pods {
+		orders.Events = append(orders.Events, Event{
+			Kind: "Pod", Namespace: key.Namespace, Name: key.Name, UID: d.pods[key].UID, Reason: EventNominated,
+			Message: "Pod should schedule on: " + target,
+		})
+	}
+}
+
+func (d *decision) failed(orders *Orders, key scheduling.PodKey, why string) {
+	orders.Events = append(orders.Events, Event{
+		Kind: "Pod", Namespace: key.Namespace, Name: key.Name, UID: d.pods[key].UID, Warning: true, Reason: EventFailedScheduling,
+		Message: why, Every: failedSchedulingEvery,
+	})
+}
+
+// sentence joins the reasons of the pools, as many as an event has room for.
+func sentence(reasons []scheduling.Reason) string {
+	const longest = 900 // an event's message has at most 1,024 bytes
+	var b strings.Builder
+	for i, r := range reasons {
+		text := r.String()
+		if b.Len() > 0 && b.Len()+len(text) > longest {
+			fmt.Fprintf(&b, "; and %d more", len(reasons)-i)
+			break
+		}
+		if b.Len() > 0 {
+			b.WriteString("; ")
+		}
+		b.WriteString(text)
+	}
+	if text := b.String(); len(text) > longest+100 {
+		return strings.ToValidUTF8(text[:longest+100], "") + "…"
+	}
+	return b.String()
+}

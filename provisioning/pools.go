@@ -1,0 +1,104 @@
+package provisioning
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/scheduling"
+)
+
+// PoolSet is which NodePools take part in a pass, and with which machines: what a Snapshot needs of them.
+type PoolSet struct {
+	// NodePools are all that own or may launch nodes, by key; those that must not launch now say why (NotReady).
+	NodePools []scheduling.NodePool
+	// Catalogs are the lists of instance types that NodePools name. Pools that see the same types share one.
+	Catalogs map[string][]*cloudprovider.InstanceType
+	// Events are those of pools without any instance type.
+	Events []Event
+}
+
+// ResolvePools asks the provider for the machines of every pool that may launch any at the time now (PRV-036): its node
+// class is of a kind the provider serves, it is ready and not being deleted. Static pools and those that may not
+// launch take part as owners of their nodes. A pool whose types can't be found out is left out of launching with the
+// reason, and the others go on; only when ctx ends is that an error. belief may be nil; it closes offerings that are
+// thought to be empty. Pools are keyed as those of the newest generation.
+func ResolvePools(ctx context.Context, provider cloudprovider.CloudProvider, pools []*v1.NodePool, belief *Belief, now time.Time) (*PoolSet, error) {
+	set := &PoolSet{Catalogs: map[string][]*cloudprovider.InstanceType{}}
+	capabilities := provider.Describe()
+	sorted := slices.SortedFunc(slices.Values(pools), func(a, b *v1.NodePool) int {
+		return v1.NewPoolKey(a.Name).Compare(v1.NewPoolKey(b.Name))
+	})
+	for _, pool := range sorted {
+		entry := scheduling.NodePool{Key: v1.NewPoolKey(pool.Name), Object: pool, NotReady: notReady(pool, capabilities)}
+		if entry.NotReady == "" && pool.Spec.Replicas == nil {
+			types, err := provider.InstanceTypes(ctx, pool)
+			if ctx.Err() != nil {
+				return nil, fmt.Errorf("instance types of nodepool %s: %w", pool.Name, errors.Join(ctx.Err(), err))
+			}
+			set.add(&entry, types, err, belief, now)
+		}
+		set.NodePools = append(set.NodePools, entry)
+	}
+	return set, nil
+}
+
+// notReady says why the pool must not launch nodes; empty when it may.
+func notReady(pool *v1.NodePool, capabilities cloudprovider.Capabilities) string {
+	ref := pool.Spec.Template.Spec.NodeClassRef
+	switch {
+	case pool.DeletionTimestamp != nil:
+		return "it is being deleted"
+	case !capabilities.SupportsNodeClass(ref):
+		return fmt.Sprintf("its node class is of kind %s in group %q, which the provider does not serve", ref.Kind, ref.Group)
+	}
+	conditions := pool.Conditions()
+	if conditions.IsTrue(v1.ConditionReady) {
+		return ""
+	}
+	for _, kind := range []string{v1.ConditionValidationSucceeded, v1.ConditionNodeClassReady} {
+		if conditions.IsTrue(kind) {
+			continue
+		}
+		if c := conditions.Get(kind); c.Message != "" {
+			return c.Message
+		}
+		return "its condition " + kind + " is not True"
+	}
+	return "its condition Ready is not True"
+}
+
+// add gives the pool its catalog.
+func (s *PoolSet) add(entry *scheduling.NodePool, types []*cloudprovider.InstanceType, err error, belief *Belief, now time.Time) {
+	switch {
+	case cloudprovider.IsUnevaluatedNodePool(err):
+		entry.NotReady = "its instance types have yet to be evaluated"
+	case err != nil:
+		entry.NotReady = fmt.Sprintf("its instance types could not be found out: %v", err)
+	case len(types) == 0:
+		entry.NotReady = "it has no instance types"
+	}
+	if entry.NotReady != "" {
+		s.Events = append(s.Events, Event{
+			Kind: "NodePool", Name: entry.Object.Name, UID: entry.Object.UID, Warning: true, Reason: EventNoCompatibleInstanceTypes,
+			Message: entry.NotReady, Every: noCompatibleEvery,
+		})
+		return
+	}
+	if belief != nil {
+		types = belief.Apply(types, now)
+	}
+	for name, known := range s.Catalogs {
+		if slices.Equal(known, types) {
+			entry.Catalog = name
+			return
+		}
+	}
+	// The first pool that sees the list gives it its name.
+	entry.Catalog = entry.Key.String()
+	s.Catalogs[entry.Catalog] = types
+}
