@@ -69,14 +69,30 @@ func BenchmarkPlan(b *testing.B) {
 	}
 }
 
-// BenchmarkGrowth shows how time grows with the number of pods: ns/pod must not rise from one line to the next.
+// BenchmarkGrowth shows how time grows with the number of pods, of machines and of instance types, the others fixed:
+// ns/each must not rise from one line to the next.
 func BenchmarkGrowth(b *testing.B) {
-	for _, pods := range []int{1_000, 10_000, 50_000, 100_000} {
-		b.Run(title("b", pods), func(b *testing.B) {
-			s := workload.Named("b", pods)
-			benchmarkPlan(b, s)
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(pods), "ns/pod")
-		})
+	catalog := workload.Catalog()
+	for _, axis := range []struct {
+		name     string
+		from     int
+		snapshot func(n int) *scheduling.Snapshot
+	}{
+		{"pods", 10_000, func(n int) *scheduling.Snapshot { return workload.Named("b", n) }},
+		{"constrained", 5_000, func(n int) *scheduling.Snapshot { return workload.Named("c", n) }},
+		{"nodes", 500, func(n int) *scheduling.Snapshot {
+			return workload.Snapshot(catalog, workload.Deployments(5_000), workload.Existing(catalog, n, 0.60))
+		}},
+		{"types", 200, func(n int) *scheduling.Snapshot {
+			return workload.Snapshot(manyTypes(n), workload.Constrained(2_000), nil)
+		}},
+	} {
+		for n := axis.from; n <= 8*axis.from; n *= 2 {
+			b.Run(fmt.Sprintf("%s/%d", axis.name, n), func(b *testing.B) {
+				benchmarkPlan(b, axis.snapshot(n))
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/each")
+			})
+		}
 	}
 }
 

@@ -40,22 +40,26 @@ type packer struct {
 	// order is indexed by option: its items, those first that are worth most for the room they take there. Made when
 	// the option first comes up.
 	order [][]int32
-	// skewed is the same items in another order: see skewOf.
-	skewed [][]int32
+	// skewed is the same items in another order, by dominant resource: see skewedOf.
+	skewed [][][]int32
 	at     []int // item -> position of its stage
 	queue  ratioQueue
 	// scratch
 	free         []int64
 	trial, other []load
-	lists        [][]int32 // by dominant resource
-	cursor       []int
+	cursor       []int // by dominant resource: the item that is next, and how many of it are taken
+	taken        []int
+	skew         []float64
+	// least is no more than any item needs: what does not hold it is full.
+	least []int64
 }
 
 func newPacker(m *Model, p *problem, v *values, g *ledger) *packer {
 	places := placesInUse(p.items)
 	k := &packer{
-		m: m, p: p, values: v, gate: g, left: make([]int, len(p.items)), order: make([][]int32, len(p.options)), skewed: make([][]int32, len(p.options)),
-		at: make([]int, len(p.items)), free: make([]int64, p.dims), lists: make([][]int32, p.dims), cursor: make([]int, p.dims),
+		m: m, p: p, values: v, gate: g, left: make([]int, len(p.items)), order: make([][]int32, len(p.options)), skewed: make([][][]int32, len(p.options)),
+		at: make([]int, len(p.items)), free: make([]int64, p.dims), cursor: make([]int, p.dims), taken: make([]int, p.dims),
+		least: smallest(p.items, p.dims),
 	}
 	for i := range p.items {
 		k.left[i] = p.items[i].count
@@ -138,18 +142,28 @@ func (k *packer) fill(o int32) int64 {
 	if k.gate != nil && !k.gate.open(o) {
 		return 0
 	}
-	k.order[o] = k.alive(k.orderOf(o))
-	order := k.order[o]
+	order := k.orderOf(o)
 	k.begin(opt)
-	worth := int64(0)
+	worth, live, gone := int64(0), 0, 0
 	for _, i := range order {
-		worth += k.add(i, o, k.left[i])
+		if k.left[i] == 0 {
+			gone++
+			continue
+		}
+		if live++; fits(k.least, k.free) {
+			worth += k.add(i, k.left[i])
+		} else if live > 1 {
+			break // full, and whether other items are left is known
+		}
 	}
-	if len(order) < 2 {
+	if 2*gone > len(order) {
+		k.order[o] = k.alive(order)
+	}
+	if live < 2 {
 		return worth
 	}
 	k.trial, k.other = k.other, k.trial
-	if balanced := k.fillBalanced(o, order); balanced > worth {
+	if balanced := k.fillBalanced(o); balanced > worth {
 		return balanced
 	}
 	k.trial, k.other = k.other, k.trial
@@ -167,7 +181,7 @@ func (k *packer) begin(opt *option) {
 }
 
 // add puts up to most pods of the item on the machine being filled and returns what they are worth.
-func (k *packer) add(i, o int32, most int) int64 {
+func (k *packer) add(i int32, most int) int64 {
 	it := &k.p.items[i]
 	n := howMany(it.need, k.free, min(most, it.perMachine))
 	if n > 0 && it.topology != nil {
@@ -187,58 +201,60 @@ func (k *packer) add(i, o int32, most int) int64 {
 
 // fillBalanced fills the machine so that no resource runs out long before the others: each step takes the next item, in
 // the order of value, among those whose scarcest resource here is the one of which most is left.
-func (k *packer) fillBalanced(o int32, order []int32) int64 {
+func (k *packer) fillBalanced(o int32) int64 {
 	p, opt := k.p, &k.p.options[o]
 	k.begin(opt)
-	for d := range k.lists {
-		k.lists[d] = k.lists[d][:0]
-	}
-	for _, i := range k.skewOf(o, order) {
-		d := dominant(p.items[i].need, opt.alloc)
-		k.lists[d] = append(k.lists[d], i)
-	}
+	lists := k.skewedOf(o)
 	clear(k.cursor)
+	clear(k.taken)
 	worth := int64(0)
-	for {
-		d := k.richest(opt)
+	for fits(k.least, k.free) {
+		d := k.richest(opt, lists)
 		if d < 0 {
 			break
 		}
-		i := k.lists[d][k.cursor[d]]
+		i := lists[d][k.cursor[d]]
 		it := &p.items[i]
 		// Half of what would fit at a time, so that the balance is kept while few are left.
 		most := max((howMany(it.need, k.free, k.left[i])+1)/2, 1)
-		taken := 0
-		for _, l := range k.trial {
-			if l.item == i {
-				taken += int(l.count)
-			}
-		}
-		w := k.add(i, o, min(most, k.left[i]-taken))
+		taken := k.taken[d]
+		w := k.add(i, min(most, k.left[i]-taken))
 		worth += w
 		if w == 0 || taken+most >= min(k.left[i], it.perMachine) {
 			k.cursor[d]++
+			k.taken[d] = 0
+			continue
 		}
+		k.taken[d] += int(k.trial[len(k.trial)-1].count)
 	}
 	k.mergeTrial()
 	return worth
 }
 
-// skewOf sorts the option's items by how much more they take of one resource than of the others: the lopsided ones go
-// first, while there is something to balance them with, and what is left at the end fits anywhere.
-func (k *packer) skewOf(o int32, order []int32) []int32 {
+// skewedOf sorts the option's items, by the resource of which they need most there, by how much more they take of one
+// resource than of the others: the lopsided ones go first, while there is something to balance them with, and what is
+// left at the end fits anywhere.
+func (k *packer) skewedOf(o int32) [][]int32 {
 	if k.skewed[o] == nil {
 		opt := &k.p.options[o]
-		skew := make([]float64, len(k.p.items))
-		for _, i := range order {
-			skew[i] = skewness(k.p.items[i].need, opt.alloc)
+		if k.skew == nil {
+			k.skew = make([]float64, len(k.p.items))
 		}
-		k.skewed[o] = slices.Clone(order)
-		slices.SortFunc(k.skewed[o], func(a, b int32) int {
-			return cmp.Or(-cmp.Compare(skew[a], skew[b]), cmp.Compare(a, b))
-		})
+		lists := make([][]int32, k.p.dims)
+		for _, i := range k.order[o] {
+			if k.left[i] > 0 {
+				k.skew[i] = skewness(k.p.items[i].need, opt.alloc)
+				d := dominant(k.p.items[i].need, opt.alloc)
+				lists[d] = append(lists[d], i)
+			}
+		}
+		for _, list := range lists {
+			slices.SortFunc(list, func(a, b int32) int {
+				return cmp.Or(-cmp.Compare(k.skew[a], k.skew[b]), cmp.Compare(a, b))
+			})
+		}
+		k.skewed[o] = lists
 	}
-	k.skewed[o] = k.alive(k.skewed[o])
 	return k.skewed[o]
 }
 
@@ -283,10 +299,19 @@ func dominant(need, alloc []int64) int {
 }
 
 // richest is the resource with the largest free share among those with items left to try, or -1.
-func (k *packer) richest(opt *option) int {
+func (k *packer) richest(opt *option, lists [][]int32) int {
 	best, at := -1.0, -1
-	for d := range k.lists {
-		if k.cursor[d] >= len(k.lists[d]) {
+	for d, list := range lists {
+		gone := k.cursor[d]
+		for k.cursor[d] < len(list) && k.left[list[k.cursor[d]]] == 0 {
+			k.cursor[d]++
+		}
+		if gone == 0 && k.cursor[d] > 0 {
+			// What has run out at the front never comes back.
+			list = list[k.cursor[d]:]
+			lists[d], k.cursor[d] = list, 0
+		}
+		if k.cursor[d] >= len(list) {
 			continue
 		}
 		if share := float64(k.free[d]) / float64(max(opt.alloc[d], 1)); share > best {
