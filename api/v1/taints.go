@@ -1,6 +1,11 @@
 package v1
 
-import corev1 "k8s.io/api/core/v1"
+import (
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+)
 
 // UnregisteredTaint returns the taint that a node boots with and loses once its labels and taints were synced.
 func UnregisteredTaint() corev1.Taint {
@@ -10,4 +15,33 @@ func UnregisteredTaint() corev1.Taint {
 // DisruptedTaint returns the taint of a node that is leaving.
 func DisruptedTaint() corev1.Taint {
 	return corev1.Taint{Key: DisruptedTaintKey, Effect: corev1.TaintEffectNoSchedule}
+}
+
+// EphemeralTaint reports whether the taint is one that a node bears only while it comes up, by key and effect
+// (SCH-053): not ready, unreachable, uninitialised by the cloud provider, unregistered, or any under readiness.k8s.io.
+func EphemeralTaint(t *corev1.Taint) bool {
+	switch t.Key {
+	case corev1.TaintNodeNotReady:
+		return t.Effect == corev1.TaintEffectNoSchedule || t.Effect == corev1.TaintEffectNoExecute
+	case corev1.TaintNodeUnreachable, "node.cloudprovider.kubernetes.io/uninitialized":
+		return t.Effect == corev1.TaintEffectNoSchedule
+	case UnregisteredTaintKey:
+		return t.Effect == corev1.TaintEffectNoExecute
+	}
+	return strings.HasPrefix(t.Key, "readiness.k8s.io/")
+}
+
+// SameTaint reports whether the taints are one and the same on a node: key and effect identify them (SCH-054).
+func SameTaint(a, b *corev1.Taint) bool { return a.Key == b.Key && a.Effect == b.Effect }
+
+// MergeTaints are the taints with those of more that they lack; those that are there stay as they are (SCH-054).
+// Neither list is changed.
+func MergeTaints(taints, more []corev1.Taint) []corev1.Taint {
+	merged := slices.Clone(taints)
+	for i := range more {
+		if !slices.ContainsFunc(merged, func(t corev1.Taint) bool { return SameTaint(&t, &more[i]) }) {
+			merged = append(merged, more[i])
+		}
+	}
+	return merged
 }
