@@ -124,7 +124,13 @@ func (s Set) All(yield func(Requirement) bool) {
 }
 
 // Equal reports whether both sets hold equal requirements.
-func (s Set) Equal(o Set) bool { return slices.EqualFunc(s.reqs, o.reqs, Requirement.Equal) }
+func (s Set) Equal(o Set) bool {
+	// Sets that are handed around are the same list.
+	if len(s.reqs) == len(o.reqs) && (len(s.reqs) == 0 || &s.reqs[0] == &o.reqs[0]) {
+		return true
+	}
+	return slices.EqualFunc(s.reqs, o.reqs, Requirement.Equal)
+}
 
 func (s Set) find(key string) (int, bool) {
 	return slices.BinarySearchFunc(s.reqs, key, func(r Requirement, key string) int {

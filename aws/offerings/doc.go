@@ -1,0 +1,16 @@
+// Package offerings puts together what a NodePool can be given: the instance types of its node class, each with the zones,
+// capacity types, reservations and partitions it can be bought in, at which price, and whether that is worth trying now.
+//
+//	view, err := offerings.NewView(facts, class, offerings.Options{})
+//	if err != nil { … }
+//	types, err := store.Types(market, view)
+//
+// An answer is a pure function, [Resolve], of two values: the [Market], which is what is known of EC2 at a moment, and
+// the [View], which is what a node class says. There is no other input, so there is no cache key that could lack one
+// (OPP-02), and an answer that was asked for after a mark has the mark in it, whichever class asks (OPP-01).
+//
+// A [Store] gives the same answers and shares them: classes that say the same share one list, whatever the number of
+// NodePools (CP-CATALOG-12), and a type in which nothing changed is the same pointer as in the answer before
+// (CP-CATALOG-09), so that planners recognise it. [Explain] says of a type why each of its offerings is or is not to be
+// had.
+package offerings

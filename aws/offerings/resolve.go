@@ -1,0 +1,168 @@
+package offerings
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/drawknife/drawknife/aws/instancetype"
+	"github.com/drawknife/drawknife/cloudprovider"
+)
+
+// Resolve gives the instance types of a view in a market, sorted by name, with their offerings by zone, on-demand before
+// spot before reserved. Types that can't be launched, and offerings in zones without a subnet, are listed as unavailable
+// (AWI-020, AWI-086, AWI-093). What has no price is left out, and so is a type without any: there is nothing a plan could
+// do with it (CP-CATALOG-07). The result is shared data: nobody may change it.
+func Resolve(m Market, v View) ([]*cloudprovider.InstanceType, error) {
+	b, err := newBuilder(m, v, nil)
+	if err != nil {
+		return nil, err
+	}
+	return b.types(), nil
+}
+
+// Explanation says how one offering stands.
+type Explanation struct {
+	// Key names the offering.
+	Key cloudprovider.OfferingKey
+	// Price in USD per hour, and where it comes from; 0 and empty when none is known.
+	Price       float64
+	PriceSource string
+	// Reason why it is not to be had; empty when it is.
+	Reason string
+}
+
+// Explain says of each offering that a type might have in a view whether it is to be had, and if not, why. It is empty
+// for a type that no machine of the view can be.
+func Explain(m Market, v View, instanceType string) ([]Explanation, error) {
+	b, err := newBuilder(m, v, nil)
+	if err != nil {
+		return nil, err
+	}
+	var out []Explanation
+	for i := range b.shapes {
+		shape := &b.shapes[i]
+		if shape.Type.Name != instanceType {
+			continue
+		}
+		b.offer(shape, func(o cloudprovider.Offering, reason string) {
+			out = append(out, Explanation{Key: cloudprovider.KeyOf(&shape.Type, &o), Price: o.Price, PriceSource: o.PriceSource, Reason: reason})
+		})
+	}
+	return out, nil
+}
+
+// newBuilder prepares the answer for a view; shapes may be nil.
+func newBuilder(m Market, v View, shapes []instancetype.Shape) (*builder, error) {
+	if m.Catalog == nil {
+		return nil, errors.New("there is no catalogue to resolve instance types from")
+	}
+	if shapes == nil {
+		var err error
+		if shapes, err = instancetype.Shapes(m.Catalog, v.Settings); err != nil {
+			return nil, err
+		}
+	}
+	b := &builder{market: m, view: v, shapes: shapes}
+	b.prepare()
+	return b, nil
+}
+
+// types are the shapes with their offerings. A type that is as it was in one of the earlier answers, each sorted by name,
+// is the same pointer as there; the first of them counts most.
+func (b *builder) types(earlier ...[]*cloudprovider.InstanceType) []*cloudprovider.InstanceType {
+	var (
+		out     = make([]*cloudprovider.InstanceType, 0, len(b.shapes))
+		scratch []cloudprovider.Offering
+		// A first answer is made in blocks. Later ones change a type here and there, which must not keep a block alive.
+		blocks = arena{blocks: !slices.ContainsFunc(earlier, func(list []*cloudprovider.InstanceType) bool { return len(list) > 0 })}
+	)
+	for i := range b.shapes {
+		shape := &b.shapes[i]
+		scratch = scratch[:0]
+		b.offer(shape, func(o cloudprovider.Offering, _ string) {
+			if o.Price > 0 || o.Reserved() {
+				scratch = append(scratch, o)
+			}
+		})
+		if len(scratch) == 0 {
+			continue
+		}
+		t := b.typeOf(shape)
+		var kept *cloudprovider.InstanceType
+		for j := range earlier {
+			old := take(&earlier[j], shape.Type.Name)
+			if kept != nil || old == nil || !sameShape(old, &t) {
+				continue
+			}
+			if sameOfferings(old, scratch) {
+				kept = old
+				continue
+			}
+			// Only offerings changed: what the old one has in memory serves on.
+			t.Requirements, t.Capacity, t.Overhead, t.VolumeLimits = old.Requirements, old.Capacity, old.Overhead, old.VolumeLimits
+		}
+		if kept == nil {
+			kept = blocks.put(t, scratch)
+		}
+		out = append(out, kept)
+	}
+	return out
+}
+
+// take finds a name in a sorted list and cuts off all up to it.
+func take(list *[]*cloudprovider.InstanceType, name string) *cloudprovider.InstanceType {
+	for len(*list) > 0 && (*list)[0].Name <= name {
+		first := (*list)[0]
+		*list = (*list)[1:]
+		if first.Name == name {
+			return first
+		}
+	}
+	return nil
+}
+
+// arena makes types and their offerings, in blocks or one by one.
+type arena struct {
+	blocks    bool
+	types     []cloudprovider.InstanceType
+	offerings []cloudprovider.Offering
+}
+
+// A block is small, so that a type which outlives its neighbours does not hold much of them in memory.
+const typesInBlock, offeringsInBlock = 32, 256
+
+func (a *arena) put(t cloudprovider.InstanceType, offerings []cloudprovider.Offering) *cloudprovider.InstanceType {
+	if !a.blocks {
+		t.Offerings = slices.Clone(offerings)
+		return &t
+	}
+	if len(a.types) == cap(a.types) {
+		a.types = make([]cloudprovider.InstanceType, 0, typesInBlock)
+	}
+	if cap(a.offerings)-len(a.offerings) < len(offerings) {
+		a.offerings = make([]cloudprovider.Offering, 0, max(offeringsInBlock, len(offerings)))
+	}
+	start := len(a.offerings)
+	a.offerings = append(a.offerings, offerings...)
+	// Cut off, so that appending to one type's offerings can't write into the next one's.
+	t.Offerings = a.offerings[start:len(a.offerings):len(a.offerings)]
+	a.types = append(a.types, t)
+	return &a.types[len(a.types)-1]
+}
+
+// sameOfferings reports whether an old type has just these offerings.
+func sameOfferings(old *cloudprovider.InstanceType, offerings []cloudprovider.Offering) bool {
+	return slices.EqualFunc(old.Offerings, offerings, func(a, b cloudprovider.Offering) bool {
+		return a.Price == b.Price && a.Available == b.Available && a.ReservationCapacity == b.ReservationCapacity &&
+			a.PriceSource == b.PriceSource && a.Requirements.Equal(b.Requirements)
+	})
+}
+
+// sameShape reports whether two types are the same but for their offerings.
+func sameShape(a, b *cloudprovider.InstanceType) bool {
+	return a.Name == b.Name && equalResources(a.Capacity, b.Capacity) &&
+		equalResources(a.Overhead.KubeReserved, b.Overhead.KubeReserved) &&
+		equalResources(a.Overhead.SystemReserved, b.Overhead.SystemReserved) &&
+		equalResources(a.Overhead.EvictionThreshold, b.Overhead.EvictionThreshold) &&
+		equalLimits(a.VolumeLimits, b.VolumeLimits) && a.Requirements.Equal(b.Requirements)
+}
