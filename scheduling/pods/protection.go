@@ -30,7 +30,9 @@ type AnnotationError struct {
 	Err error
 }
 
-func (e *AnnotationError) Error() string { return fmt.Sprintf("pod %s/%s: %v", e.Namespace, e.Name, e.Err) }
+func (e *AnnotationError) Error() string {
+	return fmt.Sprintf("pod %s/%s: %v", e.Namespace, e.Name, e.Err)
+}
 
 // Unwrap is what is wrong with the value.
 func (e *AnnotationError) Unwrap() error { return e.Err }
