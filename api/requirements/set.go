@@ -21,6 +21,9 @@ func NewSet(reqs ...Requirement) Set {
 		return Set{}
 	}
 	sorted := slices.Clone(reqs)
+	if rising(sorted) {
+		return Set{reqs: sorted}
+	}
 	slices.SortStableFunc(sorted, func(a, b Requirement) int { return strings.Compare(a.key, b.key) })
 	out := sorted[:1]
 	for _, r := range sorted[1:] {
@@ -31,6 +34,16 @@ func NewSet(reqs ...Requirement) Set {
 		}
 	}
 	return Set{reqs: out}
+}
+
+// rising reports whether keys are sorted and unique, as whoever makes many sets of the same keys hands them over.
+func rising(reqs []Requirement) bool {
+	for i := 1; i < len(reqs); i++ {
+		if reqs[i-1].key >= reqs[i].key {
+			return false
+		}
+	}
+	return true
 }
 
 // FromLabels requires each label to have exactly the value it has, as a node's labels do.

@@ -26,7 +26,7 @@ type labeller struct {
 	absent []requirements.Requirement // sorted by key
 	place  map[string]int             // of a key in absent and reqs
 	reqs   []requirements.Requirement // of the type at hand; a Set copies what it is given
-	shared map[label]requirements.Requirement
+	shared map[label]placed
 	zones  map[string]zoneRequirements // by the type's zones, as text
 	// of every type alike
 	tenancy    requirements.Requirement
@@ -34,6 +34,12 @@ type labeller struct {
 }
 
 type label struct{ key, value string }
+
+// placed is a requirement with its place, which is less than 0 for a key that is not in absent.
+type placed struct {
+	requirements.Requirement
+	place int
+}
 
 // zoneRequirements are what a type says about the zones it can be launched in.
 type zoneRequirements struct {
@@ -45,7 +51,7 @@ func newLabeller(p *plan, region string) *labeller {
 		plan:   p,
 		region: region,
 		place:  map[string]int{},
-		shared: map[label]requirements.Requirement{},
+		shared: map[label]placed{},
 		zones:  map[string]zoneRequirements{},
 
 		tenancy:    requirements.In(awsv1.LabelInstanceTenancy, awsv1.TenancyDefault, awsv1.TenancyDedicated),
@@ -73,10 +79,17 @@ func (l *labeller) state(r requirements.Requirement) {
 func (l *labeller) is(key, value string) {
 	r, ok := l.shared[label{key, value}]
 	if !ok {
-		r = requirements.In(key, value)
+		r = placed{Requirement: requirements.In(key, value), place: -1}
+		if i, ok := l.place[key]; ok {
+			r.place = i
+		}
 		l.shared[label{key, value}] = r
 	}
-	l.state(r)
+	if r.place < 0 {
+		l.reqs = append(l.reqs, r.Requirement)
+		return
+	}
+	l.reqs[r.place] = r.Requirement
 }
 
 // number states a whole number as a label's value.
