@@ -1,0 +1,95 @@
+package instances
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/drawknife/drawknife/cloudprovider"
+)
+
+const (
+	// CollectAfter is the age below which no instance is collected: its claim may not be written yet (AWI-208).
+	CollectAfter = 30 * time.Second
+	// The first rounds come soon, because a restart is when machines are lost.
+	earlyRounds   = 20
+	earlyInterval = 10 * time.Second
+	laterInterval = 2 * time.Minute
+	// collectAtOnce is how many instances are ended at the same time.
+	collectAtOnce = 100
+)
+
+// ClaimRef is what collection needs to know of a NodeClaim.
+type ClaimRef struct {
+	// UID of the claim.
+	UID types.UID
+	// ProviderID of its machine; empty while it has none.
+	ProviderID string
+}
+
+// Decision is what collection does next.
+type Decision struct {
+	// Terminate are instances that belong to nobody, by id.
+	Terminate []Instance
+	// RequeueAfter is when to look again.
+	RequeueAfter time.Duration
+}
+
+// Next decides which instances belong to nobody: those of the cluster (see Client.List) that no claim has as its machine,
+// that no claim is about to have, and that are old enough. It is pure. Read the instances first and the claims after
+// them: a claim that is made in between is then seen. rounds is how many have succeeded so far (AWI-208, AWI-209).
+//
+// An instance whose claim exists but names no machine yet is spared however old it is: that claim's next Create answers
+// with it. If the claim names another machine, it is surplus.
+func Next(found []Instance, claims []ClaimRef, rounds int, now time.Time) Decision {
+	claimed := make(map[string]bool, len(claims))
+	expecting := make(map[types.UID]bool)
+	for _, c := range claims {
+		if c.ProviderID == "" {
+			expecting[c.UID] = true
+		} else if id, err := ParseProviderID(c.ProviderID); err == nil {
+			claimed[id] = true
+		}
+	}
+	d := Decision{RequeueAfter: laterInterval}
+	if rounds+1 < earlyRounds {
+		d.RequeueAfter = earlyInterval
+	}
+	for _, i := range found {
+		uid := types.UID(i.NodeClaimUID())
+		switch {
+		case i.Terminating(), claimed[i.ID], uid != "" && expecting[uid], now.Sub(i.LaunchTime) <= CollectAfter:
+		default:
+			d.Terminate = append(d.Terminate, i)
+		}
+	}
+	return d
+}
+
+// Collect carries out a decision. It returns the provider ids of the machines whose end is under way or over, whose Node
+// objects can go, and the errors of all others, joined.
+func (c *Client) Collect(ctx context.Context, d Decision) ([]string, error) {
+	ended := make([]bool, len(d.Terminate))
+	errs := make([]error, len(d.Terminate))
+	slots := make(chan struct{}, collectAtOnce)
+	var running sync.WaitGroup
+	for n, i := range d.Terminate {
+		slots <- struct{}{}
+		running.Go(func() {
+			defer func() { <-slots }()
+			errs[n] = cloudprovider.IgnoreNodeClaimNotFound(c.Terminate(ctx, i))
+			ended[n] = errs[n] == nil
+		})
+	}
+	running.Wait()
+	var gone []string
+	for n := range d.Terminate {
+		if ended[n] {
+			gone = append(gone, d.Terminate[n].ProviderID())
+		}
+	}
+	return gone, errors.Join(errs...)
+}

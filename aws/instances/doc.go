@@ -1,0 +1,18 @@
+// Package instances looks after the EC2 instances of a cluster: it finds them, by id, by claim or all, tags them, ends
+// them, and tells which belong to nobody.
+//
+//	client, err := instances.New(instances.Options{EC2: api, Cluster: "demo"})
+//	if err != nil { … }
+//	instance, err := client.Get(ctx, "i-0123")
+//	switch {
+//	case cloudprovider.IsNodeClaimNotFound(err): // it is gone, or another cluster's
+//	case err == nil && !instance.Terminating():
+//		err = client.Terminate(ctx, instance.ID)
+//	}
+//
+// Calls of many callers that arrive together are merged (see package batch), answers are read to their last page or are
+// errors, and nothing is served from a cache that could hold what is gone. The one thing that is remembered is what this
+// process launched in the last minute, because EC2 shows new instances late: see [Client.Remember].
+//
+// Whose an instance is, its tags say and nothing else (AWI-206).
+package instances
