@@ -7,6 +7,9 @@
 //	pools    which pools take part in a pass, with which machines       pools.go
 //	pass     what of a plan is ordered: claims, nominations, events     pass.go
 //	launcher limits and governor asked, claims created                  launcher.go
+//	lifecycle from a claim's creation to a node that is ready            lifecycle.go, launch.go, registration.go,
+//	                                                                    initialization.go, liveness.go
+//	effects  what a state machine may ask for                           effects.go, events.go
 //	batch    when a planning pass is due                                 batch.go
 //	governor how much may change in how short a time                    governor.go
 //	belief   what is thought of the cloud's stock, offering by offering  belief.go

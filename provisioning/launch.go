@@ -1,0 +1,124 @@
+package provisioning
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"strings"
+	"time"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/cloudprovider"
+)
+
+// Back-off of a claim whose launch fails (PRV-050).
+const (
+	launchBackOffFirst   = time.Second
+	launchBackOffLongest = time.Minute
+	// longestMessage cuts what an untyped error may put on a condition (PRV-056).
+	longestMessage = 300
+)
+
+// launch asks for the machine. A claim whose request itself is at fault is not asked for again: it waits for its
+// time-out, so that a pool that keeps asking for the impossible does so once per time-out.
+func (l *Lifecycle) launch(claim *v1.NodeClaim, now time.Time) Step {
+	launched := claim.DeepCopy().Conditions().Get(v1.ConditionLaunched)
+	if launched.Reason == string(cloudprovider.Permanent) {
+		return Step{Again: l.left(claim, now)}
+	}
+	return Step{Effects: []Effect{CreateInstance{claim.DeepCopy()}}}
+}
+
+// Created is what a claim needs after the provider's answer to a CreateInstance: err as returned, answer nil if err is
+// not.
+func (l *Lifecycle) Created(claim, answer *v1.NodeClaim, err error, now time.Time) Step {
+	if err == nil && answer == nil {
+		err = cloudprovider.NewTransientError(errors.New("the provider described no machine"))
+	}
+	if err == nil {
+		return Step{Effects: []Effect{PutClaim{launchedClaim(claim, answer, now)}}}
+	}
+	switch kind := cloudprovider.KindOf(err); kind {
+	case cloudprovider.InsufficientCapacity, cloudprovider.QuotaExceeded:
+		return Step{
+			Effects: []Effect{DeleteClaim{Name: claim.Name, UID: claim.UID, Reason: ReasonInsufficientCapacity}},
+			Events:  []Event{claimEvent(claim, EventInsufficientCapacity, fmt.Sprintf("NodeClaim %s event: %s", claim.Name, cut(err.Error())))},
+		}
+	case cloudprovider.NodeClassNotReady:
+		return Step{Effects: []Effect{DeleteClaim{Name: claim.Name, UID: claim.UID, Reason: ReasonNodeClassNotReady}}}
+	default:
+		return l.launchFailed(claim, err, kind, now)
+	}
+}
+
+// launchFailed shows the error on the claim, which stays and is tried again (PRV-055, PRV-056): after as long as it has
+// been tried by now, so that the waits double from one second to one minute without being counted; or when the cloud
+// says; or, when only an operator can help, every minute.
+func (l *Lifecycle) launchFailed(claim *v1.NodeClaim, err error, kind cloudprovider.ErrorKind, now time.Time) Step {
+	reason, message := "LaunchFailed", cut(err.Error())
+	var create *cloudprovider.CreateError
+	if errors.As(err, &create) && create.Reason != "" {
+		reason, message = create.Reason, create.Message
+	}
+	again := min(max(now.Sub(claim.CreationTimestamp.Time), launchBackOffFirst), launchBackOffLongest)
+	switch kind {
+	case cloudprovider.Permanent:
+		reason, again = string(kind), l.left(claim, now)
+	case cloudprovider.Unauthorized:
+		reason, again = string(kind), launchBackOffLongest
+	case cloudprovider.Throttled:
+		if after, ok := cloudprovider.RetryAfter(err); ok {
+			again = max(after, launchBackOffFirst)
+		}
+	}
+	failed := claim.DeepCopy()
+	failed.Conditions().SetUnknown(v1.ConditionLaunched, reason, message, now)
+	return changed(claim, failed, untilDue(again, l.left(claim, now)))
+}
+
+// launchedClaim takes over what the provider says of the machine (PRV-052): labels of the claim count before the
+// provider's, annotations of the provider before the claim's.
+func launchedClaim(claim, answer *v1.NodeClaim, now time.Time) *v1.NodeClaim {
+	out := claim.DeepCopy()
+	out.Labels = merged(answer.Labels, claim.Labels)
+	out.Annotations = merged(claim.Annotations, answer.Annotations)
+	out.Status.ProviderID = answer.Status.ProviderID
+	out.Status.ImageID = answer.Status.ImageID
+	out.Status.Capacity = answer.Status.Capacity.DeepCopy()
+	out.Status.Allocatable = answer.Status.Allocatable.DeepCopy()
+	out.Conditions().SetTrue(v1.ConditionLaunched, now)
+	return out
+}
+
+// merged are the pairs of both; where both have a key, those of the second.
+func merged(first, second map[string]string) map[string]string {
+	if len(first)+len(second) == 0 {
+		return nil
+	}
+	out := make(map[string]string, len(first)+len(second))
+	maps.Copy(out, first)
+	maps.Copy(out, second)
+	return out
+}
+
+func cut(message string) string {
+	if len(message) <= longestMessage {
+		return message
+	}
+	return strings.ToValidUTF8(message[:longestMessage], "")
+}
+
+func claimEvent(claim *v1.NodeClaim, reason EventReason, message string) Event {
+	return Event{Kind: "NodeClaim", Name: claim.Name, UID: claim.UID, Warning: true, Reason: reason, Message: message}
+}
+
+// Feedback is what a failed launch teaches the planner: the belief of the offerings it names, and whether to plan at
+// once, since the claim's pods have to go elsewhere (PRV-053, PRV-054). belief may be nil.
+func Feedback(err error, belief *Belief, now time.Time) (planNow bool) {
+	if belief != nil {
+		if keys := cloudprovider.ExhaustedOfferings(err); len(keys) > 0 {
+			belief.Exhausted(keys, now)
+		}
+	}
+	return cloudprovider.LaunchAbandoned(err)
+}

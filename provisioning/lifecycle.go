@@ -1,0 +1,115 @@
+package provisioning
+
+import (
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/cloudprovider"
+)
+
+// LifecycleOptions are the times a machine has for coming up. They are a policy object: one for all pools, or one a
+// pool (OPP-36).
+type LifecycleOptions struct {
+	// LaunchTimeout is how long after its creation a claim may be without a machine. 0 is the default that providers
+	// start from, cloudprovider.DefaultLaunchTimeout; see Capabilities.LaunchTimeoutOrDefault.
+	LaunchTimeout time.Duration
+	// RegistrationTimeout is how long after its creation a claim's machine may be without a registered node. 0 is
+	// DefaultRegistrationTimeout.
+	RegistrationTimeout time.Duration
+	// InitializationTimeout is how long after its registration a node may be without being initialised before it is
+	// given up. 0 waits for ever, as the reference does (PRV-060, OPP-34).
+	InitializationTimeout time.Duration
+}
+
+// DefaultRegistrationTimeout is PRV-061's.
+const DefaultRegistrationTimeout = 15 * time.Minute
+
+// Lifecycle brings a NodeClaim from its creation to a node that is ready for pods: finalizer, launch, registration,
+// initialisation, and giving up when one of these takes too long (PRV-050 to PRV-061). It is a pure function of what is
+// observed; nothing is kept between calls, and it is safe for concurrent use.
+type Lifecycle struct {
+	options LifecycleOptions
+}
+
+// NewLifecycle makes a lifecycle. The error is an *OptionError.
+func NewLifecycle(o LifecycleOptions) (*Lifecycle, error) {
+	if o.LaunchTimeout < 0 || o.RegistrationTimeout < 0 || o.InitializationTimeout < 0 {
+		return nil, &OptionError{Option: "Lifecycle", Rule: "a time-out is negative"}
+	}
+	if o.LaunchTimeout == 0 {
+		o.LaunchTimeout = cloudprovider.DefaultLaunchTimeout
+	}
+	if o.RegistrationTimeout == 0 {
+		o.RegistrationTimeout = DefaultRegistrationTimeout
+	}
+	return &Lifecycle{options: o}, nil
+}
+
+// ClaimState is what is observed of a claim. Nothing in it is changed.
+type ClaimState struct {
+	// Claim as stored.
+	Claim *v1.NodeClaim
+	// Nodes are those with the claim's provider ID; read once it has one.
+	Nodes []*corev1.Node
+	// HasGates tells that there are registration gates to ask.
+	HasGates bool
+	// Gates are the answers of the registration gates, by name, if they were asked just now; nil if not.
+	Gates map[string]GateAnswer
+}
+
+// GateAnswer is what a registration gate said.
+type GateAnswer struct {
+	cloudprovider.GateResult
+	// Err is why the gate could not tell.
+	Err error
+}
+
+// Next is what the claim needs at the time now. A claim that is being deleted needs nothing of Lifecycle: see
+// Termination.
+func (l *Lifecycle) Next(s ClaimState, now time.Time) Step {
+	if s.Claim.DeletionTimestamp != nil {
+		return Step{}
+	}
+	// No launch before the finalizer is stored: a claim deleted meanwhile would leave its machine behind (PRV-050).
+	if !slices.Contains(s.Claim.Finalizers, v1.TerminationFinalizer) {
+		claim := s.Claim.DeepCopy()
+		claim.Finalizers = append(claim.Finalizers, v1.TerminationFinalizer)
+		return Step{Effects: []Effect{PutClaim{claim}}}
+	}
+	if step, dead := l.liveness(s.Claim, now); dead {
+		return step
+	}
+	conditions := s.Claim.DeepCopy().Conditions()
+	switch {
+	case !conditions.IsTrue(v1.ConditionLaunched):
+		return l.launch(s.Claim, now)
+	case !conditions.IsTrue(v1.ConditionRegistered):
+		return l.register(s, now)
+	case !conditions.IsTrue(v1.ConditionInitialized):
+		return l.initialize(s, now)
+	}
+	return Step{}
+}
+
+// changed is the step that stores the claim, if it differs from the observed one.
+func changed(before, after *v1.NodeClaim, again time.Duration) Step {
+	step := Step{Again: again}
+	if !equalClaims(before, after) {
+		step.Effects = []Effect{PutClaim{after}}
+	}
+	return step
+}
+
+// untilDue is the shorter of two waits; 0 is for ever.
+func untilDue(a, b time.Duration) time.Duration {
+	switch {
+	case a <= 0:
+		return b
+	case b <= 0:
+		return a
+	}
+	return min(a, b)
+}

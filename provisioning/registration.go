@@ -1,0 +1,139 @@
+package provisioning
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+)
+
+// gateRetry is when closed gates that name no time are asked again.
+const gateRetry = 5 * time.Second
+
+// register joins the claim with its node (PRV-057 to PRV-059).
+func (l *Lifecycle) register(s ClaimState, now time.Time) Step {
+	claim := s.Claim.DeepCopy()
+	wait := l.left(s.Claim, now)
+	switch {
+	case len(s.Nodes) == 0:
+		claim.Conditions().SetUnknown(v1.ConditionRegistered, "NodeNotFound", "Node not registered with cluster", now)
+		return changed(s.Claim, claim, wait)
+	case len(s.Nodes) > 1:
+		claim.Conditions().SetFalse(v1.ConditionRegistered, "MultipleNodesFound",
+			"nodes "+strings.Join(namesOf(s.Nodes), ", ")+" have the provider ID "+claim.Status.ProviderID+": delete those that are not the machine's", now)
+		return changed(s.Claim, claim, wait)
+	}
+	observed := s.Nodes[0]
+	var events []Event
+	if !hasTaint(observed, v1.UnregisteredTaint()) && observed.Labels[v1.NodeRegisteredLabelKey] != "true" {
+		events = append(events, claimEvent(claim, EventUnregisteredTaintMissing,
+			fmt.Sprintf("node %s joined without the taint %s: pods may have been bound before it was labelled", observed.Name, v1.UnregisteredTaintKey)))
+	}
+	// What the claim says is on the node before the gates are asked, since they may look at it; and once more after.
+	node := synced(observed, claim)
+	if s.HasGates && s.Gates == nil {
+		step := Step{Events: events}
+		if put := putNode(observed, node); put != nil {
+			step.Effects = append(step.Effects, put)
+		}
+		step.Effects = append(step.Effects, AskGates{s.Claim.DeepCopy()})
+		return step
+	}
+	if reason, again, closed := closedGates(s.Gates); closed {
+		claim.Conditions().SetUnknown(v1.ConditionRegistered, "RegistrationHookPending", reason, now)
+		step := changed(s.Claim, claim, untilDue(again, wait))
+		step.Events = events
+		return step
+	}
+	node.Spec.Taints = slices.DeleteFunc(slices.Clone(node.Spec.Taints), func(t corev1.Taint) bool {
+		unregistered := v1.UnregisteredTaint()
+		return v1.SameTaint(&t, &unregistered)
+	})
+	node.Labels[v1.NodeRegisteredLabelKey] = "true"
+	claim.Conditions().SetTrue(v1.ConditionRegistered, now)
+	claim.Status.NodeName = node.Name
+	step := Step{Events: events}
+	// The node first: a claim that is registered has a node that says so.
+	if put := putNode(observed, node); put != nil {
+		step.Effects = append(step.Effects, put)
+	}
+	step.Effects = append(step.Effects, PutClaim{claim})
+	return step
+}
+
+// synced is the node with what the claim has for it (PRV-058): finalizer, owner, taints it lacks, labels and
+// annotations, of which the claim's count. Taints are left alone on nodes that say so.
+func synced(observed *corev1.Node, claim *v1.NodeClaim) *corev1.Node {
+	node := observed.DeepCopy()
+	if !slices.Contains(node.Finalizers, v1.TerminationFinalizer) {
+		node.Finalizers = append(node.Finalizers, v1.TerminationFinalizer)
+	}
+	owned := slices.ContainsFunc(node.OwnerReferences, func(ref metav1.OwnerReference) bool { return ref.UID == claim.UID })
+	if !owned {
+		block := true
+		node.OwnerReferences = append(node.OwnerReferences, metav1.OwnerReference{
+			APIVersion: v1.GroupVersion().String(), Kind: "NodeClaim", Name: claim.Name, UID: claim.UID, BlockOwnerDeletion: &block,
+		})
+	}
+	node.Labels = merged(node.Labels, claim.Labels)
+	if node.Labels == nil {
+		node.Labels = map[string]string{}
+	}
+	node.Annotations = merged(node.Annotations, claim.Annotations)
+	if node.Labels[v1.NodeDoNotSyncTaintsLabelKey] != "true" {
+		node.Spec.Taints = v1.MergeTaints(v1.MergeTaints(node.Spec.Taints, claim.Spec.Taints), claim.Spec.StartupTaints)
+	}
+	return node
+}
+
+// putNode stores the node if it differs from the observed one; nil if it does not.
+func putNode(observed, node *corev1.Node) Effect {
+	if equality.Semantic.DeepEqual(observed.ObjectMeta, node.ObjectMeta) && equality.Semantic.DeepEqual(observed.Spec, node.Spec) {
+		return nil
+	}
+	return PutNode{node}
+}
+
+// closedGates says what registration waits for, by name, and when the first of them wants to be asked again.
+func closedGates(gates map[string]GateAnswer) (reason string, again time.Duration, closed bool) {
+	var waits []string
+	for _, name := range slices.Sorted(maps.Keys(gates)) {
+		g := gates[name]
+		switch {
+		case g.Err != nil:
+			waits = append(waits, fmt.Sprintf("%s (%s)", name, cut(g.Err.Error())))
+		case g.Open:
+			continue
+		case g.Reason != "":
+			waits = append(waits, fmt.Sprintf("%s (%s)", name, g.Reason))
+		default:
+			waits = append(waits, name)
+		}
+		after := g.RetryAfter
+		if after <= 0 {
+			after = gateRetry
+		}
+		again = untilDue(again, after)
+	}
+	return "waiting for " + strings.Join(waits, ", "), again, len(waits) > 0
+}
+
+func hasTaint(node *corev1.Node, taint corev1.Taint) bool {
+	return slices.ContainsFunc(node.Spec.Taints, func(t corev1.Taint) bool { return v1.SameTaint(&t, &taint) })
+}
+
+func namesOf(nodes []*corev1.Node) []string {
+	names := make([]string, 0, len(nodes))
+	for _, n := range nodes {
+		names = append(names, n.Name)
+	}
+	slices.Sort(names)
+	return names
+}
