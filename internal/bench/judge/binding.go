@@ -113,16 +113,17 @@ func (b *binding) start() {
 	for _, m := range b.machines {
 		m.zoneless = make(map[string]bool)
 	}
+	// All rules must be known before anything is counted: kindOf makes them known.
 	minded := make(map[*machine]bool)
 	for _, key := range b.order {
 		if a := b.j.pods[key]; a != nil {
-			m := b.target[key]
-			minded[m] = minded[m] || !m.isNew || b.peers.kindOf(a.pod).minds(corev1.LabelTopologyZone)
+			m, k := b.target[key], b.peers.kindOf(a.pod)
+			minded[m] = minded[m] || !m.isNew || k.minds(corev1.LabelTopologyZone)
 			m.zoneless[key] = !minded[m]
 		}
 	}
 	for _, p := range b.bound {
-		b.peers.kindOf(p.pod) // all rules must be known before anything is counted
+		b.peers.kindOf(p.pod)
 	}
 	for _, p := range b.bound {
 		b.peers.place(b.peers.kindOf(p.pod), p.on)

@@ -1,11 +1,14 @@
 package judge_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/internal/bench/judge"
@@ -193,5 +196,121 @@ func TestOrderIsFound(t *testing.T) {
 	p.Order = join(pods("spread", 0, 1, 2, 3), pods("together", 0, 1), pods("apart", 0, 1))
 	if got := judge.New(read(t, shop)).Check(p).Refusals; got != nil {
 		t.Error(got)
+	}
+}
+
+// Pods that run count, and keep others away, also for pods that stand behind others on their machine.
+func TestPodsThatRun(t *testing.T) {
+	const text = `
+instanceTypes:
+- name: small
+  capacity: {cpu: "4", memory: 16Gi, pods: "10"}
+  offerings: [{zone: a, capacityType: spot, price: 1}, {zone: b, capacityType: spot, price: 1}]
+deployments:
+- name: first
+  count: 1
+  topologySpreadConstraints: [{topologyKey: topology.kubernetes.io/zone, maxSkew: 5, whenUnsatisfiable: DoNotSchedule}]
+- name: spread
+  count: 1
+  topologySpreadConstraints: [{topologyKey: topology.kubernetes.io/zone, maxSkew: 1, whenUnsatisfiable: DoNotSchedule}]
+- name: lonely
+  count: 0
+  affinity: {podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: topology.kubernetes.io/zone, labelSelector: {matchLabels: {app: shy}}}]}}
+- {name: shy, count: 1}
+nodes:
+- {instanceType: small, zone: a, capacityType: spot, count: 1, pods: {spread: 1, lonely: 1}}
+- {instanceType: small, zone: b, capacityType: spot, count: 1}
+`
+	plan := func(spread, shy string) *judge.Plan {
+		where := map[string][]string{"a": nil, "b": nil}
+		where["a"] = pods("first", 0)
+		where[spread] = append(where[spread], pods("spread", 0)...)
+		where[shy] = append(where[shy], pods("shy", 0)...)
+		return &judge.Plan{Existing: []judge.ExistingNode{{Name: "node-0-00000", Pods: where["a"]}, {Name: "node-1-00000", Pods: where["b"]}}}
+	}
+	j := judge.New(read(t, text))
+	for _, c := range []struct{ spread, shy, want string }{
+		{"b", "b", ""},
+		{"a", "b", "spread over"},
+		{"b", "a", "anti-affinity of a pod"},
+	} {
+		got := strings.Join(j.Check(plan(c.spread, c.shy)).Refusals, "\n")
+		if (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
+			t.Errorf("spread in %s, shy in %s: %q, want %q", c.spread, c.shy, got, c.want)
+		}
+	}
+}
+
+// DaemonSets take their room, on new machines and on those where their pods don't run yet.
+func TestDaemonSets(t *testing.T) {
+	s, p := read(t, shop), sound()
+	set := &appsv1.DaemonSet{}
+	set.Name, set.Namespace = "agent", "default"
+	set.Spec.Template.Spec.Containers = []corev1.Container{{Resources: corev1.ResourceRequirements{
+		Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("100m")},
+	}}}
+	s.DaemonSets = []*appsv1.DaemonSet{set}
+	got := strings.Join(judge.New(s).Check(p).Refusals, "\n")
+	for _, want := range []string{"on new-0: no room: cpu", "on node-0-00000: no room: cpu"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q lacks %q", got, want)
+		}
+	}
+	s.Nodes[0].Pods[0].OwnerReferences = []metav1.OwnerReference{{Kind: "DaemonSet", Name: "agent"}}
+	if got := strings.Join(judge.New(s).Check(p).Refusals, "\n"); strings.Contains(got, "node-0") {
+		t.Errorf("its pod runs there already: %q", got)
+	}
+}
+
+// The bound is proven anew and is about as good as the one the planner states.
+func TestBoundOfScenarios(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		share float64
+	}{{"a", 0.999}, {"b", 0.999}, {"c", 0.9}, {"d", 0.99}, {"g", 0.999}} {
+		s, err := scenario.Generated(c.name, 200, 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		model, err := scheduling.Compile(s.Snapshot)
+		if err != nil {
+			t.Fatal(err)
+		}
+		plan, err := model.Solve(context.Background(), scheduling.Query{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all []string
+		for _, pod := range s.Snapshot.Pods {
+			all = append(all, pod.Namespace+"/"+pod.Name)
+		}
+		j := judge.New(s.Snapshot)
+		if got := j.Bound(plan.Certificate, all); got < c.share*plan.LowerBound || got > plan.HourlyCost {
+			t.Errorf("%s: bound %v, the planner states %v, the plan costs %v", c.name, got, plan.LowerBound, plan.HourlyCost)
+		}
+		if got := j.Bound(nil, all); got != 0 {
+			t.Errorf("%s: without a hint the bound is %v", c.name, got)
+		}
+	}
+}
+
+// What machines that are there can take is no part of the bound: with room for all pods it is 0.
+func TestBoundWithMachinesThatAreThere(t *testing.T) {
+	text := strings.Replace(shop, "count: 1, pods: {plain: 2}", "count: 20", 1)
+	empty := strings.Replace(shop, "count: 1, pods: {plain: 2}", "count: 0", 1)
+	model, err := scheduling.Compile(read(t, empty))
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := model.Solve(context.Background(), scheduling.Query{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := join(pods("plain", 0, 1, 2, 3), pods("spread", 0, 1, 2, 3), pods("apart", 0, 1), pods("together", 0, 1))
+	if got := judge.New(read(t, empty)).Bound(plan.Certificate, all); got <= 0 {
+		t.Errorf("without machines it is %v", got)
+	}
+	if got := judge.New(read(t, text)).Bound(plan.Certificate, all); got != 0 {
+		t.Errorf("with 20 machines it is %v", got)
 	}
 }
