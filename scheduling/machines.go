@@ -73,9 +73,10 @@ func compileCatalog(name string, types []*cloudprovider.InstanceType) (*catalog,
 	if err := c.checkTypes(name); err != nil {
 		return nil, err
 	}
-	slotOf := c.collectSlots()
+	slots := c.collectSlots()
 	for i, it := range types {
-		c.addVariants(i, it, slotOf)
+		c.addVariants(i, it, slots[:len(it.Offerings)])
+		slots = slots[len(it.Offerings):]
 		for r := range it.Requirements.All {
 			if !c.offeringKeys[r.Key()] {
 				c.typeKeys[r.Key()] = c.typeKeys[r.Key()] || !singleValued(r)
@@ -105,29 +106,46 @@ func (c *catalog) checkTypes(name string) error {
 	return nil
 }
 
-// collectSlots numbers the distinct offering label sets, by zone and then in the order of their text, and returns the number by text.
-func (c *catalog) collectSlots() map[string]int {
-	byText := map[string]requirements.Set{}
+// collectSlots numbers the distinct offering label sets, by zone and then in the order of their text, and returns the
+// number of each offering's, type by type.
+func (c *catalog) collectSlots() []int32 {
+	byText := map[string]int32{}
+	var texts []string
+	var sets []requirements.Set
+	offerings := 0
+	for _, it := range c.types {
+		offerings += len(it.Offerings)
+	}
+	slotOf := make([]int32, 0, offerings)
 	for _, it := range c.types {
 		for i := range it.Offerings {
 			labels := it.Offerings[i].Requirements
-			byText[labels.String()] = labels
+			text := labels.String()
+			n, ok := byText[text]
+			if !ok {
+				n = int32(len(texts))
+				byText[text] = n
+				texts, sets = append(texts, text), append(sets, labels)
+				for _, key := range labels.Keys() {
+					c.offeringKeys[key] = true
+				}
+			}
+			slotOf = append(slotOf, n)
 		}
 	}
-	texts := make([]string, 0, len(byText))
-	for text, labels := range byText {
-		texts = append(texts, text)
-		for _, key := range labels.Keys() {
-			c.offeringKeys[key] = true
-		}
+	order := make([]int32, len(texts))
+	zones := make([]string, len(texts))
+	for i := range order {
+		order[i], zones[i] = int32(i), onlyValue(sets[i].Get(corev1.LabelTopologyZone))
 	}
-	zoneOf := func(text string) string { return onlyValue(byText[text].Get(corev1.LabelTopologyZone)) }
-	slices.SortFunc(texts, func(a, b string) int { return cmp.Or(cmp.Compare(zoneOf(a), zoneOf(b)), cmp.Compare(a, b)) })
-	slotOf := make(map[string]int, len(texts))
-	for i, text := range texts {
-		labels := byText[text]
-		slotOf[text] = i
-		c.slots = append(c.slots, newSlot(labels))
+	slices.SortFunc(order, func(a, b int32) int { return cmp.Or(cmp.Compare(zones[a], zones[b]), cmp.Compare(texts[a], texts[b])) })
+	number := make([]int32, len(texts))
+	for at, n := range order {
+		number[n] = int32(at)
+		c.slots = append(c.slots, newSlot(sets[n]))
+	}
+	for i, n := range slotOf {
+		slotOf[i] = number[n]
 	}
 	return slotOf
 }
@@ -149,8 +167,9 @@ func newSlot(labels requirements.Set) slot {
 	return s
 }
 
-// addVariants splits the type by the overrides of its offerings; offerings without overrides come first.
-func (c *catalog) addVariants(typ int, it *cloudprovider.InstanceType, slotOf map[string]int) {
+// addVariants splits the type by the overrides of its offerings, of which slotOf are the slots; offerings without
+// overrides come first.
+func (c *catalog) addVariants(typ int, it *cloudprovider.InstanceType, slotOf []int32) {
 	numbers := map[string]int{}
 	variantOf := func(o *cloudprovider.Offering) int {
 		text := ""
@@ -180,7 +199,7 @@ func (c *catalog) addVariants(typ int, it *cloudprovider.InstanceType, slotOf ma
 		if !o.Available {
 			continue
 		}
-		slot := slotOf[o.Requirements.String()]
+		slot := int(slotOf[i])
 		if id := c.slots[slot].reservation; id != "" {
 			if left, ok := c.reservations[id]; !ok || o.ReservationCapacity < left {
 				c.reservations[id] = o.ReservationCapacity
