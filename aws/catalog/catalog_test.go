@@ -303,3 +303,36 @@ func BenchmarkEmbedded(b *testing.B) {
 		}
 	}
 }
+
+// AWI-019, AWI-061: the size of it all, and facts that no label states.
+func TestScaleAndFurtherFacts(t *testing.T) {
+	c := embedded(t)
+	linux, pairs, burstable, current, baseline, burst, attach, fpga := 0, 0, 0, 0, 0, 0, 0, 0
+	for i := range c.Types {
+		f := &c.Types[i]
+		if f.Architectures[0] == "x86_64_mac" || f.Architectures[0] == "arm64_mac" {
+			continue
+		}
+		linux++
+		pairs += len(f.Zones)
+		count := func(n *int, is bool) {
+			if is {
+				*n++
+			}
+		}
+		count(&burstable, f.Burstable)
+		count(&current, f.CurrentGeneration)
+		count(&baseline, f.EBS.BaseMbps > 0)
+		count(&burst, f.Network.BurstMbps > 0)
+		count(&attach, f.EBS.MaxAttach > 0)
+		count(&fpga, len(f.Accelerators.FPGA) > 0)
+	}
+	if linux != 1345 || pairs < 6000 || len(c.Zones) != 6 {
+		t.Errorf("%d types, %d pairs, %d zones", linux, pairs, len(c.Zones))
+	}
+	for name, n := range map[string]int{"burstable": burstable, "current generation": current, "EBS baseline": baseline, "network burst": burst, "attachments": attach, "FPGAs": fpga} {
+		if n == 0 {
+			t.Errorf("no type has facts about %s", name)
+		}
+	}
+}

@@ -349,6 +349,17 @@ func TestReadersDontWait(t *testing.T) {
 	}
 }
 
+// AWI-018: the facts that metrics show, vCPUs and memory as EC2 reports them, are in the catalogue.
+func TestFactsForMetrics(t *testing.T) {
+	d, _ := discoverer(t, discovery.Options{API: region(t)})
+	if _, err := d.Refresh(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if t3, _ := d.Known().Lookup("t3.large"); t3.VCPUs != 2 || t3.MemoryMiB != 8192 {
+		t.Errorf("t3.large has %d vCPUs and %d MiB", t3.VCPUs, t3.MemoryMiB)
+	}
+}
+
 // A refresh that is called off says so, and can be called again.
 func TestCancelled(t *testing.T) {
 	d, c := discoverer(t, discovery.Options{API: region(t)})

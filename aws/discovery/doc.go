@@ -12,4 +12,12 @@
 // from while EC2 can't be reached (OPP-16).
 //
 // [Memory] keeps the memory that kubelets reported, by instance type and set of images (AWI-066, OPP-08).
+//
+// # Deliberate differences
+//
+//   - An empty answer leaves what was known instead of replacing it (AWI-015).
+//   - No lock is held while EC2 is asked (AWI-017).
+//   - There is one refresh at the start, not two, and nobody has to wait for it: a seed stands in (AWI-006, AWI-014).
+//     Back-off begins at a second.
+//   - Memory that was seen with other images of a family stands in until a node contradicts it (AWI-066).
 package discovery

@@ -99,7 +99,7 @@ func (p *plan) capacityOf(t *catalog.Type) capacity {
 	if p.NetworkInterfaces != nil {
 		c.efa = p.efaOnly
 	}
-	if t.BranchENIs != nil {
+	if t.BranchENIs != nil && !p.WithoutPodENI {
 		c.podENI = *t.BranchENIs
 	}
 	if c.windows {

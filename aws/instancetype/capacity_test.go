@@ -38,7 +38,7 @@ func TestCapacity(t *testing.T) {
 		want     string
 	}{
 		{"AWI-062 vCPUs", instancetype.Settings{}, "m5.large", "cpu", "2"},
-		{"AWI-064 memory less overhead", instancetype.Settings{}, "m5.large", "memory", "7577Mi"},
+		{"AWI-064 AWI-065 memory less overhead, in Mi", instancetype.Settings{}, "m5.large", "memory", "7577Mi"},
 		{"AWI-064 memory of Graviton", instancetype.Settings{}, "a1.medium", "memory", "1835Mi"},
 		{"AWI-063 another overhead", instancetype.Settings{VMMemoryOverheadPercent: ptr(0.01)}, "m5.large", "memory", "8110Mi"},
 		{"AWI-063 no overhead", instancetype.Settings{VMMemoryOverheadPercent: ptr(0.0)}, "m5.large", "memory", "8Gi"},
@@ -81,6 +81,7 @@ func TestCapacity(t *testing.T) {
 		{"AWI-075 EFA as listed", instancetype.Settings{NetworkInterfaces: efa}, "p5.48xlarge", "vpc.amazonaws.com/efa", "2"},
 		{"AWI-075 EFA with an empty list", instancetype.Settings{NetworkInterfaces: []instancetype.NetworkInterface{}}, "p5.48xlarge", "vpc.amazonaws.com/efa", "0"},
 		{"AWI-076 branch interfaces", instancetype.Settings{}, "m5.large", "vpc.amazonaws.com/pod-eni", "9"},
+		{"AWI-076 branch interfaces that no CNI serves", instancetype.Settings{WithoutPodENI: true}, "m5.large", "vpc.amazonaws.com/pod-eni", "0"},
 		{"AWI-076 no trunk", instancetype.Settings{}, "t1.micro", "vpc.amazonaws.com/pod-eni", "0"},
 		{"AWI-077 addresses on Windows", instancetype.Settings{AMIFamily: "Windows2022"}, "m5.large", "vpc.amazonaws.com/PrivateIPv4Address", "9"},
 		{"AWI-077 on Windows alone", instancetype.Settings{}, "m5.large", "vpc.amazonaws.com/PrivateIPv4Address", "(not listed)"},

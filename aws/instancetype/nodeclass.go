@@ -29,7 +29,8 @@ type Options struct {
 	MemoryPrior MemoryPrior
 	// PodDensity is how many pods the network has addresses for; nil means VPCCNI{}.
 	PodDensity PodDensity
-	// FractionalGPUs, DeviceResources and HugePages are as in Settings.
+	// WithoutPodENI, FractionalGPUs, DeviceResources and HugePages are as in Settings.
+	WithoutPodENI   bool
 	FractionalGPUs  bool
 	DeviceResources map[string]string
 	HugePages       map[string]string
@@ -50,6 +51,7 @@ func NewSettings(c *catalog.Catalog, class *awsv1.EC2NodeClass, o Options) (Sett
 		PlacementPartitions:     o.PlacementPartitions,
 		MemoryPrior:             o.MemoryPrior,
 		PodDensity:              o.PodDensity,
+		WithoutPodENI:           o.WithoutPodENI,
 		FractionalGPUs:          o.FractionalGPUs,
 		DeviceResources:         maps.Clone(o.DeviceResources),
 		HugePages:               maps.Clone(o.HugePages),

@@ -111,7 +111,22 @@ func TestZonesOfOptionsGoBeforeTheClass(t *testing.T) {
 	}
 }
 
-// AWI-023: a class that can't be used resolves to nothing, with the reason.
+// AWI-082: soft eviction thresholds change nothing.
+func TestSoftEvictionCountsForNothing(t *testing.T) {
+	c := embedded(t)
+	soft := nodeClass(t, `{metadata: {name: x}, spec: {amiFamily: AL2, kubelet: {evictionSoft: {memory.available: 50%}, evictionSoftGracePeriod: {memory.available: 1m}}}}`)
+	plain := nodeClass(t, `{metadata: {name: x}, spec: {amiFamily: AL2}}`)
+	with, err := instancetype.NewSettings(c, soft, instancetype.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	without, err := instancetype.NewSettings(c, plain, instancetype.Options{})
+	if err != nil || with.Key() != without.Key() {
+		t.Errorf("settings are %+v, %v", with, err)
+	}
+}
+
+// AWI-023: a class that can't be used resolves to nothing, with the reason. AWI-084: expressions are such a reason.
 func TestNodeClassesThatCannotBeUsed(t *testing.T) {
 	for manifest, want := range map[string]string{
 		`{metadata: {name: x}, spec: {kubelet: {maxPods: "vcpus * 10"}}}`:                                                                       `node class "x": kubelet.maxPods: must be a number, is the expression "vcpus * 10": expressions are not evaluated here`,

@@ -69,6 +69,9 @@ type Settings struct {
 	// HugePages are quantities by resource name ("hugepages-2Mi", "hugepages-1Gi") that machines set aside at boot. They
 	// are listed as capacity, and pods get so much less ordinary memory (AWI-078).
 	HugePages map[string]string `json:"hugePages,omitempty"`
+	// WithoutPodENI leaves branch interfaces out of the capacity, for clusters whose CNI does not serve them
+	// (ENABLE_POD_ENI).
+	WithoutPodENI bool `json:"withoutPodENI,omitempty"`
 	// ReservedENIs are network interfaces that pods get no addresses from; at least 0.
 	ReservedENIs int64 `json:"reservedENIs,omitempty"`
 	// DiscoveredMemory is the memory capacity in bytes that machines were seen to have, by instance type; it replaces

@@ -13,4 +13,14 @@
 // NodePools (CP-CATALOG-12), and a type in which nothing changed is the same pointer as in the answer before
 // (CP-CATALOG-09), so that planners recognise it. [Explain] says of a type why each of its offerings is or is not to be
 // had.
+//
+// # Deliberate differences
+//
+//   - There are no caches with a lifetime (AWI-022, AWI-095, AWI-096) and no chain of resolvers (AWI-088): an answer is
+//     made anew whenever anything it depends on is another value, and never otherwise. News show at once (AWI-026,
+//     AWI-098).
+//   - Offerings are listed in the zones that offer the type instead of in every zone of the region (AWI-091), and one
+//     without a price is left out instead of priced at 0 (AWI-092): a price of zero draws every pod (CP-CATALOG-07).
+//     Explain has both.
+//   - Zones are told by name (AWI-090), which every subnet has.
 package offerings

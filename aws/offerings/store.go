@@ -1,7 +1,9 @@
 package offerings
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
@@ -70,6 +72,29 @@ func (s *Store) Types(m Market, v View) ([]*cloudprovider.InstanceType, error) {
 	sh.keep(a.types)
 	a.market, a.states = m, states
 	return slices.Clone(a.types), nil
+}
+
+// UnknownTypeError says that no machine of a class is of an instance type.
+type UnknownTypeError struct {
+	// InstanceType that was asked for.
+	InstanceType string
+}
+
+func (e *UnknownTypeError) Error() string {
+	return fmt.Sprintf("instance type %q is not among those of the node class: EC2 does not offer it in the region, it has no price, or it is too small for what the class reserves", e.InstanceType)
+}
+
+// Type is the one of Types with a name (AWI-024). The error may be an *UnknownTypeError.
+func (s *Store) Type(m Market, v View, name string) (*cloudprovider.InstanceType, error) {
+	types, err := s.Types(m, v)
+	if err != nil {
+		return nil, err
+	}
+	i, ok := slices.BinarySearchFunc(types, name, func(t *cloudprovider.InstanceType, name string) int { return strings.Compare(t.Name, name) })
+	if !ok {
+		return nil, &UnknownTypeError{InstanceType: name}
+	}
+	return types[i], nil
 }
 
 // sameMarket compares all of a market but the time, whose effect is in the states of reservations.

@@ -1,6 +1,7 @@
 package offerings_test
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 	"runtime"
@@ -173,6 +174,57 @@ func TestMemoryDoesNotGrowWithNodePools(t *testing.T) {
 	runtime.KeepAlive(&store)
 }
 
+// AWI-026, AWI-098: what was just discovered, and a price that was just read, show in the next answer.
+func TestNewsShowAtOnce(t *testing.T) {
+	c := small(t)
+	m := market(t, c)
+	var store offerings.Store
+	stored(t, &store, m, view(t, c, class("c")))
+	seen := view(t, c, class("c"), offerings.Options{Settings: instancetype.Options{DiscoveredMemory: map[string]int64{"m5.large": 7900 << 20}}})
+	if got := stored(t, &store, m, seen)["m5.large"].Capacity.Memory().String(); got != "7900Mi" {
+		t.Errorf("memory that was seen counts as %s", got)
+	}
+	m.Prices = bookOf(t, &prices.List{Source: "new", OnDemand: map[string]prices.Price{"m5.large": {PerHour: 7}}})
+	if got := stored(t, &store, m, seen)["m5.large"].Offerings[0].Price; got != 7 {
+		t.Errorf("a new price counts as %g", got)
+	}
+}
+
+// AWI-020, AWI-024: one type, as it is in the list.
+func TestOneType(t *testing.T) {
+	c := small(t)
+	m, v := market(t, c), view(t, c, class("c"))
+	var store offerings.Store
+	one, err := store.Type(m, v, "m5.large")
+	if err != nil || one != stored(t, &store, m, v)["m5.large"] {
+		t.Errorf("is %v, %v", one, err)
+	}
+	var unknown *offerings.UnknownTypeError
+	if _, err := store.Type(m, v, "m9.large"); !errors.As(err, &unknown) || unknown.InstanceType != "m9.large" {
+		t.Errorf("a type that is not there: %v", err)
+	}
+}
+
+// AWI-088, AWI-089, AWI-095: there is no chain of resolvers and no key of some of the inputs: with reservations,
+// partitions and marks together, the answer is the same whether it is the first or follows any other.
+func TestAnswersDontDependOnHistory(t *testing.T) {
+	c := small(t)
+	group := &placement.Group{ID: "pg-1", Strategy: placement.StrategyPartition, Partitions: 2}
+	m := market(t, c)
+	m.Rooms = rooms(map[string]int{"cr-1": 1})
+	v := view(t, c, reserving(reservation("cr-1", "m5.large", "us-east-1a")), offerings.Options{Group: group})
+	var store offerings.Store
+	for _, marks := range []*unavailable.Snapshot{nil, mark(ice("spot", "m5.large", "us-east-1a")), mark(ice("spot", "t3.large", "us-east-1a")), nil} {
+		m.Unavailable = marks
+		fresh := resolve(t, m, v)
+		for name, it := range stored(t, &store, m, v) {
+			if !equalTypes(it, fresh[name]) {
+				t.Errorf("%s is another in the store", name)
+			}
+		}
+	}
+}
+
 // The number of views is bounded, and the ones in use stay.
 func TestViewsAreBounded(t *testing.T) {
 	c := small(t)
@@ -230,6 +282,7 @@ func TestKeyHasAllOfAView(t *testing.T) {
 		"FractionalGPUs":          func(s *instancetype.Settings) { s.FractionalGPUs = true },
 		"DeviceResources":         func(s *instancetype.Settings) { s.DeviceResources = map[string]string{"U30": "x.y/z"} },
 		"HugePages":               func(s *instancetype.Settings) { s.HugePages = map[string]string{"hugepages-2Mi": "1Gi"} },
+		"WithoutPodENI":           func(s *instancetype.Settings) { s.WithoutPodENI = true },
 		"ReservedENIs":            func(s *instancetype.Settings) { s.ReservedENIs = 1 },
 		"DiscoveredMemory":        func(s *instancetype.Settings) { s.DiscoveredMemory = map[string]int64{"m5.large": 1} },
 	}

@@ -5,4 +5,9 @@
 //	partition, ok := group.Partition(claimRequirements, inStock)
 //
 // A [Finder] asks EC2; the rest is pure.
+//
+// # Deliberate differences
+//
+//   - A launch is for the lowest partition by number that has room, not for the lowest as text, and the label is of the
+//     partition that was launched into (AWI-139).
 package placement

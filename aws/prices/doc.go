@@ -22,4 +22,17 @@
 //
 // Amounts are US dollars an hour. In the China regions AWS has prices in CNY: give Options.USDPer a rate, or they
 // stay in CNY, comparable among themselves, and their provenance says so.
+//
+// # Deliberate differences
+//
+//   - Spot prices are best read every [DefaultSpotEvery] and on-demand prices every [DefaultEvery] (AWI-106); each feed
+//     has its own period.
+//   - Bare-metal types are asked for with shared tenancy first, dedicated quotes only fill the gaps (AWI-109, AWI-113).
+//     A region without bare metal is no failure (AWI-111).
+//   - Of several prices for one type the highest counts, not the last one met (AWI-110), so that the answer does not
+//     depend on its order.
+//   - Prices that vanish age and go instead of staying for ever (AWI-111, AWI-115).
+//   - No lock is held while prices are read (AWI-118).
+//   - The static table is of us-east-1 alone, also for GovCloud and China (AWI-119): there is no free source of theirs to
+//     build in. Its provenance says so.
 package prices

@@ -81,14 +81,14 @@ func (l *Ledger) Gone(id string) {
 }
 
 // Full says that a launch found no room in a reservation: there is none until EC2 says otherwise (AWI-133).
-func (l *Ledger) Full(ids ...string) {
-	l.change(func() (changed bool) {
-		for _, id := range ids {
-			if r, ok := l.rooms[id]; ok && r.free > 0 {
-				r.free, changed = 0, true
-			}
+func (l *Ledger) Full(id string) {
+	l.change(func() bool {
+		r, ok := l.rooms[id]
+		if !ok || r.free == 0 {
+			return false
 		}
-		return changed
+		r.free = 0
+		return true
 	})
 }
 

@@ -19,4 +19,14 @@
 //
 // Readers take a [Snapshot], which never changes and is the same pointer for as long as nothing changed. All of it is
 // deterministic: the same calls at the same times of the injected clock give the same answers.
+//
+// # Deliberate differences
+//
+//   - Lifetimes grow and are tried by one launch at a time, instead of three minutes flat (AWI-099); a quota closes the
+//     types of its class instead of one type in one zone (AWI-105).
+//   - A subnet without addresses closes the subnet alone, not the type as well (AWI-101): classes with other subnets can
+//     have it. A full spread group closes its zone for every type and capacity type, not just for those of the request.
+//   - Marks of a partition count (AWI-094).
+//   - There is no sequence number (AWI-104): a snapshot that is the same pointer says the same, and what is marked is in
+//     the next one.
 package unavailable

@@ -166,6 +166,19 @@ func TestProbe(t *testing.T) {
 	}
 }
 
+// AWI-102: the errors of an answer count, also when there was an instance in it.
+func TestErrorsBesideAnInstance(t *testing.T) {
+	c := newClock()
+	m := unavailable.New(exact(c))
+	failed, launched := ice("spot", "m5.large", "us-east-1a"), ice("spot", "m5.large", "us-east-1b")
+	a := m.Begin(keyOf(failed), keyOf(launched))
+	m.Observe(failed)
+	a.End(keyOf(launched))
+	if !closed(m, keyOf(failed)) || closed(m, keyOf(launched)) {
+		t.Error("the wrong offering is closed")
+	}
+}
+
 // An instance of an offering that was marked after the launch began does not reopen it.
 func TestSuccessDoesNotUndoALaterMark(t *testing.T) {
 	c := newClock()

@@ -6,4 +6,9 @@
 //	watcher := zonalshift.New(zonalAPI, arn, nil)
 //	change, err := watcher.Poll(ctx) // every zonalshift.Period
 //	shifted := watcher.Snapshot().Shifted("use1-az2")
+//
+// # Deliberate differences
+//
+//   - An answer replaces what was known, instead of being laid over it (AWI-135): a shift that was taken back ends at once.
+//   - Shifts that AWS starts by itself count as well (AWI-136).
 package zonalshift
