@@ -37,9 +37,9 @@ const (
 	// ReasonNoImage: no image of the class boots on any of the instance types.
 	ReasonNoImage = "NoCompatibleImage"
 	// ReasonUserDataMalformed: the class's own user data breaks the format of its family.
-	ReasonUserDataMalformed = "UserDataMalformed"
+	ReasonUserDataMalformed = awsv1.ReasonUserDataMalformed
 	// ReasonUserDataTooLarge: the user data is longer than EC2 takes.
-	ReasonUserDataTooLarge = "UserDataSizeLimitExceeded"
+	ReasonUserDataTooLarge = awsv1.ReasonUserDataSizeLimitExceeded
 	// ReasonUserDataSettings: a setting of the cluster, the class or the claim can't be put into user data.
 	ReasonUserDataSettings = "UserDataSettingsInvalid"
 )

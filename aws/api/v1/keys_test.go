@@ -94,3 +94,61 @@ func TestConditions(t *testing.T) {
 		t.Errorf("not ready: %+v", withReservations.Ready())
 	}
 }
+
+// AWN-081, AWN-157, AWN-165: the words that dashboards and alerts look for.
+func TestReasons(t *testing.T) {
+	for got, want := range map[string]string{
+		ReasonSubnetsNotFound:                     "SubnetsNotFound",
+		ReasonSecurityGroupsNotFound:              "SecurityGroupsNotFound",
+		ReasonAMINotFound:                         "AMINotFound",
+		ReasonUnsupportedAlias:                    "UnsupportedAlias",
+		ReasonPlacementGroupNotFound:              "PlacementGroupNotFound",
+		ReasonPlacementGroupResolutionFailed:      "PlacementGroupResolutionFailed",
+		ReasonClusterCIDRResolutionFailed:         "ClusterCIDRResolutionFailed",
+		ReasonInvalidKubeletConfiguration:         "InvalidKubeletConfiguration",
+		ReasonUnsupportedKubeletConfiguration:     "UnsupportedKubeletConfiguration",
+		ReasonKubeletExpressionsDisabled:          "KubeletExpressionsDisabled",
+		ReasonKubeletExpressionInvalid:            "KubeletExpressionInvalid",
+		ReasonKubeletExpressionEvaluationFailed:   "KubeletExpressionEvaluationFailed",
+		ReasonDependenciesNotReady:                "DependenciesNotReady",
+		ReasonTagValidationFailed:                 "TagValidationFailed",
+		ReasonCreateLaunchTemplateAuthCheckFailed: "CreateLaunchTemplateAuthCheckFailed",
+		ReasonCreateFleetAuthCheckFailed:          "CreateFleetAuthCheckFailed",
+		ReasonRunInstancesAuthCheckFailed:         "RunInstancesAuthCheckFailed",
+		ReasonUserDataSizeLimitExceeded:           "UserDataSizeLimitExceeded",
+		ReasonInstanceProfileNotFound:             "InstanceProfileNotFound",
+	} {
+		if got != want {
+			t.Errorf("%s should be %s", got, want)
+		}
+	}
+}
+
+// AWN-078, AWN-079, AWN-082, AWN-084, AWN-111: a class begins unknown; each write stamps the generation it is about; an
+// answer about an older generation counts as none.
+func TestConditionsFollowTheGeneration(t *testing.T) {
+	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	class := &EC2NodeClass{ObjectMeta: metav1.ObjectMeta{Generation: 1}}
+	c := class.Conditions()
+	if got := c.Get(ConditionSubnetsReady); got.Status != metav1.ConditionUnknown || got.Reason != ReasonAwaitingReconciliation {
+		t.Errorf("begins as %+v", got)
+	}
+	for _, dependent := range []string{"SubnetsReady", "SecurityGroupsReady", "AMIsReady", "InstanceProfileReady", "PlacementGroupReady", "ValidationSucceeded"} {
+		c.SetTrue(dependent, now)
+		if got := c.Get(dependent); got.Reason != dependent || got.Message != "" || got.ObservedGeneration != 1 {
+			t.Errorf("true is %+v", got)
+		}
+	}
+	if c.Has(ConditionCapacityReservationsReady) {
+		t.Error("a condition that nobody asked for")
+	}
+	c.SetFalse(ConditionAMIsReady, ReasonAMINotFound, "no image", now)
+	if got := c.Ready(); got.Status != metav1.ConditionFalse || got.Reason != "UnhealthyDependents" || !strings.Contains(got.Message, "AMIsReady=False") {
+		t.Errorf("ready is %+v", got)
+	}
+	c.SetTrue(ConditionAMIsReady, now)
+	class.Generation = 2
+	if got := class.Conditions().Ready(); got.Status != metav1.ConditionUnknown || got.Reason != "ReconcilingDependents" {
+		t.Errorf("after a change of the spec ready is %+v", got)
+	}
+}

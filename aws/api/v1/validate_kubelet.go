@@ -29,7 +29,7 @@ func ReservedResources() []string { return []string{"cpu", "ephemeral-storage", 
 var percentageForm = regexp.MustCompile(`^[0-9]+(\.[0-9]+)?%$`)
 
 // validateKubelet checks what the block means and whether the family can carry it out. Of the keys without a field it
-// knows only that they exist.
+// knows that they exist and what their values look like.
 func validateKubelet(k *KubeletConfiguration, family AMIFamily, features Features, path *field.Path) field.ErrorList {
 	if k == nil {
 		return nil
@@ -161,9 +161,14 @@ func validateImageGC(k *KubeletConfiguration, path *field.Path) field.ErrorList 
 }
 
 func validateOther(other map[string]RawJSON, path *field.Path) field.ErrorList {
+	if len(other) == 0 {
+		return nil
+	}
 	var errs field.ErrorList
+	shapes := otherKubeletShapes()
 	for _, key := range slices.Sorted(maps.Keys(other)) {
 		at := path.Child(key)
+		want, known := shapes[key]
 		switch {
 		case key == "registerWithTaints":
 			errs = append(errs, field.Forbidden(at, "the taints of a node come from its NodePool: use taints or startupTaints there"))
@@ -176,8 +181,10 @@ func validateOther(other map[string]RawJSON, path *field.Path) field.ErrorList {
 			errs = append(errs, validateThresholds(reclaim, at)...)
 		case slices.Contains(ManagedKubeletKeys(), key):
 			errs = append(errs, field.Forbidden(at, "has a field of its own: set that"))
-		case !slices.Contains(otherKubeletKeys(), key):
-			errs = append(errs, field.Invalid(at, key, "is no key of the kubelet's configuration (kubelet.config.k8s.io/v1beta1): check the spelling"))
+		case !known:
+			errs = append(errs, unknownKubeletKey(at, key))
+		default:
+			errs = append(errs, validateShape(other[key], want, at)...)
 		}
 	}
 	return errs
@@ -190,8 +197,12 @@ func validateFamilySupport(k *KubeletConfiguration, family AMIFamily, path *fiel
 		return nil
 	}
 	var errs field.ErrorList
+	var shapes map[string]shape
+	if len(k.Other) > 0 {
+		shapes = otherKubeletShapes()
+	}
 	for _, key := range slices.Sorted(maps.Keys(k.Other)) {
-		if key != "registerWithTaints" && slices.Contains(otherKubeletKeys(), key) {
+		if _, known := shapes[key]; known && key != "registerWithTaints" {
 			errs = append(errs, field.Forbidden(path.Child(key), fmt.Sprintf("family %s can't set it: use %s, or set it in userData", family, AMIFamilyAL2023)))
 		}
 	}
