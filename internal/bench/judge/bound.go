@@ -235,14 +235,23 @@ func (j *Judge) hint(stated *scheduling.Certificate, classes []*class) []float64
 		hints := byNeed[k]
 		slices.SortFunc(hints, func(a, b scheduling.CertificateClass) int { return cmp.Compare(b.Value, a.Value) })
 		slices.SortStableFunc(indices, func(a, b int) int { return cmp.Compare(classes[b].alone, classes[a].alone) })
-		upTo, counted, at := 0, 0, 0
+		at, left := 0, 0 // the place in the hints, and how many pods of it are left
 		for _, i := range indices {
-			// The lowest value among the pods of the class, when both lists are laid side by side.
-			for upTo += classes[i].count; counted < upTo && at < len(hints); at++ {
-				counted += hints[at].Count
+			// The mean value of the pods of the class, when both lists are laid side by side.
+			sum, n := 0.0, 0
+			for n < classes[i].count && at < len(hints) {
+				if left == 0 {
+					left = hints[at].Count
+				}
+				take := min(left, classes[i].count-n)
+				sum += float64(take) * hints[at].Value
+				n += take
+				if left -= take; left == 0 {
+					at++
+				}
 			}
-			if at > 0 {
-				values[i] = hints[at-1].Value
+			if n > 0 {
+				values[i] = sum / float64(n)
 			}
 		}
 	}
