@@ -17,6 +17,10 @@ func (t *Trial) plan(ctx context.Context) (*Plan, error) {
 	out := &Plan{Notes: slices.Clone(t.m.notes)}
 	q := newPodQueues(t)
 	t.writeBindings(out, q)
+	if t.topology != nil {
+		t.topology.binding = true // what is refused was tried so in the end: see placeTightly
+		defer func() { t.topology.binding = false }()
+	}
 	t.writeUnschedulable(out, q)
 	if len(out.NewNodes) > 0 {
 		pf := t.proofOf(ctx)
@@ -217,6 +221,11 @@ func (t *Trial) leeway(mc *machine, loads []binding) (rows, slots bitset, claim 
 		claim = claim.Merge(m.pin(mc, rows, slots))
 	} else if t.topology != nil {
 		claim = claim.Merge(t.stayKnown(mc, rows, slots))
+		for r := range rows.members {
+			if p.table.rows[r].resident != 0 {
+				rows.clear(r) // DaemonSet pods that rules notice must not turn up where the plan has none
+			}
+		}
 	}
 	m.keepProduct(p, mc, slots)
 	// The planned machine itself would do, whatever the labels that are not decided yet.

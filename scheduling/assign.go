@@ -73,17 +73,25 @@ func (m *Model) candidates(p *pool, key string, profiles []int32) []requirements
 		note(template.Values())
 	}
 	note(p.statedValues(key))
+	if slices.Contains(m.topologyKeys, key) {
+		note(m.valuesOnNodes(key))
+	}
 	for _, n := range profiles {
+		all, asked := template, 0
 		for _, r := range p.profiles[n].open {
 			if r.Key() != key {
 				continue
 			}
+			all, asked = all.Intersect(r), asked+1
 			without = without || r.Operator() == requirements.OpDoesNotExist
 			if !r.Complement() {
 				note(r.Values())
 			} else if v, ok := template.Intersect(r).AnyValue(); ok {
 				note([]string{v})
 			}
+		}
+		if v, ok := all.AnyValue(); ok && asked > 1 {
+			note([]string{v}) // what none of them suggests by itself
 		}
 	}
 	if v, ok := template.Intersect(requirements.NotIn(key, values...)).AnyValue(); ok {
@@ -98,6 +106,18 @@ func (m *Model) candidates(p *pool, key string, profiles []int32) []requirements
 		out = append(out, requirements.DoesNotExist(key))
 	}
 	return out
+}
+
+// valuesOnNodes are the values of a label on machines of the snapshot, sorted.
+func (m *Model) valuesOnNodes(key string) []string {
+	var out []string
+	for i := range m.groups {
+		if v := onlyValue(m.groups[i].labels.Get(key)); v != "" {
+			out = append(out, v)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // statedValues are the values that the pool's instance types state for a key, sorted; nil if they don't state it.

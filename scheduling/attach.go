@@ -14,8 +14,7 @@ import (
 
 // Room for attached volumes is reckoned like any other resource: one for each CSI driver that a pod of the snapshot
 // uses, of which a volume takes one (SCH-105, SCH-106). A volume that several pods of one machine share is counted
-// once on the machines there are; among pods yet to be placed it is counted for each, which may leave room unused but
-// never promises room that is not there.
+// once: see sharedvolumes.go.
 
 // attachPrefix begins the names of these resources; they never leave the planner but for certificates.
 const attachPrefix = "attachable-volumes-csi-"
@@ -56,6 +55,16 @@ func (t *resourceTable) attachRoom(into []int64, limit func(driver string) (int6
 		into[at] = manyVolumes
 		if n, limited := limit(driver); limited {
 			into[at] = n
+		}
+	}
+}
+
+// clampAttached takes a machine that has more volumes attached than its limit for one that can attach no more: unlike with
+// other resources, pods without volumes don't mind (SCH-105).
+func (t *resourceTable) clampAttached(free []int64) {
+	for at, name := range t.names {
+		if strings.HasPrefix(string(name), attachPrefix) {
+			free[at] = max(free[at], 0)
 		}
 	}
 }
@@ -133,6 +142,7 @@ func (c *class) readVolumes(m *Model) {
 	}
 	// Also pods that are refused hold what they have attached.
 	m.resources.addAttachments(m.volumes.attached(c.sample), c.requests)
+	c.shared = m.sharedVolumes(c)
 	if _, err := m.volumes.of(c.sample); err != nil && c.invalid == nil {
 		c.invalid = err
 	}
@@ -155,12 +165,12 @@ func (s *shape) placeTerms() []needs {
 	return out
 }
 
-// certificateRequests are a class's requests with its volumes, for a certificate.
+// certificateRequests are a class's requests with its volumes, for a certificate; volumes it shares may cost it nothing.
 func (m *Model) certificateRequests(c *class) corev1.ResourceList {
-	out := PodRequests(c.sample)
+	out, requests := PodRequests(c.sample), c.unshared()
 	for at, name := range m.resources.names {
-		if strings.HasPrefix(string(name), attachPrefix) && c.requests[at] > 0 {
-			out[name] = *resource.NewQuantity(c.requests[at], resource.DecimalSI)
+		if strings.HasPrefix(string(name), attachPrefix) && requests[at] > 0 {
+			out[name] = *resource.NewQuantity(requests[at], resource.DecimalSI)
 		}
 	}
 	return out

@@ -3,6 +3,7 @@ package scheduling
 import (
 	"cmp"
 	"context"
+	"math"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -21,13 +22,19 @@ func (t *Trial) proofOf(ctx context.Context) *proof {
 	}
 	counts := map[[2]int32]int{}
 	for _, b := range t.placed {
-		if b.host >= int32(len(t.m.nodes)) {
+		if b.host >= int32(len(t.m.nodes)) && b.count > 0 {
 			counts[[2]int32{b.class, b.stage}] += int(b.count)
 		}
 	}
 	var items []item
 	for key, n := range counts {
-		items = append(items, t.m.provable(key[0], key[1], n))
+		it := t.m.provable(key[0], key[1], n)
+		if t.tight > 0 && it.perMachine != unbounded {
+			// Where all machines have some, one may have more of them than a spread allows beside an empty machine.
+			full := func(int32) int32 { return math.MaxInt32 / 2 }
+			it.perMachine = admitsHostAbove(t.m, t.m.classes[key[0]].topology, func(int32) tally { return tally{} }, full)
+		}
+		items = append(items, it)
 	}
 	slices.SortFunc(items, func(a, b item) int { return cmp.Or(cmp.Compare(a.class, b.class), cmp.Compare(a.stage, b.stage)) })
 	p := t.m.newProblem(items, nil)
@@ -38,7 +45,7 @@ func (t *Trial) proofOf(ctx context.Context) *proof {
 // allow; rules between classes are left out, which can only lower the bound.
 func (m *Model) provable(class, stage int32, count int) item {
 	c := m.classes[class]
-	it := item{class: class, place: place{stage: stage, cell: anyCell}, count: count, need: c.requests, perMachine: unbounded}
+	it := item{class: class, place: place{stage: stage, cell: anyCell}, count: count, need: c.unshared(), perMachine: unbounded}
 	if c.topology != nil {
 		it.perMachine = admitsHost(m, c.topology, func(int32) tally { return tally{} })
 	}

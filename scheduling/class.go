@@ -23,6 +23,8 @@ type class struct {
 	invalid error
 	// pending are the class's waiting pods, indices into Snapshot.Pods, ascending.
 	pending []int32
+	// shared are volumes that other pods use too.
+	shared []sharedVolume
 	// topology is the class's stake in topology rules; nil for most pods.
 	topology *ownership
 	// priority of the pods: the higher, the sooner they get what is scarce.

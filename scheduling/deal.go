@@ -15,11 +15,16 @@ type site struct {
 
 // sitesOf lists a stage's sites by price; made once per trial and stage.
 func (t *Trial) sitesOf(c *cells, stage int32, cache map[int32][]site) []site {
+	return t.listSites(c, stage, t.rules(), cache)
+}
+
+// listSites is sitesOf under the given rules; the cache is for these rules alone.
+func (t *Trial) listSites(c *cells, stage int32, rules placeRules, cache map[int32][]site) []site {
 	if list, ok := cache[stage]; ok {
 		return list
 	}
 	p := &problem{dims: t.m.resources.len(), assigned: map[int32][]assignment{}, cells: c, everyCell: true}
-	places := []place{{stage: stage, cell: anyCell, rules: t.rules()}}
+	places := []place{{stage: stage, cell: anyCell, rules: rules}}
 	var all []option
 	var pools []int32
 	for _, u := range t.m.stages[stage].uses {
@@ -38,7 +43,7 @@ func (t *Trial) sitesOf(c *cells, stage int32, cache map[int32][]site) []site {
 next:
 	for _, o := range sortedOptions(all) {
 		for i := range list {
-			if k := &list[i]; k.cell == o.cell && fits(o.alloc, k.alloc) && t.m.standsIn(&k.option, o) {
+			if k := &list[i]; k.cell == o.cell && fits(o.alloc, k.alloc) && t.m.standsIn(&k.option, o) && (k.pool == o.pool || !t.strictVariety(t.m.pools[k.pool])) {
 				continue next
 			}
 		}

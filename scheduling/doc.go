@@ -56,7 +56,9 @@
 //     One that opts out of all pools is not refused either (SCH-093): it can go on a machine without one.
 //   - Existing machines are not taken in the order of their names: those with least room first (OPP-6, OPP-16).
 //   - Of the domains of a spread over zones those count that have machines and those where the pod could get one
-//     (SCH-110, SCH-125); one that only unavailable offerings could serve does not hold pods back.
+//     (SCH-110, SCH-125); one that only unavailable offerings could serve does not hold pods back. A pod that would then
+//     have no place is placed by the domains that there are, which is what kube-scheduler goes by; of a spread over machines
+//     the emptiest one then counts as it is, not as empty (SCH-127).
 //   - Of the domains that a spread allows the cheapest is taken, not the one with the fewest pods (SCH-126): the skew is
 //     kept either way, and kube-scheduler asks for no more.
 //   - The first pod of those that must be together starts a domain only while no pod that its rule counts is anywhere

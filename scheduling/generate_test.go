@@ -232,6 +232,11 @@ func randomNode(t *rapid.T, name string, spec [][]podOption) scheduling.Node {
 // randomSnapshot has up to five instance types, three pools, three DaemonSets, five machines and 30 pods of up to six
 // kinds.
 func randomSnapshot(t *rapid.T) *scheduling.Snapshot {
+	return randomSnapshotOf(t, func(int) []podOption { return randomSpec(t) })
+}
+
+// randomSnapshotOf is a random snapshot with pods of the kinds that spec makes, given their numbers.
+func randomSnapshotOf(t *rapid.T, spec func(kind int) []podOption) *scheduling.Snapshot {
 	s := &scheduling.Snapshot{Time: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), Vocabulary: requirements.CoreVocabulary()}
 	s.Vocabulary.WellKnown = append(s.Vocabulary.WellKnown, "example.com/gen")
 	slices.Sort(s.Vocabulary.WellKnown)
@@ -249,8 +254,8 @@ func randomSnapshot(t *rapid.T) *scheduling.Snapshot {
 		s.NodePools = append(s.NodePools, twin)
 	}
 	var kinds [][]podOption
-	for range number(t, 1, 6) {
-		kinds = append(kinds, randomSpec(t))
+	for i := range number(t, 1, 6) {
+		kinds = append(kinds, spec(i))
 	}
 	for i := range number(t, 0, 5) {
 		s.Nodes = append(s.Nodes, randomNode(t, fmt.Sprintf("n%d", i), kinds))

@@ -57,6 +57,8 @@ type Model struct {
 	pinnedKeys    []string
 	topologyIndex *topologyIndex
 	base          *topologyState
+	// volumesBound counts the pods of each shared volume that are bound to machines of the snapshot.
+	volumesBound map[volumeOn]int32
 	// reach is indexed [shape][topology key]: see reachable.
 	reach   [][][]int32
 	volumes *volumeIndex
@@ -127,6 +129,7 @@ func compile(s *Snapshot, previous *Model) (*Model, error) {
 		}
 	}
 	m.topologyIndex = nil
+	m.volumesBound = m.boundVolumes()
 	if len(m.topology) > 0 {
 		m.base = newTopologyState(m)
 		m.findReachable()

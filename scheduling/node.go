@@ -153,6 +153,7 @@ func (m *Model) compileNodes(s *Snapshot, classes [][]int32) error {
 		m.chargePods(n, classes[i], &compiled, free)
 		m.giveBackShared(n.Pods, free)
 		m.reserveDaemons(n, compiled.group, free)
+		m.resources.clampAttached(free)
 		for _, f := range free {
 			if f < 0 {
 				compiled.usable = false // SCH-062

@@ -5,6 +5,8 @@ import (
 	"context"
 	"math"
 	"slices"
+
+	"github.com/drawknife/drawknife/api/requirements"
 )
 
 // placeSingly looks for places pod by pod, by the exact rules, for what placing in bulk has left: on any machine there
@@ -34,7 +36,7 @@ func (t *Trial) placeSingly(ctx context.Context, c *cells, classes []int32) {
 // one.
 func (t *Trial) placeOne(c *cells, class int32) bool {
 	if host, stage := t.findHost(class); host >= 0 {
-		t.place(binding{class: class, host: host, count: t.bulkOn(class, host), stage: stage})
+		t.place(binding{class: class, host: host, count: t.bulkOn(class, host), stage: stage, tight: t.tightly(class)})
 		return true
 	}
 	if t.options.ExistingOnly {
@@ -42,10 +44,13 @@ func (t *Trial) placeOne(c *cells, class int32) bool {
 	}
 	s := t.findSite(c, class)
 	if s == nil {
+		s = t.findVariedSite(c, class)
+	}
+	if s == nil {
 		return t.grow(class)
 	}
 	host := t.open(machine{pool: s.pool, row: s.row, slot: s.slot, price: s.price, labels: t.assigned[s.stage][s.pool][s.assign].labels})
-	t.place(binding{class: class, host: host, count: t.bulkOn(class, host), stage: s.stage})
+	t.place(binding{class: class, host: host, count: t.bulkOn(class, host), stage: s.stage, tight: t.tightly(class)})
 	return true
 }
 
@@ -55,7 +60,7 @@ func (t *Trial) bulkOn(class, host int32) int32 {
 	if i := host - int32(len(t.m.nodes)); c.topology != nil || (i >= 0 && t.strictVariety(t.m.pools[t.machines[i].pool])) {
 		return 1
 	}
-	return int32(howMany(c.requests, t.roomOf(host), int(t.waiting[class])))
+	return max(int32(howMany(c.requests, t.roomOf(host), int(t.waiting[class]))), 1)
 }
 
 // roomOf is what is free on a host.
@@ -77,7 +82,7 @@ func (t *Trial) findHost(class int32) (host, stage int32) {
 	m := t.m
 	c := m.classes[class]
 	for i := range t.usable.members {
-		if fits(c.requests, t.freeOf(int32(i))) && m.accepts(m.nodes[i].group, c.shape) && t.admits(c, int32(i)) {
+		if fits(t.needOn(c, int32(i)), t.freeOf(int32(i))) && m.accepts(m.nodes[i].group, c.shape) && t.admits(c, int32(i)) {
 			return int32(i), -1
 		}
 	}
@@ -91,7 +96,7 @@ func (t *Trial) findMachine(class int32) (host, stage int32) {
 	dims := m.resources.len()
 	for i := range t.machines {
 		mc := &t.machines[i]
-		if mc.empty() || !fitsBeside(c.requests, mc.used, m.pools[mc.pool].table.allocOf(int(mc.row), dims)) {
+		if mc.empty() || !fitsBeside(t.needOn(c, int32(len(m.nodes)+i)), mc.used, m.pools[mc.pool].table.allocOf(int(mc.row), dims)) {
 			continue
 		}
 		if stage := t.stageOn(c, mc); stage >= 0 && t.admits(c, int32(len(m.nodes)+i)) && t.keepsVariety(int32(len(m.nodes)+i), c, stage) {
@@ -126,27 +131,87 @@ func (t *Trial) grow(class int32) bool {
 		if mc.empty() {
 			continue
 		}
-		stage := t.stageOn(c, mc)
-		if stage < 0 || !t.admits(c, host) {
+		if len(loads[i]) == 0 || !t.admits(c, host) || (t.awaitsReservation(c) && m.reservationOf(mc.pool, mc.slot) == "") {
 			continue
 		}
-		larger := *mc
-		larger.used = slices.Clone(mc.used)
-		addScaled(larger.used, c.requests, 1)
-		with := append(slices.Clone(loads[i]), binding{class: class, host: host, stage: stage})
-		rows, slots, _ := t.leeway(&larger, with)
-		if t.strictVariety(m.pools[mc.pool]) && !m.varied(m.pools[mc.pool], &larger, rows, slots) {
+		for _, st := range t.stagesFor(c) {
+			if t.growTo(class, int32(i), st, loads[i]) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// growTo exchanges new machine i for one that takes a pod of the class at the stage as well, if there is one.
+func (t *Trial) growTo(class, i, stage int32, load []binding) bool {
+	m := t.m
+	mc := &t.machines[i]
+	host := int32(len(m.nodes)) + i
+	other := *mc
+	other.used = slices.Clone(mc.used)
+	addScaled(other.used, t.needOn(m.classes[class], host), 1)
+	added := binding{class: class, host: host, count: 1, stage: stage, tight: t.tightly(class)}
+	with := append(slices.Clone(load), added)
+	// What the new pod asks for is looked at below, since the machine as it is may not meet it.
+	with[len(load)].stage = load[0].stage
+	for _, u := range m.stages[stage].uses {
+		f := &m.pools[u.pool].profiles[u.profile]
+		if u.pool != mc.pool {
 			continue
 		}
-		row, slot, price := m.cheapestWithin(&larger, rows, slots, t.spare(mc))
+		other.labels = m.decideFor(m.pools[u.pool], mc.labels, f)
+		if as := (assignment{labels: other.labels}); !as.allows(f) {
+			continue
+		}
+		rows, slots, _ := t.leeway(&other, with)
+		rows.and(f.rows)
+		slots.and(f.slots)
+		row, slot, price := m.cheapestWithin(&other, rows, slots, t.spare(mc))
 		if row < 0 || m.reservationOf(mc.pool, slot) != m.reservationOf(mc.pool, mc.slot) {
 			continue
 		}
-		t.exchange(int32(i), row, slot, price)
-		t.place(binding{class: class, host: host, count: 1, stage: stage})
-		return true
+		before := t.Mark()
+		other.row, other.slot, other.price = row, slot, price
+		t.exchange(i, other)
+		t.place(added)
+		if t.stillVaried(i, append(slices.Clone(load), added)) {
+			return true
+		}
+		t.Rollback(before)
 	}
 	return false
+}
+
+// decideFor adds to the labels decided for a machine those that the profile asks for and nobody has cared about yet. Labels
+// that rules can notice are decided when the machine is opened.
+func (m *Model) decideFor(p *pool, labels requirements.Set, f *profile) requirements.Set {
+	for _, r := range f.open {
+		key := r.Key()
+		if labels.Has(key) || slices.Contains(m.pinnedKeys, key) {
+			continue
+		}
+		wanted := p.template.Get(key)
+		for _, o := range f.open {
+			if o.Key() == key {
+				wanted = wanted.Intersect(o)
+			}
+		}
+		labels = labels.With(p.decide(key, wanted))
+	}
+	return labels
+}
+
+// stillVaried reports whether the types that would do for new machine i with the load are as varied as its pool's
+// minValues ask for.
+func (t *Trial) stillVaried(i int32, load []binding) bool {
+	mc := &t.machines[i]
+	p := t.m.pools[mc.pool]
+	if !t.strictVariety(p) {
+		return true
+	}
+	rows, slots, _ := t.leeway(mc, load)
+	return t.m.varied(p, mc, rows, slots)
 }
 
 // spare is the most that a machine may take from its pool's limits in place of mc; nil for no limit.
@@ -201,8 +266,7 @@ func (t *Trial) findSite(c *cells, class int32) *site {
 		sites := t.sitesOf(c, st, t.sites)
 		for i := range sites {
 			s := &sites[i]
-			if !fits(cl.requests, s.alloc) || (waits && !s.limited) || !t.affordable(s.pool, s.row) || !t.reservable(s.pool, s.row, s.slot) || !t.admitsAt(cl, s) ||
-				(t.strictVariety(m.pools[s.pool]) && !t.variedAt(cl, s)) {
+			if !fits(cl.requests, s.alloc) || (waits && !s.limited) || !t.affordable(s.pool, s.row) || !t.reservable(s.pool, s.row, s.slot) || !t.admitsAt(cl, s) || !t.variedAt(cl, s) {
 				continue
 			}
 			held := 1
@@ -223,6 +287,40 @@ func (t *Trial) findSite(c *cells, class int32) *site {
 	return nil
 }
 
+// findVariedSite is a machine to buy for one pod of the class from a pool whose minValues no full machine would meet, but
+// one with little on it does: other types hold that too.
+func (t *Trial) findVariedSite(c *cells, class int32) *site {
+	m := t.m
+	if !slices.ContainsFunc(m.pools, t.strictVariety) {
+		return nil
+	}
+	cl := m.classes[class]
+	waits := t.awaitsReservation(cl)
+	for _, st := range t.stagesFor(cl) {
+		sites := t.listSites(c, st, 0, t.varied)
+		for i := range sites {
+			s := &sites[i]
+			if t.strictVariety(m.pools[s.pool]) && fits(cl.requests, s.alloc) && (!waits || s.limited) && t.affordable(s.pool, s.row) &&
+				t.reservable(s.pool, s.row, s.slot) && t.admitsAt(cl, s) && t.variedAt(cl, s) {
+				return s
+			}
+		}
+	}
+	return nil
+}
+
+// variedAt reports whether one pod of the class on a machine yet to be bought leaves the variety that its pool asks for.
+func (t *Trial) variedAt(cl *class, s *site) bool {
+	if !t.strictVariety(t.m.pools[s.pool]) {
+		return true
+	}
+	before := t.Mark()
+	host := t.open(machine{pool: s.pool, row: s.row, slot: s.slot, price: s.price, labels: t.assigned[s.stage][s.pool][s.assign].labels})
+	ok := t.keepsVariety(host, cl, s.stage)
+	t.Rollback(before)
+	return ok
+}
+
 // mustShare reports whether pods of the class require a machine with their like.
 func (t *Trial) mustShare(c *class) bool {
 	return c.topology != nil && slices.ContainsFunc(c.topology.owns, func(g int32) bool {
@@ -237,54 +335,12 @@ func (t *Trial) admitsAt(cl *class, s *site) bool {
 	if t.topology == nil {
 		return true
 	}
-	if t.breaksSpread(t.cells.list[s.cell]) {
-		return false
-	}
-	if cl.topology == nil {
+	if row := &t.m.pools[s.pool].table.rows[s.row]; cl.topology == nil && row.resident == 0 && !t.breaksSpread(t.cells.list[s.cell]) {
 		return true
 	}
 	before := t.Mark()
 	host := t.open(machine{pool: s.pool, row: s.row, slot: s.slot, price: s.price, labels: t.assigned[s.stage][s.pool][s.assign].labels})
-	ok := t.topology.admits(cl.topology, cl.shape, host)
-	t.Rollback(before)
-	return ok
-}
-
-// breaksSpread reports whether a new machine in these domains would bring a domain, with nothing in it yet, that a
-// spread whose pods this trial has placed does not reckon with: they were placed by the domains there were.
-func (t *Trial) breaksSpread(domains []int32) bool {
-	for g := range t.m.topology {
-		group := &t.m.topology[g]
-		if group.kind != kindSpread || !group.hard || group.at == hostnameKey || !t.spreads(int32(g)) {
-			continue
-		}
-		d := domains[group.at]
-		if d == noDomain || countAt(t.topology.present[g], d) > 0 {
-			continue
-		}
-		own := countAt(t.topology.members[g], d)
-		for other, n := range t.topology.present[g] {
-			if n > 0 && countAt(t.topology.members[g], int32(other))-own > group.maxSkew {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// spreads reports whether the trial has placed a pod that states the rule.
-func (t *Trial) spreads(g int32) bool {
-	return slices.ContainsFunc(t.placed, func(b binding) bool {
-		o := t.m.classes[b.class].topology
-		return b.count > 0 && o != nil && contains(o.owns, g)
-	})
-}
-
-// variedAt reports whether one pod of the class on a machine yet to be bought leaves the variety that its pool asks for.
-func (t *Trial) variedAt(cl *class, s *site) bool {
-	before := t.Mark()
-	host := t.open(machine{pool: s.pool, row: s.row, slot: s.slot, price: s.price, labels: t.assigned[s.stage][s.pool][s.assign].labels})
-	ok := t.keepsVariety(host, cl, s.stage)
+	ok := !t.disturbs(host) && t.admits(cl, host)
 	t.Rollback(before)
 	return ok
 }

@@ -76,6 +76,9 @@ func (t *Trial) placeAll(ctx context.Context) {
 		for _, tier := range tiers {
 			t.placeClasses(ctx, tier)
 		}
+		if t.topology != nil && t.waitingPods() > 0 {
+			t.placeClasses(ctx, real) // pods that follow others of lower priority
+		}
 	}
 	if len(placeholders) > 0 {
 		t.placeClasses(ctx, placeholders)
@@ -123,7 +126,7 @@ func (t *Trial) placeClasses(ctx context.Context, classes []int32) {
 	if t.topology != nil {
 		c = newCells(t.topology)
 	}
-	t.cells, t.sites, t.assigned = c, map[int32][]site{}, map[int32]map[int32][]assignment{}
+	t.cells, t.sites, t.varied, t.assigned = c, map[int32][]site{}, map[int32][]site{}, map[int32]map[int32][]assignment{}
 	if len(t.machines) > 0 {
 		t.fillPlanned(classes)
 	}
@@ -135,7 +138,9 @@ func (t *Trial) placeClasses(ctx context.Context, classes []int32) {
 	if !t.options.ExistingOnly {
 		t.packStages(ctx, c, wishes)
 	}
+	t.forsakeEmpty()
 	t.placeSingly(ctx, c, classes)
+	t.placeTightly(ctx, c, classes)
 	t.settle()
 }
 
@@ -308,51 +313,76 @@ func (t *Trial) packNew(ctx context.Context, c *cells, items []item) []int {
 	}
 	t.buy(p, packed)
 	t.proof = nil
-	if first && !slices.ContainsFunc(k.left, func(n int) bool { return n > 0 }) && t.topology == nil {
+	shares := slices.ContainsFunc(items, func(it item) bool { return len(m.classes[it.class].shared) > 0 })
+	if first && !slices.ContainsFunc(k.left, func(n int) bool { return n > 0 }) && t.topology == nil && !shares {
 		t.proof = &proof{p, v}
 	}
 	return k.left
 }
 
-// buy opens the packing's machines and admits their pods.
+// buy opens the packing's machines and admits their pods. Machines whose types turn out less varied than their pool's
+// minValues ask for, since pods of several classes together leave too few, are not bought after all; and since others may
+// have been admitted because of their pods, everything is admitted anew. What that leaves is looked at one by one later.
 func (t *Trial) buy(p *problem, g *packing) {
+	skip := make([]bool, len(g.bins))
+	for round := 1; ; round++ {
+		before := t.Mark()
+		again := false
+		for i, host := range t.buyBins(p, g, skip) {
+			if host < 0 || !t.strictVariety(t.m.pools[p.options[g.bins[i].option].pool]) {
+				continue
+			}
+			if round == maxBuys || !t.stillVaried(host-int32(len(t.m.nodes)), t.loadOf(host)) {
+				skip[i], again = true, true
+			}
+		}
+		if !again {
+			return
+		}
+		t.Rollback(before)
+	}
+}
+
+// maxBuys bounds how often a packing is admitted anew; after that, no machine is bought in bulk from a pool with minValues.
+const maxBuys = 4
+
+// buyBins opens the machines of the bins that are not to be skipped and admits their pods. It returns the host of each
+// bin, or -1.
+func (t *Trial) buyBins(p *problem, g *packing, skip []bool) []int32 {
 	var list []proposal
+	hosts := make([]int32, len(g.bins))
 	for i := range g.bins {
+		hosts[i] = -1
+		if skip[i] {
+			continue
+		}
 		b := &g.bins[i]
 		o := &p.options[b.option]
-		if o.cell != anyCell && t.breaksSpread(p.cells.list[o.cell]) {
+		before := t.Mark()
+		host := t.open(machine{pool: o.pool, row: o.row, slot: o.slot, labels: p.assigned[o.pool][o.assign].labels, price: o.price})
+		if t.disturbs(host) {
+			t.Rollback(before)
 			continue // its pods are looked at one by one
 		}
-		host := t.open(machine{pool: o.pool, row: o.row, slot: o.slot, labels: p.assigned[o.pool][o.assign].labels, price: o.price})
+		hosts[i] = host
 		for _, l := range b.load {
 			it := &p.items[l.item]
 			list = append(list, proposal{binding{class: it.class, host: host, count: l.count, stage: it.stage}, it.topology == nil})
 		}
 	}
 	t.admit(list)
-	t.dropUnvaried()
+	return hosts
 }
 
-// dropUnvaried takes the pods off machines whose types are less varied than their pool's minValues ask for: pods of
-// several classes together may leave too few. They are looked at one by one later.
-func (t *Trial) dropUnvaried() {
-	loads := map[int32][]binding{}
+// loadOf is what the trial has put on a host.
+func (t *Trial) loadOf(host int32) []binding {
+	var out []binding
 	for _, b := range t.placed {
-		if i := b.host - int32(len(t.m.nodes)); i >= 0 && b.count > 0 && t.strictVariety(t.m.pools[t.machines[i].pool]) {
-			loads[b.host] = append(loads[b.host], b)
+		if b.host == host && b.count > 0 {
+			out = append(out, b)
 		}
 	}
-	for host := range int32(len(t.m.nodes) + len(t.machines)) {
-		list := loads[host]
-		if list == nil {
-			continue
-		}
-		mc := &t.machines[host-int32(len(t.m.nodes))]
-		rows, slots, _ := t.leeway(mc, list)
-		if !t.m.varied(t.m.pools[mc.pool], mc, rows, slots) {
-			t.takeOff(host)
-		}
-	}
+	return out
 }
 
 // refine makes a packing cheaper without losing a pod.

@@ -24,6 +24,11 @@ type topologyState struct {
 	// domains number the values of each topology key; those of the model first.
 	domains []map[string]int32
 	owned   bool // domains are this state's own, not shared with the model
+	// binding makes spreads count as kube-scheduler does: the domains that there are, and no others. Else they also count
+	// those where a machine could be had, and machines yet to come.
+	binding bool
+	// least remembers, by group whose domains are machines, the least number of members on any; nil when not known.
+	least map[int32]int32
 }
 
 // hostState is what topology knows of one machine.
@@ -175,6 +180,7 @@ func (s *topologyState) setGone(host int32, gone bool) {
 
 // notice counts the machine in the domains of the groups that take notice of it.
 func (s *topologyState) notice(host, n int32) {
+	s.least = nil
 	h := &s.hosts[host]
 	for g := range s.m.topology {
 		at := s.m.topology[g].at
@@ -222,6 +228,7 @@ func (s *topologyState) place(o *ownership, host, n int32) {
 	if o == nil {
 		return
 	}
+	s.least = nil
 	h := &s.hosts[host]
 	for _, g := range o.in {
 		group := &s.m.topology[g]
@@ -276,12 +283,21 @@ func (s *topologyState) admits(o *ownership, shape int32, host int32) bool {
 		return true
 	}
 	h := &s.hosts[host]
-	return admitsHost(s.m, o, h.of) > 0 && s.admitsDomains(o, shape, h.domains) && s.admitsAffinity(o, h.domains, h.of)
+	var least func(int32) int32
+	if s.binding {
+		least = s.leastOnHosts
+	}
+	return admitsHostAbove(s.m, o, h.of, least) > 0 && s.admitsDomains(o, shape, h.domains) && s.admitsAffinity(o, h.domains, h.of)
 }
 
 // admitsHost is how many pods with the stake one machine with the given counts may still take, as far as rules whose
 // domains are machines go, affinity aside.
 func admitsHost(m *Model, o *ownership, of func(group int32) tally) int {
+	return admitsHostAbove(m, o, of, nil)
+}
+
+// admitsHostAbove is admitsHost where each machine is known to have at least some members of a group; nil for none.
+func admitsHostAbove(m *Model, o *ownership, of func(group int32) tally, least func(group int32) int32) int {
 	room := math.MaxInt
 	for _, g := range o.owns {
 		group := &m.topology[g]
@@ -298,8 +314,12 @@ func admitsHost(m *Model, o *ownership, of func(group int32) tally) int {
 				room = min(room, 1)
 			}
 		case kindSpread:
-			// A machine without members can always be added, so the emptiest domain has none (SCH-127).
+			// A machine without members can always be added, so the emptiest domain has none (SCH-127). When all are
+			// there, it is the one with the fewest.
 			left := int(group.maxSkew - of(g).members)
+			if least != nil {
+				left += int(least(g))
+			}
 			if self {
 				room = min(room, max(left, 0))
 			} else if left < 0 {
@@ -384,12 +404,37 @@ func (s *topologyState) emptiest(g, shape int32) int32 {
 	if inBeing < group.minDomains {
 		return 0
 	}
-	for _, d := range s.m.reachable(shape, group.at) {
-		least = min(least, countAt(s.members[g], d))
+	if !s.binding {
+		for _, d := range s.m.reachable(shape, group.at) {
+			least = min(least, countAt(s.members[g], d))
+		}
 	}
 	if least == math.MaxInt32 {
 		return 0
 	}
+	return least
+}
+
+// leastOnHosts is the least number of members on any machine that the group takes notice of; 0 with fewer of them than
+// minDomains.
+func (s *topologyState) leastOnHosts(g int32) int32 {
+	if known, ok := s.least[g]; ok {
+		return known
+	}
+	least, seen := int32(math.MaxInt32), int32(0)
+	for i := range s.hosts {
+		if h := &s.hosts[i]; !h.gone && !h.ignored(g) {
+			seen++
+			least = min(least, h.of(g).members)
+		}
+	}
+	if seen == 0 || seen < s.m.topology[g].minDomains {
+		least = 0
+	}
+	if s.least == nil {
+		s.least = map[int32]int32{}
+	}
+	s.least[g] = least
 	return least
 }
 

@@ -40,11 +40,16 @@ type Trial struct {
 	reserved map[string]int
 	log      []change
 	// epoch counts commits: marks of an earlier one are void.
-	epoch   int
+	epoch int
+	// volumesPlaced counts, by host, the placed pods that use a shared volume.
+	volumesPlaced map[volumeOn]int32
+	// tight counts the pods of tight bindings.
+	tight   int32
 	options PlaceOptions
 	// cells, sites and assigned are remembered while classes are placed.
 	cells    *cells
 	sites    map[int32][]site
+	varied   map[int32][]site // sites that are too lean to fill: see findVariedSite
 	assigned map[int32]map[int32][]assignment
 	// proof is the problem behind the machines, if one packing made them all.
 	proof *proof
@@ -55,6 +60,8 @@ type binding struct {
 	class, host, count int32
 	// stage that allowed it, on a new machine.
 	stage int32
+	// tight bindings rest on there being no machine with fewer members of a spread over machines.
+	tight bool
 }
 
 // machine is a new one.
@@ -64,6 +71,8 @@ type machine struct {
 	labels requirements.Set
 	price  int64
 	used   []int64
+	// forsaken machines got no pods and are not counted any more.
+	forsaken bool
 }
 
 // change is one undoable step.
@@ -76,11 +85,12 @@ type change struct {
 type changeKind uint8
 
 const (
-	changeHidden  changeKind = iota // node a was hidden; b of its pods became waiting
-	changePlaced                    // the last placement was added
-	changeMachine                   // the last machine was added, empty
-	changeTaken                     // b pods of placement a were taken off their host again
-	changeMoved                     // machine a became another: the last of Trial.before
+	changeHidden   changeKind = iota // node a was hidden; b of its pods became waiting
+	changePlaced                     // the last placement was added
+	changeMachine                    // the last machine was added, empty
+	changeTaken                      // b pods of placement a were taken off their host again
+	changeMoved                      // machine a became another: the last of Trial.before
+	changeForsaken                   // machine a, which is empty, counts no more
 )
 
 // Mark is a point in a trial to come back to.
@@ -151,6 +161,8 @@ func (t *Trial) Rollback(to Mark) {
 		case changeMoved:
 			t.become(last.a, t.before[len(t.before)-1])
 			t.before = t.before[:len(t.before)-1]
+		case changeForsaken:
+			t.countMachine(last.a, 1)
 		case changeMachine:
 			mc := &t.machines[len(t.machines)-1]
 			t.count(mc.pool, t.m.capacityOf(mc), -1)
@@ -267,10 +279,16 @@ func (t *Trial) apply(p binding, sign int32) {
 	n := sign * p.count
 	if p.host < int32(len(t.m.nodes)) {
 		addScaled(t.freeOf(p.host), c.requests, -int64(n))
+		t.shareVolumes(c, p.host, n, t.freeOf(p.host), 1)
 	} else {
-		addScaled(t.machines[p.host-int32(len(t.m.nodes))].used, c.requests, int64(n))
+		used := t.machines[p.host-int32(len(t.m.nodes))].used
+		addScaled(used, c.requests, int64(n))
+		t.shareVolumes(c, p.host, n, used, -1)
 	}
 	t.waiting[p.class] -= n
+	if p.tight {
+		t.tight += n
+	}
 	if t.topology != nil {
 		t.topology.place(c.topology, p.host, n)
 	}
@@ -295,6 +313,38 @@ func (t *Trial) open(mc machine) int32 {
 	return host
 }
 
+// forsakeEmpty takes machines whose pods were not admitted out of all counts: their domains, their pools' limits and their
+// reservations are free again.
+func (t *Trial) forsakeEmpty() {
+	for i := range t.machines {
+		if mc := &t.machines[i]; mc.empty() && !mc.forsaken {
+			t.countMachine(int32(i), -1)
+			t.log = append(t.log, change{changeForsaken, int32(i), 0})
+		}
+	}
+}
+
+// countMachine takes an empty machine out of all counts (n is -1), or back in (1).
+func (t *Trial) countMachine(i int32, n int) {
+	mc := &t.machines[i]
+	mc.forsaken = n < 0
+	t.count(mc.pool, t.m.capacityOf(mc), int64(n))
+	t.reserve(mc, n)
+	if t.topology == nil {
+		return
+	}
+	host := int32(len(t.m.nodes)) + i
+	if n > 0 {
+		t.topology.setGone(host, false)
+	}
+	for _, class := range t.m.pools[mc.pool].table.rows[mc.row].residents {
+		t.topology.place(t.m.classes[class].topology, host, int32(n))
+	}
+	if n < 0 {
+		t.topology.setGone(host, true)
+	}
+}
+
 // settle exchanges each new machine for the cheapest that would do for the pods it ended up with.
 func (t *Trial) settle() {
 	loads := t.loads()
@@ -308,7 +358,16 @@ func (t *Trial) settle() {
 		if row < 0 || price >= mc.price {
 			continue
 		}
-		t.exchange(int32(i), row, slot, price)
+		other, before := *mc, t.Mark()
+		other.row, other.slot, other.price = row, slot, price
+		t.exchange(int32(i), other)
+		if !t.stillVaried(int32(i), loads[i]) {
+			// The dearer one keeps more of the pool's limits, so that enough types may be launched.
+			t.Rollback(before)
+			other = *mc
+			other.price = price
+			t.exchange(int32(i), other)
+		}
 	}
 }
 
@@ -324,9 +383,7 @@ func (t *Trial) loads() [][]binding {
 }
 
 // exchange makes new machine i another of its pool, undoably.
-func (t *Trial) exchange(i, row, slot int32, price int64) {
-	other := t.machines[i]
-	other.row, other.slot, other.price = row, slot, price
+func (t *Trial) exchange(i int32, other machine) {
 	t.before = append(t.before, t.machines[i])
 	t.log = append(t.log, change{changeMoved, i, 0})
 	t.become(i, other)
@@ -336,7 +393,7 @@ func (t *Trial) exchange(i, row, slot int32, price int64) {
 func (t *Trial) become(i int32, other machine) {
 	mc := &t.machines[i]
 	t.count(mc.pool, t.m.capacityOf(mc), -1)
-	mc.row, mc.slot, mc.price = other.row, other.slot, other.price
+	mc.row, mc.slot, mc.price, mc.labels = other.row, other.slot, other.price, other.labels
 	t.count(mc.pool, t.m.capacityOf(mc), 1)
 }
 

@@ -127,10 +127,20 @@ func (c *checker) daemonPod(set *appsv1.DaemonSet) *corev1.Pod {
 	template := set.Spec.Template.Spec
 	if newest != nil {
 		out := newest.DeepCopy()
-		out.Spec.Affinity = template.Affinity
+		if template.Affinity == nil || template.Affinity.NodeAffinity == nil {
+			if out.Spec.Affinity != nil {
+				out.Spec.Affinity.NodeAffinity = nil
+			}
+			return out
+		}
+		if out.Spec.Affinity == nil {
+			out.Spec.Affinity = &corev1.Affinity{}
+		}
+		out.Spec.Affinity.NodeAffinity = template.Affinity.NodeAffinity
 		return out
 	}
 	out := &corev1.Pod{Spec: *template.DeepCopy()}
+	out.Namespace, out.Name, out.Labels = set.Namespace, set.Name, set.Spec.Template.Labels
 	for _, list := range [][]corev1.Container{out.Spec.Containers, out.Spec.InitContainers} {
 		for i := range list {
 			requests := copyOf(list[i].Resources.Limits)

@@ -2,8 +2,10 @@ package planvalidator
 
 import (
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	apilabels "k8s.io/apimachinery/pkg/labels"
 
 	"github.com/drawknife/drawknife/api/requirements"
 	v1 "github.com/drawknife/drawknife/api/v1"
@@ -29,20 +31,25 @@ func Check(s *scheduling.Snapshot, p *scheduling.Plan) []Fault {
 	c.newNodes()
 	c.existingNodes()
 	c.limits()
+	c.order()
 	c.unschedulable()
 	c.costs()
 	return c.faults
 }
 
 type checker struct {
-	s      *scheduling.Snapshot
-	p      *scheduling.Plan
-	words  requirements.Vocabulary
-	pods   map[scheduling.PodKey]*corev1.Pod
-	pools  map[v1.PoolKey]*scheduling.NodePool
-	nodes  map[string]*scheduling.Node
-	sets   []*corev1.Pod // one pod per DaemonSet
-	faults []Fault
+	s     *scheduling.Snapshot
+	p     *scheduling.Plan
+	words requirements.Vocabulary
+	pods  map[scheduling.PodKey]*corev1.Pod
+	pools map[v1.PoolKey]*scheduling.NodePool
+	nodes map[string]*scheduling.Node
+	sets  []*corev1.Pod // one pod per DaemonSet
+	// spreading are the pods with spread constraints, waiting or bound.
+	spreading []*corev1.Pod
+	// namespaces are the labels of each namespace.
+	namespaces map[string]apilabels.Set
+	faults     []Fault
 }
 
 func newChecker(s *scheduling.Snapshot, p *scheduling.Plan) *checker {
@@ -53,9 +60,14 @@ func newChecker(s *scheduling.Snapshot, p *scheduling.Plan) *checker {
 	if c.words.IsZero() {
 		c.words = requirements.CoreVocabulary()
 	}
-	for _, pod := range s.Pods {
+	for _, pod := range slices.Concat(s.Pods, s.Placeholders) {
 		c.pods[scheduling.PodKey{Namespace: pod.Namespace, Name: pod.Name}] = pod
 	}
+	c.readNamespaces()
+	for i := range s.Nodes {
+		c.spreading = append(c.spreading, s.Nodes[i].Pods...)
+	}
+	c.spreading = slices.DeleteFunc(slices.Concat(c.spreading, s.Pods), func(pod *corev1.Pod) bool { return len(pod.Spec.TopologySpreadConstraints) == 0 })
 	for i := range s.NodePools {
 		key := s.NodePools[i].Key
 		if key.IsZero() {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/scheduling"
@@ -42,6 +43,20 @@ func (c *checker) costs() {
 	c.certificate(c.p.Certificate)
 }
 
+// attachPrefix begins the names under which certificates count attached volumes, by driver.
+const attachPrefix = "attachable-volumes-csi-"
+
+// withoutVolumes is the list without attached volumes.
+func withoutVolumes(list corev1.ResourceList) corev1.ResourceList {
+	out := copyOf(list)
+	for name := range out {
+		if strings.HasPrefix(string(name), attachPrefix) {
+			delete(out, name)
+		}
+	}
+	return out
+}
+
 // certificate checks that its classes are the pods on new machines, that their values add up to the bound and, where
 // every pod may use every machine, that no type can hold more value than it costs.
 func (c *checker) certificate(cert *scheduling.Certificate) {
@@ -51,13 +66,14 @@ func (c *checker) certificate(cert *scheduling.Certificate) {
 		for _, key := range c.p.NewNodes[i].Pods {
 			if pod := c.pods[key]; pod != nil {
 				left[amountsText(requestsOf(pod))]++
-				free = free && len(pod.Spec.NodeSelector) == 0 && pod.Spec.Affinity == nil
+				free = free && len(pod.Spec.NodeSelector) == 0 && pod.Spec.Affinity == nil && len(pod.Spec.TopologySpreadConstraints) == 0 &&
+					len(pod.Spec.Volumes) == 0 && len(portsOf(pod)) == 0
 			}
 		}
 	}
 	total := 0.0
 	for _, class := range cert.Classes {
-		left[amountsText(class.Requests)] -= class.Count
+		left[amountsText(withoutVolumes(class.Requests))] -= class.Count
 		total += float64(class.Count) * class.Value
 		if class.Value < 0 || class.Count <= 0 {
 			c.fault("certificate", "a class counts %d pods of value %v", class.Count, class.Value)
@@ -68,7 +84,10 @@ func (c *checker) certificate(cert *scheduling.Certificate) {
 			c.fault("certificate", "%d pods of %s are missing or too many in its classes", n, text)
 		}
 	}
-	if !close(total, c.p.LowerBound) {
+	// A bound counts off what reserved instances hold for next to nothing, which a certificate has no words for.
+	reserved := c.anyReserved()
+	free = free && !reserved
+	if !close(total, c.p.LowerBound) && (!reserved || total < c.p.LowerBound) {
 		c.fault("certificate", "adds up to %v, the lower bound is %v", total, c.p.LowerBound)
 	}
 	for _, t := range cert.Types {
@@ -81,6 +100,17 @@ func (c *checker) certificate(cert *scheduling.Certificate) {
 	if free {
 		c.certificateTypes(cert)
 	}
+}
+
+func (c *checker) anyReserved() bool {
+	for key := range c.s.Catalogs {
+		for _, it := range c.s.Catalogs[key] {
+			if slices.ContainsFunc(it.Offerings, func(o cloudprovider.Offering) bool { return o.Available && reservation(&o) != "" }) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // certificateTypes repeats the proof: for each machine the pool may launch, the resources at their multipliers plus
@@ -128,6 +158,24 @@ func (c *checker) certificateType(cert *scheduling.Certificate, it *cloudprovide
 		worth += l * q.AsApproximateFloat64()
 	}
 	holds := false
+	have = copyOf(have)
+	for _, class := range cert.Classes {
+		for name := range class.Requests {
+			if driver, ok := strings.CutPrefix(string(name), attachPrefix); ok {
+				limit, limited := it.VolumeLimits[driver]
+				if !limited {
+					limit = math.MaxInt32
+				}
+				have[name] = *resource.NewQuantity(int64(limit), resource.DecimalSI)
+			}
+		}
+	}
+	for name, l := range multipliers {
+		if strings.HasPrefix(string(name), attachPrefix) {
+			q := have[name]
+			worth += l * q.AsApproximateFloat64()
+		}
+	}
 	for _, class := range cert.Classes {
 		n := 0
 		need := corev1.ResourceList{}

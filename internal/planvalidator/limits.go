@@ -5,7 +5,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
-	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/scheduling"
 )
 
@@ -66,18 +65,4 @@ func (c *checker) limits() {
 			}
 		}
 	}
-}
-
-// affordable reports whether one more machine would be within the pool's limits after the plan.
-func (c *checker) affordable(key v1.PoolKey, np *scheduling.NodePool, it *cloudprovider.InstanceType, o *cloudprovider.Offering) bool {
-	after := c.afterwards(key)
-	next := capacity(it, o)
-	next["nodes"] = *resource.NewQuantity(1, resource.DecimalSI)
-	plus(after, next)
-	for name, limit := range np.Object.Spec.Limits {
-		if q := after[name]; q.Cmp(limit) > 0 {
-			return false
-		}
-	}
-	return true
 }

@@ -73,13 +73,22 @@ func (c *checker) stated(it *cloudprovider.InstanceType) (byType, byOffering map
 
 // daemonsOn is what DaemonSets take of a machine.
 func (c *checker) daemonsOn(m labels, taints []corev1.Taint) corev1.ResourceList {
+	out := corev1.ResourceList{}
+	for _, pod := range c.daemonPodsOn(m, taints) {
+		plus(out, requestsOf(pod))
+	}
+	return out
+}
+
+// daemonPodsOn are the pods that DaemonSets will have on a machine.
+func (c *checker) daemonPodsOn(m labels, taints []corev1.Taint) []*corev1.Pod {
 	known := maps.Clone(m)
 	known[v1.NodeRegisteredLabelKey] = label{isValue("true")}
 	known[v1.NodeInitializedLabelKey] = label{isValue("true")}
-	out := corev1.ResourceList{}
+	var out []*corev1.Pod
 	for _, pod := range c.sets {
 		if blocking(&pod.Spec, taints) == nil && c.mayAccept(known, &pod.Spec) {
-			plus(out, requestsOf(pod))
+			out = append(out, pod)
 		}
 	}
 	return out
@@ -121,6 +130,7 @@ func (c *checker) newNode(n *scheduling.NewNode, np *scheduling.NodePool) {
 		}
 	}
 	claim := c.claim(n, np)
+	c.variety(n, np, claim)
 	for i, option := range n.InstanceTypes {
 		if i > 0 && n.InstanceTypes[i-1].Price > option.Price {
 			c.fault(n.Name, "instance type %s is listed after a dearer one", option.Name)
@@ -151,6 +161,43 @@ func (c *checker) claim(n *scheduling.NewNode, np *scheduling.NodePool) labels {
 		}
 	}
 	return out
+}
+
+// variety checks that the types listed are as varied as the pool's minValues ask for, or said not to be (SCH-040, SCH-041).
+func (c *checker) variety(n *scheduling.NewNode, np *scheduling.NodePool, claim labels) {
+	relaxed := false
+	for _, r := range np.Object.Spec.Template.Spec.Requirements {
+		if r.MinValues == nil {
+			continue
+		}
+		key, _ := c.canonical(r.Key)
+		values := map[string]bool{}
+		for _, it := range c.typesOf(np) {
+			if !slices.ContainsFunc(n.InstanceTypes, func(o scheduling.InstanceTypeOption) bool { return o.Name == it.Name }) {
+				continue
+			}
+			for i := range it.Offerings {
+				o := &it.Offerings[i]
+				known, ok := c.machineLabels(claim, it, o)
+				if !o.Available || !ok {
+					continue
+				}
+				have := it.Requirements
+				if o.Requirements.Has(key) {
+					have = o.Requirements
+				}
+				for _, v := range have.Get(key).Values() {
+					if known.get(key).allows(v, true) {
+						values[v] = true
+					}
+				}
+			}
+		}
+		relaxed = relaxed || len(values) < *r.MinValues
+	}
+	if relaxed != n.MinValuesRelaxed {
+		c.fault(n.Name, "that minValues are not met is %v, but the plan says %v", relaxed, n.MinValuesRelaxed)
+	}
 }
 
 // option checks one instance type of a new machine: whichever of its offerings the claim leaves open is bought, the

@@ -1,18 +1,15 @@
 package planvalidator
 
 import (
-	"maps"
-	"slices"
-
-	corev1 "k8s.io/api/core/v1"
-
-	v1 "github.com/drawknife/drawknife/api/v1"
-	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/scheduling"
 )
 
 // unschedulable: a pod without a place is explained for each pool, and there really is no place for it.
 func (c *checker) unschedulable() {
+	w := c.replayed()
+	if w == nil {
+		return // what stands where is not known
+	}
 	for i := range c.p.Unschedulable {
 		u := &c.p.Unschedulable[i]
 		pod := c.pods[u.Pod]
@@ -20,7 +17,7 @@ func (c *checker) unschedulable() {
 			continue
 		}
 		if c.explained(u) {
-			c.nowhere(u.Pod.String(), pod)
+			c.nowhere(w, u.Pod.String(), pod)
 		}
 	}
 }
@@ -55,75 +52,4 @@ func (c *checker) explained(u *scheduling.Unschedulable) bool {
 		}
 	}
 	return true
-}
-
-// nowhere: no machine of the snapshot has room for the pod after the plan, and no pool could launch one for it alone.
-func (c *checker) nowhere(where string, pod *corev1.Pod) {
-	need := requestsOf(pod)
-	for i := range c.s.Nodes {
-		n := &c.s.Nodes[i]
-		if n.Leaving {
-			continue
-		}
-		v := c.view(n)
-		free := c.freeOn(n, v)
-		for _, q := range free {
-			if q.Sign() < 0 {
-				free = nil
-				break
-			}
-		}
-		for j := range c.p.Existing {
-			if c.p.Existing[j].Name == n.Name && free != nil {
-				for _, key := range c.p.Existing[j].Pods {
-					if other := c.pods[key]; other != nil {
-						minus(free, requestsOf(other))
-					}
-				}
-			}
-		}
-		if free != nil && blocking(&pod.Spec, v.taints) == nil && c.accepts(v.labels, &pod.Spec) && lack(need, free) == "" {
-			c.fault(where, "has no place, but machine %s has room for it", n.Name)
-		}
-	}
-	for key, np := range c.pools {
-		if blocking(&pod.Spec, np.Object.Spec.Template.Spec.Taints) != nil {
-			continue
-		}
-		for _, it := range c.typesOf(np) {
-			for j := range it.Offerings {
-				if o := &it.Offerings[j]; o.Available && c.wouldHold(key, np, it, o, pod) {
-					c.fault(where, "has no place, but pool %s could launch a %s/%s/%s for it", key, it.Name, o.Zone(), o.CapacityType())
-					return
-				}
-			}
-		}
-	}
-}
-
-// wouldHold reports whether the pool could launch the machine for the pod: some decision about the labels that are left
-// open meets one of its alternatives, and it fits beside the DaemonSets.
-func (c *checker) wouldHold(key v1.PoolKey, np *scheduling.NodePool, it *cloudprovider.InstanceType, o *cloudprovider.Offering, pod *corev1.Pod) bool {
-	m, ok := c.machineLabels(c.template(np, key), it, o)
-	if !ok {
-		return false
-	}
-	sure := slices.ContainsFunc(c.alternatives(&pod.Spec), func(all []expression) bool {
-		joined := maps.Clone(m)
-		for _, e := range all {
-			joined[e.key] = append(slices.Clone(joined.get(e.key)), e.rule)
-		}
-		for _, l := range joined {
-			if !l.possible() {
-				return false
-			}
-		}
-		return true
-	})
-	if !sure {
-		return false
-	}
-	need := requestsOf(pod)
-	plus(need, c.daemonsOn(m, np.Object.Spec.Template.Spec.Taints))
-	return lack(need, room(it, o)) == "" && c.affordable(key, np, it, o)
 }

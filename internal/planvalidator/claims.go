@@ -1,0 +1,199 @@
+package planvalidator
+
+import (
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+)
+
+// attached is one volume of a pod, as far as it matters where the pod goes.
+type attached struct {
+	// driver and id say what is attached to the machine; no driver for what is not counted.
+	driver, id string
+	// onNodes and onNew are alternatives of which a machine must meet one; nil for any machine. New machines can't be
+	// asked for a hostname (SCH-101).
+	onNodes, onNew [][]expression
+	// unmade volumes are made in the zone of the first pod that uses them.
+	unmade bool
+}
+
+// volumesOf are the pod's volumes; false if something about them is beyond this checker: claims that wait for a volume made
+// by hand or were promised a node, volumes built into Kubernetes.
+func (c *checker) volumesOf(pod *corev1.Pod) ([]attached, bool) {
+	var out []attached
+	for i := range pod.Spec.Volumes {
+		v := &pod.Spec.Volumes[i]
+		name := ""
+		switch {
+		case v.PersistentVolumeClaim != nil:
+			name = v.PersistentVolumeClaim.ClaimName
+		case v.Ephemeral != nil:
+			name = pod.Name + "-" + v.Name
+		case v.AWSElasticBlockStore != nil, v.GCEPersistentDisk != nil, v.AzureDisk != nil, v.Cinder != nil:
+			return nil, false
+		default:
+			continue
+		}
+		one, ok := c.claimOf(pod.Namespace, name, v)
+		if !ok {
+			return nil, false
+		}
+		out = append(out, one)
+	}
+	return out, true
+}
+
+func (c *checker) claimOf(namespace, name string, v *corev1.Volume) (attached, bool) {
+	at := slices.IndexFunc(c.s.PersistentVolumeClaims, func(x *corev1.PersistentVolumeClaim) bool {
+		return x.Namespace == namespace && x.Name == name
+	})
+	if at < 0 {
+		if v.Ephemeral == nil || v.Ephemeral.VolumeClaimTemplate == nil {
+			return attached{}, false
+		}
+		return c.unbound(namespace+"/"+name, v.Ephemeral.VolumeClaimTemplate.Spec.StorageClassName)
+	}
+	claim := c.s.PersistentVolumeClaims[at]
+	if claim.Spec.VolumeName == "" {
+		if claim.Annotations["volume.kubernetes.io/selected-node"] != "" {
+			return attached{}, false
+		}
+		return c.unbound(namespace+"/"+name, claim.Spec.StorageClassName)
+	}
+	for _, pv := range c.s.PersistentVolumes {
+		if pv.Name == claim.Spec.VolumeName {
+			return c.volume(pv)
+		}
+	}
+	return attached{}, false
+}
+
+// unbound is a volume that a class will make (SCH-101): where its allowed topologies say.
+func (c *checker) unbound(id string, class *string) (attached, bool) {
+	for _, sc := range c.s.StorageClasses {
+		if class == nil || sc.Name != *class {
+			continue
+		}
+		if sc.VolumeBindingMode == nil || *sc.VolumeBindingMode != storagev1.VolumeBindingWaitForFirstConsumer || strings.HasPrefix(sc.Provisioner, "kubernetes.io/") || sc.Provisioner == "" {
+			return attached{}, false
+		}
+		out := attached{driver: sc.Provisioner, id: id, unmade: true}
+		for _, term := range sc.AllowedTopologies {
+			var all []expression
+			for _, e := range term.MatchLabelExpressions {
+				all = append(all, c.expression(e.Key, corev1.NodeSelectorOpIn, e.Values))
+			}
+			out.onNodes = append(out.onNodes, all)
+		}
+		out.onNew = out.onNodes
+		return out, true
+	}
+	return attached{}, false
+}
+
+// volume is one that is there: each term of its node affinity is an alternative, narrowed by its zone labels.
+func (c *checker) volume(pv *corev1.PersistentVolume) (attached, bool) {
+	var out attached
+	if pv.Spec.CSI != nil {
+		out.driver, out.id = pv.Spec.CSI.Driver, pv.Spec.CSI.VolumeHandle
+	} else if pv.Spec.Local == nil && pv.Spec.HostPath == nil {
+		return out, false
+	}
+	var byLabel []expression
+	for _, key := range []string{corev1.LabelTopologyZone, corev1.LabelTopologyRegion} {
+		if v, ok := pv.Labels[key]; ok {
+			byLabel = append(byLabel, c.expression(key, corev1.NodeSelectorOpIn, strings.Split(v, "__")))
+		}
+	}
+	if pv.Spec.NodeAffinity == nil || pv.Spec.NodeAffinity.Required == nil {
+		if byLabel != nil {
+			out.onNodes = [][]expression{byLabel}
+		}
+		out.onNew = out.onNodes
+		return out, true
+	}
+	for _, term := range pv.Spec.NodeAffinity.Required.NodeSelectorTerms {
+		onNode, onNew := slices.Clone(byLabel), slices.Clone(byLabel)
+		for _, e := range term.MatchExpressions {
+			x := c.expression(e.Key, e.Operator, e.Values)
+			onNode = append(onNode, x)
+			if x.key != corev1.LabelHostname || out.driver != "" {
+				onNew = append(onNew, x)
+			}
+		}
+		out.onNodes, out.onNew = append(out.onNodes, onNode), append(out.onNew, onNew)
+	}
+	return out, true
+}
+
+// volumesRefuse checks where the pod's volumes are, that those yet to be made are used in one zone, and that the machine
+// can attach them all.
+func (w *world) volumesRefuse(m *machine, pod *corev1.Pod) string {
+	list, ok := w.c.volumesOf(pod)
+	if !ok {
+		return "volumes beyond this checker"
+	}
+	for _, v := range list {
+		alternatives := v.onNodes
+		if m.isNew {
+			alternatives = v.onNew
+		}
+		if alternatives != nil && !slices.ContainsFunc(alternatives, func(all []expression) bool {
+			return !slices.ContainsFunc(all, func(e expression) bool { return !m.labels.get(e.key).ensures(e.rule) })
+		}) {
+			return "a volume is elsewhere"
+		}
+		if v.unmade && !w.togetherWith(m, v) {
+			return "a volume will be made elsewhere"
+		}
+	}
+	type volume struct{ driver, id string }
+	on, before := map[volume]bool{}, map[string]int64{}
+	note := func(v attached) bool {
+		fresh := !on[volume{v.driver, v.id}]
+		on[volume{v.driver, v.id}] = true
+		return fresh
+	}
+	for _, x := range m.pods {
+		volumes, _ := w.c.volumesOf(x)
+		for _, v := range volumes {
+			if note(v) {
+				before[v.driver]++
+			}
+		}
+	}
+	for _, v := range list {
+		if !note(v) {
+			continue
+		}
+		if before[v.driver]++; m.limits(v.driver, before[v.driver]) {
+			return "too many volumes"
+		}
+	}
+	return ""
+}
+
+// limits reports whether the machine attaches fewer volumes of the driver than n.
+func (m *machine) limits(driver string, n int64) bool {
+	limit, limited := m.volumes[driver]
+	return limited && n > limit
+}
+
+// togetherWith reports whether the pods that stand and use the volume are in the machine's zone.
+func (w *world) togetherWith(m *machine, v attached) bool {
+	for _, other := range w.machines {
+		zone := w.domain(other, corev1.LabelTopologyZone)
+		if zone == "" || zone == w.domain(m, corev1.LabelTopologyZone) {
+			continue
+		}
+		for _, x := range other.pods {
+			volumes, _ := w.c.volumesOf(x)
+			if slices.ContainsFunc(volumes, func(o attached) bool { return o.driver == v.driver && o.id == v.id }) {
+				return false
+			}
+		}
+	}
+	return true
+}

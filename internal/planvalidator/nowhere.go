@@ -1,0 +1,360 @@
+package planvalidator
+
+import (
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/scheduling"
+)
+
+// nowhere: with all else as the plan has it, the pod can be bound to no machine of the snapshot, join none of the plan's,
+// whatever that would have to become for it, and no pool could launch one more for it.
+func (c *checker) nowhere(w *world, where string, pod *corev1.Pod) {
+	if _, known := c.volumesOf(pod); !known {
+		return
+	}
+	for _, m := range w.machines {
+		if !m.isNew && w.refuses(m, pod) == "" {
+			c.fault(where, "has no place, but machine %s has room for it", m.name)
+			return
+		}
+	}
+	for i := range c.p.NewNodes {
+		n := &c.p.NewNodes[i]
+		if c.pools[n.Pool] != nil && c.offers(w, pod, n, n.Pool, func(what string) {
+			c.fault(where, "has no place, but could join %s as %s", n.Name, what)
+		}) {
+			return
+		}
+	}
+	for key := range c.pools {
+		if c.offers(w, pod, nil, key, func(what string) {
+			c.fault(where, "has no place, but pool %s could launch a %s for it", key, what)
+		}) {
+			return
+		}
+	}
+}
+
+// offers looks for a machine of the pool that takes the pod: in place of n, with the pods of n, or beside all others if n
+// is nil. It calls found with the first and reports whether there is one.
+func (c *checker) offers(w *world, pod *corev1.Pod, n *scheduling.NewNode, key v1.PoolKey, found func(what string)) bool {
+	np := c.pools[key]
+	if blocking(&pod.Spec, np.Object.Spec.Template.Spec.Taints) != nil {
+		return false
+	}
+	claim := c.template(np, key)
+	if n != nil {
+		claim = c.claim(n, np)
+	}
+	for _, it := range c.typesOf(np) {
+		for j := range it.Offerings {
+			o := &it.Offerings[j]
+			if !o.Available || !c.affordable(key, n, it, o) || !c.reservable(w, n, np, it, o) {
+				continue
+			}
+			for _, all := range c.demands(pod) {
+				if !c.buys(w, pod, n, np, it, o, demand{claim, all}) {
+					continue
+				}
+				found(it.Name + "/" + o.Zone() + "/" + o.CapacityType())
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// demand is a claim with what one more pod asks for.
+type demand struct {
+	claim labels
+	all   []expression
+}
+
+// on is what is known of the machine that the demand, the type and the offering make; false if they exclude each other.
+func (d demand) on(c *checker, it *cloudprovider.InstanceType, o *cloudprovider.Offering) (labels, bool) {
+	known, ok := c.machineLabels(d.claim, it, o)
+	if !ok {
+		return nil, false
+	}
+	for _, e := range d.all {
+		known[e.key] = append(slices.Clone(known.get(e.key)), e.rule)
+		if !known[e.key].possible() {
+			return nil, false
+		}
+	}
+	return known, true
+}
+
+// demands are what a pod asks of a new machine, in alternatives: its own, each with each of its volumes'.
+func (c *checker) demands(pod *corev1.Pod) [][]expression {
+	out := c.alternatives(&pod.Spec)
+	volumes, _ := c.volumesOf(pod)
+	for _, v := range volumes {
+		if v.onNew == nil {
+			continue
+		}
+		var both [][]expression
+		for _, a := range out {
+			for _, b := range v.onNew {
+				both = append(both, slices.Concat(a, b))
+			}
+		}
+		out = both
+	}
+	return out
+}
+
+// buys reports whether the machine that the claim, the type and the offering make takes the pod beside those of n: by
+// itself, and so that the plan can still be bound as it stands.
+func (c *checker) buys(w *world, pod *corev1.Pod, n *scheduling.NewNode, np *scheduling.NodePool, it *cloudprovider.InstanceType, o *cloudprovider.Offering, d demand) bool {
+	known, ok := d.on(c, it, o)
+	if !ok {
+		return false
+	}
+	name := "one-more"
+	var beside []*corev1.Pod
+	if n != nil {
+		name = n.Name
+		for _, key := range n.Pods {
+			beside = append(beside, c.pods[key])
+		}
+	}
+	for _, decided := range c.decisions(known) {
+		m := c.launched(name, np, it, o, decided)
+		for _, x := range beside {
+			m.put(x)
+		}
+		if w.with(m).refuses(m, pod) != "" || !c.varied(np, d, m, o, append(slices.Clone(beside), pod)) {
+			continue
+		}
+		fresh := c.launched(name, np, it, o, decided)
+		after := c.empty().with(fresh)
+		if _, why := after.replay(c.p); why == "" && after.refuses(fresh, pod) == "" {
+			return true
+		}
+	}
+	return false
+}
+
+// decisions are the ways to decide labels that are left open and that rules between pods look at: each value that is
+// spoken of.
+func (c *checker) decisions(known labels) []labels {
+	out := []labels{known}
+	for key := range c.topologyKeys() {
+		l, ok := known[key]
+		if !ok || l.only() != "" {
+			continue
+		}
+		var next []labels
+		for _, have := range out {
+			for _, v := range c.spokenOf(key, l) {
+				if l.allows(v, true) {
+					one := maps.Clone(have)
+					one.and(key, isValue(v))
+					next = append(next, one)
+				}
+			}
+		}
+		out = next
+	}
+	return out
+}
+
+// spokenOf are the values that the label's rules list and that machines of the snapshot have, and the number that a
+// label gets of which nothing else is known (SCH-027).
+func (c *checker) spokenOf(key string, l label) []string {
+	out := []string{"0"}
+	for _, r := range l {
+		out = append(out, r.values...)
+	}
+	for i := range c.s.Nodes {
+		if v := c.view(&c.s.Nodes[i]).labels.get(key).only(); v != "" {
+			out = append(out, v)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// topologyKeys are those that some pod's rule names.
+func (c *checker) topologyKeys() map[string]bool {
+	out := map[string]bool{}
+	for _, pod := range c.pods {
+		for _, s := range pod.Spec.TopologySpreadConstraints {
+			key, _ := c.canonical(s.TopologyKey)
+			out[key] = true
+		}
+		if a := pod.Spec.Affinity; a != nil && a.PodAffinity != nil {
+			for _, t := range a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution {
+				key, _ := c.canonical(t.TopologyKey)
+				out[key] = true
+			}
+		}
+		for _, t := range antiTerms(pod) {
+			key, _ := c.canonical(t.TopologyKey)
+			out[key] = true
+		}
+	}
+	delete(out, corev1.LabelHostname)
+	return out
+}
+
+// affordable reports whether the pool's limits allow the machine, beside all others or in place of n (SCH-171).
+func (c *checker) affordable(key v1.PoolKey, n *scheduling.NewNode, it *cloudprovider.InstanceType, o *cloudprovider.Offering) bool {
+	after := c.afterwards(key)
+	for name, limit := range c.pools[key].Object.Spec.Limits {
+		if q := after[name]; n == nil && q.Cmp(limit) > 0 {
+			return false // a pool over a limit is closed
+		}
+	}
+	next := capacity(it, o)
+	next["nodes"] = *resource.NewQuantity(1, resource.DecimalSI)
+	var had corev1.ResourceList
+	if n != nil {
+		had = c.most(n)
+		minus(after, had)
+	}
+	plus(after, next)
+	for name, limit := range c.pools[key].Object.Spec.Limits {
+		q, more, have := after[name], next[name], had[name]
+		if q.Cmp(limit) > 0 && (n == nil || more.Cmp(have) > 0) {
+			return false
+		}
+	}
+	return true
+}
+
+// reservable reports whether the offering draws on nothing reserved, or on what is left of it. A machine that is planned
+// on a reservation stays on it, and one that is not stays off (SCH-160, SCH-163).
+func (c *checker) reservable(w *world, n *scheduling.NewNode, np *scheduling.NodePool, it *cloudprovider.InstanceType, o *cloudprovider.Offering) bool {
+	id := reservation(o)
+	if n != nil {
+		return reservation(c.bought(n)) == id
+	}
+	if id == "" {
+		return true
+	}
+	left := -1
+	for _, x := range c.typesOf(np) {
+		for i := range x.Offerings {
+			if r := &x.Offerings[i]; r.Available && reservation(r) == id && (left < 0 || r.ReservationCapacity < left) {
+				left = r.ReservationCapacity
+			}
+		}
+	}
+	for i := range c.p.NewNodes {
+		if reservation(c.bought(&c.p.NewNodes[i])) == id {
+			left--
+		}
+	}
+	return left > 0
+}
+
+// reservation names what an offering draws on; empty for nothing.
+func reservation(o *cloudprovider.Offering) string {
+	if o == nil || o.CapacityType() != v1.CapacityTypeReserved {
+		return ""
+	}
+	return "by " + o.Requirements.Without(corev1.LabelTopologyZone, "topology.k8s.aws/zone-id", corev1.LabelTopologyRegion, v1.CapacityTypeLabelKey).String()
+}
+
+// bought is the offering that the plan reckons with for a machine.
+func (c *checker) bought(n *scheduling.NewNode) *cloudprovider.Offering {
+	np := c.pools[n.Pool]
+	if np == nil || len(n.InstanceTypes) == 0 {
+		return nil
+	}
+	claim := c.claim(n, np)
+	for _, it := range c.typesOf(np) {
+		for i := range it.Offerings {
+			o := &it.Offerings[i]
+			if it.Name != n.InstanceTypes[0].Name || !o.Available || o.Zone() != n.InstanceTypes[0].Zone || o.CapacityType() != n.InstanceTypes[0].CapacityType {
+				continue
+			}
+			if _, ok := c.machineLabels(claim, it, o); ok {
+				return o
+			}
+		}
+	}
+	return nil
+}
+
+// takesMore reports whether a machine takes more from the pool's limits than the other.
+func takesMore(np *scheduling.NodePool, one, other corev1.ResourceList) bool {
+	for name := range np.Object.Spec.Limits {
+		a, b := one[name], other[name]
+		if a.Cmp(b) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// alike reports whether spread constraints can't tell machines with these labels apart: they look at the labels that their
+// pods select machines by (SCH-120).
+func (c *checker) alike(a, b labels) bool {
+	for _, pod := range c.spreading {
+		for _, all := range c.alternatives(&pod.Spec) {
+			for _, e := range all {
+				if a.get(e.key).only() != b.get(e.key).only() {
+					return false
+				}
+			}
+		}
+	}
+	return true
+}
+
+// varied reports whether enough types could be launched in the same zone and way with the same pods on them to meet the
+// pool's minValues (SCH-040, SCH-043).
+func (c *checker) varied(np *scheduling.NodePool, d demand, m *machine, o *cloudprovider.Offering, pods []*corev1.Pod) bool {
+	for _, r := range np.Object.Spec.Template.Spec.Requirements {
+		if r.MinValues == nil {
+			continue
+		}
+		key, _ := c.canonical(r.Key)
+		values := map[string]bool{}
+		for _, it := range c.typesOf(np) {
+			for i := range it.Offerings {
+				other := &it.Offerings[i]
+				if !other.Available || takesMore(np, capacity(it, other), m.whole) || other.Zone() != o.Zone() || other.CapacityType() != o.CapacityType() || reservation(other) != reservation(o) {
+					continue
+				}
+				known, ok := d.on(c, it, other)
+				if !ok || !c.alike(known, m.labels) {
+					continue
+				}
+				x := c.launched(m.name, np, it, other, known)
+				need := copyOf(m.taken)
+				plus(need, requestsOf(pods[len(pods)-1]))
+				if len(x.pods) != len(m.pods)-len(pods)+1 || lack(need, x.room) != "" ||
+					slices.ContainsFunc(pods, func(pod *corev1.Pod) bool { return !c.accepts(known, &pod.Spec) }) {
+					continue
+				}
+				have := it.Requirements
+				if other.Requirements.Has(key) {
+					have = other.Requirements
+				}
+				for _, v := range have.Get(key).Values() {
+					values[v] = values[v] || known.get(key).allows(v, true)
+				}
+			}
+		}
+		n := 0
+		for _, ok := range values {
+			if ok {
+				n++
+			}
+		}
+		if n < *r.MinValues {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,243 @@
+package planvalidator
+
+import (
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	apilabels "k8s.io/apimachinery/pkg/labels"
+)
+
+// picks is a rule's view of pods: those of the namespaces whose labels the selector matches.
+type picks struct {
+	namespaces []string
+	selector   apilabels.Selector
+}
+
+func (p picks) has(pod *corev1.Pod) bool {
+	return slices.Contains(p.namespaces, pod.Namespace) && p.selector.Matches(apilabels.Set(pod.Labels))
+}
+
+// selectorOf joins a selector with equalities for matchLabelKeys and inequalities for mismatchLabelKeys (SCH-118); a
+// selector that is missing or can't be read matches nothing (SCH-119).
+func selectorOf(s *metav1.LabelSelector, match, mismatch []string, pod *corev1.Pod) apilabels.Selector {
+	if s == nil {
+		return apilabels.Nothing()
+	}
+	joined := s.DeepCopy()
+	for op, keys := range map[metav1.LabelSelectorOperator][]string{metav1.LabelSelectorOpIn: match, metav1.LabelSelectorOpNotIn: mismatch} {
+		for _, key := range keys {
+			if v, ok := pod.Labels[key]; ok {
+				joined.MatchExpressions = append(joined.MatchExpressions, metav1.LabelSelectorRequirement{Key: key, Operator: op, Values: []string{v}})
+			}
+		}
+	}
+	out, err := metav1.LabelSelectorAsSelector(joined)
+	if err != nil {
+		return apilabels.Nothing()
+	}
+	return out
+}
+
+// picksOf reads a term of pod (anti-)affinity (SCH-117).
+func (c *checker) picksOf(t *corev1.PodAffinityTerm, pod *corev1.Pod) picks {
+	out := picks{selector: selectorOf(t.LabelSelector, t.MatchLabelKeys, t.MismatchLabelKeys, pod)}
+	if len(t.Namespaces) == 0 && t.NamespaceSelector == nil {
+		out.namespaces = []string{pod.Namespace}
+		return out
+	}
+	out.namespaces = slices.Clone(t.Namespaces)
+	if t.NamespaceSelector == nil {
+		return out
+	}
+	selector, err := metav1.LabelSelectorAsSelector(t.NamespaceSelector)
+	if err != nil {
+		return out
+	}
+	for name, set := range c.namespaces {
+		if selector.Matches(set) {
+			out.namespaces = append(out.namespaces, name)
+		}
+	}
+	return out
+}
+
+// readNamespaces finds the labels of each namespace that the snapshot lists or some pod is in.
+func (c *checker) readNamespaces() {
+	c.namespaces = map[string]apilabels.Set{}
+	know := func(name string, own map[string]string) {
+		set := apilabels.Set{corev1.LabelMetadataName: name}
+		for k, v := range own {
+			set[k] = v
+		}
+		c.namespaces[name] = set
+	}
+	for key := range c.pods {
+		know(key.Namespace, nil)
+	}
+	for i := range c.s.Nodes {
+		for _, pod := range c.s.Nodes[i].Pods {
+			know(pod.Namespace, nil)
+		}
+	}
+	for _, ns := range c.s.Namespaces {
+		know(ns.Name, ns.Labels)
+	}
+}
+
+// spreadRefuses checks spread constraints that must be kept, for the pod on the machine as one more (SCH-125): its domain
+// may have at most maxSkew more members than the emptiest one. The domains are those of the machines that the constraint
+// takes notice of; with fewer of them than minDomains the emptiest counts as having none.
+func (w *world) spreadRefuses(m *machine, pod *corev1.Pod) string {
+	for i := range pod.Spec.TopologySpreadConstraints {
+		s := &pod.Spec.TopologySpreadConstraints[i]
+		if s.WhenUnsatisfiable == corev1.ScheduleAnyway {
+			continue
+		}
+		own := w.domain(m, s.TopologyKey)
+		if own == "" {
+			return "no domain " + s.TopologyKey
+		}
+		members := picks{[]string{pod.Namespace}, selectorOf(s.LabelSelector, s.MatchLabelKeys, nil, pod)}
+		counts := map[string]int{}
+		for _, other := range w.machines {
+			d := w.domain(other, s.TopologyKey)
+			if d == "" || !w.noticed(s, pod, other) {
+				continue
+			}
+			counts[d] += 0
+			for _, x := range other.pods {
+				if x.DeletionTimestamp == nil && members.has(x) {
+					counts[d]++
+				}
+			}
+		}
+		least := counts[own]
+		for _, n := range counts {
+			least = min(least, n)
+		}
+		if s.MinDomains != nil && len(counts) < int(*s.MinDomains) {
+			least = 0
+		}
+		after := counts[own]
+		if members.has(pod) {
+			after++
+		}
+		if after-least > int(max(s.MaxSkew, 1)) {
+			return fmt.Sprintf("spread over %s: %d in %s, %d elsewhere", s.TopologyKey, after, own, least)
+		}
+	}
+	return ""
+}
+
+// noticed reports whether the constraint counts the machine (SCH-120).
+func (w *world) noticed(s *corev1.TopologySpreadConstraint, pod *corev1.Pod, m *machine) bool {
+	if (s.NodeAffinityPolicy == nil || *s.NodeAffinityPolicy == corev1.NodeInclusionPolicyHonor) && !w.c.accepts(m.labels, &pod.Spec) {
+		return false
+	}
+	return s.NodeTaintsPolicy == nil || *s.NodeTaintsPolicy != corev1.NodeInclusionPolicyHonor || blocking(&pod.Spec, m.taints) == nil
+}
+
+// affinityRefuses checks required pod affinity (SCH-130), anti-affinity (SCH-135) and the anti-affinity of others
+// (SCH-136).
+func (w *world) affinityRefuses(m *machine, pod *corev1.Pod) string {
+	for _, t := range antiTerms(pod) {
+		if w.inDomainOf(m, t.TopologyKey, w.c.picksOf(&t, pod).has) {
+			return "anti-affinity by " + t.TopologyKey
+		}
+	}
+	for _, other := range w.machines {
+		for _, x := range other.pods {
+			for _, t := range antiTerms(x) {
+				d := w.domain(other, t.TopologyKey)
+				if d != "" && d == w.domain(m, t.TopologyKey) && w.c.picksOf(&t, x).has(pod) {
+					return fmt.Sprintf("anti-affinity of %s by %s", x.Name, t.TopologyKey)
+				}
+			}
+		}
+	}
+	if pod.Spec.Affinity == nil || pod.Spec.Affinity.PodAffinity == nil {
+		return ""
+	}
+	return w.mustFollow(m, pod, pod.Spec.Affinity.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution)
+}
+
+// mustFollow checks required pod affinity: each term's domain has a pod that all terms pick; or nobody has any, and the
+// pod is one itself.
+func (w *world) mustFollow(m *machine, pod *corev1.Pod, terms []corev1.PodAffinityTerm) string {
+	all := func(x *corev1.Pod) bool {
+		return !slices.ContainsFunc(terms, func(t corev1.PodAffinityTerm) bool { return !w.c.picksOf(&t, pod).has(x) })
+	}
+	met, somewhere := true, false
+	for _, t := range terms {
+		if w.domain(m, t.TopologyKey) == "" {
+			return "no domain " + t.TopologyKey
+		}
+		met = met && w.inDomainOf(m, t.TopologyKey, all)
+		for _, other := range w.machines {
+			somewhere = somewhere || w.domain(other, t.TopologyKey) != "" && slices.ContainsFunc(other.pods, all)
+		}
+	}
+	if met || !somewhere && all(pod) {
+		return ""
+	}
+	return "pod affinity"
+}
+
+// inDomainOf reports whether a pod of which is holds stands in the machine's domain.
+func (w *world) inDomainOf(m *machine, key string, is func(*corev1.Pod) bool) bool {
+	d := w.domain(m, key)
+	return d != "" && slices.ContainsFunc(w.machines, func(other *machine) bool {
+		return w.domain(other, key) == d && slices.ContainsFunc(other.pods, is)
+	})
+}
+
+func antiTerms(pod *corev1.Pod) []corev1.PodAffinityTerm {
+	if pod.Spec.Affinity == nil || pod.Spec.Affinity.PodAntiAffinity == nil {
+		return nil
+	}
+	return pod.Spec.Affinity.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution
+}
+
+// portClash names a host port that the pod and one of the others both want (SCH-107); empty if there is none.
+func portClash(others []*corev1.Pod, pod *corev1.Pod) string {
+	for _, want := range portsOf(pod) {
+		for _, x := range others {
+			for _, have := range portsOf(x) {
+				if have.HostPort == want.HostPort && have.Protocol == want.Protocol && (have.HostIP == want.HostIP || have.HostIP == "" || want.HostIP == "") {
+					return fmt.Sprintf("port %d", want.HostPort)
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// portsOf are the host ports of a pod's containers and sidecars, in one spelling.
+func portsOf(pod *corev1.Pod) []corev1.ContainerPort {
+	var out []corev1.ContainerPort
+	note := func(ctr corev1.Container) {
+		for _, p := range ctr.Ports {
+			if p.HostPort <= 0 {
+				continue
+			}
+			if p.Protocol == "" {
+				p.Protocol = corev1.ProtocolTCP
+			}
+			if p.HostIP == "0.0.0.0" || p.HostIP == "::" {
+				p.HostIP = ""
+			}
+			out = append(out, p)
+		}
+	}
+	for _, ctr := range pod.Spec.Containers {
+		note(ctr)
+	}
+	for _, ctr := range pod.Spec.InitContainers {
+		if ctr.RestartPolicy != nil && *ctr.RestartPolicy == corev1.ContainerRestartPolicyAlways {
+			note(ctr)
+		}
+	}
+	return out
+}

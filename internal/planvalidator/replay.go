@@ -1,0 +1,65 @@
+package planvalidator
+
+import (
+	"fmt"
+
+	"github.com/drawknife/drawknife/scheduling"
+)
+
+// order: bound one after another as the plan says, each pod may go where it is to go at its turn. All of the plan's
+// machines are there from the start, each as its first instance type.
+func (c *checker) order() {
+	if len(c.s.DefaultTopologySpread) > 0 {
+		return
+	}
+	if at, why := c.empty().replay(c.p); why != "" {
+		c.fault(at, "can't be bound at its turn: %s", why)
+	}
+}
+
+// hosts are the machines of the plan's pods, by name.
+func hosts(p *scheduling.Plan) map[scheduling.PodKey]string {
+	out := map[scheduling.PodKey]string{}
+	for i := range p.NewNodes {
+		for _, key := range p.NewNodes[i].Pods {
+			out[key] = p.NewNodes[i].Name
+		}
+	}
+	for i := range p.Existing {
+		for _, key := range p.Existing[i].Pods {
+			out[key] = p.Existing[i].Name
+		}
+	}
+	return out
+}
+
+// replay binds the plan's pods in their order. It stops at the first that is refused and says which and why.
+func (w *world) replay(p *scheduling.Plan) (pod, why string) {
+	at := hosts(p)
+	for _, key := range p.Order {
+		one, m := w.c.pods[key], w.byName[at[key]]
+		if one == nil || m == nil {
+			return key.String(), fmt.Sprintf("machine %q or the pod is not there", at[key])
+		}
+		if _, known := w.c.volumesOf(one); known {
+			if why := w.refuses(m, one); why != "" {
+				return key.String(), why + ", on " + m.name
+			}
+		}
+		m.put(one)
+	}
+	return "", ""
+}
+
+// replayed is the world with all pods of the plan in their places; nil if they can't be bound there, or if rules apply
+// that this checker does not know.
+func (c *checker) replayed() *world {
+	w := c.empty()
+	if len(c.s.DefaultTopologySpread) > 0 {
+		return nil
+	}
+	if _, why := w.replay(c.p); why != "" {
+		return nil
+	}
+	return w
+}

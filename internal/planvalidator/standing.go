@@ -1,0 +1,215 @@
+package planvalidator
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/scheduling"
+)
+
+// machine is a machine as pods find it: one of the snapshot, or one that the plan launches, as the type and offering that
+// it is made from.
+type machine struct {
+	name   string
+	isNew  bool
+	labels labels
+	taints []corev1.Taint
+	// whole is the capacity of a new machine.
+	whole corev1.ResourceList
+	// room is what is free for pods that wait: bound pods and DaemonSets taken off.
+	room corev1.ResourceList
+	// volumes is how many volumes it attaches, by driver; a driver that is missing is not limited.
+	volumes map[string]int64
+	// pods stand on it: bound ones, those of DaemonSets, and those that the plan has put there so far.
+	pods []*corev1.Pod
+	// taken is what the plan's pods have of the room.
+	taken corev1.ResourceList
+}
+
+// put makes the pod stand on the machine.
+func (m *machine) put(pod *corev1.Pod) {
+	m.pods = append(m.pods, pod)
+	plus(m.taken, requestsOf(pod))
+}
+
+// world is all machines there are once the plan's have joined.
+type world struct {
+	c        *checker
+	machines []*machine
+	byName   map[string]*machine
+}
+
+// domain is the machine's value of a topology key; empty when it has none or it is not decided.
+func (w *world) domain(m *machine, key string) string {
+	key, _ = w.c.canonical(key)
+	if key == corev1.LabelHostname {
+		return m.name
+	}
+	return m.labels.get(key).only()
+}
+
+// only is the one value that a label can have; empty if it may be absent or have another.
+func (l label) only() string {
+	if l.allows("", false) {
+		return ""
+	}
+	found := ""
+	for _, r := range l {
+		if r.op != corev1.NodeSelectorOpIn {
+			continue
+		}
+		for _, v := range r.values {
+			if !l.allows(v, true) || v == found {
+				continue
+			}
+			if found != "" {
+				return ""
+			}
+			found = v
+		}
+		return found
+	}
+	return ""
+}
+
+// empty is the world before any of the plan's pods is there. Machines that are leaving are not in it.
+func (c *checker) empty() *world {
+	w := &world{c: c, byName: map[string]*machine{}}
+	for i := range c.s.Nodes {
+		if n := &c.s.Nodes[i]; !n.Leaving {
+			w.add(c.existing(n))
+		}
+	}
+	for i := range c.p.NewNodes {
+		if m := c.planned(&c.p.NewNodes[i]); m != nil {
+			w.add(m)
+		}
+	}
+	return w
+}
+
+func (w *world) add(m *machine) {
+	w.machines = append(w.machines, m)
+	w.byName[m.name] = m
+}
+
+// with is the same world but for one machine: in place of the one of that name, or beside the others.
+func (w *world) with(m *machine) *world {
+	out := &world{c: w.c, byName: map[string]*machine{}}
+	for _, other := range w.machines {
+		if other.name != m.name {
+			out.add(other)
+		}
+	}
+	out.add(m)
+	return out
+}
+
+// existing is a machine of the snapshot with the pods bound to it and those that its DaemonSets will have there.
+func (c *checker) existing(n *scheduling.Node) *machine {
+	v := c.view(n)
+	m := &machine{name: n.Name, labels: v.labels, taints: v.taints, room: c.freeOn(n, v), taken: corev1.ResourceList{}, volumes: c.attachable(n, v)}
+	for _, pod := range n.Pods {
+		if !finished(pod) {
+			m.pods = append(m.pods, pod)
+		}
+	}
+	for i, set := range c.sets {
+		runs := slices.ContainsFunc(m.pods, func(pod *corev1.Pod) bool { return daemonOf(pod, c.s.DaemonSets[i]) })
+		if !runs && blocking(&set.Spec, v.taints) == nil && c.accepts(v.labels, &set.Spec) {
+			m.pods = append(m.pods, set)
+		}
+	}
+	return m
+}
+
+// planned is a machine of the plan as the first of its instance types; nil if the pool can't launch that.
+func (c *checker) planned(n *scheduling.NewNode) *machine {
+	np := c.pools[n.Pool]
+	if np == nil || len(n.InstanceTypes) == 0 {
+		return nil
+	}
+	first := n.InstanceTypes[0]
+	claim := c.claim(n, np)
+	for _, it := range c.typesOf(np) {
+		for i := range it.Offerings {
+			o := &it.Offerings[i]
+			if it.Name != first.Name || !o.Available || o.Zone() != first.Zone || o.CapacityType() != first.CapacityType || !close(o.Price, first.Price) {
+				continue
+			}
+			if found, ok := c.machineLabels(claim, it, o); ok {
+				return c.launched(n.Name, np, it, o, found)
+			}
+		}
+	}
+	return nil
+}
+
+// launched is a new machine without pods but those of DaemonSets.
+func (c *checker) launched(name string, np *scheduling.NodePool, it *cloudprovider.InstanceType, o *cloudprovider.Offering, known labels) *machine {
+	taints := np.Object.Spec.Template.Spec.Taints
+	m := &machine{name: name, isNew: true, labels: known, taints: taints, whole: capacity(it, o), room: room(it, o), taken: corev1.ResourceList{}, volumes: map[string]int64{}}
+	for driver, n := range it.VolumeLimits {
+		m.volumes[driver] = int64(n)
+	}
+	minus(m.room, c.daemonsOn(known, taints))
+	m.pods = c.daemonPodsOn(known, taints)
+	return m
+}
+
+// attachable is how many volumes a machine of the snapshot attaches, by driver (SCH-105, SCH-106).
+func (c *checker) attachable(n *scheduling.Node, v view) map[string]int64 {
+	out := map[string]int64{}
+	for _, csi := range c.s.CSINodes {
+		if csi.Name != n.Name {
+			continue
+		}
+		for _, d := range csi.Spec.Drivers {
+			if d.Allocatable != nil && d.Allocatable.Count != nil {
+				out[d.Name] = int64(*d.Allocatable.Count)
+			}
+		}
+		return out
+	}
+	if n.Claim == nil || n.Object != nil && n.Object.Labels[v1.NodeInitializedLabelKey] == "true" {
+		return out
+	}
+	for _, list := range c.s.Catalogs {
+		for _, it := range list {
+			if it.Name == v.labels.get(corev1.LabelInstanceTypeStable).only() {
+				for driver, n := range it.VolumeLimits {
+					out[driver] = int64(n)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// refuses says why the pod can't be bound to the machine as things stand; empty if it can.
+func (w *world) refuses(m *machine, pod *corev1.Pod) string {
+	if t := blocking(&pod.Spec, m.taints); t != nil {
+		return "taint " + t.ToString()
+	}
+	if !w.c.accepts(m.labels, &pod.Spec) {
+		return "node affinity"
+	}
+	need := copyOf(m.taken)
+	plus(need, requestsOf(pod))
+	if short := lack(need, m.room); short != "" {
+		return short
+	}
+	if port := portClash(m.pods, pod); port != "" {
+		return port
+	}
+	if why := w.spreadRefuses(m, pod); why != "" {
+		return why
+	}
+	if why := w.affinityRefuses(m, pod); why != "" {
+		return why
+	}
+	return w.volumesRefuse(m, pod)
+}

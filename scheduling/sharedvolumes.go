@@ -1,0 +1,101 @@
+package scheduling
+
+import (
+	"slices"
+)
+
+// A volume that several pods of one machine use takes one of its places for volumes, not one for each (SCH-105). What
+// classes request counts it for each pod, so that pods can be packed by their requests alone; once pods are placed, the
+// machine gets back what they share.
+
+// sharedVolume is a volume that pods of several places use: the resource of its driver, and which one it is.
+type sharedVolume struct {
+	dim int
+	id  volumeID
+}
+
+// volumeOn is a shared volume on a host.
+type volumeOn struct {
+	host int32
+	id   volumeID
+}
+
+// sharedVolumes are those of a class's pods.
+func (m *Model) sharedVolumes(c *class) []sharedVolume {
+	if len(c.sample.Spec.Volumes) == 0 {
+		return nil
+	}
+	var out []sharedVolume
+	for _, claim := range m.volumes.attached(c.sample) {
+		if dim, ok := m.resources.index[attachResource(claim.driver)]; ok && claim.shared && claim.id != "" {
+			out = append(out, sharedVolume{dim, claim.volumeID})
+		}
+	}
+	return out
+}
+
+// boundVolumes counts the pods of each shared volume that are bound to machines of the snapshot.
+func (m *Model) boundVolumes() map[volumeOn]int32 {
+	out := map[volumeOn]int32{}
+	for i := range m.nodes {
+		for _, p := range m.nodes[i].bound {
+			if len(p.pod.Spec.Volumes) == 0 {
+				continue
+			}
+			for _, claim := range m.volumes.attached(p.pod) {
+				if claim.shared && claim.id != "" {
+					out[volumeOn{int32(i), claim.volumeID}]++
+				}
+			}
+		}
+	}
+	return out
+}
+
+// using is how many pods on the host use the volume.
+func (t *Trial) using(on volumeOn) int32 { return t.m.volumesBound[on] + t.volumesPlaced[on] }
+
+// shareVolumes adds n pods of the class to those that use its volumes on the host, and gives back to free what they don't
+// take although they request it.
+func (t *Trial) shareVolumes(c *class, host, n int32, free []int64, sign int64) {
+	for _, v := range c.shared {
+		on := volumeOn{host, v.id}
+		before := t.using(on)
+		if t.volumesPlaced == nil {
+			t.volumesPlaced = map[volumeOn]int32{}
+		}
+		t.volumesPlaced[on] += n
+		taken := min(before+n, 1) - min(before, 1)
+		free[v.dim] += sign * int64(n-taken)
+	}
+}
+
+// needOn is what one more pod of the class takes of the host: its requests without volumes that are there already.
+func (t *Trial) needOn(c *class, host int32) []int64 {
+	var need []int64
+	for _, v := range c.shared {
+		if t.using(volumeOn{host, v.id}) == 0 {
+			continue
+		}
+		if need == nil {
+			need = slices.Clone(c.requests)
+		}
+		need[v.dim]--
+	}
+	if need == nil {
+		return c.requests
+	}
+	return need
+}
+
+// unshared is what a pod of the class takes of any machine: its requests without volumes that others may have brought.
+func (c *class) unshared() []int64 {
+	if len(c.shared) == 0 {
+		return c.requests
+	}
+	out := slices.Clone(c.requests)
+	for _, v := range c.shared {
+		out[v.dim]--
+	}
+	return out
+}

@@ -1,0 +1,256 @@
+package scheduling
+
+import (
+	"context"
+	"math"
+	"slices"
+)
+
+// A spread constraint holds at the moment a pod is bound: kube-scheduler compares the domains that there are then. All
+// planned machines are there before the first pod is bound, so each machine more may bring a domain, with nothing in it
+// yet, that pods placed before did not reckon with.
+
+// placeTightly tries what is left once more, with spreads counting as kube-scheduler does. Before, they also count domains
+// where a machine could be had, so that pods come to all of them, and of machines reckon with an empty one to come; here
+// a pod is placed rather than left waiting for a domain that it can't have.
+func (t *Trial) placeTightly(ctx context.Context, c *cells, classes []int32) {
+	spread := slices.DeleteFunc(slices.Clone(classes), func(class int32) bool {
+		return t.waiting[class] == 0 || !t.m.spreadHard(t.m.classes[class].topology)
+	})
+	if len(spread) == 0 {
+		return
+	}
+	waiting := t.waitingPods()
+	t.topology.binding = true
+	t.placeSingly(ctx, c, spread)
+	if t.waitingPods() < waiting {
+		t.placeSingly(ctx, c, classes)
+	}
+	t.topology.binding = false
+}
+
+// spreadHard reports whether the stake has a spread constraint that must be kept.
+func (m *Model) spreadHard(o *ownership) bool {
+	return o != nil && slices.ContainsFunc(o.owns, func(g int32) bool { return m.topology[g].kind == kindSpread && m.topology[g].hard })
+}
+
+// tightly reports whether a pod placed now rests on there being no emptier machine.
+func (t *Trial) tightly(class int32) bool {
+	return t.topology != nil && t.topology.binding && t.m.spreadHard(t.m.classes[class].topology)
+}
+
+// disturbs reports whether the last machine opened keeps a pod placed before from being bound: by a domain that it brings,
+// or by DaemonSet pods that come with it.
+func (t *Trial) disturbs(host int32) bool {
+	if t.topology == nil {
+		return false
+	}
+	if t.residentsDisturb(host) {
+		return true
+	}
+	h := &t.topology.hosts[host]
+	for g := range t.m.topology {
+		group := &t.m.topology[g]
+		if group.kind != kindSpread || !group.hard || h.ignored(int32(g)) {
+			continue
+		}
+		if group.at == hostnameKey {
+			if t.tight > 0 && !t.bindable(int32(g), noDomain) {
+				return true
+			}
+			continue
+		}
+		d := h.domains[group.at]
+		if d != noDomain && countAt(t.topology.present[g], d) == 1 && t.strained(int32(g), d) && !t.bindable(int32(g), d) {
+			return true
+		}
+	}
+	return false
+}
+
+// residentsDisturb reports whether DaemonSet pods on the last machine opened keep a pod placed before from being bound: in
+// its domain they may be what it keeps away from, or keep it away; among the members of its spread they may be one too many;
+// and where it was the first of those that follow each other, they now come first.
+func (t *Trial) residentsDisturb(host int32) bool {
+	mc := &t.machines[host-int32(len(t.m.nodes))]
+	for _, class := range t.m.pools[mc.pool].table.rows[mc.row].residents {
+		o := t.m.classes[class].topology
+		for _, g := range o.in {
+			group := &t.m.topology[g]
+			if !group.hard || (group.at == hostnameKey && group.kind != kindAffinity) {
+				continue
+			}
+			d := t.domainOf(g, host)
+			switch group.kind {
+			case kindAnti:
+				if countAt(t.topology.owners[g], d) > 0 && t.anyPlaced(func(o *ownership, at int32) bool { return contains(o.owns, g) && t.domainOf(g, at) == d }) {
+					return true
+				}
+			case kindSpread:
+				if d != noDomain && t.spreads(g) && !t.bindable(g, d) {
+					return true
+				}
+			case kindAffinity:
+				if t.spreads(g) && t.firstOf(g, host) {
+					return true
+				}
+			}
+		}
+		for _, g := range o.owns {
+			if group := &t.m.topology[g]; group.kind == kindAnti && group.hard && group.at != hostnameKey {
+				d := t.domainOf(g, host)
+				if countAt(t.topology.members[g], d) > 0 && t.anyPlaced(func(o *ownership, at int32) bool { return contains(o.in, g) && t.domainOf(g, at) == d }) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// firstOf reports whether the group has no members but pods that the trial has placed and what came with the host.
+func (t *Trial) firstOf(g, host int32) bool {
+	n := t.topology.total[g]
+	mc := &t.machines[host-int32(len(t.m.nodes))]
+	for _, class := range t.m.pools[mc.pool].table.rows[mc.row].residents {
+		if contains(t.m.classes[class].topology.in, g) {
+			n--
+		}
+	}
+	for _, b := range t.placed {
+		if o := t.m.classes[b.class].topology; o != nil && contains(o.in, g) {
+			n -= b.count
+		}
+	}
+	return n <= 0
+}
+
+// anyPlaced reports whether a pod that the trial has placed is as asked.
+func (t *Trial) anyPlaced(is func(o *ownership, host int32) bool) bool {
+	return slices.ContainsFunc(t.placed, func(b binding) bool {
+		o := t.m.classes[b.class].topology
+		return b.count > 0 && o != nil && is(o, b.host)
+	})
+}
+
+// spreads reports whether the trial has placed a pod that states the rule.
+func (t *Trial) spreads(g int32) bool {
+	return t.anyPlaced(func(o *ownership, _ int32) bool { return contains(o.owns, g) })
+}
+
+// domainOf is a machine's domain for the group: itself for rules over machines, noDomain where the group takes no notice.
+func (t *Trial) domainOf(g, host int32) int32 {
+	h := &t.topology.hosts[host]
+	switch {
+	case h.gone || h.ignored(g):
+		return noDomain
+	case t.m.topology[g].at == hostnameKey:
+		return host
+	}
+	return h.domains[t.m.topology[g].at]
+}
+
+// breaksSpread reports whether a new machine in these domains could bring a domain that keeps a pod placed before from
+// being bound.
+func (t *Trial) breaksSpread(domains []int32) bool {
+	for g := range t.m.topology {
+		group := &t.m.topology[g]
+		if group.kind != kindSpread || !group.hard {
+			continue
+		}
+		if group.at == hostnameKey {
+			if t.tight > 0 && !t.bindable(int32(g), noDomain) {
+				return true
+			}
+			continue
+		}
+		d := domains[group.at]
+		if d != noDomain && countAt(t.topology.present[g], d) == 0 && t.strained(int32(g), d) && !t.bindable(int32(g), d) {
+			return true
+		}
+	}
+	return false
+}
+
+// strained reports whether some domain has more members than the spread allows beside domain d: if not, nothing needs a
+// closer look.
+func (t *Trial) strained(g, d int32) bool {
+	own := countAt(t.topology.members[g], d)
+	for other, n := range t.topology.present[g] {
+		if n > 0 && countAt(t.topology.members[g], int32(other))-own > t.m.topology[g].maxSkew {
+			return true
+		}
+	}
+	return false
+}
+
+// bindable goes through what the trial has placed, in its order, and reports whether each pod that states the spread g
+// could still be bound at its turn with domain d in being too; for a spread over machines, with an empty one more.
+func (t *Trial) bindable(g, d int32) bool {
+	group := &t.m.topology[g]
+	counts := t.countsBefore(g)
+	if group.at == hostnameKey {
+		d = int32(len(t.topology.hosts))
+	}
+	if _, there := counts[d]; !there {
+		counts[d] = countAt(t.topology.members[g], d)
+	}
+	for _, b := range t.placed {
+		o := t.m.classes[b.class].topology
+		at := noDomain
+		if b.count > 0 && o != nil {
+			at = int(t.domainOf(g, b.host))
+		}
+		if at == noDomain {
+			continue
+		}
+		member := contains(o.in, g)
+		for range b.count {
+			after := counts[int32(at)]
+			if member {
+				after++
+			}
+			if contains(o.owns, g) && after-leastOf(counts, group.minDomains) > group.maxSkew {
+				return false
+			}
+			counts[int32(at)] = after
+		}
+	}
+	return true
+}
+
+// countsBefore are the group's members by domain, as they were before the trial placed any pod, in each domain that there
+// is now.
+func (t *Trial) countsBefore(g int32) map[int32]int32 {
+	counts := map[int32]int32{}
+	for i := range t.topology.hosts {
+		d := t.domainOf(g, int32(i))
+		if d == noDomain {
+			continue
+		}
+		if t.m.topology[g].at == hostnameKey {
+			counts[d] = t.topology.hosts[i].of(g).members
+		} else {
+			counts[d] = countAt(t.topology.members[g], d)
+		}
+	}
+	for _, b := range t.placed {
+		if o := t.m.classes[b.class].topology; b.count > 0 && o != nil && contains(o.in, g) {
+			if d := t.domainOf(g, b.host); d != noDomain {
+				counts[d] -= b.count
+			}
+		}
+	}
+	return counts
+}
+
+func leastOf(counts map[int32]int32, minDomains int32) int32 {
+	if int32(len(counts)) < minDomains {
+		return 0
+	}
+	least := int32(math.MaxInt32)
+	for _, n := range counts {
+		least = min(least, n)
+	}
+	return least
+}
