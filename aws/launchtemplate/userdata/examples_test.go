@@ -119,9 +119,13 @@ func examples() map[string]Config {
 		"K-windows":                 with(demo(w2022), user("Write-Host hi")),                                                                                // AWN-226
 		"L-custom":                  with(demo(awsv1.AMIFamilyCustom), user(userScript)),                                                                     // AWN-230
 
-		"al2-no-ca":               with(demo(al2), func(c *Config) { c.CABundle = "" }),                     // AWN-194
-		"al2-bare":                {Family: al2, ClusterName: "demo", Endpoint: "https://api.demo.example"}, // AWN-062
-		"al2-archive":             with(demo(al2), user(userArchive)),                                       // AWN-185
+		"al2-no-ca": with(demo(al2), func(c *Config) { c.CABundle = "" }),                     // AWN-194
+		"al2-bare":  {Family: al2, ClusterName: "demo", Endpoint: "https://api.demo.example"}, // AWN-062
+		"al2-banana": with(demo(al2), func(c *Config) { // S1-079, S1-080
+			c.Labels = map[string]string{"karpenter.sh/nodepool": "banana", "karpenter.sh/capacity-type": "on-demand", "billing-team": "my-team"}
+			c.Taints = []corev1.Taint{{Key: "example.com/special-taint", Effect: corev1.TaintEffectNoSchedule}}
+		}),
+		"al2-archive":             with(demo(al2), user(userArchive)), // AWN-185
 		"al2-cloud-config":        with(demo(al2), user("#cloud-config\nruncmd: [echo hello]\n")),
 		"ubuntu":                  with(demo("Ubuntu"), raid0),                        // AWN-231
 		"al2023-archive":          with(demo(al2023), serviceCIDR, user(userArchive)), // AWN-197
