@@ -1,7 +1,6 @@
 package oracle
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -29,7 +28,8 @@ type Choice struct {
 
 // Option is one way to create a planned machine.
 type Option struct {
-	// Type and Offering are the snapshot's own and must not be changed.
+	// Type and Offering are those that the pool may launch: the snapshot's own, or what its NodeOverlays make of them.
+	// They must not be changed.
 	Type     *cloudprovider.InstanceType
 	Offering *cloudprovider.Offering
 }
@@ -50,10 +50,11 @@ func (o Option) String() string {
 // An error says that the plan promises a type that can't be bought under the machine's requirements.
 func Choices(snapshot *scheduling.Snapshot, plan *scheduling.Plan) ([]Choice, error) {
 	options := make([][]Option, len(plan.NewNodes))
+	stock := newStock(snapshot)
 	most := 1
 	for i := range plan.NewNodes {
 		var err error
-		if options[i], err = optionsOf(snapshot, &plan.NewNodes[i]); err != nil {
+		if options[i], err = optionsOf(stock, &plan.NewNodes[i]); err != nil {
 			return nil, err
 		}
 		most = max(most, len(options[i]))
@@ -74,11 +75,12 @@ func Choices(snapshot *scheduling.Snapshot, plan *scheduling.Plan) ([]Choice, er
 }
 
 // optionsOf lists what a machine may be created as; the first is what the plan reckons with.
-func optionsOf(snapshot *scheduling.Snapshot, node *scheduling.NewNode) ([]Option, error) {
+func optionsOf(stock *stock, node *scheduling.NewNode) ([]Option, error) {
+	snapshot := stock.snapshot
 	if len(node.InstanceTypes) == 0 {
 		return nil, fmt.Errorf("machine %s has no instance types", node.Name)
 	}
-	pool, catalog, err := poolOf(snapshot, node)
+	pool, catalog, err := stock.of(node)
 	if err != nil {
 		return nil, err
 	}
@@ -136,14 +138,24 @@ func promisedOption(catalog []*cloudprovider.InstanceType, node *scheduling.NewN
 	if at < 0 {
 		return Option{}, errors.New("its pool has no such type")
 	}
+	// Several reservations may be for one zone.
+	var found Option
+	excluded := false
 	for o := range catalog[at].OfferingsWithRoom() {
 		if o.Zone() != offered.Zone || o.CapacityType() != offered.CapacityType {
 			continue
 		}
-		if !allowed(o.Requirements, node.Requirements) || !allowed(catalog[at].Requirements.Without(o.Requirements.Keys()...), node.Requirements) {
-			return Option{}, fmt.Errorf("the machine's requirements exclude it: %s", node.Requirements)
+		if option := (Option{catalog[at], o}); !allowed(stated(option), node.Requirements) {
+			excluded = true
+		} else if found.Type == nil || o.Price < found.Offering.Price {
+			found = option
 		}
-		return Option{catalog[at], o}, nil
+	}
+	switch {
+	case found.Type != nil:
+		return found, nil
+	case excluded:
+		return Option{}, fmt.Errorf("the machine's requirements exclude it: %s", node.Requirements)
 	}
 	return Option{}, errors.New("no such offering is in stock")
 }
@@ -201,7 +213,7 @@ func launchable(promised Option, node *scheduling.NewNode, requests corev1.Resou
 	var rest []Option
 	for o := range promised.Type.OfferingsWithRoom() {
 		switch option := (Option{promised.Type, o}); {
-		case o == promised.Offering || !allowed(o.Requirements, node.Requirements) || exceeds(requests, promised.Type.AllocatableOf(o)) != "":
+		case o == promised.Offering || !allowed(stated(option), node.Requirements) || exceeds(requests, promised.Type.AllocatableOf(o)) != "":
 		case zones[o.Zone()]:
 			rest = append(rest, option)
 		default:
@@ -269,19 +281,4 @@ func indices(n int) []int {
 		out[i] = i
 	}
 	return out
-}
-
-// poolOf finds the machine's pool and the instance types it may launch.
-func poolOf(snapshot *scheduling.Snapshot, node *scheduling.NewNode) (*scheduling.NodePool, []*cloudprovider.InstanceType, error) {
-	for i := range snapshot.NodePools {
-		p := &snapshot.NodePools[i]
-		key := p.Key
-		if key.Name == "" {
-			key.Name = p.Object.Name
-		}
-		if key.Name == node.Pool.Name && cmp.Or(key.Generation, node.Pool.Generation) == node.Pool.Generation {
-			return p, snapshot.Catalogs[p.Catalog], nil
-		}
-	}
-	return nil, nil, fmt.Errorf("machine %s: the snapshot has no pool %s", node.Name, node.Pool)
 }

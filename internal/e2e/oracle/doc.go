@@ -2,7 +2,9 @@
 // handed to kube-scheduler's own filter plugins, in the order in which the plan says pods can be bound, on the nodes as
 // they would be created. A pod that a plugin turns away is a Refusal, and a fault of the planner.
 //
-//	for _, choice := range oracle.Choices(snapshot, plan) {
+//	faults := oracle.Purchases(snapshot, plan, query)
+//	choices, err := oracle.Choices(snapshot, plan)
+//	for _, choice := range choices {
 //		refusals, err := oracle.Replay(ctx, snapshot, plan, choice)
 //		…
 //	}
@@ -22,7 +24,9 @@
 //
 // A snapshot that is refused is shrunk (-rapid.shrinktime says for how long) and written to testdata/found/latest.yaml, or
 // to the folder ORACLE_FOUND, with the refusals on top. Fix the planner, then move the file to testdata/regressions under a
-// name that says what was wrong: TestRegressions replays it for ever.
+// name that says what was wrong: TestRegressions replays it for ever. The query, where it is not the zero one, is in a
+// comment of the file. A run over all features fails as well if one of the traits of traits_test.go never came up in a
+// placement; -v lists how many snapshots showed each.
 //
 // # What is acted out
 //
@@ -30,11 +34,16 @@
 // planned machines are there from the start, which is how kube-scheduler sees them once they have joined: topology spread
 // counts their domains. DaemonSets have their pods wherever they belong. A volume claim that waits for its first consumer
 // is bound where the first pod with it goes, to a volume that can be reached in the zone (or whatever the class's allowed
-// topologies speak of) of that node. Labels that neither type nor offering settles are those the machine's requirements
-// leave (SCH-027).
+// topologies speak of) of that node. Volumes that are made by hand are there for planned machines when these have joined
+// (SCH-101); the machines of the snapshot have to do with those there are. Labels that neither type nor offering settles
+// are those the machine's requirements leave (SCH-027).
 //
-// Not acted out: NodeOverlays, resource claims, scheduling gates, preemption; kube-scheduler's scores, which may well put a
-// pod elsewhere than the plan.
+// Machines are sold as the snapshot's NodeOverlays have them. Placeholders of CapacityBuffers are bound like any pod, and
+// PodTopologySpread knows the cluster's default constraints. What kube-scheduler never sees but whoever launches the
+// machines does, Purchases checks: prices, reservations, minValues, and that static pools are left alone.
+//
+// Not acted out: resource claims, scheduling gates, preemption, numeric tolerations (off in kube-scheduler by default);
+// kube-scheduler's scores, which may well put a pod elsewhere than the plan.
 //
 // # Versions
 //

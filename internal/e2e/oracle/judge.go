@@ -12,6 +12,7 @@ import (
 	"k8s.io/client-go/informers"
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/apis/config"
 	"k8s.io/kubernetes/pkg/scheduler/apis/config/latest"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/feature"
@@ -73,8 +74,9 @@ type judge struct {
 	plugins []fwk.Plugin
 }
 
-// newJudge makes the plugins. What they need in the background ends with ctx.
-func newJudge(ctx context.Context, c *cluster) (*judge, error) {
+// newJudge makes the plugins, with the cluster's default spread constraints. What they need in the background ends with
+// ctx.
+func newJudge(ctx context.Context, c *cluster, spread []corev1.TopologySpreadConstraint) (*judge, error) {
 	metrics.Register() // once per process by itself; the plugins count into these and crash without
 	ctx = klog.NewContext(ctx, logr.Discard())
 	j := &judge{cluster: c, objects: informers.NewSharedInformerFactory(nil, 0)}
@@ -92,6 +94,9 @@ func newJudge(ctx context.Context, c *cluster) (*judge, error) {
 	if err != nil {
 		return nil, err
 	}
+	if len(spread) > 0 {
+		arguments[podtopologyspread.Name] = &config.PodTopologySpreadArgs{DefaultConstraints: spread, DefaultingType: config.ListDefaulting}
+	}
 	features := feature.NewSchedulerFeaturesFromGates(utilfeature.DefaultFeatureGate)
 	for _, f := range factories() {
 		plugin, err := f.make(ctx, arguments[f.name], handle, features)
@@ -105,12 +110,12 @@ func newJudge(ctx context.Context, c *cluster) (*judge, error) {
 
 // defaultArguments are the plugins' arguments in kube-scheduler's default profile, by plugin.
 func defaultArguments() (map[string]runtime.Object, error) {
-	config, err := latest.Default()
+	defaults, err := latest.Default()
 	if err != nil {
 		return nil, fmt.Errorf("reading kube-scheduler's defaults: %w", err)
 	}
 	out := map[string]runtime.Object{}
-	for _, c := range config.Profiles[0].PluginConfig {
+	for _, c := range defaults.Profiles[0].PluginConfig {
 		out[c.Name] = c.Args
 	}
 	return out, nil

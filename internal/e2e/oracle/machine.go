@@ -15,7 +15,7 @@ import (
 
 // addMachine creates a planned machine as the option has it, with the pods of the DaemonSets that run there.
 func (s *stage) addMachine(node *scheduling.NewNode, option Option, label int) error {
-	pool, _, err := poolOf(s.snapshot, node)
+	pool, _, err := s.stock.of(node)
 	if err != nil {
 		return err
 	}
@@ -67,23 +67,20 @@ func labelsOf(pool *scheduling.NodePool, node *scheduling.NewNode, option Option
 	if class := template.Spec.NodeClassRef; class.Kind != "" {
 		out[requirements.NodeClassLabelKey(class.Group, class.Kind)] = class.Name
 	}
-	stated := map[string]bool{}
-	for _, set := range []requirements.Set{option.Type.Requirements, option.Offering.Requirements} {
-		for r := range set.All {
-			stated[r.Key()] = true
-			both := r
-			if _, ok := only(r); !ok {
-				both = r.Intersect(node.Requirements.Get(r.Key()))
-			}
-			if value, ok := pick(both, label); ok {
-				out[r.Key()] = value
-			} else {
-				delete(out, r.Key())
-			}
+	machine := stated(option)
+	for r := range machine.All {
+		both := r
+		if _, ok := only(r); !ok {
+			both = r.Intersect(node.Requirements.Get(r.Key()))
+		}
+		if value, ok := pick(both, label); ok {
+			out[r.Key()] = value
+		} else {
+			delete(out, r.Key())
 		}
 	}
 	for r := range node.Requirements.All {
-		if stated[r.Key()] {
+		if machine.Has(r.Key()) {
 			continue
 		}
 		if _, ok := out[r.Key()]; ok {

@@ -164,6 +164,33 @@ func TestMachineMutations(t *testing.T) {
 	}
 }
 
+// overlaid gives the snapshot an overlay that adds the resource to every type.
+func overlaid(s *scheduling.Snapshot, name corev1.ResourceName, amount string) {
+	s.NodeOverlays = []*v1.NodeOverlay{{ObjectMeta: metav1.ObjectMeta{Name: "o"}, Spec: v1.NodeOverlaySpec{Capacity: corev1.ResourceList{name: resource.MustParse(amount)}}}}
+}
+
+// TestChoicesHaveOverlaidCapacity: what only an overlay gives a machine is there, as much as the overlay says.
+func TestChoicesHaveOverlaidCapacity(t *testing.T) {
+	const extra = corev1.ResourceName("example.com/extra")
+	for amount, want := range map[string]string{"": "not enough example.com/extra", "1": "not enough example.com/extra", "2": ""} {
+		s, plan, pod := planned(machineType("t", 4, 8, "zone-a"))
+		pod.Spec.Containers[0].Resources.Requests[extra] = resource.MustParse("2")
+		if amount != "" {
+			overlaid(s, extra, amount)
+		}
+		choices, err := oracle.Choices(s, plan)
+		switch {
+		case want == "" && err != nil, want != "" && (err == nil || !strings.Contains(err.Error(), want)):
+			t.Errorf("overlay of %q: error %v, want one with %q", amount, err, want)
+		case want == "":
+			refusals, err := oracle.Replay(t.Context(), s, plan, choices[0])
+			if err != nil || len(refusals) > 0 {
+				t.Errorf("overlay of %q: refused %v, error %v", amount, refusals, err)
+			}
+		}
+	}
+}
+
 func limited(t *cloudprovider.InstanceType, volumes int32) *cloudprovider.InstanceType {
 	t.VolumeLimits = map[string]int32{"disk.csi.example.com": volumes}
 	return t

@@ -3,6 +3,7 @@ package oracle_test
 import (
 	"context"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -11,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/internal/e2e/oracle"
 	"github.com/drawknife/drawknife/scheduling"
 )
@@ -99,6 +101,7 @@ func selectApp(app string) *metav1.LabelSelector {
 // one respect that only this plugin looks at.
 func TestMutations(t *testing.T) {
 	tests := []struct {
+		// plugin that refuses, or several.
 		plugin, name string
 		set          func(*scene)
 		kept, broken *scheduling.Plan
@@ -202,17 +205,82 @@ func TestMutations(t *testing.T) {
 				RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{{TopologyKey: corev1.LabelHostname, LabelSelector: selectApp("a"), MatchLabelKeys: []string{"version"}}},
 			}}
 		}, place("p", "right"), place("p", "wrong")},
+		{"NodeUnschedulable", "cordon whose taint is yet to come, on a node that is initialised", func(s *scene) {
+			s.pod("p")
+			s.wrong.Labels["karpenter.sh/initialized"] = "true"
+			s.wrong.Spec.Unschedulable = true
+			s.Nodes[1].Claim = &v1.NodeClaim{}
+		}, place("p", "right"), place("p", "wrong")},
+		{"NodeAffinity", "none of several terms", func(s *scene) {
+			zone := func(zone string) corev1.NodeSelectorTerm {
+				return corev1.NodeSelectorTerm{MatchExpressions: []corev1.NodeSelectorRequirement{{Key: corev1.LabelTopologyZone, Operator: corev1.NodeSelectorOpIn, Values: []string{zone}}}}
+			}
+			s.pod("p").Spec.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{
+				NodeSelectorTerms: []corev1.NodeSelectorTerm{zone("zone-c"), zone("zone-a"), {}}, // an empty term matches nothing
+			}}}
+		}, place("p", "right"), place("p", "wrong")},
+		{"NodeResourcesFit", "placeholder", func(s *scene) {
+			s.pod("p").Spec.Containers[0].Resources.Requests[corev1.ResourceCPU] = resource.MustParse("3")
+			s.pod("buffer").Spec.Containers[0].Resources.Requests[corev1.ResourceCPU] = resource.MustParse("2")
+			s.Pods, s.Placeholders = s.Pods[:1], s.Pods[1:]
+		}, place("p", "right", "buffer", "wrong"), place("p", "right", "buffer", "right")},
+		{"VolumeBinding VolumeZone", "class that binds at once, and has not", func(s *scene) {
+			mode := storagev1.VolumeBindingImmediate
+			class := waiting(s, "p")
+			class.VolumeBindingMode = &mode
+			s.pod("q")
+		}, place("q", "right"), place("p", "right")},
+		{"VolumeBinding", "volume made by hand on another node", func(s *scene) {
+			waiting(s, "p").Provisioner = "kubernetes.io/no-provisioner"
+			s.StorageClasses[0].AllowedTopologies = nil
+			s.PersistentVolumes = []*corev1.PersistentVolume{byHand("waits", "right")}
+		}, place("p", "right"), place("p", "wrong")},
+		{"PodTopologySpread", "default constraint, selector by Service", func(s *scene) {
+			s.pod("p")
+			s.pod("q")
+			s.Services = []*corev1.Service{{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "a"}, Spec: corev1.ServiceSpec{Selector: map[string]string{"app": "a"}}}}
+			s.DefaultTopologySpread = []corev1.TopologySpreadConstraint{{MaxSkew: 1, TopologyKey: corev1.LabelTopologyZone, WhenUnsatisfiable: corev1.DoNotSchedule}}
+		}, place("p", "right", "q", "wrong"), place("p", "right", "q", "right")},
+		{"PodTopologySpread", "tainted nodes count unless the policy says otherwise", func(s *scene) {
+			s.wrong.Spec.Taints = []corev1.Taint{{Key: "a", Effect: corev1.TaintEffectNoSchedule}}
+			honor := corev1.NodeInclusionPolicyHonor
+			for _, name := range []string{"p", "q", "r"} {
+				s.pod(name).Spec.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{{
+					MaxSkew: 1, TopologyKey: corev1.LabelTopologyZone, WhenUnsatisfiable: corev1.DoNotSchedule, LabelSelector: selectApp("a"), NodeTaintsPolicy: &honor,
+				}}
+			}
+			s.Pods[2].Spec.TopologySpreadConstraints[0].NodeTaintsPolicy = nil
+		}, place("p", "right", "q", "right"), place("p", "right", "r", "right")},
+		{"InterPodAffinity", "namespace selector", func(s *scene) {
+			s.Namespaces = append(s.Namespaces, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "other", Labels: map[string]string{"team": "yes"}}})
+			s.bound("b", "wrong").Namespace = "other"
+			s.bound("c", "right").Namespace = "third"
+			s.pod("p").Spec.Affinity = &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{
+				RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{{
+					TopologyKey: corev1.LabelHostname, LabelSelector: selectApp("a"), NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"team": "yes"}},
+				}},
+			}}
+		}, place("p", "right"), place("p", "wrong")},
+		{"InterPodAffinity", "mismatchLabelKeys that no API server has merged", func(s *scene) {
+			s.bound("b", "wrong").Labels["version"] = "v2"
+			s.bound("c", "right").Labels["version"] = "v1"
+			p := s.pod("p")
+			p.Labels["version"] = "v1"
+			p.Spec.Affinity = &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{
+				RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{{TopologyKey: corev1.LabelHostname, LabelSelector: selectApp("a"), MismatchLabelKeys: []string{"version"}}},
+			}}
+		}, place("p", "right"), place("p", "wrong")},
 	}
 	proven := map[string]bool{}
 	for _, tt := range tests {
-		proven[tt.plugin] = true
+		proven[tt.plugin] = true // one that refuses together with another is not proven by it
 		t.Run(tt.plugin+"/"+tt.name, func(t *testing.T) {
 			s := newScene()
 			tt.set(s)
 			if got := refusing(t, s.Snapshot, tt.kept); len(got) > 0 {
 				t.Errorf("the plan that can be kept is refused by %v", got)
 			}
-			if diff := cmp.Diff([]string{tt.plugin}, refusing(t, s.Snapshot, tt.broken)); diff != "" {
+			if diff := cmp.Diff(strings.Fields(tt.plugin), refusing(t, s.Snapshot, tt.broken)); diff != "" {
 				t.Errorf("plugins that refuse the broken plan (-want +got):\n%s", diff)
 			}
 		})
@@ -223,6 +291,19 @@ func TestMutations(t *testing.T) {
 			t.Errorf("no mutation proves that %s is asked", plugin)
 		}
 	}
+}
+
+// byHand is a free local volume of the class on the node.
+func byHand(class, node string) *corev1.PersistentVolume {
+	v := &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: "by-hand"}}
+	v.Spec.StorageClassName, v.Spec.AccessModes = class, []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}
+	v.Spec.Capacity = corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}
+	v.Spec.Local = &corev1.LocalVolumeSource{Path: "/disk"}
+	v.Spec.NodeAffinity = &corev1.VolumeNodeAffinity{Required: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{
+		MatchExpressions: []corev1.NodeSelectorRequirement{{Key: corev1.LabelHostname, Operator: corev1.NodeSelectorOpIn, Values: []string{node}}},
+	}}}}
+	v.Status.Phase = corev1.VolumeAvailable
+	return v
 }
 
 // waiting adds a pod with a claim that waits for its first consumer, of a class for zone-a.

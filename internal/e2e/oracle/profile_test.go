@@ -15,7 +15,7 @@ func TestEveryFilterOfTheDefaultProfileIsAsked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	j, err := newJudge(t.Context(), newCluster())
+	j, err := newJudge(t.Context(), newCluster(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

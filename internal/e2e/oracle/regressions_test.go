@@ -1,6 +1,8 @@
 package oracle_test
 
 import (
+	"bytes"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -20,7 +22,8 @@ func TestRegressions(t *testing.T) {
 	}
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".yaml"), func(t *testing.T) {
-			_, refused, err := judge(readSnapshot(t, file))
+			s, q := readSnapshot(t, file)
+			_, refused, err := judge(s, q)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -31,16 +34,26 @@ func TestRegressions(t *testing.T) {
 	}
 }
 
-func readSnapshot(t *testing.T, file string) *scheduling.Snapshot {
+// queryMark begins the line of a saved snapshot that says what was asked of it; without one it is the zero query.
+const queryMark = "# query: "
+
+func readSnapshot(t *testing.T, file string) (*scheduling.Snapshot, scheduling.Query) {
 	t.Helper()
-	f, err := os.Open(file)
+	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
-	s, err := scheduling.DecodeSnapshot(f)
+	var q scheduling.Query
+	for line := range strings.Lines(string(text)) {
+		if query, ok := strings.CutPrefix(line, queryMark); ok {
+			if err := json.Unmarshal([]byte(query), &q); err != nil {
+				t.Fatalf("%s: %v", file, err)
+			}
+		}
+	}
+	s, err := scheduling.DecodeSnapshot(bytes.NewReader(text))
 	if err != nil {
 		t.Fatalf("%s: %v", file, err)
 	}
-	return s
+	return s, q
 }

@@ -50,6 +50,7 @@ func Replay(ctx context.Context, snapshot *scheduling.Snapshot, plan *scheduling
 // stage is a cluster set up for one replay.
 type stage struct {
 	snapshot *scheduling.Snapshot
+	stock    *stock
 	plan     *scheduling.Plan
 	judge    *judge
 	pods     map[scheduling.PodKey]*corev1.Pod
@@ -66,11 +67,11 @@ func newStage(ctx context.Context, snapshot *scheduling.Snapshot, plan *scheduli
 		}
 	}()
 	c := newCluster()
-	j, err := newJudge(ctx, c)
+	j, err := newJudge(ctx, c, snapshot.DefaultTopologySpread)
 	if err != nil {
 		return nil, err
 	}
-	s := &stage{snapshot: snapshot, plan: plan, judge: j, pods: podsOf(snapshot), machines: map[string]Option{}, close: cancel}
+	s := &stage{snapshot: snapshot, stock: newStock(snapshot), plan: plan, judge: j, pods: podsOf(snapshot), machines: map[string]Option{}, close: cancel}
 	if err := j.addObjects(snapshot); err != nil {
 		return nil, err
 	}
@@ -107,6 +108,11 @@ func (s *stage) play(ctx context.Context) ([]Refusal, error) {
 		if !ok {
 			return nil, fmt.Errorf("the plan places pod %s, which the snapshot does not have", p.pod)
 		}
+		if _, planned := s.machines[p.node]; planned {
+			if err := s.judge.supplyVolumes(pod, p.node); err != nil {
+				return nil, err
+			}
+		}
 		verdicts, err := s.judge.ask(ctx, pod, p.node)
 		if err != nil {
 			return nil, err
@@ -127,11 +133,13 @@ func (s *stage) play(ctx context.Context) ([]Refusal, error) {
 	return refusals, nil
 }
 
-// podsOf are the snapshot's waiting pods, as the API server holds them.
+// podsOf are the snapshot's waiting pods, placeholders among them, as the API server holds them.
 func podsOf(snapshot *scheduling.Snapshot) map[scheduling.PodKey]*corev1.Pod {
 	out := make(map[scheduling.PodKey]*corev1.Pod, len(snapshot.Pods))
-	for _, pod := range snapshot.Pods {
-		out[scheduling.PodKey{Namespace: pod.Namespace, Name: pod.Name}] = asStored(pod)
+	for _, list := range [][]*corev1.Pod{snapshot.Pods, snapshot.Placeholders} {
+		for _, pod := range list {
+			out[scheduling.PodKey{Namespace: pod.Namespace, Name: pod.Name}] = asStored(pod)
+		}
 	}
 	return out
 }

@@ -105,13 +105,7 @@ func (j *judge) bindClaim(claim *corev1.PersistentVolumeClaim, node *corev1.Node
 	}
 	class := object.(*storagev1.StorageClass)
 	volumes := j.objects.Core().V1().PersistentVolumes().Informer().GetIndexer()
-	var byHand []*corev1.PersistentVolume
-	for _, o := range volumes.List() {
-		if pv := o.(*corev1.PersistentVolume); volumehelpers.GetPersistentVolumeClass(pv) == class.Name {
-			byHand = append(byHand, pv)
-		}
-	}
-	pv, err := volumehelpers.FindMatchingVolume(claim, byHand, node, nil, true, true)
+	pv, err := volumehelpers.FindMatchingVolume(claim, j.volumesOf(class.Name), node, nil, true, true)
 	switch {
 	case err != nil:
 		return fmt.Errorf("looking for a volume for claim %q: %w", claim.Name, err)
@@ -128,6 +122,51 @@ func (j *judge) bindClaim(claim *corev1.PersistentVolumeClaim, node *corev1.Node
 	claim.Status.Phase = corev1.ClaimBound
 	metav1.SetMetaDataAnnotation(&claim.ObjectMeta, volumehelpers.AnnBindCompleted, "yes")
 	return firstError(volumes.Update(pv), j.objects.Core().V1().PersistentVolumeClaims().Informer().GetIndexer().Update(claim))
+}
+
+// volumesOf are the volumes of a class.
+func (j *judge) volumesOf(class string) []*corev1.PersistentVolume {
+	var out []*corev1.PersistentVolume
+	for _, o := range j.objects.Core().V1().PersistentVolumes().Informer().GetIndexer().List() {
+		if pv := o.(*corev1.PersistentVolume); volumehelpers.GetPersistentVolumeClass(pv) == class {
+			out = append(out, pv)
+		}
+	}
+	return out
+}
+
+// supplyVolumes does for a pod that is promised a new machine what whoever makes volumes by hand does when the machine
+// has joined: there is a volume for each of the pod's claims of such classes, unless one that is free already can be
+// reached from there (SCH-101).
+func (j *judge) supplyVolumes(pod *corev1.Pod, node string) error {
+	core := j.objects.Core().V1()
+	taken := map[string]*corev1.PersistentVolume{}
+	for i := range pod.Spec.Volumes {
+		name := claimName(pod, &pod.Spec.Volumes[i])
+		object, ok, err := core.PersistentVolumeClaims().Informer().GetIndexer().GetByKey(pod.Namespace + "/" + name)
+		if err != nil || !ok || object.(*corev1.PersistentVolumeClaim).Spec.VolumeName != "" {
+			continue // there is nothing to supply; the plugins say what is wrong
+		}
+		claim := object.(*corev1.PersistentVolumeClaim)
+		object, ok, err = j.objects.Storage().V1().StorageClasses().Informer().GetIndexer().GetByKey(volumehelpers.GetPersistentVolumeClaimClass(claim))
+		if err != nil || !ok || object.(*storagev1.StorageClass).Provisioner != noProvisioner {
+			continue
+		}
+		class := object.(*storagev1.StorageClass)
+		pv, err := volumehelpers.FindMatchingVolume(claim, j.volumesOf(class.Name), j.cluster.byName[node].Node(), taken, true, true)
+		if err != nil {
+			return fmt.Errorf("looking for a volume for claim %q: %w", claim.Name, err)
+		}
+		if pv == nil {
+			pv = provisioned(claim, class, j.cluster.byName[node].Node())
+			pv.Name, pv.Spec.ClaimRef, pv.Status.Phase = "by-hand-"+pv.Name, nil, corev1.VolumeAvailable
+			if err := core.PersistentVolumes().Informer().GetIndexer().Add(pv); err != nil {
+				return err
+			}
+		}
+		taken[pv.Name] = pv
+	}
+	return nil
 }
 
 // provisioned is the volume a provisioner makes for a pod on the node: reachable from where the node is, by the labels

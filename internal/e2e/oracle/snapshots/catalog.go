@@ -2,6 +2,7 @@ package snapshots
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
@@ -37,6 +38,9 @@ func (m *maker) instanceType() *cloudprovider.InstanceType {
 	}
 	if m.with(Extended, "has gpu", 25) {
 		t.Capacity[gpuName] = *resource.NewQuantity(int64(m.number("gpus", 1, 4)), resource.DecimalSI)
+	}
+	if m.with(OddCapacities, "odd", 30) {
+		m.makeOdd(t)
 	}
 	if m.has(Volumes) && m.with(AttachLimits, "attach limit", 50) {
 		t.VolumeLimits = map[string]int32{driver: int32(m.number("attachable", 1, 4))}
@@ -77,6 +81,53 @@ func (m *maker) instanceType() *cloudprovider.InstanceType {
 			t.Offerings = append(t.Offerings, o)
 		}
 	}
+	if m.with(Reservations, "reserved", 30) {
+		kinds = append(kinds, m.reserve(t, zones)...)
+	} else if m.has(Reservations) {
+		t.Requirements = t.Requirements.With(requirements.DoesNotExist(reservationKey))
+	}
 	t.Requirements = t.Requirements.With(requirements.In(capacityKey, distinct(kinds)...))
 	return t
+}
+
+// makeOdd gives the type a capacity of the kind that breaks calculations in round numbers.
+func (m *maker) makeOdd(t *cloudprovider.InstanceType) {
+	switch m.number("oddity", 0, 5) {
+	case 0:
+		t.Capacity[corev1.ResourcePods] = *resource.NewQuantity(int64(m.number("few pods", 0, 3)), resource.DecimalSI)
+	case 1:
+		t.Capacity[corev1.ResourceCPU] = amount(choose(m, "odd cores", "1930m", "999m", "2001m"))
+	case 2:
+		t.Capacity[corev1.ResourceMemory] = amount(choose(m, "odd memory", "7450000001", "1073741823", "3221225471500m"))
+	case 3: // it keeps more than it has
+		t.Overhead.SystemReserved = corev1.ResourceList{corev1.ResourceMemory: amount("9Gi"), corev1.ResourceCPU: amount("1500m")}
+	case 4:
+		delete(t.Capacity, corev1.ResourceEphemeralStorage)
+	case 5:
+		t.Overhead.EvictionThreshold = corev1.ResourceList{corev1.ResourceMemory: amount("100000001"), gpuName: amount("1")}
+	}
+}
+
+// reserve adds reserved offerings and returns their capacity types. Reservations are shared by types and zones, and
+// their offerings need not agree on what is left.
+func (m *maker) reserve(t *cloudprovider.InstanceType, zones []string) []string {
+	var kinds, ids []string
+	for range m.number("reserved offerings", 1, 2) {
+		id := choose(m, "reservation", "r-1", "r-2", "r-3")
+		if slices.Contains(ids, id) {
+			break
+		}
+		ids = append(ids, id)
+		o := cloudprovider.Offering{
+			Requirements: requirements.NewSet(requirements.In(zoneKey, choose(m, "reserved zone", zones...)), requirements.In(capacityKey, v1.CapacityTypeReserved), requirements.In(reservationKey, id)),
+			Price:        choose(m, "reserved price", 0, 0.001, 0.05), Available: !m.chance("reservation closed", 10),
+			ReservationCapacity: m.number("left", 0, 3),
+		}
+		t.Offerings = append(t.Offerings, o)
+		kinds = append(kinds, v1.CapacityTypeReserved)
+	}
+	if m.chance("type states reservations", 50) {
+		t.Requirements = t.Requirements.With(requirements.In(reservationKey, distinct(ids)...))
+	}
+	return kinds
 }

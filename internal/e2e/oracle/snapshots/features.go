@@ -58,12 +58,34 @@ const (
 	SharedClaims Feature = "sharedclaims"
 	// AttachLimits: nodes with a bound on attached volumes. Does nothing without Volumes.
 	AttachLimits Feature = "attachlimits"
+	// HandMade volumes: claims of classes that bind immediately or make no volumes themselves, and free volumes made by
+	// hand, some of them local. Does nothing without Volumes.
+	HandMade Feature = "handmade"
+	// Overlays: NodeOverlays of prices and capacities.
+	Overlays Feature = "overlays"
+	// Reservations: reserved offerings, and queries that wait for them.
+	Reservations Feature = "reservations"
+	// MinValues of pools, and queries that settle for less.
+	MinValues Feature = "minvalues"
+	// StaticPools: pools of a fixed number of nodes beside the others. Does nothing without Pools.
+	StaticPools Feature = "static"
+	// Buffers: placeholders of CapacityBuffers.
+	Buffers Feature = "buffers"
+	// OddCapacities: machines with room for hardly any pod, parts of cores, odd bytes, or less than they keep for
+	// themselves.
+	OddCapacities Feature = "oddcapacities"
+	// NodeStates: nodes that are cordoned, not ready, bear startup taints again, registered or not, shrunken.
+	// Does nothing without Nodes.
+	NodeStates Feature = "nodestates"
+	// DefaultSpread: the cluster's default spread constraints, with Services and controllers.
+	DefaultSpread Feature = "defaultspread"
 )
 
 // All features.
 func All() []Feature {
 	return []Feature{Extended, Pools, Selectors, Preferences, CustomLabels, Taints, Limits, Daemons, Nodes, Offerings, Priorities,
-		Spread, Affinity, AntiAffinity, Namespaces, Ports, Volumes, SharedClaims, AttachLimits}
+		Spread, Affinity, AntiAffinity, Namespaces, Ports, Volumes, SharedClaims, AttachLimits, HandMade,
+		Overlays, Reservations, MinValues, StaticPools, Buffers, OddCapacities, NodeStates, DefaultSpread}
 }
 
 // Parse reads a list of features separated by commas. A leading "-" takes a feature away from all: "-volumes,-ports".

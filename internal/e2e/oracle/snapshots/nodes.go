@@ -2,6 +2,7 @@ package snapshots
 
 import (
 	"maps"
+	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -81,7 +82,11 @@ func (m *maker) node(name string) scheduling.Node {
 	claim.Spec.NodeClassRef = pool.Object.Spec.Template.Spec.NodeClassRef
 	claim.Status.Capacity, claim.Status.Allocatable = object.Status.Capacity, object.Status.Allocatable
 	n.Claim = claim
-	switch m.number("phase", 0, 6) {
+	phase := m.number("phase", 0, 6)
+	if m.with(NodeStates, "odd state", 20) {
+		return m.oddState(n, object, phase)
+	}
+	switch phase {
 	case 4: // not launched yet or not joined
 		return n
 	case 5: // joined and registered, not initialised
@@ -104,6 +109,68 @@ func (m *maker) node(name string) scheduling.Node {
 	return n
 }
 
+// oddState is a machine in a state between the usual ones.
+func (m *maker) oddState(n scheduling.Node, object *corev1.Node, phase int) scheduling.Node {
+	n.Object = object
+	taint := func(key string, effect corev1.TaintEffect) {
+		object.Spec.Taints = append(slices.Clone(object.Spec.Taints), corev1.Taint{Key: key, Effect: effect})
+	}
+	initialized := true
+	switch m.number("state", 0, 6) {
+	case 0:
+		m.cordon(object)
+	case 1: // an initialised node that has lost its kubelet
+		taint(corev1.TaintNodeNotReady, choose(m, "not ready", corev1.TaintEffectNoSchedule, corev1.TaintEffectNoExecute))
+	case 2: // its startup taints are back
+		object.Spec.Taints = append(slices.Clone(object.Spec.Taints), n.Claim.Spec.StartupTaints...)
+		if m.chance("readiness gate", 50) {
+			taint("readiness.k8s.io/network", corev1.TaintEffectNoSchedule)
+		}
+	case 3: // registered, waiting for a condition, cordoned at that
+		initialized = false
+		object.Labels[v1.NodeRegisteredLabelKey] = "true"
+		taint("readiness.k8s.io/network", corev1.TaintEffectNoSchedule)
+		if m.chance("cordoned as well", 50) {
+			m.cordon(object)
+		}
+	case 4: // joined and not registered: labels and taints are not synced
+		initialized = false
+		object.Labels = map[string]string{corev1.LabelHostname: n.Name}
+		object.Spec.Taints = []corev1.Taint{{Key: v1.UnregisteredTaintKey, Effect: corev1.TaintEffectNoExecute}, {Key: "node.cloudprovider.kubernetes.io/uninitialized", Effect: corev1.TaintEffectNoSchedule}}
+	case 5: // kubelet reports less than the type has
+		object.Status.Allocatable = shrunken(object.Status.Allocatable)
+	case 6: // its zone label is gone
+		delete(object.Labels, zoneKey)
+	}
+	if initialized {
+		object.Labels[v1.NodeRegisteredLabelKey], object.Labels[v1.NodeInitializedLabelKey] = "true", "true"
+	}
+	n.Leaving = phase == 6
+	m.csiNode(n.Name)
+	if initialized {
+		m.occupy(&n)
+	}
+	return n
+}
+
+// cordon marks the node unschedulable. The taint that follows may not be there yet.
+func (m *maker) cordon(object *corev1.Node) {
+	object.Spec.Unschedulable = true
+	if !m.chance("taint is yet to come", 25) {
+		object.Spec.Taints = append(slices.Clone(object.Spec.Taints), corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule})
+	}
+}
+
+// shrunken is three quarters of the list.
+func shrunken(list corev1.ResourceList) corev1.ResourceList {
+	out := corev1.ResourceList{}
+	for name, quantity := range list {
+		quantity.SetMilli(quantity.MilliValue() / 4 * 3)
+		out[name] = quantity
+	}
+	return out
+}
+
 // foreign is a node that no pool owns; some of the usual labels may be missing.
 func (m *maker) foreign(name string, t *cloudprovider.InstanceType, o *cloudprovider.Offering) scheduling.Node {
 	n := scheduling.Node{Name: name, Object: m.object(name, t, o)}
@@ -116,9 +183,8 @@ func (m *maker) foreign(name string, t *cloudprovider.InstanceType, o *cloudprov
 	if m.with(Taints, "foreign taint", 25) {
 		n.Object.Spec.Taints = append(n.Object.Spec.Taints, m.taint())
 	}
-	if m.with(Taints, "cordoned", 10) {
-		n.Object.Spec.Unschedulable = true
-		n.Object.Spec.Taints = append(n.Object.Spec.Taints, corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule})
+	if m.with(NodeStates, "cordoned", 15) {
+		m.cordon(n.Object)
 	}
 	m.csiNode(name)
 	m.occupy(&n)
@@ -128,16 +194,15 @@ func (m *maker) foreign(name string, t *cloudprovider.InstanceType, o *cloudprov
 func (m *maker) object(name string, t *cloudprovider.InstanceType, o *cloudprovider.Offering) *corev1.Node {
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{corev1.LabelHostname: name}}}
 	node.Status.Capacity, node.Status.Allocatable = t.Capacity.DeepCopy(), t.Allocatable()
-	for r := range t.Requirements.All {
+	labels := t.Requirements
+	if o != nil {
+		labels = t.MachineRequirements(o)
+		node.Status.Capacity, node.Status.Allocatable = t.CapacityOf(o), t.AllocatableOf(o)
+	}
+	for r := range labels.All {
 		if values := r.Values(); !r.Complement() && len(values) == 1 {
 			node.Labels[r.Key()] = values[0]
 		}
-	}
-	if o != nil {
-		for r := range o.Requirements.All {
-			node.Labels[r.Key()] = r.Values()[0]
-		}
-		node.Status.Capacity, node.Status.Allocatable = t.CapacityOf(o), t.AllocatableOf(o)
 	}
 	return node
 }
@@ -160,7 +225,9 @@ func (m *maker) occupy(n *scheduling.Node) {
 			free[name] = left
 		}
 		pod.Spec.NodeName = n.Name
-		pod.Status.Phase = corev1.PodRunning
+		if pod.Status.Phase == "" {
+			pod.Status.Phase = corev1.PodRunning
+		}
 		n.Pods = append(n.Pods, pod)
 	}
 	for _, set := range m.s.DaemonSets {
@@ -178,6 +245,9 @@ func (m *maker) occupy(n *scheduling.Node) {
 		t := m.templates[m.number("bound workload", 0, len(m.templates)-1)]
 		pod := m.instance(t)
 		m.settle(pod, n)
+		if m.with(NodeStates, "finished", 5) {
+			pod.Status.Phase = choose(m, "finished phase", corev1.PodSucceeded, corev1.PodFailed)
+		}
 		if m.chance("terminating", 8) {
 			pod.DeletionTimestamp = &metav1.Time{Time: m.s.Time}
 		}

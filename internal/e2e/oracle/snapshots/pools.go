@@ -24,7 +24,12 @@ func (m *maker) pool(name string) *v1.NodePool {
 	spec := &pool.Spec.Template.Spec
 	spec.Requirements = []v1.NodeSelectorRequirementWithMinValues{}
 	spec.NodeClassRef = v1.NodeClassReference{Group: "example.com", Kind: "ExampleClass", Name: "standard"}
-	if m.with(Pools, "weight", 40) {
+	static := m.serial["pool"] > 1 && m.with(StaticPools, "static", 25)
+	if static {
+		replicas := int64(m.number("replicas", 0, 3))
+		pool.Spec.Replicas = &replicas
+	}
+	if !static && m.with(Pools, "weight", 40) {
 		weight := int32(m.number("pool weight", 1, 3))
 		pool.Spec.Weight = &weight
 	}
@@ -38,7 +43,7 @@ func (m *maker) pool(name string) *v1.NodePool {
 		require(zoneKey, corev1.NodeSelectorOpIn, distinct(some(m, "zones", m.zones))...)
 	}
 	if m.with(Pools, "pool capacity type", 40) {
-		require(capacityKey, corev1.NodeSelectorOpIn, choose(m, "capacity type", "on-demand", "spot"))
+		require(capacityKey, corev1.NodeSelectorOpIn, choose(m, "capacity type", m.capacityTypes()...))
 	}
 	if m.with(Pools, "pool family", 20) {
 		require(familyKey, choose(m, "operator", corev1.NodeSelectorOpNotIn, corev1.NodeSelectorOpIn), choose(m, "family", "f1", "f2", "f3"))
@@ -67,11 +72,29 @@ func (m *maker) pool(name string) *v1.NodePool {
 	if m.with(Taints, "pool startup taint", 15) {
 		spec.StartupTaints = append(spec.StartupTaints, corev1.Taint{Key: "example.com/starting", Effect: corev1.TaintEffectNoSchedule})
 	}
-	if m.with(Limits, "limits", 30) {
+	if m.with(MinValues, "min values", 35) {
+		n := m.number("values", 1, 4)
+		spec.Requirements = append(spec.Requirements, v1.NodeSelectorRequirementWithMinValues{
+			Key: choose(m, "varied key", corev1.LabelInstanceTypeStable, familyKey, zoneKey, coresKey, capacityKey), Operator: corev1.NodeSelectorOpExists, MinValues: &n,
+		})
+	}
+	if static && m.with(Limits, "static limit", 30) {
+		pool.Spec.Limits = amounts(map[corev1.ResourceName]string{"nodes": "2"})
+	}
+	if !static && m.with(Limits, "limits", 30) {
 		pool.Spec.Limits = amounts(map[corev1.ResourceName]string{choose[corev1.ResourceName](m, "limited", "cpu", "memory", "nodes"): choose(m, "limit", "4", "2", "1", "16", "40Gi")})
 	}
 	pool.Default()
 	return pool
+}
+
+// capacityTypes are those that pools and pods ask for.
+func (m *maker) capacityTypes() []string {
+	kinds := []string{v1.CapacityTypeOnDemand, v1.CapacityTypeSpot}
+	if m.has(Reservations) {
+		kinds = append(kinds, v1.CapacityTypeReserved)
+	}
+	return kinds
 }
 
 // taint draws one of a few, so that tolerations and taints meet.

@@ -25,6 +25,8 @@ const (
 	// tierKey and teamKey are known to pools and nodes alone.
 	tierKey = "example.com/tier"
 	teamKey = "example.com/team"
+	// reservationKey is well known: reserved offerings state it.
+	reservationKey = "example.com/reservation"
 )
 
 const gpuName = corev1.ResourceName("example.com/gpu")
@@ -34,17 +36,20 @@ func Of(features []Feature) *rapid.Generator[*scheduling.Snapshot] {
 	return rapid.Custom(func(t *rapid.T) *scheduling.Snapshot {
 		m := &maker{t: t, features: features, serial: map[string]int{}, s: &scheduling.Snapshot{
 			Time:       time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC),
-			Vocabulary: requirements.CoreVocabulary().Merge(requirements.Vocabulary{WellKnown: []string{familyKey, coresKey}}),
+			Vocabulary: requirements.CoreVocabulary().Merge(requirements.Vocabulary{WellKnown: []string{familyKey, coresKey, reservationKey}}),
 		}}
 		m.zones = []string{"zone-a", "zone-b", "zone-c"}[:m.number("zones", 2, 3)]
 		m.catalog()
 		m.pools()
+		m.overlays()
 		m.namespaces()
 		m.storage()
 		m.workloads()
+		m.defaultSpread()
 		m.daemons()
 		m.nodes()
 		m.pods()
+		m.buffers()
 		return m.s
 	})
 }

@@ -9,6 +9,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/drawknife/drawknife/api/requirements"
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/internal/e2e/oracle/snapshots"
 	"github.com/drawknife/drawknife/scheduling"
 )
@@ -34,7 +36,7 @@ var shows = map[snapshots.Feature]func(*scheduling.Snapshot) bool{
 		for _, types := range s.Catalogs {
 			for _, t := range types {
 				for i := range t.Offerings {
-					if !t.Offerings[i].Available || t.Offerings[i].OverridesResources() {
+					if o := &t.Offerings[i]; !o.Reserved() && (!o.Available || o.OverridesResources()) {
 						return true
 					}
 				}
@@ -66,6 +68,39 @@ var shows = map[snapshots.Feature]func(*scheduling.Snapshot) bool{
 		return false
 	},
 	snapshots.AttachLimits: func(s *scheduling.Snapshot) bool { return len(s.CSINodes) > 0 },
+	snapshots.HandMade: func(s *scheduling.Snapshot) bool {
+		return slices.ContainsFunc(s.PersistentVolumes, func(v *corev1.PersistentVolume) bool { return v.Spec.ClaimRef == nil }) ||
+			slices.ContainsFunc(s.PersistentVolumeClaims, func(c *corev1.PersistentVolumeClaim) bool { return *c.Spec.StorageClassName == "immediate" })
+	},
+	snapshots.Overlays: func(s *scheduling.Snapshot) bool { return len(s.NodeOverlays) > 0 },
+	snapshots.Reservations: anyType(func(t *cloudprovider.InstanceType) bool {
+		return slices.ContainsFunc(t.Offerings, func(o cloudprovider.Offering) bool { return o.Reserved() })
+	}),
+	snapshots.MinValues: anyPool(func(p *scheduling.NodePool) bool {
+		return slices.ContainsFunc(p.Object.Spec.Template.Spec.Requirements, func(r v1.NodeSelectorRequirementWithMinValues) bool { return r.MinValues != nil })
+	}),
+	snapshots.StaticPools: anyPool(func(p *scheduling.NodePool) bool { return p.Object.IsStatic() }),
+	snapshots.Buffers:     func(s *scheduling.Snapshot) bool { return len(s.Placeholders) > 0 },
+	snapshots.OddCapacities: anyType(func(t *cloudprovider.InstanceType) bool {
+		cores, memory, pods := t.Capacity[corev1.ResourceCPU], t.Capacity[corev1.ResourceMemory], t.Capacity[corev1.ResourcePods]
+		_, disk := t.Capacity[corev1.ResourceEphemeralStorage]
+		return cores.MilliValue()%1000 != 0 || memory.Value()%1024 != 0 || pods.Value() < 5 || !disk || t.Overhead.SystemReserved != nil || t.Overhead.EvictionThreshold != nil
+	}),
+	snapshots.NodeStates: func(s *scheduling.Snapshot) bool {
+		return slices.ContainsFunc(s.Nodes, func(n scheduling.Node) bool { return n.Object != nil && n.Object.Spec.Unschedulable })
+	},
+	snapshots.DefaultSpread: func(s *scheduling.Snapshot) bool { return len(s.DefaultTopologySpread) > 0 },
+}
+
+func anyType(has func(*cloudprovider.InstanceType) bool) func(*scheduling.Snapshot) bool {
+	return func(s *scheduling.Snapshot) bool {
+		for _, types := range s.Catalogs {
+			if slices.ContainsFunc(types, has) {
+				return true
+			}
+		}
+		return false
+	}
 }
 
 func anyPod(has func(*corev1.Pod) bool) func(*scheduling.Snapshot) bool {
@@ -81,8 +116,12 @@ func anyPool(has func(*scheduling.NodePool) bool) func(*scheduling.Snapshot) boo
 // needs are features that show only together with others.
 func needs(f snapshots.Feature) []snapshots.Feature {
 	switch f {
-	case snapshots.SharedClaims:
+	case snapshots.SharedClaims, snapshots.HandMade:
 		return []snapshots.Feature{snapshots.Volumes}
+	case snapshots.StaticPools:
+		return []snapshots.Feature{snapshots.Pools}
+	case snapshots.NodeStates:
+		return []snapshots.Feature{snapshots.Nodes}
 	case snapshots.AttachLimits:
 		return []snapshots.Feature{snapshots.Volumes, snapshots.Nodes}
 	}

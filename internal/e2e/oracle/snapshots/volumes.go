@@ -40,13 +40,16 @@ func (m *maker) storage() {
 	class("all-zones", in(m.zones...))
 	class("one-zone", in(choose(m, "class zone", m.zones...)))
 	class("either-zone", in(m.zones[0]), in(m.zones[len(m.zones)-1]))
+	if m.has(HandMade) {
+		m.handMade()
+	}
 }
 
 func (m *maker) volumes(t *template) {
 	for m.with(Volumes, "volume", 30) && len(t.volumes) < 2 {
 		v := volume{name: fmt.Sprintf("data%d", len(t.volumes)), shared: m.with(SharedClaims, "shared", 25)}
 		if m.chance("waits for consumer", 60) {
-			v.class = choose(m, "storage class", "all-zones", "anywhere", "one-zone", "either-zone")
+			v.class = choose(m, "storage class", m.classes()...)
 			v.ephemeral = !v.shared && m.chance("ephemeral", 20)
 		}
 		t.volumes = append(t.volumes, v)
@@ -92,7 +95,8 @@ func (m *maker) claim(v volume, name string, pod *corev1.Pod) {
 		claim.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "Pod", Name: pod.Name, UID: pod.UID, Controller: &yes}}
 	}
 	m.s.PersistentVolumeClaims = append(m.s.PersistentVolumeClaims, claim)
-	if v.class == "" {
+	// A claim of an immediate class is bound before its pod can be scheduled; until then the pod waits.
+	if v.class == "" || v.class == immediateClass && m.chance("provisioned", 85) {
 		m.bind(claim, m.volumeTerms())
 	}
 }

@@ -67,7 +67,7 @@ func (m *maker) template(app string) *template {
 	}
 	if m.with(Selectors, "required node affinity", 30) {
 		terms := []corev1.NodeSelectorTerm{m.nodeTerm()}
-		for m.chance("another term", 40) && len(terms) < 3 {
+		for m.chance("another term", 60) && len(terms) < 3 {
 			terms = append(terms, m.nodeTerm())
 		}
 		nodeAffinity(spec).RequiredDuringSchedulingIgnoredDuringExecution = &corev1.NodeSelector{NodeSelectorTerms: terms}
@@ -100,6 +100,9 @@ func (m *maker) requests() corev1.ResourceRequirements {
 	if m.with(Extended, "gpu", 10) {
 		r[gpuName] = "1"
 	}
+	if m.with(Overlays, "extra", 10) {
+		r[extraName] = "1"
+	}
 	return corev1.ResourceRequirements{Requests: amounts(r)}
 }
 
@@ -109,11 +112,16 @@ func (m *maker) labelValues() (key string, values []string) {
 	if m.has(CustomLabels) {
 		keys = append(keys, tierKey, teamKey)
 	}
+	if m.has(Reservations) {
+		keys = append(keys, reservationKey)
+	}
 	switch key = choose(m, "label", keys...); key {
 	case zoneKey:
 		return key, m.zones
 	case capacityKey:
-		return key, []string{"on-demand", "spot"}
+		return key, m.capacityTypes()
+	case reservationKey:
+		return key, []string{"r-1", "r-2", "r-3"}
 	case corev1.LabelArchStable:
 		return key, []string{"amd64", "arm64"}
 	case familyKey:
@@ -131,6 +139,9 @@ func (m *maker) labelValues() (key string, values []string) {
 
 func (m *maker) nodeTerm() corev1.NodeSelectorTerm {
 	var term corev1.NodeSelectorTerm
+	if m.chance("empty term", 3) {
+		return term // matches nothing
+	}
 	for range m.number("expressions", 1, 2) {
 		term.MatchExpressions = append(term.MatchExpressions, m.expression())
 	}

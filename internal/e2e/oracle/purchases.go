@@ -1,0 +1,167 @@
+package oracle
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/api/requirements"
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/scheduling"
+)
+
+// Purchases checks what kube-scheduler never sees, but without which the planned machines would not come, or not as
+// promised: pools launch machines at all, prices and allocatable amounts are those of the types with the NodeOverlays
+// applied, reservations are not overdrawn (SCH-160, SCH-163), and the instance types are as varied as minValues ask for
+// (SCH-041, SCH-043). It returns what is wrong, a sentence each; nil means nothing.
+func Purchases(snapshot *scheduling.Snapshot, plan *scheduling.Plan, query scheduling.Query) []string {
+	c := &clerk{stock: newStock(snapshot), query: query, drawn: map[string]int{}, left: map[string]int{}}
+	total := 0.0
+	for i := range plan.NewNodes {
+		c.check(&plan.NewNodes[i])
+		if types := plan.NewNodes[i].InstanceTypes; len(types) > 0 {
+			total += types[0].Price
+		}
+	}
+	if !same(total, plan.HourlyCost) {
+		c.complain("the plan costs %v, its machines %v", plan.HourlyCost, total)
+	}
+	for _, id := range slices.Sorted(maps.Keys(c.drawn)) {
+		if c.drawn[id] > c.left[id] {
+			c.complain("reservation %s has %d instances left, and %d machines may draw on it", id, c.left[id], c.drawn[id])
+		}
+	}
+	return c.faults
+}
+
+type clerk struct {
+	stock  *stock
+	query  scheduling.Query
+	faults []string
+	// drawn counts the machines that may draw on a reservation, left what it has.
+	drawn, left map[string]int
+}
+
+func (c *clerk) complain(format string, args ...any) {
+	c.faults = append(c.faults, fmt.Sprintf(format, args...))
+}
+
+func (c *clerk) check(node *scheduling.NewNode) {
+	pool, catalog, err := c.stock.of(node)
+	switch {
+	case err != nil:
+		c.complain("%v", err)
+		return
+	case pool.Object.IsStatic(), pool.NotReady != "", pool.Object.DeletionTimestamp != nil:
+		c.complain("machine %s: pool %s launches no machines", node.Name, node.Pool)
+		return
+	}
+	c.count(catalog)
+	var options []Option
+	for i, offered := range node.InstanceTypes {
+		promised, err := promisedOption(catalog, node, offered)
+		if err != nil {
+			c.complain("machine %s: type %s in zone %s as %s is promised, but %v", node.Name, offered.Name, offered.Zone, offered.CapacityType, err)
+			continue
+		}
+		if i == 0 {
+			c.compare(node, promised)
+		}
+		options = append(options, launchable(promised, node, nil)...)
+	}
+	may := map[string]bool{}
+	for _, o := range options {
+		if o.Offering.Reserved() {
+			may[reservationOf(o.Offering)] = true
+		}
+	}
+	for id := range may {
+		c.drawn[id]++
+	}
+	c.variety(pool, node, options)
+}
+
+// count notes what reservations have left: the least that any offering on sale says.
+func (c *clerk) count(catalog []*cloudprovider.InstanceType) {
+	for _, t := range catalog {
+		for i := range t.Offerings {
+			o := &t.Offerings[i]
+			if !o.Reserved() || !o.Available {
+				continue
+			}
+			id := reservationOf(o)
+			if left, ok := c.left[id]; !ok || o.ReservationCapacity < left {
+				c.left[id] = o.ReservationCapacity
+			}
+		}
+	}
+}
+
+// reservationOf names the reservation: what the offering states beside zone and capacity type.
+func reservationOf(o *cloudprovider.Offering) string {
+	return o.Requirements.Without(corev1.LabelTopologyZone, v1.CapacityTypeLabelKey).String()
+}
+
+// compare checks the figures of the machine that the plan reckons with.
+func (c *clerk) compare(node *scheduling.NewNode, promised Option) {
+	if price := node.InstanceTypes[0].Price; !same(price, promised.Offering.Price) {
+		c.complain("machine %s: the plan reckons with a price of %v, %s costs %v", node.Name, price, promised, promised.Offering.Price)
+	}
+	have := promised.Type.AllocatableOf(promised.Offering)
+	if name := exceeds(node.Allocatable, have); name != "" {
+		c.complain("machine %s: the plan reckons with more %s than the %s of %s", node.Name, name, text(have, name), promised)
+	}
+}
+
+func text(list corev1.ResourceList, name corev1.ResourceName) string {
+	quantity := list[name]
+	return quantity.String()
+}
+
+// variety checks minValues. Values count that a machine of the claim can still get.
+func (c *clerk) variety(pool *scheduling.NodePool, node *scheduling.NewNode, options []Option) {
+	relaxed := false
+	for _, r := range pool.Object.Spec.Template.Spec.Requirements {
+		if r.MinValues == nil {
+			continue
+		}
+		values := map[string]bool{}
+		for _, o := range options {
+			for _, value := range valuesOf(o, node, r.Key) {
+				values[value] = true
+			}
+		}
+		if len(values) >= *r.MinValues {
+			continue
+		}
+		relaxed = true
+		if c.query.MinValues != scheduling.MinValuesBestEffort {
+			c.complain("machine %s: minValues of pool %s asks for %d values of %s, the claim leaves %v", node.Name, node.Pool, *r.MinValues, r.Key, slices.Sorted(maps.Keys(values)))
+		}
+	}
+	if relaxed != node.MinValuesRelaxed && c.query.MinValues == scheduling.MinValuesBestEffort {
+		c.complain("machine %s: minValuesRelaxed is %v", node.Name, node.MinValuesRelaxed)
+	}
+}
+
+// valuesOf are the values of the label that the machine may end with.
+func valuesOf(o Option, node *scheduling.NewNode, key string) []string {
+	if key == corev1.LabelInstanceTypeStable {
+		return []string{o.Type.Name}
+	}
+	r := stated(o).Get(key)
+	if node.Requirements.Has(key) {
+		r = r.Intersect(node.Requirements.Get(key))
+	}
+	return r.Values()
+}
+
+// stated are the labels that a machine of the option has, as far as type and offering say.
+func stated(o Option) requirements.Set { return o.Type.MachineRequirements(o.Offering) }
+
+// same allows for the planner's rounding of prices to a billionth of a dollar.
+func same(a, b float64) bool { return math.Abs(a-b) < 1e-6 }

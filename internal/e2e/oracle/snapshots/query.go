@@ -1,0 +1,29 @@
+package snapshots
+
+import (
+	"pgregory.net/rapid"
+
+	"github.com/drawknife/drawknife/scheduling"
+)
+
+// Queries makes queries with the policies that the features given have a use for. They shrink to the zero query.
+func Queries(features []Feature) *rapid.Generator[scheduling.Query] {
+	return rapid.Custom(func(t *rapid.T) scheduling.Query {
+		m := &maker{t: t, features: features}
+		q := scheduling.Query{}
+		rapid.Bool().Draw(t, "query") // without features there is nothing else to draw, which rapid takes for a mistake
+		if m.with(Preferences, "ignores preferences", 15) {
+			q.Preferences = scheduling.PreferencesIgnore
+		}
+		if m.with(Preferences, "premium", 15) {
+			q.PreferencePremium = choose(m, "preference premium", -1, 0.1, 50)
+		}
+		if m.with(MinValues, "best effort", 35) {
+			q.MinValues = scheduling.MinValuesBestEffort
+		}
+		if m.with(Reservations, "strict reservations", 35) {
+			q.Reserved = scheduling.ReservedStrict
+		}
+		return q
+	})
+}
