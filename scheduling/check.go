@@ -70,6 +70,9 @@ func checkObjects(s *Snapshot) error {
 	if err := checkLists(s); err != nil {
 		return err
 	}
+	if err := checkQuantities(s); err != nil {
+		return err
+	}
 	for _, e := range ValidateDefaultTopologySpread(s.DefaultTopologySpread, field.NewPath("defaultTopologySpread")) {
 		return &SnapshotError{Path: e.Field, Rule: "is not as kube-scheduler takes it, " + e.ErrorBody(), Cure: "give the default constraints of its configuration"}
 	}

@@ -80,10 +80,15 @@ func TestInvalidPodsAreExplained(t *testing.T) {
 		options []podOption
 		want    string
 	}{
-		{"negative requests", []podOption{requests("cpu=-1")}, "requests of cpu are negative (-1)"},
+		{"negative requests", []podOption{requests("cpu=-1")}, "spec.containers[0].resources.requests[cpu] is negative (-1)"},
 		{"negative requests of one container", []podOption{containers(container("a", "cpu=-1"), container("b", "cpu=2"))}, "negative"},
 		{"a unit typo", []podOption{requests("cpu=1500000")}, "check the unit"},
 		{"absurd memory", []podOption{requests("memory=8Ei")}, "check the unit"},
+		{"more cpu than any node has", []podOption{requests("cpu=2000")}, "spec.containers[0].resources.requests[cpu] is 2k cores, more than any node has"},
+		{"more in sum than any node has", []podOption{containers(container("a", "cpu=1500"), container("b", "cpu=1500"))}, "requests in sum[cpu] is 3k cores"},
+		{"a sidecar's", []podOption{initContainers(sidecar("s", "memory=200Ti"))}, "spec.initContainers[0].resources.requests[memory] is 200Ti"},
+		{"the pod's own", []podOption{podLevel("memory=-1")}, "spec.resources.requests[memory] is negative"},
+		{"overhead", []podOption{overhead("memory=1e30")}, "spec.overhead[memory] is 1e30"},
 		{"absurd beyond all bounds", []podOption{requests("memory=1e40")}, "check the unit"},
 		{"absurd cpu beyond all bounds", []podOption{requests("cpu=1e40")}, "check the unit"},
 		{"matchFields", []podOption{required(in("x", "y")), func(p *corev1.Pod) {

@@ -9,6 +9,9 @@ import (
 // resourceNodes is the name under which a NodePool limits how many machines it has.
 const resourceNodes corev1.ResourceName = "nodes"
 
+// maxLimit bounds a limit: what is beyond it does not limit anything.
+const maxLimit = 1 << 61
+
 // limits are a NodePool's, in planner units; resources it does not limit are not tracked (SCH-171).
 type limits struct {
 	names []corev1.ResourceName // sorted
@@ -25,7 +28,7 @@ func newLimits(list corev1.ResourceList) (*limits, error) {
 		if q.Sign() < 0 {
 			return nil, fmt.Errorf("%s is %s: a limit can't be negative", name, q.String())
 		}
-		l.max = append(l.max, amountDown(name, q))
+		l.max = append(l.max, unitsDown(name, q, maxLimit))
 	}
 	return l, nil
 }

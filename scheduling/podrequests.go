@@ -10,7 +10,7 @@ import (
 // containers need together and what any init container needs beside the sidecars started before it; requests set for
 // the pod as a whole replace that sum; the runtime's overhead comes on top. While a resize is under way the larger of
 // wanted and held counts (SCH-061). Limits play no part: the API server has already copied them where requests are
-// missing.
+// missing. Amounts that no arithmetic should be done on, such as 1e9999999, count as others that no node has.
 func PodRequests(pod *corev1.Pod) corev1.ResourceList {
 	total := make(corev1.ResourceList, 4)
 	spec := &pod.Spec
@@ -24,7 +24,7 @@ func PodRequests(pod *corev1.Pod) corev1.ResourceList {
 	if spec.Resources != nil {
 		for name, q := range spec.Resources.Requests {
 			if podLevel(name) {
-				total[name] = q
+				total[name] = bounded(q)
 			}
 		}
 	}
@@ -71,10 +71,8 @@ func resizing(pod *corev1.Pod) map[string]*corev1.ContainerStatus {
 		// The wish can't be met on its node: only what is held counts. A status without a spec says so below.
 		for name, status := range out {
 			held := *status
-			held.Resources = status.Resources.DeepCopy()
-			if held.Resources.Requests == nil {
-				held.Resources.Requests = corev1.ResourceList{}
-			}
+			held.Resources = &corev1.ResourceRequirements{Requests: corev1.ResourceList{}}
+			maxLists(held.Resources.Requests, status.Resources.Requests)
 			maxLists(held.Resources.Requests, status.AllocatedResources)
 			held.AllocatedResources = nil
 			held.Name = "" // marks: ignore the spec
@@ -92,10 +90,8 @@ func containerRequests(c *corev1.Container, statuses map[string]*corev1.Containe
 	if status.Name == "" {
 		return status.Resources.Requests
 	}
-	out := c.Resources.Requests.DeepCopy()
-	if out == nil {
-		out = corev1.ResourceList{}
-	}
+	out := corev1.ResourceList{}
+	maxLists(out, c.Resources.Requests)
 	maxLists(out, status.Resources.Requests)
 	maxLists(out, status.AllocatedResources)
 	return out
@@ -122,6 +118,7 @@ func podLevel(name corev1.ResourceName) bool {
 
 func addList(into, list corev1.ResourceList) {
 	for name, q := range list {
+		q = bounded(q)
 		if have, ok := into[name]; ok {
 			have.Add(q)
 			into[name] = have
@@ -133,6 +130,7 @@ func addList(into, list corev1.ResourceList) {
 
 func maxLists(into, list corev1.ResourceList) {
 	for name, q := range list {
+		q = bounded(q)
 		if have, ok := into[name]; !ok || have.Cmp(q) < 0 {
 			into[name] = q.DeepCopy()
 		}

@@ -2,7 +2,6 @@ package scheduling
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -61,22 +60,50 @@ func (t *resourceTable) internAll(names map[corev1.ResourceName]struct{}) {
 	}
 }
 
-// amountUp is q in planner units, rounded up.
+// amountUp is q in planner units, rounded up; what is beyond maxAmount is maxAmount.
 func amountUp(name corev1.ResourceName, q resource.Quantity) int64 {
-	if name == corev1.ResourceCPU {
-		return q.MilliValue()
-	}
-	return q.Value()
+	amount, _ := unitsUp(name, q, maxAmount)
+	return amount
 }
 
-// amountDown is q in planner units, rounded down.
+// amountDown is q in planner units, rounded down; what is beyond maxAmount is maxAmount.
 func amountDown(name corev1.ResourceName, q resource.Quantity) int64 {
-	up := amountUp(name, q)
+	return unitsDown(name, q, maxAmount)
+}
+
+// unitsUp is q in planner units, rounded up, and whether it is no more and no less than that can tell.
+func unitsUp(name corev1.ResourceName, q resource.Quantity, most int64) (units int64, exact bool) {
+	f := q.AsApproximateFloat64()
+	if name == corev1.ResourceCPU {
+		f *= 1000
+	}
+	switch {
+	case f < -float64(most):
+		return -most, false
+	case !(f <= float64(most)):
+		return most, false
+	case absurd(&q): // next to nothing
+		return max(int64(q.Sign()), 0), false
+	case name == corev1.ResourceCPU:
+		return q.MilliValue(), true
+	}
+	return q.Value(), true
+}
+
+// unitsDown is q in planner units, rounded down, at most most.
+func unitsDown(name corev1.ResourceName, q resource.Quantity, most int64) int64 {
+	up, exact := unitsUp(name, q, most)
+	if !exact {
+		if up == 1 {
+			return 0
+		}
+		return up
+	}
 	scale := resource.Scale(0)
 	if name == corev1.ResourceCPU {
 		scale = resource.Milli
 	}
-	if exact := resource.NewScaledQuantity(up, scale); exact.Cmp(q) > 0 {
+	if whole := resource.NewScaledQuantity(up, scale); whole.Cmp(q) > 0 {
 		return up - 1
 	}
 	return up
@@ -168,32 +195,42 @@ func addScaled(into, v []int64, k int64) {
 	}
 }
 
-// maxAmount bounds a single amount so that sums over a whole cluster stay inside int64.
-const maxAmount = math.MaxInt64 / (1 << 22)
-
-// checkPod refuses pods whose requests no machine could meet, container by container and in sum.
+// checkPod refuses pods whose requests no node could grant: of any container, and in sum.
 func checkPod(pod *corev1.Pod) error {
-	for _, list := range [][]corev1.Container{pod.Spec.InitContainers, pod.Spec.Containers} {
-		for i := range list {
-			if err := checkAmounts(list[i].Resources.Requests); err != nil {
-				return fmt.Errorf("container %s: %w", list[i].Name, err)
+	spec := &pod.Spec
+	for _, l := range []struct {
+		path string
+		list []corev1.Container
+	}{{"spec.initContainers", spec.InitContainers}, {"spec.containers", spec.Containers}} {
+		for i := range l.list {
+			if err := checkRequests(fmt.Sprintf("%s[%d].resources.requests", l.path, i), l.list[i].Resources.Requests); err != nil {
+				return err
 			}
 		}
 	}
-	return checkAmounts(PodRequests(pod))
+	if spec.Resources != nil {
+		if err := checkRequests("spec.resources.requests", spec.Resources.Requests); err != nil {
+			return err
+		}
+	}
+	if err := checkRequests("spec.overhead", spec.Overhead); err != nil {
+		return err
+	}
+	return checkRequests("requests in sum", PodRequests(pod))
 }
 
-// checkAmounts refuses amounts no machine could have: nearly always a unit typo.
-func checkAmounts(list corev1.ResourceList) error {
+// checkRequests refuses requests no node could grant: nearly always a unit typo.
+func checkRequests(path string, list corev1.ResourceList) error {
 	for _, name := range sortedNames(list) {
 		q := list[name]
 		switch {
+		case !ImpossibleRequest(name, q):
 		case q.Sign() < 0:
-			return fmt.Errorf("requests of %s are negative (%s)", name, q.String())
-		case amountUp(name, q) > maxAmount || q.CmpInt64(maxAmount) > 0:
-			return fmt.Errorf("requests of %s are absurd (%s): check the unit", name, q.String())
-		case name == corev1.ResourceCPU && q.CmpInt64(1_000_000) >= 0:
-			return fmt.Errorf("requests of %s are %s cores: check the unit, 1000m is one core", name, q.String())
+			return fmt.Errorf("%s[%s] is negative (%s)", path, name, shortQuantity(q))
+		case name == corev1.ResourceCPU:
+			return fmt.Errorf("%s[%s] is %s cores, more than any node has: check the unit, 1000m is one core", path, name, shortQuantity(q))
+		default:
+			return fmt.Errorf("%s[%s] is %s, more than any node has: check the unit", path, name, shortQuantity(q))
 		}
 	}
 	return nil

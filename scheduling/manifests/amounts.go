@@ -2,24 +2,24 @@ package manifests
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/drawknife/drawknife/scheduling"
 )
 
 // Beyond these amounts a request can't be meant: no machine comes near, or no process is that small. The usual cause
 // is a unit that was left out or mixed up: cpu "2000" for 2000m, memory "512" for 512Mi, memory "100m" (a tenth of a
 // byte) for 100Mi.
+//
+// What no node can grant is scheduling.ImpossibleRequest's to say.
 const (
-	// impossibleCPU: the largest machine of any cloud has 1,920 CPUs.
-	impossibleCPU = 2000
 	// unlikelyCPU: only a few dozen machine types have as many.
 	unlikelyCPU = 250
-	// impossibleBytes: the largest machine has 32 TiB of memory and 336 TB of local disks.
-	impossibleMemory  = 100 << 40
-	impossibleStorage = 1 << 50
 	// tooFewBytes: a request for some memory or disk that is less than a single page or block group.
 	tooFewBytes = 64 << 10
 	// unlikelyBytes: no program starts in less.
@@ -39,19 +39,20 @@ const (
 func judgeAmount(name corev1.ResourceName, amount resource.Quantity) (verdict, string) {
 	switch {
 	case amount.Sign() < 0:
-		return impossible, fmt.Sprintf("must not be negative, but is %s%s", amount.String(), negativeHint(amount))
+		return impossible, fmt.Sprintf("must not be negative, but is %s%s", inShort(amount), negativeHint(amount))
 	case amount.IsZero():
 		return fine, ""
 	}
-	switch name {
-	case corev1.ResourceCPU:
-		return judgeCPU(amount)
-	case corev1.ResourceMemory:
-		return judgeBytes(name, amount, impossibleMemory)
-	case corev1.ResourceEphemeralStorage:
-		return judgeBytes(name, amount, impossibleStorage)
+	tooMuch := scheduling.ImpossibleRequest(name, amount)
+	switch {
+	case name == corev1.ResourceCPU:
+		return judgeCPU(amount, tooMuch)
+	case name == corev1.ResourceMemory, name == corev1.ResourceEphemeralStorage:
+		return judgeBytes(name, amount, tooMuch)
+	case tooMuch:
+		return impossible, fmt.Sprintf("%s of %s is more than any node has", inShort(amount), name)
 	}
-	if !divisible(name) && amount.MilliValue()%1000 != 0 && amount.CmpInt64(1<<50) < 0 {
+	if !divisible(name) && amount.MilliValue()%1000 != 0 {
 		return impossible, fmt.Sprintf("must be a whole number, but is %s", amount.String())
 	}
 	return fine, ""
@@ -60,15 +61,17 @@ func judgeAmount(name corev1.ResourceName, amount resource.Quantity) (verdict, s
 func negativeHint(amount resource.Quantity) string {
 	positive := amount.DeepCopy()
 	positive.Neg()
-	return fmt.Sprintf("; did you mean %q?", positive.String())
+	return fmt.Sprintf("; did you mean %q?", inShort(positive))
 }
 
 // divisible tells resources that may be asked for in fractions; devices come whole.
 func divisible(name corev1.ResourceName) bool { return !strings.Contains(string(name), "/") }
 
-func judgeCPU(amount resource.Quantity) (verdict, string) {
+func judgeCPU(amount resource.Quantity, tooMuch bool) (verdict, string) {
 	switch {
-	case amount.CmpInt64(impossibleCPU) >= 0:
+	case tooMuch && amount.AsApproximateFloat64() >= math.MaxInt64:
+		return impossible, fmt.Sprintf("%s CPUs are more than any machine has", inShort(amount))
+	case tooMuch:
 		return impossible, fmt.Sprintf("%d CPUs are more than any machine has; did you mean %q?", amount.Value(), milliHint(amount.Value()))
 	case amount.CmpInt64(unlikelyCPU) >= 0:
 		return unlikely, fmt.Sprintf("%d whole CPUs are asked for; did you mean %q?", amount.Value(), milliHint(amount.Value()))
@@ -86,16 +89,26 @@ func milliHint(value int64) string {
 	return strconv.FormatInt(value, 10) + "m"
 }
 
-func judgeBytes(name corev1.ResourceName, amount resource.Quantity, most int64) (verdict, string) {
+func judgeBytes(name corev1.ResourceName, amount resource.Quantity, tooMuch bool) (verdict, string) {
 	switch {
-	case amount.CmpInt64(most) > 0:
-		return impossible, fmt.Sprintf("%s of %s is more than any machine has; check the unit: Mi is 2^20 bytes, Gi is 2^30", amount.String(), name)
+	case tooMuch:
+		return impossible, fmt.Sprintf("%s of %s is more than any machine has; check the unit: Mi is 2^20 bytes, Gi is 2^30", inShort(amount), name)
 	case amount.CmpInt64(tooFewBytes) < 0:
 		return impossible, fmt.Sprintf("%s is %s of %s; did you mean %q?", strconv.Quote(amount.String()), inBytes(amount), name, byteHint(amount))
 	case amount.CmpInt64(unlikelyBytes) < 0:
 		return unlikely, fmt.Sprintf("%s is only %s of %s; is the unit right?", strconv.Quote(amount.String()), inBytes(amount), name)
 	}
 	return fine, ""
+}
+
+// inShort is the amount as it is written, unless that is a page of digits.
+func inShort(amount resource.Quantity) string {
+	const most = 40
+	text := amount.String()
+	if len(text) > most {
+		return text[:most] + "…"
+	}
+	return text
 }
 
 func inBytes(amount resource.Quantity) string {
