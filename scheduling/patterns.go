@@ -40,8 +40,6 @@ const (
 	optionsPerPlace = 5
 	// worthAPass is the least share of the cost that a pass must save for another to be made.
 	worthAPass = 2e-4
-	// maxPlainItems is how many items need no help to find their first patterns.
-	maxPlainItems = 32
 	// reprice is after how many seeds the resource prices are made anew.
 	reprice = 8
 )
@@ -61,9 +59,6 @@ func newPatterns(p *problem, v *values, pr *pricing) *patterns {
 // pack returns the rounded-down mix; left receives what it does not place.
 func (s *patterns) pack(ctx context.Context, left []int) *packing {
 	s.start()
-	if len(s.p.items) > maxPlainItems {
-		s.roundMix()
-	}
 	options := s.promisingOptions()
 	passes := 0
 	for last := s.master.objective(); ; {
@@ -104,27 +99,6 @@ func (s *patterns) start() {
 		}
 	}
 	s.master = newMaster(demand, per, price)
-}
-
-// roundMix makes the fractional program's mix the first patterns: each filling of it rounded down and completed.
-func (s *patterns) roundMix() {
-	pr := s.pr
-	n := len(pr.bundles)
-	pr.revalue()
-	for row, o := range pr.bought {
-		if o < 0 {
-			continue
-		}
-		s.sortByDensity(o)
-		mix := pr.fillings[row*n : (row+1)*n]
-		for b := range s.from {
-			s.from[b] = int32(mix[b] + 1e-6)
-		}
-		s.complete(o, s.from, s.best)
-		if s.pays(o) {
-			s.enter(o)
-		}
-	}
 }
 
 // pays reports whether the filling in s.best is worth more than the option's price.

@@ -34,12 +34,9 @@ type pricing struct {
 	master *master
 	sacks  []knapsack // by option
 	column []float64
-	// bought and fillings are the mix: by row of the master the option, -1 for none, and what is on it by bundle.
-	bought   []int32
-	fillings []float64
-	scale    []float64 // per resource: planner units per LP unit
-	lambda   []float64 // [option*dims+d], LP units
-	value    []float64 // scratch
+	scale  []float64 // per resource: planner units per LP unit
+	lambda []float64 // [option*dims+d], LP units
+	value  []float64 // scratch
 }
 
 // bundle is one row of the linear program: items of one stage with much the same needs.
@@ -266,11 +263,9 @@ func (pr *pricing) scan() []int32 {
 
 func (pr *pricing) dropNegative() {
 	for range 2 * pr.master.rows {
-		row := pr.master.dropNegative()
-		if row < 0 {
+		if pr.master.dropNegative() < 0 {
 			return
 		}
-		pr.bought[row] = -1
 	}
 }
 
@@ -297,10 +292,6 @@ func (pr *pricing) start() []int32 {
 		}
 	}
 	pr.master = newMaster(demand, per, price)
-	pr.bought, pr.fillings = slices.Clone(option), make([]float64, n*n)
-	for b := range n {
-		pr.fillings[b*n+b] = per[b]
-	}
 	slices.Sort(option)
 	option = slices.Compact(option)
 	return slices.DeleteFunc(option, func(o int32) bool { return o < 0 })
@@ -313,12 +304,9 @@ func (pr *pricing) improve(o int32) bool {
 		return false
 	}
 	pr.sacks[o].filling(pr.column)
-	row := pr.master.enter(pr.column, float64(pr.p.options[o].price))
-	if row < 0 {
+	if pr.master.enter(pr.column, float64(pr.p.options[o].price)) < 0 {
 		return false
 	}
-	pr.bought[row] = o
-	copy(pr.fillings[row*len(pr.bundles):], pr.column)
 	pr.dropNegative()
 	pr.revalue()
 	return true
