@@ -18,7 +18,11 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	board, err := prices.NewBoard(prices.Options{Region: "us-east-1", Static: prices.Static(facts, "us-east-1")})
+	table, err := prices.Static(facts, "us-east-1")
+	if err != nil {
+		log.Fatal(err)
+	}
+	board, err := prices.NewBoard(prices.Options{Region: "us-east-1", Static: table})
 	if err != nil {
 		log.Fatal(err)
 	}

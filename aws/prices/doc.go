@@ -2,7 +2,7 @@
 //
 //	board, err := prices.NewBoard(prices.Options{
 //		Region: "eu-west-1",
-//		Static: table, // prices.Static(catalog, "eu-west-1"): in force until something better is read
+//		Static: table, // of prices.Static(catalog, "eu-west-1"): in force until something better is read
 //		Feeds: []prices.Feed{
 //			{Name: "on-demand", Source: prices.OnDemand{API: pricingAPI, Region: "eu-west-1"}},
 //			{Name: "spot", Source: prices.Spot{API: ec2API}, Every: 15 * time.Minute},
@@ -12,8 +12,8 @@
 //	next, err := board.Refresh(ctx) // reads what is due; call it again at next
 //	quote, ok := board.Book().Spot("m5.large", "eu-west-1a")
 //
-// A [Source] reads a [List]: [OnDemand] and [Spot] ask AWS, [File] reads a prices file, [Static] is the dated table built
-// into the library, [Adjust] changes what another source says: discounts, premiums, negotiated prices. A [Board] keeps
+// A [Source] reads a [List]: [OnDemand] and [Spot] ask AWS, [File] reads a prices file, [Static] is the dated tables
+// built into the library, [Adjust] changes what another source says: discounts, premiums, negotiated prices. A [Board] keeps
 // the lists of several feeds, later ones over earlier ones, and publishes them as a [Book], which never changes: readers
 // never wait for AWS (OPP-03), and a refresh that fails leaves the prices that are there.
 //
@@ -33,6 +33,6 @@
 //     depend on its order.
 //   - Prices that vanish age and go instead of staying for ever (AWI-111, AWI-115).
 //   - No lock is held while prices are read (AWI-118).
-//   - The static table is of us-east-1 alone, also for GovCloud and China (AWI-119): there is no free source of theirs to
-//     build in. Its provenance says so.
+//   - The static table has prices of every region but those of China (AWI-119), for which there is no free source: they
+//     have those of us-east-1, and their provenance says so.
 package prices

@@ -221,21 +221,55 @@ func TestSpotFails(t *testing.T) {
 	}
 }
 
-// AWI-119, AWI-120: the table built in, and what it says of itself in another region.
+// AWI-119, AWI-120, OPP-15: the tables built in, and what they say of themselves: the catalogue's own region, another one,
+// GovCloud, and China, for which there is none.
 func TestStatic(t *testing.T) {
 	c, err := catalog.Embedded()
 	if err != nil {
 		t.Fatal(err)
 	}
-	home, abroad := prices.Static(c, "us-east-1"), prices.Static(c, "eu-west-1")
-	if n := len(home.OnDemand); n < 1300 || n != len(abroad.OnDemand) || len(home.Spot) != 0 {
-		t.Errorf("the table has %d prices, %d abroad", n, len(abroad.OnDemand))
+	const table, snapshot = "on-demand price table, 2026-07-20", "built-in price snapshot of all regions, 2025-05-28"
+	for _, test := range []struct {
+		region, typeName string
+		price            float64
+		source           string
+	}{
+		{"us-east-1", "m5.large", 0.096, table},
+		{"eu-west-1", "m5.large", 0.107, snapshot},
+		{"us-gov-west-1", "m5.large", 0.121, snapshot},
+		{"cn-north-1", "m5.large", 0.096, table + " (of us-east-1, for want of prices of cn-north-1)"},
+		{"eu-west-1", "p6-b200.48xlarge", 113.9328, table + " (of us-east-1, for want of prices of eu-west-1)"},
+	} {
+		list, err := prices.Static(c, test.region)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p := list.OnDemand[test.typeName]; p.PerHour != test.price || p.Source != test.source {
+			t.Errorf("%s in %s is %+v", test.typeName, test.region, p)
+		}
+		if n := len(list.OnDemand); n < 1300 || len(list.Spot) != 0 {
+			t.Errorf("%s has %d prices", test.region, n)
+		}
 	}
-	if got, want := home.OnDemand["m5.large"].Source, "on-demand price table, 2026-07-20"; got != want {
-		t.Errorf("is from %q", got)
+}
+
+// Every region that is built in has hundreds of prices of a plausible size.
+func TestRegional(t *testing.T) {
+	for region, atLeast := range map[string]int{"us-east-1": 900, "us-gov-east-1": 380, "ap-southeast-7": 200, "eu-central-1": 800} {
+		list, err := prices.Regional(region)
+		if err != nil || len(list.OnDemand) < atLeast {
+			t.Fatalf("%s: %v", region, err)
+		}
+		for name, p := range list.OnDemand {
+			if p.PerHour < 0.001 || p.PerHour > 1000 {
+				t.Errorf("%s in %s costs %g", name, region, p.PerHour)
+			}
+		}
 	}
-	if got, want := abroad.OnDemand["m5.large"].Source, "on-demand price table, 2026-07-20 (of us-east-1, for want of prices of eu-west-1)"; got != want {
-		t.Errorf("is from %q", got)
+	for _, region := range []string{"cn-north-1", "", "2025-05-28"} {
+		if list, err := prices.Regional(region); list != nil || err != nil {
+			t.Errorf("%q has %v, %v", region, list, err)
+		}
 	}
 }
 

@@ -11,11 +11,11 @@ import (
 	"github.com/drawknife/drawknife/aws/catalog"
 )
 
-// Static is the on-demand prices of a catalogue, as a table for a region: what is in force until something better is
-// read, and for ever where nothing can be (AWI-120). Prices of another region than the catalogue's are taken all the
-// same, since their proportions hold, but their provenance names the region they are of (AWI-119). The embedded
-// catalogue has prices of us-east-1 alone.
-func Static(c *catalog.Catalog, region string) *List {
+// Static is a table of on-demand prices for a region: what is in force until something better is read, and for ever where
+// nothing can be (AWI-120). For the catalogue's own region it is the catalogue's prices, for others those of Regional. Types
+// without a price there have the catalogue's all the same, since it is of the right size, but their provenance names the
+// region it is of (AWI-119).
+func Static(c *catalog.Catalog, region string) (*List, error) {
 	list := &List{Source: "built-in table", OnDemand: make(map[string]Price, len(c.Types))}
 	texts := map[string]string{}
 	for i := range c.Types {
@@ -34,7 +34,18 @@ func Static(c *catalog.Catalog, region string) *List {
 		}
 		list.OnDemand[t.Name] = Price{PerHour: t.OnDemandUSD, Source: text}
 	}
-	return list
+	if region == c.Region {
+		return list, nil
+	}
+	regional, err := Regional(region)
+	if err != nil || regional == nil {
+		return list, err
+	}
+	source := regional.Source + ", " + regional.AsOf.Format(time.DateOnly)
+	for name, p := range regional.OnDemand {
+		list.OnDemand[name] = Price{PerHour: p.PerHour, Source: source, Since: regional.AsOf}
+	}
+	return list, nil
 }
 
 // File reads a prices file of the shape of catalog.Prices again and again, so that a file that is replaced takes

@@ -7,6 +7,7 @@
 //	go run . -moto DIR/moto -o catalog.json             # what these two sources say
 //	go run . -moto DIR/moto -keep-prices -o catalog.json # with the built-in on-demand prices where they are newer
 //	go run . -moto DIR/moto -keep-prices -check FILE     # how it differs from a catalogue file, packed or not
+//	go run . -regional -o prices.tsv                     # on-demand prices of all regions, for package aws/prices
 //
 // The same sources give the same bytes. With -check the exit status is 1 when something differs.
 package main
@@ -39,12 +40,16 @@ func run(args []string, stdout io.Writer) error {
 	prices := flags.String("prices", "", "`file` of ec2instances.info; by default the one in the Go module that go.mod names")
 	keep := flags.Bool("keep-prices", false, "keep on-demand prices of the built-in catalogue that come from a newer list")
 	out := flags.String("o", "", "`file` to write; by default standard output, unless -check is given")
+	table := flags.Bool("regional", false, "write the on-demand prices of all regions instead of a catalogue")
 	check := flags.String("check", "", "catalogue `file` to compare with")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	if *moto == "" || flags.NArg() > 0 {
-		return errors.New("usage: go run . -moto DIR [-region REGION] [-prices FILE] [-keep-prices] [-o FILE] [-check FILE]")
+	if *moto == "" && !*table || flags.NArg() > 0 {
+		return errors.New("usage: go run . -moto DIR [-region REGION] [-prices FILE] [-keep-prices] [-o FILE] [-check FILE]\n       go run . -regional [-prices FILE] [-o FILE]")
+	}
+	if *table {
+		return writeRegional(*prices, *out, stdout)
 	}
 	c, err := build(*moto, *region, *prices, *keep)
 	if err != nil {
@@ -75,6 +80,26 @@ func run(args []string, stdout io.Writer) error {
 		return fmt.Errorf("%s: %d types differ", *check, n)
 	}
 	return nil
+}
+
+// writeRegional writes the table of all regions' prices to a file, or to standard output.
+func writeRegional(pricesFile, out string, stdout io.Writer) error {
+	asOf := ""
+	if pricesFile == "" {
+		var err error
+		if pricesFile, asOf, err = modulePrices(); err != nil {
+			return err
+		}
+	}
+	text, err := regional(pricesFile, asOf)
+	if err != nil {
+		return err
+	}
+	if out != "" {
+		return os.WriteFile(out, text, 0o644)
+	}
+	_, err = stdout.Write(text)
+	return err
 }
 
 // build is the whole way from the sources to a catalogue.

@@ -170,3 +170,28 @@ func TestBadSourcesAreRefused(t *testing.T) {
 		})
 	}
 }
+
+// The table of all regions has the sold types alone, and neither local zones nor gaps filled in.
+func TestRegionalTable(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "prices.json")
+	const text = `[
+		{"instance_type": "b.large", "pricing": {"eu-west-1": {"linux": {"ondemand": "0.2"}}, "us-gov-west-1": {"linux": {"ondemand": "0.25"}}, "us-west-2-lax-1": {"linux": {"ondemand": "9"}}}},
+		{"instance_type": "a.large", "pricing": {"eu-west-1": {"linux": {"ondemand": "0.1"}}, "us-gov-west-1": {"rhel": {"ondemand": "1"}}}},
+		{"instance_type": "c.large", "pricing": {"eu-west-1": {"linux": {"ondemand": "0"}}}}]`
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if err := run([]string{"-regional", "-prices", file}, &out); err != nil {
+		t.Fatal(err)
+	}
+	if want := "\teu-west-1\tus-gov-west-1\na.large\t0.1\t\nb.large\t0.2\t0.25\n"; out.String() != want {
+		t.Errorf("is\n%swant\n%s", out.String(), want)
+	}
+	if err := os.WriteFile(file, []byte("[]"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := run([]string{"-regional", "-prices", file}, &out); err == nil {
+		t.Error("a file without prices is a table")
+	}
+}

@@ -1,0 +1,52 @@
+//go:build ignore
+
+// Command generate makes regions.tsv.gz, the table of on-demand prices embedded in package prices.
+//
+//	go run generate.go TABLE.tsv   # replace it by a table that internal/ec2catalog made
+//	go run generate.go             # check that the one that is there can be read
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"os"
+
+	"github.com/drawknife/drawknife/aws/prices"
+)
+
+// maxPacked keeps the module small: whoever imports the package carries the file.
+const maxPacked = 100 << 10
+
+func main() {
+	if err := run(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "generate:", err)
+		os.Exit(1)
+	}
+}
+
+func run(args []string) error {
+	if len(args) == 0 {
+		_, err := prices.Regional("us-east-1")
+		return err
+	}
+	text, err := os.ReadFile(args[0])
+	if err != nil {
+		return err
+	}
+	var packed bytes.Buffer
+	z, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
+	if err != nil {
+		return err
+	}
+	if _, err := z.Write(text); err != nil {
+		return err
+	}
+	if err := z.Close(); err != nil {
+		return err
+	}
+	if packed.Len() > maxPacked {
+		return fmt.Errorf("%s: has %d bytes when packed, more than the %d that may be embedded", args[0], packed.Len(), maxPacked)
+	}
+	return os.WriteFile("regions.tsv.gz", packed.Bytes(), 0o644)
+}
