@@ -114,4 +114,6 @@ const (
 	ReasonInitializationTimeout DisruptedReason = "initialization_timeout"
 	ReasonExpired               DisruptedReason = "expired"
 	ReasonGarbageCollected      DisruptedReason = "garbage_collected"
+	// ReasonScaledDown is a static pool's.
+	ReasonScaledDown DisruptedReason = "scaled_down"
 )

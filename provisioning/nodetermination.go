@@ -1,0 +1,213 @@
+package provisioning
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/scheduling/pods"
+)
+
+// Periods of a node's termination.
+const (
+	// shortestDrain is how long a drain lasts at least, to catch pods that were bound while the taint was put on
+	// (PRV-071).
+	shortestDrain = 5 * time.Second
+	drainEvery    = time.Second
+)
+
+// NodeTermination is what is observed of a node that is being deleted. Nothing in it is changed.
+type NodeTermination struct {
+	// Node as stored.
+	Node *corev1.Node
+	// Claims are those with the node's provider ID.
+	Claims []*v1.NodeClaim
+	// Pods are bound to the node.
+	Pods []*corev1.Pod
+	// Attachments are the cluster's VolumeAttachments to the node.
+	Attachments []*storagev1.VolumeAttachment
+	// VolumesOf are the persistent volumes that a pod of the node uses, by the pod's UID.
+	VolumesOf map[string][]string
+	// Instance is what the provider answered just now to AskInstance or TerminateInstance.
+	Instance InstanceState
+	// DrainingSince is when the drain began, for a node without a claim to write it on; zero if it has not.
+	DrainingSince time.Time
+}
+
+// TerminateNode is what a node that is being deleted needs at the time now (PRV-066 to PRV-073): its claim is deleted
+// too, pods are kept from coming and balancers from sending, it is drained, its volumes are waited for, its machine is
+// ended, and then its finalizer goes. A node that is not ready, and whose machine the provider does not know, ends at
+// once. One without a claim, or with several, is drained without a deadline, and its machine is left alone.
+func TerminateNode(s NodeTermination, now time.Time) Step {
+	if s.Node.DeletionTimestamp == nil || !slices.Contains(s.Node.Finalizers, v1.TerminationFinalizer) {
+		return Step{}
+	}
+	var claim *v1.NodeClaim
+	if len(s.Claims) == 1 {
+		claim = s.Claims[0]
+	}
+	if claim != nil {
+		if claim.DeletionTimestamp == nil {
+			return Step{Effects: []Effect{DeleteClaim{Name: claim.Name, UID: claim.UID}}}
+		}
+		if step, ok := setDeadline(claim); ok {
+			return step
+		}
+		if nodeCondition(s.Node, corev1.NodeReady) != corev1.ConditionTrue {
+			switch s.Instance {
+			case InstanceUnasked:
+				return Step{Effects: []Effect{AskInstance{claim.DeepCopy()}}}
+			case InstanceGone:
+				return nodeDone(s.Node)
+			}
+		}
+	}
+	if step, ok := closeNode(s.Node); ok {
+		return step
+	}
+	deadline, events := nodeDeadline(claim)
+	step, over := s.drain(claim, deadline, now)
+	if over {
+		step, over = s.detach(claim, deadline, now)
+	}
+	if over {
+		step = s.end(claim, now)
+	}
+	step.Events = append(events, step.Events...)
+	return step
+}
+
+// closeNode keeps pods and load balancers' traffic from coming to the node (PRV-066).
+func closeNode(observed *corev1.Node) (Step, bool) {
+	node := observed.DeepCopy()
+	node.Spec.Taints = v1.MergeTaints(node.Spec.Taints, []corev1.Taint{v1.DisruptedTaint()})
+	node.Labels = merged(node.Labels, map[string]string{v1.ExcludeBalancersLabelKey: "karpenter"})
+	put := putNode(observed, node)
+	if put == nil {
+		return Step{}, false
+	}
+	return Step{Effects: []Effect{put}}, true
+}
+
+func nodeDeadline(claim *v1.NodeClaim) (time.Time, []Event) {
+	if claim == nil {
+		return time.Time{}, nil
+	}
+	deadline, err := DeadlineOf(claim)
+	if err != nil {
+		return time.Time{}, []Event{claimEvent(claim, EventTerminationGracePeriodExpiring, err.Error())}
+	}
+	return deadline, nil
+}
+
+// drain has the pods leave; over tells that none is left (PRV-071).
+func (s NodeTermination) drain(claim *v1.NodeClaim, deadline, now time.Time) (step Step, over bool) {
+	drain := DrainNode(s.Pods, deadline, now)
+	since := s.DrainingSince
+	if claim != nil {
+		switch drained := claim.DeepCopy().Conditions().Get(v1.ConditionDrained); {
+		case drained.Status == "True":
+			return Step{}, true
+		case drained.Reason == "Draining":
+			since = drained.LastTransitionTime.Time
+		default:
+			out := claim.DeepCopy()
+			out.Conditions().SetUnknown(v1.ConditionDrained, "Draining", "Draining", now)
+			return Step{Effects: append([]Effect{PutClaim{out}}, drain.Effects...), Again: drainEvery}, false
+		}
+	}
+	if drain.Waiting > 0 || since.IsZero() || now.Before(since.Add(shortestDrain)) {
+		step = Step{Effects: drain.Effects, Again: untilDue(drain.Again, drainEvery)}
+		if len(drain.Blocked) > 0 {
+			step.Events = append(step.Events, nodeEvent(s.Node, EventFailedDraining, true,
+				fmt.Sprintf("Failed to drain node, %d pods are waiting to be evicted, of which %d protect themselves, %s first", drain.Waiting, len(drain.Blocked), drain.Blocked[0])))
+		}
+		return step, false
+	}
+	if claim == nil {
+		return Step{}, true
+	}
+	out := claim.DeepCopy()
+	out.Conditions().SetTrue(v1.ConditionDrained, now)
+	return Step{Effects: []Effect{PutClaim{out}}}, false
+}
+
+// detach waits for the node's volumes; over tells that none is attached that a drained pod had, or that the deadline
+// has passed (PRV-072).
+func (s NodeTermination) detach(claim *v1.NodeClaim, deadline, now time.Time) (step Step, over bool) {
+	if claim != nil {
+		detached := claim.DeepCopy().Conditions().Get(v1.ConditionVolumesDetached)
+		if detached.Status == "True" || detached.Reason == "TerminationGracePeriodElapsed" {
+			return Step{}, true
+		}
+	}
+	waiting := s.attached(now)
+	late := !deadline.IsZero() && now.After(deadline)
+	if len(waiting) > 0 && !late {
+		step = Step{Again: untilDue(drainEvery, deadline.Sub(now)), Events: []Event{nodeEvent(s.Node, EventAwaitingVolumeDetachment, false,
+			fmt.Sprintf("Awaiting deletion of %d VolumeAttachments bound to node, %s first", len(waiting), waiting[0]))}}
+		if claim != nil {
+			out := claim.DeepCopy()
+			out.Conditions().SetUnknown(v1.ConditionVolumesDetached, "AwaitingVolumeDetachment", "AwaitingVolumeDetachment", now)
+			put := changed(claim, out, 0)
+			step.Effects = put.Effects
+		}
+		return step, false
+	}
+	if claim == nil {
+		return Step{}, true
+	}
+	out := claim.DeepCopy()
+	if len(waiting) > 0 {
+		out.Conditions().SetFalse(v1.ConditionVolumesDetached, "TerminationGracePeriodElapsed", fmt.Sprintf("%d volumes are still attached", len(waiting)), now)
+	} else {
+		out.Conditions().SetTrue(v1.ConditionVolumesDetached, now)
+	}
+	return Step{Effects: []Effect{PutClaim{out}}}, false
+}
+
+// attached are the attachments to wait for, by name: those of a volume, unless only pods that stay use it.
+func (s NodeTermination) attached(now time.Time) []string {
+	staying, going := map[string]bool{}, map[string]bool{}
+	for _, pod := range s.Pods {
+		users := staying
+		if pods.Drainable(pod, now) {
+			users = going
+		}
+		for _, volume := range s.VolumesOf[string(pod.UID)] {
+			users[volume] = true
+		}
+	}
+	var names []string
+	for _, a := range s.Attachments {
+		volume := a.Spec.Source.PersistentVolumeName
+		if volume == nil || a.Spec.NodeName != s.Node.Name || staying[*volume] && !going[*volume] {
+			continue
+		}
+		names = append(names, a.Name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// end ends the machine, and then the node.
+func (s NodeTermination) end(claim *v1.NodeClaim, now time.Time) Step {
+	if claim == nil || claim.Status.ProviderID == "" || s.Instance == InstanceGone {
+		return nodeDone(s.Node)
+	}
+	return terminate(claim, s.Instance, now)
+}
+
+func nodeDone(observed *corev1.Node) Step {
+	node := observed.DeepCopy()
+	node.Finalizers = slices.DeleteFunc(node.Finalizers, func(f string) bool { return f == v1.TerminationFinalizer })
+	return Step{Effects: []Effect{PutNode{node}}}
+}
+
+func nodeEvent(node *corev1.Node, reason EventReason, warning bool, message string) Event {
+	return Event{Kind: "Node", Name: node.Name, UID: node.UID, Warning: warning, Reason: reason, Message: message}
+}

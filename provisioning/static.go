@@ -1,0 +1,152 @@
+package provisioning
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/scheduling"
+	"github.com/drawknife/drawknife/scheduling/limits"
+	"github.com/drawknife/drawknife/scheduling/nodeclaims"
+	"github.com/drawknife/drawknife/scheduling/pods"
+)
+
+// Periods of static pools (PRV-120).
+const (
+	staticEvery     = time.Minute
+	staticLimitWait = 30 * time.Second
+)
+
+// StaticState is what is observed of a static pool: one with a fixed number of replicas. Nothing in it is changed.
+type StaticState struct {
+	// Pool as stored.
+	Pool *v1.NodePool
+	// Claims are all of the pool's.
+	Claims []StaticClaim
+	// Ordered is how many of the pool's claims have been created and are not among Claims yet.
+	Ordered int
+}
+
+// StaticClaim is a claim of a static pool with what runs on its node.
+type StaticClaim struct {
+	Claim *v1.NodeClaim
+	Pods  []*corev1.Pod
+	// Replaced tells that a replacement of it is meant to be launched, or is: it is leaving, but for the drift of
+	// static pools not deleted yet.
+	Replaced bool
+}
+
+// StaticStep is what a static pool needs.
+type StaticStep struct {
+	// Launches are the claims to create.
+	Launches []Launch
+	// Deletions are the claims to delete.
+	Deletions []DeleteClaim
+	// Err is why fewer are launched than are missing: the pool's limit on nodes. Nil if all are.
+	Err error
+	// Again is when to look again.
+	Again time.Duration
+}
+
+// ScaleStatic brings a static pool to its number of replicas at the time now (PRV-120, PRV-121). Intended nodes are
+// those that stay; claims that are being deleted or replaced are not among them, and those on order are, so that
+// nothing is launched twice (OPP-37). Scaling down, those go first whose going costs least: without a machine, empty,
+// without pods that protect themselves, cheap to move, near the end of their life.
+func ScaleStatic(s StaticState, o nodeclaims.Options, now time.Time) (StaticStep, error) {
+	pool := s.Pool
+	if pool.Spec.Replicas == nil {
+		return StaticStep{}, nil
+	}
+	if pool.DeletionTimestamp != nil || !pool.DeepCopy().Conditions().IsTrue(v1.ConditionReady) {
+		return StaticStep{Again: staticEvery}, nil
+	}
+	staying, all := 0, s.Ordered
+	for _, c := range s.Claims {
+		all++
+		if c.Claim.DeletionTimestamp == nil && !c.Replaced {
+			staying++
+		}
+	}
+	want := int(*pool.Spec.Replicas)
+	switch have := staying + s.Ordered; {
+	case have < want:
+		return s.scaleUp(want-have, all, o)
+	case staying > want:
+		return StaticStep{Deletions: s.cheapest(staying-want, now), Again: staticEvery}, nil
+	}
+	return StaticStep{Again: staticEvery}, nil
+}
+
+// scaleUp orders as many as the pool's limit on nodes leaves room for: all that are there take from it, also those that
+// are leaving (PRV-120).
+func (s StaticState) scaleUp(missing, all int, o nodeclaims.Options) (StaticStep, error) {
+	step := StaticStep{Again: staticEvery}
+	if limit, ok := s.Pool.Spec.Limits[limits.ResourceNodes]; ok {
+		if room := max(0, int(limit.Value())-all); room < missing {
+			step.Err = fmt.Errorf("nodepool %s: %d nodes are missing, and spec.limits[nodes] %s has room for %d: raise the limit", s.Pool.Name, missing, limit.String(), room)
+			step.Again = staticLimitWait
+			missing = room
+		}
+	}
+	pool := &scheduling.NodePool{Key: v1.NewPoolKey(s.Pool.Name), Object: s.Pool}
+	for range missing {
+		claim, err := nodeclaims.NewStatic(pool, o)
+		if err != nil {
+			return StaticStep{}, err
+		}
+		step.Launches = append(step.Launches, Launch{Claim: claim, Pool: pool.Key})
+	}
+	return step, nil
+}
+
+// cheapest are the claims to delete first.
+func (s StaticState) cheapest(n int, now time.Time) []DeleteClaim {
+	type ranked struct {
+		claim *v1.NodeClaim
+		rank  int
+		cost  float64
+	}
+	var list []ranked
+	for _, c := range s.Claims {
+		if c.Claim.DeletionTimestamp != nil || c.Replaced {
+			continue
+		}
+		r := ranked{claim: c.Claim, rank: staticRank(c, now)}
+		for _, pod := range c.Pods {
+			r.cost += pods.EvictionCost(pod)
+		}
+		if life, expires := c.Claim.Spec.ExpireAfter.Duration(); expires {
+			r.cost *= pods.RemainingLifetime(c.Claim.CreationTimestamp.Time, now, &life)
+		}
+		list = append(list, r)
+	}
+	slices.SortFunc(list, func(a, b ranked) int {
+		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.cost, b.cost), cmp.Compare(a.claim.Name, b.claim.Name))
+	})
+	var out []DeleteClaim
+	for _, r := range list[:min(n, len(list))] {
+		out = append(out, DeleteClaim{Name: r.claim.Name, UID: r.claim.UID, Reason: ReasonScaledDown})
+	}
+	return out
+}
+
+// staticRank is the order of PRV-121: no machine yet, empty, nothing protected, the rest.
+func staticRank(c StaticClaim, now time.Time) int {
+	if c.Claim.Status.ProviderID == "" {
+		return 0
+	}
+	rank := 1
+	for _, pod := range c.Pods {
+		switch {
+		case pods.Active(pod) && pods.Protected(pod, now):
+			return 3
+		case pods.Reschedulable(pod):
+			rank = 2
+		}
+	}
+	return rank
+}
