@@ -153,7 +153,7 @@ func setRapid(t *testing.T) {
 		}
 	}
 	set("rapid.checks", "ORACLE_SNAPSHOTS", strconv.Itoa(defaultSnapshots))
-	set("rapid.seed", "ORACLE_SEED", "2")
+	set("rapid.seed", "ORACLE_SEED", "1")
 	if err := flag.Set("rapid.nofailfile", "true"); err != nil {
 		t.Fatal(err)
 	}
