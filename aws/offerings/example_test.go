@@ -18,11 +18,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	table, err := prices.Static(facts, "us-east-1")
-	if err != nil {
-		log.Fatal(err)
-	}
-	board, err := prices.NewBoard(prices.Options{Region: "us-east-1", Static: table})
+	board, err := prices.NewBoard(prices.Options{Region: "us-east-1", Static: prices.Static(facts, "us-east-1")})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -2,7 +2,7 @@
 //
 //	board, err := prices.NewBoard(prices.Options{
 //		Region: "eu-west-1",
-//		Static: table, // of prices.Static(catalog, "eu-west-1"): in force until something better is read
+//		Static: prices.Static(catalog, "eu-west-1"), // in force until something better is read
 //		Feeds: []prices.Feed{
 //			{Name: "on-demand", Source: prices.OnDemand{API: pricingAPI, Region: "eu-west-1"}},
 //			{Name: "spot", Source: prices.Spot{API: ec2API}, Every: 15 * time.Minute},

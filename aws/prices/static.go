@@ -15,7 +15,7 @@ import (
 // nothing can be (AWI-120). For the catalogue's own region it is the catalogue's prices, for others those of Regional. Types
 // without a price there have the catalogue's all the same, since it is of the right size, but their provenance names the
 // region it is of (AWI-119).
-func Static(c *catalog.Catalog, region string) (*List, error) {
+func Static(c *catalog.Catalog, region string) *List {
 	list := &List{Source: "built-in table", OnDemand: make(map[string]Price, len(c.Types))}
 	texts := map[string]string{}
 	for i := range c.Types {
@@ -35,17 +35,17 @@ func Static(c *catalog.Catalog, region string) (*List, error) {
 		list.OnDemand[t.Name] = Price{PerHour: t.OnDemandUSD, Source: text}
 	}
 	if region == c.Region {
-		return list, nil
+		return list
 	}
 	regional, err := Regional(region)
 	if err != nil || regional == nil {
-		return list, err
+		return list // whose prices say what they are for want of
 	}
 	source := regional.Source + ", " + regional.AsOf.Format(time.DateOnly)
 	for name, p := range regional.OnDemand {
 		list.OnDemand[name] = Price{PerHour: p.PerHour, Source: source, Since: regional.AsOf}
 	}
-	return list, nil
+	return list
 }
 
 // File reads a prices file of the shape of catalog.Prices again and again, so that a file that is replaced takes
