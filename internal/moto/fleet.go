@@ -1,0 +1,188 @@
+package moto
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// onceForEachToken makes good what moto lacks: a client token that was used before gives the first answer, or a refusal when
+// the request differs.
+func (c *Cloud) onceForEachToken(call Call, next func(Call) Answer) Answer {
+	token, request := call.Form.Get("ClientToken"), call.Form.Encode()
+	c.mu.Lock()
+	known, used := c.fleets[token]
+	c.mu.Unlock()
+	switch {
+	case token == "":
+		return next(call)
+	case used && known.request != request:
+		return Refusal(http.StatusBadRequest, "IdempotentParameterMismatch", "the client token was used for another request")
+	case used:
+		return known.answer
+	}
+	answer := next(call)
+	if answer.Status == http.StatusOK {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.fleets[token] = fleet{request, answer}
+	}
+	return answer
+}
+
+// override is a way to fulfil a fleet, as the form of CreateFleet names it.
+type override struct {
+	prefix                     string // "LaunchTemplateConfigs.1.Overrides.2."
+	config, number             int
+	template                   string
+	instanceType, zone, subnet string
+}
+
+var overridePrefix = regexp.MustCompile(`^(LaunchTemplateConfigs\.(\d+)\.)Overrides\.(\d+)\.`)
+
+func overrides(form url.Values) []override {
+	found := map[string]override{}
+	for key := range form {
+		m := overridePrefix.FindStringSubmatch(key)
+		if m == nil {
+			continue
+		}
+		config, _ := strconv.Atoi(m[2])
+		number, _ := strconv.Atoi(m[3])
+		found[m[0]] = override{
+			prefix: m[0], config: config, number: number,
+			template:     form.Get(m[1] + "LaunchTemplateSpecification.LaunchTemplateName"),
+			instanceType: form.Get(m[0] + "InstanceType"),
+			zone:         form.Get(m[0] + "AvailabilityZone"),
+			subnet:       form.Get(m[0] + "SubnetId"),
+		}
+	}
+	return slices.SortedFunc(maps.Values(found), func(a, b override) int {
+		return cmp.Or(cmp.Compare(a.config, b.config), cmp.Compare(a.number, b.number))
+	})
+}
+
+// OutOfStock has EC2 without room for what sold reports true of: CreateFleet launches something else of the request if there
+// is any, and its answer has an error of the code for each override without room, as EC2's has; moto has room for
+// everything. Overrides are tried in the order of the request, as moto does, whatever the allocation strategy.
+func (c *Cloud) OutOfStock(code string, sold func(instanceType, zone, capacityType string) bool) {
+	c.Handle("CreateFleet", func(call Call, next func(Call) Answer) Answer {
+		capacityType := call.Form.Get("TargetCapacitySpecification.DefaultTargetCapacityType")
+		var errors strings.Builder
+		left := 0
+		forwarded := maps.Clone(call.Form)
+		for _, o := range overrides(call.Form) {
+			if !sold(o.instanceType, o.zone, capacityType) {
+				left++
+				continue
+			}
+			for key := range forwarded {
+				if strings.HasPrefix(key, o.prefix) {
+					delete(forwarded, key)
+				}
+			}
+			fmt.Fprintf(&errors, `<item><errorCode>%s</errorCode><errorMessage>We currently do not have sufficient %s capacity in the Availability Zone you requested (%s).</errorMessage>`+
+				`<lifecycle>%s</lifecycle><launchTemplateAndOverrides><launchTemplateSpecification><launchTemplateName>%s</launchTemplateName></launchTemplateSpecification>`+
+				`<overrides><instanceType>%s</instanceType><availabilityZone>%s</availabilityZone><subnetId>%s</subnetId></overrides></launchTemplateAndOverrides></item>`,
+				code, o.instanceType, o.zone, capacityType, o.template, o.instanceType, o.zone, o.subnet)
+		}
+		set := "<errorSet>" + errors.String() + "</errorSet>"
+		if left == 0 {
+			return XML("<CreateFleetResponse><requestId>injected</requestId><fleetId>fleet-0</fleetId>" + set + "<fleetInstanceSet/></CreateFleetResponse>")
+		}
+		call.Form = renumbered(forwarded)
+		answer := next(call)
+		answer.Body = []byte(strings.Replace(string(answer.Body), "</CreateFleetResponse>", set+"</CreateFleetResponse>", 1))
+		return answer
+	})
+}
+
+// renumbered closes the gaps that removed overrides leave: lists of a form count from 1 without gaps. A launch template left
+// without overrides goes as well.
+func renumbered(form url.Values) url.Values {
+	templates, per := map[string]int{}, map[string]int{}
+	order := overrides(form)
+	out := url.Values{}
+	for key, values := range form {
+		if !strings.HasPrefix(key, "LaunchTemplateConfigs.") {
+			out[key] = values
+		}
+	}
+	for _, o := range order {
+		config := o.prefix[:strings.Index(o.prefix, "Overrides.")]
+		if templates[config] == 0 {
+			templates[config] = len(templates) + 1
+			for key, values := range form {
+				if rest, ok := strings.CutPrefix(key, config); ok && !strings.HasPrefix(rest, "Overrides.") {
+					out[fmt.Sprintf("LaunchTemplateConfigs.%d.%s", templates[config], rest)] = values
+				}
+			}
+		}
+		per[config]++
+		for key, values := range form {
+			if rest, ok := strings.CutPrefix(key, o.prefix); ok {
+				out[fmt.Sprintf("LaunchTemplateConfigs.%d.Overrides.%d.%s", templates[config], per[config], rest)] = values
+			}
+		}
+	}
+	return out
+}
+
+// Paged has the answers to an action that lists come in pages of size items: moto gives everything at once. list is the element
+// around the items: "reservationSet" for DescribeInstances.
+func (c *Cloud) Paged(action, list string, size int) {
+	c.Handle(action, func(call Call, next func(Call) Answer) Answer {
+		page := 0
+		_, _ = fmt.Sscan(call.Form.Get("NextToken"), &page)
+		forwarded := maps.Clone(call.Form)
+		forwarded.Del("NextToken")
+		forwarded.Del("MaxResults")
+		call.Form = forwarded
+		answer := next(call)
+		answer.Body = []byte(pageOf(string(answer.Body), list, page, size))
+		return answer
+	})
+}
+
+// pageOf cuts one page out of a list that is an element of an XML document.
+func pageOf(body, list string, page, size int) string {
+	open, end := "<"+list+">", "</"+list+">"
+	from, to := strings.Index(body, open), strings.LastIndex(body, end)
+	if from < 0 || to < from {
+		return body
+	}
+	items := topItems(body[from+len(open) : to])
+	first, last := min(page*size, len(items)), min((page+1)*size, len(items))
+	token := ""
+	if last < len(items) {
+		token = fmt.Sprintf("<nextToken>%d</nextToken>", page+1)
+	}
+	return body[:from+len(open)] + strings.Join(items[first:last], "") + end + token + body[to+len(end):]
+}
+
+var itemTag = regexp.MustCompile(`</?item>`)
+
+// topItems splits the content of a list into its items, whatever is nested in them.
+func topItems(content string) []string {
+	var items []string
+	depth, start := 0, 0
+	for _, at := range itemTag.FindAllStringIndex(content, -1) {
+		if content[at[0]+1] != '/' {
+			if depth == 0 {
+				start = at[0]
+			}
+			depth++
+			continue
+		}
+		if depth--; depth == 0 {
+			items = append(items, content[start:at[1]])
+		}
+	}
+	return items
+}

@@ -1,0 +1,128 @@
+package moto
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"sync"
+	"testing"
+	"time"
+)
+
+// ProgramVariable names the moto_server to start.
+const ProgramVariable = "DRAWKNIFE_MOTO"
+
+// startTimeout is how long moto may take to answer for the first time; a busy machine is slow.
+const startTimeout = 2 * time.Minute
+
+// Server is one moto process for all tests of a package. The zero value is ready and starts nothing yet.
+type Server struct {
+	mu      sync.Mutex
+	command *exec.Cmd
+	ended   chan struct{}
+	target  *url.URL
+	failed  error
+}
+
+// Start gives a test a clean cloud, and the process when it is the first. The test is skipped, saying why, when there is no
+// moto_server. Tests that use one server can't run in parallel.
+func (s *Server) Start(t testing.TB) *Cloud {
+	t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.command == nil && s.failed == nil {
+		program, err := program()
+		if err != nil {
+			t.Skip(err)
+		}
+		s.failed = s.launch(t.Context(), program)
+	}
+	if s.failed != nil {
+		t.Fatalf("starting moto: %v", s.failed)
+	}
+	response, err := http.Post(s.target.JoinPath("moto-api", "reset").String(), "", nil)
+	if err != nil {
+		t.Fatalf("resetting moto: %v", err)
+	}
+	_ = response.Body.Close()
+	return newCloud(t, s.target)
+}
+
+// program is the path of moto_server.
+func program() (string, error) {
+	if named := os.Getenv(ProgramVariable); named != "" {
+		if _, err := os.Stat(named); err != nil {
+			return "", fmt.Errorf("%s: %w", ProgramVariable, err)
+		}
+		return named, nil
+	}
+	found, err := exec.LookPath("moto_server")
+	if err != nil {
+		return "", fmt.Errorf("needs moto_server: pip install 'moto[server]', or name it in %s", ProgramVariable)
+	}
+	return found, nil
+}
+
+// launch starts the process on a free port of the loopback interface and waits until it answers.
+func (s *Server) launch(ctx context.Context, program string) error {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	address := listener.Addr().(*net.TCPAddr)
+	if err := listener.Close(); err != nil {
+		return err
+	}
+	s.target = &url.URL{Scheme: "http", Host: address.String()}
+	// The process outlives the test that starts it: no context ends it but Stop.
+	s.command = exec.Command(program, "-H", "127.0.0.1", "-p", fmt.Sprint(address.Port))
+	ownGroup(s.command)
+	if err := s.command.Start(); err != nil {
+		return err
+	}
+	s.ended = make(chan struct{})
+	go func() {
+		defer close(s.ended)
+		_ = s.command.Wait()
+	}()
+	return s.ready(ctx)
+}
+
+// ready waits until the server answers.
+func (s *Server) ready(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	poll := time.NewTicker(100 * time.Millisecond)
+	defer poll.Stop()
+	for {
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.target.String(), nil)
+		if err != nil {
+			return err
+		}
+		if response, err := http.DefaultClient.Do(request); err == nil {
+			return response.Body.Close()
+		}
+		select {
+		case <-poll.C:
+		case <-s.ended:
+			return errors.New("the process ended before it answered")
+		case <-ctx.Done():
+			return fmt.Errorf("no answer after %s: %w", startTimeout, ctx.Err())
+		}
+	}
+}
+
+// Stop ends the process, if there is one. TestMain calls it after all tests.
+func (s *Server) Stop() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.command != nil && s.command.Process != nil {
+		_ = endGroup(s.command)
+		<-s.ended
+	}
+}
