@@ -21,6 +21,8 @@ type Call struct {
 	Form url.Values
 	// Body as it was sent.
 	Body []byte
+
+	handled bool // by a handler of HandleNext
 }
 
 // Answer is what a request gets.
@@ -101,12 +103,13 @@ func (c *Cloud) Handle(action string, h Handler) {
 	c.handlers = append(c.handlers, entry{action, h})
 }
 
-// HandleNext is Handle for so many calls only; after these the handler passes on what comes.
+// HandleNext is Handle for so many calls only; after these the handler passes on what comes. A call uses up one such
+// handler at most, so that faults added one after the other come one after the other.
 func (c *Cloud) HandleNext(action string, times int, h Handler) {
 	left := times
 	c.Handle(action, func(call Call, next func(Call) Answer) Answer {
 		c.mu.Lock()
-		use := left > 0
+		use := left > 0 && !call.handled
 		if use {
 			left--
 		}
@@ -114,6 +117,7 @@ func (c *Cloud) HandleNext(action string, times int, h Handler) {
 		if !use {
 			return next(call)
 		}
+		call.handled = true
 		return h(call, next)
 	})
 }
@@ -242,6 +246,7 @@ func (c *Cloud) write(w http.ResponseWriter, a Answer) {
 	w.WriteHeader(a.Status)
 	if a.Cut {
 		_, _ = w.Write(a.Body[:len(a.Body)/2])
+		_ = http.NewResponseController(w).Flush()
 		hangUp(w)
 		return
 	}
