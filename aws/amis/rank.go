@@ -1,0 +1,113 @@
+package amis
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
+)
+
+// candidate is an image for one set of requirements.
+type candidate struct {
+	awsv1.AMI
+	// created is zero, the oldest there is, when EC2 doesn't say.
+	created time.Time
+}
+
+// candidates are an image for each of its sets of requirements, which say what it is for besides its architecture; one
+// without any has the architecture alone (AWN-124, AWN-131). Images of other architectures are none.
+func candidates(image ec2types.Image, sets [][]corev1.NodeSelectorRequirement, now time.Time) []candidate {
+	arch, ok := architecture(image.Architecture)
+	if !ok || image.ImageId == nil {
+		return nil
+	}
+	ami := awsv1.AMI{ID: *image.ImageId}
+	if image.Name != nil {
+		ami.Name = *image.Name
+	}
+	// AWN-133.
+	if at, ok := timeOf(image.DeprecationTime); ok && !at.After(now) {
+		ami.Deprecated = true
+	}
+	created, _ := timeOf(image.CreationDate)
+	var list []candidate
+	for _, set := range sets {
+		c := candidate{ami, created}
+		c.Requirements = append(slices.Clone(set), corev1.NodeSelectorRequirement{
+			Key: corev1.LabelArchStable, Operator: corev1.NodeSelectorOpIn, Values: []string{arch},
+		})
+		// AWN-073.
+		slices.SortFunc(c.Requirements, func(a, b corev1.NodeSelectorRequirement) int {
+			return cmp.Or(cmp.Compare(len(a.Key), len(b.Key)), strings.Compare(a.Key, b.Key))
+		})
+		list = append(list, c)
+	}
+	return list
+}
+
+func architecture(value ec2types.ArchitectureValues) (string, bool) {
+	switch value {
+	case ec2types.ArchitectureValuesX8664:
+		return v1.ArchitectureAmd64, true
+	case ec2types.ArchitectureValuesArm64:
+		return v1.ArchitectureArm64, true
+	}
+	return "", false
+}
+
+func timeOf(text *string) (time.Time, bool) {
+	if text == nil {
+		return time.Time{}, false
+	}
+	at, err := time.Parse(time.RFC3339, *text)
+	return at, err == nil
+}
+
+// newest keeps the best image of each set of requirements and puts them in the order in which they are tried: the
+// youngest first, whether deprecated or not, those of one age by id (AWN-132, AWN-134).
+func newest(all []candidate) []awsv1.AMI {
+	best := make(map[string]candidate)
+	for _, c := range all {
+		key := requirementsKey(c.Requirements)
+		if other, ok := best[key]; !ok || c.better(other) {
+			best[key] = c
+		}
+	}
+	kept := make([]candidate, 0, len(best))
+	for _, c := range best {
+		kept = append(kept, c)
+	}
+	slices.SortFunc(kept, func(a, b candidate) int {
+		return cmp.Or(b.created.Compare(a.created), strings.Compare(a.ID, b.ID), strings.Compare(requirementsKey(a.Requirements), requirementsKey(b.Requirements)))
+	})
+	amis := make([]awsv1.AMI, 0, len(kept))
+	for _, c := range kept {
+		amis = append(amis, c.AMI)
+	}
+	return amis
+}
+
+// better says whether c is preferred to o. Images that are equal in all that counts are told apart by id, so that EC2's
+// order does not matter.
+func (c candidate) better(o candidate) bool {
+	if c.Deprecated != o.Deprecated {
+		return o.Deprecated
+	}
+	return cmp.Or(c.created.Compare(o.created), strings.Compare(c.Name, o.Name), strings.Compare(o.ID, c.ID)) > 0
+}
+
+func requirementsKey(set []corev1.NodeSelectorRequirement) string {
+	text, err := json.Marshal(set)
+	if err != nil {
+		return fmt.Sprint(set) // unreachable: texts alone
+	}
+	return string(text)
+}
