@@ -118,6 +118,9 @@ func region(t testing.TB) *ec2Stub {
 	}}
 }
 
+// builtIn is decoded once: catalogues are not changed.
+var builtIn = sync.OnceValues(catalog.Embedded)
+
 type clock struct{ now time.Time }
 
 func (c *clock) Now() time.Time { return c.now }
@@ -126,6 +129,10 @@ func discoverer(t testing.TB, o discovery.Options) (*discovery.Discoverer, *cloc
 	t.Helper()
 	c := &clock{now: start()}
 	o.Region, o.Now = "us-east-1", c.Now
+	var err error
+	if o.BuiltIn, err = builtIn(); err != nil {
+		t.Fatal(err)
+	}
 	d, err := discovery.New(o)
 	if err != nil {
 		t.Fatal(err)
@@ -159,13 +166,13 @@ func TestRefresh(t *testing.T) {
 	if want := []catalog.Zone{{Name: "us-east-1a", ID: "use1-az2"}, {Name: "us-east-1b"}}; !cmp.Equal(c.Zones, want) || !cmp.Equal(t3.Zones, []int{0, 1}) {
 		t.Errorf("zones are %v, those of t3.large %v", c.Zones, t3.Zones)
 	}
-	builtIn, err := catalog.Embedded()
+	embedded, err := builtIn()
 	if err != nil {
 		t.Fatal(err)
 	}
 	market := cmpopts.IgnoreFields(catalog.Type{}, "Zones", "OnDemandUSD", "OnDemandFrom", "OnDemandTenancy", "SpotUSD", "SpotFrom", "SpotInterruption")
 	for i := range c.Types {
-		want, _ := builtIn.Lookup(c.Types[i].Name)
+		want, _ := embedded.Lookup(c.Types[i].Name)
 		if diff := cmp.Diff(want, &c.Types[i], market, cmpopts.EquateEmpty()); diff != "" {
 			t.Error(diff)
 		}

@@ -2,6 +2,7 @@ package offerings_test
 
 import (
 	"context"
+	"sync"
 	"testing"
 	"time"
 
@@ -17,9 +18,12 @@ import (
 
 func start() time.Time { return time.Date(2026, 8, 1, 0, 0, 0, 0, time.UTC) }
 
+// builtIn is decoded once: catalogues are not changed.
+var builtIn = sync.OnceValues(catalog.Embedded)
+
 func embedded(tb testing.TB) *catalog.Catalog {
 	tb.Helper()
-	c, err := catalog.Embedded()
+	c, err := builtIn()
 	if err != nil {
 		tb.Fatal(err)
 	}
