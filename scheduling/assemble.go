@@ -181,7 +181,6 @@ func (t *Trial) describe(node *NewNode, mc *machine, loads []binding, described 
 func (t *Trial) leeway(mc *machine, loads []binding) (rows, slots bitset, claim requirements.Set) {
 	m := t.m
 	p := m.pools[mc.pool]
-	c := p.table.catalog
 	rows, slots = p.rows.clone(), p.slots.clone()
 	claim = p.template.Merge(mc.labels)
 	// DaemonSet pods that rules notice come with the machine.
@@ -197,6 +196,20 @@ func (t *Trial) leeway(mc *machine, loads []binding) (rows, slots bitset, claim 
 		slots.and(f.slots)
 		claim = claim.Merge(f.demand.set())
 	}
+	claim = claim.Merge(t.keepAlike(mc, rows, slots, ruled))
+	// The planned machine itself would do, whatever the labels that are not decided yet.
+	rows.set(int(mc.row))
+	slots.set(int(mc.slot))
+	return rows, slots, claim
+}
+
+// keepAlike narrows the machines that would do for the pods of mc to those that may stand in for it: with its labels,
+// of its reservation or of none, and where rules could take notice, in the same domains. It returns the labels that say
+// so.
+func (t *Trial) keepAlike(mc *machine, rows, slots bitset, ruled bool) (claim requirements.Set) {
+	m := t.m
+	p := m.pools[mc.pool]
+	c := p.table.catalog
 	for r := range mc.labels.All {
 		if _, stated := c.typeKeys[r.Key()]; stated {
 			m.narrow(p, r, rows, slots)
@@ -209,7 +222,7 @@ func (t *Trial) leeway(mc *machine, loads []binding) (rows, slots bitset, claim 
 				slots.clear(s)
 			}
 		}
-		claim = claim.Merge(c.slots[mc.slot].drawsOn)
+		claim = c.slots[mc.slot].drawsOn
 	} else {
 		for s := range slots.members {
 			if c.slots[s].reservation != "" {
@@ -228,10 +241,7 @@ func (t *Trial) leeway(mc *machine, loads []binding) (rows, slots bitset, claim 
 		}
 	}
 	m.keepProduct(p, mc, slots)
-	// The planned machine itself would do, whatever the labels that are not decided yet.
-	rows.set(int(mc.row))
-	slots.set(int(mc.slot))
-	return rows, slots, claim
+	return claim
 }
 
 // keepProduct narrows the slots to what a claim can say: some zones, some capacity types, and every combination of them

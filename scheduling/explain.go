@@ -55,7 +55,7 @@ func (x *explanations) explainer(class int32) *explainer {
 	t := x.t
 	out := &explainer{
 		explanations: x, m: t.m, c: t.m.classes[class], brief: x.looks > maxLooks,
-		roomy: map[*table]bitset{}, admitted: map[admission]bool{}, everyone: map[int32][]int32{},
+		roomy: map[*table]bitset{}, admitted: map[admission]bool{}, everyone: map[int32][]int32{}, varied: map[varietySite]bool{},
 	}
 	out.s = t.m.shapes[out.c.shape]
 	out.demands = out.s.alternatives()
@@ -229,7 +229,7 @@ func (x *explainer) anyWithout(at int32, p *pool) bool {
 	found := false
 	for i := range x.s.terms {
 		q := x.askWithoutVolumes(at, p, i)
-		x.fitting(q, func(cand *candidate) { found = found || (x.keepsVariety(q, cand.row) && x.admits(q, cand, false)) })
+		x.fitting(q, func(cand *candidate) { found = found || (x.keepsVariety(q, cand) && x.admits(q, cand, false)) })
 	}
 	return found
 }

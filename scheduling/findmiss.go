@@ -99,7 +99,7 @@ func (x *explainer) fewDemands() []demand { return x.demands[:min(len(x.demands)
 
 // would reports whether a machine from fitting is nearer than the finding and passes the checks that fitting leaves out.
 func (x *explainer) would(best *finding, code MissCode, q *question, cand *candidate) bool {
-	return best.nearer(code, 0, cand.price) && x.keepsVariety(q, cand.row) && x.admits(q, cand, false)
+	return best.nearer(code, 0, cand.price) && x.keepsVariety(q, cand) && x.admits(q, cand, false)
 }
 
 func (x *explainer) tolerating(best *finding, at int32, p *pool) {
@@ -204,7 +204,7 @@ func (x *explainer) labelled(q *question, key string, allowed func(cand *candida
 			return
 		}
 		value := value(cand)
-		if v.wants(value, cand.price) && allowed(cand, value) && x.keepsVariety(q, cand.row) && x.admits(q, cand, false) {
+		if v.wants(value, cand.price) && allowed(cand, value) && x.keepsVariety(q, cand) && x.admits(q, cand, false) {
 			v.note(value, cand.price, func() *InstanceTypeOption { return x.option(q, cand) })
 		}
 	})
@@ -355,7 +355,7 @@ func (x *explainer) withAllOfferings(best *finding, at int32, p *pool) {
 					return
 				}
 				cand.price = price
-				if x.reservable(q, cand.slot, x.awaits || x.mayAwait) && x.keepsVariety(q, r) && x.admits(q, cand, true) {
+				if x.reservable(q, cand.slot, x.awaits || x.mayAwait) && x.keepsVariety(q, cand) && x.admits(q, cand, true) {
 					*best = finding{miss: &NearestMiss{Code: MissOffering, InstanceType: x.option(q, cand)}, price: price}
 				}
 			})

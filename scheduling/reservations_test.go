@@ -53,6 +53,27 @@ func TestReservedPolicies(t *testing.T) {
 	}
 }
 
+// SCH-163: a machine that holds a reservation can be launched from that reservation alone, any other from none.
+func TestClaimOfAReservation(t *testing.T) {
+	both := lent("r1", 1)
+	both.Offerings = append(both.Offerings, reservedOffering("a", "r2", 0))
+	p := solveQuery(t, cluster(both, pods("p", 2, requests("cpu=4"))), scheduling.Query{})
+	for i := range p.NewNodes {
+		n := &p.NewNodes[i]
+		types, id := n.Requirements.Get(capacityKey), n.Requirements.Get("example.com/reservation")
+		if n.InstanceTypes[0].CapacityType == v1.CapacityTypeReserved {
+			if len(types.Values()) != 1 || !types.Has(v1.CapacityTypeReserved) || len(id.Values()) != 1 || !id.Has("r1") {
+				t.Errorf("reserved machine: %s", n.Requirements)
+			}
+		} else if types.Has(v1.CapacityTypeReserved) {
+			t.Errorf("bought machine: %s", n.Requirements)
+		}
+	}
+	if len(p.NewNodes) != 2 {
+		t.Errorf("%d machines, want 2", len(p.NewNodes))
+	}
+}
+
 // SCH-164: capacity types carry no preference of their own: the cheaper is planned with, whichever it is.
 func TestCapacityTypesByPrice(t *testing.T) {
 	for spot, want := range map[float64]string{0.1: v1.CapacityTypeSpot, 0.3: v1.CapacityTypeOnDemand} {

@@ -70,19 +70,44 @@ func (t *Trial) placeAll(ctx context.Context) {
 		}
 	}
 	before := t.Mark()
-	t.placeClasses(ctx, real)
+	t.placeTogether(ctx, real)
 	if tiers := t.priorities(real); len(tiers) > 1 && t.inverted(before, real) {
 		t.Rollback(before)
 		for _, tier := range tiers {
-			t.placeClasses(ctx, tier)
+			t.placeTogether(ctx, tier)
 		}
 		if t.topology != nil && t.waitingPods() > 0 {
-			t.placeClasses(ctx, real) // pods that follow others of lower priority
+			t.placeTogether(ctx, real) // pods that follow others of lower priority
 		}
 	}
 	if len(placeholders) > 0 {
-		t.placeClasses(ctx, placeholders)
+		t.placeTogether(ctx, placeholders)
 	}
+}
+
+// placeTogether places classes. With MinValuesBestEffort those that have to settle for less variety than their pools ask
+// for go first, so that the others can use what room their machines have left, but get no such machine of their own unless
+// nothing else is left.
+func (t *Trial) placeTogether(ctx context.Context, classes []int32) {
+	if t.options.MinValues != MinValuesBestEffort {
+		t.lenient = false
+		t.placeClasses(ctx, classes)
+		return
+	}
+	var settling, others []int32
+	for _, class := range classes {
+		if t.settlesForLess(class) {
+			settling = append(settling, class)
+		} else {
+			others = append(others, class)
+		}
+	}
+	t.lenient = true
+	t.placeClasses(ctx, settling)
+	t.lenient = false
+	t.placeClasses(ctx, others)
+	t.lenient = true
+	t.placeClasses(ctx, slices.DeleteFunc(others, func(class int32) bool { return t.waiting[class] == 0 }))
 }
 
 // priorities groups classes by priority, highest first.
@@ -190,9 +215,9 @@ func (t *Trial) itemFor(c *cells, w *wish, stageNo *int) (item, bool) {
 	return item{}, false
 }
 
-// rules are those that the trial's options put on every place.
+// rules are those that hold for every place now.
 func (t *Trial) rules() placeRules {
-	if t.options.MinValues == MinValuesBestEffort {
+	if t.lenient {
 		return 0
 	}
 	return varietyKept

@@ -78,6 +78,8 @@ type explainer struct {
 	wayOf    *question
 	// residents counts the DaemonSet pods of the candidate that is on trial.
 	residents int32
+	// varied remembers which sites keep their pool's minValues.
+	varied map[varietySite]bool
 	// everyone are, by spread group, its members by domain, on machines that the group takes no notice of as well.
 	everyone map[int32][]int32
 }
@@ -117,8 +119,6 @@ type question struct {
 	changed bool
 	// plain tells that all types are in the same cell if bought the same way.
 	plain bool
-	// varied remembers which rows keep the pool's minValues.
-	varied map[int]bool
 }
 
 // questionKey names a question: the shape's demand of that number on the pool, as it is or with one key let off by code.
@@ -175,7 +175,7 @@ func (x *explainer) ask(key questionKey, demand func() (needs, *pool)) *question
 	}
 	var q *question
 	if n, p := demand(); p != nil && n.conflict() == "" && x.m.refusedBy(p, n) == nil {
-		q = &question{p: p, at: key.at, changed: key.code != "", varied: map[int]bool{}}
+		q = &question{p: p, at: key.at, changed: key.code != ""}
 		q.plain = !x.m.typeDecides(p.table.catalog)
 		x.narrow(q, n, key.code == MissNodePool, key.key)
 	}
@@ -308,15 +308,33 @@ func (x *explainer) reservable(q *question, slot int, awaits bool) bool {
 	return x.t.reserved[id] < c.reservations[id]
 }
 
-// keepsVariety reports whether the types that can stand in for the row are as varied as the pool's minValues ask for.
-func (x *explainer) keepsVariety(q *question, row int) bool {
+// varietySite is what decides which machines can stand in for a candidate with a pod of the class alone. row is 0 where
+// it makes no difference.
+type varietySite struct {
+	q                                 *question
+	row, slot, assign, cell, resident int32
+}
+
+// keepsVariety reports whether the types that can stand in for the candidate are as varied as the pool's minValues ask
+// for.
+func (x *explainer) keepsVariety(q *question, cand *candidate) bool {
 	if !x.t.strictVariety(q.p) {
 		return true
 	}
-	ok, known := q.varied[row]
+	site := varietySite{q: q, slot: int32(cand.slot), assign: int32(cand.assign), cell: anyCell}
+	if q.p.limits != nil {
+		site.row = int32(cand.row)
+	}
+	if x.cells != nil {
+		site.cell, site.resident = x.cellOf(q, cand), q.p.table.rows[cand.row].resident
+	}
+	ok, known := x.varied[site]
 	if !known {
-		ok = x.m.variedFor(q.p, int32(row), q.p.table.allocOf(row, x.m.resources.len()), q.rows, q.slots)
-		q.varied[row] = ok
+		mc := machine{pool: q.at, row: int32(cand.row), slot: site.slot, labels: q.assigned[cand.assign].labels, used: x.c.requests}
+		rows, slots := q.rows.clone(), q.slots.clone()
+		x.t.keepAlike(&mc, rows, slots, x.c.topology != nil || len(q.p.table.rows[cand.row].residents) > 0)
+		ok = x.m.variedFor(q.p, mc.row, x.c.requests, rows, slots)
+		x.varied[site] = ok
 	}
 	return ok
 }

@@ -88,7 +88,7 @@ func (v *survey) way(q *question, cand *candidate, closed bool) check {
 			v.take(q, cand, MissReservation, size).Reservation = id
 		}
 		return checkReservation
-	case !v.keepsVariety(q, cand.row):
+	case !v.keepsVariety(q, cand):
 		if !v.brief && v.best.nearer(MissMinValues, 0, cand.price) && v.admits(q, cand, false) {
 			v.take(q, cand, MissMinValues, 0)
 		}
@@ -103,7 +103,7 @@ func (v *survey) way(q *question, cand *candidate, closed bool) check {
 // isNearest reports whether a machine that fails one check is the nearest until now, and fails none of the others that
 // come last.
 func (v *survey) isNearest(q *question, cand *candidate, code MissCode, size float64) bool {
-	return !v.brief && v.best.nearer(code, size, cand.price) && v.keepsVariety(q, cand.row) && v.admits(q, cand, false)
+	return !v.brief && v.best.nearer(code, size, cand.price) && v.keepsVariety(q, cand) && v.admits(q, cand, false)
 }
 
 // take makes the machine the nearest.

@@ -46,6 +46,8 @@ type Trial struct {
 	// tight counts the pods of tight bindings.
 	tight   int32
 	options PlaceOptions
+	// lenient trials do without the variety that pools ask for: see placeTogether.
+	lenient bool
 	// cells, sites and assigned are remembered while classes are placed.
 	cells    *cells
 	sites    map[int32][]site

@@ -76,9 +76,9 @@ func (m *Model) variedFor(p *pool, planned int32, need []int64, rows, slots bits
 	return met == len(p.variety)
 }
 
-// strictVariety reports whether the pool's minValues must be met.
+// strictVariety reports whether the pool's minValues must be met now.
 func (t *Trial) strictVariety(p *pool) bool {
-	return len(p.variety) > 0 && t.options.MinValues != MinValuesBestEffort
+	return len(p.variety) > 0 && !t.lenient
 }
 
 // robust are the rows of the profile on which a full machine would still leave enough variety: those that enough other
@@ -96,7 +96,7 @@ func (m *Model) robust(p *pool, f *profile) bitset {
 }
 
 // keepsVariety reports whether a new machine could take one more pod of the class at the stage and still leave the
-// variety its pool asks for.
+// variety its pool asks for. With MinValuesBestEffort one that does not leave it as it is takes whatever fits.
 func (t *Trial) keepsVariety(host int32, c *class, stage int32) bool {
 	i := host - int32(len(t.m.nodes))
 	if i < 0 || !t.strictVariety(t.m.pools[t.machines[i].pool]) {
@@ -112,5 +112,32 @@ func (t *Trial) keepsVariety(host int32, c *class, stage int32) bool {
 		}
 	}
 	rows, slots, _ := t.leeway(&mc, loads)
-	return t.m.varied(t.m.pools[mc.pool], &mc, rows, slots)
+	return t.m.varied(t.m.pools[mc.pool], &mc, rows, slots) ||
+		(t.options.MinValues == MinValuesBestEffort && len(loads) > 1 && !t.stillVaried(i, loads[1:]))
+}
+
+// settlesForLess reports whether pods of the class do without the variety that pools ask for, with MinValuesBestEffort:
+// where not even a pod alone would have it, in the pool that they would be in anyway.
+func (t *Trial) settlesForLess(class int32) bool {
+	c := t.m.classes[class]
+	stages := t.stagesFor(c)
+	return len(stages) > 0 && !t.m.variedSomewhere(c.requests, stages[0])
+}
+
+// variedSomewhere reports whether some pool of the stage leaves one pod the variety that it asks for, or asks for none
+// and has a machine for it.
+func (m *Model) variedSomewhere(requests []int64, stage int32) bool {
+	return slices.ContainsFunc(m.stages[stage].uses, func(u use) bool {
+		p := m.pools[u.pool]
+		f := &p.profiles[u.profile]
+		if len(p.variety) == 0 || p.limits == nil {
+			return m.holds(p, int(u.profile), requests) && m.variedFor(p, 0, requests, f.rows, f.slots)
+		}
+		for r := range f.rows.members {
+			if fits(requests, p.table.allocOf(r, m.resources.len())) && m.variedFor(p, int32(r), requests, f.rows, f.slots) {
+				return true
+			}
+		}
+		return false
+	})
 }
