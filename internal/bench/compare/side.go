@@ -51,17 +51,22 @@ func (s *side) run(ctx context.Context, file string, runs int, timeout time.Dura
 func (s *side) once(ctx context.Context, file string, timeout time.Duration) (*result, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	limit := time.AfterFunc(reading, func() { cancel(fmt.Errorf("%s took longer than %s to read the workload", s.name, reading)) })
+	var planning atomic.Bool
+	limit := time.AfterFunc(reading, func() {
+		if planning.Load() {
+			cancel(errCutOff)
+		} else {
+			cancel(fmt.Errorf("%s took longer than %s to read the workload", s.name, reading))
+		}
+	})
 	defer limit.Stop()
 
 	cmd := exec.CommandContext(ctx, s.command[0], append(s.command[1:len(s.command):len(s.command)], file)...)
 	var stdout, said bytes.Buffer
-	var planned atomic.Bool
 	cmd.Stdout = &stdout
 	cmd.Stderr = &lineWriter{&said, func(line string) {
-		if line == begins && !planned.Swap(true) {
-			limit.Stop()
-			limit = time.AfterFunc(timeout, func() { cancel(errCutOff) })
+		if line == begins && !planning.Swap(true) {
+			limit.Reset(timeout)
 		}
 	}}
 	cmd.WaitDelay = 10 * time.Second
