@@ -225,6 +225,29 @@ func TestAnswersDontDependOnHistory(t *testing.T) {
 	}
 }
 
+// A first answer for 1,354 types in 6 zones takes at most 10 MB, and one after a mark a fraction of that.
+func TestAnswersAreSmall(t *testing.T) {
+	c := everywhere(t)
+	m, v := market(t, c), view(t, c, class("c"))
+	var store offerings.Store
+	taken := func() uint64 {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		if _, err := store.Types(m, v); err != nil {
+			t.Fatal(err)
+		}
+		runtime.ReadMemStats(&after)
+		return after.TotalAlloc - before.TotalAlloc
+	}
+	if n := taken(); n > 10_000_000 {
+		t.Errorf("the first answer takes %d bytes", n)
+	}
+	m.Unavailable = mark(ice("spot", "m5.large", "us-east-1a"))
+	if n := taken(); n > 1_000_000 {
+		t.Errorf("an answer after a mark takes %d bytes", n)
+	}
+}
+
 // The number of views is bounded, and the ones in use stay.
 func TestViewsAreBounded(t *testing.T) {
 	c := small(t)
