@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"maps"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -44,7 +45,7 @@ func (s *stage) addExisting(n *scheduling.Node) error {
 }
 
 // settled is the machine's Node once it is initialised (PRV-021, SCH-052): an initialised or foreign node is what it
-// is; of one that is coming up the startup and ephemeral taints are gone, and what its kubelet has not reported yet is
+// is, a cordon with its taint; of one that is coming up the startup and ephemeral taints are gone, and what its kubelet has not reported yet is
 // as the NodeClaim says.
 func settled(n *scheduling.Node) *corev1.Node {
 	out := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: n.Name}}
@@ -52,6 +53,7 @@ func settled(n *scheduling.Node) *corev1.Node {
 		out = n.Object.DeepCopy()
 		out.Name = n.Name
 	}
+	defer func() { out.Spec.Taints = cordoned(out) }()
 	if out.Labels == nil {
 		out.Labels = map[string]string{}
 	}
@@ -74,6 +76,15 @@ func settled(n *scheduling.Node) *corev1.Node {
 	out.Status.Capacity = filled(out.Status.Capacity, n.Claim.Status.Capacity)
 	out.Status.Allocatable = filled(out.Status.Allocatable, n.Claim.Status.Allocatable)
 	return out
+}
+
+// cordoned are the node's taints with the one that follows a cordon.
+func cordoned(node *corev1.Node) []corev1.Taint {
+	cordon := corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule}
+	if !node.Spec.Unschedulable || slices.ContainsFunc(node.Spec.Taints, func(t corev1.Taint) bool { return t.MatchTaint(&cordon) }) {
+		return node.Spec.Taints
+	}
+	return append(slices.Clip(node.Spec.Taints), cordon)
 }
 
 // lasting drops the taints of a node that comes up, and the startup taints.
