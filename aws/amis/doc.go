@@ -10,10 +10,20 @@
 // the accelerators they are made for. There is one image for each distinct set of requirements, and the list is in the
 // order in which they are tried.
 //
-// It differs from the reference on purpose: only a parameter that does not exist is passed over, anything else that
-// keeps a parameter from being read is an error, lest a refused call look like a missing image (AWN-121); an alias of
-// which no parameter exists finds nothing, which is no error; two parameters that name one image add up (AWN-126);
-// answers are shared by all classes that ask the same (AWN-355); and each term's outcome is told (AWN-337).
+// # Deliberate differences
+//
+//   - Only a parameter that does not exist is passed over; anything else that keeps it from being read is an error, lest a
+//     refused call look like a missing image. An alias of which no parameter exists finds nothing, which is no error
+//     (AWN-121).
+//   - Two parameters that name one image add up (AWN-126).
+//   - Images that are equal in all that counts are told apart by id, not by EC2's order (AWN-132).
+//   - Answers are shared by all classes that ask the same, not kept per class (AWN-136, AWN-355).
+//   - Each term's outcome is told (AWN-337).
+//
+// The version of the control plane is the caller's to find out (AWN-120), and images are mapped to instance types by
+// package launchtemplate (AWN-135).
+//
+// # Concurrency
 //
 // A Resolver may be used by many goroutines at once, holds no lock during calls, and starts nothing.
 package amis

@@ -341,12 +341,15 @@ func TestNetworkInterfaces(t *testing.T) {
 	}
 }
 
-// AWN-038: some regions don't know the member.
+// AWN-037, AWN-038: tags in the metadata are off, and some regions don't know the IPv6 member.
 func TestMetadataIPv6ByRegion(t *testing.T) {
 	for region, want := range map[string]string{"us-iso-east-1": "", "us-isof-south-1": "", "us-east-1": "disabled", "": "disabled"} {
 		request := demo(func(r *Request) { r.Cluster.Region = region })
 		if got := string(one(t, request).Data.MetadataOptions.HttpProtocolIpv6); got != want {
 			t.Errorf("%s: %q, want %q", region, got, want)
+		}
+		if got := string(one(t, request).Data.MetadataOptions.InstanceMetadataTags); got != "disabled" {
+			t.Errorf("%s: metadata tags %q", region, got)
 		}
 		if request.NodeClass.Spec.MetadataOptions != nil {
 			t.Error("the class was changed")

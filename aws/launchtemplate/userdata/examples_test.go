@@ -151,7 +151,7 @@ const userArchive = "Content-Type: multipart/mixed; boundary=\"==BOUNDARY==\"\r\
 	"--//\r\nContent-Type: text/x-shellscript\r\n\r\n#!/bin/bash\r\n--//--\r\n" +
 	"--==BOUNDARY==--\r\n"
 
-// AWN-191 to AWN-193, AWN-204 to AWN-206, AWN-219 to AWN-222, AWN-226, AWN-230, AWN-362.
+// AWN-055 to AWN-057, AWN-059, AWN-186, AWN-187, AWN-208, AWN-191 to AWN-193, AWN-204 to AWN-206, AWN-219 to AWN-222, AWN-226, AWN-230, AWN-362.
 func TestExamples(t *testing.T) {
 	for name, config := range examples() {
 		t.Run(name, func(t *testing.T) {

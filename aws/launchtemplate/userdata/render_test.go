@@ -97,6 +97,10 @@ func TestConfigurationIsChecked(t *testing.T) {
 	if _, err := Render(Config{Family: awsv1.AMIFamilyCustom}); err != nil {
 		t.Errorf("AWN-228: Custom needs nothing, got %v", err)
 	}
+	// AWN-054: Custom is told nothing of the kubelet block.
+	if rendered, err := Render(with(demo(awsv1.AMIFamilyCustom), user("mine"), kubeletOfB, raid0)); err != nil || rendered.Text != "mine" {
+		t.Errorf("Custom is %q, %v", rendered.Text, err)
+	}
 	if rendered, err := Render(with(demo(""), serviceCIDR)); err != nil || !strings.Contains(rendered.Text, "NodeConfig") {
 		t.Errorf("no family is not AL2023: %v", err)
 	}
