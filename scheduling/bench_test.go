@@ -145,7 +145,9 @@ func BenchmarkTrial(b *testing.B) {
 		if _, err := trial.Place(context.Background(), scheduling.PlaceOptions{ExistingOnly: true}); err != nil {
 			b.Fatal(err)
 		}
-		trial.Rollback(mark)
+		if err := trial.Rollback(mark); err != nil {
+			b.Fatal(err)
+		}
 		i++
 	}
 }

@@ -105,7 +105,9 @@ func ExampleTrial() {
 			log.Fatal(err)
 		}
 		fmt.Printf("without %s: %d pod to move, %d without a place\n", name, pods, outcome.Unplaced)
-		trial.Rollback(start)
+		if err := trial.Rollback(start); err != nil {
+			log.Fatal(err)
+		}
 	}
 	// Output:
 	// without node-a: 1 pod to move, 0 without a place

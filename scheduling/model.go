@@ -239,7 +239,7 @@ func (m *Model) typeLists(s *Snapshot, previous *Model) (map[string][]*cloudprov
 	}
 	for _, v := range m.overlays.Verdicts {
 		if !v.Applied() {
-			m.notes = append(m.notes, Note{Code: "NodeOverlayNotApplied", Object: "NodeOverlay " + v.Overlay.Name, Message: v.String()})
+			m.notes = append(m.notes, Note{Code: NoteNodeOverlayNotApplied, Object: "NodeOverlay " + v.Overlay.Name, Message: v.String()})
 		}
 	}
 	return lists, nil

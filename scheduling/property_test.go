@@ -218,7 +218,7 @@ func TestTrialRollbackRestores(t *testing.T) {
 					continue
 				}
 				at := number(t, 0, len(marks)-1)
-				trial.Rollback(marks[at].mark)
+				mustRollback(t, trial, marks[at].mark)
 				if diff := cmp.Diff(marks[at].plan, plan(trial)); diff != "" {
 					t.Fatalf("after rollback (-at the mark +now):\n%s", diff)
 				}
@@ -234,10 +234,10 @@ func TestTrialRollbackRestores(t *testing.T) {
 			t.Errorf("at the end (-fresh trial, same steps +this one):\n%s", diff)
 		}
 		if len(marks) > 0 {
-			trial.Rollback(marks[0].mark)
+			mustRollback(t, trial, marks[0].mark)
 		}
 		trial.Commit()
-		trial.Rollback(trial.Mark())
+		mustRollback(t, trial, trial.Mark())
 	})
 }
 
@@ -285,7 +285,7 @@ func TestOutcomeAgreesWithPlan(t *testing.T) {
 		for i := range p.Existing {
 			note(p.Existing[i].Pods)
 		}
-		if out.Placed != placed || out.Unplaced != len(p.Unschedulable) || out.Placed+out.Unplaced != waiting || out.NewMachines != len(p.NewNodes) {
+		if out.Placed != placed || out.Unplaced != len(p.Unschedulable) || out.Placed+out.Unplaced != waiting || out.NewNodes != len(p.NewNodes) {
 			t.Errorf("outcome %+v of %d pods, plan has %d placed, %d not, %d machines", out, waiting, placed, len(p.Unschedulable), len(p.NewNodes))
 		}
 		if d := out.NewCost - p.HourlyCost; d > 1e-6 || d < -1e-6 {
@@ -312,7 +312,7 @@ func TestConcurrentSolves(t *testing.T) {
 					mark := trial.Mark()
 					_, _ = trial.Hide(s.Nodes[i%len(s.Nodes)].Name)
 					_, _ = trial.Place(context.Background(), scheduling.PlaceOptions{})
-					trial.Rollback(mark)
+					_ = trial.Rollback(mark)
 				}
 				if p, err := m.Solve(context.Background(), scheduling.Query{}); err == nil {
 					plans[i] = text(t, p)

@@ -178,7 +178,7 @@ func (t *Trial) growTo(class, i, stage int32, load []binding) bool {
 		if t.stillVaried(i, append(slices.Clone(load), added)) {
 			return true
 		}
-		t.Rollback(before)
+		t.undo(before)
 	}
 	return false
 }
@@ -317,7 +317,7 @@ func (t *Trial) variedAt(cl *class, s *site) bool {
 	before := t.Mark()
 	host := t.open(machine{pool: s.pool, row: s.row, slot: s.slot, price: s.price, labels: t.assigned[s.stage][s.pool][s.assign].labels})
 	ok := t.keepsVariety(host, cl, s.stage)
-	t.Rollback(before)
+	t.undo(before)
 	return ok
 }
 
@@ -341,6 +341,6 @@ func (t *Trial) admitsAt(cl *class, s *site) bool {
 	before := t.Mark()
 	host := t.open(machine{pool: s.pool, row: s.row, slot: s.slot, price: s.price, labels: t.assigned[s.stage][s.pool][s.assign].labels})
 	ok := !t.disturbs(host) && t.admits(cl, host)
-	t.Rollback(before)
+	t.undo(before)
 	return ok
 }

@@ -6,10 +6,11 @@ import (
 	"slices"
 )
 
-// Query is what Solve is asked. The zero value asks for places for all waiting pods, preferences respected.
+// Query is what Solve is asked. The zero value asks for places for all waiting pods, with preferences respected,
+// minValues strict and reservations used while they last. Values that are none of the constants read as the zero value.
 type Query struct {
-	// Preferences says what to do with wishes: preferred node affinity, preferred pod (anti-)affinity and spread
-	// constraints that may be broken. Empty is PreferencesRespect.
+	// Preferences says what to do with pods' wishes: preferred node affinity, preferred pod (anti-)affinity and spread
+	// constraints with ScheduleAnyway. PreferNoSchedule taints are avoided either way. Empty is PreferencesRespect.
 	Preferences PreferencePolicy `json:"preferences,omitempty"`
 	// PreferencePremium is how much dearer a pod's place may be for all its wishes kept, as a share of what it costs
 	// with none kept: 0.5 is half as much again. Wishes of less weight may cost proportionally less. 0 stands for
@@ -32,7 +33,7 @@ const (
 )
 
 // DefaultPreferencePremium lets a pod's place cost up to four times as much for its wishes: enough for on-demand
-// instead of spot or a dearer zone, not for a machine of its own.
+// instead of spot or a dearer zone, not for a node of its own.
 const DefaultPreferencePremium = 3.0
 
 func (q *Query) premium() float64 {
@@ -45,7 +46,7 @@ func (q *Query) premium() float64 {
 	return q.PreferencePremium
 }
 
-// Solve places the snapshot's waiting pods, on machines it has and on new ones, and explains those it can't place. The
+// Solve places the snapshot's waiting pods, on nodes it has and on planned ones, and explains those it can't place. The
 // same model and query give the same plan. A cancelled context ends it with ctx.Err() and no plan.
 func (m *Model) Solve(ctx context.Context, q Query) (*Plan, error) {
 	t := m.Trial()
@@ -72,7 +73,7 @@ func (t *Trial) placeAll(ctx context.Context) {
 	before := t.Mark()
 	t.placeTogether(ctx, real)
 	if tiers := t.priorities(real); len(tiers) > 1 && t.inverted(before, real) {
-		t.Rollback(before)
+		t.undo(before)
 		for _, tier := range tiers {
 			t.placeTogether(ctx, tier)
 		}
@@ -364,7 +365,7 @@ func (t *Trial) buy(p *problem, g *packing) {
 		if !again {
 			return
 		}
-		t.Rollback(before)
+		t.undo(before)
 	}
 }
 
@@ -386,7 +387,7 @@ func (t *Trial) buyBins(p *problem, g *packing, skip []bool) []int32 {
 		before := t.Mark()
 		host := t.open(machine{pool: o.pool, row: o.row, slot: o.slot, labels: p.assigned[o.pool][o.assign].labels, price: o.price})
 		if t.disturbs(host) {
-			t.Rollback(before)
+			t.undo(before)
 			continue // its pods are looked at one by one
 		}
 		hosts[i] = host

@@ -2,6 +2,7 @@ package scheduling
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -10,9 +11,9 @@ import (
 	"github.com/drawknife/drawknife/api/requirements"
 )
 
-// Trial is a what-if on a Model: machines can be hidden, their pods placed elsewhere, and all of it undone. It is the
+// Trial is a what-if on a Model: nodes can be hidden, their pods placed elsewhere, and all of it undone. It is the
 // one engine of the library: Solve is a trial that places the waiting pods, disruption asks a trial what would happen
-// if a node went. A new trial starts with the snapshot's machines, nothing hidden, and the waiting pods not placed.
+// if a node went. A new trial starts with the snapshot's nodes, nothing hidden, and the waiting pods not placed.
 //
 // A Trial is not safe for concurrent use; a Model may have any number of them.
 type Trial struct {
@@ -41,6 +42,9 @@ type Trial struct {
 	log      []change
 	// epoch counts commits: marks of an earlier one are void.
 	epoch int
+	// cut numbers rollbacks; cuts are those of this epoch that no later one went beyond, ascending.
+	cut  int
+	cuts []cut
 	// volumesPlaced counts, by host, the placed pods that use a shared volume.
 	volumesPlaced map[volumeOn]int32
 	// tight counts the pods of tight bindings.
@@ -95,11 +99,20 @@ const (
 	changeForsaken                   // machine a, which is empty, counts no more
 )
 
-// Mark is a point in a trial to come back to.
+// Mark is a point in a trial to come back to. The zero value is none.
 type Mark struct {
-	log, epoch int
-	proof      *proof
+	of *Trial
+	// taken is Trial.cut at the time.
+	log, epoch, taken int
+	proof             *proof
 }
+
+// cut is a rollback: what was logged from at on is gone.
+type cut struct{ number, at int }
+
+// ErrStaleMark is what Trial.Rollback returns for a mark that it can't go back to: it was taken before a Commit, is undone
+// itself, or is another trial's. Take a new mark after Commit and after rolling back beyond one.
+var ErrStaleMark = errors.New("the mark is stale: the trial can't go back there")
 
 // Trial starts a what-if.
 func (m *Model) Trial() *Trial {
@@ -138,12 +151,29 @@ func (t *Trial) count(pool int32, capacity corev1.ResourceList, n int64) {
 }
 
 // Mark returns the present point.
-func (t *Trial) Mark() Mark { return Mark{len(t.log), t.epoch, t.proof} }
+func (t *Trial) Mark() Mark { return Mark{t, len(t.log), t.epoch, t.cut, t.proof} }
 
-// Rollback undoes everything done since the mark, in reverse order. Rolling back past a Commit is a caller's mistake
-// and does nothing.
-func (t *Trial) Rollback(to Mark) {
-	if to.epoch != t.epoch || len(t.log) == to.log {
+// Rollback undoes everything done since the mark, in reverse order. For a mark that is stale it does nothing and returns
+// ErrStaleMark: going on as if it had been undone is a mistake of the caller's.
+func (t *Trial) Rollback(to Mark) error {
+	if to.of != t || to.epoch != t.epoch || t.isCut(to) {
+		return ErrStaleMark
+	}
+	t.cut++
+	t.cuts = slices.DeleteFunc(t.cuts, func(c cut) bool { return c.at >= to.log })
+	t.cuts = append(t.cuts, cut{t.cut, to.log})
+	t.undo(to)
+	return nil
+}
+
+// isCut reports whether a rollback since the mark was taken went back beyond it.
+func (t *Trial) isCut(m Mark) bool {
+	return slices.ContainsFunc(t.cuts, func(c cut) bool { return c.number > m.taken && c.at < m.log })
+}
+
+// undo is Rollback to a mark that is known to be good.
+func (t *Trial) undo(to Mark) {
+	if len(t.log) == to.log {
 		return
 	}
 	for len(t.log) > to.log {
@@ -182,6 +212,7 @@ func (t *Trial) Rollback(to Mark) {
 // Commit makes everything done so far permanent: it can't be rolled back any more. Marks taken before are void.
 func (t *Trial) Commit() {
 	t.log = t.log[:0]
+	t.cuts = nil
 	t.epoch++
 }
 
@@ -195,16 +226,16 @@ func (m *Model) capacityOf(mc *machine) corev1.ResourceList {
 	return t.catalog.variants[t.rows[mc.row].variant].capacity
 }
 
-// Hide takes a machine of the snapshot out of the trial, as if it were gone: its pods that can move begin to wait for
-// a place. It reports how many those are. A name the snapshot does not have, or a machine already hidden, is an
+// Hide takes a node of the snapshot out of the trial, as if it were gone: its pods that can move begin to wait for
+// a place. It reports how many those are. A name the snapshot does not have, or a node already hidden, is an
 // error and changes nothing.
 func (t *Trial) Hide(name string) (pods int, err error) {
 	i, ok := t.m.nodeIndex[name]
 	if !ok {
-		return 0, fmt.Errorf("hiding machine %q: the snapshot has none of that name", name)
+		return 0, fmt.Errorf("hiding node %q: the snapshot has none of that name", name)
 	}
 	if slices.Contains(t.hidden, int32(i)) {
-		return 0, fmt.Errorf("hiding machine %q: it is hidden already", name)
+		return 0, fmt.Errorf("hiding node %q: it is hidden already", name)
 	}
 	n := &t.m.nodes[i]
 	t.takeOff(int32(i))
@@ -365,7 +396,7 @@ func (t *Trial) settle() {
 		t.exchange(int32(i), other)
 		if !t.stillVaried(int32(i), loads[i]) {
 			// The dearer one keeps more of the pool's limits, so that enough types may be launched.
-			t.Rollback(before)
+			t.undo(before)
 			other = *mc
 			other.price = price
 			t.exchange(int32(i), other)
@@ -416,10 +447,12 @@ func (t *Trial) affordable(pool, row int32) bool {
 	return p.limits.allow(t.usage[pool], p.rowCost(int(row)))
 }
 
-// PlaceOptions say how pods are placed. The zero value bounds nothing and respects preferences.
+// PlaceOptions say how pods are placed. The zero value respects preferences and plans as many nodes as it takes. They
+// hold for one call of Place; the next may have others.
 type PlaceOptions struct {
 	Query
-	// ExistingOnly keeps Place from adding machines.
+	// ExistingOnly keeps Place from planning nodes: what has no room on those of the snapshot, and on those that the trial
+	// has planned before, stays without a place.
 	ExistingOnly bool
 }
 
@@ -427,12 +460,12 @@ type PlaceOptions struct {
 type Outcome struct {
 	// Placed and Unplaced count the pods that were waiting.
 	Placed, Unplaced int
-	// NewMachines were added, for NewCost USD per hour.
-	NewMachines int
-	NewCost     float64
+	// NewNodes is how many nodes were planned, for NewCost USD per hour.
+	NewNodes int
+	NewCost  float64
 }
 
-// Place finds places for the waiting pods: first on machines of the snapshot, then on new ones. A cancelled context
+// Place finds places for the waiting pods: first on nodes of the snapshot, then on planned ones. A cancelled context
 // ends it early with ctx.Err(); what is placed until then stays, and can be rolled back.
 func (t *Trial) Place(ctx context.Context, o PlaceOptions) (Outcome, error) {
 	before, machines, costBefore := t.waitingPods(), t.newMachines(), t.newCost()
@@ -440,7 +473,7 @@ func (t *Trial) Place(ctx context.Context, o PlaceOptions) (Outcome, error) {
 		t.options = o
 		t.placeAll(ctx)
 	}
-	out := Outcome{Unplaced: t.waitingPods(), NewMachines: t.newMachines() - machines}
+	out := Outcome{Unplaced: t.waitingPods(), NewNodes: t.newMachines() - machines}
 	out.Placed = before - out.Unplaced
 	cost := t.newCost() - costBefore
 	out.NewCost = float64(cost) / nanoPerUSD

@@ -3,6 +3,7 @@ package scheduling_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -104,7 +105,7 @@ func TestTrialPlaceOptions(t *testing.T) {
 		t.Errorf("existing only: %+v, want %+v", out, want)
 	}
 	out := mustPlace(t, trial, scheduling.PlaceOptions{})
-	if want := (scheduling.Outcome{Placed: 2, NewMachines: 1, NewCost: 0.04}); out != want {
+	if want := (scheduling.Outcome{Placed: 2, NewNodes: 1, NewCost: 0.04}); out != want {
 		t.Errorf("then: %+v, want %+v", out, want)
 	}
 	if out, want := mustPlace(t, trial, scheduling.PlaceOptions{}), (scheduling.Outcome{}); out != want {
@@ -118,10 +119,10 @@ func TestTrialHideFreesLimits(t *testing.T) {
 	trial := compile(t, s).Trial()
 	mark := trial.Mark()
 	mustHide(t, trial, "n")
-	if out := mustPlace(t, trial, scheduling.PlaceOptions{}); out.NewMachines != 1 || out.Unplaced != 0 {
+	if out := mustPlace(t, trial, scheduling.PlaceOptions{}); out.NewNodes != 1 || out.Unplaced != 0 {
 		t.Errorf("outcome %+v, want one machine in the place of the hidden one", out)
 	}
-	trial.Rollback(mark)
+	mustRollback(t, trial, mark)
 	if diff := cmp.Diff(text(t, planOf(t, compile(t, s).Trial())), text(t, planOf(t, trial))); diff != "" {
 		t.Errorf("after rollback (-fresh +rolled back):\n%s", diff)
 	}
@@ -137,7 +138,7 @@ func TestTrialHideAfterPlace(t *testing.T) {
 	mustHide(t, trial, "n")
 	mustPlace(t, trial, scheduling.PlaceOptions{})
 	wantPlace(t, planOf(t, trial), "p", "new small/a/spot")
-	trial.Rollback(mark)
+	mustRollback(t, trial, mark)
 	wantPlace(t, planOf(t, trial), "p", "on n")
 }
 
@@ -153,14 +154,14 @@ func TestTrialCommit(t *testing.T) {
 	mustHide(t, trial, "b")
 	trial.Commit()
 	committed := text(t, planOf(t, trial))
-	trial.Rollback(void)
+	wantStale(t, trial, void)
 	if diff := cmp.Diff(committed, text(t, planOf(t, trial))); diff != "" {
 		t.Errorf("a mark from before the commit undid something (-committed +rolled back):\n%s", diff)
 	}
 	mustHide(t, trial, "c")
 	mustHide(t, trial, "d")
 	after := text(t, planOf(t, trial))
-	trial.Rollback(void)
+	wantStale(t, trial, void)
 	if diff := cmp.Diff(after, text(t, planOf(t, trial))); diff != "" {
 		t.Errorf("a mark from before the commit undid what came after it (-before +after):\n%s", diff)
 	}
@@ -175,8 +176,49 @@ func TestTrialRollbackToCommit(t *testing.T) {
 	mark := trial.Mark()
 	mustHide(t, trial, "b")
 	mustPlace(t, trial, scheduling.PlaceOptions{})
-	trial.Rollback(mark)
+	mustRollback(t, trial, mark)
 	if diff := cmp.Diff(committed, text(t, planOf(t, trial))); diff != "" {
 		t.Errorf("(-committed +rolled back):\n%s", diff)
+	}
+}
+
+func mustRollback(t testingT, trial *scheduling.Trial, to scheduling.Mark) {
+	t.Helper()
+	if err := trial.Rollback(to); err != nil {
+		t.Fatal("Rollback:", err)
+	}
+}
+
+func wantStale(t *testing.T, trial *scheduling.Trial, to scheduling.Mark) {
+	t.Helper()
+	if err := trial.Rollback(to); !errors.Is(err, scheduling.ErrStaleMark) {
+		t.Errorf("Rollback: %v, want ErrStaleMark", err)
+	}
+}
+
+// A mark is good until something before it is undone, also if as much is done again; it is of one trial.
+func TestTrialStaleMarks(t *testing.T) {
+	model := compile(t, cluster(node("a", bound(pod("p-a"))), node("b", bound(pod("p-b"))), node("c", bound(pod("p-c")))))
+	trial := model.Trial()
+	start := trial.Mark()
+	mustHide(t, trial, "a")
+	afterA := trial.Mark()
+	mustHide(t, trial, "b")
+	afterB := trial.Mark()
+	mustRollback(t, trial, afterB) // nothing to undo
+	mustRollback(t, trial, afterA)
+	wantStale(t, trial, afterB)
+	mustHide(t, trial, "c")
+	afterC := trial.Mark()
+	wantStale(t, trial, afterB)
+	mustRollback(t, trial, afterC)
+	mustRollback(t, trial, afterA)
+	mustRollback(t, trial, start)
+	for _, m := range []scheduling.Mark{afterA, afterB, afterC, {}, model.Trial().Mark()} {
+		wantStale(t, trial, m)
+	}
+	mustRollback(t, trial, start)
+	if out := mustPlace(t, trial, scheduling.PlaceOptions{}); out != (scheduling.Outcome{}) {
+		t.Errorf("%+v: some pods were waiting", out)
 	}
 }
