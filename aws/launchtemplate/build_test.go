@@ -486,3 +486,19 @@ func TestTemplatesAreNotLogged(t *testing.T) {
 		}
 	}
 }
+
+// AWN-135: the image of a type is the one its template would have.
+func TestImageFor(t *testing.T) {
+	for want, machine := range map[string]*cloudprovider.InstanceType{
+		"ami-amd64": machineType("m5.large", "amd64", 29), "ami-arm64": machineType("m6g.large", "arm64", 29),
+		"ami-gpu": machineType("g5.xlarge", "amd64", 58, gpus("1")), "": machineType("mac", "x86_64_mac", 29),
+	} {
+		if got, err := ImageFor(demoClass(), machine); err != nil || got != want {
+			t.Errorf("%s boots from %q, %v; want %q", machine.Name, got, err, want)
+		}
+	}
+	broken := demoClass(func(c *awsv1.EC2NodeClass) { c.Status.AMIs[0].Requirements[0].Operator = "Is" })
+	if _, err := ImageFor(broken, machineType("m5.large", "amd64", 29)); err == nil {
+		t.Error("a requirement that can't be read is no error")
+	}
+}
