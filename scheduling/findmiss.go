@@ -127,6 +127,8 @@ func intolerable(tolerations []corev1.Toleration, taints []corev1.Taint) []corev
 
 // valued collects machines by what they have for a label: the cheapest ones of the values with the cheapest machines.
 type valued struct {
+	// most is how many values there can be.
+	most   int
 	values []string
 	prices []int64
 	option *InstanceTypeOption
@@ -143,7 +145,7 @@ func (v *valued) wants(value string, price int64) bool {
 
 // tooDear reports whether no machine of the price would change the collection, whatever its value.
 func (v *valued) tooDear(price int64) bool {
-	return len(v.values) == maxMissValues && price >= slices.Max(v.prices)
+	return len(v.values) > 0 && len(v.values) >= min(v.most, maxMissValues) && price >= slices.Max(v.prices)
 }
 
 func (v *valued) note(value string, price int64, option func() *InstanceTypeOption) {
@@ -180,24 +182,32 @@ func (v *valued) take(best *finding, code MissCode, key string) {
 
 // labelled collects the machines that answer the question by their values of a label; allowed may refuse some.
 func (x *explainer) labelled(q *question, key string, allowed func(cand *candidate, value string) bool) *valued {
-	v := &valued{}
+	v := &valued{most: maxMissValues}
 	if q == nil {
 		return v
 	}
-	// The value is the same however a machine is bought, if offerings don't state it.
-	last, known := candidate{row: -1}, ""
+	// The value is the same however a machine is bought, if offerings don't state it, and for all types, if they don't
+	// either.
+	c := q.p.table.catalog
+	_, typed := c.typeKeys[key]
+	last, known := candidate{row: -1, assign: -1}, ""
 	value := func(cand *candidate) string {
-		if cand.row != last.row || cand.assign != last.assign {
+		if cand.assign != last.assign || (typed && cand.row != last.row) {
 			last, known = *cand, x.labelOn(q, cand, key)
 		}
 		return known
 	}
-	if c := q.p.table.catalog; c.offeringKeys[key] {
-		bySlot := make([]string, len(c.slots))
+	switch {
+	case c.offeringKeys[key]:
+		bySlot, different := make([]string, len(c.slots)), map[string]bool{}
 		for s := range c.slots {
 			bySlot[s] = onlyValue(c.slots[s].labels.Get(key))
+			different[bySlot[s]] = true
 		}
+		v.most = len(different)
 		value = func(cand *candidate) string { return bySlot[cand.slot] }
+	case !typed:
+		v.most = len(q.assigned)
 	}
 	x.fitting(q, func(cand *candidate) {
 		if v.tooDear(cand.price) {

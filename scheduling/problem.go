@@ -103,10 +103,19 @@ func (m *Model) newProblem(items []item, c *cells) *problem {
 	}
 	slices.Sort(pools)
 	var all []option
+	var open []poolUsers
 	for _, pl := range pools {
 		p.assigned[pl] = m.assignments(m.pools[pl], m.profilesInUse(pl, places))
+		users := poolUsers{pl, 0, places, byPool[pl]}
+		if slices.ContainsFunc(open, func(other poolUsers) bool { return m.covers(p, &other, &users) }) {
+			continue
+		}
 		for at := range p.assigned[pl] {
-			all = m.poolOptions(all, p, poolUsers{pl, int32(at), places, byPool[pl]}, small)
+			users.assign = int32(at)
+			all = m.poolOptions(all, p, users, small)
+		}
+		if len(p.assigned[pl]) == 1 {
+			open = append(open, users)
 		}
 	}
 	p.keepUndominated(m, all)
@@ -143,6 +152,54 @@ type poolUsers struct {
 	pool, assign int32
 	places       []place
 	users        []int
+}
+
+// covers reports whether all options of pool b are dominated by those of pool a, which stands before it: where both
+// sell the same machines, and a has no limits, at least the same ones to all users of b. Many pools are like that, and
+// need not be gone through machine by machine.
+func (m *Model) covers(p *problem, a, b *poolUsers) bool {
+	pa, pb := m.pools[a.pool], m.pools[b.pool]
+	if pa.table != pb.table || pa.limits != nil || len(pa.variety) > 0 || len(pb.variety) > 0 || len(pa.table.catalog.reservations) > 0 {
+		return false
+	}
+	for _, pool := range [2]int32{a.pool, b.pool} {
+		if as := p.assigned[pool]; len(as) != 1 || as[0].labels.Len() > 0 || as[0].rows != nil {
+			return false
+		}
+	}
+	if p.cells != nil && !m.sameCells(pa, pb) {
+		return false
+	}
+	for _, at := range b.users {
+		if !slices.Contains(a.users, at) {
+			return false
+		}
+		for _, ub := range m.stages[b.places[at].stage].uses {
+			if ub.pool != b.pool {
+				continue
+			}
+			fb := &pb.profiles[ub.profile]
+			if !slices.ContainsFunc(m.stages[b.places[at].stage].uses, func(ua use) bool {
+				if ua.pool != a.pool {
+					return false
+				}
+				fa := &pa.profiles[ua.profile]
+				return len(fa.open) == 0 && fb.rows.within(fa.rows) && fb.slots.within(fa.slots)
+			}) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// sameCells reports whether topology rules can't tell machines of the pools apart if they are of one type and bought
+// the same way.
+func (m *Model) sameCells(a, b *pool) bool {
+	c := a.table.catalog
+	return !m.typeDecides(c) && !slices.ContainsFunc(m.topologyKeys, func(key string) bool {
+		return !c.offeringKeys[key] && a.template.Get(key).String() != b.template.Get(key).String()
+	})
 }
 
 func placesInUse(items []item) []place {

@@ -1,0 +1,118 @@
+package scheduling
+
+import (
+	"fmt"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"pgregory.net/rapid"
+
+	"github.com/drawknife/drawknife/api/requirements"
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/cloudprovider"
+)
+
+// Whatever pools there are, each machine that one of them could launch for a pod is an option or dominated by one: pools
+// that are passed over because another covers them had nothing to add.
+func TestNoPoolIsMissed(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := &Snapshot{Vocabulary: requirements.CoreVocabulary(), Catalogs: map[string][]*cloudprovider.InstanceType{"x": nil, "y": nil}}
+		for name := range s.Catalogs {
+			for i := range 3 {
+				s.Catalogs[name] = append(s.Catalogs[name], drawnType(t, fmt.Sprintf("%s%d", name, i)))
+			}
+		}
+		for i := range rapid.IntRange(2, 5).Draw(t, "pools") {
+			s.NodePools = append(s.NodePools, drawnPool(t, fmt.Sprintf("p%d", i)))
+		}
+		for i, zone := range []string{"", "a", "b"} {
+			pod := &corev1.Pod{}
+			pod.Name = fmt.Sprintf("pod-%d", i)
+			pod.Spec.Containers = []corev1.Container{{Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1")}}}}
+			if zone != "" {
+				pod.Spec.NodeSelector = map[string]string{corev1.LabelTopologyZone: zone}
+			}
+			s.Pods = append(s.Pods, pod)
+		}
+		m, err := Compile(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var items []item
+		for i, c := range m.classes {
+			if len(c.stages) > 0 {
+				items = append(items, m.provable(int32(i), c.stages[0], 1))
+			}
+		}
+		if len(items) == 0 {
+			return
+		}
+		p := m.newProblem(items, nil)
+		places := placesInUse(items)
+		for at, pl := range places {
+			for _, u := range m.stages[pl.stage].uses {
+				var all []option
+				users := poolUsers{u.pool, 0, places, []int{at}}
+				for a := range p.assigned[u.pool] {
+					users.assign = int32(a)
+					all = m.poolOptions(all, p, users, smallest(items, p.dims))
+				}
+				for i := range all {
+					o := &all[i]
+					found := false
+					for j := range p.options {
+						k := &p.options[j]
+						same := k.pool == o.pool && k.row == o.row && k.slot == o.slot
+						found = found || (k.price <= o.price && k.open.has(at) && fits(o.alloc, k.alloc) && (same || m.standsIn(k, o)))
+					}
+					if !found {
+						t.Fatalf("row %d in slot %d of pool %d is neither an option nor dominated by one", o.row, o.slot, o.pool)
+					}
+				}
+			}
+		}
+	})
+}
+
+func drawnType(t *rapid.T, name string) *cloudprovider.InstanceType {
+	it := &cloudprovider.InstanceType{
+		Name:         name,
+		Requirements: requirements.NewSet(requirements.In(corev1.LabelInstanceTypeStable, name), requirements.In(corev1.LabelOSStable, "linux")),
+		Capacity: corev1.ResourceList{
+			corev1.ResourceCPU:  *resource.NewQuantity(rapid.Int64Range(1, 4).Draw(t, "cpu"), resource.DecimalSI),
+			corev1.ResourcePods: resource.MustParse("10"),
+		},
+	}
+	for _, zone := range []string{"a", "b"} {
+		for _, capacityType := range []string{"spot", "on-demand"} {
+			it.Offerings = append(it.Offerings, cloudprovider.Offering{
+				Requirements: requirements.NewSet(requirements.In(corev1.LabelTopologyZone, zone), requirements.In(labelCapacityType, capacityType)),
+				Price:        float64(rapid.IntRange(1, 5).Draw(t, "price")),
+				Available:    rapid.IntRange(0, 3).Draw(t, "available") > 0,
+			})
+		}
+	}
+	return it
+}
+
+func drawnPool(t *rapid.T, name string) NodePool {
+	np := &v1.NodePool{}
+	np.Name = name
+	narrow := func(key string, values ...string) {
+		np.Spec.Template.Spec.Requirements = append(np.Spec.Template.Spec.Requirements, v1.NodeSelectorRequirementWithMinValues{
+			Key: key, Operator: corev1.NodeSelectorOpIn, Values: values,
+		})
+	}
+	switch rapid.IntRange(0, 5).Draw(t, "kind") {
+	case 0:
+		narrow(corev1.LabelTopologyZone, rapid.SampledFrom([]string{"a", "b"}).Draw(t, "zone"))
+	case 1:
+		narrow(labelCapacityType, "on-demand")
+	case 2:
+		np.Spec.Limits = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("8")}
+	case 3:
+		np.Spec.Template.Labels = map[string]string{"team": name}
+	}
+	return NodePool{Key: v1.NewPoolKey(name), Object: np, Catalog: rapid.SampledFrom([]string{"x", "y"}).Draw(t, "catalog")}
+}
