@@ -1,0 +1,17 @@
+// Package interruption hears what AWS is about to do to instances: from an SQS queue that EventBridge sends events to,
+// and from EC2's own reports of instances that are impaired or due for maintenance.
+//
+//	source, err := interruption.New(interruption.Options{Queue: "my-cluster", SQS: sqs, EC2: ec2, Find: find})
+//	if err != nil {
+//		return err
+//	}
+//	for {
+//		list, err := source.ReceiveInterruptions(ctx)
+//		…
+//		err = source.AckInterruptions(ctx, ids...)
+//	}
+//
+// Parse reads the body of one message and is of use alone. A Source implements cloudprovider.InterruptionSource: what
+// concerns no instance of the cluster, what means nothing, and what can't be read, it removes from the queue itself, so
+// that no message comes back for ever; what it hands out comes again until it is acknowledged.
+package interruption

@@ -1,0 +1,130 @@
+package interruption_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/drawknife/drawknife/aws/interruption"
+	"github.com/drawknife/drawknife/cloudprovider"
+)
+
+const sentAt = "2026-05-04T12:00:00Z"
+
+// event is a body as EventBridge sends it.
+func event(source, detailType, detail string) string {
+	return eventNamed("e-1", source, detailType, detail)
+}
+
+func eventNamed(id, source, detailType, detail string) string {
+	return fmt.Sprintf(`{"version":"0","id":%q,"detail-type":%q,"source":%q,"account":"123456789012","time":%q,"region":"us-east-1","resources":["arn:aws:ec2:us-east-1:123456789012:instance/i-1"],"detail":%s}`,
+		id, detailType, source, sentAt, detail)
+}
+
+const (
+	spotWarning        = "EC2 Spot Instance Interruption Warning"
+	rebalance          = "EC2 Instance Rebalance Recommendation"
+	stateChange        = "EC2 Instance State-change Notification"
+	reservationWarning = "EC2 Capacity Reservation Instance Interruption Warning"
+	healthEvent        = "AWS Health Event"
+)
+
+func stateOf(state string) string { return `{"instance-id":"i-1","state":"` + state + `"}` }
+
+// AWN-285, AWN-293, AWN-297: what each event says.
+func TestParse(t *testing.T) {
+	sent := time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
+	one := []string{"i-1"}
+	for name, c := range map[string]struct {
+		body string
+		want interruption.Event
+	}{
+		"AWN-285: spot":                     {event("aws.ec2", spotWarning, `{"instance-id":"i-1","instance-action":"terminate"}`), interruption.Event{ID: "e-1", Kind: interruption.SpotInterrupted, Time: sent, Instances: one, Deadline: sent.Add(2 * time.Minute)}},
+		"AWN-285: rebalance":                {event("aws.ec2", rebalance, `{"instance-id":"i-1"}`), interruption.Event{ID: "e-1", Kind: interruption.RebalanceRecommendation, Time: sent, Instances: one}},
+		"AWN-285: stopping":                 {event("aws.ec2", stateChange, stateOf("stopping")), interruption.Event{ID: "e-1", Kind: interruption.InstanceStopped, Time: sent, Instances: one}},
+		"AWN-293: letter case":              {event("aws.ec2", stateChange, stateOf("Stopping")), interruption.Event{ID: "e-1", Kind: interruption.InstanceStopped, Time: sent, Instances: one}},
+		"AWN-285: stopped":                  {event("aws.ec2", stateChange, stateOf("stopped")), interruption.Event{ID: "e-1", Kind: interruption.InstanceStopped, Time: sent, Instances: one}},
+		"AWN-285: shutting down":            {event("aws.ec2", stateChange, stateOf("shutting-down")), interruption.Event{ID: "e-1", Kind: interruption.InstanceTerminated, Time: sent, Instances: one}},
+		"AWN-285: terminated":               {event("aws.ec2", stateChange, stateOf("terminated")), interruption.Event{ID: "e-1", Kind: interruption.InstanceTerminated, Time: sent, Instances: one}},
+		"AWN-285: running":                  {event("aws.ec2", stateChange, stateOf("running")), interruption.Event{ID: "e-1", Kind: interruption.NoOp, Time: sent}},
+		"AWN-285: reservation":              {event("aws.ec2", reservationWarning, `{"instance-id":"i-1"}`), interruption.Event{ID: "e-1", Kind: interruption.CapacityReservationInterrupted, Time: sent, Instances: one, Deadline: sent.Add(2 * time.Minute)}},
+		"AWN-285: scheduled change":         {event("aws.health", healthEvent, `{"service":"EC2","eventTypeCategory":"scheduledChange","startTime":"Sat, 09 May 2026 15:00:00 GMT","eventDescription":[{"language":"en_US","latestDescription":"retirement"}],"affectedEntities":[{"entityValue":"i-1"},{"entityValue":"i-2"},{"entityValue":"i-1"}]}`), interruption.Event{ID: "e-1", Kind: interruption.ScheduledChange, Time: sent, Instances: []string{"i-1", "i-2"}, Deadline: time.Date(2026, 5, 9, 15, 0, 0, 0, time.UTC), Message: "retirement"}},
+		"AWN-285: health of another":        {event("aws.health", healthEvent, `{"service":"RDS","eventTypeCategory":"scheduledChange","affectedEntities":[{"entityValue":"i-1"}]}`), interruption.Event{ID: "e-1", Kind: interruption.NoOp, Time: sent}},
+		"AWN-285: health, another category": {event("aws.health", healthEvent, `{"service":"EC2","eventTypeCategory":"issue","affectedEntities":[{"entityValue":"i-1"}]}`), interruption.Event{ID: "e-1", Kind: interruption.NoOp, Time: sent}},
+		"AWN-285: nobody affected":          {event("aws.health", healthEvent, `{"service":"EC2","eventTypeCategory":"scheduledChange"}`), interruption.Event{ID: "e-1", Kind: interruption.NoOp, Time: sent}},
+		"AWN-285: another source":           {event("aws.s3", spotWarning, `{"instance-id":"i-1"}`), interruption.Event{ID: "e-1", Kind: interruption.NoOp, Time: sent}},
+		"AWN-285: another version":          {strings.Replace(event("aws.ec2", spotWarning, `{"instance-id":"i-1"}`), `"version":"0"`, `"version":"1"`, 1), interruption.Event{ID: "e-1", Kind: interruption.NoOp, Time: sent}},
+		"AWN-285: empty":                    {" \n", interruption.Event{Kind: interruption.NoOp}},
+		"AWN-285: empty object":             {"{}", interruption.Event{Kind: interruption.NoOp}},
+	} {
+		got, err := interruption.Parse([]byte(c.body))
+		if diff := cmp.Diff(c.want, got); diff != "" || err != nil {
+			t.Errorf("%s: %v (-want +got):\n%s", name, err, diff)
+		}
+	}
+}
+
+// Bodies that are no events are told apart from events that don't matter.
+func TestParseErrors(t *testing.T) {
+	for name, c := range map[string]struct{ body, want string }{
+		"no JSON":    {"hello", "interruption message, byte 1: is no JSON: invalid character 'h' looking for beginning of value"},
+		"cut off":    {event("aws.ec2", spotWarning, `{"instance-id":"i-1"}`)[:60], "interruption message, byte 60: is no JSON: unexpected end of JSON input"},
+		"wrong type": {`{"version":"0","detail":{"instance-id":7}}`, "interruption message, byte 40: detail.instance-id is a number, which it never is in an event"},
+		"no object":  {`[1]`, "interruption message, byte 1:  is a array, which it never is in an event"},
+		"bad time":   {`{"time":"yesterday"}`, `interruption message: is no event: parsing time "yesterday" as "2006-01-02T15:04:05Z07:00": cannot parse "yesterday" as "2006"`},
+		"too large":  {strings.Repeat(" ", 1<<20+1), "interruption message: has 1048577 bytes, and at most 1048576 are read"},
+	} {
+		_, err := interruption.Parse([]byte(c.body))
+		var parse *interruption.ParseError
+		if !errors.As(err, &parse) || err.Error() != c.want {
+			t.Errorf("%s: %v\nwant %s", name, err, c.want)
+		}
+	}
+}
+
+func TestKinds(t *testing.T) {
+	for kind, want := range map[interruption.Kind]cloudprovider.InterruptionKind{
+		interruption.SpotInterrupted: cloudprovider.InterruptionSpotReclaim, interruption.RebalanceRecommendation: cloudprovider.InterruptionRebalance,
+		interruption.InstanceStopped: cloudprovider.InterruptionStopped, interruption.InstanceTerminated: cloudprovider.InterruptionTerminated,
+		interruption.ScheduledChange: cloudprovider.InterruptionMaintenance, interruption.EventStatus: cloudprovider.InterruptionMaintenance,
+		interruption.CapacityReservationInterrupted: cloudprovider.InterruptionReservationReclaim,
+		interruption.InstanceStatus:                 cloudprovider.InterruptionUnhealthy, interruption.SystemStatus: cloudprovider.InterruptionUnhealthy,
+		interruption.NoOp: "",
+	} {
+		if got := kind.InterruptionKind(); got != want {
+			t.Errorf("%s is %q, want %q", kind, got, want)
+		}
+	}
+}
+
+// Whatever the bytes: no panic, and what is an event names instances, a bounded number of them, each once.
+func FuzzParse(f *testing.F) {
+	f.Add([]byte(event("aws.ec2", spotWarning, `{"instance-id":"i-1"}`)))
+	f.Add([]byte(event("aws.ec2", stateChange, stateOf("stopped"))))
+	f.Add([]byte(event("aws.health", healthEvent, `{"service":"EC2","eventTypeCategory":"scheduledChange","affectedEntities":[{"entityValue":"i-1"}]}`)))
+	f.Add([]byte(`{"version":"0"`))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		e, err := interruption.Parse(body)
+		if err != nil {
+			var parse *interruption.ParseError
+			if !errors.As(err, &parse) {
+				t.Fatalf("%T: %v", err, err)
+			}
+			return
+		}
+		if (e.Kind == interruption.NoOp) != (len(e.Instances) == 0) || len(e.Instances) > 1000 {
+			t.Fatalf("%+v", e)
+		}
+		seen := map[string]bool{}
+		for _, id := range e.Instances {
+			if id == "" || seen[id] {
+				t.Fatalf("%+v", e)
+			}
+			seen[id] = true
+		}
+	})
+}

@@ -1,0 +1,265 @@
+package interruption
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
+
+	"github.com/drawknife/drawknife/aws/sdk"
+	"github.com/drawknife/drawknife/cloudprovider"
+)
+
+// How the queue is read (AWN-284).
+const (
+	receiveMost = 10
+	waitSeconds = 20
+	// visibility is how long a message is one reader's before it comes again. It is longer than a receive waits.
+	visibility = 30 * time.Second
+	// rememberFor is for how long an event that was dealt with is known when it is delivered again.
+	rememberFor = 10 * time.Minute
+	sweepEvery  = time.Minute
+	// statusPrefix tells what a poll found from messages, whose receipts never begin so.
+	statusPrefix = "status/"
+)
+
+var _ cloudprovider.InterruptionSource = (*Source)(nil)
+
+// Source hears of interruptions. It is safe for concurrent use: several readers may receive at once, each with a receive
+// of its own.
+type Source struct {
+	options Options
+
+	mu  sync.Mutex
+	url string
+	// open are messages that were handed out, by receipt, until they are acknowledged or come again.
+	open map[string]*delivery
+	// dealtWith are events by ID, with the time until which they are remembered.
+	dealtWith map[string]time.Time
+	// swept is when both were last gone through.
+	swept  time.Time
+	status statusMemory
+}
+
+// delivery is a message about one or more instances of the cluster: it is removed once all of them are dealt with.
+type delivery struct {
+	event   string
+	pending map[int]bool
+	expires time.Time
+}
+
+// New makes a source. The error is an *OptionError.
+func New(o Options) (*Source, error) {
+	o, err := o.complete()
+	if err != nil {
+		return nil, err
+	}
+	return &Source{options: o, open: map[string]*delivery{}, dealtWith: map[string]time.Time{}, status: newStatusMemory()}, nil
+}
+
+// ReceiveInterruptions waits for messages about instances of the cluster and returns at least one, or an error. It ends
+// with ctx's error when ctx does. A queue that does not exist (yet) is an error each time, not for good (AWN-283).
+func (s *Source) ReceiveInterruptions(ctx context.Context) ([]cloudprovider.Interruption, error) {
+	for {
+		if err := ctx.Err(); err != nil {
+			return nil, fmt.Errorf("receiving interruptions: %w", err)
+		}
+		list, err := s.poll(ctx)
+		if len(list) > 0 || err != nil {
+			return list, err
+		}
+		if s.options.Queue == "" {
+			select {
+			case <-ctx.Done():
+			case <-s.options.After(s.status.wait(s.options.Now(), s.options.StatusEvery)):
+			}
+			continue
+		}
+		if list, err = s.receive(ctx); len(list) > 0 || err != nil {
+			return list, err
+		}
+	}
+}
+
+// receive reads the queue once and returns what is for readers; the rest is removed.
+func (s *Source) receive(ctx context.Context) ([]cloudprovider.Interruption, error) {
+	url, err := s.queueURL(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out, err := s.options.SQS.ReceiveMessage(ctx, &sqs.ReceiveMessageInput{
+		QueueUrl: &url, MaxNumberOfMessages: receiveMost, WaitTimeSeconds: waitSeconds, VisibilityTimeout: int32(visibility / time.Second),
+		MessageSystemAttributeNames: []sqstypes.MessageSystemAttributeName{sqstypes.MessageSystemAttributeNameSentTimestamp},
+	})
+	if err != nil {
+		s.forgetURL(err)
+		return nil, sdk.Wrap("receiving from queue "+s.options.Queue, err)
+	}
+	var list []cloudprovider.Interruption
+	var useless []string
+	for i := range out.Messages {
+		m := &out.Messages[i]
+		handed := s.take(ctx, aws.ToString(m.Body), aws.ToString(m.ReceiptHandle))
+		if len(handed) == 0 {
+			useless = append(useless, aws.ToString(m.ReceiptHandle))
+		}
+		list = append(list, handed...)
+	}
+	if err := s.remove(ctx, url, useless); err != nil {
+		s.options.Logger.Warn("messages that concern nobody could not be removed and will come again", "queue", s.options.Queue, "error", err)
+	}
+	return list, nil
+}
+
+// take reads a message; none if it is of no use to the cluster.
+func (s *Source) take(ctx context.Context, body, receipt string) []cloudprovider.Interruption {
+	now := s.options.Now()
+	event, err := Parse([]byte(body))
+	if err != nil {
+		s.options.Logger.Error("a message can't be read and is removed", "queue", s.options.Queue, "error", err)
+		return nil
+	}
+	if s.options.OnMessage != nil {
+		latency := time.Duration(-1)
+		if !event.Time.IsZero() {
+			latency = max(0, now.Sub(event.Time))
+		}
+		s.options.OnMessage(event.Kind, latency)
+	}
+	var list []cloudprovider.Interruption
+	d := &delivery{event: event.ID, pending: map[int]bool{}, expires: now.Add(visibility)}
+	for n, id := range event.Instances {
+		instance, ok := s.options.Find(id)
+		if !ok {
+			continue
+		}
+		if s.options.OnEvent != nil {
+			s.options.OnEvent(ctx, event.Kind, instance)
+		}
+		d.pending[n] = true
+		list = append(list, cloudprovider.Interruption{
+			ID: strconv.Itoa(n) + "/" + receipt, Kind: event.Kind.InterruptionKind(), ProviderID: instance.ProviderID,
+			Time: event.Time, Deadline: event.Deadline, Message: event.Message,
+		})
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if until, known := s.dealtWith[event.ID]; known && event.ID != "" && now.Before(until) {
+		return nil // delivered a second time after it was dealt with
+	}
+	if len(list) > 0 {
+		s.open[receipt] = d
+	}
+	s.forget(now)
+	return list
+}
+
+// AckInterruptions removes messages whose instances are all dealt with. What is not known any more is no error.
+func (s *Source) AckInterruptions(ctx context.Context, ids ...string) error {
+	var receipts []string
+	s.mu.Lock()
+	now := s.options.Now()
+	for _, id := range ids {
+		if finding, ok := strings.CutPrefix(id, statusPrefix); ok {
+			s.status.ack(finding)
+			continue
+		}
+		number, receipt, _ := strings.Cut(id, "/")
+		n, err := strconv.Atoi(number)
+		d := s.open[receipt]
+		if err != nil || d == nil {
+			continue
+		}
+		delete(d.pending, n)
+		if len(d.pending) == 0 {
+			delete(s.open, receipt)
+			s.dealtWith[d.event] = now.Add(rememberFor)
+			receipts = append(receipts, receipt)
+		}
+	}
+	s.mu.Unlock()
+	if len(receipts) == 0 {
+		return nil
+	}
+	url, err := s.queueURL(ctx)
+	if err != nil {
+		return err
+	}
+	return s.remove(ctx, url, receipts)
+}
+
+// remove deletes messages from the queue, ten at a time. Those that SQS refuses come again.
+func (s *Source) remove(ctx context.Context, url string, receipts []string) error {
+	var errs []error
+	for chunk := range slices.Chunk(receipts, receiveMost) {
+		in := &sqs.DeleteMessageBatchInput{QueueUrl: &url}
+		for i, receipt := range chunk {
+			in.Entries = append(in.Entries, sqstypes.DeleteMessageBatchRequestEntry{Id: aws.String(strconv.Itoa(i)), ReceiptHandle: aws.String(receipt)})
+		}
+		out, err := s.options.SQS.DeleteMessageBatch(ctx, in)
+		if err != nil {
+			errs = append(errs, sdk.Wrap("removing messages from queue "+s.options.Queue, err))
+			continue
+		}
+		for _, f := range out.Failed {
+			errs = append(errs, fmt.Errorf("removing a message from queue %s: %s: %s", s.options.Queue, aws.ToString(f.Code), aws.ToString(f.Message)))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// queueURL looks the queue up by its name, once.
+func (s *Source) queueURL(ctx context.Context) (string, error) {
+	s.mu.Lock()
+	url := s.url
+	s.mu.Unlock()
+	if url != "" {
+		return url, nil
+	}
+	out, err := s.options.SQS.GetQueueUrl(ctx, &sqs.GetQueueUrlInput{QueueName: &s.options.Queue})
+	if err != nil {
+		return "", sdk.Wrap("looking for queue "+s.options.Queue, err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.url = aws.ToString(out.QueueUrl)
+	return s.url, nil
+}
+
+// forgetURL has the queue looked up anew when it was deleted.
+func (s *Source) forgetURL(err error) {
+	var gone *sqstypes.QueueDoesNotExist
+	if errors.As(err, &gone) || strings.Contains(sdk.Code(err), "NonExistentQueue") {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.url = ""
+	}
+}
+
+// forget drops what can't be acknowledged any more, since its message has come again under another receipt, and events
+// that are remembered no longer.
+func (s *Source) forget(now time.Time) {
+	if now.Sub(s.swept) < sweepEvery {
+		return
+	}
+	s.swept = now
+	for receipt, d := range s.open {
+		// A receipt stays good for a while after the message is visible again.
+		if now.After(d.expires.Add(rememberFor)) {
+			delete(s.open, receipt)
+		}
+	}
+	for id, until := range s.dealtWith {
+		if now.After(until) {
+			delete(s.dealtWith, id)
+		}
+	}
+}

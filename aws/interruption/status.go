@@ -1,0 +1,185 @@
+package interruption
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	"github.com/drawknife/drawknife/aws/sdk"
+	"github.com/drawknife/drawknife/cloudprovider"
+)
+
+// impairedFor is how long an instance must have been impaired to count (AWN-299).
+const impairedFor = 2 * time.Minute
+
+// statusRetry is how long EC2 is left alone after it refused: permissions are granted while a controller runs (AWN-304).
+const statusRetry = 10 * time.Minute
+
+// completed begins the description of a maintenance that is over and still listed (AWN-306).
+const completed = "[Completed]"
+
+// statusMemory is what is known from polls of EC2. It is guarded by its source's lock.
+type statusMemory struct {
+	next time.Time
+	// dealtWith are findings that were acknowledged and still last: they are handed out again only after they have
+	// been gone (AWN-302).
+	dealtWith map[string]bool
+}
+
+func newStatusMemory() statusMemory { return statusMemory{dealtWith: map[string]bool{}} }
+
+func (m *statusMemory) ack(finding string) { m.dealtWith[finding] = true }
+
+// wait is how long it is until EC2 is asked again.
+func (m *statusMemory) wait(now time.Time, every time.Duration) time.Duration {
+	if m.next.IsZero() {
+		return every
+	}
+	return min(max(m.next.Sub(now), time.Millisecond), every)
+}
+
+// poll asks EC2 if that is due. One reader at a time does; the others go on. What EC2 does not answer is logged and asked
+// for again later: it must not keep the queue from being read.
+func (s *Source) poll(ctx context.Context) ([]cloudprovider.Interruption, error) {
+	if s.options.EC2 == nil || !s.pollDue() {
+		return nil, nil
+	}
+	statuses, err := s.describe(ctx)
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, err
+		}
+		s.options.Logger.Warn("the state of instances could not be read", "error", err)
+		if cloudprovider.IsUnauthorized(err) {
+			s.mu.Lock()
+			s.status.next = s.options.Now().Add(statusRetry)
+			s.mu.Unlock()
+		}
+		return nil, nil
+	}
+	return s.findings(ctx, statuses), nil
+}
+
+// pollDue takes the turn to poll, if it has come.
+func (s *Source) pollDue() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.options.Now()
+	if now.Before(s.status.next) {
+		return false
+	}
+	s.status.next = now.Add(s.options.StatusEvery)
+	return true
+}
+
+// describe reads the three kinds of trouble, since EC2 ANDs filters of different names (AWN-298), by instance; of an
+// instance that several have the first counts.
+func (s *Source) describe(ctx context.Context) (map[string]ec2types.InstanceStatus, error) {
+	found := map[string]ec2types.InstanceStatus{}
+	for _, filter := range []ec2types.Filter{
+		{Name: aws.String("instance-status.status"), Values: []string{"impaired"}},
+		{Name: aws.String("system-status.status"), Values: []string{"impaired"}},
+		{Name: aws.String("event.code"), Values: []string{"instance-reboot", "system-reboot", "system-maintenance", "instance-retirement", "instance-stop"}},
+	} {
+		in := &ec2.DescribeInstanceStatusInput{Filters: []ec2types.Filter{filter}}
+		for {
+			out, err := s.options.EC2.DescribeInstanceStatus(ctx, in)
+			if err != nil {
+				return nil, sdk.Wrap("describing the state of instances", err)
+			}
+			for i := range out.InstanceStatuses {
+				id := aws.ToString(out.InstanceStatuses[i].InstanceId)
+				if _, known := found[id]; !known {
+					found[id] = out.InstanceStatuses[i]
+				}
+			}
+			if aws.ToString(out.NextToken) == "" {
+				break
+			}
+			in.NextToken = out.NextToken
+		}
+	}
+	return found, nil
+}
+
+// findings are what is new about instances of the cluster, by instance and kind.
+func (s *Source) findings(ctx context.Context, statuses map[string]ec2types.InstanceStatus) []cloudprovider.Interruption {
+	now := s.options.Now()
+	lasting := map[string]bool{}
+	var list []cloudprovider.Interruption
+	for _, id := range slices.Sorted(maps.Keys(statuses)) {
+		instance, ok := s.options.Find(id)
+		if !ok {
+			continue
+		}
+		status := statuses[id]
+		for _, f := range troubles(&status, now) {
+			finding := id + "/" + string(f.kind)
+			lasting[finding] = true
+			if s.isDealtWith(finding) {
+				continue
+			}
+			if s.options.OnEvent != nil {
+				s.options.OnEvent(ctx, f.kind, instance)
+			}
+			list = append(list, cloudprovider.Interruption{
+				ID: statusPrefix + finding, Kind: f.kind.InterruptionKind(), ProviderID: instance.ProviderID,
+				Time: f.since, Deadline: f.deadline, Message: f.message,
+			})
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	maps.DeleteFunc(s.status.dealtWith, func(finding string, _ bool) bool { return !lasting[finding] })
+	return list
+}
+
+func (s *Source) isDealtWith(finding string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.status.dealtWith[finding]
+}
+
+// trouble is one thing that is wrong with an instance.
+type trouble struct {
+	kind            Kind
+	since, deadline time.Time
+	message         string
+}
+
+// troubles are what counts of a status (AWN-299): impairments that have lasted, and maintenance that is not over.
+func troubles(status *ec2types.InstanceStatus, now time.Time) []trouble {
+	var list []trouble
+	add := func(kind Kind, summary *ec2types.InstanceStatusSummary) {
+		if summary == nil {
+			return
+		}
+		for _, d := range summary.Details {
+			since := aws.ToTime(d.ImpairedSince)
+			if d.Status == ec2types.StatusTypeFailed && !since.IsZero() && now.Sub(since) >= impairedFor {
+				list = append(list, trouble{kind: kind, since: since, message: "check " + string(d.Name) + " has failed"})
+				return
+			}
+		}
+	}
+	add(InstanceStatus, status.InstanceStatus)
+	add(SystemStatus, status.SystemStatus)
+	events := slices.DeleteFunc(slices.Clone(status.Events), func(e ec2types.InstanceStatusEvent) bool {
+		return strings.HasPrefix(aws.ToString(e.Description), completed)
+	})
+	if len(events) > 0 {
+		slices.SortStableFunc(events, func(a, b ec2types.InstanceStatusEvent) int {
+			return cmp.Or(aws.ToTime(a.NotBefore).Compare(aws.ToTime(b.NotBefore)), cmp.Compare(a.Code, b.Code))
+		})
+		first := events[0]
+		list = append(list, trouble{kind: EventStatus, deadline: aws.ToTime(first.NotBefore), message: string(first.Code) + ": " + aws.ToString(first.Description)})
+	}
+	return list
+}
