@@ -1,0 +1,137 @@
+package instanceprofile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/service/iam"
+	"k8s.io/apimachinery/pkg/types"
+
+	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
+	"github.com/drawknife/drawknife/aws/sdk"
+)
+
+// Collect deletes the profiles of the cluster that nobody uses (AWN-148). inUse reads their names, after the profiles were
+// listed: those in the status of any node class and in the annotation karpenter.k8s.aws/instance-profile-name of any
+// NodeClaim; it must be complete. Profiles that were made or gave way to others less than Protection ago stay. It returns
+// the names of those deleted. The first failure ends it: come again after a pause, else after CollectEvery.
+func (m *Manager) Collect(ctx context.Context, inUse func(context.Context) ([]string, error)) (deleted []string, err error) {
+	found, err := m.List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if len(found) == 0 {
+		return nil, nil
+	}
+	names, err := inUse(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("collecting instance profiles: reading which are in use: %w", err)
+	}
+	used := make(map[string]bool, len(names))
+	for _, name := range names {
+		used[name] = true
+	}
+	for _, p := range found {
+		if used[p.Name] {
+			continue
+		}
+		gone, err := m.collect(ctx, p.Name)
+		if err != nil {
+			return deleted, err
+		}
+		if gone {
+			deleted = append(deleted, p.Name)
+		}
+	}
+	return deleted, nil
+}
+
+// collect deletes a profile unless somebody has just taken it up.
+func (m *Manager) collect(ctx context.Context, name string) (bool, error) {
+	end, err := m.begin(ctx)
+	if err != nil {
+		return false, err
+	}
+	defer end()
+	if m.isProtected(name) {
+		return false, nil
+	}
+	return true, m.remove(ctx, name)
+}
+
+// DeleteNodeClass deletes all profiles that were made for a class, those of older releases too (AWN-169). An error, which
+// joins all that failed, means that some are left: keep the class's finalizer and call again.
+func (m *Manager) DeleteNodeClass(ctx context.Context, name string, uid types.UID) error {
+	if uid == "" {
+		return fmt.Errorf("deleting instance profiles of node class %q: its UID is required", name)
+	}
+	found, err := m.list(ctx, m.classPath(uid))
+	if err != nil {
+		return err
+	}
+	errs := []error{m.delete(ctx, found), m.deleteLegacy(ctx, name)}
+	if err := errors.Join(errs...); err != nil {
+		return fmt.Errorf("instance profiles of node class %q: %w", name, err)
+	}
+	return nil
+}
+
+// DeleteAll deletes all profiles of the cluster in the region: for taking the installation away, once its machines are
+// gone (AWN-171, AWN-358). An error joins all that failed.
+func (m *Manager) DeleteAll(ctx context.Context) error {
+	found, err := m.List(ctx)
+	if err != nil {
+		return err
+	}
+	return m.delete(ctx, found)
+}
+
+func (m *Manager) delete(ctx context.Context, found []Profile) error {
+	end, err := m.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer end()
+	var errs []error
+	for _, p := range found {
+		errs = append(errs, m.remove(ctx, p.Name))
+	}
+	return errors.Join(errs...)
+}
+
+// deleteLegacy deletes the profile that releases which served v1beta1 made for a class, if it is the cluster's.
+func (m *Manager) deleteLegacy(ctx context.Context, class string) error {
+	name := m.legacyName(class)
+	if name == "" {
+		return nil
+	}
+	p, ok, err := m.read(ctx, name)
+	if err != nil || !ok || p.Tags[awsv1.TagClusterPrefix+m.options.ClusterName] != "owned" {
+		return err
+	}
+	return m.delete(ctx, []Profile{p})
+}
+
+// remove deletes a profile. What is gone already is no error (AWN-149).
+func (m *Manager) remove(ctx context.Context, name string) error {
+	m.forget(name)
+	p, ok, err := m.read(ctx, name)
+	if err != nil {
+		return err
+	}
+	if ok {
+		if err := m.empty(ctx, p); err != nil {
+			return err
+		}
+		_, err := m.options.IAM.DeleteInstanceProfile(ctx, &iam.DeleteInstanceProfileInput{InstanceProfileName: &name})
+		if err != nil && !sdk.IsNotFound(err) {
+			return sdk.Wrap(fmt.Sprintf("deleting instance profile %q", name), err)
+		}
+		m.log.Info("instance profile deleted", "profile", name)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.protected, name)
+	return nil
+}

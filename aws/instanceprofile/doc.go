@@ -1,0 +1,31 @@
+// Package instanceprofile makes the IAM instance profiles that machines get their role from, and deletes those that
+// nobody uses any more.
+//
+//	manager, err := instanceprofile.New(instanceprofile.Options{IAM: api, Region: "us-east-1", ClusterName: "demo"})
+//	if err != nil { … }
+//	name, err := manager.Ensure(ctx, instanceprofile.Wanted{
+//		NodeClass: class.Name, UID: class.UID, Role: *class.Spec.Role, Current: class.Status.InstanceProfile,
+//	})
+//	…
+//	deleted, err := manager.Collect(ctx, inUse) // every CollectEvery, in the caller's own loop
+//
+// A profile holds one role. When a node class changes its role it gets another profile, since machines that run still use
+// the old one; that is collected once nobody does.
+//
+// Only where IAM can be reached is a manager of use. In an isolated network node classes name profiles that somebody else
+// looks after (AWN-346).
+//
+// # Deliberate differences
+//
+//   - A profile's name follows from the region, the class's UID and the role, so that an attempt that was cut short is
+//     taken up again and leaves no orphan (AWN-140, AWN-146).
+//   - Roles are compared without their paths (AWN-143).
+//   - Tags that are missing or differ are put right (AWN-266, AWN-335).
+//   - A profile that an older release made is deleted only if its tags say that it is the cluster's (AWN-169).
+//   - Everything of a cluster can be deleted (AWN-171, AWN-358).
+//
+// # Concurrency
+//
+// A Manager may be used by many goroutines at once. Profiles are made and deleted one after the other, so that none is
+// collected while it is taken up again; looking at one waits for nobody.
+package instanceprofile

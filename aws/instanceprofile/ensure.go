@@ -1,0 +1,197 @@
+package instanceprofile
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/iam"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/drawknife/drawknife/aws/sdk"
+	"github.com/drawknife/drawknife/cloudprovider"
+)
+
+// cleanupTime bounds what is done after an attempt failed, whose context may be over.
+const cleanupTime = 10 * time.Second
+
+// Wanted is the profile that a node class needs.
+type Wanted struct {
+	// NodeClass is the class's name, UID its UID. Both are required.
+	NodeClass string
+	UID       types.UID
+	// Role of the nodes, with or without its path. Required.
+	Role string
+	// Current is the profile that the class's status names; empty when it names none.
+	Current string
+	// Tags of the class. Nil: none.
+	Tags map[string]string
+}
+
+// RoleNotFoundError says that the role of a node class is not there.
+type RoleNotFoundError struct {
+	// Role as the class names it.
+	Role string
+}
+
+func (e *RoleNotFoundError) Error() string {
+	return fmt.Sprintf("there is no IAM role %q: create it, or correct spec.role of the node class", e.Role)
+}
+
+// Ensure sees to it that there is a profile with the class's role, and returns its name: the current one if that has the
+// role, else another, which is made if it is not there (AWN-142 to AWN-146). It can be repeated at will; a profile that
+// was found right is not looked at again for Remember. A role that does not exist is a *RoleNotFoundError of kind
+// Permanent; other errors have the kind of their cause (see sdk.Wrap).
+func (m *Manager) Ensure(ctx context.Context, w Wanted) (name string, err error) {
+	if w.NodeClass == "" || w.UID == "" || bare(w.Role) == "" {
+		return "", cloudprovider.NewPermanentError(fmt.Errorf(
+			"instance profile of node class %q: its name, its UID and a role are required", w.NodeClass))
+	}
+	name, err = m.ensure(ctx, w)
+	if err != nil {
+		return "", fmt.Errorf("instance profile of node class %q: %w", w.NodeClass, err)
+	}
+	return name, nil
+}
+
+func (m *Manager) ensure(ctx context.Context, w Wanted) (string, error) {
+	role, tags := bare(w.Role), m.Tags(w.NodeClass, w.Tags)
+	if w.Current != "" {
+		p, ok, err := m.look(ctx, w.Current)
+		if err != nil {
+			return "", err
+		}
+		if ok && p.has(role) {
+			m.retag(ctx, p, tags)
+			return w.Current, nil
+		}
+	}
+	if m.roleMissing(role) {
+		return "", roleNotFound(w.Role)
+	}
+	name := m.Name(w.UID, role)
+	// Before anything is made: whoever collects must not see it unprotected.
+	m.protect(name, w.Current)
+	end, err := m.begin(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer end()
+	if err := m.make(ctx, name, w, tags); err != nil {
+		return "", err
+	}
+	return name, nil
+}
+
+// look is read with a memory for profiles that are there.
+func (m *Manager) look(ctx context.Context, name string) (Profile, bool, error) {
+	if p, ok := m.recall(name); ok {
+		return p, true, nil
+	}
+	p, ok, err := m.read(ctx, name)
+	if ok && err == nil {
+		m.remember(p)
+	}
+	return p, ok, err
+}
+
+// make makes the profile of a name be there with its role.
+func (m *Manager) make(ctx context.Context, name string, w Wanted, tags map[string]string) error {
+	m.forget(name)
+	p, there, err := m.read(ctx, name)
+	if err != nil {
+		return err
+	}
+	if !there {
+		path := m.classPath(w.UID)
+		_, err := m.options.IAM.CreateInstanceProfile(ctx, &iam.CreateInstanceProfileInput{
+			InstanceProfileName: &name, Path: &path, Tags: tagList(tags),
+		})
+		if err != nil && !sdk.IsAlreadyExists(err) {
+			return sdk.Wrap(fmt.Sprintf("creating instance profile %q", name), err)
+		}
+		m.log.Info("instance profile made", "profile", name, "nodeclass", w.NodeClass, "role", w.Role)
+		p = Profile{Name: name, Path: path, Tags: tags}
+	}
+	if err := m.give(ctx, &p, bare(w.Role)); err != nil {
+		if isRoleNotFound(err, name) {
+			m.rememberMissing(bare(w.Role))
+			err = roleNotFound(w.Role)
+		}
+		if !there {
+			m.undo(ctx, name)
+		}
+		return err
+	}
+	m.remember(p)
+	m.retag(ctx, p, tags)
+	return nil
+}
+
+// give puts a role into a profile, in the place of others (AWN-144).
+func (m *Manager) give(ctx context.Context, p *Profile, role string) error {
+	if p.has(role) {
+		return nil
+	}
+	if err := m.empty(ctx, *p); err != nil {
+		return err
+	}
+	p.Roles = nil
+	_, err := m.options.IAM.AddRoleToInstanceProfile(ctx, &iam.AddRoleToInstanceProfileInput{InstanceProfileName: &p.Name, RoleName: &role})
+	if err != nil {
+		return sdk.Wrap(fmt.Sprintf("putting role %q into instance profile %q", role, p.Name), err)
+	}
+	p.Roles = []string{role}
+	return nil
+}
+
+// empty takes all roles out of a profile.
+func (m *Manager) empty(ctx context.Context, p Profile) error {
+	for _, role := range p.Roles {
+		_, err := m.options.IAM.RemoveRoleFromInstanceProfile(ctx, &iam.RemoveRoleFromInstanceProfileInput{InstanceProfileName: &p.Name, RoleName: &role})
+		if err != nil && !sdk.IsNotFound(err) {
+			return sdk.Wrap(fmt.Sprintf("taking role %q out of instance profile %q", role, p.Name), err)
+		}
+	}
+	return nil
+}
+
+// undo deletes a profile that was made and can't be used. It is no failure of its own: the name is the same next time.
+func (m *Manager) undo(ctx context.Context, name string) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTime)
+	defer cancel()
+	if err := m.remove(ctx, name); err != nil {
+		m.log.Warn("an instance profile without a role was left behind", "profile", name, "error", err)
+	}
+}
+
+// retag puts missing and other tags right. Machines can do without, so that it is no failure if it can't be done; it is
+// tried again when the profile is next looked at.
+func (m *Manager) retag(ctx context.Context, p Profile, tags map[string]string) {
+	missing := map[string]string{}
+	for key, value := range tags {
+		if have, ok := p.Tags[key]; !ok || have != value {
+			missing[key] = value
+		}
+	}
+	if len(missing) == 0 {
+		return
+	}
+	_, err := m.options.IAM.TagInstanceProfile(ctx, &iam.TagInstanceProfileInput{InstanceProfileName: &p.Name, Tags: tagList(missing)})
+	if err != nil {
+		m.log.Warn("tags of an instance profile were not put right", "profile", p.Name, "error", err)
+	}
+	p.Tags = tags
+	m.remember(p)
+}
+
+// isRoleNotFound tells a missing role from a missing profile, which have one code (AWN-145).
+func isRoleNotFound(err error, profile string) bool {
+	message := strings.ReplaceAll(sdk.Message(err), profile, "")
+	return sdk.IsNotFound(err) && strings.Contains(strings.ToLower(message), "role")
+}
+
+func roleNotFound(role string) error {
+	return cloudprovider.NewPermanentError(&RoleNotFoundError{Role: role})
+}

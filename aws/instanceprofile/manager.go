@@ -1,0 +1,154 @@
+package instanceprofile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"sync"
+	"time"
+
+	"github.com/drawknife/drawknife/aws/sdk"
+	"github.com/drawknife/drawknife/cloudprovider"
+)
+
+const (
+	// CollectEvery is how often profiles that nobody uses are to be looked for (AWN-148).
+	CollectEvery = 30 * time.Minute
+	// Protection is how long a profile is not collected after it was made or gave way to another: who asks which are in
+	// use may not know yet (AWN-147).
+	Protection = time.Hour
+	// Remember is how long a profile that was found right is not looked at again (AWN-142).
+	Remember = 15 * time.Minute
+	// roleMemory is how long a role that is not there is not asked for again (AWN-145).
+	roleMemory = time.Minute
+)
+
+// Options of a Manager. IAM, Region and ClusterName are required.
+type Options struct {
+	// IAM is asked.
+	IAM sdk.IAMAPI
+	// Region the machines are in. IAM is the same in all regions, so that it is part of names and paths.
+	Region string
+	// ClusterName is whose profiles these are.
+	ClusterName string
+	// Now is the clock; nil: time.Now.
+	Now func() time.Time
+	// Logger hears of each profile that is made or deleted, and of tags that could not be put right. Nil discards.
+	Logger *slog.Logger
+}
+
+// Manager makes, finds and deletes instance profiles. Make one with New.
+type Manager struct {
+	options Options
+	now     func() time.Time
+	log     *slog.Logger
+	// changing holds one token: whoever has it makes or deletes profiles.
+	changing chan struct{}
+
+	mu        sync.Mutex
+	known     map[string]known     // by name of profile
+	noRole    map[string]time.Time // by bare name, until when
+	protected map[string]time.Time // by name of profile, until when
+}
+
+// known is a profile as it was found.
+type known struct {
+	profile Profile
+	until   time.Time
+}
+
+// New makes a manager. The error says which options are missing or can't be.
+func New(o Options) (*Manager, error) {
+	var faults []error
+	if o.IAM == nil {
+		faults = append(faults, errors.New("iam: required"))
+	}
+	if o.Region == "" {
+		faults = append(faults, errors.New("region: required: profiles are named for it"))
+	}
+	// The hash takes up to 20 digits.
+	if probe := o.ClusterName + "_12345678901234567890"; o.ClusterName == "" || !validName(probe) {
+		faults = append(faults, fmt.Errorf("clusterName %q: must be 1 to 107 letters, digits and _+=,.@-: profiles are named for it", o.ClusterName))
+	}
+	if err := errors.Join(faults...); err != nil {
+		return nil, cloudprovider.NewPermanentError(fmt.Errorf("options of instance profiles: %w", err))
+	}
+	m := &Manager{
+		options: o, now: o.Now, log: o.Logger, changing: make(chan struct{}, 1),
+		known: map[string]known{}, noRole: map[string]time.Time{}, protected: map[string]time.Time{},
+	}
+	if m.now == nil {
+		m.now = time.Now
+	}
+	if m.log == nil {
+		m.log = slog.New(slog.DiscardHandler)
+	}
+	return m, nil
+}
+
+// begin waits until nobody else makes or deletes profiles.
+func (m *Manager) begin(ctx context.Context) (end func(), err error) {
+	select {
+	case m.changing <- struct{}{}:
+		return func() { <-m.changing }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// protect keeps profiles from being collected for a while.
+func (m *Manager) protect(names ...string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	now := m.now()
+	maps.DeleteFunc(m.protected, func(_ string, until time.Time) bool { return !now.Before(until) })
+	for _, name := range names {
+		if name != "" {
+			m.protected[name] = now.Add(Protection)
+		}
+	}
+}
+
+func (m *Manager) isProtected(name string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.now().Before(m.protected[name])
+}
+
+func (m *Manager) recall(name string) (Profile, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	k, ok := m.known[name]
+	return k.profile, ok && m.now().Before(k.until)
+}
+
+func (m *Manager) remember(p Profile) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	now := m.now()
+	maps.DeleteFunc(m.known, func(_ string, k known) bool { return !now.Before(k.until) })
+	m.known[p.Name] = known{profile: p, until: now.Add(Remember)}
+}
+
+func (m *Manager) forget(name string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.known, name)
+}
+
+// roleMissing reports whether a role was not there a moment ago.
+func (m *Manager) roleMissing(role string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.now().Before(m.noRole[role])
+}
+
+func (m *Manager) rememberMissing(role string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	now := m.now()
+	maps.DeleteFunc(m.noRole, func(_ string, until time.Time) bool { return !now.Before(until) })
+	m.noRole[role] = now.Add(roleMemory)
+}
