@@ -135,6 +135,9 @@ func BenchmarkHeap(b *testing.B) {
 	base := heap()
 	var most uint64
 	for b.Loop() {
+		b.StopTimer()
+		runtime.GC() // what the plan before left is not this one's
+		b.StartTimer()
 		stop := watchHeap(&most)
 		planFor(b, s)
 		stop()
