@@ -110,7 +110,7 @@ func Load(ctx context.Context, c Config) (*Clients, error) {
 		base.BaseEndpoint = aws.String(c.Endpoint)
 	}
 	if base.HTTPClient == nil || c.Base == nil {
-		base.HTTPClient = &http.Client{Timeout: orDefault(c.Timeout, DefaultTimeout), Transport: transport()}
+		base.HTTPClient = &http.Client{Timeout: orDefault(c.Timeout, DefaultTimeout), Transport: newTransport()}
 	}
 	base.RetryMode, base.RetryMaxAttempts = "", 0
 	base.Retryer = func() aws.Retryer {
@@ -150,17 +150,6 @@ func (c Config) load(ctx context.Context) (aws.Config, error) {
 		return aws.Config{}, Wrap("reading the configuration of AWS clients", err)
 	}
 	return base, nil
-}
-
-// transport is the default one with room for as many open connections as there are calls at once in a burst.
-func transport() http.RoundTripper {
-	t, ok := http.DefaultTransport.(*http.Transport)
-	if !ok {
-		return http.DefaultTransport
-	}
-	t = t.Clone()
-	t.MaxIdleConnsPerHost = 100
-	return t
 }
 
 // Region that the clients work in.

@@ -152,3 +152,28 @@ func TestPricingRegion(t *testing.T) {
 		}
 	}
 }
+
+// A server that answers at once, with much: the answer is read to its end, every time.
+func TestFastLargeAnswers(t *testing.T) {
+	var body strings.Builder
+	body.WriteString("<DescribeInstancesResponse><reservationSet>")
+	for range 20_000 {
+		body.WriteString("<item><ownerId>123456789012</ownerId></item>")
+	}
+	body.WriteString("</reservationSet></DescribeInstancesResponse>")
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		_, _ = io.WriteString(w, body.String())
+	}))
+	defer s.Close()
+	clients, err := sdk.Load(t.Context(), sdk.Config{Base: static(), Endpoint: s.URL, MaxAttempts: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 20 {
+		out, err := clients.EC2(sdk.Normal).DescribeInstances(t.Context(), &ec2.DescribeInstancesInput{})
+		if err != nil || len(out.Reservations) != 20_000 {
+			t.Fatal(err)
+		}
+	}
+}

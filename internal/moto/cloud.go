@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -45,10 +46,14 @@ type Handler func(call Call, next func(Call) Answer) Answer
 //   - CreateFleet with a client token that was used gives the answer of the first call, or IdempotentParameterMismatch when
 //     the request is another, as EC2 does; moto launches again.
 //   - GetProducts and DescribeCapacityReservations, which moto lacks, have answers without content until Handle gives others.
+//   - DescribeInstanceTypes as a dry run is refused with DryRunOperation, which says that it would succeed; moto gives all
+//     types.
+//   - What moto knows of instance types is the same after a reset, and takes it seconds to tell, so it is asked once for all
+//     tests of a Server.
 type Cloud struct {
-	t      testing.TB
 	proxy  *httptest.Server
 	target *url.URL
+	facts  *facts
 
 	mu       sync.Mutex
 	handlers []entry
@@ -67,8 +72,42 @@ type fleet struct {
 	answer  Answer
 }
 
-func newCloud(t testing.TB, target *url.URL) *Cloud {
-	c := &Cloud{t: t, target: target, fleets: map[string]fleet{}}
+// facts are answers that don't change, by the form that asked for them.
+type facts struct {
+	mu      sync.Mutex
+	answers map[string]Answer
+}
+
+// remember answers from what is known, or asks.
+func (f *facts) remember(call Call, next func(Call) Answer) Answer {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	key := call.Form.Encode()
+	answer, known := f.answers[key]
+	if !known {
+		if answer = next(call); answer.Status == http.StatusOK {
+			f.answers[key] = answer
+		}
+	}
+	return answer
+}
+
+func newCloud(t testing.TB, target *url.URL, f *facts) *Cloud {
+	c := &Cloud{target: target, facts: f, fleets: map[string]fleet{}}
+	c.Handle("DescribeInstanceTypes", f.remember)
+	c.Handle("DescribeInstanceTypes", func(call Call, next func(Call) Answer) Answer {
+		if call.Form.Get("DryRun") == "true" {
+			return Refusal(http.StatusPreconditionFailed, "DryRunOperation", "Request would have succeeded, but DryRun flag is set.")
+		}
+		return next(call)
+	})
+	c.Handle("DescribeInstanceTypeOfferings", f.remember)
+	c.Handle("DescribeSpotPriceHistory", func(call Call, next func(Call) Answer) Answer {
+		asked := call
+		asked.Form = maps.Clone(call.Form)
+		asked.Form.Del("StartTime") // is now
+		return f.remember(asked, func(Call) Answer { return next(call) })
+	})
 	c.proxy = httptest.NewServer(http.HandlerFunc(c.serve))
 	t.Cleanup(c.proxy.Close)
 	c.Handle("CreateFleet", c.onceForEachToken)

@@ -30,7 +30,7 @@ func upstream(t *testing.T) *Cloud {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return newCloud(t, target)
+	return newCloud(t, target, &facts{answers: map[string]Answer{}})
 }
 
 // call posts a form; an error counts as an empty answer of status 0.
@@ -139,13 +139,32 @@ func TestTokens(t *testing.T) {
 	}
 }
 
+// Facts are asked for once; a refusal is not a fact.
+func TestFacts(t *testing.T) {
+	c := upstream(t)
+	asked, status := 0, http.StatusServiceUnavailable
+	answer := func(Call) Answer {
+		asked++
+		return Answer{Status: status}
+	}
+	one, other := Call{Form: url.Values{"a": {"1"}}}, Call{Form: url.Values{"a": {"2"}}}
+	c.facts.remember(one, answer)
+	status = http.StatusOK
+	for range 3 {
+		c.facts.remember(one, answer)
+		c.facts.remember(other, answer)
+	}
+	if asked != 3 {
+		t.Errorf("asked %d times, want 3: a refusal and two facts", asked)
+	}
+}
+
 func TestProgram(t *testing.T) {
 	t.Setenv(ProgramVariable, "/nonexistent/moto_server")
 	if _, err := program(); err == nil || !strings.Contains(err.Error(), ProgramVariable) {
 		t.Errorf("got %v", err)
 	}
 	t.Setenv(ProgramVariable, "")
-	t.Setenv("PATH", t.TempDir())
 	if _, err := program(); err == nil || !strings.Contains(err.Error(), "pip install") {
 		t.Errorf("got %v", err)
 	}

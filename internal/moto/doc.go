@@ -11,6 +11,6 @@
 //		calls := cloud.Calls("CreateFleet")
 //	}
 //
-// The program is the one named by DRAWKNIFE_MOTO, else moto_server of the PATH; .ci/run installs it. Where moto differs from
-// EC2 and the difference matters, the proxy makes it good and says so at the method that does: see Cloud.
+// The program is the one named by DRAWKNIFE_MOTO; .ci/run installs it. Where moto differs from EC2 and the difference
+// matters, the proxy makes it good: see Cloud.
 package moto

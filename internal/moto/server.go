@@ -27,6 +27,7 @@ type Server struct {
 	ended   chan struct{}
 	target  *url.URL
 	failed  error
+	facts   facts
 }
 
 // Start gives a test a clean cloud, and the process when it is the first. The test is skipped, saying why, when there is no
@@ -50,22 +51,22 @@ func (s *Server) Start(t testing.TB) *Cloud {
 		t.Fatalf("resetting moto: %v", err)
 	}
 	_ = response.Body.Close()
-	return newCloud(t, s.target)
+	if s.facts.answers == nil {
+		s.facts.answers = map[string]Answer{}
+	}
+	return newCloud(t, s.target, &s.facts)
 }
 
 // program is the path of moto_server.
 func program() (string, error) {
-	if named := os.Getenv(ProgramVariable); named != "" {
-		if _, err := os.Stat(named); err != nil {
-			return "", fmt.Errorf("%s: %w", ProgramVariable, err)
-		}
-		return named, nil
+	named := os.Getenv(ProgramVariable)
+	if named == "" {
+		return "", fmt.Errorf("needs a moto server: \".ci/run moto_integration\" installs one, or set %s to the moto_server of pip install 'moto[server]'", ProgramVariable)
 	}
-	found, err := exec.LookPath("moto_server")
-	if err != nil {
-		return "", fmt.Errorf("needs moto_server: pip install 'moto[server]', or name it in %s", ProgramVariable)
+	if _, err := os.Stat(named); err != nil {
+		return "", fmt.Errorf("%s: %w", ProgramVariable, err)
 	}
-	return found, nil
+	return named, nil
 }
 
 // launch starts the process on a free port of the loopback interface and waits until it answers.

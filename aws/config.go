@@ -1,0 +1,72 @@
+package aws
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/drawknife/drawknife/aws/sdk"
+)
+
+// Config are the settings of a provider. ClusterName is required; the zero value of everything else takes the default.
+type Config struct {
+	// ClusterName is the name of the cluster whose machines these are. It is part of the tags by which they are known,
+	// so that no two clusters in an account and region may share one (AWI-217).
+	ClusterName string
+	// SDK says how to reach AWS. Ignored where Options.Clients brings clients of its own.
+	SDK sdk.Config
+	// Tags are put on everything that is launched, unless the node class has the same key. Nil: none.
+	Tags map[string]string
+	// VMMemoryOverheadPercent is the fraction of a machine's memory that it is believed to lose before the kubelet sees
+	// it; nil: instancetype.DefaultVMMemoryOverheadPercent (AWI-222).
+	VMMemoryOverheadPercent *float64
+	// ReservedENIs are network interfaces that pods get no addresses from (AWI-224).
+	ReservedENIs int64
+	// IsolatedVPC says that the price list can't be reached (AWI-220).
+	IsolatedVPC bool
+	// WithoutReservedCapacity leaves capacity reservations out: no offering uses them, and machines in open ones count as
+	// on-demand (AWI-121).
+	WithoutReservedCapacity bool
+	// ZonalShift keeps out of zones that the EKS cluster is shifted away from (AWI-226).
+	ZonalShift bool
+	// TypesEvery and PricesEvery are how often types and on-demand prices are read; zero: every 12 hours (AWI-231).
+	TypesEvery, PricesEvery time.Duration
+	// SpotPricesEvery is how often spot prices are read; zero: prices.DefaultSpotEvery.
+	SpotPricesEvery time.Duration
+	// USDPer converts prices of other currencies, {"CNY": 0.14}; see prices.Options.
+	USDPer map[string]float64
+	// Seed decides by how much refreshes of this process are early; give each replica its own.
+	Seed uint64
+}
+
+// Validate finds what is wrong with the settings, all at once; nil when there is nothing.
+func (c Config) Validate() error {
+	var faults []error
+	refuse := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
+	if c.ClusterName == "" {
+		refuse("clusterName: required: machines are known by it")
+	}
+	if err := c.SDK.Validate(); err != nil {
+		refuse("sdk: %w", err)
+	}
+	if p := c.VMMemoryOverheadPercent; p != nil && (*p < 0 || *p >= 1 || *p != *p) {
+		refuse("vmMemoryOverheadPercent %v: must be a fraction from 0 to below 1", *p)
+	}
+	if c.ReservedENIs < 0 {
+		refuse("reservedENIs %d: must not be negative", c.ReservedENIs)
+	}
+	for name, every := range map[string]time.Duration{"typesEvery": c.TypesEvery, "pricesEvery": c.PricesEvery, "spotPricesEvery": c.SpotPricesEvery} {
+		if every < 0 {
+			refuse("%s %s: must not be negative", name, every)
+		}
+	}
+	for key := range c.Tags {
+		if reserved(key) {
+			refuse("tags: %q is the provider's own", key)
+		}
+	}
+	if err := errors.Join(faults...); err != nil {
+		return fmt.Errorf("configuration of the AWS provider: %w", err)
+	}
+	return nil
+}

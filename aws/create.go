@@ -1,0 +1,219 @@
+package aws
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/api/requirements"
+	v1 "github.com/drawknife/drawknife/api/v1"
+	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
+	"github.com/drawknife/drawknife/aws/instances"
+	"github.com/drawknife/drawknife/aws/launch"
+	"github.com/drawknife/drawknife/aws/launchtemplate"
+	"github.com/drawknife/drawknife/aws/placement"
+	"github.com/drawknife/drawknife/cloudprovider"
+)
+
+// Create launches the claim's machine, or answers with the one that its UID has already (CP-CREATE, AWI-142).
+func (p *Provider) Create(ctx context.Context, nodeClaim *v1.NodeClaim) (*v1.NodeClaim, error) {
+	if nodeClaim == nil {
+		return nil, cloudprovider.NewPermanentError(errors.New("the nodeclaim is nil"))
+	}
+	created, err := p.create(ctx, nodeClaim)
+	if err != nil {
+		return nil, fmt.Errorf("creating nodeclaim %q: %w", nodeClaim.Name, err)
+	}
+	return created, nil
+}
+
+func (p *Provider) create(ctx context.Context, nodeClaim *v1.NodeClaim) (*v1.NodeClaim, error) {
+	if nodeClaim.UID == "" {
+		return nil, cloudprovider.NewPermanentError(errors.New("metadata.uid is empty: without it a repeated call would launch a second machine"))
+	}
+	release, err := p.creating.acquire(ctx, nodeClaim.UID)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	there, err := p.instances.ByClaim(ctx, nodeClaim.UID)
+	if err != nil {
+		return nil, err
+	}
+	if len(there.Live) > 0 {
+		return p.adopt(ctx, nodeClaim, oldest(there.Live)), nil
+	}
+	class, err := p.nodeClass(ctx, nodeClaim.Spec.NodeClassRef)
+	if err != nil {
+		return nil, err
+	}
+	types, group, err := p.types(ctx, class, nodeClaim.Labels[v1.NodePoolLabelKey])
+	if err != nil {
+		return nil, typesFailed(err)
+	}
+	claim, err := p.pinPartition(nodeClaim, group, types)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.subnets.Refresh(ctx, class.Status.Subnets); err != nil {
+		if ctx.Err() != nil {
+			return nil, err
+		}
+		p.log.Warn("free addresses of subnets were not read; what was known counts", "nodeclass", class.Name, "error", err)
+	}
+	request := launch.Request{NodeClaim: claim, NodeClass: class, InstanceTypes: types, Dead: there.Dead}
+	if group != nil {
+		request.PlacementGroupID = group.ID
+	}
+	machine, err := p.launcher.Launch(ctx, request)
+	if err != nil {
+		return nil, err
+	}
+	i := instances.FromMachine(machine)
+	i.Partition = partitionOf(claim, group)
+	p.instances.Remember(i)
+	created := p.claimOf(i, class, machine.Type, machine.Offering)
+	p.annotate(ctx, created, class)
+	return created, nil
+}
+
+// typesFailed gives an error of types a reason for the claim's condition, unless it has a kind (AWI-142).
+func typesFailed(err error) error {
+	var kinded interface {
+		Kind() cloudprovider.ErrorKind
+	}
+	if errors.As(err, &kinded) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return cloudprovider.NewCreateError("InstanceTypeResolutionFailed", err.Error(), err)
+}
+
+// oldest is the machine that was launched first: the one that was answered with before, should there be several.
+func oldest(live []instances.Instance) instances.Instance {
+	return slices.MinFunc(live, func(a, b instances.Instance) int { return a.LaunchTime.Compare(b.LaunchTime) })
+}
+
+// adopt answers with a machine that is there. What its class says is of use but not needed.
+func (p *Provider) adopt(ctx context.Context, nodeClaim *v1.NodeClaim, i instances.Instance) *v1.NodeClaim {
+	claim, class := p.describe(ctx, i, p.newResolver())
+	if class != nil {
+		p.annotate(ctx, claim, class)
+	}
+	claim.Name, claim.UID = nodeClaim.Name, nodeClaim.UID
+	return claim
+}
+
+// annotate says what a machine was launched with (AWI-142, AWN-274).
+func (p *Provider) annotate(ctx context.Context, claim *v1.NodeClaim, class *awsv1.EC2NodeClass) {
+	info, err := p.options.Cluster.ClusterInfo(ctx)
+	if err != nil {
+		// Without a hash there is no drift by hash; the other kinds of drift are seen.
+		p.log.Warn("no drift hash: the cluster's certificate is not known", "nodeclaim", claim.Name, "error", err)
+		return
+	}
+	claim.Annotations = map[string]string{
+		awsv1.AnnotationHash:        class.Hash(info.CABundle),
+		awsv1.AnnotationHashVersion: awsv1.HashVersion,
+	}
+	if profile := instanceProfile(class); profile != "" {
+		claim.Annotations[awsv1.AnnotationInstanceProfileName] = profile
+	}
+}
+
+func instanceProfile(class *awsv1.EC2NodeClass) string {
+	if class.Status.InstanceProfile == "" && class.Spec.InstanceProfile != nil {
+		return *class.Spec.InstanceProfile
+	}
+	return class.Status.InstanceProfile
+}
+
+// pinPartition has a claim that restricts the partition of its placement group ask for one alone: the lowest with room,
+// so that launch template, marks and labels agree on it (AWI-139). A claim that does not restrict it leaves the choice to
+// EC2. The claim handed in is not changed.
+func (p *Provider) pinPartition(claim *v1.NodeClaim, group *placement.Group, types []*cloudprovider.InstanceType) (*v1.NodeClaim, error) {
+	if group == nil || group.Partitions == 0 {
+		return claim, nil
+	}
+	want, err := p.lookup.ParseSet(claim.Spec.Requirements)
+	if err != nil {
+		return nil, cloudprovider.NewPermanentError(fmt.Errorf("spec.requirements: %w", err))
+	}
+	if !want.Has(awsv1.LabelPlacementGroupPartition) {
+		return claim, nil
+	}
+	open := map[string]bool{}
+	for _, c := range cloudprovider.LaunchOrder(types, want, claim.Spec.Resources.Requests) {
+		if c.Offering.HasRoom() {
+			open[c.Offering.Value(awsv1.LabelPlacementGroupPartition)] = true
+		}
+	}
+	partition, ok := group.Partition(want, func(n int32) bool { return open[strconv.Itoa(int(n))] })
+	if !ok {
+		return nil, cloudprovider.NewInsufficientCapacityError(fmt.Errorf("placement group %q has partitions 1 to %d and the claim asks for others", group.Name, group.Partitions))
+	}
+	pinned := claim.DeepCopy()
+	pinned.Spec.Requirements = append(pinned.Spec.Requirements, v1.NodeSelectorRequirementWithMinValues{
+		Key: awsv1.LabelPlacementGroupPartition, Operator: corev1.NodeSelectorOpIn, Values: []string{strconv.Itoa(int(partition))},
+	})
+	return pinned, nil
+}
+
+// partitionOf is the partition that pinPartition chose; 0 when it left the choice to EC2.
+func partitionOf(claim *v1.NodeClaim, group *placement.Group) int32 {
+	if group == nil || group.Partitions == 0 {
+		return 0
+	}
+	want, err := requirements.ParseSet(claim.Spec.Requirements)
+	if err != nil {
+		return 0
+	}
+	if allowed := group.Allowed(want); want.Has(awsv1.LabelPlacementGroupPartition) && len(allowed) == 1 {
+		return allowed[0]
+	}
+	return 0
+}
+
+// templater makes the launch templates of launches.
+type templater struct{ p *Provider }
+
+// Ensure implements launch.LaunchTemplates.
+func (t templater) Ensure(ctx context.Context, r launch.TemplateRequest) ([]launch.Template, error) {
+	info, err := t.p.options.Cluster.ClusterInfo(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("asking what nodes have to know of cluster %q: %w", t.p.config.ClusterName, err)
+	}
+	built, err := launchtemplate.Build(launchtemplate.Request{
+		Cluster: launchtemplate.Cluster{
+			Name: t.p.config.ClusterName, Endpoint: info.Endpoint, CABundle: info.CABundle, ServiceCIDR: info.ServiceCIDR,
+			DNS: info.DNS, IPFamily: info.IPFamily, Region: t.p.options.Clients.Region(), Tags: t.p.config.Tags,
+			IgnoreReservations: t.p.config.WithoutReservedCapacity,
+		},
+		NodeClass: r.NodeClass, NodeClaim: r.NodeClaim, InstanceTypes: r.InstanceTypes, CapacityType: r.CapacityType,
+		PlacementGroupID: r.PlacementGroupID, Extend: t.p.options.ExtendLaunchTemplate,
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, u := range built.Unserved {
+		t.p.log.Debug("no launch template for an instance type", "nodeclaim", r.NodeClaim.Name, "type", u.InstanceType, "why", u.Reason)
+	}
+	ready, err := t.p.templates.Ensure(ctx, built.Templates)
+	if err != nil {
+		return nil, err
+	}
+	templates := make([]launch.Template, len(ready))
+	for i, built := range ready {
+		templates[i] = launch.Template{Name: built.Name, ImageID: built.ImageID, InstanceTypes: built.InstanceTypes}
+		if built.Reservation != nil {
+			templates[i].ReservationID = built.Reservation.ID
+		}
+	}
+	return templates, nil
+}
+
+// Forget implements launch.LaunchTemplates.
+func (t templater) Forget(names ...string) { t.p.templates.Forget(names...) }

@@ -1,0 +1,116 @@
+package aws
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
+	"github.com/drawknife/drawknife/aws/instances"
+	"github.com/drawknife/drawknife/cloudprovider"
+)
+
+// Get describes one machine (CP-GET, AWI-143). When its node class is gone or can't be read, what the class would tell,
+// capacity for instance, is left out.
+func (p *Provider) Get(ctx context.Context, providerID string) (*v1.NodeClaim, error) {
+	i, err := p.instance(ctx, providerID)
+	if err != nil {
+		return nil, err
+	}
+	claim, _ := p.describe(ctx, i, p.newResolver())
+	return claim, nil
+}
+
+// instance reads the machine with a provider id.
+func (p *Provider) instance(ctx context.Context, providerID string) (instances.Instance, error) {
+	id, err := instances.ParseProviderID(providerID)
+	if err != nil {
+		return instances.Instance{}, err
+	}
+	i, err := p.instances.Get(ctx, id)
+	if cloudprovider.IsNodeClaimNotFound(err) {
+		return instances.Instance{}, cloudprovider.NewNodeClaimNotFoundError(providerID, err)
+	}
+	return i, err
+}
+
+// List describes every machine of the cluster, by provider id (CP-LIST, AWI-144). A node class that can't be read spoils
+// nothing but what it would tell of its own machines (OPP-04).
+func (p *Provider) List(ctx context.Context) ([]*v1.NodeClaim, error) {
+	found, err := p.instances.List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r := p.newResolver()
+	claims := make([]*v1.NodeClaim, len(found))
+	for n, i := range found {
+		claims[n], _ = p.describe(ctx, i, r)
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	slices.SortFunc(claims, func(a, b *v1.NodeClaim) int { return strings.Compare(a.Status.ProviderID, b.Status.ProviderID) })
+	return claims, nil
+}
+
+// Delete starts the end of a machine, or says that it is gone (CP-DELETE, AWI-145, AWI-207).
+func (p *Provider) Delete(ctx context.Context, nodeClaim *v1.NodeClaim) error {
+	if nodeClaim == nil {
+		return cloudprovider.NewPermanentError(errors.New("the nodeclaim is nil"))
+	}
+	err := p.delete(ctx, nodeClaim.Status.ProviderID)
+	if err == nil {
+		return nil
+	}
+	if reservation := nodeClaim.Labels[awsv1.LabelCapacityReservationID]; reservation != "" && cloudprovider.IsNodeClaimNotFound(err) {
+		p.reservations.Gone(reservation)
+	}
+	return fmt.Errorf("deleting nodeclaim %q: %w", nodeClaim.Name, err)
+}
+
+func (p *Provider) delete(ctx context.Context, providerID string) error {
+	i, err := p.instance(ctx, providerID)
+	if err != nil || i.Terminating() {
+		return err
+	}
+	err = p.instances.Terminate(ctx, i)
+	if cloudprovider.IsNodeClaimNotFound(err) {
+		return cloudprovider.NewNodeClaimNotFoundError(providerID, err)
+	}
+	return err
+}
+
+// CollectOrphans ends the machines of the cluster that belong to no claim: those whose launch was never answered, whose
+// claim could not be written, or that EC2 launched unasked (AWI-208, AWI-209). claims reads all NodeClaims, after the
+// machines were listed; it must be complete. rounds is how often CollectOrphans has succeeded so far. It returns the
+// provider ids of the machines that are ending, whose Node objects can go, and when to come again.
+func (p *Provider) CollectOrphans(ctx context.Context, claims func(context.Context) ([]instances.ClaimRef, error), rounds int) (ended []string, requeueAfter time.Duration, err error) {
+	found, err := p.instances.List(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	refs, err := claims(ctx)
+	if err != nil {
+		return nil, 0, fmt.Errorf("reading the claims that machines may belong to: %w", err)
+	}
+	d := instances.Next(found, refs, rounds, p.now())
+	ended, err = p.instances.Collect(ctx, d)
+	return ended, d.RequeueAfter, err
+}
+
+// TagNode puts on a machine the tags that could not be known when it was launched, now that its node has joined
+// (AWI-201). Tags that are there stay as they are. A machine that is gone is an error of kind NodeClaimNotFound.
+func (p *Provider) TagNode(ctx context.Context, nodeClaim *v1.NodeClaim) error {
+	if nodeClaim == nil || nodeClaim.Status.NodeName == "" {
+		return cloudprovider.NewPermanentError(errors.New("tagging a node: the claim has none yet"))
+	}
+	i, err := p.instance(ctx, nodeClaim.Status.ProviderID)
+	if err != nil {
+		return err
+	}
+	return p.instances.Tag(ctx, i, p.instances.MissingTags(i, nodeClaim.Name, nodeClaim.Status.NodeName))
+}

@@ -1,0 +1,90 @@
+package aws
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
+	"github.com/drawknife/drawknife/aws/batch"
+	"github.com/drawknife/drawknife/aws/catalog"
+	"github.com/drawknife/drawknife/aws/launch"
+	"github.com/drawknife/drawknife/aws/prices"
+	"github.com/drawknife/drawknife/aws/sdk"
+	"github.com/drawknife/drawknife/cloudprovider"
+)
+
+// Options are what a provider is connected to. NodeClasses and Cluster are required.
+type Options struct {
+	// NodeClasses reads EC2NodeClasses. Required.
+	NodeClasses NodeClassReader
+	// Cluster tells what nodes have to know of the cluster they join. Required.
+	Cluster ClusterInfoSource
+	// Overlays change instance types for the NodePools of a cluster; nil: nobody does.
+	Overlays Overlayer
+	// Clients make the clients of AWS; nil: sdk.Load makes them of Config.SDK.
+	Clients Clients
+	// Prices are read beside AWS's own, over which they win: negotiated prices, or files where AWS can't be asked. See
+	// prices.Options. Nil: none.
+	Prices []prices.Feed
+	// Types are instance types to start with while EC2 can't be asked: a catalogue of this region that was saved. Nil:
+	// none, and New fails when EC2 can't be asked.
+	Types *catalog.Catalog
+	// ExtendLaunchTemplate may add to the data of launch templates what node classes have no field for; see
+	// launchtemplate.Request. Nil adds nothing.
+	ExtendLaunchTemplate func(*ec2types.RequestLaunchTemplateData)
+	// Clock tells the time; nil: the real one. Waiting is always done in real time.
+	Clock Clock
+	// Logger is told what happens that no result says; nil: nobody is.
+	Logger *slog.Logger
+	// OnFleetError is told of each error that EC2 gave for a launch, once (AWI-241). Nil: nobody is. It must be safe for
+	// concurrent use, as the next.
+	OnFleetError func(launch.Failure)
+	// OnBatch is told of merged calls (AWI-242). Nil: nobody is.
+	OnBatch func(batch.Attempt)
+}
+
+// Clients make clients of AWS's services for calls of a priority. *sdk.Clients does.
+type Clients interface {
+	// Region that the clients work in.
+	Region() string
+	// EC2 makes a client of EC2.
+	EC2(sdk.Priority) sdk.EC2API
+	// EKS makes a client of EKS.
+	EKS(sdk.Priority) sdk.EKSAPI
+	// Pricing makes a client of the price list.
+	Pricing(sdk.Priority) sdk.PricingAPI
+	// ZonalShift makes a client of ARC zonal shift.
+	ZonalShift(sdk.Priority) sdk.ZonalShiftAPI
+}
+
+var _ Clients = (*sdk.Clients)(nil)
+
+// Clock tells the time.
+type Clock interface {
+	Now() time.Time
+}
+
+// NodeClassReader reads EC2NodeClasses, with the status that tells what was found in the account.
+type NodeClassReader interface {
+	// NodeClass is the node class of that name; nil, without an error, when there is none. The provider does not change
+	// it, and nobody else may once it was handed out.
+	NodeClass(ctx context.Context, name string) (*awsv1.EC2NodeClass, error)
+}
+
+// NodeClasses is a NodeClassReader over a map by name, which must not be changed any more.
+type NodeClasses map[string]*awsv1.EC2NodeClass
+
+// NodeClass implements NodeClassReader.
+func (c NodeClasses) NodeClass(_ context.Context, name string) (*awsv1.EC2NodeClass, error) {
+	return c[name], nil
+}
+
+// Overlayer changes the instance types that a NodePool sees: prices and additional resources of NodeOverlays.
+type Overlayer interface {
+	// Overlay gives the types as the NodePool of that name sees them. The types it is given are shared: it copies what it
+	// changes (see package cloudprovider/overlay). While it can't tell, its error is of kind UnevaluatedNodePool.
+	Overlay(ctx context.Context, nodePool string, types []*cloudprovider.InstanceType) ([]*cloudprovider.InstanceType, error)
+}

@@ -1,0 +1,292 @@
+package aws
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/drawknife/drawknife/api/requirements"
+	v1 "github.com/drawknife/drawknife/api/v1"
+	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
+	"github.com/drawknife/drawknife/aws/catalog"
+	"github.com/drawknife/drawknife/aws/discovery"
+	"github.com/drawknife/drawknife/aws/instances"
+	"github.com/drawknife/drawknife/aws/instancetype"
+	"github.com/drawknife/drawknife/aws/launch"
+	"github.com/drawknife/drawknife/aws/launchtemplates"
+	"github.com/drawknife/drawknife/aws/offerings"
+	"github.com/drawknife/drawknife/aws/placement"
+	"github.com/drawknife/drawknife/aws/prices"
+	"github.com/drawknife/drawknife/aws/reservations"
+	"github.com/drawknife/drawknife/aws/sdk"
+	"github.com/drawknife/drawknife/aws/subnets"
+	"github.com/drawknife/drawknife/aws/unavailable"
+	"github.com/drawknife/drawknife/aws/zonalshift"
+	"github.com/drawknife/drawknife/cloudprovider"
+)
+
+// nodeClassKind is the kind of node class that machines are launched from.
+const nodeClassKind = "EC2NodeClass"
+
+// Provider is a cloudprovider.CloudProvider on EC2. It is safe for concurrent use; no lock is held across calls. Make one
+// with New.
+type Provider struct {
+	config       Config
+	options      Options
+	now          func() time.Time
+	log          *slog.Logger
+	lookup       *requirements.Lookup
+	capabilities cloudprovider.Capabilities
+
+	discovery    *discovery.Discoverer
+	memory       *discovery.Memory
+	prices       *prices.Board
+	unavailable  *unavailable.Memory
+	reservations *reservations.Ledger
+	shifts       *zonalshift.Watcher // nil unless Config.ZonalShift
+	groups       *placement.Finder
+	market       offerings.Sources
+	offerings    offerings.Store
+
+	subnets   *subnets.Counter
+	launcher  *launch.Launcher
+	instances *instances.Client
+	templates *launchtemplates.Store
+	creating  keyedLock[types.UID]
+	upkeep    upkeep
+}
+
+var (
+	_ cloudprovider.CloudProvider    = (*Provider)(nil)
+	_ cloudprovider.DriftDetector    = (*Provider)(nil)
+	_ cloudprovider.Repairer         = (*Provider)(nil)
+	_ cloudprovider.NodeClassStatus  = (*Provider)(nil)
+	_ cloudprovider.RegistrationGate = (*Provider)(nil)
+)
+
+// New makes a provider. It asks EC2 whether it may be used and which instance types there are, and fails when it may not
+// or there are none (AWI-004, AWI-006); with Options.Types it starts while EC2 is out of reach too. Prices are those
+// built in until Refresh or Run has read better ones. Errors have a kind: Unauthorized when credentials or a permission
+// are missing, which is named; Permanent for a region that does not exist and for bad settings.
+func New(ctx context.Context, c Config, o Options) (*Provider, error) {
+	if err := errors.Join(c.Validate(), o.validate()); err != nil {
+		return nil, cloudprovider.NewPermanentError(err)
+	}
+	if o.Clients == nil {
+		clients, err := sdk.Load(ctx, c.SDK)
+		if err != nil {
+			return nil, sdk.Wrap("making an AWS provider", err)
+		}
+		o.Clients = clients
+	}
+	p, err := assemble(c, o)
+	if err != nil {
+		return nil, fmt.Errorf("making an AWS provider: %w", err)
+	}
+	if err := p.start(ctx); err != nil {
+		return nil, fmt.Errorf("making an AWS provider for region %q: %w", o.Clients.Region(), err)
+	}
+	return p, nil
+}
+
+func (o Options) validate() error {
+	var faults []error
+	if o.NodeClasses == nil {
+		faults = append(faults, errors.New("options of the AWS provider: nodeClasses: required: machines are launched from them"))
+	}
+	if o.Cluster == nil {
+		faults = append(faults, errors.New("options of the AWS provider: cluster: required: nodes have to know what they join"))
+	}
+	return errors.Join(faults...)
+}
+
+// assemble makes all parts and calls nobody.
+func assemble(c Config, o Options) (*Provider, error) {
+	p := &Provider{config: c, options: o, now: time.Now, log: o.Logger, capabilities: capabilities(o.Clients.Region())}
+	if o.Clock != nil {
+		p.now = o.Clock.Now
+	}
+	if p.log == nil {
+		p.log = slog.New(slog.DiscardHandler)
+	}
+	p.lookup = p.capabilities.Vocabulary.Compile()
+	builtIn, err := catalog.Embedded()
+	if err != nil {
+		return nil, err
+	}
+	if err := p.assembleMarket(builtIn); err != nil {
+		return nil, err
+	}
+	return p, p.assembleLaunch()
+}
+
+// assembleMarket makes what knows EC2.
+func (p *Provider) assembleMarket(builtIn *catalog.Catalog) (err error) {
+	region, background := p.options.Clients.Region(), p.options.Clients.EC2(sdk.Background)
+	p.discovery, err = discovery.New(discovery.Options{
+		API: background, Region: region, Seed: p.options.Types, BuiltIn: builtIn, Every: p.config.TypesEvery, JitterSeed: p.config.Seed, Now: p.now,
+	})
+	if err != nil {
+		return err
+	}
+	p.prices, err = prices.NewBoard(prices.Options{
+		Region: region, Static: prices.Static(builtIn, region), Feeds: p.feeds(region), USDPer: p.config.USDPer, Seed: p.config.Seed, Now: p.now,
+	})
+	if err != nil {
+		return err
+	}
+	p.memory = discovery.NewMemory(p.now)
+	p.unavailable = unavailable.New(unavailable.Options{
+		Neighbours: unavailable.LargerSizes(p.discovery.Known), VCPUs: unavailable.VCPUs(p.discovery.Known), Seed: p.config.Seed, Now: p.now,
+	})
+	p.reservations = reservations.NewLedger(p.now)
+	p.groups = placement.NewFinder(p.options.Clients.EC2(sdk.Normal), p.now)
+	p.market = offerings.Sources{
+		Discovery: p.discovery, Prices: p.prices, Unavailable: p.unavailable, Reservations: p.reservations, Now: p.now,
+	}
+	return nil
+}
+
+// feeds are AWS's own prices, and over them those of the options.
+func (p *Provider) feeds(region string) []prices.Feed {
+	var feeds []prices.Feed
+	if ok, why := prices.Published(region, p.config.IsolatedVPC); ok {
+		feeds = append(feeds, prices.Feed{
+			Name: "on-demand", Every: p.config.PricesEvery,
+			Source: prices.OnDemand{API: p.options.Clients.Pricing(sdk.Background), Region: region},
+		})
+	} else {
+		p.log.Info("on-demand prices are not read", "why", why)
+	}
+	every := p.config.SpotPricesEvery
+	if every == 0 {
+		every = prices.DefaultSpotEvery
+	}
+	feeds = append(feeds, prices.Feed{
+		Name: "spot", Every: every, Source: prices.Spot{API: p.options.Clients.EC2(sdk.Background), Region: region, Now: p.now},
+	})
+	return append(feeds, p.options.Prices...)
+}
+
+// assembleLaunch makes what launches and looks after machines.
+func (p *Provider) assembleLaunch() (err error) {
+	urgent := p.options.Clients.EC2(sdk.Urgent)
+	p.templates, err = launchtemplates.New(urgent, launchtemplates.Options{ClusterName: p.config.ClusterName, Now: p.now, Logger: p.options.Logger})
+	if err != nil {
+		return err
+	}
+	ledger := subnets.New(subnets.Options{Now: p.now})
+	p.subnets = subnets.NewCounter(p.options.Clients.EC2(sdk.Normal), ledger)
+	p.launcher, err = launch.New(launch.Options{
+		EC2: urgent, Templates: templater{p}, Cluster: p.config.ClusterName, Subnets: ledger, Unavailable: p.unavailable,
+		Reservations: reservationLedger{p.reservations}, Lookup: p.lookup, Tags: p.config.Tags, Now: p.now, Logger: p.options.Logger,
+		Observe: p.options.OnFleetError,
+	})
+	if err != nil {
+		return err
+	}
+	p.instances, err = instances.New(instances.Options{
+		EC2: urgent, Cluster: p.config.ClusterName, Now: p.now, Observe: p.options.OnBatch,
+		Shifted: func(_, zoneID string) bool {
+			return p.shifts != nil && zoneID != "" && p.shifts.Snapshot().Shifted(zoneID)
+		},
+	})
+	return err
+}
+
+// start asks AWS for what nothing can be done without.
+func (p *Provider) start(ctx context.Context) error {
+	err := sdk.Probe(ctx, p.options.Clients.EC2(sdk.Urgent))
+	if seeded := p.options.Types != nil; err != nil && !(seeded && cloudprovider.IsTransient(err)) {
+		return err
+	}
+	if p.config.ZonalShift {
+		if err := p.startShifts(ctx); err != nil {
+			return err
+		}
+	}
+	if _, err := p.discovery.Refresh(ctx); err != nil && !p.discovery.Ready() {
+		return sdk.Wrap("reading instance types", err)
+	}
+	if _, err := p.discovery.Catalog(); err != nil {
+		return err
+	}
+	return nil
+}
+
+func (p *Provider) startShifts(ctx context.Context) error {
+	arn, err := zonalshift.ClusterARN(ctx, p.options.Clients.EKS(sdk.Urgent), p.config.ClusterName)
+	if err != nil {
+		return err
+	}
+	p.shifts = zonalshift.New(p.options.Clients.ZonalShift(sdk.Normal), arn, p.now)
+	p.market.Shifts = p.shifts
+	_, err = p.shifts.Poll(ctx)
+	return err
+}
+
+// Name is "aws" (AWI-141).
+func (p *Provider) Name() string { return "aws" }
+
+// Describe declares what the provider is like (CP-DESCRIBE).
+func (p *Provider) Describe() cloudprovider.Capabilities { return p.capabilities }
+
+func capabilities(region string) cloudprovider.Capabilities {
+	reservationLabels := []string{awsv1.LabelCapacityReservationID, awsv1.LabelCapacityReservationInterruptible, awsv1.LabelCapacityReservationType}
+	return cloudprovider.Capabilities{
+		NodeClasses: []metav1.GroupKind{{Group: awsv1.Group, Kind: nodeClassKind}},
+		Vocabulary:  instancetype.Vocabulary(),
+		LabelValues: map[string][]string{
+			corev1.LabelArchStable:        {v1.ArchitectureAmd64, v1.ArchitectureArm64},
+			corev1.LabelTopologyRegion:    {region},
+			v1.CapacityTypeLabelKey:       {v1.CapacityTypeOnDemand, v1.CapacityTypeReserved, v1.CapacityTypeSpot},
+			awsv1.LabelInstanceTenancy:    {awsv1.TenancyDedicated, awsv1.TenancyDefault},
+			corev1.LabelOSStable:          {string(corev1.Linux), string(corev1.Windows)},
+			awsv1.LabelNitroSandbox:       {"false", "true"},
+			reservationLabels[1]:          {"false", "true"},
+			reservationLabels[2]:          {string(awsv1.CapacityReservationTypeCapacityBlock), string(awsv1.CapacityReservationTypeDefault)},
+			awsv1.LabelInstanceHypervisor: {"", "nitro", "xen"},
+		},
+		ReservationIDLabel: awsv1.LabelCapacityReservationID,
+		ReservationLabels:  reservationLabels,
+		ConsistencyWindow:  metav1.Duration{Duration: launch.Visibility},
+	}
+}
+
+// Memory is what machines were seen to have of memory: hand it the nodes that join (AWI-066), and save it, if you like,
+// across restarts.
+func (p *Provider) Memory() *discovery.Memory { return p.memory }
+
+// Unavailable is what EC2 has no room for: hand it interruption notices (AWI-101).
+func (p *Provider) Unavailable() *unavailable.Memory { return p.unavailable }
+
+// Reservations is the ledger of reserved capacity: hand it to whoever finds the reservations of node classes.
+func (p *Provider) Reservations() *reservations.Ledger { return p.reservations }
+
+// Subnets is the ledger of free addresses: hand it the counts that whoever finds the subnets of node classes has read.
+func (p *Provider) Subnets() *subnets.Ledger { return p.subnets.Ledger() }
+
+// LaunchTemplates are those that are in EC2: delete those of a node class with it.
+func (p *Provider) LaunchTemplates() *launchtemplates.Store { return p.templates }
+
+// Catalog is the instance types that are known, to be saved as Options.Types; nil while none are.
+func (p *Provider) Catalog() *catalog.Catalog { return p.discovery.Known() }
+
+// reservationLedger is what launches tell of reservations.
+type reservationLedger struct{ ledger *reservations.Ledger }
+
+func (l reservationLedger) Launched(id string, at time.Time) { l.ledger.Launched(id, at) }
+func (l reservationLedger) Full(id string)                   { l.ledger.Full(id) }
+
+// reserved reports whether a tag is the provider's own, so that nobody else may set it (AWI-200).
+func reserved(key string) bool {
+	return len(key) >= len(awsv1.TagClusterPrefix) && key[:len(awsv1.TagClusterPrefix)] == awsv1.TagClusterPrefix ||
+		slices.Contains([]string{awsv1.TagClusterName, awsv1.TagNodePool, awsv1.TagNodeClaim, awsv1.TagNodeClass, launch.TagNodeClaimUID}, key)
+}

@@ -1,0 +1,132 @@
+package aws
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/drawknife/drawknife/aws/zonalshift"
+)
+
+const (
+	// sweepEvery is how often launch templates that nobody uses are looked for (AWI-231).
+	sweepEvery = time.Minute
+	// shortestPause keeps a loop from running hot, whatever a part says of when it is due.
+	shortestPause = time.Second
+)
+
+// upkeep is when duties that keep no time themselves were last done.
+type upkeep struct {
+	mu       sync.Mutex
+	shifted  time.Time
+	swept    time.Time
+	hydrated bool
+}
+
+// due reports whether a period has passed since last, and if so begins the next.
+func (u *upkeep) due(last *time.Time, every time.Duration, now time.Time) bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if !last.IsZero() && now.Sub(*last) < every {
+		return false
+	}
+	*last = now
+	return true
+}
+
+// Refresh reads anew what is due of types, zones, prices and zonal shifts, and says when to call it again (AWI-231). What
+// could not be read stays as it was; the errors are joined. Every replica needs it; Run calls it in a loop.
+func (p *Provider) Refresh(ctx context.Context) (next time.Time, err error) {
+	duties := []func() (time.Time, error){
+		func() (time.Time, error) { return p.discovery.Refresh(ctx) },
+		func() (time.Time, error) { return p.prices.Refresh(ctx) },
+	}
+	if p.shifts != nil {
+		duties = append(duties, func() (time.Time, error) { return p.pollShifts(ctx) })
+	}
+	times, errs := make([]time.Time, len(duties)), make([]error, len(duties))
+	var working sync.WaitGroup
+	for n, duty := range duties {
+		working.Go(func() { times[n], errs[n] = duty() })
+	}
+	working.Wait()
+	for _, t := range times {
+		if !t.IsZero() && (next.IsZero() || t.Before(next)) {
+			next = t
+		}
+	}
+	return next, errors.Join(errs...)
+}
+
+func (p *Provider) pollShifts(ctx context.Context) (time.Time, error) {
+	now := p.now()
+	if !p.upkeep.due(&p.upkeep.shifted, zonalshift.Period, now) {
+		p.upkeep.mu.Lock()
+		defer p.upkeep.mu.Unlock()
+		return p.upkeep.shifted.Add(zonalshift.Period), nil
+	}
+	change, err := p.shifts.Poll(ctx)
+	if len(change.Started)+len(change.Ended) > 0 {
+		p.log.Warn("zonal shifts have changed", "started", change.Started, "ended", change.Ended)
+	}
+	return now.Add(zonalshift.Period), err
+}
+
+// Maintain looks after what the cluster has in EC2 besides machines: it finds the launch templates that are there, once,
+// and deletes those that nobody uses any more. It says when to call it again. Only the one replica that launches may call
+// it, since only that one knows which are used; Lead calls it in a loop.
+func (p *Provider) Maintain(ctx context.Context) (next time.Time, err error) {
+	now := p.now()
+	if !p.upkeep.due(&p.upkeep.swept, sweepEvery, now) {
+		p.upkeep.mu.Lock()
+		defer p.upkeep.mu.Unlock()
+		return p.upkeep.swept.Add(sweepEvery), nil
+	}
+	next = now.Add(sweepEvery)
+	p.upkeep.mu.Lock()
+	hydrated := p.upkeep.hydrated
+	p.upkeep.mu.Unlock()
+	if !hydrated {
+		if err := p.templates.Hydrate(ctx); err != nil {
+			return next, fmt.Errorf("finding launch templates: %w", err)
+		}
+		p.upkeep.mu.Lock()
+		p.upkeep.hydrated = true
+		p.upkeep.mu.Unlock()
+	}
+	if _, err := p.templates.Sweep(ctx); err != nil {
+		return next, fmt.Errorf("deleting unused launch templates: %w", err)
+	}
+	return next, nil
+}
+
+// Run calls Refresh whenever something is due, until ctx ends, whose error it returns. Failures go to the logger.
+func (p *Provider) Run(ctx context.Context) error { return p.loop(ctx, "refreshing", p.Refresh) }
+
+// Lead calls Maintain whenever something is due, until ctx ends, whose error it returns. Failures go to the logger.
+func (p *Provider) Lead(ctx context.Context) error { return p.loop(ctx, "maintaining", p.Maintain) }
+
+func (p *Provider) loop(ctx context.Context, what string, duty func(context.Context) (time.Time, error)) error {
+	for {
+		next, err := duty(ctx)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
+			p.log.Error(what+" failed; it will be tried again", "error", err)
+		}
+		pause := time.Hour // when nothing is due ever again
+		if !next.IsZero() {
+			pause = next.Sub(p.now())
+		}
+		timer := time.NewTimer(max(pause, shortestPause))
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return ctx.Err()
+		}
+	}
+}
