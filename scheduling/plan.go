@@ -116,7 +116,7 @@ type Relaxation struct {
 // NoteCode says what a note is about. Codes are stable.
 type NoteCode string
 
-// NoteNodeOverlayNotApplied: a NodeOverlay contradicts itself or another of its weight, and changes nothing.
+// NoteNodeOverlayNotApplied says that a NodeOverlay contradicts itself or another of its weight, and changes nothing.
 const NoteNodeOverlayNotApplied NoteCode = "NodeOverlayNotApplied"
 
 // Note is a remark on the input that did not stop the plan.

@@ -75,7 +75,7 @@ func (i *Instance) Terminating() bool {
 	return i.State == StateShuttingDown || i.State == StateTerminated
 }
 
-// NodePool, NodeClass, NodeClaim and NodeClaimUID it was launched for, as its tags say; empty when they don't.
+// NodePool it was launched for, by name; empty when its tags don't say.
 func (i *Instance) NodePool() string { return i.Tags[awsv1.TagNodePool] }
 
 // NodeClass it was launched from, by name; empty when its tags don't say.

@@ -31,6 +31,7 @@ type queue struct {
 	refuse   map[string]bool
 }
 
+//lint:ignore ST1003 the name is the SDK's
 func (q *queue) GetQueueUrl(context.Context, *sqs.GetQueueUrlInput, ...func(*sqs.Options)) (*sqs.GetQueueUrlOutput, error) {
 	return &sqs.GetQueueUrlOutput{QueueUrl: aws.String("https://queue")}, nil
 }
