@@ -6,8 +6,8 @@
 //		return err // *SnapshotError: path, rule, cure
 //	}
 //	plan, err := model.Solve(ctx, scheduling.Query{})
-//	for _, machine := range plan.NewNodes {
-//		fmt.Println(machine.InstanceTypes[0].Name, machine.Pods)
+//	for _, node := range plan.NewNodes {
+//		fmt.Println(node.InstanceTypes[0].Name, node.Pods)
 //	}
 //
 // The same snapshot gives the same plan, byte for byte. Nothing is read but the snapshot: no clock, no API server, no

@@ -50,6 +50,13 @@ func TestRepository(t *testing.T) {
 	t.Run("README names the packages", func(t *testing.T) {
 		report(t, rules.CheckPackageMap(tree, read(t, "README.md")))
 	})
+	t.Run("statements of the specification", func(t *testing.T) {
+		faults, err := rules.CheckStatements(os.DirFS(root), rules.Specification(), "internal/rules")
+		if err != nil {
+			t.Fatal(err)
+		}
+		report(t, faults)
+	})
 	t.Run("coverage of the checklist", func(t *testing.T) {
 		report(t, rules.CheckCoverage(tree, read(t, "docs/coverage.md")))
 	})
