@@ -17,11 +17,12 @@ type class struct {
 	// sample is one of the pods: what they have in common is read from it.
 	sample   *corev1.Pod
 	requests []int64
-	// shape is everything but the requests.
-	shape int32
+	// shape is everything but the requests; shapeText names it until it is found.
+	shape     int32
+	shapeText string
 	// invalid is why the pods can't be planned at all (SCH-014).
 	invalid error
-	// pending are the class's waiting pods, indices into Snapshot.Pods, ascending.
+	// pending are the class's waiting pods, indices into Model.pods, in the order of comparePods.
 	pending []int32
 	// shared are volumes that other pods use too.
 	shared []sharedVolume

@@ -31,7 +31,8 @@
 //	   3. fill the machines there are, by value                        propose.go
 //	   4. pack the rest onto new ones: patterns, greedy, improvement   patterns.go, pack.go, improve.go
 //	   5. admit all that by the exact rules, in an order to bind in    propose.go, topologystate.go
-//	   6. place what is left pod by pod                                singly.go
+//	   6. place what is left pod by pod                                singly.go, spreadorder.go
+//	   7. try again where a pod waits that could have had a place      search.go
 //	   │
 //	   ▼
 //	Plan       machines, places, bound with certificate, reasons       assemble.go, certificate.go, explain.go, relax.go
@@ -59,6 +60,9 @@
 //     (SCH-110, SCH-125); one that only unavailable offerings could serve does not hold pods back. A pod that would then
 //     have no place is placed by the domains that there are, which is what kube-scheduler goes by; of a spread over machines
 //     the emptiest one then counts as it is, not as empty (SCH-127).
+//   - No pod that waits could be placed with the rest as it is. That others can't be placed elsewhere to make room for it is
+//     looked into for few pods: up to 12 are placed in all ways, as far as a fixed number of steps allows, up to 1,000 once
+//     more with those first that waited.
 //   - Of the domains that a spread allows the cheapest is taken, not the one with the fewest pods (SCH-126): the skew is
 //     kept either way, and kube-scheduler asks for no more.
 //   - The first pod of those that must be together starts a domain only while no pod that its rule counts is anywhere

@@ -309,10 +309,10 @@ func missCases() []missCase {
 			reason: scheduling.ReasonMinValues, miss: "would fit if the nodepool's minValues were not strict"},
 		{name: "topology spread by zone", parts: []any{
 			node("full", nodeLabel(zoneKey, "c"), allocatable("cpu=0", "memory=0")),
-			zoned("a"), pod("one", labelled("w"), spreadBy(zoneKey, 1, "w"), requests("cpu=4")), pod("p", labelled("w"), spreadBy(zoneKey, 1, "w"), requests("cpu=4"))},
+			zoned("a"), pod("a", labelled("w"), spreadBy(zoneKey, 1, "w"), requests("cpu=4")), pod("p", labelled("w"), spreadBy(zoneKey, 1, "w"), requests("cpu=4"))},
 			reason: scheduling.ReasonTopology, exact: true,
 			miss: "would fit if maxSkew were 2 in topology spread by topology.kubernetes.io/zone with maxSkew 1 of pods that match app=w in namespace default"},
-		{name: "pod anti-affinity by zone", parts: []any{zoned("a"), pod("one", labelled("w"), awayFrom(zoneKey, "w")), pod("p", labelled("w"), awayFrom(zoneKey, "w"))},
+		{name: "pod anti-affinity by zone", parts: []any{zoned("a"), pod("a", labelled("w"), awayFrom(zoneKey, "w")), pod("p", labelled("w"), awayFrom(zoneKey, "w"))},
 			reason: scheduling.ReasonTopology,
 			miss:   "would fit without pod anti-affinity by topology.kubernetes.io/zone to pods that match app=w in namespace default"},
 		{name: "pod anti-affinity of others", parts: []any{zoned("a"), pod("one", awayFrom(zoneKey, "w"), func(p *corev1.Pod) { n := int32(9); p.Spec.Priority = &n }), pod("p", labelled("w"))},

@@ -24,9 +24,10 @@ func nanoUSD(price float64) int64 { return int64(math.Round(price * nanoPerUSD))
 // machine) x slots (where and how it is bought), with a price table over it. A requirement on a label is a bitset over
 // one of the two, so that "which machines can still take this pod" is an AND of two small bitsets.
 type catalog struct {
-	types    []*cloudprovider.InstanceType
-	variants []variant
-	slots    []slot
+	// list is what the catalog was made from; types are the same by name, so that the order of the list plays no part.
+	list, types []*cloudprovider.InstanceType
+	variants    []variant
+	slots       []slot
 	// prices is indexed [variant*len(slots)+slot]; noPrice where there is no available offering.
 	prices []int64
 	// reservations says how many instances each has left: the least that any of its offerings claims (SCH-160).
@@ -63,6 +64,7 @@ type slot struct {
 
 func compileCatalog(name string, types []*cloudprovider.InstanceType) (*catalog, error) {
 	c := &catalog{
+		list:         types,
 		types:        types,
 		offeringKeys: map[string]bool{},
 		typeKeys:     map[string]bool{},
@@ -73,8 +75,12 @@ func compileCatalog(name string, types []*cloudprovider.InstanceType) (*catalog,
 	if err := c.checkTypes(name); err != nil {
 		return nil, err
 	}
+	byName := func(a, b *cloudprovider.InstanceType) int { return cmp.Compare(a.Name, b.Name) }
+	if !slices.IsSortedFunc(types, byName) {
+		c.types = slices.SortedFunc(slices.Values(types), byName)
+	}
 	slots := c.collectSlots()
-	for i, it := range types {
+	for i, it := range c.types {
 		c.addVariants(i, it, slots[:len(it.Offerings)])
 		slots = slots[len(it.Offerings):]
 		for r := range it.Requirements.All {
@@ -194,6 +200,11 @@ func (c *catalog) addVariants(typ int, it *cloudprovider.InstanceType, slotOf []
 		return n
 	}
 	variantOf(nil)
+	overriding := slices.DeleteFunc(slices.Clone(it.Offerings), func(o cloudprovider.Offering) bool { return !o.Available || overrideText(&o) == "" })
+	slices.SortFunc(overriding, func(a, b cloudprovider.Offering) int { return cmp.Compare(overrideText(&a), overrideText(&b)) })
+	for i := range overriding {
+		variantOf(&overriding[i])
+	}
 	for i := range it.Offerings {
 		o := &it.Offerings[i]
 		if !o.Available {

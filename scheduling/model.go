@@ -185,7 +185,7 @@ func (m *Model) compileCatalogs(s *Snapshot, previous *Model) error {
 	slices.Sort(names)
 	for _, name := range names {
 		if previous != nil && slices.Equal(previous.snapshot.Vocabulary.WellKnown, s.Vocabulary.WellKnown) {
-			if old, ok := previous.catalogs[name]; ok && sameList(old.types, lists[name]) {
+			if old, ok := previous.catalogs[name]; ok && sameList(old.list, lists[name]) {
 				m.catalogs[name] = old
 				continue
 			}
@@ -335,9 +335,13 @@ func (m *Model) classPods(s *Snapshot, w *keyWriter) [][]int32 {
 		}
 	}
 	number := m.sortClasses()
+	m.shapeClasses()
 	for i, c := range m.podClass {
 		m.podClass[i] = number[c]
 		m.classes[number[c]].pending = append(m.classes[number[c]].pending, int32(i))
+	}
+	for _, c := range m.classes {
+		m.sortPending(c)
 	}
 	for i := range m.daemonSets {
 		m.daemonSets[i].class = number[m.daemonSets[i].class]
@@ -348,6 +352,21 @@ func (m *Model) classPods(s *Snapshot, w *keyWriter) [][]int32 {
 		}
 	}
 	return bound
+}
+
+// sortPending puts the class's waiting pods in an order of their own: which of them get what is scarce must not depend on
+// how they were listed.
+func (m *Model) sortPending(c *class) {
+	earlier := func(a, b int32) int { return comparePods(m.pods[a], m.pods[b]) }
+	if !slices.IsSortedFunc(c.pending, earlier) {
+		slices.SortFunc(c.pending, earlier)
+	}
+}
+
+// comparePods orders pods that are otherwise equal: by age, namespace and name, "web-2" before "web-10".
+func comparePods(a, b *corev1.Pod) int {
+	return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Namespace, b.Namespace),
+		cmp.Compare(len(a.Name), len(b.Name)), cmp.Compare(a.Name, b.Name))
 }
 
 // sortClasses puts the classes in the order of their text and returns the new number of each.
@@ -382,38 +401,49 @@ func (m *Model) classOf(pod *corev1.Pod, w *keyWriter, placeholder bool) int32 {
 		text = append(text, ruleErr.Error()...)
 		w.buf = text
 	}
-	if c, ok := m.classIndex[string(text)]; ok {
-		return c
+	if n, ok := m.classIndex[string(text)]; ok {
+		if c := m.classes[n]; comparePods(pod, c.sample) < 0 {
+			c.sample = pod
+		}
+		return n
 	}
 	c := &class{sample: pod, requests: slices.Clone(w.requests), topology: stake, placeholder: placeholder}
 	if pod.Spec.Priority != nil {
 		c.priority = *pod.Spec.Priority
 	}
-	shapeText := string(text[w.shapeAt:w.shapeEnd])
+	c.shapeText = string(text[w.shapeAt:w.shapeEnd])
 	if preferring(&pod.Spec) {
-		shapeText = string(text[:w.shapeEnd]) // which preferences can be kept depends on the pod's size
+		c.shapeText = string(text[:w.shapeEnd]) // which preferences can be kept depends on the pod's size
 	}
-	n, ok := m.shapeIndex[shapeText]
-	if !ok {
-		n = int32(len(m.shapes))
-		m.shapes = append(m.shapes, m.newShape(pod, c.requests))
-		m.shapeIndex[shapeText] = n
-	}
-	c.shape = n
-	if c.invalid = checkPod(pod); c.invalid == nil {
-		c.invalid = m.shapes[n].invalid
-	}
-	if c.invalid == nil {
-		c.invalid = ruleErr
-	}
-	if c.invalid == nil && claimsDevices(&pod.Spec) {
-		c.invalid = errDeviceClaims
-	}
-	c.readVolumes(m)
+	c.invalid = ruleErr
 	at := int32(len(m.classes))
 	m.classes = append(m.classes, c)
 	m.classIndex[string(text)] = at
 	return at
+}
+
+// shapeClasses finds the shapes of all classes and those of their pods that can't be planned.
+func (m *Model) shapeClasses() {
+	for _, c := range m.classes {
+		n, ok := m.shapeIndex[c.shapeText]
+		if !ok {
+			n = int32(len(m.shapes))
+			m.shapes = append(m.shapes, m.newShape(c.sample, c.requests))
+			m.shapeIndex[c.shapeText] = n
+		}
+		c.shape, c.shapeText = n, ""
+		ruleErr := c.invalid
+		if c.invalid = checkPod(c.sample); c.invalid == nil {
+			c.invalid = m.shapes[n].invalid
+		}
+		if c.invalid == nil {
+			c.invalid = ruleErr
+		}
+		if c.invalid == nil && claimsDevices(&c.sample.Spec) {
+			c.invalid = errDeviceClaims
+		}
+		c.readVolumes(m)
+	}
 }
 
 // errDeviceClaims is why pods that claim devices are not planned (SCH-190).

@@ -187,6 +187,7 @@ func (m *Model) chargePods(n *Node, classes []int32, into *node, free []int64) {
 			into.movable = append(into.movable, boundPod{classes[i], pod})
 		}
 	}
+	slices.SortFunc(into.movable, func(a, b boundPod) int { return comparePods(a.pod, b.pod) })
 }
 
 // staticPod reports whether the pod belongs to its node rather than to a workload.

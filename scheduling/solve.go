@@ -81,6 +81,7 @@ func (t *Trial) placeAll(ctx context.Context) {
 			t.placeTogether(ctx, real) // pods that follow others of lower priority
 		}
 	}
+	t.searchFurther(ctx, before, real)
 	if len(placeholders) > 0 {
 		t.placeTogether(ctx, placeholders)
 	}
@@ -145,14 +146,10 @@ func (t *Trial) inverted(since Mark, classes []int32) bool {
 // placeClasses is the order of work: value the pods, fill the machines there are, pack the rest onto new ones, admit
 // all that by the exact rules, and look at what is left one by one.
 func (t *Trial) placeClasses(ctx context.Context, classes []int32) {
-	if len(classes) == 0 {
+	if !t.begin(classes) {
 		return
 	}
-	var c *cells
-	if t.topology != nil {
-		c = newCells(t.topology)
-	}
-	t.cells, t.sites, t.varied, t.assigned = c, map[int32][]site{}, map[int32][]site{}, map[int32]map[int32][]assignment{}
+	c := t.cells
 	if len(t.machines) > 0 {
 		t.fillPlanned(classes)
 	}
@@ -168,6 +165,19 @@ func (t *Trial) placeClasses(ctx context.Context, classes []int32) {
 	t.placeSingly(ctx, c, classes)
 	t.placeTightly(ctx, c, classes)
 	t.settle()
+}
+
+// begin forgets what was remembered about machines to buy; false if there is nothing to place.
+func (t *Trial) begin(classes []int32) bool {
+	if len(classes) == 0 {
+		return false
+	}
+	t.cells = nil
+	if t.topology != nil {
+		t.cells = newCells(t.topology)
+	}
+	t.sites, t.varied, t.assigned = map[int32][]site{}, map[int32][]site{}, map[int32]map[int32][]assignment{}
+	return true
 }
 
 // packStages packs wishes onto new machines: each round every wish uses its best stage, and what limits leave without
@@ -417,4 +427,5 @@ func (m *Model) refine(ctx context.Context, p *problem, g *packing, v *values, a
 	m.dropEmptiable(p, g, at)
 	m.rightSize(p, g, at)
 	m.repack(ctx, p, g, v, at)
+	m.packExactly(p, g, at)
 }

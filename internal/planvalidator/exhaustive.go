@@ -1,0 +1,254 @@
+package planvalidator
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/scheduling"
+)
+
+// Better looks for machines and an order to bind pods in that place more pods than the plan: more of the highest
+// priority, or as many and more of the next, and so on. It tries everything: every set of machines that the pools could
+// launch, up to one for each pod, and every order on every such set. It is for a handful of pods, without limits,
+// reservations or minValues. The result says what it found; empty for nothing.
+func Better(s *scheduling.Snapshot, p *scheduling.Plan) string {
+	e := newExhaustive(newChecker(s, p))
+	if e.compare(e.possible(), e.best) <= 0 {
+		return ""
+	}
+	for n := 0; n <= len(e.pods) && e.found == ""; n++ {
+		e.choose(nil, 0, n)
+	}
+	return e.found
+}
+
+// exhaustive is the search.
+type exhaustive struct {
+	c    *checker
+	pods []*corev1.Pod
+	// alike is indexed like pods: the first pod that is the same but for its name.
+	alike []int
+	// priorities of the pods, highest first; counts are indexed alike.
+	priorities []int32
+	// kinds are the machines worth launching.
+	kinds []*machine
+	best  []int
+	found string
+}
+
+func newExhaustive(c *checker) *exhaustive {
+	e := &exhaustive{c: c, pods: c.s.Pods}
+	texts := map[string]int{}
+	for i, pod := range e.pods {
+		e.priorities = append(e.priorities, priorityOf(pod))
+		text := pod.Namespace + fmt.Sprint(pod.Labels) + pod.Spec.String()
+		if _, ok := texts[text]; !ok {
+			texts[text] = i
+		}
+		e.alike = append(e.alike, texts[text])
+	}
+	slices.SortFunc(e.priorities, func(a, b int32) int { return cmp.Compare(b, a) })
+	e.priorities = slices.Compact(e.priorities)
+	e.findKinds()
+	placed := map[scheduling.PodKey]bool{}
+	for _, key := range c.p.Order {
+		placed[key] = true
+	}
+	e.best = e.count(func(i int) bool {
+		return placed[scheduling.PodKey{Namespace: e.pods[i].Namespace, Name: e.pods[i].Name}]
+	})
+	return e
+}
+
+func priorityOf(pod *corev1.Pod) int32 {
+	if pod.Spec.Priority == nil {
+		return 0
+	}
+	return *pod.Spec.Priority
+}
+
+// count is how many pods are as asked, by priority.
+func (e *exhaustive) count(is func(i int) bool) []int {
+	out := make([]int, len(e.priorities))
+	for i, pod := range e.pods {
+		if is(i) {
+			out[slices.Index(e.priorities, priorityOf(pod))]++
+		}
+	}
+	return out
+}
+
+// compare is positive if a is better than b.
+func (e *exhaustive) compare(a, b []int) int { return slices.Compare(a, b) }
+
+// possible counts the pods that some machine takes, others aside.
+func (e *exhaustive) possible() []int {
+	machines := e.c.machinesThere()
+	return e.count(func(i int) bool {
+		return slices.ContainsFunc(slices.Concat(machines, e.kinds), func(m *machine) bool { return e.takes(m, e.pods[i]) })
+	})
+}
+
+// takes reports whether the machine suits the pod, other pods aside.
+func (e *exhaustive) takes(m *machine, pod *corev1.Pod) bool {
+	return blocking(&pod.Spec, m.taints) == nil && e.c.accepts(m.labels, &pod.Spec) && lack(requestsOf(pod), m.room) == ""
+}
+
+func (c *checker) machinesThere() []*machine {
+	var out []*machine
+	for i := range c.s.Nodes {
+		if !c.s.Nodes[i].Leaving {
+			out = append(out, c.existing(&c.s.Nodes[i]))
+		}
+	}
+	return out
+}
+
+// findKinds lists the machines that pools can launch and that take some pod. Of those that no rule and no pod can tell
+// apart, the ones with most room are enough.
+func (e *exhaustive) findKinds() {
+	c := e.c
+	texts := map[*machine]string{}
+	keys := c.topologyKeys()
+	for key, np := range c.pools {
+		for _, it := range c.typesOf(np) {
+			for i := range it.Offerings {
+				o := &it.Offerings[i]
+				known, ok := c.machineLabels(c.template(np, key), it, o)
+				if !o.Available || !ok {
+					continue
+				}
+				for _, decided := range c.decisions(known) {
+					m := c.launched("", np, it, o, decided)
+					text := fmt.Sprint(len(m.pods), m.volumes)
+					useful := false
+					for _, pod := range e.pods {
+						fine := blocking(&pod.Spec, m.taints) == nil
+						text += fmt.Sprint(fine, c.accepts(m.labels, &pod.Spec), ";")
+						useful = useful || e.takes(m, pod)
+					}
+					for _, key := range sortedKeys(keys) {
+						text += key + "=" + decided.get(key).only() + ";"
+					}
+					if useful {
+						texts[m] = text
+						e.keep(m, texts)
+					}
+				}
+			}
+		}
+	}
+	slices.SortFunc(e.kinds, func(a, b *machine) int {
+		return cmp.Or(cmp.Compare(texts[a], texts[b]), cmp.Compare(amountsText(a.room), amountsText(b.room)))
+	})
+}
+
+// keep adds a kind unless one like it has as much room, and drops those that it replaces.
+func (e *exhaustive) keep(m *machine, texts map[*machine]string) {
+	if slices.ContainsFunc(e.kinds, func(k *machine) bool { return texts[k] == texts[m] && lack(m.room, k.room) == "" }) {
+		return
+	}
+	e.kinds = slices.DeleteFunc(e.kinds, func(k *machine) bool { return texts[k] == texts[m] && lack(k.room, m.room) == "" })
+	e.kinds = append(e.kinds, m)
+}
+
+func sortedKeys(set map[string]bool) []string {
+	var out []string
+	for key := range set {
+		out = append(out, key)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// choose tries all sets of n more machines of the kinds from at on.
+func (e *exhaustive) choose(set []*machine, at, n int) {
+	if e.found != "" {
+		return
+	}
+	if n == 0 {
+		e.bind(set)
+		return
+	}
+	for k := at; k < len(e.kinds); k++ {
+		e.choose(append(slices.Clone(set), e.kinds[k]), k, n-1)
+	}
+}
+
+// bind tries all orders of binding pods to the machines that are there and those of the set.
+func (e *exhaustive) bind(set []*machine) {
+	w := &world{c: e.c, byName: map[string]*machine{}}
+	for _, m := range e.c.machinesThere() {
+		w.add(m)
+	}
+	for i, kind := range set {
+		m := *kind
+		m.name, m.pods, m.taken = fmt.Sprintf("new-%d", i), slices.Clone(kind.pods), corev1.ResourceList{}
+		w.add(&m)
+	}
+	at := make([]int, len(e.pods))
+	for i := range at {
+		at[i] = -1
+	}
+	e.step(w, set, at, map[string]bool{})
+}
+
+// step binds one more pod in each way that is possible. at are the machines of the pods, -1 for those that wait.
+func (e *exhaustive) step(w *world, set []*machine, at []int, seen map[string]bool) {
+	if text := fmt.Sprint(at); seen[text] || e.found != "" {
+		return
+	} else {
+		seen[text] = true
+	}
+	there := len(w.machines) - len(set)
+	idle := 0
+	for i := range set {
+		if !slices.Contains(at, there+i) {
+			idle++
+		}
+	}
+	if idle == 0 {
+		if got := e.count(func(i int) bool { return at[i] >= 0 }); e.compare(got, e.best) > 0 {
+			e.found = e.describe(w, at)
+			return
+		}
+	}
+	for i, pod := range e.pods {
+		if at[i] >= 0 || slices.ContainsFunc(e.pods[:i], func(x *corev1.Pod) bool {
+			j := slices.Index(e.pods, x)
+			return e.alike[j] == e.alike[i] && at[j] < 0
+		}) {
+			continue // bound, or one that is the same goes first
+		}
+		for n, m := range w.machines {
+			if n > there && set[n-there] == set[n-there-1] && !slices.Contains(at, n-1) && !slices.Contains(at, n) {
+				continue // of machines that are the same, the first is filled first
+			}
+			if w.refuses(m, pod) != "" {
+				continue
+			}
+			pods, taken := m.pods, m.taken
+			m.pods, m.taken = append(slices.Clone(pods), pod), copyOf(taken)
+			plus(m.taken, requestsOf(pod))
+			at[i] = n
+			e.step(w, set, at, seen)
+			at[i] = -1
+			m.pods, m.taken = pods, taken
+		}
+	}
+}
+
+func (e *exhaustive) describe(w *world, at []int) string {
+	var parts []string
+	for i, pod := range e.pods {
+		if at[i] >= 0 {
+			m := w.machines[at[i]]
+			parts = append(parts, fmt.Sprintf("%s on %s (%s)", pod.Name, m.name, w.domain(m, corev1.LabelTopologyZone)))
+		}
+	}
+	return strings.Join(parts, ", ")
+}

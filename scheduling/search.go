@@ -1,0 +1,267 @@
+package scheduling
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Placing decides pod by pod and never takes back: a pod may get the one zone that two others would have needed. Where
+// that can be why pods wait, and few are planned, placing is tried in all ways there are; of many, once more with those
+// first that had to wait. What places more is kept.
+
+const (
+	// maxSearchedPods bounds how many pods are placed in all ways, and maxSearchSteps how many placements that may try.
+	maxSearchedPods = 12
+	maxSearchSteps  = 6000
+	// looksPerStep is how many machines looked at make a step.
+	looksPerStep = 64
+	// maxRetriedPods bounds how many pods are placed once more in another order.
+	maxRetriedPods = 1000
+)
+
+// searchFurther looks for a way to place more of the pods of the classes than has been placed since the mark.
+func (t *Trial) searchFurther(ctx context.Context, before Mark, classes []int32) {
+	left := slices.DeleteFunc(slices.Clone(classes), func(class int32) bool {
+		return t.waiting[class] == 0 || t.m.classes[class].invalid != nil
+	})
+	if len(left) == 0 || ctx.Err() != nil {
+		return
+	}
+	placed := t.record(before)
+	pods := placed.pods()
+	for _, class := range classes {
+		pods += int(t.waiting[class])
+	}
+	if pods > maxRetriedPods || placed.pods() == 0 {
+		return
+	}
+	t.Rollback(before)
+	s := t.newSearch(classes, left)
+	if !s.any(left) {
+		t.restore(placed)
+		return
+	}
+	s.best, s.bestWay = s.value(placed), placed
+	t.placeLeftFirst(ctx, classes, left)
+	s.consider(t.record(before))
+	t.Rollback(before)
+	if pods <= maxSearchedPods && t.options.MinValues != MinValuesBestEffort && slices.Compare(s.best, s.goal) < 0 && t.begin(classes) {
+		s.mark = before
+		if t.topology != nil {
+			t.topology.binding = true
+		}
+		s.step(ctx)
+		if t.topology != nil {
+			t.topology.binding = false
+		}
+		t.Rollback(before)
+	}
+	t.restore(s.bestWay)
+	if s.improved {
+		t.settle()
+	}
+}
+
+// placeLeftFirst places everything again, of each priority first what had to wait.
+func (t *Trial) placeLeftFirst(ctx context.Context, classes, left []int32) {
+	for _, tier := range t.priorities(classes) {
+		waited := slices.DeleteFunc(slices.Clone(tier), func(class int32) bool { return !slices.Contains(left, class) })
+		t.placeTogether(ctx, waited)
+		t.placeTogether(ctx, tier)
+	}
+	t.placeTogether(ctx, classes)
+}
+
+// search is an exhaustive one, by classes of pods, depth first. It is deterministic and ends after maxSearchSteps.
+type search struct {
+	t       *Trial
+	mark    Mark
+	classes []int32
+	// hopeful are classes of which a pod has a place when it comes first; the others are not tried.
+	hopeful map[int32]bool
+	// priorities of the classes, highest first; values count placed pods alike.
+	priorities []int32
+	goal, best []int
+	bestWay    way
+	improved   bool
+	seen       map[string]bool
+	// kinds are the machines that could be bought, by class.
+	kinds     map[int32][]site
+	kindTexts map[kindKey]string
+	steps     int
+}
+
+// newSearch starts a search among the classes; those that waited are tried first.
+func (t *Trial) newSearch(classes, left []int32) *search {
+	s := &search{t: t, hopeful: map[int32]bool{}, seen: map[string]bool{}, kinds: map[int32][]site{}, kindTexts: map[kindKey]string{}}
+	for _, tier := range t.priorities(classes) {
+		s.priorities = append(s.priorities, t.m.classes[tier[0]].priority)
+		waited := func(class int32) bool { return slices.Contains(left, class) }
+		slices.SortStableFunc(tier, func(a, b int32) int { return boolCompare(waited(b), waited(a)) })
+		s.classes = append(s.classes, tier...)
+	}
+	s.goal = make([]int, len(s.priorities))
+	t.begin(classes)
+	for _, class := range s.classes {
+		if t.m.classes[class].invalid == nil && (!waitsAmong(left, class) || t.hasPlace(class)) {
+			s.hopeful[class] = true
+			s.goal[s.tierOf(class)] += int(t.waiting[class])
+		}
+	}
+	return s
+}
+
+func waitsAmong(left []int32, class int32) bool { return slices.Contains(left, class) }
+
+// any reports whether one of the classes is hopeful.
+func (s *search) any(classes []int32) bool {
+	return slices.ContainsFunc(classes, func(class int32) bool { return s.hopeful[class] })
+}
+
+// hasPlace reports whether a pod of the class has a place as things stand, or would have if some pod were there that it
+// has to follow.
+func (t *Trial) hasPlace(class int32) bool {
+	if o := t.m.classes[class].topology; o != nil && t.m.follows(o) {
+		return true
+	}
+	if host, _ := t.findHost(class); host >= 0 {
+		return true
+	}
+	return !t.options.ExistingOnly && (t.findSite(t.cells, class) != nil || t.findVariedSite(t.cells, class) != nil)
+}
+
+func (s *search) tierOf(class int32) int {
+	return slices.Index(s.priorities, s.t.m.classes[class].priority)
+}
+
+// value counts the pods that a way places, by priority.
+func (s *search) value(w way) []int {
+	out := make([]int, len(s.priorities))
+	for _, b := range w.bindings {
+		out[s.tierOf(b.class)] += int(b.count)
+	}
+	return out
+}
+
+func (s *search) consider(w way) {
+	if v := s.value(w); slices.Compare(v, s.best) > 0 {
+		s.best, s.bestWay, s.improved = v, w, true
+	}
+}
+
+// step tries each way to place one more pod.
+func (s *search) step(ctx context.Context) {
+	t := s.t
+	if s.steps >= maxSearchSteps || slices.Compare(s.best, s.goal) >= 0 || ctx.Err() != nil {
+		return
+	}
+	text := s.text()
+	if s.seen[text] {
+		return
+	}
+	s.seen[text] = true
+	s.consider(t.record(s.mark))
+	for _, class := range s.classes {
+		if t.waiting[class] == 0 || !s.hopeful[class] {
+			continue
+		}
+		s.onHosts(ctx, class)
+		if !t.options.ExistingOnly {
+			s.onNew(ctx, class)
+		}
+	}
+}
+
+// then places one more pod, goes on, and takes it back.
+func (s *search) then(ctx context.Context, before Mark) {
+	s.steps++
+	s.step(ctx)
+	s.t.Rollback(before)
+}
+
+// onHosts tries the machines that are there and those opened so far.
+func (s *search) onHosts(ctx context.Context, class int32) {
+	t, m := s.t, s.t.m
+	c := m.classes[class]
+	s.steps += len(m.nodes) / looksPerStep
+	for i := range t.usable.members {
+		if fits(t.needOn(c, int32(i)), t.freeOf(int32(i))) && m.accepts(m.nodes[i].group, c.shape) && t.admits(c, int32(i)) {
+			before := t.Mark()
+			t.place(binding{class: class, host: int32(i), count: 1, stage: -1, tight: t.tightly(class)})
+			s.then(ctx, before)
+		}
+	}
+	for i := range t.machines {
+		host := int32(len(m.nodes) + i)
+		if t.machines[i].empty() || !t.admits(c, host) {
+			continue
+		}
+		before := t.Mark()
+		if t.joins(class, int32(i)) {
+			s.then(ctx, before)
+		}
+	}
+}
+
+// joins places a pod of the class on new machine i, as it is or as a larger one.
+func (t *Trial) joins(class, i int32) bool {
+	m := t.m
+	c, mc := m.classes[class], &t.machines[i]
+	host := int32(len(m.nodes)) + i
+	if fitsBeside(t.needOn(c, host), mc.used, m.pools[mc.pool].table.allocOf(int(mc.row), m.resources.len())) {
+		if stage := t.stageOn(c, mc); stage >= 0 && t.keepsVariety(host, c, stage) {
+			t.place(binding{class: class, host: host, count: 1, stage: stage, tight: t.tightly(class)})
+			return true
+		}
+	}
+	load := t.loadOf(host)
+	return slices.ContainsFunc(t.stagesFor(c), func(st int32) bool { return t.growTo(class, i, st, load) })
+}
+
+// onNew tries a new machine of each kind.
+func (s *search) onNew(ctx context.Context, class int32) {
+	t := s.t
+	c := t.m.classes[class]
+	waits := t.awaitsReservation(c)
+	for i := range s.kindsFor(class) {
+		o := &s.kinds[class][i]
+		s.steps++
+		if (waits && !o.limited) || !t.affordable(o.pool, o.row) || !t.reservable(o.pool, o.row, o.slot) || !t.admitsAt(c, o) || !t.variedAt(c, o) {
+			continue
+		}
+		before := t.Mark()
+		host := t.open(machine{pool: o.pool, row: o.row, slot: o.slot, price: o.price, labels: t.assigned[o.stage][o.pool][o.assign].labels})
+		t.place(binding{class: class, host: host, count: 1, stage: o.stage, tight: t.tightly(class)})
+		s.then(ctx, before)
+	}
+}
+
+// text says where pods of which class are, the same for machines in another order.
+func (s *search) text() string {
+	t := s.t
+	loads := map[int32]string{}
+	sorted := slices.Clone(t.record(s.mark).bindings)
+	slices.SortFunc(sorted, func(a, b binding) int { return cmp.Or(cmp.Compare(a.host, b.host), cmp.Compare(a.class, b.class)) })
+	w := t.record(s.mark)
+	for _, b := range sorted {
+		loads[b.host] += fmt.Sprint(b.class, "x", b.count, " ")
+	}
+	var parts []string
+	for host, load := range loads {
+		at := fmt.Sprint("host ", host)
+		if host >= w.first {
+			mc := &w.machines[host-w.first]
+			as := assignment{labels: mc.labels}
+			at = fmt.Sprint("new ", mc.pool, mc.labels)
+			for _, key := range t.m.pinnedKeys {
+				at += " " + t.m.machineLabel(mc.pool, int(mc.row), int(mc.slot), &as, key)
+			}
+		}
+		parts = append(parts, at+": "+load)
+	}
+	slices.Sort(parts)
+	return strings.Join(parts, "\n")
+}

@@ -1,0 +1,90 @@
+package scheduling
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// kindsFor lists the machines that a pod of the class could get, the cheapest of each kind: those of one pool that rules
+// can't tell apart. Larger ones of a kind come about by growing.
+func (s *search) kindsFor(class int32) []site {
+	if list, ok := s.kinds[class]; ok {
+		return list
+	}
+	t, m := s.t, s.t.m
+	c := m.classes[class]
+	list := []site{}
+	at := map[string]int{}
+	for _, st := range t.stagesFor(c) {
+		t.sitesOf(t.cells, st, t.sites) // finds the assignments
+		for _, pool := range slices.Sorted(maps.Keys(t.assigned[st])) {
+			for a := range t.assigned[st][pool] {
+				s.eachMachine(c, st, pool, int32(a), func(o site) {
+					kind := s.kindOf(&o)
+					if i, ok := at[kind]; !ok {
+						at[kind] = len(list)
+						list = append(list, o)
+					} else if compareOptions(&o.option, &list[i].option) < 0 && list[i].stage == o.stage {
+						list[i] = o
+					}
+				})
+			}
+		}
+	}
+	slices.SortStableFunc(list, func(a, b site) int { return compareOptions(&a.option, &b.option) })
+	s.kinds[class] = list
+	return list
+}
+
+// eachMachine shows the machines of a pool that the stage allows for a pod of the class.
+func (s *search) eachMachine(c *class, st, pool, a int32, see func(site)) {
+	t, m := s.t, s.t.m
+	p, as := m.pools[pool], &t.assigned[st][pool][a]
+	dims := m.resources.len()
+	for r := range p.rows.members {
+		row := &p.table.rows[r]
+		if !fits(c.requests, p.table.allocOf(r, dims)) {
+			continue
+		}
+		for slot := range row.slots.members {
+			price := p.table.catalog.price(row.variant, slot)
+			if price == noPrice || !m.stageAllows(st, pool, r, slot, as) || (as.rows != nil && !as.rows.has(r)) {
+				continue
+			}
+			see(site{stage: st, option: option{pool: pool, row: int32(r), slot: int32(slot), assign: a, price: price, cell: t.cellAt(pool, int32(r), int32(slot), as),
+				alloc: p.table.allocOf(r, dims), limited: p.table.catalog.slots[slot].reservation != ""}})
+		}
+	}
+}
+
+// cellAt is the cell of a new machine; anyCell without rules.
+func (t *Trial) cellAt(pool, row, slot int32, as *assignment) int32 {
+	if t.cells == nil {
+		return anyCell
+	}
+	return t.cells.ofMachine(pool, row, slot, as)
+}
+
+// kindOf is what rules can tell of a machine: its pool, DaemonSets, and the labels that they look at.
+func (s *search) kindOf(o *site) string {
+	t, m := s.t, s.t.m
+	as := &t.assigned[o.stage][o.pool][o.assign]
+	table := m.pools[o.pool].table
+	way := kindKey{o.stage, o.pool, o.slot, o.assign, table.rows[o.row].resident, noDomain}
+	if slices.ContainsFunc(m.pinnedKeys, func(key string) bool { _, stated := table.catalog.typeKeys[key]; return stated }) {
+		way.variant = int32(table.rows[o.row].variant)
+	}
+	if text, ok := s.kindTexts[way]; ok {
+		return text
+	}
+	text := fmt.Sprint(o.pool, table.rows[o.row].resident, o.limited)
+	for _, key := range m.pinnedKeys {
+		text += " " + m.machineLabel(o.pool, int(o.row), int(o.slot), as, key)
+	}
+	s.kindTexts[way] = text
+	return text
+}
+
+// kindKey is what decides a machine's kind.
+type kindKey struct{ stage, pool, slot, assign, resident, variant int32 }
