@@ -1,0 +1,111 @@
+package iam
+
+import "slices"
+
+// Call is one call that the code can make: a method of an interface of package aws/sdk.
+type Call struct {
+	// API is the interface, as "EC2API".
+	API string
+	// Method of it, as "CreateFleet".
+	Method string
+	// Actions are what IAM has to allow for it, sorted: "ec2:CreateFleet", "ec2:RunInstances", ….
+	Actions []string
+}
+
+// Calls lists every call that the code can make, by interface, with the actions it takes. Which of them are made depends
+// on the settings. The caller may change the list.
+func Calls() []Call {
+	var out []Call
+	for _, c := range table() {
+		var actions []string
+		for _, g := range c.grants {
+			actions = append(actions, g.action)
+		}
+		slices.Sort(actions)
+		out = append(out, Call{API: c.api, Method: c.method, Actions: slices.Compact(actions)})
+	}
+	return out
+}
+
+// grant is an action, and the scope in which a call needs it.
+type grant struct {
+	scope  scope
+	action string
+}
+
+// call is a row of the table. The policies have what these rows grant and nothing else.
+type call struct {
+	api, method string
+	grants      []grant
+	// when tells whether the call is made with such settings; nil: always.
+	when func(Settings) bool
+}
+
+// in grants an action in each of the scopes.
+func in(action string, scopes ...scope) []grant {
+	var out []grant
+	for _, s := range scopes {
+		out = append(out, grant{s, action})
+	}
+	return out
+}
+
+// table is the calls of package aws/sdk with what each takes. Several actions for one call are AWS's rule: who creates
+// with tags must be allowed to tag, who launches with a role to pass it, and CreateFleet runs instances.
+func table() []call {
+	reserved := func(s Settings) bool { return !s.WithoutReservedCapacity }
+	profiles := func(s Settings) bool { return !s.WithoutInstanceProfiles }
+	listed := func(s Settings) bool { return !s.WithoutInstanceProfiles && !s.IsolatedVPC }
+	// The price list has no prices of GovCloud, so that nobody asks for them (AWI-112).
+	priced := func(s Settings) bool { return !s.IsolatedVPC && s.Partition != PartitionGovCloud }
+	queued := func(s Settings) bool { return s.Queue != "" }
+	onEKS := func(s Settings) bool { return !s.WithoutEKS }
+
+	launch := slices.Concat(
+		in("ec2:RunInstances", useShared, useTemplates, createTagged),
+		in("ec2:CreateTags", tagAtCreation),
+		in("iam:PassRole", passRoles),
+	)
+	rows := []call{
+		{api: "EC2API", method: "CreateFleet", grants: slices.Concat(launch,
+			in("ec2:CreateFleet", useShared, useTemplates, createTagged),
+			in("iam:CreateServiceLinkedRole", spotRole))},
+		{api: "EC2API", method: "RunInstances", grants: launch},
+		{api: "EC2API", method: "CreateLaunchTemplate", grants: slices.Concat(
+			in("ec2:CreateLaunchTemplate", createTemplates), in("ec2:CreateTags", tagAtCreation))},
+		{api: "EC2API", method: "CreateTags", grants: in("ec2:CreateTags", tagLater)},
+		{api: "EC2API", method: "TerminateInstances", grants: in("ec2:TerminateInstances", end)},
+		{api: "EC2API", method: "DeleteLaunchTemplate", grants: in("ec2:DeleteLaunchTemplate", end)},
+		{api: "EC2API", method: "DescribeCapacityReservations", grants: in("ec2:DescribeCapacityReservations", readRegion), when: reserved},
+	}
+	for _, method := range []string{
+		"DescribeAvailabilityZones", "DescribeImages", "DescribeInstances", "DescribeInstanceStatus",
+		"DescribeInstanceTypeOfferings", "DescribeInstanceTypes", "DescribeLaunchTemplates", "DescribePlacementGroups",
+		"DescribeSecurityGroups", "DescribeSpotPriceHistory", "DescribeSubnets",
+	} {
+		rows = append(rows, call{api: "EC2API", method: method, grants: in("ec2:"+method, readRegion)})
+	}
+	return append(rows,
+		call{api: "SSMAPI", method: "GetParameter", grants: in("ssm:GetParameter", readParameters)},
+		call{api: "EKSAPI", method: "DescribeCluster", grants: in("eks:DescribeCluster", readCluster), when: onEKS},
+		call{api: "PricingAPI", method: "GetProducts", grants: in("pricing:GetProducts", readPrices), when: priced},
+		call{api: "ZonalShiftAPI", method: "GetManagedResource", grants: in("arc-zonal-shift:GetManagedResource", readShifts),
+			when: func(s Settings) bool { return s.ZonalShift }},
+
+		call{api: "IAMAPI", method: "GetInstanceProfile", grants: in("iam:GetInstanceProfile", readProfiles), when: profiles},
+		call{api: "IAMAPI", method: "ListInstanceProfiles", grants: in("iam:ListInstanceProfiles", listProfiles), when: listed},
+		call{api: "IAMAPI", method: "CreateInstanceProfile", grants: slices.Concat(
+			in("iam:CreateInstanceProfile", createProfiles), in("iam:TagInstanceProfile", tagProfiles)), when: profiles},
+		call{api: "IAMAPI", method: "DeleteInstanceProfile", grants: in("iam:DeleteInstanceProfile", changeProfiles), when: profiles},
+		call{api: "IAMAPI", method: "AddRoleToInstanceProfile", grants: slices.Concat(
+			in("iam:AddRoleToInstanceProfile", changeProfiles), in("iam:PassRole", passRoles)), when: profiles},
+		call{api: "IAMAPI", method: "RemoveRoleFromInstanceProfile", grants: in("iam:RemoveRoleFromInstanceProfile", changeProfiles), when: profiles},
+		call{api: "IAMAPI", method: "TagInstanceProfile", grants: in("iam:TagInstanceProfile", tagProfiles), when: profiles},
+
+		call{api: "SQSAPI", method: "GetQueueUrl", grants: in("sqs:GetQueueUrl", readQueue), when: queued},
+		call{api: "SQSAPI", method: "ReceiveMessage", grants: in("sqs:ReceiveMessage", readQueue), when: queued},
+		call{api: "SQSAPI", method: "DeleteMessage", grants: in("sqs:DeleteMessage", readQueue), when: queued},
+		// SQS has no action of its own for deleting several messages.
+		call{api: "SQSAPI", method: "DeleteMessageBatch", grants: in("sqs:DeleteMessage", readQueue), when: queued},
+	)
+}

@@ -1,0 +1,234 @@
+package iam_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"maps"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/drawknife/drawknife/aws/iam"
+	"github.com/drawknife/drawknife/aws/prices"
+)
+
+// takes is what each call takes, by the reference of AWS's services. What has no entry takes the action of its name.
+var takes = map[string][]string{
+	"EC2API.CreateFleet":              {"ec2:CreateFleet", "ec2:CreateTags", "ec2:RunInstances", "iam:CreateServiceLinkedRole", "iam:PassRole"},
+	"EC2API.RunInstances":             {"ec2:CreateTags", "ec2:RunInstances", "iam:PassRole"},
+	"EC2API.CreateLaunchTemplate":     {"ec2:CreateLaunchTemplate", "ec2:CreateTags"},
+	"IAMAPI.CreateInstanceProfile":    {"iam:CreateInstanceProfile", "iam:TagInstanceProfile"},
+	"IAMAPI.AddRoleToInstanceProfile": {"iam:AddRoleToInstanceProfile", "iam:PassRole"},
+	"SQSAPI.DeleteMessageBatch":       {"sqs:DeleteMessage"},
+}
+
+// services are the prefixes of actions, by interface and by package of the SDK.
+var services = map[string]string{
+	"EC2API": "ec2", "SSMAPI": "ssm", "EKSAPI": "eks", "PricingAPI": "pricing", "IAMAPI": "iam", "SQSAPI": "sqs", "ZonalShiftAPI": "arc-zonal-shift",
+}
+
+// interfaces reads "EC2API.CreateFleet", … from the source of package sdk.
+func interfaces(t *testing.T) []string {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), filepath.Join("..", "sdk", "apis.go"), nil, parser.SkipObjectResolution)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	ast.Inspect(file, func(n ast.Node) bool {
+		spec, ok := n.(*ast.TypeSpec)
+		if !ok {
+			return true
+		}
+		if i, ok := spec.Type.(*ast.InterfaceType); ok {
+			for _, method := range i.Methods.List {
+				if len(method.Names) != 1 {
+					t.Fatalf("%s embeds something: its methods can't be read", spec.Name.Name)
+				}
+				out = append(out, spec.Name.Name+"."+method.Names[0].Name)
+			}
+		}
+		return false
+	})
+	slices.Sort(out)
+	return out
+}
+
+func settings(changes ...func(*iam.Settings)) iam.Settings {
+	s := iam.Settings{Region: "eu-central-1", AccountID: "111122223333", ClusterName: "demo", NodeRoles: []string{"demo-nodes"}, Queue: "demo"}
+	for _, change := range changes {
+		change(&s)
+	}
+	return s
+}
+
+// everything switches on all that there is.
+func everything(s *iam.Settings) {
+	s.NodeRoles = []string{"demo-nodes", "arn:aws:iam::111122223333:role/team/windows"}
+	s.SSMParameters = []string{"/images/*", "arn:aws:ssm:eu-central-1:444455556666:parameter/shared/ami"}
+	s.LaunchResources = []string{"key-pair", "dedicated-host"}
+	s.ZonalShift, s.SpotServiceLinkedRole = true, true
+}
+
+func generate(t *testing.T, s iam.Settings) iam.Setup {
+	t.Helper()
+	setup, err := iam.Generate(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return setup
+}
+
+// allowed are the actions of the controller's policies.
+func allowed(setup iam.Setup) []string {
+	actions := map[string]bool{}
+	for _, p := range setup.ControllerPolicies {
+		for _, s := range p.Document.Statement {
+			for _, action := range s.Action {
+				actions[action] = true
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(actions))
+}
+
+// TestCallsOfTheInterfaces: AWN-323, AWN-327, AWI-235 to AWI-239. A call that is added to an interface needs its row; the
+// policies have every action that a call takes, and none that no call takes.
+func TestCallsOfTheInterfaces(t *testing.T) {
+	var listed []string
+	actions := map[string]bool{}
+	for _, c := range iam.Calls() {
+		name := c.API + "." + c.Method
+		listed = append(listed, name)
+		want, ok := takes[name]
+		if !ok {
+			want = []string{services[c.API] + ":" + c.Method}
+		}
+		if diff := cmp.Diff(want, c.Actions); diff != "" {
+			t.Errorf("actions of %s (-want +got):\n%s", name, diff)
+		}
+		for _, action := range want {
+			actions[action] = true
+		}
+	}
+	slices.Sort(listed)
+	if diff := cmp.Diff(interfaces(t), listed); diff != "" {
+		t.Errorf("calls of aws/sdk and of the table (-sdk +table):\n%s", diff)
+	}
+	if diff := cmp.Diff(slices.Sorted(maps.Keys(actions)), allowed(generate(t, settings(everything)))); diff != "" {
+		t.Errorf("actions that calls take and that the policies have (-taken +allowed):\n%s", diff)
+	}
+}
+
+// TestRequestsOfTheCode: no code builds a request that is no row of the table, past the interfaces.
+func TestRequestsOfTheCode(t *testing.T) {
+	known := map[string]bool{}
+	for _, c := range iam.Calls() {
+		known[strings.ReplaceAll(services[c.API], "-", "")+"."+c.Method] = true
+	}
+	const sdk = "github.com/aws/aws-sdk-go-v2/service/"
+	found := map[string]bool{}
+	err := filepath.WalkDir("..", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
+			return err
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		imports := map[string]string{}
+		for _, spec := range file.Imports {
+			at, _ := strconv.Unquote(spec.Path.Value)
+			service, ok := strings.CutPrefix(at, sdk)
+			if !ok || strings.Contains(service, "/") {
+				continue
+			}
+			local := path.Base(at)
+			if spec.Name != nil {
+				local = spec.Name.Name
+			}
+			imports[local] = service
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			selector, ok := n.(*ast.SelectorExpr)
+			if !ok {
+				return true
+			}
+			pkg, ok := selector.X.(*ast.Ident)
+			method, input := strings.CutSuffix(selector.Sel.Name, "Input")
+			if service := imports[pkgName(pkg)]; ok && input && service != "" {
+				found[service+"."+method] = true
+				if !known[service+"."+method] {
+					t.Errorf("%s builds requests for %s.%s, which the policies don't allow: call it through an interface of aws/sdk, and add its row to the table of this package", name, service, method)
+				}
+			}
+			return true
+		})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !found["ec2.CreateFleet"] || !found["ssm.GetParameter"] {
+		t.Errorf("found only requests for %v: the test does not see the code", slices.Sorted(maps.Keys(found)))
+	}
+}
+
+func pkgName(i *ast.Ident) string {
+	if i == nil {
+		return ""
+	}
+	return i.Name
+}
+
+// TestFeatures: what is switched off takes no permission, and takes away no other (AWI-220, AWI-238, AWI-239, AWN-326).
+func TestFeatures(t *testing.T) {
+	profiles := []string{
+		"iam:AddRoleToInstanceProfile", "iam:CreateInstanceProfile", "iam:DeleteInstanceProfile", "iam:GetInstanceProfile",
+		"iam:ListInstanceProfiles", "iam:RemoveRoleFromInstanceProfile", "iam:TagInstanceProfile",
+	}
+	queue := []string{"sqs:DeleteMessage", "sqs:GetQueueUrl", "sqs:ReceiveMessage"}
+	all := allowed(generate(t, settings(everything)))
+	for _, c := range []struct {
+		name   string
+		change func(*iam.Settings)
+		gone   []string
+	}{
+		{"no queue", func(s *iam.Settings) { s.Queue = "" }, queue},
+		{"AWI-220 isolated VPC", func(s *iam.Settings) { s.IsolatedVPC = true }, []string{"iam:ListInstanceProfiles", "pricing:GetProducts"}},
+		{"no reservations", func(s *iam.Settings) { s.WithoutReservedCapacity = true }, []string{"ec2:DescribeCapacityReservations"}},
+		{"AWN-139 ready-made profiles", func(s *iam.Settings) { s.WithoutInstanceProfiles = true }, profiles},
+		{"no EKS", func(s *iam.Settings) { s.WithoutEKS, s.ZonalShift = true, false }, []string{"arc-zonal-shift:GetManagedResource", "eks:DescribeCluster"}},
+		{"no zonal shift", func(s *iam.Settings) { s.ZonalShift = false }, []string{"arc-zonal-shift:GetManagedResource"}},
+		{"AWN-326 the role for spot exists", func(s *iam.Settings) { s.SpotServiceLinkedRole = false }, []string{"iam:CreateServiceLinkedRole"}},
+		{"AWI-112 GovCloud", func(s *iam.Settings) {
+			s.Region, s.NodeRoles, s.SSMParameters = "us-gov-west-1", []string{"demo-nodes"}, nil
+		}, []string{"pricing:GetProducts"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got := allowed(generate(t, settings(everything, c.change)))
+			want := slices.DeleteFunc(slices.Clone(all), func(a string) bool { return slices.Contains(c.gone, a) })
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("actions (-want +got):\n%s", diff)
+			}
+		})
+	}
+	if setup := generate(t, settings(func(s *iam.Settings) { s.Queue = "" })); setup.Queue != nil || setup.Rules != nil {
+		t.Error("there are a queue or rules though no queue is named")
+	}
+	for _, region := range []string{"eu-central-1", "cn-north-1", "us-gov-west-1"} {
+		for _, isolated := range []bool{false, true} {
+			got := slices.Contains(allowed(generate(t, settings(func(s *iam.Settings) { s.Region, s.IsolatedVPC = region, isolated }))), "pricing:GetProducts")
+			if want, _ := prices.Published(region, isolated); got != want {
+				t.Errorf("%s, isolated %t: prices may be read: %t, and package prices reads them: %t", region, isolated, got, want)
+			}
+		}
+	}
+}

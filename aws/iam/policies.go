@@ -1,0 +1,119 @@
+package iam
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+)
+
+// Limits of IAM.
+const (
+	// MaxPolicySize is how many characters a managed policy may have, white space not counted.
+	MaxPolicySize = 6144
+	// MaxPoliciesPerRole is how many managed policies a role may have, unless AWS was asked for more.
+	MaxPoliciesPerRole = 10
+)
+
+// Policy is a managed policy for the role that the controller runs with.
+type Policy struct {
+	// Name of the policy, which begins with the cluster's.
+	Name string `json:"name"`
+	// Description is what it is for, for people.
+	Description string `json:"description"`
+	// Document is its content, of at most MaxPolicySize characters.
+	Document Document `json:"document"`
+}
+
+// LimitError is settings that take more than IAM's limits let through.
+type LimitError struct {
+	// Policies that would be needed.
+	Policies int
+	// Max is how many there may be.
+	Max int
+}
+
+func (e *LimitError) Error() string {
+	return fmt.Sprintf("IAM documents: %d managed policies would be needed, and a role may have %d: name fewer NodeRoles, SSMParameters and LaunchResources, or use \"*\" in parameters", e.Policies, e.Max)
+}
+
+const languageVersion = "2012-10-17"
+
+// policies makes the controller's policies from the table of calls.
+func policies(a account) ([]Policy, error) {
+	actions := make([][]string, scopes)
+	for _, c := range table() {
+		if c.when != nil && !c.when(a.Settings) {
+			continue
+		}
+		for _, g := range c.grants {
+			if !slices.Contains(actions[g.scope], g.action) {
+				actions[g.scope] = append(actions[g.scope], g.action)
+			}
+		}
+	}
+	statements := map[string][]Statement{}
+	for s := range scopes {
+		statement := s.statement(a)
+		if len(actions[s]) == 0 || len(statement.Resource) == 0 {
+			continue
+		}
+		statement.Effect = Allow
+		statement.Action = slices.Sorted(slices.Values(actions[s]))
+		statements[s.policy()] = append(statements[s.policy()], statement)
+	}
+	var out []Policy
+	for _, kind := range []struct{ name, description string }{
+		{policyNodes, "launches, tags and ends the machines of"},
+		{policyProfiles, "makes and removes the instance profiles of"},
+		{policyDiscovery, "reads what machines there are for"},
+		{policyInterruption, "reads the queue of interruption events of"},
+	} {
+		for i, document := range divide(statements[kind.name]) {
+			name := a.ClusterName + "-" + kind.name
+			if i > 0 {
+				name += "-" + strconv.Itoa(i+1)
+			}
+			out = append(out, Policy{Name: name, Description: kind.description + " cluster " + a.ClusterName, Document: document})
+		}
+	}
+	if len(out) > MaxPoliciesPerRole {
+		return nil, &LimitError{Policies: len(out), Max: MaxPoliciesPerRole}
+	}
+	return out, nil
+}
+
+// divide puts statements into as many documents as they need, in their order. A statement too large for one is cut into
+// several with a part of the resources each, which together allow the same.
+func divide(statements []Statement) []Document {
+	var out []Document
+	for len(statements) > 0 {
+		first := statements[0]
+		if alone := document(first); alone.Size() > MaxPolicySize && len(first.Resource) > 1 {
+			half := len(first.Resource) / 2
+			front, back := first, first
+			front.Resource, back.Resource = first.Resource[:half], first.Resource[half:]
+			statements = append([]Statement{front, back}, statements[1:]...)
+			continue
+		}
+		if len(out) > 0 {
+			last := &out[len(out)-1]
+			grown := document(append(slices.Clone(last.Statement), first)...)
+			if grown.Size() <= MaxPolicySize && !hasSid(*last, first.Sid) {
+				*last = grown
+				statements = statements[1:]
+				continue
+			}
+		}
+		out = append(out, document(first))
+		statements = statements[1:]
+	}
+	return out
+}
+
+func document(statements ...Statement) Document {
+	return Document{Version: languageVersion, Statement: statements}
+}
+
+func hasSid(d Document, sid string) bool {
+	return slices.ContainsFunc(d.Statement, func(s Statement) bool { return s.Sid == sid })
+}

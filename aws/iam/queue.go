@@ -1,0 +1,115 @@
+package iam
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strconv"
+	"time"
+)
+
+// Queue is the queue of interruption events, for aws/interruption to read.
+type Queue struct {
+	// Name and ARN of it.
+	Name string `json:"name"`
+	ARN  string `json:"arn"`
+	// Retention is how long it keeps messages: what is older is no news any more (AWN-290).
+	Retention time.Duration `json:"-"`
+	// Policy lets the rules send, and nobody in without TLS.
+	Policy Document `json:"policy"`
+}
+
+// Attributes are the queue's, as SQS's CreateQueue and SetQueueAttributes take them. The caller may change the map.
+func (q Queue) Attributes() map[string]string {
+	return map[string]string{
+		"MessageRetentionPeriod": strconv.Itoa(int(q.Retention / time.Second)),
+		"Policy":                 string(q.Policy.JSON()),
+		"SqsManagedSseEnabled":   "true",
+	}
+}
+
+// Rule is a rule of the account's default event bus in EventBridge, which sends events to the queue.
+type Rule struct {
+	// Name and ARN of it.
+	Name string `json:"name"`
+	ARN  string `json:"arn"`
+	// Description is what it is for, for people.
+	Description string `json:"description"`
+	// Pattern is what events it takes.
+	Pattern Pattern `json:"pattern"`
+	// TargetID names the target within the rule, TargetARN is the queue.
+	TargetID  string `json:"targetId"`
+	TargetARN string `json:"targetArn"`
+}
+
+// Pattern is what an event must be for a rule to take it: of each list one value has to match.
+type Pattern struct {
+	Source     []string `json:"source"`
+	DetailType []string `json:"detail-type"`
+	// Detail are members of the event's detail; nil: they don't matter.
+	Detail map[string][]string `json:"detail,omitempty"`
+}
+
+// JSON is the pattern as EventBridge takes it; the same for equal patterns.
+func (p Pattern) JSON() []byte { return encode(p, false) }
+
+// retention of the queue (AWN-290).
+const retention = 300 * time.Second
+
+// rules are the five of AWN-295, one for each source and type of event.
+func rules(a account) []Rule {
+	event := func(suffix, description, source, detailType string, detail map[string][]string) Rule {
+		name := ruleName(a.ClusterName, suffix)
+		return Rule{
+			Name: name, ARN: a.arn("events", a.AccountID, "rule/"+name),
+			Description: description + ", for cluster " + a.ClusterName,
+			Pattern:     Pattern{Source: []string{source}, DetailType: []string{detailType}, Detail: detail},
+			TargetID:    "interruption-queue", TargetARN: a.queue(),
+		}
+	}
+	return []Rule{
+		event("scheduled-change", "Maintenance of EC2 instances", "aws.health", "AWS Health Event",
+			map[string][]string{"service": {"EC2"}, "eventTypeCategory": {"scheduledChange"}}),
+		event("spot-interruption", "Spot instances that EC2 takes back", "aws.ec2", "EC2 Spot Instance Interruption Warning", nil),
+		event("rebalance", "Spot instances that EC2 may take back", "aws.ec2", "EC2 Instance Rebalance Recommendation", nil),
+		event("state-change", "Instances that stop or end", "aws.ec2", "EC2 Instance State-change Notification",
+			map[string][]string{"state": {"stopping", "stopped", "shutting-down", "terminated"}}),
+		event("reservation-interruption", "Instances whose capacity reservation is taken back", "aws.ec2",
+			"EC2 Capacity Reservation Instance Interruption Warning", nil),
+	}
+}
+
+// maxRuleName is EventBridge's limit.
+const maxRuleName = 64
+
+// ruleName is the cluster's name and the suffix. Of a cluster whose name is too long for that, the beginning and a hash.
+func ruleName(cluster, suffix string) string {
+	if name := cluster + "-" + suffix; len(name) <= maxRuleName {
+		return name
+	}
+	sum := sha256.Sum256([]byte(cluster))
+	tail := "-" + hex.EncodeToString(sum[:4]) + "-" + suffix
+	return cluster[:maxRuleName-len(tail)] + tail
+}
+
+// queue is the queue that these rules send to.
+func queue(a account, rules []Rule) *Queue {
+	var sources []string
+	for _, r := range rules {
+		sources = append(sources, r.ARN)
+	}
+	target := []string{a.queue()}
+	return &Queue{
+		Name: a.Queue, ARN: a.queue(), Retention: retention,
+		Policy: document(
+			Statement{Sid: "RulesSend", Effect: Allow, Principal: &Principal{Service: []string{"events.amazonaws.com"}},
+				Action: []string{"sqs:SendMessage"}, Resource: target,
+				Condition: Condition{}.with("ArnEquals", "aws:SourceArn", sources...)},
+			Statement{Sid: "QueueServiceSends", Effect: Allow, Principal: &Principal{Service: []string{"sqs.amazonaws.com"}},
+				Action: []string{"sqs:SendMessage"}, Resource: target,
+				Condition: Condition{}.with("StringEquals", "aws:SourceAccount", a.AccountID)},
+			Statement{Sid: "OnlyWithTLS", Effect: Deny, Principal: &Principal{AWS: []string{"*"}},
+				Action: []string{"sqs:*"}, Resource: target,
+				Condition: Condition{}.with("Bool", "aws:SecureTransport", "false")},
+		),
+	}
+}

@@ -1,0 +1,202 @@
+package iam
+
+import (
+	corev1 "k8s.io/api/core/v1"
+
+	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
+)
+
+// scope is what an action is allowed on and under which conditions: a statement of a policy. Their order is that of the
+// statements.
+type scope int
+
+const (
+	// useShared: what launches refer to that is not the cluster's own.
+	useShared scope = iota
+	// useTemplates: the cluster's own launch templates.
+	useTemplates
+	// createTagged: what a launch makes, if it is tagged as the cluster's.
+	createTagged
+	// createTemplates: launch templates, likewise.
+	createTemplates
+	// tagAtCreation: the tags of these, at the moment they are made.
+	tagAtCreation
+	// tagLater: the tags that are known once a node has joined (AWN-261).
+	tagLater
+	// end: machines and launch templates of the cluster.
+	end
+	passRoles
+	spotRole
+
+	createProfiles
+	tagProfiles
+	changeProfiles
+	readProfiles
+	listProfiles
+
+	readRegion
+	readParameters
+	readPrices
+	readCluster
+	readShifts
+
+	readQueue
+
+	scopes // how many there are
+)
+
+// The policies that statements are in.
+const (
+	policyNodes        = "nodes"
+	policyProfiles     = "instance-profiles"
+	policyDiscovery    = "discovery"
+	policyInterruption = "interruption"
+)
+
+// policy is the one that the statement is in.
+func (s scope) policy() string {
+	switch {
+	case s <= spotRole:
+		return policyNodes
+	case s <= listProfiles:
+		return policyProfiles
+	case s <= readShifts:
+		return policyDiscovery
+	}
+	return policyInterruption
+}
+
+// statement is the scope in an account, without actions. It has no resources when nothing is to be allowed.
+func (s scope) statement(a account) Statement {
+	everything := []string{"*"}
+	switch s {
+	case useShared:
+		// Images and snapshots have no account in their ARN. The others may be shared by other accounts.
+		resources := []string{a.arn("ec2", "", "image/*"), a.arn("ec2", "", "snapshot/*")}
+		kinds := []string{"security-group", "subnet", "placement-group"}
+		if !a.WithoutReservedCapacity {
+			kinds = append(kinds, "capacity-reservation")
+		}
+		for _, kind := range append(kinds, a.LaunchResources...) {
+			resources = append(resources, a.arn("ec2", "*", kind+"/*"))
+		}
+		return Statement{Sid: "UseSharedInputs", Resource: resources}
+	case useTemplates:
+		return Statement{Sid: "UseOwnLaunchTemplates", Resource: a.own("launch-template"), Condition: a.ownedNode()}
+	case createTagged:
+		return Statement{Sid: "CreateTaggedNodes", Resource: a.own(launched()...), Condition: a.tagged()}
+	case createTemplates:
+		return Statement{Sid: "CreateTaggedLaunchTemplates", Resource: a.own("launch-template"), Condition: a.tagged()}
+	case tagAtCreation:
+		return Statement{Sid: "TagAtCreation", Resource: a.own(append(launched(), "launch-template")...), Condition: a.tagged().
+			with("StringEquals", "ec2:CreateAction", "CreateFleet", "CreateLaunchTemplate", "RunInstances")}
+	case tagLater:
+		return Statement{Sid: "TagNodesLater", Resource: a.own("instance"), Condition: a.ownedNode().
+			with("StringEqualsIfExists", requestTag+awsv1.TagClusterName, a.ClusterName).
+			with("ForAllValues:StringEquals", "aws:TagKeys", awsv1.TagName, awsv1.TagClusterName, awsv1.TagNodeClaim)}
+	case end:
+		return Statement{Sid: "EndNodesAndLaunchTemplates", Resource: a.own("instance", "launch-template"), Condition: a.ownedNode()}
+	case passRoles:
+		return Statement{Sid: "PassNodeRoles", Resource: a.roles, Condition: Condition{}.
+			with("StringEquals", "iam:PassedToService", a.passedTo()...)}
+	case spotRole:
+		if !a.SpotServiceLinkedRole {
+			return Statement{}
+		}
+		return Statement{Sid: "CreateSpotRole", Resource: []string{a.iam("role/aws-service-role/spot.amazonaws.com/AWSServiceRoleForEC2Spot")},
+			Condition: Condition{}.with("StringEquals", "iam:AWSServiceName", "spot.amazonaws.com")}
+	case createProfiles:
+		return Statement{Sid: "CreateTaggedProfiles", Resource: a.profiles()[:1], Condition: a.profileTags(requestTag, true)}
+	case tagProfiles:
+		condition := a.profileTags(requestTag, true)
+		for operator, keys := range a.profileTags(resourceTag, true) {
+			for key, values := range keys {
+				condition = condition.with(operator, key, values...)
+			}
+		}
+		return Statement{Sid: "TagOwnProfiles", Resource: a.profiles(), Condition: condition}
+	case changeProfiles:
+		return Statement{Sid: "ChangeOwnProfiles", Resource: a.profiles(), Condition: a.profileTags(resourceTag, false)}
+	case readProfiles:
+		return Statement{Sid: "ReadProfiles", Resource: a.profiles()}
+	case listProfiles:
+		return Statement{Sid: "ListProfiles", Resource: everything}
+	case readRegion:
+		// Describing has no narrower resource than everything in the region.
+		return Statement{Sid: "ReadRegion", Resource: everything, Condition: Condition{}.with("StringEquals", "aws:RequestedRegion", a.Region)}
+	case readParameters:
+		return Statement{Sid: "ReadImageParameters", Resource: append([]string{a.arn("ssm", "", "parameter/aws/service/*")}, a.parameters...)}
+	case readPrices:
+		// The price list is served in few regions, so that the cluster's is no condition.
+		return Statement{Sid: "ReadPrices", Resource: everything}
+	case readCluster:
+		return Statement{Sid: "ReadCluster", Resource: []string{a.cluster()}}
+	case readShifts:
+		return Statement{Sid: "ReadZonalShifts", Resource: everything, Condition: Condition{}.
+			with("StringEquals", "arc-zonal-shift:ResourceIdentifier", a.cluster())}
+	case readQueue:
+		return Statement{Sid: "ReadInterruptions", Resource: []string{a.queue()}}
+	}
+	return Statement{}
+}
+
+// Prefixes of condition keys: tags that a request brings, and tags that a resource has.
+const (
+	requestTag  = "aws:RequestTag/"
+	resourceTag = "aws:ResourceTag/"
+)
+
+const owned = "owned"
+
+// launched are the types of resources that a launch makes.
+func launched() []string {
+	return []string{"fleet", "instance", "volume", "network-interface", "spot-instances-request"}
+}
+
+// own are resources of EC2 in the account itself.
+func (a account) own(kinds ...string) []string {
+	var out []string
+	for _, kind := range kinds {
+		out = append(out, a.arn("ec2", a.AccountID, kind+"/*"))
+	}
+	return out
+}
+
+// profiles are the instance profiles of the cluster: below its path, first, and those of earlier versions, at the root under a
+// name that begins with the cluster's (AWN-091, AWN-140). IAM also takes the latter form for a profile that it is asked
+// for by name and that does not exist: without it that answer would be a refusal.
+func (a account) profiles() []string {
+	return []string{
+		a.iam("instance-profile/karpenter/" + a.Region + "/" + a.ClusterName + "/*"),
+		a.iam("instance-profile/" + a.ClusterName + "_*"),
+	}
+}
+
+// tagged holds if a request tags what it makes as a node pool's of the cluster. The pool may be the empty text, as in
+// dry runs (AWN-324).
+func (a account) tagged() Condition {
+	return Condition{}.
+		with("StringEquals", requestTag+awsv1.TagClusterPrefix+a.ClusterName, owned).
+		with("StringEquals", requestTag+awsv1.TagClusterName, a.ClusterName).
+		with("StringLike", requestTag+awsv1.TagNodePool, "*")
+}
+
+// ownedNode holds for what bears these tags.
+func (a account) ownedNode() Condition {
+	return Condition{}.
+		with("StringEquals", resourceTag+awsv1.TagClusterPrefix+a.ClusterName, owned).
+		with("StringLike", resourceTag+awsv1.TagNodePool, "*")
+}
+
+// profileTags holds for instance profiles with the cluster's tags, in the request or on the profile. Profiles of earlier
+// versions lack the tag with the cluster's name.
+func (a account) profileTags(prefix string, named bool) Condition {
+	c := Condition{}.
+		with("StringEquals", prefix+awsv1.TagClusterPrefix+a.ClusterName, owned).
+		with("StringEquals", prefix+corev1.LabelTopologyRegion, a.Region).
+		with("StringLike", prefix+awsv1.TagNodeClass, "*")
+	if named {
+		c = c.with("StringEquals", prefix+awsv1.TagClusterName, a.ClusterName)
+	}
+	return c
+}

@@ -1,0 +1,263 @@
+package iam
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Partitions that documents can be made for.
+const (
+	PartitionAWS      = "aws"
+	PartitionChina    = "aws-cn"
+	PartitionGovCloud = "aws-us-gov"
+)
+
+// Settings are what the documents are made for. Region, AccountID, ClusterName and NodeRoles are required.
+type Settings struct {
+	// Partition is one of the Partition constants; empty: that of the region.
+	Partition string
+	// Region the cluster is in, as "eu-central-1".
+	Region string
+	// AccountID that machines are launched in: twelve digits.
+	AccountID string
+	// ClusterName as the provider has it: what it makes is known by it.
+	ClusterName string
+	// NodeRoles are the roles that machines are launched with: names, with their path if they have one ("team/nodes"),
+	// or ARNs. All that node classes name, and those in the instance profiles that they name.
+	NodeRoles []string
+	// Queue is the name of the queue of interruption events. Empty: there is none, nor rules.
+	Queue string
+	// SSMParameters are those that node classes read images from, beside AWS's own: names, or ARNs. "*" stands for any
+	// text. Nil: none.
+	SSMParameters []string
+	// LaunchResources are further types of EC2 resources that launches refer to, as EC2's ARNs name them, for what is
+	// added to launch templates that node classes have no field for: "key-pair", "dedicated-host". Nil: none.
+	LaunchResources []string
+	// IsolatedVPC leaves out what can't be reached from one: the price list, and the list of instance profiles (AWI-220).
+	IsolatedVPC bool
+	// WithoutReservedCapacity leaves capacity reservations out (AWI-121).
+	WithoutReservedCapacity bool
+	// WithoutInstanceProfiles says that node classes name instance profiles, not roles: none are made (AWN-139). Roles
+	// are passed to EC2 all the same.
+	WithoutInstanceProfiles bool
+	// WithoutEKS says that the cluster is not EKS's, or that all there is to know of it is configured.
+	WithoutEKS bool
+	// ZonalShift lets ARC be asked for zones that the EKS cluster is shifted away from (AWI-226).
+	ZonalShift bool
+	// SpotServiceLinkedRole lets the first spot launch of the account make the role that EC2 needs for it (AWN-326). It
+	// is not needed where that role exists.
+	SpotServiceLinkedRole bool
+}
+
+// SettingError is a setting that can't be. Errors of this package join one for each.
+type SettingError struct {
+	// Setting is the name of the field, with the index for one of a list: "NodeRoles[1]".
+	Setting string
+	// Value it has; may be empty.
+	Value string
+	// Rule that is broken, and what to do.
+	Rule string
+}
+
+func (e *SettingError) Error() string {
+	if e.Value == "" {
+		return e.Setting + ": " + e.Rule
+	}
+	return fmt.Sprintf("%s %q: %s", e.Setting, e.Value, e.Rule)
+}
+
+// Bounds of lists: a policy has 6,144 characters, a role ten policies.
+const maxList = 100
+
+// Names as AWS takes them. None has what means something in a policy: "*", "?" and "${".
+var (
+	regionName    = regexp.MustCompile(`^[a-z]{2,4}(-[a-z]+)+-[0-9]{1,2}$`)
+	accountID     = regexp.MustCompile(`^[0-9]{12}$`)
+	clusterName   = regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z_.-]{0,99}$`)
+	rolePath      = regexp.MustCompile(`^([\x21-\x29\x2B-\x2E\x30-\x3E\x40-\x7E]+/)*$`)
+	roleName      = regexp.MustCompile(`^[0-9A-Za-z_+=,.@-]{1,64}$`)
+	queueName     = regexp.MustCompile(`^[0-9A-Za-z_-]{1,80}$`)
+	parameterName = regexp.MustCompile(`^[0-9A-Za-z_./*-]+$`)
+	resourceType  = regexp.MustCompile(`^[a-z]+(-[a-z]+)*$`)
+	parameterARN  = regexp.MustCompile(`^arn:([a-z-]+):ssm:([a-z0-9-]+):([0-9]{0,12}):parameter/(.+)$`)
+	roleARN       = regexp.MustCompile(`^arn:([a-z-]+):iam::([0-9]{12}):role/(.+)$`)
+)
+
+// account is checked settings.
+type account struct {
+	Settings
+	roles, parameters []string // as ARNs
+}
+
+// check completes settings and finds what is wrong with them, all at once.
+func check(s Settings) (account, error) {
+	var faults []error
+	refuse := func(setting, value, format string, args ...any) {
+		faults = append(faults, &SettingError{Setting: setting, Value: value, Rule: fmt.Sprintf(format, args...)})
+	}
+	of := partitionOf(s.Region)
+	switch {
+	case !regionName.MatchString(s.Region):
+		refuse("Region", s.Region, "is no region: give its code, as eu-central-1")
+	case of == "":
+		refuse("Region", s.Region, "is in none of the partitions %s, %s and %s", PartitionAWS, PartitionChina, PartitionGovCloud)
+	case s.Partition == "":
+		s.Partition = of
+	case s.Partition != of:
+		refuse("Partition", s.Partition, "region %s is in partition %s: leave the setting out", s.Region, of)
+	}
+	if !accountID.MatchString(s.AccountID) {
+		refuse("AccountID", s.AccountID, "is no account: give its twelve digits")
+	}
+	if !clusterName.MatchString(s.ClusterName) {
+		refuse("ClusterName", s.ClusterName, "is no cluster's name: up to 100 letters, digits, '-', '_' and '.', the first a letter or digit")
+	}
+	if s.Queue != "" && !queueName.MatchString(s.Queue) {
+		refuse("Queue", s.Queue, "is no standard queue's name: give the name, neither the ARN nor the URL; FIFO queues are of no use here")
+	}
+	if s.ZonalShift && s.WithoutEKS {
+		refuse("ZonalShift", "", "only EKS clusters are shifted: leave out WithoutEKS, or ZonalShift")
+	}
+	a := account{Settings: s}
+	if len(s.NodeRoles) == 0 {
+		refuse("NodeRoles", "", "required: without a role to pass no machine can be launched")
+	}
+	for _, list := range []struct {
+		setting string
+		values  []string
+	}{{"NodeRoles", s.NodeRoles}, {"SSMParameters", s.SSMParameters}, {"LaunchResources", s.LaunchResources}} {
+		if len(list.values) > maxList {
+			refuse(list.setting, "", "has %d entries, and at most %d are taken", len(list.values), maxList)
+		}
+		for i, value := range list.values {
+			setting := fmt.Sprintf("%s[%d]", list.setting, i)
+			if slices.Contains(list.values[:i], value) {
+				refuse(setting, value, "is there twice: leave one out")
+			}
+			switch list.setting {
+			case "NodeRoles":
+				arn, why := a.role(value)
+				if why != "" {
+					refuse(setting, value, "%s", why)
+				}
+				a.roles = append(a.roles, arn)
+			case "SSMParameters":
+				arn, why := a.parameter(value)
+				if why != "" {
+					refuse(setting, value, "%s", why)
+				}
+				a.parameters = append(a.parameters, arn)
+			default:
+				if !resourceType.MatchString(value) {
+					refuse(setting, value, "is no type of EC2 resource: give it as ARNs have it, as key-pair")
+				}
+			}
+		}
+	}
+	if err := errors.Join(faults...); err != nil {
+		return account{}, fmt.Errorf("settings of IAM documents: %w", err)
+	}
+	slices.Sort(a.roles)
+	slices.Sort(a.parameters)
+	a.roles, a.parameters = slices.Compact(a.roles), slices.Compact(a.parameters)
+	a.LaunchResources = slices.Sorted(slices.Values(s.LaunchResources))
+	return a, nil
+}
+
+// partitionOf is the partition of a region; "" for those this package knows nothing about.
+func partitionOf(region string) string {
+	for _, prefix := range []string{"us-iso-", "us-isob-", "us-isof-", "eu-isoe-", "eusc-"} {
+		if strings.HasPrefix(region, prefix) {
+			return ""
+		}
+	}
+	switch {
+	case strings.HasPrefix(region, "cn-"):
+		return PartitionChina
+	case strings.HasPrefix(region, "us-gov-"):
+		return PartitionGovCloud
+	}
+	return PartitionAWS
+}
+
+// role is the ARN of a node role; why says what is wrong with it.
+func (a account) role(value string) (arn, why string) {
+	path := value
+	if strings.HasPrefix(value, "arn:") {
+		parts := roleARN.FindStringSubmatch(value)
+		switch {
+		case parts == nil:
+			return "", "is no role's ARN: give the role's, not its instance profile's, or its name"
+		case parts[1] != a.Partition:
+			return "", fmt.Sprintf("is of partition %s, and the cluster is in %s", parts[1], a.Partition)
+		case parts[2] != a.AccountID:
+			// EC2 refuses roles of other accounts.
+			return "", fmt.Sprintf("is of account %s, and machines are launched in %s", parts[2], a.AccountID)
+		}
+		path = parts[3]
+	}
+	path = strings.TrimPrefix(path, "/")
+	name := path[strings.LastIndex(path, "/")+1:]
+	folder := strings.TrimSuffix(path, name)
+	if !roleName.MatchString(name) || !rolePath.MatchString(folder) || len(folder) > 510 || strings.Contains(folder, "${") {
+		return "", "is no role's name: up to 64 letters, digits and '+=,.@-_', after its path if it has one"
+	}
+	return a.iam("role/" + path), ""
+}
+
+// parameter is the ARN of an SSM parameter; why says what is wrong with it.
+func (a account) parameter(value string) (arn, why string) {
+	if parts := parameterARN.FindStringSubmatch(value); parts != nil {
+		switch {
+		case parts[1] != a.Partition:
+			return "", fmt.Sprintf("is of partition %s, and the cluster is in %s", parts[1], a.Partition)
+		case parts[2] != a.Region:
+			return "", fmt.Sprintf("is of region %s, and SSM is asked in %s", parts[2], a.Region)
+		case !isParameter(parts[4]):
+			return "", "is no parameter's name"
+		}
+		return value, ""
+	}
+	if !isParameter(value) {
+		return "", "is no parameter's name: up to 1011 letters, digits, '.', '-', '_' and '/', with '*' for any text"
+	}
+	return a.arn("ssm", a.AccountID, "parameter/"+strings.TrimPrefix(value, "/")), ""
+}
+
+func isParameter(name string) bool { return len(name) <= 1011 && parameterName.MatchString(name) }
+
+// arn names something in the region.
+func (a account) arn(service, account, resource string) string {
+	return "arn:" + a.Partition + ":" + service + ":" + a.Region + ":" + account + ":" + resource
+}
+
+// iam names something of IAM, which has no region.
+func (a account) iam(resource string) string {
+	return "arn:" + a.Partition + ":iam::" + a.AccountID + ":" + resource
+}
+
+// cluster is the cluster's ARN at EKS.
+func (a account) cluster() string { return a.arn("eks", a.AccountID, "cluster/"+a.ClusterName) }
+
+// queue is the ARN of the queue.
+func (a account) queue() string { return a.arn("sqs", a.AccountID, a.Queue) }
+
+// passedTo are the names under which roles are passed to EC2. China has both: launches pass them to the one with its
+// own ending, instance profiles to the other.
+func (a account) passedTo() []string {
+	if a.Partition == PartitionChina {
+		return []string{"ec2.amazonaws.com", "ec2.amazonaws.com.cn"}
+	}
+	return []string{"ec2.amazonaws.com"}
+}
+
+// ec2 is the name under which EC2 assumes a role.
+func (a account) ec2() string {
+	if a.Partition == PartitionChina {
+		return "ec2.amazonaws.com.cn"
+	}
+	return "ec2.amazonaws.com"
+}

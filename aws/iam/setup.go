@@ -1,0 +1,75 @@
+package iam
+
+// Setup is all that a cluster needs in IAM, SQS and EventBridge. It marshals to JSON that is the same for equal settings.
+type Setup struct {
+	// ControllerPolicies are for the role that the controller runs with: at most MaxPoliciesPerRole.
+	ControllerPolicies []Policy `json:"controllerPolicies"`
+	// NodeRole is what the roles of the machines need.
+	NodeRole NodeRole `json:"nodeRole"`
+	// Queue of interruption events; nil without Settings.Queue.
+	Queue *Queue `json:"queue,omitempty"`
+	// Rules that send events to it; nil without Settings.Queue.
+	Rules []Rule `json:"rules,omitempty"`
+}
+
+// NodeRole is what a role needs for machines to work and join (AWN-325).
+type NodeRole struct {
+	// Trust is its trust policy: EC2 may assume it.
+	Trust Document `json:"trust"`
+	// ManagedPolicies are the ARNs of AWS's policies to attach to it.
+	ManagedPolicies []string `json:"managedPolicies"`
+}
+
+// Generate makes the documents for such settings. Errors are of types *SettingError, one for each setting that can't be,
+// and *LimitError. It is a pure function, safe for concurrent use.
+func Generate(settings Settings) (Setup, error) {
+	a, err := check(settings)
+	if err != nil {
+		return Setup{}, err
+	}
+	var out Setup
+	if out.ControllerPolicies, err = policies(a); err != nil {
+		return Setup{}, err
+	}
+	out.NodeRole.Trust = document(Statement{
+		Sid: "EC2Assumes", Effect: Allow, Principal: &Principal{Service: []string{a.ec2()}}, Action: []string{"sts:AssumeRole"},
+	})
+	for _, name := range []string{
+		"AmazonEKSWorkerNodePolicy", "AmazonEKS_CNI_Policy", "AmazonEC2ContainerRegistryPullOnly", "AmazonSSMManagedInstanceCore",
+	} {
+		out.NodeRole.ManagedPolicies = append(out.NodeRole.ManagedPolicies, "arn:"+a.Partition+":iam::aws:policy/"+name)
+	}
+	if a.Queue != "" {
+		out.Rules = rules(a)
+		out.Queue = queue(a, out.Rules)
+	}
+	return out, nil
+}
+
+// File is a document to hand to AWS's command line or to another tool.
+type File struct {
+	// Name of the file.
+	Name string
+	// Data is JSON, indented.
+	Data []byte
+}
+
+// Files are the setup as files: a policy each, the trust policy of the node role, the attributes of the queue, and the
+// pattern of each rule, which AWS's command line takes as they are: iam create-policy, iam create-role, sqs create-queue and
+// events put-rule. Policies have the name of their file, rules that of theirs without "rule-". The caller may change
+// the list.
+func (s Setup) Files() []File {
+	var out []File
+	add := func(name string, value any) { out = append(out, File{Name: name + ".json", Data: encode(value, true)}) }
+	for _, p := range s.ControllerPolicies {
+		add(p.Name, p.Document)
+	}
+	add("node-role-trust", s.NodeRole.Trust)
+	if s.Queue != nil {
+		add("queue-attributes", s.Queue.Attributes())
+	}
+	for _, r := range s.Rules {
+		add("rule-"+r.Name, r.Pattern)
+	}
+	return out
+}
