@@ -427,5 +427,6 @@ func (m *Model) refine(ctx context.Context, p *problem, g *packing, v *values, a
 	m.dropEmptiable(p, g, at)
 	m.rightSize(p, g, at)
 	m.repack(ctx, p, g, v, at)
+	m.merge(ctx, p, g, v, at)
 	m.packExactly(p, g, at)
 }

@@ -1,0 +1,79 @@
+package scheduling
+
+import (
+	"math"
+	"math/bits"
+	"slices"
+)
+
+// Bounds of packing a few pods exactly: how many pods, and how many machines, subsets of pods times options, may be
+// looked at.
+const (
+	exactPods = 10
+	exactWork = 500_000
+)
+
+// packExactly replaces a packing of a few pods by the cheapest there is, if that is cheaper: of every subset of the pods
+// the cheapest machine that holds it is found, and from those the cheapest way to divide all pods up. What rules ask of
+// pods on one machine is kept; what they ask of several machines is in the options' places already.
+func (m *Model) packExactly(p *problem, g *packing, at []int) {
+	pods := g.pods()
+	if len(pods) < 2 || len(pods) > exactPods || len(p.options)<<len(pods) > exactWork {
+		return
+	}
+	all := 1<<len(pods) - 1
+	bins := make([]bin, all+1)
+	price := make([]int64, all+1) // of one machine for the subset
+	bins[0].used = make([]int64, p.dims)
+	for set := 1; set <= all; set++ {
+		first := bits.TrailingZeros(uint(set))
+		rest := &bins[set&(set-1)]
+		it := pods[first]
+		b := bin{used: slices.Clone(rest.used), load: slices.Clone(rest.load)}
+		addScaled(b.used, p.items[it].need, 1)
+		b.add(load{it, 1})
+		price[set] = math.MaxInt64
+		if o, _ := m.oneFor(p, &b, math.MaxInt64, at); o >= 0 {
+			b.option, price[set] = o, p.options[o].price
+		}
+		bins[set] = b
+	}
+	cost, last := make([]int64, all+1), make([]int, all+1)
+	for set := 1; set <= all; set++ {
+		cost[set] = math.MaxInt64
+		first := set & -set // some machine has the first pod
+		for sub := set; sub > 0; sub = (sub - 1) & set {
+			rest := cost[set&^sub]
+			if sub&first == 0 || price[sub] == math.MaxInt64 || rest == math.MaxInt64 {
+				continue
+			}
+			if sum := price[sub] + rest; sum < cost[set] {
+				cost[set], last[set] = sum, sub
+			}
+		}
+	}
+	if cost[all] >= g.cost(p) {
+		return
+	}
+	g.bins = g.bins[:0]
+	for set := all; set > 0; set &^= last[set] {
+		g.bins = append(g.bins, bins[last[set]])
+	}
+}
+
+// pods are the items of all pods of the packing, one entry a pod; none if they are more than can be packed exactly.
+func (g *packing) pods() []int32 {
+	var list []int32
+	for i := range g.bins {
+		for _, l := range g.bins[i].load {
+			if len(list)+int(l.count) > exactPods {
+				return nil
+			}
+			for range l.count {
+				list = append(list, l.item)
+			}
+		}
+	}
+	slices.Sort(list)
+	return list
+}
