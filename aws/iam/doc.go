@@ -12,7 +12,7 @@
 //
 // The controller's policies follow from a table of the calls that the code can make, each with the actions it takes and
 // where it takes them. A test holds the table against the interfaces of package aws/sdk and against the requests that
-// the code builds; Calls returns it. With fewer features switched on there are fewer calls and so fewer permissions.
+// the code builds. Calls returns it: a call that AWS refuses names an action, which is found there. With fewer features switched on there are fewer calls and so fewer permissions.
 //
 // Each policy has at most MaxPolicySize characters. What does not fit goes into another one of the same name with a
 // number, so that the names of the others stay.
@@ -20,7 +20,9 @@
 // # What is not here
 //
 // Making the role the controller runs with and its trust; letting the node role join the cluster (AWN-150); keys: EBS
-// volumes, images and queues that are encrypted with a customer's own key need grants on that key. Denials of permission
+// volumes, images and queues that are encrypted with a customer's own key need grants on that key. Instances with the
+// tags of older API generations alone, without karpenter.sh/nodepool, are beyond these policies (API-432): they need the
+// policy they were launched with as long as they live. Denials of permission
 // boundaries and organisations are beyond what an account's policies can say.
 //
 // # Deliberate differences

@@ -1,0 +1,106 @@
+package iam_test
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	awsiam "github.com/aws/aws-sdk-go-v2/service/iam"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/smithy-go"
+
+	"github.com/drawknife/drawknife/aws/iam"
+	"github.com/drawknife/drawknife/internal/moto"
+)
+
+var server moto.Server
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	server.Stop()
+	os.Exit(code)
+}
+
+// TestMoto: AWN-295, AWN-323, AWN-325. An IAM that nobody here wrote takes the documents, which it checks, and its
+// EventBridge takes the rules.
+func TestMoto(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a server; not with -short")
+	}
+	cloud := server.Start(t)
+	ctx := t.Context()
+	config := awssdk.Config{Region: "eu-central-1", BaseEndpoint: awssdk.String(cloud.URL()),
+		Credentials: credentials.NewStaticCredentialsProvider("id", "secret", "")}
+	client := awsiam.NewFromConfig(config)
+	setup := generate(t, settings(everything))
+	create := func(name string, d iam.Document) error {
+		_, err := client.CreatePolicy(ctx, &awsiam.CreatePolicyInput{PolicyName: &name, PolicyDocument: awssdk.String(string(d.JSON()))})
+		return err
+	}
+	for _, p := range setup.ControllerPolicies {
+		if err := create(p.Name, p.Document); err != nil {
+			t.Errorf("policy %s: %v", p.Name, err)
+		}
+	}
+	// The check is one: it refuses what is no policy.
+	spoiled := setup.ControllerPolicies[0].Document
+	spoiled.Statement = append([]iam.Statement{{Sid: "Spoiled", Effect: iam.Allow, Action: []string{"launch"}, Resource: []string{"*"}}}, spoiled.Statement...)
+	var refused smithy.APIError
+	if err := create("spoiled", spoiled); !errors.As(err, &refused) || refused.ErrorCode() != "MalformedPolicyDocument" {
+		t.Errorf("a policy that is none: %v", err)
+	}
+	_, err := client.CreateRole(ctx, &awsiam.CreateRoleInput{RoleName: awssdk.String("demo-nodes"),
+		AssumeRolePolicyDocument: awssdk.String(string(setup.NodeRole.Trust.JSON()))})
+	if err != nil {
+		t.Errorf("trust policy: %v", err)
+	}
+	_, err = sqs.NewFromConfig(config).CreateQueue(ctx, &sqs.CreateQueueInput{QueueName: &setup.Queue.Name, Attributes: setup.Queue.Attributes()})
+	if err != nil {
+		t.Errorf("queue: %v", err)
+	}
+	for _, r := range setup.Rules {
+		putRule(t, cloud.URL(), r)
+	}
+}
+
+// putRule calls EventBridge without its SDK, which nothing else here needs.
+func putRule(t *testing.T, url string, r iam.Rule) {
+	t.Helper()
+	for _, c := range []struct {
+		action string
+		body   any
+	}{
+		{"PutRule", map[string]any{"Name": r.Name, "EventPattern": string(r.Pattern.JSON()), "Description": r.Description}},
+		{"PutTargets", map[string]any{"Rule": r.Name, "Targets": []map[string]string{{"Id": r.TargetID, "Arn": r.TargetARN}}}},
+	} {
+		body, err := json.Marshal(c.body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(string(body)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Header.Set("Content-Type", "application/x-amz-json-1.1")
+		request.Header.Set("X-Amz-Target", "AWSEvents."+c.action)
+		request.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential=id/20260801/eu-central-1/events/aws4_request, SignedHeaders=host, Signature=0")
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer, _ := io.ReadAll(io.LimitReader(response.Body, 1<<16))
+		_ = response.Body.Close()
+		if response.StatusCode != http.StatusOK {
+			t.Errorf("%s of %s: %s: %s", c.action, r.Name, response.Status, answer)
+		}
+		if c.action == "PutRule" && !strings.Contains(string(answer), r.Name) {
+			t.Errorf("the rule is %s, want %s", answer, r.ARN)
+		}
+	}
+}
