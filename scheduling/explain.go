@@ -166,6 +166,21 @@ func (m *Model) refusedBy(p *pool, demand needs) *Reason {
 			return reason
 		}
 	}
+	for _, key := range demand.keys() {
+		about := demand.about(key)
+		have := p.template.Get(key)
+		if !p.template.Has(key) || have.Operator() == requirements.OpDoesNotExist || len(about) < 2 {
+			continue
+		}
+		left := have
+		for _, r := range about {
+			left = left.Intersect(r)
+		}
+		if left.Operator() == requirements.OpDoesNotExist {
+			return &Reason{Pool: p.key, Code: ReasonRequirements, Key: key,
+				Detail: fmt.Sprintf("incompatible requirements, key %s: the pod wants %s, the pool has %s", key, about, have)}
+		}
+	}
 	return nil
 }
 
