@@ -428,4 +428,5 @@ func (m *Model) refine(ctx context.Context, p *problem, g *packing, v *values, a
 	m.rightSize(p, g, at)
 	m.repack(ctx, p, g, v, at)
 	m.merge(ctx, p, g, v, at)
+	m.packExactly(p, g, at)
 }
