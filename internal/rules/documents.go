@@ -121,7 +121,7 @@ func CheckPackageMap(t *Tree, readme string) []Fault {
 	}
 	var faults []Fault
 	for dir, files := range t.packages() {
-		public := dir != "" && !within(dir, "internal") && slices.ContainsFunc(files, func(f *File) bool { return !f.Test && !f.ignored() })
+		public := dir != "" && !private(dir) && slices.ContainsFunc(files, func(f *File) bool { return !f.Test && !f.ignored() })
 		if public && !listed[dir] {
 			faults = append(faults, fault(file, "package %s is not in the table of packages", dir))
 		}

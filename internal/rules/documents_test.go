@@ -135,7 +135,7 @@ func TestFence(t *testing.T) {
 
 func TestCheckPackageMap(t *testing.T) {
 	tree := files{
-		"x.go": "package drawknife\n", "api/v1/x.go": "package v1\n", "examples/simulate/x.go": "package main\n",
+		"x.go": "package drawknife\n", "api/v1/x.go": "package v1\n", "examples/simulate/x.go": "package main\n", "api/v1/internal/y/y.go": "package y\n",
 		"internal/rules/x.go": "package rules\n", "docs/x_test.go": "package docs\n", "aws/x.go": "//go:build ignore\n\npackage main\n",
 	}.parse(t)
 	const good = "| package | what |\n|---|---|\n| [api/v1](api/v1) | objects |\n| [examples/simulate](examples/simulate) | program |\n"

@@ -102,7 +102,7 @@ func CheckPackageDocs(t *Tree) []Fault {
 			faults = append(faults, fault(library[0].Name, "package %s has no package comment", nameOf(dir)))
 			continue
 		}
-		if library[0].command() || within(dir, "internal") {
+		if library[0].command() || private(dir) {
 			continue
 		}
 		if !showsCode(text) {

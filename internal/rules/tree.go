@@ -136,3 +136,6 @@ func within(dir string, folders ...string) bool {
 		return dir == folder || strings.HasPrefix(dir, folder+"/")
 	})
 }
+
+// private reports whether a folder is of no use to other modules: it is in a folder called internal, at any depth.
+func private(dir string) bool { return slices.Contains(strings.Split(dir, "/"), "internal") }
