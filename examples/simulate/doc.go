@@ -1,6 +1,6 @@
 // Command simulate packs the pods of a cluster onto the machines it has and onto new EC2 machines, and says what that
-// costs. It reads manifests or what kubectl prints, needs no cluster, no AWS account and no network, and is nothing
-// but flags and output around the SDK:
+// costs. It reads manifests or what kubectl prints, needs no cluster and, but for --provider aws, no AWS account and no
+// network, and is nothing but flags and output around the SDK:
 //
 //	manifests.Load → scheduling.Snapshot → scheduling.Compile → Model.Solve → scheduling.Plan
 //
@@ -16,6 +16,20 @@
 // on-demand, any instance type, no limits (default-nodepool.yaml). A NodePool whose EC2NodeClass is not in the input
 // gets the class's default settings, with a note. Instance types and prices are those of us-east-1 that are built in
 // (package aws/catalog).
+//
+// # AWS
+//
+// With --provider aws, instance types, zones and prices are those that AWS gives to the user's credentials: these and
+// the region are found as the AWS command line finds them, and so are endpoints (AWS_ENDPOINT_URL). A policy must allow
+//
+//	ec2:DescribeInstanceTypes, ec2:DescribeInstanceTypeOfferings
+//
+// and for prices of the day and ids of zones
+//
+//	pricing:GetProducts, ec2:DescribeSpotPriceHistory, ec2:DescribeAvailabilityZones
+//
+// Prices that can't be read are those built in, with a note; spot prices, where none are built in, the on-demand ones.
+// Nothing is launched or changed. --save-snapshot keeps AWS's answer: a replay asks nobody.
 //
 // # Exit status
 //

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	_ "embed"
 	"errors"
 	"fmt"
@@ -27,7 +28,7 @@ var builtinCluster []byte
 var defaultNodePool []byte
 
 // load makes the snapshot that is planned: a saved one, or one of the inputs and a catalogue.
-func (s *simulation) load() (*scheduling.Snapshot, error) {
+func (s *simulation) load(ctx context.Context) (*scheduling.Snapshot, error) {
 	if s.snapshot != "" {
 		return s.replay()
 	}
@@ -51,7 +52,7 @@ func (s *simulation) load() (*scheduling.Snapshot, error) {
 		s.note("NoPendingPods", "the input has no pod that waits for a place")
 	}
 	s.progress.enter("reading instance types")
-	facts, err := s.readCatalog()
+	facts, err := s.readCatalog(ctx)
 	if err != nil {
 		return nil, err
 	}

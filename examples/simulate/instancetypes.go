@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"slices"
@@ -16,7 +17,10 @@ import (
 )
 
 // readCatalog reads the facts about EC2 that the command line asks for.
-func (s *simulation) readCatalog() (*catalog.Catalog, error) {
+func (s *simulation) readCatalog(ctx context.Context) (*catalog.Catalog, error) {
+	if s.provider == providerAWS {
+		return s.readLive(ctx)
+	}
 	if s.catalog == "" {
 		return catalog.Embedded()
 	}

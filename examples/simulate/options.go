@@ -30,6 +30,10 @@ const (
 type options struct {
 	// inputs are files, folders or "-", in the order given; none stands for the built-in cluster.
 	inputs []string
+	// provider says where instance types and prices come from.
+	provider providerKind
+	// region of AWS to ask; empty stands for that of the environment.
+	region string
 	// catalog is the file of instance types; empty stands for the embedded one.
 	catalog string
 	// prices is the file with the prices of catalog's types; empty when catalog carries its own.
@@ -67,11 +71,14 @@ func parseOptions(args []string) (options, error) {
 		zones, now string
 		output     string
 		color      string
+		provider   string
 
 		preferences, minValues, reserved string
 	)
 	flags := flag.NewFlagSet("simulate", flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
+	flags.StringVar(&provider, "provider", string(providerFile), "")
+	flags.StringVar(&o.region, "region", "", "")
 	flags.StringVar(&o.catalog, "catalog", "", "")
 	flags.StringVar(&o.prices, "prices", "", "")
 	flags.StringVar(&zones, "zones", "", "")
@@ -111,7 +118,7 @@ func parseOptions(args []string) (options, error) {
 	if o.query, err = parseQuery(preferences, minValues, reserved); err != nil {
 		return options{}, err
 	}
-	o.output, o.color = outputFormat(output), colorMode(color)
+	o.output, o.color, o.provider = outputFormat(output), colorMode(color), providerKind(provider)
 	return o, o.check(given)
 }
 
@@ -204,6 +211,9 @@ func (o options) check(given map[string]bool) error {
 			return fmt.Errorf("--%s: needs the name of a file", name)
 		}
 	}
+	if err := o.checkProvider(given); err != nil {
+		return err
+	}
 	if o.prices != "" && o.catalog == "" {
 		return errors.New("--prices: goes with --catalog FILE, whose types it prices")
 	}
@@ -222,7 +232,7 @@ func (o options) check(given map[string]bool) error {
 	if len(o.inputs) > 0 {
 		return fmt.Errorf("--snapshot: a saved snapshot is replayed alone; leave out %s", strings.Join(o.inputs, " "))
 	}
-	for _, name := range []string{"catalog", "prices", "zones", "now"} {
+	for _, name := range []string{"provider", "region", "catalog", "prices", "zones", "now"} {
 		if given[name] {
 			return fmt.Errorf("--snapshot: a saved snapshot has its own instance types, zones and time; leave out --%s", name)
 		}

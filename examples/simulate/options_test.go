@@ -13,7 +13,7 @@ import (
 
 func TestParseOptions(t *testing.T) {
 	defaults := func(change func(*options)) options {
-		o := options{output: outputText, color: colorAuto, query: scheduling.Query{
+		o := options{provider: providerFile, output: outputText, color: colorAuto, query: scheduling.Query{
 			Preferences: scheduling.PreferencesRespect, MinValues: scheduling.MinValuesStrict, Reserved: scheduling.ReservedFallback,
 		}}
 		change(&o)
@@ -52,6 +52,10 @@ func TestParseOptions(t *testing.T) {
 			o.query.MinValues, o.query.Reserved = scheduling.MinValuesBestEffort, scheduling.ReservedStrict
 		})},
 		{"policies as they are by default", "--preferences respect --min-values strict --reserved fallback", defaults(func(*options) {})},
+		{"AWS", "--provider aws", defaults(func(o *options) { o.provider = providerAWS })},
+		{"AWS in a region", "--region eu-west-1 --provider=aws --zones eu-west-1a", defaults(func(o *options) {
+			o.provider, o.region, o.zones = providerAWS, "eu-west-1", []string{"eu-west-1a"}
+		})},
 		{"catalogue with prices", "--catalog c.json --prices p.json", defaults(func(o *options) {
 			o.catalog, o.prices = "c.json", "p.json"
 		})},
@@ -83,6 +87,12 @@ func TestParseOptionsRefuses(t *testing.T) {
 		{"a negative timeout", "--timeout -1s", "--timeout -1s: must not be negative"},
 		{"an empty file name", "--catalog=", "--catalog: needs the name of a file"},
 		{"prices without a catalogue", "--prices p.json", "--prices: goes with --catalog"},
+		{"an unknown provider", "--provider gcp", `--provider "gcp": not one of file, aws`},
+		{"a region without AWS", "--region eu-west-1", "--region: goes with --provider aws"},
+		{"no region", "--provider aws --region=", "--region: needs the name of a region"},
+		{"AWS and a catalogue", "--provider aws --catalog c.json", "leave out --catalog"},
+		{"AWS and prices", "--provider aws --prices p.json", "leave out --prices"},
+		{"replay with AWS", "--snapshot s.yaml --provider aws", "leave out --provider"},
 		{"standard input twice", "- -", "can be read once only"},
 		{"replay with inputs", "--snapshot s.yaml pods.yaml", "leave out pods.yaml"},
 		{"replay with another catalogue", "--snapshot s.yaml --catalog c.json", "leave out --catalog"},

@@ -101,7 +101,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 }
 
 func (s *simulation) run(ctx context.Context) (int, error) {
-	snapshot, err := s.load()
+	snapshot, err := s.load(ctx)
 	if err != nil {
 		return 0, err
 	}

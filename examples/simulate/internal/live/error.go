@@ -1,0 +1,85 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/drawknife/drawknife/aws/discovery"
+	"github.com/drawknife/drawknife/aws/sdk"
+	"github.com/drawknife/drawknife/cloudprovider"
+)
+
+// Error says why a market could not be read, and what helps.
+type Error struct {
+	// Region that was asked; empty when none is known.
+	Region string
+	// Cause is what went wrong. Its kind (cloudprovider.ErrorKind) can be asked for with errors.Is.
+	Cause error
+	// Cure is what the user can do.
+	Cure string
+}
+
+// Error is one line: what was wanted, what went wrong, what to do.
+func (e *Error) Error() string {
+	of := ""
+	if e.Region != "" {
+		of = " of " + e.Region
+	}
+	return fmt.Sprintf("reading the instance types%s from AWS: %s; %s", of, oneLine(e.Cause), e.Cure)
+}
+
+// Unwrap gives the cause.
+func (e *Error) Unwrap() error { return e.Cause }
+
+// permissions are what an IAM policy must allow, and what it had better.
+const permissions = "ec2:DescribeInstanceTypes and ec2:DescribeInstanceTypeOfferings; for prices of today and ids of zones also " +
+	"pricing:GetProducts, ec2:DescribeSpotPriceHistory and ec2:DescribeAvailabilityZones"
+
+// explain adds what helps to an error. That a context ended needs no help.
+func explain(ctx context.Context, region string, err error) error {
+	if ended := ctx.Err(); ended != nil && errors.Is(err, ended) {
+		return fmt.Errorf("reading the instance types of %s from AWS: %w", region, err)
+	}
+	return &Error{Region: region, Cause: err, Cure: cure(err)}
+}
+
+// explainSettings is explain for the user's settings, before AWS was asked anything.
+func explainSettings(ctx context.Context, region string, err error) error {
+	if ctx.Err() != nil {
+		return explain(ctx, region, err)
+	}
+	help := "look at --region, AWS_PROFILE and the AWS configuration files"
+	if errors.Is(err, sdk.ErrNoRegion) {
+		help = "give --region eu-west-1, or set AWS_REGION or AWS_PROFILE"
+	}
+	return &Error{Region: region, Cause: err, Cure: help}
+}
+
+func cure(err error) string {
+	var empty *discovery.EmptyError
+	switch {
+	case errors.As(err, &empty):
+		return "give another --region, or enable this one for the account"
+	case errors.Is(err, cloudprovider.Unauthorized):
+		return credentialsCure(sdk.Code(err))
+	case errors.Is(err, cloudprovider.Throttled):
+		return "try again in a minute"
+	case errors.Is(err, cloudprovider.Permanent):
+		return "look whether --region and the endpoint are right"
+	}
+	return "try again; without AWS, leave out --provider or give --catalog FILE"
+}
+
+// credentialsCure tells apart credentials that are missing, wrong, and weak, by AWS's code.
+func credentialsCure(code string) string {
+	switch code {
+	case "":
+		return "give credentials as for the AWS command line: AWS_PROFILE and aws sso login, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
+	case "UnauthorizedOperation", "AccessDenied", "AccessDeniedException", "NotAuthorized":
+		return "let a policy allow the credentials " + permissions
+	case "AuthFailure", "OptInRequired":
+		return "look whether the credentials are right and the region is enabled for the account"
+	}
+	return "renew the credentials, as with aws sso login or aws configure"
+}

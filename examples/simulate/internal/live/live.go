@@ -1,0 +1,233 @@
+// Package live asks AWS what machines a region has and what they cost, for a program that plans once: it reads, says what
+// it had to do without, and is done.
+//
+//	market, err := live.Read(ctx, live.Options{AWS: sdk.Config{Region: "eu-west-1"}})
+//	if err != nil { … }
+//	plan with market.Catalog; show market.Notes
+//
+// Instance types and their zones must be readable. Prices need not: what can't be read comes from the tables that are
+// built into the library, and a note says so.
+package live
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/drawknife/drawknife/aws/catalog"
+	"github.com/drawknife/drawknife/aws/discovery"
+	"github.com/drawknife/drawknife/aws/prices"
+	"github.com/drawknife/drawknife/aws/sdk"
+)
+
+const (
+	// requestTimeout bounds one request: a person waits for it.
+	requestTimeout = time.Minute
+	// pricesTimeout bounds the reading of prices, for which there is something that stands in.
+	pricesTimeout = 2 * time.Minute
+)
+
+// Options are the settings of Read.
+type Options struct {
+	// AWS says how to reach AWS; the zero value takes region, credentials and endpoints from the environment and the
+	// shared configuration files, as the AWS command line does.
+	AWS sdk.Config
+	// Progress is told what is being done; nil for nobody. Calls don't overlap.
+	Progress func(stage string)
+	// Now is the clock; nil means time.Now.
+	Now func() time.Time
+}
+
+// Market is what there is to buy in a region.
+type Market struct {
+	// Catalog has the instance types with their zones and prices.
+	Catalog *catalog.Catalog
+	// Notes say what people should know of it, in a fixed order.
+	Notes []Note
+}
+
+// Note is a remark on a Market.
+type Note struct {
+	// Code is machine-readable, one of the constants below.
+	Code string
+	// Message is a sentence.
+	Message string
+}
+
+// Codes of notes.
+const (
+	// NoteMarket says which market was read.
+	NoteMarket = "LiveMarket"
+	// NoteSkippedTypes says that types were described in a way that can't be used.
+	NoteSkippedTypes = "InstanceTypesSkipped"
+	// NoteZoneIDs says that the ids of zones could not be read.
+	NoteZoneIDs = "ZoneIDsUnknown"
+	// NoteOnDemandPrices says that on-demand prices are not those of today, all or some.
+	NoteOnDemandPrices = "OnDemandPricesBuiltIn"
+	// NoteUnpriced says that types have no on-demand price.
+	NoteUnpriced = "OnDemandPricesUnknown"
+	// NoteSpotPrices says that spot prices are not those of today.
+	NoteSpotPrices = "SpotPricesBuiltIn"
+	// NoteCurrency says that prices are not in US dollars.
+	NoteCurrency = "Currency"
+)
+
+// reading is one run of Read.
+type reading struct {
+	region string
+	now    func() time.Time
+	// builtIn stands in where AWS does not answer.
+	builtIn *catalog.Catalog
+	types   *discovery.Discoverer
+	sources struct{ onDemand, spot prices.Source }
+	steps   steps
+}
+
+// Read asks AWS for instance types, zones and prices, all at once. The error is an *Error, or that of the context.
+func Read(ctx context.Context, o Options) (*Market, error) {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Progress == nil {
+		o.Progress = func(string) {}
+	}
+	if o.AWS.Timeout == 0 {
+		o.AWS.Timeout = requestTimeout
+	}
+	o.Progress("looking for the AWS region and credentials")
+	clients, err := sdk.Load(ctx, o.AWS)
+	if err != nil {
+		return nil, explainSettings(ctx, o.AWS.Region, err)
+	}
+	builtIn, err := catalog.Embedded()
+	if err != nil {
+		return nil, err
+	}
+	r := &reading{region: clients.Region(), now: o.Now, builtIn: builtIn}
+	api := clients.EC2(sdk.Background)
+	if r.types, err = discovery.New(discovery.Options{API: api, Region: r.region, BuiltIn: builtIn, Now: o.Now}); err != nil {
+		return nil, explain(ctx, r.region, err)
+	}
+	r.sources.onDemand = onDemandSource(r.region, func() sdk.PricingAPI { return clients.Pricing(sdk.Background) })
+	r.sources.spot = prices.Spot{API: api, Region: r.region, Now: o.Now}
+	r.steps.region, r.steps.tell = r.region, o.Progress
+	return r.read(ctx)
+}
+
+// onDemandSource is the price list, where it has the region's prices; else a source that says why not.
+func onDemandSource(region string, api func() sdk.PricingAPI) prices.Source {
+	if ok, why := prices.Published(region, false); !ok {
+		return prices.SourceFunc(func(context.Context) (*prices.List, error) { return nil, &prices.ListError{Problem: why} })
+	}
+	return prices.OnDemand{API: api(), Region: region}
+}
+
+// day of the reading.
+func (r *reading) day() string { return r.now().UTC().Format(time.DateOnly) }
+
+// read asks for everything at once. When instance types can't be had, nothing else is worth waiting for.
+func (r *reading) read(ctx context.Context) (*Market, error) {
+	asking, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var (
+		group    sync.WaitGroup
+		typesErr error
+		paid     quotes
+	)
+	r.steps.begin("instance types and zones", "on-demand prices", "spot prices")
+	group.Go(func() {
+		if _, typesErr = r.types.Refresh(asking); typesErr != nil {
+			cancel()
+		}
+		r.steps.end("instance types and zones")
+	})
+	group.Go(func() {
+		paid.onDemand, paid.onDemandErr = pricesOf(asking, r.sources.onDemand)
+		r.steps.end("on-demand prices")
+	})
+	group.Go(func() {
+		paid.spot, paid.spotErr = pricesOf(asking, r.sources.spot)
+		r.steps.end("spot prices")
+	})
+	group.Wait()
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("reading the market of %s from AWS: %w", r.region, err)
+	}
+	if typesErr != nil {
+		return nil, explain(ctx, r.region, typesErr)
+	}
+	facts, err := r.types.Catalog()
+	if err != nil {
+		return nil, explain(ctx, r.region, err)
+	}
+	paid.day = r.day()
+	return r.market(facts, paid)
+}
+
+// market puts prices on the facts and says what is to be said.
+func (r *reading) market(facts *catalog.Catalog, paid quotes) (*Market, error) {
+	priced, priceNotes, err := paid.on(facts, r.builtIn)
+	if err != nil {
+		return nil, &Error{Region: r.region, Cause: err, Cure: "report it: what AWS says makes no catalogue"}
+	}
+	m := &Market{Catalog: priced, Notes: []Note{{NoteMarket, fmt.Sprintf(
+		"machines and prices are those of %s, as AWS gives them to these credentials: %d instance types in %d zones",
+		r.region, len(priced.Types), len(priced.Zones))}}}
+	status := r.types.Status()
+	if n := len(status.Skipped); n > 0 {
+		m.Notes = append(m.Notes, Note{NoteSkippedTypes, fmt.Sprintf(
+			"%d instance types are left out, since EC2 describes them in a way that is not understood; the first: %v", n, status.Skipped[0])})
+	}
+	if status.ZoneIDs != nil {
+		m.Notes = append(m.Notes, Note{NoteZoneIDs, fmt.Sprintf(
+			"machines are without zone ids, which pods may select by: %v", oneLine(status.ZoneIDs))})
+	}
+	m.Notes = append(m.Notes, priceNotes...)
+	return m, nil
+}
+
+// pricesOf reads one source within its time.
+func pricesOf(ctx context.Context, s prices.Source) (*prices.List, error) {
+	ctx, cancel := context.WithTimeout(ctx, pricesTimeout)
+	defer cancel()
+	return s.Prices(ctx)
+}
+
+// steps tells people which of several things done at once are not done yet.
+type steps struct {
+	region string
+	tell   func(string)
+
+	mu   sync.Mutex
+	left []string
+}
+
+func (s *steps) begin(names ...string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.left = names
+	s.say()
+}
+
+func (s *steps) end(name string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var left []string
+	for _, other := range s.left {
+		if other != name {
+			left = append(left, other)
+		}
+	}
+	if s.left = left; len(left) > 0 {
+		s.say()
+	}
+}
+
+func (s *steps) say() {
+	s.tell(fmt.Sprintf("asking AWS in %s for %s", s.region, strings.Join(s.left, ", ")))
+}
+
+// oneLine is an error's text without line breaks, as notes need it.
+func oneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }

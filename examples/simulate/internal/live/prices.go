@@ -1,0 +1,183 @@
+package live
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/drawknife/drawknife/aws/catalog"
+	"github.com/drawknife/drawknife/aws/prices"
+)
+
+const dollars = "USD"
+
+// quotes are the prices that AWS gave. A list is nil when it could not be read, and its error says why.
+type quotes struct {
+	onDemand, spot       *prices.List
+	onDemandErr, spotErr error
+	// day of the reading, for people.
+	day string
+}
+
+// on makes a catalogue of facts with prices on them. Where AWS gave none, builtIn has them.
+func (q quotes) on(facts, builtIn *catalog.Catalog) (*catalog.Catalog, []Note, error) {
+	w := &writer{
+		quotes: q, builtIn: builtIn, currency: dollars, static: prices.Static(builtIn, facts.Region), keys: map[string]string{},
+		out: catalog.Catalog{Region: facts.Region, Zones: facts.Zones, Types: slices.Clone(facts.Types), Sources: map[string]string{}},
+	}
+	for key, text := range facts.Sources {
+		w.out.Sources[key] = text
+	}
+	if q.onDemand != nil {
+		w.currency = cmp.Or(q.onDemand.Currency, dollars)
+	}
+	// Spot prices in another currency than on-demand prices can't be compared with them.
+	if q.spot != nil && cmp.Or(q.spot.Currency, dollars) != w.currency {
+		w.spotErr = fmt.Errorf("they are in %s, and on-demand prices could be had in %s only", q.spot.Currency, w.currency)
+		w.spot = nil
+	}
+	for i := range w.out.Types {
+		w.price(&w.out.Types[i])
+	}
+	c, err := catalog.New(w.out)
+	return c, w.notes(), err
+}
+
+// writer puts prices on types one after the other.
+type writer struct {
+	quotes
+	builtIn  *catalog.Catalog
+	static   *prices.List
+	currency string
+	out      catalog.Catalog
+	keys     map[string]string // of catalog.Sources by text
+	// unlisted are types that a price list in dollars lacks and the built-in table has.
+	unlisted []string
+	// unpriced are types that have no on-demand price at all.
+	unpriced []string
+}
+
+func (w *writer) price(t *catalog.Type) {
+	w.priceOnDemand(t)
+	w.priceSpot(t)
+}
+
+func (w *writer) priceOnDemand(t *catalog.Type) {
+	t.OnDemandUSD, t.OnDemandFrom, t.OnDemandTenancy = 0, "", ""
+	if w.onDemand != nil {
+		if p, ok := w.onDemand.OnDemand[t.Name]; ok {
+			t.OnDemandUSD, t.OnDemandFrom = p.PerHour, w.key(cmp.Or(p.Source, w.onDemand.Source)+", "+w.day)
+			return
+		}
+	}
+	p, ok := w.static.OnDemand[t.Name]
+	if !ok || w.currency != dollars {
+		w.unpriced = append(w.unpriced, t.Name)
+		return
+	}
+	t.OnDemandUSD, t.OnDemandFrom = p.PerHour, w.key(cmp.Or(p.Source, w.static.Source))
+	if w.onDemand != nil {
+		w.unlisted = append(w.unlisted, t.Name)
+	}
+}
+
+// priceSpot writes a price for each zone. A zone that EC2's list does not name has none: the type is not sold there as
+// spot. Without the list, built-in prices of the same region count, and else the on-demand price, which spot prices stay
+// below.
+func (w *writer) priceSpot(t *catalog.Type) {
+	t.SpotUSD, t.SpotFrom, t.SpotInterruption = nil, "", ""
+	amounts := make([]float64, len(t.Zones))
+	if w.spot != nil {
+		for i, zone := range t.Zones {
+			amounts[i] = w.spot.Spot[prices.Pair{InstanceType: t.Name, Zone: w.out.Zones[zone].Name}].PerHour
+		}
+		w.setSpot(t, amounts, w.spot.Source+", "+w.day)
+		return
+	}
+	if known := w.knownSpot(t.Name); len(known) > 0 {
+		highest := 0.0
+		for _, amount := range known {
+			highest = max(highest, amount)
+		}
+		for i, zone := range t.Zones {
+			// A zone that the table lacks costs as much as the dearest it has.
+			amounts[i] = cmp.Or(known[w.out.Zones[zone].Name], highest)
+		}
+		builtIn, _ := w.builtIn.Lookup(t.Name)
+		w.setSpot(t, amounts, w.builtIn.SpotSource(builtIn))
+		return
+	}
+	for i := range amounts {
+		amounts[i] = t.OnDemandUSD
+	}
+	w.setSpot(t, amounts, "on-demand price, for want of spot prices; "+w.out.Sources[t.OnDemandFrom])
+}
+
+// knownSpot are the built-in spot prices of a type by zone; none for another region or currency than the table's.
+func (w *writer) knownSpot(name string) map[string]float64 {
+	t, ok := w.builtIn.Lookup(name)
+	if !ok || w.out.Region != w.builtIn.Region || w.currency != dollars {
+		return nil
+	}
+	known := map[string]float64{}
+	for i, zone := range t.Zones {
+		if amount := t.SpotPrice(i); amount > 0 {
+			known[w.builtIn.Zones[zone].Name] = amount
+		}
+	}
+	return known
+}
+
+// setSpot gives a type its spot prices unless there is none among them.
+func (w *writer) setSpot(t *catalog.Type, amounts []float64, source string) {
+	if slices.ContainsFunc(amounts, func(amount float64) bool { return amount > 0 }) {
+		t.SpotUSD, t.SpotFrom = amounts, w.key(source)
+	}
+}
+
+// key is the one in catalog.Sources of a text.
+func (w *writer) key(text string) string {
+	key, ok := w.keys[text]
+	if !ok {
+		key = fmt.Sprintf("price-%d", len(w.keys)+1)
+		w.keys[text], w.out.Sources[key] = key, text
+	}
+	return key
+}
+
+func (w *writer) notes() []Note {
+	var notes []Note
+	add := func(code, format string, args ...any) {
+		notes = append(notes, Note{code, fmt.Sprintf(format, args...)})
+	}
+	if w.currency != dollars {
+		add(NoteCurrency, "prices of %s are in %s: read every amount as %[2]s", w.out.Region, w.currency)
+	}
+	if w.onDemandErr != nil {
+		add(NoteOnDemandPrices, "on-demand prices are those built in, which are older and may be of another region: %s", oneLine(w.onDemandErr))
+	}
+	if n := len(w.unlisted); n > 0 {
+		add(NoteOnDemandPrices, "AWS's price list lacks %s: built-in on-demand prices count, which are older", someOf(w.unlisted))
+	}
+	if n := len(w.unpriced); n > 0 {
+		add(NoteUnpriced, "no on-demand price is known of %s: nothing is launched on demand of them", someOf(w.unpriced))
+	}
+	switch {
+	case w.spotErr == nil:
+	case w.out.Region == w.builtIn.Region && w.currency == dollars:
+		add(NoteSpotPrices, "spot prices are those built in, which are older, or on-demand prices where there is none: %s", oneLine(w.spotErr))
+	default:
+		add(NoteSpotPrices, "spot machines are planned at on-demand prices, which they stay below: %s", oneLine(w.spotErr))
+	}
+	return notes
+}
+
+// someOf names the first types of many.
+func someOf(names []string) string {
+	const shown = 3
+	if len(names) <= shown {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more instance types", strings.Join(names[:shown], ", "), len(names)-shown)
+}

@@ -1,0 +1,56 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/drawknife/drawknife/aws/catalog"
+	"github.com/drawknife/drawknife/aws/sdk"
+	"github.com/drawknife/drawknife/examples/simulate/internal/live"
+)
+
+// providerKind is a value of --provider: where instance types and prices come from.
+type providerKind string
+
+const (
+	// providerFile: from --catalog, or what is built in.
+	providerFile providerKind = "file"
+	// providerAWS: from AWS, with the user's credentials.
+	providerAWS providerKind = "aws"
+)
+
+// readLive asks AWS for the catalogue, and notes what it could not tell.
+func (s *simulation) readLive(ctx context.Context) (*catalog.Catalog, error) {
+	market, err := live.Read(ctx, live.Options{
+		AWS:      sdk.Config{Region: s.region, UserAgent: "drawknife-simulate"},
+		Progress: s.progress.enter,
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range market.Notes {
+		s.note(n.Code, "%s", n.Message)
+	}
+	return market.Catalog, nil
+}
+
+// checkProvider refuses flags that contradict each other about where instance types come from.
+func (o options) checkProvider(given map[string]bool) error {
+	switch {
+	case o.provider != providerFile && o.provider != providerAWS:
+		return fmt.Errorf("--provider %q: not one of file, aws", o.provider)
+	case o.provider == providerFile && given["region"]:
+		return errors.New("--region: goes with --provider aws; the region of a catalogue is in its file")
+	case given["region"] && o.region == "":
+		return errors.New("--region: needs the name of a region such as eu-west-1")
+	case o.provider == providerFile:
+		return nil
+	}
+	for _, name := range []string{"catalog", "prices"} {
+		if given[name] {
+			return fmt.Errorf("--provider aws: instance types and prices are AWS's; leave out --%s", name)
+		}
+	}
+	return nil
+}
