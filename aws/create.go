@@ -76,6 +76,7 @@ func (p *Provider) create(ctx context.Context, nodeClaim *v1.NodeClaim) (*v1.Nod
 	i := instances.FromMachine(machine)
 	i.Partition = partitionOf(claim, group)
 	p.instances.Remember(i)
+	p.log.Info("launched instance", "nodeclaim", claim.Name, "id", i.ID, "type", i.Type, "zone", i.Zone, "capacityType", i.CapacityType)
 	created := p.claimOf(i, class, machine.Type, machine.Offering)
 	p.annotate(ctx, created, class)
 	return created, nil

@@ -32,6 +32,9 @@ type Options struct {
 	// Types are instance types to start with while EC2 can't be asked: a catalogue of this region that was saved. Nil:
 	// none, and New fails when EC2 can't be asked.
 	Types *catalog.Catalog
+	// BuiltIn has what AWS does not say, and the prices that serve until better ones were read; nil: the catalogue that is
+	// embedded in package catalog. Programs that have decoded that one already save the time.
+	BuiltIn *catalog.Catalog
 	// ExtendLaunchTemplate may add to the data of launch templates what node classes have no field for; see
 	// launchtemplate.Request. Nil adds nothing.
 	ExtendLaunchTemplate func(*ec2types.RequestLaunchTemplateData)

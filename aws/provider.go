@@ -117,9 +117,12 @@ func assemble(c Config, o Options) (*Provider, error) {
 		p.log = slog.New(slog.DiscardHandler)
 	}
 	p.lookup = p.capabilities.Vocabulary.Compile()
-	builtIn, err := catalog.Embedded()
-	if err != nil {
-		return nil, err
+	builtIn := o.BuiltIn
+	if builtIn == nil {
+		var err error
+		if builtIn, err = catalog.Embedded(); err != nil {
+			return nil, err
+		}
 	}
 	if err := p.assembleMarket(builtIn); err != nil {
 		return nil, err

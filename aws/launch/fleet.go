@@ -399,7 +399,7 @@ func distinct(errs []ec2types.CreateFleetError) (causes []error, texts []string)
 		err := fleetError(e)
 		if text := err.Error(); !slices.Contains(texts, text) {
 			texts = append(texts, text)
-			if code := err.ErrorCode(); sdk.Unfulfillable(code) || sdk.SpotRoleMissing(code) {
+			if sdk.Unfulfillable(err.ErrorCode()) {
 				causes = append(causes, err)
 			} else {
 				causes = append(causes, sdk.Wrap("CreateFleet", err))

@@ -234,6 +234,9 @@ func TestOutOfStock(t *testing.T) {
 	if !cloudprovider.IsInsufficientCapacity(err) || cloudprovider.KindOf(err) != cloudprovider.InsufficientCapacity {
 		t.Fatalf("got %v", err)
 	}
+	if !strings.Contains(err.Error(), "no InsufficientInstanceCapacity") {
+		t.Errorf("%v does not keep EC2's words (CP-ERROR-06)", err)
+	}
 	var got []string
 	for _, key := range cloudprovider.ExhaustedOfferings(err) {
 		got = append(got, key.String())
@@ -327,13 +330,16 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// CP-CREATE-07: a missing spot role closes spot everywhere, AWI-101.
+// CP-CREATE-07, AWI-101, AWI-216: a missing spot role closes spot everywhere, and the error says what is missing.
 func TestSpotRoleClosesSpot(t *testing.T) {
 	w := newWorld(t)
 	w.expect(refuses("AuthFailure.ServiceLinkedRoleCreationNotPermitted"))
 	_, err := w.launch(nodeClaim())
 	if got := len(cloudprovider.ExhaustedOfferings(err)); got != 4 {
 		t.Errorf("%d offerings are named, want all four of spot: %v", got, err)
+	}
+	if !cloudprovider.IsInsufficientCapacity(err) || !strings.Contains(err.Error(), "iam:CreateServiceLinkedRole") {
+		t.Errorf("%v does not say which permission is missing", err)
 	}
 }
 

@@ -1,0 +1,690 @@
+package aws_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"net"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+	"github.com/aws/aws-sdk-go-v2/service/eks"
+	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
+	"github.com/aws/smithy-go"
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/mock/gomock"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/aws"
+	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
+	"github.com/drawknife/drawknife/aws/launchtemplate"
+	"github.com/drawknife/drawknife/aws/reservations"
+	"github.com/drawknife/drawknife/aws/sdk"
+	"github.com/drawknife/drawknife/aws/sdk/mock"
+	"github.com/drawknife/drawknife/cloudprovider"
+)
+
+func archIs(arch string) []corev1.NodeSelectorRequirement {
+	return []corev1.NodeSelectorRequirement{{Key: corev1.LabelArchStable, Operator: corev1.NodeSelectorOpIn, Values: []string{arch}}}
+}
+
+// AWI-004, AWI-006: what keeps a provider from starting, and what does not.
+func TestNew(t *testing.T) {
+	seed, err := embedded()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		fail   map[string]error
+		seeded bool
+		kind   cloudprovider.ErrorKind
+		says   string
+	}{
+		"no permission": {map[string]error{"Probe": apiError("UnauthorizedOperation", "not authorized to perform: ec2:DescribeInstanceTypes")}, true,
+			cloudprovider.Unauthorized, "ec2:DescribeInstanceTypes"},
+		"credentials that nobody knows": {map[string]error{"Probe": apiError("AuthFailure", "not able to validate")}, true, cloudprovider.Unauthorized, "us-east-1"},
+		"a region that does not exist": {map[string]error{"Probe": &smithy.OperationError{ServiceID: "EC2", OperationName: "Call",
+			Err: &net.DNSError{Err: "no such host", Name: "ec2.us-east-1.amazonaws.com", IsNotFound: true}}}, true, cloudprovider.Permanent, "is the region right"},
+		"EC2 is down":             {map[string]error{"Probe": apiError("InternalError", "down")}, false, cloudprovider.Transient, "reached"},
+		"EC2 is down, seeded":     {map[string]error{"Probe": apiError("InternalError", "down"), "DescribeInstanceTypes": apiError("InternalError", "down")}, true, "", ""},
+		"types can't be read":     {map[string]error{"DescribeInstanceTypes": apiError("RequestLimitExceeded", "slow")}, false, cloudprovider.Throttled, "reading instance types"},
+		"no types, no zones":      {nil, false, cloudprovider.Transient, "us-east-1"},
+		"no types, zones, seeded": {nil, true, "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := newAccount(t)
+			for call, err := range c.fail {
+				a.fail[call] = err
+			}
+			o := aws.Options{NodeClasses: aws.NodeClasses{}, Cluster: aws.StaticCluster{}, Clients: clients{account: a}}
+			if c.seeded {
+				o.Types = seed
+			}
+			p, err := aws.New(t.Context(), aws.Config{ClusterName: "demo"}, o)
+			if cloudprovider.KindOf(err) != c.kind || err != nil && !strings.Contains(err.Error(), c.says) || (p == nil) != (err != nil) {
+				t.Errorf("got %v of kind %s, want %s saying %q", err, cloudprovider.KindOf(err), c.kind, c.says)
+			}
+		})
+	}
+}
+
+// AWI-217 to AWI-226: settings are refused all at once, with the field.
+func TestConfigRefused(t *testing.T) {
+	bad := math.NaN()
+	_, err := aws.New(t.Context(), aws.Config{
+		VMMemoryOverheadPercent: &bad, ReservedENIs: -1, TypesEvery: -1, PricesEvery: -1, SpotPricesEvery: -1,
+		Tags: map[string]string{"karpenter.sh/nodepool": "x"}, SDK: sdk.Config{Endpoint: "nowhere"},
+	}, aws.Options{})
+	if !cloudprovider.IsPermanent(err) {
+		t.Fatalf("got %v", err)
+	}
+	for _, field := range []string{"clusterName", "vmMemoryOverheadPercent", "reservedENIs", "typesEvery", "pricesEvery", "spotPricesEvery", "tags", "endpoint", "nodeClasses", "cluster"} {
+		if !strings.Contains(err.Error(), field) {
+			t.Errorf("%v does not name %s", err, field)
+		}
+	}
+}
+
+// CP-DESCRIBE-01, CP-DESCRIBE-02, CP-DESCRIBE-06, CP-REPAIR-02, AWI-141, AWI-150.
+func TestDescribe(t *testing.T) {
+	p := newProvider(t, newAccount(t))
+	if err := p.Describe().Validate(); err != nil || p.Name() != "aws" {
+		t.Errorf("%s: %v", p.Name(), err)
+	}
+	if diff := cmp.Diff(p.Describe(), p.Describe()); diff != "" {
+		t.Error(diff)
+	}
+	policies := p.RepairPolicies()
+	if err := cloudprovider.ValidateRepairPolicies(policies); err != nil || len(policies) != 7 {
+		t.Errorf("%v, %v", policies, err)
+	}
+	if policies[2].Toleration != 10*time.Minute || policies[0].Toleration != 30*time.Minute {
+		t.Errorf("%v", policies)
+	}
+	types, err := p.InstanceTypes(t.Context(), nodePool())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cloudprovider.ValidateCatalog(types, p.Describe()); err != nil {
+		t.Error(err)
+	}
+}
+
+// CP-CLASS-01, CP-CLASS-02, CP-CREATE-10, CP-CLASS-03, AWI-142, AWI-146, AWI-200: whether machines can be launched from a class.
+func TestReadiness(t *testing.T) {
+	now := metav1.Now()
+	for name, c := range map[string]struct {
+		change func(*awsv1.EC2NodeClass)
+		status metav1.ConditionStatus
+		reason string
+		typed  bool // the class has instance types all the same
+	}{
+		"ready":             {func(*awsv1.EC2NodeClass) {}, metav1.ConditionTrue, "", true},
+		"being deleted":     {func(c *awsv1.EC2NodeClass) { c.DeletionTimestamp = &now }, metav1.ConditionFalse, cloudprovider.NodeClassTerminating, false},
+		"nobody has looked": {func(c *awsv1.EC2NodeClass) { c.Status.Conditions = nil }, metav1.ConditionUnknown, cloudprovider.NodeClassReadinessUnknown, true},
+		"changed since":     {func(c *awsv1.EC2NodeClass) { c.Generation = 2 }, metav1.ConditionUnknown, cloudprovider.NodeClassReadinessUnknown, true},
+		"not ready": {func(c *awsv1.EC2NodeClass) {
+			c.Conditions().SetFalse(awsv1.ConditionAMIsReady, "AMINotFound", "no image", now.Time)
+		}, metav1.ConditionFalse, "", true},
+		"with reserved tags": {func(c *awsv1.EC2NodeClass) { c.Spec.Tags = map[string]string{"karpenter.sh/nodeclaim": "x"} }, metav1.ConditionFalse, "TagsInvalid", true},
+		"with cluster tags":  {func(c *awsv1.EC2NodeClass) { c.Spec.Tags = map[string]string{"kubernetes.io/cluster/other": "x"} }, metav1.ConditionFalse, "TagsInvalid", true},
+		"without subnets":    {func(c *awsv1.EC2NodeClass) { c.Status.Subnets = nil }, metav1.ConditionTrue, "", false},
+		"with a bad kubelet": {func(c *awsv1.EC2NodeClass) {
+			pods := intstr.FromString("cel")
+			c.Spec.Kubelet = &awsv1.KubeletConfiguration{MaxPods: &pods}
+		}, metav1.ConditionTrue, "", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			class := readyClass("default")
+			c.change(class)
+			a := newAccount(t)
+			p := newProvider(t, a, func(_ *aws.Config, o *aws.Options) { o.NodeClasses = aws.NodeClasses{"default": class} })
+			r, err := p.NodeClassStatus(t.Context(), classRef("default"))
+			if err != nil || r.Status != c.status || c.reason != "" && r.Reason != c.reason || r.Status != metav1.ConditionTrue && r.Message == "" {
+				t.Errorf("%+v, %v", r, err)
+			}
+			types, err := p.InstanceTypes(t.Context(), nodePool())
+			if c.typed != (err == nil && len(types) > 1000) || err != nil && !cloudprovider.IsNodeClassNotReady(err) {
+				t.Errorf("%d types, %v", len(types), err)
+			}
+			_, err = p.Create(t.Context(), claim("a"))
+			if launched := c.status == metav1.ConditionTrue && c.typed; launched != (err == nil) || err != nil && !cloudprovider.IsNodeClassNotReady(err) {
+				t.Errorf("Create: %v", err)
+			}
+			if err != nil && a.count("CreateFleet") != 0 {
+				t.Error("EC2 was asked")
+			}
+		})
+	}
+	p := newProvider(t, newAccount(t), func(_ *aws.Config, o *aws.Options) { o.NodeClasses = aws.NodeClasses{} })
+	if r, err := p.NodeClassStatus(t.Context(), classRef("gone")); err != nil || r.Reason != cloudprovider.NodeClassNotFound || r.Message == "" {
+		t.Errorf("missing: %+v, %v", r, err)
+	}
+	foreign := v1.NodeClassReference{Group: "other.example", Kind: "NodeClass", Name: "x"}
+	if r, err := p.NodeClassStatus(t.Context(), foreign); err != nil || r.Status != metav1.ConditionFalse || r.Message == "" {
+		t.Errorf("another kind: %+v, %v", r, err)
+	}
+	if _, err := p.InstanceTypes(t.Context(), nodePool()); !cloudprovider.IsNodeClassNotReady(err) {
+		t.Errorf("types of a missing class: %v", err)
+	}
+	pool := nodePool()
+	pool.Spec.Template.Spec.NodeClassRef = foreign
+	if _, err := p.InstanceTypes(t.Context(), pool); !cloudprovider.IsNodeClassNotReady(err) {
+		t.Errorf("types of another kind: %v", err)
+	}
+	for _, ref := range []v1.NodeClassReference{foreign, classRef("gone")} {
+		c := claim("a")
+		c.Spec.NodeClassRef = ref
+		if _, err := p.Create(t.Context(), c); !cloudprovider.IsNodeClassNotReady(err) {
+			t.Errorf("Create from %s: %v", ref.Name, err)
+		}
+	}
+}
+
+// brokenClasses fails for one class and knows another.
+type brokenClasses struct{ good *awsv1.EC2NodeClass }
+
+var errStore = errors.New("the store is down")
+
+func (b brokenClasses) NodeClass(_ context.Context, name string) (*awsv1.EC2NodeClass, error) {
+	if name == b.good.Name {
+		return b.good, nil
+	}
+	return nil, errStore
+}
+
+// OPP-04, AWI-144, CP-LIST-01: machines of a class that can't be read, has no subnets or is gone are listed all the same.
+func TestListWithBadClasses(t *testing.T) {
+	a := newAccount(t)
+	p := newProvider(t, a, func(_ *aws.Config, o *aws.Options) { o.NodeClasses = brokenClasses{readyClass("default")} })
+	a.put("i-1", "m5.large", "default")
+	a.put("i-2", "m5.large", "broken")
+	a.put("i-3", "no.such-type", "default", func(i *ec2types.Instance) { i.State.Name = "shutting-down" })
+	listed, err := p.List(t.Context())
+	if err != nil || len(listed) != 3 {
+		t.Fatalf("%d machines, %v", len(listed), err)
+	}
+	for n, c := range listed {
+		id := fmt.Sprint("i-", n+1)
+		if c.Name != "claim-"+id || string(c.UID) != "uid-"+id || c.Status.ProviderID != "aws:///us-east-1a/"+id || c.Labels[v1.NodePoolLabelKey] != "pool" ||
+			c.Labels[corev1.LabelInstanceTypeStable] == "" || c.Labels[corev1.LabelTopologyZone] != "us-east-1a" {
+			t.Errorf("%s: %+v", id, c)
+		}
+		if known := n == 0; known != (len(c.Status.Capacity) > 0) {
+			t.Errorf("%s has capacity %v", id, c.Status.Capacity)
+		}
+		if ending := n == 2; ending != (c.DeletionTimestamp != nil) {
+			t.Errorf("%s is ending: %v", id, c.DeletionTimestamp)
+		}
+	}
+	a.fail["DescribeInstances"] = apiError("UnauthorizedOperation", "not authorized to perform: ec2:DescribeInstances")
+	if listed, err = p.List(t.Context()); err == nil || listed != nil || !cloudprovider.IsUnauthorized(err) {
+		t.Errorf("%v, %v", listed, err)
+	}
+}
+
+// AWI-147, AWI-148: what a claim says of a machine.
+func TestClaimOfMachine(t *testing.T) {
+	reserved := func(i *ec2types.Instance) {
+		i.CapacityReservationId = awssdk.String("cr-1")
+		i.CapacityReservationSpecification = &ec2types.CapacityReservationSpecificationResponse{CapacityReservationPreference: "capacity-reservations-only"}
+	}
+	for name, c := range map[string]struct {
+		instanceType string
+		change       func(*ec2types.Instance)
+		config       func(*aws.Config, *aws.Options)
+		labels       map[string]string
+		absent       []string
+		efa          bool
+	}{
+		"on-demand": {"m5.large", func(*ec2types.Instance) {}, nil, map[string]string{
+			v1.CapacityTypeLabelKey: "on-demand", awsv1.LabelTopologyZoneID: "use1-az1", corev1.LabelArchStable: "amd64", awsv1.LabelInstanceTenancy: "default",
+			awsv1.LabelInstanceFamily: "m5", awsv1.LabelInstanceCPU: "2",
+		}, []string{awsv1.LabelCapacityReservationID, awsv1.LabelPlacementGroupID, awsv1.LabelInstanceGPUCount}, false},
+		"spot, dedicated": {"m5.large", func(i *ec2types.Instance) {
+			i.SpotInstanceRequestId, i.Placement.Tenancy = awssdk.String("sir"), "dedicated"
+		}, nil, map[string]string{v1.CapacityTypeLabelKey: "spot", awsv1.LabelInstanceTenancy: "dedicated"}, nil, false},
+		"reserved": {"m5.large", reserved, nil, map[string]string{
+			v1.CapacityTypeLabelKey: "reserved", awsv1.LabelCapacityReservationID: "cr-1", awsv1.LabelCapacityReservationType: "default", awsv1.LabelCapacityReservationInterruptible: "false",
+		}, nil, false},
+		"AWI-121: reserved where reservations are not in use": {"m5.large", reserved, func(c *aws.Config, _ *aws.Options) { c.WithoutReservedCapacity = true },
+			map[string]string{v1.CapacityTypeLabelKey: "on-demand"}, []string{awsv1.LabelCapacityReservationID}, false},
+		"in a placement group": {"m5.large", func(i *ec2types.Instance) {
+			i.Placement.GroupId, i.Placement.PartitionNumber = awssdk.String("pg-1"), awssdk.Int32(2)
+		}, nil, map[string]string{awsv1.LabelPlacementGroupID: "pg-1", awsv1.LabelPlacementGroupPartition: "2"}, nil, false},
+		"with EFA": {"p5.48xlarge", func(i *ec2types.Instance) {
+			i.NetworkInterfaces = []ec2types.InstanceNetworkInterface{{InterfaceType: awssdk.String("efa")}}
+		}, nil, nil, nil, true},
+		"could have EFA": {"p5.48xlarge", func(*ec2types.Instance) {}, nil, nil, nil, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := newAccount(t)
+			var change []func(*aws.Config, *aws.Options)
+			if c.config != nil {
+				change = append(change, c.config)
+			}
+			p := newProvider(t, a, change...)
+			id := a.put("i-1", c.instanceType, "default", c.change)
+			got, err := p.Get(t.Context(), id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for key, value := range c.labels {
+				if got.Labels[key] != value {
+					t.Errorf("%s is %q, want %q", key, got.Labels[key], value)
+				}
+			}
+			for _, key := range c.absent {
+				if value, ok := got.Labels[key]; ok {
+					t.Errorf("%s is %q, want none", key, value)
+				}
+			}
+			if _, has := got.Status.Capacity["vpc.amazonaws.com/efa"]; has != c.efa {
+				t.Errorf("EFA in capacity: %v", has)
+			}
+			for name, quantity := range got.Status.Capacity {
+				if quantity.IsZero() {
+					t.Errorf("%s is listed with zero", name)
+				}
+			}
+			if got.Spec.NodeClassRef != classRef("default") || !got.CreationTimestamp.Time.Equal(time.Unix(1.7e9, 0)) || got.Status.ImageID != "ami-amd64" {
+				t.Errorf("%+v", got)
+			}
+		})
+	}
+}
+
+// CP-DELETE-01 to CP-DELETE-04, CP-GET-03, AWI-145, AWI-207.
+func TestDelete(t *testing.T) {
+	a := newAccount(t)
+	p := newProvider(t, a)
+	of := func(providerID string) *v1.NodeClaim {
+		c := &v1.NodeClaim{}
+		c.Status.ProviderID = providerID
+		return c
+	}
+	for _, id := range []string{"", "nonsense", "gce://p/z/n", "aws:///us-east-1a/fargate-1"} {
+		if err := p.Delete(t.Context(), of(id)); !cloudprovider.IsNodeClaimNotFound(err) {
+			t.Errorf("Delete %q: %v", id, err)
+		}
+		if _, err := p.Get(t.Context(), id); !cloudprovider.IsNodeClaimNotFound(err) {
+			t.Errorf("Get %q: %v", id, err)
+		}
+	}
+	if len(a.calls) != 0 {
+		t.Errorf("EC2 was asked about them: %q", a.calls)
+	}
+	there := a.put("i-1", "m5.large", "default")
+	theirs := a.put("i-2", "m5.large", "default", func(i *ec2types.Instance) { i.Tags = nil })
+	for range 3 { // the first ends it, the others find it ending
+		if err := p.Delete(t.Context(), of(there)); err != nil {
+			t.Error(err)
+		}
+	}
+	if a.count("TerminateInstances") != 1 {
+		t.Errorf("%q, want one termination", a.calls)
+	}
+	a.instances[0].State.Name = "terminated"
+	for _, id := range []string{there, theirs} {
+		if err := p.Delete(t.Context(), of(id)); !cloudprovider.IsNodeClaimNotFound(err) || a.count("TerminateInstances") != 1 {
+			t.Errorf("%s: %v", id, err)
+		}
+	}
+	if err := p.Delete(t.Context(), nil); !cloudprovider.IsPermanent(err) {
+		t.Errorf("nil: %v", err)
+	}
+	broken := a.put("i-3", "m5.large", "default")
+	a.fail["TerminateInstances"] = apiError("UnauthorizedOperation", "not authorized to perform: ec2:TerminateInstances")
+	if err := p.Delete(t.Context(), of(broken)); !cloudprovider.IsUnauthorized(err) {
+		t.Errorf("refused: %v", err)
+	}
+}
+
+// AWI-129, AWI-145: a reserved machine that is gone makes room.
+func TestDeleteMakesRoom(t *testing.T) {
+	p := newProvider(t, newAccount(t))
+	p.Reservations().Sync(time.Now(), reservations.Reservation{CapacityReservation: awsv1.CapacityReservation{ID: "cr-1"}, Available: 1, Total: 5})
+	c := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{awsv1.LabelCapacityReservationID: "cr-1"}}}
+	c.Status.ProviderID = "aws:///us-east-1a/i-1"
+	if err := p.Delete(t.Context(), c); !cloudprovider.IsNodeClaimNotFound(err) || p.Reservations().Snapshot().Room("cr-1") != 2 {
+		t.Errorf("%v, room for %d", err, p.Reservations().Snapshot().Room("cr-1"))
+	}
+}
+
+// CP-CREATE-02, CP-CREATE-05: a machine that is there is the answer, though its class may be gone by now.
+func TestCreateAdopts(t *testing.T) {
+	a := newAccount(t)
+	p := newProvider(t, a)
+	a.put("i-younger", "m5.large", "default", func(i *ec2types.Instance) { i.LaunchTime = awssdk.Time(time.Unix(1.8e9, 0)) })
+	a.put("i-1", "m5.large", "default")
+	for n := range a.instances {
+		for k, tag := range a.instances[n].Tags {
+			if *tag.Key == "drawknife.dev/nodeclaim-uid" {
+				a.instances[n].Tags[k].Value = awssdk.String("uid-a")
+			}
+		}
+	}
+	created, err := p.Create(t.Context(), claim("a"))
+	if err != nil || created.Status.ProviderID != "aws:///us-east-1a/i-1" || created.Name != "a" || created.UID != "uid-a" || created.Annotations[awsv1.AnnotationHash] == "" {
+		t.Errorf("%+v, %v", created, err)
+	}
+	if a.count("CreateFleet") != 0 {
+		t.Error("another machine was launched")
+	}
+}
+
+// Faults of Create before the launch, each with its kind.
+func TestCreateFaults(t *testing.T) {
+	for name, c := range map[string]struct {
+		claim  func() *v1.NodeClaim
+		change func(*account, *aws.Options)
+		kind   cloudprovider.ErrorKind
+	}{
+		"nil":              {func() *v1.NodeClaim { return nil }, nil, cloudprovider.Permanent},
+		"no UID":           {func() *v1.NodeClaim { c := claim("a"); c.UID = ""; return c }, nil, cloudprovider.Permanent},
+		"lookup refused":   {nil, func(a *account, _ *aws.Options) { a.fail["DescribeInstances"] = apiError("UnauthorizedOperation", "") }, cloudprovider.Unauthorized},
+		"class unreadable": {nil, func(_ *account, o *aws.Options) { o.NodeClasses = brokenClasses{readyClass("other")} }, cloudprovider.Transient},
+		"overlays unknown": {nil, func(_ *account, o *aws.Options) {
+			o.Overlays = overlays{err: cloudprovider.NewUnevaluatedNodePoolError("pool", nil)}
+		}, cloudprovider.UnevaluatedNodePool},
+		"overlays fail":   {nil, func(_ *account, o *aws.Options) { o.Overlays = overlays{err: errStore} }, cloudprovider.CreateFailed},
+		"cluster unknown": {nil, func(_ *account, o *aws.Options) { o.Cluster = brokenCluster{} }, cloudprovider.Transient},
+		"template refused": {nil, func(a *account, _ *aws.Options) {
+			a.fail["CreateLaunchTemplate"] = apiError("UnauthorizedOperation", "")
+		}, cloudprovider.Unauthorized},
+		"subnets refused": {nil, func(a *account, _ *aws.Options) { a.fail["DescribeSubnets"] = apiError("UnauthorizedOperation", "") }, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := newAccount(t)
+			p := newProvider(t, a, func(_ *aws.Config, o *aws.Options) {
+				if c.change != nil {
+					c.change(a, o)
+				}
+			})
+			wanted := claim("a")
+			if c.claim != nil {
+				wanted = c.claim()
+			}
+			created, err := p.Create(t.Context(), wanted)
+			if kind := cloudprovider.KindOf(err); kind != c.kind || (created == nil) != (err != nil) {
+				t.Errorf("got %v of kind %q, want %q", err, kind, c.kind)
+			}
+		})
+	}
+}
+
+type overlays struct {
+	err   error
+	price float64
+}
+
+func (o overlays) Overlay(_ context.Context, _ string, types []*cloudprovider.InstanceType) ([]*cloudprovider.InstanceType, error) {
+	if o.err != nil {
+		return nil, o.err
+	}
+	changed := slices.Clone(types)
+	for n, it := range types {
+		if it.Name == "m5.large" {
+			overlaid := *it
+			overlaid.Offerings = slices.Clone(it.Offerings)
+			for k := range overlaid.Offerings {
+				overlaid.Offerings[k].Price = o.price
+			}
+			changed[n] = &overlaid
+		}
+	}
+	return changed, nil
+}
+
+type brokenCluster struct{}
+
+func (brokenCluster) ClusterInfo(context.Context) (aws.ClusterInfo, error) {
+	return aws.ClusterInfo{}, errStore
+}
+
+// CP-CREATE-11, PRV-144: Create buys what InstanceTypes shows, overlays included; a claim without a pool has none.
+func TestOverlays(t *testing.T) {
+	a := newAccount(t)
+	p := newProvider(t, a, func(_ *aws.Config, o *aws.Options) { o.Overlays = overlays{price: 0.000123} })
+	types, err := p.InstanceTypes(t.Context(), nodePool())
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := slices.IndexFunc(types, func(it *cloudprovider.InstanceType) bool { return it.Name == "m5.large" })
+	if types[at].Offerings[0].Price != 0.000123 {
+		t.Errorf("shown for %v", types[at].Offerings[0].Price)
+	}
+	alone := claim("b")
+	delete(alone.Labels, v1.NodePoolLabelKey)
+	for _, c := range []*v1.NodeClaim{claim("a"), alone} {
+		c.Spec.Requirements = append(c.Spec.Requirements, in(corev1.LabelInstanceTypeStable, "m5.large"))
+		if _, err := p.Create(t.Context(), c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if bought := *a.fleets[0].LaunchTemplateConfigs[0].Overrides[0].Priority; bought != 0.000123 {
+		t.Errorf("bought for %v", bought)
+	}
+	if bought := *a.fleets[1].LaunchTemplateConfigs[0].Overrides[0].Priority; bought == 0.000123 {
+		t.Error("a claim without a pool was overlaid")
+	}
+}
+
+// AWI-149, CP-DRIFT-01 to CP-DRIFT-04: reasons in their order, and what can't be told.
+func TestDrift(t *testing.T) {
+	for name, c := range map[string]struct {
+		class   func(*awsv1.EC2NodeClass)
+		machine func(*ec2types.Instance)
+		claim   func(*v1.NodeClaim)
+		want    cloudprovider.DriftReason
+		fails   bool
+	}{
+		"none":                    {},
+		"hash":                    {class: func(c *awsv1.EC2NodeClass) { c.Spec.Tags = map[string]string{"a": "b"} }, want: aws.NodeClassDrift},
+		"hash before image":       {class: func(c *awsv1.EC2NodeClass) { c.Spec.Tags, c.Status.AMIs = map[string]string{"a": "b"}, nil }, want: aws.NodeClassDrift},
+		"no hash":                 {class: func(c *awsv1.EC2NodeClass) { c.Spec.Tags = map[string]string{"a": "b"} }, claim: func(c *v1.NodeClaim) { c.Annotations = nil }},
+		"hash of another version": {class: func(c *awsv1.EC2NodeClass) { c.Spec.Tags = map[string]string{"a": "b"} }, claim: func(c *v1.NodeClaim) { c.Annotations[awsv1.AnnotationHashVersion] = "v0" }},
+		"image":                   {class: func(c *awsv1.EC2NodeClass) { c.Status.AMIs[0].ID = "ami-new" }, want: aws.AMIDrift},
+		"no images":               {class: func(c *awsv1.EC2NodeClass) { c.Status.AMIs = nil }, fails: true},
+		"no image known":          {machine: func(i *ec2types.Instance) { i.ImageId = nil }, fails: true},
+		"type unknown":            {machine: func(i *ec2types.Instance) { i.InstanceType = "z9.large" }, fails: true},
+		"type unknown, groups differ": {machine: func(i *ec2types.Instance) {
+			i.InstanceType, i.SecurityGroups[0].GroupId = "z9.large", awssdk.String("sg-9")
+		}, want: aws.SecurityGroupDrift},
+		"security groups": {class: func(c *awsv1.EC2NodeClass) {
+			c.Status.SecurityGroups = append(c.Status.SecurityGroups, awsv1.SecurityGroup{ID: "sg-2"})
+		}, want: aws.SecurityGroupDrift},
+		"no security groups":        {class: func(c *awsv1.EC2NodeClass) { c.Status.SecurityGroups = nil }, fails: true},
+		"security groups not shown": {machine: func(i *ec2types.Instance) { i.SecurityGroups = nil }, fails: true},
+		"subnet":                    {class: func(c *awsv1.EC2NodeClass) { c.Status.Subnets[0].ID = "subnet-new" }, want: aws.SubnetDrift},
+		"subnets in another order":  {class: func(c *awsv1.EC2NodeClass) { slices.Reverse(c.Status.Subnets) }},
+		"reservation": {machine: func(i *ec2types.Instance) {
+			i.SpotInstanceRequestId, i.CapacityReservationId = nil, awssdk.String("cr-1")
+			i.CapacityReservationSpecification = &ec2types.CapacityReservationSpecificationResponse{CapacityReservationPreference: "capacity-reservations-only"}
+		}, want: aws.CapacityReservationDrift},
+		"placement group":     {claim: func(c *v1.NodeClaim) { c.Labels[awsv1.LabelPlacementGroupID] = "pg-1" }, want: aws.PlacementGroupDrift},
+		"no pool":             {class: func(c *awsv1.EC2NodeClass) { c.Status.AMIs[0].ID = "ami-new" }, claim: func(c *v1.NodeClaim) { delete(c.Labels, v1.NodePoolLabelKey) }},
+		"class gone":          {claim: func(c *v1.NodeClaim) { c.Spec.NodeClassRef.Name = "gone" }},
+		"class being deleted": {class: func(c *awsv1.EC2NodeClass) { now := metav1.Now(); c.DeletionTimestamp, c.Status.AMIs = &now, nil }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a, class := newAccount(t), readyClass("default")
+			p := newProvider(t, a, func(_ *aws.Config, o *aws.Options) { o.NodeClasses = aws.NodeClasses{"default": class} })
+			wanted := claim("a", in(corev1.LabelArchStable, "amd64"))
+			created, err := p.Create(t.Context(), wanted)
+			if err != nil {
+				t.Fatal(err)
+			}
+			created.Spec.NodeClassRef = classRef("default")
+			if c.class != nil {
+				c.class(class)
+			}
+			if c.machine != nil {
+				c.machine(&a.instances[0])
+			}
+			if c.claim != nil {
+				c.claim(created)
+			}
+			reason, err := p.IsDrifted(t.Context(), created)
+			if reason != c.want || (err != nil) != c.fails {
+				t.Errorf("got %q, %v; want %q, failing %v", reason, err, c.want, c.fails)
+			}
+		})
+	}
+	a := newAccount(t)
+	p := newProvider(t, a)
+	gone := claim("a")
+	gone.Status.ProviderID = "aws:///us-east-1a/i-gone"
+	if _, err := p.IsDrifted(t.Context(), gone); !cloudprovider.IsNodeClaimNotFound(err) {
+		t.Errorf("a machine that is gone: %v (CP-DRIFT-03)", err)
+	}
+	if _, err := p.IsDrifted(t.Context(), nil); !cloudprovider.IsPermanent(err) {
+		t.Errorf("nil: %v", err)
+	}
+}
+
+// grouped is a class in a placement group of three partitions.
+func grouped(_ *aws.Config, o *aws.Options) {
+	class := readyClass("default")
+	class.Spec.PlacementGroupSelector = &awsv1.PlacementGroupSelector{Name: awssdk.String("group")}
+	makeReady(class)
+	o.NodeClasses = aws.NodeClasses{"default": class}
+}
+
+// AWI-139: a claim that restricts partitions gets the lowest, in labels and launch alike; another waits for EC2 to say which
+// it got. CP-GATE-01 to CP-GATE-04.
+func TestPartitions(t *testing.T) {
+	a := newAccount(t)
+	p := newProvider(t, a, grouped)
+	created, err := p.Create(t.Context(), claim("a", in(awsv1.LabelPlacementGroupPartition, "3", "2")))
+	if err != nil || created.Labels[awsv1.LabelPlacementGroupPartition] != "2" || created.Labels[awsv1.LabelPlacementGroupID] != "pg-1" {
+		t.Fatalf("%+v, %v", created, err)
+	}
+	if gate, err := p.Registered(t.Context(), created); err != nil || !gate.Open {
+		t.Errorf("%+v, %v", gate, err)
+	}
+	if _, err := p.Create(t.Context(), claim("b", in(awsv1.LabelPlacementGroupPartition, "9"))); !cloudprovider.IsInsufficientCapacity(err) {
+		t.Errorf("a partition that is not there: %v", err)
+	}
+	free, err := p.Create(t.Context(), claim("c"))
+	if err != nil || free.Labels[awsv1.LabelPlacementGroupPartition] != "" {
+		t.Fatalf("%+v, %v", free, err)
+	}
+	gate, err := p.Registered(t.Context(), free)
+	if err != nil || gate.Open || gate.Reason == "" || gate.RetryAfter <= 0 {
+		t.Errorf("%+v, %v", gate, err)
+	}
+	a.instances[1].Placement.PartitionNumber = awssdk.Int32(1)
+	if gate, err := p.Registered(t.Context(), free); err != nil || !gate.Open {
+		t.Errorf("%+v, %v", gate, err)
+	}
+	if gate, err := p.Registered(t.Context(), claim("no group")); err != nil || !gate.Open {
+		t.Errorf("%+v, %v", gate, err)
+	}
+	a.instances = nil
+	free.Status.ProviderID = "aws:///us-east-1a/i-gone"
+	if _, err := p.Registered(t.Context(), free); !cloudprovider.IsNodeClaimNotFound(err) {
+		t.Errorf("gone: %v", err)
+	}
+}
+
+// AWI-201: only what is missing is tagged.
+func TestTagNode(t *testing.T) {
+	a := newAccount(t)
+	p := newProvider(t, a)
+	c := claim("a")
+	if err := p.TagNode(t.Context(), c); !cloudprovider.IsPermanent(err) {
+		t.Errorf("no node yet: %v", err)
+	}
+	c.Status.ProviderID, c.Status.NodeName = a.put("i-1", "m5.large", "default"), "node"
+	if err := p.TagNode(t.Context(), c); err != nil || a.count("CreateTags") != 1 {
+		t.Errorf("%v, %q", err, a.calls)
+	}
+	c.Status.ProviderID = "aws:///us-east-1a/i-gone"
+	if err := p.TagNode(t.Context(), c); !cloudprovider.IsNodeClaimNotFound(err) {
+		t.Errorf("gone: %v", err)
+	}
+}
+
+// AWI-005, AWI-231: what EKS says is kept for five minutes, and longer while EKS does not answer.
+func TestEKSCluster(t *testing.T) {
+	api := mock.NewMockEKSAPI(gomock.NewController(t))
+	now := time.Unix(1.7e9, 0)
+	source := aws.NewEKSCluster(api, "demo", func() time.Time { return now })
+	api.EXPECT().DescribeCluster(gomock.Any(), gomock.Any()).Return(nil, &ekstypes.ResourceNotFoundException{})
+	if _, err := source.ClusterInfo(t.Context()); !cloudprovider.IsPermanent(err) || !strings.Contains(err.Error(), "demo") {
+		t.Errorf("no such cluster: %v", err)
+	}
+	api.EXPECT().DescribeCluster(gomock.Any(), gomock.Any()).Return(&eks.DescribeClusterOutput{}, nil)
+	if _, err := source.ClusterInfo(t.Context()); !cloudprovider.IsTransient(err) {
+		t.Errorf("an empty answer: %v", err)
+	}
+	api.EXPECT().DescribeCluster(gomock.Any(), gomock.Any()).Return(&eks.DescribeClusterOutput{Cluster: &ekstypes.Cluster{
+		Version: awssdk.String("1.35"), Endpoint: awssdk.String("https://x"), CertificateAuthority: &ekstypes.Certificate{Data: awssdk.String("Q0E=")},
+		KubernetesNetworkConfig: &ekstypes.KubernetesNetworkConfigResponse{ServiceIpv4Cidr: awssdk.String("10.0.0.0/16"), ServiceIpv6Cidr: awssdk.String("fd00::/108"), IpFamily: "ipv6"},
+	}}, nil)
+	want := aws.ClusterInfo{Version: "1.35", Endpoint: "https://x", CABundle: "Q0E=", ServiceCIDR: "fd00::/108", IPFamily: launchtemplate.IPv6}
+	for range 3 {
+		if got, err := source.ClusterInfo(t.Context()); err != nil || got != want {
+			t.Errorf("%+v, %v", got, err)
+		}
+	}
+	now = now.Add(5 * time.Minute)
+	api.EXPECT().DescribeCluster(gomock.Any(), gomock.Any()).Return(nil, apiError("ServerException", "down"))
+	if got, err := source.ClusterInfo(t.Context()); err != nil || got != want {
+		t.Errorf("EKS is down: %+v, %v", got, err)
+	}
+}
+
+// CP-CONCURRENCY-03, CP-ERROR-07: calls end with their context.
+func TestContexts(t *testing.T) {
+	p := newProvider(t, newAccount(t))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, typesErr := p.InstanceTypes(ctx, nodePool())
+	_, createErr := p.Create(ctx, claim("a"))
+	_, getErr := p.Get(ctx, "aws:///us-east-1a/i-1")
+	_, listErr := p.List(ctx)
+	for name, err := range map[string]error{"InstanceTypes": typesErr, "Create": createErr, "Get": getErr, "List": listErr, "Run": p.Run(ctx), "Lead": p.Lead(ctx)} {
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := p.InstanceTypes(t.Context(), nil); !cloudprovider.IsPermanent(err) {
+		t.Errorf("nil: %v", err)
+	}
+}
+
+// AWI-231: loops come back when something is due, and go on after failures.
+func TestLoops(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := newAccount(t)
+		p := newProvider(t, a, func(c *aws.Config, _ *aws.Options) { c.IsolatedVPC = true })
+		ctx, cancel := context.WithCancel(t.Context())
+		var wg sync.WaitGroup
+		wg.Go(func() { _ = p.Run(ctx) })
+		wg.Go(func() { _ = p.Lead(ctx) })
+		a.mu.Lock()
+		a.fail["DescribeLaunchTemplates"] = apiError("InternalError", "down")
+		a.mu.Unlock()
+		time.Sleep(time.Hour)
+		cancel()
+		wg.Wait()
+		if n := a.count("DescribeSpotPriceHistory"); n < 3 || n > 50 {
+			t.Errorf("spot prices were read %d times in an hour", n)
+		}
+		if n := a.count("DescribeLaunchTemplates"); n < 30 || n > 65 {
+			t.Errorf("launch templates were looked for %d times in an hour, want once a minute until it succeeds", n)
+		}
+	})
+}
