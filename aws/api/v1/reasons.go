@@ -7,6 +7,9 @@ const (
 	// ReasonAwaitingReconciliation (Unknown, all conditions): nobody has looked yet.
 	ReasonAwaitingReconciliation = conditions.ReasonAwaitingReconciliation
 
+	// ReasonResolutionFailed (Unknown, all conditions): what the condition is about could not be found out.
+	ReasonResolutionFailed = "ResolutionFailed"
+
 	// ReasonSubnetsNotFound (SubnetsReady): the terms match nothing.
 	ReasonSubnetsNotFound = "SubnetsNotFound"
 	// ReasonSecurityGroupsNotFound (SecurityGroupsReady): the terms match nothing.
@@ -23,6 +26,8 @@ const (
 	// ReasonClusterCIDRResolutionFailed (ValidationSucceeded): the range of service addresses, which AL2023 needs, could
 	// not be found out.
 	ReasonClusterCIDRResolutionFailed = "ClusterCIDRResolutionFailed"
+	// ReasonInvalidSpec (ValidationSucceeded): a field breaks a rule of the API that no API server has looked at.
+	ReasonInvalidSpec = "InvalidSpec"
 	// ReasonInvalidKubeletConfiguration (ValidationSucceeded): the kubelet block is wrong.
 	ReasonInvalidKubeletConfiguration = "InvalidKubeletConfiguration"
 	// ReasonUnsupportedKubeletConfiguration (ValidationSucceeded): the family can't carry the kubelet block out.

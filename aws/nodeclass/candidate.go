@@ -1,0 +1,98 @@
+package nodeclass
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/api/requirements"
+	v1 "github.com/drawknife/drawknife/api/v1"
+	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
+	"github.com/drawknife/drawknife/aws/launchtemplate"
+	"github.com/drawknife/drawknife/cloudprovider"
+)
+
+// candidate is the machine that a dry run is about (AWN-160): one that a pool of the class would launch, else a usual one,
+// else any, and rather one that boots a standard image than one with accelerators, whose images may need larger volumes
+// than the class has. It is nil when no image boots on any. Equal arguments give the same one, whatever their order.
+func candidate(class *awsv1.EC2NodeClass, types []*cloudprovider.InstanceType, wants []requirements.Set) (*cloudprovider.InstanceType, error) {
+	types = slices.Clone(types)
+	slices.SortFunc(types, func(a, b *cloudprovider.InstanceType) int { return strings.Compare(a.Name, b.Name) })
+	pick := func(among func(*cloudprovider.InstanceType) bool) (*cloudprovider.InstanceType, bool, error) {
+		var other *cloudprovider.InstanceType
+		some := false
+		for _, t := range types {
+			if !among(t) {
+				continue
+			}
+			some = true
+			image, err := launchtemplate.ImageFor(class, t)
+			switch {
+			case err != nil:
+				return nil, true, err
+			case image != "" && isStandard(class, t):
+				return t, true, nil
+			case image != "":
+				other = cmp.Or(other, t)
+			}
+		}
+		return other, some, nil
+	}
+	stages := []func(*cloudprovider.InstanceType) bool{
+		func(t *cloudprovider.InstanceType) bool {
+			return slices.ContainsFunc(wants, func(want requirements.Set) bool { return t.Requirements.Intersects(want) == nil })
+		},
+		func(t *cloudprovider.InstanceType) bool { return t.Name == "m5.large" || t.Name == "m6g.large" },
+		func(*cloudprovider.InstanceType) bool { return true },
+	}
+	if class.Spec.EffectiveAMIFamily().IsWindows() {
+		stages = stages[1:]
+	}
+	for _, stage := range stages {
+		if t, some, err := pick(stage); err != nil || some {
+			return t, err
+		}
+	}
+	return nil, nil
+}
+
+// isStandard reports whether the machine has no accelerators, so that it boots a standard image (AWN-122).
+func isStandard(class *awsv1.EC2NodeClass, t *cloudprovider.InstanceType) bool {
+	image, err := launchtemplate.ImageFor(class, t)
+	if err != nil {
+		return false
+	}
+	return slices.ContainsFunc(class.Status.AMIs, func(a awsv1.AMI) bool {
+		return a.ID == image && slices.ContainsFunc(a.Requirements, func(r corev1.NodeSelectorRequirement) bool {
+			return r.Key == awsv1.LabelInstanceGPUCount && r.Operator == corev1.NodeSelectorOpDoesNotExist
+		})
+	})
+}
+
+// poolWants are what the pools ask of machines.
+func poolWants(pools []*v1.NodePool) ([]requirements.Set, error) {
+	var wants []requirements.Set
+	for _, pool := range pools {
+		template := &pool.Spec.Template
+		want, err := requirements.ParseSet(template.Spec.Requirements)
+		if err != nil {
+			return nil, fmt.Errorf("nodepool %q: %w", pool.Name, err)
+		}
+		wants = append(wants, want.Merge(requirements.FromLabels(template.Labels)))
+	}
+	return wants, nil
+}
+
+// standIn is a claim without a pool, on dedicated hardware if any pool asks for that (AWN-161, AWN-162).
+func standIn(wants []requirements.Set) *v1.NodeClaim {
+	claim := &v1.NodeClaim{}
+	if slices.ContainsFunc(wants, func(want requirements.Set) bool {
+		return want.Has(awsv1.LabelInstanceTenancy) && want.Get(awsv1.LabelInstanceTenancy).Has(awsv1.TenancyDedicated)
+	}) {
+		claim.Spec.Requirements = requirements.NewSet(requirements.In(awsv1.LabelInstanceTenancy, awsv1.TenancyDedicated)).NodeSelectorRequirements()
+	}
+	return claim
+}

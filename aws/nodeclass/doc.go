@@ -1,0 +1,37 @@
+// Package nodeclass looks after EC2NodeClasses: it finds what their selectors select, has their instance profile made,
+// finds out whether machines could be launched from them, keeps their drift hashes, and cleans up after them.
+//
+//	reconciler, err := nodeclass.New(nodeclass.Options{EC2: api, Images: resolver, Templates: store, …})
+//	if err != nil { … }
+//	for { // the caller's own loop: on each change of a class, and after RequeueAfter
+//		result, err := reconciler.Reconcile(ctx, nodeclass.Observed{NodeClass: class, NodeClaims: claims, NodePools: pools})
+//		… // write result.NodeClaims, then result.NodeClass if it has changed, then look at err
+//	}
+//
+// The flow of one round:
+//
+//	finalizer ─ hashes ─ images ─ reservations ─ placement group ─ subnets ─ security groups ─ profile ─ validation ─ write
+//	    └ being deleted: claims left? ─ profiles ─ launch templates ─ verdict ─ take the finalizer off
+//
+// A Reconciler reads and writes AWS, never Kubernetes: it is told what there is and says what is to be written. A round
+// that was cut short, whose writes conflicted or that ran twice does no harm: the next starts from what there is then.
+//
+// # Deliberate differences
+//
+//   - Answers of EC2 are shared by all classes that ask the same (AWN-096, AWN-102, AWN-355).
+//   - A condition that can't be told says why, unless it is known for the class as it is now (AWN-082, AWN-332). Its
+//     message leaves out what differs from call to call, so that nothing is written again and again; the error that is
+//     returned has the request's id.
+//   - A placement group has a cadence of its own, and counts as it was while EC2 can't be asked (AWN-081, AWN-357).
+//   - A class that breaks the rules of the API without an API server that says so is refused with the field
+//     (InvalidSpec).
+//   - The key of a verdict leaves the order of lists and the package's own annotations out (AWN-159).
+//   - The service range of a cluster that is not on EKS may come from anywhere (AWN-158, AWN-344).
+//   - All reasons of drift are told, each with what differs, and one that can't be told hides no other (AWN-268,
+//     AWN-353).
+//
+// # Concurrency
+//
+// A Reconciler and a Finder may be used by many goroutines at once, hold no lock during calls and start nothing. Rounds of
+// one class must not overlap.
+package nodeclass

@@ -1,0 +1,201 @@
+package nodeclass
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
+	"github.com/drawknife/drawknife/aws/launchtemplate"
+	"github.com/drawknife/drawknife/aws/sdk"
+	"github.com/drawknife/drawknife/cloudprovider"
+)
+
+// noVerdictError says that dry runs could not be made now: EC2 is in trouble or has had too many calls.
+type noVerdictError struct{ cause error }
+
+func (e *noVerdictError) Error() string { return e.cause.Error() }
+func (e *noVerdictError) Unwrap() error { return e.cause }
+
+// dryRun finds out whether EC2 would launch a machine of the class (AWN-162 to AWN-164). An error is no verdict.
+func (w *round) dryRun(ctx context.Context) (verdict, error) {
+	wants, err := poolWants(w.pools)
+	if err != nil {
+		return verdict{}, err
+	}
+	types, err := w.options.InstanceTypes(ctx, w.class)
+	if err != nil {
+		return verdict{}, fmt.Errorf("instance types: %w", err)
+	}
+	machine, err := candidate(w.class, types, wants)
+	switch {
+	case err != nil:
+		return verdict{}, err
+	case machine == nil:
+		return verdict{}, cloudprovider.NewPermanentError(fmt.Errorf("none of the %d images in status.amis boots on any of the %d instance types that there are for the class", len(w.class.Status.AMIs), len(types)))
+	}
+	template, found, err := w.template(ctx, machine, standIn(wants))
+	if err != nil || found.status != "" {
+		return found, err
+	}
+	in := w.fleet(template, machine)
+	_, err = w.options.EC2.CreateFleet(ctx, in, withoutRetries)
+	if found, err := w.judge(err, awsv1.ReasonCreateFleetAuthCheckFailed); err != nil || found.status != "True" {
+		return found, err
+	}
+	return w.runInstances(ctx, template, machine)
+}
+
+func withoutRetries(o *ec2.Options) { o.RetryMaxAttempts = 1 }
+
+// template makes a launch template, really, since EC2 has no dry run for it. A verdict without a status is none yet.
+func (w *round) template(ctx context.Context, machine *cloudprovider.InstanceType, claim *v1.NodeClaim) (string, verdict, error) {
+	request := launchtemplate.Request{
+		Cluster: w.cluster.Cluster, NodeClass: w.class, NodeClaim: claim, InstanceTypes: []*cloudprovider.InstanceType{machine},
+		CapacityType: v1.CapacityTypeOnDemand, Extend: w.options.Extend,
+	}
+	if w.group != nil {
+		request.PlacementGroupID = w.group.ID
+	}
+	built, err := launchtemplate.Build(request)
+	var invalid *cloudprovider.CreateError
+	switch {
+	case errors.As(err, &invalid) && (invalid.Reason == awsv1.ReasonUserDataMalformed || invalid.Reason == awsv1.ReasonUserDataSizeLimitExceeded):
+		return "", refused(invalid.Reason, invalid.Message), nil
+	case err != nil:
+		return "", verdict{}, err
+	}
+	ready, err := w.options.Templates.Ensure(ctx, built.Templates[:1])
+	if err == nil && len(ready) == 0 {
+		err = errors.New("no launch template was made")
+	}
+	if err == nil {
+		return ready[0].Name, verdict{}, nil
+	}
+	found, err := w.judge(err, awsv1.ReasonCreateLaunchTemplateAuthCheckFailed)
+	return "", found, err
+}
+
+// fleet is the request for one machine, in any of the subnets.
+func (w *round) fleet(template string, machine *cloudprovider.InstanceType) *ec2.CreateFleetInput {
+	in := &ec2.CreateFleetInput{
+		DryRun: aws.Bool(true),
+		Type:   ec2types.FleetTypeInstant,
+		TargetCapacitySpecification: &ec2types.TargetCapacitySpecificationRequest{
+			TotalTargetCapacity: aws.Int32(1), DefaultTargetCapacityType: ec2types.DefaultTargetCapacityTypeOnDemand,
+		},
+		LaunchTemplateConfigs: []ec2types.FleetLaunchTemplateConfigRequest{{
+			LaunchTemplateSpecification: &ec2types.FleetLaunchTemplateSpecificationRequest{LaunchTemplateName: &template, Version: aws.String("$Latest")},
+		}},
+		TagSpecifications: w.tags(ec2types.ResourceTypeFleet, ec2types.ResourceTypeInstance, ec2types.ResourceTypeVolume),
+		Context:           w.class.Spec.Context,
+	}
+	config := &in.LaunchTemplateConfigs[0]
+	for _, s := range w.class.Status.Subnets {
+		config.Overrides = append(config.Overrides, ec2types.FleetLaunchTemplateOverridesRequest{
+			InstanceType: ec2types.InstanceType(machine.Name), SubnetId: aws.String(s.ID),
+		})
+	}
+	return in
+}
+
+// runInstances asks subnet by subnet until one will do; the verdict is that of the first (AWN-164).
+func (w *round) runInstances(ctx context.Context, template string, machine *cloudprovider.InstanceType) (verdict, error) {
+	var (
+		first    verdict
+		firstErr error
+	)
+	for i, s := range w.class.Status.Subnets {
+		_, err := w.options.EC2.RunInstances(ctx, w.instance(template, machine, s.ID), withoutRetries)
+		found, err := w.judge(err, awsv1.ReasonRunInstancesAuthCheckFailed)
+		if err == nil && found.status == "True" {
+			return found, nil
+		}
+		if i == 0 {
+			first, firstErr = found, err
+		}
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	return first, firstErr
+}
+
+func (w *round) instance(template string, machine *cloudprovider.InstanceType, subnet string) *ec2.RunInstancesInput {
+	in := &ec2.RunInstancesInput{
+		DryRun: aws.Bool(true), MinCount: aws.Int32(1), MaxCount: aws.Int32(1),
+		InstanceType:      ec2types.InstanceType(machine.Name),
+		LaunchTemplate:    &ec2types.LaunchTemplateSpecification{LaunchTemplateName: &template, Version: aws.String("$Latest")},
+		TagSpecifications: w.tags(ec2types.ResourceTypeInstance, ec2types.ResourceTypeVolume, ec2types.ResourceTypeNetworkInterface),
+	}
+	for _, n := range w.class.Spec.NetworkInterfaces {
+		in.NetworkInterfaces = append(in.NetworkInterfaces, ec2types.InstanceNetworkInterfaceSpecification{
+			DeviceIndex: aws.Int32(n.DeviceIndex), NetworkCardIndex: aws.Int32(n.NetworkCardIndex),
+			InterfaceType: aws.String(string(n.InterfaceType)), SubnetId: &subnet,
+		})
+	}
+	if len(in.NetworkInterfaces) == 0 {
+		in.NetworkInterfaces = []ec2types.InstanceNetworkInterfaceSpecification{{DeviceIndex: aws.Int32(0), SubnetId: &subnet}}
+	}
+	return in
+}
+
+func (w *round) tags(resources ...ec2types.ResourceType) []ec2types.TagSpecification {
+	var list []ec2types.Tag
+	for key, value := range launchtemplate.Tags(w.cluster.Cluster, w.class, "") {
+		list = append(list, ec2types.Tag{Key: aws.String(key), Value: aws.String(value)})
+	}
+	slices.SortFunc(list, func(a, b ec2types.Tag) int {
+		if *a.Key < *b.Key {
+			return -1
+		}
+		return 1
+	})
+	var specifications []ec2types.TagSpecification
+	for _, resource := range resources {
+		specifications = append(specifications, ec2types.TagSpecification{ResourceType: resource, Tags: list})
+	}
+	return specifications
+}
+
+// judge reads the answer to a dry run (AWN-165). denied is the reason when the credentials may not make the call. An
+// error is no verdict, a *noVerdictError one that may be had in a moment.
+func (w *round) judge(err error, denied string) (verdict, error) {
+	if err == nil || sdk.IsDryRun(err) {
+		return passed(), nil
+	}
+	reason, _ := sdk.Explain(sdk.Code(err), sdk.Message(err))
+	switch {
+	case sdk.IsThrottled(err), sdk.IsServerFault(err):
+		return verdict{}, &noVerdictError{err}
+	case slices.Contains([]string{"UnauthorizedOperation", "AccessDenied"}, sdk.Code(err)):
+		return refused(denied, deniedSentence(denied)+": "+sentence(err)), nil
+	case reason == sdk.ReasonUserData:
+		return refused(awsv1.ReasonUserDataSizeLimitExceeded, sentence(err)), nil
+	case reason == sdk.ReasonInstanceProfile && w.class.Spec.InstanceProfile != nil:
+		v := refused(awsv1.ReasonInstanceProfileNotFound,
+			fmt.Sprintf("EC2 knows no instance profile %q: create it, or correct spec.instanceProfile", *w.class.Spec.InstanceProfile))
+		v.keep = false
+		return v, nil
+	case reason == sdk.ReasonInstanceProfile:
+		// IAM has made it, and EC2 has not heard of it yet.
+		return verdict{}, &noVerdictError{err}
+	}
+	return verdict{}, err
+}
+
+func deniedSentence(reason string) string {
+	switch reason {
+	case awsv1.ReasonCreateLaunchTemplateAuthCheckFailed:
+		return "launch templates may not be created"
+	case awsv1.ReasonCreateFleetAuthCheckFailed:
+		return "fleets may not be created"
+	}
+	return "instances may not be run"
+}

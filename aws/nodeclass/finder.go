@@ -1,0 +1,137 @@
+package nodeclass
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
+	"github.com/drawknife/drawknife/aws/sdk"
+)
+
+const (
+	// Period is how long an answer of EC2's about subnets and security groups is used (AWN-096, AWN-102).
+	Period = time.Minute
+	// pageSize is how many items EC2 is asked for at once (AWN-095, AWN-102).
+	pageSize = 500
+)
+
+// Counts is told how many addresses are free in subnets, by id. *subnets.Ledger implements it.
+type Counts interface {
+	Observe(free map[string]int64)
+}
+
+// Finder asks EC2 for the subnets and security groups that selector terms match. It is safe for concurrent use. Make one
+// with NewFinder.
+type Finder struct {
+	api     sdk.EC2API
+	counts  Counts
+	now     func() time.Time
+	subnets answers[subnet]
+	groups  answers[awsv1.SecurityGroup]
+}
+
+// NewFinder makes a finder. counts hears of free addresses; nil: nobody does. now is the clock; nil: time.Now.
+func NewFinder(api sdk.EC2API, counts Counts, now func() time.Time) *Finder {
+	if now == nil {
+		now = time.Now
+	}
+	return &Finder{api: api, counts: counts, now: now}
+}
+
+// filter is a condition on what EC2 lists; the values are alternatives.
+type filter struct {
+	name   string
+	values []string
+}
+
+// query is one question: filters that must all hold. Equal questions have equal keys.
+type query []filter
+
+func (q query) key() string {
+	var b strings.Builder
+	for _, f := range q {
+		// No tag has this character.
+		b.WriteString("\x01" + f.name + "\x00" + strings.Join(f.values, "\x00"))
+	}
+	return b.String()
+}
+
+// String is the question for people: "tag:team=blue, subnet-id=subnet-1".
+func (q query) String() string {
+	texts := make([]string, len(q))
+	for i, f := range q {
+		texts[i] = f.name + "=" + strings.Join(f.values, "|")
+	}
+	return strings.Join(texts, ", ")
+}
+
+func (q query) filters() []ec2types.Filter {
+	list := make([]ec2types.Filter, len(q))
+	for i, f := range q {
+		list[i] = ec2types.Filter{Name: aws.String(f.name), Values: f.values}
+	}
+	return list
+}
+
+// tagQuery is the question of a term that selects by tags.
+func tagQuery(tags map[string]string) query {
+	var q query
+	for _, key := range slices.Sorted(maps.Keys(tags)) {
+		if value := tags[key]; value == awsv1.TagAnyValue {
+			q = append(q, filter{"tag-key", []string{key}})
+		} else {
+			q = append(q, filter{"tag:" + key, []string{value}})
+		}
+	}
+	return q
+}
+
+// gathered is the one question for all values of a kind; none for no values.
+func gathered(name string, values []string) []query {
+	if len(values) == 0 {
+		return nil
+	}
+	slices.Sort(values)
+	return []query{{{name, slices.Compact(values)}}}
+}
+
+// answers remembers what EC2 said, by question. The zero value is empty.
+type answers[T any] struct {
+	mu    sync.Mutex
+	known map[string]answer[T]
+}
+
+type answer[T any] struct {
+	at    time.Time
+	found []T
+}
+
+// ask answers from memory, or reads and remembers.
+func (a *answers[T]) ask(ctx context.Context, q query, now time.Time, read func(context.Context, query) ([]T, error)) ([]T, error) {
+	a.mu.Lock()
+	known, ok := a.known[q.key()]
+	a.mu.Unlock()
+	if ok && now.Sub(known.at) < Period {
+		return known.found, nil
+	}
+	found, err := read(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.known == nil {
+		a.known = map[string]answer[T]{}
+	}
+	// Questions of classes that are gone leave nothing behind.
+	maps.DeleteFunc(a.known, func(_ string, old answer[T]) bool { return now.Sub(old.at) >= Period })
+	a.known[q.key()] = answer[T]{at: now, found: found}
+	return found, nil
+}

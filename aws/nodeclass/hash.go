@@ -1,0 +1,51 @@
+package nodeclass
+
+import (
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
+)
+
+// ClaimAnnotations are annotations to put on a NodeClaim, over those of the same keys.
+type ClaimAnnotations struct {
+	// Name of the claim.
+	Name string
+	// Annotations to set.
+	Annotations map[string]string
+}
+
+// Hashes says what is to be written for drift to be told by a class's hash (AWN-273): on its claims first, by name, then
+// on the class. With a version of the hash that is not the current one, claims take over the new version, and, unless
+// they are drifted already, the new hash, so that an upgrade drifts no node. Nothing is returned for what is right. It is
+// pure. hash is the class's; empty, which means that it could not be computed, changes nothing.
+func Hashes(class *awsv1.EC2NodeClass, claims []*v1.NodeClaim, hash string) (onClaims []ClaimAnnotations, onClass map[string]string) {
+	if hash == "" || class.Annotations[awsv1.AnnotationHash] == hash && class.Annotations[awsv1.AnnotationHashVersion] == awsv1.HashVersion {
+		return nil, nil
+	}
+	onClass = map[string]string{awsv1.AnnotationHash: hash, awsv1.AnnotationHashVersion: awsv1.HashVersion}
+	if class.Annotations[awsv1.AnnotationHashVersion] == awsv1.HashVersion {
+		return nil, onClass
+	}
+	for _, claim := range claims {
+		if claim.Annotations[awsv1.AnnotationHashVersion] == awsv1.HashVersion {
+			continue
+		}
+		change := ClaimAnnotations{Name: claim.Name, Annotations: map[string]string{awsv1.AnnotationHashVersion: awsv1.HashVersion}}
+		if !drifted(claim) {
+			change.Annotations[awsv1.AnnotationHash] = hash
+		}
+		onClaims = append(onClaims, change)
+	}
+	slices.SortFunc(onClaims, func(a, b ClaimAnnotations) int { return strings.Compare(a.Name, b.Name) })
+	return onClaims, onClass
+}
+
+func drifted(claim *v1.NodeClaim) bool {
+	return slices.ContainsFunc(claim.Status.Conditions, func(c metav1.Condition) bool {
+		return c.Type == v1.ConditionDrifted && c.Status == metav1.ConditionTrue
+	})
+}

@@ -1,0 +1,28 @@
+package nodeclass
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/drawknife/drawknife/aws/sdk"
+)
+
+// mostOfMessage bounds the messages of conditions, of which an API server takes 32 KiB.
+const mostOfMessage = 2048
+
+// perCall is what differs in the text of one error from call to call. In a message it would make each round write the
+// class again, which would start the next round.
+var perCall = regexp.MustCompile(`(?i)(,? ?(RequestID|Request ID|HostID): ?[A-Za-z0-9/+=-]*|\.? ?Encoded authorization failure message: ?\S+)`)
+
+// sentence is an error as a condition's message.
+func sentence(err error) string {
+	text := err.Error()
+	if code := sdk.Code(err); code != "" {
+		_, text = sdk.Explain(code, sdk.Message(err))
+	}
+	text = strings.TrimSpace(perCall.ReplaceAllString(text, ""))
+	if len(text) > mostOfMessage {
+		text = strings.ToValidUTF8(text[:mostOfMessage], "")
+	}
+	return text
+}

@@ -1,0 +1,205 @@
+package nodeclass
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
+	"github.com/drawknife/drawknife/cloudprovider"
+)
+
+// validation finds out whether the class is right and EC2 would launch its machines; the first that is wrong is told
+// (AWN-157).
+func (w *round) validation(ctx context.Context) (time.Duration, error) {
+	const condition = awsv1.ConditionValidationSucceeded
+	if after, done, err := w.serviceRange(); done {
+		return after, err
+	}
+	faults := Faults(w.class, w.options.Features)
+	if len(faults) > 0 && faults[0].Reason != awsv1.ReasonTagValidationFailed {
+		w.isFalse(condition, faults[0].Reason, faults[0].Message)
+		return validationEvery, nil
+	}
+	if status, message := w.dependencies(); status != metav1.ConditionTrue {
+		w.conditions().Set(condition, status, awsv1.ReasonDependenciesNotReady, message, w.now)
+		return validationEvery, nil
+	}
+	if len(faults) > 0 {
+		w.isFalse(condition, faults[0].Reason, faults[0].Message)
+		return validationEvery, nil
+	}
+	if w.options.WithoutDryRuns {
+		w.isTrue(condition)
+		return validationEvery, nil
+	}
+	if w.clusterErr != nil {
+		w.untold(condition, w.clusterErr)
+		return noVerdictEvery, nil // told as the error of the hashes
+	}
+	found, err := w.verdict(ctx)
+	var later *noVerdictError
+	if err != nil {
+		w.overtaken()
+	}
+	switch {
+	case errors.As(err, &later):
+		w.untold(condition, err)
+		w.log.Info("whether machines may be launched could not be found out", "nodeclass", w.class.Name, "error", err)
+		return noVerdictEvery, nil
+	case err != nil:
+		w.untold(condition, err)
+		return noVerdictEvery, fmt.Errorf("finding out whether machines may be launched: %w", err)
+	case found.status == metav1.ConditionTrue:
+		w.isTrue(condition)
+	default:
+		w.isFalse(condition, found.reason, found.message)
+	}
+	if !found.keep {
+		return noVerdictEvery, nil
+	}
+	return validationEvery, nil
+}
+
+// overtaken forgets a condition that says that something is missing which is there now.
+func (w *round) overtaken() {
+	switch w.conditions().Get(awsv1.ConditionValidationSucceeded).Reason {
+	case awsv1.ReasonDependenciesNotReady, awsv1.ReasonClusterCIDRResolutionFailed:
+		w.conditions().Clear(awsv1.ConditionValidationSucceeded, w.now)
+	}
+}
+
+// verdict is that of the last dry runs, or of new ones.
+func (w *round) verdict(ctx context.Context) (verdict, error) {
+	key, ok := verdictKey(w.class)
+	if known, have := w.verdicts.recall(w.class.UID, key, w.now); ok && have {
+		return known, nil
+	}
+	found, err := w.dryRun(ctx)
+	if err == nil && found.keep && ok {
+		w.verdicts.remember(w.class.UID, key, found, w.now)
+	}
+	return found, err
+}
+
+// serviceRange sees to it that the range of service addresses is known where nodes have to be told.
+func (w *round) serviceRange() (after time.Duration, done bool, err error) {
+	const condition = awsv1.ConditionValidationSucceeded
+	if w.class.Spec.EffectiveAMIFamily() != awsv1.AMIFamilyAL2023 || w.clusterErr == nil && w.cluster.ServiceCIDR != "" {
+		return 0, false, nil
+	}
+	if w.clusterErr != nil && (cloudprovider.IsTransient(w.clusterErr) || cloudprovider.IsThrottled(w.clusterErr)) {
+		w.untold(condition, w.clusterErr)
+		return noVerdictEvery, true, nil
+	}
+	message := "nodes of family AL2023 must be told the cluster's range of service addresses, which is not known: configure it"
+	if w.clusterErr != nil {
+		message += ", or allow it to be read: " + sentence(w.clusterErr)
+	}
+	w.isFalse(condition, awsv1.ReasonClusterCIDRResolutionFailed, message)
+	return noVerdictEvery, true, cloudprovider.NewNodeClassNotReadyError("EC2NodeClass "+w.class.Name, message, w.clusterErr)
+}
+
+// dependencies says whether all that a launch template needs was found for the class as it is now; a missing one wins
+// over one of which that can't be told.
+func (w *round) dependencies() (metav1.ConditionStatus, string) {
+	var missing, unknown []string
+	for _, condition := range []string{
+		awsv1.ConditionAMIsReady, awsv1.ConditionInstanceProfileReady, awsv1.ConditionSecurityGroupsReady, awsv1.ConditionSubnetsReady,
+	} {
+		c := w.conditions().Get(condition)
+		switch {
+		case c.Status == metav1.ConditionFalse && c.ObservedGeneration == w.class.Generation:
+			missing = append(missing, condition)
+		case c.Status != metav1.ConditionTrue || c.ObservedGeneration != w.class.Generation:
+			unknown = append(unknown, condition)
+		}
+	}
+	switch {
+	case len(missing) > 0:
+		return metav1.ConditionFalse, "waiting for what is missing: " + strings.Join(missing, ", ")
+	case len(unknown) > 0:
+		return metav1.ConditionUnknown, "waiting for what is not known: " + strings.Join(unknown, ", ")
+	}
+	return metav1.ConditionTrue, ""
+}
+
+// Fault is what is wrong with a class, as its condition says it.
+type Fault struct {
+	// Reason is one of the reasons of condition ValidationSucceeded.
+	Reason string
+	// Message names the fields, the rules and the cures.
+	Message string
+}
+
+// Faults is what is wrong with a class's own fields, sorted by reason in the order in which they are told (AWN-157), with
+// one fault for each reason; nil when it is fine. It is pure.
+func Faults(class *awsv1.EC2NodeClass, features awsv1.Features) []Fault {
+	var shape, disabled, invalid, family, other, tags field.ErrorList
+	all := class.ValidateWith(features)
+	// What would be fine with another setting is told apart by trying that.
+	enabled := class.ValidateWith(awsv1.Features{KubeletExpressions: true})
+	custom := class.DeepCopy()
+	custom.Spec.AMIFamily = awsv1.AMIFamilyCustom
+	anyFamily := custom.ValidateWith(features)
+	for _, e := range all {
+		switch {
+		case strings.HasPrefix(e.Field, "spec.tags"):
+			tags = append(tags, e)
+		case !strings.HasPrefix(e.Field, "spec.kubelet"):
+			other = append(other, e)
+		case !has(enabled, e) && !hasField(enabled, e.Field):
+			disabled = append(disabled, e)
+		case !has(enabled, e):
+			invalid = append(invalid, e)
+		case !has(anyFamily, e):
+			family = append(family, e)
+		default:
+			shape = append(shape, e)
+		}
+	}
+	var faults []Fault
+	for _, kind := range []struct {
+		reason string
+		list   field.ErrorList
+	}{
+		{awsv1.ReasonInvalidKubeletConfiguration, shape},
+		{awsv1.ReasonKubeletExpressionsDisabled, disabled},
+		{awsv1.ReasonKubeletExpressionInvalid, invalid},
+		{awsv1.ReasonUnsupportedKubeletConfiguration, family},
+		{awsv1.ReasonInvalidSpec, other},
+		{awsv1.ReasonTagValidationFailed, tags},
+	} {
+		if len(kind.list) > 0 {
+			faults = append(faults, Fault{Reason: kind.reason, Message: bounded(kind.list)})
+		}
+	}
+	return faults
+}
+
+func has(list field.ErrorList, e *field.Error) bool {
+	return slices.ContainsFunc(list, func(o *field.Error) bool { return o.Error() == e.Error() })
+}
+
+func hasField(list field.ErrorList, path string) bool {
+	return slices.ContainsFunc(list, func(o *field.Error) bool { return o.Field == path })
+}
+
+// bounded is what is wrong as one message.
+func bounded(list field.ErrorList) string {
+	texts := make([]string, len(list))
+	for i, e := range list {
+		texts[i] = e.Error()
+	}
+	text := strings.Join(texts, "; ")
+	if len(text) > mostOfMessage {
+		text = strings.ToValidUTF8(text[:mostOfMessage], "") + " …"
+	}
+	return text
+}
