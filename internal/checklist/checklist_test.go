@@ -211,7 +211,7 @@ func TestBanana(t *testing.T) {
 // the taint as key=value:effect, requirements by key with both sides.
 func TestEveryPoolSaysWhyNot(t *testing.T) {
 	p := plan(t, defaultAndBanana()+inflate("workload", "1", oneCore, "      nodeSelector: {karpenter.sh/capacity-type: on-demand}")+
-		inflate("controller", "1", oneCore, `      affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchExpressions: [{key: karpenter.sh/nodepool, operator: DoesNotExist}]}]}}}
+		inflate("controller", "1", oneCore, `      affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchExpressions: [{key: karpenter.sh/nodepool, operator: In, values: [theirs]}]}]}}}
       tolerations: [{operator: Exists}]`))
 	want := []string{
 		`incompatible with nodepool "banana", did not tolerate example.com/special-taint=:NoSchedule`,
@@ -229,7 +229,7 @@ func TestEveryPoolSaysWhyNot(t *testing.T) {
 		t.Errorf("controller (-want +got):\n%s", diff)
 	}
 	for _, sentence := range got {
-		if !strings.Contains(sentence, "karpenter.sh/nodepool DoesNotExist") || !strings.Contains(sentence, "karpenter.sh/nodepool In [") {
+		if !strings.Contains(sentence, "karpenter.sh/nodepool In [theirs]") || !strings.Contains(sentence, "karpenter.sh/nodepool In [") {
 			t.Errorf("%q does not name both sides", sentence)
 		}
 	}
