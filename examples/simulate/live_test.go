@@ -78,7 +78,7 @@ const onDemandPool = "testdata/ondemand-nodepool.yaml"
 
 // AWI-004, AWI-107: pods are planned on machines that the region has, at prices of the day; the plan can be replayed
 // without AWS. With prices refused, those that are built in count, and notes say so.
-func TestLiveCatalog(t *testing.T) {
+func TestMotoLiveCatalog(t *testing.T) {
 	cloud := startMoto(t)
 	saved := filepath.Join(t.TempDir(), "saved.yaml")
 	args := []string{"--provider", "aws", "--region", "us-east-1", "-o", "json", "testdata/deployment.yaml", onDemandPool}
@@ -154,6 +154,6 @@ func TestLiveNeedsCredentialsAndRegion(t *testing.T) {
 	refused(t, []string{"--provider", "aws"}, "no AWS region", "give --region")
 	t.Setenv("AWS_ACCESS_KEY_ID", "")
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "")
-	refused(t, []string{"--provider", "aws", "--region", "eu-west-1"}, "eu-west-1", "AWS_PROFILE", "AWS_ACCESS_KEY_ID")
+	refused(t, []string{"--provider", "aws", "--region", "eu-west-1"}, "eu-west-1", "there are no usable credentials", "AWS_PROFILE", "AWS_ACCESS_KEY_ID")
 	refused(t, []string{"--provider", "aws", "--region", "eu west"}, `region "eu west"`, "look at --region")
 }

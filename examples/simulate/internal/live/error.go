@@ -26,7 +26,16 @@ func (e *Error) Error() string {
 	if e.Region != "" {
 		of = " of " + e.Region
 	}
-	return fmt.Sprintf("reading the instance types%s from AWS: %s; %s", of, oneLine(e.Cause), e.Cure)
+	return fmt.Sprintf("reading the instance types%s from AWS: %s; %s", of, e.problem(), e.Cure)
+}
+
+// problem is the cause in words. Without credentials there is nothing that a permission could be granted to.
+func (e *Error) problem() string {
+	var denied *cloudprovider.UnauthorizedError
+	if errors.As(e.Cause, &denied) && denied.Cause != nil && sdk.Code(e.Cause) == "" {
+		return "there are no usable credentials: " + oneLine(denied.Cause)
+	}
+	return oneLine(e.Cause)
 }
 
 // Unwrap gives the cause.
