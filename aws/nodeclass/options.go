@@ -63,7 +63,9 @@ type Cluster struct {
 
 // Network finds what machines are connected to. *Finder implements it.
 type Network interface {
+	// Subnets are those that any of the terms matches, those with most free addresses first.
 	Subnets(context.Context, []awsv1.SubnetSelectorTerm) ([]awsv1.Subnet, error)
+	// SecurityGroups are those that any of the terms matches, by id.
 	SecurityGroups(context.Context, []awsv1.SecurityGroupSelectorTerm) ([]awsv1.SecurityGroup, error)
 }
 
@@ -84,13 +86,17 @@ type Groups interface {
 
 // Profiles makes and deletes instance profiles. *instanceprofile.Manager implements it.
 type Profiles interface {
+	// Ensure sees to it that there is a profile with the class's role, and returns its name.
 	Ensure(context.Context, instanceprofile.Wanted) (string, error)
+	// DeleteNodeClass deletes all profiles that were made for a class. What is gone already is no error.
 	DeleteNodeClass(ctx context.Context, name string, uid types.UID) error
 }
 
 // Templates makes and deletes launch templates. *launchtemplates.Store implements it.
 type Templates interface {
+	// Ensure sees to it that templates exist and returns those that do.
 	Ensure(context.Context, []launchtemplate.Template) ([]launchtemplate.Template, error)
+	// DeleteNodeClass deletes all templates that were made for a class. What is gone already is no error.
 	DeleteNodeClass(ctx context.Context, nodeClass string) error
 }
 
