@@ -263,7 +263,7 @@ func TestMotoLife(t *testing.T) {
 	}
 }
 
-// The record of API calls: a node costs one CreateFleet, and the launch template, the count of free addresses and the look
+// AWI-233: the record of API calls. A node costs one CreateFleet, and the launch template, the count of free addresses and the look
 // for an earlier machine are shared. Ending it costs a shared read and a shared termination. Nothing is called at rest.
 func TestMotoCallsPerNode(t *testing.T) {
 	s := newSite(t)

@@ -665,7 +665,7 @@ func TestContexts(t *testing.T) {
 	}
 }
 
-// AWI-231: loops come back when something is due, and go on after failures.
+// AWI-007, AWI-231: what every replica does and what the leader alone does are loops of their own; they come back when something is due, and go on after failures.
 func TestLoops(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newAccount(t)

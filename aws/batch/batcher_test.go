@@ -227,7 +227,7 @@ func TestRetry(t *testing.T) {
 	})
 }
 
-// No unbounded retry; and a failure that many share is told to the observer once an attempt (AWI-197).
+// No unbounded retry; and a failure that many share is told to the observer once an attempt (AWI-197, AWI-242).
 func TestRetriesEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &recorder{answer: func(context.Context, int, int) (int, error) {

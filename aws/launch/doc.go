@@ -18,5 +18,6 @@
 // Every request bears a client token made from the claim's UID, so that EC2 answers a repeated request, after a time-out
 // for instance, with the instance that is there already (CP-CREATE-02, CP-CREATE-09). The instance bears the claim's name
 // and UID as tags from its first moment, by which it is found when even the token does not help any more (CP-CREATE-08).
-// Claims are therefore launched by one call each: a merged call could tell neither.
+// Claims are therefore launched by one call each: a merged call, as the reference makes of equal ones (AWI-193, AWI-196),
+// could tell neither. The budget of package sdk spreads a burst over time instead; no call for tags follows a launch.
 package launch

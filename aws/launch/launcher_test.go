@@ -225,7 +225,7 @@ func TestTokenOfTheDead(t *testing.T) {
 	}
 }
 
-// AWI-101, AWI-102, AWI-174, AWI-175, CP-CREATE-07: no capacity anywhere is one error that names what is closed from now
+// AWI-101, AWI-102, AWI-172, AWI-174, AWI-175, AWI-241, CP-CREATE-07: no capacity anywhere is one error that names what is closed from now
 // on; each error is told once.
 func TestOutOfStock(t *testing.T) {
 	w := newWorld(t)

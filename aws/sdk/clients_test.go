@@ -40,7 +40,7 @@ func server(t *testing.T, answer func(n int, r *http.Request) (status int, code 
 	return s.URL, &requests
 }
 
-// AWI-002: every request bears the user agent, every call is told to the observer.
+// AWI-002, AWI-243: every request bears the user agent, every call is told to the observer.
 func TestClientsObserve(t *testing.T) {
 	var agent string
 	url, _ := server(t, func(_ int, r *http.Request) (int, string) {
@@ -122,6 +122,7 @@ func TestNoCredentials(t *testing.T) {
 	}
 }
 
+// AWI-001: without a region nothing can be made; settings are refused all at once.
 func TestLoadRefuses(t *testing.T) {
 	t.Setenv("AWS_EC2_METADATA_DISABLED", "true")
 	t.Setenv("AWS_REGION", "")
