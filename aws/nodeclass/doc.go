@@ -27,7 +27,7 @@
 //     (InvalidSpec).
 //   - The key of a verdict leaves the order of lists and the package's own annotations out (AWN-159).
 //   - The service range of a cluster that is not on EKS may come from anywhere (AWN-158, AWN-344).
-//   - All reasons of drift are told, each with what differs, and one that can't be told hides no other (AWN-268,
+//   - What a machine differs in can be told in full, field by field, and what is not known hides nothing (AWN-268,
 //     AWN-353).
 //
 // # Concurrency
