@@ -197,6 +197,7 @@ func (t *Trial) leeway(mc *machine, loads []binding) (rows, slots bitset, claim 
 		claim = claim.Merge(f.demand.set())
 	}
 	claim = claim.Merge(t.keepAlike(mc, rows, slots, ruled))
+	claim = claim.Merge(m.stayOut(mc, claim))
 	// The planned machine itself would do, whatever the labels that are not decided yet.
 	rows.set(int(mc.row))
 	slots.set(int(mc.slot))
@@ -318,6 +319,81 @@ func (t *Trial) stayKnown(mc *machine, rows, slots bitset) requirements.Set {
 		m.narrow(p, r, rows, slots)
 		kept = kept.With(r)
 	}
+	for _, key := range m.filteredBy(mc, &as) {
+		kept = kept.Merge(m.keepLabel(mc, &as, key, rows, slots))
+	}
+	return kept
+}
+
+// filteredBy are the labels by which spreads that must be kept pass the machine over: were one of them another, it could
+// be an empty domain of theirs (SCH-120).
+func (m *Model) filteredBy(mc *machine, as *assignment) []string {
+	var keys []string
+	var labels *requirements.Set
+	for g := range m.topology {
+		group := &m.topology[g]
+		if group.kind != kindSpread || !group.hard || group.filter.terms == nil {
+			continue
+		}
+		if labels == nil {
+			all := m.machineLabels(mc, as)
+			labels = &all
+		}
+		if anyMetBy(group.filter.terms, *labels) {
+			continue
+		}
+		for _, term := range group.filter.terms {
+			for _, r := range term {
+				keys = append(keys, r.Key())
+			}
+		}
+	}
+	slices.Sort(keys)
+	return slices.Compact(keys)
+}
+
+// stayOut decides labels that the pool leaves open so that spreads which pass the machine over for want of them go on
+// doing so: of the values that the claim allows the first that none of their filters asks for.
+func (m *Model) stayOut(mc *machine, claim requirements.Set) (decided requirements.Set) {
+	as := assignment{labels: mc.labels}
+	for _, key := range m.filteredBy(mc, &as) {
+		open := claim.Get(key)
+		if !claim.Has(key) || open.Complement() || len(open.Values()) < 2 || m.machineLabel(mc.pool, int(mc.row), int(mc.slot), &as, key) != "" {
+			continue
+		}
+		labels := m.machineLabels(mc, &as).Merge(decided)
+		for _, v := range open.Values() {
+			if r := requirements.In(key, v); !m.takesNotice(labels, labels.With(r)) {
+				decided = decided.With(r)
+				break
+			}
+		}
+	}
+	return decided
+}
+
+// takesNotice reports whether a spread that must be kept passes over a machine with the first labels and not with the
+// second.
+func (m *Model) takesNotice(before, after requirements.Set) bool {
+	return slices.ContainsFunc(m.topology, func(g topologyGroup) bool {
+		return g.kind == kindSpread && g.hard && g.filter.terms != nil && !anyMetBy(g.filter.terms, before) && anyMetBy(g.filter.terms, after)
+	})
+}
+
+// keepLabel narrows rows and slots to the machines that have the planned one's value of the label, or lack it if that
+// does, and returns the label.
+func (m *Model) keepLabel(mc *machine, as *assignment, key string, rows, slots bitset) (kept requirements.Set) {
+	p := m.pools[mc.pool]
+	c := p.table.catalog
+	if _, stated := c.typeKeys[key]; !stated && !c.offeringKeys[key] {
+		return kept
+	}
+	r := requirements.DoesNotExist(key)
+	if v := m.machineLabel(mc.pool, int(mc.row), int(mc.slot), as, key); v != "" {
+		r = requirements.In(key, v)
+		kept = kept.With(r)
+	}
+	m.narrow(p, r, rows, slots)
 	return kept
 }
 
@@ -341,20 +417,10 @@ func (t *Trial) knownEverywhere(at int, d int32) bool {
 // labels that say so.
 func (m *Model) pin(mc *machine, rows, slots bitset) requirements.Set {
 	p := m.pools[mc.pool]
-	c := p.table.catalog
 	as := assignment{labels: mc.labels}
 	var pinned requirements.Set
 	for _, key := range m.pinnedKeys {
-		_, stated := c.typeKeys[key]
-		if !stated && !c.offeringKeys[key] {
-			continue
-		}
-		r := requirements.DoesNotExist(key)
-		if v := m.machineLabel(mc.pool, int(mc.row), int(mc.slot), &as, key); v != "" {
-			r = requirements.In(key, v)
-			pinned = pinned.With(r)
-		}
-		m.narrow(p, r, rows, slots)
+		pinned = pinned.Merge(m.keepLabel(mc, &as, key, rows, slots))
 	}
 	resident := p.table.rows[mc.row].resident
 	for r := range rows.members {
