@@ -181,6 +181,10 @@ func newManager(t *testing.T) (*Manager, *account) {
 			if err != nil {
 				return nil, err
 			}
+			// The policy asks for the tags that say whose it is (AWN-323).
+			if !slices.ContainsFunc(in.Tags, func(tag iamtypes.Tag) bool { return *tag.Key == "kubernetes.io/cluster/demo" }) {
+				return nil, apiError("AccessDenied", "not authorized to perform: iam:TagInstanceProfile")
+			}
 			if p.Tags == nil {
 				p.Tags = map[string]string{}
 			}

@@ -169,16 +169,16 @@ func (m *Manager) undo(ctx context.Context, name string) {
 // retag puts missing and other tags right. Machines can do without, so that it is no failure if it can't be done; it is
 // tried again when the profile is next looked at.
 func (m *Manager) retag(ctx context.Context, p Profile, tags map[string]string) {
-	missing := map[string]string{}
+	right := true
 	for key, value := range tags {
-		if have, ok := p.Tags[key]; !ok || have != value {
-			missing[key] = value
-		}
+		have, ok := p.Tags[key]
+		right = right && ok && have == value
 	}
-	if len(missing) == 0 {
+	if right {
 		return
 	}
-	_, err := m.options.IAM.TagInstanceProfile(ctx, &iam.TagInstanceProfileInput{InstanceProfileName: &p.Name, Tags: tagList(missing)})
+	// All of them, since the policy wants to see in a request whose the profile is (AWN-323).
+	_, err := m.options.IAM.TagInstanceProfile(ctx, &iam.TagInstanceProfileInput{InstanceProfileName: &p.Name, Tags: tagList(tags)})
 	if err != nil {
 		m.log.Warn("tags of an instance profile were not put right", "profile", p.Name, "error", err)
 	}
