@@ -61,7 +61,10 @@ type nodeFilter struct {
 	// tolerations of the owner are looked at if taints is true.
 	taints      bool
 	tolerations []corev1.Toleration
-	text        string
+	// keys are topology labels that a machine must have, sorted: those of all the owner's hard constraints, if they are
+	// over several, since kube-scheduler passes over nodes that lack any of them.
+	keys []string
+	text string
 }
 
 // ownership is a class's stake in topology: the groups whose rules its pods state and those that count its pods.
@@ -191,6 +194,7 @@ func (x *topologyIndex) spreads(pod *corev1.Pod, add func(topologyGroup)) error 
 	if len(list) == 0 {
 		list = x.defaults.constraintsFor(pod)
 	}
+	keys := x.hardKeys(list)
 	for i := range list {
 		c := &list[i]
 		selector, err := spreadSelector(c, pod.Labels)
@@ -203,6 +207,10 @@ func (x *topologyIndex) spreads(pod *corev1.Pod, add func(topologyGroup)) error 
 			errs = append(errs, err)
 			continue
 		}
+		if c.WhenUnsatisfiable != corev1.ScheduleAnyway && len(keys) > 1 {
+			filter.keys = keys
+			filter.text += "; has " + strings.Join(keys, ", ")
+		}
 		g := topologyGroup{
 			kind: kindSpread, key: c.TopologyKey, hard: c.WhenUnsatisfiable != corev1.ScheduleAnyway, weight: 100,
 			maxSkew: max(c.MaxSkew, 1), minDomains: 1, namespaces: []string{pod.Namespace},
@@ -214,6 +222,19 @@ func (x *topologyIndex) spreads(pod *corev1.Pod, add func(topologyGroup)) error 
 		add(g)
 	}
 	return errors.Join(errs...)
+}
+
+// hardKeys are the topology keys of the constraints that must be kept, sorted. Every machine has a name of its own.
+func (x *topologyIndex) hardKeys(list []corev1.TopologySpreadConstraint) []string {
+	var keys []string
+	for i := range list {
+		key := x.m.vocab.Canonical(list[i].TopologyKey)
+		if list[i].WhenUnsatisfiable != corev1.ScheduleAnyway && key != labelHostname {
+			keys = append(keys, key)
+		}
+	}
+	slices.Sort(keys)
+	return slices.Compact(keys)
 }
 
 // spreadSelector is the constraint's selector with matchLabelKeys turned into equalities (SCH-118). A nil selector

@@ -132,6 +132,8 @@ func TestSpreadDomains(t *testing.T) {
 		{"SCH-121 nor those that have ended", []any{nothingNew(), node("a", bound(w("w1"))), node("b", inZone("b"), bound(w("done")), phase(corev1.PodSucceeded)), w("p", ofW)}, map[string]string{"p": "on b"}},
 		{"SCH-121 nor those on machines that are leaving, which are no domains", []any{nothingNew(), node("a", bound(w("w1"))), node("b", inZone("b"), bound(w("w2")), leaving), node("c", inZone("c"), leaving), w("p", ofW)}, map[string]string{"p": "on a"}},
 		{"SCH-121 nor those on machines without the label, which take none", []any{nothingNew(), node("a", unlabelled(zoneKey), bound(w("w1"))), node("b", inZone("b")), w("p", ofW, requests("cpu=3"))}, map[string]string{"p": "on b"}},
+		{"SCH-121 nor, for a pod with several constraints, on machines that lack the key of one", []any{nothingNew(), node("a", bound(w("w1"))), rack("r1", "1"),
+			node("r2", inZone("b"), nodeLabel("rack", "2"), allocatable("cpu=0", "memory=0")), w("p", ofW, spreadBy("rack", 1, "w"))}, map[string]string{"p": "on r1"}},
 		{"SCH-128 a machine whose domain has too many is passed over", []any{node("a", bound(w("w1"))), soldIn("b"), w("p", ofW)}, map[string]string{"p": "new b"}},
 	} {
 		t.Run(c.name, c.check)

@@ -157,6 +157,19 @@ func (s *topologyState) addHost(label func(key string) string, labels requiremen
 	return at
 }
 
+// setIgnored finds anew which groups take no notice of a machine that is there; its pods must not be counted meanwhile.
+func (s *topologyState) setIgnored(host int32, labels requirements.Set, taints []corev1.Taint) {
+	s.notice(host, -1)
+	h := &s.hosts[host]
+	h.ignoredBy = nil
+	for g := range s.m.topology {
+		if !s.m.topology[g].filter.accepts(labels, taints) {
+			h.ignoredBy = append(h.ignoredBy, int32(g))
+		}
+	}
+	s.notice(host, 1)
+}
+
 // dropHost removes the last machine, which must be empty.
 func (s *topologyState) dropHost() {
 	at := int32(len(s.hosts) - 1)
@@ -203,6 +216,11 @@ func (h *hostState) ignored(group int32) bool {
 func (f *nodeFilter) accepts(labels requirements.Set, taints []corev1.Taint) bool {
 	if f.terms != nil && !anyMetBy(f.terms, labels) {
 		return false
+	}
+	for _, key := range f.keys {
+		if !labels.Has(key) || labels.Get(key).Operator() == requirements.OpDoesNotExist {
+			return false
+		}
 	}
 	return !f.taints || untolerated(f.tolerations, taints, true) == nil
 }
