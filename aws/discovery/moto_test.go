@@ -61,7 +61,7 @@ func account(t *testing.T) (*moto.Cloud, sdk.EC2API) {
 
 // AWI-011, AWI-012, AWI-013, OPP-07: what moto says of its types, page by page, becomes the facts of the embedded catalogue;
 // what fails costs nothing that is known.
-func TestDiscoverMoto(t *testing.T) {
+func TestMotoDiscovery(t *testing.T) {
 	cloud, api := account(t)
 	cloud.Paged("DescribeInstanceTypes", "instanceTypeSet", 300)
 	d, c := discoverer(t, discovery.Options{API: api})
@@ -106,7 +106,7 @@ func TestDiscoverMoto(t *testing.T) {
 }
 
 // AWI-114: spot prices of moto, by type and zone.
-func TestSpotPricesOfMoto(t *testing.T) {
+func TestMotoSpotPrices(t *testing.T) {
 	_, api := account(t)
 	list, err := prices.Spot{API: api}.Prices(t.Context())
 	if err != nil {
@@ -118,7 +118,7 @@ func TestSpotPricesOfMoto(t *testing.T) {
 }
 
 // The facts that moto gives are enough to launch with: subnets of its default VPC are in zones that were discovered.
-func TestSubnetsOfMoto(t *testing.T) {
+func TestMotoSubnets(t *testing.T) {
 	_, api := account(t)
 	d, _ := discoverer(t, discovery.Options{API: api})
 	if _, err := d.Refresh(t.Context()); err != nil {
@@ -143,7 +143,7 @@ func TestSubnetsOfMoto(t *testing.T) {
 
 // AWI-109, AWI-110, AWI-122, AWI-124: moto has neither a price list nor capacity reservations; the proxy answers in AWS's form,
 // and what the real SDK makes of it is understood.
-func TestAnswersThatMotoLacks(t *testing.T) {
+func TestMotoLacksAnswers(t *testing.T) {
 	cloud, api := account(t)
 	clients, err := sdk.Load(t.Context(), sdk.Config{
 		Base:     &aws.Config{Region: "us-east-1", Credentials: credentials.NewStaticCredentialsProvider("id", "secret", "")},

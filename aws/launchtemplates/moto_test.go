@@ -98,7 +98,7 @@ func (a *account) names(t *testing.T) map[string]ec2types.LaunchTemplate {
 }
 
 // AWN-246, AWN-257, AWN-259: what EC2 keeps is the user data, byte for byte, and the tags, for every family.
-func TestTemplatesInMoto(t *testing.T) {
+func TestMotoTemplates(t *testing.T) {
 	a := newAccount(t)
 	for _, family := range awsv1.AMIFamilies() {
 		templates := built(t, "class", family)
@@ -133,7 +133,7 @@ func TestTemplatesInMoto(t *testing.T) {
 }
 
 // AWN-242 to AWN-245: the life of templates, across a restart, in an EC2 that is not ours.
-func TestLifeInMoto(t *testing.T) {
+func TestMotoLife(t *testing.T) {
 	a := newAccount(t)
 	// Somebody else's.
 	if _, err := a.raw.CreateLaunchTemplate(t.Context(), &ec2.CreateLaunchTemplateInput{LaunchTemplateName: ptr("other"), LaunchTemplateData: &ec2types.RequestLaunchTemplateData{ImageId: ptr("ami-1")}}); err != nil {
@@ -188,7 +188,7 @@ func TestLifeInMoto(t *testing.T) {
 }
 
 // AWN-241: a template that was made although the answer was lost is found and taken over.
-func TestLostAnswerInMoto(t *testing.T) {
+func TestMotoLostAnswer(t *testing.T) {
 	a := newAccount(t)
 	a.cloud.Lose("CreateLaunchTemplate", 1)
 	templates := built(t, "class", awsv1.AMIFamilyBottlerocket)[:1]
