@@ -19,4 +19,19 @@
 //
 // The parts are packages of their own that can be used alone: discovery, prices, reservations, placement and zonalshift
 // know EC2, offerings puts them together, launch and launchtemplates launch, instances looks after what runs.
+//
+// # Deliberate differences
+//
+// What this package and its parts do otherwise than the reference, beside what the parts' own comments say:
+//
+//   - Indexes over claims and nodes are the caller's informers' (AWI-009): package interruption asks a function.
+//   - Launches are not merged into one CreateFleet (AWI-193, AWI-196): each has a token of its own that keeps it from being
+//     launched twice, and tags that name its claim.
+//   - Nothing is served from a cache that could hold a machine that is gone (AWI-205).
+//   - Settings are fields of Config and Options, not of a context (AWI-229); what is refreshed how often is said by the
+//     parts (AWI-227), and kubelet expressions are refused without a gate (AWI-228).
+//   - Times that things are remembered for are those of the parts, several of them longer and told by what happened
+//     (AWI-230). The calls at rest and for each launch are counted by tests, not taken from a table (AWI-232).
+//   - What plays EC2 in tests is moto behind a proxy that makes its faults (AWI-240). The reference's published tables
+//     are not among the data: allocatable is held against the golden table, labels against rules (AWI-245).
 package aws

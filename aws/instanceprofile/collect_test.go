@@ -13,7 +13,7 @@ import (
 	"github.com/drawknife/drawknife/internal/drifthash"
 )
 
-// AWN-147, AWN-148: what nobody uses goes, below the cluster's path alone; what was made or gave way within the hour
+// AWN-147, AWN-148, AWI-212: what nobody uses goes, below the cluster's path alone; what was made or gave way within the hour
 // stays, and so does what is in use.
 func TestCollect(t *testing.T) {
 	m, a := newManager(t)

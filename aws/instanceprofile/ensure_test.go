@@ -26,7 +26,7 @@ func ensure(t *testing.T, m *Manager, w Wanted) string {
 	return name
 }
 
-// AWN-140, AWN-141: name, path and tags of a profile that is made.
+// AWN-140, AWN-141, AWI-210: name, path and tags of a profile that is made.
 func TestMade(t *testing.T) {
 	m, a := newManager(t)
 	name := ensure(t, m, wanted(""))
@@ -140,7 +140,7 @@ func TestSteps(t *testing.T) {
 	ensure(t, m, wanted(""))
 }
 
-// AWN-145: a role that is not there is asked for once a minute, and leaves no profiles behind.
+// AWN-145, AWI-211: a role that is not there is asked for once a minute, and leaves no profiles behind.
 func TestRoleNotFound(t *testing.T) {
 	m, a := newManager(t)
 	w := wanted("")

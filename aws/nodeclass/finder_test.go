@@ -40,7 +40,7 @@ func text(t *testing.T, filters []ec2types.Filter, size *int32) string {
 	return strings.Join(parts, ", ")
 }
 
-// AWN-071, AWN-095, AWN-096, AWN-097, AWN-101: questions, pages, order, memory and counts of subnets.
+// AWN-071, AWN-095, AWN-096, AWN-097, AWN-101, AWI-178, AWI-180: questions, pages, order, memory and counts of subnets.
 func TestSubnets(t *testing.T) {
 	api := mock.NewMockEC2API(gomock.NewController(t))
 	now, counts := time.Date(2026, 8, 1, 0, 0, 0, 0, time.UTC), counted{}

@@ -55,7 +55,7 @@ func expect(api *mock.MockEC2API) *dryRuns {
 	return d
 }
 
-// AWN-162, AWN-163, AWN-164: what is asked.
+// AWN-162, AWN-163, AWN-164, AWI-177: what is asked.
 func TestDryRun(t *testing.T) {
 	r, w, api := newReconciler(t)
 	d := expect(api)
