@@ -2,12 +2,15 @@ package scheduling_test
 
 import (
 	"flag"
+	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
 
 	"github.com/drawknife/drawknife/internal/planvalidator"
+	"github.com/drawknife/drawknife/scheduling"
 )
 
 // Soundness and completeness with everything that planning knows, judged by a checker that shares no code with it: each
@@ -53,4 +56,46 @@ func seeded(t *testing.T, checks int, property func(*rapid.T)) {
 		defer func() { _ = f.Value.Set(before) }()
 	}
 	rapid.Check(t, property)
+}
+
+// The judge of completeness is no pushover: a pod that the plan could place last and does not is always noticed.
+func TestWithheldPlacesAreNoticed(t *testing.T) {
+	seeded(t, 150, func(t *rapid.T) {
+		s := randomRuledSnapshot(t)
+		for i := range s.NodePools {
+			// The judge gives the benefit of the doubt where minValues count.
+			for j := range s.NodePools[i].Object.Spec.Template.Spec.Requirements {
+				s.NodePools[i].Object.Spec.Template.Spec.Requirements[j].MinValues = nil
+			}
+		}
+		p := solved(t, s)
+		if len(p.Order) == 0 {
+			return
+		}
+		last := p.Order[len(p.Order)-1]
+		is := func(k scheduling.PodKey) bool { return k == last }
+		p.Order = p.Order[:len(p.Order)-1]
+		for i := range p.NewNodes {
+			p.NewNodes[i].Pods = slices.DeleteFunc(p.NewNodes[i].Pods, is)
+		}
+		p.NewNodes = slices.DeleteFunc(p.NewNodes, func(n scheduling.NewNode) bool { return len(n.Pods) == 0 })
+		for i := range p.Existing {
+			p.Existing[i].Pods = slices.DeleteFunc(p.Existing[i].Pods, is)
+		}
+		refused := scheduling.Unschedulable{Pod: last}
+		for i := range s.NodePools {
+			refused.Reasons = append(refused.Reasons, scheduling.Reason{Pool: s.NodePools[i].Key, Code: scheduling.ReasonTopology, Detail: "for no reason"})
+		}
+		if len(s.NodePools) == 0 {
+			refused.Reasons = []scheduling.Reason{{Code: scheduling.ReasonTopology, Detail: "for no reason"}}
+		}
+		p.Unschedulable = append(p.Unschedulable, refused)
+		faults := planvalidator.Check(s, p)
+		if !slices.ContainsFunc(faults, func(f planvalidator.Fault) bool {
+			return f.Where == last.String() && strings.HasPrefix(f.What, "has no place, but")
+		}) && !slices.ContainsFunc(faults, func(f planvalidator.Fault) bool { return strings.Contains(f.What, "can't be bound at its turn") }) {
+			show(t, s)
+			t.Errorf("%s was taken out of the plan, and that is not noticed: %v", last, faults)
+		}
+	})
 }

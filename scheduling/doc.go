@@ -32,7 +32,7 @@
 //	   4. pack the rest onto new ones: patterns, greedy, improvement   patterns.go, pack.go, improve.go
 //	   5. admit all that by the exact rules, in an order to bind in    propose.go, topologystate.go
 //	   6. place what is left pod by pod                                singly.go, spreadorder.go
-//	   7. try again where a pod waits that could have had a place      search.go
+//	   7. try again where few pods could have been placed better       search.go, spareplaces.go
 //	   │
 //	   ▼
 //	Plan       machines, places, bound with certificate, reasons       assemble.go, certificate.go, explain.go, relax.go

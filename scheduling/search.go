@@ -38,16 +38,16 @@ func (t *Trial) searchFurther(ctx context.Context, before Mark, classes []int32)
 	if pods > maxRetriedPods || placed.pods() == 0 {
 		return
 	}
-	t.Rollback(before)
+	t.undo(before)
 	s := t.newSearch(classes, left)
 	if !s.any(left) {
 		t.restore(placed)
 		return
 	}
-	s.best, s.bestWay = s.value(placed), placed
+	s.best, s.bestWay = t.value(placed, s.priorities), placed
 	t.placeLeftFirst(ctx, classes, left)
 	s.consider(t.record(before))
-	t.Rollback(before)
+	t.undo(before)
 	if pods <= maxSearchedPods && t.options.MinValues != MinValuesBestEffort && slices.Compare(s.best, s.goal) < 0 && t.begin(classes) {
 		s.mark = before
 		if t.topology != nil {
@@ -57,7 +57,7 @@ func (t *Trial) searchFurther(ctx context.Context, before Mark, classes []int32)
 		if t.topology != nil {
 			t.topology.binding = false
 		}
-		t.Rollback(before)
+		t.undo(before)
 	}
 	t.restore(s.bestWay)
 	if s.improved {
@@ -97,8 +97,8 @@ type search struct {
 // newSearch starts a search among the classes; those that waited are tried first.
 func (t *Trial) newSearch(classes, left []int32) *search {
 	s := &search{t: t, hopeful: map[int32]bool{}, seen: map[string]bool{}, kinds: map[int32][]site{}, kindTexts: map[kindKey]string{}}
+	s.priorities = t.prioritiesOf(classes)
 	for _, tier := range t.priorities(classes) {
-		s.priorities = append(s.priorities, t.m.classes[tier[0]].priority)
 		waited := func(class int32) bool { return slices.Contains(left, class) }
 		slices.SortStableFunc(tier, func(a, b int32) int { return boolCompare(waited(b), waited(a)) })
 		s.classes = append(s.classes, tier...)
@@ -137,17 +137,8 @@ func (s *search) tierOf(class int32) int {
 	return slices.Index(s.priorities, s.t.m.classes[class].priority)
 }
 
-// value counts the pods that a way places, by priority.
-func (s *search) value(w way) []int {
-	out := make([]int, len(s.priorities))
-	for _, b := range w.bindings {
-		out[s.tierOf(b.class)] += int(b.count)
-	}
-	return out
-}
-
 func (s *search) consider(w way) {
-	if v := s.value(w); slices.Compare(v, s.best) > 0 {
+	if v := s.t.value(w, s.priorities); slices.Compare(v, s.best) > 0 {
 		s.best, s.bestWay, s.improved = v, w, true
 	}
 }
@@ -179,7 +170,7 @@ func (s *search) step(ctx context.Context) {
 func (s *search) then(ctx context.Context, before Mark) {
 	s.steps++
 	s.step(ctx)
-	s.t.Rollback(before)
+	s.t.undo(before)
 }
 
 // onHosts tries the machines that are there and those opened so far.
@@ -229,7 +220,7 @@ func (s *search) onNew(ctx context.Context, class int32) {
 	for i := range s.kindsFor(class) {
 		o := &s.kinds[class][i]
 		s.steps++
-		if (waits && !o.limited) || !t.affordable(o.pool, o.row) || !t.reservable(o.pool, o.row, o.slot) || !t.admitsAt(c, o) || !t.variedAt(c, o) {
+		if !t.couldBuy(c, o, waits) {
 			continue
 		}
 		before := t.Mark()

@@ -1,12 +1,13 @@
 package scheduling
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
 )
 
-// kindsFor lists the machines that a pod of the class could get, the cheapest of each kind: those of one pool that rules
+// kindsFor lists the machines that a pod of the class could get, the best of each kind: those of one pool that rules
 // can't tell apart. Larger ones of a kind come about by growing.
 func (s *search) kindsFor(class int32) []site {
 	if list, ok := s.kinds[class]; ok {
@@ -20,12 +21,12 @@ func (s *search) kindsFor(class int32) []site {
 		t.sitesOf(t.cells, st, t.sites) // finds the assignments
 		for _, pool := range slices.Sorted(maps.Keys(t.assigned[st])) {
 			for a := range t.assigned[st][pool] {
-				s.eachMachine(c, st, pool, int32(a), func(o site) {
+				t.eachMachine(c, st, pool, int32(a), func(o site) {
 					kind := s.kindOf(&o)
 					if i, ok := at[kind]; !ok {
 						at[kind] = len(list)
 						list = append(list, o)
-					} else if compareOptions(&o.option, &list[i].option) < 0 && list[i].stage == o.stage {
+					} else if list[i].stage == o.stage && s.better(&o, &list[i]) {
 						list[i] = o
 					}
 				})
@@ -37,9 +38,50 @@ func (s *search) kindsFor(class int32) []site {
 	return list
 }
 
-// eachMachine shows the machines of a pool that the stage allows for a pod of the class.
-func (s *search) eachMachine(c *class, st, pool, a int32, see func(site)) {
+// better reports whether it is better to begin with machine a of a kind than with b: where limits count, with the one that
+// takes less of them, which may grow later; else with the cheaper one.
+func (s *search) better(a, b *site) bool {
+	if p := s.t.m.pools[a.pool]; p.limits != nil {
+		takes := func(o *site) float64 {
+			sum := 0.0
+			for i, n := range p.rowCost(int(o.row)) {
+				sum += float64(n) / float64(max(p.limits.max[i], 1))
+			}
+			return sum
+		}
+		if c := cmp.Compare(takes(a), takes(b)); c != 0 {
+			return c < 0
+		}
+	}
+	return compareOptions(&a.option, &b.option) < 0
+}
+
+// kindOf is what rules can tell of a machine: its pool, DaemonSets, and the labels that they look at.
+func (s *search) kindOf(o *site) string {
 	t, m := s.t, s.t.m
+	as := &t.assigned[o.stage][o.pool][o.assign]
+	table := m.pools[o.pool].table
+	way := kindKey{o.stage, o.pool, o.slot, o.assign, table.rows[o.row].resident, noDomain}
+	if slices.ContainsFunc(m.pinnedKeys, func(key string) bool { _, stated := table.catalog.typeKeys[key]; return stated }) {
+		way.variant = int32(table.rows[o.row].variant)
+	}
+	if text, ok := s.kindTexts[way]; ok {
+		return text
+	}
+	text := fmt.Sprint(o.pool, table.rows[o.row].resident, o.limited)
+	for _, key := range m.pinnedKeys {
+		text += " " + m.machineLabel(o.pool, int(o.row), int(o.slot), as, key)
+	}
+	s.kindTexts[way] = text
+	return text
+}
+
+// kindKey is what decides a machine's kind.
+type kindKey struct{ stage, pool, slot, assign, resident, variant int32 }
+
+// eachMachine shows the machines of a pool that the stage allows for a pod of the class.
+func (t *Trial) eachMachine(c *class, st, pool, a int32, see func(site)) {
+	m := t.m
 	p, as := m.pools[pool], &t.assigned[st][pool][a]
 	dims := m.resources.len()
 	for r := range p.rows.members {
@@ -65,26 +107,3 @@ func (t *Trial) cellAt(pool, row, slot int32, as *assignment) int32 {
 	}
 	return t.cells.ofMachine(pool, row, slot, as)
 }
-
-// kindOf is what rules can tell of a machine: its pool, DaemonSets, and the labels that they look at.
-func (s *search) kindOf(o *site) string {
-	t, m := s.t, s.t.m
-	as := &t.assigned[o.stage][o.pool][o.assign]
-	table := m.pools[o.pool].table
-	way := kindKey{o.stage, o.pool, o.slot, o.assign, table.rows[o.row].resident, noDomain}
-	if slices.ContainsFunc(m.pinnedKeys, func(key string) bool { _, stated := table.catalog.typeKeys[key]; return stated }) {
-		way.variant = int32(table.rows[o.row].variant)
-	}
-	if text, ok := s.kindTexts[way]; ok {
-		return text
-	}
-	text := fmt.Sprint(o.pool, table.rows[o.row].resident, o.limited)
-	for _, key := range m.pinnedKeys {
-		text += " " + m.machineLabel(o.pool, int(o.row), int(o.slot), as, key)
-	}
-	s.kindTexts[way] = text
-	return text
-}
-
-// kindKey is what decides a machine's kind.
-type kindKey struct{ stage, pool, slot, assign, resident, variant int32 }

@@ -3,6 +3,7 @@ package scheduling
 import (
 	"cmp"
 	"context"
+	"maps"
 	"math"
 	"slices"
 
@@ -174,8 +175,12 @@ func (t *Trial) growTo(class, i, stage int32, load []binding) bool {
 		before := t.Mark()
 		other.row, other.slot, other.price = row, slot, price
 		t.exchange(i, other)
+		if !t.admits(m.classes[class], host) {
+			t.undo(before)
+			continue
+		}
 		t.place(added)
-		if t.stillVaried(i, append(slices.Clone(load), added)) {
+		if t.stillVaried(i, append(slices.Clone(load), added)) && !t.disturbs(host) {
 			return true
 		}
 		t.undo(before)
@@ -188,7 +193,7 @@ func (t *Trial) growTo(class, i, stage int32, load []binding) bool {
 func (m *Model) decideFor(p *pool, labels requirements.Set, f *profile) requirements.Set {
 	for _, r := range f.open {
 		key := r.Key()
-		if labels.Has(key) || slices.Contains(m.pinnedKeys, key) {
+		if labels.Has(key) || slices.Contains(m.topologyKeys, key) {
 			continue
 		}
 		wanted := p.template.Get(key)
@@ -300,13 +305,45 @@ func (t *Trial) findVariedSite(c *cells, class int32) *site {
 		sites := t.listSites(c, st, 0, t.varied)
 		for i := range sites {
 			s := &sites[i]
-			if t.strictVariety(m.pools[s.pool]) && fits(cl.requests, s.alloc) && (!waits || s.limited) && t.affordable(s.pool, s.row) &&
-				t.reservable(s.pool, s.row, s.slot) && t.admitsAt(cl, s) && t.variedAt(cl, s) {
+			if t.strictVariety(m.pools[s.pool]) && t.couldBuy(cl, s, waits) {
 				return s
 			}
 		}
+		if s := t.findSplitSite(cl, st, waits); s != nil {
+			return s
+		}
 	}
 	return nil
+}
+
+// maxSplitSites bounds how many machines findSplitSite looks at.
+const maxSplitSites = 256
+
+// findSplitSite is findVariedSite where what a type holds depends on where it is bought: its claim names one zone and one
+// capacity type, and a dearer way to buy may leave more types.
+func (t *Trial) findSplitSite(cl *class, st int32, waits bool) *site {
+	var list []site
+	for _, pool := range slices.Sorted(maps.Keys(t.assigned[st])) {
+		if p := t.m.pools[pool]; !p.table.split || !t.strictVariety(p) {
+			continue
+		}
+		for a := range t.assigned[st][pool] {
+			t.eachMachine(cl, st, pool, int32(a), func(s site) { list = append(list, s) })
+		}
+	}
+	slices.SortStableFunc(list, func(a, b site) int { return compareOptions(&a.option, &b.option) })
+	for i := range list[:min(len(list), maxSplitSites)] {
+		if t.couldBuy(cl, &list[i], waits) {
+			return &list[i]
+		}
+	}
+	return nil
+}
+
+// couldBuy reports whether the machine may be bought for a pod of the class; waits tells that it must be on a reservation.
+func (t *Trial) couldBuy(cl *class, s *site, waits bool) bool {
+	return fits(cl.requests, s.alloc) && (!waits || s.limited) && t.affordable(s.pool, s.row) && t.reservable(s.pool, s.row, s.slot) &&
+		t.admitsAt(cl, s) && t.variedAt(cl, s)
 }
 
 // variedAt reports whether one pod of the class on a machine yet to be bought leaves the variety that its pool asks for.

@@ -71,6 +71,16 @@ func (t *Trial) placeAll(ctx context.Context) {
 		}
 	}
 	before := t.Mark()
+	t.placeReal(ctx, real)
+	t.sparePlaces(ctx, before, real)
+	if len(placeholders) > 0 {
+		t.placeTogether(ctx, placeholders)
+	}
+}
+
+// placeReal places classes, as many pods of high priority as can be.
+func (t *Trial) placeReal(ctx context.Context, real []int32) {
+	before := t.Mark()
 	t.placeTogether(ctx, real)
 	if tiers := t.priorities(real); len(tiers) > 1 && t.inverted(before, real) {
 		t.undo(before)
@@ -82,9 +92,6 @@ func (t *Trial) placeAll(ctx context.Context) {
 		}
 	}
 	t.searchFurther(ctx, before, real)
-	if len(placeholders) > 0 {
-		t.placeTogether(ctx, placeholders)
-	}
 }
 
 // placeTogether places classes. With MinValuesBestEffort those that have to settle for less variety than their pools ask

@@ -61,8 +61,8 @@ type nodeFilter struct {
 	// tolerations of the owner are looked at if taints is true.
 	taints      bool
 	tolerations []corev1.Toleration
-	// keys are topology labels that a machine must have, sorted: those of all the owner's hard constraints, if they are
-	// over several, since kube-scheduler passes over nodes that lack any of them.
+	// keys are topology labels that a machine must have, sorted: those of all the owner's hard constraints, if there are any
+	// beside the constraint's own, since kube-scheduler passes over nodes that lack any of them.
 	keys []string
 	text string
 }
@@ -207,7 +207,8 @@ func (x *topologyIndex) spreads(pod *corev1.Pod, add func(topologyGroup)) error 
 			errs = append(errs, err)
 			continue
 		}
-		if c.WhenUnsatisfiable != corev1.ScheduleAnyway && len(keys) > 1 {
+		others := len(keys) > 1 || (len(keys) == 1 && x.m.vocab.Canonical(c.TopologyKey) == labelHostname)
+		if c.WhenUnsatisfiable != corev1.ScheduleAnyway && others {
 			filter.keys = keys
 			filter.text += "; has " + strings.Join(keys, ", ")
 		}

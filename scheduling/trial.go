@@ -426,8 +426,31 @@ func (t *Trial) exchange(i int32, other machine) {
 func (t *Trial) become(i int32, other machine) {
 	mc := &t.machines[i]
 	t.count(mc.pool, t.m.capacityOf(mc), -1)
+	relabelled := t.topology != nil && !mc.labels.Equal(other.labels)
 	mc.row, mc.slot, mc.price, mc.labels = other.row, other.slot, other.price, other.labels
 	t.count(mc.pool, t.m.capacityOf(mc), 1)
+	if relabelled {
+		t.relabel(i)
+	}
+}
+
+// relabel counts new machine i by the labels that it has now: spreads may take notice of it that did not, or no more.
+func (t *Trial) relabel(i int32) {
+	mc := &t.machines[i]
+	host := int32(len(t.m.nodes)) + i
+	recount := func(n int32) {
+		for _, b := range t.placed {
+			if b.host == host && b.count > 0 {
+				t.topology.place(t.m.classes[b.class].topology, host, n*b.count)
+			}
+		}
+		for _, class := range t.m.pools[mc.pool].table.rows[mc.row].residents {
+			t.topology.place(t.m.classes[class].topology, host, n)
+		}
+	}
+	recount(-1)
+	t.topology.setIgnored(host, t.m.machineLabels(mc, &assignment{labels: mc.labels}), t.m.pools[mc.pool].taints)
+	recount(1)
 }
 
 // placeResidents counts the DaemonSet pods that come with a new machine, the last host.

@@ -1,16 +1,18 @@
 package scheduling
 
+import "slices"
+
 // way is what a trial has placed, so that it can be done again after a rollback.
 type way struct {
 	machines []machine
 	bindings []binding
-	// first is the host number of the first of the machines.
-	first int32
+	// nodes is how many machines the snapshot has; first is the host number of the first of the machines.
+	nodes, first int32
 }
 
 // record is what was placed since the mark; machines without pods are left out.
 func (t *Trial) record(since Mark) way {
-	w := way{first: int32(len(t.m.nodes))}
+	w := way{nodes: int32(len(t.m.nodes)), first: int32(len(t.m.nodes))}
 	placements := 0
 	opened := 0
 	for _, c := range t.log[since.log:] {
@@ -51,6 +53,36 @@ func (t *Trial) restore(w way) {
 	for _, b := range w.bindings {
 		t.place(b)
 	}
+}
+
+// nodesUsed are the machines of the snapshot that received pods, ascending.
+func (w *way) nodesUsed() []int32 {
+	var out []int32
+	for _, b := range w.bindings {
+		if b.host < w.nodes {
+			out = append(out, b.host)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// prioritiesOf are the classes' priorities, highest first.
+func (t *Trial) prioritiesOf(classes []int32) []int32 {
+	var out []int32
+	for _, tier := range t.priorities(classes) {
+		out = append(out, t.m.classes[tier[0]].priority)
+	}
+	return out
+}
+
+// value counts the pods that a way places, by priority.
+func (t *Trial) value(w way, priorities []int32) []int {
+	out := make([]int, len(priorities))
+	for _, b := range w.bindings {
+		out[slices.Index(priorities, t.m.classes[b.class].priority)] += int(b.count)
+	}
+	return out
 }
 
 func (w *way) pods() int {

@@ -311,9 +311,33 @@ func (c *checker) alike(a, b labels) bool {
 	return true
 }
 
-// varied reports whether enough types could be launched in the same zone and way with the same pods on them to meet the
-// pool's minValues (SCH-040, SCH-043).
+// varied reports whether enough types could be launched with the same pods on them to meet the pool's minValues (SCH-040,
+// SCH-043): in the same zone and way, or, where that makes no difference to what they hold, in any that rules between pods
+// can't tell from it.
 func (c *checker) varied(np *scheduling.NodePool, d demand, m *machine, o *cloudprovider.Offering, pods []*corev1.Pod) bool {
+	here := func(x *cloudprovider.Offering) bool {
+		return x.Zone() == o.Zone() && x.CapacityType() == o.CapacityType()
+	}
+	if c.variedAmong(np, d, m, o, pods, here) {
+		return true
+	}
+	for _, set := range c.sets {
+		if len(set.Spec.NodeSelector) > 0 || set.Spec.Affinity != nil {
+			return false
+		}
+	}
+	keys := c.topologyKeys()
+	overrides := false
+	for _, it := range c.typesOf(np) {
+		overrides = overrides || slices.ContainsFunc(it.Offerings, func(x cloudprovider.Offering) bool { return x.Overhead != nil || len(x.Capacity) > 0 })
+	}
+	return !overrides && c.variedAmong(np, d, m, o, pods, func(x *cloudprovider.Offering) bool {
+		return (!keys[corev1.LabelTopologyZone] || x.Zone() == o.Zone()) && (!keys[v1.CapacityTypeLabelKey] || x.CapacityType() == o.CapacityType())
+	})
+}
+
+// variedAmong is varied for the types that have an offering as asked.
+func (c *checker) variedAmong(np *scheduling.NodePool, d demand, m *machine, o *cloudprovider.Offering, pods []*corev1.Pod, is func(*cloudprovider.Offering) bool) bool {
 	for _, r := range np.Object.Spec.Template.Spec.Requirements {
 		if r.MinValues == nil {
 			continue
@@ -323,7 +347,7 @@ func (c *checker) varied(np *scheduling.NodePool, d demand, m *machine, o *cloud
 		for _, it := range c.typesOf(np) {
 			for i := range it.Offerings {
 				other := &it.Offerings[i]
-				if !other.Available || takesMore(np, capacity(it, other), m.whole) || other.Zone() != o.Zone() || other.CapacityType() != o.CapacityType() || reservation(other) != reservation(o) {
+				if !other.Available || takesMore(np, capacity(it, other), m.whole) || !is(other) || reservation(other) != reservation(o) {
 					continue
 				}
 				known, ok := d.on(c, it, other)

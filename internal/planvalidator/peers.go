@@ -131,8 +131,14 @@ func (w *world) spreadRefuses(m *machine, pod *corev1.Pod) string {
 	return ""
 }
 
-// noticed reports whether the constraint counts the machine (SCH-120).
+// noticed reports whether the constraint counts the machine (SCH-120). One that lacks the label of any constraint of the pod
+// that must be kept is passed over by all of them, as in kube-scheduler.
 func (w *world) noticed(s *corev1.TopologySpreadConstraint, pod *corev1.Pod, m *machine) bool {
+	for i := range pod.Spec.TopologySpreadConstraints {
+		if x := &pod.Spec.TopologySpreadConstraints[i]; x.WhenUnsatisfiable != corev1.ScheduleAnyway && w.domain(m, x.TopologyKey) == "" {
+			return false
+		}
+	}
 	if (s.NodeAffinityPolicy == nil || *s.NodeAffinityPolicy == corev1.NodeInclusionPolicyHonor) && !w.c.accepts(m.labels, &pod.Spec) {
 		return false
 	}

@@ -1,0 +1,150 @@
+package scheduling_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"pgregory.net/rapid"
+
+	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/scheduling"
+)
+
+// limited is a tiny snapshot, perhaps with limits.
+func limited(t *rapid.T) *scheduling.Snapshot {
+	s := tinySnapshot(t)
+	for i := range s.NodePools {
+		if chance(t, 4) {
+			limit(oneOf(t, []string{"cpu=2"}, []string{"nodes=1"}, []string{"nodes=2"}, []string{"cpu=4", "nodes=2"}, []string{"memory=9Gi"})...)(&s.NodePools[i])
+		}
+	}
+	return s
+}
+
+// placedBy counts the pods that the plan places, by priority, highest first.
+func placedBy(s *scheduling.Snapshot, p *scheduling.Plan) []int {
+	out := make([]int, 3)
+	for _, key := range p.Order {
+		at := slices.IndexFunc(s.Pods, func(pod *corev1.Pod) bool { return pod.Namespace == key.Namespace && pod.Name == key.Name })
+		n := int32(0)
+		if pod := s.Pods[at]; pod.Spec.Priority != nil {
+			n = *pod.Spec.Priority
+		}
+		out[2-n]++
+	}
+	return out
+}
+
+// One more instance type loses no pod, with limits or without: SCH-165, SCH-171.
+func TestMoreTypesLoseNoPods(t *testing.T) {
+	seeded(t, 300, func(t *rapid.T) {
+		s := limited(t)
+		before := placedBy(s, solved(t, s))
+		o := *s
+		extra := machineType("extra", float64(number(t, 2, 30))/100, "cpu="+oneOf(t, "1", "2", "8"), "memory=8Gi")
+		if chance(t, 3) {
+			sold(extra, offering(oneOf(t, "a", "b", "c"), "spot", 0.01))
+		}
+		o.Catalogs = map[string][]*cloudprovider.InstanceType{"types": append(slices.Clone(s.Catalogs["types"]), extra)}
+		if after := placedBy(s, solved(t, &o)); slices.Compare(after, before) < 0 {
+			show(t, &o)
+			t.Errorf("with one type more %v pods have a place, without it %v", after, before)
+		}
+	})
+}
+
+// Looser limits lose no pod: SCH-171.
+func TestLooserLimitsLoseNoPods(t *testing.T) {
+	seeded(t, 300, func(t *rapid.T) {
+		s := limited(t)
+		before := placedBy(s, solved(t, s))
+		o := *s
+		o.NodePools = slices.Clone(s.NodePools)
+		for i := range o.NodePools {
+			o.NodePools[i].Object = o.NodePools[i].Object.DeepCopy()
+			limits := o.NodePools[i].Object.Spec.Limits
+			for name, q := range limits {
+				if chance(t, 5) {
+					q.Add(q)
+					limits[name] = q
+				} else if chance(t, 5) {
+					delete(limits, name)
+				}
+			}
+		}
+		if after := placedBy(s, solved(t, &o)); slices.Compare(after, before) < 0 {
+			show(t, s)
+			t.Errorf("with looser limits %v pods have a place, with the tighter ones %v", after, before)
+		}
+	})
+}
+
+// emptied adds a machine without pods that takes any.
+func emptied(t *rapid.T, s *scheduling.Snapshot) *scheduling.Snapshot {
+	o := *s
+	extra := node(fmt.Sprintf("extra-%d", number(t, 0, 9)), allocatable("cpu="+oneOf(t, "500m", "1", "4"), "memory=8Gi"), nodeLabel(zoneKey, oneOf(t, "a", "b")), nodeLabel(capacityKey, "spot"))
+	o.Nodes = append(slices.Clone(s.Nodes), extra)
+	return &o
+}
+
+// unwishing plans without preferences, which may be worth some money.
+func unwishing(t *rapid.T, s *scheduling.Snapshot) *scheduling.Plan {
+	m, err := scheduling.Compile(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := m.Solve(context.Background(), scheduling.Query{Preferences: scheduling.PreferencesIgnore})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// spreadless takes spread constraints off: a machine more may be a domain more, which may well be dearer to fill.
+func spreadless(s *scheduling.Snapshot) {
+	for _, p := range s.Pods {
+		p.Spec.TopologySpreadConstraints = nil
+	}
+}
+
+// An empty machine more never raises what a few pods cost, nor loses one.
+func TestEmptyMachineNeverRaisesTheCost(t *testing.T) {
+	seeded(t, 300, func(t *rapid.T) {
+		s := limited(t)
+		spreadless(s)
+		before, o := unwishing(t, s), emptied(t, s)
+		after := unwishing(t, o)
+		switch c := slices.Compare(placedBy(s, after), placedBy(s, before)); {
+		case c < 0:
+			show(t, o)
+			t.Errorf("with a machine more %v pods have a place, without it %v", placedBy(s, after), placedBy(s, before))
+		case c == 0 && after.HourlyCost > before.HourlyCost+1e-9:
+			show(t, o)
+			t.Errorf("with a machine more the plan costs %v, without it %v", after.HourlyCost, before.HourlyCost)
+		}
+	})
+}
+
+// Of more pods, an empty machine raises the cost by no more than the gap that the plan itself reports, where money is all
+// that counts: without preferences, weights and limits.
+func TestEmptyMachineStaysWithinTheGap(t *testing.T) {
+	seeded(t, 200, func(t *rapid.T) {
+		s := randomSnapshot(t)
+		for i := range s.NodePools {
+			s.NodePools[i].Object.Spec.Weight, s.NodePools[i].Object.Spec.Limits = nil, nil
+		}
+		before, o := unwishing(t, s), emptied(t, s)
+		after := unwishing(t, o)
+		if len(after.Unschedulable) > len(before.Unschedulable) {
+			show(t, o)
+			t.Errorf("with a machine more %d pods have no place, without it %d", len(after.Unschedulable), len(before.Unschedulable))
+		}
+		if len(after.Unschedulable) == len(before.Unschedulable) && after.HourlyCost-before.HourlyCost > after.HourlyCost-after.LowerBound+1e-9 {
+			show(t, o)
+			t.Errorf("with a machine more the plan costs %v (at least %v), without it %v", after.HourlyCost, after.LowerBound, before.HourlyCost)
+		}
+	})
+}
