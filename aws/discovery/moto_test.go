@@ -165,7 +165,7 @@ func TestMotoLacksAnswers(t *testing.T) {
 			<availabilityZone>us-east-1a</availabilityZone><totalInstanceCount>5</totalInstanceCount><availableInstanceCount>3</availableInstanceCount>
 			<state>active</state><instanceMatchCriteria>targeted</instanceMatchCriteria></item></capacityReservationSet></DescribeCapacityReservationsResponse>`)
 	})
-	finder := reservations.NewFinder(api, start)
+	finder := reservations.NewFinder(api, nil, start)
 	found, rejected, err := finder.Find(t.Context(), []awsv1.CapacityReservationSelectorTerm{{Tags: map[string]string{"team": "ml"}}})
 	if err != nil || rejected != nil || len(found) != 1 || found[0].ID != "cr-1" || finder.Ledger().Snapshot().Room("cr-1") != 3 {
 		t.Errorf("%+v, %v, %v", found, rejected, err)

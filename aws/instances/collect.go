@@ -42,16 +42,16 @@ type Decision struct {
 // that no claim is about to have, and that are old enough. It is pure. Read the instances first and the claims after
 // them: a claim that is made in between is then seen. rounds is how many have succeeded so far (AWI-208, AWI-209).
 //
-// An instance whose claim exists but names no machine yet is spared however old it is: that claim's next Create answers
+// An instance whose claim exists but names no machine, or none that can be read, is spared however old it is: that claim's next Create answers
 // with it. If the claim names another machine, it is surplus.
 func Next(found []Instance, claims []ClaimRef, rounds int, now time.Time) Decision {
 	claimed := make(map[string]bool, len(claims))
 	expecting := make(map[types.UID]bool)
 	for _, c := range claims {
-		if c.ProviderID == "" {
-			expecting[c.UID] = true
-		} else if id, err := ParseProviderID(c.ProviderID); err == nil {
+		if id, err := ParseProviderID(c.ProviderID); err == nil {
 			claimed[id] = true
+		} else {
+			expecting[c.UID] = true // it names no machine yet, or none that can be read
 		}
 	}
 	d := Decision{RequeueAfter: laterInterval}

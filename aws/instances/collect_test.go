@@ -32,7 +32,7 @@ func TestNext(t *testing.T) {
 		"too young":                                {instance("i-5", "u9", now.Add(-instances.CollectAfter), "pending"), false},
 		"just old enough":                          {instance("i-6", "u9", now.Add(-instances.CollectAfter-1), "pending"), true},
 		"ending already":                           {instance("i-7", "u9", old, "shutting-down"), false},
-		"its claim names something unintelligible": {instance("i-8", "u3", old, "running"), true},
+		"its claim names something unintelligible": {instance("i-8", "u3", old, "running"), false},
 	} {
 		d := instances.Next([]instances.Instance{c.instance}, claims, 0, now)
 		if len(d.Terminate) == 1 != c.orphan {

@@ -34,12 +34,16 @@ type answer struct {
 	rejected []error
 }
 
-// NewFinder makes a finder. now is the clock; nil means time.Now.
-func NewFinder(api sdk.EC2API, now func() time.Time) *Finder {
+// NewFinder makes a finder that keeps the ledger up to date: that of the provider that launches into the reservations
+// (aws.Provider.Reservations), or nil for one of its own. now is the clock; nil means time.Now.
+func NewFinder(api sdk.EC2API, ledger *Ledger, now func() time.Time) *Finder {
 	if now == nil {
 		now = time.Now
 	}
-	return &Finder{api: api, now: now, ledger: NewLedger(now), answers: map[string]answer{}}
+	if ledger == nil {
+		ledger = NewLedger(now)
+	}
+	return &Finder{api: api, now: now, ledger: ledger, answers: map[string]answer{}}
 }
 
 // Ledger counts the room in all reservations that were ever found.

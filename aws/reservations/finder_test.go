@@ -95,7 +95,7 @@ func TestFind(t *testing.T) {
 		byCriteria:          {reservation("cr-1", 1, ending(start().Add(time.Hour)))},
 	})
 	c := &clock{now: start()}
-	finder := reservations.NewFinder(api, c.Now)
+	finder := reservations.NewFinder(api, nil, c.Now)
 	tagged := awsv1.CapacityReservationSelectorTerm{Tags: map[string]string{"team": "ml", "any": "*"}, OwnerID: "123456789012"}
 	terms := []awsv1.CapacityReservationSelectorTerm{
 		tagged, {ID: "cr-2"}, {ID: "cr-gone"}, {InstanceMatchCriteria: "open"}, tagged,
@@ -145,7 +145,7 @@ func TestTimePassesBetweenAnswers(t *testing.T) {
 		"cr-2 state=active": {reservation("cr-2", 1, block, ending(start().Add(40*time.Minute+30*time.Second)))},
 	})
 	c := &clock{now: start()}
-	finder := reservations.NewFinder(api, c.Now)
+	finder := reservations.NewFinder(api, nil, c.Now)
 	terms := []awsv1.CapacityReservationSelectorTerm{{ID: "cr-1"}, {ID: "cr-2"}}
 	found, _, err := finder.Find(t.Context(), terms)
 	if err != nil || ids(found) != "cr-1 cr-2" || found[1].State != "active" {
@@ -166,7 +166,7 @@ func TestRejected(t *testing.T) {
 		reservation("cr-type", 1, func(r *ec2types.CapacityReservation) { r.ReservationType = "loan" }),
 		reservation("cr-zone", 1, func(r *ec2types.CapacityReservation) { r.AvailabilityZone = nil }),
 	}})
-	found, rejected, err := reservations.NewFinder(api, (&clock{now: start()}).Now).Find(t.Context(), []awsv1.CapacityReservationSelectorTerm{{ID: "cr-1"}})
+	found, rejected, err := reservations.NewFinder(api, nil, (&clock{now: start()}).Now).Find(t.Context(), []awsv1.CapacityReservationSelectorTerm{{ID: "cr-1"}})
 	if err != nil || ids(found) != "cr-1" {
 		t.Fatalf("found %v, %v", found, err)
 	}
@@ -190,7 +190,7 @@ func TestFindFails(t *testing.T) {
 		}, nil),
 		api.EXPECT().DescribeCapacityReservations(gomock.Any(), gomock.Any()).Return(nil, &smithy.GenericAPIError{Code: "RequestLimitExceeded"}),
 	)
-	finder := reservations.NewFinder(api, nil)
+	finder := reservations.NewFinder(api, nil, nil)
 	found, _, err := finder.Find(t.Context(), []awsv1.CapacityReservationSelectorTerm{{Tags: map[string]string{"a": "b"}}})
 	if found != nil || !errors.Is(err, cloudprovider.Throttled) || !strings.Contains(err.Error(), "tag:a=b") {
 		t.Errorf("found %v, %v", found, err)
@@ -212,7 +212,7 @@ func TestNoLockAcrossCalls(t *testing.T) {
 			}
 			return &ec2.DescribeCapacityReservationsOutput{CapacityReservations: []ec2types.CapacityReservation{reservation(in.CapacityReservationIds[0], 1)}}, nil
 		})
-	finder := reservations.NewFinder(api, (&clock{now: start()}).Now)
+	finder := reservations.NewFinder(api, nil, (&clock{now: start()}).Now)
 	done := make(chan error)
 	go func() {
 		_, _, err := finder.Find(t.Context(), []awsv1.CapacityReservationSelectorTerm{{ID: "cr-slow"}})
