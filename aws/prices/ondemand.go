@@ -24,6 +24,8 @@ func Published(region string, isolatedVPC bool) (ok bool, why string) {
 		return false, "the price list service can't be reached from an isolated VPC"
 	case strings.HasPrefix(region, "us-gov-"):
 		return false, "the price list service does not cover GovCloud regions"
+	case strings.HasPrefix(region, "us-iso"), strings.HasPrefix(region, "eu-isoe-"), strings.HasPrefix(region, "eusc-"):
+		return false, "the price list service can't be reached from the partition of region " + region
 	}
 	return true, ""
 }

@@ -155,7 +155,7 @@ func TestPublished(t *testing.T) {
 		region   string
 		isolated bool
 		want     bool
-	}{{"us-east-1", false, true}, {"us-east-1", true, false}, {"us-gov-west-1", false, false}, {"cn-north-1", false, true}} {
+	}{{"us-east-1", false, true}, {"us-east-1", true, false}, {"us-gov-west-1", false, false}, {"us-iso-east-1", false, false}, {"eusc-de-east-1", false, false}, {"cn-north-1", false, true}} {
 		if ok, why := prices.Published(test.region, test.isolated); ok != test.want || ok == (why != "") {
 			t.Errorf("%s: %t, %q", test.region, ok, why)
 		}
