@@ -110,7 +110,7 @@ func Load(ctx context.Context, c Config) (*Clients, error) {
 		base.BaseEndpoint = aws.String(c.Endpoint)
 	}
 	if base.HTTPClient == nil || c.Base == nil {
-		base.HTTPClient = &http.Client{Timeout: orDefault(c.Timeout, DefaultTimeout), Transport: newTransport()}
+		base.HTTPClient = &http.Client{Timeout: orDefault(c.Timeout, DefaultTimeout), Transport: newTransport(base.HTTPClient)}
 	}
 	base.RetryMode, base.RetryMaxAttempts = "", 0
 	base.Retryer = func() aws.Retryer {

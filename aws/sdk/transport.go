@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 )
 
 // transport sends requests with a body of its own. The SDK closes the one it made as soon as there is an answer, and its
@@ -12,14 +15,18 @@ import (
 // is closed in the middle of the answer. That takes a server which answers at once, as those of tests do.
 type transport struct{ next http.RoundTripper }
 
-// newTransport is the default one with room for as many open connections as there are calls at once in a burst.
-func newTransport() http.RoundTripper {
+// newTransport is the default one with room for as many open connections as there are calls at once in a burst, and with
+// the certificate authorities of the client that the configuration gave (AWS_CA_BUNDLE).
+func newTransport(loaded aws.HTTPClient) http.RoundTripper {
 	t, ok := http.DefaultTransport.(*http.Transport)
 	if !ok {
 		return transport{http.DefaultTransport}
 	}
 	t = t.Clone()
 	t.MaxIdleConnsPerHost = 100
+	if b, ok := loaded.(*awshttp.BuildableClient); ok {
+		t.TLSClientConfig = b.GetTransport().TLSClientConfig.Clone()
+	}
 	return transport{t}
 }
 
