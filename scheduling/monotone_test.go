@@ -138,10 +138,6 @@ func TestEmptyMachineStaysWithinTheGap(t *testing.T) {
 		}
 		before, o := unwishing(t, s), emptied(t, s)
 		after := unwishing(t, o)
-		if len(after.Unschedulable) > len(before.Unschedulable) {
-			show(t, o)
-			t.Errorf("with a machine more %d pods have no place, without it %d", len(after.Unschedulable), len(before.Unschedulable))
-		}
 		if len(after.Unschedulable) == len(before.Unschedulable) && after.HourlyCost-before.HourlyCost > after.HourlyCost-after.LowerBound+1e-9 {
 			show(t, o)
 			t.Errorf("with a machine more the plan costs %v (at least %v), without it %v", after.HourlyCost, after.LowerBound, before.HourlyCost)

@@ -105,6 +105,10 @@ func (t *Trial) newSearch(classes, left []int32) *search {
 	}
 	s.goal = make([]int, len(s.priorities))
 	t.begin(classes)
+	if t.topology != nil {
+		t.topology.binding = true
+		defer func() { t.topology.binding = false }()
+	}
 	for _, class := range s.classes {
 		if t.m.classes[class].invalid == nil && (!waitsAmong(left, class) || t.hasPlace(class)) {
 			s.hopeful[class] = true

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Room on machines that are there costs nothing and is filled first. But pods that follow each other drag others along:
-// one of them on a machine that is there may make all others need a dear machine beside it.
+// Room on machines that are there costs nothing and is filled first. But a pod there may drag others along that follow it,
+// or drive others away that keep apart from it, and what they need then may be dearer.
 
 const (
 	// maxSparing bounds how many pods are planned once more without some machine, and how often.
@@ -28,7 +28,7 @@ func (t *Trial) sparePlaces(ctx context.Context, before Mark, classes []int32) {
 	used := found.nodesUsed()
 	if len(used) == 0 || pods > maxSparing || !slices.ContainsFunc(found.bindings, func(b binding) bool {
 		o := t.m.classes[b.class].topology
-		return o != nil && t.m.follows(o)
+		return o != nil && t.m.bindsWidely(o)
 	}) {
 		return
 	}
@@ -65,4 +65,9 @@ func (t *Trial) sparePlaces(ctx context.Context, before Mark, classes []int32) {
 	if improved {
 		t.settle()
 	}
+}
+
+// bindsWidely reports whether the stake has a rule over domains larger than a machine that must be kept.
+func (m *Model) bindsWidely(o *ownership) bool {
+	return slices.ContainsFunc(o.owns, func(g int32) bool { return m.topology[g].hard && m.topology[g].at != hostnameKey })
 }

@@ -161,7 +161,9 @@ func (c *checker) decisions(known labels) []labels {
 				}
 			}
 		}
-		out = next
+		if len(next) > 0 {
+			out = next // else the label is absent
+		}
 	}
 	return out
 }
