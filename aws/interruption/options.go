@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"regexp"
+	"strings"
 	"time"
 
 	"github.com/drawknife/drawknife/aws/sdk"
@@ -25,17 +26,36 @@ type Options struct {
 	// again: what a reclaim says of an offering or a reservation is to be noted at once (AWN-285, AWN-289). Nil: nobody
 	// is. It must be safe for concurrent use.
 	OnEvent func(ctx context.Context, kind Kind, instance Instance)
-	// OnMessage is told of each message of the queue, with how long it took to arrive; the time is negative if the message
-	// does not say when it was sent (AWN-294). Nil: nobody is.
-	OnMessage func(kind Kind, latency time.Duration)
+	// OnUnhealthy is told of each finding of a poll once while it lasts, whether it is dealt with or not (AWN-302, AWN-319).
+	// Nil: nobody is. It must be safe for concurrent use, as the next.
+	OnUnhealthy func(kind Kind, instance Instance)
+	// OnMessage is told of each message of the queue that can be read (AWN-319). Nil: nobody is.
+	OnMessage func(Message)
+	// OnRemoved is told how many messages have just been removed from the queue (AWN-319). Nil: nobody is.
+	OnRemoved func(messages int)
+	// ReportOnly hands nothing out: what is heard is told to OnEvent and the other functions, and removed, as though it had
+	// been dealt with (AWN-303, AWN-340). ReceiveInterruptions then returns only with errors.
+	ReportOnly bool
 	// StatusEvery is how often EC2 is asked; 0 is DefaultStatusEvery.
 	StatusEvery time.Duration
+	// ImpairedFor is how long an instance must have been impaired to count (AWN-299, AWN-356); 0 is DefaultImpairedFor.
+	ImpairedFor time.Duration
 	// Now tells the time; nil is time.Now.
 	Now func() time.Time
 	// After waits; nil is time.After. It is used only where there is no queue to wait on.
 	After func(time.Duration) <-chan time.Time
 	// Logger is told of messages that can't be read and of calls that fail; nil: nobody is.
 	Logger *slog.Logger
+}
+
+// Message is what is known of a message of the queue, for metrics.
+type Message struct {
+	// Kind of its event.
+	Kind Kind
+	// Latency is how long it took to arrive; negative if it does not say when it was sent (AWN-294).
+	Latency time.Duration
+	// Ours says that it is about at least one instance of the cluster (AWN-340).
+	Ours bool
 }
 
 // Instance is what a source has to know of one.
@@ -63,21 +83,38 @@ func (e *OptionError) Error() string {
 // DefaultStatusEvery is how often EC2 is asked by default (AWN-298).
 const DefaultStatusEvery = time.Minute
 
+// DefaultImpairedFor is how long an instance must have been impaired by default.
+const DefaultImpairedFor = 2 * time.Minute
+
 // queueName is what SQS takes for one.
 const queueName = `^[A-Za-z0-9_-]{1,80}(\.fifo)?$`
+
+// misnamed says what is wrong with the name of a queue. ARNs and URLs end with the name (AWN-340).
+func misnamed(queue string) string {
+	rule := fmt.Sprintf("%q is no queue's name: give the name, neither the ARN nor the URL", queue)
+	if at := strings.LastIndexAny(queue, ":/"); at >= 0 && regexp.MustCompile(queueName).MatchString(queue[at+1:]) {
+		rule += fmt.Sprintf(", %q", queue[at+1:])
+	}
+	return rule
+}
 
 func (o Options) complete() (Options, error) {
 	switch {
 	case o.Queue == "" && o.EC2 == nil:
 		return o, &OptionError{Option: "Queue", Rule: "there is neither a queue nor EC2 to listen to: name a queue"}
 	case o.Queue != "" && !regexp.MustCompile(queueName).MatchString(o.Queue):
-		return o, &OptionError{Option: "Queue", Rule: fmt.Sprintf("%q is no queue's name: give the name, neither the ARN nor the URL", o.Queue)}
+		return o, &OptionError{Option: "Queue", Rule: misnamed(o.Queue)}
 	case o.Queue != "" && o.SQS == nil:
 		return o, &OptionError{Option: "SQS", Rule: "nobody can read queue " + o.Queue}
 	case o.Find == nil:
 		return o, &OptionError{Option: "Find", Rule: "nobody knows which instances are the cluster's"}
 	case o.StatusEvery < 0:
 		return o, &OptionError{Option: "StatusEvery", Rule: fmt.Sprintf("%s is negative", o.StatusEvery)}
+	case o.ImpairedFor < 0:
+		return o, &OptionError{Option: "ImpairedFor", Rule: fmt.Sprintf("%s is negative", o.ImpairedFor)}
+	}
+	if o.ImpairedFor == 0 {
+		o.ImpairedFor = DefaultImpairedFor
 	}
 	if o.StatusEvery == 0 {
 		o.StatusEvery = DefaultStatusEvery

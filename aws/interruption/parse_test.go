@@ -35,9 +35,11 @@ const (
 
 func stateOf(state string) string { return `{"instance-id":"i-1","state":"` + state + `"}` }
 
-// AWN-285, AWN-293, AWN-297: what each event says.
+// sent is sentAt.
+var sent = time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
+
+// AWN-285, AWN-293, AWN-297, AWN-367: what each event says.
 func TestParse(t *testing.T) {
-	sent := time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
 	one := []string{"i-1"}
 	for name, c := range map[string]struct {
 		body string
@@ -86,6 +88,7 @@ func TestParseErrors(t *testing.T) {
 	}
 }
 
+// AWN-286, AWN-300, AWN-339: what readers are told: what is to be drained, what is broken already, and what is advice only.
 func TestKinds(t *testing.T) {
 	for kind, want := range map[interruption.Kind]cloudprovider.InterruptionKind{
 		interruption.SpotInterrupted: cloudprovider.InterruptionSpotReclaim, interruption.RebalanceRecommendation: cloudprovider.InterruptionRebalance,
@@ -97,6 +100,22 @@ func TestKinds(t *testing.T) {
 	} {
 		if got := kind.InterruptionKind(); got != want {
 			t.Errorf("%s is %q, want %q", kind, got, want)
+		}
+	}
+}
+
+// AWN-288, AWN-322: what people are told.
+func TestKubernetesEvents(t *testing.T) {
+	for kind, want := range map[interruption.Kind]string{
+		interruption.SpotInterrupted: "Warning SpotInterrupted", interruption.RebalanceRecommendation: "Normal SpotRebalanceRecommendation",
+		interruption.InstanceStopped: "Warning InstanceStopping", interruption.InstanceTerminated: "Warning InstanceTerminating",
+		interruption.CapacityReservationInterrupted: "Warning CapacityReservationInstanceInterrupted",
+		interruption.ScheduledChange:                "Warning InstanceUnhealthy", interruption.EventStatus: "Warning InstanceUnhealthy",
+		interruption.InstanceStatus: "Warning InstanceUnhealthy", interruption.SystemStatus: "Warning InstanceUnhealthy",
+		interruption.NoOp: " ",
+	} {
+		if eventType, reason := kind.KubernetesEvent(); eventType+" "+reason != want {
+			t.Errorf("%s is %s %s, want %s", kind, eventType, reason, want)
 		}
 	}
 }

@@ -127,13 +127,6 @@ func (s *Source) take(ctx context.Context, body, receipt string) []cloudprovider
 		s.options.Logger.Error("a message can't be read and is removed", "queue", s.options.Queue, "error", err)
 		return nil
 	}
-	if s.options.OnMessage != nil {
-		latency := time.Duration(-1)
-		if !event.Time.IsZero() {
-			latency = max(0, now.Sub(event.Time))
-		}
-		s.options.OnMessage(event.Kind, latency)
-	}
 	var list []cloudprovider.Interruption
 	d := &delivery{event: event.ID, pending: map[int]bool{}, expires: now.Add(visibility)}
 	for n, id := range event.Instances {
@@ -149,6 +142,16 @@ func (s *Source) take(ctx context.Context, body, receipt string) []cloudprovider
 			ID: strconv.Itoa(n) + "/" + receipt, Kind: event.Kind.InterruptionKind(), ProviderID: instance.ProviderID,
 			Time: event.Time, Deadline: event.Deadline, Message: event.Message,
 		})
+	}
+	if s.options.OnMessage != nil {
+		latency := time.Duration(-1)
+		if !event.Time.IsZero() {
+			latency = max(0, now.Sub(event.Time))
+		}
+		s.options.OnMessage(Message{Kind: event.Kind, Latency: latency, Ours: len(list) > 0})
+	}
+	if s.options.ReportOnly {
+		return nil
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -208,6 +211,9 @@ func (s *Source) remove(ctx context.Context, url string, receipts []string) erro
 		if err != nil {
 			errs = append(errs, sdk.Wrap("removing messages from queue "+s.options.Queue, err))
 			continue
+		}
+		if removed := len(chunk) - len(out.Failed); s.options.OnRemoved != nil && removed > 0 {
+			s.options.OnRemoved(removed)
 		}
 		for _, f := range out.Failed {
 			errs = append(errs, fmt.Errorf("removing a message from queue %s: %s: %s", s.options.Queue, aws.ToString(f.Code), aws.ToString(f.Message)))

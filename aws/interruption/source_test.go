@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -101,7 +102,8 @@ func receive(t *testing.T, s *interruption.Source) []cloudprovider.Interruption 
 	return list
 }
 
-// AWN-285, AWN-289 to AWN-291, CP-INTERRUPT-02, CP-INTERRUPT-06: what reaches readers, and what is removed without them.
+// AWN-285, AWN-287 to AWN-291, AWN-319, AWN-340, AWN-367, CP-INTERRUPT-02, CP-INTERRUPT-06: what reaches readers, after
+// functions were told of it, and what is removed without them. Kinds are those of TestParse.
 func TestReceive(t *testing.T) {
 	q := &queue{bodies: []string{
 		"no event",
@@ -111,14 +113,14 @@ func TestReceive(t *testing.T) {
 		event("aws.health", healthEvent, `{"service":"EC2","eventTypeCategory":"scheduledChange","affectedEntities":[{"entityValue":"i-8"},{"entityValue":"other-2"},{"entityValue":"i-9"}]}`),
 	}}
 	var noted, kinds []string
+	removed := 0
 	s := newSource(t, interruption.Options{
 		Queue: "q", SQS: q,
 		OnEvent: func(_ context.Context, kind interruption.Kind, i interruption.Instance) {
 			noted = append(noted, string(kind)+" "+i.ProviderID)
 		},
-		OnMessage: func(kind interruption.Kind, latency time.Duration) {
-			kinds = append(kinds, fmt.Sprint(kind, " ", latency))
-		},
+		OnMessage: func(m interruption.Message) { kinds = append(kinds, fmt.Sprint(m.Kind, " ", m.Latency, " ", m.Ours)) },
+		OnRemoved: func(n int) { removed += n },
 	})
 	list := receive(t, s)
 	var got []string
@@ -134,8 +136,11 @@ func TestReceive(t *testing.T) {
 	if diff := cmp.Diff([]string{"spot_interrupted aws:///zone-a/i-7", "scheduled_change aws:///zone-a/i-8", "scheduled_change aws:///zone-a/i-9"}, noted); diff != "" {
 		t.Errorf("AWN-289: noted (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]string{"no_op 1s", "spot_interrupted 1s", "spot_interrupted 1s", "scheduled_change 1s"}, kinds); diff != "" {
+	if diff := cmp.Diff([]string{"no_op 1s false", "spot_interrupted 1s false", "spot_interrupted 1s true", "scheduled_change 1s true"}, kinds); diff != "" {
 		t.Errorf("AWN-294: told of (-want +got):\n%s", diff)
+	}
+	if removed != 3 {
+		t.Errorf("AWN-319: told of %d messages that were removed", removed)
 	}
 	// A message goes once all its instances are dealt with.
 	q.deleted = nil
@@ -150,9 +155,94 @@ func TestReceive(t *testing.T) {
 	if err := s.AckInterruptions(t.Context(), list[0].ID, "nonsense", "9/r99"); err != nil || len(q.deleted) != 2 {
 		t.Errorf("CP-INTERRUPT-05: %v, deleted %v", err, q.deleted)
 	}
+	if removed != 5 {
+		t.Errorf("AWN-319: told of %d messages that were removed", removed)
+	}
 }
 
-// CP-INTERRUPT-01: what is not acknowledged comes again; what was, and is delivered once more, does not.
+// AWN-303, AWN-340: where nothing is to be acted on, all is told and removed, and nothing handed out.
+func TestReportOnly(t *testing.T) {
+	q := &queue{bodies: []string{event("aws.ec2", spotWarning, `{"instance-id":"i-7"}`)}}
+	m := mock.NewMockEC2API(gomock.NewController(t))
+	impaired := []ec2types.InstanceStatus{{InstanceId: aws.String("i-8"), InstanceStatus: summary(sent.Add(-time.Hour))}}
+	m.EXPECT().DescribeInstanceStatus(gomock.Any(), gomock.Any()).Return(&ec2.DescribeInstanceStatusOutput{InstanceStatuses: impaired}, nil).AnyTimes()
+	var noted []string
+	ctx, cancel := context.WithCancel(t.Context())
+	now := sent
+	s := newSource(t, interruption.Options{
+		Queue: "q", SQS: q, EC2: m, ReportOnly: true, Now: func() time.Time { now = now.Add(time.Minute); return now },
+		OnEvent: func(_ context.Context, kind interruption.Kind, i interruption.Instance) {
+			if noted = append(noted, string(kind)+" "+i.ProviderID); len(noted) == 2 {
+				cancel()
+			}
+		},
+	})
+	if list, err := s.ReceiveInterruptions(ctx); !errors.Is(err, context.Canceled) || len(list) != 0 {
+		t.Errorf("%v, %v", list, err)
+	}
+	if diff := cmp.Diff([]string{"instance_status aws:///zone-a/i-8", "spot_interrupted aws:///zone-a/i-7"}, noted); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"r1"}, q.deleted); diff != "" {
+		t.Errorf("removed (-want +got):\n%s", diff)
+	}
+}
+
+// AWN-284, AWN-296, AWN-340, AWN-367: several readers empty a queue side by side, and each message is dealt with once.
+func TestReaders(t *testing.T) {
+	const readers = 4
+	messages := 15000
+	if testing.Short() {
+		messages = 100
+	}
+	q := &queue{}
+	for i := range messages {
+		q.bodies = append(q.bodies, eventNamed(fmt.Sprint("e-", i), "aws.ec2", spotWarning, fmt.Sprintf(`{"instance-id":"i-%d"}`, i)))
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var (
+		mu      sync.Mutex
+		handled = map[string]int{}
+		working sync.WaitGroup
+	)
+	s := newSource(t, interruption.Options{Queue: "q", SQS: q})
+	for range readers {
+		working.Go(func() {
+			for {
+				list, err := s.ReceiveInterruptions(ctx)
+				if err != nil {
+					return // the queue is empty, and the others were told
+				}
+				mu.Lock()
+				ids := make([]string, len(list))
+				for i := range list {
+					ids[i] = list[i].ID
+					handled[list[i].ProviderID]++
+				}
+				all := len(handled) == messages
+				mu.Unlock()
+				if err := s.AckInterruptions(t.Context(), ids...); err != nil {
+					t.Error(err)
+				}
+				if all {
+					cancel()
+				}
+			}
+		})
+	}
+	working.Wait()
+	for id, times := range handled {
+		if times != 1 {
+			t.Errorf("%s was handed out %d times", id, times)
+		}
+	}
+	if len(handled) != messages || len(q.deleted) != messages {
+		t.Errorf("%d of %d messages were handed out, %d removed", len(handled), messages, len(q.deleted))
+	}
+}
+
+// CP-INTERRUPT-01, AWN-290, AWN-367: what is not acknowledged comes again; what was, and is delivered once more, does not.
 func TestRedelivery(t *testing.T) {
 	body := event("aws.ec2", spotWarning, `{"instance-id":"i-7"}`)
 	q := &queue{bodies: []string{body}}
@@ -217,10 +307,14 @@ func TestOptions(t *testing.T) {
 		"nothing to listen to": {Find: find}, "an ARN": {Queue: "arn:aws:sqs:us-east-1:1:q", SQS: &queue{}, Find: find},
 		"a URL": {Queue: "https://sqs/q", SQS: &queue{}, Find: find}, "nobody to read it": {Queue: "q", Find: find},
 		"nobody to find": {Queue: "q", SQS: &queue{}}, "a negative time": {Queue: "q", SQS: &queue{}, Find: find, StatusEvery: -1},
+		"another negative time": {Queue: "q", SQS: &queue{}, Find: find, ImpairedFor: -1},
 	} {
 		var option *interruption.OptionError
 		if _, err := interruption.New(o); !errors.As(err, &option) {
 			t.Errorf("%s: %v", name, err)
+		}
+		if name == "an ARN" && !strings.HasSuffix(option.Rule, `neither the ARN nor the URL, "q"`) {
+			t.Errorf("AWN-340: %q does not say which name", option.Rule)
 		}
 	}
 }
@@ -231,7 +325,8 @@ func summary(since time.Time) *ec2types.InstanceStatusSummary {
 	}}}
 }
 
-// AWN-298 to AWN-302, AWN-306: what a poll of EC2 finds, once while it lasts.
+// AWN-298 to AWN-302, AWN-305, AWN-306, AWN-319, AWN-356, AWN-368: what a poll of EC2 finds about the cluster's instances,
+// once while it lasts: after two minutes, not a second sooner, of both categories at once, and maintenance at once.
 func TestStatus(t *testing.T) {
 	now := time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
 	due := now.Add(24 * time.Hour)
@@ -255,7 +350,11 @@ func TestStatus(t *testing.T) {
 		return &ec2.DescribeInstanceStatusOutput{InstanceStatuses: statuses}, nil
 	}).AnyTimes()
 	waited := make(chan time.Time, 1)
-	s := newSource(t, interruption.Options{EC2: m, Now: func() time.Time { return now }, After: func(time.Duration) <-chan time.Time { return waited }})
+	counted := map[string]int{}
+	s := newSource(t, interruption.Options{
+		EC2: m, Now: func() time.Time { return now }, After: func(time.Duration) <-chan time.Time { return waited },
+		OnUnhealthy: func(kind interruption.Kind, i interruption.Instance) { counted[string(kind)+" "+i.ProviderID]++ },
+	})
 	texts := func(list []cloudprovider.Interruption) (out []string) {
 		for _, i := range list {
 			out = append(out, i.ID+" "+string(i.Kind)+" "+i.Message)
@@ -285,6 +384,13 @@ func TestStatus(t *testing.T) {
 	if diff := cmp.Diff([]string{want[1], "status/i-shortly/instance_status Unhealthy check reachability has failed"}, texts(receive(t, s))); diff != "" {
 		t.Errorf("a minute later (-want +got):\n%s", diff)
 	}
+	// Each is counted once, dealt with or not (AWN-302).
+	if diff := cmp.Diff(map[string]int{
+		"instance_status aws:///zone-a/i-impaired": 1, "system_status aws:///zone-a/i-impaired": 1,
+		"instance_status aws:///zone-a/i-shortly": 1, "event_status aws:///zone-a/i-retired": 1,
+	}, counted); diff != "" {
+		t.Errorf("AWN-302: counted (-want +got):\n%s", diff)
+	}
 	// Gone for one poll, it is news again (AWN-302).
 	all := statuses
 	statuses = statuses[1:2]
@@ -295,6 +401,9 @@ func TestStatus(t *testing.T) {
 	if diff := cmp.Diff(want[:2], texts(receive(t, s))); diff != "" {
 		t.Errorf("AWN-302: back again (-want +got):\n%s", diff)
 	}
+	if n := counted["instance_status aws:///zone-a/i-impaired"]; n != 2 {
+		t.Errorf("AWN-302: counted %d times", n)
+	}
 	// Between polls a reader waits.
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -303,7 +412,21 @@ func TestStatus(t *testing.T) {
 	}
 }
 
-// AWN-304: a missing permission does not keep the queue from being read, and is tried again, slowly.
+// AWN-356: how long an impairment must last may be said.
+func TestImpairedFor(t *testing.T) {
+	m := mock.NewMockEC2API(gomock.NewController(t))
+	impaired := []ec2types.InstanceStatus{
+		{InstanceId: aws.String("i-1"), InstanceStatus: summary(sent.Add(-9 * time.Minute))},
+		{InstanceId: aws.String("i-2"), InstanceStatus: summary(sent.Add(-10 * time.Minute))},
+	}
+	m.EXPECT().DescribeInstanceStatus(gomock.Any(), gomock.Any()).Return(&ec2.DescribeInstanceStatusOutput{InstanceStatuses: impaired}, nil).AnyTimes()
+	s := newSource(t, interruption.Options{EC2: m, ImpairedFor: 10 * time.Minute, Now: func() time.Time { return sent }})
+	if list := receive(t, s); len(list) != 1 || list[0].ProviderID != "aws:///zone-a/i-2" {
+		t.Errorf("%+v", list)
+	}
+}
+
+// AWN-304, AWN-356, AWN-368: a missing permission does not keep the queue from being read, and is tried again, slowly.
 func TestStatusNotPermitted(t *testing.T) {
 	now := time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
 	m := mock.NewMockEC2API(gomock.NewController(t))
@@ -324,7 +447,7 @@ func TestStatusNotPermitted(t *testing.T) {
 }
 
 // Messages decoded and handled in this process, from a queue that answers at once (goals: at least 10,000 a second): a
-// third each of scheduled changes, spot warnings and state changes (AWN-296).
+// third each of scheduled changes, spot warnings and state changes (AWN-296, AWN-367).
 func BenchmarkMessages(b *testing.B) {
 	bodies := []func(id string) string{
 		func(id string) string {

@@ -16,9 +16,6 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// impairedFor is how long an instance must have been impaired to count (AWN-299).
-const impairedFor = 2 * time.Minute
-
 // statusRetry is how long EC2 is left alone after it refused: permissions are granted while a controller runs (AWN-304).
 const statusRetry = 10 * time.Minute
 
@@ -31,9 +28,13 @@ type statusMemory struct {
 	// dealtWith are findings that were acknowledged and still last: they are handed out again only after they have
 	// been gone (AWN-302).
 	dealtWith map[string]bool
+	// told are findings that OnUnhealthy was told of and that still last.
+	told map[string]bool
 }
 
-func newStatusMemory() statusMemory { return statusMemory{dealtWith: map[string]bool{}} }
+func newStatusMemory() statusMemory {
+	return statusMemory{dealtWith: map[string]bool{}, told: map[string]bool{}}
+}
 
 func (m *statusMemory) ack(finding string) { m.dealtWith[finding] = true }
 
@@ -120,14 +121,21 @@ func (s *Source) findings(ctx context.Context, statuses map[string]ec2types.Inst
 			continue
 		}
 		status := statuses[id]
-		for _, f := range troubles(&status, now) {
+		for _, f := range troubles(&status, now.Add(-s.options.ImpairedFor)) {
 			finding := id + "/" + string(f.kind)
 			lasting[finding] = true
-			if s.isDealtWith(finding) {
+			isNew, isDealtWith := s.look(finding)
+			if isNew && s.options.OnUnhealthy != nil {
+				s.options.OnUnhealthy(f.kind, instance)
+			}
+			if isDealtWith {
 				continue
 			}
 			if s.options.OnEvent != nil {
 				s.options.OnEvent(ctx, f.kind, instance)
+			}
+			if s.options.ReportOnly {
+				continue
 			}
 			list = append(list, cloudprovider.Interruption{
 				ID: statusPrefix + finding, Kind: f.kind.InterruptionKind(), ProviderID: instance.ProviderID,
@@ -137,14 +145,23 @@ func (s *Source) findings(ctx context.Context, statuses map[string]ec2types.Inst
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	maps.DeleteFunc(s.status.dealtWith, func(finding string, _ bool) bool { return !lasting[finding] })
+	over := func(finding string, _ bool) bool { return !lasting[finding] }
+	maps.DeleteFunc(s.status.dealtWith, over)
+	maps.DeleteFunc(s.status.told, over)
 	return list
 }
 
-func (s *Source) isDealtWith(finding string) bool {
+// look says whether a finding was not told of yet, which it is from now on, and whether it was dealt with. Where findings
+// are only reported they are dealt with by that.
+func (s *Source) look(finding string) (isNew, isDealtWith bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.status.dealtWith[finding]
+	isNew, isDealtWith = !s.status.told[finding], s.status.dealtWith[finding]
+	s.status.told[finding] = true
+	if s.options.ReportOnly {
+		s.status.dealtWith[finding] = true
+	}
+	return isNew, isDealtWith
 }
 
 // trouble is one thing that is wrong with an instance.
@@ -154,8 +171,8 @@ type trouble struct {
 	message         string
 }
 
-// troubles are what counts of a status (AWN-299): impairments that have lasted, and maintenance that is not over.
-func troubles(status *ec2types.InstanceStatus, now time.Time) []trouble {
+// troubles are what counts of a status (AWN-299): impairments since then or longer, and maintenance that is not over.
+func troubles(status *ec2types.InstanceStatus, then time.Time) []trouble {
 	var list []trouble
 	add := func(kind Kind, summary *ec2types.InstanceStatusSummary) {
 		if summary == nil {
@@ -163,7 +180,7 @@ func troubles(status *ec2types.InstanceStatus, now time.Time) []trouble {
 		}
 		for _, d := range summary.Details {
 			since := aws.ToTime(d.ImpairedSince)
-			if d.Status == ec2types.StatusTypeFailed && !since.IsZero() && now.Sub(since) >= impairedFor {
+			if d.Status == ec2types.StatusTypeFailed && !since.IsZero() && !since.After(then) {
 				list = append(list, trouble{kind: kind, since: since, message: "check " + string(d.Name) + " has failed"})
 				return
 			}
