@@ -127,6 +127,19 @@ func TestCallsOfTheInterfaces(t *testing.T) {
 	}
 }
 
+// TestPlacementGroupsAreGiven: AWN-118. Groups are looked at; nothing makes or deletes them, nor may.
+func TestPlacementGroupsAreGiven(t *testing.T) {
+	var got []string
+	for _, action := range allowed(generate(t, settings(everything))) {
+		if strings.Contains(action, "PlacementGroup") {
+			got = append(got, action)
+		}
+	}
+	if diff := cmp.Diff([]string{"ec2:DescribePlacementGroups"}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 // TestRequestsOfTheCode: no code builds a request that is no row of the table, past the interfaces.
 func TestRequestsOfTheCode(t *testing.T) {
 	known := map[string]bool{}

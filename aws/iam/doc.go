@@ -19,7 +19,7 @@
 //
 // # What is not here
 //
-// Making the role the controller runs with and its trust; letting the node role join the cluster (AWN-150); keys: EBS
+// Making the role the controller runs with and its trust; keys: EBS
 // volumes, images and queues that are encrypted with a customer's own key need grants on that key. Instances with the
 // tags of older API generations alone, without karpenter.sh/nodepool, are beyond these policies (API-432): they need the
 // policy they were launched with as long as they live. Denials of permission
@@ -27,6 +27,8 @@
 //
 // # Deliberate differences
 //
+//   - Letting the node role join the cluster, by an access entry or a mapping, is whoever's business the cluster is
+//     (AWN-150).
 //   - What the cluster makes is allowed in its own account alone, not in any (AWN-323). What it only refers to may be
 //     another account's that shares it.
 //   - Launch templates are used if they are the cluster's, and made if the request is tagged: the permission to launch

@@ -257,7 +257,7 @@ func TestLimits(t *testing.T) {
 	})
 }
 
-// TestFiles: every document is among the files, as JSON.
+// TestFiles: AWN-341. Every document is among the files, as JSON, the queue and the rules that fill it too.
 func TestFiles(t *testing.T) {
 	var got []string
 	for _, f := range generate(t, settings()).Files() {

@@ -13,7 +13,7 @@ import (
 	"github.com/drawknife/drawknife/internal/drifthash"
 )
 
-// AWN-147, AWN-148, AWI-212: what nobody uses goes, below the cluster's path alone; what was made or gave way within the hour
+// AWN-147, AWN-148, AWN-364, AWI-212: what nobody uses goes, below the cluster's path alone; what was made or gave way within the hour
 // stays, and so does what is in use.
 func TestCollect(t *testing.T) {
 	m, a := newManager(t)
@@ -72,7 +72,7 @@ func TestCollectFails(t *testing.T) {
 	}
 }
 
-// AWN-149, AWN-169: a class's profiles go with it, that of an older release too if it is the cluster's.
+// AWN-091, AWN-149, AWN-169, AWN-364: a class's profiles go with it, that of an older release too if it is the cluster's.
 func TestDeleteNodeClass(t *testing.T) {
 	m, a := newManager(t)
 	legacy := "demo_" + drifthash.Of("us-east-1std")

@@ -26,7 +26,7 @@ func ensure(t *testing.T, m *Manager, w Wanted) string {
 	return name
 }
 
-// AWN-140, AWN-141, AWI-210: name, path and tags of a profile that is made.
+// AWN-140, AWN-141, AWN-364, AWI-210: name, path and tags of a profile that is made.
 func TestMade(t *testing.T) {
 	m, a := newManager(t)
 	name := ensure(t, m, wanted(""))
@@ -45,7 +45,7 @@ func TestMade(t *testing.T) {
 	}
 }
 
-// AWN-140, AWN-146: an attempt whose result was lost is found again, also by another process; other classes and roles
+// AWN-140, AWN-146, AWN-364: an attempt whose result was lost is found again, also by another process; other classes and roles
 // have other profiles.
 func TestNamesAreTheSameEachTime(t *testing.T) {
 	m, a := newManager(t)
@@ -66,7 +66,7 @@ func TestNamesAreTheSameEachTime(t *testing.T) {
 	}
 }
 
-// AWN-142: the current profile is read once a quarter of an hour; one with another role, or that is gone, is replaced and
+// AWN-142, AWN-364: the current profile is read once a quarter of an hour; one with another role, or that is gone, is replaced and
 // stays.
 func TestCurrent(t *testing.T) {
 	m, a := newManager(t)
@@ -118,7 +118,7 @@ func TestRoleWithPath(t *testing.T) {
 	}
 }
 
-// AWN-144: a wrong role is taken out; a profile that can't get its role is deleted again.
+// AWN-144, AWN-364: a wrong role is taken out; a profile that can't get its role is deleted again.
 func TestSteps(t *testing.T) {
 	m, a := newManager(t)
 	name := m.Name("u-1", "nodes")
@@ -140,7 +140,7 @@ func TestSteps(t *testing.T) {
 	ensure(t, m, wanted(""))
 }
 
-// AWN-145, AWI-211: a role that is not there is asked for once a minute, and leaves no profiles behind.
+// AWN-145, AWN-364, AWI-211: a role that is not there is asked for once a minute, and leaves no profiles behind.
 func TestRoleNotFound(t *testing.T) {
 	m, a := newManager(t)
 	w := wanted("")
@@ -182,6 +182,7 @@ func TestTagsFollow(t *testing.T) {
 	ensure(t, m, w)
 }
 
+// AWN-364: what is no role, what IAM refuses, and a cluster whose profiles could have no name.
 func TestErrors(t *testing.T) {
 	m, a := newManager(t)
 	if _, err := m.Ensure(t.Context(), Wanted{NodeClass: "std", UID: "u-1", Role: "path/"}); !cloudprovider.IsPermanent(err) {

@@ -46,6 +46,8 @@ func TestCapacity(t *testing.T) {
 		{"AWI-066 of another type", instancetype.Settings{DiscoveredMemory: map[string]int64{"m5.large": 7900 << 20}}, "m5.xlarge", "memory", "15155Mi"},
 
 		{"AWI-068.1 local disks", instancetype.Settings{InstanceStorePolicy: awsv1.InstanceStorePolicyRAID0, BlockDevices: []instancetype.BlockDevice{root}}, "p4d.24xlarge", "ephemeral-storage", "8T"},
+		{"AWN-045 local disks of a family that is not set up for them", instancetype.Settings{AMIFamily: "Custom", InstanceStorePolicy: awsv1.InstanceStorePolicyRAID0}, "p4d.24xlarge", "ephemeral-storage", "8T"},
+		{"AWN-045 local disks count in decimal gigabytes", instancetype.Settings{InstanceStorePolicy: awsv1.InstanceStorePolicyRAID0}, "m5d.large", "ephemeral-storage", "75G"},
 		{"AWI-068.1 without local disks", instancetype.Settings{InstanceStorePolicy: awsv1.InstanceStorePolicyRAID0}, "m5.large", "ephemeral-storage", "20Gi"},
 		{"AWI-068.2 root volume", instancetype.Settings{BlockDevices: []instancetype.BlockDevice{xvda, root}}, "m5.large", "ephemeral-storage", "70Gi"},
 		{"AWI-068.2 root volume without a size", instancetype.Settings{BlockDevices: []instancetype.BlockDevice{xvda, {DeviceName: "/dev/xvdz", Root: true}}}, "m5.large", "ephemeral-storage", "40Gi"},

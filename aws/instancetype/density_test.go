@@ -6,7 +6,7 @@ import (
 	"github.com/drawknife/drawknife/aws/instancetype"
 )
 
-// OPP-09: pods by the way they get their addresses.
+// AWN-350, OPP-09: pods by the way they get their addresses.
 func TestPodDensity(t *testing.T) {
 	prefixes := instancetype.VPCCNI{PrefixDelegation: true}
 	c := embedded(t)

@@ -111,7 +111,7 @@ func TestPriceSources(t *testing.T) {
 	}
 }
 
-// AWI-087, each check with a type that passes and one that doesn't.
+// AWN-040 (AWI-087.1), AWN-047 (AWI-087.2), AWN-114 (AWI-087.4), AWI-087: each check with a type that passes and one that doesn't.
 func TestIncompatible(t *testing.T) {
 	interfaces := func(list ...instancetype.NetworkInterface) instancetype.Settings {
 		return instancetype.Settings{NetworkInterfaces: list}

@@ -300,7 +300,7 @@ func TestIPFamily(t *testing.T) {
 	}
 }
 
-// AWN-250 to AWN-253, AWN-363: all three kinds of interfaces on IPv4 and IPv6.
+// AWN-103, AWN-250 to AWN-253, AWN-363: all three kinds of interfaces on IPv4 and IPv6, each with all groups.
 func TestNetworkInterfaces(t *testing.T) {
 	full := func(c *awsv1.EC2NodeClass) {
 		c.Spec.IPPrefixCount, c.Spec.AssociatePublicIPAddress = ptr(int32(2)), ptr(false)

@@ -38,6 +38,9 @@
 //   - The cluster's IP family can be said outright and is the same for user data and interfaces (AWN-180, AWN-344,
 //     AWN-345).
 //   - The version of Bottlerocket is that of the image in use before that of others (AWN-138).
+//   - User data and tags are text, not templates (AWN-334): a program fills the class in before it hands it over.
+//   - Enclaves are on for claims that ask for the resource; a class has no field for them (AWN-348). Request.Extend may
+//     turn them on.
 //   - Ubuntu is an image of family AL2 or Custom with terms and volumes of its own (AWN-231).
 //   - Members that no class has a field for can be added by Request.Extend (AWN-248, AWN-347).
 //

@@ -4,13 +4,15 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 	"github.com/drawknife/drawknife/aws/instances"
+	"github.com/drawknife/drawknife/aws/launchtemplate"
 	"github.com/drawknife/drawknife/aws/placement"
 )
 
-// AWN-268, AWN-269, AWN-277 to AWN-281, AWN-353: each cause with what differs, all of them at once, and nothing of what is
+// AWN-268, AWN-269, AWN-277 to AWN-281, AWN-353, AWN-366: each cause with what differs, all of them at once, and nothing of what is
 // not known.
 func TestDifferences(t *testing.T) {
 	c := class()
@@ -53,6 +55,41 @@ func TestDifferences(t *testing.T) {
 			test.change(&l, &e)
 			var got []string
 			for _, d := range Differences(l, e) {
+				got = append(got, d.String())
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// AWN-275, AWN-276: a machine drifts from its image when the image of its type is another now, because a newer one was made
+// or the cluster's version moved the alias on; not because the list or another type's image changed.
+func TestImageDrift(t *testing.T) {
+	const no, yes = corev1.NodeSelectorOpDoesNotExist, corev1.NodeSelectorOpExists
+	m5 := machine("m5.large", "amd64", 0)
+	launched := Launched{Instance: instances.Instance{ImageID: "ami-1", Type: m5.Name}}
+	for name, test := range map[string]struct {
+		images []awsv1.AMI
+		want   []string
+	}{
+		"the same":                   {images: []awsv1.AMI{image("ami-1", "amd64", no)}},
+		"an older one behind it":     {images: []awsv1.AMI{image("ami-1", "amd64", no), image("ami-0", "amd64", no)}},
+		"a newer one before it":      {images: []awsv1.AMI{image("ami-2", "amd64", no), image("ami-1", "amd64", no)}, want: []string{"status.amis: has ami-1, wants ami-2"}},
+		"a newer one of arm64":       {images: []awsv1.AMI{image("ami-arm", "arm64", no), image("ami-1", "amd64", no)}},
+		"a newer one for GPUs":       {images: []awsv1.AMI{image("ami-gpu", "amd64", yes), image("ami-1", "amd64", no)}},
+		"none that boots on it":      {images: []awsv1.AMI{image("ami-arm", "arm64", no)}},
+		"another version's, instead": {images: []awsv1.AMI{image("ami-next", "amd64", no)}, want: []string{"status.amis: has ami-1, wants ami-next"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := class(func(c *awsv1.EC2NodeClass) { c.Status.AMIs = test.images })
+			now, err := launchtemplate.ImageFor(c, m5)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, d := range Differences(launched, Expected{NodeClass: c, ImageID: now}) {
 				got = append(got, d.String())
 			}
 			if diff := cmp.Diff(test.want, got); diff != "" {

@@ -25,6 +25,17 @@
 //   - A placement group has a cadence of its own, and counts as it was while EC2 can't be asked (AWN-081, AWN-357).
 //   - A class that breaks the rules of the API without an API server that says so is refused with the field
 //     (InvalidSpec).
+//   - A machine that was launched from the class as it is stands for dry runs (AWN-333).
+//   - The loop is the caller's: what wakes it, how many classes at once, and how long it pauses after errors (AWN-151). What
+//     other parts read of placement groups, reservations and the cluster they find out themselves, not through this loop
+//     (AWN-156).
+//   - Times that things are remembered for are constants of the parts that remember them: mostly the reference's, longer
+//     for launch templates (AWN-328).
+//   - Deprecated images are flagged and told in an event; there is no condition, since machines can be launched from them,
+//     and they keep their place in the list, whose order is that of package amis (AWN-338).
+//   - Drift has no policy of its own (AWN-336): Differences tells all causes with what a machine has and wants, so that a
+//     program can leave out what it does not mind, and a NodePool's budgets of reason Drifted hold replacements back, or
+//     keep them to a window.
 //   - The key of a verdict leaves the order of lists and the package's own annotations out (AWN-159).
 //   - The service range of a cluster that is not on EKS may come from anywhere (AWN-158, AWN-344).
 //   - What a machine differs in can be told in full, field by field, and what is not known hides nothing (AWN-268,

@@ -124,6 +124,7 @@ func sameStatus(a, b *awsv1.EC2NodeClassStatus) bool {
 type round struct {
 	*Reconciler
 	pools  []*v1.NodePool
+	claims []*v1.NodeClaim
 	result *Result
 	class  *awsv1.EC2NodeClass // that of the result
 	now    time.Time
@@ -135,7 +136,7 @@ type round struct {
 
 // resolve goes through all steps, whatever becomes of those before (AWN-152, AWN-153).
 func (r *Reconciler) resolve(ctx context.Context, o Observed, result *Result) error {
-	w := &round{Reconciler: r, pools: o.NodePools, result: result, class: result.NodeClass, now: r.now()}
+	w := &round{Reconciler: r, pools: o.NodePools, claims: o.NodeClaims, result: result, class: result.NodeClass, now: r.now()}
 	if r.options.Reservations == nil {
 		// The condition may be there from a time when it was looked after.
 		w.class.Conditions().Clear(awsv1.ConditionCapacityReservationsReady, w.now)

@@ -84,6 +84,23 @@ func TestNothingFound(t *testing.T) {
 	wantCondition(t, c, awsv1.ConditionAMIsReady, "False", "UnsupportedAlias")
 }
 
+// AWN-338: images that are deprecated are told of once.
+func TestDeprecatedImages(t *testing.T) {
+	r, w, _ := newReconciler(t, withoutDryRuns)
+	w.images[0].Deprecated = true
+	w.images = append(w.images, w.images[0])
+	first := reconcile(t, r, class())
+	want := []Event{{Type: "Warning", Reason: "AMIDeprecated",
+		Message: "spec.amiSelectorTerms select no image for the same machines that is not deprecated: have them select newer ones than ami-gpu"}}
+	if diff := cmp.Diff(want, first.Events); diff != "" {
+		t.Error(diff)
+	}
+	wantCondition(t, first.NodeClass, awsv1.ConditionAMIsReady, "True", "AMIsReady")
+	if again := reconcile(t, r, first.NodeClass); len(again.Events) != 0 {
+		t.Errorf("told again: %+v", again.Events)
+	}
+}
+
 // AWN-082, AWN-083, AWN-153, AWN-332: what can't be asked leaves what is known of the class as it is; of a changed class it
 // says why it isn't known. All steps are gone through, and all errors told.
 func TestErrors(t *testing.T) {
@@ -168,7 +185,7 @@ func TestReservations(t *testing.T) {
 	wantCondition(t, c, awsv1.ConditionReady, "True", "Ready")
 }
 
-// AWN-139, AWN-346: a profile of the user's own is taken over unseen; where nobody makes profiles a role is no identity.
+// AWN-139, AWN-346, AWN-364: a profile of the user's own is taken over unseen; where nobody makes profiles a role is no identity.
 func TestProfile(t *testing.T) {
 	r, w, _ := newReconciler(t, withoutDryRuns, func(o *Options) { o.Profiles = nil })
 	own := class(func(c *awsv1.EC2NodeClass) { c.Spec.Role, c.Spec.InstanceProfile = nil, ptr("own") })
@@ -182,7 +199,7 @@ func TestProfile(t *testing.T) {
 	wantCondition(t, result.NodeClass, awsv1.ConditionInstanceProfileReady, "Unknown", "ResolutionFailed")
 }
 
-// AWN-167 to AWN-170: a class goes once no claim refers to it and nothing is left that was made for it.
+// AWN-167 to AWN-170, AWN-364: a class goes once no claim refers to it and nothing is left that was made for it.
 func TestDeletion(t *testing.T) {
 	r, w, _ := newReconciler(t)
 	gone := metav1.NewTime(w.now)
@@ -223,7 +240,7 @@ func TestDeletion(t *testing.T) {
 	}
 }
 
-// AWN-155, AWN-273: an upgrade of the hash drifts nobody, and nobody who has drifted is absolved.
+// AWN-155, AWN-273, AWN-366: an upgrade of the hash drifts nobody, and nobody who has drifted is absolved.
 func TestHashes(t *testing.T) {
 	claim := func(name, version string, drifted bool) *v1.NodeClaim {
 		c := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: name, Annotations: map[string]string{awsv1.AnnotationHash: "1", awsv1.AnnotationHashVersion: version}}}

@@ -55,7 +55,7 @@ func expect(api *mock.MockEC2API) *dryRuns {
 	return d
 }
 
-// AWN-162, AWN-163, AWN-164, AWI-177: what is asked.
+// AWN-162, AWN-163, AWN-164, AWN-365, AWI-177: what is asked.
 func TestDryRun(t *testing.T) {
 	r, w, api := newReconciler(t)
 	d := expect(api)
@@ -90,7 +90,7 @@ func TestDryRun(t *testing.T) {
 	}
 }
 
-// AWN-164: the next subnet may do; if none does, the first one's answer counts.
+// AWN-164, AWN-365: the next subnet may do; if none does, the first one's answer counts.
 func TestSubnetBySubnet(t *testing.T) {
 	r, _, api := newReconciler(t)
 	api.EXPECT().CreateFleet(gomock.Any(), gomock.Any(), gomock.Any()).AnyTimes().Return(nil, apiError("DryRunOperation", ""))
@@ -109,7 +109,7 @@ func TestSubnetBySubnet(t *testing.T) {
 	}
 }
 
-// AWN-165, AWN-166: what an answer means; which are remembered is seen by whether EC2 is asked again (AWN-159).
+// AWN-165, AWN-166, AWN-365: what an answer means; which are remembered is seen by whether EC2 is asked again (AWN-159).
 func TestVerdicts(t *testing.T) {
 	denied := apiError("UnauthorizedOperation", "You are not authorized to perform this operation. User: x is not authorized to perform: ec2:CreateFleet on resource: y with an explicit deny in a service control policy. Encoded authorization failure message: AbC-1_2")
 	for name, c := range map[string]struct {
@@ -196,6 +196,64 @@ func TestVerdictLifetime(t *testing.T) {
 	asked("spec", 7, func() { c.Spec.Tags = map[string]string{"a": "b"}; c.Generation++ })
 }
 
+// AWN-333: a machine that was launched shows as much as a dry run, as long as the class is what it was launched from.
+func TestLaunchProvesPermission(t *testing.T) {
+	launchedAt := time.Date(2026, 7, 31, 23, 45, 0, 0, time.UTC) // a quarter of an hour before the first round
+	for name, test := range map[string]struct {
+		change func(*v1.NodeClaim)
+		class  func(*awsv1.EC2NodeClass)
+		asked  int
+	}{
+		"launched":         {},
+		"not launched yet": {change: func(c *v1.NodeClaim) { c.Status.Conditions = nil }, asked: 1},
+		"launched long ago": {change: func(c *v1.NodeClaim) {
+			c.Conditions().SetFalse(v1.ConditionLaunched, "x", "", launchedAt.Add(-time.Hour))
+			c.Conditions().SetTrue(v1.ConditionLaunched, launchedAt.Add(-time.Hour))
+		}, asked: 1},
+		"another hash":          {change: func(c *v1.NodeClaim) { c.Annotations[awsv1.AnnotationHash] = "1" }, asked: 1},
+		"a hash of another age": {change: func(c *v1.NodeClaim) { c.Annotations[awsv1.AnnotationHashVersion] = "v1" }, asked: 1},
+		"another profile":       {change: func(c *v1.NodeClaim) { c.Annotations[awsv1.AnnotationInstanceProfileName] = "demo_0" }, asked: 1},
+		"another image":         {change: func(c *v1.NodeClaim) { c.Status.ImageID = "ami-0" }, asked: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r, w, api := newReconciler(t)
+			d := expect(api)
+			c := class()
+			claim := &v1.NodeClaim{Status: v1.NodeClaimStatus{ImageID: "ami-1"}}
+			claim.Annotations = map[string]string{awsv1.AnnotationHash: c.Hash(""), awsv1.AnnotationHashVersion: awsv1.HashVersion, awsv1.AnnotationInstanceProfileName: "demo_1"}
+			claim.Conditions().SetTrue(v1.ConditionLaunched, launchedAt)
+			if test.change != nil {
+				test.change(claim)
+			}
+			round := func() {
+				t.Helper()
+				result, err := r.Reconcile(t.Context(), Observed{NodeClass: c, NodeClaims: []*v1.NodeClaim{claim}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				c = result.NodeClass
+				wantCondition(t, c, awsv1.ConditionReady, "True", "Ready")
+			}
+			round()
+			if len(d.fleets) != test.asked {
+				t.Errorf("asked %d times, want %d", len(d.fleets), test.asked)
+			}
+			// It proves nothing about what was not launched: who asks for a new look gets one (AWN-159, AWN-365).
+			c.Annotations["look"] = "again"
+			round()
+			if len(d.fleets) != test.asked+1 {
+				t.Errorf("after an annotation: asked %d times, want %d", len(d.fleets), test.asked+1)
+			}
+			// And once the launch is as old as a verdict may be, EC2 is asked.
+			w.now = w.now.Add(VerdictLifetime)
+			round()
+			if len(d.fleets) != test.asked+2 {
+				t.Errorf("half an hour later: asked %d times, want %d", len(d.fleets), test.asked+2)
+			}
+		})
+	}
+}
+
 // AWN-157, AWN-260: what is told of a class with several faults, in order.
 func TestFaults(t *testing.T) {
 	c := class(func(c *awsv1.EC2NodeClass) {
@@ -257,7 +315,7 @@ func TestMalformedUserData(t *testing.T) {
 	}
 }
 
-// AWN-160: the machine of the dry run.
+// AWN-003, AWN-160, AWN-365: the machine of the dry run, whichever of the pools that share the class would launch it.
 func TestCandidate(t *testing.T) {
 	_, w, _ := newReconciler(t)
 	c := class()
@@ -313,7 +371,7 @@ func TestCandidate(t *testing.T) {
 	}
 }
 
-// AWN-161: dedicated hardware if a pool asks for it.
+// AWN-161, AWN-365: dedicated hardware if a pool asks for it.
 func TestTenancyOfDryRun(t *testing.T) {
 	r, w, api := newReconciler(t)
 	expect(api)

@@ -59,6 +59,15 @@ func (v *verdicts) remember(uid types.UID, key [sha256.Size]byte, found verdict,
 	v.known[uid] = remembered{verdict: found, key: key, until: now.Add(VerdictLifetime)}
 }
 
+// contradicts reports whether the last verdict was about a class that was otherwise, or was not that all is well: then a
+// launch proves nothing, and whoever forced a new look gets it.
+func (v *verdicts) contradicts(uid types.UID, key [sha256.Size]byte) bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	r, known := v.known[uid]
+	return known && (r.key != key || r.status != metav1.ConditionTrue)
+}
+
 func (v *verdicts) forget(uid types.UID) {
 	v.mu.Lock()
 	defer v.mu.Unlock()

@@ -34,7 +34,7 @@ func ids(h *Hold) []string {
 	return all
 }
 
-// AWI-181: most addresses win, ties keep the class's order, unknown is none, one subnet a zone.
+// AWN-098, AWI-181: most addresses win, ties keep the class's order, unknown is none, one subnet a zone.
 func TestHoldChooses(t *testing.T) {
 	l, _ := newLedger()
 	if got := ids(l.Hold(found, nil, 0)); !slices.Equal(got, []string{"a1", "b1", "c1"}) {
@@ -52,7 +52,7 @@ func TestHoldChooses(t *testing.T) {
 	}
 }
 
-// AWI-182, AWI-190: a launch is charged in advance; what it did not use comes back, what it used stays charged until EC2
+// AWN-099, AWN-100, AWI-182, AWI-190: a launch is charged in advance; what it did not use comes back, what it used stays charged until EC2
 // has counted again (AWI-179).
 func TestHoldCharges(t *testing.T) {
 	l, _ := newLedger()
@@ -88,7 +88,7 @@ func TestHoldCharges(t *testing.T) {
 	}
 }
 
-// AWI-191: a full subnet comes last.
+// AWN-100, AWI-191: a full subnet comes last.
 func TestExhausted(t *testing.T) {
 	l, _ := newLedger()
 	l.Observe(map[string]int64{"a1": 100, "a2": 1})

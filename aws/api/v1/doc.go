@@ -28,6 +28,8 @@
 //   - Expressions in the kubelet block are told apart from numbers and refused unless the provider says it acts on them;
 //     the language is none of this package's (AWN-063 to AWN-070).
 //   - Labels are data that a provider declares; nothing is registered anywhere (AWN-007).
+//   - Classes of v1beta1 are nothing to this package: only v1 is looked after, and what older manifests become is said where
+//     they are converted (AWN-085 to AWN-089, AWN-092 to AWN-094). Its reserved tags are refused as v1's are (AWN-090).
 //   - Numbers of the drift hash are our own, with a version of their own (AWN-272); printer columns, short names and the
 //     like are in the CRD (AWN-002).
 //

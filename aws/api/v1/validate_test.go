@@ -90,7 +90,7 @@ func TestTagValidation(t *testing.T) {
 	}
 }
 
-// AWN-016 to AWN-027, AWN-359, API-200 to API-203.
+// AWN-016 to AWN-027, AWN-354, AWN-359, API-200 to API-203.
 func TestSelectorValidation(t *testing.T) {
 	const subnets, groups, images, reservations = "subnetSelectorTerms", "securityGroupSelectorTerms", "amiSelectorTerms", "capacityReservationSelectorTerms"
 	subnet := func(terms ...SubnetSelectorTerm) func(*EC2NodeClassSpec) {
@@ -166,7 +166,7 @@ func TestSelectorValidation(t *testing.T) {
 	}
 }
 
-// AWN-028 to AWN-034, API-055 to API-067.
+// AWN-028 to AWN-034, AWN-354, API-055 to API-067.
 func TestBlockDeviceValidation(t *testing.T) {
 	ebs := func(change func(*BlockDevice)) func(*EC2NodeClassSpec) {
 		return func(s *EC2NodeClassSpec) { change(s.BlockDeviceMappings[0].EBS) }

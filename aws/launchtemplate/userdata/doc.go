@@ -38,6 +38,8 @@
 //   - Windows is told the service range (AWN-225, AWN-342), and user data with tags of its own is refused (AWN-223).
 //   - User data that breaks its format, or is longer than EC2 takes (AWN-182), is refused before anything is launched, with
 //     the line. What would leave the quotes it is put in is refused as well.
+//   - Keys of the kubelet block that have no flag or setting are refused for the family rather than smuggled in by other
+//     files (AWN-053, AWN-349): AL2023 takes them all, and Bottlerocket has them in the user's own TOML.
 //   - The script's log goes to /var/log/user-data.log (AWN-186).
 //
 // What a node makes of it, and what users may write, is not ours to test: AWN-058, AWN-189, AWN-190, AWN-209.
