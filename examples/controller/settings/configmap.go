@@ -1,0 +1,115 @@
+package settings
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// tagsKey is the key of all global tags as JSON; up to 0.23 each tag had a key of its own below it (SET-024).
+const tagsKey = "aws.tags"
+
+// ParseLegacyConfigMap reads the data of the ConfigMap karpenter-global-settings of any release. Unknown keys are warnings,
+// empty values count as unset.
+func ParseLegacyConfigMap(data map[string]string) Layer {
+	l := newLayer(SourceFile)
+	keys := make(map[string]*setting)
+	for _, s := range definitions() {
+		for _, key := range s.configMap {
+			keys[key] = s
+		}
+	}
+	var tags []tag
+	for _, key := range slices.Sorted(maps.Keys(data)) {
+		text := data[key]
+		s := keys[key]
+		switch name, isTag := strings.CutPrefix(key, tagsKey+"."); {
+		case isTag && name != "":
+			tags = append(tags, tag{key, name, text})
+		case s == nil:
+			l.report(unknown(SourceFile, key))
+		case text == "":
+		case key == tagsKey:
+			all, err := parseTags(text)
+			if err != nil {
+				l.report(invalid(SourceFile, key, text, s.kind, err.Error()))
+				continue
+			}
+			for name, value := range all {
+				tags = append(tags, tag{key, name, value})
+			}
+		case s.name == "feature-gates":
+			l.set(s, entry{written: key, text: "Drift=" + text})
+		default:
+			l.set(s, entry{written: key, text: text})
+		}
+	}
+	l.setTags(keys[tagsKey], tags)
+	return l.finish()
+}
+
+// tag is one of the global tags, and the key or path it was written under.
+type tag struct{ written, key, value string }
+
+// setTags makes one value of all tags.
+func (l *Layer) setTags(s *setting, tags []tag) {
+	if len(tags) == 0 {
+		return
+	}
+	all, from := make(map[string]string), make(map[string]string)
+	for _, t := range tags {
+		if before, there := all[t.key]; there && before != t.value {
+			l.report(conflict(l.Source, "tag "+t.key, from[t.key], t.written))
+		}
+		all[t.key], from[t.key] = t.value, t.written
+	}
+	written := tagsKey
+	if len(tags) == 1 {
+		written = tags[0].written
+	}
+	l.set(s, entry{written: written, text: formatTags(all)})
+}
+
+// ParseLoggingConfigMap reads the data of the ConfigMap config-logging, with which releases up to 0.37 set up their logs.
+// What it says of how records look is ignored.
+func ParseLoggingConfigMap(data map[string]string) Layer {
+	l := newLayer(SourceFile)
+	byName := make(map[string]*setting)
+	for _, s := range definitions() {
+		byName[s.name] = s
+	}
+	const zap = "zap-logger-config"
+	for _, key := range slices.Sorted(maps.Keys(data)) {
+		text := data[key]
+		switch {
+		case key == "loglevel.controller" && text != "":
+			l.set(byName["log-level"], entry{written: key, text: text, over: true})
+		case key == "loglevel.webhook" || key == "loglevel.controller":
+			l.Ignored = append(l.Ignored, key)
+		case key == zap:
+			var config struct {
+				Level            string   `json:"level"`
+				Encoding         string   `json:"encoding"`
+				OutputPaths      []string `json:"outputPaths"`
+				ErrorOutputPaths []string `json:"errorOutputPaths"`
+			}
+			if err := json.Unmarshal([]byte(text), &config); err != nil {
+				l.report(invalid(SourceFile, key, text, "logger configuration", "write a JSON object with level, encoding, outputPaths and errorOutputPaths"))
+				continue
+			}
+			for _, v := range []struct{ field, setting, text string }{
+				{"level", "log-level", config.Level}, {"encoding", "log-encoding", config.Encoding},
+				{"outputPaths", "log-output-paths", strings.Join(config.OutputPaths, ",")},
+				{"errorOutputPaths", "log-error-output-paths", strings.Join(config.ErrorOutputPaths, ",")},
+			} {
+				if v.text != "" {
+					l.set(byName[v.setting], entry{written: zap + "." + v.field, text: v.text})
+				}
+			}
+		default:
+			l.report(unknown(SourceFile, key))
+		}
+	}
+	return l.finish()
+}

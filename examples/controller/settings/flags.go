@@ -1,0 +1,131 @@
+package settings
+
+import (
+	"cmp"
+	"flag"
+	"slices"
+	"strings"
+)
+
+// Flags are the settings' flags on a flag.FlagSet.
+type Flags struct {
+	given []given
+}
+
+// given is a flag as the user gave it, in the order given.
+type given struct {
+	setting *setting
+	old     *oldName
+	unused  *unused
+	name    string
+	text    string
+}
+
+// NewFlags registers a flag for each setting on fs, and one for each old name. The defaults that the usage text shows are
+// those in effect without the flag: of the layers below, the first first (SET-160). Wrong values don't fail fs.Parse: they
+// are Problems of Layer, together with all others. Booleans need a value, "--install-crds true" or "--install-crds=true";
+// see Arguments.
+func NewFlags(fs *flag.FlagSet, below ...Layer) *Flags {
+	f := &Flags{}
+	effective := Default()
+	all := definitions()
+	for _, layer := range slices.Backward(below) {
+		for _, s := range all {
+			if e, there := layer.entries[s.name]; there {
+				_ = s.parse(&effective, e.text) // a layer has only what can be parsed
+			}
+		}
+	}
+	for _, s := range all {
+		if s.fileOnly {
+			continue
+		}
+		fs.Var(&flagValue{flags: f, given: given{setting: s, name: s.name}, shown: effective.text(s)}, s.name, s.usage)
+		for _, o := range s.old {
+			fs.Var(&flagValue{flags: f, given: given{setting: s, old: &o, name: o.name}}, o.name, "old name: use --"+s.name)
+		}
+	}
+	for _, u := range unusedSettings() {
+		fs.Var(&flagValue{flags: f, given: given{unused: &u, name: u.name}}, u.name, "accepted for Karpenter's sake, has no effect")
+	}
+	return f
+}
+
+// Layer is what the flags say, once the FlagSet was parsed. Of a flag that is given twice the last counts.
+func (f *Flags) Layer() Layer {
+	l := newLayer(SourceFlag)
+	last := make(map[string]given)
+	for _, g := range f.given {
+		last[g.name] = g
+	}
+	names := make([]given, 0, len(last))
+	for _, g := range last {
+		names = append(names, g)
+	}
+	slices.SortFunc(names, func(a, b given) int { return cmp.Compare(a.name, b.name) })
+	for _, g := range names {
+		written := "--" + g.name
+		switch {
+		case g.unused != nil:
+			l.report(g.unused.problem(SourceFlag, written))
+		case g.old != nil:
+			l.report(deprecated(SourceFlag, written, g.old.replacement("--"+g.setting.name, g.text)))
+			l.setAs(g.setting, entry{written: written, text: g.text}, g.old.opposite)
+		default:
+			l.set(g.setting, entry{written: written, text: g.text})
+		}
+	}
+	return l.finish()
+}
+
+// Arguments completes flags for booleans that stand alone: "--install-crds --provider fake" becomes
+// "--install-crds=true --provider fake". Everything after "--" stays as it is, and so do other programs' flags.
+func Arguments(args []string) []string {
+	booleans := make(map[string]bool)
+	for _, s := range definitions() {
+		booleans[s.name] = s.boolean
+		for _, o := range s.old {
+			booleans[o.name] = o.boolean
+		}
+	}
+	out := slices.Clone(args)
+	for i := 0; i < len(out); i++ {
+		arg := out[i]
+		if arg == "--" {
+			break
+		}
+		name := strings.TrimPrefix(strings.TrimPrefix(arg, "-"), "-")
+		if name == arg || !booleans[name] {
+			continue
+		}
+		if i+1 == len(out) || strings.HasPrefix(out[i+1], "-") {
+			out[i] = arg + "=true"
+		} else {
+			i++
+		}
+	}
+	return out
+}
+
+// flagValue is a flag.Value that remembers what it was given.
+type flagValue struct {
+	flags *Flags
+	given given
+	shown string
+}
+
+// String is the effective default, which the usage text shows.
+func (v *flagValue) String() string {
+	if v == nil {
+		return ""
+	}
+	return v.shown
+}
+
+// Set remembers the text; what is wrong with it is Layer's to say.
+func (v *flagValue) Set(text string) error {
+	g := v.given
+	g.text = text
+	v.flags.given = append(v.flags.given, g)
+	return nil
+}

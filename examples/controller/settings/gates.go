@@ -1,0 +1,102 @@
+package settings
+
+import (
+	"fmt"
+	"strings"
+)
+
+// FeatureGates switch behaviour on and off (SET-137 to SET-143).
+type FeatureGates struct {
+	// Drift replaces nodes that no longer are what their pool and class ask for. True by default.
+	Drift bool
+	// SpotToSpotConsolidation replaces spot nodes by cheaper spot nodes. False by default.
+	SpotToSpotConsolidation bool
+	// NodeRepair replaces nodes that stay unhealthy. False by default.
+	NodeRepair bool
+	// ReservedCapacity uses capacity reservations. True by default.
+	ReservedCapacity bool
+	// NodeOverlay lets NodeOverlays change prices and resources of instance types. False by default.
+	NodeOverlay bool
+	// StaticCapacity keeps as many nodes of a pool as its replicas say. False by default.
+	StaticCapacity bool
+	// CapacityBuffer keeps room for what CapacityBuffers ask for. False by default.
+	CapacityBuffer bool
+}
+
+// DefaultFeatureGates is what gates are that nobody names.
+func DefaultFeatureGates() FeatureGates { return FeatureGates{Drift: true, ReservedCapacity: true} }
+
+// gate is the name of a gate and where its value is.
+type gate struct {
+	name string
+	at   *bool
+}
+
+// gates are all gates, in the order in which String writes them.
+func (g *FeatureGates) gates() []gate {
+	return []gate{
+		{"Drift", &g.Drift},
+		{"SpotToSpotConsolidation", &g.SpotToSpotConsolidation},
+		{"NodeRepair", &g.NodeRepair},
+		{"ReservedCapacity", &g.ReservedCapacity},
+		{"NodeOverlay", &g.NodeOverlay},
+		{"StaticCapacity", &g.StaticCapacity},
+		{"CapacityBuffer", &g.CapacityBuffer},
+	}
+}
+
+// String is every gate as ParseFeatureGates reads it.
+func (g FeatureGates) String() string {
+	var out []string
+	for _, gate := range g.gates() {
+		out = append(out, fmt.Sprintf("%s=%t", gate.name, *gate.at))
+	}
+	return strings.Join(out, ",")
+}
+
+// ParseFeatureGates reads a list such as "Drift=false,NodeRepair=true". Gates that are not named keep their defaults, those
+// with the values "true" and "false" alone are accepted, and a name that is unknown or comes twice with different values is
+// an error. Space around names and values and empty pieces between commas count for nothing.
+func ParseFeatureGates(text string) (FeatureGates, error) {
+	g := DefaultFeatureGates()
+	seen := make(map[string]bool)
+	for piece := range strings.SplitSeq(text, ",") {
+		piece = strings.TrimSpace(piece)
+		if piece == "" {
+			continue
+		}
+		name, value, _ := strings.Cut(piece, "=")
+		name = strings.TrimSpace(name)
+		on, err := parseBool(strings.TrimSpace(value))
+		if err != nil {
+			return FeatureGates{}, fmt.Errorf("%q must be %s=true or %s=false", piece, name, name)
+		}
+		at := g.named(name)
+		if at == nil {
+			return FeatureGates{}, fmt.Errorf("there is no gate %q; there are %s", name, strings.Join(gateNames(), ", "))
+		}
+		if before, twice := seen[name]; twice && before != on {
+			return FeatureGates{}, fmt.Errorf("%s is there twice with different values", name)
+		}
+		seen[name], *at = on, on
+	}
+	return g, nil
+}
+
+// named is where the gate of that name is; nil when there is none.
+func (g *FeatureGates) named(name string) *bool {
+	for _, gate := range g.gates() {
+		if gate.name == name {
+			return gate.at
+		}
+	}
+	return nil
+}
+
+func gateNames() []string {
+	var names []string
+	for _, gate := range new(FeatureGates).gates() {
+		names = append(names, gate.name)
+	}
+	return names
+}

@@ -1,0 +1,120 @@
+package settings
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// Sources is where Load reads settings from.
+type Sources struct {
+	// Args are the arguments of the command line without the program's name.
+	Args []string
+	// LookupEnv gives variables, as os.LookupEnv does; nil: there are none.
+	LookupEnv func(string) (string, bool)
+	// ReadFile reads the file that --settings-file or SETTINGS_FILE names, as os.ReadFile does; nil: there are no files.
+	ReadFile func(string) ([]byte, error)
+	// ConfigMap is the data of the ConfigMap karpenter-global-settings; nil: there is none.
+	ConfigMap map[string]string
+	// LoggingConfigMap is the data of the ConfigMap config-logging; nil: there is none.
+	LoggingConfigMap map[string]string
+	// MoreFlags registers flags of the program's own beside those of the settings; nil: there are none.
+	MoreFlags func(*flag.FlagSet)
+}
+
+// fileFlag names the settings file, which is no setting itself.
+const fileFlag = "settings-file"
+
+// HelpError is what Load returns when the command line asks for help. errors.Is(err, flag.ErrHelp) holds.
+type HelpError struct {
+	// Usage is the text to print.
+	Usage string
+}
+
+// Error is flag.ErrHelp's.
+func (e *HelpError) Error() string { return flag.ErrHelp.Error() }
+
+// Is tells errors.Is that this is flag.ErrHelp.
+func (e *HelpError) Is(target error) bool { return target == flag.ErrHelp }
+
+// Load reads all sources and combines them: a flag beats the environment, that beats the file, that the ConfigMaps. It
+// fails with an *Error that has every problem, a *HelpError, or the FlagSet's error for a command line that can't be read.
+func Load(from Sources) (*Loaded, error) {
+	var layers []Layer
+	lookup := from.LookupEnv
+	if lookup == nil {
+		lookup = func(string) (string, bool) { return "", false }
+	}
+	env := ParseEnv(lookup)
+	args := Arguments(from.Args)
+	path, source, name := fileFrom(args, lookup)
+	file, err := readFile(from.ReadFile, path)
+	if err != nil {
+		file.Problems = append(file.Problems, &Problem{CodeInvalid, source, name, fmt.Sprintf("%s: %q is not a valid settings file: %v", name, shorten(path), err)})
+	}
+	old := ParseLegacyConfigMap(from.ConfigMap)
+	logging := ParseLoggingConfigMap(from.LoggingConfigMap)
+	layers = append(layers, env, file, old, logging)
+
+	fs := flag.NewFlagSet("controller", flag.ContinueOnError)
+	fs.SetOutput(io.Discard)
+	flags := NewFlags(fs, layers...)
+	fs.String(fileFlag, "", "file with chart values, or with a ConfigMap of settings")
+	if from.MoreFlags != nil {
+		from.MoreFlags(fs)
+	}
+	switch err := fs.Parse(args); {
+	case errors.Is(err, flag.ErrHelp):
+		return nil, &HelpError{Usage: usage(fs)}
+	case err != nil:
+		return nil, fmt.Errorf("reading the command line: %w; -help lists the flags", err)
+	case fs.NArg() > 0:
+		return nil, fmt.Errorf("reading the command line: %q is no flag; -help lists the flags", fs.Arg(0))
+	}
+	return Combine(append([]Layer{flags.Layer()}, layers...)...)
+}
+
+// fileFrom finds the settings file before flags are parsed, since the defaults of their usage text depend on it.
+func fileFrom(args []string, lookup func(string) (string, bool)) (path string, source Source, name string) {
+	if p, there := lookup(environmentName(fileFlag)); there && p != "" {
+		path, source, name = p, SourceEnv, environmentName(fileFlag)
+	}
+	for i, arg := range args {
+		if arg == "--" {
+			break
+		}
+		flagName, value, hasValue := strings.Cut(arg, "=")
+		if flagName != "--"+fileFlag && flagName != "-"+fileFlag {
+			continue
+		}
+		if !hasValue && i+1 < len(args) {
+			value = args[i+1]
+		}
+		path, source, name = value, SourceFlag, "--"+fileFlag
+	}
+	return path, source, name
+}
+
+func readFile(read func(string) ([]byte, error), path string) (Layer, error) {
+	if path == "" {
+		return Layer{Source: SourceFile}, nil
+	}
+	if read == nil {
+		return Layer{Source: SourceFile}, errors.New("files can't be read here")
+	}
+	data, err := read(path)
+	if err != nil {
+		return Layer{Source: SourceFile}, err
+	}
+	return ParseFile(data), nil
+}
+
+func usage(fs *flag.FlagSet) string {
+	var out strings.Builder
+	out.WriteString("Flags, each of which is also a variable of the environment, --log-level as LOG_LEVEL:\n")
+	fs.SetOutput(&out)
+	fs.PrintDefaults()
+	return out.String()
+}

@@ -1,0 +1,135 @@
+package settings
+
+import (
+	"log/slog"
+	"time"
+
+	"github.com/drawknife/drawknife/scheduling"
+)
+
+// Settings is everything that can be set. It is plain data: changing it has no effect on what was built from it.
+type Settings struct {
+	// Planning is what decides how pods are placed, whatever the cloud.
+	Planning Planning
+	// AWS is what the AWS provider needs.
+	AWS AWS
+	// Process is how the controller runs.
+	Process Process
+}
+
+// Default is every setting's default. The name of the cluster, which has none, is empty.
+func Default() Settings {
+	return Settings{Planning: defaultPlanning(), AWS: defaultAWS(), Process: defaultProcess()}
+}
+
+// Planning is what decides how pods are placed (SET-105 to SET-111).
+type Planning struct {
+	// BatchMaxDuration is how long pods are collected at most before they are planned together; more than 0, 10 seconds by
+	// default. A longer window gives fewer and larger nodes.
+	BatchMaxDuration time.Duration
+	// BatchIdleDuration without a new pod ends the window early; more than 0, at most BatchMaxDuration, 1 second by default.
+	BatchIdleDuration time.Duration
+	// PreferencePolicy says what to do with wishes of pods; scheduling.PreferencesRespect by default.
+	PreferencePolicy scheduling.PreferencePolicy
+	// MinValuesPolicy says what to do with minValues that can't be met; scheduling.MinValuesStrict by default.
+	MinValuesPolicy scheduling.MinValuesPolicy
+	// IgnoreResourceClaims plans as if pods had no dynamic resource claims; true by default.
+	IgnoreResourceClaims bool
+	// FeatureGates switch behaviour on and off.
+	FeatureGates FeatureGates
+	// ServeAlpha and ServeBeta say whether objects of the API generations v1alpha5 and v1beta1 are read; true by default.
+	ServeAlpha, ServeBeta bool
+}
+
+func defaultPlanning() Planning {
+	return Planning{
+		BatchMaxDuration: 10 * time.Second, BatchIdleDuration: time.Second,
+		PreferencePolicy: scheduling.PreferencesRespect, MinValuesPolicy: scheduling.MinValuesStrict,
+		IgnoreResourceClaims: true, FeatureGates: DefaultFeatureGates(), ServeAlpha: true, ServeBeta: true,
+	}
+}
+
+// Process is how the controller itself runs (SET-144 to SET-157).
+type Process struct {
+	// Provider is the cloud that machines come from; ProviderAWS by default.
+	Provider Provider
+	// AllowSimulatedNodes is needed for ProviderFake: its machines are Node objects that no kubelet stands behind, and pods
+	// bound to them never run. False by default.
+	AllowSimulatedNodes bool
+	// InstallCRDs has the controller create and update its CustomResourceDefinitions at start. False by default: their chart
+	// does it.
+	InstallCRDs bool
+	// Kubeconfig is the path of the file that says how to reach the cluster; empty: the pod's own service account.
+	Kubeconfig string
+	// SystemNamespace is the namespace the controller runs in; "kube-system" by default.
+	SystemNamespace string
+	// LegacyConfigMap is the name of a ConfigMap in SystemNamespace with settings of releases up to 0.32,
+	// "karpenter-global-settings" where Karpenter made it. Empty, the default: none is read. Whoever calls Load reads the
+	// object and calls Load again with its data.
+	LegacyConfigMap string
+	// MetricsPort, HealthProbePort and WebhookPort are TCP ports from 1 to 65535, all different; 8080, 8081 and 8443 by
+	// default.
+	MetricsPort, HealthProbePort, WebhookPort int
+	// DisableWebhook leaves the conversion webhook out; true by default.
+	DisableWebhook bool
+	// KubeClientQPS is how many calls a second are made to the API server on average, more than 0; 200 by default.
+	KubeClientQPS float32
+	// KubeClientBurst is how many may be made at once, at least 1; 300 by default.
+	KubeClientBurst int
+	// LeaderElection lets one replica act at a time; true by default.
+	LeaderElection bool
+	// LeaderElectionName and LeaderElectionNamespace are the Lease's; "drawknife-leader-election" and SystemNamespace by
+	// default.
+	LeaderElectionName, LeaderElectionNamespace string
+	// EnableProfiling serves Go's profiles on the port of the metrics. False by default.
+	EnableProfiling bool
+	// MemoryLimit is the container's limit in bytes; -1, the default: none. See SoftMemoryLimit.
+	MemoryLimit int64
+	// LogLevel is the lowest level that is logged; slog.LevelInfo by default.
+	LogLevel slog.Level
+	// LogEncoding is the form of log records; LogJSON by default.
+	LogEncoding LogEncoding
+	// LogOutputPaths and LogErrorOutputPaths are files that records, and errors of logging itself, are written to; "stdout"
+	// and "stderr" mean the process's own and are the defaults.
+	LogOutputPaths, LogErrorOutputPaths []string
+}
+
+func defaultProcess() Process {
+	return Process{
+		Provider: ProviderAWS, SystemNamespace: "kube-system",
+		MetricsPort: 8080, HealthProbePort: 8081, WebhookPort: 8443, DisableWebhook: true,
+		KubeClientQPS: 200, KubeClientBurst: 300,
+		LeaderElection: true, LeaderElectionName: "drawknife-leader-election",
+		MemoryLimit: -1, LogLevel: slog.LevelInfo, LogEncoding: LogJSON,
+		LogOutputPaths: []string{"stdout"}, LogErrorOutputPaths: []string{"stderr"},
+	}
+}
+
+// SoftMemoryLimit is what debug.SetMemoryLimit is to be given: nine tenths of MemoryLimit, in bytes (SET-056). Without a
+// limit ok is false.
+func (p Process) SoftMemoryLimit() (bytes int64, ok bool) {
+	if p.MemoryLimit < 0 {
+		return 0, false
+	}
+	return p.MemoryLimit/10*9 + p.MemoryLimit%10*9/10, true
+}
+
+// Provider is a cloud that machines come from.
+type Provider string
+
+const (
+	// ProviderAWS launches EC2 instances.
+	ProviderAWS Provider = "aws"
+	// ProviderFake makes Node objects without machines; see Process.AllowSimulatedNodes.
+	ProviderFake Provider = "fake"
+)
+
+// LogEncoding is the form of log records.
+type LogEncoding string
+
+const (
+	// LogJSON is a JSON object a line.
+	LogJSON LogEncoding = "json"
+	// LogConsole is text for people.
+	LogConsole LogEncoding = "console"
+)
