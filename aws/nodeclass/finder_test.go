@@ -40,7 +40,8 @@ func text(t *testing.T, filters []ec2types.Filter, size *int32) string {
 	return strings.Join(parts, ", ")
 }
 
-// AWN-071, AWN-095, AWN-096, AWN-097, AWN-101, AWI-178, AWI-180: questions, pages, order, memory and counts of subnets.
+// AWN-071, AWN-095, AWN-096, AWN-097, AWN-101, AWI-178, AWI-180: questions, pages, order, memory and counts of subnets,
+// each once however often it is named.
 func TestSubnets(t *testing.T) {
 	api := mock.NewMockEC2API(gomock.NewController(t))
 	now, counts := time.Date(2026, 8, 1, 0, 0, 0, 0, time.UTC), counted{}
@@ -61,7 +62,7 @@ func TestSubnets(t *testing.T) {
 			}
 			return &ec2.DescribeSubnetsOutput{Subnets: []ec2types.Subnet{subnetOf("subnet-1", 9)}}, nil
 		})
-	terms := []awsv1.SubnetSelectorTerm{{ID: "subnet-3"}, {Tags: map[string]string{"team": "blue", "any": "*"}}, {ID: "subnet-1"}}
+	terms := []awsv1.SubnetSelectorTerm{{ID: "subnet-3"}, {Tags: map[string]string{"team": "blue", "any": "*"}}, {ID: "subnet-1"}, {ID: "subnet-3"}}
 	find := func() []awsv1.Subnet {
 		t.Helper()
 		found, err := f.Subnets(t.Context(), terms)
