@@ -78,16 +78,7 @@ func shortQuantity(q resource.Quantity) string {
 func checkQuantities(s *Snapshot) error {
 	var c quantityCheck
 	for i := range s.Nodes {
-		n := &s.Nodes[i]
-		at := func(field string) string { return "nodes[" + n.Name + "]" + field }
-		if n.Object != nil {
-			c.list(n.Object.Status.Capacity, func() string { return at(".object.status.capacity") })
-			c.list(n.Object.Status.Allocatable, func() string { return at(".object.status.allocatable") })
-		}
-		if n.Claim != nil {
-			c.list(n.Claim.Status.Capacity, func() string { return at(".claim.status.capacity") })
-			c.list(n.Claim.Status.Allocatable, func() string { return at(".claim.status.allocatable") })
-		}
+		c.node(&s.Nodes[i])
 	}
 	for i := range s.NodePools {
 		c.list(corev1.ResourceList(s.NodePools[i].Object.Spec.Limits), func() string { return fmt.Sprintf("nodePools[%d].object.spec.limits", i) })

@@ -100,9 +100,9 @@ func (m *Model) compilePools(s *Snapshot) error {
 func (m *Model) compilePool(p *pool, catalogName string) error {
 	spec := &p.object.Spec.Template
 	p.taints = spec.Spec.Taints
-	set, err := m.vocab.ParseSet(spec.Spec.Requirements)
+	set, err := poolRequirements(p.object, p.key, m.vocab)
 	if err != nil {
-		return &SnapshotError{Path: fmt.Sprintf("nodePools[%s].object.spec.template.spec.requirements", p.key), Rule: "can't be read: " + err.Error(), Cure: "see the rule"}
+		return err
 	}
 	labels := make(map[string]string, len(spec.Labels)+2)
 	for k, v := range spec.Labels {
@@ -114,8 +114,8 @@ func (m *Model) compilePool(p *pool, catalogName string) error {
 	}
 	p.variety = varietyOf(set)
 	p.template = set.Merge(m.vocab.FromLabels(labels))
-	if p.limits, err = newLimits(p.object.Spec.Limits); err != nil {
-		return &SnapshotError{Path: fmt.Sprintf("nodePools[%s].object.spec.limits", p.key), Rule: "has a bad entry: " + err.Error(), Cure: "leave the resource out to not limit it"}
+	if p.limits, err = poolLimits(p.object, p.key); err != nil {
+		return err
 	}
 	switch {
 	case p.notReady != "":

@@ -31,9 +31,7 @@ func (l *loader) displaced(machines []machine) []*corev1.Pod {
 				staying = append(staying, pod)
 				continue
 			}
-			moved := *pod
-			moved.Spec.NodeName = ""
-			list = append(list, &moved)
+			list = append(list, pods.Unbound(pod))
 		}
 		n.Pods = staying
 	}

@@ -11,9 +11,6 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// provisionerLabel names the pool of a node of the first API generation.
-const provisionerLabel = "karpenter.sh/provisioner-name"
-
 // machine is a Node, a NodeClaim or both, on its way into the snapshot.
 type machine struct {
 	node  scheduling.Node
@@ -28,9 +25,8 @@ func (l *loader) machines() []machine {
 	list := make([]machine, 0, len(l.objects.nodes)+len(l.objects.nodeClaims))
 	names := make(map[string]bool, len(l.objects.nodes))
 	for _, e := range l.objects.nodes {
-		completeNode(e.object)
 		names[e.object.Name] = true
-		list = append(list, machine{scheduling.Node{Name: e.object.Name, Object: e.object}, e.origin, "Node"})
+		list = append(list, machine{scheduling.JoinNode(scheduling.CompleteNode(e.object), nil), e.origin, "Node"})
 	}
 	// The surest sign first, for all nodes, before a weaker one may speak for another node.
 	for _, find := range []func(*corev1.Node) *v1.NodeClaim{claims.sameProviderID, claims.stated, claims.sameName} {
@@ -47,7 +43,7 @@ func (l *loader) machines() []machine {
 			l.problem(e.origin, ProblemInvalid, "NodeClaim "+e.object.Name, "status.providerID",
 				fmt.Sprintf("is %q, while the Node of the same name is another machine; machines need names of their own", e.object.Status.ProviderID))
 		default:
-			list = append(list, machine{scheduling.Node{Name: e.object.Name, Claim: e.object}, e.origin, "NodeClaim"})
+			list = append(list, machine{scheduling.JoinNode(nil, e.object), e.origin, "NodeClaim"})
 		}
 	}
 	for i := range list {
@@ -131,16 +127,7 @@ func unlessOther(claim *v1.NodeClaim, node *corev1.Node) *v1.NodeClaim {
 // completeMachine finds out whose a machine is, and whether it is going away.
 func (l *loader) completeMachine(m *machine) {
 	n := &m.node
-	if n.Object != nil {
-		n.Pool = poolOf(n.Object.Labels)
-		n.Leaving = n.Object.DeletionTimestamp != nil
-	}
-	if n.Claim != nil {
-		if n.Pool.IsZero() {
-			n.Pool = poolOf(n.Claim.Labels)
-		}
-		n.Leaving = n.Leaving || n.Claim.DeletionTimestamp != nil
-	}
+	*n = scheduling.JoinNode(n.Object, n.Claim)
 	if n.Pool.IsZero() {
 		return
 	}
@@ -150,27 +137,5 @@ func (l *loader) completeMachine(m *machine) {
 			code: WarningNodePool, kind: m.kind, name: n.Name, detail: n.Pool.String(),
 			message: fmt.Sprintf("its pool %q is not in the input", n.Pool),
 		})
-	}
-}
-
-// poolOf reads the pool from the labels of a node or claim.
-func poolOf(labels map[string]string) v1.PoolKey {
-	if name := labels[v1.NodePoolLabelKey]; name != "" {
-		return v1.NewPoolKey(name)
-	}
-	if name := labels[provisionerLabel]; name != "" {
-		return v1.PoolKey{Generation: v1.GenerationV1Alpha5, Name: name}
-	}
-	return v1.PoolKey{}
-}
-
-// completeNode fills in what a node written by hand leaves out and every real one has: allocatable (capacity, by the
-// API's default) and the hostname label.
-func completeNode(node *corev1.Node) {
-	if node.Status.Allocatable == nil {
-		node.Status.Allocatable = node.Status.Capacity
-	}
-	if _, ok := node.Labels[corev1.LabelHostname]; !ok {
-		node.Labels = joinLabels(node.Labels, map[string]string{corev1.LabelHostname: node.Name})
 	}
 }

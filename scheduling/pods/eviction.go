@@ -31,6 +31,14 @@ func ReschedulableNow(pod *corev1.Pod, budgets *Budgets, now time.Time) bool {
 	return Reschedulable(pod) && Disruptable(pod, now) && !budgets.NeverAllow(pod)
 }
 
+// Unbound is a copy of the pod that is bound to no node: what stands for its successor while a new place is looked for.
+// It shares everything else with the pod.
+func Unbound(pod *corev1.Pod) *corev1.Pod {
+	free := *pod
+	free.Spec.NodeName = ""
+	return &free
+}
+
 // Drainable reports whether a drain has to see to the pod: it does not tolerate the disruption, is not static, and is
 // not stuck, that is, terminating for over a minute longer than it was given (PRV-067, DIS-038). Protected pods are
 // drainable: the drain waits for them.

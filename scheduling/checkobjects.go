@@ -1,0 +1,76 @@
+package scheduling
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/api/requirements"
+	v1 "github.com/drawknife/drawknife/api/v1"
+)
+
+// Compile refuses a snapshot whole. Who makes one of objects that others may have spoilt asks first about each, so that one
+// bad object does not stop planning for all.
+
+// CheckNode is what Compile would refuse about one machine: an amount that can't be reckoned with. The error is a
+// *SnapshotError.
+func CheckNode(n *Node) error {
+	var c quantityCheck
+	c.node(n)
+	return c.err
+}
+
+// CheckNodePool is what Compile would refuse about one pool: no object, requirements that can't be read, negative limits.
+// lookup is the snapshot's vocabulary. The error is a *SnapshotError.
+func CheckNodePool(np *NodePool, lookup *requirements.Lookup) error {
+	if np.Object == nil {
+		return &SnapshotError{Path: "nodePools[" + np.Key.String() + "].object", Rule: "is missing", Cure: "give the NodePool in its v1 form"}
+	}
+	key := poolKey(np)
+	if _, err := poolRequirements(np.Object, key, lookup); err != nil {
+		return err
+	}
+	var c quantityCheck
+	c.list(corev1.ResourceList(np.Object.Spec.Limits), func() string { return fmt.Sprintf("nodePools[%s].object.spec.limits", key) })
+	if c.err != nil {
+		return c.err
+	}
+	_, err := poolLimits(np.Object, key)
+	return err
+}
+
+// CheckNodeOverlay is what Compile would refuse about one overlay: an amount that can't be reckoned with. Overlays that are
+// invalid otherwise are left out by Compile itself, with a note. The error is a *SnapshotError.
+func CheckNodeOverlay(o *v1.NodeOverlay) error {
+	var c quantityCheck
+	c.list(o.Spec.Capacity, func() string { return "nodeOverlays[" + o.Name + "].spec.capacity" })
+	return c.err
+}
+
+func (c *quantityCheck) node(n *Node) {
+	at := func(field string) string { return "nodes[" + n.Name + "]" + field }
+	if n.Object != nil {
+		c.list(n.Object.Status.Capacity, func() string { return at(".object.status.capacity") })
+		c.list(n.Object.Status.Allocatable, func() string { return at(".object.status.allocatable") })
+	}
+	if n.Claim != nil {
+		c.list(n.Claim.Status.Capacity, func() string { return at(".claim.status.capacity") })
+		c.list(n.Claim.Status.Allocatable, func() string { return at(".claim.status.allocatable") })
+	}
+}
+
+func poolRequirements(pool *v1.NodePool, key v1.PoolKey, lookup *requirements.Lookup) (requirements.Set, error) {
+	set, err := lookup.ParseSet(pool.Spec.Template.Spec.Requirements)
+	if err != nil {
+		return set, &SnapshotError{Path: fmt.Sprintf("nodePools[%s].object.spec.template.spec.requirements", key), Rule: "can't be read: " + err.Error(), Cure: "see the rule"}
+	}
+	return set, nil
+}
+
+func poolLimits(pool *v1.NodePool, key v1.PoolKey) (*limits, error) {
+	l, err := newLimits(pool.Spec.Limits)
+	if err != nil {
+		return nil, &SnapshotError{Path: fmt.Sprintf("nodePools[%s].object.spec.limits", key), Rule: "has a bad entry: " + err.Error(), Cure: "leave the resource out to not limit it"}
+	}
+	return l, nil
+}

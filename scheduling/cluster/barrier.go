@@ -1,0 +1,146 @@
+package cluster
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// barrier holds back planning until everything that the API had at the start was seen (PRV-025).
+type barrier struct {
+	// unlisted are the kinds of which it is not known what the API has.
+	unlisted map[Kind]struct{}
+	// missing are objects that the API has and that were not seen yet.
+	missing map[ObjectKey]struct{}
+	// gone are objects that were seen to go before their kind was listed: a list may be older.
+	gone map[ObjectKey]struct{}
+	open bool
+}
+
+// maxGone bounds how many deletions are remembered of kinds that were not listed yet.
+const maxGone = 65536
+
+func newBarrier(o Options) (barrier, error) {
+	kinds := o.Kinds
+	if kinds == nil {
+		kinds = defaultKinds(o)
+	}
+	b := barrier{unlisted: make(map[Kind]struct{}), missing: make(map[ObjectKey]struct{}), gone: make(map[ObjectKey]struct{})}
+	for _, kind := range kinds {
+		if !slices.Contains(allKinds(), kind) {
+			return b, fmt.Errorf("cluster options: kinds: %q is none that is kept; use the constants Kind…", kind)
+		}
+		b.unlisted[kind] = struct{}{}
+	}
+	b.check()
+	return b, nil
+}
+
+// check opens the barrier once nothing is missing. It stays open: from then on the view is behind by no more than its
+// events are.
+func (b *barrier) check() {
+	if len(b.unlisted)+len(b.missing) > 0 {
+		return
+	}
+	b.open, b.gone = true, nil
+}
+
+func (b *barrier) see(key ObjectKey, deleted bool) {
+	if b.open {
+		return
+	}
+	delete(b.missing, key)
+	if _, waits := b.unlisted[key.Kind]; waits && deleted && len(b.gone) < maxGone {
+		b.gone[key] = struct{}{}
+	}
+	b.check()
+}
+
+// BarrierError says what is not known yet.
+type BarrierError struct {
+	// Unlisted are the kinds that State.Expect was not called for, sorted.
+	Unlisted []Kind
+	// Missing are objects that were expected and that no event has told of, sorted, at most ten of them; MissingCount is how
+	// many there are.
+	Missing      []ObjectKey
+	MissingCount int
+}
+
+// Error names what is missing.
+func (e *BarrierError) Error() string {
+	var parts []string
+	if len(e.Unlisted) > 0 {
+		names := make([]string, len(e.Unlisted))
+		for i, kind := range e.Unlisted {
+			names[i] = string(kind)
+		}
+		parts = append(parts, "not listed yet: "+strings.Join(names, ", "))
+	}
+	if e.MissingCount > 0 {
+		names := make([]string, len(e.Missing))
+		for i, key := range e.Missing {
+			names[i] = key.String()
+		}
+		text := "not seen yet: " + strings.Join(names, ", ")
+		if more := e.MissingCount - len(names); more > 0 {
+			text += fmt.Sprintf(" and %d more", more)
+		}
+		parts = append(parts, text)
+	}
+	return "cluster state is not synced: " + strings.Join(parts, "; ") + "; wait for the watches"
+}
+
+// Expect tells which objects of a kind the API has, by a list read from it (or from a cache that was filled from it): until
+// events have told of each of them, or of its deletion, State is not synced. No keys: the API has none. A kind may be
+// expected again while the barrier is closed; once it is open Expect changes nothing.
+func (s *State) Expect(kind Kind, keys ...types.NamespacedName) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.barrier.open {
+		return
+	}
+	for _, name := range keys {
+		key := ObjectKey{kind, name}
+		if _, gone := s.barrier.gone[key]; !gone && !s.knows(kind, name) {
+			s.barrier.missing[key] = struct{}{}
+		}
+	}
+	delete(s.barrier.unlisted, kind)
+	s.barrier.check()
+}
+
+func (s *State) knows(kind Kind, name types.NamespacedName) bool {
+	store := s.stores[kind]
+	return store != nil && store.has(name)
+}
+
+// Synced reports whether everything is known that was expected (PRV-025). Once true it stays true: claims that have no
+// instance yet do not close the barrier, they are reckoned with (OPP-30).
+func (s *State) Synced() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.barrier.open
+}
+
+// Missing is what State waits for before it is synced, as a *BarrierError; nil once it is.
+func (s *State) Missing() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.barrier.open {
+		return nil
+	}
+	e := &BarrierError{
+		Unlisted: slices.Sorted(maps.Keys(s.barrier.unlisted)), MissingCount: len(s.barrier.missing),
+		Missing: slices.SortedFunc(maps.Keys(s.barrier.missing), compareObjectKeys),
+	}
+	e.Missing = e.Missing[:min(len(e.Missing), 10)]
+	return e
+}
+
+func compareObjectKeys(a, b ObjectKey) int {
+	return cmp.Or(cmp.Compare(a.Kind, b.Kind), compareKeys(a.NamespacedName, b.NamespacedName))
+}

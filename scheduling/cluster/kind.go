@@ -1,0 +1,99 @@
+package cluster
+
+import (
+	"fmt"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+)
+
+// Kind is a kind of object that State keeps, by the name it has in the API.
+type Kind string
+
+// The kinds that State keeps, with the Go type of their objects.
+const (
+	KindPod                   Kind = "Pod"                   // *corev1.Pod
+	KindNode                  Kind = "Node"                  // *corev1.Node
+	KindNodeClaim             Kind = "NodeClaim"             // *v1.NodeClaim
+	KindNodePool              Kind = "NodePool"              // *v1.NodePool
+	KindNodeOverlay           Kind = "NodeOverlay"           // *v1.NodeOverlay
+	KindDaemonSet             Kind = "DaemonSet"             // *appsv1.DaemonSet
+	KindPersistentVolume      Kind = "PersistentVolume"      // *corev1.PersistentVolume
+	KindPersistentVolumeClaim Kind = "PersistentVolumeClaim" // *corev1.PersistentVolumeClaim
+	KindStorageClass          Kind = "StorageClass"          // *storagev1.StorageClass
+	KindCSINode               Kind = "CSINode"               // *storagev1.CSINode
+	KindNamespace             Kind = "Namespace"             // *corev1.Namespace
+	KindPodDisruptionBudget   Kind = "PodDisruptionBudget"   // *policyv1.PodDisruptionBudget
+	// These are read for default topology spread alone.
+	KindService               Kind = "Service"               // *corev1.Service
+	KindReplicaSet            Kind = "ReplicaSet"            // *appsv1.ReplicaSet
+	KindStatefulSet           Kind = "StatefulSet"           // *appsv1.StatefulSet
+	KindReplicationController Kind = "ReplicationController" // *corev1.ReplicationController
+)
+
+// KindOf is the kind of the object; empty if State keeps no such kind.
+func KindOf(object metav1.Object) Kind {
+	switch object.(type) {
+	case *corev1.Pod:
+		return KindPod
+	case *corev1.Node:
+		return KindNode
+	case *v1.NodeClaim:
+		return KindNodeClaim
+	case *v1.NodePool:
+		return KindNodePool
+	case *v1.NodeOverlay:
+		return KindNodeOverlay
+	case *appsv1.DaemonSet:
+		return KindDaemonSet
+	case *corev1.PersistentVolume:
+		return KindPersistentVolume
+	case *corev1.PersistentVolumeClaim:
+		return KindPersistentVolumeClaim
+	case *storagev1.StorageClass:
+		return KindStorageClass
+	case *storagev1.CSINode:
+		return KindCSINode
+	case *corev1.Namespace:
+		return KindNamespace
+	case *policyv1.PodDisruptionBudget:
+		return KindPodDisruptionBudget
+	case *corev1.Service:
+		return KindService
+	case *appsv1.ReplicaSet:
+		return KindReplicaSet
+	case *appsv1.StatefulSet:
+		return KindStatefulSet
+	case *corev1.ReplicationController:
+		return KindReplicationController
+	}
+	return ""
+}
+
+func allKinds() []Kind {
+	return []Kind{
+		KindPod, KindNode, KindNodeClaim, KindNodePool, KindNodeOverlay, KindDaemonSet, KindPersistentVolume,
+		KindPersistentVolumeClaim, KindStorageClass, KindCSINode, KindNamespace, KindPodDisruptionBudget, KindService,
+		KindReplicaSet, KindStatefulSet, KindReplicationController,
+	}
+}
+
+// ObjectKey names an object of the API. Namespace is empty for kinds without one.
+type ObjectKey struct {
+	Kind Kind
+	types.NamespacedName
+}
+
+// String is "Kind name" or "Kind namespace/name".
+func (k ObjectKey) String() string {
+	if k.Namespace == "" {
+		return fmt.Sprintf("%s %s", k.Kind, k.Name)
+	}
+	return fmt.Sprintf("%s %s/%s", k.Kind, k.Namespace, k.Name)
+}

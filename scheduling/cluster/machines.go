@@ -1,0 +1,386 @@
+package cluster
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/scheduling"
+)
+
+// machineKey is a machine's identity (PRV-020): the provider ID of its instance; without one, the name of the claim that
+// is to get one, or of the node that no pool owns.
+type machineKey struct {
+	by identity
+	id string
+}
+
+type identity uint8
+
+const (
+	byProviderID identity = iota
+	byClaim
+	byNode
+)
+
+// machine is what lays claim to one identity: nearly always one Node, one NodeClaim or one of each.
+type machine struct {
+	key           machineKey
+	nodes, claims map[string]struct{}
+	// shown is what views have of it, nil for nothing; host the Node whose pods are its own. Both are as of the last
+	// refresh.
+	shown *shownMachine
+	host  string
+	// leftOut are objects that play no part.
+	leftOut []LeftOut
+}
+
+// shownMachine is a machine as views have it; it is not changed any more.
+type shownMachine struct {
+	node    scheduling.Node
+	machine Machine
+}
+
+// facts are what is known of a Node or NodeClaim beside the object.
+type facts struct {
+	nominatedUntil time.Time
+	lastPodEvent   time.Time
+	marked         bool
+}
+
+func compareNames(a, b string) int { return cmp.Compare(a, b) }
+
+// keyOfNode is false for a node that is left out until its provider ID is known.
+func keyOfNode(node *corev1.Node) (machineKey, bool) {
+	switch {
+	case node.Spec.ProviderID != "":
+		return machineKey{byProviderID, node.Spec.ProviderID}, true
+	case !scheduling.PoolOf(node.Labels).IsZero():
+		return machineKey{}, false
+	}
+	return machineKey{byNode, node.Name}, true
+}
+
+func keyOfClaim(claim *v1.NodeClaim) machineKey {
+	if claim.Status.ProviderID != "" {
+		return machineKey{byProviderID, claim.Status.ProviderID}
+	}
+	return machineKey{byClaim, claim.Name}
+}
+
+func (s *State) touch(key machineKey) { s.touched[key] = struct{}{} }
+
+// machineAt finds or makes the machine.
+func (s *State) machineAt(key machineKey) *machine {
+	m := s.machines[key]
+	if m == nil {
+		m = &machine{key: key, nodes: make(map[string]struct{}, 1), claims: make(map[string]struct{}, 1)}
+		s.machines[key] = m
+	}
+	s.touch(key)
+	return m
+}
+
+func (s *State) applyNode(node *corev1.Node, e *Event) {
+	var old *corev1.Node
+	var known, news bool
+	if e.Deleted {
+		old, news = s.nodes.remove(node, &s.gone)
+		known = news
+	} else {
+		old, known, news = s.nodes.put(node, e.Assumed, &s.gone)
+	}
+	if !news {
+		return
+	}
+	if known {
+		if key, ok := keyOfNode(old); ok {
+			delete(s.machineAt(key).nodes, old.Name)
+		}
+		delete(s.keyless, old.Name)
+		if e.Deleted || old.UID != node.UID {
+			delete(s.nodeFacts, old.Name)
+		}
+	}
+	if !e.Deleted {
+		if key, ok := keyOfNode(node); ok {
+			s.machineAt(key).nodes[node.Name] = struct{}{}
+		} else {
+			s.keyless[node.Name] = struct{}{}
+		}
+	}
+	if claim := s.claims.get(types.NamespacedName{Name: node.Name}); claim != nil {
+		s.touch(keyOfClaim(claim)) // it can't go by its name while another machine bears it
+	}
+	s.sortStray(node.Name)
+}
+
+func (s *State) applyClaim(claim *v1.NodeClaim, e *Event) {
+	var old *v1.NodeClaim
+	var known, news bool
+	if e.Deleted {
+		old, news = s.claims.remove(claim, &s.gone)
+		known = news
+	} else {
+		old, known, news = s.claims.put(claim, e.Assumed, &s.gone)
+	}
+	if !news {
+		return
+	}
+	if known {
+		delete(s.machineAt(keyOfClaim(old)).claims, old.Name)
+		if e.Deleted || old.UID != claim.UID {
+			delete(s.claimFacts, old.Name)
+		}
+	}
+	if !e.Deleted {
+		s.machineAt(keyOfClaim(claim)).claims[claim.Name] = struct{}{}
+	}
+}
+
+// machineNamed is the machine with a Node or NodeClaim of the name, or nil.
+func (s *State) machineNamed(name string) *machine {
+	if node := s.nodes.get(types.NamespacedName{Name: name}); node != nil {
+		if key, ok := keyOfNode(node); ok {
+			return s.machines[key]
+		}
+	}
+	if len(name) > len(claimPrefix) && name[:len(claimPrefix)] == claimPrefix {
+		name = name[len(claimPrefix):]
+	}
+	if claim := s.claims.get(types.NamespacedName{Name: name}); claim != nil {
+		return s.machines[keyOfClaim(claim)]
+	}
+	return nil
+}
+
+// speakers are the Node and the NodeClaim that speak for the machine, each nil if there is none: of several the one that is not
+// being deleted, else the newest, else the last by name.
+func (m *machine) speakers(s *State) (*corev1.Node, *v1.NodeClaim) {
+	var node *corev1.Node
+	for name := range m.nodes {
+		if n := s.nodes.get(types.NamespacedName{Name: name}); node == nil || compareClaimants(&n.ObjectMeta, &node.ObjectMeta) > 0 {
+			node = n
+		}
+	}
+	var claim *v1.NodeClaim
+	for name := range m.claims {
+		if c := s.claims.get(types.NamespacedName{Name: name}); claim == nil || compareClaimants(&c.ObjectMeta, &claim.ObjectMeta) > 0 {
+			claim = c
+		}
+	}
+	return node, claim
+}
+
+// refresh looks again at the machines that events have touched.
+func (s *State) refresh() {
+	if len(s.touched) == 0 {
+		return
+	}
+	for key := range s.touched {
+		if m := s.machines[key]; m != nil && m.shown != nil {
+			s.shown.remove(m.shown.node.Name)
+		}
+	}
+	for key := range s.touched {
+		m := s.machines[key]
+		if m == nil {
+			continue
+		}
+		next := s.look(m)
+		if worthALook(m.shown, next) {
+			s.revision++
+		}
+		m.shown = next
+		s.file(m)
+		for name := range m.nodes {
+			s.sortStray(name)
+		}
+		if len(m.nodes)+len(m.claims) == 0 {
+			delete(s.machines, key)
+		}
+	}
+	clear(s.touched)
+}
+
+// file puts the machine where it is looked for.
+func (s *State) file(m *machine) {
+	keep := func(set map[machineKey]struct{}, in bool) {
+		if in {
+			set[m.key] = struct{}{}
+		} else {
+			delete(set, m.key)
+		}
+	}
+	if m.shown != nil {
+		s.shown.set(m.shown)
+	}
+	keep(s.leaving, m.shown != nil && m.shown.node.Leaving)
+	keep(s.unlaunched, m.shown != nil && withoutCapacity(m.shown.machine.Claim))
+	keep(s.incomplete, len(m.leftOut) > 0)
+}
+
+// look makes what views have of the machine.
+func (s *State) look(m *machine) *shownMachine {
+	node, claim := m.speakers(s)
+	m.host, m.leftOut = "", m.passedOver(node, claim)
+	object := node
+	if node != nil && !complete(node) {
+		m.leftOut = append(m.leftOut, LeftOut{Object: objectKey(KindNode, node.Name), Code: LeftOutNoInstanceType})
+		object = nil
+	}
+	if object == nil && claim == nil {
+		return nil
+	}
+	out := &shownMachine{}
+	out.machine = Machine{Node: node, Claim: claim, Phase: phaseOf(object, claim)}
+	if object != nil {
+		if m.shown != nil && m.shown.machine.Node == object && m.shown.node.Object != nil {
+			object = m.shown.node.Object // completed before
+		} else {
+			object = scheduling.CompleteNode(object)
+		}
+	}
+	out.node = scheduling.JoinNode(object, claim)
+	if object == nil {
+		out.node.Name = s.nameOf(claim, m)
+	}
+	if err := scheduling.CheckNode(&out.node); err != nil {
+		m.leftOut = append(m.leftOut, LeftOut{objectOf(object, claim), LeftOutInvalid, err.Error()})
+		return nil
+	}
+	if node != nil {
+		m.host = node.Name
+		out.node.Pods = slices.SortedFunc(maps.Values(s.onNode[node.Name]), func(a, b *corev1.Pod) int { return compareKeys(keyOf(a), keyOf(b)) })
+		out.node.Leaving = out.node.Leaving || node.DeletionTimestamp != nil
+		out.machine.note(s.nodeFacts[node.Name])
+		out.machine.ProviderID = node.Spec.ProviderID
+	}
+	if claim != nil {
+		out.machine.note(s.claimFacts[claim.Name])
+		out.machine.note(facts{lastPodEvent: claim.Status.LastPodEventTime.Time})
+		out.machine.ProviderID = cmp.Or(claim.Status.ProviderID, out.machine.ProviderID)
+	}
+	out.node.Leaving = out.node.Leaving || out.machine.Marked
+	out.machine.Name, out.machine.Pool, out.machine.Pods, out.machine.Leaving = out.node.Name, out.node.Pool, out.node.Pods, out.node.Leaving
+	return out
+}
+
+// note adds what is known beside the object.
+func (m *Machine) note(f facts) {
+	m.Marked = m.Marked || f.marked
+	if f.nominatedUntil.After(m.NominatedUntil) {
+		m.NominatedUntil = f.nominatedUntil
+	}
+	if f.lastPodEvent.After(m.LastPodEvent) {
+		m.LastPodEvent = f.lastPodEvent
+	}
+}
+
+// passedOver are the Nodes and NodeClaims that lay claim to the machine beside those that speak for it, by name.
+func (m *machine) passedOver(node *corev1.Node, claim *v1.NodeClaim) []LeftOut {
+	var out []LeftOut
+	if len(m.nodes) > 1 {
+		for _, name := range slices.Sorted(maps.Keys(m.nodes)) {
+			if name != node.Name {
+				out = append(out, LeftOut{objectKey(KindNode, name), LeftOutSameProviderID, objectKey(KindNode, node.Name).String()})
+			}
+		}
+	}
+	if len(m.claims) > 1 {
+		for _, name := range slices.Sorted(maps.Keys(m.claims)) {
+			if name != claim.Name {
+				out = append(out, LeftOut{objectKey(KindNodeClaim, name), LeftOutSameProviderID, objectKey(KindNodeClaim, claim.Name).String()})
+			}
+		}
+	}
+	return out
+}
+
+// compareClaimants is greater than 0 if a rather than b is what a machine is now.
+func compareClaimants(a, b *metav1.ObjectMeta) int {
+	stays := func(m *metav1.ObjectMeta) int {
+		if m.DeletionTimestamp == nil {
+			return 1
+		}
+		return 0
+	}
+	return cmp.Or(stays(a)-stays(b), a.CreationTimestamp.Compare(b.CreationTimestamp.Time), compareNames(a.Name, b.Name))
+}
+
+// complete reports whether a Node says enough to stand for its machine (PRV-020).
+func complete(node *corev1.Node) bool {
+	return scheduling.PoolOf(node.Labels).IsZero() || node.Labels[v1.NodeInitializedLabelKey] == "true" ||
+		node.Labels[corev1.LabelInstanceTypeStable] != ""
+}
+
+func phaseOf(node *corev1.Node, claim *v1.NodeClaim) Phase {
+	switch {
+	case claim == nil, node != nil && node.Labels[v1.NodeInitializedLabelKey] == "true":
+		return PhaseInitialized
+	case node != nil && node.Labels[v1.NodeRegisteredLabelKey] == "true":
+		return PhaseRegistered
+	case claim.Status.ProviderID != "":
+		return PhaseLaunched
+	}
+	return PhaseLaunching
+}
+
+// claimPrefix stands before the name of a machine without a Node if another machine's Node bears the claim's name. No object
+// of the API has a slash in its name.
+const claimPrefix = "nodeclaim/"
+
+func (s *State) nameOf(claim *v1.NodeClaim, m *machine) string {
+	node := s.nodes.get(types.NamespacedName{Name: claim.Name})
+	if _, own := m.nodes[claim.Name]; node == nil || own {
+		return claim.Name
+	}
+	return claimPrefix + claim.Name
+}
+
+// worthALook reports whether the change can make consolidation worth another look (PRV-027).
+func worthALook(before, after *shownMachine) bool {
+	if before == nil || after == nil {
+		return before != after
+	}
+	b, a := &before.machine, &after.machine
+	return (b.Phase == PhaseInitialized) != (a.Phase == PhaseInitialized) || b.Leaving != a.Leaving ||
+		!slices.EqualFunc(b.Pods, a.Pods, func(x, y *corev1.Pod) bool { return x.Namespace == y.Namespace && x.Name == y.Name && x.UID == y.UID })
+}
+
+// sortStray keeps the books on pods that are bound to a Node that stands for no machine.
+func (s *State) sortStray(node string) {
+	if len(s.onNode[node]) > 0 && !s.hosted(node) {
+		s.strays[node] = struct{}{}
+	} else {
+		delete(s.strays, node)
+	}
+}
+
+// hosted reports whether pods bound to the Node are on a machine, as of the last refresh.
+func (s *State) hosted(name string) bool {
+	node := s.nodes.get(types.NamespacedName{Name: name})
+	if node == nil {
+		return false
+	}
+	key, ok := keyOfNode(node)
+	return ok && s.machines[key] != nil && s.machines[key].host == name
+}
+
+// objectOf is what the machine is known by.
+func objectOf(node *corev1.Node, claim *v1.NodeClaim) ObjectKey {
+	if node != nil {
+		return objectKey(KindNode, node.Name)
+	}
+	return objectKey(KindNodeClaim, claim.Name)
+}
+
+func objectKey(kind Kind, name string) ObjectKey {
+	return ObjectKey{kind, types.NamespacedName{Name: name}}
+}

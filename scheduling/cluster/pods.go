@@ -1,0 +1,123 @@
+package cluster
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/drawknife/drawknife/scheduling/pods"
+)
+
+func (s *State) applyPod(pod *corev1.Pod, e *Event) {
+	var old *corev1.Pod
+	var known, news bool
+	if e.Deleted {
+		old, news = s.pods.remove(pod, &s.gone)
+		known = news
+	} else {
+		old, known, news = s.pods.put(pod, e.Assumed, &s.gone)
+	}
+	if !news {
+		return
+	}
+	if !known {
+		old = nil
+	}
+	if e.Deleted {
+		pod = nil
+	}
+	s.podEvents(old, pod, e.Time)
+	was, is := placeOf(old), placeOf(pod)
+	if was.node != "" && was.node != is.node {
+		s.unbind(was.node, keyOf(old))
+	}
+	if is.node != "" {
+		s.bind(is.node, pod)
+	}
+	switch {
+	case is.waits:
+		s.waiting.set(pod)
+	case was.waits:
+		s.waiting.remove(keyOf(old))
+	}
+}
+
+// place is where a pod counts: on a Node, among those that wait, or nowhere.
+type place struct {
+	node  string
+	waits bool
+}
+
+func placeOf(pod *corev1.Pod) place {
+	switch {
+	case pod == nil:
+		return place{}
+	case pod.Spec.NodeName == "":
+		return place{waits: pods.Provisionable(pod)}
+	case pods.Terminal(pod):
+		return place{}
+	}
+	return place{node: pod.Spec.NodeName}
+}
+
+func (s *State) bind(node string, pod *corev1.Pod) {
+	on := s.onNode[node]
+	if on == nil {
+		on = make(map[types.NamespacedName]*corev1.Pod)
+		s.onNode[node] = on
+	}
+	on[keyOf(pod)] = pod
+	s.touchNode(node)
+}
+
+func (s *State) unbind(node string, key types.NamespacedName) {
+	delete(s.onNode[node], key)
+	if len(s.onNode[node]) == 0 {
+		delete(s.onNode, node)
+	}
+	delete(s.displaced, key)
+	s.touchNode(node)
+}
+
+// touchNode has the machine of the Node looked at again.
+func (s *State) touchNode(name string) {
+	if node := s.nodes.get(types.NamespacedName{Name: name}); node != nil {
+		if key, ok := keyOfNode(node); ok {
+			s.touch(key)
+		}
+	}
+	s.sortStray(name)
+}
+
+// podEvents notes on Nodes that a pod was bound, ended or was told to go (PRV-083). What comes before State is synced is
+// no event but how things were.
+func (s *State) podEvents(old, pod *corev1.Pod, seen time.Time) {
+	if seen.IsZero() || !s.barrier.open {
+		return
+	}
+	was, is := boundNode(old), boundNode(pod)
+	if was != "" && (was != is || !pods.Active(pod)) && pods.Active(old) && !pods.OwnedByDaemonSet(old) {
+		s.notePodEvent(was, seen)
+	}
+	if is != "" && was != is && pods.Active(pod) && !pods.OwnedByDaemonSet(pod) {
+		s.notePodEvent(is, seen)
+	}
+}
+
+func boundNode(pod *corev1.Pod) string {
+	if pod == nil {
+		return ""
+	}
+	return pod.Spec.NodeName
+}
+
+func (s *State) notePodEvent(node string, seen time.Time) {
+	if s.nodes.get(types.NamespacedName{Name: node}) == nil {
+		return
+	}
+	if f := s.nodeFacts[node]; seen.After(f.lastPodEvent) {
+		f.lastPodEvent = seen
+		s.nodeFacts[node] = f
+	}
+}

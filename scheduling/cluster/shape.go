@@ -1,0 +1,174 @@
+package cluster
+
+import (
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/api/requirements"
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/cloudprovider/overlay"
+	"github.com/drawknife/drawknife/scheduling"
+)
+
+// A claim has no instance yet while its launch is under way. Its pods still wait, so a plan that did not reckon with it
+// would order the same machine again (OPP-30). What it will have is only known by what it asks for: the claim names the
+// instance types that it may become, and all of them have room for the pods it was made for. So it is reckoned with by
+// what any of them has: of each resource the least that is allocatable, the labels that all agree on, and against the
+// pool's limits the largest capacity.
+
+// shape is what a machine is reckoned to be until its provider has said what it is.
+type shape struct {
+	labels                map[string]string
+	capacity, allocatable corev1.ResourceList
+}
+
+// shapeCache remembers shapes and the copies of claims that have them.
+type shapeCache struct {
+	// lists are the instance types that shapes were made from, by pool; others have others.
+	lists map[v1.PoolKey][]*cloudprovider.InstanceType
+	// byText is keyed by pool and requirements: the claims of one plan are much alike.
+	byText map[string]*shape
+	claims map[string]shapedClaim
+}
+
+type shapedClaim struct {
+	claim, shaped *v1.NodeClaim
+	shape         *shape
+}
+
+// withoutCapacity reports whether the claim does not say yet what its machine has.
+func withoutCapacity(claim *v1.NodeClaim) bool {
+	return claim != nil && len(claim.Status.Capacity) == 0 && len(claim.Status.Allocatable) == 0
+}
+
+// addShapes gives claims that have no instance yet what they are reckoned with.
+func (s *State) addShapes(snapshot *scheduling.Snapshot, q Query) {
+	if len(s.unlaunched) == 0 {
+		s.shapes = shapeCache{}
+		return
+	}
+	types := s.typesOf(snapshot)
+	next := shapeCache{lists: types, byText: make(map[string]*shape), claims: make(map[string]shapedClaim, len(s.unlaunched))}
+	for key := range s.unlaunched {
+		n := s.nodeOf(snapshot, key)
+		list := types[n.Pool]
+		if len(list) == 0 {
+			continue
+		}
+		before := s.shapes.byText
+		if !sameTypes(s.shapes.lists[n.Pool], list) {
+			before = nil
+		}
+		made := s.shapeOf(n, list, before, next.byText)
+		if made == nil {
+			continue
+		}
+		known := s.shapes.claims[n.Claim.Name]
+		if known.claim != n.Claim || known.shape != made {
+			known = shapedClaim{n.Claim, made.on(n.Claim), made}
+		}
+		next.claims[n.Claim.Name] = known
+		n.Claim = known.shaped
+	}
+	s.shapes = next
+}
+
+// typesOf are the instance types of each pool, as overlays leave them.
+func (s *State) typesOf(snapshot *scheduling.Snapshot) map[v1.PoolKey][]*cloudprovider.InstanceType {
+	out := make(map[v1.PoolKey][]*cloudprovider.InstanceType, len(snapshot.NodePools))
+	in := overlay.Input{Overlays: snapshot.NodeOverlays, Lookup: s.lookup, Previous: s.overlaid}
+	for i := range snapshot.NodePools {
+		p := &snapshot.NodePools[i]
+		out[p.Key] = snapshot.Catalogs[p.Catalog]
+		in.Pools = append(in.Pools, overlay.Pool{Key: p.Key, Object: p.Object, Types: snapshot.Catalogs[p.Catalog]})
+	}
+	if len(snapshot.NodeOverlays) == 0 {
+		return out
+	}
+	s.overlaid = overlay.Apply(in)
+	for key := range out {
+		if list, err := s.overlaid.InstanceTypes(key); err == nil {
+			out[key] = list
+		}
+	}
+	return out
+}
+
+func sameTypes(a, b []*cloudprovider.InstanceType) bool { return slices.Equal(a, b) }
+
+// shapeOf is the claim's shape, found among those made before or made; nil if none of the types suits.
+func (s *State) shapeOf(n *scheduling.Node, types []*cloudprovider.InstanceType, before, now map[string]*shape) *shape {
+	want, err := s.lookup.ParseSet(n.Claim.Spec.Requirements)
+	if err != nil {
+		return nil // the provider will not launch it either
+	}
+	text := n.Pool.String() + "\x00" + want.String()
+	if made, ok := now[text]; ok {
+		return made
+	}
+	made, ok := before[text]
+	if !ok {
+		for _, c := range cloudprovider.LaunchOrder(types, want, nil) {
+			made = made.with(c)
+		}
+	}
+	now[text] = made
+	return made
+}
+
+// with is the shape of a machine that may also be bought this way.
+func (sh *shape) with(c cloudprovider.Candidate) *shape {
+	capacity, allocatable := c.Type.CapacityOf(c.Offering), c.Type.AllocatableOf(c.Offering)
+	if sh == nil {
+		return &shape{labels: labelsOf(c), capacity: maps.Clone(capacity), allocatable: maps.Clone(allocatable)}
+	}
+	for name, amount := range capacity {
+		if have, ok := sh.capacity[name]; !ok || amount.Cmp(have) > 0 {
+			sh.capacity[name] = amount
+		}
+	}
+	for name, have := range sh.allocatable {
+		amount, ok := allocatable[name]
+		switch {
+		case !ok:
+			delete(sh.allocatable, name)
+		case amount.Cmp(have) < 0:
+			sh.allocatable[name] = amount
+		}
+	}
+	for key, value := range sh.labels {
+		stated := c.Offering.Requirements.Get(key)
+		if !c.Offering.Requirements.Has(key) {
+			stated = c.Type.Requirements.Get(key)
+		}
+		if values := stated.Values(); len(values) != 1 || values[0] != value {
+			delete(sh.labels, key)
+		}
+	}
+	return sh
+}
+
+// labelsOf are the labels of a machine bought this way.
+func labelsOf(c cloudprovider.Candidate) map[string]string {
+	out := make(map[string]string)
+	for _, set := range []requirements.Set{c.Type.Requirements, c.Offering.Requirements} {
+		for r := range set.All {
+			if values := r.Values(); !r.Complement() && len(values) == 1 {
+				out[r.Key()] = values[0]
+			}
+		}
+	}
+	return out
+}
+
+// on is the claim with the shape as its status. What the claim itself says counts more.
+func (sh *shape) on(claim *v1.NodeClaim) *v1.NodeClaim {
+	out := *claim
+	out.Labels = maps.Clone(sh.labels)
+	maps.Copy(out.Labels, claim.Labels)
+	out.Status.Capacity, out.Status.Allocatable = sh.capacity, sh.allocatable
+	return &out
+}

@@ -1,0 +1,62 @@
+package cluster
+
+import "slices"
+
+// sortedList is a list in the order of its keys that is handed out as a slice and changed between two such moments.
+// Changes are kept apart until the slice is asked for, and then merged into a new one: a slice that was handed out is
+// never changed, and while nothing changes it stays the very same.
+type sortedList[K comparable, V any] struct {
+	keyOf   func(V) K
+	compare func(a, b K) int
+	list    []V
+	changed map[K]change[V]
+}
+
+// change is an entry's new value, or that it has none any more.
+type change[V any] struct {
+	value   V
+	removed bool
+}
+
+func newSortedList[K comparable, V any](keyOf func(V) K, compare func(a, b K) int) *sortedList[K, V] {
+	return &sortedList[K, V]{keyOf: keyOf, compare: compare, changed: make(map[K]change[V])}
+}
+
+func (l *sortedList[K, V]) set(v V) { l.changed[l.keyOf(v)] = change[V]{value: v} }
+
+func (l *sortedList[K, V]) remove(key K) { l.changed[key] = change[V]{removed: true} }
+
+// dirty reports whether values differs from what it was last time.
+func (l *sortedList[K, V]) dirty() bool { return len(l.changed) > 0 }
+
+// values is the list as it is now. It must not be changed.
+func (l *sortedList[K, V]) values() []V {
+	if len(l.changed) == 0 {
+		return l.list
+	}
+	keys := make([]K, 0, len(l.changed))
+	for key := range l.changed {
+		keys = append(keys, key)
+	}
+	slices.SortFunc(keys, l.compare)
+	merged := make([]V, 0, len(l.list)+len(keys))
+	at := 0
+	for _, key := range keys {
+		// What lies before the key is as it was.
+		offset, found := slices.BinarySearchFunc(l.list[at:], key, func(v V, k K) int { return l.compare(l.keyOf(v), k) })
+		merged = append(merged, l.list[at:at+offset]...)
+		at += offset
+		if found {
+			at++
+		}
+		if c := l.changed[key]; !c.removed {
+			merged = append(merged, c.value)
+		}
+	}
+	l.list = append(merged, l.list[at:]...)
+	if len(l.list) == 0 {
+		l.list = nil
+	}
+	l.changed = make(map[K]change[V])
+	return l.list
+}

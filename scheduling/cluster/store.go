@@ -1,0 +1,121 @@
+package cluster
+
+import (
+	"cmp"
+	"strconv"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// anyStore is a store of whatever kind.
+type anyStore interface {
+	has(key types.NamespacedName) bool
+	assumed() map[types.NamespacedName]bool
+}
+
+// store holds the objects of one kind and tells which events are news.
+type store[T metav1.Object] struct {
+	objects map[types.NamespacedName]stored[T]
+	// unconfirmed are the objects that the watch has not shown yet.
+	unconfirmed map[types.NamespacedName]bool
+}
+
+type stored[T metav1.Object] struct {
+	object T
+	// version is the resourceVersion as a number, 0 if it is none: versions of one kind can be compared
+	// (KEP-5504 made that part of the API; etcd's revisions always could).
+	version uint64
+}
+
+func newStore[T metav1.Object]() *store[T] {
+	return &store[T]{objects: make(map[types.NamespacedName]stored[T]), unconfirmed: make(map[types.NamespacedName]bool)}
+}
+
+func keyOf(object metav1.Object) types.NamespacedName {
+	return types.NamespacedName{Namespace: object.GetNamespace(), Name: object.GetName()}
+}
+
+func compareKeys(a, b types.NamespacedName) int {
+	return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+}
+
+// put keeps the object, unless what is known of it is newer or the same. It returns the object it replaces, if any.
+func (s *store[T]) put(object T, assumed bool, gone *graves) (old T, known, news bool) {
+	key := keyOf(object)
+	if gone.holds(object.GetUID()) {
+		return old, false, false
+	}
+	have, known := s.objects[key]
+	version, _ := strconv.ParseUint(object.GetResourceVersion(), 10, 64)
+	if known && have.version > version && version > 0 {
+		return old, known, false
+	}
+	switch {
+	case !assumed:
+		delete(s.unconfirmed, key)
+	case !known || version == 0 || have.version < version:
+		s.unconfirmed[key] = true
+	}
+	if known && have.version == version && version > 0 && have.object.GetUID() == object.GetUID() {
+		return old, known, false
+	}
+	if known && have.object.GetUID() != object.GetUID() {
+		gone.add(have.object.GetUID())
+	}
+	s.objects[key] = stored[T]{object, version}
+	return have.object, known, true
+}
+
+// remove forgets the object, unless the one that is known by the name is another.
+func (s *store[T]) remove(object metav1.Object, gone *graves) (old T, news bool) {
+	key := keyOf(object)
+	have, known := s.objects[key]
+	gone.add(object.GetUID())
+	if !known || object.GetUID() != "" && have.object.GetUID() != "" && have.object.GetUID() != object.GetUID() {
+		return old, false
+	}
+	gone.add(have.object.GetUID())
+	delete(s.objects, key)
+	delete(s.unconfirmed, key)
+	return have.object, true
+}
+
+func (s *store[T]) has(key types.NamespacedName) bool {
+	_, ok := s.objects[key]
+	return ok
+}
+
+func (s *store[T]) assumed() map[types.NamespacedName]bool { return s.unconfirmed }
+
+// get is the object of the name, or nil.
+func (s *store[T]) get(key types.NamespacedName) T { return s.objects[key].object }
+
+// maxGraves bounds how many deletions are remembered: an answer or event that is later than that many deletions is later
+// than any watch can be.
+const maxGraves = 8192
+
+// graves remembers the UIDs of the objects that were deleted last. UIDs never come back.
+type graves struct {
+	ring [maxGraves]types.UID
+	next int
+	uids map[types.UID]struct{}
+}
+
+func (g *graves) holds(uid types.UID) bool {
+	_, ok := g.uids[uid]
+	return ok
+}
+
+func (g *graves) add(uid types.UID) {
+	if uid == "" || g.holds(uid) {
+		return
+	}
+	if g.uids == nil {
+		g.uids = make(map[types.UID]struct{}, maxGraves)
+	}
+	delete(g.uids, g.ring[g.next])
+	g.ring[g.next] = uid
+	g.uids[uid] = struct{}{}
+	g.next = (g.next + 1) % maxGraves
+}

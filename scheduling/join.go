@@ -1,0 +1,85 @@
+package scheduling
+
+import (
+	"maps"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+)
+
+// provisionerLabel names the pool of a node of the first API generation.
+const provisionerLabel = "karpenter.sh/provisioner-name"
+
+// JoinNode is the machine of a Node and of the NodeClaim it was made for; one of them may be nil. Its name is the Node's,
+// else the claim's; its pool is what the labels of the Node, else of the claim, name; and it is leaving if either is
+// being deleted or the claim's instance is being ended (PRV-023). It has no pods yet.
+func JoinNode(object *corev1.Node, claim *v1.NodeClaim) Node {
+	n := Node{Object: object, Claim: claim}
+	if claim != nil {
+		n.Name, n.Pool = claim.Name, PoolOf(claim.Labels)
+		n.Leaving = claim.DeletionTimestamp != nil || ending(claim)
+	}
+	if object != nil {
+		n.Name = object.Name
+		if pool := PoolOf(object.Labels); !pool.IsZero() {
+			n.Pool = pool
+		}
+		n.Leaving = n.Leaving || object.DeletionTimestamp != nil
+	}
+	return n
+}
+
+// ending reports whether the claim's instance is being ended.
+func ending(claim *v1.NodeClaim) bool {
+	for i := range claim.Status.Conditions {
+		if c := &claim.Status.Conditions[i]; c.Type == v1.ConditionInstanceTerminating {
+			return c.Status == metav1.ConditionTrue
+		}
+	}
+	return false
+}
+
+// PoolOf reads the pool that owns a machine from the labels of its Node or NodeClaim; zero for none.
+func PoolOf(labels map[string]string) v1.PoolKey {
+	if name := labels[v1.NodePoolLabelKey]; name != "" {
+		return v1.NewPoolKey(name)
+	}
+	if name := labels[provisionerLabel]; name != "" {
+		return v1.PoolKey{Generation: v1.GenerationV1Alpha5, Name: name}
+	}
+	return v1.PoolKey{}
+}
+
+// CompleteNode fills in what a Node may lack and every one that has joined has: allocatable (capacity, by the API's
+// default) and the hostname label (the name, PRV-021). A Node that has both is returned as it is, else a copy that shares
+// the rest with it.
+func CompleteNode(object *corev1.Node) *corev1.Node {
+	_, labelled := object.Labels[corev1.LabelHostname]
+	if labelled && (object.Status.Allocatable != nil || object.Status.Capacity == nil) {
+		return object
+	}
+	complete := *object
+	if complete.Status.Allocatable == nil {
+		complete.Status.Allocatable = complete.Status.Capacity
+	}
+	if !labelled {
+		complete.Labels = make(map[string]string, len(object.Labels)+1)
+		maps.Copy(complete.Labels, object.Labels)
+		complete.Labels[corev1.LabelHostname] = object.Name
+	}
+	return &complete
+}
+
+// Capacity is what the machine has in its present phase (PRV-021), with the one of "nodes" that each takes from the
+// limits of its pool. The result is the caller's.
+func (n *Node) Capacity() corev1.ResourceList {
+	out := corev1.ResourceList{}
+	for name, amount := range viewOf(n).capacity {
+		out[name] = amount.DeepCopy()
+	}
+	out[resourceNodes] = *resource.NewQuantity(1, resource.DecimalSI)
+	return out
+}
