@@ -35,7 +35,7 @@ func (p *Provider) create(ctx context.Context, nodeClaim *v1.NodeClaim) (*v1.Nod
 	if nodeClaim.UID == "" {
 		return nil, cloudprovider.NewPermanentError(errors.New("metadata.uid is empty: without it a repeated call would launch a second machine"))
 	}
-	release, err := p.creating.acquire(ctx, nodeClaim.UID)
+	release, err := p.creating.Begin(ctx, nodeClaim.UID)
 	if err != nil {
 		return nil, err
 	}

@@ -67,7 +67,7 @@ func (p *Provider) Delete(ctx context.Context, nodeClaim *v1.NodeClaim) error {
 		return nil
 	}
 	if reservation := nodeClaim.Labels[awsv1.LabelCapacityReservationID]; reservation != "" && cloudprovider.IsNodeClaimNotFound(err) {
-		p.reservations.Gone(reservation)
+		p.reservations.Gone(reservation, nodeClaim.Status.ProviderID)
 	}
 	return fmt.Errorf("deleting nodeclaim %q: %w", nodeClaim.Name, err)
 }

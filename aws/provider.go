@@ -24,6 +24,7 @@ import (
 	"github.com/drawknife/drawknife/aws/offerings"
 	"github.com/drawknife/drawknife/aws/placement"
 	"github.com/drawknife/drawknife/aws/prices"
+	"github.com/drawknife/drawknife/aws/refresh"
 	"github.com/drawknife/drawknife/aws/reservations"
 	"github.com/drawknife/drawknife/aws/sdk"
 	"github.com/drawknife/drawknife/aws/subnets"
@@ -59,7 +60,7 @@ type Provider struct {
 	launcher  *launch.Launcher
 	instances *instances.Client
 	templates *launchtemplates.Store
-	creating  keyedLock[types.UID]
+	creating  refresh.Turns[types.UID]
 	upkeep    upkeep
 }
 
@@ -189,7 +190,7 @@ func (p *Provider) assembleLaunch() (err error) {
 	p.subnets = subnets.NewCounter(p.options.Clients.EC2(sdk.Normal), ledger)
 	p.launcher, err = launch.New(launch.Options{
 		EC2: urgent, Templates: templater{p}, Cluster: p.config.ClusterName, Subnets: ledger, Unavailable: p.unavailable,
-		Reservations: reservationLedger{p.reservations}, Lookup: p.lookup, Tags: p.config.Tags, Now: p.now, Logger: p.options.Logger,
+		Reservations: p.reservations, Lookup: p.lookup, Tags: p.config.Tags, Now: p.now, Logger: p.options.Logger,
 		Observe: p.options.OnFleetError,
 	})
 	if err != nil {
@@ -281,12 +282,6 @@ func (p *Provider) LaunchTemplates() *launchtemplates.Store { return p.templates
 
 // Catalog is the instance types that are known, to be saved as Options.Types; nil while none are.
 func (p *Provider) Catalog() *catalog.Catalog { return p.discovery.Known() }
-
-// reservationLedger is what launches tell of reservations.
-type reservationLedger struct{ ledger *reservations.Ledger }
-
-func (l reservationLedger) Launched(id string, at time.Time) { l.ledger.Launched(id, at) }
-func (l reservationLedger) Full(id string)                   { l.ledger.Full(id) }
 
 // reserved reports whether a tag is the provider's own, so that nobody else may set it (AWI-200).
 func reserved(key string) bool {

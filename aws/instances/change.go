@@ -142,8 +142,14 @@ func divide(ids []string, call func(ids []string) error) map[string]error {
 			for _, id := range unknown {
 				errs[id] = cloudprovider.NewNodeClaimNotFoundError(id, err)
 			}
-			if rest := slices.DeleteFunc(slices.Clone(lot), func(id string) bool { return slices.Contains(unknown, id) }); len(rest) > 0 {
+			rest := slices.DeleteFunc(slices.Clone(lot), func(id string) bool { return slices.Contains(unknown, id) })
+			switch {
+			case len(rest) > 0 && calls < mostParts:
 				lots = append(lots, rest)
+			case len(rest) > 0:
+				for _, id := range rest {
+					errs[id] = cloudprovider.NewTransientError(fmt.Errorf("instances that don't exist are still found among the others after %d calls; this one is to be tried again: %w", calls+1, err))
+				}
 			}
 			continue
 		}

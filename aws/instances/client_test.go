@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -34,6 +35,7 @@ type account struct {
 	failures  []error
 	calls     []string
 	described []*ec2.DescribeInstancesInput
+	names     int // how many unknown instances an answer names; 0: all
 }
 
 func tags(pairs ...string) []ec2types.Tag {
@@ -135,6 +137,9 @@ func (a *account) known(ids []string) error {
 		if !slices.ContainsFunc(a.instances, func(i ec2types.Instance) bool { return *i.InstanceId == id }) {
 			unknown = append(unknown, id)
 		}
+	}
+	if a.names > 0 && len(unknown) > a.names {
+		unknown = unknown[:a.names]
 	}
 	if len(unknown) == 0 {
 		return nil
@@ -445,6 +450,33 @@ func TestTerminate(t *testing.T) {
 		before := a.count("TerminateInstances")
 		if err := c.Terminate(t.Context(), instances.Instance{ID: "i-001"}); err != nil || a.count("TerminateInstances") != before+1 {
 			t.Errorf("a second time: %v", err)
+		}
+	})
+}
+
+// AWI-198: answers that name one unknown instance of many at a time don't cost a call for each of them. What is left is
+// told as passing, not as gone.
+func TestTerminateUnknownBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := &account{names: 1}
+		c := client(t, a)
+		var gone, passing atomic.Int64
+		var wg sync.WaitGroup
+		for i := range 400 {
+			wg.Go(func() {
+				switch err := c.Terminate(t.Context(), instances.Instance{ID: fmt.Sprintf("i-%03d", i)}); {
+				case cloudprovider.IsNodeClaimNotFound(err):
+					gone.Add(1)
+				case cloudprovider.IsTransient(err):
+					passing.Add(1)
+				default:
+					t.Errorf("%d: %v", i, err)
+				}
+			})
+		}
+		wg.Wait()
+		if calls := a.count("TerminateInstances"); calls > 200 || gone.Load() == 0 || gone.Load()+passing.Load() != 400 {
+			t.Errorf("%d calls for 400 instances, %d gone, %d to be tried again", calls, gone.Load(), passing.Load())
 		}
 	})
 }

@@ -22,6 +22,7 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 	"github.com/drawknife/drawknife/aws/launch"
+	"github.com/drawknife/drawknife/aws/reservations"
 	"github.com/drawknife/drawknife/aws/sdk/mock"
 	"github.com/drawknife/drawknife/aws/subnets"
 	"github.com/drawknife/drawknife/aws/unavailable"
@@ -103,12 +104,15 @@ type world struct {
 	launcher  *launch.Launcher
 	requests  []*ec2.CreateFleetInput
 	failures  []launch.Failure
-	full      []string
-	launched  []string
+	reserved  *reservations.Ledger
 }
 
-func (w *world) Launched(id string, _ time.Time) { w.launched = append(w.launched, id) }
-func (w *world) Full(id string)                  { w.full = append(w.full, id) }
+// reserve has EC2 say how many places there are in a reservation.
+func (w *world) reserve(id string, free int) {
+	w.reserved.Sync(w.now, reservations.Reservation{CapacityReservation: awsv1.CapacityReservation{ID: id}, Available: free, Total: 10})
+}
+
+func (w *world) room(id string) int { return w.reserved.Snapshot().Room(id) }
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
@@ -116,10 +120,11 @@ func newWorld(t *testing.T) *world {
 	now := func() time.Time { return w.now }
 	w.memory = unavailable.New(unavailable.Options{Now: now})
 	w.ledger = subnets.New(subnets.Options{Now: now})
+	w.reserved = reservations.NewLedger(now)
 	w.ledger.Observe(map[string]int64{"subnet-a": 1000, "subnet-b": 1000})
 	var err error
 	w.launcher, err = launch.New(launch.Options{
-		EC2: w.ec2, Templates: w.templates, Cluster: "demo", Subnets: w.ledger, Unavailable: w.memory, Reservations: w,
+		EC2: w.ec2, Templates: w.templates, Cluster: "demo", Subnets: w.ledger, Unavailable: w.memory, Reservations: w.reserved,
 		Tags: map[string]string{"team": "common", "env": "test"}, Now: now,
 		Observe: func(f launch.Failure) { w.failures = append(w.failures, f) },
 	})

@@ -20,4 +20,10 @@
 // and UID as tags from its first moment, by which it is found when even the token does not help any more (CP-CREATE-08).
 // Claims are therefore launched by one call each: a merged call, as the reference makes of equal ones (AWI-193, AWI-196),
 // could tell neither. The budget of package sdk spreads a burst over time instead; no call for tags follows a launch.
+//
+// # Deliberate differences
+//
+//   - A launch of reserved capacity takes a place in one reservation before it asks EC2, so that launches at the same time
+//     don't count on the same place, and goes on to the next reservation when EC2 finds that one full (AWI-129, AWI-155,
+//     AWI-165). A claim with minValues names all of them at once.
 package launch

@@ -44,9 +44,7 @@ func (l *Launcher) createFleet(ctx context.Context, f *flight, offers []offer, g
 		return nil, retryNewToken, cloudprovider.NewTransientError(fmt.Errorf("EC2 answered with instance %s, which is gone", machine.InstanceID))
 	case machine != nil:
 		l.attempts.succeed(uid, machine)
-		if id := machine.Offering.Value(awsv1.LabelCapacityReservationID); id != "" && l.options.Reservations != nil {
-			l.options.Reservations.Launched(id, start)
-		}
+		f.settle(machine.Offering.Value(awsv1.LabelCapacityReservationID), start)
 		return machine, retryNo, nil
 	}
 	if len(out.Errors) == 0 {
@@ -60,7 +58,8 @@ func (l *Launcher) createFleet(ctx context.Context, f *flight, offers []offer, g
 		return nil, retryNewToken, l.nothing(f, out.Errors)
 	}
 	l.attempts.fail(uid)
-	return nil, retryNo, l.nothing(f, out.Errors)
+	f.settle("", start) // so that it does not count as taken in the error
+	return nil, retry(l.elsewhere(f)), l.nothing(f, out.Errors)
 }
 
 // fleetInput is the request. Equal launches give equal requests, byte for byte, as the client token demands (AWI-168 to
@@ -231,7 +230,7 @@ func (f *flight) failure(offers []offer, e ec2types.CreateFleetError) unavailabl
 		failure.Zone = f.zoneOf(failure.SubnetID)
 	}
 	if v, ok := find(offers, template, failure.InstanceType, failure.Zone); ok {
-		failure.ReservationID = v.candidate.Offering.Value(awsv1.LabelCapacityReservationID)
+		failure.ReservationID = reservationOf(v.candidate)
 	}
 	return failure
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/drawknife/drawknife/api/requirements"
 	v1 "github.com/drawknife/drawknife/api/v1"
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
+	"github.com/drawknife/drawknife/aws/reservations"
 	"github.com/drawknife/drawknife/aws/sdk"
 	"github.com/drawknife/drawknife/aws/subnets"
 	"github.com/drawknife/drawknife/aws/unavailable"
@@ -33,8 +34,9 @@ type Options struct {
 	Subnets *subnets.Ledger
 	// Unavailable remembers what is out of stock; nil: a memory of the launcher's own.
 	Unavailable *unavailable.Memory
-	// Reservations are told what becomes of reserved capacity; nil: nobody is.
-	Reservations Reservations
+	// Reservations count the room in reservations, of which launches under way take their places. Nil: nobody does, and the
+	// counts of the offerings alone are gone by.
+	Reservations *reservations.Ledger
 	// Lookup knows the labels that requirements of claims may use other names for; nil: no aliases.
 	Lookup *requirements.Lookup
 	// Tags are put on everything that is launched, unless the class has the same key; nil: none.
@@ -46,14 +48,6 @@ type Options struct {
 	// Observe is told of each error of an answer, once, for metrics (AWI-241); nil: nobody is. It must be safe for
 	// concurrent use.
 	Observe func(Failure)
-}
-
-// Reservations keep count of reserved capacity between two looks at it.
-type Reservations interface {
-	// Launched says that a machine was launched into a reservation by a call that began at that time (AWI-129).
-	Launched(id string, at time.Time)
-	// Full says that EC2 found no room in a reservation (AWI-133).
-	Full(id string)
 }
 
 // Failure is one error that EC2 gave for a launch.
@@ -139,7 +133,7 @@ type Machine struct {
 }
 
 // mostCalls bounds the CreateFleet calls of one launch: the first, one after launch templates were gone (AWI-173), and
-// one for each token that turned out to be used up, for which two are plenty.
+// one for each token that turned out to be used up or reservation that turned out to be full, for which two are plenty.
 const mostCalls = 4
 
 // Launch launches exactly one machine for the claim, or gives the one that the last call for this UID launched when that
@@ -190,6 +184,7 @@ type flight struct {
 	Request
 	wish      Wish
 	choice    Choice
+	place     *reservations.Hold // of the call under way; nil where nobody counts
 	retriedLT bool
 }
 
@@ -239,6 +234,8 @@ func (l *Launcher) try(ctx context.Context, f *flight, generation int) (*Machine
 		return nil, retryNo, cloudprovider.NewCreateError("SubnetResolutionFailed",
 			fmt.Sprintf("node class %q has no subnet in the zones that the claim may use: look at its subnetSelectorTerms", f.NodeClass.Name), nil)
 	}
+	l.reserve(f)
+	defer f.settle("", time.Time{})
 	// Two launches had better not try the same doubtful offering at once.
 	attempt := l.options.Unavailable.Begin(f.keys(zones)...)
 	defer attempt.End()
@@ -327,14 +324,14 @@ func (f *flight) partition() int32 {
 
 // closed are those of the suited offerings that planners see without room now.
 func (l *Launcher) closed(f *flight) []cloudprovider.OfferingKey {
-	snapshot := l.options.Unavailable.Snapshot()
+	snapshot, rooms := l.options.Unavailable.Snapshot(), l.rooms()
 	subnetsIn := map[string][]string{}
 	for _, s := range f.NodeClass.Status.Subnets {
 		subnetsIn[s.Zone] = append(subnetsIn[s.Zone], s.ID)
 	}
 	var keys []cloudprovider.OfferingKey
 	for _, c := range f.choice.Suited {
-		closed := !c.Offering.HasRoom()
+		closed := !c.Offering.HasRoom() || rooms != nil && c.Offering.Reserved() && rooms.Room(reservationOf(c)) == 0
 		if key, ok := f.keyOf(c); ok && !closed {
 			_, closed = snapshot.Closed(key, subnetsIn[key.Zone])
 			cpu := c.Type.Capacity[corev1.ResourceCPU]
@@ -367,7 +364,7 @@ func (l *Launcher) offers(ctx context.Context, f *flight, zones map[string]awsv1
 	choice.Candidates = slices.DeleteFunc(slices.Clone(choice.Candidates), func(c cloudprovider.Candidate) bool {
 		key, ok := f.keyOf(c)
 		_, hasSubnet := zones[c.Offering.Zone()]
-		return !hasSubnet || ok && slices.Contains(leaveOut, key)
+		return !hasSubnet || ok && slices.Contains(leaveOut, key) || !f.hasPlace(c)
 	})
 	if len(choice.Candidates) == 0 {
 		return nil, nil

@@ -119,6 +119,7 @@ func TestFleetOptions(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
+			w.reserve("cr-1", 1)
 			w.expect(gives("i-1"))
 			claim := nodeClaim()
 			claim.Annotations = c.annotations
@@ -424,28 +425,87 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
-// AWI-129, AWI-133: reservations learn of launches and of being full.
-func TestReservations(t *testing.T) {
-	market := []*cloudprovider.InstanceType{instanceType("m5.large",
+// reservedMarket is one type in two reservations of different zones.
+func reservedMarket() []*cloudprovider.InstanceType {
+	return []*cloudprovider.InstanceType{instanceType("m5.large",
 		offering("reserved", "a", 0.01, reservation("cr-1", "default", false, 1)), offering("reserved", "b", 0.01, reservation("cr-2", "default", false, 1)))}
+}
+
+// AWI-129, AWI-133: reservations learn of launches and of being full, and a launch that finds one full takes the next.
+func TestReservations(t *testing.T) {
 	w := newWorld(t)
+	w.reserve("cr-1", 1)
+	w.reserve("cr-2", 2)
+	w.expect(func(in *ec2.CreateFleetInput) (*ec2.CreateFleetOutput, error) {
+		if w.room("cr-1") != 0 || w.room("cr-2") != 2 {
+			t.Errorf("room for %d and %d during the call: a place in cr-1 is to be held", w.room("cr-1"), w.room("cr-2"))
+		}
+		return refuses("ReservationCapacityExceeded")(in)
+	}, gives("i-1"))
+	machine, err := w.launcher.Launch(t.Context(), launch.Request{NodeClaim: nodeClaim(), NodeClass: nodeClass(), InstanceTypes: reservedMarket()})
+	if err != nil || machine.Offering.Value(awsv1.LabelCapacityReservationID) != "cr-2" {
+		t.Fatalf("%+v, %v", machine, err)
+	}
+	for i, in := range w.requests {
+		if len(in.LaunchTemplateConfigs) != 1 || len(in.LaunchTemplateConfigs[0].Overrides) != 1 {
+			t.Errorf("call %d names %d templates: want that of the reservation alone", i, len(in.LaunchTemplateConfigs))
+		}
+	}
+	if *w.requests[0].ClientToken == *w.requests[1].ClientToken {
+		t.Error("EC2 would answer the second call as the first")
+	}
+	if w.room("cr-1") != 0 || w.room("cr-2") != 1 {
+		t.Errorf("room for %d and %d", w.room("cr-1"), w.room("cr-2"))
+	}
+	if n := len(w.memory.Snapshot().Keys()); n != 0 {
+		t.Errorf("%d offerings are marked: a full reservation says nothing of others", n)
+	}
+}
+
+// AWI-129: a launch that another has taken the last place from does not ask EC2, and says which offerings are closed. The
+// place of one that fails is given back.
+func TestReservationsTaken(t *testing.T) {
+	w := newWorld(t)
+	w.reserve("cr-1", 1)
+	w.reserve("cr-2", 0)
+	other := w.reserved.Hold(1, "cr-1")
+	request := launch.Request{NodeClaim: nodeClaim(), NodeClass: nodeClass(), InstanceTypes: reservedMarket()}
+	_, err := w.launcher.Launch(t.Context(), request)
+	var none *cloudprovider.InsufficientCapacityError
+	if !errors.As(err, &none) || len(none.Offerings) != 2 {
+		t.Fatalf("got %v: want both offerings closed", err)
+	}
+	other.Settle("", w.now)
+	w.expect(refuses("InsufficientFreeAddressesInSubnet"), gives("i-1"))
+	if _, err = w.launcher.Launch(t.Context(), request); err == nil || w.room("cr-1") != 1 {
+		t.Fatalf("got %v, room for %d: want the place given back", err, w.room("cr-1"))
+	}
+	if machine, err := w.launcher.Launch(t.Context(), request); err != nil || machine.InstanceID != "i-1" || w.room("cr-1") != 0 {
+		t.Errorf("got %+v, %v, room for %d", machine, err, w.room("cr-1"))
+	}
+}
+
+// A claim with minValues takes a place in each reservation, since EC2 is to have the choice; what is not used is given back.
+func TestReservationsMinValues(t *testing.T) {
+	w := newWorld(t)
+	w.reserve("cr-1", 1)
+	w.reserve("cr-2", 1)
 	w.expect(func(in *ec2.CreateFleetInput) (*ec2.CreateFleetOutput, error) {
 		if len(in.LaunchTemplateConfigs) != 2 || len(in.LaunchTemplateConfigs[0].Overrides) != 1 {
 			t.Errorf("a template for each reservation is wanted, with its own override alone: %d", len(in.LaunchTemplateConfigs))
+		}
+		if w.room("cr-1")+w.room("cr-2") != 0 {
+			t.Error("not both places are held")
 		}
 		out, _ := gives("i-1")(in)
 		out.Errors = []ec2types.CreateFleetError{{ErrorCode: aws.String("ReservationCapacityExceeded"), LaunchTemplateAndOverrides: echo(in, 1, 0)}}
 		return out, nil
 	})
-	machine, err := w.launcher.Launch(t.Context(), launch.Request{NodeClaim: nodeClaim(), NodeClass: nodeClass(), InstanceTypes: market})
-	if err != nil || machine.Offering.Value(awsv1.LabelCapacityReservationID) != "cr-1" {
-		t.Fatalf("%+v, %v", machine, err)
-	}
-	if !slices.Equal(w.launched, []string{"cr-1"}) || !slices.Equal(w.full, []string{"cr-2"}) {
-		t.Errorf("launched %q, full %q", w.launched, w.full)
-	}
-	if n := len(w.memory.Snapshot().Keys()); n != 0 {
-		t.Errorf("%d offerings are marked: a full reservation says nothing of others", n)
+	want := asks("topology.kubernetes.io/zone", "a", "b")
+	want.MinValues = aws.Int(2)
+	machine, err := w.launcher.Launch(t.Context(), launch.Request{NodeClaim: nodeClaim(want), NodeClass: nodeClass(), InstanceTypes: reservedMarket()})
+	if err != nil || machine.Offering.Value(awsv1.LabelCapacityReservationID) != "cr-1" || w.room("cr-1") != 0 || w.room("cr-2") != 0 {
+		t.Errorf("%+v, %v, room for %d and %d", machine, err, w.room("cr-1"), w.room("cr-2"))
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
+	"github.com/drawknife/drawknife/aws/refresh"
 	"github.com/drawknife/drawknife/aws/sdk"
 )
 
@@ -39,13 +40,19 @@ type Finder struct {
 	api sdk.EC2API
 	now func() time.Time
 
+	asking  refresh.Turns[string]
 	mu      sync.Mutex
 	answers map[string]answer
 }
 
+// answer is what is known of the group that a selector names.
 type answer struct {
-	at    time.Time
-	group *Group // nil: there is none
+	at    time.Time // when EC2 gave it; zero while it gave none
+	group *Group    // nil: there is none
+	// Of questions that failed since: how many in a row, the last error, and when to ask again.
+	failures int
+	err      error
+	again    time.Time
 }
 
 // NewFinder makes a finder. now is the clock; nil means time.Now.
@@ -58,44 +65,77 @@ func NewFinder(api sdk.EC2API, now func() time.Time) *Finder {
 
 // Find is the group that a selector names; nil without a selector. A group that is not there is a *NotFoundError. When
 // EC2 can't be asked, the group of the last answer is returned together with the error, if that answer is less than
-// Remember old (AWI-137). The group is shared: it is not to be changed.
+// Remember old (AWI-137). Of callers at the same time one asks, and the others take its answer; after a failure EC2 is
+// left alone for a second, and twice as long after each further one, up to Period, while that failure is the answer. The
+// group is shared: it is not to be changed.
 func (f *Finder) Find(ctx context.Context, selector *awsv1.PlacementGroupSelector) (*Group, error) {
 	if selector == nil || selector.ID == nil && selector.Name == nil {
 		return nil, nil
 	}
 	key, in := question(selector)
-	f.mu.Lock()
-	known, ok := f.answers[key]
-	f.mu.Unlock()
+	if known, ok := f.known(key); ok {
+		return known.result(key, f.now())
+	}
+	end, err := f.asking.Begin(ctx, key)
+	if err != nil {
+		return nil, fmt.Errorf("reading the placement group with %s: %w", key, err)
+	}
+	defer end()
+	if known, ok := f.known(key); ok { // somebody else has asked meanwhile
+		return known.result(key, f.now())
+	}
 	now := f.now()
-	if ok && now.Sub(known.at) < Period {
-		return known.result(key)
-	}
 	out, err := f.api.DescribePlacementGroups(ctx, in)
-	if err != nil && !sdk.IsNotFound(err) {
-		err = sdk.Wrap("reading the placement group with "+key, err)
-		if ok && now.Sub(known.at) < Remember {
-			return known.group, err
-		}
-		return nil, err
+	if err != nil && ctx.Err() != nil {
+		// It says nothing about EC2, and those who wait ask themselves.
+		return nil, sdk.Wrap("reading the placement group with "+key, err)
 	}
-	a := answer{at: now}
+	return f.learn(key, now, out, err).result(key, now)
+}
+
+// known is what there is no need to ask for.
+func (f *Finder) known(key string) (answer, bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	a, now := f.answers[key], f.now()
+	return a, !a.at.IsZero() && now.Sub(a.at) < Period || a.err != nil && now.Before(a.again)
+}
+
+// learn takes in what EC2 said at a time.
+func (f *Finder) learn(key string, at time.Time, out *ec2.DescribePlacementGroupsOutput, err error) answer {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	maps.DeleteFunc(f.answers, func(_ string, old answer) bool {
+		return at.Sub(old.at) >= Remember && !at.Before(old.again.Add(Period))
+	})
+	a := f.answers[key]
+	if err != nil && !sdk.IsNotFound(err) {
+		a.failures++
+		a.err = sdk.Wrap("reading the placement group with "+key, err)
+		a.again = at.Add(min(refresh.DefaultBackoff<<min(a.failures-1, 10), Period))
+		f.answers[key] = a
+		return a
+	}
+	last := a.group
+	a = answer{at: at}
 	if err == nil {
 		a.group = first(out.PlacementGroups)
 	}
 	// A change of strategy is a new group: EC2 can't change one. So the same content keeps its pointer.
-	if ok && known.group != nil && a.group != nil && *known.group == *a.group {
-		a.group = known.group
+	if last != nil && a.group != nil && *last == *a.group {
+		a.group = last
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	maps.DeleteFunc(f.answers, func(_ string, old answer) bool { return now.Sub(old.at) >= Remember })
 	f.answers[key] = a
-	return a.result(key)
+	return a
 }
 
-func (a answer) result(key string) (*Group, error) {
-	if a.group == nil {
+func (a answer) result(key string, now time.Time) (*Group, error) {
+	switch {
+	case a.err != nil && a.group != nil && now.Sub(a.at) < Remember:
+		return a.group, a.err
+	case a.err != nil:
+		return nil, a.err
+	case a.group == nil:
 		return nil, &NotFoundError{Selector: key}
 	}
 	return a.group, nil

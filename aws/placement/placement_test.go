@@ -1,9 +1,11 @@
 package placement_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -67,12 +69,12 @@ func TestFind(t *testing.T) {
 		t.Errorf("the same group is another pointer: %v, %v", again, err)
 	}
 	down := &smithy.GenericAPIError{Code: "InternalError", Fault: smithy.FaultServer}
-	c.now = c.now.Add(24*time.Hour - 1)
+	c.now = c.now.Add(24*time.Hour - time.Second)
 	api.EXPECT().DescribePlacementGroups(gomock.Any(), gomock.Any()).Return(nil, down).Times(2)
 	if again, err := finder.Find(t.Context(), byName); again != group || !errors.Is(err, cloudprovider.Transient) {
 		t.Errorf("EC2 is down for a day: %v, %v", again, err)
 	}
-	c.now = c.now.Add(1)
+	c.now = c.now.Add(time.Second)
 	if again, err := finder.Find(t.Context(), byName); again != nil || err == nil {
 		t.Errorf("EC2 is down for longer: %v, %v", again, err)
 	}
@@ -87,6 +89,85 @@ func TestFind(t *testing.T) {
 	}
 	if group, err := finder.Find(t.Context(), nil); group != nil || err != nil {
 		t.Errorf("no selector gives %v, %v", group, err)
+	}
+}
+
+// Of many who ask at the same time one does, and after a failure nobody does for a while: a second, then two, four, and so
+// on up to a minute.
+func TestFindOnce(t *testing.T) {
+	c := newClock()
+	api := mock.NewMockEC2API(gomock.NewController(t))
+	finder := placement.NewFinder(api, c.Now)
+	selector := &awsv1.PlacementGroupSelector{Name: aws.String("racks")}
+	answered, asked := make(chan struct{}), make(chan struct{})
+	api.EXPECT().DescribePlacementGroups(gomock.Any(), gomock.Any()).DoAndReturn(
+		func(context.Context, *ec2.DescribePlacementGroupsInput, ...func(*ec2.Options)) (*ec2.DescribePlacementGroupsOutput, error) {
+			close(asked)
+			<-answered
+			return available(ec2Group("pg-1", 5)), nil
+		})
+	var wg sync.WaitGroup
+	ask := func(ctx context.Context) {
+		if group, err := finder.Find(ctx, selector); err != nil || group.ID != "pg-1" {
+			t.Errorf("got %v, %v", group, err)
+		}
+	}
+	wg.Go(func() { ask(t.Context()) })
+	<-asked
+	for range 10 {
+		wg.Go(func() { ask(t.Context()) })
+	}
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := finder.Find(gone, selector); !errors.Is(err, context.Canceled) {
+		t.Errorf("a caller that gives up waiting gets %v", err)
+	}
+	close(answered)
+	wg.Wait()
+
+	calls := 0
+	api.EXPECT().DescribePlacementGroups(gomock.Any(), gomock.Any()).AnyTimes().DoAndReturn(
+		func(context.Context, *ec2.DescribePlacementGroupsInput, ...func(*ec2.Options)) (*ec2.DescribePlacementGroupsOutput, error) {
+			calls++
+			return nil, &smithy.GenericAPIError{Code: "RequestLimitExceeded"}
+		})
+	c.now = c.now.Add(time.Minute)
+	var at []int
+	for second := range 200 {
+		before := calls
+		if group, err := finder.Find(t.Context(), selector); group == nil || !cloudprovider.IsThrottled(err) {
+			t.Fatalf("got %v, %v", group, err)
+		}
+		if calls > before {
+			at = append(at, second)
+		}
+		c.now = c.now.Add(time.Second)
+	}
+	if diff := cmp.Diff([]int{0, 1, 3, 7, 15, 31, 63, 123, 183}, at); diff != "" {
+		t.Errorf("asked at other seconds than with growing pauses (-want +got):\n%s", diff)
+	}
+}
+
+// A question that was cut short by its caller says nothing about EC2: the next caller asks at once.
+func TestFindCut(t *testing.T) {
+	c := newClock()
+	api := mock.NewMockEC2API(gomock.NewController(t))
+	finder := placement.NewFinder(api, c.Now)
+	selector := &awsv1.PlacementGroupSelector{Name: aws.String("racks")}
+	ctx, cancel := context.WithCancel(t.Context())
+	gomock.InOrder(
+		api.EXPECT().DescribePlacementGroups(gomock.Any(), gomock.Any()).DoAndReturn(
+			func(ctx context.Context, _ *ec2.DescribePlacementGroupsInput, _ ...func(*ec2.Options)) (*ec2.DescribePlacementGroupsOutput, error) {
+				cancel()
+				return nil, ctx.Err()
+			}),
+		api.EXPECT().DescribePlacementGroups(gomock.Any(), gomock.Any()).Return(available(ec2Group("pg-1", 5)), nil),
+	)
+	if _, err := finder.Find(ctx, selector); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	if group, err := finder.Find(t.Context(), selector); err != nil || group.ID != "pg-1" {
+		t.Errorf("got %v, %v", group, err)
 	}
 }
 

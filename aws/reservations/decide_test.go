@@ -136,10 +136,9 @@ func Example() {
 	ledger.Sync(time.Now(), reservations.Reservation{
 		CapacityReservation: awsv1.CapacityReservation{ID: "cr-1"}, Available: 3, Total: 5,
 	})
-	release := ledger.Hold("cr-1") // a launch is under way
+	place := ledger.Hold(1, "cr-1") // a launch is under way
 	fmt.Println(ledger.Snapshot().Room("cr-1"))
-	release()
-	ledger.Launched("cr-1", time.Now())
+	place.Settle("cr-1", time.Now()) // and has brought a machine
 	fmt.Println(ledger.Snapshot().Room("cr-1"))
 	// Output:
 	// 2

@@ -2,6 +2,7 @@ package reservations
 
 import (
 	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -11,6 +12,9 @@ import (
 // its API (AWI-124).
 const Remember = 24 * time.Hour
 
+// rememberGone is how long a machine that made room is known: longer than a claim outlives its machine.
+const rememberGone = time.Hour
+
 // Ledger counts the room in reservations between EC2's answers. It is safe for concurrent use.
 type Ledger struct {
 	now     func() time.Time
@@ -18,6 +22,7 @@ type Ledger struct {
 
 	mu    sync.Mutex
 	rooms map[string]*room
+	gone  map[string]time.Time // machines that made room, and when that was told first
 }
 
 type room struct {
@@ -32,7 +37,7 @@ func NewLedger(now func() time.Time) *Ledger {
 	if now == nil {
 		now = time.Now
 	}
-	return &Ledger{now: now, rooms: map[string]*room{}}
+	return &Ledger{now: now, rooms: map[string]*room{}, gone: map[string]time.Time{}}
 }
 
 // Sync takes over what EC2 said at a time. What was said later before is kept.
@@ -54,27 +59,18 @@ func (l *Ledger) Sync(at time.Time, list ...Reservation) {
 	})
 }
 
-// Launched says that a machine was launched into a reservation, which the launch learnt at a time. It takes one off,
-// unless EC2 was asked after that: its answer has the machine in it (AWI-129).
-func (l *Ledger) Launched(id string, at time.Time) {
-	l.change(func() bool {
-		r, ok := l.rooms[id]
-		if !ok || r.synced.After(at) || r.free == 0 {
-			return false
-		}
-		r.free--
-		return true
-	})
-}
-
 // Gone says that a machine in a reservation is gone: there is room for one more, though never more than the reservation
-// is of.
-func (l *Ledger) Gone(id string) {
+// is of. Each machine counts once, however often it is told.
+func (l *Ledger) Gone(id, machine string) {
 	l.change(func() bool {
+		now := l.now()
+		maps.DeleteFunc(l.gone, func(_ string, at time.Time) bool { return now.Sub(at) >= rememberGone })
+		_, told := l.gone[machine]
 		r, ok := l.rooms[id]
-		if !ok || r.total > 0 && r.free >= r.total {
+		if told || !ok || r.total > 0 && r.free >= r.total {
 			return false
 		}
+		l.gone[machine] = now
 		r.free++
 		return true
 	})
@@ -92,23 +88,53 @@ func (l *Ledger) Full(id string) {
 	})
 }
 
-// Hold takes a place in each reservation for a launch that is under way, so that launches at the same time don't all
-// count on the last one. The places are given back by the function that is returned, which must be called once the
-// launch has ended; more calls do nothing. A machine that was launched is to be reported by Launched besides.
-func (l *Ledger) Hold(ids ...string) (release func()) {
-	add := func(n int) {
-		l.change(func() (changed bool) {
-			for _, id := range ids {
-				if r, ok := l.rooms[id]; ok {
-					r.held, changed = max(0, r.held+n), true
-				}
+// Hold takes places for a launch that is under way, so that launches at the same time don't all count on the last one:
+// one in each of the reservations that have any left, in the order they are named, in at most that many of them. It may
+// have got none. Settle must be called once the launch has ended.
+func (l *Ledger) Hold(most int, ids ...string) *Hold {
+	h := &Hold{ledger: l}
+	l.change(func() bool {
+		for _, id := range ids {
+			if r, ok := l.rooms[id]; ok && len(h.ids) < most && r.free > r.held && !slices.Contains(h.ids, id) {
+				r.held++
+				h.ids = append(h.ids, id)
 			}
-			return changed
-		})
-	}
-	add(1)
-	var once sync.Once
-	return func() { once.Do(func() { add(-1) }) }
+		}
+		return len(h.ids) > 0
+	})
+	return h
+}
+
+// Hold is places in reservations that are kept for one launch. It is safe for concurrent use.
+type Hold struct {
+	ledger  *Ledger
+	ids     []string
+	settled bool
+}
+
+// Has reports whether a place is kept in a reservation.
+func (h *Hold) Has(id string) bool { return slices.Contains(h.ids, id) }
+
+// Settle ends the hold. used is the reservation that a machine was launched into by a call that began at a time, empty
+// for none: its place is taken, unless EC2 was asked after that, whose answer has the machine in it (AWI-129). The other
+// places are given back. Only the first call counts.
+func (h *Hold) Settle(used string, at time.Time) {
+	h.ledger.change(func() (changed bool) {
+		if h.settled {
+			return false
+		}
+		h.settled = true
+		for _, id := range h.ids {
+			if r, ok := h.ledger.rooms[id]; ok {
+				r.held, changed = max(0, r.held-1), true
+			}
+		}
+		if r, ok := h.ledger.rooms[used]; ok && !r.synced.After(at) && r.free > 0 {
+			r.free--
+			changed = true
+		}
+		return changed
+	})
 }
 
 func (l *Ledger) change(do func() (changed bool)) {

@@ -150,6 +150,8 @@ func badCredentials(err error) bool {
 	case "ExpiredToken", "ExpiredTokenException", "InvalidClientTokenId", "UnrecognizedClientException", "InvalidToken",
 		"SignatureDoesNotMatch", "IncompleteSignature", "MissingAuthenticationToken", "RequestExpired":
 		return true
+	case "AuthFailure": // EC2 also has it for resources of others
+		return strings.Contains(Message(err), "validate the provided access credentials")
 	case "":
 		var op *smithy.OperationError
 		return errors.As(err, &op) && strings.Contains(err.Error(), "get identity") && !isContext(err)
@@ -174,7 +176,7 @@ func IsServerFault(err error) bool {
 func IsTokenMismatch(err error) bool { return Code(err) == "IdempotentParameterMismatch" }
 
 // Wrap says what was being done when a call failed and gives the error its kind: throttled, unauthorised with the
-// missing permission, permanent, or transient (CP-ERROR-01). A context that ended is left visible (CP-ERROR-07). What
+// missing permission or as a *CredentialsError, permanent, or transient (CP-ERROR-01). A context that ended is left visible (CP-ERROR-07). What
 // is wrapped already keeps its kind. Nil gives nil.
 func Wrap(doing string, err error) error {
 	if err == nil {
@@ -194,7 +196,7 @@ func typed(err error) error {
 	case throttling(code):
 		return cloudprovider.NewThrottledError(operation(err), retryAfter(err), err)
 	case badCredentials(err):
-		return cloudprovider.NewUnauthorizedError("valid credentials for "+Action(err), err)
+		return &CredentialsError{Action: Action(err), Missing: Code(err) == "", Cause: err}
 	case IsUnauthorized(err):
 		return cloudprovider.NewUnauthorizedError(Action(err), err)
 	case code == "AuthFailure.ServiceLinkedRoleCreationNotPermitted":

@@ -41,9 +41,9 @@ func TestWrap(t *testing.T) {
 		"refused, action in text":  {apiError("UnauthorizedOperation", refusal), cloudprovider.Unauthorized, "ec2:RunInstances"},
 		"refused, action of call":  {apiError("UnauthorizedOperation", "You are not authorized to perform this operation."), cloudprovider.Unauthorized, "ec2:CreateFleet"},
 		"access denied":            {apiError("AccessDeniedException", "no"), cloudprovider.Unauthorized, "ec2:CreateFleet"},
-		"expired credentials":      {apiError("ExpiredToken", "expired"), cloudprovider.Unauthorized, "valid credentials for ec2:CreateFleet"},
-		"unknown credentials":      {apiError("AuthFailure", "AWS was not able to validate the provided access credentials"), cloudprovider.Unauthorized, "ec2:CreateFleet"},
-		"no credentials":           {&smithy.OperationError{ServiceID: "EC2", OperationName: "CreateFleet", Err: errors.New("get identity: get credentials: none")}, cloudprovider.Unauthorized, "valid credentials for ec2:CreateFleet"},
+		"expired credentials":      {apiError("ExpiredToken", "expired"), cloudprovider.Unauthorized, "AWS does not accept the credentials in use for ec2:CreateFleet"},
+		"unknown credentials":      {apiError("AuthFailure", "AWS was not able to validate the provided access credentials"), cloudprovider.Unauthorized, "AWS does not accept the credentials in use for ec2:CreateFleet"},
+		"no credentials":           {&smithy.OperationError{ServiceID: "EC2", OperationName: "CreateFleet", Err: errors.New("get identity: get credentials: none")}, cloudprovider.Unauthorized, "no AWS credentials were found for ec2:CreateFleet: set AWS_PROFILE, or AWS_ACCESS_KEY_ID and"},
 		"no service-linked role":   {apiError("AuthFailure.ServiceLinkedRoleCreationNotPermitted", ""), cloudprovider.Unauthorized, "iam:CreateServiceLinkedRole"},
 		"bad request":              {apiError("InvalidParameterValue", "no"), cloudprovider.Permanent, ""},
 		"malformed":                {apiError("InvalidAMIID.Malformed", "no"), cloudprovider.Permanent, ""},
@@ -64,7 +64,12 @@ func TestWrap(t *testing.T) {
 			}
 			var throttled *cloudprovider.ThrottledError
 			var unauthorized *cloudprovider.UnauthorizedError
+			var credentials *sdk.CredentialsError
 			switch {
+			case errors.As(err, &credentials):
+				if !strings.Contains(err.Error(), c.action) || strings.Contains(err.Error(), "grant") || !cloudprovider.IsUnauthorized(err) {
+					t.Errorf("%v: want %q, and no talk of permissions", err, c.action)
+				}
 			case errors.As(err, &throttled):
 				if throttled.Action != c.action {
 					t.Errorf("throttled action is %q, want %q", throttled.Action, c.action)

@@ -29,11 +29,11 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("reading the instance types%s from AWS: %s; %s", of, e.problem(), e.Cure)
 }
 
-// problem is the cause in words. Without credentials there is nothing that a permission could be granted to.
+// problem is the cause in words. What to do about credentials is said by the cure.
 func (e *Error) problem() string {
-	var denied *cloudprovider.UnauthorizedError
-	if errors.As(e.Cause, &denied) && denied.Cause != nil && sdk.Code(e.Cause) == "" {
-		return "there are no usable credentials: " + oneLine(denied.Cause)
+	var credentials *sdk.CredentialsError
+	if errors.As(e.Cause, &credentials) && credentials.Missing {
+		return "there are no usable credentials: " + oneLine(credentials.Cause)
 	}
 	return oneLine(e.Cause)
 }

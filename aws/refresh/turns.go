@@ -1,0 +1,41 @@
+package refresh
+
+import (
+	"context"
+	"sync"
+)
+
+// Turns lets one at a time work on what a key names, so that of those who want the same from AWS one asks and the others
+// find its answer. The zero value is ready; it is safe for concurrent use and must not be copied.
+type Turns[K comparable] struct {
+	mu   sync.Mutex
+	held map[K]chan struct{}
+}
+
+// Begin waits for a turn. The function it returns ends it and must be called; the error is ctx's.
+func (t *Turns[K]) Begin(ctx context.Context, key K) (end func(), err error) {
+	for {
+		t.mu.Lock()
+		if t.held == nil {
+			t.held = map[K]chan struct{}{}
+		}
+		taken, busy := t.held[key]
+		if !busy {
+			mine := make(chan struct{})
+			t.held[key] = mine
+			t.mu.Unlock()
+			return func() {
+				t.mu.Lock()
+				defer t.mu.Unlock()
+				delete(t.held, key)
+				close(mine)
+			}, nil
+		}
+		t.mu.Unlock()
+		select {
+		case <-taken:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}

@@ -1,0 +1,39 @@
+package sdk
+
+import (
+	"fmt"
+
+	"github.com/drawknife/drawknife/cloudprovider"
+)
+
+// CredentialsError says that AWS was not asked for want of credentials, or does not accept those in use. It is of kind
+// Unauthorized; no permission would help.
+type CredentialsError struct {
+	// Action is the permission of the call that was to be made, "ec2:CreateFleet"; empty when it is not known.
+	Action string
+	// Missing is true when no credentials were found, false when AWS refused those that were.
+	Missing bool
+	// Cause is what the SDK or AWS said.
+	Cause error
+}
+
+func (e *CredentialsError) Error() string {
+	call := ""
+	if e.Action != "" {
+		call = " for " + e.Action
+	}
+	if e.Missing {
+		return fmt.Sprintf("no AWS credentials were found%s: set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, "+
+			"or sign in with \"aws sso login\"; in a cluster give the service account a role (EKS Pod Identity or IRSA), or the machine an instance profile: %v", call, e.Cause)
+	}
+	return fmt.Sprintf("AWS does not accept the credentials in use%s: they are mistyped, revoked or expired, or the clock is wrong; renew them: %v", call, e.Cause)
+}
+
+// Kind is Unauthorized.
+func (e *CredentialsError) Kind() cloudprovider.ErrorKind { return cloudprovider.Unauthorized }
+
+// Is makes errors.Is(err, Unauthorized) true.
+func (e *CredentialsError) Is(target error) bool { return target == cloudprovider.Unauthorized }
+
+// Unwrap gives the cause.
+func (e *CredentialsError) Unwrap() error { return e.Cause }
