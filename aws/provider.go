@@ -73,8 +73,8 @@ var (
 )
 
 // New makes a provider. It asks EC2 whether it may be used and which instance types there are, and fails when it may not
-// or there are none (AWI-004, AWI-006); with Options.Types it starts while EC2 is out of reach too. Prices are those
-// built in until Refresh or Run has read better ones. Errors have a kind: Unauthorized when credentials or a permission
+// or there are none (AWI-004, AWI-006); with Options.Types it starts while AWS is out of reach or throttles too, and
+// Troubles says so. Prices are those built in until Refresh or Run has read better ones. Errors have a kind: Unauthorized when credentials or a permission
 // are missing, which is named; Permanent for a region that does not exist and for bad settings.
 func New(ctx context.Context, c Config, o Options) (*Provider, error) {
 	if err := errors.Join(c.Validate(), o.validate()); err != nil {
@@ -202,37 +202,6 @@ func (p *Provider) assembleLaunch() (err error) {
 			return p.shifts != nil && zoneID != "" && p.shifts.Snapshot().Shifted(zoneID)
 		},
 	})
-	return err
-}
-
-// start asks AWS for what nothing can be done without.
-func (p *Provider) start(ctx context.Context) error {
-	err := sdk.Probe(ctx, p.options.Clients.EC2(sdk.Urgent))
-	if seeded := p.options.Types != nil; err != nil && !(seeded && cloudprovider.IsTransient(err)) {
-		return err
-	}
-	if p.config.ZonalShift {
-		if err := p.startShifts(ctx); err != nil {
-			return err
-		}
-	}
-	if _, err := p.discovery.Refresh(ctx); err != nil && !p.discovery.Ready() {
-		return sdk.Wrap("reading instance types", err)
-	}
-	if _, err := p.discovery.Catalog(); err != nil {
-		return err
-	}
-	return nil
-}
-
-func (p *Provider) startShifts(ctx context.Context) error {
-	arn, err := zonalshift.ClusterARN(ctx, p.options.Clients.EKS(sdk.Urgent), p.config.ClusterName)
-	if err != nil {
-		return err
-	}
-	p.shifts = zonalshift.New(p.options.Clients.ZonalShift(sdk.Normal), arn, p.now)
-	p.market.Shifts = p.shifts
-	_, err = p.shifts.Poll(ctx)
 	return err
 }
 

@@ -23,6 +23,7 @@ type upkeep struct {
 	shifted  time.Time
 	swept    time.Time
 	hydrated bool
+	shiftErr error // of the last look at zonal shifts
 }
 
 // due reports whether a period has passed since last, and if so begins the next.
@@ -68,6 +69,9 @@ func (p *Provider) pollShifts(ctx context.Context) (time.Time, error) {
 		return p.upkeep.shifted.Add(zonalshift.Period), nil
 	}
 	change, err := p.shifts.Poll(ctx)
+	p.upkeep.mu.Lock()
+	p.upkeep.shiftErr = err
+	p.upkeep.mu.Unlock()
 	if len(change.Started)+len(change.Ended) > 0 {
 		p.log.Warn("zonal shifts have changed", "started", change.Started, "ended", change.Ended)
 	}

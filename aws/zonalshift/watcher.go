@@ -35,11 +35,12 @@ func ClusterARN(ctx context.Context, api sdk.EKSAPI, cluster string) (string, er
 // Watcher knows which zones are shifted away from. It is safe for concurrent use; no lock is held while ARC is asked.
 type Watcher struct {
 	api     sdk.ZonalShiftAPI
-	arn     string
+	find    func(context.Context) (string, error) // the cluster's ARN
 	now     func() time.Time
 	current atomic.Pointer[Snapshot]
 
 	mu     sync.Mutex
+	arn    string // empty until it was found
 	asked  time.Time
 	shifts map[string]time.Time // by zone id: when it ends; zero when ARC will say
 	told   map[string]bool      // the zones of the last change
@@ -54,6 +55,13 @@ func New(api sdk.ZonalShiftAPI, clusterARN string, now func() time.Time) *Watche
 	return &Watcher{api: api, arn: clusterARN, now: now}
 }
 
+// ForCluster is New for an EKS cluster by its name: the ARN is read from EKS by the first Poll that gets an answer.
+func ForCluster(api sdk.ZonalShiftAPI, clusters sdk.EKSAPI, cluster string, now func() time.Time) *Watcher {
+	w := New(api, "", now)
+	w.find = func(ctx context.Context) (string, error) { return ClusterARN(ctx, clusters, cluster) }
+	return w
+}
+
 // Change is what differs from what the Poll before told. Zones are ids, sorted.
 type Change struct {
 	// Started are zones that are shifted away from now.
@@ -65,8 +73,14 @@ type Change struct {
 // Poll asks ARC, and says what changed since the last Poll that did, ends by the clock included. When ARC does not
 // answer, what is known stays, and ends when it was to end.
 func (w *Watcher) Poll(ctx context.Context) (Change, error) {
+	arn, err := w.name(ctx)
+	if err != nil {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		return w.change(), err
+	}
 	asked := w.now()
-	out, err := w.api.GetManagedResource(ctx, &arczonalshift.GetManagedResourceInput{ResourceIdentifier: aws.String(w.arn)})
+	out, err := w.api.GetManagedResource(ctx, &arczonalshift.GetManagedResourceInput{ResourceIdentifier: &arn})
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if err == nil && !asked.Before(w.asked) {
@@ -77,9 +91,27 @@ func (w *Watcher) Poll(ctx context.Context) (Change, error) {
 		w.asked, w.shifts = asked, shifts
 	}
 	if err != nil {
-		err = sdk.Wrap(fmt.Sprintf("reading the zonal shifts of %s", w.arn), err)
+		err = sdk.Wrap(fmt.Sprintf("reading the zonal shifts of %s", arn), err)
 	}
 	return w.change(), err
+}
+
+// name is the cluster's ARN, found once.
+func (w *Watcher) name(ctx context.Context) (string, error) {
+	w.mu.Lock()
+	arn := w.arn
+	w.mu.Unlock()
+	if arn != "" || w.find == nil {
+		return arn, nil
+	}
+	arn, err := w.find(ctx)
+	if err != nil {
+		return "", err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.arn = arn
+	return arn, nil
 }
 
 // shiftsOf are the shifts in effect: those of operators until they expire, and those that AWS started until it says

@@ -149,6 +149,26 @@ func TestClusterARN(t *testing.T) {
 	}
 }
 
+// A watcher of a cluster finds its ARN once EKS answers, and asks no more then.
+func TestForCluster(t *testing.T) {
+	api := mock.NewMockEKSAPI(gomock.NewController(t))
+	gomock.InOrder(
+		api.EXPECT().DescribeCluster(gomock.Any(), gomock.Any()).
+			Return(nil, &smithy.OperationError{ServiceID: "EKS", OperationName: "DescribeCluster", Err: &smithy.GenericAPIError{Code: "ThrottlingException"}}),
+		api.EXPECT().DescribeCluster(gomock.Any(), gomock.Any()).Return(&eks.DescribeClusterOutput{Cluster: &ekstypes.Cluster{Arn: aws.String(arn)}}, nil),
+	)
+	a := &arc{now: start()}
+	w := zonalshift.ForCluster(a, api, "shop", a.Now)
+	if _, err := w.Poll(t.Context()); !cloudprovider.IsThrottled(err) {
+		t.Errorf("EKS throttles: %v", err)
+	}
+	for range 2 {
+		if _, err := w.Poll(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 func Example() {
 	now := start()
 	a := &arc{now: now, out: arczonalshift.GetManagedResourceOutput{

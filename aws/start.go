@@ -1,0 +1,43 @@
+package aws
+
+import (
+	"context"
+
+	"github.com/drawknife/drawknife/aws/sdk"
+	"github.com/drawknife/drawknife/aws/zonalshift"
+	"github.com/drawknife/drawknife/cloudprovider"
+)
+
+// start asks AWS for what nothing can be done without. With instance types handed in it goes on without answers, as long
+// as what keeps them away may pass; what can't pass, a permission for instance, is an error all the same.
+func (p *Provider) start(ctx context.Context) error {
+	seeded := p.options.Types != nil
+	bearable := func(err error) bool {
+		return seeded && ctx.Err() == nil && (cloudprovider.KindOf(err) == cloudprovider.Transient || cloudprovider.KindOf(err) == cloudprovider.Throttled)
+	}
+	if err := sdk.Probe(ctx, p.options.Clients.EC2(sdk.Urgent)); err != nil {
+		if !bearable(err) {
+			return err
+		}
+		p.log.Warn("EC2 could not be reached at the start; it will be tried again", "error", err)
+	}
+	if p.config.ZonalShift {
+		p.shifts = zonalshift.ForCluster(p.options.Clients.ZonalShift(sdk.Normal), p.options.Clients.EKS(sdk.Normal), p.config.ClusterName, p.now)
+		p.market.Shifts = p.shifts
+		if _, err := p.pollShifts(ctx); err != nil { // AWI-134
+			if !bearable(err) {
+				return err
+			}
+			p.log.Warn("zonal shifts could not be read at the start, so that no zone is kept out of; it will be tried again", "error", err)
+		}
+	}
+	if _, err := p.discovery.Refresh(ctx); err != nil {
+		err = sdk.Wrap("reading instance types", err)
+		if !bearable(err) {
+			return err
+		}
+		p.log.Warn("instance types could not be read at the start; those that were handed in serve until they can", "error", err)
+	}
+	_, err := p.discovery.Catalog()
+	return err
+}
