@@ -433,7 +433,7 @@ func TestTenancy(t *testing.T) {
 	}
 }
 
-// AWN-033, AWN-046, AWN-174, AWN-175: a list replaces the family's, and Custom has none.
+// AWN-031 to AWN-033, AWN-046, AWN-174, AWN-175: a list replaces the family's, and Custom has none.
 func TestVolumes(t *testing.T) {
 	for f, want := range map[awsv1.AMIFamily]int{
 		awsv1.AMIFamilyAL2: 1, awsv1.AMIFamilyAL2023: 1, awsv1.AMIFamilyBottlerocket: 2, awsv1.AMIFamilyWindows2019: 1, awsv1.AMIFamilyCustom: 0,
