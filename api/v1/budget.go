@@ -19,13 +19,18 @@ type Budget struct {
 	// +optional
 	Reasons []DisruptionReason `json:"reasons,omitzero"`
 	// Nodes is the bound: a count ("3"), or a share of the pool's nodes, rounded up ("10%"). Empty reads as "10%".
+	// +kubebuilder:validation:Pattern=`^((100|[0-9]{1,2})%|[0-9]+)$`
+	// +kubebuilder:default:="10%"
 	Nodes string `json:"nodes"`
 	// Schedule is when the budget begins to count: five cron fields or a macro such as @daily, in UTC. Comes with
 	// Duration; nil counts always.
 	// +optional
+	// +kubebuilder:validation:Pattern=`^(@(annually|yearly|monthly|weekly|daily|midnight|hourly)|\s*[^\s@=]+(\s+[^\s=]+){4}\s*)$`
 	Schedule *string `json:"schedule,omitempty"`
 	// Duration is how long the budget counts from each hit of Schedule, in whole hours and minutes.
 	// +optional
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:Pattern=`^([0-9]+h|[0-9]+m|[0-9]+h[0-9]+m)(0s)?$`
 	Duration *Duration `json:"duration,omitempty"`
 }
 

@@ -11,6 +11,8 @@ const neverText = "Never"
 
 // Duration is a span of time that remembers how it was written, so that "48h" is not turned into "48h0m0s" by reading
 // and writing a manifest. The zero value is 0s.
+//
+// +kubebuilder:validation:Type=string
 type Duration struct {
 	// Duration is the span. Changing it is allowed: the written form is then dropped.
 	time.Duration
@@ -62,6 +64,8 @@ func (d *Duration) UnmarshalJSON(data []byte) error {
 
 // NillableDuration is a span of time or Never, as a user writes it: "30m", "720h", "Never". It remembers how it was
 // written. The zero value is neither: it is a field that was left out, for a default to fill. Values are immutable.
+//
+// +kubebuilder:validation:Type=string
 type NillableDuration struct {
 	// text is the written form; empty means unset.
 	text string

@@ -37,25 +37,37 @@ type NodeOverlayList struct {
 }
 
 // NodeOverlaySpec says which offerings are corrected, and how.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.price) || !has(self.priceAdjustment)",message="price already replaces the price: give one of price and priceAdjustment"
 type NodeOverlaySpec struct {
 	// Requirements select the instance types and offerings; all must hold. Nil or empty selects everything. At most
 	// 100.
 	// +optional
+	// +kubebuilder:validation:MaxItems=100
+	// +kubebuilder:validation:XValidation:rule="self.all(x, x.operator == 'In' ? has(x.values) && size(x.values) > 0 : true)",message="operator In needs at least one value"
+	// +kubebuilder:validation:XValidation:rule="self.all(x, x.operator in ['Gt', 'Lt', 'Gte', 'Lte'] ? has(x.values) && size(x.values) == 1 && x.values[0].matches('^[0-9]+$') : true)",message="operators Gt, Lt, Gte and Lte need exactly one whole number that is not negative"
+	// +kubebuilder:validation:XValidation:rule="self.all(x, x.operator in ['Exists', 'DoesNotExist'] ? !has(x.values) || size(x.values) == 0 : true)",message="operators Exists and DoesNotExist take no values"
+	// +kubebuilder:validation:XValidation:rule="self.all(x, x.operator == 'In' && has(x.minValues) && has(x.values) ? size(x.values) >= x.minValues : true)",message="operator In must list at least minValues values"
 	Requirements []NodeSelectorRequirementWithMinValues `json:"requirements,omitzero"`
 	// Price replaces the price of the selected offerings: USD per hour as a decimal that is not negative ("1.25").
 	// Excludes PriceAdjustment. Nil leaves the price.
 	// +optional
+	// +kubebuilder:validation:Pattern=`^[0-9]+(\.[0-9]+)?$`
 	Price *string `json:"price,omitempty"`
 	// PriceAdjustment changes the price of the selected offerings by a signed amount ("+0.5", "-0.1") or a signed
 	// share ("+10%", "-100%"); the result is never below 0. Excludes Price. Nil leaves the price.
 	// +optional
+	// +kubebuilder:validation:Pattern=`^([+-]([0-9]+(\.[0-9]+)?|\.[0-9]+)|\+([0-9]+(\.[0-9]+)?|\.[0-9]+)%|-(0*[0-9]{1,2}(\.[0-9]+)?|\.[0-9]+|0*100(\.0+)?)%)$`
 	PriceAdjustment *string `json:"priceAdjustment,omitempty"`
 	// Capacity adds resources to the selected instance types, or replaces them; cpu, memory, ephemeral-storage and
 	// pods are the provider's alone.
 	// +optional
+	// +kubebuilder:validation:XValidation:rule="!('cpu' in self) && !('memory' in self) && !('ephemeral-storage' in self) && !('pods' in self)",message="cpu, memory, ephemeral-storage and pods are the provider's alone to state"
 	Capacity corev1.ResourceList `json:"capacity,omitzero"`
 	// Weight orders overlays that meet on one offering: the higher one wins. 1 to 10000; nil counts as 0.
 	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=10000
 	Weight *int32 `json:"weight,omitempty"`
 }
 

@@ -20,6 +20,7 @@ import (
 // +kubebuilder:printcolumn:name="Weight",type="integer",JSONPath=".spec.weight",priority=1
 // +kubebuilder:printcolumn:name="CPU",type="string",JSONPath=".status.resources.cpu",priority=1
 // +kubebuilder:printcolumn:name="Memory",type="string",JSONPath=".status.resources.memory",priority=1
+// +kubebuilder:validation:XValidation:rule="size(self.metadata.name) <= 63",message="the name becomes the value of a label and may have 63 characters"
 type NodePool struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitzero"`
@@ -42,6 +43,10 @@ type NodePoolList struct {
 }
 
 // NodePoolSpec is what a user asks of a pool.
+//
+// +kubebuilder:validation:XValidation:rule="has(self.replicas) == has(oldSelf.replicas)",message="replicas can't be added to or removed from an existing pool: make another NodePool instead"
+// +kubebuilder:validation:XValidation:rule="!has(self.replicas) || !has(self.weight)",message="a pool with replicas is not chosen for pods and has no weight: remove weight or replicas"
+// +kubebuilder:validation:XValidation:rule="!has(self.replicas) || !has(self.limits) || size(self.limits) == 0 || size(self.limits) == 1 && 'nodes' in self.limits",message="a pool with replicas may be limited by nodes alone"
 type NodePoolSpec struct {
 	// Template is what every NodeClaim of the pool is made from. Changing anything in it but the requirements makes
 	// the nodes of the pool drift.
@@ -49,6 +54,7 @@ type NodePoolSpec struct {
 	// Disruption says when nodes of the pool may be disrupted voluntarily. Unset reads as consolidateAfter 0s,
 	// WhenEmptyOrUnderutilized and one budget of 10%.
 	// +optional
+	// +kubebuilder:default:={consolidateAfter: "0s"}
 	Disruption Disruption `json:"disruption,omitzero"`
 	// Limits are upper bounds on the sum of the capacity of the pool's nodes, by resource name; the name "nodes"
 	// bounds their number. A resource that is not named is not limited; nil limits nothing.
@@ -56,11 +62,14 @@ type NodePoolSpec struct {
 	Limits corev1.ResourceList `json:"limits,omitzero"`
 	// Weight orders the pools: a higher one is tried first. 1 to 100; nil counts as 0, the last.
 	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=100
 	Weight *int32 `json:"weight,omitempty"`
 	// Replicas makes the pool static: it keeps this many nodes whether pods need them or not. Nil is the ordinary,
 	// dynamic pool. It can't be added to or removed from an existing pool. A static pool has no weight, may be limited
 	// by "nodes" alone, and is never consolidated.
 	// +optional
+	// +kubebuilder:validation:Minimum=0
 	Replicas *int64 `json:"replicas,omitempty"`
 }
 
@@ -84,6 +93,10 @@ type NodeClaimTemplate struct {
 type ObjectMeta struct {
 	// Labels are put on every NodeClaim and node of the pool; planners count on them. At most 100.
 	// +optional
+	// +kubebuilder:validation:MaxProperties=100
+	// +kubebuilder:validation:XValidation:rule="!('karpenter.sh/nodepool' in self)",message="label karpenter.sh/nodepool is set to the pool's own name: leave it out"
+	// +kubebuilder:validation:XValidation:rule="!('kubernetes.io/hostname' in self)",message="label kubernetes.io/hostname is set on each node for it alone"
+	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.startsWith('karpenter.sh/') || k in ['karpenter.sh/capacity-type', 'karpenter.sh/nodepool'])",message="labels of the domain karpenter.sh are reserved"
 	Labels map[string]string `json:"labels,omitzero"`
 	// Annotations are put on every NodeClaim and node of the pool.
 	// +optional
@@ -102,25 +115,42 @@ type NodeClaimTemplateSpec struct {
 	// Requirements say which machines will do: all must hold. Required, but may be an empty list (any machine);
 	// nil is a list that was forgotten, and refused by validation. At most 100.
 	// +optional
+	// +kubebuilder:validation:MaxItems=100
+	// +kubebuilder:validation:XValidation:rule="self.all(x, x.operator == 'In' ? has(x.values) && size(x.values) > 0 : true)",message="operator In needs at least one value"
+	// +kubebuilder:validation:XValidation:rule="self.all(x, x.operator in ['Gt', 'Lt', 'Gte', 'Lte'] ? has(x.values) && size(x.values) == 1 && x.values[0].matches('^[0-9]+$') : true)",message="operators Gt, Lt, Gte and Lte need exactly one whole number that is not negative"
+	// +kubebuilder:validation:XValidation:rule="self.all(x, x.operator in ['Exists', 'DoesNotExist'] ? !has(x.values) || size(x.values) == 0 : true)",message="operators Exists and DoesNotExist take no values"
+	// +kubebuilder:validation:XValidation:rule="self.all(x, x.operator == 'In' && has(x.minValues) && has(x.values) ? size(x.values) >= x.minValues : true)",message="operator In must list at least minValues values"
+	// +kubebuilder:validation:XValidation:rule="self.all(x, x.key != 'karpenter.sh/nodepool')",message="label karpenter.sh/nodepool is set to the pool's own name: leave it out"
 	Requirements []NodeSelectorRequirementWithMinValues `json:"requirements,omitzero"`
 	// NodeClassRef names the provider's object with everything that is the provider's own business.
+	// +kubebuilder:validation:XValidation:rule="self.group == oldSelf.group",message="the group of the node class can't change: make another NodePool instead"
+	// +kubebuilder:validation:XValidation:rule="self.kind == oldSelf.kind",message="the kind of the node class can't change: make another NodePool instead"
 	NodeClassRef NodeClassReference `json:"nodeClassRef"`
 	// TerminationGracePeriod bounds how long a node may drain; after it pods are removed whatever they say. Whole
 	// hours, minutes and seconds. Nil waits for ever.
 	// +optional
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:Pattern=`^([0-9]+[smh])+$`
 	TerminationGracePeriod *Duration `json:"terminationGracePeriod,omitempty"`
 	// ExpireAfter is how long a node may live before it is removed, or Never. Unset reads as 720h.
 	// +optional
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:Pattern=`^(([0-9]+[smh])+|Never)$`
+	// +kubebuilder:default:="720h"
 	ExpireAfter NillableDuration `json:"expireAfter,omitzero"`
 }
 
 // NodeClassReference points at a provider's node class, which is cluster-scoped.
 type NodeClassReference struct {
 	// Group of the API, without a version: "karpenter.k8s.aws".
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:Pattern=`^[^/]*$`
 	Group string `json:"group"`
 	// Kind of the object: "EC2NodeClass".
+	// +kubebuilder:validation:MinLength=1
 	Kind string `json:"kind"`
 	// Name of the object.
+	// +kubebuilder:validation:MinLength=1
 	Name string `json:"name"`
 }
 
@@ -128,15 +158,24 @@ type NodeClassReference struct {
 // gives it a meaning.
 type NodeSelectorRequirementWithMinValues struct {
 	// Key is the label the requirement is about.
+	// +kubebuilder:validation:MaxLength=316
+	// +kubebuilder:validation:Pattern=`^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$`
+	// +kubebuilder:validation:XValidation:rule="self != 'kubernetes.io/hostname'",message="label kubernetes.io/hostname is set on each node for it alone"
+	// +kubebuilder:validation:XValidation:rule="!self.startsWith('karpenter.sh/') || self in ['karpenter.sh/capacity-type', 'karpenter.sh/nodepool']",message="labels of the domain karpenter.sh are reserved"
 	Key string `json:"key"`
 	// Operator is In, NotIn, Exists, DoesNotExist, Gt, Lt, Gte or Lte.
+	// +kubebuilder:validation:Enum=In;NotIn;Exists;DoesNotExist;Gt;Lt;Gte;Lte
 	Operator corev1.NodeSelectorOperator `json:"operator"`
 	// Values belong to the operator: one or more for In, any number for NotIn, none for Exists and DoesNotExist, one
 	// whole number that is not negative for the comparisons.
 	// +optional
+	// +kubebuilder:validation:items:MaxLength=63
+	// +kubebuilder:validation:items:Pattern=`^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$`
 	Values []string `json:"values,omitzero"`
 	// MinValues asks that at least so many different values of the key stay possible, 1 to 50. Nil asks nothing.
 	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=50
 	MinValues *int `json:"minValues,omitempty"`
 }
 
@@ -145,17 +184,26 @@ type Disruption struct {
 	// ConsolidateAfter is how long a node must have seen no pod come or go before it may be consolidated, or Never,
 	// which switches consolidation off. Unset reads as 0s.
 	// +optional
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:Pattern=`^(([0-9]+[smh])+|Never)$`
+	// +kubebuilder:default:="0s"
 	ConsolidateAfter NillableDuration `json:"consolidateAfter,omitzero"`
 	// ConsolidationPolicy says which nodes are worth consolidating. Empty reads as WhenEmptyOrUnderutilized.
 	// +optional
+	// +kubebuilder:default:="WhenEmptyOrUnderutilized"
 	ConsolidationPolicy ConsolidationPolicy `json:"consolidationPolicy,omitempty"`
 	// Budgets bound how many nodes of the pool may be disrupted at a time; the strictest that applies counts. Nil
 	// reads as one budget of 10%; an empty list bounds nothing. At most 50.
 	// +optional
+	// +kubebuilder:validation:MaxItems=50
+	// +kubebuilder:default:={{nodes: "10%"}}
+	// +kubebuilder:validation:XValidation:rule="self.all(x, has(x.schedule) == has(x.duration))",message="a schedule and a duration come together"
 	Budgets []Budget `json:"budgets,omitzero"`
 }
 
 // ConsolidationPolicy says which nodes are worth consolidating.
+//
+// +kubebuilder:validation:Enum=WhenEmpty;WhenEmptyOrUnderutilized;Balanced
 type ConsolidationPolicy string
 
 const (
@@ -168,6 +216,8 @@ const (
 )
 
 // DisruptionReason is why a node is disrupted, as far as budgets tell reasons apart.
+//
+// +kubebuilder:validation:Enum=Underutilized;Empty;Drifted
 type DisruptionReason string
 
 const (

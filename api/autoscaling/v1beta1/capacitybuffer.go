@@ -39,9 +39,14 @@ type CapacityBufferList struct {
 // CapacityBufferSpec says which room is to be kept free. It is that of max(Replicas, Percentage) pods, cut down to
 // what fits in Limits; of as many as fit in Limits when neither size is given; of none when there are no Limits
 // either (PRV-151).
+//
+// +kubebuilder:validation:XValidation:rule="has(self.podTemplateRef) != has(self.scalableRef)",message="give exactly one of podTemplateRef and scalableRef"
+// +kubebuilder:validation:XValidation:rule="!has(self.podTemplateRef) || has(self.replicas) || has(self.limits) && size(self.limits) > 0",message="say by replicas or limits how many pods of the PodTemplate there shall be room for"
 type CapacityBufferSpec struct {
 	// ProvisioningStrategy says how room is kept. Only StrategyActiveCapacity is known, and unset reads as that.
 	// +optional
+	// +kubebuilder:validation:Enum=buffer.x-k8s.io/active-capacity
+	// +kubebuilder:default:="buffer.x-k8s.io/active-capacity"
 	ProvisioningStrategy *string `json:"provisioningStrategy,omitempty"`
 	// PodTemplateRef names the PodTemplate, in the buffer's namespace, that its pods are made from. Needs Replicas or
 	// Limits. Exactly one of PodTemplateRef and ScalableRef is set.
@@ -52,10 +57,12 @@ type CapacityBufferSpec struct {
 	ScalableRef *ScalableRef `json:"scalableRef,omitempty"`
 	// Replicas is a number of pods, not negative. Nil asks for none by number.
 	// +optional
+	// +kubebuilder:validation:Minimum=0
 	Replicas *int32 `json:"replicas,omitempty"`
 	// Percentage is a number of pods as a share of the replicas that the workload of ScalableRef wants, rounded up;
 	// not negative, and may be more than 100. Nil asks for none by share. It means nothing beside PodTemplateRef.
 	// +optional
+	// +kubebuilder:validation:Minimum=0
 	Percentage *int32 `json:"percentage,omitempty"`
 	// Limits bound the sum of the requests of the pods, by resource. A resource that is not named is not limited, nor
 	// is one that the pods don't request; nil limits nothing.
@@ -66,6 +73,7 @@ type CapacityBufferSpec struct {
 // LocalObjectRef names an object in the buffer's namespace.
 type LocalObjectRef struct {
 	// Name of the object.
+	// +kubebuilder:validation:MinLength=1
 	Name string `json:"name"`
 }
 
@@ -73,10 +81,13 @@ type LocalObjectRef struct {
 type ScalableRef struct {
 	// APIGroup of the workload, without a version: ScalableGroup.
 	// +optional
+	// +kubebuilder:validation:Enum=apps
 	APIGroup string `json:"apiGroup,omitempty"`
 	// Kind of the workload: KindDeployment, KindReplicaSet or KindStatefulSet.
+	// +kubebuilder:validation:Enum=Deployment;ReplicaSet;StatefulSet
 	Kind string `json:"kind"`
 	// Name of the workload.
+	// +kubebuilder:validation:MinLength=1
 	Name string `json:"name"`
 }
 

@@ -8,6 +8,8 @@ import (
 )
 
 // AMIFamily is a line of images that share the format of user data, the default volumes and what they can do.
+//
+// +kubebuilder:validation:Enum=AL2;AL2023;Bottlerocket;Custom;Windows2019;Windows2022;Windows2025
 type AMIFamily string
 
 const (

@@ -36,18 +36,42 @@ type EC2NodeClassList struct {
 }
 
 // EC2NodeClassSpec is what a user asks of EC2. In selector lists terms are ORed and the fields of one term ANDed.
+//
+// +kubebuilder:validation:XValidation:rule="has(self.role) != has(self.instanceProfile)",message="give exactly one of role and instanceProfile"
+// +kubebuilder:validation:XValidation:rule="has(self.amiFamily) || self.amiSelectorTerms.exists(x, has(x.alias))",message="without an alias in amiSelectorTerms the amiFamily can't be told: give it"
+// +kubebuilder:validation:XValidation:rule="!has(self.amiFamily) || self.amiFamily == 'Custom' || self.amiSelectorTerms.all(x, !has(x.alias) || x.alias.startsWith(self.amiFamily.lowerAscii() + '@'))",message="amiFamily contradicts the alias: leave it out, or write the alias' family or Custom"
+// +kubebuilder:validation:XValidation:rule="!has(self.associatePublicIPAddress) || !self.associatePublicIPAddress || !has(self.networkInterfaces) || size(self.networkInterfaces) <= 1",message="EC2 gives a public address only to a machine with a single interface"
 type EC2NodeClassSpec struct {
 	// SubnetSelectorTerms select the subnets machines may be launched in. Required, 1 to 30.
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=30
+	// +kubebuilder:validation:XValidation:rule="self.all(x, has(x.tags) && size(x.tags) > 0 || has(x.id))",message="a term must select by one of tags, id"
+	// +kubebuilder:validation:XValidation:rule="self.all(x, !(has(x.id) && (has(x.tags))))",message="id can't be combined with other fields of its term"
 	SubnetSelectorTerms []SubnetSelectorTerm `json:"subnetSelectorTerms"`
 	// SecurityGroupSelectorTerms select the security groups; every machine gets all of them. Required, 1 to 30.
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=30
+	// +kubebuilder:validation:XValidation:rule="self.all(x, has(x.tags) && size(x.tags) > 0 || has(x.id) || has(x.name))",message="a term must select by one of tags, id, name"
+	// +kubebuilder:validation:XValidation:rule="self.all(x, !(has(x.id) && (has(x.tags) || has(x.name))))",message="id can't be combined with other fields of its term"
+	// +kubebuilder:validation:XValidation:rule="self.all(x, !(has(x.name) && (has(x.tags) || has(x.id))))",message="name can't be combined with other fields of its term"
 	SecurityGroupSelectorTerms []SecurityGroupSelectorTerm `json:"securityGroupSelectorTerms"`
 	// CapacityReservationSelectorTerms select the capacity reservations that may be used. At most 30; nil uses none.
 	// +optional
+	// +kubebuilder:validation:MaxItems=30
+	// +kubebuilder:validation:XValidation:rule="self.all(x, has(x.tags) && size(x.tags) > 0 || has(x.id) || has(x.instanceMatchCriteria))",message="a term must select by one of tags, id, instanceMatchCriteria"
+	// +kubebuilder:validation:XValidation:rule="self.all(x, !(has(x.id) && (has(x.tags) || has(x.ownerID) || has(x.instanceMatchCriteria))))",message="id can't be combined with other fields of its term"
 	CapacityReservationSelectorTerms []CapacityReservationSelectorTerm `json:"capacityReservationSelectorTerms,omitzero"`
 	// PlacementGroupSelector selects the one placement group machines are launched in. Nil: none.
 	// +optional
 	PlacementGroupSelector *PlacementGroupSelector `json:"placementGroupSelector,omitempty"`
 	// AMISelectorTerms select the images. Required, 1 to 30.
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=30
+	// +kubebuilder:validation:XValidation:rule="self.all(x, has(x.alias) || has(x.tags) && size(x.tags) > 0 || has(x.id) || has(x.name) || has(x.ssmParameter))",message="a term must select by one of alias, tags, id, name, ssmParameter"
+	// +kubebuilder:validation:XValidation:rule="self.all(x, !(has(x.alias) && (has(x.tags) || has(x.id) || has(x.name) || has(x.owner) || has(x.ssmParameter))))",message="alias can't be combined with other fields of its term"
+	// +kubebuilder:validation:XValidation:rule="self.all(x, !(has(x.id) && (has(x.alias) || has(x.tags) || has(x.name) || has(x.owner) || has(x.ssmParameter))))",message="id can't be combined with other fields of its term"
+	// +kubebuilder:validation:XValidation:rule="self.all(x, !(has(x.ssmParameter) && (has(x.alias) || has(x.tags) || has(x.id) || has(x.name) || has(x.owner))))",message="ssmParameter can't be combined with other fields of its term"
+	// +kubebuilder:validation:XValidation:rule="!(self.exists(x, has(x.alias)) && size(self) > 1)",message="an alias stands alone: remove the other terms"
 	AMISelectorTerms []AMISelectorTerm `json:"amiSelectorTerms"`
 	// AMIFamily decides the format of user data, default volumes and what the image can do; never which image is
 	// used. Required unless a term has an alias; empty then reads as the alias' family.
@@ -59,10 +83,12 @@ type EC2NodeClassSpec struct {
 	// Role is the name of the IAM role of the nodes; the instance profile is made from it. Exactly one of Role and
 	// InstanceProfile is given.
 	// +optional
+	// +kubebuilder:validation:MinLength=1
 	Role *string `json:"role,omitempty"`
 	// InstanceProfile is the name of an instance profile that the user looks after. Exactly one of Role and
 	// InstanceProfile is given.
 	// +optional
+	// +kubebuilder:validation:MinLength=1
 	InstanceProfile *string `json:"instanceProfile,omitempty"`
 	// AssociatePublicIPAddress overrides the subnet's setting. Nil: the subnet decides.
 	// +optional
@@ -70,9 +96,14 @@ type EC2NodeClassSpec struct {
 	// IPPrefixCount asks for so many prefixes (of the cluster's IP family) on each interface that carries addresses.
 	// Nil: none.
 	// +optional
+	// +kubebuilder:validation:Minimum=0
 	IPPrefixCount *int32 `json:"ipPrefixCount,omitempty"`
 	// NetworkInterfaces lays out the machine's interfaces. At most 150; nil or empty: one, as EC2 makes it.
 	// +optional
+	// +kubebuilder:validation:MaxItems=150
+	// +kubebuilder:validation:XValidation:rule="size(self) == 0 || self.exists(x, x.networkCardIndex == 0 && x.deviceIndex == 0 && x.interfaceType == 'interface')",message="a machine needs its primary interface: networkCardIndex 0, deviceIndex 0, interfaceType interface"
+	// +kubebuilder:validation:XValidation:rule="self.all(x, self.exists_one(y, x.networkCardIndex == y.networkCardIndex && x.deviceIndex == y.deviceIndex))",message="two interfaces can't be in the same place: give one another deviceIndex"
+	// +kubebuilder:validation:XValidation:rule="self.all(x, x.interfaceType != 'efa-only' || self.exists_one(y, x.networkCardIndex == y.networkCardIndex && y.interfaceType == 'efa-only'))",message="a card takes one efa-only interface"
 	NetworkInterfaces []NetworkInterface `json:"networkInterfaces,omitzero"`
 	// ConnectionTracking sets the idle time-outs of security groups' connection tracking. Nil: EC2's.
 	// +optional
@@ -80,6 +111,9 @@ type EC2NodeClassSpec struct {
 	// Tags are put on everything that is made for a launch. Some keys are reserved. A nil map and an empty one differ
 	// for the drift hash alone.
 	// +optional
+	// +kubebuilder:validation:XValidation:rule="!('' in self)",message="a tag's key must not be empty"
+	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.startsWith('kubernetes.io/cluster'))",message="tags that begin with kubernetes.io/cluster are set on every instance"
+	// +kubebuilder:validation:XValidation:rule="!('eks:eks-cluster-name' in self) && !('karpenter.sh/nodepool' in self) && !('karpenter.sh/nodeclaim' in self) && !('karpenter.k8s.aws/ec2nodeclass' in self)",message="this tag is set on every instance to tell whose it is"
 	Tags map[string]string `json:"tags,omitzero"`
 	// Kubelet configures the kubelet. Nil: the family's defaults.
 	// +optional
@@ -87,6 +121,9 @@ type EC2NodeClassSpec struct {
 	// BlockDeviceMappings are the machine's volumes; a list replaces the family's (see DefaultBlockDeviceMappings) as
 	// a whole. At most 50; nil or empty: the family's.
 	// +optional
+	// +kubebuilder:validation:MaxItems=50
+	// +kubebuilder:validation:XValidation:rule="self.filter(x, has(x.rootVolume) && x.rootVolume).size() <= 1",message="only one volume holds the kubelet's files"
+	// +kubebuilder:validation:XValidation:rule="self.all(x, has(x.ebs))",message="describe the volume in ebs, at least by volumeSize or snapshotID"
 	BlockDeviceMappings []BlockDeviceMapping `json:"blockDeviceMappings,omitzero"`
 	// InstanceStorePolicy says what becomes of local disks. Nil: nothing is done with them.
 	// +optional
@@ -96,6 +133,7 @@ type EC2NodeClassSpec struct {
 	DetailedMonitoring *bool `json:"detailedMonitoring,omitempty"`
 	// MetadataOptions sets up the instance metadata service. Nil reads as the default of each member.
 	// +optional
+	// +kubebuilder:default:={httpEndpoint: "enabled", httpProtocolIPv6: "disabled", httpPutResponseHopLimit: 1, httpTokens: "required"}
 	MetadataOptions *MetadataOptions `json:"metadataOptions,omitempty"`
 	// CPUOptions are settings of the processor. Nil: EC2's.
 	// +optional
@@ -106,6 +144,8 @@ type EC2NodeClassSpec struct {
 }
 
 // InstanceStorePolicy says what becomes of a machine's local disks.
+//
+// +kubebuilder:validation:Enum=RAID0
 type InstanceStorePolicy string
 
 // InstanceStorePolicyRAID0 stripes the local disks into one volume that holds pods' ephemeral storage.

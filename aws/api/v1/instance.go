@@ -19,6 +19,9 @@ type BlockDeviceMapping struct {
 }
 
 // BlockDevice is an EBS volume. A nil member is left to EC2.
+//
+// +kubebuilder:validation:XValidation:rule="has(self.snapshotID) || has(self.volumeSize)",message="the size of the volume is not known: give volumeSize or snapshotID"
+// +kubebuilder:validation:XValidation:rule="!has(self.volumeInitializationRate) || has(self.snapshotID) && size(self.snapshotID) > 0",message="only a volume made from a snapshot is initialised: give snapshotID or remove volumeInitializationRate"
 type BlockDevice struct {
 	// DeleteOnTermination removes the volume with the machine.
 	// +optional
@@ -28,6 +31,7 @@ type BlockDevice struct {
 	Encrypted *bool `json:"encrypted,omitempty"`
 	// IOPS is the volume's operations per second; for gp3, io1 and io2.
 	// +optional
+	// +kubebuilder:validation:Minimum=0
 	IOPS *int64 `json:"iops,omitempty"`
 	// KMSKeyID is the id, alias or ARN of the key to encrypt with.
 	// +optional
@@ -37,13 +41,18 @@ type BlockDevice struct {
 	SnapshotID *string `json:"snapshotID,omitempty"`
 	// Throughput in MiB/s; for gp3.
 	// +optional
+	// +kubebuilder:validation:Minimum=0
 	Throughput *int64 `json:"throughput,omitempty"`
 	// VolumeInitializationRate is how fast the snapshot is read in, 100 to 300 MiB/s; needs SnapshotID.
 	// +optional
+	// +kubebuilder:validation:Minimum=100
+	// +kubebuilder:validation:Maximum=300
 	VolumeInitializationRate *int32 `json:"volumeInitializationRate,omitempty"`
 	// VolumeSize is the size; EC2 gets it in GiB, rounded up (see VolumeSizeGiB). One of SnapshotID and VolumeSize is
 	// given.
 	// +optional
+	// +kubebuilder:validation:XValidation:rule="isQuantity(string(self)) && quantity(string(self)).compareTo(quantity('1G')) >= 0",message="is less than 1G: write the unit, as in 20Gi"
+	// +kubebuilder:validation:XValidation:rule="isQuantity(string(self)) && quantity(string(self)).compareTo(quantity('64Ti')) <= 0",message="is more than 64Ti, the largest volume there is"
 	VolumeSize *resource.Quantity `json:"volumeSize,omitempty"`
 	// VolumeType of the volume.
 	// +optional
@@ -51,6 +60,8 @@ type BlockDevice struct {
 }
 
 // VolumeType is a type of EBS volume.
+//
+// +kubebuilder:validation:Enum=standard;io1;io2;gp2;sc1;st1;gp3
 type VolumeType string
 
 // The types of EBS volumes.
@@ -82,14 +93,18 @@ func (b *BlockDevice) VolumeSizeGiB() int64 {
 // NetworkInterface is one interface of a machine.
 type NetworkInterface struct {
 	// NetworkCardIndex is the card it is on, from 0.
+	// +kubebuilder:validation:Minimum=0
 	NetworkCardIndex int32 `json:"networkCardIndex"`
 	// DeviceIndex is its place on the card, from 0.
+	// +kubebuilder:validation:Minimum=0
 	DeviceIndex int32 `json:"deviceIndex"`
 	// InterfaceType is what it carries.
 	InterfaceType InterfaceType `json:"interfaceType"`
 }
 
 // InterfaceType is what a network interface carries.
+//
+// +kubebuilder:validation:Enum=interface;efa-only
 type InterfaceType string
 
 const (
@@ -101,19 +116,29 @@ const (
 
 // ConnectionTracking sets idle time-outs of security groups' connection tracking, in seconds. A nil member keeps EC2's
 // default; at least one is given.
+//
+// +kubebuilder:validation:XValidation:rule="has(self.tcpEstablishedTimeout) || has(self.udpStreamTimeout) || has(self.udpTimeout)",message="sets nothing: give tcpEstablishedTimeout, udpStreamTimeout or udpTimeout, or remove it"
 type ConnectionTracking struct {
 	// TCPEstablishedTimeout is for established TCP connections: 60 to 432000.
 	// +optional
+	// +kubebuilder:validation:Minimum=60
+	// +kubebuilder:validation:Maximum=432000
 	TCPEstablishedTimeout *int32 `json:"tcpEstablishedTimeout,omitempty"`
 	// UDPStreamTimeout is for UDP flows with more than one exchange: 60 to 180.
 	// +optional
+	// +kubebuilder:validation:Minimum=60
+	// +kubebuilder:validation:Maximum=180
 	UDPStreamTimeout *int32 `json:"udpStreamTimeout,omitempty"`
 	// UDPTimeout is for UDP flows in one direction or with a single exchange: 30 to 60.
 	// +optional
+	// +kubebuilder:validation:Minimum=30
+	// +kubebuilder:validation:Maximum=60
 	UDPTimeout *int32 `json:"udpTimeout,omitempty"`
 }
 
 // Switch turns a feature on or off, in EC2's words.
+//
+// +kubebuilder:validation:Enum=enabled;disabled
 type Switch string
 
 const (
@@ -124,6 +149,8 @@ const (
 )
 
 // HTTPTokens says whether the metadata service insists on session tokens (IMDSv2).
+//
+// +kubebuilder:validation:Enum=required;optional
 type HTTPTokens string
 
 const (
@@ -137,16 +164,22 @@ const (
 type MetadataOptions struct {
 	// HTTPEndpoint switches the service. Default enabled.
 	// +optional
+	// +kubebuilder:default:="enabled"
 	HTTPEndpoint *Switch `json:"httpEndpoint,omitempty"`
 	// HTTPProtocolIPv6 switches its IPv6 address. Default disabled.
 	// +optional
+	// +kubebuilder:default:="disabled"
 	HTTPProtocolIPv6 *Switch `json:"httpProtocolIPv6,omitempty"`
 	// HTTPPutResponseHopLimit is how many hops an answer with a token may travel, 1 to 64. Default 1, which keeps
 	// pods with their own network out.
 	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=64
+	// +kubebuilder:default:=1
 	HTTPPutResponseHopLimit *int64 `json:"httpPutResponseHopLimit,omitempty"`
 	// HTTPTokens says whether session tokens are required. Default required.
 	// +optional
+	// +kubebuilder:default:="required"
 	HTTPTokens *HTTPTokens `json:"httpTokens,omitempty"`
 }
 

@@ -12,9 +12,12 @@ const TagAnyValue = "*"
 type SubnetSelectorTerm struct {
 	// Tags must all be on the subnet. At most 20; neither key nor value is empty.
 	// +optional
+	// +kubebuilder:validation:MaxProperties=20
+	// +kubebuilder:validation:XValidation:rule="self.all(k, size(k) > 0 && size(self[k]) > 0)",message="neither key nor value of a tag may be empty: write * for any value"
 	Tags map[string]string `json:"tags,omitzero"`
 	// ID is "subnet-…"; it excludes Tags.
 	// +optional
+	// +kubebuilder:validation:Pattern=`subnet-[0-9a-z]+`
 	ID string `json:"id,omitempty"`
 }
 
@@ -22,16 +25,22 @@ type SubnetSelectorTerm struct {
 type SecurityGroupSelectorTerm struct {
 	// Tags must all be on the group. At most 20; neither key nor value is empty.
 	// +optional
+	// +kubebuilder:validation:MaxProperties=20
+	// +kubebuilder:validation:XValidation:rule="self.all(k, size(k) > 0 && size(self[k]) > 0)",message="neither key nor value of a tag may be empty: write * for any value"
 	Tags map[string]string `json:"tags,omitzero"`
 	// ID is "sg-…"; it excludes the other fields.
 	// +optional
+	// +kubebuilder:validation:Pattern=`sg-[0-9a-z]+`
 	ID string `json:"id,omitempty"`
 	// Name is the group's name attribute, not its Name tag; EC2's wildcards work. It excludes the other fields.
 	// +optional
+	// +kubebuilder:validation:MinLength=1
 	Name string `json:"name,omitempty"`
 }
 
 // InstanceMatchCriteria is which launches a capacity reservation takes by itself.
+//
+// +kubebuilder:validation:Enum=open;targeted
 type InstanceMatchCriteria string
 
 const (
@@ -45,13 +54,17 @@ const (
 type CapacityReservationSelectorTerm struct {
 	// Tags must all be on the reservation. At most 20; neither key nor value is empty.
 	// +optional
+	// +kubebuilder:validation:MaxProperties=20
+	// +kubebuilder:validation:XValidation:rule="self.all(k, size(k) > 0 && size(self[k]) > 0)",message="neither key nor value of a tag may be empty: write * for any value"
 	Tags map[string]string `json:"tags,omitzero"`
 	// ID is "cr-…"; it excludes the other fields.
 	// +optional
+	// +kubebuilder:validation:Pattern=`^cr-[0-9a-z]+$`
 	ID string `json:"id,omitempty"`
 	// OwnerID is the account (12 digits) that owns the reservation. It narrows Tags or InstanceMatchCriteria and is
 	// not enough alone.
 	// +optional
+	// +kubebuilder:validation:Pattern=`^[0-9]{12}$`
 	OwnerID string `json:"ownerID,omitempty"`
 	// InstanceMatchCriteria is the criterion of the reservation.
 	// +optional
@@ -63,35 +76,50 @@ type AMISelectorTerm struct {
 	// Alias is "family@version": the images that AWS publishes for Kubernetes nodes (see ParseAlias). At most 30
 	// characters; it excludes the other fields and all other terms.
 	// +optional
+	// +kubebuilder:validation:MaxLength=30
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-zA-Z0-9]+@[^@]+$')",message="write an alias as family@version, like al2023@latest"
+	// +kubebuilder:validation:XValidation:rule="self.split('@')[0] in ['al2', 'al2023', 'bottlerocket', 'windows2019', 'windows2022', 'windows2025']",message="the alias names an unknown family: use al2, al2023, bottlerocket, windows2019, windows2022 or windows2025"
+	// +kubebuilder:validation:XValidation:rule="!self.startsWith('windows') || self.endsWith('@latest')",message="Windows images have no version but latest"
 	Alias string `json:"alias,omitempty"`
 	// Tags must all be on the image. At most 20; neither key nor value is empty.
 	// +optional
+	// +kubebuilder:validation:MaxProperties=20
+	// +kubebuilder:validation:XValidation:rule="self.all(k, size(k) > 0 && size(self[k]) > 0)",message="neither key nor value of a tag may be empty: write * for any value"
 	Tags map[string]string `json:"tags,omitzero"`
 	// ID is "ami-…"; it excludes the other fields.
 	// +optional
+	// +kubebuilder:validation:Pattern=`ami-[0-9a-z]+`
 	ID string `json:"id,omitempty"`
 	// Name is the image's name attribute; EC2's wildcards work.
 	// +optional
+	// +kubebuilder:validation:MinLength=1
 	Name string `json:"name,omitempty"`
 	// Owner is an account id, self, amazon or aws-marketplace. It narrows Name or Tags and is not enough alone.
 	// +optional
 	Owner string `json:"owner,omitempty"`
 	// SSMParameter is the name or ARN of an SSM parameter that holds the image's id.
 	// +optional
+	// +kubebuilder:validation:MinLength=1
 	SSMParameter string `json:"ssmParameter,omitempty"`
 }
 
 // PlacementGroupSelector selects one placement group. Exactly one field is given.
+//
+// +kubebuilder:validation:XValidation:rule="has(self.name) != has(self.id)",message="selects exactly one placement group: give one of name and id"
 type PlacementGroupSelector struct {
 	// Name of the group.
 	// +optional
+	// +kubebuilder:validation:MinLength=1
 	Name *string `json:"name,omitempty"`
 	// ID is "pg-…".
 	// +optional
+	// +kubebuilder:validation:Pattern=`^pg-[0-9a-z]+$`
 	ID *string `json:"id,omitempty"`
 }
 
 // CapacityReservationType is the kind of a capacity reservation.
+//
+// +kubebuilder:validation:Enum=default;capacity-block
 type CapacityReservationType string
 
 const (
@@ -102,6 +130,8 @@ const (
 )
 
 // CapacityReservationState is how long a reservation is still good for.
+//
+// +kubebuilder:validation:Enum=active;expiring
 type CapacityReservationState string
 
 const (

@@ -1,0 +1,96 @@
+package crds
+
+import (
+	"context"
+	"fmt"
+
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	crdvalidation "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/listtype"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	celconfig "k8s.io/apiserver/pkg/apis/cel"
+	"sigs.k8s.io/yaml"
+)
+
+// Judge says what an API server would make of objects of one version of a kind. It is safe for concurrent use.
+type Judge struct {
+	structural *schema.Structural
+	schema     validation.SchemaCreateValidator
+	update     validation.SchemaValidator
+	rules      *cel.Validator
+}
+
+// Read decodes a definition as an API server does, defaults included.
+func Read(text []byte) (*apiextensions.CustomResourceDefinition, error) {
+	var crd apiextensionsv1.CustomResourceDefinition
+	if err := yaml.UnmarshalStrict(text, &crd); err != nil {
+		return nil, err
+	}
+	apiextensionsv1.SetDefaults_CustomResourceDefinition(&crd)
+	apiextensionsv1.SetDefaults_CustomResourceDefinitionSpec(&crd.Spec)
+	var internal apiextensions.CustomResourceDefinition
+	if err := apiextensionsv1.Convert_v1_CustomResourceDefinition_To_apiextensions_CustomResourceDefinition(&crd, &internal, nil); err != nil {
+		return nil, err
+	}
+	return &internal, nil
+}
+
+// Accept says why an API server would refuse the definition: schemas that are not structural, rules that don't compile or
+// may cost too much; nothing when it would take it.
+func Accept(ctx context.Context, crd *apiextensions.CustomResourceDefinition) field.ErrorList {
+	return crdvalidation.ValidateCustomResourceDefinition(ctx, crd)
+}
+
+// NewJudge makes the judge of a version.
+func NewJudge(crd *apiextensions.CustomResourceDefinition, version string) (*Judge, error) {
+	props, err := apiextensions.GetSchemaForVersion(crd, version)
+	if err != nil {
+		return nil, err
+	}
+	if props == nil {
+		return nil, fmt.Errorf("%s has no version %s", crd.Name, version)
+	}
+	structural, err := schema.NewStructural(props.OpenAPIV3Schema)
+	if err != nil {
+		return nil, err
+	}
+	validator, _, err := validation.NewSchemaValidator(props.OpenAPIV3Schema)
+	if err != nil {
+		return nil, err
+	}
+	return &Judge{
+		structural: structural, schema: validator, update: validator,
+		rules: cel.NewValidator(structural, true, celconfig.PerCallLimit),
+	}, nil
+}
+
+// Admit is what becomes of an object that is created, or that replaces old if that is not nil: unknown fields are dropped,
+// defaults filled in, and then it is judged. The object that is given stays as it is.
+func (j *Judge) Admit(ctx context.Context, object, old *unstructured.Unstructured) (*unstructured.Unstructured, field.ErrorList) {
+	object = object.DeepCopy()
+	pruning.Prune(object.Object, j.structural, true)
+	defaulting.PruneNonNullableNullsWithoutDefaults(object.Object, j.structural)
+	defaulting.Default(object.Object, j.structural)
+
+	var before any
+	var errs field.ErrorList
+	if old != nil {
+		before = old.Object
+		errs = validation.ValidateCustomResourceUpdate(nil, object.Object, old.Object, j.update)
+	} else {
+		errs = validation.ValidateCustomResource(nil, object.Object, j.schema)
+	}
+	errs = append(errs, listtype.ValidateListSetsAndMaps(nil, j.structural, object.Object)...)
+	if len(errs) > 0 {
+		return object, errs // as the API server does: rules are for objects of the right shape
+	}
+	errs, _ = j.rules.Validate(ctx, nil, j.structural, object.Object, before, celconfig.RuntimeCELCostBudget)
+	return object, errs
+}
