@@ -152,22 +152,31 @@ func (s *knapsack) choose(value []float64) (class, slack int, up bool, worth flo
 	}
 	class = -1
 	best, dims := eps, s.dims
+	var l0, l1, l2 float64 // most problems have three resources: CPU, memory and slots
+	if dims == 3 {
+		l0, l1, l2 = s.lambda[0], s.lambda[1], s.lambda[2]
+	}
 	for _, c := range s.open {
-		gain := value[c]
+		v := value[c]
+		gain := v
 		need := s.need[int(c)*dims:][:dims]
-		for d, l := range s.lambda {
-			gain -= l * need[d]
+		if len(need) == 3 {
+			gain = gain - l0*need[0] - l1*need[1] - l2*need[2]
+		} else {
+			for d, l := range s.lambda {
+				gain -= l * need[d]
+			}
 		}
 		at := s.inBasis[c]
 		if gain > 0 {
 			worth += gain * s.most[c]
-			if at == atZero && gain > best*value[c] {
-				best, class, up = gain/value[c], int(c), true
+			if at == atZero && gain > best*v {
+				best, class, up = gain/v, int(c), true
 			}
 			continue
 		}
-		if at == atBound && -gain > best*value[c] {
-			best, class, up = -gain/value[c], int(c), false
+		if at == atBound && -gain > best*v {
+			best, class, up = -gain/v, int(c), false
 		}
 	}
 	return class, -1, up, worth

@@ -48,7 +48,6 @@ func (s *master) objective() float64 {
 // enter brings a column into the basis and returns the row it takes there, or -1 when it can't (numerically) improve
 // anything.
 func (s *master) enter(column []float64, price float64) int {
-	n := s.rows
 	s.nonzero = s.nonzero[:0]
 	reduced := price
 	for j, a := range column {
@@ -58,13 +57,8 @@ func (s *master) enter(column []float64, price float64) int {
 		}
 	}
 	leave, ratio := -1, 0.0
-	for i := range n {
-		row := s.inverse[i*n : (i+1)*n]
-		e := 0.0
-		for _, j := range s.nonzero {
-			e += row[j] * column[j]
-		}
-		s.entry[i] = e
+	s.express(column)
+	for i, e := range s.entry {
 		if e <= eps {
 			continue
 		}
@@ -76,6 +70,26 @@ func (s *master) enter(column []float64, price float64) int {
 		s.pivot(leave, max(ratio, 0), price, reduced)
 	}
 	return leave
+}
+
+// express writes the entering column, of which s.nonzero are the entries, in terms of the basis.
+func (s *master) express(column []float64) {
+	n := s.rows
+	if len(s.nonzero) == 1 {
+		j := s.nonzero[0]
+		for i, at := 0, j; i < n; i, at = i+1, at+n {
+			s.entry[i] = s.inverse[at] * column[j]
+		}
+		return
+	}
+	for i := range n {
+		row := s.inverse[i*n : (i+1)*n]
+		e := 0.0
+		for _, j := range s.nonzero {
+			e += row[j] * column[j]
+		}
+		s.entry[i] = e
+	}
 }
 
 func (s *master) pivot(leave int, ratio, price, reduced float64) {
@@ -95,14 +109,26 @@ func (s *master) pivot(leave int, ratio, price, reduced float64) {
 		if i == leave || f == 0 {
 			continue
 		}
-		row := s.inverse[i*n : (i+1)*n]
-		for j, v := range pivotRow {
-			row[j] -= f * v
-		}
+		subtract(s.inverse[i*n:(i+1)*n], pivotRow, f)
 	}
 	// The duals move along the pivot row until the entering column just pays for itself.
 	for j, v := range pivotRow {
 		s.y[j] += reduced * v
+	}
+}
+
+// subtract takes f times the other row off a row. Nearly all the time of a master goes here, so four at a time.
+func subtract(row, other []float64, f float64) {
+	row = row[:len(other)]
+	for len(row) >= 4 && len(other) >= 4 {
+		row[0] -= f * other[0]
+		row[1] -= f * other[1]
+		row[2] -= f * other[2]
+		row[3] -= f * other[3]
+		row, other = row[4:], other[4:]
+	}
+	for j, v := range other {
+		row[j] -= f * v
 	}
 }
 
