@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 }
 
 // AWN-071, AWN-072, AWN-075, AWN-140, AWN-152, AWN-162 to AWN-164, AWN-168 to AWN-170: a class from its first sight to its
-// end, in an AWS that is not ours.
+// end, and a machine that is launched from it meanwhile, in an AWS that is not ours.
 func TestMotoLifeOfAClass(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a server; not with -short")
@@ -128,6 +128,10 @@ func TestMotoLifeOfAClass(t *testing.T) {
 	if store.Len() != 1 || cloud.Calls("CreateFleet") != 1 || cloud.Calls("RunInstances") != 1 {
 		t.Errorf("%d templates, %d fleets, %d instances", store.Len(), cloud.Calls("CreateFleet"), cloud.Calls("RunInstances"))
 	}
+
+	known, err := r.options.Cluster(ctx)
+	must(err)
+	launchInto(t, api, raw, store, known.Cluster, c, now)
 
 	// A group that is not there, as EC2 says it, since moto knows no groups; and a role that is not.
 	cloud.Handle("DescribePlacementGroups", func(moto.Call, func(moto.Call) moto.Answer) moto.Answer {
