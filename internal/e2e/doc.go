@@ -1,0 +1,11 @@
+// Package e2e holds the tests of the controller on a real control plane: etcd, kube-apiserver, kube-scheduler and
+// kube-controller-manager of a Kubernetes release as processes, with simulated kubelets on the machines of package fake.
+//
+//	go -C internal/e2e run ./up -build-only                # once: builds the control plane, many minutes, and keeps it
+//	go -C internal/e2e test -v -timeout 30m .              # all scenarios
+//	go -C internal/e2e test -v -short -timeout 10m .       # their short form, as .ci/run does
+//
+// Packages: plane builds the control plane's binary and runs it, kubelet plays the nodes, harness puts both together with
+// a fake cloud and waits for things to happen. Scenarios are tests of this package; all share one control plane and run one
+// after the other, since nodes belong to no namespace.
+package e2e

@@ -1,0 +1,102 @@
+package harness
+
+import (
+	"context"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// clearTimeout is how long the removal of what a test made may take.
+const clearTimeout = 2 * time.Minute
+
+// withoutFinalizers is a patch.
+const withoutFinalizers = `{"metadata":{"finalizers":null}}`
+
+// clear leaves the next test a cluster without pods, nodes, pools and claims. The test's controller is gone by now, so that
+// nobody but us takes finalizers off.
+func (c *Cluster) clear(stopKubelets context.CancelFunc) {
+	c.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), clearTimeout)
+	defer cancel()
+	background := metav1.DeleteOptions{PropagationPolicy: new(metav1.DeletePropagationBackground), GracePeriodSeconds: new(int64)}
+	var everything metav1.ListOptions
+	apps, core := c.Client.AppsV1(), c.Client.CoreV1()
+	// Owners before what they own, that nothing comes back.
+	for _, step := range []struct {
+		what   string
+		delete func() error
+	}{
+		{"deployments", func() error { return apps.Deployments(c.Namespace).DeleteCollection(ctx, background, everything) }},
+		{"stateful sets", func() error { return apps.StatefulSets(c.Namespace).DeleteCollection(ctx, background, everything) }},
+		{"daemon sets", func() error { return apps.DaemonSets(c.Namespace).DeleteCollection(ctx, background, everything) }},
+		{"jobs", func() error {
+			return c.Client.BatchV1().Jobs(c.Namespace).DeleteCollection(ctx, background, everything)
+		}},
+		{"budgets", func() error {
+			return c.Client.PolicyV1().PodDisruptionBudgets(c.Namespace).DeleteCollection(ctx, background, everything)
+		}},
+		{"the namespace", func() error { return core.Namespaces().Delete(ctx, c.Namespace, background) }},
+		{"nodepools", func() error { return c.NodePools.DeleteCollection(ctx, background, everything) }},
+		{"nodeclaims", func() error { return c.NodeClaims.DeleteCollection(ctx, background, everything) }},
+		{"nodes", func() error { return core.Nodes().DeleteCollection(ctx, background, everything) }},
+	} {
+		if err := step.delete(); err != nil {
+			c.t.Errorf("clearing the cluster: deleting %s: %v", step.what, err)
+		}
+	}
+	for {
+		left := c.removeLeft(ctx)
+		if left == 0 {
+			break
+		}
+		select {
+		case <-ctx.Done():
+			c.t.Errorf("clearing the cluster: %d objects are left after %s", left, clearTimeout)
+			stopKubelets()
+			return
+		case <-time.After(5 * pollEvery):
+		}
+	}
+	stopKubelets()
+}
+
+// removeLeft takes finalizers off what is being deleted and deletes pods at once, and counts what is still there.
+func (c *Cluster) removeLeft(ctx context.Context) (left int) {
+	var everything metav1.ListOptions
+	patch := []byte(withoutFinalizers)
+	if list, err := c.NodePools.List(ctx, everything); err == nil {
+		left += len(list.Items)
+		for i := range list.Items {
+			_, _ = c.NodePools.Patch(ctx, list.Items[i].Name, types.MergePatchType, patch, metav1.PatchOptions{})
+		}
+	} else {
+		left++
+	}
+	if list, err := c.NodeClaims.List(ctx, everything); err == nil {
+		left += len(list.Items)
+		for i := range list.Items {
+			_, _ = c.NodeClaims.Patch(ctx, list.Items[i].Name, types.MergePatchType, patch, metav1.PatchOptions{})
+		}
+	} else {
+		left++
+	}
+	for _, node := range c.Nodes() {
+		left++
+		if len(node.Finalizers) > 0 {
+			_, _ = c.Client.CoreV1().Nodes().Patch(ctx, node.Name, types.MergePatchType, patch, metav1.PatchOptions{})
+		}
+	}
+	pods := c.Pods("")
+	left += len(pods)
+	if len(pods) > 0 {
+		_ = c.Client.CoreV1().Pods(c.Namespace).DeleteCollection(ctx, metav1.DeleteOptions{GracePeriodSeconds: new(int64)}, everything)
+		for _, pod := range pods {
+			if pod.DeletionTimestamp != nil && len(pod.Finalizers) > 0 {
+				_, _ = c.Client.CoreV1().Pods(c.Namespace).Patch(ctx, pod.Name, types.MergePatchType, patch, metav1.PatchOptions{})
+			}
+		}
+	}
+	return left
+}

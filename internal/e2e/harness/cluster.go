@@ -1,0 +1,253 @@
+package harness
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/gentype"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	corelisters "k8s.io/client-go/listers/core/v1"
+	"k8s.io/client-go/rest"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/fake"
+	"github.com/drawknife/drawknife/internal/e2e/kubelet"
+	"github.com/drawknife/drawknife/internal/e2e/plane"
+)
+
+// Defaults of Options: a cloud in a hurry, which still leaves moments for things to happen in between.
+const (
+	DefaultLaunchLatency   = 500 * time.Millisecond
+	DefaultShutdownLatency = 500 * time.Millisecond
+	DefaultReadyAfter      = 250 * time.Millisecond
+)
+
+// Options of a test's cluster.
+type Options struct {
+	// Types the cloud sells; nil means fake.GenericTypes(60).
+	Types []*cloudprovider.InstanceType
+	// Cloud's options. Latencies of zero mean the defaults above; the hooks are called beside the harness's own.
+	Cloud fake.Options
+	// Behaviour of the kubelet on a machine that has just booted; nil means ready after DefaultReadyAfter. It is called
+	// from hooks of the cloud, one at a time.
+	Behaviour func(fake.Instance) kubelet.Behaviour
+}
+
+// Cluster is what one test has. Make one with Server.Start.
+type Cluster struct {
+	// Plane is the control plane, shared with the tests before and after.
+	Plane *plane.ControlPlane
+	// Client is the administrator's.
+	Client kubernetes.Interface
+	// NodePools and NodeClaims of the whole cluster.
+	NodePools  *gentype.ClientWithList[*v1.NodePool, *v1.NodePoolList]
+	NodeClaims *gentype.ClientWithList[*v1.NodeClaim, *v1.NodeClaimList]
+	// Cloud whose machines become nodes.
+	Cloud *fake.Cloud
+	// Kubelets of these machines, and of others that a test boots.
+	Kubelets *kubelet.Simulator
+	// Namespace is the test's own, ready for pods.
+	Namespace string
+
+	t     testing.TB
+	began time.Time
+	nodes corelisters.NodeLister
+	pods  corelisters.PodNamespaceLister
+	// meant is where pods were to go, as events say.
+	meant placements
+}
+
+// Start gives a test a cluster without nodes, and the control plane when it is the first. The test is skipped when the
+// control plane is not built. Everything is ended and removed when the test ends.
+func (s *Server) Start(t testing.TB, options Options) *Cluster {
+	t.Helper()
+	c := &Cluster{Plane: s.Plane(t), t: t, began: time.Now()}
+	before := goleak.IgnoreCurrent()
+	config := c.Config()
+	httpClient, err := rest.HTTPClientFor(config)
+	c.check(err)
+	c.Client, err = kubernetes.NewForConfigAndClient(config, httpClient)
+	c.check(err)
+	c.check(c.typedClients(config, httpClient))
+	c.makeNamespace()
+
+	// Not the test's own context, which ends before its cleanups.
+	ctx, cancel := context.WithCancel(context.Background())
+	var wg sync.WaitGroup
+	var stopInformers func()
+	t.Cleanup(func() {
+		if t.Failed() {
+			c.dump()
+		}
+		c.clear(cancel)
+		wg.Wait()
+		if c.Kubelets != nil {
+			c.Kubelets.Wait()
+		}
+		if stopInformers != nil {
+			stopInformers()
+		}
+		httpClient.CloseIdleConnections()
+		if err := goleak.Find(before, goleak.IgnoreAnyFunction("net/http.(*http2clientConnReadLoop).run"),
+			goleak.IgnoreAnyFunction("golang.org/x/net/http2.(*clientConnReadLoop).run"), goleak.IgnoreAnyFunction("net/http.(*http2ClientConn).readLoop"),
+			goleak.IgnoreAnyFunction("golang.org/x/net/http2.(*ClientConn).readLoop")); err != nil {
+			t.Errorf("left behind: %v", err)
+		}
+	})
+	stopInformers = c.watch(ctx)
+	c.Kubelets, err = kubelet.Start(ctx, c.Client, kubelet.Options{Log: slog.New(slog.NewTextHandler(LogWriter(t), nil))})
+	c.check(err)
+	c.Cloud, err = c.newCloud(options)
+	c.check(err)
+	wg.Go(func() { settle(ctx, c.Cloud) })
+	return c
+}
+
+// LogWriter writes lines to a test's log, until the test ends.
+func LogWriter(t testing.TB) io.Writer { return logWriter{t} }
+
+type logWriter struct{ t testing.TB }
+
+// Write logs a line. It does nothing after the end of the test's context, when its log may be closed.
+func (w logWriter) Write(line []byte) (int, error) {
+	if w.t.Context().Err() == nil {
+		w.t.Log(strings.TrimSuffix(string(line), "\n"))
+	}
+	return len(line), nil
+}
+
+// Config is for a client of the test's own.
+func (c *Cluster) Config() *rest.Config { return c.Plane.Config() }
+
+// typedClients makes the clients of the project's kinds.
+func (c *Cluster) typedClients(config *rest.Config, httpClient *httpClient) error {
+	client, codec, err := projectClient(config, httpClient)
+	if err != nil {
+		return err
+	}
+	c.NodePools = gentype.NewClientWithList("nodepools", client, codec, "",
+		func() *v1.NodePool { return &v1.NodePool{} }, func() *v1.NodePoolList { return &v1.NodePoolList{} })
+	c.NodeClaims = gentype.NewClientWithList("nodeclaims", client, codec, "",
+		func() *v1.NodeClaim { return &v1.NodeClaim{} }, func() *v1.NodeClaimList { return &v1.NodeClaimList{} })
+	return nil
+}
+
+// makeNamespace makes one named for the test, with the service account without which it takes no pods.
+func (c *Cluster) makeNamespace() {
+	c.t.Helper()
+	namespace, err := c.Client.CoreV1().Namespaces().Create(c.t.Context(), &corev1.Namespace{
+		ObjectMeta: metav1.ObjectMeta{GenerateName: namespaceName(c.t.Name()) + "-"},
+	}, metav1.CreateOptions{})
+	c.check(err)
+	c.Namespace = namespace.Name
+	c.Eventually("the namespace has its service account", time.Minute, func() (bool, string) {
+		_, err := c.Client.CoreV1().ServiceAccounts(c.Namespace).Get(c.t.Context(), "default", metav1.GetOptions{})
+		return err == nil, fmt.Sprint(err)
+	})
+}
+
+// namespaceName is a test's name in the letters that a namespace's name may have.
+func namespaceName(test string) string {
+	name := strings.Map(func(r rune) rune {
+		switch {
+		case 'a' <= r && r <= 'z' || '0' <= r && r <= '9':
+			return r
+		case 'A' <= r && r <= 'Z':
+			return r + 'a' - 'A'
+		}
+		return '-'
+	}, test)
+	return strings.Trim(name[:min(len(name), 50)], "-")
+}
+
+// watch keeps nodes, pods and events at hand, so that looking at them costs the API server nothing.
+func (c *Cluster) watch(ctx context.Context) (stop func()) {
+	c.t.Helper()
+	nodes := informers.NewSharedInformerFactory(c.Client, 0)
+	own := informers.NewSharedInformerFactoryWithOptions(c.Client, 0, informers.WithNamespace(c.Namespace))
+	c.nodes = nodes.Core().V1().Nodes().Lister()
+	c.pods = own.Core().V1().Pods().Lister().Pods(c.Namespace)
+	c.check(c.meant.watch(own.Events().V1().Events().Informer()))
+	ctx, cancel := context.WithCancel(ctx)
+	for _, f := range []informers.SharedInformerFactory{nodes, own} {
+		f.Start(ctx.Done())
+		for kind, synced := range f.WaitForCacheSync(c.t.Context().Done()) {
+			if !synced {
+				c.t.Fatalf("watching %s: %v", kind, context.Cause(c.t.Context()))
+			}
+		}
+	}
+	return func() {
+		cancel()
+		nodes.Shutdown()
+		own.Shutdown()
+	}
+}
+
+// newCloud is a fake cloud whose machines join the cluster.
+func (c *Cluster) newCloud(options Options) (*fake.Cloud, error) {
+	o := options.Cloud
+	if o.LaunchLatency == 0 {
+		o.LaunchLatency = DefaultLaunchLatency
+	}
+	if o.ShutdownLatency == 0 {
+		o.ShutdownLatency = DefaultShutdownLatency
+	}
+	behaviour := options.Behaviour
+	if behaviour == nil {
+		behaviour = func(fake.Instance) kubelet.Behaviour { return kubelet.Behaviour{ReadyAfter: DefaultReadyAfter} }
+	}
+	o.OnLaunch = func(i fake.Instance) {
+		c.Kubelets.Boot(i.Node(), behaviour(i))
+		if options.Cloud.OnLaunch != nil {
+			options.Cloud.OnLaunch(i)
+		}
+	}
+	o.OnTerminate = func(i fake.Instance) {
+		c.Kubelets.PowerOff(i.NodeName)
+		if options.Cloud.OnTerminate != nil {
+			options.Cloud.OnTerminate(i)
+		}
+	}
+	types := options.Types
+	if types == nil {
+		types = fake.GenericTypes(60)
+	}
+	return fake.New(types, o)
+}
+
+// settleEvery is how late the cloud may notice that a machine has booted or is gone.
+const settleEvery = 50 * time.Millisecond
+
+// settle lets the cloud's time pass: it does nothing by itself.
+func settle(ctx context.Context, cloud *fake.Cloud) {
+	tick := time.NewTicker(settleEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			cloud.Settle()
+		}
+	}
+}
+
+// check fails the test on an error.
+func (c *Cluster) check(err error) {
+	c.t.Helper()
+	if err != nil {
+		c.t.Fatal(err)
+	}
+}

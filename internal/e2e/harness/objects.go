@@ -1,0 +1,108 @@
+package harness
+
+import (
+	"net/http"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/client-go/rest"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/fake"
+)
+
+type httpClient = http.Client
+
+// projectClient speaks of the project's kinds.
+func projectClient(config *rest.Config, client *httpClient) (*rest.RESTClient, runtime.ParameterCodec, error) {
+	scheme := runtime.NewScheme()
+	if err := v1.AddToScheme(scheme); err != nil {
+		return nil, nil, err
+	}
+	metav1.AddToGroupVersion(scheme, v1.GroupVersion())
+	c := rest.CopyConfig(config)
+	version := v1.GroupVersion()
+	c.GroupVersion, c.APIPath = &version, "/apis"
+	c.NegotiatedSerializer = serializer.NewCodecFactory(scheme).WithoutConversion()
+	rc, err := rest.RESTClientForConfigAndClient(c, client)
+	return rc, runtime.NewParameterCodec(scheme), err
+}
+
+// Labels of the workload of that name.
+func Labels(workload string) map[string]string { return map[string]string{"app": workload} }
+
+// Pod is a template of pods with one container that asks for so much, and ends within a second when told so.
+func Pod(cpu, memory string) corev1.PodTemplateSpec {
+	return corev1.PodTemplateSpec{Spec: corev1.PodSpec{
+		TerminationGracePeriodSeconds: new(int64(1)),
+		Containers: []corev1.Container{{
+			Name: "main", Image: "none",
+			Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{
+				corev1.ResourceCPU: resource.MustParse(cpu), corev1.ResourceMemory: resource.MustParse(memory),
+			}},
+		}},
+	}}
+}
+
+// CreateDeployment creates a deployment in the test's namespace whose pods bear Labels(name) beside the template's own.
+func (c *Cluster) CreateDeployment(name string, replicas int32, template corev1.PodTemplateSpec) *appsv1.Deployment {
+	c.t.Helper()
+	if template.Labels == nil {
+		template.Labels = map[string]string{}
+	}
+	for key, value := range Labels(name) {
+		template.Labels[key] = value
+	}
+	created, err := c.Client.AppsV1().Deployments(c.Namespace).Create(c.t.Context(), &appsv1.Deployment{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		Spec: appsv1.DeploymentSpec{
+			Replicas: &replicas, Selector: &metav1.LabelSelector{MatchLabels: Labels(name)}, Template: template,
+		},
+	}, metav1.CreateOptions{})
+	c.check(err)
+	return created
+}
+
+// Scale changes a deployment's number of pods.
+func (c *Cluster) Scale(deployment string, replicas int32) {
+	c.t.Helper()
+	c.Retry("scaling deployment "+deployment, func() error {
+		scale, err := c.Client.AppsV1().Deployments(c.Namespace).GetScale(c.t.Context(), deployment, metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		scale.Spec.Replicas = replicas
+		_, err = c.Client.AppsV1().Deployments(c.Namespace).UpdateScale(c.t.Context(), deployment, scale, metav1.UpdateOptions{})
+		return err
+	})
+}
+
+// NodePool is a pool of the fake cloud's machines that takes any of them, with its defaults filled in, to be changed before
+// it is created.
+func NodePool(name string) *v1.NodePool {
+	pool := &v1.NodePool{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		Spec: v1.NodePoolSpec{Template: v1.NodeClaimTemplate{Spec: v1.NodeClaimTemplateSpec{
+			NodeClassRef: v1.NodeClassReference{Group: fake.NodeClassGroup, Kind: fake.NodeClassKind, Name: "default"},
+			Requirements: []v1.NodeSelectorRequirementWithMinValues{},
+		}}},
+	}
+	pool.Default()
+	return pool
+}
+
+// CreateNodePool creates a pool.
+func (c *Cluster) CreateNodePool(pool *v1.NodePool) *v1.NodePool {
+	c.t.Helper()
+	var created *v1.NodePool
+	// A kind may be unknown for a moment after its definition is there.
+	c.Retry("creating nodepool "+pool.Name, func() (err error) {
+		created, err = c.NodePools.Create(c.t.Context(), pool, metav1.CreateOptions{})
+		return err
+	})
+	return created
+}

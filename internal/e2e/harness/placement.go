@@ -1,0 +1,124 @@
+package harness
+
+import (
+	"fmt"
+	"regexp"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+)
+
+// nominated is the reason of the events by which a controller says where a pod is to go.
+const nominated = "Nominated"
+
+// placements are where pods are to go, by the event that said so last.
+type placements struct {
+	mu     sync.Mutex
+	target map[types.UID]target
+}
+
+// target of a nomination: a claim that has no node yet, or a node, or both.
+type target struct{ claim, node string }
+
+// Message of a Nominated event: "Pod should schedule on: nodeclaim/default-x2x4q, node/node-1", either part alone as well.
+var (
+	claimInMessage = regexp.MustCompile(`nodeclaim/([a-z0-9.-]*[a-z0-9])`)
+	nodeInMessage  = regexp.MustCompile(`\bnode/([a-z0-9.-]*[a-z0-9])`)
+)
+
+func (p *placements) watch(informer cache.SharedIndexInformer) error {
+	p.target = map[types.UID]target{}
+	note := func(object any) {
+		event, ok := object.(*eventsv1.Event)
+		if !ok || event.Reason != nominated || event.Regarding.Kind != "Pod" {
+			return
+		}
+		var t target
+		if m := claimInMessage.FindStringSubmatch(event.Note); m != nil {
+			t.claim = m[1]
+		}
+		if m := nodeInMessage.FindStringSubmatch(event.Note); m != nil {
+			t.node = m[1]
+		}
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.target[event.Regarding.UID] = t
+	}
+	_, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: note, UpdateFunc: func(_, object any) { note(object) }})
+	return err
+}
+
+// Placements says how many of the pods that are bound went where the planner meant them to go.
+type Placements struct {
+	// Bound pods in all.
+	Bound int
+	// Told is of how many of them it is known where they were meant to go. Controllers limit the rate of such events.
+	Told int
+	// Met is how many of these were bound to that very node.
+	Met int
+	// Elsewhere names those that were not, with both nodes.
+	Elsewhere []string
+}
+
+// Rate of pods bound as meant among those of which it is known, 0 to 1; 1 when nothing is known.
+func (p Placements) Rate() float64 {
+	if p.Told == 0 {
+		return 1
+	}
+	return float64(p.Met) / float64(p.Told)
+}
+
+// String is a line for a test's log.
+func (p Placements) String() string {
+	return fmt.Sprintf("%d pods bound, of %d the plan is known, %d of these (%.1f %%) are where it meant them to be", p.Bound, p.Told, p.Met, 100*p.Rate())
+}
+
+// Placements compares where the pods of the test's namespace are with where they were meant to go.
+func (c *Cluster) Placements() Placements {
+	c.t.Helper()
+	claims, err := c.Claims()
+	c.check(err)
+	node := map[string]string{}
+	for i := range claims {
+		node[claims[i].Name] = claims[i].Status.NodeName
+	}
+	c.meant.mu.Lock()
+	defer c.meant.mu.Unlock()
+	var p Placements
+	for _, pod := range c.Pods("") {
+		if pod.Spec.NodeName == "" {
+			continue
+		}
+		p.Bound++
+		t, told := c.meant.target[pod.UID]
+		if !told {
+			continue
+		}
+		p.Told++
+		want := t.node
+		if want == "" {
+			want = node[t.claim]
+		}
+		if pod.Spec.NodeName == want {
+			p.Met++
+		} else {
+			p.Elsewhere = append(p.Elsewhere, fmt.Sprintf("%s is on %s, meant was %s (%+v)", pod.Name, pod.Spec.NodeName, want, t))
+		}
+	}
+	return p
+}
+
+// OnNode are the pods of the test's namespace on a node.
+func (c *Cluster) OnNode(name string) []*corev1.Pod {
+	c.t.Helper()
+	var on []*corev1.Pod
+	for _, pod := range c.Pods("") {
+		if pod.Spec.NodeName == name {
+			on = append(on, pod)
+		}
+	}
+	return on
+}

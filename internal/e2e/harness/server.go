@@ -1,0 +1,75 @@
+package harness
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/drawknife/drawknife/internal/e2e/plane"
+)
+
+// Server is one control plane for all tests of a package. The zero value is ready and starts nothing yet.
+type Server struct {
+	mu     sync.Mutex
+	plane  *plane.ControlPlane
+	failed error
+}
+
+// Plane is the control plane, started when this is the first test that asks. The test is skipped, saying how to build it, when
+// there is none, and fails at once when it did not start or has died since.
+func (s *Server) Plane(t testing.TB) *plane.ControlPlane {
+	t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.plane == nil && s.failed == nil {
+		binary, err := plane.Binary(t.Context())
+		if errors.Is(err, plane.ErrNotBuilt) {
+			t.Skip(err)
+		}
+		if err == nil {
+			s.plane, err = start(t.Context(), binary)
+		}
+		s.failed = err
+	}
+	if s.failed == nil {
+		select {
+		case s.failed = <-s.plane.Died():
+		default:
+		}
+	}
+	if s.failed != nil {
+		t.Fatal(s.failed)
+	}
+	return s.plane
+}
+
+func start(ctx context.Context, binary string) (*plane.ControlPlane, error) {
+	p, err := plane.Start(ctx, plane.Options{Binary: binary})
+	if err != nil {
+		return nil, err
+	}
+	client, err := kubernetes.NewForConfig(p.Config())
+	if err == nil {
+		err = installCRDs(ctx, p.Config(), client)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("installing CRDs: %w", err), p.Stop())
+	}
+	return p, nil
+}
+
+// Stop ends the control plane, if there is one. TestMain calls it after all tests.
+func (s *Server) Stop() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.plane == nil {
+		return nil
+	}
+	err := s.plane.Stop()
+	s.plane, s.failed = nil, errors.New("the control plane was stopped")
+	return err
+}

@@ -1,0 +1,189 @@
+package harness
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+)
+
+// Condition looks at the cluster: whether something has happened, and else what is seen instead.
+type Condition func() (done bool, seen string)
+
+// pollEvery is how often a condition is looked at.
+const pollEvery = 50 * time.Millisecond
+
+// retryTimeout is how long Retry goes on.
+const retryTimeout = 30 * time.Second
+
+// Eventually waits for a condition, and fails the test with what was seen last when that takes longer than the timeout. The
+// result is how long it took.
+func (c *Cluster) Eventually(what string, timeout time.Duration, condition Condition) time.Duration {
+	c.t.Helper()
+	began := time.Now()
+	for {
+		done, seen := condition()
+		if done {
+			return time.Since(began)
+		}
+		select {
+		case err := <-c.Plane.Died():
+			c.t.Fatalf("waiting until %s: %v", what, err)
+		case <-c.t.Context().Done():
+			c.t.Fatalf("waiting until %s: %v", what, c.t.Context().Err())
+		case <-time.After(pollEvery):
+		}
+		if time.Since(began) > timeout {
+			c.t.Fatalf("waited %s until %s; seen last: %s", timeout, what, seen)
+		}
+	}
+}
+
+// Never looks at a condition for some time, and fails the test when it comes true.
+func (c *Cluster) Never(what string, during time.Duration, condition Condition) {
+	c.t.Helper()
+	for began := time.Now(); time.Since(began) < during; time.Sleep(pollEvery) {
+		if done, seen := condition(); done {
+			c.t.Fatalf("%s after %s: %s", what, time.Since(began).Round(time.Millisecond), seen)
+		}
+	}
+}
+
+// Retry does something until it succeeds, for half a minute at most.
+func (c *Cluster) Retry(what string, try func() error) {
+	c.t.Helper()
+	c.Eventually(what, retryTimeout, func() (bool, string) {
+		err := try()
+		return err == nil, fmt.Sprint(err)
+	})
+}
+
+// Lap logs what has just happened with the time since the test began.
+func (c *Cluster) Lap(format string, args ...any) {
+	c.t.Helper()
+	c.t.Logf("%7.2fs  %s", time.Since(c.began).Seconds(), fmt.Sprintf(format, args...))
+}
+
+// Pods of a workload as they are now, ordered by name; of the whole namespace for the empty name. They are shared: to be
+// read only.
+func (c *Cluster) Pods(workload string) []*corev1.Pod {
+	c.t.Helper()
+	selector := labels.Everything()
+	if workload != "" {
+		selector = labels.SelectorFromSet(Labels(workload))
+	}
+	pods, err := c.pods.List(selector)
+	c.check(err)
+	slices.SortFunc(pods, func(a, b *corev1.Pod) int { return strings.Compare(a.Name, b.Name) })
+	return pods
+}
+
+// Nodes as they are now, ordered by name. They are shared: to be read only.
+func (c *Cluster) Nodes() []*corev1.Node {
+	c.t.Helper()
+	nodes, err := c.nodes.List(labels.Everything())
+	c.check(err)
+	slices.SortFunc(nodes, func(a, b *corev1.Node) int { return strings.Compare(a.Name, b.Name) })
+	return nodes
+}
+
+// Node by name; nil when there is none. It is shared: to be read only.
+func (c *Cluster) Node(name string) *corev1.Node {
+	node, err := c.nodes.Get(name)
+	if err != nil {
+		return nil
+	}
+	return node
+}
+
+// Claims are the NodeClaims as they are now, ordered by name.
+func (c *Cluster) Claims() ([]v1.NodeClaim, error) {
+	list, err := c.NodeClaims.List(c.t.Context(), metav1.ListOptions{})
+	if err != nil {
+		return nil, err
+	}
+	return list.Items, nil
+}
+
+// Running reports whether a pod runs and is not about to end.
+func Running(pod *corev1.Pod) bool {
+	return pod.Status.Phase == corev1.PodRunning && pod.DeletionTimestamp == nil
+}
+
+// Unschedulable reports whether kube-scheduler has tried a pod and found no node.
+func Unschedulable(pod *corev1.Pod) bool {
+	return pod.Status.Phase == corev1.PodPending && slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
+		return c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse && c.Reason == corev1.PodReasonUnschedulable
+	})
+}
+
+// PodsAre is the condition that a workload has exactly n pods, all of which are so.
+func (c *Cluster) PodsAre(workload string, n int, are string, is func(*corev1.Pod) bool) Condition {
+	return func() (bool, string) {
+		pods := c.Pods(workload)
+		count := 0
+		for _, pod := range pods {
+			if is(pod) {
+				count++
+			}
+		}
+		return count == n && len(pods) == n, fmt.Sprintf("%d of the %d pods of %s are %s, %d are to be", count, len(pods), workload, are, n)
+	}
+}
+
+// PodsRun is the condition that a workload has exactly n pods and all run.
+func (c *Cluster) PodsRun(workload string, n int) Condition {
+	return c.PodsAre(workload, n, "running", Running)
+}
+
+// PodsUnschedulable is the condition that a workload has exactly n pods and kube-scheduler found a node for none.
+func (c *Cluster) PodsUnschedulable(workload string, n int) Condition {
+	return c.PodsAre(workload, n, "unschedulable", Unschedulable)
+}
+
+// Empty is the condition that there is no node, no claim and no machine in the cloud.
+func (c *Cluster) Empty() Condition {
+	return func() (bool, string) {
+		claims, err := c.Claims()
+		if err != nil {
+			return false, err.Error()
+		}
+		nodes, machines := c.Nodes(), c.Cloud.Instances()
+		return len(nodes)+len(claims)+len(machines) == 0, fmt.Sprintf("%d nodes, %d nodeclaims, %d machines", len(nodes), len(claims), len(machines))
+	}
+}
+
+// Settled is the condition that nodes, claims and machines are the same in number, n for a non-negative n, each machine is
+// the one of exactly one claim and the one of exactly one node: nothing leaked, nothing twice.
+func (c *Cluster) Settled(n int) Condition {
+	return func() (bool, string) {
+		claims, err := c.Claims()
+		if err != nil {
+			return false, err.Error()
+		}
+		nodes, machines := map[string]int{}, map[string]int{}
+		for _, node := range c.Nodes() {
+			nodes[node.Spec.ProviderID]++
+		}
+		for _, machine := range c.Cloud.Instances() {
+			machines[machine.ProviderID]++
+		}
+		seen := fmt.Sprintf("%d nodes, %d nodeclaims, %d machines", len(nodes), len(claims), len(machines))
+		if len(claims) != len(machines) || len(nodes) != len(machines) || n >= 0 && len(claims) != n {
+			return false, seen
+		}
+		for i := range claims {
+			id := claims[i].Status.ProviderID
+			if nodes[id] != 1 || machines[id] != 1 {
+				return false, fmt.Sprintf("%s; nodeclaim %s has provider ID %q with %d nodes and %d machines", seen, claims[i].Name, id, nodes[id], machines[id])
+			}
+		}
+		return true, seen
+	}
+}

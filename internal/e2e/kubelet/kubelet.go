@@ -1,0 +1,201 @@
+// Package kubelet plays the kubelets of machines that exist only in a test, on a real API server: nodes register, become
+// ready and send heartbeats, pods bound to them run, pods told to end go away, and so do those of a node that is deleted.
+//
+//	s, err := kubelet.Start(ctx, client, kubelet.Options{})
+//	s.Boot(instance.Node(), kubelet.Behaviour{ReadyAfter: time.Second}) // for instance from fake.Options.OnLaunch
+//	s.PowerOff(instance.NodeName)                                       // and from OnTerminate
+//	cancel()
+//	s.Wait()
+//
+// What goes wrong on the way to the API server is tried again, so that it may be away for a time. A driver of block
+// storage (see StorageDriver) is played as well.
+package kubelet
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+	corelisters "k8s.io/client-go/listers/core/v1"
+	storagelisters "k8s.io/client-go/listers/storage/v1"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/util/workqueue"
+)
+
+// DefaultHeartbeat is how often a kubelet renews its lease.
+const DefaultHeartbeat = 10 * time.Second
+
+// workers are the goroutines that work on pods.
+const workers = 8
+
+// Options of a simulator.
+type Options struct {
+	// Heartbeat is how often leases are renewed; zero means DefaultHeartbeat.
+	Heartbeat time.Duration
+	// Log takes errors that are tried again; nil discards them.
+	Log *slog.Logger
+}
+
+// Behaviour of one machine's kubelet. The zero value is a good one in a hurry.
+type Behaviour struct {
+	// NeverRegisters is a machine that runs and of which the API server never hears.
+	NeverRegisters bool
+	// RegisterAfter is how long it takes from the machine's start until there is a node.
+	RegisterAfter time.Duration
+	// ReadyAfter is how long it takes from then until the node is ready.
+	ReadyAfter time.Duration
+	// Less is taken off the capacity and allocatable resources that the node was promised with.
+	Less corev1.ResourceList
+	// Drivers of storage on the node, for its CSINode. Nil means StorageDriver with no limit, an empty list none.
+	Drivers []storagev1.CSINodeDriver
+	// HoldsPods is a kubelet that hangs when pods are told to end: they stay.
+	HoldsPods bool
+}
+
+// Simulator plays kubelets. It is safe for concurrent use. Make one with Start.
+type Simulator struct {
+	client  kubernetes.Interface
+	options Options
+	ctx     context.Context
+	wg      sync.WaitGroup
+
+	pods    cache.SharedIndexInformer
+	claims  corelisters.PersistentVolumeClaimLister
+	classes storagelisters.StorageClassLister
+	nodes   corelisters.NodeLister
+	queue   workqueue.TypedRateLimitingInterface[types.NamespacedName]
+	storage workqueue.TypedRateLimitingInterface[storageWork]
+
+	mu sync.Mutex
+	// machines that were booted, by the name of their node, until both the machine and the node are gone.
+	machines map[string]*machine
+}
+
+// machine that was booted.
+type machine struct {
+	behaviour Behaviour
+	// off ends everything the kubelet does.
+	off context.CancelFunc
+	// running until the power is off.
+	running bool
+	// registered once there is, or was, a node.
+	registered bool
+}
+
+// Start starts a simulator without machines. It works until the context ends; Wait waits for that.
+func Start(ctx context.Context, client kubernetes.Interface, options Options) (*Simulator, error) {
+	if options.Heartbeat == 0 {
+		options.Heartbeat = DefaultHeartbeat
+	}
+	if options.Log == nil {
+		options.Log = slog.New(slog.DiscardHandler)
+	}
+	s := &Simulator{
+		client:   client,
+		options:  options,
+		ctx:      ctx,
+		machines: map[string]*machine{},
+		queue:    newQueue[types.NamespacedName](),
+		storage:  newQueue[storageWork](),
+	}
+	if err := s.watch(); err != nil {
+		return nil, err
+	}
+	for range workers {
+		s.wg.Go(func() { work(ctx, s.queue, s.syncPod, s.log) })
+	}
+	s.wg.Go(func() { work(ctx, s.storage, s.syncStorage, s.log) })
+	s.wg.Go(s.heartbeats)
+	return s, nil
+}
+
+// Wait returns when everything has stopped after the end of the context given to Start.
+func (s *Simulator) Wait() { s.wg.Wait() }
+
+// Boot starts a machine whose kubelet registers the node with that name, labels, taints, provider ID and resources. It
+// returns at once. A name that runs already is left alone.
+func (s *Simulator) Boot(node *corev1.Node, behaviour Behaviour) {
+	ctx, off := context.WithCancel(s.ctx)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if m := s.machines[node.Name]; m != nil && m.running || s.ctx.Err() != nil {
+		off()
+		return
+	}
+	// Known before there is a node: the first pod may be bound the moment it is ready.
+	s.machines[node.Name] = &machine{behaviour: behaviour, off: off, running: true}
+	s.wg.Go(func() {
+		defer off()
+		s.register(ctx, node.DeepCopy(), behaviour)
+	})
+}
+
+// PowerOff ends a machine at once: no heartbeats any more, pods and node stay as they are until somebody deletes them.
+func (s *Simulator) PowerOff(name string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	m := s.machines[name]
+	if m == nil {
+		return
+	}
+	m.off()
+	m.running = false
+	if !m.registered {
+		delete(s.machines, name)
+	}
+}
+
+// SetBehaviour changes what a machine does from now on; what it has done stays done. A name that is not known is passed
+// over.
+func (s *Simulator) SetBehaviour(name string, behaviour Behaviour) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if m := s.machines[name]; m != nil {
+		m.behaviour = behaviour
+	}
+}
+
+// Running are the names of the machines that are on, registered or not.
+func (s *Simulator) Running() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var names []string
+	for name, m := range s.machines {
+		if m.running {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// runs is the behaviour of a machine that is on.
+func (s *Simulator) runs(name string) (Behaviour, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if m := s.machines[name]; m != nil && m.running {
+		return m.behaviour, true
+	}
+	return Behaviour{}, false
+}
+
+// nodeDeleted forgets a machine whose node is gone, unless it runs on, and says whether it was one of ours.
+func (s *Simulator) nodeDeleted(name string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	m := s.machines[name]
+	if m != nil && !m.running {
+		delete(s.machines, name)
+	}
+	return m != nil
+}
+
+func (s *Simulator) log(what string, err error) {
+	if s.ctx.Err() == nil {
+		s.options.Log.Warn(what, "error", err)
+	}
+}

@@ -1,0 +1,197 @@
+package kubelet
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// leaseDuration is what kubelets write into their leases.
+const leaseDuration = 40 * time.Second
+
+// retryEvery is how long to wait after the API server did not take a request.
+const retryEvery = 250 * time.Millisecond
+
+// attachAnnotation leaves attaching of volumes to the controller manager, as every kubelet does by default.
+const attachAnnotation = "volumes.kubernetes.io/controller-managed-attach-detach"
+
+// register is the life of a kubelet up to the node being ready.
+func (s *Simulator) register(ctx context.Context, node *corev1.Node, behaviour Behaviour) {
+	if behaviour.NeverRegisters || !sleep(ctx, behaviour.RegisterAfter) {
+		return
+	}
+	node.ResourceVersion, node.UID, node.CreationTimestamp = "", "", metav1.Time{}
+	if node.Annotations == nil {
+		node.Annotations = map[string]string{}
+	}
+	node.Annotations[attachAnnotation] = "true"
+	reduce(node.Status.Capacity, behaviour.Less)
+	reduce(node.Status.Allocatable, behaviour.Less)
+	node.Status.Conditions = conditions(corev1.ConditionFalse, "KubeletNotReady")
+	s.noteRegistered(node.Name)
+	var created *corev1.Node
+	if !s.insist(ctx, "registering node "+node.Name, func() (err error) {
+		created, err = s.client.CoreV1().Nodes().Create(ctx, node, metav1.CreateOptions{})
+		if apierrors.IsAlreadyExists(err) { // the answer to an earlier try was lost
+			created, err = s.client.CoreV1().Nodes().Get(ctx, node.Name, metav1.GetOptions{})
+		}
+		return err
+	}) {
+		return
+	}
+	if !s.insist(ctx, "renewing the lease of node "+node.Name, func() error { return s.renew(ctx, node.Name) }) ||
+		!s.insist(ctx, "telling the drivers of node "+node.Name, func() error { return s.tellDrivers(ctx, created, behaviour) }) ||
+		!sleep(ctx, behaviour.ReadyAfter) {
+		return
+	}
+	patch, err := json.Marshal(map[string]any{"status": map[string]any{"conditions": conditions(corev1.ConditionTrue, "KubeletReady")}})
+	if err != nil {
+		s.log("encoding node status", err)
+		return
+	}
+	s.insist(ctx, "making node "+node.Name+" ready", func() error {
+		_, err := s.client.CoreV1().Nodes().Patch(ctx, node.Name, types.StrategicMergePatchType, patch, metav1.PatchOptions{}, "status")
+		return err
+	})
+}
+
+// noteRegistered says that a node is, or is about to be, there.
+func (s *Simulator) noteRegistered(name string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if m := s.machines[name]; m != nil {
+		m.registered = true
+	}
+}
+
+// conditions of a node with nothing wrong but, perhaps, that it is not ready yet.
+func conditions(ready corev1.ConditionStatus, reason string) []corev1.NodeCondition {
+	now := metav1.Now()
+	condition := func(kind corev1.NodeConditionType, status corev1.ConditionStatus, reason string) corev1.NodeCondition {
+		return corev1.NodeCondition{Type: kind, Status: status, Reason: reason, LastHeartbeatTime: now, LastTransitionTime: now}
+	}
+	return []corev1.NodeCondition{
+		condition(corev1.NodeMemoryPressure, corev1.ConditionFalse, "KubeletHasSufficientMemory"),
+		condition(corev1.NodeDiskPressure, corev1.ConditionFalse, "KubeletHasNoDiskPressure"),
+		condition(corev1.NodePIDPressure, corev1.ConditionFalse, "KubeletHasSufficientPID"),
+		condition(corev1.NodeReady, ready, reason),
+	}
+}
+
+// reduce takes resources off others, down to nothing.
+func reduce(have, less corev1.ResourceList) {
+	for name, quantity := range less {
+		left, ok := have[name]
+		if !ok {
+			continue
+		}
+		left.Sub(quantity)
+		if left.Sign() < 0 {
+			left.Set(0)
+		}
+		have[name] = left
+	}
+}
+
+// tellDrivers writes the node's CSINode.
+func (s *Simulator) tellDrivers(ctx context.Context, node *corev1.Node, behaviour Behaviour) error {
+	drivers := behaviour.Drivers
+	if drivers == nil {
+		drivers = []storagev1.CSINodeDriver{{Name: StorageDriver, NodeID: node.Name, TopologyKeys: []string{corev1.LabelTopologyZone}}}
+	}
+	_, err := s.client.StorageV1().CSINodes().Create(ctx, &storagev1.CSINode{
+		ObjectMeta: metav1.ObjectMeta{Name: node.Name, OwnerReferences: []metav1.OwnerReference{{
+			APIVersion: "v1", Kind: "Node", Name: node.Name, UID: node.UID,
+		}}},
+		Spec: storagev1.CSINodeSpec{Drivers: append([]storagev1.CSINodeDriver{}, drivers...)},
+	}, metav1.CreateOptions{})
+	if apierrors.IsAlreadyExists(err) {
+		return nil
+	}
+	return err
+}
+
+// heartbeats renews the leases of all registered machines that run.
+func (s *Simulator) heartbeats() {
+	tick := time.NewTicker(s.options.Heartbeat)
+	defer tick.Stop()
+	for {
+		select {
+		case <-s.ctx.Done():
+			return
+		case <-tick.C:
+		}
+		for _, name := range s.registered() {
+			if err := s.renew(s.ctx, name); err != nil {
+				s.log("renewing the lease of node "+name, err)
+			}
+		}
+	}
+}
+
+func (s *Simulator) registered() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var names []string
+	for name, m := range s.machines {
+		if m.running && m.registered {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// renew writes a node's lease, which is what the node lifecycle controller looks at.
+func (s *Simulator) renew(ctx context.Context, node string) error {
+	leases := s.client.CoordinationV1().Leases(corev1.NamespaceNodeLease)
+	now, seconds := metav1.NowMicro(), int32(leaseDuration.Seconds())
+	patch, err := json.Marshal(map[string]any{"spec": map[string]any{"renewTime": now}})
+	if err != nil {
+		return err
+	}
+	_, err = leases.Patch(ctx, node, types.MergePatchType, patch, metav1.PatchOptions{})
+	if apierrors.IsNotFound(err) {
+		_, err = leases.Create(ctx, &coordinationv1.Lease{
+			ObjectMeta: metav1.ObjectMeta{Name: node},
+			Spec:       coordinationv1.LeaseSpec{HolderIdentity: &node, LeaseDurationSeconds: &seconds, RenewTime: &now},
+		}, metav1.CreateOptions{})
+	}
+	return err
+}
+
+// insist does something until it succeeds. False when the machine went off or the object is gone.
+func (s *Simulator) insist(ctx context.Context, what string, try func() error) bool {
+	for {
+		err := try()
+		if err == nil {
+			return true
+		}
+		if ctx.Err() != nil || apierrors.IsNotFound(err) {
+			return false
+		}
+		s.log(what, fmt.Errorf("trying again: %w", err))
+		if !sleep(ctx, retryEvery) {
+			return false
+		}
+	}
+}
+
+// sleep is false when the context ended first.
+func sleep(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
+}

@@ -1,0 +1,122 @@
+package kubelet
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// Annotations by which a test says how a pod behaves. Their values are durations such as "1.5s".
+const (
+	// CompletesAfter is how long the pod runs before it succeeds; without it, for ever.
+	CompletesAfter = "e2e.drawknife.test/completes-after"
+	// StopsAfter is how long the pod takes to end when told so, within its grace period; without it, no time.
+	StopsAfter = "e2e.drawknife.test/stops-after"
+)
+
+// podAddress of every pod; nothing listens there.
+const podAddress = "10.1.0.1"
+
+// syncPod does the kubelet's next work on a pod, and says when to look again.
+func (s *Simulator) syncPod(ctx context.Context, key types.NamespacedName) (time.Duration, error) {
+	object, exists, err := s.pods.GetIndexer().GetByKey(key.String())
+	if err != nil || !exists {
+		return 0, err
+	}
+	pod := object.(*corev1.Pod)
+	behaviour, runs := s.runs(pod.Spec.NodeName)
+	if !runs {
+		return 0, nil
+	}
+	now := time.Now()
+	switch {
+	case pod.DeletionTimestamp != nil:
+		if behaviour.HoldsPods {
+			return 0, nil
+		}
+		if left := stopsAt(pod).Sub(now); left > 0 {
+			return left, nil
+		}
+		return 0, s.removePod(ctx, pod)
+	case pod.Status.Phase == corev1.PodPending:
+		return 0, s.patchStatus(ctx, pod, runningStatus(pod, metav1.NewTime(now)))
+	case pod.Status.Phase == corev1.PodRunning:
+		after, err := time.ParseDuration(pod.Annotations[CompletesAfter])
+		if err != nil || pod.Status.StartTime == nil {
+			return 0, nil
+		}
+		if left := pod.Status.StartTime.Add(after).Sub(now); left > 0 {
+			return left, nil
+		}
+		return 0, s.patchStatus(ctx, pod, succeededStatus(pod, metav1.NewTime(now)))
+	}
+	return 0, nil
+}
+
+// stopsAt is when the containers of a pod that is told to end have ended: by themselves, or killed when the grace is over.
+func stopsAt(pod *corev1.Pod) time.Time {
+	grace := time.Duration(0)
+	if pod.DeletionGracePeriodSeconds != nil {
+		grace = time.Duration(*pod.DeletionGracePeriodSeconds) * time.Second
+	}
+	takes, err := time.ParseDuration(pod.Annotations[StopsAfter])
+	if err != nil {
+		takes = 0
+	}
+	return pod.DeletionTimestamp.Add(min(takes, grace) - grace)
+}
+
+// removePod is the kubelet's last word on a pod.
+func (s *Simulator) removePod(ctx context.Context, pod *corev1.Pod) error {
+	return s.client.CoreV1().Pods(pod.Namespace).Delete(ctx, pod.Name, metav1.DeleteOptions{
+		GracePeriodSeconds: new(int64), Preconditions: &metav1.Preconditions{UID: &pod.UID},
+	})
+}
+
+func runningStatus(pod *corev1.Pod, now metav1.Time) corev1.PodStatus {
+	status := corev1.PodStatus{
+		Phase: corev1.PodRunning, StartTime: &now, PodIP: podAddress, PodIPs: []corev1.PodIP{{IP: podAddress}},
+	}
+	for _, kind := range []corev1.PodConditionType{corev1.PodInitialized, corev1.ContainersReady, corev1.PodReady} {
+		status.Conditions = append(status.Conditions, corev1.PodCondition{Type: kind, Status: corev1.ConditionTrue, LastTransitionTime: now})
+	}
+	for _, c := range pod.Spec.Containers {
+		status.ContainerStatuses = append(status.ContainerStatuses, corev1.ContainerStatus{
+			Name: c.Name, Image: c.Image, Ready: true, Started: new(true),
+			State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: now}},
+		})
+	}
+	return status
+}
+
+func succeededStatus(pod *corev1.Pod, now metav1.Time) corev1.PodStatus {
+	status := corev1.PodStatus{Phase: corev1.PodSucceeded}
+	for _, kind := range []corev1.PodConditionType{corev1.ContainersReady, corev1.PodReady} {
+		status.Conditions = append(status.Conditions, corev1.PodCondition{
+			Type: kind, Status: corev1.ConditionFalse, Reason: "PodCompleted", LastTransitionTime: now,
+		})
+	}
+	for _, c := range pod.Spec.Containers {
+		status.ContainerStatuses = append(status.ContainerStatuses, corev1.ContainerStatus{
+			Name: c.Name, Image: c.Image,
+			State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{Reason: "Completed", FinishedAt: now}},
+		})
+	}
+	return status
+}
+
+func (s *Simulator) patchStatus(ctx context.Context, pod *corev1.Pod, status corev1.PodStatus) error {
+	patch, err := json.Marshal(map[string]any{
+		"metadata": map[string]any{"uid": pod.UID}, // not a namesake's
+		"status":   status,
+	})
+	if err != nil {
+		return err
+	}
+	_, err = s.client.CoreV1().Pods(pod.Namespace).Patch(ctx, pod.Name, types.StrategicMergePatchType, patch, metav1.PatchOptions{}, "status")
+	return err
+}

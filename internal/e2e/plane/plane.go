@@ -1,0 +1,329 @@
+// Package plane runs a real Kubernetes control plane for tests: etcd, kube-apiserver, kube-controller-manager and
+// kube-scheduler as child processes on ports of the loopback interface, from the binary of internal/e2e/controlplane.
+//
+//	binary, err := plane.Binary(ctx) // errors.Is(err, plane.ErrNotBuilt): skip the test, or call plane.Build
+//	c, err := plane.Start(ctx, plane.Options{Binary: binary})
+//	defer c.Stop()
+//	client, err := kubernetes.NewForConfig(c.Config())
+//
+// There are no nodes; package kubelet plays them. Nothing outlives the process that called Start, however it ends: each
+// component holds a pipe to it.
+package plane
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"time"
+
+	"k8s.io/client-go/rest"
+)
+
+// Defaults of Options.
+const (
+	DefaultNodeMonitorGracePeriod = 40 * time.Second
+	DefaultStartTimeout           = 2 * time.Minute
+)
+
+// startAttempts is how often a start is tried: a port found free may be taken by another a moment later.
+const startAttempts = 3
+
+// Components of the control plane, as Logs names them.
+const (
+	Etcd              = "etcd"
+	APIServer         = "kube-apiserver"
+	ControllerManager = "kube-controller-manager"
+	Scheduler         = "kube-scheduler"
+)
+
+// Components are all of them, in the order in which they start.
+func Components() []string { return []string{Etcd, APIServer, ControllerManager, Scheduler} }
+
+// Options of a control plane.
+type Options struct {
+	// Binary is the path of the multi-call binary; see Binary and Build. Required.
+	Binary string
+	// Dir takes the data, logs and kubeconfigs, and is kept; it is made if need be, and its path is to be short. Empty
+	// means a temporary folder, removed by Stop.
+	Dir string
+	// NodeMonitorGracePeriod is how long a node may be without a heartbeat until it is called unreachable; zero means
+	// DefaultNodeMonitorGracePeriod.
+	NodeMonitorGracePeriod time.Duration
+	// StartTimeout is how long the start may take; zero means DefaultStartTimeout.
+	StartTimeout time.Duration
+	// Verbosity of the components' logs, 0 to 10.
+	Verbosity int
+}
+
+// ControlPlane is a control plane that runs. It is safe for concurrent use. Make one with Start.
+type ControlPlane struct {
+	options     Options
+	dir         string
+	lock        *os.File
+	port        int
+	credentials credentials
+	config      *rest.Config
+	client      *http.Client
+	died        chan error
+
+	mu sync.Mutex
+	// processes by component; the API server's may be missing for a time.
+	processes map[string]*process
+	stopped   bool
+}
+
+// Start starts a control plane and returns when pods can be created in the default namespace. The context ends the start
+// alone; what was started is then stopped.
+func Start(ctx context.Context, options Options) (*ControlPlane, error) {
+	if options.Binary == "" {
+		return nil, errors.New("starting a control plane: Options.Binary is empty: use plane.Binary or plane.Build")
+	}
+	if options.NodeMonitorGracePeriod == 0 {
+		options.NodeMonitorGracePeriod = DefaultNodeMonitorGracePeriod
+	}
+	if options.StartTimeout == 0 {
+		options.StartTimeout = DefaultStartTimeout
+	}
+	ctx, cancel := context.WithTimeout(ctx, options.StartTimeout)
+	defer cancel()
+	var errs []error
+	for range startAttempts {
+		c, err := startOnce(ctx, options)
+		if err == nil {
+			return c, nil
+		}
+		errs = append(errs, err)
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	return nil, fmt.Errorf("starting a control plane: %w", errors.Join(errs...))
+}
+
+func startOnce(ctx context.Context, options Options) (*ControlPlane, error) {
+	c := &ControlPlane{options: options, dir: options.Dir, died: make(chan error, 1), processes: map[string]*process{}}
+	var err error
+	if c.dir == "" {
+		c.dir, c.lock, err = newFolder(os.TempDir())
+	} else if c.dir, err = filepath.Abs(c.dir); err == nil {
+		err = os.MkdirAll(c.dir, 0o700)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := c.start(ctx); err != nil {
+		err = fmt.Errorf("%w\n%s", err, c.tails(startLogLines))
+		return nil, errors.Join(err, c.Stop())
+	}
+	return c, nil
+}
+
+// start is one attempt.
+func (c *ControlPlane) start(ctx context.Context) error {
+	if err := c.prepare(); err != nil {
+		return err
+	}
+	if err := c.run(Etcd, c.etcdFlags()); err != nil {
+		return err
+	}
+	if err := c.StartAPIServer(ctx); err != nil { // it waits for etcd by itself
+		return err
+	}
+	if err := c.run(ControllerManager, c.controllerManagerFlags()); err != nil {
+		return err
+	}
+	if err := c.run(Scheduler, c.schedulerFlags()); err != nil {
+		return err
+	}
+	// The controller manager works when it has made this account, and without it no pod can be created.
+	return c.await(ctx, "/api/v1/namespaces/default/serviceaccounts/default")
+}
+
+// prepare finds a port and writes all files.
+func (c *ControlPlane) prepare() error {
+	var err error
+	if c.port, err = freePort(); err != nil {
+		return err
+	}
+	server := "https://" + net.JoinHostPort("127.0.0.1", strconv.Itoa(c.port))
+	if c.credentials, err = writeCredentials(c.dir, server); err != nil {
+		return err
+	}
+	if err := c.writeSchedulerConfiguration(); err != nil {
+		return err
+	}
+	c.config = &rest.Config{
+		Host: server,
+		TLSClientConfig: rest.TLSClientConfig{
+			CAData: c.credentials.ca, CertData: c.credentials.admin.certificate, KeyData: c.credentials.admin.key,
+		},
+		QPS: 500, Burst: 1000,
+	}
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(c.credentials.ca)
+	pair, err := tls.X509KeyPair(c.credentials.admin.certificate, c.credentials.admin.key)
+	if err != nil {
+		return err
+	}
+	c.client = &http.Client{
+		Timeout: 5 * time.Second,
+		Transport: &http.Transport{
+			TLSClientConfig:   &tls.Config{RootCAs: roots, Certificates: []tls.Certificate{pair}},
+			DisableKeepAlives: true,
+		},
+	}
+	return nil
+}
+
+// freePort finds a port: the API server does not take port 0.
+func freePort() (int, error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return 0, err
+	}
+	port := listener.Addr().(*net.TCPAddr).Port
+	return port, listener.Close()
+}
+
+// run starts a component.
+func (c *ControlPlane) run(name string, flags []string) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.stopped {
+		return fmt.Errorf("starting %s: the control plane is stopped", name)
+	}
+	if c.processes[name] != nil {
+		return fmt.Errorf("starting %s: it runs", name)
+	}
+	p, err := startProcess(c.options.Binary, c.dir, c.logPath(name), name, flags, c.gone)
+	if err != nil {
+		return err
+	}
+	c.processes[name] = p
+	return nil
+}
+
+// gone notes the end of a component that nobody asked to end.
+func (c *ControlPlane) gone(p *process) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.stopped || c.processes[p.name] != p {
+		return
+	}
+	delete(c.processes, p.name)
+	select {
+	case c.died <- fmt.Errorf("%s ended by itself: %w; see %s", p.name, p.ended, c.logPath(p.name)):
+	default: // one such error is enough
+	}
+}
+
+// take removes a component from those that run; nil when it does not.
+func (c *ControlPlane) take(name string) *process {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	p := c.processes[name]
+	delete(c.processes, name)
+	return p
+}
+
+// Died gives an error when a component has ended that was not asked to: the control plane is then of no use.
+func (c *ControlPlane) Died() <-chan error { return c.died }
+
+// Config is for clients of the administrator, with room for bursts. It is the caller's own.
+func (c *ControlPlane) Config() *rest.Config { return rest.CopyConfig(c.config) }
+
+// Kubeconfig is the path of the administrator's kubeconfig. It is gone after Stop when Options.Dir was empty.
+func (c *ControlPlane) Kubeconfig() string { return c.path(adminKubeconfig) }
+
+// PIDs of the processes that run, by component.
+func (c *ControlPlane) PIDs() map[string]int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	pids := make(map[string]int, len(c.processes))
+	for name, p := range c.processes {
+		pids[name] = p.command.Process.Pid
+	}
+	return pids
+}
+
+// KillAPIServer ends the API server alone, at once, as a crash does. The other components and all clients see their
+// connections break and try again until StartAPIServer.
+func (c *ControlPlane) KillAPIServer() {
+	if p := c.take(APIServer); p != nil {
+		p.kill()
+	}
+}
+
+// StartAPIServer starts the API server, at the address it had before, and returns when it is ready.
+func (c *ControlPlane) StartAPIServer(ctx context.Context) error {
+	if err := c.run(APIServer, c.apiServerFlags()); err != nil {
+		return err
+	}
+	return c.await(ctx, "/readyz")
+}
+
+// await polls a path of the API server until it is there.
+func (c *ControlPlane) await(ctx context.Context, path string) error {
+	poll := time.NewTicker(50 * time.Millisecond)
+	defer poll.Stop()
+	var last string
+	for {
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, c.config.Host+path, nil)
+		if err != nil {
+			return err
+		}
+		response, err := c.client.Do(request)
+		if err == nil {
+			_ = response.Body.Close()
+			if response.StatusCode == http.StatusOK {
+				return nil
+			}
+			last = response.Status
+		} else {
+			last = err.Error()
+		}
+		select {
+		case err := <-c.died:
+			return err
+		case <-ctx.Done():
+			return fmt.Errorf("waiting for %s: %w; last answer: %s", path, ctx.Err(), last)
+		case <-poll.C:
+		}
+	}
+}
+
+// Stop ends all processes and returns when they are gone. A temporary folder is removed. It may be called again.
+func (c *ControlPlane) Stop() error {
+	c.mu.Lock()
+	c.stopped = true
+	processes := c.processes
+	c.processes = map[string]*process{}
+	c.mu.Unlock()
+	var errs []error
+	// Clients first, and together.
+	for _, names := range [][]string{{Scheduler, ControllerManager}, {APIServer}, {Etcd}} {
+		var ending []*process
+		for _, name := range names {
+			if p := processes[name]; p != nil {
+				p.terminate()
+				ending = append(ending, p)
+			}
+		}
+		for _, p := range ending {
+			errs = append(errs, p.wait())
+		}
+	}
+	if c.lock != nil {
+		errs = append(errs, os.RemoveAll(c.dir))
+		_ = c.lock.Close()
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,75 @@
+package plane
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"time"
+)
+
+// parentPipe tells a component to end at the end of its standard input; see internal/e2e/controlplane.
+const parentPipe = "CONTROLPLANE_PARENT_PIPE"
+
+// stopTimeout is how long a component may take to end by itself.
+const stopTimeout = 10 * time.Second
+
+// process is a component that runs.
+type process struct {
+	name    string
+	command *exec.Cmd
+	pipe    io.Closer
+	// done is closed when the process is gone; ended is then how.
+	done  chan struct{}
+	ended error
+}
+
+// startProcess starts a component with its output at the end of a log. What it calls when the process is gone, however that
+// came, may be nil.
+func startProcess(binary, dir, log, name string, flags []string, gone func(*process)) (*process, error) {
+	output, err := os.OpenFile(log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = output.Close() }()
+	command := exec.Command(binary, append([]string{name}, flags...)...)
+	command.Dir, command.Stdout, command.Stderr = dir, output, output
+	command.Env = append(os.Environ(), parentPipe+"=1")
+	ownGroup(command)
+	pipe, err := command.StdinPipe() // never written to; the kernel closes it however this process ends
+	if err != nil {
+		return nil, err
+	}
+	if err := command.Start(); err != nil {
+		return nil, fmt.Errorf("starting %s: %w", name, err)
+	}
+	p := &process{name: name, command: command, pipe: pipe, done: make(chan struct{})}
+	go func() {
+		p.ended = command.Wait()
+		close(p.done)
+		if gone != nil {
+			gone(p)
+		}
+	}()
+	return p, nil
+}
+
+// terminate asks the process to end.
+func (p *process) terminate() { askToEnd(p) }
+
+// wait until the process is gone; it is killed when that takes too long, which is an error.
+func (p *process) wait() error {
+	select {
+	case <-p.done:
+		return nil
+	case <-time.After(stopTimeout):
+		p.kill()
+		return fmt.Errorf("%s did not end within %s and was killed", p.name, stopTimeout)
+	}
+}
+
+// kill ends the process at once, without a chance to tidy up.
+func (p *process) kill() {
+	_ = p.command.Process.Kill()
+	<-p.done
+}

@@ -1,0 +1,80 @@
+// Command up builds the control plane for tests if need be, starts it, and keeps it until it is told to stop.
+//
+//	go -C internal/e2e run ./up               prints "READY <kubeconfig>", ends with Ctrl-C or at the end of standard input with -stdin
+//	go -C internal/e2e run ./up -build-only   prints the path of the binary
+//	go -C internal/e2e run ./up -cached       likewise, but fails when it would have to be built
+//
+// There are no nodes; a controller with a fake cloud makes some.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/drawknife/drawknife/internal/e2e/plane"
+)
+
+func main() {
+	if err := run(); err != nil {
+		fmt.Fprintln(os.Stderr, "up:", err)
+		os.Exit(1)
+	}
+}
+
+func run() (err error) {
+	dir := flag.String("dir", "", "folder for data, logs and kubeconfigs, which is kept; empty for a temporary one")
+	buildOnly := flag.Bool("build-only", false, "build the binary if need be, and print its path")
+	cached := flag.Bool("cached", false, "print the binary's path, if it is built")
+	stdin := flag.Bool("stdin", false, "stop at the end of standard input")
+	verbosity := flag.Int("v", 1, "verbosity of the components' logs")
+	flag.Parse()
+	if flag.NArg() > 0 {
+		return fmt.Errorf("unknown argument %q; go run ./up -help tells what there is", flag.Arg(0))
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if *cached {
+		binary, err := plane.Binary(ctx)
+		if err == nil {
+			fmt.Println(binary)
+		}
+		return err
+	}
+	binary, err := plane.Build(ctx, os.Stderr)
+	if err != nil {
+		return err
+	}
+	if *buildOnly {
+		fmt.Println(binary)
+		return nil
+	}
+	if *stdin {
+		go func() {
+			_, _ = io.Copy(io.Discard, os.Stdin)
+			stop()
+		}()
+	}
+	began := time.Now()
+	c, err := plane.Start(ctx, plane.Options{Binary: binary, Dir: *dir, Verbosity: *verbosity})
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil // told to stop while starting
+		}
+		return err
+	}
+	defer func() { err = errors.Join(err, c.Stop()) }()
+	fmt.Printf("READY %s after %s\n", c.Kubeconfig(), time.Since(began).Round(time.Millisecond))
+	select {
+	case <-ctx.Done():
+		return nil
+	case err := <-c.Died():
+		return err
+	}
+}
