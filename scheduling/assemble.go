@@ -107,7 +107,7 @@ func (t *Trial) writeMachines(out *Plan, pods [][]PodKey, loads [][]binding) {
 	m := t.m
 	numbers := map[int32]int{}
 	described := &descriptions{byLoad: map[string]description{}, offered: map[string][]rowOffer{}}
-	cost := int64(0)
+	var bought []boughtNode
 	for i := range t.machines {
 		mc := &t.machines[i]
 		if len(pods[i]) == 0 {
@@ -119,9 +119,16 @@ func (t *Trial) writeMachines(out *Plan, pods [][]PodKey, loads [][]binding) {
 			Pool: m.pools[mc.pool].key,
 			Pods: pods[i],
 		}
-		t.describe(&node, mc, loads[i], described)
-		cost += nanoUSD(node.InstanceTypes[0].Price)
+		d := t.describe(&node, mc, loads[i], described)
 		out.NewNodes = append(out.NewNodes, node)
+		if m.standings != nil {
+			bought = append(bought, boughtNode{mc, d, described.offered[d.offers]})
+		}
+	}
+	t.writeCommitments(out, bought)
+	cost := int64(0)
+	for i := range out.NewNodes {
+		cost += nanoUSD(out.NewNodes[i].InstanceTypes[0].Price)
 	}
 	out.HourlyCost = float64(cost) / nanoPerUSD
 }
@@ -130,7 +137,10 @@ func (t *Trial) writeMachines(out *Plan, pods [][]PodKey, loads [][]binding) {
 type description struct {
 	options []InstanceTypeOption
 	claim   requirements.Set
-	row     int
+	// row and slot of the first option.
+	row, slot int
+	// offers is the key of what it was chosen from.
+	offers string
 }
 
 // descriptions are those made so far, by demands and load, and what the machines of the same demands could be, whatever
@@ -143,12 +153,12 @@ type descriptions struct {
 
 // rowOffer is a row with its cheapest offering among the slots that would do.
 type rowOffer struct {
-	row    int
-	option InstanceTypeOption
+	row, slot int
+	option    InstanceTypeOption
 }
 
 // describe fills in a new node's requirements, types and amounts.
-func (t *Trial) describe(node *NewNode, mc *machine, loads []binding, described *descriptions) {
+func (t *Trial) describe(node *NewNode, mc *machine, loads []binding, described *descriptions) description {
 	m := t.m
 	p := m.pools[mc.pool]
 	c := p.table.catalog
@@ -164,6 +174,8 @@ func (t *Trial) describe(node *NewNode, mc *machine, loads []binding, described 
 		d.options = slices.Clone(described.scratch)
 		d.claim = m.claimRequirements(c, claim, p.template.Merge(mc.labels), slots)
 		d.row = m.rowOf(p, d.options[0].Name, mc, rows, slots)
+		d.slot, _ = c.cheapest(p.table.rows[d.row].variant, p.table.rows[d.row].slots, slots)
+		d.offers = offers
 		described.byLoad[text] = d
 	}
 	node.InstanceTypes, node.Requirements = d.options, d.claim
@@ -173,6 +185,7 @@ func (t *Trial) describe(node *NewNode, mc *machine, loads []binding, described 
 	addScaled(used, p.table.daemons[d.row*dims:(d.row+1)*dims], 1)
 	node.Requests = m.resources.list(used)
 	node.Allocatable = canonical(c.variants[p.table.rows[d.row].variant].allocatable)
+	return d
 }
 
 // leeway is which machines of the pool would do for the machine's pods, and what its claim says. Where topology rules
@@ -241,6 +254,7 @@ func (t *Trial) keepAlike(mc *machine, rows, slots bitset, ruled bool) (claim re
 			}
 		}
 	}
+	m.keepCovered(mc, rows, slots)
 	m.keepProduct(p, mc, slots)
 	return claim
 }
@@ -466,11 +480,21 @@ func (m *Model) rowOffers(p *pool, rows, slots bitset) []rowOffer {
 			continue
 		}
 		name := c.types[c.variants[t.rows[r].variant].typ].Name
-		out = append(out, rowOffer{r, InstanceTypeOption{Name: name, Zone: c.slots[slot].zone, CapacityType: c.slots[slot].capacityType, Price: float64(price) / nanoPerUSD}})
+		out = append(out, rowOffer{r, slot, m.optionAt(c, name, t.rows[r].variant, slot, price)})
 	}
 	slices.SortFunc(out, func(a, b rowOffer) int {
 		return cmp.Or(cmp.Compare(a.option.Price, b.option.Price), cmp.Compare(a.option.Name, b.option.Name), cmp.Compare(a.row, b.row))
 	})
+	return out
+}
+
+// optionAt is a variant, of the type named, as it is sold in a slot.
+func (m *Model) optionAt(c *catalog, name string, variant, slot int, price int64) InstanceTypeOption {
+	s := &c.slots[slot]
+	out := InstanceTypeOption{Name: name, Zone: s.zone, CapacityType: s.capacityType, Others: s.others, Price: float64(price) / nanoPerUSD}
+	if c.costs != nil {
+		out.Terms = c.lines(variant, slot, nil)
+	}
 	return out
 }
 

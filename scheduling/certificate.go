@@ -37,7 +37,7 @@ func (t *Trial) proofOf(ctx context.Context) *proof {
 		items = append(items, it)
 	}
 	slices.SortFunc(items, func(a, b item) int { return cmp.Or(cmp.Compare(a.class, b.class), cmp.Compare(a.stage, b.stage)) })
-	p := t.m.newProblem(items, nil)
+	p := t.newProblem(items, nil)
 	return &proof{p, t.m.findValues(ctx, p)}
 }
 
@@ -52,34 +52,36 @@ func (m *Model) provable(class, stage int32, count int) item {
 	return it
 }
 
-// certificate writes the proof down: one class per item, one type per instance type that could be used, with the
-// multipliers of its cheapest option or of the option that dominates it.
+// ruled reports whether rules of the query keep some item from machines that it may end on all the same: a bound over
+// what is left is none over what a plan may cost.
+func (m *Model) ruled(items []item) bool {
+	return slices.ContainsFunc(items, func(it item) bool {
+		return it.rules&reservedOnly != 0 || it.rules&varietyKept != 0 &&
+			slices.ContainsFunc(m.stages[it.stage].uses, func(u use) bool { return len(m.pools[u.pool].variety) > 0 })
+	})
+}
+
+// certificate writes the proof down: one class per item; one type per instance type that could be used, with the
+// multipliers of its cheapest option or of the option that dominates it; and what is limited, with the options that draw
+// on it.
 func (m *Model) certificate(pf *proof) *Certificate {
 	out := &Certificate{}
+	proven := &pf.v.certified
 	for i, it := range pf.p.items {
 		out.Classes = append(out.Classes, CertificateClass{
-			Requests: m.certificateRequests(m.classes[it.class]), Count: it.count, Value: float64(pf.v.item[i]) / nanoPerUSD,
+			Requests: m.certificateRequests(m.classes[it.class]), Count: it.count, Value: float64(proven.item[i]) / nanoPerUSD,
 		})
 	}
 	written := map[string]bool{}
 	write := func(o *option, proof int) {
-		t := m.pools[o.pool].table
-		name := t.catalog.types[t.catalog.variants[t.rows[o.row].variant].typ].Name
-		if written[name] {
-			return
+		if o.limited {
+			return // it is among the limits, or no cheaper than what dominates it
 		}
-		written[name] = true
-		ct := CertificateType{Name: name, Price: float64(o.price) / nanoPerUSD, Multipliers: map[corev1.ResourceName]float64{}}
-		for d, resource := range m.resources.names {
-			l := pf.v.lambda[proof*pf.p.dims+d] / nanoPerUSD
-			if resource == corev1.ResourceCPU {
-				l *= 1000 // per core, not per millicore
-			}
-			if l > 0 {
-				ct.Multipliers[resource] = l
-			}
+		ct := m.certificateType(o, pf.v.lambda[proof*pf.p.dims:(proof+1)*pf.p.dims], proven.scale)
+		if !written[ct.Name] {
+			written[ct.Name] = true
+			out.Types = append(out.Types, ct)
 		}
-		out.Types = append(out.Types, ct)
 	}
 	for i := range pf.p.options {
 		write(&pf.p.options[i], i)
@@ -87,6 +89,45 @@ func (m *Model) certificate(pf *proof) *Certificate {
 	for i := range pf.p.dominated {
 		write(&pf.p.dominated[i].option, pf.p.dominated[i].by)
 	}
-	slices.SortFunc(out.Types, func(a, b CertificateType) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortStableFunc(out.Types, func(a, b CertificateType) int { return cmp.Compare(a.Name, b.Name) })
+	for i := range proven.limits {
+		if l := &proven.limits[i]; l.value > 0 {
+			out.Limits = append(out.Limits, m.certificateLimit(l, proven.scale))
+		}
+	}
+	return out
+}
+
+// certificateType is an option with resource prices l, scaled.
+func (m *Model) certificateType(o *option, l []float64, scale float64) CertificateType {
+	t := m.pools[o.pool].table
+	out := CertificateType{
+		Name: t.catalog.types[t.catalog.variants[t.rows[o.row].variant].typ].Name, Price: float64(o.price) / nanoPerUSD,
+		Multipliers: map[corev1.ResourceName]float64{},
+	}
+	for d, resource := range m.resources.names {
+		x := l[d] * scale / nanoPerUSD
+		if resource == corev1.ResourceCPU {
+			x *= 1000 // per core, not per millicore
+		}
+		if x > 0 {
+			out.Multipliers[resource] = x
+		}
+	}
+	return out
+}
+
+func (m *Model) certificateLimit(l *limitedUse, scale float64) CertificateLimit {
+	out := CertificateLimit{Reservation: l.reservation, Amount: float64(l.left), Value: l.value / nanoPerUSD}
+	unit := 1.0
+	if l.commitment > 0 {
+		out.Commitment = m.costs.terms[m.costs.commitments[l.commitment-1]].Name
+		unit = whole
+		out.Amount, out.Value = out.Amount/unit, out.Value*unit
+	}
+	for _, d := range l.draws {
+		out.Types = append(out.Types, CertificateDraw{CertificateType: m.certificateType(d.option, d.lambda, scale), Uses: d.used / unit})
+	}
+	slices.SortStableFunc(out.Types, func(a, b CertificateDraw) int { return cmp.Compare(a.Name, b.Name) })
 	return out
 }

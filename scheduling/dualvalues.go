@@ -13,7 +13,8 @@ type Values struct {
 // Of is the value of a pod, USD per hour; 0 for pods that did not wait, and for those no new machine could take.
 func (v *Values) Of(pod PodKey) float64 { return v.pods[pod] }
 
-// Total is the sum over all waiting pods: a lower bound on what new machines for them would cost, USD per hour.
+// Total is a lower bound on what new machines for all waiting pods would cost, USD per hour: the sum of their values, less
+// what machines from reservations, or covered by commitments, could save at most.
 func (v *Values) Total() float64 { return v.total }
 
 // Values prices the pods that wait now, after Hide and before Place. A cancelled context gives ctx.Err().
@@ -29,7 +30,8 @@ func (t *Trial) Values(ctx context.Context) (*Values, error) {
 	if len(items) == 0 {
 		return out, ctx.Err()
 	}
-	v := m.findValues(ctx, m.newProblem(items, nil))
+	v := m.findValues(ctx, t.newProblem(items, nil))
+	out.total = v.bound / nanoPerUSD
 	q := newPodQueues(t)
 	for _, b := range t.placed {
 		q.next[b.class] += int(b.count)
@@ -39,7 +41,6 @@ func (t *Trial) Values(ctx context.Context) (*Values, error) {
 		for _, pod := range q.take(nil, it.class, it.count) {
 			out.pods[pod] = value
 		}
-		out.total += value * float64(it.count)
 	}
 	return out, ctx.Err()
 }

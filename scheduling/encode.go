@@ -109,22 +109,30 @@ func decodeDocument(data []byte) (*Snapshot, error) {
 		}
 		return s, nil
 	}
-	docs := 0
-	reader := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(data)))
-	for {
-		doc, err := reader.Read()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return nil, err
-		}
-		if len(bytes.TrimSpace(doc)) > 0 {
-			docs++
-		}
+	docs, err := countDocuments(data)
+	if err != nil {
+		return nil, err
 	}
 	if docs != 1 {
 		return nil, fmt.Errorf("it has %d documents: a snapshot is one", docs)
 	}
 	return s, yaml.UnmarshalStrict(data, s)
+}
+
+// countDocuments is how many YAML documents there are, empty ones aside.
+func countDocuments(data []byte) (int, error) {
+	docs := 0
+	reader := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(data)))
+	for {
+		doc, err := reader.Read()
+		if errors.Is(err, io.EOF) {
+			return docs, nil
+		}
+		if err != nil {
+			return docs, err
+		}
+		if len(bytes.TrimSpace(doc)) > 0 {
+			docs++
+		}
+	}
 }

@@ -10,10 +10,12 @@ type ledger struct {
 	p        *problem
 	used     [][]int64
 	reserved map[string]int
+	// committed is what is left of each commitment.
+	committed []int64
 }
 
 func newLedger(t *Trial, p *problem) *ledger {
-	l := &ledger{t: t, p: p, used: make([][]int64, len(t.usage)), reserved: map[string]int{}}
+	l := &ledger{t: t, p: p, used: make([][]int64, len(t.usage)), reserved: map[string]int{}, committed: slices.Clone(p.commitmentLeft)}
 	for i := range l.used {
 		l.used[i] = slices.Clone(t.usage[i])
 	}
@@ -26,6 +28,9 @@ func newLedger(t *Trial, p *problem) *ledger {
 // open reports whether one more machine of the option may be bought.
 func (l *ledger) open(option int32) bool {
 	o := &l.p.options[option]
+	if o.commitment > 0 && l.committed[o.commitment-1] < o.used {
+		return false
+	}
 	p := l.t.m.pools[o.pool]
 	if p.limits != nil && !p.limits.allow(l.used[o.pool], p.rowCost(int(o.row))) {
 		return false
@@ -41,6 +46,9 @@ func (l *ledger) buy(option int32) bool {
 	o := &l.p.options[option]
 	if p := l.t.m.pools[o.pool]; p.limits != nil {
 		addScaled(l.used[o.pool], p.rowCost(int(o.row)), 1)
+	}
+	if o.commitment > 0 {
+		l.committed[o.commitment-1] -= o.used
 	}
 	if id := l.t.m.reservationOf(o.pool, o.slot); id != "" {
 		l.reserved[id]++

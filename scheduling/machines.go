@@ -42,6 +42,10 @@ type catalog struct {
 	// the model is compiled; once frozen they are only read, since solves run side by side.
 	variantMasks, slotMasks map[string]bitset
 	frozen                  bool
+	// source names where the list prices are from.
+	source string
+	// costs made the prices; nil for list prices.
+	costs *costTable
 }
 
 // variant is an instance type with one allocatable: offerings may override capacity or overhead (SCH-158).
@@ -60,10 +64,13 @@ type slot struct {
 	reservation string
 	// drawsOn are the labels that name the reservation.
 	drawsOn requirements.Set
+	// others are the labels beside zone and capacity type, as cloudprovider.OfferingKey spells them.
+	others string
 }
 
 func compileCatalog(name string, types []*cloudprovider.InstanceType) (*catalog, error) {
 	c := &catalog{
+		source:       fmt.Sprintf("catalog %q", name),
 		list:         types,
 		types:        types,
 		offeringKeys: map[string]bool{},
@@ -157,7 +164,9 @@ func (c *catalog) collectSlots() []int32 {
 }
 
 func newSlot(labels requirements.Set) slot {
+	of := cloudprovider.Offering{Requirements: labels}
 	s := slot{
+		others:       cloudprovider.KeyOf(&cloudprovider.InstanceType{}, &of).Others,
 		labels:       labels,
 		zone:         onlyValue(labels.Get(corev1.LabelTopologyZone)),
 		capacityType: onlyValue(labels.Get(labelCapacityType)),

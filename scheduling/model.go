@@ -28,7 +28,10 @@ type Model struct {
 	// poolCatalog is indexed like Snapshot.NodePools: the name of each pool's catalog, empty for none.
 	poolCatalog []string
 	// overlays is what node overlays made of the instance types; nil without any.
-	overlays  *overlay.Result
+	overlays *overlay.Result
+	// costs is the snapshot's cost model, nil without one; standings are its nodes that use commitments, nil without those.
+	costs     *costs
+	standings *standings
 	notes     []Note
 	tables    map[string]*table
 	pools     []*pool // heaviest first
@@ -106,6 +109,9 @@ func compile(s *Snapshot, previous *Model) (*Model, error) {
 	if err := m.compileCatalogs(s, previous); err != nil {
 		return nil, err
 	}
+	if err := m.compileCosts(s); err != nil {
+		return nil, err
+	}
 	w := &keyWriter{resources: m.resources, volumes: m.volumes, requests: make([]int64, m.resources.len())}
 	m.pods = s.Pods
 	if len(s.Placeholders) > 0 {
@@ -121,6 +127,7 @@ func compile(s *Snapshot, previous *Model) (*Model, error) {
 	if err := m.compileNodes(s, bound); err != nil {
 		return nil, err
 	}
+	m.compileStandings()
 	m.compat = make([]atomic.Uint32, len(m.shapes)*len(m.groups))
 	for _, c := range m.classes {
 		if c.invalid == nil {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/drawknife/drawknife/api/requirements"
 	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/cloudprovider"
 )
 
 // PodKey names a pod.
@@ -30,13 +31,16 @@ type Plan struct {
 	Relaxations []Relaxation `json:"relaxations,omitempty"`
 	// Unschedulable are the pods without a place, in the order of the snapshot.
 	Unschedulable []Unschedulable `json:"unschedulable,omitempty"`
-	// HourlyCost is the sum of NewNodes' prices, USD per hour.
+	// HourlyCost is the sum of NewNodes' prices, USD per hour: for each that of its first instance type.
 	HourlyCost float64 `json:"hourlyCost"`
 	// LowerBound is a proven floor under the hourly cost of any set of new nodes that holds the pods placed on
 	// NewNodes, USD per hour; Certificate proves it.
 	LowerBound float64 `json:"lowerBound"`
 	// Certificate is the proof of LowerBound; nil when no node is planned.
 	Certificate *Certificate `json:"certificate,omitempty"`
+	// Commitments tell what the snapshot's nodes and the new ones use of each commitment of the cost model, in the order of
+	// its terms; nil without any.
+	Commitments []CommitmentUse `json:"commitments,omitempty"`
 	// Notes are remarks on the input that did not stop the plan.
 	Notes []Note `json:"notes,omitempty"`
 }
@@ -47,7 +51,9 @@ type NewNode struct {
 	Name string `json:"name"`
 	// Pool that launches it.
 	Pool v1.PoolKey `json:"pool"`
-	// InstanceTypes are all types that would hold its pods, cheapest first; the first is what the plan reckons with.
+	// InstanceTypes are all types that would hold its pods. The first is what the plan reckons with, the others follow
+	// cheapest first; it is the cheapest of them unless a commitment covers the node in part. A node that is planned for a
+	// commitment lists only types that it covers.
 	InstanceTypes []InstanceTypeOption `json:"instanceTypes"`
 	// Requirements are the NodeClaim's: the pool's, narrowed by the pods, without the instance type.
 	Requirements requirements.Set `json:"requirements"`
@@ -67,8 +73,18 @@ type InstanceTypeOption struct {
 	Name         string `json:"name"`
 	Zone         string `json:"zone"`
 	CapacityType string `json:"capacityType"`
-	// Price of that offering, USD per hour.
+	// Others are the offering's further labels, a reservation for instance, as cloudprovider.OfferingKey spells them.
+	Others string `json:"others,omitempty"`
+	// Price of that offering by the snapshot's cost model, USD per hour. Where commitments cover shares of the node, it is
+	// with the same shares of this offering covered, if they cover it.
 	Price float64 `json:"price"`
+	// Terms that made the price, the list price first; they add up to it. Nil without a cost model, and in explanations.
+	Terms []PriceTerm `json:"terms,omitempty"`
+}
+
+// Offering is the key of the offering, by which the provider knows it.
+func (o *InstanceTypeOption) Offering() cloudprovider.OfferingKey {
+	return cloudprovider.OfferingKey{InstanceType: o.Name, Zone: o.Zone, CapacityType: o.CapacityType, Others: o.Others}
 }
 
 // ExistingNode is a node of the snapshot that receives pods.
@@ -133,9 +149,37 @@ type Note struct {
 // pods cost at least the sum of Count x Value. That a type t of price p can't hold more is shown by its multipliers
 // λ >= 0: Σ_r allocatable_r λ_r + Σ_c f_c max(0, value_c - requests_c·λ) <= p, f_c being how many pods of class c fit on
 // an empty node of the type.
+//
+// Where nodes are to be had of which there are only so many, from a reservation or covered by a commitment, Limits give what
+// is limited a Value of its own: such a node may hold pods worth its price and, beyond that, what it uses of the limited
+// thing at that value. Any nodes that hold all pods then cost at least the sum of Count x Value over the classes less the
+// sum of Amount x Value over the limits: that is LowerBound.
 type Certificate struct {
 	Classes []CertificateClass `json:"classes"`
 	Types   []CertificateType  `json:"types"`
+	// Limits whose value is not 0: reservations by name, then commitments in the order of the cost model.
+	Limits []CertificateLimit `json:"limits,omitempty"`
+}
+
+// CertificateLimit is a reservation or a commitment in a proof.
+type CertificateLimit struct {
+	// Reservation is what offerings state of it, "key In [value]"; Commitment is the CostTerm's name. One is set.
+	Reservation string `json:"reservation,omitempty"`
+	Commitment  string `json:"commitment,omitempty"`
+	// Amount that is left for new nodes: instances of the reservation, or the commitment's unit.
+	Amount float64 `json:"amount"`
+	// Value of one, USD per hour: no kind of node is worth more beyond its price for what it uses.
+	Value float64 `json:"value"`
+	// Types are the kinds of nodes that use it. Kinds that another of them stands in for are left out.
+	Types []CertificateDraw `json:"types"`
+}
+
+// CertificateDraw is the proof for one kind of node that uses something limited: as for a CertificateType, but against
+// Price + Uses x CertificateLimit.Value.
+type CertificateDraw struct {
+	CertificateType
+	// Uses is how much of the limit one node uses.
+	Uses float64 `json:"uses"`
 }
 
 // CertificateClass is a group of pods with equal requests.

@@ -46,7 +46,9 @@ type pool struct {
 	weight int32
 	// notReady says why the pool launches nothing; then table is nil.
 	notReady string
-	table    *table
+	// catalogName is the pool's catalog's in Model.catalogs; empty for none.
+	catalogName string
+	table       *table
 	// rows and slots meet the pool's own requirements.
 	rows, slots bitset
 	// template is what every machine of the pool is known to carry: requirements, labels and pool label.
@@ -77,7 +79,7 @@ func (m *Model) compilePools(s *Snapshot) error {
 	m.poolIndex = make(map[v1.PoolKey]int, len(s.NodePools))
 	for i := range s.NodePools {
 		np := &s.NodePools[i]
-		m.pools = append(m.pools, &pool{key: poolKey(np), object: np.Object, notReady: np.NotReady, byText: map[string]int{}})
+		m.pools = append(m.pools, &pool{key: poolKey(np), object: np.Object, notReady: np.NotReady, catalogName: m.poolCatalog[i], byText: map[string]int{}})
 		if np.Object.Spec.Weight != nil {
 			m.pools[i].weight = *np.Object.Spec.Weight
 		}

@@ -24,6 +24,10 @@ type problem struct {
 	// reserved and left say which reservation each limited option draws on, and how many instances each has.
 	reserved map[int32]string
 	left     map[string]int
+	// committed are machines that commitments cover, at their price then; commitmentLeft is what each commitment has left
+	// for new machines. Nil without commitments.
+	committed      []option
+	commitmentLeft []int64
 }
 
 // reservation names what a limited option draws on.
@@ -71,6 +75,9 @@ type option struct {
 	cell int32
 	// limited is true for machines bought from a reservation: there are only so many.
 	limited bool
+	// commitment that covers it, by number from 1 on, and what it uses of it; 0 in all but problem.committed.
+	commitment int32
+	used       int64
 	// resident numbers the set of DaemonSets on it that topology rules could notice; 0 for none.
 	resident int32
 	price    int64
@@ -119,6 +126,7 @@ func (m *Model) newProblem(items []item, c *cells) *problem {
 		}
 	}
 	p.keepUndominated(m, all)
+	p.keepCommitted(m)
 	for o := range p.options {
 		if !p.options[o].limited {
 			continue
@@ -256,6 +264,9 @@ func (m *Model) poolOptions(all []option, p *problem, u poolUsers, small []int64
 			}
 			if open.empty() {
 				continue
+			}
+			if t.catalog.costs != nil {
+				p.addCommitted(m, u, option{pool: u.pool, row: int32(r), slot: int32(s), assign: u.assign, cell: cell, alloc: alloc, open: open, resident: t.rows[r].resident})
 			}
 			limited := t.catalog.slots[s].reservation != ""
 			for i := first; i < len(all); i++ {

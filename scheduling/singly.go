@@ -144,12 +144,20 @@ func (t *Trial) grow(class int32) bool {
 	return false
 }
 
-// growTo exchanges new machine i for one that takes a pod of the class at the stage as well, if there is one.
+// growTo exchanges new machine i for one that takes a pod of the class at the stage as well, if there is one: for one that
+// its commitment covers as well rather than for another.
 func (t *Trial) growTo(class, i, stage int32, load []binding) bool {
+	commitment := t.machines[i].commitment
+	return t.growWithin(commitment, class, i, stage, load) || (commitment != 0 && t.growWithin(0, class, i, stage, load))
+}
+
+// growWithin is growTo for machines that the commitment covers; 0 for all.
+func (t *Trial) growWithin(commitment, class, i, stage int32, load []binding) bool {
 	m := t.m
 	mc := &t.machines[i]
 	host := int32(len(m.nodes)) + i
 	other := *mc
+	other.commitment = commitment
 	other.used = slices.Clone(mc.used)
 	addScaled(other.used, t.needOn(m.classes[class], host), 1)
 	added := binding{class: class, host: host, count: 1, stage: stage, tight: t.tightly(class)}

@@ -29,6 +29,8 @@ type Snapshot struct {
 	NodePools []NodePool `json:"nodePools,omitempty"`
 	// NodeOverlays change prices and capacities of instance types (PRV-140).
 	NodeOverlays []*v1.NodeOverlay `json:"nodeOverlays,omitempty"`
+	// CostModel says what nodes cost where that is not their list price. Nil is list price alone.
+	CostModel *CostModel `json:"costModel,omitempty"`
 	// Nodes are what the cluster has or is about to have, with the pods bound to them. Names are unique.
 	Nodes []Node `json:"nodes,omitempty"`
 	// Pods are waiting for a place. They have no spec.nodeName. namespace/name is unique over all pods, bound ones

@@ -294,7 +294,7 @@ func (t *Trial) classWorth(ctx context.Context, c *cells, wishes []wish) []int64
 	if len(items) == 0 {
 		return worth
 	}
-	v := t.m.findValues(ctx, t.m.newProblem(items, c))
+	v := t.m.findValues(ctx, t.newProblem(items, c))
 	for i, it := range items {
 		worth[it.class] = max(worth[it.class], v.item[i])
 	}
@@ -337,9 +337,17 @@ func (t *Trial) nodesByRoom(size func([]int64) float64) []int32 {
 // packNew buys machines for the items, as far as limits allow, and admits the pods. It returns how many of each item
 // found no machine.
 func (t *Trial) packNew(ctx context.Context, c *cells, items []item) []int {
-	m := t.m
-	p := m.newProblem(items, c)
-	v := m.findValues(ctx, p)
+	p := t.newProblem(items, c)
+	v := t.m.findValues(ctx, p)
+	if len(p.committed) > 0 {
+		return t.packCommitted(ctx, p, v)
+	}
+	return t.packProblem(ctx, p, v)
+}
+
+// packProblem is packNew for a problem with its values, commitments aside.
+func (t *Trial) packProblem(ctx context.Context, p *problem, v *values) []int {
+	m, items := t.m, p.items
 	var g *ledger
 	if t.gated(p) {
 		g = newLedger(t, p)
@@ -357,7 +365,7 @@ func (t *Trial) packNew(ctx context.Context, c *cells, items []item) []int {
 	t.buy(p, packed)
 	t.proof = nil
 	shares := slices.ContainsFunc(items, func(it item) bool { return len(m.classes[it.class].shared) > 0 })
-	if first && !slices.ContainsFunc(k.left, func(n int) bool { return n > 0 }) && t.topology == nil && !shares {
+	if first && !slices.ContainsFunc(k.left, func(n int) bool { return n > 0 }) && t.topology == nil && !shares && !m.ruled(items) {
 		t.proof = &proof{p, v}
 	}
 	return k.left
@@ -402,7 +410,7 @@ func (t *Trial) buyBins(p *problem, g *packing, skip []bool) []int32 {
 		b := &g.bins[i]
 		o := &p.options[b.option]
 		before := t.Mark()
-		host := t.open(machine{pool: o.pool, row: o.row, slot: o.slot, labels: p.assigned[o.pool][o.assign].labels, price: o.price})
+		host := t.open(machine{pool: o.pool, row: o.row, slot: o.slot, labels: p.assigned[o.pool][o.assign].labels, price: o.price, commitment: o.commitment})
 		if t.disturbs(host) {
 			t.undo(before)
 			continue // its pods are looked at one by one

@@ -391,8 +391,9 @@ func (x *explanations) shutOfferings(c *catalog) map[machineSite]int64 {
 				continue
 			}
 			site := machineSite{variant: int32(v), slot: slotOf[o.Requirements.String()]}
-			if price, ok := out[site]; !ok || nanoUSD(o.Price) < price {
-				out[site] = nanoUSD(o.Price)
+			now := c.repriced(v, int(site.slot), nanoUSD(o.Price))
+			if price, ok := out[site]; !ok || now < price {
+				out[site] = now
 			}
 		}
 	}
@@ -437,7 +438,7 @@ func (x *explainer) option(q *question, cand *candidate) *InstanceTypeOption {
 	c := q.p.table.catalog
 	s := &c.slots[cand.slot]
 	return &InstanceTypeOption{
-		Name: c.types[c.variants[q.p.table.rows[cand.row].variant].typ].Name, Zone: s.zone, CapacityType: s.capacityType,
+		Name: c.types[c.variants[q.p.table.rows[cand.row].variant].typ].Name, Zone: s.zone, CapacityType: s.capacityType, Others: s.others,
 		Price: float64(cand.price) / nanoPerUSD,
 	}
 }

@@ -75,8 +75,11 @@ type machine struct {
 	pool, row, slot int32
 	// labels are those decided for the machine that neither its type nor its offering decides.
 	labels requirements.Set
-	price  int64
-	used   []int64
+	// price of it, with no commitment covering it.
+	price int64
+	// commitment that it is planned to be covered by, by number from 1 on; 0 for none. It stays a machine that is.
+	commitment int32
+	used       []int64
 	// forsaken machines got no pods and are not counted any more.
 	forsaken bool
 }
@@ -427,7 +430,7 @@ func (t *Trial) become(i int32, other machine) {
 	mc := &t.machines[i]
 	t.count(mc.pool, t.m.capacityOf(mc), -1)
 	relabelled := t.topology != nil && !mc.labels.Equal(other.labels)
-	mc.row, mc.slot, mc.price, mc.labels = other.row, other.slot, other.price, other.labels
+	mc.row, mc.slot, mc.price, mc.labels, mc.commitment = other.row, other.slot, other.price, other.labels, other.commitment
 	t.count(mc.pool, t.m.capacityOf(mc), 1)
 	if relabelled {
 		t.relabel(i)
@@ -521,7 +524,7 @@ func (t *Trial) newCost() int64 {
 			sum += t.machines[i].price
 		}
 	}
-	return sum
+	return sum - t.committedSavings()
 }
 
 // empty reports whether none of the machine's pods was admitted: it is not bought.

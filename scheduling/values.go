@@ -16,8 +16,11 @@ type values struct {
 	lambda []float64
 	// ratio is indexed by option: at most so much of its price can a filling of the option be worth.
 	ratio []float64
-	// bound is the proven lower bound in nano-USD per hour.
-	bound float64
+	// bound is the lower bound that certified proves, nano-USD per hour.
+	bound     float64
+	certified certified
+	// committed are values for the problem's committed options; nil without any.
+	committed *committedValues
 	// pricing is the linear program they come from.
 	pricing *pricing
 }
@@ -37,6 +40,10 @@ func (m *Model) findValues(ctx context.Context, p *problem) *values {
 	if len(pr.bundles) < len(p.items) {
 		v.take(pr, nil, pr.fullPrices())
 	}
+	if len(p.committed) > 0 {
+		v.findCommitted(p)
+		v.certify(p)
+	}
 	return v
 }
 
@@ -52,16 +59,17 @@ func (v *values) take(pr *pricing, u, lambda []float64) {
 			}
 		}
 	}
-	bound, shrink, ratio := pr.prove(u, lambda)
-	if bound <= v.bound && v.bound > 0 {
-		return
-	}
-	v.bound, v.ratio = bound, ratio
+	shrink, ratio := pr.prove(u, lambda)
+	found := &values{item: make([]int64, len(u)), lambda: make([]float64, len(lambda)), ratio: ratio, pricing: pr}
 	for i := range u {
-		v.item[i] = int64(u[i])
+		found.item[i] = int64(u[i])
 	}
 	for i := range lambda {
-		v.lambda[i] = lambda[i] * shrink / pr.scale[i%pr.p.dims]
+		found.lambda[i] = lambda[i] * shrink / pr.scale[i%pr.p.dims]
+	}
+	found.certify(pr.p)
+	if found.bound > v.bound || v.bound <= 0 {
+		*v = *found
 	}
 }
 
@@ -129,21 +137,18 @@ func (pr *pricing) cheapest(at int, lambda []float64, need func(d int) float64) 
 	return best
 }
 
-// prove scales u down until no option can hold more value than its price, and returns Σ count x u, by how much it
-// scaled, and each option's ratio of value to price.
-func (pr *pricing) prove(u, lambda []float64) (bound, shrink float64, ratio []float64) {
+// prove scales u down until no option that can be bought without limit holds more value than its price. It returns by how
+// much it scaled, and each option's ratio of value to price.
+func (pr *pricing) prove(u, lambda []float64) (shrink float64, ratio []float64) {
 	p := pr.p
 	worst := 1.0
 	ratio = make([]float64, len(p.options))
-	free := map[string]float64{} // by reservation: the most that one of its machines could hold for nothing
 	for o := range p.options {
 		worth := pr.worth(o, u, lambda[o*p.dims:(o+1)*p.dims])
 		ratio[o] = worth / float64(max(p.options[o].price, 1))
-		if p.options[o].limited {
-			free[pr.p.reservation(o)] = max(free[pr.p.reservation(o)], worth-float64(p.options[o].price))
-			continue
+		if !p.options[o].limited {
+			worst = max(worst, ratio[o])
 		}
-		worst = max(worst, ratio[o])
 	}
 	shrink = 1 / worst * (1 - 1e-12)
 	for o := range ratio {
@@ -151,12 +156,8 @@ func (pr *pricing) prove(u, lambda []float64) (bound, shrink float64, ratio []fl
 	}
 	for i := range u {
 		u[i] = math.Floor(u[i] * shrink)
-		bound += u[i] * float64(p.items[i].count)
 	}
-	for id, most := range free {
-		bound -= most * shrink * float64(p.left[id])
-	}
-	return max(bound, 0), shrink, ratio
+	return shrink, ratio
 }
 
 // worth is an upper bound on the value one machine of the option can hold, by weak duality at multipliers l: the

@@ -225,7 +225,7 @@ func (c *checker) option(n *scheduling.NewNode, np *scheduling.NodePool, it *clo
 		if short := lack(need, have); short != "" {
 			c.fault(where, "pods and DaemonSets don't fit: %s", short)
 		}
-		if named == n.InstanceTypes[0] && o.Zone() == named.Zone && o.CapacityType() == named.CapacityType && o.Price == named.Price {
+		if named.Name == n.InstanceTypes[0].Name && named.Offering() == cloudprovider.KeyOf(it, o) && o.Zone() == named.Zone && o.CapacityType() == named.CapacityType && o.Price == named.Price {
 			c.amounts(where, n, need, have)
 		}
 	}

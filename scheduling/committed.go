@@ -1,0 +1,220 @@
+package scheduling
+
+import (
+	"cmp"
+	"context"
+	"slices"
+)
+
+// A commitment is a limited amount of machines that cost less. What a machine that it covers is worth is known once the
+// pods' values are: they are what pods cost on machines that are not covered. So much of a commitment's worth as one
+// machine of the best kind brings for what it uses of it is the commitment's own dual value; kinds that bring less are
+// not worth it.
+
+// newProblem is Model.newProblem with what the trial's machines leave of the commitments.
+func (t *Trial) newProblem(items []item, c *cells) *problem {
+	p := t.m.newProblem(items, c)
+	if len(p.committed) > 0 {
+		p.commitmentLeft = t.commitmentsLeft()
+	}
+	return p
+}
+
+// addCommitted adds a machine once for each commitment that covers it, unless one of its row in another slot does as well.
+// o has no price yet.
+func (p *problem) addCommitted(m *Model, u poolUsers, o option) {
+	t := m.pools[u.pool].table
+next:
+	for k := range m.costs.commitments {
+		c := t.catalog.cover(k, t.rows[o.row].variant, int(o.slot))
+		if c.used == 0 {
+			continue
+		}
+		for i := len(p.committed) - 1; i >= 0; i-- {
+			have := &p.committed[i]
+			if have.pool != o.pool || have.row != o.row || have.assign != o.assign {
+				break
+			}
+			if have.commitment == int32(k+1) && have.price <= c.price && have.used <= c.used && (!p.everyCell || have.cell == o.cell) && o.open.within(have.open) {
+				continue next
+			}
+		}
+		add := o
+		add.commitment, add.price, add.used, add.open = int32(k+1), c.price, c.used, o.open.clone()
+		p.committed = append(p.committed, add)
+	}
+}
+
+// keepCommitted keeps those of the committed options that no other of their commitment can stand in for.
+func (p *problem) keepCommitted(m *Model) {
+	if len(p.committed) == 0 {
+		return
+	}
+	var kept []option
+	slices.SortFunc(p.committed, func(a, b option) int {
+		return cmp.Or(cmp.Compare(a.commitment, b.commitment), cmp.Compare(a.used, b.used), compareOptions(&a, &b))
+	})
+next:
+	for i := range p.committed {
+		o := &p.committed[i]
+		for j := len(kept) - 1; j >= 0 && kept[j].commitment == o.commitment; j-- {
+			if k := &kept[j]; k.price <= o.price && fits(o.alloc, k.alloc) && o.open.within(k.open) && m.standsIn(k, o) {
+				continue next
+			}
+		}
+		kept = append(kept, *o)
+	}
+	p.committed = kept
+}
+
+// committedValues are those of the problem whose options are the committed ones. Their ratio is what a machine is worth by
+// the values of the items, divided by its price with what it uses of its commitment priced as well, nano-USD per hour.
+type committedValues struct {
+	p *problem
+	values
+	// worth is indexed by option.
+	worth []float64
+}
+
+// findCommitted values the committed options by the items' values, which v has.
+func (v *values) findCommitted(p *problem) {
+	c := &committedValues{p: &problem{}, worth: make([]float64, len(p.committed))}
+	*c.p = *p
+	c.p.options, c.p.dominated, c.p.committed = slices.Clone(p.committed), nil, nil
+	pr := newPricing(c.p, placesInUse(p.items))
+	copy(pr.value, v.pricing.value)
+	for o := range pr.sacks {
+		pr.sacks[o].solve(pr.value, -1)
+	}
+	c.item, c.pricing = v.item, pr
+	c.lambda, c.ratio = make([]float64, len(pr.lambda)), make([]float64, len(c.p.options))
+	for i := range c.lambda {
+		c.lambda[i] = pr.lambda[i] / pr.scale[i%p.dims]
+	}
+	dual := make([]float64, len(p.commitmentLeft))
+	w := newWorths(p)
+	for o := range c.p.options {
+		opt := &c.p.options[o]
+		c.worth[o] = w.of(opt, v.item, c.lambda[o*p.dims:(o+1)*p.dims], 1)
+		dual[opt.commitment-1] = max(dual[opt.commitment-1], (c.worth[o]-float64(opt.price))/float64(opt.used))
+	}
+	for o := range c.p.options {
+		// From here on the price tells which kinds are worth buying first.
+		opt := &c.p.options[o]
+		opt.price += int64(dual[opt.commitment-1] * float64(opt.used))
+		c.ratio[o] = c.worth[o] / float64(max(opt.price, 1))
+	}
+	v.committed = c
+}
+
+// worths measures the value that machines can hold, by the arithmetic that certificates are checked with.
+type worths struct {
+	p  *problem
+	at []int // by item, the position of its place
+}
+
+func newWorths(p *problem) *worths {
+	w := &worths{p: p, at: make([]int, len(p.items))}
+	places := placesInUse(p.items)
+	for i := range p.items {
+		w.at[i] = slices.Index(places, p.items[i].place)
+	}
+	return w
+}
+
+// of is an upper bound on the value that one machine of the option holds, by weak duality: its resources at prices l, plus
+// what each pod is worth beyond what it uses. Resource prices and what pods beyond count are scaled; the items are not.
+func (w *worths) of(o *option, item []int64, l []float64, scale float64) float64 {
+	total := 0.0
+	for d, amount := range o.alloc {
+		total += scale * l[d] * float64(max(amount, 0))
+	}
+	for i := range w.p.items {
+		it := &w.p.items[i]
+		excess := float64(item[i])
+		for d, need := range it.need {
+			excess -= scale * l[d] * float64(need)
+		}
+		if excess > 0 {
+			total += excess * float64(w.p.perOption(it, w.at[i], o))
+		}
+	}
+	return total
+}
+
+// packCommitted buys machines for the items in two ways, and keeps the one that leaves fewer pods, or costs less: as if
+// there were no commitments, which cover then what they happen to; and the machines first that make most of them.
+func (t *Trial) packCommitted(ctx context.Context, p *problem, v *values) []int {
+	before := t.Mark()
+	first := *p
+	first.committed = nil
+	plainLeft := t.packProblem(ctx, &first, v)
+	plainCost := t.newCost()
+	plain := t.record(before)
+	t.undo(before)
+
+	left := t.buyCommitted(ctx, p, v)
+	rest := make([]item, 0, len(p.items))
+	var from []int
+	for i, n := range left {
+		if n > 0 {
+			it := p.items[i]
+			it.count = n
+			rest, from = append(rest, it), append(from, i)
+		}
+	}
+	if len(rest) < len(left) || !slices.EqualFunc(rest, p.items, func(a, b item) bool { return a.count == b.count }) {
+		if len(rest) > 0 {
+			q := t.m.newProblem(rest, p.cells)
+			q.committed = nil
+			for i, n := range t.packProblem(ctx, q, t.m.findValues(ctx, q)) {
+				left[from[i]] = n
+			}
+		}
+		if a, b := total(left), total(plainLeft); a < b || (a == b && t.newCost() < plainCost) {
+			t.proof = nil
+			return left
+		}
+		t.undo(before)
+	}
+	t.restore(plain)
+	t.proof = nil
+	return plainLeft
+}
+
+func total(counts []int) int {
+	sum := 0
+	for _, n := range counts {
+		sum += n
+	}
+	return sum
+}
+
+// buyCommitted buys machines that commitments cover, those first that bring most for what they use, as long as they last
+// and their pods are worth more than the machine costs. Pools with minValues are passed over: what a commitment covers is
+// rarely so varied. The result is how many of each item have no machine yet.
+func (t *Trial) buyCommitted(ctx context.Context, p *problem, v *values) []int {
+	c := v.committed
+	g := newLedger(t, c.p)
+	for i := range t.machines {
+		// What earlier machines were bought for is taken.
+		if mc := &t.machines[i]; mc.commitment > 0 && !mc.empty() {
+			tb := t.m.pools[mc.pool].table
+			g.committed[mc.commitment-1] = max(0, g.committed[mc.commitment-1]-tb.catalog.cover(int(mc.commitment-1), tb.rows[mc.row].variant, int(mc.slot)).used)
+		}
+	}
+	k := newPacker(t.m, c.p, &c.values, g)
+	k.keep = func(o int32, worth int64) bool {
+		opt := &p.committed[o]
+		return worth > opt.price && len(t.m.pools[opt.pool].variety) == 0
+	}
+	packed := k.pack(ctx)
+	for i := range c.p.options {
+		// They are bought at the price that they have with nothing covered.
+		o := &c.p.options[i]
+		tb := t.m.pools[o.pool].table
+		o.price = tb.catalog.price(tb.rows[o.row].variant, int(o.slot))
+	}
+	t.buy(c.p, packed)
+	return k.left
+}
