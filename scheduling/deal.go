@@ -73,6 +73,8 @@ type hand struct {
 	// cells in which the class could go, ascending.
 	cells []int32
 	dealt map[int32]int32
+	// onNodes are the cells dealt for their room.
+	onNodes map[int32]bool
 }
 
 // deal assigns cells to the waiting pods of the classes, one pod at a time: each to a cell that the rules allow as
@@ -102,7 +104,7 @@ func (t *Trial) deal(c *cells, classes []int32) []wish {
 		h := &d.hands[i]
 		for _, cell := range h.cells {
 			if n := h.dealt[cell]; n > 0 {
-				out = append(out, wish{h.class, cell, n})
+				out = append(out, wish{h.class, cell, n, h.onNodes[cell]})
 			}
 		}
 	}
@@ -117,7 +119,7 @@ func (m *Model) follows(o *ownership) bool {
 func (d *dealer) newHand(class int32) hand {
 	t, m := d.t, d.t.m
 	c := m.classes[class]
-	h := hand{class: class, left: t.waiting[class], room: map[int32]int{}, cost: map[int32]float64{}, dealt: map[int32]int32{}}
+	h := hand{class: class, left: t.waiting[class], room: map[int32]int{}, cost: map[int32]float64{}, dealt: map[int32]int32{}, onNodes: map[int32]bool{}}
 	for i := range t.usable.members {
 		n := &m.nodes[i]
 		if !m.accepts(n.group, c.shape) {
@@ -205,6 +207,7 @@ func (d *dealer) dealOne(h *hand) bool {
 	}
 	if h.room[best] > 0 {
 		h.room[best]--
+		h.onNodes[best] = true
 	}
 	h.left--
 	h.dealt[best]++

@@ -91,7 +91,7 @@ func emptied(t *rapid.T, s *scheduling.Snapshot) *scheduling.Snapshot {
 }
 
 // unwishing plans without preferences, which may be worth some money.
-func unwishing(t *rapid.T, s *scheduling.Snapshot) *scheduling.Plan {
+func unwishing(t interface{ Fatal(...any) }, s *scheduling.Snapshot) *scheduling.Plan {
 	m, err := scheduling.Compile(s)
 	if err != nil {
 		t.Fatal(err)

@@ -13,6 +13,8 @@ import (
 // wish is pods of one class that want a place in one cell.
 type wish struct {
 	class, cell, count int32
+	// onNodes tells that some were dealt to the cell for the room on its machines of the snapshot.
+	onNodes bool
 }
 
 // proposal is a binding not yet admitted.
@@ -34,7 +36,7 @@ func (t *Trial) wishes(c *cells, classes []int32) []wish {
 			dealt = append(dealt, class)
 			continue
 		}
-		out = append(out, wish{class, anyCell, t.waiting[class]})
+		out = append(out, wish{class: class, cell: anyCell, count: t.waiting[class]})
 	}
 	if len(dealt) > 0 {
 		out = append(out, t.deal(c, dealt)...)

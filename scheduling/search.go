@@ -22,13 +22,14 @@ const (
 	maxRetriedPods = 1000
 )
 
-// searchFurther looks for a way to place more of the pods of the classes than has been placed since the mark.
-func (t *Trial) searchFurther(ctx context.Context, before Mark, classes []int32) {
+// searchFurther looks for a way to place more of the pods of the classes than has been placed since the mark. It returns the
+// machines of the snapshot that were used by then.
+func (t *Trial) searchFurther(ctx context.Context, before Mark, classes []int32) (used []int32) {
 	left := slices.DeleteFunc(slices.Clone(classes), func(class int32) bool {
 		return t.waiting[class] == 0 || t.m.classes[class].invalid != nil
 	})
 	if len(left) == 0 || ctx.Err() != nil {
-		return
+		return nil
 	}
 	placed := t.record(before)
 	pods := placed.pods()
@@ -36,13 +37,13 @@ func (t *Trial) searchFurther(ctx context.Context, before Mark, classes []int32)
 		pods += int(t.waiting[class])
 	}
 	if pods > maxRetriedPods || placed.pods() == 0 {
-		return
+		return nil
 	}
 	t.undo(before)
 	s := t.newSearch(classes, left)
 	if !s.any(left) {
 		t.restore(placed)
-		return
+		return nil
 	}
 	s.best, s.bestWay = t.value(placed, s.priorities), placed
 	t.placeLeftFirst(ctx, classes, left)
@@ -63,6 +64,7 @@ func (t *Trial) searchFurther(ctx context.Context, before Mark, classes []int32)
 	if s.improved {
 		t.settle()
 	}
+	return placed.nodesUsed()
 }
 
 // placeLeftFirst places everything again, of each priority first what had to wait.

@@ -71,15 +71,16 @@ func (t *Trial) placeAll(ctx context.Context) {
 		}
 	}
 	before := t.Mark()
-	t.placeReal(ctx, real)
-	t.sparePlaces(ctx, before, real)
+	tried := t.placeReal(ctx, real)
+	t.sparePlaces(ctx, before, real, tried)
 	if len(placeholders) > 0 {
 		t.placeTogether(ctx, placeholders)
 	}
 }
 
-// placeReal places classes, as many pods of high priority as can be.
-func (t *Trial) placeReal(ctx context.Context, real []int32) {
+// placeReal places classes, as many pods of high priority as can be. It returns the machines of the snapshot that it used
+// before it looked for a way to place more.
+func (t *Trial) placeReal(ctx context.Context, real []int32) (tried []int32) {
 	before := t.Mark()
 	t.placeTogether(ctx, real)
 	if tiers := t.priorities(real); len(tiers) > 1 && t.inverted(before, real) {
@@ -91,7 +92,7 @@ func (t *Trial) placeReal(ctx context.Context, real []int32) {
 			t.placeTogether(ctx, real) // pods that follow others of lower priority
 		}
 	}
-	t.searchFurther(ctx, before, real)
+	return t.searchFurther(ctx, before, real)
 }
 
 // placeTogether places classes. With MinValuesBestEffort those that have to settle for less variety than their pools ask
@@ -163,7 +164,7 @@ func (t *Trial) placeClasses(ctx context.Context, classes []int32) {
 	bulk := slices.DeleteFunc(slices.Clone(classes), func(class int32) bool { return t.mustShare(t.m.classes[class]) })
 	wishes := t.wishes(c, bulk)
 	if len(t.m.nodes) > 0 {
-		t.admit(t.proposeExisting(ctx, c, wishes, t.classWorth(ctx, c, wishes)))
+		wishes = t.fillNodes(ctx, c, bulk, wishes)
 	}
 	if !t.options.ExistingOnly {
 		t.packStages(ctx, c, wishes)
@@ -172,6 +173,24 @@ func (t *Trial) placeClasses(ctx context.Context, classes []int32) {
 	t.placeSingly(ctx, c, classes)
 	t.placeTightly(ctx, c, classes)
 	t.settle()
+}
+
+// maxDeals bounds how often up to maxRetriedPods pods are dealt out to cells for the room that there is; more are dealt out
+// once.
+const maxDeals = 4
+
+// fillNodes places wishes on machines of the snapshot and returns those that are left. Each class is dealt out as if the
+// room in a cell were for it alone; where few find it taken, they are dealt out again, since another cell may have room.
+func (t *Trial) fillNodes(ctx context.Context, c *cells, classes []int32, wishes []wish) []wish {
+	for round := 1; ; round++ {
+		waiting := t.waitingPods()
+		t.admit(t.proposeExisting(ctx, c, wishes, t.classWorth(ctx, c, wishes)))
+		crowded := slices.ContainsFunc(wishes, func(w wish) bool { return w.onNodes && w.count > 0 })
+		if !crowded || waiting > maxRetriedPods || t.waitingPods() == waiting || round == maxDeals || ctx.Err() != nil {
+			return wishes
+		}
+		wishes = t.wishes(c, classes)
+	}
 }
 
 // begin forgets what was remembered about machines to buy; false if there is nothing to place.

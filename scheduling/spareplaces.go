@@ -15,8 +15,8 @@ const (
 )
 
 // sparePlaces looks for a cheaper way to place as many pods as since the mark, without some of the machines that have
-// received any.
-func (t *Trial) sparePlaces(ctx context.Context, before Mark, classes []int32) {
+// received any, or that were tried.
+func (t *Trial) sparePlaces(ctx context.Context, before Mark, classes, tried []int32) {
 	if t.topology == nil || t.newCost() == 0 || t.options.ExistingOnly {
 		return
 	}
@@ -25,10 +25,10 @@ func (t *Trial) sparePlaces(ctx context.Context, before Mark, classes []int32) {
 	for _, class := range classes {
 		pods += int(t.waiting[class])
 	}
-	used := found.nodesUsed()
+	used := mergeNodes(found.nodesUsed(), tried)
 	if len(used) == 0 || pods > maxSparing || !slices.ContainsFunc(found.bindings, func(b binding) bool {
-		o := t.m.classes[b.class].topology
-		return o != nil && t.m.bindsWidely(o)
+		c := t.m.classes[b.class]
+		return t.m.concerned(c.topology) || t.mustShare(c)
 	}) {
 		return
 	}
@@ -50,12 +50,12 @@ func (t *Trial) sparePlaces(ctx context.Context, before Mark, classes []int32) {
 		for _, node := range queue[n] {
 			t.usable.clear(int(node))
 		}
-		t.placeReal(ctx, classes)
+		tried := t.placeReal(ctx, classes)
 		for _, node := range queue[n] {
 			t.usable.set(int(node))
 		}
 		w := t.record(before)
-		extend(queue[n], w.nodesUsed())
+		extend(queue[n], mergeNodes(w.nodesUsed(), tried))
 		if c := slices.Compare(t.value(w, priorities), t.value(best, priorities)); c > 0 || (c == 0 && t.newCost() < cost) {
 			best, cost, improved = w, t.newCost(), true
 		}
@@ -67,7 +67,9 @@ func (t *Trial) sparePlaces(ctx context.Context, before Mark, classes []int32) {
 	}
 }
 
-// bindsWidely reports whether the stake has a rule over domains larger than a machine that must be kept.
-func (m *Model) bindsWidely(o *ownership) bool {
-	return slices.ContainsFunc(o.owns, func(g int32) bool { return m.topology[g].hard && m.topology[g].at != hostnameKey })
+// mergeNodes are the machines of either list, ascending.
+func mergeNodes(a, b []int32) []int32 {
+	out := slices.Concat(a, b)
+	slices.Sort(out)
+	return slices.Compact(out)
 }

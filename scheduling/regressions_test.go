@@ -1,0 +1,50 @@
+package scheduling_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/drawknife/drawknife/scheduling"
+)
+
+// found are the snapshots of a folder of testdata: counter-examples that properties have found, by the name of the file.
+func found(t *testing.T, folder string) map[string]*scheduling.Snapshot {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join("testdata", folder, "*.yaml"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no snapshots in testdata/%s: %v", folder, err)
+	}
+	out := map[string]*scheduling.Snapshot{}
+	for _, path := range files {
+		f, err := os.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := scheduling.DecodeSnapshot(f)
+		_ = f.Close()
+		if err != nil {
+			t.Fatalf("%s: %v", path, err)
+		}
+		out[filepath.Base(path)] = s
+	}
+	return out
+}
+
+// Empty machines that raised the cost, as TestEmptyMachineNeverRaisesTheCost found them; the machine's name begins with
+// "extra".
+func TestMachinesThatOnceRaisedTheCost(t *testing.T) {
+	for name, with := range found(t, "monotone") {
+		t.Run(name, func(t *testing.T) {
+			without := *with
+			without.Nodes = slices.DeleteFunc(slices.Clone(with.Nodes), func(n scheduling.Node) bool { return strings.HasPrefix(n.Name, "extra") })
+			after, before := unwishing(t, with), unwishing(t, &without)
+			if len(after.Unschedulable) != len(before.Unschedulable) || after.HourlyCost > before.HourlyCost+1e-9 {
+				t.Errorf("with the machine %v USD/h and %d pods without a place, without it %v and %d",
+					after.HourlyCost, len(after.Unschedulable), before.HourlyCost, len(before.Unschedulable))
+			}
+		})
+	}
+}
