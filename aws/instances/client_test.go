@@ -262,7 +262,7 @@ func TestGetMany(t *testing.T) {
 	})
 }
 
-// AWI-204, AWI-206: the filters, all pages, each once, by id.
+// AWN-265, AWI-204, AWI-206: the filters, all pages, each once, by id.
 func TestList(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := &account{pageSize: 3}
@@ -523,7 +523,7 @@ func TestTerminateUnseen(t *testing.T) {
 	})
 }
 
-// AWI-201, OPP-13: only what is missing is tagged, and equal tags of many with one call.
+// AWN-261, AWN-263, AWI-201, OPP-13: only what is missing is tagged, and equal tags of many with one call.
 func TestTag(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := &account{}

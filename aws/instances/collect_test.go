@@ -12,7 +12,7 @@ import (
 	"github.com/drawknife/drawknife/aws/launch"
 )
 
-// AWI-208, AWI-209: which instances belong to nobody.
+// AWN-310, AWI-208, AWI-209: which instances belong to nobody.
 func TestNext(t *testing.T) {
 	now := time.Unix(1.8e9, 0)
 	old := now.Add(-time.Minute)
@@ -41,7 +41,7 @@ func TestNext(t *testing.T) {
 	}
 }
 
-// AWI-208: the first rounds come soon.
+// AWN-310, AWI-208: the first rounds come soon.
 func TestNextRounds(t *testing.T) {
 	for rounds, want := range map[int]time.Duration{0: 10 * time.Second, 18: 10 * time.Second, 19: 2 * time.Minute, 1000: 2 * time.Minute} {
 		if got := instances.Next(nil, nil, rounds, time.Time{}).RequeueAfter; got != want {

@@ -76,7 +76,7 @@ func TestReserved(t *testing.T) {
 	}
 }
 
-// AWI-010: any scheme, the last element; what is no instance is not found.
+// AWN-264, AWI-010: any scheme, the last element; what is no instance is not found.
 func TestParseProviderID(t *testing.T) {
 	for text, want := range map[string]string{
 		"aws:///us-east-1a/i-0123456789abcdef0": "i-0123456789abcdef0",

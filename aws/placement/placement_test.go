@@ -45,7 +45,7 @@ func ec2Group(id string, partitions int32) ec2types.PlacementGroup {
 	return ec2types.PlacementGroup{GroupId: aws.String(id), GroupName: aws.String("racks"), Strategy: "partition", PartitionCount: aws.Int32(partitions)}
 }
 
-// AWI-137: by id or name, only available ones, the first; cached for a minute; the last answer with the error for a day.
+// AWN-112, AWN-113, AWI-137: by id or name, only available ones, the first; cached for a minute; the last answer with the error for a day.
 func TestFind(t *testing.T) {
 	c := newClock()
 	api := mock.NewMockEC2API(gomock.NewController(t))
@@ -186,7 +186,7 @@ func TestOtherStrategies(t *testing.T) {
 	}
 }
 
-// AWI-139, OPP-19: the lowest partition by number that is allowed and has room.
+// AWN-117, AWI-139, OPP-19: the lowest partition by number that is allowed and has room.
 func TestPartition(t *testing.T) {
 	room := func(list ...int32) func(int32) bool {
 		return func(n int32) bool { return strings.Contains(fmt.Sprint(list), fmt.Sprint(n)) }
@@ -218,7 +218,7 @@ func TestPartition(t *testing.T) {
 	}
 }
 
-// AWI-139: the labels are of the partition that was launched into, and a node waits until EC2 knows it.
+// AWN-115, AWN-116, AWI-139: the labels are of the partition that was launched into, and a node waits until EC2 knows it.
 func TestLabels(t *testing.T) {
 	want := map[string]string{"karpenter.k8s.aws/placement-group-id": "pg-1", "karpenter.k8s.aws/placement-group-partition": "4"}
 	if diff := cmp.Diff(want, partitioned(5).Labels(4)); diff != "" {

@@ -17,14 +17,24 @@ func known(id string, kind awsv1.CapacityReservationType, end time.Duration) aws
 	return awsv1.CapacityReservation{ID: id, ReservationType: kind, EndTime: &metav1.Time{Time: start().Add(end)}}
 }
 
-// AWI-126: only a block less than forty minutes from its end is expiring.
+// AWN-109, AWN-309, AWI-126: only a block less than forty minutes from its end is expiring, seventy if it is of UltraServers.
 func TestStateAt(t *testing.T) {
 	endless := known("cr", "capacity-block", 0)
 	endless.EndTime = nil
+	of := func(r awsv1.CapacityReservation, instanceType string) awsv1.CapacityReservation {
+		r.InstanceType = instanceType
+		return r
+	}
 	for _, test := range []struct {
 		reservation awsv1.CapacityReservation
 		want        awsv1.CapacityReservationState
 	}{
+		{of(known("cr", "capacity-block", 41*time.Minute), "p5.48xlarge"), "active"},
+		{of(known("cr", "capacity-block", 70*time.Minute), "trn2u.48xlarge"), "active"},
+		{of(known("cr", "capacity-block", 70*time.Minute-1), "trn2u.48xlarge"), "expiring"},
+		{of(known("cr", "capacity-block", 70*time.Minute-1), "p6e-gb200.36xlarge"), "expiring"},
+		{of(known("cr", "capacity-block", 70*time.Minute-1), "trn2.48xlarge"), "active"},
+		{of(known("cr", "default", time.Minute), "trn2u.48xlarge"), "active"},
 		{known("cr", "capacity-block", 40*time.Minute), "active"},
 		{known("cr", "capacity-block", 40*time.Minute-1), "expiring"},
 		{known("cr", "default", time.Minute), "active"},
@@ -37,7 +47,7 @@ func TestStateAt(t *testing.T) {
 	}
 }
 
-// AWI-125: the next look is in a minute, or when one ends.
+// AWN-110, AWI-125: the next look is in a minute, or when one ends.
 func TestNextLook(t *testing.T) {
 	list := []awsv1.CapacityReservation{known("cr-1", "default", 20*time.Second), known("cr-2", "default", -time.Second), known("cr-3", "default", time.Hour)}
 	if got := reservations.NextLook(list, start()).Sub(start()); got != 20*time.Second {
@@ -57,7 +67,7 @@ func reservedLabels() map[string]string {
 	}
 }
 
-// AWI-130, OPP-22: demotion takes all labels off, promotion puts them on.
+// AWN-308, AWI-130, OPP-22: demotion takes all labels off, promotion puts them on.
 func TestRelabel(t *testing.T) {
 	class := []awsv1.CapacityReservation{{ID: "cr-1", Interruptible: true}}
 	onDemand := map[string]string{poolv1.CapacityTypeLabelKey: "on-demand"}
@@ -99,7 +109,7 @@ func TestRelabel(t *testing.T) {
 	}
 }
 
-// AWI-131: machines leave a block forty minutes before its end, and no other reservation.
+// AWN-307, AWN-309, AWI-131: machines leave a block forty minutes before its end, and no other reservation.
 func TestMustLeave(t *testing.T) {
 	blocks := []awsv1.CapacityReservation{known("cr-1", "capacity-block", 40*time.Minute)}
 	if reservations.MustLeave(reservedLabels(), blocks, start()) {

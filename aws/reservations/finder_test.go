@@ -85,7 +85,7 @@ func ids(found reservations.Found) string {
 	return strings.Join(out, " ")
 }
 
-// AWI-122, AWI-123: the questions of terms, each once; ids that are not there select nothing; results once each, by id.
+// AWN-105, AWN-106, AWN-107, AWI-122, AWI-123: the questions of terms, each once; ids that are not there select nothing; results once each, by id.
 func TestFind(t *testing.T) {
 	const byTag = "owner-id=123456789012 state=active tag-key=any tag:team=ml max=1000"
 	const byCriteria = "instance-match-criteria=open state=active max=1000"
@@ -158,7 +158,7 @@ func TestTimePassesBetweenAnswers(t *testing.T) {
 	}
 }
 
-// AWI-125: what can't be used is left out, with the reason.
+// AWN-108, AWI-125: what can't be used is left out, with the reason.
 func TestRejected(t *testing.T) {
 	api, _ := answering(t, map[string][]ec2types.CapacityReservation{"cr-1 state=active": {
 		reservation("cr-1", 1),

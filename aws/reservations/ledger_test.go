@@ -16,7 +16,7 @@ func of(id string, free int) reservations.Reservation {
 	return reservations.Reservation{CapacityReservation: awsv1.CapacityReservation{ID: id}, Available: free, Total: 10}
 }
 
-// AWI-124, AWI-128, AWI-129, AWI-133: the counts between EC2's answers.
+// AWN-107, AWI-124, AWI-128, AWI-129, AWI-133: the counts between EC2's answers.
 func TestLedger(t *testing.T) {
 	c := &clock{now: start()}
 	l := reservations.NewLedger(c.Now)

@@ -17,6 +17,19 @@ import (
 // drained: ten minutes before EC2 starts to take them (AWI-126, AWI-131).
 const ExpiringBefore = 40 * time.Minute
 
+// UltraServersExpiringBefore is likewise of blocks of UltraServers, whose machines EC2 starts to take half an hour sooner
+// (AWN-309).
+const UltraServersExpiringBefore = 70 * time.Minute
+
+// expiringBefore goes by the instance type: those of UltraServers are sold in these families alone.
+func expiringBefore(r awsv1.CapacityReservation) time.Duration {
+	family, _, _ := strings.Cut(r.InstanceType, ".")
+	if family == "trn2u" || strings.HasPrefix(family, "p6e-") {
+		return UltraServersExpiringBefore
+	}
+	return ExpiringBefore
+}
+
 // Reservation is a reservation with the room that EC2 says is in it.
 type Reservation struct {
 	awsv1.CapacityReservation
@@ -90,7 +103,7 @@ func Ended(r awsv1.CapacityReservation, now time.Time) bool {
 // anything else is active (AWI-126).
 func StateAt(r awsv1.CapacityReservation, now time.Time) awsv1.CapacityReservationState {
 	block := r.ReservationType == awsv1.CapacityReservationTypeCapacityBlock
-	if block && r.EndTime != nil && r.EndTime.Sub(now) < ExpiringBefore {
+	if block && r.EndTime != nil && r.EndTime.Sub(now) < expiringBefore(r) {
 		return awsv1.CapacityReservationStateExpiring
 	}
 	return awsv1.CapacityReservationStateActive

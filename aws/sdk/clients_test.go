@@ -40,7 +40,7 @@ func server(t *testing.T, answer func(n int, r *http.Request) (status int, code 
 	return s.URL, &requests
 }
 
-// AWI-002, AWI-243: every request bears the user agent, every call is told to the observer.
+// AWN-313, AWN-321, AWI-002, AWI-243: every request bears the user agent, every call is told to the observer.
 func TestClientsObserve(t *testing.T) {
 	var agent string
 	url, _ := server(t, func(_ int, r *http.Request) (int, string) {
@@ -84,7 +84,7 @@ func TestClientsThrottled(t *testing.T) {
 	}
 }
 
-// AWI-004: the probe tells apart success, missing credentials and missing permissions.
+// AWN-313, AWI-004: the probe tells apart success, missing credentials and missing permissions.
 func TestProbe(t *testing.T) {
 	for code, kind := range map[string]cloudprovider.ErrorKind{
 		"DryRunOperation":       "",

@@ -94,7 +94,7 @@ func TestWrap(t *testing.T) {
 	}
 }
 
-// AWI-213: the table of reasons, in its order.
+// AWN-317, AWN-318, AWI-213: the table of reasons, in its order.
 func TestExplain(t *testing.T) {
 	for _, c := range []struct {
 		code, message string
@@ -159,7 +159,7 @@ func TestUnfulfillable(t *testing.T) {
 	}
 }
 
-// AWI-214: the codes that callers act on.
+// AWN-316, AWN-317, AWI-214: the codes that callers act on.
 func TestCodes(t *testing.T) {
 	for code, is := range map[string]func(error) bool{
 		"InvalidCapacityReservationId.NotFound":       sdk.IsNotFound,

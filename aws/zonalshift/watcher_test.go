@@ -56,7 +56,7 @@ func poll(t *testing.T, w *zonalshift.Watcher) string {
 	return fmt.Sprintf("started %v ended %v", c.Started, c.Ended)
 }
 
-// AWI-135, AWI-136: shifts in effect, until they expire or are taken back, and what to announce.
+// AWN-312, AWI-135, AWI-136: shifts in effect, until they expire or are taken back, and what to announce.
 func TestPoll(t *testing.T) {
 	a := &arc{now: start()}
 	w := zonalshift.New(a, arn, a.Now)
