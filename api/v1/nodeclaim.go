@@ -32,6 +32,7 @@ type NodeClaim struct {
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="the spec of a NodeClaim never changes: delete it and make another"
 	Spec NodeClaimSpec `json:"spec"`
 	// Status is what became of it.
+	// +optional
 	Status NodeClaimStatus `json:"status,omitzero"`
 }
 
@@ -55,11 +56,10 @@ type NodeClaimSpec struct {
 	// +optional
 	StartupTaints []corev1.Taint `json:"startupTaints,omitzero"`
 	// Requirements say which machines will do: all must hold. Required, may be an empty list; at most 100.
-	// +optional
+	// +required
 	// +kubebuilder:validation:MaxItems=100
 	// +kubebuilder:validation:XValidation:rule="self.all(x, x.operator == 'In' ? has(x.values) && size(x.values) > 0 : true)",message="operator In needs at least one value"
 	// +kubebuilder:validation:XValidation:rule="self.all(x, x.operator in ['Gt', 'Lt', 'Gte', 'Lte'] ? has(x.values) && size(x.values) == 1 && x.values[0].matches('^[0-9]+$') : true)",message="operators Gt, Lt, Gte and Lte need exactly one whole number that is not negative"
-	// +kubebuilder:validation:XValidation:rule="self.all(x, x.operator in ['Exists', 'DoesNotExist'] ? !has(x.values) || size(x.values) == 0 : true)",message="operators Exists and DoesNotExist take no values"
 	// +kubebuilder:validation:XValidation:rule="self.all(x, x.operator == 'In' && has(x.minValues) && has(x.values) ? size(x.values) >= x.minValues : true)",message="operator In must list at least minValues values"
 	Requirements []NodeSelectorRequirementWithMinValues `json:"requirements,omitzero"`
 	// Resources is the least the machine must have for pods.

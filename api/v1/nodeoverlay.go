@@ -22,6 +22,7 @@ type NodeOverlay struct {
 	// Spec is what the user wants.
 	Spec NodeOverlaySpec `json:"spec"`
 	// Status is what was observed; a manifest has none.
+	// +optional
 	Status NodeOverlayStatus `json:"status,omitzero"`
 }
 
@@ -46,7 +47,6 @@ type NodeOverlaySpec struct {
 	// +kubebuilder:validation:MaxItems=100
 	// +kubebuilder:validation:XValidation:rule="self.all(x, x.operator == 'In' ? has(x.values) && size(x.values) > 0 : true)",message="operator In needs at least one value"
 	// +kubebuilder:validation:XValidation:rule="self.all(x, x.operator in ['Gt', 'Lt', 'Gte', 'Lte'] ? has(x.values) && size(x.values) == 1 && x.values[0].matches('^[0-9]+$') : true)",message="operators Gt, Lt, Gte and Lte need exactly one whole number that is not negative"
-	// +kubebuilder:validation:XValidation:rule="self.all(x, x.operator in ['Exists', 'DoesNotExist'] ? !has(x.values) || size(x.values) == 0 : true)",message="operators Exists and DoesNotExist take no values"
 	// +kubebuilder:validation:XValidation:rule="self.all(x, x.operator == 'In' && has(x.minValues) && has(x.values) ? size(x.values) >= x.minValues : true)",message="operator In must list at least minValues values"
 	Requirements []NodeSelectorRequirementWithMinValues `json:"requirements,omitzero"`
 	// Price replaces the price of the selected offerings: USD per hour as a decimal that is not negative ("1.25").

@@ -28,6 +28,7 @@ type NodePool struct {
 	// Spec is what the user wants.
 	Spec NodePoolSpec `json:"spec"`
 	// Status is what was observed; a manifest has none.
+	// +optional
 	Status NodePoolStatus `json:"status,omitzero"`
 }
 
@@ -114,11 +115,10 @@ type NodeClaimTemplateSpec struct {
 	StartupTaints []corev1.Taint `json:"startupTaints,omitzero"`
 	// Requirements say which machines will do: all must hold. Required, but may be an empty list (any machine);
 	// nil is a list that was forgotten, and refused by validation. At most 100.
-	// +optional
+	// +required
 	// +kubebuilder:validation:MaxItems=100
 	// +kubebuilder:validation:XValidation:rule="self.all(x, x.operator == 'In' ? has(x.values) && size(x.values) > 0 : true)",message="operator In needs at least one value"
 	// +kubebuilder:validation:XValidation:rule="self.all(x, x.operator in ['Gt', 'Lt', 'Gte', 'Lte'] ? has(x.values) && size(x.values) == 1 && x.values[0].matches('^[0-9]+$') : true)",message="operators Gt, Lt, Gte and Lte need exactly one whole number that is not negative"
-	// +kubebuilder:validation:XValidation:rule="self.all(x, x.operator in ['Exists', 'DoesNotExist'] ? !has(x.values) || size(x.values) == 0 : true)",message="operators Exists and DoesNotExist take no values"
 	// +kubebuilder:validation:XValidation:rule="self.all(x, x.operator == 'In' && has(x.minValues) && has(x.values) ? size(x.values) >= x.minValues : true)",message="operator In must list at least minValues values"
 	// +kubebuilder:validation:XValidation:rule="self.all(x, x.key != 'karpenter.sh/nodepool')",message="label karpenter.sh/nodepool is set to the pool's own name: leave it out"
 	Requirements []NodeSelectorRequirementWithMinValues `json:"requirements,omitzero"`

@@ -22,6 +22,7 @@ type CapacityBuffer struct {
 	// Spec is what the user wants.
 	Spec CapacityBufferSpec `json:"spec"`
 	// Status is what was observed; a manifest has none.
+	// +optional
 	Status CapacityBufferStatus `json:"status,omitzero"`
 }
 

@@ -21,6 +21,7 @@ type EC2NodeClass struct {
 	// Spec is what the user wants.
 	Spec EC2NodeClassSpec `json:"spec"`
 	// Status is what was found in the account; a manifest has none.
+	// +optional
 	Status EC2NodeClassStatus `json:"status,omitzero"`
 }
 
