@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
+	"github.com/drawknife/drawknife/aws/interruption"
 	"github.com/drawknife/drawknife/aws/sdk"
 )
 
@@ -22,7 +24,8 @@ type Config struct {
 	VMMemoryOverheadPercent *float64
 	// ReservedENIs are network interfaces that pods get no addresses from (AWI-224).
 	ReservedENIs int64
-	// IsolatedVPC says that the price list can't be reached (AWI-220).
+	// IsolatedVPC says that the price list can't be reached (AWI-220), nor IAM: node classes have to name an instance
+	// profile instead of a role (AWN-346).
 	IsolatedVPC bool
 	// WithoutReservedCapacity leaves capacity reservations out: no offering uses them, and machines in open ones count as
 	// on-demand (AWI-121).
@@ -33,6 +36,14 @@ type Config struct {
 	TypesEvery, PricesEvery time.Duration
 	// SpotPricesEvery is how often spot prices are read; zero: prices.DefaultSpotEvery.
 	SpotPricesEvery time.Duration
+	// InterruptionQueue is the name of the SQS queue that EventBridge sends events about instances to, neither its ARN nor
+	// its URL (AWN-283). Empty: there is none, and only what EC2 reports itself is heard of.
+	InterruptionQueue string
+	// WithoutDryRuns takes it for granted that machines may be launched from node classes that are otherwise sound,
+	// instead of asking EC2 (AWN-314).
+	WithoutDryRuns bool
+	// Features of the node class API that are on.
+	Features awsv1.Features
 	// USDPer converts prices of other currencies, {"CNY": 0.14}; see prices.Options.
 	USDPer map[string]float64
 	// Seed decides by how much refreshes of this process are early; give each replica its own.
@@ -59,6 +70,9 @@ func (c Config) Validate() error {
 		if every < 0 {
 			refuse("%s %s: must not be negative", name, every)
 		}
+	}
+	if err := interruption.ValidQueueName(c.InterruptionQueue); c.InterruptionQueue != "" && err != nil {
+		refuse("interruptionQueue: %w", err)
 	}
 	for key := range c.Tags {
 		if reserved(key) {

@@ -15,6 +15,7 @@ import (
 	"github.com/drawknife/drawknife/aws/instances"
 	"github.com/drawknife/drawknife/aws/launch"
 	"github.com/drawknife/drawknife/aws/launchtemplate"
+	"github.com/drawknife/drawknife/aws/nodeclass"
 	"github.com/drawknife/drawknife/aws/placement"
 	"github.com/drawknife/drawknife/cloudprovider"
 )
@@ -76,6 +77,7 @@ func (p *Provider) create(ctx context.Context, nodeClaim *v1.NodeClaim) (*v1.Nod
 	i := instances.FromMachine(machine)
 	i.Partition = partitionOf(claim, group)
 	p.instances.Remember(i)
+	p.machines.add(i)
 	p.log.Info("launched instance", "nodeclaim", claim.Name, "id", i.ID, "type", i.Type, "zone", i.Zone, "capacityType", i.CapacityType)
 	created := p.claimOf(i, class, machine.Type, machine.Offering)
 	p.annotate(ctx, created, class)
@@ -183,16 +185,12 @@ type templater struct{ p *Provider }
 
 // Ensure implements launch.LaunchTemplates.
 func (t templater) Ensure(ctx context.Context, r launch.TemplateRequest) ([]launch.Template, error) {
-	info, err := t.p.options.Cluster.ClusterInfo(ctx)
+	cluster, err := t.p.cluster(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("asking what nodes have to know of cluster %q: %w", t.p.config.ClusterName, err)
+		return nil, err
 	}
 	built, err := launchtemplate.Build(launchtemplate.Request{
-		Cluster: launchtemplate.Cluster{
-			Name: t.p.config.ClusterName, Endpoint: info.Endpoint, CABundle: info.CABundle, ServiceCIDR: info.ServiceCIDR,
-			DNS: info.DNS, IPFamily: info.IPFamily, Region: t.p.options.Clients.Region(), Tags: t.p.config.Tags,
-			IgnoreReservations: t.p.config.WithoutReservedCapacity,
-		},
+		Cluster:   cluster.Cluster,
 		NodeClass: r.NodeClass, NodeClaim: r.NodeClaim, InstanceTypes: r.InstanceTypes, CapacityType: r.CapacityType,
 		PlacementGroupID: r.PlacementGroupID, Extend: t.p.options.ExtendLaunchTemplate,
 	})
@@ -214,6 +212,19 @@ func (t templater) Ensure(ctx context.Context, r launch.TemplateRequest) ([]laun
 		}
 	}
 	return templates, nil
+}
+
+// cluster is what launch templates are made with, and what images are chosen by.
+func (p *Provider) cluster(ctx context.Context) (nodeclass.Cluster, error) {
+	info, err := p.options.Cluster.ClusterInfo(ctx)
+	if err != nil {
+		return nodeclass.Cluster{}, fmt.Errorf("asking what nodes have to know of cluster %q: %w", p.config.ClusterName, err)
+	}
+	return nodeclass.Cluster{Version: info.Version, Cluster: launchtemplate.Cluster{
+		Name: p.config.ClusterName, Endpoint: info.Endpoint, CABundle: info.CABundle, ServiceCIDR: info.ServiceCIDR,
+		DNS: info.DNS, IPFamily: info.IPFamily, Region: p.options.Clients.Region(), Tags: p.config.Tags,
+		IgnoreReservations: p.config.WithoutReservedCapacity,
+	}}, nil
 }
 
 // Forget implements launch.LaunchTemplates.

@@ -13,8 +13,7 @@ import (
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 	"github.com/drawknife/drawknife/aws/instances"
 	"github.com/drawknife/drawknife/aws/launchtemplate"
-	"github.com/drawknife/drawknife/aws/placement"
-	"github.com/drawknife/drawknife/aws/reservations"
+	"github.com/drawknife/drawknife/aws/nodeclass"
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
@@ -34,130 +33,143 @@ const (
 	PlacementGroupDrift cloudprovider.DriftReason = "PlacementGroupDrift"
 )
 
-// IsDrifted compares a claim's machine with its node class as it is now (CP-DRIFT, AWI-149). A claim without a NodePool,
-// or whose class is missing or being deleted, is not drifted. What can't be found out is an error only if nothing that
-// can be is drift already.
-func (p *Provider) IsDrifted(ctx context.Context, nodeClaim *v1.NodeClaim) (cloudprovider.DriftReason, error) {
-	if nodeClaim == nil {
-		return "", cloudprovider.NewPermanentError(errors.New("the nodeclaim is nil"))
-	}
-	reason, err := p.drift(ctx, nodeClaim)
-	if err != nil {
-		return "", fmt.Errorf("looking for drift of nodeclaim %q: %w", nodeClaim.Name, err)
-	}
-	return reason, nil
+// Drift is in what a machine is not what its node class asks for.
+type Drift struct {
+	// Reason is the first there is; empty when the machine is not drifted.
+	Reason cloudprovider.DriftReason
+	// Differences are all there are, field by field, the reason's first.
+	Differences []nodeclass.Difference
+	// Unknown is what could not be compared, joined; nil when everything was.
+	Unknown error
 }
 
-func (p *Provider) drift(ctx context.Context, nodeClaim *v1.NodeClaim) (cloudprovider.DriftReason, error) {
+// IsDrifted compares a claim's machine with its node class as it is now (CP-DRIFT, AWI-149). A claim without a NodePool,
+// or whose class is missing or being deleted, is not drifted. What can't be found out is an error only if nothing that
+// can be is drift already (AWN-353). Drift tells the causes in full.
+func (p *Provider) IsDrifted(ctx context.Context, nodeClaim *v1.NodeClaim) (cloudprovider.DriftReason, error) {
+	d, err := p.Drift(ctx, nodeClaim)
+	switch {
+	case err != nil:
+		return "", err
+	case d.Reason == "" && d.Unknown != nil:
+		return "", fmt.Errorf("looking for drift of nodeclaim %q: %w", nodeClaim.Name, d.Unknown)
+	case d.Reason != "":
+		p.log.Info("drifted", "nodeclaim", nodeClaim.Name, "reason", d.Reason, "differences", d.Differences)
+	}
+	return d.Reason, nil
+}
+
+// Drift is IsDrifted with everything that differs (AWN-268). The error is about what nothing can be compared without: the
+// machine, the class, or the cluster.
+func (p *Provider) Drift(ctx context.Context, nodeClaim *v1.NodeClaim) (Drift, error) {
+	if nodeClaim == nil {
+		return Drift{}, cloudprovider.NewPermanentError(errors.New("the nodeclaim is nil"))
+	}
+	d, err := p.drift(ctx, nodeClaim)
+	if err != nil {
+		return Drift{}, fmt.Errorf("looking for drift of nodeclaim %q: %w", nodeClaim.Name, err)
+	}
+	return d, nil
+}
+
+func (p *Provider) drift(ctx context.Context, nodeClaim *v1.NodeClaim) (Drift, error) {
 	pool := nodeClaim.Labels[v1.NodePoolLabelKey]
 	if pool == "" || !p.capabilities.SupportsNodeClass(nodeClaim.Spec.NodeClassRef) {
-		return "", nil
+		return Drift{}, nil
 	}
 	class, err := p.options.NodeClasses.NodeClass(ctx, nodeClaim.Spec.NodeClassRef.Name)
 	if err != nil {
-		return "", fmt.Errorf("reading node class %q: %w", nodeClaim.Spec.NodeClassRef.Name, err)
+		return Drift{}, fmt.Errorf("reading node class %q: %w", nodeClaim.Spec.NodeClassRef.Name, err)
 	}
 	if class == nil || class.DeletionTimestamp != nil {
-		return "", nil
+		return Drift{}, nil
 	}
 	// Looked at first, so that a machine that is gone is told as gone, whatever its class says (CP-DRIFT-03).
 	i, err := p.instance(ctx, nodeClaim.Status.ProviderID)
 	if err != nil {
-		return "", err
+		return Drift{}, err
 	}
 	types, group, err := p.types(ctx, class, pool)
 	if err != nil {
-		return "", err
+		return Drift{}, err
 	}
 	info, err := p.options.Cluster.ClusterInfo(ctx)
 	if err != nil {
-		return "", fmt.Errorf("asking about the cluster: %w", err)
+		return Drift{}, fmt.Errorf("asking about the cluster: %w", err)
 	}
-	var unknown []error
-	for _, look := range []func() (bool, cloudprovider.DriftReason, error){
-		func() (bool, cloudprovider.DriftReason, error) {
-			return hashDrifted(nodeClaim, class, info.CABundle), NodeClassDrift, nil
-		},
-		func() (bool, cloudprovider.DriftReason, error) {
-			drifted, err := imageDrifted(i, class, types)
-			return drifted, AMIDrift, err
-		},
-		func() (bool, cloudprovider.DriftReason, error) {
-			drifted, err := groupsDrifted(i, class)
-			return drifted, SecurityGroupDrift, err
-		},
-		func() (bool, cloudprovider.DriftReason, error) {
-			drifted, err := subnetDrifted(i, class)
-			return drifted, SubnetDrift, err
-		},
-		func() (bool, cloudprovider.DriftReason, error) {
-			return p.reservationDrifted(i, class), CapacityReservationDrift, nil
-		},
-		func() (bool, cloudprovider.DriftReason, error) {
-			return placement.Drifted(nodeClaim.Labels, group), PlacementGroupDrift, nil
-		},
-	} {
-		drifted, reason, err := look()
-		if drifted && err == nil {
-			return reason, nil
+	if p.config.WithoutReservedCapacity {
+		i.Reservation = nil
+	}
+	image, imageErr := imageOf(i, class, types)
+	d := Drift{
+		Differences: nodeclass.Differences(
+			nodeclass.Launched{Instance: i, Labels: nodeClaim.Labels, Annotations: nodeClaim.Annotations},
+			nodeclass.Expected{NodeClass: class, ClusterCA: info.CABundle, ImageID: image, Group: group},
+		),
+		Unknown: errors.Join(imageErr, groupsKnown(i, class), subnetsKnown(class)),
+	}
+	if imageErr == nil && image == "" {
+		// None boots on the type any more; after the hash, as reasons are told.
+		at := 0
+		if len(d.Differences) > 0 && reasonOf(d.Differences[0].Field) == NodeClassDrift {
+			at = 1
 		}
-		unknown = append(unknown, err)
+		d.Differences = slices.Insert(d.Differences, at, nodeclass.Difference{Field: "status.amis", Have: []string{i.ImageID}})
 	}
-	return "", errors.Join(unknown...)
+	if len(d.Differences) > 0 {
+		d.Reason = reasonOf(d.Differences[0].Field)
+	}
+	return d, nil
 }
 
-// hashDrifted compares settings, where both hashes are there and of one version.
-func hashDrifted(claim *v1.NodeClaim, class *awsv1.EC2NodeClass, clusterCA string) bool {
-	launched, version := claim.Annotations[awsv1.AnnotationHash], claim.Annotations[awsv1.AnnotationHashVersion]
-	if launched == "" || version != awsv1.HashVersion {
-		return false
+// reasonOf is the reason that a difference in a field amounts to.
+func reasonOf(field string) cloudprovider.DriftReason {
+	switch field {
+	case "status.amis":
+		return AMIDrift
+	case "status.securityGroups":
+		return SecurityGroupDrift
+	case "status.subnets":
+		return SubnetDrift
+	case "status.capacityReservations":
+		return CapacityReservationDrift
+	case "spec.placementGroupSelector":
+		return PlacementGroupDrift
 	}
-	now := class.Hash(clusterCA)
-	return now != "" && now != launched
+	return NodeClassDrift
 }
 
-func imageDrifted(i instances.Instance, class *awsv1.EC2NodeClass, types []*cloudprovider.InstanceType) (bool, error) {
+// imageOf is the image that machines of the instance's type boot from now, empty when none of the class does; the error says why it, or that of the instance,
+// is not known (AWN-275).
+func imageOf(i instances.Instance, class *awsv1.EC2NodeClass, types []*cloudprovider.InstanceType) (string, error) {
 	if len(class.Status.AMIs) == 0 {
-		return false, fmt.Errorf("node class %q lists no image", class.Name)
+		return "", fmt.Errorf("node class %q lists no image", class.Name)
 	}
 	at := slices.IndexFunc(types, func(t *cloudprovider.InstanceType) bool { return t.Name == i.Type })
 	if at < 0 {
-		return false, fmt.Errorf("node class %q has no instance type %q", class.Name, i.Type)
+		return "", fmt.Errorf("node class %q has no instance type %q", class.Name, i.Type)
 	}
 	if i.ImageID == "" {
-		return false, fmt.Errorf("EC2 does not say which image instance %q booted from", i.ID)
+		return "", fmt.Errorf("EC2 does not say which image instance %q booted from", i.ID)
 	}
-	image, err := launchtemplate.ImageFor(class, types[at])
-	return image != i.ImageID, err
+	return launchtemplate.ImageFor(class, types[at])
 }
 
-func groupsDrifted(i instances.Instance, class *awsv1.EC2NodeClass) (bool, error) {
+func groupsKnown(i instances.Instance, class *awsv1.EC2NodeClass) error {
 	if len(class.Status.SecurityGroups) == 0 {
-		return false, fmt.Errorf("node class %q lists no security group", class.Name)
+		return fmt.Errorf("node class %q lists no security group", class.Name)
 	}
 	if len(i.SecurityGroupIDs) == 0 {
-		return false, fmt.Errorf("EC2 does not say (yet) which security groups instance %q has", i.ID)
+		return fmt.Errorf("EC2 does not say (yet) which security groups instance %q has", i.ID)
 	}
-	var ids []string
-	for _, group := range class.Status.SecurityGroups {
-		ids = append(ids, group.ID)
-	}
-	slices.Sort(ids)
-	return !slices.Equal(slices.Compact(ids), slices.Compact(slices.Clone(i.SecurityGroupIDs))), nil
+	return nil
 }
 
-func subnetDrifted(i instances.Instance, class *awsv1.EC2NodeClass) (bool, error) {
+func subnetsKnown(class *awsv1.EC2NodeClass) error {
 	if len(class.Status.Subnets) == 0 {
-		return false, fmt.Errorf("node class %q lists no subnet", class.Name)
+		return fmt.Errorf("node class %q lists no subnet", class.Name)
 	}
-	return !slices.ContainsFunc(class.Status.Subnets, func(s awsv1.Subnet) bool { return s.ID == i.SubnetID }), nil
-}
-
-func (p *Provider) reservationDrifted(i instances.Instance, class *awsv1.EC2NodeClass) bool {
-	if i.Reservation == nil || p.config.WithoutReservedCapacity {
-		return false
-	}
-	return reservations.Drifted(reservations.Machine{CapacityType: i.CapacityType, ReservationID: i.Reservation.ID}, class.Status.CapacityReservations)
+	return nil
 }
 
 // RepairPolicies are the node conditions that mean a machine beyond hope (AWI-150).

@@ -215,12 +215,18 @@ type clients struct {
 	eks     sdk.EKSAPI
 	pricing sdk.PricingAPI
 	shifts  sdk.ZonalShiftAPI
+	ssm     sdk.SSMAPI
+	iam     sdk.IAMAPI
+	sqs     sdk.SQSAPI
 }
 
 func (c clients) Region() string                            { return "us-east-1" }
 func (c clients) EC2(sdk.Priority) sdk.EC2API               { return c.account }
 func (c clients) EKS(sdk.Priority) sdk.EKSAPI               { return c.eks }
 func (c clients) Pricing(sdk.Priority) sdk.PricingAPI       { return c.pricing }
+func (c clients) SSM(sdk.Priority) sdk.SSMAPI               { return struct{ sdk.SSMAPI }{c.ssm} }
+func (c clients) IAM(sdk.Priority) sdk.IAMAPI               { return struct{ sdk.IAMAPI }{c.iam} }
+func (c clients) SQS(sdk.Priority) sdk.SQSAPI               { return c.sqs }
 func (c clients) ZonalShift(sdk.Priority) sdk.ZonalShiftAPI { return c.shifts }
 
 // embedded is the catalogue that providers of these tests are seeded with, decoded once.

@@ -41,10 +41,12 @@ func (p *Provider) instance(ctx context.Context, providerID string) (instances.I
 // List describes every machine of the cluster, by provider id (CP-LIST, AWI-144). A node class that can't be read spoils
 // nothing but what it would tell of its own machines (OPP-04).
 func (p *Provider) List(ctx context.Context) ([]*v1.NodeClaim, error) {
+	now := p.now()
 	found, err := p.instances.List(ctx)
 	if err != nil {
 		return nil, err
 	}
+	p.machines.replace(found, now)
 	r := p.newResolver()
 	claims := make([]*v1.NodeClaim, len(found))
 	for n, i := range found {

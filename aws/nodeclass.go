@@ -2,16 +2,84 @@ package aws
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/aws/amis"
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
+	"github.com/drawknife/drawknife/aws/instanceprofile"
+	"github.com/drawknife/drawknife/aws/nodeclass"
+	"github.com/drawknife/drawknife/aws/reservations"
+	"github.com/drawknife/drawknife/aws/sdk"
 	"github.com/drawknife/drawknife/cloudprovider"
 )
+
+// assembleClasses makes what looks after node classes.
+func (p *Provider) assembleClasses() (err error) {
+	clients, api := p.options.Clients, p.options.Clients.EC2(sdk.Normal)
+	if p.images, err = amis.New(api, clients.SSM(sdk.Normal), amis.Options{Now: p.now}); err != nil {
+		return err
+	}
+	o := nodeclass.Options{
+		EC2: api, Network: nodeclass.NewFinder(api, p.subnets.Ledger(), p.now), Images: p.images, Groups: p.groups, Templates: p.templates,
+		Cluster: p.cluster, WithoutDryRuns: p.config.WithoutDryRuns, Features: p.config.Features, Extend: p.options.ExtendLaunchTemplate,
+		InstanceTypes: func(ctx context.Context, class *awsv1.EC2NodeClass) ([]*cloudprovider.InstanceType, error) {
+			types, _, err := p.types(ctx, class, "")
+			return types, err
+		},
+		Now: p.now, Logger: p.options.Logger,
+	}
+	if !p.config.WithoutReservedCapacity {
+		o.Reservations = reservations.NewFinder(api, p.reservations, p.now)
+	}
+	if !p.config.IsolatedVPC {
+		p.profiles, err = instanceprofile.New(instanceprofile.Options{
+			IAM: clients.IAM(sdk.Normal), Region: clients.Region(), ClusterName: p.config.ClusterName, Now: p.now, Logger: p.options.Logger,
+		})
+		if err != nil {
+			return err
+		}
+		o.Profiles = p.profiles
+	}
+	p.classes, err = nodeclass.New(o)
+	return err
+}
+
+// ReconcileNodeClass looks after one node class, on whose status everything else here relies: it finds what the class
+// selects, has its instance profile made, asks EC2 whether machines could be launched, keeps the drift hash, and cleans up
+// after a class that is being deleted. Nothing is written to the cluster: the result says what is to be, whether there is
+// an error or not; see package nodeclass. Rounds of one class must not overlap, and only the replica that leads may call
+// it.
+func (p *Provider) ReconcileNodeClass(ctx context.Context, o nodeclass.Observed) (nodeclass.Result, error) {
+	return p.classes.Reconcile(ctx, o)
+}
+
+// CollectInstanceProfiles deletes the instance profiles of the cluster that nobody uses any more; see
+// instanceprofile.Manager.Collect for what inUse has to read. It returns the names of those deleted and when to come again;
+// zero, never, where no profiles are made.
+func (p *Provider) CollectInstanceProfiles(ctx context.Context, inUse func(context.Context) ([]string, error)) (deleted []string, requeueAfter time.Duration, err error) {
+	if p.profiles == nil {
+		return nil, 0, nil
+	}
+	deleted, err = p.profiles.Collect(ctx, inUse)
+	return deleted, instanceprofile.CollectEvery, err
+}
+
+// DeleteEverything deletes the launch templates and instance profiles that were made for the cluster, for the day on which
+// it is given up (AWN-358). End its machines first.
+func (p *Provider) DeleteEverything(ctx context.Context) error {
+	errs := []error{p.templates.DeleteAll(ctx)}
+	if p.profiles != nil {
+		errs = append(errs, p.profiles.DeleteAll(ctx))
+	}
+	return errors.Join(errs...)
+}
 
 // NodeClassStatus says whether machines can be launched from a node class: whether it is there, has been looked at as it
 // is now, and was found ready (CP-CLASS, AWI-142).

@@ -10,6 +10,7 @@ import (
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 	"github.com/drawknife/drawknife/aws/batch"
 	"github.com/drawknife/drawknife/aws/catalog"
+	"github.com/drawknife/drawknife/aws/interruption"
 	"github.com/drawknife/drawknife/aws/launch"
 	"github.com/drawknife/drawknife/aws/prices"
 	"github.com/drawknife/drawknife/aws/sdk"
@@ -47,6 +48,14 @@ type Options struct {
 	OnFleetError func(launch.Failure)
 	// OnBatch is told of merged calls (AWI-242). Nil: nobody is.
 	OnBatch func(batch.Attempt)
+	// FindInstance looks an instance of the cluster up by its EC2 ID when AWS has something to say about it; false if the
+	// cluster has no such instance, whose message is then removed (AWN-287). It is asked for every message, so that it had
+	// better be an index over NodeClaims. Nil: the provider goes by the machines it has launched and, once a minute while
+	// Run is at work, listed.
+	FindInstance func(instanceID string) (interruption.Instance, bool)
+	// OnInterruption is told of each message of the queue, for metrics (AWN-294, AWN-319). Nil: nobody is. It must be safe
+	// for concurrent use.
+	OnInterruption func(interruption.Message)
 }
 
 // Clients make clients of AWS's services for calls of a priority. *sdk.Clients does.
@@ -55,8 +64,14 @@ type Clients interface {
 	Region() string
 	// EC2 makes a client of EC2.
 	EC2(sdk.Priority) sdk.EC2API
+	// SSM makes a client of Systems Manager.
+	SSM(sdk.Priority) sdk.SSMAPI
 	// EKS makes a client of EKS.
 	EKS(sdk.Priority) sdk.EKSAPI
+	// IAM makes a client of IAM.
+	IAM(sdk.Priority) sdk.IAMAPI
+	// SQS makes a client of SQS.
+	SQS(sdk.Priority) sdk.SQSAPI
 	// Pricing makes a client of the price list.
 	Pricing(sdk.Priority) sdk.PricingAPI
 	// ZonalShift makes a client of ARC zonal shift.

@@ -14,13 +14,17 @@ import (
 
 	"github.com/drawknife/drawknife/api/requirements"
 	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/aws/amis"
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 	"github.com/drawknife/drawknife/aws/catalog"
 	"github.com/drawknife/drawknife/aws/discovery"
+	"github.com/drawknife/drawknife/aws/instanceprofile"
 	"github.com/drawknife/drawknife/aws/instances"
 	"github.com/drawknife/drawknife/aws/instancetype"
+	"github.com/drawknife/drawknife/aws/interruption"
 	"github.com/drawknife/drawknife/aws/launch"
 	"github.com/drawknife/drawknife/aws/launchtemplates"
+	"github.com/drawknife/drawknife/aws/nodeclass"
 	"github.com/drawknife/drawknife/aws/offerings"
 	"github.com/drawknife/drawknife/aws/placement"
 	"github.com/drawknife/drawknife/aws/prices"
@@ -59,9 +63,15 @@ type Provider struct {
 	subnets   *subnets.Counter
 	launcher  *launch.Launcher
 	instances *instances.Client
+	machines  machines
 	templates *launchtemplates.Store
 	creating  refresh.Turns[types.UID]
 	upkeep    upkeep
+
+	classes       *nodeclass.Reconciler
+	images        *amis.Resolver
+	profiles      *instanceprofile.Manager // nil with Config.IsolatedVPC
+	interruptions *interruption.Source
 }
 
 var (
@@ -70,6 +80,8 @@ var (
 	_ cloudprovider.Repairer         = (*Provider)(nil)
 	_ cloudprovider.NodeClassStatus  = (*Provider)(nil)
 	_ cloudprovider.RegistrationGate = (*Provider)(nil)
+
+	_ cloudprovider.InterruptionSource = (*Provider)(nil)
 )
 
 // New makes a provider. It asks EC2 whether it may be used and which instance types there are, and fails when it may not
@@ -128,7 +140,12 @@ func assemble(c Config, o Options) (*Provider, error) {
 	if err := p.assembleMarket(builtIn); err != nil {
 		return nil, err
 	}
-	return p, p.assembleLaunch()
+	for _, assemble := range []func() error{p.assembleLaunch, p.assembleClasses, p.assembleInterruptions} {
+		if err := assemble(); err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
 }
 
 // assembleMarket makes what knows EC2.
@@ -240,10 +257,12 @@ func (p *Provider) Memory() *discovery.Memory { return p.memory }
 // Unavailable is what EC2 has no room for: hand it interruption notices (AWI-101).
 func (p *Provider) Unavailable() *unavailable.Memory { return p.unavailable }
 
-// Reservations is the ledger of reserved capacity: hand it to whoever finds the reservations of node classes.
+// Reservations is the ledger of reserved capacity, which ReconcileNodeClass, launches and offerings share: hand it to
+// whoever else finds the reservations of node classes.
 func (p *Provider) Reservations() *reservations.Ledger { return p.reservations }
 
-// Subnets is the ledger of free addresses: hand it the counts that whoever finds the subnets of node classes has read.
+// Subnets is the ledger of free addresses, which ReconcileNodeClass and launches share: hand it the counts that whoever
+// else finds the subnets of node classes has read.
 func (p *Provider) Subnets() *subnets.Ledger { return p.subnets.Ledger() }
 
 // LaunchTemplates are those that are in EC2: delete those of a node class with it.

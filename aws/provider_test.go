@@ -28,6 +28,7 @@ import (
 	"github.com/drawknife/drawknife/aws"
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 	"github.com/drawknife/drawknife/aws/launchtemplate"
+	"github.com/drawknife/drawknife/aws/nodeclass"
 	"github.com/drawknife/drawknife/aws/reservations"
 	"github.com/drawknife/drawknife/aws/sdk"
 	"github.com/drawknife/drawknife/aws/sdk/mock"
@@ -500,6 +501,7 @@ func TestDrift(t *testing.T) {
 		"no hash":                 {class: func(c *awsv1.EC2NodeClass) { c.Spec.Tags = map[string]string{"a": "b"} }, claim: func(c *v1.NodeClaim) { c.Annotations = nil }},
 		"hash of another version": {class: func(c *awsv1.EC2NodeClass) { c.Spec.Tags = map[string]string{"a": "b"} }, claim: func(c *v1.NodeClaim) { c.Annotations[awsv1.AnnotationHashVersion] = "v0" }},
 		"image":                   {class: func(c *awsv1.EC2NodeClass) { c.Status.AMIs[0].ID = "ami-new" }, want: aws.AMIDrift},
+		"no image for the type":   {class: func(c *awsv1.EC2NodeClass) { c.Status.AMIs = c.Status.AMIs[1:] }, want: aws.AMIDrift},
 		"no images":               {class: func(c *awsv1.EC2NodeClass) { c.Status.AMIs = nil }, fails: true},
 		"no image known":          {machine: func(i *ec2types.Instance) { i.ImageId = nil }, fails: true},
 		"type unknown":            {machine: func(i *ec2types.Instance) { i.InstanceType = "z9.large" }, fails: true},
@@ -555,6 +557,37 @@ func TestDrift(t *testing.T) {
 	}
 	if _, err := p.IsDrifted(t.Context(), nil); !cloudprovider.IsPermanent(err) {
 		t.Errorf("nil: %v", err)
+	}
+}
+
+// AWN-268, AWN-275, AWN-277, AWN-278, AWN-353: all that differs is told, field by field, beside what is not known.
+func TestDriftInFull(t *testing.T) {
+	a, class := newAccount(t), readyClass("default")
+	p := newProvider(t, a, func(_ *aws.Config, o *aws.Options) { o.NodeClasses = aws.NodeClasses{"default": class} })
+	created, err := p.Create(t.Context(), claim("a", in(corev1.LabelArchStable, "amd64"), in(corev1.LabelTopologyZone, "us-east-1a")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	created.Spec.NodeClassRef = classRef("default")
+	hash := created.Annotations[awsv1.AnnotationHash]
+	class.Spec.Tags = map[string]string{"a": "b"}
+	class.Status.AMIs = class.Status.AMIs[1:]
+	class.Status.Subnets = class.Status.Subnets[1:]
+	class.Status.SecurityGroups = nil
+	d, err := p.Drift(t.Context(), created)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []nodeclass.Difference{
+		{Field: "spec", Have: []string{"hash " + hash}, Want: []string{"hash " + class.Hash("Q0E=")}},
+		{Field: "status.amis", Have: []string{"ami-amd64"}},
+		{Field: "status.subnets", Have: []string{"subnet-a"}, Want: []string{"subnet-b"}},
+	}
+	if diff := cmp.Diff(want, d.Differences); diff != "" || d.Reason != aws.NodeClassDrift {
+		t.Errorf("%s, -want +got:\n%s", d.Reason, diff)
+	}
+	if d.Unknown == nil || !strings.Contains(d.Unknown.Error(), "lists no security group") {
+		t.Errorf("unknown is %v", d.Unknown)
 	}
 }
 

@@ -13,6 +13,8 @@ import (
 const (
 	// sweepEvery is how often launch templates that nobody uses are looked for (AWI-231).
 	sweepEvery = time.Minute
+	// recheckEvery is how often the newest images are looked at for having been withdrawn (AWN-137).
+	recheckEvery = 30 * time.Minute
 	// shortestPause keeps a loop from running hot, whatever a part says of when it is due.
 	shortestPause = time.Second
 )
@@ -22,6 +24,7 @@ type upkeep struct {
 	mu       sync.Mutex
 	shifted  time.Time
 	swept    time.Time
+	checked  time.Time
 	hydrated bool
 	shiftErr error // of the last look at zonal shifts
 }
@@ -37,12 +40,14 @@ func (u *upkeep) due(last *time.Time, every time.Duration, now time.Time) bool {
 	return true
 }
 
-// Refresh reads anew what is due of types, zones, prices and zonal shifts, and says when to call it again (AWI-231). What
+// Refresh reads anew what is due of types, zones, prices and zonal shifts, and of machines where interruptions are
+// listened to without Options.FindInstance, and says when to call it again (AWI-231). What
 // could not be read stays as it was; the errors are joined. Every replica needs it; Run calls it in a loop.
 func (p *Provider) Refresh(ctx context.Context) (next time.Time, err error) {
 	duties := []func() (time.Time, error){
 		func() (time.Time, error) { return p.discovery.Refresh(ctx) },
 		func() (time.Time, error) { return p.prices.Refresh(ctx) },
+		func() (time.Time, error) { return p.refreshMachines(ctx) },
 	}
 	if p.shifts != nil {
 		duties = append(duties, func() (time.Time, error) { return p.pollShifts(ctx) })
@@ -79,8 +84,10 @@ func (p *Provider) pollShifts(ctx context.Context) (time.Time, error) {
 }
 
 // Maintain looks after what the cluster has in EC2 besides machines: it finds the launch templates that are there, once,
-// and deletes those that nobody uses any more. It says when to call it again. Only the one replica that launches may call
-// it, since only that one knows which are used; Lead calls it in a loop.
+// and deletes those that nobody uses any more; and it forgets images that AWS has withdrawn, so that node classes find the
+// newest there are. It says when to call it again. Only the one replica that launches may call it, since only that one
+// knows which templates are used; Lead calls it in a loop. CollectOrphans and CollectInstanceProfiles have to be told what
+// there is in the cluster and are called by themselves.
 func (p *Provider) Maintain(ctx context.Context) (next time.Time, err error) {
 	now := p.now()
 	if !p.upkeep.due(&p.upkeep.swept, sweepEvery, now) {
@@ -100,10 +107,16 @@ func (p *Provider) Maintain(ctx context.Context) (next time.Time, err error) {
 		p.upkeep.hydrated = true
 		p.upkeep.mu.Unlock()
 	}
+	var errs []error
 	if _, err := p.templates.Sweep(ctx); err != nil {
-		return next, fmt.Errorf("deleting unused launch templates: %w", err)
+		errs = append(errs, fmt.Errorf("deleting unused launch templates: %w", err))
 	}
-	return next, nil
+	if p.upkeep.due(&p.upkeep.checked, recheckEvery, now) {
+		if _, err := p.images.Recheck(ctx); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	return next, errors.Join(errs...)
 }
 
 // Run calls Refresh whenever something is due, until ctx ends, whose error it returns. Failures go to the logger.

@@ -98,6 +98,14 @@ func misnamed(queue string) string {
 	return rule
 }
 
+// ValidQueueName says why a text can't be a queue's name; nil if it can.
+func ValidQueueName(name string) error {
+	if !regexp.MustCompile(queueName).MatchString(name) {
+		return fmt.Errorf("%q is no queue's name: give the name, neither the ARN nor the URL", name)
+	}
+	return nil
+}
+
 func (o Options) complete() (Options, error) {
 	switch {
 	case o.Queue == "" && o.EC2 == nil:

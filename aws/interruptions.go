@@ -1,0 +1,158 @@
+package aws
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/aws/instances"
+	"github.com/drawknife/drawknife/aws/interruption"
+	"github.com/drawknife/drawknife/aws/sdk"
+	"github.com/drawknife/drawknife/aws/unavailable"
+	"github.com/drawknife/drawknife/cloudprovider"
+)
+
+// listEvery is how often machines are listed for those who hear of interruptions.
+const listEvery = time.Minute
+
+// assembleInterruptions makes what hears of interruptions.
+func (p *Provider) assembleInterruptions() (err error) {
+	find := p.options.FindInstance
+	if find == nil {
+		find = p.machines.find
+	}
+	o := interruption.Options{
+		Queue: p.config.InterruptionQueue, EC2: p.options.Clients.EC2(sdk.Normal), Find: find,
+		OnEvent: p.heard, OnMessage: p.options.OnInterruption, Now: p.now, Logger: p.options.Logger,
+	}
+	if o.Queue != "" {
+		o.SQS = p.options.Clients.SQS(sdk.Urgent)
+	}
+	p.interruptions, err = interruption.New(o)
+	return err
+}
+
+// ReceiveInterruptions waits for what AWS has to say about machines of the cluster: messages of Config.InterruptionQueue
+// and what EC2 reports of instances that are impaired or due for maintenance (CP-INTERRUPT, AWN-284, AWN-298). What a
+// message says of an offering or a reservation counts from that moment. Several may call it at once.
+func (p *Provider) ReceiveInterruptions(ctx context.Context) ([]cloudprovider.Interruption, error) {
+	if p.options.FindInstance == nil && p.machines.listen() {
+		if _, err := p.listMachines(ctx); err != nil {
+			p.machines.deaf()
+			return nil, err // a message about a machine that is not known would be thrown away
+		}
+	}
+	return p.interruptions.ReceiveInterruptions(ctx)
+}
+
+// AckInterruptions says that the deliveries with these IDs are dealt with.
+func (p *Provider) AckInterruptions(ctx context.Context, ids ...string) error {
+	return p.interruptions.AckInterruptions(ctx, ids...)
+}
+
+// heard takes in what an event says beside its machine (AWN-289).
+func (p *Provider) heard(_ context.Context, kind interruption.Kind, i interruption.Instance) {
+	switch kind {
+	case interruption.SpotInterrupted:
+		if i.InstanceType != "" && i.Zone != "" {
+			p.unavailable.Mark(unavailable.Key{CapacityType: v1.CapacityTypeSpot, InstanceType: i.InstanceType, Zone: i.Zone})
+		}
+	case interruption.CapacityReservationInterrupted:
+		if i.ReservationID != "" {
+			p.reservations.Full(i.ReservationID)
+		}
+	}
+}
+
+// listMachines lists the cluster's machines anew.
+func (p *Provider) listMachines(ctx context.Context) (time.Time, error) {
+	now := p.now()
+	found, err := p.instances.List(ctx)
+	if err != nil {
+		return now.Add(listEvery), err
+	}
+	p.machines.replace(found, now)
+	return now.Add(listEvery), nil
+}
+
+// refreshMachines is listMachines when that is due and somebody hears of interruptions.
+func (p *Provider) refreshMachines(ctx context.Context) (time.Time, error) {
+	listed, listening := p.machines.listed()
+	now := p.now()
+	switch {
+	case !listening:
+		return time.Time{}, nil
+	case now.Sub(listed) < listEvery:
+		return listed.Add(listEvery), nil
+	}
+	return p.listMachines(ctx)
+}
+
+// machines are those of the cluster, by EC2 ID, for messages about them. The zero value knows none.
+type machines struct {
+	mu        sync.Mutex
+	byID      map[string]interruption.Instance
+	at        time.Time // of the last list
+	listening bool
+}
+
+func (m *machines) find(id string) (interruption.Instance, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	i, ok := m.byID[id]
+	return i, ok
+}
+
+func (m *machines) add(i instances.Instance) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.byID == nil {
+		m.byID = map[string]interruption.Instance{}
+	}
+	m.byID[i.ID] = heardOf(i)
+}
+
+// replace takes over a list, which has those just launched as well (see instances.Client.Remember).
+func (m *machines) replace(list []instances.Instance, now time.Time) {
+	byID := make(map[string]interruption.Instance, len(list))
+	for _, i := range list {
+		byID[i.ID] = heardOf(i)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if now.Before(m.at) {
+		return
+	}
+	m.byID, m.at = byID, now
+}
+
+// listen says that somebody is to hear of interruptions, and reports whether machines have to be listed first.
+func (m *machines) listen() (first bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	first = !m.listening
+	m.listening = true
+	return first
+}
+
+// deaf takes listen back.
+func (m *machines) deaf() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.listening = false
+}
+
+func (m *machines) listed() (at time.Time, listening bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.at, m.listening
+}
+
+func heardOf(i instances.Instance) interruption.Instance {
+	heard := interruption.Instance{ProviderID: i.ProviderID(), InstanceType: i.Type, Zone: i.Zone, CapacityType: i.CapacityType}
+	if i.Reservation != nil {
+		heard.ReservationID = i.Reservation.ID
+	}
+	return heard
+}
