@@ -7,10 +7,13 @@
 //	})
 //	if err != nil { … }
 //	go provider.Run(ctx) // keeps types and prices fresh
+//	result, err := provider.ReconcileNodeClass(ctx, nodeclass.Observed{NodeClass: class}) // then write result.NodeClass
 //	types, err := provider.InstanceTypes(ctx, nodePool)
 //	claim, err := provider.Create(ctx, nodeClaim)
+//	list, err := provider.ReceiveInterruptions(ctx) // what AWS is about to do to machines
 //
-// It also implements DriftDetector, Repairer, NodeClassStatus and RegistrationGate of package cloudprovider.
+// It also implements DriftDetector, Repairer, NodeClassStatus, RegistrationGate and InterruptionSource of package
+// cloudprovider.
 //
 // Credentials and region come from where every AWS tool takes them (see sdk.Config). What the provider needs from the
 // cluster it asks for through [Options]: node classes with their status, which tells the subnets, security groups, images
@@ -18,7 +21,11 @@
 // nothing in package variables; several providers can live in one process.
 //
 // The parts are packages of their own that can be used alone: discovery, prices, reservations, placement and zonalshift
-// know EC2, offerings puts them together, launch and launchtemplates launch, instances looks after what runs.
+// know EC2, offerings puts them together, launch and launchtemplates launch, instances looks after what runs, nodeclass
+// (with amis and instanceprofile) after node classes, and interruption hears of interruptions.
+//
+// What a controller calls besides: Lead on the replica that leads, ReconcileNodeClass for each class, CollectOrphans and
+// CollectInstanceProfiles every now and then, TagNode for each node that joins. Troubles tells what AWS does not answer.
 //
 // # Deliberate differences
 //
