@@ -34,8 +34,11 @@
 //   - Indexes over claims and nodes are the caller's informers' (AWI-009): package interruption asks a function.
 //   - Launches are not merged into one CreateFleet (AWI-193, AWI-196): each has a token of its own that keeps it from being
 //     launched twice, and tags that name its claim.
+//   - A node class that is missing or being deleted is one that is not ready, not a lack of capacity (AWN-080).
+//   - Late tags are merged and paced by the budget of package sdk, without pauses (AWN-263). TagNode annotates no claim:
+//     whoever keeps claims notes there which are done (AWN-262).
 //   - Nothing is served from a cache that could hold a machine that is gone (AWI-205).
-//   - Settings are fields of Config and Options, not of a context (AWI-229); what is refreshed how often is said by the
+//   - Settings are fields of Config and Options, not of a context (AWI-229, AWN-315); what is refreshed how often is said by the
 //     parts (AWI-227), and kubelet expressions are refused without a gate (AWI-228).
 //   - Times that things are remembered for are those of the parts, several of them longer and told by what happened
 //     (AWI-230). The calls at rest and for each launch are counted by tests, not taken from a table (AWI-232).

@@ -181,7 +181,7 @@ func (s *site) instances() []ec2types.Instance {
 }
 
 // The whole life of machines: types, launch on-demand and spot, tags, get, list, tag, delete. CP-CREATE-01, CP-CREATE-05,
-// CP-CREATE-08, CP-GET-01, CP-LIST-01, CP-LIST-04, CP-LIST-06, CP-DELETE-01, CP-DELETE-02, AWI-141 to AWI-148.
+// AWN-274, CP-CREATE-08, CP-GET-01, CP-LIST-01, CP-LIST-04, CP-LIST-06, CP-DELETE-01, CP-DELETE-02, AWI-141 to AWI-148.
 func TestMotoLife(t *testing.T) {
 	s := newSite(t)
 	ctx := t.Context()

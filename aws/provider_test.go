@@ -82,7 +82,7 @@ func TestNew(t *testing.T) {
 	}
 }
 
-// AWI-217 to AWI-226: settings are refused all at once, with the field.
+// AWN-314, AWI-217 to AWI-226: settings are refused all at once, with the field.
 func TestConfigRefused(t *testing.T) {
 	bad := math.NaN()
 	_, err := aws.New(t.Context(), aws.Config{
@@ -99,7 +99,7 @@ func TestConfigRefused(t *testing.T) {
 	}
 }
 
-// CP-DESCRIBE-01, CP-DESCRIBE-02, CP-DESCRIBE-06, CP-REPAIR-02, AWI-141, AWI-150.
+// AWN-311, CP-DESCRIBE-01, CP-DESCRIBE-02, CP-DESCRIBE-06, CP-REPAIR-02, AWI-141, AWI-150.
 func TestDescribe(t *testing.T) {
 	p := newProvider(t, newAccount(t))
 	if err := p.Describe().Validate(); err != nil || p.Name() != "aws" {
@@ -124,7 +124,7 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
-// CP-CLASS-01, CP-CLASS-02, CP-CREATE-10, CP-CLASS-03, AWI-142, AWI-146, AWI-200: whether machines can be launched from a class.
+// AWN-080, CP-CLASS-01, CP-CLASS-02, CP-CREATE-10, CP-CLASS-03, AWI-142, AWI-146, AWI-200: whether machines can be launched from a class.
 func TestReadiness(t *testing.T) {
 	now := metav1.Now()
 	for name, c := range map[string]struct {
@@ -486,7 +486,7 @@ func TestOverlays(t *testing.T) {
 	}
 }
 
-// AWI-149, CP-DRIFT-01 to CP-DRIFT-04: reasons in their order, and what can't be told.
+// AWN-267, AWN-274, AWN-275, AWN-366, AWI-149, CP-DRIFT-01 to CP-DRIFT-04: reasons in their order, and what can't be told.
 func TestDrift(t *testing.T) {
 	for name, c := range map[string]struct {
 		class   func(*awsv1.EC2NodeClass)

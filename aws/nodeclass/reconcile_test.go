@@ -84,6 +84,36 @@ func TestNothingFound(t *testing.T) {
 	wantCondition(t, c, awsv1.ConditionAMIsReady, "False", "UnsupportedAlias")
 }
 
+// AWN-352: nothing that is handed in is changed, since callers hand in what their caches hold: neither by a round in which
+// all is found, nor by one that fails or deletes. (That nothing ends the process, registers itself or is set for the whole
+// process is a rule of the tree: see internal/rules.)
+func TestObservedIsNotChanged(t *testing.T) {
+	r, w, api := newReconciler(t)
+	expect(api)
+	claim := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: "a", Annotations: map[string]string{awsv1.AnnotationHashVersion: "v1"}}}
+	pool := &v1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: "blue"}}
+	round := func(what string, c *awsv1.EC2NodeClass, claims ...*v1.NodeClaim) *awsv1.EC2NodeClass {
+		t.Helper()
+		observed := Observed{NodeClass: c, NodeClaims: claims, NodePools: []*v1.NodePool{pool}}
+		before := Observed{NodeClass: c.DeepCopy(), NodePools: []*v1.NodePool{pool.DeepCopy()}}
+		for _, claim := range claims {
+			before.NodeClaims = append(before.NodeClaims, claim.DeepCopy())
+		}
+		result, _ := r.Reconcile(t.Context(), observed)
+		if diff := cmp.Diff(before, observed); diff != "" {
+			t.Errorf("%s (-before +after):\n%s", what, diff)
+		}
+		return result.NodeClass
+	}
+	c := round("without a finalizer", class(func(c *awsv1.EC2NodeClass) { c.Finalizers = nil }), claim)
+	c = round("first", c, claim)
+	w.images, w.subnets, w.security, w.fail["profile"] = nil, nil, nil, errors.New("no")
+	round("nothing found", c, claim)
+	c.DeletionTimestamp = ptr(metav1.NewTime(w.now))
+	round("being deleted", c, claim)
+	round("deleted", c)
+}
+
 // AWN-338: images that are deprecated are told of once.
 func TestDeprecatedImages(t *testing.T) {
 	r, w, _ := newReconciler(t, withoutDryRuns)

@@ -6,7 +6,6 @@ import (
 	"github.com/drawknife/drawknife/internal/rules"
 )
 
-// AWN-352: nothing ends the process, registers itself or runs unasked.
 func TestCheckHiddenCode(t *testing.T) {
 	const exits = "package x\n\nimport \"os\"\n\nfunc f() { os.Exit(1) }\n"
 	for _, c := range []ruleCase{
@@ -46,7 +45,6 @@ func TestCheckPurity(t *testing.T) {
 	}
 }
 
-// AWN-352: nothing of a package is a setting.
 func TestCheckState(t *testing.T) {
 	for _, c := range []ruleCase{
 		{"exported", files{"fake/x.go": "package fake\n\nvar Zones = []string{}\n"},

@@ -27,6 +27,10 @@ func Specification() []Statements {
 	return []Statements{
 		{"SCH", "001-006 010-014 020-027 030-033 040-044 050-054 060-066 070-075 078-082 090-094 100-107 110-113 115-122 125-128 130-131 135-137 140-141 145-146 150-177 180-182 190-194", []string{"scheduling/doc.go"}},
 		{"AWI", "001-183 190-245", []string{"aws/doc.go", "aws/launch/doc.go", "aws/instances/doc.go"}},
+		{"AWN", "001-368", []string{
+			"aws/doc.go", "aws/amis/doc.go", "aws/api/v1/doc.go", "aws/iam/doc.go", "aws/instanceprofile/doc.go", "aws/interruption/doc.go",
+			"aws/launchtemplate/doc.go", "aws/launchtemplate/userdata/doc.go", "aws/launchtemplates/doc.go", "aws/nodeclass/doc.go",
+		}},
 	}
 }
 
