@@ -1,0 +1,24 @@
+package e2e_test
+
+import (
+	"fmt"
+	"os"
+	"testing"
+
+	"github.com/drawknife/drawknife/internal/e2e/harness"
+)
+
+// server is the control plane of all tests here.
+var server harness.Server
+
+func TestMain(m *testing.M) {
+	if os.Getenv(orphanVariable) != "" {
+		os.Exit(orphan())
+	}
+	code := m.Run()
+	if err := server.Stop(); err != nil {
+		fmt.Fprintln(os.Stderr, "stopping the control plane:", err)
+		code = max(code, 1)
+	}
+	os.Exit(code)
+}
