@@ -1,0 +1,59 @@
+package provisioning
+
+import (
+	"maps"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/api/requirements"
+	v1 "github.com/drawknife/drawknife/api/v1"
+)
+
+// HydrateClaim is the claim with what claims made by earlier versions lack: the label of its node class (PRV-086), and the
+// pool's hash where that is of another version (PRV-009). It is nil if nothing is missing. pool is the claim's, or nil.
+//
+// Hashes of different versions can't be compared, so a claim whose hash is of another version gets the pool's as it is
+// now, as if it had been made from it; but one that is known to have drifted keeps its hash, and so stays drifted.
+func HydrateClaim(claim *v1.NodeClaim, pool *v1.NodePool) *v1.NodeClaim {
+	if claim.DeletionTimestamp != nil {
+		return nil
+	}
+	out := claim.DeepCopy()
+	out.Labels = withClassLabel(out.Labels, claim)
+	if pool != nil && claim.Labels[v1.NodePoolLabelKey] == pool.Name && claim.Annotations[v1.NodePoolHashVersionAnnotationKey] != v1.NodePoolHashVersion {
+		out.Annotations = merged(out.Annotations, map[string]string{v1.NodePoolHashVersionAnnotationKey: v1.NodePoolHashVersion})
+		if !out.Conditions().IsTrue(v1.ConditionDrifted) {
+			out.Annotations[v1.NodePoolHashAnnotationKey] = pool.Hash()
+		}
+	}
+	if maps.Equal(claim.Labels, out.Labels) && maps.Equal(claim.Annotations, out.Annotations) {
+		return nil
+	}
+	return out
+}
+
+// HydrateNode is the registered node with the label of its claim's node class (PRV-086), or nil if it has one.
+func HydrateNode(node *corev1.Node, claim *v1.NodeClaim) *corev1.Node {
+	if node.DeletionTimestamp != nil || node.Labels[v1.NodeRegisteredLabelKey] != "true" {
+		return nil
+	}
+	out := node.DeepCopy()
+	out.Labels = withClassLabel(out.Labels, claim)
+	if maps.Equal(node.Labels, out.Labels) {
+		return nil
+	}
+	return out
+}
+
+// withClassLabel adds the label that tells of which node class the claim is, unless it is there.
+func withClassLabel(labels map[string]string, claim *v1.NodeClaim) map[string]string {
+	ref := claim.Spec.NodeClassRef
+	if ref.Kind == "" || ref.Name == "" {
+		return labels
+	}
+	key := requirements.NodeClassLabelKey(ref.Group, ref.Kind)
+	if _, ok := labels[key]; ok {
+		return labels
+	}
+	return merged(labels, map[string]string{key: ref.Name})
+}

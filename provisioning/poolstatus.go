@@ -1,0 +1,136 @@
+package provisioning
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/drawknife/drawknife/api/requirements"
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/scheduling/limits"
+)
+
+// Reasons of a pool's conditions.
+const (
+	// PoolReasonInvalid: ValidationSucceeded is False since the pool breaks a rule; the message has the field's path.
+	PoolReasonInvalid = "NodePoolValidationFailed"
+	// PoolReasonClassUnsupported: the provider does not launch machines from node classes of that kind.
+	PoolReasonClassUnsupported = "NodeClassNotSupported"
+	// PoolReasonClassUnknown: the provider does not know yet (PRV-085).
+	PoolReasonClassUnknown = "NodeClassReadinessUnknown"
+)
+
+// PoolState is what is observed of a NodePool. Nothing in it is changed.
+type PoolState struct {
+	// Pool as stored.
+	Pool *v1.NodePool
+	// Capabilities of the provider.
+	Capabilities cloudprovider.Capabilities
+	// Lookup is the provider's vocabulary, compiled. Nil is the common one.
+	Lookup *requirements.Lookup
+	// Class is what the provider says of the pool's node class, asked just now. Nil: it could not be found out, and what
+	// the pool's condition says stays (CP-CLASS-04).
+	Class *cloudprovider.NodeClassReadiness
+	// Usage is what the pool's nodes have in all, and Nodes how many they are (PRV-024). A nil Usage is not known: what
+	// the status says stays.
+	Usage corev1.ResourceList
+	Nodes int
+	// Health shows what the pool's launches came to. Nil shows nothing.
+	Health *RegistrationHealth
+}
+
+// PoolStatus is the pool with the hash of its template (PRV-009) and with its status as it should be at the time now: usage
+// (PRV-084), whether it is valid, whether its node class is ready (PRV-085), and whether its launches end in nodes
+// (PRV-110). It is nil if nothing changes.
+func PoolStatus(s PoolState, now time.Time) *v1.NodePool {
+	pool := s.Pool.DeepCopy()
+	pool.Annotations = merged(pool.Annotations, map[string]string{
+		v1.NodePoolHashAnnotationKey: pool.Hash(), v1.NodePoolHashVersionAnnotationKey: v1.NodePoolHashVersion,
+	})
+	s.validate(pool, now)
+	s.classReady(pool, now)
+	if s.Usage != nil {
+		pool.Status.Resources = shownUsage(s.Usage, s.Nodes)
+		nodes := int64(s.Nodes)
+		pool.Status.Nodes = &nodes
+	}
+	if s.Health != nil {
+		s.Health.Update(pool, now)
+	}
+	if apiequality.Semantic.DeepEqual(s.Pool.Annotations, pool.Annotations) && apiequality.Semantic.DeepEqual(s.Pool.Status, pool.Status) {
+		return nil
+	}
+	return pool
+}
+
+func (s PoolState) validate(pool *v1.NodePool, now time.Time) {
+	lookup := s.Lookup
+	if lookup == nil {
+		lookup = requirements.CoreVocabulary().Compile()
+	}
+	problems := append(pool.Validate(), requirements.ValidateNodePool(pool, lookup)...)
+	if err := problems.ToAggregate(); err != nil {
+		pool.Conditions().SetFalse(v1.ConditionValidationSucceeded, PoolReasonInvalid, shortened(err.Error()), now)
+		return
+	}
+	pool.Conditions().SetTrue(v1.ConditionValidationSucceeded, now)
+}
+
+// classReady copies what the provider says of the node class (PRV-085).
+func (s PoolState) classReady(pool *v1.NodePool, now time.Time) {
+	ref := pool.Spec.Template.Spec.NodeClassRef
+	if !s.Capabilities.SupportsNodeClass(ref) {
+		pool.Conditions().SetFalse(v1.ConditionNodeClassReady, PoolReasonClassUnsupported,
+			fmt.Sprintf("spec.template.spec.nodeClassRef: kind %s of group %q is none that the provider launches machines from: name one of %v",
+				ref.Kind, ref.Group, s.Capabilities.NodeClasses), now)
+		return
+	}
+	if s.Class == nil {
+		return
+	}
+	if s.Class.ObservedGeneration > 0 {
+		pool.Status.NodeClassObservedGeneration = s.Class.ObservedGeneration
+	}
+	reason := s.Class.Reason
+	switch s.Class.Status {
+	case metav1.ConditionTrue:
+		pool.Conditions().SetTrue(v1.ConditionNodeClassReady, now)
+	case metav1.ConditionFalse:
+		if reason == "" {
+			reason = "NodeClassNotReady"
+		}
+		pool.Conditions().SetFalse(v1.ConditionNodeClassReady, reason, shortened(s.Class.Message), now)
+	default:
+		pool.Conditions().SetUnknown(v1.ConditionNodeClassReady, PoolReasonClassUnknown, shortened(s.Class.Message), now)
+	}
+}
+
+// shownUsage is the usage with the entries that operators look for shown as 0 where there is nothing (PRV-084).
+func shownUsage(usage corev1.ResourceList, nodes int) corev1.ResourceList {
+	out := corev1.ResourceList{}
+	for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourcePods, corev1.ResourceEphemeralStorage} {
+		out[name] = resource.Quantity{Format: resource.DecimalSI}
+	}
+	for name, q := range usage {
+		out[name] = q.DeepCopy()
+	}
+	out[limits.ResourceNodes] = *resource.NewQuantity(int64(nodes), resource.DecimalSI)
+	return out
+}
+
+// longestCondition bounds a condition's message: one that lists every fault of a large pool would make the object too
+// large to store.
+const longestCondition = 1000
+
+func shortened(message string) string {
+	if len(message) <= longestCondition {
+		return message
+	}
+	return strings.ToValidUTF8(message[:longestCondition], "") + "…"
+}
