@@ -1,0 +1,88 @@
+package fake
+
+import (
+	"fmt"
+	"maps"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/api/requirements"
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/cloudprovider"
+)
+
+// Restore brings back the machines of NodeClaims that an earlier cloud of this name launched, for a process that starts anew
+// in a cluster where its fake nodes still are: a real cloud would remember them. Claims without a provider ID, and those
+// whose machine is there, are passed over. The machines run at once, OnLaunch is not called, and they take from the
+// stock where there is any. The error names the first claim whose provider ID or labels are none of this cloud's; those
+// before it are restored.
+func (c *Cloud) Restore(claims ...*v1.NodeClaim) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, claim := range claims {
+		if claim.Status.ProviderID == "" || c.machines[claim.Status.ProviderID] != nil {
+			continue
+		}
+		if err := c.restore(claim); err != nil {
+			return fmt.Errorf("restoring the machine of nodeclaim %q: %w", claim.Name, err)
+		}
+	}
+	return nil
+}
+
+func (c *Cloud) restore(claim *v1.NodeClaim) error {
+	id := claim.Status.ProviderID
+	path, ours := strings.CutPrefix(id, c.name+":///")
+	_, name, ok := strings.Cut(path, "/")
+	number, err := strconv.Atoi(strings.TrimPrefix(name, "i-"))
+	if !ours || !ok || err != nil {
+		return fmt.Errorf("status.providerID %q is none that this cloud gives: they look like %s:///zone/i-00000001", id, c.name)
+	}
+	t, o, err := c.boughtBy(claim)
+	if err != nil {
+		return err
+	}
+	key := cloudprovider.KeyOf(t, o)
+	state := c.catalog.offerings[key]
+	c.catalog.take(state) // what was launched stays launched, whatever the stock is now
+	labels := machineLabels(t.MachineRequirements(o), requirements.Set{})
+	for key := range labels {
+		if value, ok := claim.Labels[key]; ok {
+			labels[key] = value
+		}
+	}
+	own := owner{cluster: c.cluster, uid: claim.UID}
+	launched := claim.CreationTimestamp.Time
+	m := &machine{
+		owner: own, labels: labels, reservation: state.reservation, gateOpened: true,
+		Instance: Instance{
+			ProviderID: id, NodeName: name, Phase: Running, Offering: key, Price: o.Price,
+			ImageID: claim.Status.ImageID, KubeletVersion: c.kubeletVersion, Tags: tags(c.cluster, claim),
+			Labels: maps.Clone(labels), Taints: bootTaints(claim),
+			Capacity: t.CapacityOf(o), Allocatable: t.AllocatableOf(o), LaunchedAt: launched, RunningAt: launched,
+		},
+	}
+	maps.Copy(m.Labels, claim.Labels)
+	c.machines[id], c.byOwner[own] = m, m
+	c.launched = max(c.launched, number)
+	return nil
+}
+
+// boughtBy is the offering that the claim's labels name.
+func (c *Cloud) boughtBy(claim *v1.NodeClaim) (*cloudprovider.InstanceType, *cloudprovider.Offering, error) {
+	name, zone, capacityType := claim.Labels[corev1.LabelInstanceTypeStable], claim.Labels[corev1.LabelTopologyZone], claim.Labels[v1.CapacityTypeLabelKey]
+	for _, t := range c.catalog.types {
+		if t.Name != name {
+			continue
+		}
+		for i := range t.Offerings {
+			o := &t.Offerings[i]
+			if o.Zone() == zone && o.CapacityType() == capacityType {
+				return t, o, nil
+			}
+		}
+	}
+	return nil, nil, fmt.Errorf("no offering is of instance type %q in zone %q as %q", name, zone, capacityType)
+}
