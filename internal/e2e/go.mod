@@ -3,7 +3,7 @@ module github.com/drawknife/drawknife/internal/e2e
 go 1.26.0
 
 require (
-	github.com/drawknife/drawknife v0.0.0-00010101000000-000000000000
+	github.com/drawknife/drawknife v0.0.0
 	go.uber.org/goleak v1.3.0
 	k8s.io/api v0.37.0
 	k8s.io/apiextensions-apiserver v0.37.0
@@ -14,6 +14,7 @@ require (
 
 require (
 	github.com/davecgh/go-spew v1.1.2-0.20180830191138-d8f796af33cc // indirect
+	github.com/drawknife/drawknife/examples/controller v0.0.0-00010101000000-000000000000
 	github.com/emicklei/go-restful/v3 v3.13.0 // indirect
 	github.com/fxamacker/cbor/v2 v2.9.1 // indirect
 	github.com/go-logr/logr v1.4.4 // indirect
@@ -61,3 +62,5 @@ require (
 )
 
 replace github.com/drawknife/drawknife => ../..
+
+replace github.com/drawknife/drawknife/examples/controller => ../../examples/controller

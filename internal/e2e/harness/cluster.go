@@ -21,8 +21,8 @@ import (
 
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/examples/controller/kubelet"
 	"github.com/drawknife/drawknife/fake"
-	"github.com/drawknife/drawknife/internal/e2e/kubelet"
 	"github.com/drawknife/drawknife/internal/e2e/plane"
 )
 

@@ -1,0 +1,84 @@
+// Command controller scales the nodes of a Kubernetes cluster with drawknife. See README.md.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/drawknife/drawknife/examples/controller/settings"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// Exit codes.
+const (
+	exitDone   = 0
+	exitFailed = 1
+	exitUsage  = 2
+)
+
+// run is the program; it returns its exit code.
+func run(ctx context.Context, args []string, out, trouble io.Writer) int {
+	var extra extraFlags
+	loaded, err := settings.Load(settings.Sources{
+		Args: args, LookupEnv: os.LookupEnv, ReadFile: os.ReadFile, MoreFlags: extra.register,
+	})
+	var help *settings.HelpError
+	switch {
+	case errors.As(err, &help):
+		fmt.Fprint(out, usage, help.Usage)
+		return exitDone
+	case err != nil:
+		fmt.Fprintln(trouble, err)
+		return exitUsage
+	}
+	logger, closeLog, err := newLogger(loaded.Settings.Process, out, trouble)
+	if err != nil {
+		fmt.Fprintln(trouble, err)
+		return exitFailed
+	}
+	defer closeLog()
+	for _, warning := range loaded.Warnings {
+		logger.Warn(warning.Message, "code", string(warning.Code))
+	}
+	for _, value := range loaded.Effective() {
+		logger.Debug("setting", "name", value.Name, "value", value.Text, "source", value.Source)
+	}
+	if err := serve(ctx, loaded.Settings, extra, logger); err != nil && !errors.Is(err, context.Canceled) {
+		logger.Error("the controller stops", "error", err)
+		return exitFailed
+	}
+	return exitDone
+}
+
+// extraFlags are those of the program itself, beside the settings.
+type extraFlags struct {
+	catalog string
+}
+
+func (e *extraFlags) register(fs *flag.FlagSet) {
+	fs.StringVar(&e.catalog, "fake-catalog", "generic", "what the fake provider sells: generic")
+}
+
+const usage = `controller scales the nodes of a Kubernetes cluster.
+
+  controller --provider fake --allow-simulated-nodes --kubeconfig ~/.kube/config --install-crds
+        tries it out on any cluster, with machines that are only simulated
+  controller --cluster-name my-cluster
+        runs in a pod on EKS and launches EC2 instances
+
+Every setting is a flag, an environment variable, or a line of a file (--settings-file). Exit codes: 0 stopped as told, 1 a fault
+while running, 2 settings that can't be.
+
+`

@@ -1,0 +1,274 @@
+package reconcilers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/provisioning"
+)
+
+// actor carries out what the state machines of package provisioning ask for, one function per effect.
+type actor struct {
+	client    client.Client
+	provider  cloudprovider.CloudProvider
+	gates     []cloudprovider.RegistrationGate
+	lifecycle *provisioning.Lifecycle
+	belief    *provisioning.Belief
+	governor  *provisioning.Governor
+	health    *health
+	evictions *evictions
+	recorder  *recorder
+	metrics   *metrics
+	// planNow has pods planned at once, since a machine they were promised will not come.
+	planNow func()
+	log     *slog.Logger
+	now     func() time.Time
+}
+
+// round is what one look at an object found, and what the effects of its step found out.
+type round struct {
+	// claims and nodes are those that effects may write to, as they were read or as the last write left them. A nil entry
+	// is gone.
+	claims map[types.UID]*v1.NodeClaim
+	nodes  map[types.UID]*corev1.Node
+
+	instance provisioning.InstanceState
+	searched bool
+	found    string
+	gates    map[string]provisioning.GateAnswer
+	created  *provisioning.Step
+}
+
+func newRound(claims []*v1.NodeClaim, nodes []*corev1.Node) *round {
+	r := &round{claims: map[types.UID]*v1.NodeClaim{}, nodes: map[types.UID]*corev1.Node{}}
+	for _, c := range claims {
+		r.claims[c.UID] = c
+	}
+	for _, n := range nodes {
+		r.nodes[n.UID] = n
+	}
+	return r
+}
+
+// learned reports whether something is known that was not before the step: the next step follows at once.
+func (r *round) learned() bool {
+	return r.instance != provisioning.InstanceUnasked || r.searched || r.gates != nil
+}
+
+// forget makes room for the answers of the next step.
+func (r *round) forget() {
+	r.instance, r.searched, r.found, r.gates, r.created = provisioning.InstanceUnasked, false, "", nil, nil
+}
+
+// run carries out a step: its effects in order up to the first that fails, then its events.
+func (a *actor) run(ctx context.Context, r *round, step provisioning.Step) error {
+	a.recorder.publish(step.Events)
+	for _, effect := range step.Effects {
+		if err := a.do(ctx, r, effect); err != nil {
+			return fmt.Errorf("%s: %w", effect, err)
+		}
+	}
+	return nil
+}
+
+func (a *actor) do(ctx context.Context, r *round, effect provisioning.Effect) error {
+	switch e := effect.(type) {
+	case provisioning.PutClaim:
+		return a.putClaim(ctx, r, e.Claim)
+	case provisioning.PutNode:
+		return a.putNode(ctx, r, e.Node)
+	case provisioning.DeleteClaim:
+		return a.deleteClaim(ctx, r, e)
+	case provisioning.DeleteNode:
+		return deleteExactly(ctx, a.client, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: e.Name, UID: e.UID}})
+	case provisioning.CreateInstance:
+		return a.createInstance(ctx, r, e.Claim)
+	case provisioning.TerminateInstance:
+		return a.terminateInstance(ctx, r, e.Claim)
+	case provisioning.AskInstance:
+		_, err := a.provider.Get(ctx, e.Claim.Status.ProviderID)
+		return r.answered(err)
+	case provisioning.FindInstance:
+		return a.findInstance(ctx, r, e.Claim)
+	case provisioning.AskGates:
+		r.gates = a.askGates(ctx, e.Claim)
+		return nil
+	case provisioning.EvictPod:
+		a.evictions.add(e)
+		return nil
+	case provisioning.DeletePod:
+		return a.deletePod(ctx, e)
+	}
+	return fmt.Errorf("unknown effect %T", effect)
+}
+
+// errUnknownBase is a write to an object that was not read: a fault of this package.
+var errUnknownBase = errors.New("the object to write was not read before")
+
+func (a *actor) putClaim(ctx context.Context, r *round, want *v1.NodeClaim) error {
+	base := r.claims[want.UID]
+	if base == nil {
+		return errUnknownBase
+	}
+	stored, err := putClaim(ctx, a.client, base, want)
+	if err != nil {
+		return err
+	}
+	r.claims[want.UID] = stored
+	a.tellOfClaim(ctx, base, stored)
+	return nil
+}
+
+// tellOfClaim has those who count know what became of a claim.
+func (a *actor) tellOfClaim(ctx context.Context, before, after *v1.NodeClaim) {
+	if after == nil {
+		a.metrics.claimTerminated(before, a.now())
+		a.log.Info("nodeclaim is gone", "nodeclaim", before.Name, "nodepool", before.Labels[v1.NodePoolLabelKey], "providerID", before.Status.ProviderID)
+		return
+	}
+	was, is := before.DeepCopy().Conditions(), after.DeepCopy().Conditions()
+	for _, kind := range []string{v1.ConditionLaunched, v1.ConditionRegistered, v1.ConditionInitialized} {
+		if was.IsTrue(kind) || !is.IsTrue(kind) {
+			continue
+		}
+		a.log.Info("nodeclaim: "+kind, "nodeclaim", after.Name, "nodepool", after.Labels[v1.NodePoolLabelKey], "node", after.Status.NodeName,
+			"providerID", after.Status.ProviderID, "instanceType", after.Labels[corev1.LabelInstanceTypeStable],
+			"capacityType", after.Labels[v1.CapacityTypeLabelKey], "zone", after.Labels[corev1.LabelTopologyZone], "age", a.now().Sub(after.CreationTimestamp.Time).Round(time.Millisecond))
+		if kind == v1.ConditionRegistered {
+			a.metrics.nodeCreated(after)
+			a.health.registered(ctx, a.client, after)
+			a.governor.Outcome(string(after.UID), false, a.now())
+		}
+	}
+}
+
+func (a *actor) putNode(ctx context.Context, r *round, want *corev1.Node) error {
+	base := r.nodes[want.UID]
+	if base == nil {
+		return errUnknownBase
+	}
+	stored, err := putNode(ctx, a.client, base, want)
+	if err != nil {
+		return err
+	}
+	r.nodes[want.UID] = stored
+	if stored == nil {
+		a.metrics.nodeTerminated(base, a.now())
+		a.log.Info("node is gone", "node", base.Name, "nodepool", base.Labels[v1.NodePoolLabelKey])
+	}
+	return nil
+}
+
+func (a *actor) deleteClaim(ctx context.Context, r *round, e provisioning.DeleteClaim) error {
+	if err := deleteExactly(ctx, a.client, &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: e.Name, UID: e.UID}}); err != nil {
+		return err
+	}
+	if e.Reason == "" {
+		return nil // it goes with its node, which somebody else deleted
+	}
+	claim := r.claims[e.UID]
+	a.log.Info("nodeclaim is given up", "nodeclaim", e.Name, "reason", e.Reason)
+	if claim == nil {
+		return nil
+	}
+	a.metrics.claimDisrupted(claim, e.Reason)
+	switch e.Reason {
+	case provisioning.ReasonLaunchTimeout, provisioning.ReasonRegistrationTimeout:
+		a.health.givenUp(ctx, a.client, claim)
+		a.governor.Outcome(string(claim.UID), true, a.now())
+	case provisioning.ReasonInsufficientCapacity, provisioning.ReasonNodeClassNotReady:
+		a.governor.Withdraw(string(claim.UID))
+	}
+	return nil
+}
+
+func (a *actor) createInstance(ctx context.Context, r *round, claim *v1.NodeClaim) error {
+	answer, err := a.provider.Create(ctx, claim)
+	if ctx.Err() != nil {
+		// Stopped while the cloud was asked: whoever comes next asks again, and gets the same machine (CP-CREATE).
+		return errors.Join(ctx.Err(), err)
+	}
+	now := a.now()
+	if err != nil {
+		a.log.Warn("machine was not launched", "nodeclaim", claim.Name, "nodepool", claim.Labels[v1.NodePoolLabelKey], "error", err)
+	} else if key, ok := offeringOf(answer); ok {
+		a.belief.Launched(key, now)
+	}
+	if provisioning.Feedback(err, a.belief, now) {
+		a.planNow()
+	}
+	step := a.lifecycle.Created(claim, answer, err, now)
+	r.created = &step
+	return nil
+}
+
+// offeringOf is what a machine was bought by.
+func offeringOf(claim *v1.NodeClaim) (cloudprovider.OfferingKey, bool) {
+	key := cloudprovider.OfferingKey{
+		InstanceType: claim.Labels[corev1.LabelInstanceTypeStable], Zone: claim.Labels[corev1.LabelTopologyZone], CapacityType: claim.Labels[v1.CapacityTypeLabelKey],
+	}
+	return key, key.InstanceType != "" && key.Zone != "" && key.CapacityType != "" && key.CapacityType != v1.CapacityTypeReserved
+}
+
+func (a *actor) terminateInstance(ctx context.Context, r *round, claim *v1.NodeClaim) error {
+	return r.answered(a.provider.Delete(ctx, claim))
+}
+
+// answered notes what a provider's answer says of the machine.
+func (r *round) answered(err error) error {
+	switch {
+	case cloudprovider.IsNodeClaimNotFound(err):
+		r.instance = provisioning.InstanceGone
+	case err != nil:
+		return err
+	default:
+		r.instance = provisioning.InstanceThere
+	}
+	return nil
+}
+
+func (a *actor) findInstance(ctx context.Context, r *round, claim *v1.NodeClaim) error {
+	machines, err := a.provider.List(ctx)
+	if err != nil {
+		return err
+	}
+	r.searched = true
+	for _, m := range machines {
+		if m.UID == claim.UID {
+			r.found = m.Status.ProviderID
+		}
+	}
+	return nil
+}
+
+func (a *actor) askGates(ctx context.Context, claim *v1.NodeClaim) map[string]provisioning.GateAnswer {
+	answers := make(map[string]provisioning.GateAnswer, len(a.gates))
+	for _, gate := range a.gates {
+		result, err := gate.Registered(ctx, claim)
+		answers[gate.Name()] = provisioning.GateAnswer{GateResult: result, Err: err}
+	}
+	return answers
+}
+
+func (a *actor) deletePod(ctx context.Context, e provisioning.DeletePod) error {
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: e.Key.Namespace, Name: e.Key.Name, UID: e.UID}}
+	if err := deleteExactly(ctx, a.client, pod, client.GracePeriodSeconds(int64(e.Grace/time.Second))); err != nil {
+		return err
+	}
+	a.metrics.podDrained("deadline")
+	a.recorder.publish([]provisioning.Event{{
+		Kind: "Pod", Namespace: e.Key.Namespace, Name: e.Key.Name, UID: e.UID, Reason: provisioning.EventDisrupted,
+		Message: fmt.Sprintf("Deleting the pod to accommodate the terminationGracePeriod of its node: %s are left", e.Grace),
+	}})
+	return nil
+}

@@ -1,0 +1,173 @@
+package reconcilers
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+
+	"github.com/drawknife/drawknife/api/autoscaling/v1beta1"
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/provisioning"
+	"github.com/drawknife/drawknife/scheduling/cluster"
+	"github.com/drawknife/drawknife/scheduling/limits"
+)
+
+// Scheme knows all kinds that the reconcilers read and write.
+func Scheme() *runtime.Scheme {
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1.AddToScheme, v1beta1.AddToScheme} {
+		utilruntime.Must(add(scheme)) // fails only for kinds that are registered twice
+	}
+	return scheme
+}
+
+// Add adds everything to the manager, whose scheme must know the kinds of Scheme. The error is an *OptionError, or says
+// what the manager would not take.
+func Add(mgr ctrl.Manager, o Options) error {
+	if err := o.complete(); err != nil {
+		return err
+	}
+	w, err := newWiring(mgr, &o)
+	if err != nil {
+		return err
+	}
+	if err := addIndexes(context.Background(), mgr.GetFieldIndexer()); err != nil {
+		return err
+	}
+	for _, runnable := range w.runnables() {
+		if err := mgr.Add(runnable); err != nil {
+			return fmt.Errorf("adding %T: %w", runnable, err)
+		}
+	}
+	return errors.Join(w.claims.setup(mgr, o.Concurrency), w.nodes.setup(mgr, o.Concurrency), w.pools.setup(mgr))
+}
+
+// wiring is all parts and who knows whom.
+type wiring struct {
+	feed      *feed
+	planner   *planner
+	claims    *claimReconciler
+	nodes     *nodeReconciler
+	pools     *poolReconciler
+	garbage   *garbageCollector
+	podEvents *podEvents
+	evictions *evictions
+}
+
+func newWiring(mgr ctrl.Manager, o *Options) (*wiring, error) {
+	counters, err := newMetrics(o.Metrics)
+	if err != nil {
+		return nil, fmt.Errorf("registering metrics: %w", err)
+	}
+	provider := &timedProvider{CloudProvider: o.Provider, metrics: counters}
+	state, err := newState(o)
+	if err != nil {
+		return nil, err
+	}
+	act, err := newActor(mgr, o, provider, counters)
+	if err != nil {
+		return nil, err
+	}
+	plans, err := newPlanner(mgr, o, act, state)
+	if err != nil {
+		return nil, err
+	}
+	act.planNow = func() { plans.triggers.add(stockTrigger) }
+	capabilities := o.Provider.Describe()
+	w := &wiring{
+		planner:   plans,
+		evictions: act.evictions,
+		claims: &claimReconciler{
+			actor: act, supports: capabilities.SupportsNodeClass,
+			gone:        func(types.NamespacedName) { plans.triggers.add(stockTrigger) },
+			launchAfter: map[types.UID]time.Time{}, checked: map[types.UID]time.Time{},
+		},
+		nodes:     &nodeReconciler{actor: act, draining: map[string]drainStart{}},
+		garbage:   &garbageCollector{actor: act, reader: mgr.GetAPIReader()},
+		podEvents: &podEvents{actor: act, last: map[string]time.Time{}},
+		pools:     &poolReconciler{actor: act, state: state, lookup: capabilities.Vocabulary.Compile(), planner: plans, static: o.Features.StaticCapacity},
+	}
+	w.pools.classes, _ = cloudprovider.As[cloudprovider.NodeClassStatus](o.Provider)
+	w.feed = &feed{informers: mgr.GetCache(), state: state, kinds: watchedKinds(o), log: o.Logger, now: o.Now, seen: func(before, after client.Object) {
+		plans.seen(before, after)
+		w.podEvents.seen(before, after)
+	}}
+	return w, nil
+}
+
+// stockTrigger calls for a pass since a machine that pods were promised does not come.
+const stockTrigger types.UID = "stock"
+
+func (w *wiring) runnables() []manager.Runnable {
+	list := []manager.Runnable{w.feed, w.planner, w.garbage, w.podEvents, w.evictions}
+	if w.planner.buffers != nil {
+		list = append(list, bufferTicker{w.planner.triggers.add})
+	}
+	return list
+}
+
+func newState(o *Options) (*cluster.State, error) {
+	capabilities := o.Provider.Describe()
+	return cluster.New(cluster.Options{
+		Vocabulary: capabilities.Vocabulary, DefaultTopologySpread: o.DefaultTopologySpread,
+		UnsupportedVolumeTopologyKeys: capabilities.UnsupportedVolumeTopologyKeys, UnsupportedVolumeDrivers: capabilities.UnsupportedVolumeDrivers,
+		Kinds: namesOf(watchedKinds(o)),
+	})
+}
+
+func newActor(mgr ctrl.Manager, o *Options, provider cloudprovider.CloudProvider, m *metrics) (*actor, error) {
+	lifecycle, err := provisioning.NewLifecycle(o.Lifecycle)
+	if err != nil {
+		return nil, err
+	}
+	belief, err := provisioning.NewBelief(o.Belief)
+	if err != nil {
+		return nil, err
+	}
+	governor, err := provisioning.NewGovernor(o.Governor)
+	if err != nil {
+		return nil, err
+	}
+	gates := o.Gates
+	if own, ok := cloudprovider.As[cloudprovider.RegistrationGate](o.Provider); ok {
+		gates = append([]cloudprovider.RegistrationGate{own}, gates...)
+	}
+	told := newRecorder(mgr.GetEventRecorder("drawknife"), o.Now)
+	return &actor{
+		client: mgr.GetClient(), provider: provider, gates: gates, lifecycle: lifecycle, belief: belief, governor: governor, health: newHealth(),
+		evictions: newEvictions(mgr.GetClient(), told, m, o.Logger, o.Now), recorder: told, metrics: m, log: o.Logger, now: o.Now,
+	}, nil
+}
+
+func newPlanner(mgr ctrl.Manager, o *Options, act *actor, state *cluster.State) (*planner, error) {
+	batch, err := provisioning.NewBatch(o.Batch)
+	if err != nil {
+		return nil, err
+	}
+	ledger := limits.NewLedger()
+	launcher, err := provisioning.NewLauncher(provisioning.LauncherOptions{
+		Claims: &claimStore{client: mgr.GetClient(), reader: mgr.GetAPIReader()}, Limits: ledger, Governor: act.governor,
+	})
+	if err != nil {
+		return nil, err
+	}
+	p := &planner{
+		provider: act.provider, state: state, belief: act.belief, launcher: launcher, ledger: ledger, recorder: act.recorder, metrics: act.metrics,
+		options: o, log: o.Logger, now: o.Now, process: rand.Text(), triggers: newTriggers(), batch: batch,
+	}
+	if o.Features.CapacityBuffer {
+		p.buffers = &bufferResolver{client: mgr.GetClient(), log: o.Logger, now: o.Now}
+	}
+	return p, nil
+}

@@ -1,0 +1,224 @@
+package reconcilers
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/provisioning"
+)
+
+// longestRound bounds how many steps one look at an object may take in a row: a state machine that never settles shows as
+// an error, not as a busy loop.
+const longestRound = 20
+
+// conflictRetry is when an object that somebody else wrote to meanwhile is looked at again: by then the watch shows it.
+const conflictRetry = 200 * time.Millisecond
+
+// claimReconciler sees NodeClaims through: launch, registration, initialisation, expiry and end.
+type claimReconciler struct {
+	*actor
+	supports func(v1.NodeClassReference) bool
+	// gone is told of claims that are no more.
+	gone func(types.NamespacedName)
+
+	mu sync.Mutex
+	// launchAfter is until when a claim whose launch failed is left alone: storing the failure wakes the reconciler, and the
+	// cloud must not be asked again at once for that.
+	launchAfter map[types.UID]time.Time
+	// checked is when a claim's consistency was looked at.
+	checked map[types.UID]time.Time
+}
+
+func (r *claimReconciler) setup(mgr ctrl.Manager, concurrency int) error {
+	return ctrl.NewControllerManagedBy(mgr).Named("nodeclaim.lifecycle").
+		For(&v1.NodeClaim{}).
+		Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(r.claimsOfNode)).
+		WithOptions(controller.Options{MaxConcurrentReconciles: concurrency}).
+		Complete(r)
+}
+
+// claimsOfNode are the claims that a change of the node concerns.
+func (r *claimReconciler) claimsOfNode(ctx context.Context, node client.Object) []reconcile.Request {
+	claims, err := claimsWithProviderID(ctx, r.client, node.(*corev1.Node).Spec.ProviderID)
+	if err != nil {
+		r.log.Error("nodeclaims of a node can't be listed", "node", node.GetName(), "error", err)
+	}
+	var list []reconcile.Request
+	for _, c := range claims {
+		list = append(list, reconcile.Request{NamespacedName: types.NamespacedName{Name: c.Name}})
+	}
+	return list
+}
+
+// Reconcile looks at one claim and does what it needs.
+func (r *claimReconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+	claim := &v1.NodeClaim{}
+	if err := r.client.Get(ctx, request.NamespacedName, claim); err != nil {
+		if apierrors.IsNotFound(err) {
+			r.gone(request.NamespacedName)
+		}
+		return reconcile.Result{}, client.IgnoreNotFound(err)
+	}
+	if !r.supports(claim.Spec.NodeClassRef) {
+		return reconcile.Result{}, nil // another provider's (PRV-050)
+	}
+	again, err := r.see(ctx, claim)
+	if apierrors.IsConflict(err) {
+		return reconcile.Result{RequeueAfter: conflictRetry}, nil
+	}
+	return reconcile.Result{RequeueAfter: again}, err
+}
+
+// see takes the claim as far as it gets now, and says when to look again.
+func (r *claimReconciler) see(ctx context.Context, claim *v1.NodeClaim) (time.Duration, error) {
+	uid := claim.UID
+	nodes, err := nodesWithProviderID(ctx, r.client, claim.Status.ProviderID)
+	if err != nil {
+		return 0, err
+	}
+	work := newRound([]*v1.NodeClaim{claim}, nodes)
+	for range longestRound {
+		claim = work.claims[uid]
+		if claim == nil {
+			r.forget(uid)
+			return 0, nil
+		}
+		step, wait := r.next(claim, work)
+		if wait > 0 {
+			return wait, nil
+		}
+		if len(step.Effects) == 0 {
+			r.recorder.publish(step.Events)
+			return r.settled(ctx, work, claim, step.Again)
+		}
+		before := claim
+		work.forget()
+		if err := r.run(ctx, work, step); err != nil {
+			return 0, err
+		}
+		if work.created != nil {
+			// The answer of a launch is a step of its own.
+			again := work.created.Again
+			r.waitForLaunch(uid, again)
+			if err := r.run(ctx, work, *work.created); err != nil {
+				return 0, err
+			}
+			if again > 0 {
+				return again, nil
+			}
+		}
+		if work.claims[uid] == before && !work.learned() {
+			return step.Again, nil // what was asked for shows as a change of the cluster
+		}
+		if step.Again > 0 && work.instance == provisioning.InstanceThere {
+			return step.Again, nil
+		}
+	}
+	return 0, fmt.Errorf("nodeclaim %s does not settle in %d steps", claim.Name, longestRound)
+}
+
+// next is the claim's next step; wait is how long a launch that failed is not to be tried again.
+func (r *claimReconciler) next(claim *v1.NodeClaim, work *round) (step provisioning.Step, wait time.Duration) {
+	now := r.now()
+	nodes := work.present()
+	if claim.DeletionTimestamp != nil {
+		return provisioning.TerminateClaim(provisioning.ClaimTermination{
+			Claim: claim, Nodes: nodes, Searched: work.searched, Found: work.found, Instance: work.instance,
+		}, now), 0
+	}
+	step = r.lifecycle.Next(provisioning.ClaimState{Claim: claim, Nodes: nodes, HasGates: len(r.gates) > 0, Gates: work.gates}, now)
+	if len(step.Effects) == 1 {
+		if _, launch := step.Effects[0].(provisioning.CreateInstance); launch {
+			r.mu.Lock()
+			wait = r.launchAfter[claim.UID].Sub(now)
+			r.mu.Unlock()
+		}
+	}
+	return step, max(0, wait)
+}
+
+// settled is what a claim needs beside its life: what older versions left out, its expiry, and a look at its node's size.
+func (r *claimReconciler) settled(ctx context.Context, work *round, claim *v1.NodeClaim, again time.Duration) (time.Duration, error) {
+	if claim.DeletionTimestamp != nil {
+		return again, nil
+	}
+	now := r.now()
+	expiry := provisioning.Expire(claim, now)
+	if err := r.run(ctx, work, expiry); err != nil {
+		return 0, err
+	}
+	again = sooner(again, expiry.Again)
+	pool, err := poolOf(ctx, r.client, claim)
+	if err != nil {
+		return 0, err
+	}
+	var hydration provisioning.Step
+	if out := provisioning.HydrateClaim(claim, pool); out != nil {
+		hydration.Effects = append(hydration.Effects, provisioning.PutClaim{Claim: out})
+	}
+	for _, node := range work.present() {
+		if out := provisioning.HydrateNode(node, claim); out != nil {
+			hydration.Effects = append(hydration.Effects, provisioning.PutNode{Node: out})
+		}
+	}
+	if err := r.run(ctx, work, hydration); err != nil {
+		return 0, err
+	}
+	if claim = work.claims[claim.UID]; claim == nil || !claim.DeepCopy().Conditions().IsTrue(v1.ConditionInitialized) || !r.consistencyDue(claim.UID, now) {
+		return again, nil
+	}
+	check := provisioning.CheckConsistency(claim, work.present(), now)
+	return sooner(again, check.Again), r.run(ctx, work, check)
+}
+
+// consistencyDue reports whether it is time to look at a node's size again, and notes that it is being done: a claim is
+// looked at whenever something changes, and that is too often for this.
+func (r *claimReconciler) consistencyDue(uid types.UID, now time.Time) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if now.Sub(r.checked[uid]) < consistencyPause {
+		return false
+	}
+	r.checked[uid] = now
+	return true
+}
+
+// consistencyPause is a little less than the time after which CheckConsistency asks to be asked again.
+const consistencyPause = 9 * time.Minute
+
+func (r *claimReconciler) waitForLaunch(uid types.UID, d time.Duration) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if d > 0 {
+		r.launchAfter[uid] = r.now().Add(d)
+	} else {
+		delete(r.launchAfter, uid)
+	}
+}
+
+func (r *claimReconciler) forget(uid types.UID) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.launchAfter, uid)
+	delete(r.checked, uid)
+}
+
+// sooner is the shorter of two waits; 0 is for ever.
+func sooner(a, b time.Duration) time.Duration {
+	if a <= 0 || b > 0 && b < a {
+		return b
+	}
+	return a
+}

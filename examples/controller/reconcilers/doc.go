@@ -1,0 +1,27 @@
+// Package reconcilers adds drawknife to a controller-runtime manager: it watches a cluster, plans machines for the pods that
+// wait, launches them through a CloudProvider, and sees each one through from its NodeClaim to the end of its instance.
+//
+//	manager, err := ctrl.NewManager(config, ctrl.Options{Scheme: reconcilers.Scheme()})
+//	if err != nil {
+//		return err
+//	}
+//	if err := reconcilers.Add(manager, reconcilers.Options{Provider: provider}); err != nil {
+//		return err
+//	}
+//	return manager.Start(ctx)
+//
+// What is decided, is decided by the packages scheduling, provisioning and disruption; what is here carries it out on
+// Kubernetes:
+//
+//	feed       informers → scheduling/cluster.State                            feed.go
+//	planner    batches, passes, launches                                       planner.go, plannerstate.go, store.go
+//	claims     a NodeClaim's life and end                                      claims.go
+//	nodes      a Node's end: drain, volumes, instance                          nodes.go, evictions.go
+//	pools      what a NodePool shows; static pools                             pools.go, static.go
+//	upkeep     garbage in the cloud and in the cluster                         garbage.go
+//	actor      one function per effect that a state machine may ask for        actor.go, patches.go
+//	recorder   events, not repeated too often; metrics                         recorder.go, metrics.go, clustermetrics.go
+//
+// Everything that changes something runs on the elected leader alone. Nothing is kept in memory that a restart would miss:
+// the tests stop a controller at every moment of a launch and start another one.
+package reconcilers

@@ -1,0 +1,164 @@
+package reconcilers
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strconv"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/drawknife/drawknife/provisioning"
+)
+
+// evictions asks the eviction API to let pods go, each at its own pace, with a few requests under way at a time.
+type evictions struct {
+	client   client.Client
+	recorder *recorder
+	metrics  *metrics
+	log      *slog.Logger
+	now      func() time.Time
+
+	mu    sync.Mutex
+	queue *provisioning.EvictionQueue
+	wake  chan struct{}
+}
+
+// evictionParallelism is how many eviction requests are under way at a time.
+const evictionParallelism = 10
+
+func newEvictions(c client.Client, r *recorder, m *metrics, log *slog.Logger, now func() time.Time) *evictions {
+	return &evictions{client: c, recorder: r, metrics: m, log: log, now: now, queue: provisioning.NewEvictionQueue(), wake: make(chan struct{}, 1)}
+}
+
+func (e *evictions) add(pod provisioning.EvictPod) {
+	e.mu.Lock()
+	e.queue.Add(pod, e.now())
+	e.mu.Unlock()
+	select {
+	case e.wake <- struct{}{}:
+	default:
+	}
+}
+
+// remove forgets pods whose node is gone.
+func (e *evictions) remove(pods []*corev1.Pod) {
+	uids := make([]types.UID, 0, len(pods))
+	for _, pod := range pods {
+		uids = append(uids, pod.UID)
+	}
+	e.mu.Lock()
+	e.queue.Remove(uids...)
+	e.mu.Unlock()
+}
+
+// NeedLeaderElection is true: one process evicts.
+func (e *evictions) NeedLeaderElection() bool { return true }
+
+// Start evicts until ctx ends.
+func (e *evictions) Start(ctx context.Context) error {
+	slots := make(chan struct{}, evictionParallelism)
+	var group sync.WaitGroup
+	defer group.Wait()
+	for {
+		e.mu.Lock()
+		pod, late, ok, again := e.queue.Next(e.now())
+		e.mu.Unlock()
+		if !ok {
+			if !e.rest(ctx, again) {
+				return nil
+			}
+			continue
+		}
+		if late {
+			// Its node's next look finds that it is to be deleted, and how (PRV-069, PRV-070).
+			e.report(pod, provisioning.EvictionDone)
+			continue
+		}
+		select {
+		case slots <- struct{}{}:
+		case <-ctx.Done():
+			return nil
+		}
+		group.Go(func() {
+			defer func() { <-slots }()
+			e.report(pod, e.evict(ctx, pod))
+		})
+	}
+}
+
+// rest waits until there may be something to do: for the time given, 0 for ever, or until a pod is added. It is false when ctx
+// has ended.
+func (e *evictions) rest(ctx context.Context, again time.Duration) bool {
+	var due <-chan time.Time
+	if again > 0 {
+		timer := time.NewTimer(again)
+		defer timer.Stop()
+		due = timer.C
+	}
+	select {
+	case <-ctx.Done():
+		return false
+	case <-e.wake:
+	case <-due:
+	}
+	return true
+}
+
+func (e *evictions) report(pod provisioning.EvictPod, outcome provisioning.EvictionOutcome) {
+	e.mu.Lock()
+	e.queue.Report(pod, outcome, e.now())
+	e.mu.Unlock()
+	select { // one that was refused has a time now
+	case e.wake <- struct{}{}:
+	default:
+	}
+}
+
+// evict asks once (PRV-070).
+func (e *evictions) evict(ctx context.Context, target provisioning.EvictPod) provisioning.EvictionOutcome {
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: target.Key.Namespace, Name: target.Key.Name}}
+	uid := target.UID
+	err := e.client.SubResource("eviction").Create(ctx, pod, &policyv1.Eviction{
+		ObjectMeta:    metav1.ObjectMeta{Namespace: target.Key.Namespace, Name: target.Key.Name},
+		DeleteOptions: &metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}},
+	})
+	e.metrics.evictionAnswered(codeOf(err))
+	event := provisioning.Event{Kind: "Pod", Namespace: target.Key.Namespace, Name: target.Key.Name, UID: target.UID}
+	switch {
+	case err == nil:
+		e.metrics.podDrained("evicted")
+		event.Reason, event.Message = provisioning.EventEvicted, "Evicted pod"
+		e.recorder.publish([]provisioning.Event{event})
+		return provisioning.EvictionDone
+	case apierrors.IsNotFound(err), apierrors.IsConflict(err):
+		return provisioning.EvictionDone
+	case apierrors.IsTooManyRequests(err), apierrors.IsInternalError(err):
+		// 429: a budget does not allow it now. 500: several budgets select the pod, which the API can't deal with.
+		event.Warning, event.Reason, event.Message = true, provisioning.EventFailedDraining, fmt.Sprintf("Failed to evict: %v", err)
+		e.recorder.publish([]provisioning.Event{event})
+		return provisioning.EvictionRefused
+	}
+	if ctx.Err() == nil {
+		e.log.Warn("pod was not evicted", "pod", target.Key, "error", err)
+	}
+	return provisioning.EvictionFailed
+}
+
+// codeOf is the HTTP status of an answer.
+func codeOf(err error) string {
+	if err == nil {
+		return "200"
+	}
+	if status, ok := err.(apierrors.APIStatus); ok {
+		return strconv.Itoa(int(status.Status().Code))
+	}
+	return "0"
+}

@@ -1,0 +1,128 @@
+package reconcilers
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	toolscache "k8s.io/client-go/tools/cache"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/scheduling/cluster"
+)
+
+// feed tells a cluster.State what the informers of the manager's cache see. It runs on standbys too, so that a new
+// leader need not begin by reading the cluster.
+type feed struct {
+	informers cache.Informers
+	state     *cluster.State
+	kinds     []watched
+	log       *slog.Logger
+	now       func() time.Time
+	// seen is told of every change, the object before and after; before is nil for a new one, after for one that went.
+	seen func(before, after client.Object)
+}
+
+// watched is a kind that the feed watches.
+type watched struct {
+	kind   cluster.Kind
+	object client.Object
+}
+
+// watchedKinds are the kinds that planning reads. Those for default spread constraints are watched only where there are
+// such constraints, since a cluster has many of them.
+func watchedKinds(o *Options) []watched {
+	kinds := []watched{
+		{cluster.KindNode, &corev1.Node{}}, {cluster.KindNodeClaim, &v1.NodeClaim{}}, {cluster.KindNodePool, &v1.NodePool{}},
+		{cluster.KindPod, &corev1.Pod{}}, {cluster.KindDaemonSet, &appsv1.DaemonSet{}}, {cluster.KindNamespace, &corev1.Namespace{}},
+		{cluster.KindPersistentVolume, &corev1.PersistentVolume{}}, {cluster.KindPersistentVolumeClaim, &corev1.PersistentVolumeClaim{}},
+		{cluster.KindStorageClass, &storagev1.StorageClass{}}, {cluster.KindCSINode, &storagev1.CSINode{}},
+		{cluster.KindPodDisruptionBudget, &policyv1.PodDisruptionBudget{}},
+	}
+	if o.Features.NodeOverlay {
+		kinds = append(kinds, watched{cluster.KindNodeOverlay, &v1.NodeOverlay{}})
+	}
+	if len(o.DefaultTopologySpread) > 0 {
+		kinds = append(kinds, watched{cluster.KindService, &corev1.Service{}}, watched{cluster.KindReplicaSet, &appsv1.ReplicaSet{}},
+			watched{cluster.KindStatefulSet, &appsv1.StatefulSet{}}, watched{cluster.KindReplicationController, &corev1.ReplicationController{}})
+	}
+	return kinds
+}
+
+func namesOf(kinds []watched) []cluster.Kind {
+	var names []cluster.Kind
+	for _, w := range kinds {
+		names = append(names, w.kind)
+	}
+	return names
+}
+
+// NeedLeaderElection is false.
+func (f *feed) NeedLeaderElection() bool { return false }
+
+// Start feeds until ctx ends.
+func (f *feed) Start(ctx context.Context) error {
+	registrations := make([]toolscache.ResourceEventHandlerRegistration, len(f.kinds))
+	for i, w := range f.kinds {
+		informer, err := f.informers.GetInformer(ctx, w.object)
+		if err != nil {
+			return fmt.Errorf("watching %s: %w", w.kind, err)
+		}
+		if registrations[i], err = informer.AddEventHandler(f.handler()); err != nil {
+			return fmt.Errorf("watching %s: %w", w.kind, err)
+		}
+		defer func() { _ = informer.RemoveEventHandler(registrations[i]) }() // one that is not known is none
+	}
+	for i, w := range f.kinds {
+		// Once the handler is in step, all that the API had has been told: nothing more is expected.
+		if !toolscache.WaitForCacheSync(ctx.Done(), registrations[i].HasSynced) {
+			return nil
+		}
+		f.state.Expect(w.kind)
+	}
+	if err := f.state.Missing(); err != nil {
+		return err
+	}
+	f.log.Info("cluster state is synced")
+	<-ctx.Done()
+	return nil
+}
+
+func (f *feed) handler() toolscache.ResourceEventHandler {
+	return toolscache.ResourceEventHandlerFuncs{
+		AddFunc:    func(after any) { f.tell(nil, after) },
+		UpdateFunc: f.tell,
+		DeleteFunc: func(before any) {
+			if missed, ok := before.(toolscache.DeletedFinalStateUnknown); ok {
+				before = missed.Obj // the watch was interrupted: this is the object as it was last seen
+			}
+			f.tell(before, nil)
+		},
+	}
+}
+
+func (f *feed) tell(before, after any) {
+	old, _ := before.(client.Object)
+	object, _ := after.(client.Object)
+	var event cluster.Event
+	switch {
+	case object != nil:
+		event = cluster.Upsert(object)
+	case old != nil:
+		event = cluster.Delete(old)
+	default:
+		return
+	}
+	if err := f.state.Apply(event.At(f.now())); err != nil {
+		f.log.Error("an object is not taken into the view of the cluster", "error", err)
+		return
+	}
+	f.seen(old, object)
+}

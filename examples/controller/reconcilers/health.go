@@ -1,0 +1,52 @@
+package reconcilers
+
+import (
+	"context"
+	"sync"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/provisioning"
+)
+
+// health is a RegistrationHealth that many reconcilers share.
+type health struct {
+	mu     sync.Mutex
+	memory *provisioning.RegistrationHealth
+}
+
+func newHealth() *health { return &health{memory: provisioning.NewRegistrationHealth()} }
+
+// registered notes that a claim's node has registered. A pool that can't be read is not worth an error here: the memory is
+// for show, and the next outcome corrects it.
+func (h *health) registered(ctx context.Context, c client.Reader, claim *v1.NodeClaim) {
+	if pool, err := poolOf(ctx, c, claim); err == nil && pool != nil {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.memory.Registered(pool)
+	}
+}
+
+// givenUp notes that a claim was given up since no node came of it.
+func (h *health) givenUp(ctx context.Context, c client.Reader, claim *v1.NodeClaim) {
+	pool, err := poolOf(ctx, c, claim)
+	if err != nil || pool == nil {
+		return
+	}
+	launched := claim.DeepCopy().Conditions().Get(v1.ConditionLaunched)
+	reason, message := launched.Reason, launched.Message
+	if launched.Status == "True" {
+		reason, message = "", "the machine of nodeclaim "+claim.Name+" did not register in time"
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.memory.GivenUp(pool, reason, message)
+}
+
+// show has f read and write the memory.
+func (h *health) show(f func(*provisioning.RegistrationHealth)) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	f(h.memory)
+}

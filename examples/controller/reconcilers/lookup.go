@@ -1,0 +1,171 @@
+package reconcilers
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+)
+
+// Indexes of the manager's cache.
+const (
+	nodeByProviderID  = "spec.providerID"
+	claimByProviderID = "status.providerID"
+	claimByPool       = "metadata.labels.nodepool"
+	podByNode         = "spec.nodeName"
+	attachmentByNode  = "spec.nodeName"
+)
+
+// addIndexes has the manager's cache find objects by what they are asked for here.
+func addIndexes(ctx context.Context, indexer client.FieldIndexer) error {
+	for _, index := range []struct {
+		object client.Object
+		field  string
+		value  func(client.Object) string
+	}{
+		{&corev1.Node{}, nodeByProviderID, func(o client.Object) string { return o.(*corev1.Node).Spec.ProviderID }},
+		{&v1.NodeClaim{}, claimByProviderID, func(o client.Object) string { return o.(*v1.NodeClaim).Status.ProviderID }},
+		{&v1.NodeClaim{}, claimByPool, func(o client.Object) string { return o.GetLabels()[v1.NodePoolLabelKey] }},
+		{&corev1.Pod{}, podByNode, func(o client.Object) string { return o.(*corev1.Pod).Spec.NodeName }},
+		{&storagev1.VolumeAttachment{}, attachmentByNode, func(o client.Object) string { return o.(*storagev1.VolumeAttachment).Spec.NodeName }},
+	} {
+		err := indexer.IndexField(ctx, index.object, index.field, func(o client.Object) []string {
+			if value := index.value(o); value != "" {
+				return []string{value}
+			}
+			return nil
+		})
+		if err != nil {
+			return fmt.Errorf("indexing %T by %s: %w", index.object, index.field, err)
+		}
+	}
+	return nil
+}
+
+// present are the nodes of the round that are still there, by name.
+func (r *round) present() []*corev1.Node {
+	var list []*corev1.Node
+	for _, n := range r.nodes {
+		if n != nil {
+			list = append(list, n)
+		}
+	}
+	slices.SortFunc(list, func(a, b *corev1.Node) int { return cmp.Compare(a.Name, b.Name) })
+	return list
+}
+
+func nodesWithProviderID(ctx context.Context, c client.Reader, id string) ([]*corev1.Node, error) {
+	if id == "" {
+		return nil, nil
+	}
+	var list corev1.NodeList
+	if err := c.List(ctx, &list, client.MatchingFields{nodeByProviderID: id}); err != nil {
+		return nil, err
+	}
+	return pointers(list.Items), nil
+}
+
+func allNodes(ctx context.Context, c client.Reader) ([]*corev1.Node, error) {
+	var list corev1.NodeList
+	if err := c.List(ctx, &list); err != nil {
+		return nil, err
+	}
+	return pointers(list.Items), nil
+}
+
+func claimsWithProviderID(ctx context.Context, c client.Reader, id string) ([]*v1.NodeClaim, error) {
+	if id == "" {
+		return nil, nil
+	}
+	var list v1.NodeClaimList
+	if err := c.List(ctx, &list, client.MatchingFields{claimByProviderID: id}); err != nil {
+		return nil, err
+	}
+	return pointers(list.Items), nil
+}
+
+func claimsOfPool(ctx context.Context, c client.Reader, pool string) ([]*v1.NodeClaim, error) {
+	var list v1.NodeClaimList
+	if err := c.List(ctx, &list, client.MatchingFields{claimByPool: pool}); err != nil {
+		return nil, err
+	}
+	return pointers(list.Items), nil
+}
+
+func podsOnNode(ctx context.Context, c client.Reader, node string) ([]*corev1.Pod, error) {
+	var list corev1.PodList
+	if err := c.List(ctx, &list, client.MatchingFields{podByNode: node}); err != nil {
+		return nil, err
+	}
+	return pointers(list.Items), nil
+}
+
+func attachmentsTo(ctx context.Context, c client.Reader, node string) ([]*storagev1.VolumeAttachment, error) {
+	var list storagev1.VolumeAttachmentList
+	if err := c.List(ctx, &list, client.MatchingFields{attachmentByNode: node}); err != nil {
+		return nil, err
+	}
+	return pointers(list.Items), nil
+}
+
+// poolOf is the NodePool of a claim; nil if it has none, or one that is gone.
+func poolOf(ctx context.Context, c client.Reader, claim *v1.NodeClaim) (*v1.NodePool, error) {
+	name := claim.Labels[v1.NodePoolLabelKey]
+	if name == "" {
+		return nil, nil
+	}
+	pool := &v1.NodePool{}
+	if err := c.Get(ctx, types.NamespacedName{Name: name}, pool); err != nil {
+		if apierrors.IsNotFound(err) {
+			return nil, nil
+		}
+		return nil, err
+	}
+	return pool, nil
+}
+
+// volumesOf are the names of the PersistentVolumes that the pods use, by the pod's UID.
+func volumesOf(ctx context.Context, c client.Reader, list []*corev1.Pod) (map[string][]string, error) {
+	out := map[string][]string{}
+	for _, pod := range list {
+		for i := range pod.Spec.Volumes {
+			volume := &pod.Spec.Volumes[i]
+			name := ""
+			switch {
+			case volume.PersistentVolumeClaim != nil:
+				name = volume.PersistentVolumeClaim.ClaimName
+			case volume.Ephemeral != nil:
+				name = pod.Name + "-" + volume.Name
+			default:
+				continue
+			}
+			claim := &corev1.PersistentVolumeClaim{}
+			if err := c.Get(ctx, types.NamespacedName{Namespace: pod.Namespace, Name: name}, claim); err != nil {
+				if apierrors.IsNotFound(err) {
+					continue // no volume was ever bound to it, or it went with its pod
+				}
+				return nil, err
+			}
+			if claim.Spec.VolumeName != "" {
+				out[string(pod.UID)] = append(out[string(pod.UID)], claim.Spec.VolumeName)
+			}
+		}
+	}
+	return out, nil
+}
+
+func pointers[T any](items []T) []*T {
+	list := make([]*T, len(items))
+	for i := range items {
+		list[i] = &items[i]
+	}
+	return list
+}

@@ -1,0 +1,209 @@
+package reconcilers
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/provisioning"
+	"github.com/drawknife/drawknife/scheduling"
+)
+
+// metrics are those of section 17 of the provisioning specification that count what the controller does. Their labels are
+// names of pools, types, zones and reasons: as many as a cluster has of these, never one for each pod.
+type metrics struct {
+	passDuration     prometheus.Histogram
+	queueDepth       prometheus.Gauge
+	unschedulable    prometheus.Gauge
+	claimsCreated    *prometheus.CounterVec
+	claimsTerminated *prometheus.CounterVec
+	claimsDisrupted  *prometheus.CounterVec
+	claimTermination *prometheus.HistogramVec
+	nodesCreated     *prometheus.CounterVec
+	nodesTerminated  *prometheus.CounterVec
+	nodeTermination  *prometheus.HistogramVec
+	nodeLifetime     *prometheus.HistogramVec
+	evictions        *prometheus.CounterVec
+	drained          *prometheus.CounterVec
+	poolLimit        *prometheus.GaugeVec
+	poolUsage        *prometheus.GaugeVec
+	providerDuration *prometheus.HistogramVec
+	providerErrors   *prometheus.CounterVec
+}
+
+const namespace = "karpenter"
+
+// secondsToHours are buckets for what takes from a second to a day.
+var secondsToHours = []float64{1, 2, 5, 10, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 21600, 86400}
+
+func newMetrics(registerer prometheus.Registerer) (*metrics, error) {
+	var all []prometheus.Collector
+	counter := func(subsystem, name, help string, labels ...string) *prometheus.CounterVec {
+		c := prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: namespace, Subsystem: subsystem, Name: name, Help: help}, labels)
+		all = append(all, c)
+		return c
+	}
+	gauge := func(subsystem, name, help string, labels ...string) *prometheus.GaugeVec {
+		g := prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: namespace, Subsystem: subsystem, Name: name, Help: help}, labels)
+		all = append(all, g)
+		return g
+	}
+	histogram := func(subsystem, name, help string, buckets []float64, labels ...string) *prometheus.HistogramVec {
+		h := prometheus.NewHistogramVec(prometheus.HistogramOpts{Namespace: namespace, Subsystem: subsystem, Name: name, Help: help, Buckets: buckets}, labels)
+		all = append(all, h)
+		return h
+	}
+	controller := prometheus.Labels{"controller": "provisioner"}
+	passDuration := histogram("scheduler", "scheduling_duration_seconds", "How long a planning pass took.", prometheus.ExponentialBuckets(0.001, 2, 17), "controller")
+	queueDepth := gauge("scheduler", "queue_depth", "Objects that the running planning pass is for.", "controller")
+	unschedulable := gauge("scheduler", "unschedulable_pods_count", "Pods without a place after the last planning pass.", "controller")
+	pool, zone, capacityType := "nodepool", "zone", "capacity_type"
+	m := &metrics{
+		claimsCreated:    counter("nodeclaims", "created_total", "NodeClaims created.", "reason", pool, "min_values_relaxed"),
+		claimsTerminated: counter("nodeclaims", "terminated_total", "NodeClaims that are gone.", pool, capacityType, zone),
+		claimsDisrupted:  counter("nodeclaims", "disrupted_total", "NodeClaims given up or disrupted, by reason.", "reason", pool, capacityType, "consolidation_policy", "termination_mode"),
+		claimTermination: histogram("nodeclaims", "termination_duration_seconds", "Time from a NodeClaim's deletion to its end.", secondsToHours, pool),
+		nodesCreated:     counter("nodes", "created_total", "Nodes registered.", pool, zone),
+		nodesTerminated:  counter("nodes", "terminated_total", "Nodes that are gone.", pool, zone),
+		nodeTermination:  histogram("nodes", "termination_duration_seconds", "Time from a node's deletion to its end.", secondsToHours, pool),
+		nodeLifetime:     histogram("nodes", "lifetime_duration_seconds", "Age of nodes at their end.", prometheus.ExponentialBuckets(60, 2, 18), pool),
+		evictions:        counter("pods", "eviction_requests_total", "Answers of the eviction API, by HTTP status.", "code"),
+		drained:          counter("pods", "drained_total", "Pods that a drain made leave, by reason.", "reason"),
+		poolLimit:        gauge("nodepools", "limit", "Limits of NodePools.", pool, "resource_type"),
+		poolUsage:        gauge("nodepools", "usage", "What the nodes of NodePools have in all.", pool, "resource_type"),
+		providerDuration: histogram("cloudprovider", "duration_seconds", "How long calls of the cloud provider took.", prometheus.DefBuckets, "controller", "method", "provider"),
+		providerErrors:   counter("cloudprovider", "errors_total", "Calls of the cloud provider that failed, by kind.", "controller", "method", "provider", "error"),
+	}
+	m.passDuration = passDuration.With(controller).(prometheus.Histogram)
+	m.queueDepth, m.unschedulable = queueDepth.With(controller), unschedulable.With(controller)
+	if registerer == nil {
+		return m, nil
+	}
+	var errs []error
+	for _, collector := range all {
+		errs = append(errs, registerer.Register(collector))
+	}
+	return m, errors.Join(errs...)
+}
+
+func (m *metrics) passStarted(objects int) { m.queueDepth.Set(float64(objects)) }
+
+func (m *metrics) passDone(plan *scheduling.Plan, took time.Duration) {
+	m.queueDepth.Set(0)
+	m.unschedulable.Set(float64(len(plan.Unschedulable)))
+	m.passDuration.Observe(took.Seconds())
+}
+
+func (m *metrics) claimCreated(claim *v1.NodeClaim, reason string) {
+	relaxed := claim.Annotations[v1.NodeClaimMinValuesRelaxedAnnotationKey]
+	if relaxed == "" {
+		relaxed = "false"
+	}
+	m.claimsCreated.WithLabelValues(reason, claim.Labels[v1.NodePoolLabelKey], relaxed).Inc()
+}
+
+func (m *metrics) claimTerminated(claim *v1.NodeClaim, now time.Time) {
+	pool := claim.Labels[v1.NodePoolLabelKey]
+	m.claimsTerminated.WithLabelValues(pool, claim.Labels[v1.CapacityTypeLabelKey], claim.Labels[corev1.LabelTopologyZone]).Inc()
+	if claim.DeletionTimestamp != nil {
+		m.claimTermination.WithLabelValues(pool).Observe(now.Sub(claim.DeletionTimestamp.Time).Seconds())
+	}
+}
+
+func (m *metrics) claimDisrupted(claim *v1.NodeClaim, reason provisioning.DisruptedReason) {
+	mode := "graceful"
+	switch {
+	case reason == provisioning.ReasonExpired && claim.Spec.TerminationGracePeriod != nil:
+		mode = "eventual"
+	case claim.Status.NodeName == "":
+		mode = "forceful"
+	}
+	m.claimsDisrupted.WithLabelValues(string(reason), claim.Labels[v1.NodePoolLabelKey], claim.Labels[v1.CapacityTypeLabelKey], "", mode).Inc()
+}
+
+func (m *metrics) nodeCreated(claim *v1.NodeClaim) {
+	m.nodesCreated.WithLabelValues(claim.Labels[v1.NodePoolLabelKey], claim.Labels[corev1.LabelTopologyZone]).Inc()
+}
+
+func (m *metrics) nodeTerminated(node *corev1.Node, now time.Time) {
+	pool := node.Labels[v1.NodePoolLabelKey]
+	m.nodesTerminated.WithLabelValues(pool, node.Labels[corev1.LabelTopologyZone]).Inc()
+	m.nodeLifetime.WithLabelValues(pool).Observe(now.Sub(node.CreationTimestamp.Time).Seconds())
+	if node.DeletionTimestamp != nil {
+		m.nodeTermination.WithLabelValues(pool).Observe(now.Sub(node.DeletionTimestamp.Time).Seconds())
+	}
+}
+
+func (m *metrics) evictionAnswered(code string) { m.evictions.WithLabelValues(code).Inc() }
+func (m *metrics) podDrained(reason string)     { m.drained.WithLabelValues(reason).Inc() }
+
+// poolShown shows a pool's limits and usage; those of one that is going are taken away.
+func (m *metrics) poolShown(pool *v1.NodePool) {
+	mine := prometheus.Labels{"nodepool": pool.Name}
+	m.poolLimit.DeletePartialMatch(mine)
+	m.poolUsage.DeletePartialMatch(mine)
+	if pool.DeletionTimestamp != nil {
+		return
+	}
+	for name, q := range pool.Spec.Limits {
+		m.poolLimit.WithLabelValues(pool.Name, string(name)).Set(q.AsApproximateFloat64())
+	}
+	for name, q := range pool.Status.Resources {
+		m.poolUsage.WithLabelValues(pool.Name, string(name)).Set(q.AsApproximateFloat64())
+	}
+}
+
+// timedProvider measures the calls of a provider.
+type timedProvider struct {
+	cloudprovider.CloudProvider
+	metrics *metrics
+}
+
+// Unwrap gives away the provider, for cloudprovider.As.
+func (p *timedProvider) Unwrap() cloudprovider.CloudProvider { return p.CloudProvider }
+
+// begin starts the clock of a call; what it returns stops it.
+func (p *timedProvider) begin(method string) func(error) {
+	started := time.Now()
+	return func(err error) {
+		p.metrics.providerDuration.WithLabelValues("", method, p.Name()).Observe(time.Since(started).Seconds())
+		if err != nil {
+			p.metrics.providerErrors.WithLabelValues("", method, p.Name(), string(cloudprovider.KindOf(err))).Inc()
+		}
+	}
+}
+
+// InstanceTypes is the provider's, timed.
+func (p *timedProvider) InstanceTypes(ctx context.Context, pool *v1.NodePool) (types []*cloudprovider.InstanceType, err error) {
+	defer func(end func(error)) { end(err) }(p.begin("InstanceTypes"))
+	return p.CloudProvider.InstanceTypes(ctx, pool)
+}
+
+// Create is the provider's, timed.
+func (p *timedProvider) Create(ctx context.Context, claim *v1.NodeClaim) (machine *v1.NodeClaim, err error) {
+	defer func(end func(error)) { end(err) }(p.begin("Create"))
+	return p.CloudProvider.Create(ctx, claim)
+}
+
+// Delete is the provider's, timed.
+func (p *timedProvider) Delete(ctx context.Context, claim *v1.NodeClaim) (err error) {
+	defer func(end func(error)) { end(err) }(p.begin("Delete"))
+	return p.CloudProvider.Delete(ctx, claim)
+}
+
+// Get is the provider's, timed.
+func (p *timedProvider) Get(ctx context.Context, id string) (machine *v1.NodeClaim, err error) {
+	defer func(end func(error)) { end(err) }(p.begin("Get"))
+	return p.CloudProvider.Get(ctx, id)
+}
+
+// List is the provider's, timed.
+func (p *timedProvider) List(ctx context.Context) (machines []*v1.NodeClaim, err error) {
+	defer func(end func(error)) { end(err) }(p.begin("List"))
+	return p.CloudProvider.List(ctx)
+}

@@ -1,0 +1,125 @@
+package reconcilers
+
+import (
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/provisioning"
+	"github.com/drawknife/drawknife/scheduling"
+)
+
+// Options are what Add wires together. Only Provider is required; the zero value of all else is what a cluster without
+// special wishes wants.
+type Options struct {
+	// Provider launches and ends machines. Required.
+	Provider cloudprovider.CloudProvider
+	// Gates have a say in when a node is registered, beside the provider's own (PRV-059). Names are unique.
+	Gates []cloudprovider.RegistrationGate
+
+	// Batch says for how long pods that wait are gathered before they are planned (PRV-032).
+	Batch provisioning.BatchOptions
+	// Query is what plans are asked for: preferences, minValues (PRV-010).
+	Query scheduling.Query
+	// DefaultTopologySpread are the cluster's default spread constraints, as kube-scheduler's configuration has them.
+	DefaultTopologySpread []corev1.TopologySpreadConstraint
+	// PassTimeout ends the planning of a pass. 0 is DefaultPassTimeout (PRV-035).
+	PassTimeout time.Duration
+	// Lifecycle says how long machines may take to come up. A zero LaunchTimeout is the provider's.
+	Lifecycle provisioning.LifecycleOptions
+	// Governor bounds how much is launched in how short a time; the zero value does not.
+	Governor provisioning.GovernorOptions
+	// Belief says how stock-outs are remembered.
+	Belief provisioning.BeliefOptions
+	// Features that are off unless asked for.
+	Features Features
+
+	// Concurrency is how many NodeClaims, and how many Nodes, are worked on at a time: launches wait for the cloud, so that
+	// more of them cost little. 0 is DefaultConcurrency.
+	Concurrency int
+	// Logger receives what happens. Nil discards it.
+	Logger *slog.Logger
+	// Metrics receives the controller's metrics. Nil registers none.
+	Metrics prometheus.Registerer
+	// WithoutObjectMetrics leaves out the metrics that have a time series for each node or pod
+	// (disable-cluster-state-observability).
+	WithoutObjectMetrics bool
+	// Now is the clock. Nil is time.Now.
+	Now func() time.Time
+}
+
+// Features switch on what the API calls alpha (PRV-011).
+type Features struct {
+	// NodeOverlay has NodeOverlay objects change prices and capacities.
+	NodeOverlay bool
+	// StaticCapacity has NodePools with replicas kept at their number of nodes.
+	StaticCapacity bool
+	// CapacityBuffer has room kept free for CapacityBuffer objects.
+	CapacityBuffer bool
+	// NoReservedCapacity keeps machines from being launched into reservations.
+	NoReservedCapacity bool
+}
+
+const (
+	// DefaultPassTimeout is PRV-035's.
+	DefaultPassTimeout = time.Minute
+	// DefaultConcurrency is how many objects of a kind are worked on at a time.
+	DefaultConcurrency = 100
+)
+
+// OptionError is an option that can't be.
+type OptionError struct {
+	// Option is its name in Go.
+	Option string
+	// Rule that is broken, and what to do about it.
+	Rule string
+}
+
+// Error names the option and the rule.
+func (e *OptionError) Error() string {
+	return fmt.Sprintf("reconcilers: Options.%s: %s", e.Option, e.Rule)
+}
+
+// complete checks the options and fills in defaults.
+func (o *Options) complete() error {
+	if o.Provider == nil {
+		return &OptionError{Option: "Provider", Rule: "there must be one, such as a fake.Cloud or an aws.Provider"}
+	}
+	if err := o.Provider.Describe().Validate(); err != nil {
+		return &OptionError{Option: "Provider", Rule: "what it declares of itself is not sound: " + err.Error()}
+	}
+	if o.PassTimeout < 0 || o.Concurrency < 0 {
+		return &OptionError{Option: "PassTimeout, Concurrency", Rule: "they must not be negative"}
+	}
+	seen := map[string]bool{}
+	for i, gate := range o.Gates {
+		if gate == nil || gate.Name() == "" || seen[gate.Name()] {
+			return &OptionError{Option: fmt.Sprintf("Gates[%d]", i), Rule: "a gate has a name, and no two the same"}
+		}
+		seen[gate.Name()] = true
+	}
+	if err := scheduling.ValidateDefaultTopologySpread(o.DefaultTopologySpread, field.NewPath("DefaultTopologySpread")).ToAggregate(); err != nil {
+		return &OptionError{Option: "DefaultTopologySpread", Rule: err.Error()}
+	}
+	if o.PassTimeout == 0 {
+		o.PassTimeout = DefaultPassTimeout
+	}
+	if o.Concurrency == 0 {
+		o.Concurrency = DefaultConcurrency
+	}
+	if o.Lifecycle.LaunchTimeout == 0 {
+		o.Lifecycle.LaunchTimeout = o.Provider.Describe().LaunchTimeoutOrDefault()
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return nil
+}

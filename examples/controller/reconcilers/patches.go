@@ -1,0 +1,98 @@
+package reconcilers
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+)
+
+// Objects are written as patches that hold what changed and nothing else, so that fields of newer versions of an API
+// survive, and only onto the very version that the change was decided on: whoever wrote in between is not overruled, the
+// object is looked at anew.
+
+// putClaim stores want's metadata and status; base is the claim as it was read. It returns the claim as stored, nil if
+// that was the end of it.
+func putClaim(ctx context.Context, c client.Client, base, want *v1.NodeClaim) (*v1.NodeClaim, error) {
+	stored := base
+	if !sameMetadata(&base.ObjectMeta, &want.ObjectMeta) {
+		next := base.DeepCopy()
+		next.Labels, next.Annotations, next.Finalizers, next.OwnerReferences = want.Labels, want.Annotations, want.Finalizers, want.OwnerReferences
+		if err := c.Patch(ctx, next, unchangedSince(base)); err != nil {
+			return nil, client.IgnoreNotFound(err)
+		}
+		if next.DeletionTimestamp != nil && len(next.Finalizers) == 0 {
+			return nil, nil
+		}
+		stored = next
+	}
+	if apiequality.Semantic.DeepEqual(stored.Status, want.Status) {
+		return stored, nil
+	}
+	next := stored.DeepCopy()
+	next.Status = *want.Status.DeepCopy()
+	if err := c.Status().Patch(ctx, next, unchangedSince(stored)); err != nil {
+		return nil, client.IgnoreNotFound(err)
+	}
+	return next, nil
+}
+
+// putPool stores want's annotations and status; base is the pool as it was read.
+func putPool(ctx context.Context, c client.Client, base, want *v1.NodePool) error {
+	stored := base
+	if !maps.Equal(base.Annotations, want.Annotations) {
+		next := base.DeepCopy()
+		next.Annotations = want.Annotations
+		if err := c.Patch(ctx, next, unchangedSince(base)); err != nil {
+			return err
+		}
+		stored = next
+	}
+	if apiequality.Semantic.DeepEqual(stored.Status, want.Status) {
+		return nil
+	}
+	next := stored.DeepCopy()
+	next.Status = *want.Status.DeepCopy()
+	return c.Status().Patch(ctx, next, unchangedSince(stored))
+}
+
+// putNode stores want's metadata and taints; base is the node as it was read. It returns the node as stored, nil if that
+// was the end of it.
+func putNode(ctx context.Context, c client.Client, base, want *corev1.Node) (*corev1.Node, error) {
+	next := base.DeepCopy()
+	next.Labels, next.Annotations, next.Finalizers, next.OwnerReferences = want.Labels, want.Annotations, want.Finalizers, want.OwnerReferences
+	next.Spec.Taints = want.Spec.Taints
+	if err := c.Patch(ctx, next, unchangedSince(base)); err != nil {
+		return nil, client.IgnoreNotFound(err)
+	}
+	if next.DeletionTimestamp != nil && len(next.Finalizers) == 0 {
+		return nil, nil
+	}
+	return next, nil
+}
+
+func unchangedSince(base client.Object) client.Patch {
+	return client.MergeFromWithOptions(base.DeepCopyObject().(client.Object), client.MergeFromWithOptimisticLock{})
+}
+
+func sameMetadata(a, b *metav1.ObjectMeta) bool {
+	return maps.Equal(a.Labels, b.Labels) && maps.Equal(a.Annotations, b.Annotations) && slices.Equal(a.Finalizers, b.Finalizers) &&
+		apiequality.Semantic.DeepEqual(a.OwnerReferences, b.OwnerReferences)
+}
+
+// deleteExactly deletes the object with the UID; one that is gone, or another of that name, is no error.
+func deleteExactly(ctx context.Context, c client.Client, object client.Object, options ...client.DeleteOption) error {
+	uid := object.GetUID()
+	err := c.Delete(ctx, object, append(options, client.Preconditions{UID: &uid})...)
+	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,98 @@
+package reconcilers
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/drawknife/drawknife/provisioning"
+)
+
+// podEvents stores on NodeClaims when something last happened to a pod of theirs (PRV-083): what consolidateAfter counts from.
+type podEvents struct {
+	*actor
+	mu sync.Mutex
+	// last is the latest event of a node that is not stored yet, by the node's name.
+	last map[string]time.Time
+}
+
+// podEventsEvery is how often what was seen is stored.
+const podEventsEvery = time.Second
+
+// seen notes a change of a pod.
+func (p *podEvents) seen(before, after client.Object) {
+	old, wasPod := before.(*corev1.Pod)
+	pod, isPod := after.(*corev1.Pod)
+	if !wasPod && !isPod || !provisioning.IsPodEvent(old, pod) {
+		return
+	}
+	node := ""
+	if isPod {
+		node = pod.Spec.NodeName
+	} else {
+		node = old.Spec.NodeName
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.last[node] = p.now()
+}
+
+// NeedLeaderElection is true: one process writes.
+func (p *podEvents) NeedLeaderElection() bool { return true }
+
+// Start stores until ctx ends.
+func (p *podEvents) Start(ctx context.Context) error {
+	ticker := time.NewTicker(podEventsEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C:
+			p.store(ctx)
+		}
+	}
+}
+
+func (p *podEvents) store(ctx context.Context) {
+	p.mu.Lock()
+	batch := p.last
+	p.last = map[string]time.Time{}
+	p.mu.Unlock()
+	for node, at := range batch {
+		later, err := p.storeOne(ctx, node, at)
+		if err != nil && !apierrors.IsConflict(err) && ctx.Err() == nil {
+			p.log.Warn("when a pod of a node last changed could not be stored", "node", node, "error", err)
+		}
+		if later || err != nil {
+			p.mu.Lock()
+			if p.last[node].Before(at) {
+				p.last[node] = at
+			}
+			p.mu.Unlock()
+		}
+	}
+}
+
+// storeOne stores one node's event; later says that it is too soon after the last one.
+func (p *podEvents) storeOne(ctx context.Context, name string, at time.Time) (later bool, err error) {
+	node := &corev1.Node{}
+	if err := p.client.Get(ctx, types.NamespacedName{Name: name}, node); err != nil {
+		return false, client.IgnoreNotFound(err)
+	}
+	claims, err := claimsWithProviderID(ctx, p.client, node.Spec.ProviderID)
+	if err != nil || len(claims) != 1 {
+		return false, err
+	}
+	out, again := provisioning.NotePodEvent(claims[0], at)
+	if out == nil {
+		return again > 0, nil
+	}
+	_, err = putClaim(ctx, p.client, claims[0], out)
+	return false, err
+}

@@ -1,0 +1,131 @@
+package reconcilers
+
+import (
+	"context"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/drawknife/drawknife/api/requirements"
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/provisioning"
+	"github.com/drawknife/drawknife/scheduling/cluster"
+)
+
+// poolReconciler shows on NodePools whether they may launch, what they have and how their launches end, and keeps static
+// pools at their number of nodes.
+type poolReconciler struct {
+	*actor
+	state  *cluster.State
+	lookup *requirements.Lookup
+	// classes says whether node classes are ready; nil if all are that are of a kind that is served.
+	classes cloudprovider.NodeClassStatus
+	// planner orders what static pools lack; static says whether they are looked after.
+	planner *planner
+	static  bool
+}
+
+// poolEvery is how often usage and node class are looked at (PRV-084 asks for 5 s).
+const poolEvery = 5 * time.Second
+
+func (r *poolReconciler) setup(mgr ctrl.Manager) error {
+	return ctrl.NewControllerManagedBy(mgr).Named("nodepool").
+		For(&v1.NodePool{}).
+		Watches(&v1.NodeClaim{}, handler.EnqueueRequestsFromMapFunc(func(_ context.Context, claim client.Object) []reconcile.Request {
+			pool := claim.GetLabels()[v1.NodePoolLabelKey]
+			if pool == "" {
+				return nil
+			}
+			return []reconcile.Request{{NamespacedName: types.NamespacedName{Name: pool}}}
+		})).
+		Complete(r)
+}
+
+// Reconcile looks at one pool.
+func (r *poolReconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+	pool := &v1.NodePool{}
+	if err := r.client.Get(ctx, request.NamespacedName, pool); err != nil {
+		return reconcile.Result{}, client.IgnoreNotFound(err)
+	}
+	if pool.DeletionTimestamp != nil {
+		r.health.show(func(h *provisioning.RegistrationHealth) { h.Forget(pool.UID) })
+	}
+	usage, nodes := r.usage(pool.Name)
+	state := provisioning.PoolState{
+		Pool: pool, Capabilities: r.provider.Describe(), Lookup: r.lookup, Class: r.class(ctx, pool), Usage: usage, Nodes: nodes,
+	}
+	var out *v1.NodePool
+	r.health.show(func(h *provisioning.RegistrationHealth) {
+		state.Health = h
+		out = provisioning.PoolStatus(state, r.now())
+	})
+	if out != nil {
+		if err := putPool(ctx, r.client, pool, out); err != nil {
+			if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
+				return reconcile.Result{RequeueAfter: conflictRetry}, nil
+			}
+			return reconcile.Result{}, err
+		}
+		if !ready(out) && ready(pool) {
+			r.log.Warn("nodepool is not ready any more", "nodepool", pool.Name, "message", out.Conditions().Ready().Message)
+		}
+		pool = out
+	}
+	r.metrics.poolShown(pool)
+	again := poolEvery
+	if r.static && pool.Spec.Replicas != nil && r.state.Synced() {
+		wait, err := r.scale(ctx, pool)
+		if err != nil {
+			return reconcile.Result{}, err
+		}
+		again = sooner(again, wait)
+	}
+	return reconcile.Result{RequeueAfter: again}, nil
+}
+
+// class is what the provider says of the pool's node class; nil if it could not be asked.
+func (r *poolReconciler) class(ctx context.Context, pool *v1.NodePool) *cloudprovider.NodeClassReadiness {
+	if r.classes == nil {
+		return &cloudprovider.NodeClassReadiness{Status: "True"}
+	}
+	ref := pool.Spec.Template.Spec.NodeClassRef
+	if !r.provider.Describe().SupportsNodeClass(ref) {
+		return nil
+	}
+	answer, err := r.classes.NodeClassStatus(ctx, ref)
+	if err != nil {
+		r.log.Warn("whether a node class is ready could not be found out", "nodepool", pool.Name, "nodeClass", ref.Name, "error", err)
+		return nil
+	}
+	return &answer
+}
+
+// usage is what the pool's nodes have in all; nil while the view is not complete (PRV-084). Those without an instance, and
+// those that leave, don't count (PRV-024).
+func (r *poolReconciler) usage(pool string) (corev1.ResourceList, int) {
+	if !r.state.Synced() {
+		return nil, 0
+	}
+	view := r.state.Snapshot(cluster.Query{Time: r.now()})
+	total, nodes := corev1.ResourceList{}, 0
+	for i := range view.Machines {
+		m := &view.Machines[i]
+		if m.Pool.Name != pool || m.ProviderID == "" || m.Leaving {
+			continue
+		}
+		nodes++
+		for name, q := range capacityOf(m) {
+			sum := total[name]
+			sum.Add(q)
+			total[name] = sum
+		}
+	}
+	return total, nodes
+}

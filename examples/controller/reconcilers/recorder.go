@@ -1,0 +1,111 @@
+package reconcilers
+
+import (
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/events"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/provisioning"
+)
+
+// recorder publishes events, each no more often than it asks for (section 16 of the provisioning specification).
+type recorder struct {
+	sink events.EventRecorder
+	now  func() time.Time
+
+	mu sync.Mutex
+	// until is when an event may be told again.
+	until map[eventKey]time.Time
+	// nominations are limited in all, as a large pass tells of thousands of pods at once: tokens left, as of refilled.
+	nominations float64
+	refilled    time.Time
+}
+
+type eventKey struct {
+	kind, namespace, name string
+	uid                   types.UID
+	reason                provisioning.EventReason
+}
+
+const (
+	// mostRemembered bounds the memory of events; with more the oldest expire early, at worst an event is told twice.
+	mostRemembered = 20_000
+	// nominationRate and nominationBurst are how many Nominated events are published (PRV section 16).
+	nominationRate  = 5.0 // per second
+	nominationBurst = 10.0
+)
+
+func newRecorder(sink events.EventRecorder, now func() time.Time) *recorder {
+	return &recorder{sink: sink, now: now, until: map[eventKey]time.Time{}, nominations: nominationBurst, refilled: now()}
+}
+
+func (r *recorder) publish(list []provisioning.Event) {
+	for i := range list {
+		if e := &list[i]; r.admit(e) {
+			r.tell(e)
+		}
+	}
+}
+
+// admit reports whether it is time to tell the event, and notes that it is told.
+func (r *recorder) admit(e *provisioning.Event) bool {
+	key := eventKey{e.Kind, e.Namespace, e.Name, e.UID, e.Reason}
+	now := r.now()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if now.Before(r.until[key]) {
+		return false
+	}
+	if e.Reason == provisioning.EventNominated && !r.takeNomination(now) {
+		return false
+	}
+	every := e.Every
+	if every == 0 {
+		every = provisioning.DefaultEventInterval
+	}
+	if len(r.until) >= mostRemembered {
+		r.prune(now)
+	}
+	r.until[key] = now.Add(every)
+	return true
+}
+
+func (r *recorder) takeNomination(now time.Time) bool {
+	r.nominations = min(nominationBurst, r.nominations+nominationRate*now.Sub(r.refilled).Seconds())
+	r.refilled = now
+	if r.nominations < 1 {
+		return false
+	}
+	r.nominations--
+	return true
+}
+
+// prune forgets what may be told again anyway, and if that is not enough everything.
+func (r *recorder) prune(now time.Time) {
+	for key, until := range r.until {
+		if !now.Before(until) {
+			delete(r.until, key)
+		}
+	}
+	if len(r.until) >= mostRemembered {
+		clear(r.until)
+	}
+}
+
+// apiVersions are of the kinds that events are about.
+var apiVersions = map[string]string{
+	"Pod": "v1", "Node": "v1", "NodePool": v1.GroupVersion().String(), "NodeClaim": v1.GroupVersion().String(),
+}
+
+func (r *recorder) tell(e *provisioning.Event) {
+	kind := corev1.EventTypeNormal
+	if e.Warning {
+		kind = corev1.EventTypeWarning
+	}
+	about := &corev1.ObjectReference{APIVersion: apiVersions[e.Kind], Kind: e.Kind, Namespace: e.Namespace, Name: e.Name, UID: e.UID}
+	r.sink.Eventf(about, nil, kind, string(e.Reason), string(e.Reason), "%s", e.Message)
+}

@@ -1,0 +1,50 @@
+package reconcilers
+
+import (
+	"context"
+	"time"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/provisioning"
+	"github.com/drawknife/drawknife/scheduling/cluster"
+	"github.com/drawknife/drawknife/scheduling/nodeclaims"
+)
+
+// scale brings a static pool to its number of nodes (PRV-120, PRV-121). What was ordered is in the view of the cluster at
+// once, so that nothing is ordered twice.
+func (r *poolReconciler) scale(ctx context.Context, pool *v1.NodePool) (time.Duration, error) {
+	state := provisioning.StaticState{Pool: pool}
+	view := r.state.Snapshot(cluster.Query{Time: r.now()})
+	for i := range view.Machines {
+		if m := &view.Machines[i]; m.Pool.Name == pool.Name && m.Claim != nil {
+			state.Claims = append(state.Claims, provisioning.StaticClaim{Claim: m.Claim, Pods: m.Pods, Replaced: m.Marked})
+		}
+	}
+	step, err := provisioning.ScaleStatic(state, nodeclaims.Options{Lookup: r.lookup, TerminationGracePeriod: r.planner.gracePeriod()}, r.now())
+	if err != nil {
+		return 0, err
+	}
+	if step.Err != nil {
+		r.log.Warn("static nodepool has fewer nodes than replicas", "nodepool", pool.Name, "error", step.Err)
+	}
+	outcome := r.planner.launch(ctx, step.Launches, "static")
+	for _, launched := range outcome.Launched {
+		if launched.Err != nil {
+			step.Again = sooner(step.Again, poolEvery)
+		}
+	}
+	work := newRound(nil, nil)
+	for _, deletion := range step.Deletions {
+		for _, c := range state.Claims {
+			if c.Claim.UID == deletion.UID {
+				work.claims[deletion.UID] = c.Claim
+			}
+		}
+		if err := r.deleteClaim(ctx, work, deletion); err != nil {
+			return 0, err
+		}
+		// In the view it leaves from now on: until the watch shows the deletion the next look must not delete another.
+		r.state.Mark(deletion.Name)
+	}
+	return step.Again, nil
+}

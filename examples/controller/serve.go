@@ -1,0 +1,119 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/pprof"
+	"runtime/debug"
+
+	"github.com/go-logr/logr"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/healthz"
+	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"github.com/drawknife/drawknife/examples/controller/install"
+	"github.com/drawknife/drawknife/examples/controller/reconcilers"
+	"github.com/drawknife/drawknife/examples/controller/settings"
+	"github.com/drawknife/drawknife/provisioning"
+	"github.com/drawknife/drawknife/scheduling"
+)
+
+// serve runs the controller until ctx ends.
+func serve(ctx context.Context, s settings.Settings, extra extraFlags, log *slog.Logger) error {
+	if limit, ok := s.Process.SoftMemoryLimit(); ok {
+		debug.SetMemoryLimit(limit)
+	}
+	ctrl.SetLogger(logr.FromSlogHandler(log.Handler()))
+	config, err := restConfig(s.Process)
+	if err != nil {
+		return err
+	}
+	if s.Process.InstallCRDs {
+		if err := install.CRDs(ctx, config); err != nil {
+			return fmt.Errorf("installing custom resource definitions: %w", err)
+		}
+		log.Info("custom resource definitions are installed")
+	}
+	mgr, err := ctrl.NewManager(config, managerOptions(s.Process))
+	if err != nil {
+		return err
+	}
+	if err := addProbes(mgr, s.Process); err != nil {
+		return err
+	}
+	provider, err := newProvider(ctx, mgr, s, extra, log)
+	if err != nil {
+		return err
+	}
+	options := reconcilerOptions(s.Planning)
+	options.Provider, options.Logger, options.Metrics = provider, log, ctrlmetrics.Registry
+	if err := reconcilers.Add(mgr, options); err != nil {
+		return err
+	}
+	log.Info("drawknife starts", "provider", provider.Name(), "leaderElection", s.Process.LeaderElection)
+	return mgr.Start(ctx)
+}
+
+func restConfig(p settings.Process) (*rest.Config, error) {
+	config, err := rest.InClusterConfig()
+	if p.Kubeconfig != "" {
+		config, err = clientcmd.BuildConfigFromFlags("", p.Kubeconfig)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("no cluster is known: name one with --kubeconfig, or run in a pod: %w", err)
+	}
+	config.QPS, config.Burst = p.KubeClientQPS, p.KubeClientBurst
+	config.UserAgent = "drawknife"
+	return config, nil
+}
+
+func managerOptions(p settings.Process) ctrl.Options {
+	return ctrl.Options{
+		Scheme:                  reconcilers.Scheme(),
+		Metrics:                 metricsserver.Options{BindAddress: fmt.Sprintf(":%d", p.MetricsPort)},
+		HealthProbeBindAddress:  fmt.Sprintf(":%d", p.HealthProbePort),
+		LeaderElection:          p.LeaderElection,
+		LeaderElectionID:        p.LeaderElectionName,
+		LeaderElectionNamespace: p.LeaderElectionNamespace,
+		// The process ends right after the manager, so that a successor need not wait for the lease to run out.
+		LeaderElectionReleaseOnCancel: true,
+	}
+}
+
+func addProbes(mgr ctrl.Manager, p settings.Process) error {
+	if err := mgr.AddHealthzCheck("alive", healthz.Ping); err != nil {
+		return err
+	}
+	if err := mgr.AddReadyzCheck("ready", healthz.Ping); err != nil {
+		return err
+	}
+	if !p.EnableProfiling {
+		return nil
+	}
+	for path, handler := range map[string]http.HandlerFunc{
+		"/debug/pprof/": pprof.Index, "/debug/pprof/cmdline": pprof.Cmdline, "/debug/pprof/profile": pprof.Profile,
+		"/debug/pprof/symbol": pprof.Symbol, "/debug/pprof/trace": pprof.Trace,
+	} {
+		if err := mgr.AddMetricsServerExtraHandler(path, handler); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// reconcilerOptions are the settings as the reconcilers take them.
+func reconcilerOptions(p settings.Planning) reconcilers.Options {
+	return reconcilers.Options{
+		Batch: provisioning.BatchOptions{Idle: p.BatchIdleDuration, Max: p.BatchMaxDuration},
+		Query: scheduling.Query{Preferences: p.PreferencePolicy, MinValues: p.MinValuesPolicy},
+		Features: reconcilers.Features{
+			NodeOverlay: p.FeatureGates.NodeOverlay, StaticCapacity: p.FeatureGates.StaticCapacity,
+			CapacityBuffer: p.FeatureGates.CapacityBuffer, NoReservedCapacity: !p.FeatureGates.ReservedCapacity,
+		},
+	}
+}
