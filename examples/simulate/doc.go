@@ -31,6 +31,10 @@
 // Prices that can't be read are those built in, with a note; spot prices, where none are built in, the on-demand ones.
 // Nothing is launched or changed. --save-snapshot keeps AWS's answer: a replay asks nobody.
 //
+// The AWS SDK takes longer to compile than all the rest, so that the program has it only when built with -tags aws. One
+// built without builds that program when it needs it, with the go command and from the source it was built from, and keeps
+// it in the user's cache folder. To take the program elsewhere, build it with the tag.
+//
 // # Exit status
 //
 //	0  all pods have a place

@@ -1,13 +1,8 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
-
-	"github.com/drawknife/drawknife/aws/catalog"
-	"github.com/drawknife/drawknife/aws/sdk"
-	"github.com/drawknife/drawknife/examples/simulate/internal/live"
 )
 
 // providerKind is a value of --provider: where instance types and prices come from.
@@ -19,21 +14,6 @@ const (
 	// providerAWS: from AWS, with the user's credentials.
 	providerAWS providerKind = "aws"
 )
-
-// readLive asks AWS for the catalogue, and notes what it could not tell.
-func (s *simulation) readLive(ctx context.Context) (*catalog.Catalog, error) {
-	market, err := live.Read(ctx, live.Options{
-		AWS:      sdk.Config{Region: s.region, UserAgent: "drawknife-simulate"},
-		Progress: s.progress.enter,
-	})
-	if err != nil {
-		return nil, err
-	}
-	for _, n := range market.Notes {
-		s.note(n.Code, "%s", n.Message)
-	}
-	return market.Catalog, nil
-}
 
 // checkProvider refuses flags that contradict each other about where instance types come from.
 func (o options) checkProvider(given map[string]bool) error {

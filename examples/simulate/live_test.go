@@ -3,6 +3,7 @@ package main
 import (
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,7 +13,8 @@ import (
 	"github.com/drawknife/drawknife/internal/moto"
 )
 
-// These tests plan with what moto, an EC2 that nobody here wrote, says of us-east-1, through the SDK's own settings. It
+// These tests run the whole way of a newcomer's "go run": a program without the AWS SDK builds the one with it, unless they
+// are run with -tags aws. They plan with what moto, an EC2 that nobody here wrote, says of us-east-1, through the SDK's own settings. It
 // differs from AWS in that it has no price list, and in that spot prices are all alike.
 
 var server moto.Server
@@ -30,6 +32,15 @@ func awsAt(t *testing.T, endpoint string) {
 		if name, _, _ := strings.Cut(variable, "="); strings.HasPrefix(name, "AWS_") {
 			t.Setenv(name, "")
 		}
+	}
+	if !linksAWS {
+		// The program that is built goes into a folder of the test's; what is compiled for it stays where it is.
+		compiled, err := exec.Command("go", "env", "GOCACHE").Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Setenv("GOCACHE", strings.TrimSpace(string(compiled)))
+		t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	}
 	empty := filepath.Join(t.TempDir(), "empty")
 	if err := os.WriteFile(empty, nil, 0o600); err != nil {
@@ -150,6 +161,9 @@ func refused(t *testing.T, args []string, texts ...string) {
 
 // Without credentials or a region the user is told what to give.
 func TestLiveNeedsCredentialsAndRegion(t *testing.T) {
+	if testing.Short() && !linksAWS {
+		t.Skip("builds a program; not with -short, but with -tags aws")
+	}
 	awsAt(t, "http://127.0.0.1:1")
 	refused(t, []string{"--provider", "aws"}, "no AWS region", "give --region")
 	t.Setenv("AWS_ACCESS_KEY_ID", "")

@@ -82,6 +82,14 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		fmt.Fprintf(stderr, "simulate: %s\nRun simulate --help for its flags and inputs.\n", err)
 		return exitInput
 	}
+	if o.provider == providerAWS && !linksAWS {
+		code, err := relay(ctx, args, stdin, stdout, stderr)
+		if err != nil {
+			fmt.Fprintf(stderr, "simulate: %s\n", err)
+			return exitInput
+		}
+		return code
+	}
 	s := &simulation{options: o, stdin: stdin, stdout: stdout, stderr: stderr}
 	if isTerminal(stderr) {
 		s.progress = startProgress(stderr)
