@@ -35,9 +35,9 @@ const (
 
 // Drift is in what a machine is not what its node class asks for.
 type Drift struct {
-	// Reason is the first there is; empty when the machine is not drifted.
+	// Reason is the first there is, of those that Options.IsDrift lets count; empty when the machine is not drifted.
 	Reason cloudprovider.DriftReason
-	// Differences are all there are, field by field, the reason's first.
+	// Differences are all there are, field by field, in the order in which reasons are told.
 	Differences []nodeclass.Difference
 	// Unknown is what could not be compared, joined; nil when everything was.
 	Unknown error
@@ -116,8 +116,11 @@ func (p *Provider) drift(ctx context.Context, nodeClaim *v1.NodeClaim) (Drift, e
 		}
 		d.Differences = slices.Insert(d.Differences, at, nodeclass.Difference{Field: "status.amis", Have: []string{i.ImageID}})
 	}
-	if len(d.Differences) > 0 {
-		d.Reason = reasonOf(d.Differences[0].Field)
+	at := slices.IndexFunc(d.Differences, func(each nodeclass.Difference) bool {
+		return p.options.IsDrift == nil || p.options.IsDrift(nodeClaim, each)
+	})
+	if at >= 0 {
+		d.Reason = reasonOf(d.Differences[at].Field)
 	}
 	return d, nil
 }

@@ -7,11 +7,13 @@ import (
 
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
+	v1 "github.com/drawknife/drawknife/api/v1"
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 	"github.com/drawknife/drawknife/aws/batch"
 	"github.com/drawknife/drawknife/aws/catalog"
 	"github.com/drawknife/drawknife/aws/interruption"
 	"github.com/drawknife/drawknife/aws/launch"
+	"github.com/drawknife/drawknife/aws/nodeclass"
 	"github.com/drawknife/drawknife/aws/prices"
 	"github.com/drawknife/drawknife/aws/sdk"
 	"github.com/drawknife/drawknife/cloudprovider"
@@ -43,6 +45,11 @@ type Options struct {
 	Clock Clock
 	// Logger is told what happens that no result says; nil: nobody is.
 	Logger *slog.Logger
+	// IsDrift reports whether a difference makes a claim's machine drift; one that does not is told by Drift alone (AWN-336).
+	// So foreign security groups can be ignored, kinds of drift told without acting on them, or new images left to soak. It
+	// is asked of each difference each time that a claim is looked at, must return soon, and must be safe for concurrent
+	// use. Nil: all do.
+	IsDrift func(*v1.NodeClaim, nodeclass.Difference) bool
 	// OnFleetError is told of each error that EC2 gave for a launch, once (AWI-241). Nil: nobody is. It must be safe for
 	// concurrent use, as the next.
 	OnFleetError func(launch.Failure)

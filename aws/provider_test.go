@@ -591,6 +591,44 @@ func TestDriftInFull(t *testing.T) {
 	}
 }
 
+// AWN-336: what does not count is told and makes nothing drift; the first of the rest is the reason.
+func TestDriftThatDoesNotCount(t *testing.T) {
+	a, class := newAccount(t), readyClass("default")
+	soaked := false
+	p := newProvider(t, a, func(_ *aws.Config, o *aws.Options) {
+		o.NodeClasses = aws.NodeClasses{"default": class}
+		o.IsDrift = func(c *v1.NodeClaim, d nodeclass.Difference) bool {
+			return c.Name == "a" && !d.IsForeignSecurityGroups() && (soaked || d.Field != "status.amis")
+		}
+	})
+	created, err := p.Create(t.Context(), claim("a", in(corev1.LabelArchStable, "amd64"), in(corev1.LabelTopologyZone, "us-east-1a")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	created.Spec.NodeClassRef = classRef("default")
+	class.Status.AMIs[0].ID = "ami-new"
+	a.instances[0].SecurityGroups = append(a.instances[0].SecurityGroups, ec2types.GroupIdentifier{GroupId: awssdk.String("sg-foreign")})
+	look := func(want cloudprovider.DriftReason, differences int) {
+		t.Helper()
+		reason, err := p.IsDrifted(t.Context(), created)
+		if err != nil || reason != want {
+			t.Errorf("got %q, %v; want %q", reason, err, want)
+		}
+		if d, err := p.Drift(t.Context(), created); err != nil || len(d.Differences) != differences {
+			t.Errorf("told %v, %v", d.Differences, err)
+		}
+	}
+	look("", 2)
+	class.Status.Subnets = class.Status.Subnets[1:]
+	look(aws.SubnetDrift, 3)
+	soaked = true
+	look(aws.AMIDrift, 3)
+	// A group of the class that is missing is nobody else's doing.
+	class.Status.SecurityGroups = append(class.Status.SecurityGroups, awsv1.SecurityGroup{ID: "sg-new"})
+	class.Status.Subnets, class.Status.AMIs[0].ID = readyClass("default").Status.Subnets, readyClass("default").Status.AMIs[0].ID
+	look(aws.SecurityGroupDrift, 1)
+}
+
 // grouped is a class in a placement group of three partitions.
 func grouped(_ *aws.Config, o *aws.Options) {
 	class := readyClass("default")

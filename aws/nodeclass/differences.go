@@ -34,6 +34,12 @@ func (d Difference) String() string {
 	return fmt.Sprintf("%s: has %s, wants %s", d.Field, have, want)
 }
 
+// IsForeignSecurityGroups reports whether the machine has all security groups of the class, and others beside them, which
+// somebody else must have added (AWN-336).
+func (d Difference) IsForeignSecurityGroups() bool {
+	return d.Field == "status.securityGroups" && len(d.Have) > 0 && len(d.Want) == 0
+}
+
 // Launched is a machine and its claim.
 type Launched struct {
 	// Instance as EC2 describes it.

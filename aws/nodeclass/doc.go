@@ -33,9 +33,6 @@
 //     for launch templates (AWN-328).
 //   - Deprecated images are flagged and told in an event; there is no condition, since machines can be launched from them,
 //     and they keep their place in the list, whose order is that of package amis (AWN-338).
-//   - Drift has no policy of its own (AWN-336): Differences tells all causes with what a machine has and wants, so that a
-//     program can leave out what it does not mind, and a NodePool's budgets of reason Drifted hold replacements back, or
-//     keep them to a window.
 //   - The key of a verdict leaves the order of lists and the package's own annotations out (AWN-159).
 //   - The service range of a cluster that is not on EKS may come from anywhere (AWN-158, AWN-344).
 //   - What a machine differs in can be told in full, field by field, and what is not known hides nothing (AWN-268,
