@@ -3,7 +3,9 @@ package scheduling
 import (
 	"cmp"
 	"context"
+	"encoding/binary"
 	"fmt"
+	"math/bits"
 	"slices"
 	"strconv"
 
@@ -149,6 +151,7 @@ type descriptions struct {
 	byLoad  map[string]description
 	offered map[string][]rowOffer
 	scratch []InstanceTypeOption
+	key     []byte // scratch
 }
 
 // rowOffer is a row with its cheapest offering among the slots that would do.
@@ -164,8 +167,12 @@ func (t *Trial) describe(node *NewNode, mc *machine, loads []binding, described 
 	c := p.table.catalog
 	rows, slots, claim := t.leeway(mc, loads)
 	offers := profileText(rows, slots, nil) + strconv.Itoa(int(mc.pool))
-	text := offers + claim.String() + fmt.Sprint(mc.used, mc.row)
-	d, ok := described.byLoad[text]
+	key := append(append(described.key[:0], offers...), claim.String()...)
+	for _, n := range mc.used {
+		key = binary.LittleEndian.AppendUint64(key, uint64(n))
+	}
+	described.key = binary.LittleEndian.AppendUint32(key, uint32(mc.row))
+	d, ok := described.byLoad[string(described.key)]
 	if !ok {
 		if described.offered[offers] == nil {
 			described.offered[offers] = m.rowOffers(p, rows, slots)
@@ -176,7 +183,7 @@ func (t *Trial) describe(node *NewNode, mc *machine, loads []binding, described 
 		d.row = m.rowOf(p, d.options[0].Name, mc, rows, slots)
 		d.slot, _ = c.cheapest(p.table.rows[d.row].variant, p.table.rows[d.row].slots, slots)
 		d.offers = offers
-		described.byLoad[text] = d
+		described.byLoad[string(described.key)] = d
 	}
 	node.InstanceTypes, node.Requirements = d.options, d.claim
 	node.MinValuesRelaxed = len(p.variety) > 0 && !m.varied(p, mc, rows, slots)
@@ -534,9 +541,12 @@ func (m *Model) cheapestWithin(mc *machine, rows, slots bitset, most []int64) (r
 	p := m.pools[mc.pool]
 	t, c := p.table, p.table.catalog
 	row, slot, price = -1, -1, noPrice
+	dims := m.resources.len()
 	for r := range rows.members {
-		if s, at := c.cheapest(t.rows[r].variant, t.rows[r].slots, slots); s >= 0 && at < price &&
-			fits(mc.used, t.allocOf(r, m.resources.len())) && (most == nil || fits(p.rowCost(r), most)) {
+		if !fits(mc.used, t.allocOf(r, dims)) {
+			continue
+		}
+		if s, at := c.cheapest(t.rows[r].variant, t.rows[r].slots, slots); s >= 0 && at < price && (most == nil || fits(p.rowCost(r), most)) {
 			row, slot, price = int32(r), int32(s), at
 		}
 	}
@@ -546,9 +556,12 @@ func (m *Model) cheapestWithin(mc *machine, rows, slots bitset, most []int64) (r
 // cheapest is the variant's cheapest slot among those of both sets, the first of equals; -1 if there is none.
 func (c *catalog) cheapest(variant int, a, b bitset) (slot int, price int64) {
 	slot, price = -1, noPrice
-	for s := range a.members {
-		if b.has(s) && c.price(variant, s) < price {
-			slot, price = s, c.price(variant, s)
+	prices := c.prices[variant*len(c.slots):][:len(c.slots)]
+	for i, w := range a {
+		for w &= b[i]; w != 0; w &= w - 1 {
+			if s := i<<6 + bits.TrailingZeros64(w); prices[s] < price {
+				slot, price = s, prices[s]
+			}
 		}
 	}
 	return slot, price

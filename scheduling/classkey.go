@@ -142,11 +142,7 @@ func (w *keyWriter) sumRequests(pod *corev1.Pod) {
 	}
 	clear(w.requests)
 	for i := range spec.Containers {
-		for name, q := range spec.Containers[i].Resources.Requests {
-			if at, ok := w.resources.index[name]; ok {
-				w.requests[at] += amountUp(name, q)
-			}
-		}
+		w.resources.addTo(w.requests, spec.Containers[i].Resources.Requests)
 	}
 	w.requests[dimPods] = 1
 }
@@ -171,8 +167,8 @@ func anyResized(pod *corev1.Pod) bool {
 // resourceNames adds the names of everything the pod requests.
 func resourceNames(pod *corev1.Pod, into map[corev1.ResourceName]struct{}) {
 	note := func(list corev1.ResourceList) {
-		for name := range list {
-			if _, ok := into[name]; !ok {
+		if len(list) > len(into) || !onlyNames(list, into) {
+			for name := range list {
 				into[name] = struct{}{}
 			}
 		}
@@ -188,4 +184,20 @@ func resourceNames(pod *corev1.Pod, into map[corev1.ResourceName]struct{}) {
 		note(spec.Resources.Requests)
 	}
 	note(spec.Overhead)
+}
+
+// onlyNames reports whether the list has no other names. Most pods name the same two or three resources, and to ask a map
+// for those is faster than to go through it.
+func onlyNames(list corev1.ResourceList, names map[corev1.ResourceName]struct{}) bool {
+	known := 0
+	for _, name := range [...]corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
+		if _, ok := list[name]; !ok {
+			continue
+		}
+		if _, ok := names[name]; !ok {
+			return false
+		}
+		known++
+	}
+	return known == len(list)
 }

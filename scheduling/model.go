@@ -317,7 +317,9 @@ func (m *Model) collectTopology(s *Snapshot) {
 	each(func(pod *corev1.Pod) { x.knowNamespace(pod.Namespace) })
 	each(func(pod *corev1.Pod) {
 		// A pod whose rules can't be read is refused when it is classed.
-		_, _ = x.collect(pod)
+		n := x.remember(pod)
+		_, _ = x.rulesAt(n, pod)
+		x.ofPods = append(x.ofPods, n)
 	})
 	x.seal()
 	m.topologyIndex = x
@@ -329,17 +331,20 @@ func (m *Model) collectTopology(s *Snapshot) {
 func (m *Model) classPods(s *Snapshot, w *keyWriter) [][]int32 {
 	m.podClass = make([]int32, len(m.pods))
 	for i, pod := range m.pods {
-		m.podClass[i] = m.classOf(pod, w, i >= len(s.Pods))
+		m.podClass[i] = m.classOf(pod, w, i >= len(s.Pods), m.topologyIndex.ofPods[i])
 	}
 	for i := range m.daemonSets {
-		m.daemonSets[i].class = m.classOf(m.daemonSets[i].sample, w, false)
+		sample := m.daemonSets[i].sample
+		m.daemonSets[i].class = m.classOf(sample, w, false, m.topologyIndex.remember(sample))
 	}
 	bound := make([][]int32, len(s.Nodes))
+	rules := m.topologyIndex.ofPods[len(m.pods):]
 	for i := range s.Nodes {
 		bound[i] = make([]int32, len(s.Nodes[i].Pods))
 		for j, pod := range s.Nodes[i].Pods {
-			bound[i][j] = m.classOf(pod, w, false)
+			bound[i][j] = m.classOf(pod, w, false, rules[j])
 		}
+		rules = rules[len(bound[i]):]
 	}
 	number := m.sortClasses()
 	m.shapeClasses()
@@ -393,12 +398,12 @@ func (m *Model) sortClasses() []int32 {
 	return number
 }
 
-// classOf finds the pod's class or makes it.
-func (m *Model) classOf(pod *corev1.Pod, w *keyWriter, placeholder bool) int32 {
+// classOf finds the pod's class or makes it. Where its rules stand is known from topologyIndex.remember.
+func (m *Model) classOf(pod *corev1.Pod, w *keyWriter, placeholder bool, rules int32) int32 {
 	text := w.write(pod)
-	stake, ruleErr := m.stakeOf(pod)
-	if stake != nil {
-		text = w.writeTopology(stake)
+	stake, ruleErr := m.stakeOf(pod, rules)
+	if !stake.empty() {
+		text = w.writeTopology(&stake)
 	}
 	if placeholder {
 		text = append(text, "placeholder"...)
@@ -414,7 +419,10 @@ func (m *Model) classOf(pod *corev1.Pod, w *keyWriter, placeholder bool) int32 {
 		}
 		return n
 	}
-	c := &class{sample: pod, requests: slices.Clone(w.requests), topology: stake, placeholder: placeholder}
+	c := &class{sample: pod, requests: slices.Clone(w.requests), placeholder: placeholder}
+	if !stake.empty() {
+		c.topology = &ownership{stake.owns, stake.in}
+	}
 	if pod.Spec.Priority != nil {
 		c.priority = *pod.Spec.Priority
 	}
@@ -456,15 +464,13 @@ func (m *Model) shapeClasses() {
 // errDeviceClaims is why pods that claim devices are not planned (SCH-190).
 var errDeviceClaims = errors.New("it claims devices through dynamic resource allocation, which is not planned: ask for an extended resource instead, or place it by hand")
 
-// stakeOf is the pod's stake in topology rules; nil if it has none.
-func (m *Model) stakeOf(pod *corev1.Pod) (*ownership, error) {
-	if len(m.topology) == 0 && !m.topologyIndex.constrained(pod) {
-		return nil, nil
+// stakeOf is the pod's stake in topology rules. Where its own stand is known from topologyIndex.remember.
+func (m *Model) stakeOf(pod *corev1.Pod, rules int32) (ownership, error) {
+	if len(m.topology) == 0 && rules == noRules {
+		return ownership{}, nil
 	}
-	owns, err := m.topologyIndex.collect(pod)
-	in := m.topologyIndex.membership(pod)
-	if len(owns) == 0 && len(in) == 0 {
-		return nil, err
-	}
-	return &ownership{owns: owns, in: in}, err
+	owns, err := m.topologyIndex.rulesAt(rules, pod)
+	return ownership{owns: owns, in: m.topologyIndex.membership(pod)}, err
 }
+
+func (o *ownership) empty() bool { return len(o.owns) == 0 && len(o.in) == 0 }

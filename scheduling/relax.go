@@ -40,12 +40,15 @@ func (t *Trial) brokenWishes(b binding, note func(code RelaxationCode, detail st
 	m := t.m
 	c := m.classes[b.class]
 	s := m.shapes[c.shape]
-	labels, taints := t.hostView(b.host)
-	if taint := untolerated(s.tolerations, taints, false); taint != nil && taint.Effect == corev1.TaintEffectPreferNoSchedule {
+	if taint := untolerated(s.tolerations, t.taintsOf(b.host), false); taint != nil && taint.Effect == corev1.TaintEffectPreferNoSchedule {
 		note(RelaxedTaint, TaintString(*taint))
 	}
 	if t.options.Preferences == PreferencesIgnore {
 		return
+	}
+	var labels requirements.Set
+	if len(s.preferred) > 0 {
+		labels = t.labelsOf(b.host)
 	}
 	for _, p := range s.preferred {
 		if !p.set.metBy(labels) {
@@ -97,12 +100,18 @@ func (t *Trial) emptiestOf(g int32, c *class) int32 {
 	return max(least, 0)
 }
 
-// hostView is what pods ask of a host: its labels, as far as any pod asks about them, and its taints.
-func (t *Trial) hostView(host int32) (requirements.Set, []corev1.Taint) {
+// labelsOf are a host's labels, as far as any pod asks about them.
+func (t *Trial) labelsOf(host int32) requirements.Set {
 	if host < int32(len(t.m.nodes)) {
-		g := &t.m.groups[t.m.nodes[host].group]
-		return g.labels, g.taints
+		return t.m.groups[t.m.nodes[host].group].labels
 	}
 	mc := &t.machines[host-int32(len(t.m.nodes))]
-	return t.m.machineLabels(mc, &assignment{labels: mc.labels}), t.m.pools[mc.pool].taints
+	return t.m.machineLabels(mc, &assignment{labels: mc.labels})
+}
+
+func (t *Trial) taintsOf(host int32) []corev1.Taint {
+	if host < int32(len(t.m.nodes)) {
+		return t.m.groups[t.m.nodes[host].group].taints
+	}
+	return t.m.pools[t.machines[host-int32(len(t.m.nodes))].pool].taints
 }

@@ -144,6 +144,20 @@ func (t *resourceTable) requestVector(list corev1.ResourceList, into []int64) {
 	}
 }
 
+// addTo adds the list's amounts that have a place in the table.
+func (t *resourceTable) addTo(sum []int64, list corev1.ResourceList) {
+	left := len(list)
+	for at, name := range t.names {
+		if left == 0 {
+			return
+		}
+		if q, ok := list[name]; ok {
+			sum[at] += amountUp(name, q)
+			left--
+		}
+	}
+}
+
 // canonical writes a list's amounts in the usual format of each resource, rounded down to whole units, so that they are
 // read back as they are written.
 func canonical(list corev1.ResourceList) corev1.ResourceList {

@@ -86,13 +86,16 @@ type topologyIndex struct {
 	namespaceLabels map[string]labels.Set
 	defaults        *defaultSpread
 	buf             []byte
-	// remembered is what collect returned, by ruleKey.
-	remembered map[string]ownedRules
-	writer     keyWriter
+	// remembered is where in rules stands what collect returned, by ruleKey.
+	remembered map[string]int32
+	rules      []ownedRules
+	// ofPods is what remember returned for the model's pods, then for those bound to machines.
+	ofPods []int32
+	writer keyWriter
 }
 
 func newTopologyIndex(m *Model, s *Snapshot) *topologyIndex {
-	x := &topologyIndex{m: m, byText: map[string]int32{}, members: map[string][]int32{}, namespaceLabels: map[string]labels.Set{}, remembered: map[string]ownedRules{}}
+	x := &topologyIndex{m: m, byText: map[string]int32{}, members: map[string][]int32{}, namespaceLabels: map[string]labels.Set{}, remembered: map[string]int32{}}
 	for _, ns := range s.Namespaces {
 		set := labels.Set{corev1.LabelMetadataName: ns.Name}
 		for k, v := range ns.Labels {
@@ -134,20 +137,44 @@ func (x *topologyIndex) unmade(pod *corev1.Pod) []volumeID {
 // those rules that can be read: a bound pod keeps others away by them even if it could not be planned itself. The
 // result is shared.
 func (x *topologyIndex) collect(pod *corev1.Pod) ([]int32, error) {
-	if !x.constrained(pod) {
+	return x.rulesAt(x.remember(pod), pod)
+}
+
+// rulesAt is collect for a pod of which it is known what remember returned.
+func (x *topologyIndex) rulesAt(n int32, pod *corev1.Pod) ([]int32, error) {
+	switch n {
+	case noRules:
 		return nil, nil
+	case oddRules:
+		return x.read(pod)
+	}
+	return x.rules[n].owns, x.rules[n].err
+}
+
+const (
+	// noRules: the pod states none.
+	noRules = -1
+	// oddRules: they have to be read again.
+	oddRules = -2
+)
+
+// remember adds the pod's rules, and returns where in x.rules they stand from now on, or one of the constants above.
+func (x *topologyIndex) remember(pod *corev1.Pod) int32 {
+	if !x.constrained(pod) {
+		return noRules
 	}
 	key, ok := x.ruleKey(pod)
 	if !ok {
-		return x.read(pod)
+		return oddRules
 	}
-	if r, known := x.remembered[string(key)]; known {
-		return r.owns, r.err
+	if n, known := x.remembered[string(key)]; known {
+		return n
 	}
-	text := string(key)
+	text, n := string(key), int32(len(x.rules))
 	owns, err := x.read(pod)
-	x.remembered[text] = ownedRules{owns, err}
-	return owns, err
+	x.rules = append(x.rules, ownedRules{owns, err})
+	x.remembered[text] = n
+	return n
 }
 
 // read is collect for a pod whose like has not been seen.
@@ -434,7 +461,7 @@ func (x *topologyIndex) seal() {
 		x.byText[text] = int32(i)
 	}
 	x.groups = sorted
-	for _, r := range x.remembered {
+	for _, r := range x.rules {
 		for i, g := range r.owns {
 			r.owns[i] = number[g]
 		}
