@@ -91,7 +91,7 @@ func (m *Model) certificate(pf *proof) *Certificate {
 	}
 	slices.SortStableFunc(out.Types, func(a, b CertificateType) int { return cmp.Compare(a.Name, b.Name) })
 	for i := range proven.limits {
-		if l := &proven.limits[i]; l.value > 0 {
+		if l := &proven.limits[i]; proven.scale > 0 {
 			out.Limits = append(out.Limits, m.certificateLimit(l, proven.scale))
 		}
 	}

@@ -2,6 +2,7 @@ package scheduling_test
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -12,6 +13,7 @@ import (
 
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/internal/planvalidator"
 	"github.com/drawknife/drawknife/scheduling"
 )
 
@@ -258,4 +260,37 @@ func TestCommitmentsAgainstExhaustiveSearch(t *testing.T) {
 		}
 	})
 	t.Logf("%d of %d plans are as cheap as can be; at worst %.3f of it", optimal, plans, worst)
+}
+
+// Plans with commitments, terms, reservations and minValues pass the independent validator, prices and certificates included.
+func TestPlansWithCostsAreValid(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := randomSnapshot(t)
+		if chance(t, 3) {
+			s = randomRuledSnapshot(t)
+		}
+		s.CostModel = randomCostModel(t)
+		m, err := scheduling.Compile(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q := scheduling.Query{MinValues: oneOf(t, scheduling.MinValuesStrict, scheduling.MinValuesBestEffort), Reserved: oneOf(t, scheduling.ReservedFallback, scheduling.ReservedStrict)}
+		p, err := m.Solve(context.Background(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.LowerBound > p.HourlyCost+1e-9 {
+			show(t, s)
+			t.Fatalf("bound %v of %v", p.LowerBound, p.HourlyCost)
+		}
+		if q.Reserved == scheduling.ReservedStrict {
+			return // the validator knows of no pods that wait for a reservation
+		}
+		for i, fault := range planvalidator.Check(s, p) {
+			if i == 0 {
+				show(t, s)
+			}
+			t.Errorf("%v", fault)
+		}
+	})
 }

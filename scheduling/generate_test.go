@@ -206,6 +206,9 @@ func randomNode(t *rapid.T, name string, spec [][]podOption) scheduling.Node {
 	if chance(t, 5) {
 		nodeLabel("team", oneOf(t, "a", "b"))(&n)
 	}
+	if chance(t, 3) {
+		nodeLabel(typeKey, oneOf(t, "t0", "t1", "t2"))(&n)
+	}
 	if chance(t, 7) {
 		ofPool(oneOf(t, "p0", "p1", "p2"))(&n)
 		switch number(t, 0, 5) {
@@ -278,5 +281,44 @@ func randomSnapshotOf(t *rapid.T, spec func(kind int) []podOption) *scheduling.S
 	for i := range number(t, 0, 30) {
 		s.Pods = append(s.Pods, pod(fmt.Sprintf("w%d", i), oneOf(t, kinds...)...))
 	}
+	if chance(t, 2) {
+		s.CostModel = randomCostModel(t)
+	}
 	return s
+}
+
+// randomCostModel has up to four terms, about half of them commitments.
+func randomCostModel(t *rapid.T) *scheduling.CostModel {
+	out := &scheduling.CostModel{}
+	for i := range number(t, 1, 4) {
+		term := scheduling.CostTerm{Name: fmt.Sprintf("term %d", i), Source: "drawn"}
+		if chance(t, 2) {
+			term.Where.NodePools = someOf(t, "p0", "p1", "v1alpha5/p0")
+		}
+		if chance(t, 4) {
+			term.Where.Requirements = append(term.Where.Requirements, oneOf(t,
+				in(typeKey, "t0", "t2"), in(zoneKey, "a"), in(capacityKey, "spot"), expression(archKey, opNotIn, "arm64"), expression("example.com/gen", opExists)))
+		}
+		x := float64(number(t, 1, 12))
+		switch number(t, 0, 7) {
+		case 0:
+			term.Percent = percent(oneOf(t, -x*5, x, -100))
+		case 1:
+			term.PerNode = percent(oneOf(t, x/100, -x/100))
+		case 2:
+			term.PerResource = map[corev1.ResourceName]float64{corev1.ResourceCPU: x / 1000, corev1.ResourceMemory: x / 10000, gpuName: 0.1}
+		case 3:
+			term.Price = percent(x / 20)
+		case 4:
+			term.Offerings = []scheduling.OfferingAmount{{Offering: cloudprovider.OfferingKey{InstanceType: "t0", Zone: "a", CapacityType: "spot"}, Amount: x / 50}}
+		case 5:
+			term.Commitment = &scheduling.Commitment{Amount: float64(number(t, 1, 4)), RemainingPercent: oneOf(t, 0, 0, 30.0)}
+		case 6:
+			term.Commitment = &scheduling.Commitment{Amount: x / 10, PercentOfPrice: 70}
+		default:
+			term.Commitment = &scheduling.Commitment{Amount: x, ByType: map[string]float64{"t0": 1, "t1": 2.5, "t3": 3}}
+		}
+		out.Terms = append(out.Terms, term)
+	}
+	return out
 }

@@ -157,7 +157,7 @@ type Note struct {
 type Certificate struct {
 	Classes []CertificateClass `json:"classes"`
 	Types   []CertificateType  `json:"types"`
-	// Limits whose value is not 0: reservations by name, then commitments in the order of the cost model.
+	// Limits, none where all values are 0: reservations by name, then commitments in the order of the cost model.
 	Limits []CertificateLimit `json:"limits,omitempty"`
 }
 

@@ -33,6 +33,7 @@ func Check(s *scheduling.Snapshot, p *scheduling.Plan) []Fault {
 	c.limits()
 	c.order()
 	c.unschedulable()
+	c.prices()
 	c.costs()
 	return c.faults
 }

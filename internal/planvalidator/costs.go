@@ -84,10 +84,13 @@ func (c *checker) certificate(cert *scheduling.Certificate) {
 			c.fault("certificate", "%d pods of %s are missing or too many in its classes", n, text)
 		}
 	}
-	// A bound counts off what reserved instances hold for next to nothing, which a certificate has no words for.
-	reserved := c.anyReserved()
-	free = free && !reserved
-	if !close(total, c.p.LowerBound) && (!reserved || total < c.p.LowerBound) {
+	for _, l := range cert.Limits {
+		total -= l.Amount * l.Value
+		if l.Value < 0 || l.Amount < 0 || math.IsNaN(l.Value) {
+			c.fault("certificate", "%v of %s%s are worth %v each", l.Amount, l.Reservation, l.Commitment, l.Value)
+		}
+	}
+	if !close(total, c.p.LowerBound) {
 		c.fault("certificate", "adds up to %v, the lower bound is %v", total, c.p.LowerBound)
 	}
 	for _, t := range cert.Types {
@@ -102,24 +105,18 @@ func (c *checker) certificate(cert *scheduling.Certificate) {
 	}
 }
 
-func (c *checker) anyReserved() bool {
-	for key := range c.s.Catalogs {
-		for _, it := range c.s.Catalogs[key] {
-			if slices.ContainsFunc(it.Offerings, func(o cloudprovider.Offering) bool { return o.Available && reservation(&o) != "" }) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
 // certificateTypes repeats the proof: for each machine the pool may launch, the resources at their multipliers plus
-// what the pods that fit are worth beyond are within the price. A certificate has one entry per instance type; where
-// offerings of a type differ in what they leave for pods, it can only be repeated for the price it names.
+// what the pods that fit are worth beyond are within the price, or within the price and what it uses of something limited.
+// A certificate has one entry per instance type; where offerings of a type differ in what they leave for pods, it can only
+// be repeated for the price it names.
 func (c *checker) certificateTypes(cert *scheduling.Certificate) {
 	type machine struct {
 		offering *cloudprovider.Offering
 		room     corev1.ResourceList
+	}
+	left := map[int]float64{}
+	if c.s.CostModel != nil {
+		_, left = c.bill()
 	}
 	for key, np := range c.pools {
 		template := c.template(np, key)
@@ -138,26 +135,106 @@ func (c *checker) certificateTypes(cert *scheduling.Certificate) {
 				alike = alike && amountsText(have) == amountsText(machines[0].room)
 			}
 			for _, m := range machines {
-				if alike || slices.ContainsFunc(cert.Types, func(t scheduling.CertificateType) bool { return t.Name == it.Name && t.Price == m.offering.Price }) {
-					c.certificateType(cert, it, m.offering, m.room)
+				plain, _ := c.price(key, it, m.offering, uncovered)
+				if !alike && !slices.ContainsFunc(cert.Types, func(t scheduling.CertificateType) bool { return t.Name == it.Name && close(t.Price, plain) }) {
+					continue
 				}
+				c.certificateType(cert, it, m.room, plain, c.reservedLimit(cert, np, m.offering))
+				for term, amount := range left {
+					t := &c.s.CostModel.Terms[term]
+					if price, uses := c.price(key, it, m.offering, term); uses > 0 && price < plain && c.applies(t, key, it, m.offering) {
+						c.certificateType(cert, it, m.room, price, limitOf(cert, scheduling.CertificateLimit{Commitment: t.Name, Amount: amount}, uses))
+					}
+				}
+			}
+		}
+	}
+	for _, l := range cert.Limits {
+		for term, amount := range left {
+			if c.s.CostModel.Terms[term].Name == l.Commitment && !close(l.Amount, amount) {
+				c.fault("certificate", "of %s %v is left, not %v", l.Commitment, amount, l.Amount)
 			}
 		}
 	}
 }
 
-func (c *checker) certificateType(cert *scheduling.Certificate, it *cloudprovider.InstanceType, o *cloudprovider.Offering, have corev1.ResourceList) {
+// allowance is what a machine may be worth beyond its price, and whose multipliers may show that it isn't worth more.
+type allowance struct {
+	limited bool
+	beyond  float64
+	draws   []scheduling.CertificateDraw
+}
+
+// limitOf is the allowance of a machine that uses so much of what is limited.
+func limitOf(cert *scheduling.Certificate, want scheduling.CertificateLimit, uses float64) allowance {
+	out := allowance{limited: true}
+	for _, l := range cert.Limits {
+		if l.Reservation == want.Reservation && l.Commitment == want.Commitment {
+			out.beyond, out.draws = l.Value*uses, l.Types
+		}
+	}
+	return out
+}
+
+// reservedLimit is the allowance of an offering, none unless it is reserved.
+func (c *checker) reservedLimit(cert *scheduling.Certificate, np *scheduling.NodePool, o *cloudprovider.Offering) allowance {
+	id := reservation(o)
+	if id == "" {
+		return allowance{}
+	}
+	left := -1
+	for _, x := range c.typesOf(np) {
+		for i := range x.Offerings {
+			if r := &x.Offerings[i]; r.Available && reservation(r) == id && (left < 0 || r.ReservationCapacity < left) {
+				left = r.ReservationCapacity
+			}
+		}
+	}
+	for _, l := range cert.Limits {
+		if "by "+l.Reservation == id {
+			if l.Amount != float64(left) {
+				c.fault("certificate", "of %s %v are left, not %v", l.Reservation, left, l.Amount)
+			}
+			return limitOf(cert, l, 1)
+		}
+	}
+	return allowance{limited: true}
+}
+
+// certificateType checks that a machine of the type and price holds no more than that and its allowance.
+func (c *checker) certificateType(cert *scheduling.Certificate, it *cloudprovider.InstanceType, have corev1.ResourceList, price float64, allowed allowance) {
 	at := slices.IndexFunc(cert.Types, func(t scheduling.CertificateType) bool { return t.Name == it.Name })
-	var multipliers map[corev1.ResourceName]float64
-	if at >= 0 {
-		multipliers = cert.Types[at].Multipliers
+	var multipliers []map[corev1.ResourceName]float64
+	for i := range cert.Types {
+		// Where there is a limit, whatever proves it will do: kinds that others stand in for are left out.
+		if i == at || allowed.limited {
+			multipliers = append(multipliers, cert.Types[i].Multipliers)
+		}
 	}
-	worth := 0.0
-	for name, l := range multipliers {
-		q := have[name]
-		worth += l * q.AsApproximateFloat64()
+	if allowed.limited {
+		multipliers = append(multipliers, nil) // pods of no value
 	}
-	holds := false
+	for _, d := range allowed.draws {
+		multipliers = append(multipliers, d.Multipliers)
+	}
+	if !c.holdsAny(cert, it, have) {
+		return
+	}
+	if at < 0 && !allowed.limited {
+		c.fault("certificate", "lacks instance type %s", it.Name)
+		return
+	}
+	worth := math.Inf(1)
+	for _, l := range multipliers {
+		worth = min(worth, c.mostWorth(cert, it, have, l))
+	}
+	if most := price + allowed.beyond; worth > most*(1+1e-6)+1e-8 {
+		c.fault("certificate", "%s could hold %v of value for %v", it.Name, worth, most)
+	}
+}
+
+// withVolumes is the room with what the type attaches of the volumes that classes count.
+func withVolumes(cert *scheduling.Certificate, it *cloudprovider.InstanceType, have corev1.ResourceList) corev1.ResourceList {
 	have = copyOf(have)
 	for _, class := range cert.Classes {
 		for name := range class.Requests {
@@ -170,33 +247,46 @@ func (c *checker) certificateType(cert *scheduling.Certificate, it *cloudprovide
 			}
 		}
 	}
+	return have
+}
+
+// howMany is how many pods of the class an empty machine holds.
+func howMany(class *scheduling.CertificateClass, have corev1.ResourceList) int {
+	n := 0
+	need := corev1.ResourceList{}
+	for plus(need, class.Requests); n < class.Count && lack(need, have) == ""; n++ {
+		plus(need, class.Requests)
+	}
+	return n
+}
+
+func (c *checker) holdsAny(cert *scheduling.Certificate, it *cloudprovider.InstanceType, have corev1.ResourceList) bool {
+	have = withVolumes(cert, it, have)
+	return slices.ContainsFunc(cert.Classes, func(class scheduling.CertificateClass) bool {
+		class.Count = 1
+		return howMany(&class, have) > 0
+	})
+}
+
+// mostWorth bounds what a machine can hold by multipliers.
+func (c *checker) mostWorth(cert *scheduling.Certificate, it *cloudprovider.InstanceType, have corev1.ResourceList, multipliers map[corev1.ResourceName]float64) float64 {
+	have = withVolumes(cert, it, have)
+	worth := 0.0
 	for name, l := range multipliers {
-		if strings.HasPrefix(string(name), attachPrefix) {
-			q := have[name]
-			worth += l * q.AsApproximateFloat64()
-		}
+		q := have[name]
+		worth += l * q.AsApproximateFloat64()
 	}
 	for _, class := range cert.Classes {
-		n := 0
-		need := corev1.ResourceList{}
-		for plus(need, class.Requests); n < class.Count && lack(need, have) == ""; n++ {
-			plus(need, class.Requests)
-		}
 		excess := class.Value
 		for name, l := range multipliers {
 			q := class.Requests[name]
 			excess -= l * q.AsApproximateFloat64()
 		}
-		worth += float64(n) * max(excess, 0)
-		holds = holds || n > 0
+		if excess > 0 {
+			worth += float64(howMany(&class, have)) * excess
+		}
 	}
-	switch {
-	case !holds:
-	case at < 0:
-		c.fault("certificate", "lacks instance type %s", it.Name)
-	case worth > o.Price*(1+1e-6)+1e-9:
-		c.fault("certificate", "%s could hold %v of value for %v", it.Name, worth, o.Price)
-	}
+	return worth
 }
 
 // amountsText spells out a list in whole units, cpu in thousandths, zeros left out, so that equal lists have equal text.

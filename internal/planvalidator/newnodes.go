@@ -132,7 +132,7 @@ func (c *checker) newNode(n *scheduling.NewNode, np *scheduling.NodePool) {
 	claim := c.claim(n, np)
 	c.variety(n, np, claim)
 	for i, option := range n.InstanceTypes {
-		if i > 0 && n.InstanceTypes[i-1].Price > option.Price {
+		if i > 0 && n.InstanceTypes[i-1].Price > option.Price && (i > 1 || !covers(n)) {
 			c.fault(n.Name, "instance type %s is listed after a dearer one", option.Name)
 		}
 		at := slices.IndexFunc(c.typesOf(np), func(it *cloudprovider.InstanceType) bool { return it.Name == option.Name })
@@ -210,8 +210,9 @@ func (c *checker) option(n *scheduling.NewNode, np *scheduling.NodePool, it *clo
 		if !o.Available || !ok {
 			continue
 		}
-		if !found || o.Price < cheapest {
-			cheapest, found = o.Price, true
+		plain, _ := c.price(n.Pool, it, o, uncovered)
+		if !found || plain < cheapest {
+			cheapest, found = plain, true
 		}
 		where := n.Name + " as " + it.Name + "/" + o.Zone() + "/" + o.CapacityType()
 		for k, spec := range specs {
@@ -225,13 +226,13 @@ func (c *checker) option(n *scheduling.NewNode, np *scheduling.NodePool, it *clo
 		if short := lack(need, have); short != "" {
 			c.fault(where, "pods and DaemonSets don't fit: %s", short)
 		}
-		if named.Name == n.InstanceTypes[0].Name && named.Offering() == cloudprovider.KeyOf(it, o) && o.Zone() == named.Zone && o.CapacityType() == named.CapacityType && o.Price == named.Price {
+		if named.Name == n.InstanceTypes[0].Name && named.Offering() == cloudprovider.KeyOf(it, o) && (covers(n) || close(plain, named.Price)) {
 			c.amounts(where, n, need, have)
 		}
 	}
 	if !found {
 		c.fault(n.Name, "no available offering of %s meets the claim", it.Name)
-	} else if diff := named.Price - cheapest; diff > 1e-9 || diff < -1e-9 {
+	} else if diff := named.Price - cheapest; !covers(n) && (diff > 2e-9 || diff < -2e-9) || diff > 2e-9 {
 		c.fault(n.Name, "%s is priced %v, its cheapest offering costs %v", it.Name, named.Price, cheapest)
 	}
 }

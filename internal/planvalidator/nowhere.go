@@ -276,7 +276,7 @@ func (c *checker) bought(n *scheduling.NewNode) *cloudprovider.Offering {
 	for _, it := range c.typesOf(np) {
 		for i := range it.Offerings {
 			o := &it.Offerings[i]
-			if it.Name != n.InstanceTypes[0].Name || !o.Available || o.Zone() != n.InstanceTypes[0].Zone || o.CapacityType() != n.InstanceTypes[0].CapacityType {
+			if it.Name != n.InstanceTypes[0].Name || !o.Available || n.InstanceTypes[0].Offering() != cloudprovider.KeyOf(it, o) {
 				continue
 			}
 			if _, ok := c.machineLabels(claim, it, o); ok {

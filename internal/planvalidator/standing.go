@@ -137,7 +137,10 @@ func (c *checker) planned(n *scheduling.NewNode) *machine {
 	for _, it := range c.typesOf(np) {
 		for i := range it.Offerings {
 			o := &it.Offerings[i]
-			if it.Name != first.Name || !o.Available || o.Zone() != first.Zone || o.CapacityType() != first.CapacityType || !close(o.Price, first.Price) {
+			if it.Name != first.Name || !o.Available || first.Offering() != cloudprovider.KeyOf(it, o) {
+				continue
+			}
+			if plain, _ := c.price(n.Pool, it, o, uncovered); !covers(n) && !close(plain, first.Price) {
 				continue
 			}
 			if found, ok := c.machineLabels(claim, it, o); ok {
