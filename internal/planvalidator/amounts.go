@@ -153,6 +153,22 @@ func (c *checker) daemonPod(set *appsv1.DaemonSet) *corev1.Pod {
 	return out
 }
 
+// tolerateDistress adds the tolerations that the DaemonSet controller gives to each of its pods; source: "Taints and
+// tolerations" in the Kubernetes documentation on DaemonSets.
+func tolerateDistress(spec *corev1.PodSpec) {
+	add := func(effect corev1.TaintEffect, keys ...string) {
+		for _, key := range keys {
+			spec.Tolerations = append(spec.Tolerations, corev1.Toleration{Key: key, Operator: corev1.TolerationOpExists, Effect: effect})
+		}
+	}
+	add(corev1.TaintEffectNoExecute, "node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
+	add(corev1.TaintEffectNoSchedule, "node.kubernetes.io/disk-pressure", "node.kubernetes.io/memory-pressure",
+		"node.kubernetes.io/pid-pressure", "node.kubernetes.io/unschedulable")
+	if spec.HostNetwork {
+		add(corev1.TaintEffectNoSchedule, "node.kubernetes.io/network-unavailable")
+	}
+}
+
 func daemonOf(pod *corev1.Pod, set *appsv1.DaemonSet) bool {
 	return set.UID != "" && slices.ContainsFunc(pod.OwnerReferences, func(o metav1.OwnerReference) bool {
 		return o.Kind == "DaemonSet" && o.APIVersion == "apps/v1" && o.UID == set.UID

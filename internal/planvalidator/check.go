@@ -80,7 +80,9 @@ func newChecker(s *scheduling.Snapshot, p *scheduling.Plan) *checker {
 		c.nodes[s.Nodes[i].Name] = &s.Nodes[i]
 	}
 	for _, set := range s.DaemonSets {
-		c.sets = append(c.sets, c.daemonPod(set))
+		pod := c.daemonPod(set)
+		tolerateDistress(&pod.Spec)
+		c.sets = append(c.sets, pod)
 	}
 	return c
 }

@@ -169,6 +169,13 @@ func TestBrokenPlansAreNoticed(t *testing.T) {
 		{"a machine with a taint", func(s *scheduling.Snapshot, _ *scheduling.Plan) {
 			s.Nodes[0].Object.Spec.Taints = []corev1.Taint{{Key: "y", Effect: corev1.TaintEffectNoSchedule}}
 		}, "does not tolerate y:NoSchedule"},
+		{"a DaemonSet that comes to a machine in distress", func(s *scheduling.Snapshot, _ *scheduling.Plan) {
+			s.Nodes[0].Object.Spec.Taints = []corev1.Taint{{Key: corev1.TaintNodeMemoryPressure, Effect: corev1.TaintEffectNoSchedule}}
+			for _, pod := range s.Pods {
+				pod.Spec.Tolerations = []corev1.Toleration{{Operator: corev1.TolerationOpExists}}
+			}
+			s.DaemonSets[0].Spec.Template.Spec.Containers[0].Resources.Requests["cpu"] = resource.MustParse("600m")
+		}, "here: pods don't fit: cpu"},
 		{"a machine that is full", func(s *scheduling.Snapshot, _ *scheduling.Plan) {
 			s.Nodes[0].Pods = []*corev1.Pod{pod("bound", "500m")}
 		}, "pods don't fit: cpu"},
