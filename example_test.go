@@ -23,7 +23,6 @@ func Example() {
 	pool.Spec.Template.Spec.Requirements = []v1.NodeSelectorRequirementWithMinValues{
 		{Key: v1.CapacityTypeLabelKey, Operator: corev1.NodeSelectorOpIn, Values: []string{v1.CapacityTypeSpot}},
 	}
-	pool.Default()
 
 	pods := []*corev1.Pod{pod("train", "2", "8Gi")}
 	pods[0].Spec.NodeSelector = map[string]string{v1.CapacityTypeLabelKey: v1.CapacityTypeOnDemand}
@@ -35,12 +34,8 @@ func Example() {
 		Time:       time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC),
 		Vocabulary: fake.GenericCapabilities().Vocabulary,
 		Catalogs:   map[string][]*cloudprovider.InstanceType{"generic": fake.GenericTypes(60)},
-		NodePools: []scheduling.NodePool{{
-			Key:     v1.PoolKey{Generation: v1.GenerationV1, Name: pool.Name},
-			Object:  pool,
-			Catalog: "generic",
-		}},
-		Pods: pods,
+		NodePools:  []scheduling.NodePool{{Object: pool, Catalog: "generic"}},
+		Pods:       pods,
 	})
 	if err != nil {
 		log.Fatal(err)
@@ -56,15 +51,23 @@ func Example() {
 			node.Name, best.Name, best.Zone, best.CapacityType, best.Price, len(node.Pods))
 	}
 	for _, pod := range plan.Unschedulable {
-		fmt.Println(pod.Pod, "has no place:", pod.Reasons[0])
+		fmt.Println(pod.Pod, "has no place:")
+		for _, reason := range pod.Reasons { // one for each NodePool
+			fmt.Println("-", reason)
+			if reason.NearestMiss != nil {
+				fmt.Println("  it", reason.NearestMiss)
+			}
+		}
 	}
-	fmt.Printf("$%.4f/h, and no set of machines costs less than $%.4f/h\n", plan.HourlyCost, plan.LowerBound)
+	fmt.Printf("$%.4f/h, and no set of new nodes costs less than $%.4f/h\n", plan.HourlyCost, plan.LowerBound)
 	// Output:
 	// default-1: m1g.4xlarge in test-region-1a, spot, $0.1604/h, 10 pods
 	// default-2: m1g.large in test-region-1c, spot, $0.0215/h, 1 pods
 	// default-3: m1g.large in test-region-1c, spot, $0.0215/h, 1 pods
-	// shop/train has no place: incompatible with nodepool "default", incompatible requirements, key karpenter.sh/capacity-type: the pod wants karpenter.sh/capacity-type In [on-demand], the pool has karpenter.sh/capacity-type In [spot]
-	// $0.2035/h, and no set of machines costs less than $0.1925/h
+	// shop/train has no place:
+	// - incompatible with nodepool "default", incompatible requirements, key karpenter.sh/capacity-type: the pod wants In [on-demand], the pool allows In [spot]
+	//   it would fit if karpenter.sh/capacity-type spot were allowed
+	// $0.2035/h, and no set of new nodes costs less than $0.1925/h
 }
 
 // pod is a pending pod of one container.

@@ -14,8 +14,10 @@ import (
 	"github.com/drawknife/drawknife/api/requirements"
 )
 
-// plan writes down what the trial did.
-func (t *Trial) plan(ctx context.Context) (*Plan, error) {
+// Plan writes down what the trial has done so far, as Solve would: where the pods go that it has placed, those of hidden
+// nodes among them, and why the others have no place. It changes nothing, so that a trial can be explained, rolled back and
+// gone on with. A cancelled context ends it early with ctx.Err().
+func (t *Trial) Plan(ctx context.Context) (*Plan, error) {
 	out := &Plan{Notes: slices.Clone(t.m.notes)}
 	q := newPodQueues(t)
 	t.writeBindings(out, q)

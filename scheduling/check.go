@@ -49,7 +49,7 @@ func checkObjects(s *Snapshot) error {
 		path := "nodes[" + n.Name + "]"
 		switch {
 		case n.Name == "":
-			return &SnapshotError{Path: fmt.Sprintf("nodes[%d].name", i), Rule: "is empty", Cure: "name the machine after its Node or its NodeClaim"}
+			return &SnapshotError{Path: fmt.Sprintf("nodes[%d].name", i), Rule: "is empty", Cure: "name the node after its Node or its NodeClaim"}
 		case n.Object == nil && n.Claim == nil:
 			return &SnapshotError{Path: path, Rule: "has neither object nor claim", Cure: "give at least one of them"}
 		}

@@ -12,7 +12,7 @@ import (
 // Compile refuses a snapshot whole. Who makes one of objects that others may have spoilt asks first about each, so that one
 // bad object does not stop planning for all.
 
-// CheckNode is what Compile would refuse about one machine: an amount that can't be reckoned with. The error is a
+// CheckNode is what Compile would refuse about one node: an amount that can't be reckoned with. The error is a
 // *SnapshotError.
 func CheckNode(n *Node) error {
 	var c quantityCheck

@@ -233,6 +233,6 @@ func ExampleNearestMiss() {
 		fmt.Printf("%s %s: on %s\n", pod.Pod, reason.NearestMiss, reason.NearestMiss.InstanceType.Name)
 	}
 	// Output:
-	// incompatible with nodepool "default", no instance type fits: of 3, 3 are too small for cpu 16, memory 8Gi, pods 1
+	// incompatible with nodepool "default", no instance type fits: of 3, 3 are too small for cpu 16, memory 8Gi
 	// default/batch would fit if it asked for 8 less cpu: on m.2xlarge
 }

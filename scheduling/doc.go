@@ -1,4 +1,4 @@
-// Package scheduling decides where pods go: on the machines a cluster has, and on which new ones, for the least money.
+// Package scheduling decides where pods go: on the nodes a cluster has, and on which new ones, for the least money.
 // It is a pure function from a Snapshot to a Plan:
 //
 //	model, err := scheduling.Compile(snapshot)
@@ -13,29 +13,50 @@
 // The same snapshot gives the same plan, byte for byte. Nothing is read but the snapshot: no clock, no API server, no
 // environment; and nothing is kept: any number of solves may share one Model.
 //
+// # What else
+//
+//   - Whom no place was found for is in [Plan.Unschedulable], with a [Reason] for each pool: its String is a sentence, its
+//     [NearestMiss] the least that would have to be different ("would fit if it asked for 2Gi less memory").
+//   - [Query] says how strictly wishes, minValues and reservations are taken, and what keeping a wish may cost.
+//   - [Model.Trial] asks what would happen: [Trial.Hide] a node, [Trial.Place] its pods, read [Trial.Plan], [Trial.Rollback].
+//   - [Diff] compares two plans: what changed in nodes, places and money.
+//   - [Model.Update] makes the model of the next snapshot and shares what stays the same.
+//   - [Snapshot.Encode] and [DecodeSnapshot] save and read what a plan was made from: it makes the same plan again.
+//   - [Snapshot.Placeholders] keep room free: package scheduling/buffers makes them of CapacityBuffers.
+//   - Package scheduling/manifests makes a Snapshot of files, scheduling/pods tells which pods wait, scheduling/nodeclaims makes
+//     NodeClaims of a plan.
+//
 // # How it works
 //
-//	Snapshot   plain data                                              snapshot.go, encode.go, check.go
+//	Snapshot   plain data, checked                     snapshot.go, encode.go, check.go, costmodel.go
 //	   │ Compile
 //	   ▼
-//	Model      resources as int64 vectors                              resources.go, podrequests.go, attach.go
-//	           machines as rows x slots with a price table             machines.go, pool.go, daemons.go, variety.go
-//	           pods as classes of the like, with their stages          classkey.go, class.go, needs.go, stage.go
-//	           rules about counts as topology groups                   topology.go, hostports.go, defaultspread.go
-//	           volumes as alternatives and room                        volumes.go and its neighbours
+//	Model      all of it, made ready and shared        model.go
+//	           resources as int64 vectors              resources.go, amounts.go, podrequests.go, attach.go
+//	           nodes of the snapshot                   node.go, join.go, taints.go
+//	           machines to buy, with a price table     machines.go, pool.go, daemons.go, variety.go, commitments.go
+//	           pods as classes of the like, in stages  classkey.go, class.go, needs.go, stage.go, assign.go
+//	           rules about counts as topology groups   topology.go, rulekey.go, hostports.go, defaultspread.go
+//	           volumes as alternatives and room        volumes.go and its neighbours, sharedvolumes.go
 //	   │ Trial, Solve
 //	   ▼
-//	Trial      what is where, undoable                                 trial.go, topologystate.go, limits.go, ledger.go
-//	   1. deal pods under wide rules out to cells                      cells.go, deal.go
-//	   2. value every pod by a linear program, which is also the bound problem.go, pricing.go, knapsack.go, values.go
-//	   3. fill the machines there are, by value                        propose.go
-//	   4. pack the rest onto new ones: patterns, greedy, improvement   patterns.go, pack.go, improve.go
-//	   5. admit all that by the exact rules, in an order to bind in    propose.go, topologystate.go
-//	   6. place what is left pod by pod                                singly.go, spreadorder.go
-//	   7. try again where few pods could have been placed better       search.go, spareplaces.go
+//	Trial      what is where, undoable                 trial.go, topologystate.go, limits.go, ledger.go, way.go
+//	           the order of work                       solve.go, policy.go
+//	   1. deal pods under wide rules out to cells      cells.go, deal.go
+//	   2. value pods by a linear program: the bound    problem.go, pricing.go, knapsack.go, simplex.go, values.go
+//	   3. fill the nodes there are, by value           propose.go
+//	   4. pack the rest onto new ones                  patterns.go, pack.go, improve.go, merge.go, exact.go
+//	   5. admit all that by the exact rules            propose.go, topologystate.go
+//	   6. place what is left pod by pod                singly.go, spreadorder.go
+//	   7. look for better ways where pods are few      search.go, searchkinds.go, spareplaces.go
 //	   │
 //	   ▼
-//	Plan       machines, places, bound with certificate, reasons       assemble.go, certificate.go, explain.go, relax.go
+//	Plan       its types                               plan.go, reason.go, nearestmiss.go
+//	           nodes, places, wishes given up          assemble.go, relax.go
+//	           the bound and its proof                 certificate.go, certify.go
+//	           why a pod has no place                  explain.go, survey.go, suitability.go, topologyreason.go, nodereason.go
+//	           what would have to be different         findmiss.go
+//	           differences of two plans                diff.go
 //
 // # Deliberate differences
 //

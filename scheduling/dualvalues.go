@@ -2,7 +2,7 @@ package scheduling
 
 import "context"
 
-// Values say what places are worth: for each waiting pod of a trial the share it has in the least that new machines for
+// Values say what places are worth: for each waiting pod of a trial the share it has in the least that new nodes for
 // all of them could cost. They are dual prices: no machine that a pool could launch holds pods of more value than it
 // costs, so that whoever finds room for a pod elsewhere saves about its value.
 type Values struct {
@@ -10,10 +10,10 @@ type Values struct {
 	total float64
 }
 
-// Of is the value of a pod, USD per hour; 0 for pods that did not wait, and for those no new machine could take.
+// Of is the value of a pod, USD per hour; 0 for pods that did not wait, and for those no new node could take.
 func (v *Values) Of(pod PodKey) float64 { return v.pods[pod] }
 
-// Total is a lower bound on what new machines for all waiting pods would cost, USD per hour: the sum of their values, less
+// Total is a lower bound on what new nodes for all waiting pods would cost, USD per hour: the sum of their values, less
 // what machines from reservations, or covered by commitments, could save at most.
 func (v *Values) Total() float64 { return v.total }
 

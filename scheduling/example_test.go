@@ -55,7 +55,7 @@ func exampleSnapshot() *scheduling.Snapshot {
 	}
 }
 
-// A snapshot becomes a model, the model a plan: which machines to launch, what goes on them, and why the rest stays.
+// A snapshot becomes a model, the model a plan: which nodes to launch, what goes on them, and why the rest stays.
 func Example() {
 	model, err := scheduling.Compile(exampleSnapshot())
 	if err != nil {
@@ -74,11 +74,11 @@ func Example() {
 	fmt.Printf("%.2f USD/h, and no plan costs less than %.2f\n", plan.HourlyCost, plan.LowerBound)
 	// Output:
 	// default-1: m.xlarge for 0.19 USD/h: [default/web-0 default/web-1]
-	// default/batch: incompatible with nodepool "default", no instance type fits: of 3, 3 are too small for cpu 16, memory 8Gi, pods 1
+	// default/batch: incompatible with nodepool "default", no instance type fits: of 3, 3 are too small for cpu 16, memory 8Gi
 	// 0.19 USD/h, and no plan costs less than 0.19
 }
 
-// A trial asks what would happen: here, whether the pods of a machine would fit on the others.
+// A trial asks what would happen: here, whether the pods of a node would fit on the others.
 func ExampleTrial() {
 	s := exampleSnapshot()
 	s.Pods = nil
@@ -132,8 +132,8 @@ func ExampleSnapshot_Encode() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(len(plan.NewNodes), "machine,", len(plan.Unschedulable), "pod without a place")
-	// Output: 1 machine, 1 pod without a place
+	fmt.Println(len(plan.NewNodes), "node,", len(plan.Unschedulable), "pod without a place")
+	// Output: 1 node, 1 pod without a place
 }
 
 // What a pod takes from a machine is more than its containers ask for.
@@ -152,7 +152,7 @@ func ExampleModel_Update() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	next := *s
+	next := *s // shares the catalogs and all else that stays: what is the same slice is not compiled again
 	next.Pods = append([]*corev1.Pod{examplePod("web-2", "500m", "1Gi")}, s.Pods...)
 	if model, err = model.Update(&next); err != nil {
 		log.Fatal(err)

@@ -100,7 +100,7 @@ func (s *shape) optsOut() bool {
 // pool is why the pool has no place for the class, and the nearest of its machines that fail a single check.
 func (x *explainer) pool(at int32, p *pool) (Reason, finding) {
 	if p.table == nil {
-		return Reason{Code: ReasonNodePoolNotReady, Detail: "it launches no machines: " + p.notReady}, finding{}
+		return Reason{Code: ReasonNodePoolNotReady, Detail: "it launches no nodes: " + p.notReady}, finding{}
 	}
 	if taint := untolerated(x.s.tolerations, p.taints, true); taint != nil {
 		return Reason{Code: ReasonTaint, Taint: taint}, finding{}
@@ -178,7 +178,7 @@ func (m *Model) refusedBy(p *pool, demand needs) *Reason {
 		}
 		if left.Operator() == requirements.OpDoesNotExist {
 			return &Reason{Pool: p.key, Code: ReasonRequirements, Key: key,
-				Detail: fmt.Sprintf("incompatible requirements, key %s: the pod wants %s, the pool has %s", key, about, have)}
+				Detail: "incompatible requirements, " + asked(key, about, have)}
 		}
 	}
 	return nil
@@ -190,7 +190,7 @@ func (x *explainer) volumesReason() Reason {
 		places = append(places, a.String())
 	}
 	return Reason{Code: ReasonVolumes, Detail: "its volumes can be used only where " + strings.Join(places, " or ") +
-		", and the nodepool has no machine for the pod there"}
+		", and the nodepool has no node for the pod there"}
 }
 
 // counted tells how many instance types of the pool each check rules out.
@@ -213,7 +213,7 @@ func (x *explainer) counted(at int32, p *pool, questions []*question) (Reason, f
 	}
 	switch slices.Max(v.came) {
 	case checksPassed:
-		r.Code, r.Detail = ReasonNotPlaced, "it has a machine that would do for the pod alone, which the plan does not launch"
+		r.Code, r.Detail = ReasonNotPlaced, "it has a node that would do for the pod alone, which the plan does not launch"
 	case checkTopology:
 		r.Code = ReasonTopology
 		if portsOnly && len(r.Rules) > 0 {

@@ -50,7 +50,7 @@ func TestRemovedCountsAndRules(t *testing.T) {
 			node("n", bound(pod("w", labelled("w"), requests("cpu=4")))),
 			pod("p", requests("cpu=2"), selector(archKey+"=amd64"), labelled("w"), away)},
 			scheduling.Removed{Requirements: 1, Resources: 1, Offering: 1, Limits: 1, Reservation: 1, Topology: 1},
-			`incompatible with nodepool "banana", each machine that would hold it is kept out by ` +
+			`incompatible with nodepool "banana", each node that would hold it is kept out by ` +
 				"topology spread by topology.kubernetes.io/zone with maxSkew 1 and minDomains 2 of pods that match app=w in namespace default; " +
 				"and by pod anti-affinity by topology.kubernetes.io/zone to pods that match app=w in namespace default"},
 		{"limits before reservations", []any{nodePool("banana", limit("cpu=1")), free, reservedOnly, pod("p")}, scheduling.Removed{Limits: 2},
@@ -58,7 +58,7 @@ func TestRemovedCountsAndRules(t *testing.T) {
 		{"a reservation", []any{nodePool("banana"), reservedOnly, pod("p")}, scheduling.Removed{Reservation: 1},
 			`incompatible with nodepool "banana", no reservation that it could use has an instance left`},
 		{"a host port", []any{nodePool("banana"), free, daemonSet("proxy", []string{"cpu=1"}, onHostPort(80)), pod("p", onHostPort(80))}, scheduling.Removed{Topology: 1},
-			`incompatible with nodepool "banana", each machine that would hold it is kept out by host port TCP/80, which is taken`},
+			`incompatible with nodepool "banana", each node that would hold it is kept out by host port TCP/80, which is taken`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := solveQuery(t, cluster(c.parts...), scheduling.Query{})
@@ -79,7 +79,7 @@ func TestReasonOfASharedVolume(t *testing.T) {
 	pvc.Spec.StorageClassName = &class
 	s.PersistentVolumeClaims = append(s.PersistentVolumeClaims, pvc)
 	plan := solveQuery(t, s, scheduling.Query{})
-	wantReason(t, plan, "p", `incompatible with nodepool "default", each machine that would hold it is kept out by the volume of claim default/data, which it shares with pods that have their places elsewhere`)
+	wantReason(t, plan, "p", `incompatible with nodepool "default", each node that would hold it is kept out by the volume of claim default/data, which it shares with pods that have their places elsewhere`)
 	// A topology rule is checked after the labels, so that the nearest miss is to do without the volume.
 	if got, want := reasonsOf(t, plan, "p")[0].NearestMiss.String(), "would fit without the volume of claim default/data, which it shares with pods that have their places elsewhere"; got != want {
 		t.Errorf("nearest miss %q, want %q", got, want)
@@ -91,9 +91,9 @@ func TestReasonsInWords(t *testing.T) {
 	for _, c := range missCases() {
 		want := map[string]string{
 			"minValues":          `incompatible with nodepool "banana", the instance types that would do are less varied than its minValues ask for: 3 values of node.kubernetes.io/instance-type`,
-			"a volume elsewhere": `incompatible with nodepool "default", its volumes can be used only where topology.kubernetes.io/zone In [z], and the nodepool has no machine for the pod there`,
+			"a volume elsewhere": `incompatible with nodepool "default", its volumes can be used only where topology.kubernetes.io/zone In [z], and the nodepool has no node for the pod there`,
 			"a taint":            `incompatible with nodepool "banana", did not tolerate example.com/x=:NoSchedule`,
-			"volumes attached":   `incompatible with nodepool "default", no instance type fits: of 1, 1 are too small for attachable-volumes-csi-csi.example.com 4, cpu 1, memory 1Gi, pods 1`,
+			"volumes attached":   `incompatible with nodepool "default", no instance type fits: of 1, 1 are too small for attachable-volumes-csi-csi.example.com 4, cpu 1, memory 1Gi`,
 		}[c.name]
 		if want != "" {
 			t.Run(c.name, func(t *testing.T) { wantReason(t, solveQuery(t, c.snapshot(), c.query), "p", want) })
@@ -118,18 +118,18 @@ func TestReasonsWithoutNodePools(t *testing.T) {
 		miss  string
 		on    string
 	}{
-		{"no machine", nil, nil, "there is no nodepool to launch machines from", "", ""},
+		{"no machine", nil, nil, "there is no nodepool to launch nodes from", "", ""},
 		{"each check", []any{cordoned, tainted, elsewhere, full, crowded}, []podOption{inA, requests("cpu=2"), labelled("w"), awayFrom(corev1.LabelHostname, "w")},
-			"there is no nodepool to launch machines from, and of 5 existing nodes, 1 take no pods, 1 have taints it does not tolerate, 1 don't meet the requirements, 1 have too little room, 1 are kept out by topology rules or host ports",
+			"there is no nodepool to launch nodes from, and of 5 existing nodes, 1 take no pods, 1 have taints it does not tolerate, 1 don't meet the requirements, 1 have too little room, 1 are kept out by topology rules or host ports",
 			"would fit if it tolerated x=:NoSchedule", "tainted"},
 		{"a rule", []any{cordoned, full, crowded}, []podOption{requests("cpu=2"), labelled("w"), awayFrom(corev1.LabelHostname, "w")},
-			"there is no nodepool to launch machines from, and of 3 existing nodes, 1 take no pods, 1 have too little room, 1 are kept out by topology rules or host ports",
+			"there is no nodepool to launch nodes from, and of 3 existing nodes, 1 take no pods, 1 have too little room, 1 are kept out by topology rules or host ports",
 			"would fit without pod anti-affinity by kubernetes.io/hostname to pods that match app=w in namespace default", "crowded"},
 		{"a label", []any{elsewhere, full}, []podOption{inA, requests("cpu=2")},
-			"there is no nodepool to launch machines from, and of 2 existing nodes, 1 don't meet the requirements, 1 have too little room",
+			"there is no nodepool to launch nodes from, and of 2 existing nodes, 1 don't meet the requirements, 1 have too little room",
 			"would fit if topology.kubernetes.io/zone b were allowed", "elsewhere"},
 		{"a resource", []any{full}, []podOption{requests("cpu=1500m")},
-			"there is no nodepool to launch machines from, and of 1 existing nodes, 1 have too little room", "would fit if it asked for 500m less cpu", "full"},
+			"there is no nodepool to launch nodes from, and of 1 existing nodes, 1 have too little room", "would fit if it asked for 500m less cpu", "full"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			build := func() *scheduling.Snapshot {

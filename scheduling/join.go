@@ -13,7 +13,7 @@ import (
 // provisionerLabel names the pool of a node of the first API generation.
 const provisionerLabel = "karpenter.sh/provisioner-name"
 
-// JoinNode is the machine of a Node and of the NodeClaim it was made for; one of them may be nil. Its name is the Node's,
+// JoinNode is the node of a Node and of the NodeClaim it was made for; one of them may be nil. Its name is the Node's,
 // else the claim's; its pool is what the labels of the Node, else of the claim, name; and it is leaving if either is
 // being deleted or the claim's instance is being ended (PRV-023). It has no pods yet.
 func JoinNode(object *corev1.Node, claim *v1.NodeClaim) Node {
@@ -42,7 +42,7 @@ func ending(claim *v1.NodeClaim) bool {
 	return false
 }
 
-// PoolOf reads the pool that owns a machine from the labels of its Node or NodeClaim; zero for none.
+// PoolOf reads the pool that owns a node from the labels of its Node or NodeClaim; zero for none.
 func PoolOf(labels map[string]string) v1.PoolKey {
 	if name := labels[v1.NodePoolLabelKey]; name != "" {
 		return v1.NewPoolKey(name)
@@ -73,7 +73,7 @@ func CompleteNode(object *corev1.Node) *corev1.Node {
 	return &complete
 }
 
-// Capacity is what the machine has in its present phase (PRV-021), with the one of "nodes" that each takes from the
+// Capacity is what the node has in its present phase (PRV-021), with the one of "nodes" that each takes from the
 // limits of its pool. The result is the caller's.
 func (n *Node) Capacity() corev1.ResourceList {
 	out := corev1.ResourceList{}

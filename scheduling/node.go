@@ -139,7 +139,7 @@ func (m *Model) compileNodes(s *Snapshot, classes [][]int32) error {
 	for _, i := range order {
 		n, view := &s.Nodes[i], &views[i]
 		if _, twice := m.nodeIndex[n.Name]; twice {
-			return &SnapshotError{Path: "nodes", Rule: "has two machines named " + n.Name, Cure: "give each machine once, with its Node and its NodeClaim"}
+			return &SnapshotError{Path: "nodes", Rule: "has two nodes named " + n.Name, Cure: "give each node once, with its Node and its NodeClaim"}
 		}
 		m.nodeIndex[n.Name] = len(m.nodes)
 		compiled := node{source: n, name: n.Name, pool: -1, initialized: view.initialized, capacity: view.capacity, usable: !n.Leaving}

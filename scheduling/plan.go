@@ -51,11 +51,12 @@ type NewNode struct {
 	Name string `json:"name"`
 	// Pool that launches it.
 	Pool v1.PoolKey `json:"pool"`
-	// InstanceTypes are all types that would hold its pods. The first is what the plan reckons with, the others follow
+	// InstanceTypes are all types that would hold its pods, at least one. The first is what the plan reckons with, the others follow
 	// cheapest first; it is the cheapest of them unless a commitment covers the node in part. A node that is planned for a
 	// commitment lists only types that it covers.
 	InstanceTypes []InstanceTypeOption `json:"instanceTypes"`
-	// Requirements are the NodeClaim's: the pool's, narrowed by the pods, without the instance type.
+	// Requirements are the NodeClaim's beside InstanceTypes: the pool's, narrowed by the pods. They speak of the instance type
+	// only where the pool or a pod does.
 	Requirements requirements.Set `json:"requirements"`
 	// Pods placed on it, in the order they can be bound.
 	Pods []PodKey `json:"pods"`

@@ -124,7 +124,7 @@ func (m *Model) compilePool(p *pool, catalogName string) error {
 	case p.object.DeletionTimestamp != nil:
 		p.notReady = "it is being deleted"
 	case p.object.Spec.Replicas != nil:
-		p.notReady = "it is static: its machines are counted, not planned" // SCH-182
+		p.notReady = "it is static: its nodes are counted, not planned" // SCH-182
 	case catalogName == "" || len(m.catalogs[catalogName].variants) == 0:
 		p.notReady = "it has no instance types"
 	}
@@ -216,7 +216,7 @@ func (m *Model) demandKey(p *pool, r requirements.Requirement) *Reason {
 	if p.template.Has(key) {
 		have := p.template.Get(key)
 		if !meets(requirements.NewSet(have), r) {
-			return refuse(fmt.Sprintf("key %s: the pod wants %s, the pool has %s", key, r, have))
+			return refuse(asked(key, needs{r}, have))
 		}
 		return nil
 	}
@@ -226,7 +226,7 @@ func (m *Model) demandKey(p *pool, r requirements.Requirement) *Reason {
 	}
 	switch {
 	case key == labelHostname:
-		return refuse("label " + key + " names one machine, and a new machine's name is not known before it is launched")
+		return refuse("label " + key + " names one node, and a new node's name is not known before it is launched")
 	case m.vocab.IsWellKnown(key):
 		return refuse("label " + key + " is stated by none of the pool's instance types")
 	}

@@ -66,12 +66,12 @@ func TestPoolsThatLaunchNothing(t *testing.T) {
 		want string
 	}{
 		{"not ready", nodePool("p", func(np *scheduling.NodePool) { np.NotReady = "its NodeClass was not found" }),
-			`incompatible with nodepool "p", it launches no machines: its NodeClass was not found`},
+			`incompatible with nodepool "p", it launches no nodes: its NodeClass was not found`},
 		{"being deleted", nodePool("p", func(np *scheduling.NodePool) { np.Object.DeletionTimestamp = &metav1.Time{} }),
-			`incompatible with nodepool "p", it launches no machines: it is being deleted`},
+			`incompatible with nodepool "p", it launches no nodes: it is being deleted`},
 		{"SCH-182 static", nodePool("p", func(np *scheduling.NodePool) { np.Object.Spec.Replicas = &replicas }),
-			`incompatible with nodepool "p", it launches no machines: it is static: its machines are counted, not planned`},
-		{"no catalog", nodePool("p", catalogOf("")), `incompatible with nodepool "p", it launches no machines: it has no instance types`},
+			`incompatible with nodepool "p", it launches no nodes: it is static: its nodes are counted, not planned`},
+		{"no catalog", nodePool("p", catalogOf("")), `incompatible with nodepool "p", it launches no nodes: it has no instance types`},
 		{"no type left", nodePool("p", poolNeeds(archKey, opIn, "sparc")),
 			`incompatible with nodepool "p", the pool's own requirements leave none of its 4 instance types with an available offering`},
 	} {
@@ -82,7 +82,7 @@ func TestPoolsThatLaunchNothing(t *testing.T) {
 	t.Run("no pool at all", func(t *testing.T) {
 		s := cluster(pod("p"))
 		s.NodePools = nil
-		wantReason(t, solve(t, s), "p", "there is no nodepool to launch machines from")
+		wantReason(t, solve(t, s), "p", "there is no nodepool to launch nodes from")
 	})
 }
 

@@ -191,7 +191,7 @@ func TestTrialRollbackRestores(t *testing.T) {
 		var marks []step
 		var done []func(*scheduling.Trial)
 		plan := func(x *scheduling.Trial) string {
-			p, err := scheduling.PlanOf(context.Background(), x)
+			p, err := x.Plan(context.Background())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -264,7 +264,7 @@ func TestOutcomeAgreesWithPlan(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := scheduling.PlanOf(context.Background(), trial)
+		p, err := trial.Plan(context.Background())
 		if err != nil {
 			t.Fatal(err)
 		}

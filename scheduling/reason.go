@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/drawknife/drawknife/api/requirements"
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
@@ -127,13 +128,13 @@ func (r Reason) sentence() string {
 			return "did not tolerate " + TaintString(*r.Taint)
 		}
 	case ReasonNoNodePools:
-		return "there is no nodepool to launch machines from" + r.Nodes.sentence()
+		return "there is no nodepool to launch nodes from" + r.Nodes.sentence()
 	case ReasonOptedOut:
 		return "it asks for nodes that no nodepool made" + r.Nodes.sentence()
 	case ReasonInstanceTypes:
 		return r.instanceTypes()
 	case ReasonTopology, ReasonHostPorts:
-		return "each machine that would hold it is kept out by " + strings.Join(r.Rules, "; and by ")
+		return "each node that would hold it is kept out by " + strings.Join(r.Rules, "; and by ")
 	}
 	return r.Detail
 }
@@ -174,13 +175,27 @@ func (c *counts) add(n int, what string) {
 	}
 }
 
+// requestsString leaves out that the pod is one, if it asks for anything else.
 func requestsString(list corev1.ResourceList) string {
 	parts := make([]string, 0, len(list))
 	for _, name := range sortedNames(list) {
+		if name == corev1.ResourcePods && len(list) > 1 {
+			continue
+		}
 		q := list[name]
 		parts = append(parts, string(name)+" "+q.String())
 	}
 	return strings.Join(parts, ", ")
+}
+
+// asked words what the pod and the pool say of a label, which is named once.
+func asked(key string, wants needs, allows requirements.Requirement) string {
+	short := func(r requirements.Requirement) string { return strings.TrimPrefix(r.String(), key+" ") }
+	parts := make([]string, len(wants))
+	for i, r := range wants {
+		parts[i] = short(r)
+	}
+	return fmt.Sprintf("key %s: the pod wants %s, the pool allows %s", key, strings.Join(parts, " and "), short(allows))
 }
 
 // TaintString writes a taint as "key=value:Effect", the value empty or not.

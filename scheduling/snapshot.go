@@ -17,10 +17,11 @@ import (
 // reads it and nothing else: no clock, no API server, no provider. Whoever makes one must not change it, or any
 // object it points to, afterwards.
 type Snapshot struct {
-	// Time is "now" for every decision made from this snapshot.
+	// Time is "now" for every decision made from this snapshot. Placing pods needs none: zero will do.
 	Time time.Time `json:"time"`
 	// Vocabulary says which label keys are well known, restricted or aliases: the provider's, or
-	// requirements.CoreVocabulary() where there is none. The zero value stands for requirements.CoreVocabulary().
+	// requirements.CoreVocabulary() where there is none. The zero value stands for requirements.CoreVocabulary(). It belongs
+	// to Catalogs: of a label that instance types state and the vocabulary does not know, pods can't select absent values.
 	Vocabulary requirements.Vocabulary `json:"vocabulary,omitzero"`
 	// Catalogs are the lists of instance types, by name. Pools that may launch the same types name the same catalog, so
 	// that it is held, saved and compiled once.
@@ -34,7 +35,8 @@ type Snapshot struct {
 	// Nodes are what the cluster has or is about to have, with the pods bound to them. Names are unique.
 	Nodes []Node `json:"nodes,omitempty"`
 	// Pods are waiting for a place. They have no spec.nodeName. namespace/name is unique over all pods, bound ones
-	// included.
+	// included. Each is planned for, whatever its status: of a live cluster's list those that Provisionable in package
+	// scheduling/pods reports, which are not gated, and leave out what another scheduler places.
 	Pods []*corev1.Pod `json:"pods,omitempty"`
 	// Placeholders are the pods of capacity buffers: room to keep free. They are placed after all real pods, and never
 	// in their stead.
@@ -76,7 +78,7 @@ type Snapshot struct {
 
 // NodePool is a pool of the API with what planning needs beside it.
 type NodePool struct {
-	// Key is the pool's identity. A zero Key in a document reads as {GenerationV1, Object.Name}.
+	// Key is the pool's identity. A zero Key stands for {GenerationV1, Object.Name}.
 	Key v1.PoolKey `json:"key"`
 	// Object is the pool in its v1 form, whatever generation it was born in.
 	Object *v1.NodePool `json:"object"`
@@ -98,7 +100,8 @@ type Node struct {
 	Object *corev1.Node `json:"object,omitempty"`
 	// Claim is the NodeClaim it was made for.
 	Claim *v1.NodeClaim `json:"claim,omitempty"`
-	// Pods are bound here and hold its resources: terminal pods are left out. DaemonSet pods are among them.
+	// Pods are bound here and hold its resources, DaemonSet pods among them. Pods that have finished may be listed; they count
+	// for nothing.
 	Pods []*corev1.Pod `json:"pods,omitempty"`
 	// Leaving marks a node that is being removed: it takes no pods and no longer counts against its pool's limits
 	// (SCH-171), nor do its pods for topology rules. Its Pods are left where they are: the plan has no place for them and

@@ -13,9 +13,9 @@ type Query struct {
 	// constraints with ScheduleAnyway. PreferNoSchedule taints are avoided either way. Empty is PreferencesRespect.
 	Preferences PreferencePolicy `json:"preferences,omitempty"`
 	// PreferencePremium is how much dearer a pod's place may be for all its wishes kept, as a share of what it costs
-	// with none kept: 0.5 is half as much again. Wishes of less weight may cost proportionally less. 0 stands for
-	// DefaultPreferencePremium; negative for no premium at all.
-	PreferencePremium float64 `json:"preferencePremium,omitempty"`
+	// with none kept: 0 keeps those that cost nothing, 0.5 pays half as much again, 3 four times as much in all. Wishes of
+	// less weight may cost proportionally less. Nil stands for DefaultPreferencePremium; below 0 reads as 0.
+	PreferencePremium *float64 `json:"preferencePremium,omitempty"`
 	// MinValues says what to do with a minValues that can't be met. Empty is MinValuesStrict.
 	MinValues MinValuesPolicy `json:"minValues,omitempty"`
 	// Reserved says what pods do for which a reservation exists that has no room left. Empty is ReservedFallback.
@@ -32,18 +32,18 @@ const (
 	PreferencesIgnore PreferencePolicy = "Ignore"
 )
 
-// DefaultPreferencePremium lets a pod's place cost up to four times as much for its wishes: enough for on-demand
+// DefaultPreferencePremium, 300 % on top, lets a pod's place cost up to four times as much for its wishes: enough for on-demand
 // instead of spot or a dearer zone, not for a node of its own.
 const DefaultPreferencePremium = 3.0
 
 func (q *Query) premium() float64 {
 	switch {
-	case q.Preferences == PreferencesIgnore, q.PreferencePremium < 0:
+	case q.Preferences == PreferencesIgnore:
 		return 0
-	case q.PreferencePremium == 0:
+	case q.PreferencePremium == nil:
 		return DefaultPreferencePremium
 	}
-	return q.PreferencePremium
+	return max(*q.PreferencePremium, 0)
 }
 
 // Solve places the snapshot's waiting pods, on nodes it has and on planned ones, and explains those it can't place. The
@@ -53,7 +53,7 @@ func (m *Model) Solve(ctx context.Context, q Query) (*Plan, error) {
 	if _, err := t.Place(ctx, PlaceOptions{Query: q}); err != nil {
 		return nil, err
 	}
-	return t.plan(ctx)
+	return t.Plan(ctx)
 }
 
 // placeAll places everything that waits: real pods together, then placeholders. If limits or lack of machines leave

@@ -301,7 +301,7 @@ func (x *explainer) words(r *rule) string {
 const portWords, takenWords = "host port ", ", which is taken"
 
 // newDomainRule says why a machine can't be bought where no other is.
-const newDomainRule = "topology spread of pods that have a place, which does not reckon with a machine in another domain"
+const newDomainRule = "topology spread of pods that have a place, which does not reckon with a node in another domain"
 
 // who says which pods the group counts.
 func (g *topologyGroup) who() string {

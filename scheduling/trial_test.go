@@ -28,7 +28,7 @@ type testingT interface {
 
 func planOf(t testing.TB, trial *scheduling.Trial) *scheduling.Plan {
 	t.Helper()
-	p, err := scheduling.PlanOf(context.Background(), trial)
+	p, err := trial.Plan(context.Background())
 	if err != nil {
 		t.Fatalf("plan of the trial: %v", err)
 	}

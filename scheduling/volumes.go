@@ -317,7 +317,7 @@ func (x *volumeIndex) of(pod *corev1.Pod) (podVolumes, error) {
 			"move the volumes to one place, or share them out among several pods", x.places(onNew))
 	}
 	if out.onNodes, ok = x.combine(onNodes); !ok {
-		out.noNode = cmp.Or(out.noNode, fmt.Sprintf("the pod's volumes are on different machines (%s)", x.places(onNodes)))
+		out.noNode = cmp.Or(out.noNode, fmt.Sprintf("the pod's volumes are on different nodes (%s)", x.places(onNodes)))
 	}
 	out.claims = x.attached(pod)
 	return out, nil

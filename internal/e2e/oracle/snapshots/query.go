@@ -16,7 +16,8 @@ func Queries(features []Feature) *rapid.Generator[scheduling.Query] {
 			q.Preferences = scheduling.PreferencesIgnore
 		}
 		if m.with(Preferences, "premium", 15) {
-			q.PreferencePremium = choose(m, "preference premium", -1, 0.1, 50)
+			premium := choose(m, "preference premium", 0, 0.1, 50)
+			q.PreferencePremium = &premium
 		}
 		if m.with(MinValues, "best effort", 35) {
 			q.MinValues = scheduling.MinValuesBestEffort
