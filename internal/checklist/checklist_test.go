@@ -229,7 +229,7 @@ func TestEveryPoolSaysWhyNot(t *testing.T) {
 		t.Errorf("controller (-want +got):\n%s", diff)
 	}
 	for _, sentence := range got {
-		if !strings.Contains(sentence, "karpenter.sh/nodepool In [theirs]") || !strings.Contains(sentence, "karpenter.sh/nodepool In [") {
+		if !strings.Contains(sentence, "the pod wants In [theirs]") || !strings.Contains(sentence, "the pool allows In [") {
 			t.Errorf("%q does not name both sides", sentence)
 		}
 	}
