@@ -1,12 +1,13 @@
 package cluster
 
 import (
+	"bytes"
+	"encoding/json"
 	"slices"
 	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/types"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
@@ -19,7 +20,12 @@ type displacedPod struct {
 	bound, waiting *corev1.Pod
 }
 
-func sameSpec[T any](a, b *T) bool { return equality.Semantic.DeepEqual(a, b) }
+// sameSpec compares as the API does, by what is written: specs have fields that no comparison by fields sees into.
+func sameSpec[T any](a, b *T) bool {
+	x, errX := json.Marshal(a)
+	y, errY := json.Marshal(b)
+	return errX == nil && errY == nil && bytes.Equal(x, y)
+}
 
 // Snapshot is the cluster as it is now. It never fails: what can't be part of it is in View.LeftOut. Whether it is
 // complete is for Synced to say.
