@@ -87,7 +87,7 @@ func (m *Model) certificate(pf *proof) *Certificate {
 		write(&pf.p.options[i], i)
 	}
 	for i := range pf.p.dominated {
-		write(&pf.p.dominated[i].option, pf.p.dominated[i].by)
+		write(pf.p.dominated[i].option, pf.p.dominated[i].by)
 	}
 	slices.SortStableFunc(out.Types, func(a, b CertificateType) int { return cmp.Compare(a.Name, b.Name) })
 	for i := range proven.limits {

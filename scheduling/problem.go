@@ -87,7 +87,7 @@ type option struct {
 }
 
 type dominatedOption struct {
-	option
+	*option
 	by int
 }
 
@@ -109,7 +109,11 @@ func (m *Model) newProblem(items []item, c *cells) *problem {
 		}
 	}
 	slices.Sort(pools)
-	var all []option
+	most := 0
+	for _, pl := range pools {
+		most += len(m.pools[pl].table.rows)
+	}
+	all := make([]option, 0, most)
 	var open []poolUsers
 	for _, pl := range pools {
 		p.assigned[pl] = m.assignments(m.pools[pl], m.profilesInUse(pl, places))
@@ -243,6 +247,15 @@ func (m *Model) poolOptions(all []option, p *problem, u poolUsers, small []int64
 	as := &p.assigned[u.pool][u.assign]
 	open := newBitset(len(u.places))
 	cellOf := p.cellsOf(m, u.pool, as)
+	var opens bitset // those of the options, many to one allocation
+	keep := func(b bitset) bitset {
+		if len(opens)+len(b) > cap(opens) {
+			opens = make(bitset, 0, 256*len(b))
+		}
+		from := len(opens)
+		opens = append(opens, b...)
+		return opens[from:len(opens):len(opens)]
+	}
 	for r := range t.rows {
 		alloc := t.allocOf(r, p.dims)
 		if !fits(small, alloc) || (as.rows != nil && !as.rows.has(r)) {
@@ -282,7 +295,7 @@ func (m *Model) poolOptions(all []option, p *problem, u poolUsers, small []int64
 					continue slots
 				}
 			}
-			all = append(all, option{pool: u.pool, row: int32(r), slot: int32(s), assign: u.assign, cell: cell, price: price, alloc: alloc, open: open.clone(), resident: t.rows[r].resident, limited: t.catalog.slots[s].reservation != ""})
+			all = append(all, option{pool: u.pool, row: int32(r), slot: int32(s), assign: u.assign, cell: cell, price: price, alloc: alloc, open: keep(open), resident: t.rows[r].resident, limited: t.catalog.slots[s].reservation != ""})
 		}
 	}
 	return all
@@ -347,6 +360,7 @@ func (p *problem) keepUndominated(m *Model, all []option) {
 	// allocs and opens are those of the options kept: most comparisons end there, and side by side they are read fast.
 	var allocs []int64
 	var opens []uint64
+	p.dominated = make([]dominatedOption, 0, len(all))
 next:
 	for _, o := range sortedOptions(all) {
 		for i, open := range opens {
@@ -354,7 +368,7 @@ next:
 				continue
 			}
 			if k := &p.options[i]; o.open.within(k.open) && m.standsIn(k, o) {
-				p.dominated = append(p.dominated, dominatedOption{*o, i})
+				p.dominated = append(p.dominated, dominatedOption{o, i})
 				continue next
 			}
 		}
