@@ -558,7 +558,7 @@ func (m *Model) cheapestWithin(mc *machine, rows, slots bitset, most []int64) (r
 // cheapest is the variant's cheapest slot among those of both sets, the first of equals; -1 if there is none.
 func (c *catalog) cheapest(variant int, a, b bitset) (slot int, price int64) {
 	slot, price = -1, noPrice
-	prices := c.prices[variant*len(c.slots):][:len(c.slots)]
+	prices := c.pricesOf(variant)
 	for i, w := range a {
 		for w &= b[i]; w != 0; w &= w - 1 {
 			if s := i<<6 + bits.TrailingZeros64(w); prices[s] < price {

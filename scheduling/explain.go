@@ -3,6 +3,7 @@ package scheduling
 import (
 	"cmp"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -48,7 +49,27 @@ func newExplanations(t *Trial) *explanations {
 	if t.topology != nil {
 		x.cells = newCells(t.topology)
 	}
+	x.twins = t.m.twinPools()
 	return x
+}
+
+// twinPools tells of each pool the first that no pod can tell from it: both sell the same machines with the same labels,
+// their own name aside, and without limits, so that what keeps a pod off one keeps it off the other.
+func (m *Model) twinPools() []int {
+	out := make([]int, len(m.pools))
+	for i, p := range m.pools {
+		out[i] = i
+		if p.table == nil || p.limits != nil || m.askedKeys[labelNodePool] {
+			continue
+		}
+		out[i] = slices.IndexFunc(m.pools[:i+1], func(o *pool) bool { return o == p || o.twinOf(p) })
+	}
+	return out
+}
+
+func (p *pool) twinOf(o *pool) bool {
+	return p.table == o.table && p.limits == nil && p.key.Generation == o.key.Generation && slices.Equal(p.rows, o.rows) && slices.Equal(p.slots, o.slots) &&
+		reflect.DeepEqual(&p.object.Spec.Template, &o.object.Spec.Template) && p.template.Without(labelNodePool).Equal(o.template.Without(labelNodePool))
 }
 
 func (x *explanations) explainer(class int32) *explainer {
@@ -80,6 +101,12 @@ func (x *explainer) reasons() []Reason {
 	}
 	out := make([]Reason, 0, len(x.m.pools))
 	for i, p := range x.m.pools {
+		if first := x.twins[i]; first < i {
+			r := out[first]
+			r.Pool = p.key
+			out = append(out, r)
+			continue
+		}
 		r, best := x.pool(int32(i), p)
 		r.Pool, r.NearestMiss = p.key, x.nearest(int32(i), p, best)
 		out = append(out, r)
@@ -244,7 +271,8 @@ func (x *explainer) anyWithout(at int32, p *pool) bool {
 	found := false
 	for i := range x.s.terms {
 		q := x.askWithoutVolumes(at, p, i)
-		x.fitting(q, func(cand *candidate) { found = found || (x.keepsVariety(q, cand) && x.admits(q, cand, false)) })
+		below := int64(noPrice)
+		x.fitting(q, &below, func(cand *candidate) { found = found || (x.keepsVariety(q, cand) && x.admits(q, cand, false)) })
 	}
 	return found
 }

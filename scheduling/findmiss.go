@@ -106,7 +106,8 @@ func (x *explainer) tolerating(best *finding, at int32, p *pool) {
 	missing := intolerable(x.s.tolerations, p.taints)
 	for i, d := range x.fewDemands() {
 		q := x.ask(questionKey{at: at, demand: i, code: MissToleration}, func() (needs, *pool) { return d.both(), p })
-		x.fitting(q, func(cand *candidate) {
+		below := int64(noPrice)
+		x.fitting(q, &below, func(cand *candidate) {
 			if x.would(best, MissToleration, q, cand) {
 				*best = finding{miss: &NearestMiss{Code: MissToleration, Taints: missing, InstanceType: x.option(q, cand)}, price: cand.price}
 			}
@@ -143,9 +144,12 @@ func (v *valued) wants(value string, price int64) bool {
 	return len(v.values) < maxMissValues || price < slices.Max(v.prices)
 }
 
-// tooDear reports whether no machine of the price would change the collection, whatever its value.
-func (v *valued) tooDear(price int64) bool {
-	return len(v.values) > 0 && len(v.values) >= min(v.most, maxMissValues) && price >= slices.Max(v.prices)
+// tooDear is the least price at which no machine would change the collection, whatever its value.
+func (v *valued) tooDear() int64 {
+	if len(v.values) == 0 || len(v.values) < min(v.most, maxMissValues) {
+		return noPrice
+	}
+	return slices.Max(v.prices)
 }
 
 func (v *valued) note(value string, price int64, option func() *InstanceTypeOption) {
@@ -209,13 +213,12 @@ func (x *explainer) labelled(q *question, key string, allowed func(cand *candida
 	case !typed:
 		v.most = len(q.assigned)
 	}
-	x.fitting(q, func(cand *candidate) {
-		if v.tooDear(cand.price) {
-			return
-		}
+	below := int64(noPrice)
+	x.fitting(q, &below, func(cand *candidate) {
 		value := value(cand)
 		if v.wants(value, cand.price) && allowed(cand, value) && x.keepsVariety(q, cand) && x.admits(q, cand, false) {
 			v.note(value, cand.price, func() *InstanceTypeOption { return x.option(q, cand) })
+			below = v.tooDear()
 		}
 	})
 	return v

@@ -253,6 +253,9 @@ func overrideText(o *cloudprovider.Offering) string {
 
 func (c *catalog) price(variant, slot int) int64 { return c.prices[variant*len(c.slots)+slot] }
 
+// pricesOf are the variant's prices by slot.
+func (c *catalog) pricesOf(variant int) []int64 { return c.prices[variant*len(c.slots):][:len(c.slots)] }
+
 // variantMask is the set of variants whose type may carry a label that meets r. A key the type does not state is
 // absent from the node. The caller must not change the result.
 func (c *catalog) variantMask(r requirements.Requirement) bitset {

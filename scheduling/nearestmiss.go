@@ -139,13 +139,29 @@ func (n *NearestMiss) amounts(format string) string {
 
 // nearness orders miss codes.
 func (c MissCode) nearness() int {
-	for i, code := range [...]MissCode{
-		MissToleration, MissLimits, MissReservation, MissMinValues, MissTopology, MissLabel, MissResources, MissVolumes,
-		MissNodePool, MissResourceGivenUp, MissOffering,
-	} {
-		if c == code {
-			return i
-		}
+	switch c {
+	case MissToleration:
+		return 0
+	case MissLimits:
+		return 1
+	case MissReservation:
+		return 2
+	case MissMinValues:
+		return 3
+	case MissTopology:
+		return 4
+	case MissLabel:
+		return 5
+	case MissResources:
+		return 6
+	case MissVolumes:
+		return 7
+	case MissNodePool:
+		return 8
+	case MissResourceGivenUp:
+		return 9
+	case MissOffering:
+		return 10
 	}
 	return -1
 }

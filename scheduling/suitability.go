@@ -2,6 +2,7 @@ package scheduling
 
 import (
 	"math"
+	"math/bits"
 	"slices"
 
 	"github.com/drawknife/drawknife/api/requirements"
@@ -31,7 +32,9 @@ type explanations struct {
 	// shut are the offerings that are not available now, by catalog.
 	shut map[*catalog]map[machineSite]int64
 	// pools is indexed like Model.pools; filled as needed.
-	pools     []*poolFacts
+	pools []*poolFacts
+	// twins is indexed likewise: see twinPools.
+	twins     []int
 	questions map[questionKey]*question
 	cells     *cells // nil without topology rules
 	// barred remembers, by cell, whether a new machine there would bring a domain that must not come.
@@ -339,32 +342,40 @@ func (x *explainer) keepsVariety(q *question, cand *candidate) bool {
 	return ok
 }
 
-// fitting shows the machines that meet the question and are open to be bought; see has to ask keepsVariety and admits
-// about those that it is interested in.
-func (x *explainer) fitting(q *question, see func(*candidate)) {
+// fitting shows the machines that meet the question, are open to be bought and cost less than *below; see has to ask
+// keepsVariety and admits about those that it is interested in, and may lower *below.
+func (x *explainer) fitting(q *question, below *int64, see func(*candidate)) {
 	if q == nil {
 		return
 	}
 	rows := q.rows.clone()
 	rows.and(x.roomyIn(q.p.table))
 	over := x.factsOf(q.at).over
+	slots, awaits := newBitset(len(q.p.table.catalog.slots)), x.awaits || (q.changed && x.mayAwait)
+	for s := range q.slots.members {
+		if x.reservable(q, s, awaits) {
+			slots.set(s)
+		}
+	}
 	var cand candidate
 	for cand.row = range rows.members {
 		if over != nil && over.has(cand.row) {
 			continue
 		}
 		row := &q.p.table.rows[cand.row]
+		prices := q.p.table.catalog.pricesOf(row.variant)
 		for a := range q.assigned {
 			if cand.assign = a; !q.assigned[a].fits(cand.row) {
 				continue
 			}
-			for cand.slot = range row.slots.members {
-				x.looks++
-				if cand.price = q.p.table.catalog.price(row.variant, cand.slot); cand.price == noPrice || !q.slots.has(cand.slot) ||
-					!x.reservable(q, cand.slot, x.awaits || (q.changed && x.mayAwait)) {
-					continue
+			x.looks += row.slots.count()
+			for i, w := range row.slots {
+				for w &= slots[i]; w != 0; w &= w - 1 {
+					cand.slot = i<<6 + bits.TrailingZeros64(w)
+					if cand.price = prices[cand.slot]; cand.price < *below {
+						see(&cand)
+					}
 				}
-				see(&cand)
 			}
 		}
 	}

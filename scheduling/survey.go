@@ -1,6 +1,8 @@
 package scheduling
 
 import (
+	"math/bits"
+
 	corev1 "k8s.io/api/core/v1"
 )
 
@@ -48,13 +50,15 @@ func (v *survey) walk(q *question) {
 func eachWay(q *question, r int, see func(*candidate)) {
 	row := &q.p.table.rows[r]
 	cand := candidate{row: r}
+	prices := q.p.table.catalog.pricesOf(row.variant)
 	for a := range q.assigned {
 		if cand.assign = a; !q.assigned[a].fits(r) {
 			continue
 		}
-		for cand.slot = range row.slots.members {
-			if q.slots.has(cand.slot) {
-				cand.price = q.p.table.catalog.price(row.variant, cand.slot)
+		for i, w := range row.slots {
+			for w &= q.slots[i]; w != 0; w &= w - 1 {
+				cand.slot = i<<6 + bits.TrailingZeros64(w)
+				cand.price = prices[cand.slot]
 				see(&cand)
 			}
 		}
