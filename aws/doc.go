@@ -25,7 +25,8 @@
 // (with amis and instanceprofile) after node classes, and interruption hears of interruptions.
 //
 // What a controller calls besides: Lead on the replica that leads, ReconcileNodeClass for each class, CollectOrphans and
-// CollectInstanceProfiles every now and then, TagNode for each node that joins. Troubles tells what AWS does not answer.
+// CollectInstanceProfiles every now and then, ReviewReservations once a minute, TagNode for each node that joins. Troubles
+// tells what AWS does not answer.
 //
 // # Deliberate differences
 //

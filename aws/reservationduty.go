@@ -1,0 +1,78 @@
+package aws
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
+	"github.com/drawknife/drawknife/aws/instances"
+	"github.com/drawknife/drawknife/aws/reservations"
+)
+
+// ReservationDuty is what the loss or the coming end of a reservation means for a claim.
+type ReservationDuty struct {
+	// NodeClaim is its name.
+	NodeClaim string
+	// Leave says that the machine's capacity block is about to end: delete the claim.
+	Leave bool
+	// Relabel is the change of labels, of the claim first and then of its node; empty with Leave.
+	Relabel reservations.Relabeling
+}
+
+// ReviewReservations looks at the claims that are labelled with a reservation (AWI-130, AWI-131, AWN-307, AWN-308): those
+// whose machine fell out of its reservation are to be relabelled, those whose capacity block is about to end deleted. It
+// returns only claims that need something, by name, and comes to at most one list of machines; call it once a minute with
+// all claims. What a node class that can't be read would tell is left out, with an error beside the rest.
+func (p *Provider) ReviewReservations(ctx context.Context, claims []*v1.NodeClaim) ([]ReservationDuty, error) {
+	claims = slices.DeleteFunc(slices.Clone(claims), func(c *v1.NodeClaim) bool {
+		return c == nil || c.DeletionTimestamp != nil || c.Labels[awsv1.LabelCapacityReservationID] == "" || c.Status.ProviderID == ""
+	})
+	if len(claims) == 0 || p.config.WithoutReservedCapacity {
+		return nil, nil
+	}
+	found, err := p.instances.List(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("reviewing the reservations of %d nodeclaims: %w", len(claims), err)
+	}
+	byID := make(map[string]instances.Instance, len(found))
+	for _, i := range found {
+		byID[i.ID] = i
+	}
+	var (
+		duties  []ReservationDuty
+		errs    []error
+		classes = map[string][]awsv1.CapacityReservation{}
+	)
+	for _, claim := range claims {
+		name := claim.Spec.NodeClassRef.Name
+		if _, read := classes[name]; !read {
+			classes[name] = nil
+			class, err := p.options.NodeClasses.NodeClass(ctx, name)
+			if err != nil {
+				errs = append(errs, fmt.Errorf("reviewing reservations: reading node class %q: %w", name, err))
+			}
+			if class != nil {
+				classes[name] = class.Status.CapacityReservations
+			}
+		}
+		duty := ReservationDuty{NodeClaim: claim.Name, Leave: reservations.MustLeave(claim.Labels, classes[name], p.now())}
+		if id, err := instances.ParseProviderID(claim.Status.ProviderID); err == nil && !duty.Leave {
+			if i, there := byID[id]; there && !i.Terminating() {
+				machine := reservations.Machine{CapacityType: i.CapacityType}
+				if i.Reservation != nil {
+					machine.ReservationID = i.Reservation.ID
+				}
+				duty.Relabel = reservations.Relabel(claim.Labels, false, machine, classes[name])
+			}
+		}
+		if duty.Leave || !duty.Relabel.Empty() {
+			duties = append(duties, duty)
+		}
+	}
+	slices.SortFunc(duties, func(a, b ReservationDuty) int { return strings.Compare(a.NodeClaim, b.NodeClaim) })
+	return duties, errors.Join(errs...)
+}
