@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math"
 	"net"
 	"slices"
@@ -674,17 +675,23 @@ func TestPartitions(t *testing.T) {
 	}
 }
 
-// AWI-201: only what is missing is tagged.
+// AWI-201: only what is missing is tagged; the log tells which machine has joined, by its host name.
 func TestTagNode(t *testing.T) {
 	a := newAccount(t)
-	p := newProvider(t, a)
+	var logged strings.Builder
+	p := newProvider(t, a, func(_ *aws.Config, o *aws.Options) { o.Logger = slog.New(slog.NewTextHandler(&logged, nil)) })
 	c := claim("a")
 	if err := p.TagNode(t.Context(), c); !cloudprovider.IsPermanent(err) {
 		t.Errorf("no node yet: %v", err)
 	}
-	c.Status.ProviderID, c.Status.NodeName = a.put("i-1", "m5.large", "default"), "node"
+	const hostname = "ip-192-168-39-191.us-east-1.compute.internal"
+	c.Status.NodeName = "node"
+	c.Status.ProviderID = a.put("i-1", "m5.large", "default", func(i *ec2types.Instance) { i.PrivateDnsName = awssdk.String(hostname) })
 	if err := p.TagNode(t.Context(), c); err != nil || a.count("CreateTags") != 1 {
 		t.Errorf("%v, %q", err, a.calls)
+	}
+	if want := "id=i-1 hostname=" + hostname + " type=m5.large zone=us-east-1a capacityType=on-demand"; !strings.Contains(logged.String(), want) {
+		t.Errorf("the log lacks %q: %s", want, logged.String())
 	}
 	c.Status.ProviderID = "aws:///us-east-1a/i-gone"
 	if err := p.TagNode(t.Context(), c); !cloudprovider.IsNodeClaimNotFound(err) {

@@ -36,6 +36,9 @@ type Instance struct {
 	ImageID string
 	// Zone is the name of its zone, ZoneID its id; the id is empty when EC2 does not say.
 	Zone, ZoneID string
+	// Hostname is its private DNS name, "ip-10-0-0-1.eu-west-1.compute.internal" or "i-….eu-west-1.compute.internal" as its
+	// subnet has it; empty until EC2 says.
+	Hostname string
 	// SubnetID of its primary interface.
 	SubnetID string
 	// SecurityGroupIDs, sorted.
@@ -113,6 +116,7 @@ func FromEC2(in *ec2types.Instance) Instance {
 		ID:         aws.ToString(in.InstanceId),
 		Type:       string(in.InstanceType),
 		ImageID:    aws.ToString(in.ImageId),
+		Hostname:   aws.ToString(in.PrivateDnsName),
 		SubnetID:   aws.ToString(in.SubnetId),
 		Tenancy:    awsv1.TenancyDefault,
 		LaunchTime: aws.ToTime(in.LaunchTime),

@@ -135,3 +135,37 @@ func Example() {
 	// true
 	// false true
 }
+
+// One at a time works on a key, keys don't wait for each other, and who gives up waiting leaves nothing behind.
+func TestTurns(t *testing.T) {
+	var turns refresh.Turns[string]
+	end, err := turns.Begin(t.Context(), "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := turns.Begin(t.Context(), "b")
+	if err != nil {
+		t.Fatal(err)
+	}
+	other()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := turns.Begin(ctx, "a"); !errors.Is(err, context.Canceled) {
+		t.Errorf("a turn that is taken, for one that has given up: %v", err)
+	}
+	got := make(chan func())
+	go func() {
+		next, err := turns.Begin(t.Context(), "a")
+		if err != nil {
+			t.Error(err)
+		}
+		got <- next
+	}()
+	select {
+	case <-got:
+		t.Fatal("two have a turn")
+	default:
+	}
+	end()
+	(<-got)()
+}
