@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
 	"strconv"
 	"sync"
 	"time"
@@ -28,19 +29,29 @@ type evictions struct {
 
 	mu    sync.Mutex
 	queue *provisioning.EvictionQueue
+	// asked is when a pod's eviction was granted: until the watch shows that it is going, it is not asked for again.
+	asked map[types.UID]time.Time
 	wake  chan struct{}
 }
+
+// watchLag is how long the watch may take to show that a pod is going.
+const watchLag = 10 * time.Second
 
 // evictionParallelism is how many eviction requests are under way at a time.
 const evictionParallelism = 10
 
 func newEvictions(c client.Client, r *recorder, m *metrics, log *slog.Logger, now func() time.Time) *evictions {
-	return &evictions{client: c, recorder: r, metrics: m, log: log, now: now, queue: provisioning.NewEvictionQueue(), wake: make(chan struct{}, 1)}
+	return &evictions{client: c, recorder: r, metrics: m, log: log, now: now, queue: provisioning.NewEvictionQueue(), asked: map[types.UID]time.Time{}, wake: make(chan struct{}, 1)}
 }
 
 func (e *evictions) add(pod provisioning.EvictPod) {
+	now := e.now()
 	e.mu.Lock()
-	e.queue.Add(pod, e.now())
+	if now.Sub(e.asked[pod.UID]) < watchLag {
+		e.mu.Unlock()
+		return
+	}
+	e.queue.Add(pod, now)
 	e.mu.Unlock()
 	select {
 	case e.wake <- struct{}{}:
@@ -55,8 +66,11 @@ func (e *evictions) remove(pods []*corev1.Pod) {
 		uids = append(uids, pod.UID)
 	}
 	e.mu.Lock()
+	defer e.mu.Unlock()
 	e.queue.Remove(uids...)
-	e.mu.Unlock()
+	for _, uid := range uids {
+		delete(e.asked, uid)
+	}
 }
 
 // NeedLeaderElection is true: one process evicts.
@@ -79,7 +93,9 @@ func (e *evictions) Start(ctx context.Context) error {
 		}
 		if late {
 			// Its node's next look finds that it is to be deleted, and how (PRV-069, PRV-070).
-			e.report(pod, provisioning.EvictionDone)
+			e.mu.Lock()
+			e.queue.Report(pod, provisioning.EvictionDone, e.now())
+			e.mu.Unlock()
 			continue
 		}
 		select {
@@ -113,8 +129,13 @@ func (e *evictions) rest(ctx context.Context, again time.Duration) bool {
 }
 
 func (e *evictions) report(pod provisioning.EvictPod, outcome provisioning.EvictionOutcome) {
+	now := e.now()
 	e.mu.Lock()
-	e.queue.Report(pod, outcome, e.now())
+	e.queue.Report(pod, outcome, now)
+	if outcome == provisioning.EvictionDone {
+		maps.DeleteFunc(e.asked, func(_ types.UID, at time.Time) bool { return now.Sub(at) >= watchLag })
+		e.asked[pod.UID] = now
+	}
 	e.mu.Unlock()
 	select { // one that was refused has a time now
 	case e.wake <- struct{}{}:

@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -258,10 +261,20 @@ func (p *planner) launch(ctx context.Context, orders []provisioning.Launch, reas
 		}
 		p.metrics.claimCreated(claim, reason)
 		p.log.Info("nodeclaim created", "nodeclaim", claim.Name, "nodepool", launched.Launch.Pool, "pods", len(launched.Launch.Pods),
-			"requests", claim.Spec.Resources.Requests, "pricePerHour", launched.Launch.Price)
+			"requests", amounts(claim.Spec.Resources.Requests), "pricePerHour", launched.Launch.Price)
 	}
 	p.recorder.publish(outcome.Events)
 	return outcome
+}
+
+// amounts are resources as people write them: "cpu=2 memory=4Gi".
+func amounts(list corev1.ResourceList) string {
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(list)) {
+		q := list[name]
+		parts = append(parts, string(name)+"="+q.String())
+	}
+	return strings.Join(parts, " ")
 }
 
 // repeatAfter is an error if orders failed in a way that is worth another try at once. What the governor holds back waits for
