@@ -14,13 +14,13 @@
 // Kubernetes:
 //
 //	feed       informers → scheduling/cluster.State                            feed.go
-//	planner    batches, passes, launches                                       planner.go, plannerstate.go, store.go
+//	planner    batches, passes, launches                                       planner.go, triggers.go, orders.go, store.go, buffers.go
 //	claims     a NodeClaim's life and end                                      claims.go
 //	nodes      a Node's end: drain, volumes, instance                          nodes.go, evictions.go
 //	pools      what a NodePool shows; static pools                             pools.go, static.go
-//	upkeep     garbage in the cloud and in the cluster                         garbage.go
+//	upkeep     garbage in the cloud and in the cluster, pod events             garbage.go, podevents.go
 //	actor      one function per effect that a state machine may ask for        actor.go, patches.go
-//	recorder   events, not repeated too often; metrics                         recorder.go, metrics.go, clustermetrics.go
+//	recorder   events, not repeated too often; metrics                         recorder.go, metrics.go
 //
 // Everything that changes something runs on the elected leader alone. Nothing is kept in memory that a restart would miss:
 // the tests stop a controller at every moment of a launch and start another one.

@@ -1,0 +1,132 @@
+package reconcilers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/provisioning"
+	"github.com/drawknife/drawknife/scheduling/cluster"
+	"github.com/drawknife/drawknife/scheduling/limits"
+)
+
+// launch orders machines: within the pools' limits and as the governor allows. Claims are in the view of the cluster when it
+// returns, so that nobody orders a machine twice for want of having seen the first.
+func (p *planner) launch(ctx context.Context, orders []provisioning.Launch, reason string) provisioning.Outcome {
+	p.launching.Lock()
+	defer p.launching.Unlock()
+	if len(orders) == 0 {
+		return provisioning.Outcome{}
+	}
+	if err := p.bringBooksUpToDate(); err != nil {
+		p.log.Error("limits can't be reckoned with", "error", err)
+	}
+	p.passes++
+	outcome := p.launcher.Launch(ctx, fmt.Sprintf("%s/%d", p.process, p.passes), orders, p.now())
+	for _, launched := range outcome.Launched {
+		if launched.Err != nil {
+			p.log.Warn("node is not ordered", "nodepool", launched.Launch.Pool, "pods", len(launched.Launch.Pods), "error", launched.Err)
+			continue
+		}
+		claim := launched.Claim
+		if err := p.state.Apply(cluster.Assume(claim).At(p.now())); err != nil {
+			p.log.Error("a nodeclaim is not taken into the view of the cluster", "nodeclaim", claim.Name, "error", err)
+		}
+		p.metrics.claimCreated(claim, reason)
+		p.log.Info("nodeclaim created", "nodeclaim", claim.Name, "nodepool", launched.Launch.Pool, "pods", len(launched.Launch.Pods),
+			"requests", amounts(claim.Spec.Resources.Requests), "pricePerHour", launched.Launch.Price)
+	}
+	p.recorder.publish(outcome.Events)
+	return outcome
+}
+
+// amounts are resources as people write them: "cpu=2 memory=4Gi".
+func amounts(list corev1.ResourceList) string {
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(list)) {
+		q := list[name]
+		parts = append(parts, string(name)+"="+q.String())
+	}
+	return strings.Join(parts, " ")
+}
+
+// repeatAfter is an error if orders failed in a way that is worth another try at once. What the governor holds back waits for
+// its time.
+func (p *planner) repeatAfter(outcome provisioning.Outcome) error {
+	var errs []error
+	for _, launched := range outcome.Launched {
+		switch {
+		case launched.Err == nil:
+		case !launched.RetryAt.IsZero():
+			if p.retryAt.IsZero() || launched.RetryAt.Before(p.retryAt) {
+				p.retryAt = launched.RetryAt
+			}
+		default:
+			var exceeded *limits.ExceededError
+			if !errors.As(launched.Err, &exceeded) { // planned again when something changes
+				errs = append(errs, launched.Err)
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// bringBooksUpToDate enters into the ledger what machines the cluster has.
+func (p *planner) bringBooksUpToDate() error {
+	view := p.state.Snapshot(cluster.Query{Time: p.now()})
+	known := map[string]bool{}
+	var errs []error
+	for _, pool := range p.state.NodePools() {
+		errs = append(errs, p.ledger.SetLimits(v1.NewPoolKey(pool.Name), pool.Spec.Limits))
+	}
+	for i := range view.Machines {
+		m := &view.Machines[i]
+		if m.Pool.Name == "" || m.Claim == nil {
+			continue
+		}
+		id := string(m.Claim.UID)
+		known[id] = true
+		phase := limits.Live
+		switch {
+		case m.Leaving:
+			phase = limits.Leaving
+		case m.ProviderID == "":
+			phase = limits.Launching
+		}
+		if phase == limits.Launching && len(m.Claim.Status.Capacity) == 0 {
+			continue // what it was ordered with stands
+		}
+		errs = append(errs, p.ledger.Observe(m.Pool, id, phase, capacityOf(m)))
+	}
+	for _, entry := range p.ledger.Entries() {
+		if entry.Phase != limits.Planned && !known[entry.ID] {
+			p.ledger.Release(entry.ID)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// capacityOf is what a machine counts with against its pool's limits (PRV-021, PRV-024).
+func capacityOf(m *cluster.Machine) corev1.ResourceList {
+	out := corev1.ResourceList{}
+	if m.Claim != nil {
+		for name, q := range m.Claim.Status.Capacity {
+			out[name] = q
+		}
+	}
+	if m.Node != nil {
+		for name, q := range m.Node.Status.Capacity {
+			if have, ok := out[name]; m.Phase == cluster.PhaseInitialized || !ok || have.IsZero() || !q.IsZero() {
+				out[name] = q
+			}
+		}
+	}
+	return out
+}
+

@@ -1,0 +1,107 @@
+package reconcilers
+
+import (
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/provisioning"
+	"github.com/drawknife/drawknife/scheduling/pods"
+)
+
+// triggers gathers, from any goroutine, what calls for a pass.
+type triggers struct {
+	mu      sync.Mutex
+	added   map[types.UID]bool
+	removed map[types.UID]bool
+	wake    chan struct{}
+}
+
+func newTriggers() triggers {
+	return triggers{added: map[types.UID]bool{}, removed: map[types.UID]bool{}, wake: make(chan struct{}, 1)}
+}
+
+func (t *triggers) add(uid types.UID) {
+	t.mu.Lock()
+	t.added[uid] = true
+	delete(t.removed, uid)
+	t.mu.Unlock()
+	select {
+	case t.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (t *triggers) forget(uid types.UID) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.added, uid)
+	t.removed[uid] = true
+}
+
+// drain hands everything on to the batch.
+func (t *triggers) drain(batch *provisioning.Batch, now time.Time) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for uid := range t.removed {
+		batch.Forget(uid)
+	}
+	for uid := range t.added {
+		batch.Trigger(uid, now)
+	}
+	clear(t.added)
+	clear(t.removed)
+}
+
+// seen looks at a change of the cluster: does it call for a pass (PRV-030)?
+func (p *planner) seen(before, after client.Object) {
+	switch object := after.(type) {
+	case *corev1.Pod:
+		old, _ := before.(*corev1.Pod)
+		was := old != nil && pods.Provisionable(old)
+		switch is := pods.Provisionable(object); {
+		case is && !was:
+			p.triggers.add(object.UID)
+		case was && !is:
+			p.triggers.forget(object.UID)
+		}
+	case *corev1.Node:
+		if old, _ := before.(*corev1.Node); leaves(object) && (old == nil || !leaves(old)) {
+			p.triggers.add(object.UID)
+		}
+	case *v1.NodeClaim:
+		if old, _ := before.(*v1.NodeClaim); object.DeletionTimestamp != nil && (old == nil || old.DeletionTimestamp == nil) {
+			p.triggers.add(object.UID)
+		}
+	case *v1.NodePool:
+		// A pool that has just become ready, or was changed, may have room for pods that wait.
+		old, _ := before.(*v1.NodePool)
+		if old == nil || old.Generation != object.Generation || !ready(old) && ready(object) {
+			p.triggers.add(object.UID)
+		}
+	case nil:
+		if pod, ok := before.(*corev1.Pod); ok {
+			p.triggers.forget(pod.UID)
+		}
+	}
+}
+
+// leaves reports whether the node is being emptied: its pods will need places.
+func leaves(node *corev1.Node) bool {
+	if node.DeletionTimestamp != nil {
+		return true
+	}
+	disrupted := v1.DisruptedTaint()
+	for i := range node.Spec.Taints {
+		if v1.SameTaint(&node.Spec.Taints[i], &disrupted) {
+			return true
+		}
+	}
+	return false
+}
+
+func ready(pool *v1.NodePool) bool { return pool.DeepCopy().Conditions().IsTrue(v1.ConditionReady) }
