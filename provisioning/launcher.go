@@ -172,8 +172,11 @@ func (l *Launcher) release(token string) {
 // eventsOf tell the owners of an order's pods what became of it (PRV-043).
 func eventsOf(done *Launched) []Event {
 	var events []Event
-	for _, key := range done.Launch.Pods {
+	for i, key := range done.Launch.Pods {
 		event := Event{Kind: "Pod", Namespace: key.Namespace, Name: key.Name}
+		if i < len(done.Launch.PodUIDs) {
+			event.UID = done.Launch.PodUIDs[i]
+		}
 		if done.Err == nil {
 			event.Reason, event.Message = EventNominated, "Pod should schedule on: nodeclaim/"+done.Claim.Name
 		} else {

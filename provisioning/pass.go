@@ -6,6 +6,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/cloudprovider"
@@ -47,8 +48,9 @@ type Launch struct {
 	Claim *v1.NodeClaim
 	// Pool that launches it.
 	Pool v1.PoolKey
-	// Pods it is for, placeholders left out.
-	Pods []scheduling.PodKey
+	// Pods it is for, placeholders left out, and at the same places their UIDs: events are found by these.
+	Pods    []scheduling.PodKey
+	PodUIDs []types.UID
 	// Capacity is the most of each resource that any of the claim's instance types has: what it may take from its
 	// pool's limits.
 	Capacity corev1.ResourceList
@@ -155,7 +157,7 @@ func (d *decision) launch(orders *Orders, node *scheduling.NewNode) error {
 		claim.Annotations[key] = value
 	}
 	orders.Launches = append(orders.Launches, Launch{
-		Claim: claim, Pool: node.Pool, Pods: pods, Capacity: most(named), Price: node.InstanceTypes[0].Price,
+		Claim: claim, Pool: node.Pool, Pods: pods, PodUIDs: d.uidsOf(pods), Capacity: most(named), Price: node.InstanceTypes[0].Price,
 	})
 	return nil
 }
@@ -201,6 +203,14 @@ func (d *decision) real(pods []scheduling.PodKey) []scheduling.PodKey {
 		}
 	}
 	return list
+}
+
+func (d *decision) uidsOf(pods []scheduling.PodKey) []types.UID {
+	uids := make([]types.UID, len(pods))
+	for i, key := range pods {
+		uids[i] = d.pods[key].UID
+	}
+	return uids
 }
 
 func (d *decision) nominated(orders *Orders, pods []scheduling.PodKey, target string) {
