@@ -23,6 +23,9 @@ func main() {
 	}
 }
 
+// chart is where the chart of the definitions has them: Helm takes no files from outside of a chart.
+const chart = "../../examples/controller/charts/drawknife-crd/files"
+
 func run() error {
 	dir, err := os.MkdirTemp("", "crds")
 	if err != nil {
@@ -48,8 +51,10 @@ func run() error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", filepath.Base(file), err)
 		}
-		if err := os.WriteFile(filepath.Base(file), text, 0o644); err != nil {
-			return err
+		for _, to := range []string{".", chart} {
+			if err := os.WriteFile(filepath.Join(to, filepath.Base(file)), text, 0o644); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

@@ -31,6 +31,7 @@ func Specification() []Statements {
 			"aws/doc.go", "aws/amis/doc.go", "aws/api/v1/doc.go", "aws/iam/doc.go", "aws/instanceprofile/doc.go", "aws/interruption/doc.go",
 			"aws/launchtemplate/doc.go", "aws/launchtemplate/userdata/doc.go", "aws/launchtemplates/doc.go", "aws/nodeclass/doc.go",
 		}},
+		{"SET", "001-179", []string{"examples/controller/settings/doc.go"}},
 	}
 }
 

@@ -1,0 +1,75 @@
+{{- define "drawknife.name" -}}
+{{- default .Chart.Name .Values.nameOverride | trunc 63 | trimSuffix "-" }}
+{{- end }}
+
+{{- define "drawknife.fullname" -}}
+{{- if .Values.fullnameOverride }}
+{{- .Values.fullnameOverride | trunc 63 | trimSuffix "-" }}
+{{- else }}
+{{- $name := default .Chart.Name .Values.nameOverride }}
+{{- if contains $name .Release.Name }}
+{{- .Release.Name | trunc 63 | trimSuffix "-" }}
+{{- else }}
+{{- printf "%s-%s" .Release.Name $name | trunc 63 | trimSuffix "-" }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{- define "drawknife.selectorLabels" -}}
+app.kubernetes.io/name: {{ include "drawknife.name" . }}
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end }}
+
+{{- define "drawknife.labels" -}}
+helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | trunc 63 | trimSuffix "-" }}
+{{ include "drawknife.selectorLabels" . }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+{{- with .Values.additionalLabels }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}
+
+{{/* metadata of an object: the context and the last part of its name, "" for none. */}}
+{{- define "drawknife.metadata" -}}
+{{- $root := index . 0 -}}
+name: {{ include "drawknife.fullname" $root }}{{ index . 1 }}
+labels:
+  {{- include "drawknife.labels" $root | nindent 2 }}
+{{- with $root.Values.additionalAnnotations }}
+annotations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end }}
+
+{{- define "drawknife.serviceAccountName" -}}
+{{- if .Values.serviceAccount.create }}
+{{- default (include "drawknife.fullname" .) .Values.serviceAccount.name }}
+{{- else }}
+{{- default "default" .Values.serviceAccount.name }}
+{{- end }}
+{{- end }}
+
+{{- define "drawknife.image" -}}
+{{- $image := .Values.controller.image -}}
+{{- if kindIs "string" $image }}{{ $image }}
+{{- else if $image.digest }}{{ $image.repository }}@{{ $image.digest }}
+{{- else }}{{ $image.repository }}:{{ default .Chart.AppVersion $image.tag }}
+{{- end }}
+{{- end }}
+
+{{/* The part of the values that says how the controller behaves, in the layout the user wrote it in. */}}
+{{- define "drawknife.settings" -}}
+{{- $out := dict -}}
+{{- range $key := list "settings" "webhook" "logLevel" "logEncoding" "logConfig" "logOutputPaths" "logErrorOutputPaths" "clusterName" "clusterEndpoint" "aws" -}}
+{{- if hasKey $.Values $key }}{{ $_ := set $out $key (index $.Values $key) }}{{ end -}}
+{{- end -}}
+{{- $controller := omit .Values.controller "image" "securityContext" "env" "envFrom" "resources" "extraVolumeMounts" "sidecarContainer" "sidecarVolumeMounts" "containerName" -}}
+{{- $_ := set $out "controller" $controller -}}
+{{- toYaml $out }}
+{{- end }}
+
+{{/* "true" with simulated nodes. */}}
+{{- define "drawknife.simulates" -}}
+{{- if eq (toString (default "aws" (default dict .Values.settings).provider)) "fake" }}true{{ end }}
+{{- end }}
