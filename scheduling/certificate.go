@@ -38,7 +38,7 @@ func (t *Trial) proofOf(ctx context.Context) *proof {
 	}
 	slices.SortFunc(items, func(a, b item) int { return cmp.Or(cmp.Compare(a.class, b.class), cmp.Compare(a.stage, b.stage)) })
 	p := t.newProblem(items, nil)
-	return &proof{p, t.m.findValues(ctx, p)}
+	return &proof{p, t.m.findValues(ctx, p).best()}
 }
 
 // provable is the item of a class for a proof: in any cell its stage allows, and as many on a machine as its own rules

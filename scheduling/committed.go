@@ -72,8 +72,8 @@ next:
 type committedValues struct {
 	p *problem
 	values
-	// worth is indexed by option.
-	worth []float64
+	// worth is indexed by option; dual by commitment: what one thousand-millionth of its unit is worth.
+	worth, dual []float64
 }
 
 // findCommitted values the committed options by the items' values, which v has.
@@ -92,6 +92,7 @@ func (v *values) findCommitted(p *problem) {
 		c.lambda[i] = pr.lambda[i] / pr.scale[i%p.dims]
 	}
 	dual := make([]float64, len(p.commitmentLeft))
+	c.dual = dual
 	w := newWorths(p)
 	for o := range c.p.options {
 		opt := &c.p.options[o]
@@ -142,18 +143,72 @@ func (w *worths) of(o *option, item []int64, l []float64, scale float64) float64
 	return total
 }
 
-// packCommitted buys machines for the items in two ways, and keeps the one that leaves fewer pods, or costs less: as if
-// there were no commitments, which cover then what they happen to; and the machines first that make most of them.
+// relaxed are the shares of what commitments are worth that are tried when they may be larger than what there is to cover:
+// then they are worth less than what the best machine brings, and pods less than what they cost elsewhere.
+var relaxed = [...]float64{0.7, 0.45, 0.25, 0.1, 0.03, 0}
+
+// tighten looks for values with a better bound: with machines that commitments cover to be had without limit, at their price
+// and a share of what they use is worth. The bound is a concave function of that share.
+func (v *values) tighten(ctx context.Context, p *problem) {
+	best := v
+	for _, share := range relaxed {
+		if ctx.Err() != nil {
+			return
+		}
+		q := *p
+		q.options, q.committed, q.dominated = slices.Clone(p.options), nil, nil
+		for _, o := range p.committed {
+			o.price += int64(share * v.committed.dual[o.commitment-1] * float64(o.used))
+			q.options = append(q.options, o)
+		}
+		found := valuesOf(ctx, &q)
+		n := len(p.options)
+		found.lambda, found.ratio = found.lambda[:n*p.dims], found.ratio[:n]
+		found.findCommitted(p)
+		found.certify(p)
+		if found.bound <= best.bound {
+			return
+		}
+		v.tighter, best = found, found
+	}
+}
+
+// best are the values with the best bound.
+func (v *values) best() *values {
+	if v.tighter != nil {
+		return v.tighter
+	}
+	return v
+}
+
+// packCommitted buys machines for the items in several ways, and keeps the one that leaves fewest pods, or costs least: as
+// if there were no commitments, which cover then what they happen to; and the machines first that make most of them.
 func (t *Trial) packCommitted(ctx context.Context, p *problem, v *values) []int {
 	before := t.Mark()
 	first := *p
 	first.committed = nil
-	plainLeft := t.packProblem(ctx, &first, v)
-	plainCost := t.newCost()
-	plain := t.record(before)
+	left := t.packProblem(ctx, &first, v)
+	cost, best := t.newCost(), t.record(before)
 	t.undo(before)
+	ways := []*values{v}
+	if v.tighter != nil {
+		ways = append(ways, v.tighter)
+	}
+	for _, way := range ways {
+		found := t.packBy(ctx, p, v, way.committed)
+		if a, b := total(found), total(left); a < b || (a == b && t.newCost() < cost) {
+			left, cost, best = found, t.newCost(), t.record(before)
+		}
+		t.undo(before)
+	}
+	t.restore(best)
+	t.proof = nil
+	return left
+}
 
-	left := t.buyCommitted(ctx, p, v)
+// packBy buys the machines that make most of the commitments, and others for what they leave.
+func (t *Trial) packBy(ctx context.Context, p *problem, v *values, c *committedValues) []int {
+	left := t.buyCommitted(ctx, p, v, c)
 	rest := make([]item, 0, len(p.items))
 	var from []int
 	for i, n := range left {
@@ -163,23 +218,15 @@ func (t *Trial) packCommitted(ctx context.Context, p *problem, v *values) []int 
 			rest, from = append(rest, it), append(from, i)
 		}
 	}
-	if len(rest) < len(left) || !slices.EqualFunc(rest, p.items, func(a, b item) bool { return a.count == b.count }) {
-		if len(rest) > 0 {
-			q := t.m.newProblem(rest, p.cells)
-			q.committed = nil
-			for i, n := range t.packProblem(ctx, q, t.m.findValues(ctx, q)) {
-				left[from[i]] = n
-			}
-		}
-		if a, b := total(left), total(plainLeft); a < b || (a == b && t.newCost() < plainCost) {
-			t.proof = nil
-			return left
-		}
-		t.undo(before)
+	if len(rest) == 0 {
+		return left
 	}
-	t.restore(plain)
-	t.proof = nil
-	return plainLeft
+	q := t.m.newProblem(rest, p.cells)
+	q.committed = nil
+	for i, n := range t.packProblem(ctx, q, valuesOf(ctx, q)) {
+		left[from[i]] = n
+	}
+	return left
 }
 
 func total(counts []int) int {
@@ -193,8 +240,7 @@ func total(counts []int) int {
 // buyCommitted buys machines that commitments cover, those first that bring most for what they use, as long as they last
 // and their pods are worth more than the machine costs. Pools with minValues are passed over: what a commitment covers is
 // rarely so varied. The result is how many of each item have no machine yet.
-func (t *Trial) buyCommitted(ctx context.Context, p *problem, v *values) []int {
-	c := v.committed
+func (t *Trial) buyCommitted(ctx context.Context, p *problem, v *values, c *committedValues) []int {
 	g := newLedger(t, c.p)
 	for i := range t.machines {
 		// What earlier machines were bought for is taken.
@@ -204,8 +250,12 @@ func (t *Trial) buyCommitted(ctx context.Context, p *problem, v *values) []int {
 		}
 	}
 	k := newPacker(t.m, c.p, &c.values, g)
-	k.keep = func(o int32, worth int64) bool {
+	k.keep = func(o int32) bool {
 		opt := &p.committed[o]
+		worth := int64(0) // of what these pods cost elsewhere
+		for _, l := range k.trial {
+			worth += int64(l.count) * v.item[l.item]
+		}
 		return worth > opt.price && len(t.m.pools[opt.pool].variety) == 0
 	}
 	packed := k.pack(ctx)

@@ -30,7 +30,7 @@ func (t *Trial) Values(ctx context.Context) (*Values, error) {
 	if len(items) == 0 {
 		return out, ctx.Err()
 	}
-	v := m.findValues(ctx, t.newProblem(items, nil))
+	v := m.findValues(ctx, t.newProblem(items, nil)).best()
 	out.total = v.bound / nanoPerUSD
 	q := newPodQueues(t)
 	for _, b := range t.placed {

@@ -33,8 +33,8 @@ type packer struct {
 	values *values
 	// gate limits what may be bought; nil for no limits.
 	gate *ledger
-	// keep says whether a filling of the option that is worth so much is wanted; nil for any.
-	keep func(option int32, worth int64) bool
+	// keep says whether the filling of the option in trial is wanted; nil for any.
+	keep func(option int32) bool
 	// rules counts, on the machine being filled, what topology rules look at; nil where no item is under any.
 	rules *sketch
 	m     *Model
@@ -129,7 +129,7 @@ func (k *packer) pack(ctx context.Context) *packing {
 
 func (k *packer) offerFor(o int32) offer {
 	worth := k.fill(o)
-	if k.keep != nil && !k.keep(o, worth) {
+	if k.keep != nil && !k.keep(o) {
 		worth = 0
 	}
 	price := k.p.options[o].price

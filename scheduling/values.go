@@ -21,6 +21,8 @@ type values struct {
 	certified certified
 	// committed are values for the problem's committed options; nil without any.
 	committed *committedValues
+	// tighter are values with a better bound, for a problem with committed options; nil if there are none.
+	tighter *values
 	// pricing is the linear program they come from.
 	pricing *pricing
 }
@@ -28,6 +30,17 @@ type values struct {
 // findValues computes values for the problem's items. ctx ends the refinement early; what was found until then is
 // still proven.
 func (m *Model) findValues(ctx context.Context, p *problem) *values {
+	v := valuesOf(ctx, p)
+	if len(p.committed) > 0 && v.pricing != nil {
+		v.findCommitted(p)
+		v.certify(p)
+		v.tighten(ctx, p)
+	}
+	return v
+}
+
+// valuesOf are values for the problem with no commitment considered.
+func valuesOf(ctx context.Context, p *problem) *values {
 	v := &values{item: make([]int64, len(p.items)), lambda: make([]float64, len(p.options)*p.dims)}
 	if len(p.items) == 0 || len(p.options) == 0 {
 		return v
@@ -39,10 +52,6 @@ func (m *Model) findValues(ctx context.Context, p *problem) *values {
 	v.take(pr, pr.bundleValues(), pr.lambda)
 	if len(pr.bundles) < len(p.items) {
 		v.take(pr, nil, pr.fullPrices())
-	}
-	if len(p.committed) > 0 {
-		v.findCommitted(p)
-		v.certify(p)
 	}
 	return v
 }

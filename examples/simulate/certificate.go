@@ -11,6 +11,8 @@ import (
 type certificateDocument struct {
 	Classes []certificateClass `json:"classes"`
 	Types   []certificateType  `json:"types"`
+	// Limits are left out where there are none.
+	Limits []certificateLimit `json:"limits,omitempty"`
 }
 
 type certificateClass struct {
@@ -23,6 +25,19 @@ type certificateType struct {
 	Name        string             `json:"name"`
 	Price       float64            `json:"price"`
 	Multipliers map[string]float64 `json:"multipliers"`
+}
+
+type certificateLimit struct {
+	Reservation string            `json:"reservation,omitempty"`
+	Commitment  string            `json:"commitment,omitempty"`
+	Amount      float64           `json:"amount"`
+	Value       float64           `json:"value"`
+	Types       []certificateDraw `json:"types"`
+}
+
+type certificateDraw struct {
+	certificateType
+	Uses float64 `json:"uses"`
 }
 
 // newCertificateDocument writes down a certificate; nil, which a plan without new machines has, proves a bound of 0
@@ -38,13 +53,24 @@ func newCertificateDocument(c *scheduling.Certificate) certificateDocument {
 		})
 	}
 	for _, t := range c.Types {
-		multipliers := make(map[string]float64, len(t.Multipliers))
-		for name, value := range t.Multipliers {
-			multipliers[string(name)] = value
+		doc.Types = append(doc.Types, newCertificateType(t))
+	}
+	for _, l := range c.Limits {
+		limit := certificateLimit{Reservation: l.Reservation, Commitment: l.Commitment, Amount: l.Amount, Value: l.Value, Types: []certificateDraw{}}
+		for _, d := range l.Types {
+			limit.Types = append(limit.Types, certificateDraw{newCertificateType(d.CertificateType), d.Uses})
 		}
-		doc.Types = append(doc.Types, certificateType{Name: t.Name, Price: t.Price, Multipliers: multipliers})
+		doc.Limits = append(doc.Limits, limit)
 	}
 	return doc
+}
+
+func newCertificateType(t scheduling.CertificateType) certificateType {
+	multipliers := make(map[string]float64, len(t.Multipliers))
+	for name, value := range t.Multipliers {
+		multipliers[string(name)] = value
+	}
+	return certificateType{Name: t.Name, Price: t.Price, Multipliers: multipliers}
 }
 
 func (d certificateDocument) write(w io.Writer) error { return writeJSON(w, d) }

@@ -50,6 +50,10 @@ func TestConstraints(t *testing.T) {
 			args:  []string{"--snapshot", "testdata/constraints/reserved.yaml", "--reserved", "strict"},
 			check: checkReservations("reserved", "reserved"),
 		},
+		{
+			name: "costs", args: append(manifests("pool", "ondemand"), "--cost-model", "testdata/constraints/costs.yaml"),
+			check: checkCosts,
+		},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -35,6 +35,31 @@
 // built without builds that program when it needs it, with the go command and from the source it was built from, and keeps
 // it in the user's cache folder. To take the program elsewhere, build it with the tag.
 //
+// # Cost model
+//
+// --cost-model names a file that says what machines cost beyond their list prices: discounts, Savings Plans and Reserved
+// Instances, fees per machine, a price on carbon. Terms apply in the order they stand; scheduling.CostModel says what each
+// means. Everything of the plan reckons with it: which machines, what they cost, the lower bound.
+//
+//	terms:
+//	- name: reserved instances
+//	  source: order 4711, until 2027-03
+//	  where:
+//	    requirements:
+//	    - {key: node.kubernetes.io/instance-type, operator: In, values: [m7g.xlarge]}
+//	  commitment: {amount: 3}                            # three machines are paid for
+//	- name: compute savings plan
+//	  source: order 4712
+//	  commitment: {amount: 2.5, percentOfPrice: 72}      # $2.50 an hour, at rates 28% below on-demand
+//	- name: enterprise discount
+//	  source: contract, page 4
+//	  percent: -9
+//	- name: monitoring
+//	  source: price list of the vendor, per host
+//	  perNode: 0.02
+//
+// Replays of a snapshot saved with it need no --cost-model; with one, they say what the same would have cost by it.
+//
 // # Exit status
 //
 //	0  all pods have a place
@@ -64,6 +89,12 @@
 //	  zone           of its cheapest offering
 //	  capacityType   of its cheapest offering: spot, on-demand or reserved
 //	  price          of its cheapest offering, USD per hour
+//	  reservation    that the offering draws on, "key=value"; absent unless capacityType is reserved
+//	  priceTerms[]   how the price came about; absent without a cost model
+//	    name         "list price", then the cost model's terms that changed it
+//	    source       where the figure comes from
+//	    amount       that it adds, USD per hour
+//	    covered      the share of the machine, 0 to 1, that a commitment covers; absent for other terms
 //	  instanceTypes  names of all types that would do, cheapest first
 //	  pods           "namespace/name" of the pods placed on it
 //	  placeholders   "namespace/name" of capacity buffers' placeholders placed on it
@@ -101,6 +132,13 @@
 //	  object         that the remark is about, or ""
 //	  where          file, document and line; absent if it is about no single place
 //	  message        a sentence
+//	commitments[]    of the cost model, in its order; absent without any
+//	  name, source   of the term
+//	  unit           that the amounts are in
+//	  amount         that is paid for
+//	  existing       what machines of the cluster use of it
+//	  planned        what machines to launch do
+//	  saved          what it takes off hourlyCost, USD per hour
 //
 // Capacity buffers keep room free for pods to come. Their placeholders are no pods: no count of pods includes them, and
 // a plan without room for them has still placed all pods. But machines are launched for them, at a cost.
@@ -115,9 +153,16 @@
 //	classes[]        groups of pods with equal requests
 //	  requests       of one pod, quantity by resource, "pods": "1" among them
 //	  count          of pods
-//	  value          of one pod, USD per hour; lowerBound is the sum of count * value
+//	  value          of one pod, USD per hour; lowerBound is the sum of count * value, less that over limits
 //	types[]          instance types that may be used
 //	  name           of the type
 //	  price          of its cheapest usable offering, USD per hour
 //	  multipliers    USD per hour and unit, by resource
+//	limits[]         what there is only so much of; absent where there is nothing
+//	  reservation    what it is: labels of a reservation,
+//	  commitment     or the name of a commitment; the other is absent
+//	  amount         that is left for machines to launch
+//	  value          of one, USD per hour; lowerBound has the sum of amount * value taken off
+//	  types[]        of machines that use it: as types[], and
+//	    uses         how much of it one machine uses; it may hold pods worth price + uses * value
 package main

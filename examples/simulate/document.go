@@ -11,6 +11,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/scheduling"
 	"github.com/drawknife/drawknife/scheduling/manifests"
 )
@@ -24,6 +25,8 @@ type document struct {
 	Relaxations   []relaxation       `json:"relaxations"`
 	Buffers       []bufferHeadroom   `json:"buffers"`
 	Notes         []planNote         `json:"notes"`
+	// Commitments are left out without any in the cost model.
+	Commitments []commitmentUse `json:"commitments,omitempty"`
 }
 
 type summary struct {
@@ -44,7 +47,11 @@ type plannedNode struct {
 	Zone          string     `json:"zone"`
 	CapacityType  string     `json:"capacityType"`
 	Price         float64    `json:"price"`
-	InstanceTypes []string   `json:"instanceTypes"`
+	// Reservation is left out unless CapacityType is reserved.
+	Reservation string `json:"reservation,omitempty"`
+	// PriceTerms are left out without a cost model.
+	PriceTerms    []priceTerm `json:"priceTerms,omitempty"`
+	InstanceTypes []string    `json:"instanceTypes"`
 	Pods          []string   `json:"pods"`
 	Placeholders  []string   `json:"placeholders"`
 	Requests      quantities `json:"requests"`
@@ -130,6 +137,7 @@ func newDocument(snapshot *scheduling.Snapshot, plan *scheduling.Plan, solve tim
 		Relaxations:   make([]relaxation, 0, len(plan.Relaxations)),
 		Buffers:       newBufferHeadrooms(held),
 		Notes:         make([]planNote, 0, len(plan.Notes)),
+		Commitments:   newCommitmentUses(plan.Commitments),
 	}
 	for _, node := range plan.NewNodes {
 		d.Nodes = append(d.Nodes, newPlannedNode(node, held.launched[node.Name]))
@@ -183,6 +191,7 @@ func newPlannedNode(node scheduling.NewNode, placeholders []scheduling.PodKey) p
 		cheapest := node.InstanceTypes[0]
 		n.InstanceType, n.Zone, n.CapacityType, n.Price =
 			cheapest.Name, cheapest.Zone, cheapest.CapacityType, cheapest.Price
+		n.Reservation, n.PriceTerms = reservation(cheapest), newPriceTerms(cheapest.Terms)
 	}
 	return n
 }
@@ -225,6 +234,14 @@ func newPodReasons(reasons []scheduling.Reason) []podReason {
 		list = append(list, r)
 	}
 	return list
+}
+
+// reservation names what a reserved offering is bought from; empty for any other.
+func reservation(o scheduling.InstanceTypeOption) string {
+	if o.CapacityType != v1.CapacityTypeReserved {
+		return ""
+	}
+	return o.Others
 }
 
 // price is what a planned machine costs, USD per hour.

@@ -18,6 +18,10 @@ type machineKind struct {
 	zone         string
 	capacityType string
 	price        float64
+	// reservation it is bought from; empty for none.
+	reservation string
+	// terms is how its price came about; empty for a list price.
+	terms string
 	// minValuesRelaxed: their types are less varied than the pool asks for.
 	minValuesRelaxed bool
 }
@@ -119,6 +123,7 @@ func groupMachines(nodes []scheduling.NewNode) []poolSection {
 		return cmp.Or(a.pool.Compare(b.pool), cmp.Compare(b.cost(), a.cost()),
 			strings.Compare(a.instanceType, b.instanceType), strings.Compare(a.zone, b.zone),
 			strings.Compare(a.capacityType, b.capacityType), cmp.Compare(a.price, b.price),
+			strings.Compare(a.reservation, b.reservation), strings.Compare(a.terms, b.terms),
 			boolCompare(a.minValuesRelaxed, b.minValuesRelaxed))
 	})
 	var sections []poolSection
@@ -149,6 +154,7 @@ func kindOf(node scheduling.NewNode) machineKind {
 		cheapest := node.InstanceTypes[0]
 		kind.instanceType, kind.zone, kind.capacityType, kind.price =
 			cheapest.Name, cheapest.Zone, cheapest.CapacityType, cheapest.Price
+		kind.reservation, kind.terms = reservation(cheapest), strings.Join(termItems(cheapest.Terms), " ")
 	}
 	return kind
 }

@@ -50,6 +50,8 @@ type options struct {
 	snapshot string
 	// saveSnapshot is the file the snapshot is written to; empty for nowhere.
 	saveSnapshot string
+	// costModel is the file with the cost model to plan by; empty for the snapshot's, or none.
+	costModel string
 	// certificate is the file the proof of the lower bound is written to; empty for nowhere.
 	certificate string
 	// now is the time the plan is made for; zero stands for the clock's.
@@ -89,6 +91,7 @@ func parseOptions(args []string) (options, error) {
 	flags.BoolVar(&o.verbose, "v", false, "")
 	flags.StringVar(&o.snapshot, "snapshot", "", "")
 	flags.StringVar(&o.saveSnapshot, "save-snapshot", "", "")
+	flags.StringVar(&o.costModel, "cost-model", "", "")
 	flags.StringVar(&o.certificate, "certificate", "", "")
 	flags.StringVar(&now, "now", "", "")
 	flags.DurationVar(&o.timeout, "timeout", 0, "")
@@ -206,7 +209,7 @@ func (o options) check(given map[string]bool) error {
 	if o.timeout < 0 {
 		return fmt.Errorf("--timeout %s: must not be negative", o.timeout)
 	}
-	for _, name := range []string{"catalog", "prices", "snapshot", "save-snapshot", "certificate"} {
+	for _, name := range []string{"catalog", "prices", "snapshot", "save-snapshot", "cost-model", "certificate"} {
 		if given[name] && o.file(name) == "" {
 			return fmt.Errorf("--%s: needs the name of a file", name)
 		}
@@ -250,6 +253,8 @@ func (o options) file(flag string) string {
 		return o.snapshot
 	case "save-snapshot":
 		return o.saveSnapshot
+	case "cost-model":
+		return o.costModel
 	case "certificate":
 		return o.certificate
 	}

@@ -113,6 +113,9 @@ func (s *simulation) run(ctx context.Context) (int, error) {
 	if err != nil {
 		return 0, err
 	}
+	if err := s.readCostModel(snapshot); err != nil {
+		return 0, err
+	}
 	if s.saveSnapshot != "" {
 		s.progress.enter("saving the snapshot")
 		if err := writeFile(s.saveSnapshot, snapshot.Encode); err != nil {

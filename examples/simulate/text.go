@@ -48,6 +48,7 @@ func (r textReport) write(w io.Writer) error {
 	r.writeHead(b)
 	r.writeMachines(b)
 	r.writeExisting(b)
+	r.writeCommitments(b)
 	r.writeHeadroom(b)
 	r.writeWishes(b)
 	r.writeUnschedulable(b)
@@ -113,6 +114,12 @@ func (r textReport) machineTable(groups []machineGroup, resources []corev1.Resou
 		}
 		if items := r.workloadItems(g.pods()); len(items) > 0 {
 			t.rows[i].below = append(t.rows[i].below, r.fit(items, ", ", r.width-detailIndent))
+		}
+		if g.reservation != "" {
+			t.rows[i].below = append(t.rows[i].below, g.reservation)
+		}
+		if g.terms != "" {
+			t.rows[i].below = append(t.rows[i].below, g.terms)
 		}
 		if g.minValuesRelaxed {
 			t.rows[i].below = append(t.rows[i].below, "instance types that would do are less varied than the pool's minValues asks for")
