@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/drawknife/drawknife/internal/planvalidator"
 	"github.com/drawknife/drawknife/scheduling"
 )
 
@@ -31,6 +32,17 @@ func found(t *testing.T, folder string) map[string]*scheduling.Snapshot {
 		out[filepath.Base(path)] = s
 	}
 	return out
+}
+
+// Pods without a place that had one, as TestPlansAreComplete found them: SCH-165.
+func TestPlansOnceIncomplete(t *testing.T) {
+	for name, s := range found(t, "complete") {
+		t.Run(name, func(t *testing.T) {
+			for _, fault := range planvalidator.Check(s, solve(t, s)) {
+				t.Errorf("%v", fault)
+			}
+		})
+	}
 }
 
 // Empty machines that raised the cost, as TestEmptyMachineNeverRaisesTheCost found them; the machine's name begins with

@@ -55,7 +55,7 @@ func (t *Trial) disturbs(host int32) bool {
 			continue
 		}
 		if group.at == hostnameKey {
-			if t.tight > 0 && !t.bindable(int32(g), noDomain) {
+			if t.tight > 0 && !t.replays(int32(g), t.countsBefore(int32(g))) { // the machine is among the hosts
 				return true
 			}
 			continue
@@ -195,6 +195,12 @@ func (t *Trial) bindable(g, d int32) bool {
 	if _, there := counts[d]; !there {
 		counts[d] = countAt(t.topology.members[g], d)
 	}
+	return t.replays(g, counts)
+}
+
+// replays is bindable with the members that the domains had before.
+func (t *Trial) replays(g int32, counts map[int32]int32) bool {
+	group := &t.m.topology[g]
 	for _, b := range t.placed {
 		o := t.m.classes[b.class].topology
 		at := noDomain
