@@ -16,6 +16,7 @@ import (
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
+	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 	"github.com/drawknife/drawknife/examples/controller/install"
 	"github.com/drawknife/drawknife/examples/controller/reconcilers"
 	"github.com/drawknife/drawknife/examples/controller/settings"
@@ -39,7 +40,11 @@ func serve(ctx context.Context, s settings.Settings, extra extraFlags, log *slog
 		}
 		log.Info("custom resource definitions are installed")
 	}
-	mgr, err := ctrl.NewManager(config, managerOptions(s.Process))
+	options, err := managerOptions(s.Process)
+	if err != nil {
+		return err
+	}
+	mgr, err := ctrl.NewManager(config, options)
 	if err != nil {
 		return err
 	}
@@ -50,9 +55,9 @@ func serve(ctx context.Context, s settings.Settings, extra extraFlags, log *slog
 	if err != nil {
 		return err
 	}
-	options := reconcilerOptions(s.Planning)
-	options.Provider, options.Logger, options.Metrics = provider, log, ctrlmetrics.Registry
-	if err := reconcilers.Add(mgr, options); err != nil {
+	wanted := reconcilerOptions(s.Planning)
+	wanted.Provider, wanted.Logger, wanted.Metrics = provider, log, ctrlmetrics.Registry
+	if err := reconcilers.Add(mgr, wanted); err != nil {
 		return err
 	}
 	log.Info("drawknife starts", "provider", provider.Name(), "leaderElection", s.Process.LeaderElection)
@@ -72,9 +77,15 @@ func restConfig(p settings.Process) (*rest.Config, error) {
 	return config, nil
 }
 
-func managerOptions(p settings.Process) ctrl.Options {
+func managerOptions(p settings.Process) (ctrl.Options, error) {
+	scheme := reconcilers.Scheme()
+	if p.Provider == settings.ProviderAWS {
+		if err := awsv1.AddToScheme(scheme); err != nil {
+			return ctrl.Options{}, err
+		}
+	}
 	return ctrl.Options{
-		Scheme:                  reconcilers.Scheme(),
+		Scheme:                  scheme,
 		Metrics:                 metricsserver.Options{BindAddress: fmt.Sprintf(":%d", p.MetricsPort)},
 		HealthProbeBindAddress:  fmt.Sprintf(":%d", p.HealthProbePort),
 		LeaderElection:          p.LeaderElection,
@@ -82,7 +93,7 @@ func managerOptions(p settings.Process) ctrl.Options {
 		LeaderElectionNamespace: p.LeaderElectionNamespace,
 		// The process ends right after the manager, so that a successor need not wait for the lease to run out.
 		LeaderElectionReleaseOnCancel: true,
-	}
+	}, nil
 }
 
 func addProbes(mgr ctrl.Manager, p settings.Process) error {

@@ -129,4 +129,3 @@ func capacityOf(m *cluster.Machine) corev1.ResourceList {
 	}
 	return out
 }
-

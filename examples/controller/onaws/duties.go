@@ -1,0 +1,189 @@
+package onaws
+
+import (
+	"context"
+	"log/slog"
+	"maps"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/aws"
+	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
+	"github.com/drawknife/drawknife/cloudprovider"
+)
+
+// Periods of the duties.
+const (
+	reviewEvery  = time.Minute
+	profileRetry = 5 * time.Minute
+	// conflictRetry is when an object that somebody else wrote to meanwhile is looked at again.
+	conflictRetry = 200 * time.Millisecond
+)
+
+// taggedAnnotation is on claims whose machines bear the tags that could not be known at their launch.
+const taggedAnnotation = "karpenter.k8s.aws/tagged"
+
+// duties are what the leading replica does for the AWS provider from time to time: late tags, reservations that were lost or
+// end, and instance profiles that nobody uses. Machines without a claim are provisioning's to end.
+type duties struct {
+	provider *aws.Provider
+	client   client.Client
+	// reader reads the API itself: what a cache does not show yet must not cost a profile.
+	reader client.Reader
+	log    *slog.Logger
+}
+
+// NeedLeaderElection is true.
+func (d *duties) NeedLeaderElection() bool { return true }
+
+// Start does the duties until ctx ends.
+func (d *duties) Start(ctx context.Context) error {
+	ticker := time.NewTicker(reviewEvery)
+	defer ticker.Stop()
+	var profilesDue time.Time
+	for {
+		d.review(ctx)
+		if now := time.Now(); !now.Before(profilesDue) {
+			profilesDue = now.Add(d.collectProfiles(ctx))
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C:
+		}
+	}
+}
+
+// review tags machines whose nodes have joined, and does what has become of reservations.
+func (d *duties) review(ctx context.Context) {
+	var list v1.NodeClaimList
+	if err := d.client.List(ctx, &list); err != nil {
+		d.complain(ctx, "nodeclaims can't be listed", err)
+		return
+	}
+	claims := make([]*v1.NodeClaim, 0, len(list.Items))
+	for i := range list.Items {
+		claim := &list.Items[i]
+		claims = append(claims, claim)
+		if err := d.tag(ctx, claim); err != nil {
+			d.complain(ctx, "a machine could not be tagged", err, "nodeclaim", claim.Name)
+		}
+	}
+	reviewed, err := d.provider.ReviewReservations(ctx, claims)
+	if err != nil {
+		d.complain(ctx, "reservations of nodeclaims could not be looked at in full", err)
+	}
+	for _, duty := range reviewed {
+		if err := d.carryOut(ctx, duty); err != nil {
+			d.complain(ctx, "what became of a reservation could not be stored", err, "nodeclaim", duty.NodeClaim)
+		}
+	}
+}
+
+func (d *duties) complain(ctx context.Context, what string, err error, more ...any) {
+	if ctx.Err() == nil && !apierrors.IsConflict(err) { // a conflict is looked at again in a minute
+		d.log.Warn(what, append(more, "error", err)...)
+	}
+}
+
+// tag puts the late tags on the machine of a registered claim, once.
+func (d *duties) tag(ctx context.Context, claim *v1.NodeClaim) error {
+	if claim.Annotations[taggedAnnotation] == "true" || claim.DeletionTimestamp != nil || claim.Status.NodeName == "" {
+		return nil
+	}
+	if _, ours := classNamed(claim.Spec.NodeClassRef); !ours {
+		return nil
+	}
+	if err := d.provider.TagNode(ctx, claim); err != nil {
+		if cloudprovider.IsNodeClaimNotFound(err) {
+			return nil // it goes
+		}
+		return err
+	}
+	next := claim.DeepCopy()
+	if next.Annotations == nil {
+		next.Annotations = map[string]string{}
+	}
+	next.Annotations[taggedAnnotation] = "true"
+	return client.IgnoreNotFound(d.client.Patch(ctx, next, unchangedSince(claim)))
+}
+
+// carryOut deletes a claim whose capacity block ends, or relabels one whose machine fell out of its reservation: the claim first,
+// then its node.
+func (d *duties) carryOut(ctx context.Context, duty aws.ReservationDuty) error {
+	claim := &v1.NodeClaim{}
+	if err := d.client.Get(ctx, types.NamespacedName{Name: duty.NodeClaim}, claim); err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	if duty.Leave {
+		uid := claim.UID
+		d.log.Info("nodeclaim is deleted since its capacity block ends", "nodeclaim", claim.Name)
+		err := d.client.Delete(ctx, claim, client.Preconditions{UID: &uid})
+		return client.IgnoreNotFound(err)
+	}
+	next := claim.DeepCopy()
+	next.Labels = relabelled(claim.Labels, duty)
+	if err := d.client.Patch(ctx, next, unchangedSince(claim)); err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	node := &corev1.Node{}
+	if err := d.client.Get(ctx, types.NamespacedName{Name: claim.Status.NodeName}, node); err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	nextNode := node.DeepCopy()
+	nextNode.Labels = relabelled(node.Labels, duty)
+	return client.IgnoreNotFound(d.client.Patch(ctx, nextNode, unchangedSince(node)))
+}
+
+func relabelled(labels map[string]string, duty aws.ReservationDuty) map[string]string {
+	out := maps.Clone(labels)
+	if out == nil {
+		out = map[string]string{}
+	}
+	for _, key := range duty.Relabel.Remove {
+		delete(out, key)
+	}
+	maps.Copy(out, duty.Relabel.Set)
+	return out
+}
+
+// collectProfiles deletes instance profiles that nobody uses, and says when to come again.
+func (d *duties) collectProfiles(ctx context.Context) time.Duration {
+	deleted, again, err := d.provider.CollectInstanceProfiles(ctx, d.profilesInUse)
+	if err != nil {
+		d.complain(ctx, "instance profiles could not be collected", err)
+		return profileRetry
+	}
+	if len(deleted) > 0 {
+		d.log.Info("instance profiles that nobody used are deleted", "profiles", deleted)
+	}
+	if again <= 0 {
+		return 100 * 365 * 24 * time.Hour // no profiles are made
+	}
+	return again
+}
+
+// profilesInUse are those that classes and claims name.
+func (d *duties) profilesInUse(ctx context.Context) ([]string, error) {
+	var classes awsv1.EC2NodeClassList
+	if err := d.reader.List(ctx, &classes); err != nil {
+		return nil, err
+	}
+	var claims v1.NodeClaimList
+	if err := d.reader.List(ctx, &claims); err != nil {
+		return nil, err
+	}
+	var names []string
+	for i := range classes.Items {
+		names = append(names, classes.Items[i].Status.InstanceProfile)
+	}
+	for i := range claims.Items {
+		names = append(names, claims.Items[i].Annotations[awsv1.AnnotationInstanceProfileName])
+	}
+	return names, nil
+}

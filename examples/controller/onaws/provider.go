@@ -1,0 +1,120 @@
+// Package onaws joins the AWS provider to a controller-runtime manager: it reads EC2NodeClasses from the manager's cache, looks
+// after them, and does what the provider asks the leading replica to do.
+//
+//	provider, err := onaws.New(ctx, manager, aws.Config{ClusterName: "demo"}, onaws.Options{})
+//	if err != nil {
+//		return err
+//	}
+//	err = reconcilers.Add(manager, reconcilers.Options{Provider: provider})
+package onaws
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+
+	"github.com/drawknife/drawknife/aws"
+	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
+	"github.com/drawknife/drawknife/aws/sdk"
+)
+
+// Options are what New may be told beside the provider's own Config.
+type Options struct {
+	// Cluster tells nodes of the cluster they join. Nil: EKS is asked.
+	Cluster aws.ClusterInfoSource
+	// Clients make the clients of AWS. Nil: those that the environment has credentials for.
+	Clients aws.Clients
+	// Logger receives what happens. Nil discards it.
+	Logger *slog.Logger
+	// Now is the clock. Nil is time.Now.
+	Now func() time.Time
+}
+
+// New makes the provider and adds its duties to the manager, whose scheme must know the kinds of aws/api/v1. The error is
+// that of aws.New, or says what the manager would not take.
+func New(ctx context.Context, mgr ctrl.Manager, config aws.Config, o Options) (*aws.Provider, error) {
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Clients == nil {
+		clients, err := sdk.Load(ctx, config.SDK)
+		if err != nil {
+			return nil, err
+		}
+		o.Clients = clients
+	}
+	if o.Cluster == nil {
+		o.Cluster = aws.NewEKSCluster(o.Clients.EKS(sdk.Background), config.ClusterName, o.Now)
+	}
+	provider, err := aws.New(ctx, config, aws.Options{
+		NodeClasses: classReader{mgr.GetClient()}, Cluster: o.Cluster, Clients: o.Clients, Logger: o.Logger,
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := mgr.GetFieldIndexer().IndexField(ctx, claimObject, claimsByClass, classOf); err != nil {
+		return nil, fmt.Errorf("indexing nodeclaims by node class: %w", err)
+	}
+	classes := &classReconciler{provider: provider, client: mgr.GetClient(), events: mgr.GetEventRecorder("drawknife"), log: o.Logger}
+	if err := classes.setup(mgr); err != nil {
+		return nil, err
+	}
+	for _, runnable := range []manager.Runnable{
+		onEveryReplica(provider.Run), onTheLeader(provider.Lead),
+		&duties{provider: provider, client: mgr.GetClient(), reader: mgr.GetAPIReader(), log: o.Logger},
+	} {
+		if err := mgr.Add(runnable); err != nil {
+			return nil, err
+		}
+	}
+	return provider, nil
+}
+
+// classReader reads EC2NodeClasses from the manager's cache.
+type classReader struct{ client client.Reader }
+
+// NodeClass implements aws.NodeClassReader.
+func (r classReader) NodeClass(ctx context.Context, name string) (*awsv1.EC2NodeClass, error) {
+	class := &awsv1.EC2NodeClass{}
+	if err := r.client.Get(ctx, client.ObjectKey{Name: name}, class); err != nil {
+		if apierrors.IsNotFound(err) {
+			return nil, nil
+		}
+		return nil, err
+	}
+	return class, nil
+}
+
+// onEveryReplica and onTheLeader are loops that end with their context, which is no error to the manager.
+type (
+	onEveryReplica func(context.Context) error
+	onTheLeader    func(context.Context) error
+)
+
+// Start runs the loop.
+func (f onEveryReplica) Start(ctx context.Context) error { return untilTold(ctx, f(ctx)) }
+
+// NeedLeaderElection is false.
+func (f onEveryReplica) NeedLeaderElection() bool { return false }
+
+// Start runs the loop.
+func (f onTheLeader) Start(ctx context.Context) error { return untilTold(ctx, f(ctx)) }
+
+// NeedLeaderElection is true.
+func (f onTheLeader) NeedLeaderElection() bool { return true }
+
+func untilTold(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
