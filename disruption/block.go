@@ -1,0 +1,243 @@
+package disruption
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/scheduling"
+)
+
+// BlockCode says what kind of thing keeps a node. Codes are stable.
+type BlockCode string
+
+// What keeps a node from being a candidate at all, in the order in which it is looked at (DIS-048 to DIS-058).
+const (
+	// BlockInFlight: Block.Command is about to remove it.
+	BlockInFlight BlockCode = "InFlight"
+	// BlockUnmanaged: no NodeClaim made it.
+	BlockUnmanaged BlockCode = "Unmanaged"
+	// BlockNoNode: it has not joined.
+	BlockNoNode BlockCode = "NoNode"
+	// BlockNotInitialized: it is not ready for pods yet.
+	BlockNotInitialized BlockCode = "NotInitialized"
+	// BlockLeaving: it is being removed already.
+	BlockLeaving BlockCode = "Leaving"
+	// BlockNominated: pods were planned for it, Block.Until.
+	BlockNominated BlockCode = "Nominated"
+	// BlockAnnotation: the Node bears the annotation Block.Key.
+	BlockAnnotation BlockCode = "Annotation"
+	// BlockNoPool: no label names a NodePool.
+	BlockNoPool BlockCode = "NoPool"
+	// BlockPoolUnknown: Block.Pool does not exist, or is not the provider's.
+	BlockPoolUnknown BlockCode = "PoolUnknown"
+	// BlockNoInstanceTypes: the provider has none for Block.Pool now.
+	BlockNoInstanceTypes BlockCode = "NoInstanceTypes"
+	// BlockPod: Block.Pod must not be disrupted; Until when, if that is known.
+	BlockPod BlockCode = "Pod"
+	// BlockPodDisruptionBudget: Block.Budgets do not let Block.Pod go.
+	BlockPodDisruptionBudget BlockCode = "PodDisruptionBudget"
+)
+
+// What keeps a candidate from a method.
+const (
+	// BlockStatic: its pool keeps a fixed number of nodes.
+	BlockStatic BlockCode = "Static"
+	// BlockNotStatic: its pool does not keep a fixed number of nodes.
+	BlockNotStatic BlockCode = "NotStatic"
+	// BlockNever: its pool's consolidateAfter is Never.
+	BlockNever BlockCode = "ConsolidateAfterNever"
+	// BlockQuiet: pods came or went too lately; Until.
+	BlockQuiet BlockCode = "ConsolidateAfter"
+	// BlockBuffer: placeholders of capacity buffers count on it.
+	BlockBuffer BlockCode = "CapacityBuffer"
+	// BlockNotEmpty: pods would have to move.
+	BlockNotEmpty BlockCode = "NotEmpty"
+	// BlockEmpty: no pod would have to move, so that it is emptiness's.
+	BlockEmpty BlockCode = "Empty"
+	// BlockPolicy: its pool's consolidationPolicy is WhenEmpty.
+	BlockPolicy BlockCode = "WhenEmpty"
+	// BlockInstanceTypeUnknown: the provider has no instance type of Block.Key, its label's value.
+	BlockInstanceTypeUnknown BlockCode = "InstanceTypeUnknown"
+	// BlockNoLabel: it lacks the label Block.Key.
+	BlockNoLabel BlockCode = "NoLabel"
+	// BlockNotDrifted: it is what its pool asks for.
+	BlockNotDrifted BlockCode = "NotDrifted"
+	// BlockBudget: Block.Detail, a disruption budget, leaves no room: Allowed, InUse.
+	BlockBudget BlockCode = "Budget"
+	// BlockScalingDown: its static pool has more nodes than replicas, and gives one back first.
+	BlockScalingDown BlockCode = "ScalingDown"
+	// BlockLimit: the limit on nodes of its static pool has no room for a replacement.
+	BlockLimit BlockCode = "Limit"
+	// BlockBackOff: replacements of its pool failed of late; Until.
+	BlockBackOff BlockCode = "BackOff"
+	// BlockUnschedulable: Block.Pods would have no place.
+	BlockUnschedulable BlockCode = "Unschedulable"
+	// BlockDependsOnUninitialized: pods would have to go to nodes that are not ready, Block.Detail.
+	BlockDependsOnUninitialized BlockCode = "DependsOnUninitialized"
+	// BlockManyNodes: it would take Block.Count new nodes.
+	BlockManyNodes BlockCode = "ManyNodes"
+	// BlockNotCheaper: nothing that would hold its pods is sure to cost less than Block.Price.
+	BlockNotCheaper BlockCode = "NotCheaper"
+	// BlockMinValues: what is cheaper is not as varied as the minValues of its pool ask for.
+	BlockMinValues BlockCode = "MinValues"
+	// BlockSpotToSpot: spot nodes are not replaced by spot nodes.
+	BlockSpotToSpot BlockCode = "SpotToSpot"
+	// BlockFewTypes: only Block.Count types are cheaper, and a spot node needs Block.Need to be replaced.
+	BlockFewTypes BlockCode = "FewCheaperTypes"
+	// BlockScore: the saving is too small for the disturbance: Block.Score of Block.Need, in thousandths.
+	BlockScore BlockCode = "BalancedScore"
+	// BlockNotReached: the search ended before its turn.
+	BlockNotReached BlockCode = "NotReached"
+)
+
+// Block is why a node is not disrupted: a code with its operands. Times are absolute, money is USD per hour; fields that
+// the code does not speak of are zero.
+type Block struct {
+	Code BlockCode `json:"code"`
+	// Until is when it ends by itself; zero when that is not known.
+	Until time.Time `json:"until,omitzero"`
+	// Command, Key, Pool and Pod are what the code says.
+	Command string            `json:"command,omitempty"`
+	Key     string            `json:"key,omitempty"`
+	Pool    v1.PoolKey        `json:"pool,omitzero"`
+	Pod     scheduling.PodKey `json:"pod,omitzero"`
+	// Budgets are PodDisruptionBudgets.
+	Budgets []types.NamespacedName `json:"budgets,omitempty"`
+	// Pods have no place.
+	Pods []scheduling.PodKey `json:"pods,omitempty"`
+	// Allowed and InUse are what a disruption budget permits and what is taken of it, in its unit.
+	Allowed float64 `json:"allowed,omitempty"`
+	InUse   float64 `json:"inUse,omitempty"`
+	// Count and Need are numbers that the code speaks of.
+	Count int `json:"count,omitempty"`
+	Need  int `json:"need,omitempty"`
+	// Price is that of what would be removed.
+	Price float64 `json:"price,omitempty"`
+	// Score of a move under the policy Balanced, and Threshold what it takes.
+	Score     float64 `json:"score,omitempty"`
+	Threshold float64 `json:"threshold,omitempty"`
+	// Detail is the rest of the sentence.
+	Detail string `json:"detail,omitempty"`
+}
+
+// Silent reports whether nobody needs to hear of it: the state of things, not an obstacle (DIS-048).
+func (b *Block) Silent() bool {
+	switch b.Code {
+	case BlockInFlight, BlockUnmanaged, BlockStatic, BlockNotStatic, BlockNotEmpty, BlockEmpty, BlockNotDrifted, BlockQuiet, BlockNotReached:
+		return true
+	}
+	return false
+}
+
+// String is a sentence for operators, without the node's name.
+func (b *Block) String() string {
+	s := b.sentence()
+	if !b.Until.IsZero() {
+		s += " until " + b.Until.UTC().Format(time.RFC3339)
+	}
+	return s
+}
+
+func (b *Block) sentence() string {
+	if s, ok := fixedSentences(b.Code); ok {
+		return s
+	}
+	switch b.Code {
+	case BlockInFlight:
+		return "command " + b.Command + " is about to remove it"
+	case BlockAnnotation:
+		return "the node bears the annotation " + b.Key + ": remove the annotation"
+	case BlockPoolUnknown:
+		return fmt.Sprintf("there is no nodepool %q of this provider", b.Pool)
+	case BlockNoInstanceTypes:
+		return fmt.Sprintf("the provider has no instance types for nodepool %q now", b.Pool)
+	case BlockPod:
+		return fmt.Sprintf("pod %s must not be disrupted (annotation %s)", b.Pod, v1.DoNotDisruptAnnotationKey)
+	case BlockPodDisruptionBudget:
+		return b.budgetSentence()
+	case BlockInstanceTypeUnknown:
+		return fmt.Sprintf("the provider has no instance type %q", b.Key)
+	case BlockNoLabel:
+		return "it lacks the label " + b.Key
+	case BlockBudget:
+		return fmt.Sprintf("%s allows %g and %g are in use", b.Detail, b.Allowed, b.InUse)
+	case BlockScalingDown:
+		return fmt.Sprintf("nodepool %q has %d nodes and %d replicas: one is given back first", b.Pool, b.Count, b.Need)
+	case BlockLimit:
+		return fmt.Sprintf("spec.limits[%s] of nodepool %q has no room for a replacement: raise the limit", v1.ResourceNodes, b.Pool)
+	case BlockBackOff:
+		return fmt.Sprintf("replacements of nodepool %q failed %d times", b.Pool, b.Count)
+	case BlockUnschedulable:
+		return "pods would have no place: " + podList(b.Pods)
+	case BlockDependsOnUninitialized:
+		return "its pods would have to go to nodes that are not initialized: " + b.Detail
+	case BlockManyNodes:
+		return fmt.Sprintf("it would take %d new nodes, and consolidation launches at most one", b.Count)
+	case BlockNotCheaper:
+		return fmt.Sprintf("no instance type that would hold its pods is sure to cost less than %.4f USD/h", b.Price)
+	case BlockMinValues:
+		return fmt.Sprintf("the cheaper instance types have %d values of %s, and minValues asks for %d", b.Count, b.Key, b.Need)
+	case BlockFewTypes:
+		return fmt.Sprintf("%d instance types are cheaper on spot, and replacing a spot node takes %d", b.Count, b.Need)
+	case BlockScore:
+		return fmt.Sprintf("score %.3f of nodepool %q is below %.3f: the saving is too small for the pods it would move", b.Score, b.Pool, b.Threshold)
+	}
+	return string(b.Code)
+}
+
+// fixedSentences are those without operands.
+func fixedSentences(code BlockCode) (string, bool) {
+	s, ok := map[BlockCode]string{
+		BlockUnmanaged:      "no nodeclaim made it",
+		BlockNoNode:         "it has not joined the cluster",
+		BlockNotInitialized: "it is not initialized",
+		BlockLeaving:        "it is being removed",
+		BlockNominated:      "pods were planned for it",
+		BlockNoPool:         "it lacks the label " + v1.NodePoolLabelKey,
+		BlockStatic:         "its nodepool has a fixed number of replicas",
+		BlockNotStatic:      "its nodepool has no fixed number of replicas",
+		BlockNever:          "consolidateAfter of its nodepool is Never",
+		BlockQuiet:          "pods came or went lately: consolidateAfter of its nodepool has not passed",
+		BlockBuffer:         "capacity buffers count on its room",
+		BlockNotEmpty:       "pods would have to move",
+		BlockEmpty:          "no pod would have to move: it is removed as empty",
+		BlockPolicy:         "consolidationPolicy of its nodepool is WhenEmpty, and pods would have to move",
+		BlockNotDrifted:     "it has not drifted",
+		BlockSpotToSpot:     "replacing spot nodes by spot nodes is switched off",
+		BlockNotReached:     "the search ended before its turn",
+	}[code]
+	return s, ok
+}
+
+func (b *Block) budgetSentence() string {
+	names := make([]string, len(b.Budgets))
+	for i, key := range b.Budgets {
+		names[i] = key.String()
+	}
+	if len(names) > 1 {
+		return fmt.Sprintf("several pod disruption budgets select pod %s, so that it can't be evicted: %s: leave one of them", b.Pod, strings.Join(names, ", "))
+	}
+	return fmt.Sprintf("pod disruption budget %s does not let pod %s go now", strings.Join(names, ", "), b.Pod)
+}
+
+// podList names the first five and counts the others (DIS-135).
+func podList(keys []scheduling.PodKey) string {
+	const named = 5
+	parts := make([]string, 0, named+1)
+	for _, k := range keys[:min(len(keys), named)] {
+		parts = append(parts, k.String())
+	}
+	if more := len(keys) - named; more > 0 {
+		parts = append(parts, fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(parts, ", ")
+}
+
+func keyOf(pod *corev1.Pod) scheduling.PodKey {
+	return scheduling.PodKey{Namespace: pod.Namespace, Name: pod.Name}
+}

@@ -1,0 +1,109 @@
+package disruption
+
+import (
+	"fmt"
+	"time"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+)
+
+// Calendar is when a budget counts: for some time from each hit of a schedule. It is immutable; a nil *Calendar counts
+// always.
+type Calendar struct {
+	schedule v1.Schedule
+	duration time.Duration
+	location *time.Location
+	text     string
+}
+
+// CalendarError is a calendar that can't be read.
+type CalendarError struct {
+	// Field is schedule, duration or timeZone.
+	Field string
+	Err   error
+}
+
+func (e *CalendarError) Error() string {
+	return fmt.Sprintf("disruption budget: %s: %v", e.Field, e.Err)
+}
+
+// Unwrap is what is wrong with the field.
+func (e *CalendarError) Unwrap() error { return e.Err }
+
+// ParseCalendar reads a schedule as v1.ParseSchedule does, in an IANA time zone ("Europe/Berlin"); an empty zone is UTC.
+// The budget counts for the duration, which is positive, from each hit on: a hit at h opens [h, h+duration) (DIS-202).
+// Zones are looked up in the program's time zone database: import time/tzdata where the system may lack one. The error is a
+// *CalendarError.
+func ParseCalendar(schedule string, duration time.Duration, timeZone string) (*Calendar, error) {
+	parsed, err := v1.ParseSchedule(schedule)
+	if err != nil {
+		return nil, &CalendarError{"schedule", err}
+	}
+	if duration <= 0 {
+		return nil, &CalendarError{"duration", fmt.Errorf("%s is not positive: say for how long the budget counts, such as 8h", duration)}
+	}
+	if timeZone == "Local" {
+		return nil, &CalendarError{"timeZone", fmt.Errorf("%q differs from machine to machine: write an IANA name like Europe/Berlin", timeZone)}
+	}
+	location, err := time.LoadLocation(timeZone)
+	if err != nil {
+		return nil, &CalendarError{"timeZone", fmt.Errorf("%q is no time zone that is known: write an IANA name like Europe/Berlin: %w", timeZone, err)}
+	}
+	return &Calendar{parsed, duration, location, fmt.Sprintf("%q for %s in %s", schedule, duration, location)}, nil
+}
+
+// String is how it was written.
+func (c *Calendar) String() string {
+	if c == nil {
+		return "always"
+	}
+	return c.text
+}
+
+// Counts reports whether t lies in an open window. A schedule without any hit never opens one (the reference's is
+// then open for good, DIS-203).
+func (c *Calendar) Counts(t time.Time) bool {
+	if c == nil {
+		return true
+	}
+	hit := c.next(t.Add(-c.duration))
+	return !hit.IsZero() && !hit.After(t)
+}
+
+// next is the first hit strictly after t; zero if there is none.
+func (c *Calendar) next(t time.Time) time.Time { return c.schedule.Next(t.In(c.location)) }
+
+// maxWindows bounds how many windows in a row are followed to find where they end.
+const maxWindows = 10_000
+
+// Closes is when the window that t lies in closes: windows that overlap or touch are one. Zero when t lies in none, and
+// when it never closes as far as can be seen.
+func (c *Calendar) Closes(t time.Time) time.Time {
+	if c == nil || !c.Counts(t) {
+		return time.Time{}
+	}
+	hit := c.next(t.Add(-c.duration))
+	for range maxWindows {
+		end := hit.Add(c.duration)
+		// The last hit before or at the end of this window keeps it open.
+		following := c.next(hit)
+		if following.IsZero() || following.After(end) {
+			return end
+		}
+		hit = following
+	}
+	return time.Time{}
+}
+
+// Opens is when the next window opens that t does not lie in; zero for none.
+func (c *Calendar) Opens(t time.Time) time.Time {
+	if c == nil {
+		return time.Time{}
+	}
+	if end := c.Closes(t); !end.IsZero() {
+		t = end
+	} else if c.Counts(t) {
+		return time.Time{}
+	}
+	return c.next(t)
+}

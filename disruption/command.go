@@ -1,0 +1,154 @@
+package disruption
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/scheduling"
+)
+
+// Decision says what a command comes to.
+type Decision string
+
+// The decisions (DIS-007). A command that does nothing is not made.
+const (
+	// DecisionDelete removes nodes and launches none.
+	DecisionDelete Decision = "delete"
+	// DecisionReplace launches nodes and then removes others.
+	DecisionReplace Decision = "replace"
+)
+
+// Member is a node that a command removes.
+type Member struct {
+	// Node is its name, Claim and UID those of its NodeClaim, ProviderID its instance's.
+	Node       string    `json:"node"`
+	Claim      string    `json:"claim"`
+	UID        types.UID `json:"uid,omitempty"`
+	ProviderID string    `json:"providerID,omitempty"`
+	// Pool that owns it; Static if that has a fixed number of replicas.
+	Pool   v1.PoolKey `json:"pool"`
+	Static bool       `json:"static,omitempty"`
+	// Price in USD per hour, 0 when it is not known; Cost of the disturbance in units of an ordinary pod.
+	Price float64 `json:"price"`
+	Cost  float64 `json:"cost"`
+	// Pods that have to move, by namespace and name.
+	Pods []scheduling.PodKey `json:"pods,omitempty"`
+}
+
+// Replacement is a node that a command launches.
+type Replacement struct {
+	// Node as planned: its instance types are those that may be launched, cheapest first. Nil for a static pool's, which
+	// is made from the pool's template alone.
+	Node *scheduling.NewNode `json:"node,omitempty"`
+	// Pool that launches it.
+	Pool v1.PoolKey `json:"pool"`
+	// Static tells that the claim is made from the template alone (DIS-090).
+	Static bool `json:"static,omitempty"`
+}
+
+// Command is one decision that is carried out as a whole: nodes to remove, and nodes to launch before (DIS-007).
+// It is plain data.
+type Command struct {
+	// ID is the same for the same members, replacements and time.
+	ID string `json:"id"`
+	// Method that found it, and Reason that its members go for.
+	Method Method `json:"method"`
+	Reason Reason `json:"reason"`
+	// Members by name, at least one. Replacements in the order they were planned.
+	Members      []Member      `json:"members"`
+	Replacements []Replacement `json:"replacements,omitempty"`
+	// Receivers are the nodes of the cluster that pods of the members are planned for, with these pods.
+	Receivers []scheduling.ExistingNode `json:"receivers,omitempty"`
+	// Savings in USD per hour: prices of the members less those of the replacements. Negative for a replacement that costs
+	// more, as drift's may.
+	Savings float64 `json:"savings"`
+	// Planned is when it was decided. NotBefore is when it may be started, after it was validated again; equal to Planned
+	// for methods that do not validate (DIS-178).
+	Planned   time.Time `json:"planned"`
+	NotBefore time.Time `json:"notBefore"`
+	// MayShrink tells that members that no longer qualify may be left out, instead of giving all up (DIS-084).
+	MayShrink bool `json:"mayShrink,omitempty"`
+}
+
+// Decision is what the command comes to.
+func (c *Command) Decision() Decision {
+	if len(c.Replacements) > 0 {
+		return DecisionReplace
+	}
+	return DecisionDelete
+}
+
+// Pods counts the pods that have to move.
+func (c *Command) Pods() int {
+	n := 0
+	for i := range c.Members {
+		n += len(c.Members[i].Pods)
+	}
+	return n
+}
+
+// Nodes are the names of the members.
+func (c *Command) Nodes() []string {
+	out := make([]string, len(c.Members))
+	for i := range c.Members {
+		out[i] = c.Members[i].Node
+	}
+	return out
+}
+
+// String is one line: what goes, what comes, and what it saves.
+func (c *Command) String() string {
+	s := fmt.Sprintf("%s %s (%s)", c.Decision(), strings.Join(c.Nodes(), ", "), c.Reason)
+	for _, r := range c.Replacements {
+		if r.Node == nil {
+			s += fmt.Sprintf(", launch one of %s", r.Pool)
+			continue
+		}
+		o := &r.Node.InstanceTypes[0]
+		s += fmt.Sprintf(", launch %s/%s/%s of %s", o.Name, o.Zone, o.CapacityType, r.Pool)
+	}
+	return fmt.Sprintf("%s, moving %d pods, saving %.4f USD/h", s, c.Pods(), c.Savings)
+}
+
+// memberOf writes down what a command has to know of a candidate.
+func memberOf(c *Candidate) Member {
+	m := Member{
+		Node: c.Name, Claim: c.Machine.Claim.Name, UID: c.Machine.Claim.UID, ProviderID: c.Machine.ProviderID,
+		Pool: c.Pool.Key, Static: c.Pool.Object.IsStatic(), Price: c.Price, Cost: c.Cost,
+	}
+	for _, pod := range c.Pods {
+		m.Pods = append(m.Pods, keyOf(pod))
+	}
+	return m
+}
+
+// newCommand makes a command of candidates; it sorts them.
+func newCommand(method Method, members []*Candidate, now time.Time) *Command {
+	cmd := &Command{Method: method, Reason: method.Reason(), Planned: now, NotBefore: now}
+	sum := int64(0)
+	for _, c := range members {
+		cmd.Members = append(cmd.Members, memberOf(c))
+		sum += nanoUSD(c.Price)
+	}
+	slices.SortFunc(cmd.Members, func(a, b Member) int { return strings.Compare(a.Node, b.Node) })
+	cmd.Savings = usd(sum)
+	cmd.identify()
+	return cmd
+}
+
+// identify gives the command its ID.
+func (c *Command) identify() {
+	h := sha256.New()
+	fmt.Fprintf(h, "%s\x00%s", c.Method, c.Planned.UTC().Format(time.RFC3339Nano))
+	for i := range c.Members {
+		fmt.Fprintf(h, "\x00%s\x00%s", c.Members[i].Node, c.Members[i].UID)
+	}
+	c.ID = hex.EncodeToString(h.Sum(nil)[:8])
+}

@@ -1,0 +1,190 @@
+package disruption
+
+import (
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/scheduling"
+	"github.com/drawknife/drawknife/scheduling/cluster"
+	"github.com/drawknife/drawknife/scheduling/pods"
+)
+
+// Annotations of the first generations that are honoured for as long as somebody bears them (DIS-300, DIS-311).
+const (
+	// doNotEvictAnnotation "true" on a pod is do-not-disrupt.
+	doNotEvictAnnotation = "karpenter.sh/do-not-evict"
+	// doNotConsolidateAnnotation "true" on a node keeps it from consolidation.
+	doNotConsolidateAnnotation = "karpenter.sh/do-not-consolidate"
+)
+
+// look makes the candidate of a machine, or says what keeps it from being one: the first that applies (DIS-048).
+func (f *Fleet) look(m *cluster.Machine, n *scheduling.Node) (*Candidate, *Block) {
+	if why := f.notEligible(m); why != nil {
+		return nil, why
+	}
+	p := f.pools[m.Pool]
+	podBlock := f.podBlock(m)
+	if podBlock != nil && m.Claim.Spec.TerminationGracePeriod == nil {
+		return nil, podBlock // DIS-059
+	}
+	c := &Candidate{
+		Name: m.Name, Machine: m, Node: n, Pool: p.NodePool, PodBlock: podBlock,
+		InstanceType: p.types[label(m, corev1.LabelInstanceTypeStable)],
+		Zone:         label(m, corev1.LabelTopologyZone), CapacityType: label(m, v1.CapacityTypeLabelKey),
+		Cost: pods.RescheduleCost(m.Pods), QuietSince: quietSince(m),
+	}
+	if price, ok := f.in.Model.NodePrice(m.Name); ok {
+		c.Price, c.Priced = price.Price, true
+	}
+	for _, pod := range m.Pods {
+		if pods.Reschedulable(pod) {
+			c.Pods = append(c.Pods, pod)
+		}
+	}
+	if since, ok := trueSince(m.Claim, v1.ConditionDrifted); ok {
+		c.Drifted = since
+	}
+	return c, nil
+}
+
+// notEligible looks at the node alone (DIS-049 to DIS-056).
+func (f *Fleet) notEligible(m *cluster.Machine) *Block {
+	if id, executing := f.in.Executing[m.Name]; executing {
+		return &Block{Code: BlockInFlight, Command: id}
+	}
+	switch {
+	case m.Claim == nil:
+		return &Block{Code: BlockUnmanaged}
+	case m.Node == nil:
+		return &Block{Code: BlockNoNode}
+	case m.Phase != cluster.PhaseInitialized:
+		return &Block{Code: BlockNotInitialized}
+	case m.Leaving || m.Marked:
+		return &Block{Code: BlockLeaving}
+	case m.Nominated(f.now):
+		return &Block{Code: BlockNominated, Until: m.NominatedUntil}
+	case m.Node.Annotations[v1.DoNotDisruptAnnotationKey] == "true":
+		return &Block{Code: BlockAnnotation, Key: v1.DoNotDisruptAnnotationKey}
+	case m.Pool.IsZero():
+		return &Block{Code: BlockNoPool}
+	}
+	p := f.pools[m.Pool]
+	switch {
+	case p == nil:
+		return &Block{Code: BlockPoolUnknown, Pool: m.Pool}
+	case len(p.types) == 0:
+		return &Block{Code: BlockNoInstanceTypes, Pool: m.Pool}
+	}
+	return nil
+}
+
+// podBlock is the first pod, by namespace and name, that must not be disrupted, else the first that budgets hold
+// (DIS-057, DIS-058). Each pod is asked about alone: how many of one budget would have to move is for planners that see
+// several nodes (DIS-045).
+func (f *Fleet) podBlock(m *cluster.Machine) *Block {
+	for _, pod := range m.Pods {
+		if !pods.Disruptable(pod, f.now) {
+			return &Block{Code: BlockPod, Pod: keyOf(pod), Until: pods.ProtectionOf(pod, f.now).Until}
+		}
+		if pods.Active(pod) && pod.Annotations[doNotEvictAnnotation] == "true" {
+			return &Block{Code: BlockPod, Pod: keyOf(pod)}
+		}
+	}
+	for _, pod := range m.Pods {
+		if why := f.pdbs.Blocks(pod, f.now); why != nil {
+			return &Block{Code: BlockPodDisruptionBudget, Pod: keyOf(pod), Budgets: why.Budgets}
+		}
+	}
+	return nil
+}
+
+// moves reports whether a plan has to find the pod a place when its node goes: nothing keeps it where it is (DIS-037).
+func (f *Fleet) moves(pod *corev1.Pod) bool { return pods.ReschedulableNow(pod, f.pdbs, f.now) }
+
+// accepts says what keeps the candidate from the method, budgets and places for its pods aside; nil for nothing.
+func (f *Fleet) accepts(c *Candidate, m Method) *Block {
+	if c.PodBlock != nil && m.Class() == ClassGraceful {
+		return c.PodBlock
+	}
+	switch m {
+	case MethodEmptiness:
+		return f.acceptsEmptiness(c)
+	case MethodStaticDrift, MethodDrift:
+		return acceptsDrift(c, m)
+	}
+	return f.acceptsConsolidation(c)
+}
+
+// acceptsEmptiness is DIS-079: whatever the policy.
+func (f *Fleet) acceptsEmptiness(c *Candidate) *Block {
+	switch {
+	case c.Pool.Object.IsStatic():
+		return &Block{Code: BlockStatic}
+	case c.Pool.Object.Spec.Disruption.ConsolidateAfter.IsNever():
+		return &Block{Code: BlockNever}
+	case f.in.Buffered[c.Name]:
+		return &Block{Code: BlockBuffer}
+	case !c.Empty():
+		return &Block{Code: BlockNotEmpty}
+	}
+	return f.waits(c)
+}
+
+// acceptsDrift is DIS-087 and DIS-092.
+func acceptsDrift(c *Candidate, m Method) *Block {
+	static := c.Pool.Object.IsStatic()
+	switch {
+	case static && m == MethodDrift:
+		return &Block{Code: BlockStatic}
+	case !static && m == MethodStaticDrift:
+		return &Block{Code: BlockNotStatic}
+	case c.Drifted.IsZero():
+		return &Block{Code: BlockNotDrifted}
+	}
+	return nil
+}
+
+// acceptsConsolidation is DIS-099 to DIS-104.
+func (f *Fleet) acceptsConsolidation(c *Candidate) *Block {
+	disruption := &c.Pool.Object.Spec.Disruption
+	switch {
+	case c.Pool.Object.IsStatic():
+		return &Block{Code: BlockStatic}
+	case c.InstanceType == nil:
+		return &Block{Code: BlockInstanceTypeUnknown, Key: label(c.Machine, corev1.LabelInstanceTypeStable)}
+	case c.CapacityType == "":
+		return &Block{Code: BlockNoLabel, Key: v1.CapacityTypeLabelKey}
+	case c.Zone == "":
+		return &Block{Code: BlockNoLabel, Key: corev1.LabelTopologyZone}
+	case disruption.ConsolidateAfter.IsNever():
+		return &Block{Code: BlockNever}
+	case c.Machine.Node.Annotations[doNotConsolidateAnnotation] == "true":
+		return &Block{Code: BlockAnnotation, Key: doNotConsolidateAnnotation}
+	case c.Empty():
+		return &Block{Code: BlockEmpty}
+	case disruption.ConsolidationPolicy == v1.ConsolidationPolicyWhenEmpty:
+		return &Block{Code: BlockPolicy}
+	}
+	return f.waits(c)
+}
+
+// waits is the block of a candidate whose consolidateAfter has not passed.
+func (f *Fleet) waits(c *Candidate) *Block {
+	if quiet := QuietOf(c.Pool.Object, c.QuietSince, f.now); !quiet.Reached {
+		return &Block{Code: BlockQuiet, Until: quiet.Until}
+	}
+	return nil
+}
+
+// Eligible are the candidates that a method accepts, and what keeps the others from it, by name.
+func (f *Fleet) Eligible(m Method) (accepted []*Candidate, refused map[string]*Block) {
+	refused = map[string]*Block{}
+	for _, c := range f.Candidates {
+		if why := f.accepts(c, m); why != nil {
+			refused[c.Name] = why
+			continue
+		}
+		accepted = append(accepted, c)
+	}
+	return accepted, refused
+}

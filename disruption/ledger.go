@@ -1,0 +1,285 @@
+package disruption
+
+import (
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/drawknife/drawknife/scheduling/cluster"
+	"github.com/drawknife/drawknife/scheduling/pods"
+)
+
+// Ledger keeps the books on all disruption budgets of a fleet: those of its NodePools and those of Input.Budgets. What is
+// taken never exceeds any of them, in whatever order nodes are taken and given back. It is safe for concurrent use.
+type Ledger struct {
+	mu    sync.Mutex
+	fleet *Fleet
+	books []*book
+	taken map[string]taken
+}
+
+// book is a budget with what is in use of it.
+type book struct {
+	*Budget
+	// total of the scope, and what nodes that are disrupted already use, in the budget's unit.
+	total, before float64
+	// history are the starts that a budget with a window remembers.
+	history []charge
+	// takes is what was taken of it, by node.
+	takes map[string]float64
+	// closes is Calendar.Closes of the fleet's time, once it was asked for.
+	closes *time.Time
+}
+
+// closing is when the calendar's window closes; the answer for now is kept, since it is asked for again and again.
+func (b *book) closing(now, at time.Time) time.Time {
+	if !at.Equal(now) {
+		return b.Calendar.Closes(at)
+	}
+	if b.closes == nil {
+		t := b.Calendar.Closes(at)
+		b.closes = &t
+	}
+	return *b.closes
+}
+
+type charge struct {
+	at     time.Time
+	amount float64
+}
+
+type taken struct {
+	reason Reason
+	books  []*book
+}
+
+// NewLedger opens the books: nothing is taken yet. The error is a *BudgetError for a budget that can't be.
+func NewLedger(f *Fleet) (*Ledger, error) {
+	if err := ValidateBudgets(f.in.Budgets); err != nil {
+		return nil, err
+	}
+	l := &Ledger{fleet: f, taken: map[string]taken{}}
+	snapshot := f.in.View.Snapshot
+	var budgets []Budget
+	for i := range snapshot.NodePools {
+		budgets = append(budgets, budgetsOf(snapshot.NodePools[i].Key, snapshot.NodePools[i].Object)...)
+	}
+	budgets = append(budgets, f.in.Budgets...)
+	byPool := map[string][]*book{}
+	for i := range budgets {
+		b := &book{Budget: &budgets[i], takes: map[string]float64{}}
+		l.books = append(l.books, b)
+		byPool[b.Scope.Pool.String()] = append(byPool[b.Scope.Pool.String()], b)
+		b.remember(f.in.History, f.now)
+	}
+	for i := range f.in.View.Machines {
+		m := &f.in.View.Machines[i]
+		if !counted(m) {
+			continue
+		}
+		for _, b := range byPool[m.Pool.String()] {
+			b.count(f, m)
+		}
+		if !m.Pool.IsZero() {
+			for _, b := range byPool[(&Scope{}).Pool.String()] {
+				b.count(f, m)
+			}
+		}
+	}
+	return l, nil
+}
+
+func (b *book) remember(history []Disruption, now time.Time) {
+	if b.Window == 0 {
+		return
+	}
+	for i := range history {
+		d := &history[i]
+		if b.Scope.includes(d.Pool, d.Zone, labels.Set(d.Labels)) && (d.Reason.Forced() || b.holds(d.Reason)) && !d.Time.After(now) {
+			b.history = append(b.history, charge{d.Time, amountOf(b.Unit, d.Pods, d.Price)})
+		}
+	}
+}
+
+// count adds a node to the total, and to what is in use if it is disrupted already.
+func (b *book) count(f *Fleet, m *cluster.Machine) {
+	if !b.Scope.includes(m.Pool, zoneOf(m), labels.Set(m.Node.Labels)) {
+		return
+	}
+	amount := f.weigh(b.Unit, m)
+	b.total += amount
+	if f.disrupting(m) {
+		b.before += amount
+	}
+}
+
+// weigh is how much of a unit a node is.
+func (f *Fleet) weigh(u Unit, m *cluster.Machine) float64 {
+	if u == UnitNodes {
+		return 1
+	}
+	n := 0
+	for _, pod := range m.Pods {
+		if pods.Reschedulable(pod) {
+			n++
+		}
+	}
+	price, _ := f.in.Model.NodePrice(m.Name)
+	return amountOf(u, n, price.Price)
+}
+
+func amountOf(u Unit, pods int, price float64) float64 {
+	switch u {
+	case UnitPods:
+		return float64(pods)
+	case UnitPrice:
+		return max(0, price)
+	}
+	return 1
+}
+
+// inUse is what counts against the budget at a time: for one with a window what was started in it, else what is under way.
+// What is taken counts as started now.
+func (b *book) inUse(now, at time.Time) float64 {
+	sum := 0.0
+	if b.Window == 0 {
+		sum = b.before
+	}
+	for _, c := range b.history {
+		if at.Sub(c.at) < b.Window {
+			sum += c.amount
+		}
+	}
+	if b.Window == 0 || at.Sub(now) < b.Window {
+		for _, amount := range b.takes {
+			sum += amount
+		}
+	}
+	return sum
+}
+
+// slack absorbs what adding up prices rounds off.
+const slack = 1e-9
+
+// refuses says why the budget has no room for so much more at a time; nil when it has.
+func (b *book) refuses(amount float64, now, at time.Time) *Block {
+	if !b.Calendar.Counts(at) {
+		return nil
+	}
+	allowed, used := b.amount(b.total), b.inUse(now, at)
+	if used+amount <= allowed+slack {
+		return nil
+	}
+	return &Block{Code: BlockBudget, Detail: b.Name, Allowed: allowed, InUse: used, Until: b.closing(now, at)}
+}
+
+// concerned are the budgets that a node of the fleet draws on for a reason, with how much of each.
+func (l *Ledger) concerned(m *cluster.Machine, r Reason) (list []*book, amounts []float64) {
+	if m.Node == nil || r.Forced() {
+		return nil, nil
+	}
+	for _, b := range l.books {
+		if b.holds(r) && b.Scope.includes(m.Pool, zoneOf(m), labels.Set(m.Node.Labels)) {
+			list = append(list, b)
+			amounts = append(amounts, l.fleet.weigh(b.Unit, m))
+		}
+	}
+	return list, amounts
+}
+
+// Take uses budgets up for the disruption of a candidate, or says which budget has no room; nothing is then changed. A
+// node that is taken already is not taken twice: its first reason stays.
+func (l *Ledger) Take(c *Candidate, r Reason) *Block {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.take(c, r)
+}
+
+func (l *Ledger) take(c *Candidate, r Reason) *Block {
+	if _, twice := l.taken[c.Name]; twice {
+		return nil
+	}
+	list, amounts := l.concerned(c.Machine, r)
+	for i, b := range list {
+		if why := b.refuses(amounts[i], l.fleet.now, l.fleet.now); why != nil {
+			return why
+		}
+	}
+	for i, b := range list {
+		b.takes[c.Name] = amounts[i]
+	}
+	l.taken[c.Name] = taken{r, list}
+	return nil
+}
+
+// TakeAll takes for all candidates or for none: the block is that of the first, by the order given, that has no room.
+func (l *Ledger) TakeAll(list []*Candidate, r Reason) (*Candidate, *Block) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var fresh []*Candidate
+	for _, c := range list {
+		if _, has := l.taken[c.Name]; has {
+			continue
+		}
+		if why := l.take(c, r); why != nil {
+			for _, earlier := range fresh {
+				l.giveBack(earlier.Name)
+			}
+			return c, why
+		}
+		fresh = append(fresh, c)
+	}
+	return nil, nil
+}
+
+// Return gives back what a Take of the node used up; a node that was not taken is none.
+func (l *Ledger) Return(node string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.giveBack(node)
+}
+
+func (l *Ledger) giveBack(node string) {
+	for _, b := range l.taken[node].books {
+		delete(b.takes, node)
+	}
+	delete(l.taken, node)
+}
+
+// Blocks says which budget has no room for the candidate now; nil when Take would succeed.
+func (l *Ledger) Blocks(c *Candidate, r Reason) *Block {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if _, has := l.taken[c.Name]; has {
+		return nil
+	}
+	list, amounts := l.concerned(c.Machine, r)
+	for i, b := range list {
+		if why := b.refuses(amounts[i], l.fleet.now, l.fleet.now); why != nil {
+			return why
+		}
+	}
+	return nil
+}
+
+// BudgetUse is how a budget stands.
+type BudgetUse struct {
+	// Budget by name.
+	Budget string
+	// Counts tells whether its calendar has it count now.
+	Counts bool
+	// Allowed and InUse in its unit; InUse may be more where nodes went that no budget holds.
+	Allowed, InUse float64
+}
+
+// Uses tells how all budgets stand now, those of pools first, in the order of the snapshot.
+func (l *Ledger) Uses() []BudgetUse {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	out := make([]BudgetUse, len(l.books))
+	for i, b := range l.books {
+		out[i] = BudgetUse{b.Name, b.Calendar.Counts(l.fleet.now), b.amount(b.total), b.inUse(l.fleet.now, l.fleet.now)}
+	}
+	return out
+}

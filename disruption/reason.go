@@ -1,0 +1,109 @@
+package disruption
+
+import v1 "github.com/drawknife/drawknife/api/v1"
+
+// Reason is why a node is disrupted. The first three are voluntary: budgets and eligibility hold them, and replacements
+// come first. The others are forced: the node goes when it is due, whatever stands in the way (DIS-022, DIS-023).
+type Reason string
+
+// The reasons.
+const (
+	// ReasonEmpty: no pod would have to move.
+	ReasonEmpty Reason = "Empty"
+	// ReasonUnderutilized: the pods cost less elsewhere.
+	ReasonUnderutilized Reason = "Underutilized"
+	// ReasonDrifted: the node is no longer what its pool asks for.
+	ReasonDrifted Reason = "Drifted"
+	// ReasonExpired: the node has lived for as long as it may.
+	ReasonExpired Reason = "Expired"
+	// ReasonInterrupted: the provider takes the machine away.
+	ReasonInterrupted Reason = "Interrupted"
+	// ReasonUnhealthy: a condition of the node says that it is broken.
+	ReasonUnhealthy Reason = "Unhealthy"
+)
+
+// Forced reports whether the reason waits for nothing: neither budgets nor eligibility nor replacements (DIS-023).
+func (r Reason) Forced() bool {
+	switch r {
+	case ReasonExpired, ReasonInterrupted, ReasonUnhealthy:
+		return true
+	}
+	return false
+}
+
+// Budgeted is the reason as budgets of NodePools know it; ok is false for forced ones, which no budget of a pool holds.
+func (r Reason) Budgeted() (reason v1.DisruptionReason, ok bool) {
+	switch r {
+	case ReasonEmpty:
+		return v1.DisruptionReasonEmpty, true
+	case ReasonUnderutilized:
+		return v1.DisruptionReasonUnderutilized, true
+	case ReasonDrifted:
+		return v1.DisruptionReasonDrifted, true
+	}
+	return "", false
+}
+
+// Method is a way of finding commands (DIS-008).
+type Method string
+
+// The methods, in the order in which they are tried (DIS-074).
+const (
+	// MethodEmptiness removes nodes from which no pod has to move.
+	MethodEmptiness Method = "Emptiness"
+	// MethodStaticDrift replaces drifted nodes of static pools, one by one.
+	MethodStaticDrift Method = "StaticDrift"
+	// MethodDrift replaces drifted nodes of the other pools.
+	MethodDrift Method = "Drift"
+	// MethodMultiNode removes several nodes for at most one new.
+	MethodMultiNode Method = "MultiNodeConsolidation"
+	// MethodSingleNode removes one node for at most one new.
+	MethodSingleNode Method = "SingleNodeConsolidation"
+)
+
+// Methods are all methods in the order in which they are tried (DIS-074). The slice is the caller's.
+func Methods() []Method {
+	return []Method{MethodEmptiness, MethodStaticDrift, MethodDrift, MethodMultiNode, MethodSingleNode}
+}
+
+// Reason is what the method's commands say, and the budgets that they take from.
+func (m Method) Reason() Reason {
+	switch m {
+	case MethodEmptiness:
+		return ReasonEmpty
+	case MethodStaticDrift, MethodDrift:
+		return ReasonDrifted
+	}
+	return ReasonUnderutilized
+}
+
+// Class says which pods hold a node back from the method.
+func (m Method) Class() Class {
+	if m.Reason() == ReasonDrifted {
+		return ClassEventual
+	}
+	return ClassGraceful
+}
+
+// ConsolidationType is the method's word in metrics: empty, multi or single; "" for drift (DIS-008).
+func (m Method) ConsolidationType() string {
+	switch m {
+	case MethodEmptiness:
+		return "empty"
+	case MethodMultiNode:
+		return "multi"
+	case MethodSingleNode:
+		return "single"
+	}
+	return ""
+}
+
+// Class says what pods that must not be disrupted, or that no PodDisruptionBudget lets go, do to their node (DIS-026).
+type Class string
+
+const (
+	// ClassGraceful: they hold it back.
+	ClassGraceful Class = "Graceful"
+	// ClassEventual: they hold it back only while its NodeClaim has no terminationGracePeriod (DIS-059).
+	ClassEventual Class = "Eventual"
+)
