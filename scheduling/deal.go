@@ -33,10 +33,19 @@ func (t *Trial) listSites(c *cells, stage int32, rules placeRules, cache map[int
 		}
 	}
 	slices.Sort(pools)
+	var open []poolUsers
 	for _, pool := range pools {
 		p.assigned[pool] = t.m.assignments(t.m.pools[pool], t.m.profilesInUse(pool, places))
+		users := poolUsers{pool, 0, places, []int{0}}
+		if slices.ContainsFunc(open, func(other poolUsers) bool { return t.m.covers(p, &other, &users) }) {
+			continue
+		}
 		for at := range p.assigned[pool] {
-			all = t.m.poolOptions(all, p, poolUsers{pool, int32(at), places, []int{0}}, make([]int64, p.dims))
+			users.assign = int32(at)
+			all = t.m.poolOptions(all, p, users, make([]int64, p.dims))
+		}
+		if len(p.assigned[pool]) == 1 {
+			open = append(open, users)
 		}
 	}
 	var list []site
