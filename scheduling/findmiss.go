@@ -357,11 +357,12 @@ func (x *explainer) withAllOfferings(best *finding, at int32, p *pool) {
 		}
 		rows := q.rows.clone()
 		rows.and(x.roomyIn(p.table))
+		var each candidate
 		for r := range rows.members {
 			if over != nil && over.has(r) {
 				continue
 			}
-			eachWay(q, r, func(cand *candidate) {
+			eachWay(q, r, &each, func(cand *candidate) {
 				x.looks++
 				price, shut := prices[machineSite{variant: int32(p.table.rows[r].variant), slot: int32(cand.slot)}]
 				if cand.price != noPrice || !shut || !best.nearer(MissOffering, 0, price) {

@@ -130,20 +130,35 @@ func (c *catalog) collectSlots() []int32 {
 		offerings += len(it.Offerings)
 	}
 	slotOf := make([]int32, 0, offerings)
+	// Types mostly list their offerings in one order: after is the slot that followed each when it last came up, a guess
+	// that saves spelling labels out.
+	var after []int32
+	last := int32(-1)
+	next := func(n int32) {
+		if last >= 0 {
+			after[last] = n
+		}
+		last = n
+		slotOf = append(slotOf, n)
+	}
 	for _, it := range c.types {
 		for i := range it.Offerings {
 			labels := it.Offerings[i].Requirements
+			if last >= 0 && after[last] >= 0 && labels.Equal(sets[after[last]]) {
+				next(after[last])
+				continue
+			}
 			text := labels.String()
 			n, ok := byText[text]
 			if !ok {
 				n = int32(len(texts))
 				byText[text] = n
-				texts, sets = append(texts, text), append(sets, labels)
+				texts, sets, after = append(texts, text), append(sets, labels), append(after, -1)
 				for _, key := range labels.Keys() {
 					c.offeringKeys[key] = true
 				}
 			}
-			slotOf = append(slotOf, n)
+			next(n)
 		}
 	}
 	order := make([]int32, len(texts))
@@ -254,7 +269,9 @@ func overrideText(o *cloudprovider.Offering) string {
 func (c *catalog) price(variant, slot int) int64 { return c.prices[variant*len(c.slots)+slot] }
 
 // pricesOf are the variant's prices by slot.
-func (c *catalog) pricesOf(variant int) []int64 { return c.prices[variant*len(c.slots):][:len(c.slots)] }
+func (c *catalog) pricesOf(variant int) []int64 {
+	return c.prices[variant*len(c.slots):][:len(c.slots)]
+}
 
 // variantMask is the set of variants whose type may carry a label that meets r. A key the type does not state is
 // absent from the node. The caller must not change the result.

@@ -18,18 +18,20 @@ type survey struct {
 	// newDomain: one that would do without rules brings a domain that must not come.
 	newDomain bool
 	ruled     map[ruleSite]bool
+	small     candidate // scratch
 }
 
 // walk looks at all machines that meet the question.
 func (v *survey) walk(q *question) {
 	v.ruled = map[ruleSite]bool{}
 	roomy, over := v.roomyIn(q.p.table), v.factsOf(q.at).over
+	var cand candidate
 	for r := range q.rows.members {
 		closed := over != nil && over.has(r)
 		came := checkOffering
 		switch {
 		case roomy.has(r):
-			eachWay(q, r, func(cand *candidate) {
+			eachWay(q, r, &cand, func(cand *candidate) {
 				if cand.price != noPrice {
 					v.looks++
 					came = max(came, v.way(q, cand, closed))
@@ -46,10 +48,11 @@ func (v *survey) walk(q *question) {
 	}
 }
 
-// eachWay shows the ways to buy a row that meet the question, with noPrice where there is no available offering.
-func eachWay(q *question, r int, see func(*candidate)) {
+// eachWay shows the ways to buy a row that meet the question, one after the other in cand, with noPrice where there is no
+// available offering.
+func eachWay(q *question, r int, cand *candidate, see func(*candidate)) {
 	row := &q.p.table.rows[r]
-	cand := candidate{row: r}
+	cand.row = r
 	prices := q.p.table.catalog.pricesOf(row.variant)
 	for a := range q.assigned {
 		if cand.assign = a; !q.assigned[a].fits(r) {
@@ -59,7 +62,7 @@ func eachWay(q *question, r int, see func(*candidate)) {
 			for w &= q.slots[i]; w != 0; w &= w - 1 {
 				cand.slot = i<<6 + bits.TrailingZeros64(w)
 				cand.price = prices[cand.slot]
-				see(&cand)
+				see(cand)
 			}
 		}
 	}
@@ -127,7 +130,7 @@ func (v *survey) tooSmall(q *question, r int) {
 	if code == "" || !v.best.nearer(code, size, 0) {
 		return
 	}
-	eachWay(q, r, func(cand *candidate) {
+	eachWay(q, r, &v.small, func(cand *candidate) {
 		v.looks++
 		// With lower requests the pod might have to wait for a reservation that it is too large for now.
 		if cand.price != noPrice && v.reservable(q, cand.slot, v.awaits || v.mayAwait) && v.isNearest(q, cand, code, size) {
