@@ -62,6 +62,8 @@ type Model struct {
 	base          *topologyState
 	// volumesBound counts the pods of each shared volume that are bound to machines of the snapshot.
 	volumesBound map[volumeOn]int32
+	// hostDomains is how many domains of each topology key machines of the snapshot are in; reach found the others.
+	hostDomains []int
 	// reach is indexed [shape][topology key]: see reachable.
 	reach   [][][]int32
 	volumes *volumeIndex
@@ -71,19 +73,14 @@ type Model struct {
 	free []int64
 	// compat remembers, [shape*groups+group], how machines of the group take the shape: see fitOf.
 	compat []atomic.Uint32
+	// memo is what the next Update goes by; nil unless this model came from one.
+	memo *memoOwner
 }
 
 // Compile makes a Model of the snapshot. It refuses a snapshot that contradicts itself with a *SnapshotError; a pod
 // that can't be planned is no error, the plan explains it. The snapshot must not be changed afterwards.
 func Compile(s *Snapshot) (*Model, error) {
 	return compile(s, nil)
-}
-
-// Update makes a Model of a later snapshot: the same as Compile(s), but compiled catalogs and what overlays made of them
-// are shared with m where they have not changed; pods and machines are compiled anew. Catalogs are recognised by
-// identity: keep the same slices for the same instance types. m stays valid.
-func (m *Model) Update(s *Snapshot) (*Model, error) {
-	return compile(s, m)
 }
 
 func compile(s *Snapshot, previous *Model) (*Model, error) {
@@ -135,11 +132,14 @@ func compile(s *Snapshot, previous *Model) (*Model, error) {
 			m.costStages(c)
 		}
 	}
-	m.topologyIndex = nil
+	index, classIndex := m.topologyIndex, m.classIndex
+	m.topologyIndex, m.classIndex = nil, nil
 	m.volumesBound = m.boundVolumes()
 	if len(m.topology) > 0 {
 		m.base = newTopologyState(m)
+		ofHosts := m.base.domainCounts()
 		m.findReachable()
+		m.hostDomains = ofHosts
 		m.base.owned = false
 	}
 	for _, p := range m.pools {
@@ -151,6 +151,9 @@ func compile(s *Snapshot, previous *Model) (*Model, error) {
 	}
 	for _, c := range m.catalogs {
 		c.frozen = true
+	}
+	if previous != nil {
+		m.keepMemo(index, classIndex, bound)
 	}
 	return m, nil
 }
@@ -394,25 +397,16 @@ func (m *Model) sortClasses() []int32 {
 		old := m.classIndex[text]
 		number[old], sorted[i] = int32(i), m.classes[old]
 	}
-	m.classes, m.classIndex = sorted, nil
+	m.classes = sorted
+	for i, text := range texts {
+		m.classIndex[text] = int32(i)
+	}
 	return number
 }
 
 // classOf finds the pod's class or makes it. Where its rules stand is known from topologyIndex.remember.
 func (m *Model) classOf(pod *corev1.Pod, w *keyWriter, placeholder bool, rules int32) int32 {
-	text := w.write(pod)
-	stake, ruleErr := m.stakeOf(pod, rules)
-	if !stake.empty() {
-		text = w.writeTopology(&stake)
-	}
-	if placeholder {
-		text = append(text, "placeholder"...)
-		w.buf = text
-	}
-	if ruleErr != nil {
-		text = append(text, ruleErr.Error()...)
-		w.buf = text
-	}
+	text, stake, ruleErr := m.classText(pod, w, placeholder, rules)
 	if n, ok := m.classIndex[string(text)]; ok {
 		if c := m.classes[n]; comparePods(pod, c.sample) < 0 {
 			c.sample = pod
@@ -435,6 +429,24 @@ func (m *Model) classOf(pod *corev1.Pod, w *keyWriter, placeholder bool, rules i
 	m.classes = append(m.classes, c)
 	m.classIndex[string(text)] = at
 	return at
+}
+
+// classText is what makes pods one class, valid until the next call, and what it is written from.
+func (m *Model) classText(pod *corev1.Pod, w *keyWriter, placeholder bool, rules int32) (text []byte, stake ownership, ruleErr error) {
+	text = w.write(pod)
+	stake, ruleErr = m.stakeOf(pod, rules)
+	if !stake.empty() {
+		text = w.writeTopology(&stake)
+	}
+	if placeholder {
+		text = append(text, "placeholder"...)
+		w.buf = text
+	}
+	if ruleErr != nil {
+		text = append(text, ruleErr.Error()...)
+		w.buf = text
+	}
+	return text, stake, ruleErr
 }
 
 // shapeClasses finds the shapes of all classes and those of their pods that can't be planned.

@@ -29,13 +29,17 @@ type node struct {
 // boundPod is a pod on a machine of the snapshot.
 type boundPod struct {
 	class int32
-	pod   *corev1.Pod
+	// terminating tells that the pod is being deleted.
+	terminating bool
+	pod         *corev1.Pod
 }
 
 // nodeGroup is what machines have in common for every shape: taints and those labels that some shape asks about.
 type nodeGroup struct {
 	labels requirements.Set
 	taints []corev1.Taint
+	// text tells the group from others.
+	text string
 }
 
 // nodeView is a machine as planning sees it in its present phase (PRV-021).
@@ -142,27 +146,32 @@ func (m *Model) compileNodes(s *Snapshot, classes [][]int32) error {
 			return &SnapshotError{Path: "nodes", Rule: "has two nodes named " + n.Name, Cure: "give each node once, with its Node and its NodeClaim"}
 		}
 		m.nodeIndex[n.Name] = len(m.nodes)
-		compiled := node{source: n, name: n.Name, pool: -1, initialized: view.initialized, capacity: view.capacity, usable: !n.Leaving}
-		if at, ok := m.poolIndex[n.Pool]; ok {
-			compiled.pool = int32(at)
-		}
-		compiled.group = m.groupOf(view, groups)
-		free := make([]int64, dims)
-		m.resources.capacityVector(view.allocatable, free)
-		m.resources.attachRoom(free, volumeLimits.of(n, view))
-		m.chargePods(n, classes[i], &compiled, free)
-		m.giveBackShared(n.Pods, free)
-		m.reserveDaemons(n, compiled.group, free)
-		m.resources.clampAttached(free)
-		for _, f := range free {
-			if f < 0 {
-				compiled.usable = false // SCH-062
-			}
-		}
+		compiled, free := m.compileNode(n, view, classes[i], m.groupOf(view, groups), volumeLimits)
 		m.free = append(m.free, free...)
 		m.nodes = append(m.nodes, compiled)
 	}
 	return nil
+}
+
+// compileNode makes one machine ready; classes are those of its pods.
+func (m *Model) compileNode(n *Node, view *nodeView, classes []int32, group int32, volumeLimits *attachLimits) (node, []int64) {
+	compiled := node{source: n, name: n.Name, pool: -1, initialized: view.initialized, capacity: view.capacity, usable: !n.Leaving, group: group}
+	if at, ok := m.poolIndex[n.Pool]; ok {
+		compiled.pool = int32(at)
+	}
+	free := make([]int64, m.resources.len())
+	m.resources.capacityVector(view.allocatable, free)
+	m.resources.attachRoom(free, volumeLimits.of(n, view))
+	m.chargePods(n, classes, &compiled, free)
+	m.giveBackShared(n.Pods, free)
+	m.reserveDaemons(n, group, free)
+	m.resources.clampAttached(free)
+	for _, f := range free {
+		if f < 0 {
+			compiled.usable = false // SCH-062
+		}
+	}
+	return compiled, free
 }
 
 func boolCompare(a, b bool) int {
@@ -182,9 +191,10 @@ func (m *Model) chargePods(n *Node, classes []int32, into *node, free []int64) {
 			continue
 		}
 		addScaled(free, m.classes[classes[i]].requests, -1)
-		into.bound = append(into.bound, boundPod{classes[i], pod})
+		p := boundPod{classes[i], pod.DeletionTimestamp != nil, pod}
+		into.bound = append(into.bound, p)
 		if _, daemon := daemonOwner(pod); !daemon && !staticPod(pod) {
-			into.movable = append(into.movable, boundPod{classes[i], pod})
+			into.movable = append(into.movable, p)
 		}
 	}
 	slices.SortFunc(into.movable, func(a, b boundPod) int { return comparePods(a.pod, b.pod) })
@@ -255,7 +265,8 @@ func (m *Model) groupOf(view *nodeView, groups map[string]int32) int32 {
 			labels[canonical] = m.vocab.CanonicalValue(canonical, v)
 		}
 	}
-	text := requirements.FromLabels(labels).String()
+	set := requirements.FromLabels(labels)
+	text := set.String()
 	for i := range view.taints {
 		text += "\x00" + TaintString(view.taints[i])
 	}
@@ -263,7 +274,7 @@ func (m *Model) groupOf(view *nodeView, groups map[string]int32) int32 {
 		return g
 	}
 	g := int32(len(m.groups))
-	m.groups = append(m.groups, nodeGroup{labels: requirements.FromLabels(labels), taints: view.taints})
+	m.groups = append(m.groups, nodeGroup{labels: set, taints: view.taints, text: text})
 	groups[text] = g
 	return g
 }

@@ -56,9 +56,19 @@ func newTopologyState(m *Model) *topologyState {
 	for i := range s.domains {
 		s.domains[i] = map[string]int32{}
 	}
+	ruledDaemons := slices.ContainsFunc(m.daemonSets, func(d daemon) bool { return m.classes[d.class].topology != nil })
+	s.hosts = make([]hostState, 0, len(m.nodes))
+	// The first machine of each group, from 1 on, and how many more there are: they are like it.
+	first, more := make([]int32, len(m.groups)), make([]int32, len(m.groups))
 	for i := range m.nodes {
 		g := &m.groups[m.nodes[i].group]
-		s.addHost(func(key string) string { return onlyValue(g.labels.Get(key)) }, g.labels, g.taints)
+		if like := first[m.nodes[i].group]; like > 0 {
+			s.hosts = append(s.hosts, hostState{domains: s.hosts[like-1].domains, ignoredBy: s.hosts[like-1].ignoredBy})
+			more[m.nodes[i].group]++
+		} else {
+			s.addHost(func(key string) string { return onlyValue(g.labels.Get(key)) }, g.labels, g.taints)
+			first[m.nodes[i].group] = int32(i + 1)
+		}
 		if m.nodes[i].source.Leaving {
 			s.setGone(int32(i), true)
 			continue
@@ -66,18 +76,35 @@ func newTopologyState(m *Model) *topologyState {
 		for _, p := range m.nodes[i].bound {
 			s.place(m.stakeOfBound(p), int32(i), 1)
 		}
+		if !ruledDaemons {
+			continue
+		}
 		for _, d := range m.missingDaemons(&m.nodes[i]) {
 			s.place(m.classes[m.daemonSets[d].class].topology, int32(i), 1)
 		}
 	}
+	for g, host := range first {
+		if more[g] > 0 {
+			s.notice(host-1, more[g])
+		}
+	}
 	return s
+}
+
+// domainCounts is how many domains of each topology key are known.
+func (s *topologyState) domainCounts() []int {
+	out := make([]int, len(s.domains))
+	for i := range s.domains {
+		out[i] = len(s.domains[i])
+	}
+	return out
 }
 
 // stakeOfBound is the stake of a bound pod as others see it: one that is terminating counts no more for spreads, as in
 // kube-scheduler, but keeps others away or draws them until it is gone (SCH-121).
 func (m *Model) stakeOfBound(p boundPod) *ownership {
 	o := m.classes[p.class].topology
-	if o == nil || p.pod.DeletionTimestamp == nil {
+	if o == nil || !p.terminating {
 		return o
 	}
 	in := slices.DeleteFunc(slices.Clone(o.in), func(g int32) bool { return m.topology[g].kind == kindSpread })

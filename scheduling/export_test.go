@@ -1,0 +1,58 @@
+package scheduling
+
+import (
+	"reflect"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// DaemonOf is the UID of the DaemonSet that owns the pod.
+func DaemonOf(pod *corev1.Pod) (types.UID, bool) { return daemonOwner(pod) }
+
+// UpdateInPlace is the model that an Update makes without compiling; nil if it has to compile.
+func UpdateInPlace(m *Model, s *Snapshot) *Model { return m.updated(s) }
+
+// ModelDifferences names the parts in which two models differ that would plan alike if they did not.
+func ModelDifferences(a, b *Model) []string {
+	parts := func(m *Model) map[string]any {
+		out := map[string]any{
+			"snapshot": m.snapshot, "resources": m.resources, "poolCatalog": m.poolCatalog, "notes": m.notes,
+			"poolIndex": m.poolIndex, "classes": m.classes, "shapes": m.shapes, "stages": m.stages, "podClass": m.podClass,
+			"daemonSets": m.daemonSets, "nodes": m.nodes, "nodeIndex": m.nodeIndex, "groups": m.groups, "askedKeys": m.askedKeys,
+			"topology": m.topology, "topologyKeys": m.topologyKeys, "pinnedKeys": m.pinnedKeys, "hostDomains": m.hostDomains,
+			"volumesBound": m.volumesBound, "reach": m.reach, "pods": m.pods, "free": m.free, "standings": m.standings,
+			"sizes": []int{len(m.compat), len(m.tables), len(m.catalogs), len(m.stageOf), len(m.shapeIndex)},
+		}
+		pools := make([]*pool, len(m.pools))
+		for i, p := range m.pools {
+			own := *p
+			if own.table != nil {
+				table := *own.table
+				table.catalog = nil // shared between models, with what it has remembered for others
+				own.table = &table
+			}
+			pools[i] = &own
+		}
+		out["pools"] = pools
+		if m.base != nil {
+			base := *m.base
+			base.m = nil
+			out["base"] = &base
+		}
+		return out
+	}
+	x, y := parts(a), parts(b)
+	var out []string
+	for name := range x {
+		if !reflect.DeepEqual(x[name], y[name]) {
+			out = append(out, name)
+		}
+	}
+	if (a.base == nil) != (b.base == nil) {
+		out = append(out, "base")
+	}
+	slices.Sort(out)
+	return out
+}
