@@ -5,7 +5,7 @@
 //	go -C internal/e2e test -v -timeout 30m .              # all scenarios
 //	go -C internal/e2e test -v -short -timeout 10m .       # their short form, as .ci/run does
 //
-// Packages: plane builds the control plane's binary and runs it, kubelet plays the nodes, harness puts both together with
-// a fake cloud and waits for things to happen. Scenarios are tests of this package; all share one control plane and run one
-// after the other, since nodes belong to no namespace.
+// Package plane builds the control plane's binary and runs it, package kubelet of the example controller plays the nodes,
+// harness puts both together with a fake cloud and waits for things to happen. Scenarios are tests of this package; all share
+// one control plane and run one after the other, since nodes belong to no namespace.
 package e2e

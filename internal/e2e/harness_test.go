@@ -20,9 +20,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/examples/controller/kubelet"
 	"github.com/drawknife/drawknife/fake"
 	"github.com/drawknife/drawknife/internal/e2e/harness"
-	"github.com/drawknife/drawknife/internal/e2e/kubelet"
 )
 
 // These tests are about the harness: what a controller's tests take for granted. There is no controller in them; launch and

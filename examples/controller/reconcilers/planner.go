@@ -36,9 +36,11 @@ type planner struct {
 
 	triggers triggers
 	// Only the goroutine of Start uses these.
-	batch   *provisioning.Batch
-	model   *scheduling.Model
-	passes  int
+	batch  *provisioning.Batch
+	model  *scheduling.Model
+	passes int
+	// waiting pods were in the last pass. One that got a place waits on until it is bound, and kube-scheduler may have given the
+	// place to another.
 	waiting int
 	retryAt time.Time
 
@@ -156,11 +158,11 @@ func (p *planner) pass(ctx context.Context) error {
 	}
 	p.recorder.publish(orders.Events)
 	outcome := p.launch(ctx, orders.Launches, "provisioned")
-	p.waiting = len(orders.Waiting)
+	p.waiting = len(snapshot.Pods)
 	p.buffers.planned(ctx, plan)
 	p.metrics.passDone(plan, p.now().Sub(now))
 	if len(snapshot.Pods) > 0 {
-		p.log.Info("planned", "pods", len(snapshot.Pods), "newNodes", len(plan.NewNodes), "withoutPlace", p.waiting,
+		p.log.Info("planned", "pods", len(snapshot.Pods), "newNodes", len(plan.NewNodes), "withoutPlace", len(orders.Waiting),
 			"costPerHour", plan.HourlyCost, "took", p.now().Sub(now).Round(time.Millisecond))
 	}
 	return p.repeatAfter(outcome)

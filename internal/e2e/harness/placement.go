@@ -7,17 +7,17 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 )
 
 // nominated is the reason of the events by which a controller says where a pod is to go.
 const nominated = "Nominated"
 
-// placements are where pods are to go, by the event that said so last.
+// placements are where pods are to go, by the event that said so last. Pods are known by name: those of workloads get a new one
+// each, and an event need not tell more.
 type placements struct {
 	mu     sync.Mutex
-	target map[types.UID]target
+	target map[string]target
 }
 
 // target of a nomination: a claim that has no node yet, or a node, or both.
@@ -30,7 +30,7 @@ var (
 )
 
 func (p *placements) watch(informer cache.SharedIndexInformer) error {
-	p.target = map[types.UID]target{}
+	p.target = map[string]target{}
 	note := func(object any) {
 		event, ok := object.(*eventsv1.Event)
 		if !ok || event.Reason != nominated || event.Regarding.Kind != "Pod" {
@@ -45,7 +45,7 @@ func (p *placements) watch(informer cache.SharedIndexInformer) error {
 		}
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		p.target[event.Regarding.UID] = t
+		p.target[event.Regarding.Name] = t
 	}
 	_, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: note, UpdateFunc: func(_, object any) { note(object) }})
 	return err
@@ -93,7 +93,7 @@ func (c *Cluster) Placements() Placements {
 			continue
 		}
 		p.Bound++
-		t, told := c.meant.target[pod.UID]
+		t, told := c.meant.target[pod.Name]
 		if !told {
 			continue
 		}
