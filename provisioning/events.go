@@ -43,6 +43,8 @@ const (
 	EventAwaitingVolumeDetachment       EventReason = "AwaitingVolumeDetachment"
 	EventEvicted                        EventReason = "Evicted"
 	EventDisrupted                      EventReason = "Disrupted"
+	// EventInvalidDoNotDisrupt: a pod's do-not-disrupt annotation is ignored, since its value means nothing (PRV-008).
+	EventInvalidDoNotDisrupt EventReason = "InvalidDoNotDisruptAnnotation"
 	// EventLaunchHeldBack is not the reference's: a launch that the governor or a limit holds back.
 	EventLaunchHeldBack EventReason = "LaunchHeldBack"
 )

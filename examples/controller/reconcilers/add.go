@@ -62,6 +62,7 @@ type wiring struct {
 	pools     *poolReconciler
 	garbage   *garbageCollector
 	podEvents *podEvents
+	notes     *annotationWatcher
 	evictions *evictions
 }
 
@@ -95,6 +96,7 @@ func newWiring(mgr ctrl.Manager, o *Options) (*wiring, error) {
 		},
 		nodes:     &nodeReconciler{actor: act, draining: map[string]drainStart{}},
 		garbage:   &garbageCollector{actor: act, reader: mgr.GetAPIReader()},
+		notes:     &annotationWatcher{client: mgr.GetClient(), recorder: act.recorder, log: o.Logger, now: o.Now},
 		podEvents: &podEvents{actor: act, last: map[string]time.Time{}},
 		pools:     &poolReconciler{actor: act, state: state, lookup: capabilities.Vocabulary.Compile(), planner: plans, static: o.Features.StaticCapacity},
 	}
@@ -102,6 +104,7 @@ func newWiring(mgr ctrl.Manager, o *Options) (*wiring, error) {
 	w.feed = &feed{informers: mgr.GetCache(), state: state, kinds: watchedKinds(o), log: o.Logger, now: o.Now, seen: func(before, after client.Object) {
 		plans.seen(before, after)
 		w.podEvents.seen(before, after)
+		w.notes.seen(before, after)
 	}}
 	return w, nil
 }
@@ -110,7 +113,7 @@ func newWiring(mgr ctrl.Manager, o *Options) (*wiring, error) {
 const stockTrigger types.UID = "stock"
 
 func (w *wiring) runnables() []manager.Runnable {
-	list := []manager.Runnable{w.feed, w.planner, w.garbage, w.podEvents, w.evictions}
+	list := []manager.Runnable{w.feed, w.planner, w.garbage, w.podEvents, w.notes, w.evictions}
 	if w.planner.buffers != nil {
 		list = append(list, bufferTicker{w.planner.triggers.add})
 	}
