@@ -31,9 +31,7 @@ const (
 // run is the program; it returns its exit code.
 func run(ctx context.Context, args []string, out, trouble io.Writer) int {
 	var extra extraFlags
-	loaded, err := settings.Load(settings.Sources{
-		Args: args, LookupEnv: os.LookupEnv, ReadFile: os.ReadFile, MoreFlags: extra.register,
-	})
+	loaded, err := load(ctx, settings.Sources{Args: args, LookupEnv: os.LookupEnv, ReadFile: os.ReadFile, MoreFlags: extra.register})
 	var help *settings.HelpError
 	switch {
 	case errors.As(err, &help):

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/drawknife/drawknife/examples/controller/settings"
+)
+
+// loggingConfigMap is where releases up to 0.37 were told how to log.
+const loggingConfigMap = "config-logging"
+
+// load reads the settings, and once more with those of the ConfigMaps of old releases if they name one: what is said
+// anywhere else wins over these.
+func load(ctx context.Context, from settings.Sources) (*settings.Loaded, error) {
+	loaded, err := settings.Load(from)
+	if err != nil || loaded.Settings.Process.LegacyConfigMap == "" {
+		return loaded, err
+	}
+	p := loaded.Settings.Process
+	config, err := restConfig(p)
+	if err != nil {
+		return nil, err
+	}
+	c, err := client.New(config, client.Options{})
+	if err != nil {
+		return nil, fmt.Errorf("reading the ConfigMap %s: %w", p.LegacyConfigMap, err)
+	}
+	if from.ConfigMap, err = configMap(ctx, c, p.SystemNamespace, p.LegacyConfigMap); err != nil {
+		return nil, err
+	}
+	if from.LoggingConfigMap, err = configMap(ctx, c, p.SystemNamespace, loggingConfigMap); err != nil {
+		return nil, err
+	}
+	return settings.Load(from)
+}
+
+// configMap is the data of a ConfigMap; nil if there is none, or if it may not be read.
+func configMap(ctx context.Context, c client.Reader, namespace, name string) (map[string]string, error) {
+	object := &corev1.ConfigMap{}
+	err := c.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, object)
+	switch {
+	case apierrors.IsNotFound(err), apierrors.IsForbidden(err) && name == loggingConfigMap:
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("reading the ConfigMap %s/%s: %w", namespace, name, err)
+	}
+	return object.Data, nil
+}
