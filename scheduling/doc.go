@@ -92,6 +92,8 @@
 //   - A plan lists every instance type that would do (SCH-042, SCH-173): nothing is cut, so that no second look at
 //     minValues is needed. Who cuts the list to launch from it has to look, as the providers of this project do.
 //   - Machines whose minValues had to be given up take whatever fits (SCH-041): they have no lowered value to keep.
+//   - A DaemonSet that selects nodes by a label which a pool leaves open is reckoned with on each new node of the pool
+//     (SCH-151), also on one that the plan gives another value: such a node may have room that the plan does not use.
 //   - A DaemonSet whose pods claim devices takes room like any other (SCH-155): its pods run where they get them, and a
 //     machine with too little room for a pod is worse than one with too much.
 //   - Checks have no order that a result could depend on (SCH-170): a machine takes a pod if it passes all of them. Reasons
