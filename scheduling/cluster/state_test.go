@@ -1,0 +1,197 @@
+package cluster_test
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/fake"
+	"github.com/drawknife/drawknife/scheduling"
+	"github.com/drawknife/drawknife/scheduling/cluster"
+)
+
+func named(name string) metav1.ObjectMeta { return metav1.ObjectMeta{Name: name, UID: types.UID(name)} }
+
+// PRV-025, OPP-30: State is synced once all that the API had was seen; a claim that has no instance yet does not matter, then
+// or later.
+func TestBarrier(t *testing.T) {
+	state, err := cluster.New(cluster.Options{Kinds: []cluster.Kind{cluster.KindNode, cluster.KindNodeClaim}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	state.Expect(cluster.KindNode, types.NamespacedName{Name: "a"}, types.NamespacedName{Name: "b"})
+	state.Expect(cluster.KindNodeClaim)
+	apply(t, state, cluster.Upsert(&corev1.Node{ObjectMeta: named("a")}))
+	var missing *cluster.BarrierError
+	if err := state.Missing(); state.Synced() || !errors.As(err, &missing) || missing.MissingCount != 1 {
+		t.Errorf("one node is missing, but: %v", err)
+	}
+	apply(t, state, cluster.Delete(&corev1.Node{ObjectMeta: named("b")}), cluster.Upsert(&v1.NodeClaim{ObjectMeta: named("unlaunched")}))
+	if err := state.Missing(); !state.Synced() || err != nil {
+		t.Errorf("all was seen, but: %v", err)
+	}
+}
+
+// OPP-30: a claim that has no instance yet is room for its pods: the least that any of its instance types has.
+func TestInFlightClaimsAreRoom(t *testing.T) {
+	state, q := newState(t), query()
+	types := q.Catalogs["all"]
+	claim := &v1.NodeClaim{ObjectMeta: named("new")}
+	claim.Labels = map[string]string{v1.NodePoolLabelKey: "true"}
+	claim.Spec.Requirements = []v1.NodeSelectorRequirementWithMinValues{{
+		Key: corev1.LabelInstanceTypeStable, Operator: corev1.NodeSelectorOpIn, Values: []string{types[1].Name, types[2].Name},
+	}}
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web"}}
+	pod.Spec.Containers = []corev1.Container{{Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("100m")}}}}
+	pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Reason: corev1.PodReasonUnschedulable}}
+	apply(t, state, cluster.Assume(claim), cluster.Upsert(pod))
+	view := state.Snapshot(q)
+	model, err := scheduling.Compile(view.Snapshot)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := model.Solve(t.Context(), scheduling.Query{})
+	if err != nil || len(plan.NewNodes) != 0 || len(plan.Existing) != 1 || plan.Existing[0].Name != "new" {
+		t.Errorf("the pod is planned a second machine: %+v %v", plan, err)
+	}
+	got, least := view.Snapshot.Nodes[0].Claim.Status.Allocatable[corev1.ResourceCPU], types[1].Allocatable()[corev1.ResourceCPU]
+	if other := types[2].Allocatable()[corev1.ResourceCPU]; other.Cmp(least) < 0 {
+		least = other
+	}
+	if got.Cmp(least) != 0 {
+		t.Errorf("it is reckoned with %s CPUs, want %s", got.String(), least.String())
+	}
+	if view.Machines[0].Claim != claim || len(claim.Status.Allocatable) != 0 || view.Machines[0].Phase != cluster.PhaseLaunching {
+		t.Errorf("the claim itself is not left as it is: %+v", view.Machines[0])
+	}
+	// PRV-028: until the watch shows it, it is named.
+	if len(view.Unconfirmed) != 1 || view.Unconfirmed[0].Name != "new" {
+		t.Errorf("unconfirmed: %v", view.Unconfirmed)
+	}
+	apply(t, state, cluster.Upsert(claim))
+	if view := state.Snapshot(q); len(view.Unconfirmed) != 0 {
+		t.Errorf("unconfirmed though the watch has shown it: %v", view.Unconfirmed)
+	}
+}
+
+// machineOf is a registered and initialised machine with a claim.
+func machineOf(name string) (*v1.NodeClaim, *corev1.Node) {
+	claim := &v1.NodeClaim{ObjectMeta: named(name + "-claim"), Status: v1.NodeClaimStatus{ProviderID: name}}
+	claim.Labels = map[string]string{v1.NodePoolLabelKey: "p"}
+	node := &corev1.Node{ObjectMeta: named(name), Spec: corev1.NodeSpec{ProviderID: name}}
+	node.Labels = map[string]string{v1.NodePoolLabelKey: "p", v1.NodeRegisteredLabelKey: "true", v1.NodeInitializedLabelKey: "true"}
+	node.Status.Capacity = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("4")}
+	return claim, node
+}
+
+// PRV-020, PRV-021: one machine for a Node and its claim, in the phase that their labels say.
+func TestPhases(t *testing.T) {
+	claim, node := machineOf("a")
+	for want, change := range map[cluster.Phase]func(*corev1.Node){
+		cluster.PhaseInitialized: func(*corev1.Node) {},
+		cluster.PhaseRegistered: func(n *corev1.Node) {
+			delete(n.Labels, v1.NodeInitializedLabelKey)
+			n.Labels[corev1.LabelInstanceTypeStable] = "m"
+		},
+		cluster.PhaseLaunched: func(n *corev1.Node) {
+			delete(n.Labels, v1.NodeRegisteredLabelKey)
+			delete(n.Labels, v1.NodeInitializedLabelKey)
+		},
+	} {
+		state, n := newState(t), node.DeepCopy()
+		change(n)
+		apply(t, state, cluster.Upsert(n), cluster.Upsert(claim))
+		if view := state.Snapshot(query()); len(view.Machines) != 1 || view.Machines[0].Phase != want {
+			t.Errorf("%v: %+v", want, view.Machines)
+		}
+	}
+}
+
+// PRV-023, PRV-024, PRV-026, PRV-027, PRV-083: what is noted of a machine, and what it changes.
+func TestNotes(t *testing.T) {
+	state, err := cluster.New(cluster.Options{Kinds: []cluster.Kind{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	claim, node := machineOf("a")
+	apply(t, state, cluster.Upsert(node), cluster.Upsert(claim))
+	before := state.Snapshot(query())
+	if cpu := before.Usage()[v1.NewPoolKey("p")][corev1.ResourceCPU]; cpu.Value() != 4 {
+		t.Errorf("its pool uses %s CPUs, want 4", cpu.String())
+	}
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web"}, Spec: corev1.PodSpec{NodeName: "a"}}
+	apply(t, state, cluster.Upsert(pod).At(noon))
+	bound := state.Snapshot(query())
+	if bound.Revision == before.Revision || !bound.Machines[0].LastPodEvent.Equal(noon) {
+		t.Errorf("a pod was bound: revision %d, then %d; pod event %v", before.Revision, bound.Revision, bound.Machines[0].LastPodEvent)
+	}
+	if !state.Nominate("a-claim", noon.Add(20*time.Second)) || !state.Mark("a") || state.Mark("nobody") {
+		t.Error("the machine is not found by its names, or one is that is not there")
+	}
+	marked := state.Snapshot(query())
+	m := &marked.Machines[0]
+	if !m.Nominated(noon) || m.Nominated(noon.Add(time.Minute)) || !m.Leaving || marked.Revision == bound.Revision {
+		t.Errorf("nominated and marked: %+v", m)
+	}
+	if len(marked.Snapshot.Pods) != 1 || len(marked.Snapshot.Nodes[0].Pods) != 0 || len(m.Pods) != 1 || len(marked.Usage()) != 0 {
+		t.Errorf("its pod does not look for a new place: %+v", marked.Snapshot.Pods)
+	}
+	state.Unmark("a")
+	if view := state.Snapshot(query()); view.Machines[0].Leaving || len(view.Snapshot.Pods) != 0 {
+		t.Error("it is leaving though the mark was taken back")
+	}
+}
+
+// What no watch could bring is refused whole.
+func TestBadEvents(t *testing.T) {
+	state := newState(t)
+	for name, bad := range map[string]cluster.Event{
+		"nil": {}, "nil pod": cluster.Upsert((*corev1.Pod)(nil)), "no name": cluster.Upsert(&corev1.Pod{}), "another kind": cluster.Upsert(&corev1.Secret{ObjectMeta: named("s")}),
+	} {
+		var fault *cluster.EventError
+		if err := state.Apply(cluster.Upsert(&corev1.Node{ObjectMeta: named("n")}), bad); !errors.As(err, &fault) || fault.Index != 1 {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if view := state.Snapshot(query()); len(view.Machines) != 0 {
+		t.Error("part of a refused call was taken in")
+	}
+}
+
+// Events, snapshots and notes may come from anywhere at once; in the end nothing is left behind.
+func TestConcurrentUseLeavesNothing(t *testing.T) {
+	state := newState(t)
+	var group sync.WaitGroup
+	for worker := range 4 {
+		group.Add(1)
+		go func() {
+			defer group.Done()
+			for i := range 200 {
+				claim, node := machineOf(fmt.Sprintf("w%d-%d", worker, i))
+				pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: node.Name, UID: types.UID("pod-" + node.Name)}, Spec: corev1.PodSpec{NodeName: node.Name}}
+				for _, e := range []cluster.Event{cluster.Upsert(pod), cluster.Upsert(claim), cluster.Upsert(node), cluster.Delete(claim), cluster.Delete(node), cluster.Delete(pod), cluster.Upsert(pod)} {
+					if err := state.Apply(e); err != nil {
+						t.Error(err)
+					}
+					if i%20 == worker {
+						state.Mark(node.Name)
+						state.Snapshot(cluster.Query{Time: noon, Catalogs: map[string][]*cloudprovider.InstanceType{"all": fake.GenericTypes(1)}})
+					}
+				}
+			}
+		}()
+	}
+	group.Wait()
+	if view := state.Snapshot(query()); len(view.Machines)+len(view.LeftOut)+len(view.Snapshot.Pods) != 0 {
+		t.Errorf("left behind: %v %v", view.Machines, view.LeftOut)
+	}
+}
