@@ -234,7 +234,7 @@ func TestVolumeTopology(t *testing.T) {
 		{name: "SCH-102 cross product in order", claims: []string{"arm-or-amd", "zone-a-or-b"}, want: []string{
 			arch + "[arm64]; " + zone + "[a]", arch + "[arm64]; " + zone + "[b]", arch + "[amd64]; " + zone + "[a]", arch + "[amd64]; " + zone + "[b]"}},
 		{name: "SCH-102 one volume twice", claims: []string{"zone-a-or-b", "zone-a-or-b"}, want: []string{zone + "[a]", zone + "[b]"}},
-		{name: "SCH-102 local volumes of two machines", claims: []string{"local", "local-2"}, needsVolume: true, noNode: "different machines"},
+		{name: "SCH-102 local volumes of two machines", claims: []string{"local", "local-2"}, needsVolume: true, noNode: "different nodes"},
 	}
 	x := indexVolumes(topologySnapshot())
 	for _, test := range tests {
