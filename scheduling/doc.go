@@ -23,18 +23,20 @@
 //   - [Model.Update] makes the model of the next snapshot and shares what stays the same.
 //   - [Snapshot.Encode] and [DecodeSnapshot] save and read what a plan was made from: it makes the same plan again.
 //   - [Snapshot.Placeholders] keep room free: package scheduling/buffers makes them of CapacityBuffers.
+//   - [Snapshot.CostModel] says what nodes cost beyond their list prices: discounts, fees, Reserved Instances, Savings Plans.
 //   - Package scheduling/manifests makes a Snapshot of files, scheduling/pods tells which pods wait, scheduling/nodeclaims makes
 //     NodeClaims of a plan.
 //
 // # How it works
 //
-//	Snapshot   plain data, checked                     snapshot.go, encode.go, check.go, costmodel.go
+//	Snapshot   plain data, checked                     snapshot.go, encode.go, check.go, costmodel.go, costmodelcheck.go
 //	   │ Compile
 //	   ▼
 //	Model      all of it, made ready and shared        model.go
 //	           resources as int64 vectors              resources.go, amounts.go, podrequests.go, attach.go
 //	           nodes of the snapshot                   node.go, join.go, taints.go
-//	           machines to buy, with a price table     machines.go, pool.go, daemons.go, variety.go, commitments.go
+//	           machines to buy, with a price table     machines.go, pool.go, daemons.go, variety.go
+//	           what they cost, commitments             costterms.go, commitments.go
 //	           pods as classes of the like, in stages  classkey.go, class.go, needs.go, stage.go, assign.go
 //	           rules about counts as topology groups   topology.go, rulekey.go, hostports.go, defaultspread.go
 //	           volumes as alternatives and room        volumes.go and its neighbours, sharedvolumes.go
@@ -45,7 +47,7 @@
 //	   1. deal pods under wide rules out to cells      cells.go, deal.go
 //	   2. value pods by a linear program: the bound    problem.go, pricing.go, knapsack.go, simplex.go, values.go
 //	   3. fill the nodes there are, by value           propose.go
-//	   4. pack the rest onto new ones                  patterns.go, pack.go, improve.go, merge.go, exact.go
+//	   4. pack the rest onto new ones                  patterns.go, pack.go, improve.go, merge.go, exact.go, committed.go
 //	   5. admit all that by the exact rules            propose.go, topologystate.go
 //	   6. place what is left pod by pod                singly.go, spreadorder.go
 //	   7. look for better ways where pods are few      search.go, searchkinds.go, spareplaces.go

@@ -235,3 +235,29 @@ func benchmarkQuery(b *testing.B, s *scheduling.Snapshot, q scheduling.Query) {
 		b.ReportMetric(p.HourlyCost/p.LowerBound, "cost/bound")
 	}
 }
+
+// BenchmarkCostModel plans the constrained mix by list prices, and with fees, Reserved Instances and a Savings Plan.
+func BenchmarkCostModel(b *testing.B) {
+	fee, off := 0.01, -9.0
+	terms := []scheduling.CostTerm{
+		{Name: "ri", Source: "s", Commitment: &scheduling.Commitment{Amount: 400, ByType: map[string]float64{}}},
+		{Name: "sp", Source: "s", Commitment: &scheduling.Commitment{Amount: 20, PercentOfPrice: 72}},
+		{Name: "discount", Source: "s", Percent: &off},
+		{Name: "fee", Source: "s", PerNode: &fee},
+	}
+	for n := 0; n <= len(terms); n += 2 {
+		b.Run([]string{"list", "terms", "commitments"}[n/2], func(b *testing.B) {
+			s := workload.Named("c", 10_000)
+			for _, types := range s.Catalogs {
+				for _, it := range types[:len(types)/8] {
+					cpu := it.Capacity[corev1.ResourceCPU]
+					terms[0].Commitment.ByType[it.Name] = cpu.AsApproximateFloat64()
+				}
+			}
+			if n > 0 {
+				s.CostModel = &scheduling.CostModel{Terms: terms[len(terms)-n:]}
+			}
+			benchmarkPlan(b, s)
+		})
+	}
+}
