@@ -18,6 +18,8 @@
 //	cost         what disturbing a node costs, what it saves               cost.go
 //	budgets      how much may be disrupted: of NodePools and beyond        budget.go, calendar.go, ledger.go, window.go
 //	back-off     pools whose replacements fail                             backoff.go
+//	drift        the condition Drifted, and hashes                         drift.go, hashes.go
+//	forced       what must go: broken, expired, interrupted nodes          repair.go, forced.go
 //	planner      what planners answer: commands and verdicts               planner.go, command.go
 //
 // # Deliberate differences
@@ -30,6 +32,7 @@
 //   - Order is total: where ratios are equal the less disturbing node goes first, then the name decides (DIS-131).
 //   - A schedule that never comes opens no window (DIS-203); a budget that can't be read lets nothing go for the reasons
 //     that it is about, and no others (DIS-207).
+//   - A machine that the provider takes away at a time it names has that time as its deadline (DIS-271).
 //   - Annotations of the first generations, do-not-evict on pods and do-not-consolidate on nodes, are still honoured
 //     (DIS-300, DIS-311).
 package disruption

@@ -1,0 +1,181 @@
+package disruption
+
+import (
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/drawknife/drawknife/api/requirements"
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/cloudprovider"
+)
+
+// Reasons of the condition Drifted that no provider gives (DIS-217, DIS-225, DIS-226).
+const (
+	// DriftNodePool: the pool's template is not the one that the claim was made from.
+	DriftNodePool cloudprovider.DriftReason = "NodePoolDrifted"
+	// DriftRequirements: the claim's labels don't meet the pool's requirements.
+	DriftRequirements cloudprovider.DriftReason = "RequirementsDrifted"
+	// DriftInstanceType: the provider no longer has the instance type, or no offering of it like the machine's.
+	DriftInstanceType cloudprovider.DriftReason = "InstanceTypeNotFound"
+)
+
+// When drift is looked at.
+const (
+	// DriftEvery is how often claims are looked at (DIS-215).
+	DriftEvery = 5 * time.Minute
+	// goneFrom is the age from which a claim's instance type may be found missing (DIS-226): catalogs of young machines
+	// may not have settled.
+	goneFrom = time.Hour
+)
+
+// DriftState is what is known of a claim when its drift is looked at. Nothing in it is changed.
+type DriftState struct {
+	// Claim and the pool that owns it. A nil Pool is one that does not exist.
+	Claim *v1.NodeClaim
+	Pool  *v1.NodePool
+	// InstanceTypes are all of the pool's, available or not. Nil is not known: that the machine's type is gone is then not
+	// found.
+	InstanceTypes []*cloudprovider.InstanceType
+	// Lookup is the provider's vocabulary: what labels are spelled alike. Nil is the common one.
+	Lookup *requirements.Lookup
+	// Provider is the answer of its DriftDetector; nil while it has not been asked.
+	Provider *ProviderDrift
+}
+
+// ProviderDrift is what a provider's DriftDetector answered.
+type ProviderDrift struct {
+	Reason cloudprovider.DriftReason
+	Err    error
+}
+
+// DriftStep is what is to be done about a claim's drift.
+type DriftStep struct {
+	// Changed tells that the condition of the claim that was handed in must be stored.
+	Changed bool
+	// Ask the provider's DriftDetector, and call again with its answer: nothing else has drifted.
+	Ask bool
+	// Again is when to look again.
+	Again time.Duration
+}
+
+// MarkDrift keeps the claim's condition Drifted: the first check that finds something says why, and without one the
+// condition goes (DIS-215, PRV-087). The time of the condition is that at which the claim began to be drifted, also
+// when the reason changes later (DIS-230). claim is changed and must not be shared; s.Claim need not be the same object.
+//
+// What the provider can't answer leaves the condition as it is and is the error; that the machine is gone is none, since
+// others see to it (DIS-216).
+func MarkDrift(claim *v1.NodeClaim, s DriftState, now time.Time) (DriftStep, error) {
+	if s.Pool == nil || claim.DeletionTimestamp != nil {
+		return DriftStep{}, nil
+	}
+	step := DriftStep{Again: DriftEvery}
+	if _, launched := trueSince(claim, v1.ConditionLaunched); !launched {
+		step.Changed = claim.Conditions().Clear(v1.ConditionDrifted, now)
+		return step, nil
+	}
+	reason, err := ownDrift(s, now)
+	if err != nil {
+		return step, err
+	}
+	if reason == "" {
+		switch {
+		case s.Provider == nil:
+			step.Ask = true
+			return step, nil
+		case cloudprovider.IsNodeClaimNotFound(s.Provider.Err):
+			return step, nil
+		case s.Provider.Err != nil:
+			return step, fmt.Errorf("nodeclaim %s: asking the provider for drift: %w", claim.Name, s.Provider.Err)
+		}
+		reason = s.Provider.Reason
+	}
+	if reason == "" {
+		step.Changed = claim.Conditions().Clear(v1.ConditionDrifted, now)
+		return step, nil
+	}
+	step.Changed = claim.Conditions().Set(v1.ConditionDrifted, metav1.ConditionTrue, string(reason), string(reason), now)
+	return step, nil
+}
+
+// ownDrift is what can be seen without the provider.
+func ownDrift(s DriftState, now time.Time) (cloudprovider.DriftReason, error) {
+	if staticDrift(s.Claim, s.Pool) {
+		return DriftNodePool, nil
+	}
+	lookup := s.Lookup
+	if lookup == nil {
+		lookup = requirements.CoreVocabulary().Compile()
+	}
+	met, err := meetsPool(s.Claim, s.Pool, lookup)
+	switch {
+	case err != nil:
+		return "", err
+	case !met:
+		return DriftRequirements, nil
+	case s.InstanceTypes != nil && now.Sub(s.Claim.CreationTimestamp.Time) >= goneFrom && typeGone(s.Claim, s.InstanceTypes):
+		return DriftInstanceType, nil
+	}
+	return "", nil
+}
+
+// staticDrift compares the hashes that pool and claim bear. Hashes of different versions say nothing, nor does a missing
+// one (DIS-217).
+func staticDrift(claim *v1.NodeClaim, pool *v1.NodePool) bool {
+	const hash, version = v1.NodePoolHashAnnotationKey, v1.NodePoolHashVersionAnnotationKey
+	for _, key := range []string{hash, version} {
+		_, has := claim.Annotations[key]
+		_, asked := pool.Annotations[key]
+		if !has || !asked {
+			return false
+		}
+	}
+	return claim.Annotations[version] == pool.Annotations[version] && claim.Annotations[hash] != pool.Annotations[hash]
+}
+
+// meetsPool reports whether the claim's labels meet what the pool asks of its nodes now. A label that is asked for and
+// missing does not (DIS-225).
+func meetsPool(claim *v1.NodeClaim, pool *v1.NodePool, lookup *requirements.Lookup) (bool, error) {
+	want, err := lookup.ParseSet(pool.Spec.Template.Spec.Requirements)
+	if err != nil {
+		return false, fmt.Errorf("nodepool %s: spec.template.spec.requirements: %w", pool.Name, err)
+	}
+	return lookup.FromLabels(claim.Labels).Compatible(want, nil) == nil, nil
+}
+
+// typeGone reports whether no type that is listed, available or not, could be the claim's machine. A reserved machine may
+// have become an on-demand one since, and its reservation does not matter (DIS-226, DIS-227).
+func typeGone(claim *v1.NodeClaim, types []*cloudprovider.InstanceType) bool {
+	name := claim.Labels[corev1.LabelInstanceTypeStable]
+	for _, t := range types {
+		if t.Name != name {
+			continue
+		}
+		for i := range t.Offerings {
+			o := &t.Offerings[i]
+			if sameOffering(claim, o) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func sameOffering(claim *v1.NodeClaim, o *cloudprovider.Offering) bool {
+	reserved := claim.Labels[v1.CapacityTypeLabelKey] == v1.CapacityTypeReserved
+	for r := range o.Requirements.All {
+		value, labelled := claim.Labels[r.Key()]
+		switch {
+		case !labelled || r.Has(value):
+		case !reserved:
+			return false
+		case r.Key() == v1.CapacityTypeLabelKey && o.CapacityType() != v1.CapacityTypeOnDemand:
+			return false
+		case r.Key() == corev1.LabelTopologyZone:
+			return false
+		}
+	}
+	return true
+}
