@@ -14,27 +14,23 @@ import (
 // loggingConfigMap is where releases up to 0.37 were told how to log.
 const loggingConfigMap = "config-logging"
 
-// load reads the settings, and once more with those of the ConfigMaps of old releases if they name one: what is said
-// anywhere else wins over these.
+// load reads the settings, also those of the ConfigMaps of old releases if they name one: what is said anywhere else wins
+// over these.
 func load(ctx context.Context, from settings.Sources) (*settings.Loaded, error) {
-	loaded, err := settings.Load(from)
-	if err != nil || loaded.Settings.Process.LegacyConfigMap == "" {
-		return loaded, err
-	}
-	p := loaded.Settings.Process
-	config, err := restConfig(p)
-	if err != nil {
-		return nil, err
-	}
-	c, err := client.New(config, client.Options{})
-	if err != nil {
-		return nil, fmt.Errorf("reading the ConfigMap %s: %w", p.LegacyConfigMap, err)
-	}
-	if from.ConfigMap, err = configMap(ctx, c, p.SystemNamespace, p.LegacyConfigMap); err != nil {
-		return nil, err
-	}
-	if from.LoggingConfigMap, err = configMap(ctx, c, p.SystemNamespace, loggingConfigMap); err != nil {
-		return nil, err
+	from.ReadConfigMaps = func(p settings.Process) (behaviour, logging map[string]string, err error) {
+		config, err := restConfig(p)
+		if err != nil {
+			return nil, nil, err
+		}
+		c, err := client.New(config, client.Options{})
+		if err != nil {
+			return nil, nil, err
+		}
+		if behaviour, err = configMap(ctx, c, p.SystemNamespace, p.LegacyConfigMap); err != nil {
+			return nil, nil, err
+		}
+		logging, err = configMap(ctx, c, p.SystemNamespace, loggingConfigMap)
+		return behaviour, logging, err
 	}
 	return settings.Load(from)
 }

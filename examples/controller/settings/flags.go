@@ -27,16 +27,8 @@ type given struct {
 // see Arguments.
 func NewFlags(fs *flag.FlagSet, below ...Layer) *Flags {
 	f := &Flags{}
-	effective := Default()
-	all := definitions()
-	for _, layer := range slices.Backward(below) {
-		for _, s := range all {
-			if e, there := layer.entries[s.name]; there {
-				_ = s.parse(&effective, e.text) // a layer has only what can be parsed
-			}
-		}
-	}
-	for _, s := range all {
+	effective := laidOn(below)
+	for _, s := range definitions() {
 		if s.fileOnly {
 			continue
 		}

@@ -150,6 +150,19 @@ func Combine(layers ...Layer) (*Loaded, error) {
 	return loaded, nil
 }
 
+// laidOn is what layers make of the defaults, the first on top; nothing is checked.
+func laidOn(layers []Layer) Settings {
+	effective := Default()
+	for _, layer := range slices.Backward(layers) {
+		for _, s := range definitions() {
+			if e, there := layer.entries[s.name]; there {
+				_ = s.parse(&effective, e.text) // a layer has only what can be parsed
+			}
+		}
+	}
+	return effective
+}
+
 // text is a setting's value for people. It makes no Legacy where there is none.
 func (s Settings) text(of *setting) string {
 	if s.AWS.Legacy != nil {

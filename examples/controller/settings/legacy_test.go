@@ -1,6 +1,7 @@
 package settings_test
 
 import (
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -144,6 +145,29 @@ func TestLoggingConfigMap(t *testing.T) {
 	l := settings.ParseLoggingConfigMap(map[string]string{"zap-logger-config": "level: info", "loglevel.x": "debug"})
 	if diff := cmp.Diff([]string{"W701 file loglevel.x", "W706 file zap-logger-config"}, problems(l.Problems)); diff != "" {
 		t.Errorf("problems (-want +got):\n%s", diff)
+	}
+}
+
+// SET-002, SET-007: the ConfigMap that a setting names is read in the controller's namespace, before anything is required.
+func TestConfigMapsAreReadFromTheCluster(t *testing.T) {
+	loaded := load(t, settings.Sources{
+		Args:      []string{"--legacy-config-map=karpenter-global-settings", "--batch-max-duration=30s"},
+		LookupEnv: environment(map[string]string{"SYSTEM_NAMESPACE": "karpenter"}),
+		ReadConfigMaps: func(p settings.Process) (map[string]string, map[string]string, error) {
+			if p.SystemNamespace != "karpenter" || p.LegacyConfigMap != "karpenter-global-settings" {
+				t.Errorf("reads %s/%s", p.SystemNamespace, p.LegacyConfigMap)
+			}
+			return map[string]string{"aws.clusterName": "blue", "batchMaxDuration": "20s"}, map[string]string{"loglevel.controller": "debug"}, nil
+		},
+	})
+	if s := loaded.Settings; s.AWS.ClusterName != "blue" || s.Planning.BatchMaxDuration != 30*time.Second || s.Process.LogLevel.String() != "DEBUG" {
+		t.Errorf("got %+v", s)
+	}
+	_, err := settings.Load(settings.Sources{Args: []string{"--legacy-config-map=x"}, ReadConfigMaps: func(settings.Process) (map[string]string, map[string]string, error) {
+		return nil, nil, errors.New("no such object")
+	}})
+	if err == nil || err.Error() != "reading configmap kube-system/x with the settings of an old release: no such object" {
+		t.Errorf("got %v", err)
 	}
 }
 

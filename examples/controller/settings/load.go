@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -20,6 +21,9 @@ type Sources struct {
 	ConfigMap map[string]string
 	// LoggingConfigMap is the data of the ConfigMap config-logging; nil: there is none.
 	LoggingConfigMap map[string]string
+	// ReadConfigMaps reads both from the cluster when a setting, Process.LegacyConfigMap, names the first; it is given how the
+	// process runs as far as flags, environment and file say. The second may be nil. Nil: they are not read.
+	ReadConfigMaps func(Process) (behaviour, logging map[string]string, err error)
 	// MoreFlags registers flags of the program's own beside those of the settings; nil: there are none.
 	MoreFlags func(*flag.FlagSet)
 }
@@ -54,13 +58,12 @@ func Load(from Sources) (*Loaded, error) {
 	if err != nil {
 		file.Problems = append(file.Problems, &Problem{CodeInvalid, source, name, fmt.Sprintf("%s: %q is not a valid settings file: %v", name, shorten(path), err)})
 	}
-	old := ParseLegacyConfigMap(from.ConfigMap)
-	logging := ParseLoggingConfigMap(from.LoggingConfigMap)
-	layers = append(layers, env, file, old, logging)
+	layers = append(layers, env, file)
 
 	fs := flag.NewFlagSet("controller", flag.ContinueOnError)
 	fs.SetOutput(io.Discard)
-	flags := NewFlags(fs, layers...)
+	old, logging := ParseLegacyConfigMap(from.ConfigMap), ParseLoggingConfigMap(from.LoggingConfigMap)
+	flags := NewFlags(fs, append(slices.Clone(layers), old, logging)...)
 	fs.String(fileFlag, "", "file with chart values, or with a ConfigMap of settings")
 	if from.MoreFlags != nil {
 		from.MoreFlags(fs)
@@ -73,7 +76,15 @@ func Load(from Sources) (*Loaded, error) {
 	case fs.NArg() > 0:
 		return nil, fmt.Errorf("reading the command line: %q is no flag; -help lists the flags", fs.Arg(0))
 	}
-	return Combine(append([]Layer{flags.Layer()}, layers...)...)
+	layers = append([]Layer{flags.Layer()}, layers...)
+	if known := laidOn(layers); known.Process.LegacyConfigMap != "" && from.ReadConfigMaps != nil {
+		behaviour, log, err := from.ReadConfigMaps(known.Process)
+		if err != nil {
+			return nil, fmt.Errorf("reading configmap %s/%s with the settings of an old release: %w", known.Process.SystemNamespace, known.Process.LegacyConfigMap, err)
+		}
+		old, logging = ParseLegacyConfigMap(behaviour), ParseLoggingConfigMap(log)
+	}
+	return Combine(append(layers, old, logging)...)
 }
 
 // fileFrom finds the settings file before flags are parsed, since the defaults of their usage text depend on it.

@@ -64,8 +64,7 @@ type Process struct {
 	// SystemNamespace is the namespace the controller runs in; "kube-system" by default.
 	SystemNamespace string
 	// LegacyConfigMap is the name of a ConfigMap in SystemNamespace with settings of releases up to 0.32,
-	// "karpenter-global-settings" where Karpenter made it. Empty, the default: none is read. Whoever calls Load reads the
-	// object and calls Load again with its data.
+	// "karpenter-global-settings" where Karpenter made it. Empty, the default: none is read. See Sources.ReadConfigMaps.
 	LegacyConfigMap string
 	// MetricsPort, HealthProbePort and WebhookPort are TCP ports from 1 to 65535, all different; 8080, 8081 and 8443 by
 	// default.
