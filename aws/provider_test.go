@@ -390,6 +390,34 @@ func TestCreateAdopts(t *testing.T) {
 	}
 }
 
+// AWN-135, AWI-086: types that no image of the class boots on are neither offered nor launched, be they cheaper: a claim
+// that is open to both architectures becomes a machine of the one that there is an image of.
+func TestImagesOfOneArchitecture(t *testing.T) {
+	for arch, want := range map[string]string{"amd64": "m5.large", "arm64": "m6g.large"} {
+		t.Run(arch, func(t *testing.T) {
+			a := newAccount(t)
+			class := readyClass("default")
+			class.Status.AMIs = []awsv1.AMI{{ID: "ami-1", Requirements: archIs(arch)}}
+			p := newProvider(t, a, func(_ *aws.Config, o *aws.Options) { o.NodeClasses = aws.NodeClasses{"default": class} })
+			types, err := p.InstanceTypes(t.Context(), nodePool())
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, it := range types {
+				for o := range it.OfferingsWithRoom() {
+					if !it.Requirements.Get(corev1.LabelArchStable).Has(arch) {
+						t.Fatalf("%s is offered in %s", it.Name, o.Zone())
+					}
+				}
+			}
+			created, err := p.Create(t.Context(), claim("a"))
+			if err != nil || created.Labels[corev1.LabelInstanceTypeStable] != want || created.Status.ImageID != "ami-1" {
+				t.Errorf("got %+v, %v", created, err)
+			}
+		})
+	}
+}
+
 // Faults of Create before the launch, each with its kind.
 func TestCreateFaults(t *testing.T) {
 	for name, c := range map[string]struct {

@@ -5,12 +5,23 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/drawknife/drawknife/api/requirements"
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 	"github.com/drawknife/drawknife/aws/catalog"
 )
 
+// ReasonNoImage is why a type can't be launched that none of Settings.Images boots on: a claim open to both architectures
+// would otherwise be launched as the cheaper one, of which the class may have no image (AWN-135).
+const ReasonNoImage = "no image of the node class boots on it"
+
+// boots reports whether one of the images boots on machines with these labels, or the images are not known.
+func (p *plan) boots(labels requirements.Set) bool {
+	return len(p.images) == 0 || slices.ContainsFunc(p.images, func(want requirements.Set) bool { return labels.Compatible(want, nil) == nil })
+}
+
 // Incompatible says why machines of a type can't be launched with the settings, in a sentence; it is empty when they
-// can (AWI-086, AWI-087). Resolve lists such a type with all its offerings unavailable.
+// can (AWI-086, AWI-087). Resolve lists such a type with all its offerings unavailable. It looks at the type alone; whether
+// an image boots on it follows from its labels: see ReasonNoImage.
 func Incompatible(t *catalog.Type, s Settings) string {
 	if why := networkIncompatible(t, s); why != "" {
 		return why

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
@@ -88,6 +89,7 @@ func NewSettings(c *catalog.Catalog, class *awsv1.EC2NodeClass, o Options) (Sett
 			EFAOnly: n.InterfaceType == awsv1.InterfaceTypeEFAOnly,
 		})
 	}
+	s.readImages(class.Status.AMIs)
 	err := s.readKubelet(spec.Kubelet)
 	if err == nil && o.Zones == nil && c != nil {
 		err = s.readSubnets(c, class.Status.Subnets)
@@ -128,6 +130,20 @@ func (s *Settings) readKubelet(k *awsv1.KubeletConfiguration) error {
 	pods := k.MaxPods.IntVal
 	s.Kubelet.MaxPods = &pods
 	return nil
+}
+
+// readImages takes over what the images ask for, each wish once and in an order of their own: which image of a kind is the
+// newest changes no type.
+func (s *Settings) readImages(amis []awsv1.AMI) {
+	byText := map[string][]corev1.NodeSelectorRequirement{}
+	for _, ami := range amis {
+		entries := slices.Clone(ami.Requirements)
+		slices.SortFunc(entries, func(a, b corev1.NodeSelectorRequirement) int { return strings.Compare(a.Key, b.Key) })
+		byText[fmt.Sprint(entries)] = entries
+	}
+	for _, text := range slices.Sorted(maps.Keys(byText)) {
+		s.Images = append(s.Images, byText[text])
+	}
 }
 
 // readSubnets takes over the zones of the subnets that the catalogue has facts about.

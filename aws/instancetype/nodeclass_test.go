@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/yaml"
 
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
@@ -49,6 +50,11 @@ status:
   - {id: subnet-2, zone: us-east-1a}
   - {id: subnet-3, zone: us-east-1c, zoneID: use1-az1}
   - {id: subnet-4, zone: us-east-1-bos-1a}
+  amis:
+  - {id: ami-2, requirements: [{key: kubernetes.io/arch, operator: In, values: [arm64]}]}
+  - id: ami-1
+    requirements: [{key: kubernetes.io/arch, operator: In, values: [amd64]}, {key: karpenter.k8s.aws/instance-gpu-count, operator: DoesNotExist}]
+  - {id: ami-3, requirements: [{key: kubernetes.io/arch, operator: In, values: [arm64]}]}
 `)
 	got, err := instancetype.NewSettings(embedded(t), class, instancetype.Options{
 		PlacementStrategy: "cluster", ReservedENIs: 1, VMMemoryOverheadPercent: ptr(0.05), DiscoveredMemory: map[string]int64{"m5.large": 1},
@@ -58,6 +64,10 @@ status:
 	}
 	want := instancetype.Settings{
 		AMIFamily: awsv1.AMIFamilyBottlerocket,
+		Images: [][]corev1.NodeSelectorRequirement{
+			{{Key: awsv1.LabelInstanceGPUCount, Operator: corev1.NodeSelectorOpDoesNotExist}, {Key: corev1.LabelArchStable, Operator: corev1.NodeSelectorOpIn, Values: []string{"amd64"}}},
+			{{Key: corev1.LabelArchStable, Operator: corev1.NodeSelectorOpIn, Values: []string{"arm64"}}},
+		},
 		Kubelet: instancetype.Kubelet{
 			MaxPods:        ptr[int32](200),
 			PodsPerCore:    ptr[int32](8),
@@ -131,6 +141,7 @@ func TestNodeClassesThatCannotBeUsed(t *testing.T) {
 	for manifest, want := range map[string]string{
 		`{metadata: {name: x}, spec: {kubelet: {maxPods: "vcpus * 10"}}}`:                                                                       `node class "x": kubelet.maxPods: must be a number, is the expression "vcpus * 10": expressions are not evaluated here`,
 		`{metadata: {name: x}, spec: {kubelet: {kubeReserved: {cpu: "vcpus * 10"}}}}`:                                                           `node class "x": kubelet.kubeReserved[cpu]: must be a resource quantity, is "vcpus * 10"`,
+		`{metadata: {name: x}, status: {amis: [{id: a, requirements: [{key: k, operator: Is}]}]}, spec: {}}`:                                    `node class "x": images[0][0]: key "k": unknown operator "Is": use In, NotIn, Exists, DoesNotExist, Gt, Lt, Gte or Lte`,
 		`{metadata: {name: x}, status: {subnets: [{id: a, zone: eu-west-1b}, {id: b, zone: eu-west-1a}, {id: c, zone: eu-west-1b}]}, spec: {}}`: `node class "x": status.subnets: are in zones eu-west-1a, eu-west-1b, of which the catalogue of region "us-east-1" has none: use the catalogue of their region`,
 	} {
 		types, err := instancetype.Resolve(embedded(t), nodeClass(t, manifest), instancetype.Options{})
@@ -176,10 +187,42 @@ func TestKeysTellSettingsApart(t *testing.T) {
 		{VMMemoryOverheadPercent: ptr(0.0)},
 		{ReservedENIs: 1},
 		{DiscoveredMemory: map[string]int64{"m5.large": 1}},
+		{Images: [][]corev1.NodeSelectorRequirement{{{Key: corev1.LabelArchStable, Operator: corev1.NodeSelectorOpIn, Values: []string{"amd64"}}}}},
 	} {
 		if j, ok := seen[s.Key()]; ok {
 			t.Errorf("settings %d and %d have the key %s", i, j, s.Key())
 		}
 		seen[s.Key()] = i
+	}
+}
+
+// AWN-135, AWI-086: types that none of the class's images boots on are listed, and can't be had.
+func TestTypesThatNoImageBootsOn(t *testing.T) {
+	const amd64 = `{key: kubernetes.io/arch, operator: In, values: [amd64]}`
+	for _, test := range []struct {
+		name, amis string
+		want       map[string]bool
+	}{
+		{"images not looked for yet", ``, map[string]bool{"m5.large": true, "m6g.large": true, "g5.xlarge": true}},
+		{"one architecture", `[{id: a, requirements: [` + amd64 + `]}]`, map[string]bool{"m5.large": true, "m6g.large": false, "g5.xlarge": true}},
+		{"standard images alone", `[{id: a, requirements: [` + amd64 + `, {key: karpenter.k8s.aws/instance-gpu-count, operator: DoesNotExist}]}]`,
+			map[string]bool{"m5.large": true, "m6g.large": false, "g5.xlarge": false}},
+		{"an image that asks for nothing", `[{id: a}]`, map[string]bool{"m5.large": true, "m6g.large": true, "g5.xlarge": true}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			types, err := instancetype.Resolve(embedded(t), nodeClass(t, `{metadata: {name: x}, spec: {}, status: {amis: `+test.amis+`}}`), instancetype.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := map[string]bool{}
+			for _, it := range types {
+				if _, asked := test.want[it.Name]; asked {
+					got[it.Name] = it.Offerings[0].Available
+				}
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Error(diff)
+			}
+		})
 	}
 }

@@ -18,7 +18,7 @@ import (
 //
 // Left out are types that no node of the class can ever be: of an architecture without an operating system, without an
 // offering in the zones that can be used, or too small for what the class reserves. A type that merely can't be
-// launched with the class (see Incompatible) is listed with its offerings unavailable.
+// launched with the class (see Incompatible and ReasonNoImage) is listed with its offerings unavailable.
 //
 // The result is shared data: nobody may change it. Planners tell instance types apart by identity, so resolve once per
 // class (or once per Settings.Key) and hand all its pools the same list.
@@ -64,7 +64,8 @@ type Shape struct {
 	Facts *catalog.Type
 	// Type has all but the offerings. Its lists are shared with other shapes: nobody may change them.
 	Type cloudprovider.InstanceType
-	// Incompatible says why the type can't be launched with the settings; empty when it can (see Incompatible).
+	// Incompatible says why the type can't be launched with the settings; empty when it can (see Incompatible and
+	// ReasonNoImage).
 	Incompatible string
 }
 
@@ -105,7 +106,11 @@ func shapesOf(c *catalog.Catalog, p *plan) []Shape {
 			continue
 		}
 		it.Requirements = labels.requirements(t)
-		out = append(out, Shape{Facts: t, Type: it, Incompatible: Incompatible(t, p.Settings)})
+		why := Incompatible(t, p.Settings)
+		if why == "" && !p.boots(it.Requirements) {
+			why = ReasonNoImage
+		}
+		out = append(out, Shape{Facts: t, Type: it, Incompatible: why})
 	}
 	return out
 }

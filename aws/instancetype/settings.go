@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/drawknife/drawknife/api/requirements"
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 	"github.com/drawknife/drawknife/aws/catalog"
 )
@@ -28,6 +29,9 @@ type Settings struct {
 	// AMIFamily is the effective AMI family. Empty means AL2023; an unknown family, Ubuntu's included, behaves as AL2
 	// (AWN-173).
 	AMIFamily awsv1.AMIFamily `json:"amiFamily,omitempty"`
+	// Images are the labels that each of the class's images asks of the machines it boots on. A type that none boots on
+	// can't be launched. Empty means that the images are not known, so that they keep nothing away.
+	Images [][]corev1.NodeSelectorRequirement `json:"images,omitempty"`
 	// Kubelet is the part of the kubelet's configuration that the scheduler has to know.
 	Kubelet Kubelet `json:"kubelet,omitzero"`
 	// BlockDevices are the class's own volumes; empty means those of the family.
@@ -147,6 +151,7 @@ type plan struct {
 	Settings
 	family         family
 	memoryOverhead float64
+	images         []requirements.Set
 	kubeReserved   reserved
 	systemReserved reserved
 	hugePages      reserved
@@ -206,10 +211,28 @@ func prepare(c *catalog.Catalog, s Settings) (*plan, error) {
 			}
 		}
 	}
+	if err := p.prepareImages(); err != nil {
+		return nil, err
+	}
 	if err := p.prepareKubelet(); err != nil {
 		return nil, err
 	}
 	return p, p.prepareZones(c)
+}
+
+func (p *plan) prepareImages() error {
+	for i, entries := range p.Images {
+		var want requirements.Set
+		for j, entry := range entries {
+			r, err := requirements.ParseNodeSelectorRequirement(entry)
+			if err != nil {
+				return badSetting(fmt.Sprintf("images[%d][%d]", i, j), "%v", err)
+			}
+			want = want.With(r)
+		}
+		p.images = append(p.images, want)
+	}
+	return nil
 }
 
 // prepareDevices checks the names of extended resources, and reads the huge pages.

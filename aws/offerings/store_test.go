@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"pgregory.net/rapid"
 
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
@@ -288,6 +289,7 @@ func TestKeyHasAllOfAView(t *testing.T) {
 	}
 	settings := map[string]func(*instancetype.Settings){
 		"AMIFamily":               func(s *instancetype.Settings) { s.AMIFamily = "AL2" },
+		"Images":                  func(s *instancetype.Settings) { s.Images = [][]corev1.NodeSelectorRequirement{{}} },
 		"Kubelet":                 func(s *instancetype.Settings) { s.Kubelet.MaxPods = ptr(int32(1)) },
 		"BlockDevices":            func(s *instancetype.Settings) { s.BlockDevices = []instancetype.BlockDevice{{SizeBytes: 1}} },
 		"InstanceStorePolicy":     func(s *instancetype.Settings) { s.InstanceStorePolicy = "RAID0" },
