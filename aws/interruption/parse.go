@@ -1,6 +1,7 @@
 package interruption
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -46,9 +47,8 @@ type Event struct {
 
 // Bounds of what is read.
 const (
-	// maxBody is more than a queue lets through.
-	maxBody      = 1 << 20
-	maxInstances = 1000
+	// maxBody is more than a queue lets through. It bounds how many instances an event may be about, too.
+	maxBody = 1 << 20
 	// notice is how long before the end of a machine EC2 says so (AWN-297).
 	notice = 2 * time.Minute
 )
@@ -109,8 +109,12 @@ func Parse(body []byte) (Event, error) {
 		return event, nil
 	}
 	if event.Kind == ScheduledChange {
+		known := make(map[string]bool, len(e.Detail.AffectedEntities))
 		for _, entity := range e.Detail.AffectedEntities {
-			event.add(entity.EntityValue)
+			if id := entity.EntityValue; id != "" && !known[id] {
+				known[id] = true
+				event.Instances = append(event.Instances, id)
+			}
 		}
 		if at, err := time.Parse(time.RFC1123, e.Detail.StartTime); err == nil {
 			event.Deadline = at.UTC()
@@ -118,8 +122,8 @@ func Parse(body []byte) (Event, error) {
 		if len(e.Detail.EventDescription) > 0 {
 			event.Message = e.Detail.EventDescription[0].LatestDescription
 		}
-	} else {
-		event.add(e.Detail.InstanceID)
+	} else if id := e.Detail.InstanceID; id != "" {
+		event.Instances = []string{id}
 	}
 	if (event.Kind == SpotInterrupted || event.Kind == CapacityReservationInterrupted) && !e.Time.IsZero() {
 		event.Deadline = e.Time.Add(notice)
@@ -128,18 +132,6 @@ func Parse(body []byte) (Event, error) {
 		event.Kind = NoOp
 	}
 	return event, nil
-}
-
-func (e *Event) add(id string) {
-	if id == "" || len(e.Instances) == maxInstances {
-		return
-	}
-	for _, known := range e.Instances {
-		if known == id {
-			return
-		}
-	}
-	e.Instances = append(e.Instances, id)
 }
 
 // kind is by version, source and detail type, all exact, and for some by what the detail says.
@@ -176,7 +168,7 @@ func parseError(err error) *ParseError {
 	case *json.SyntaxError:
 		return &ParseError{Offset: err.Offset, Rule: "is no JSON: " + err.Error()}
 	case *json.UnmarshalTypeError:
-		return &ParseError{Offset: err.Offset, Rule: fmt.Sprintf("%s is a %s, which it never is in an event", err.Field, err.Value)}
+		return &ParseError{Offset: err.Offset, Rule: fmt.Sprintf("%s is of type %s, which it never is in an event", cmp.Or(err.Field, "the body"), err.Value)}
 	}
 	return &ParseError{Offset: -1, Rule: "is no event: " + err.Error()}
 }

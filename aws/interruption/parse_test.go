@@ -70,13 +70,27 @@ func TestParse(t *testing.T) {
 	}
 }
 
+// AWN-285: an event is about all instances that it names, however many: the rest would be lost with the message.
+func TestParseManyInstances(t *testing.T) {
+	const many = 2500
+	var entities []string
+	for i := range many {
+		entities = append(entities, fmt.Sprintf(`{"entityValue":"i-%d"}`, i))
+	}
+	got, err := interruption.Parse([]byte(event("aws.health", healthEvent,
+		`{"service":"EC2","eventTypeCategory":"scheduledChange","affectedEntities":[`+strings.Join(entities, ",")+`]}`)))
+	if err != nil || len(got.Instances) != many || got.Instances[many-1] != fmt.Sprintf("i-%d", many-1) {
+		t.Errorf("%d instances, %v", len(got.Instances), err)
+	}
+}
+
 // Bodies that are no events are told apart from events that don't matter.
 func TestParseErrors(t *testing.T) {
 	for name, c := range map[string]struct{ body, want string }{
 		"no JSON":    {"hello", "interruption message, byte 1: is no JSON: invalid character 'h' looking for beginning of value"},
 		"cut off":    {event("aws.ec2", spotWarning, `{"instance-id":"i-1"}`)[:60], "interruption message, byte 60: is no JSON: unexpected end of JSON input"},
-		"wrong type": {`{"version":"0","detail":{"instance-id":7}}`, "interruption message, byte 40: detail.instance-id is a number, which it never is in an event"},
-		"no object":  {`[1]`, "interruption message, byte 1:  is a array, which it never is in an event"},
+		"wrong type": {`{"version":"0","detail":{"instance-id":7}}`, "interruption message, byte 40: detail.instance-id is of type number, which it never is in an event"},
+		"no object":  {`[1]`, "interruption message, byte 1: the body is of type array, which it never is in an event"},
 		"bad time":   {`{"time":"yesterday"}`, `interruption message: is no event: parsing time "yesterday" as "2006-01-02T15:04:05Z07:00": cannot parse "yesterday" as "2006"`},
 		"too large":  {strings.Repeat(" ", 1<<20+1), "interruption message: has 1048577 bytes, and at most 1048576 are read"},
 	} {
