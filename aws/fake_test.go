@@ -32,6 +32,7 @@ type account struct {
 	fail      map[string]error // by call
 	calls     []string
 	fleets    []*ec2.CreateFleetInput
+	listing   func() // called while instances are described; nil: nothing
 }
 
 func newAccount(t *testing.T) *account {
@@ -138,6 +139,9 @@ func (a *account) CreateFleet(_ context.Context, in *ec2.CreateFleetInput, _ ...
 }
 
 func (a *account) DescribeInstances(_ context.Context, in *ec2.DescribeInstancesInput, _ ...func(*ec2.Options)) (*ec2.DescribeInstancesOutput, error) {
+	if a.listing != nil {
+		a.listing()
+	}
 	if err := a.called("DescribeInstances"); err != nil {
 		return nil, err
 	}

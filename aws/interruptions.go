@@ -39,7 +39,6 @@ func (p *Provider) assembleInterruptions() (err error) {
 func (p *Provider) ReceiveInterruptions(ctx context.Context) ([]cloudprovider.Interruption, error) {
 	if p.options.FindInstance == nil && p.machines.listen() {
 		if _, err := p.listMachines(ctx); err != nil {
-			p.machines.deaf()
 			return nil, err // a message about a machine that is not known would be thrown away
 		}
 	}
@@ -95,6 +94,7 @@ type machines struct {
 	byID      map[string]interruption.Instance
 	at        time.Time // of the last list
 	listening bool
+	complete  bool // listed since somebody is listening, so that what is not there is another cluster's
 }
 
 func (m *machines) find(id string) (interruption.Instance, bool) {
@@ -124,23 +124,16 @@ func (m *machines) replace(list []instances.Instance, now time.Time) {
 	if now.Before(m.at) {
 		return
 	}
-	m.byID, m.at = byID, now
+	m.byID, m.at, m.complete = byID, now, m.listening
 }
 
-// listen says that somebody is to hear of interruptions, and reports whether machines have to be listed first.
+// listen says that somebody is to hear of interruptions, and reports whether machines have to be listed first. Of several
+// who begin at once each lists: none may hear of machines that another is still looking for.
 func (m *machines) listen() (first bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	first = !m.listening
 	m.listening = true
-	return first
-}
-
-// deaf takes listen back.
-func (m *machines) deaf() {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.listening = false
+	return !m.complete
 }
 
 func (m *machines) listed() (at time.Time, listening bool) {

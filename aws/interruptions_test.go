@@ -97,6 +97,33 @@ func TestInterruptionsOfListedMachines(t *testing.T) {
 	}
 }
 
+// Of two who begin to listen at once, neither takes messages for another cluster's while the machines are still being
+// listed. AWN-287, AWN-291.
+func TestInterruptionsWhileListing(t *testing.T) {
+	a, deleted := newAccount(t), 0
+	queue, send := mailbox(t, &deleted)
+	p := newProvider(t, a, func(c *aws.Config, o *aws.Options) {
+		c.InterruptionQueue = "events"
+		o.Clients = clients{account: a, sqs: queue, pricing: o.Clients.Pricing(0)}
+	})
+	a.put("i-1", "m5.large", "default")
+	a.fail["DescribeInstances"] = apiError("RequestLimitExceeded", "")
+	a.listing = func() { // while the first lists, the second asks
+		a.listing = nil
+		if list, err := p.ReceiveInterruptions(t.Context()); !cloudprovider.IsThrottled(err) {
+			t.Errorf("heard %v, %v before the machines were known", list, err)
+		}
+	}
+	if list, err := p.ReceiveInterruptions(t.Context()); !cloudprovider.IsThrottled(err) {
+		t.Errorf("heard %v, %v before the machines were known", list, err)
+	}
+	a.fail["DescribeInstances"] = nil
+	send(warning("e-1", "EC2 Spot Instance Interruption Warning", "i-1"))
+	if list, err := p.ReceiveInterruptions(t.Context()); err != nil || len(list) != 1 || deleted != 0 {
+		t.Errorf("heard %v, %v; %d removed", list, err, deleted)
+	}
+}
+
 // With an index it is the caller's word that counts, nothing is listed, and a reservation that is taken back is full.
 // AWN-285, AWN-287, AWN-294, AWI-133.
 func TestInterruptionsOfIndexedMachines(t *testing.T) {

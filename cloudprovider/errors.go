@@ -328,9 +328,10 @@ func walk(err error, visit func(error)) {
 	}
 }
 
-// because appends the cause to a message. A missing cause adds nothing, so that a literal without one prints well.
+// because appends the cause to a message. A missing cause adds nothing, so that a literal without one prints well, nor does
+// one that the message has said already.
 func because(what string, cause error) string {
-	if cause == nil {
+	if cause == nil || strings.HasSuffix(what, cause.Error()) {
 		return what
 	}
 	return what + ": " + cause.Error()

@@ -129,6 +129,19 @@ func TestErrorsWithoutCause(t *testing.T) {
 	}
 }
 
+// What a message has said already is not said twice.
+func TestErrorsThatSayTheirCause(t *testing.T) {
+	for want, err := range map[string]error{
+		"NoImage: none boots":                   cloudprovider.NewCreateError("NoImage", "none boots", errors.New("none boots")),
+		"BadUserData: class x: line 2":          cloudprovider.NewCreateError("BadUserData", "class x: line 2", errors.New("line 2")),
+		"LaunchFailed: no such image: CODE: no": cloudprovider.NewCreateError("LaunchFailed", "no such image", errors.New("CODE: no")),
+	} {
+		if got := err.Error(); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
 // CP-ERROR-03: an error without a kind is transient; nil is nothing; a bare kind is itself; the outermost kind wins.
 func TestKindOf(t *testing.T) {
 	tests := []struct {
