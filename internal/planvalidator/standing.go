@@ -163,6 +163,21 @@ func (c *checker) launched(name string, np *scheduling.NodePool, it *cloudprovid
 	return m
 }
 
+// reckoned is a new machine as planning reckons with it: DaemonSets that the pool's template allows take room on it, also
+// those that a label which the pool leaves open will keep away (SCH-151). Whether a plan could have bought it is judged
+// by that; whether what it did buy holds its pods, by what will run there.
+func (c *checker) reckoned(m *machine, np *scheduling.NodePool, it *cloudprovider.InstanceType, o *cloudprovider.Offering) *machine {
+	key := np.Key
+	if key.Name == "" {
+		key = v1.NewPoolKey(np.Object.Name)
+	}
+	if known, ok := c.machineLabels(c.template(np, key), it, o); ok {
+		minus(m.room, c.daemonsOn(known, m.taints))
+		plus(m.room, c.daemonsOn(m.labels, m.taints))
+	}
+	return m
+}
+
 // attachable is how many volumes a machine of the snapshot attaches, by driver (SCH-105, SCH-106).
 func (c *checker) attachable(n *scheduling.Node, v view) map[string]int64 {
 	out := map[string]int64{}
