@@ -18,9 +18,12 @@ func (t *Trial) writeRelaxations(out *Plan) {
 		detail string
 	}
 	at := map[wishKey]int{}
+	type run struct{ wish, from, to int }
+	var runs []run // of out.Order
+	var counts []int
 	from := 0
 	for _, b := range t.placed {
-		pods := out.Order[from : from+int(b.count)]
+		first := from
 		from += int(b.count)
 		t.brokenWishes(b, func(code RelaxationCode, detail string) {
 			k := wishKey{code, detail}
@@ -28,10 +31,18 @@ func (t *Trial) writeRelaxations(out *Plan) {
 			if !ok {
 				i = len(out.Relaxations)
 				at[k] = i
-				out.Relaxations = append(out.Relaxations, Relaxation{Code: code, Detail: detail})
+				out.Relaxations, counts = append(out.Relaxations, Relaxation{Code: code, Detail: detail}), append(counts, 0)
 			}
-			out.Relaxations[i].Pods = append(out.Relaxations[i].Pods, pods...)
+			runs = append(runs, run{i, first, from})
+			counts[i] += from - first
 		})
+	}
+	for _, r := range runs {
+		pods := &out.Relaxations[r.wish].Pods
+		if *pods == nil && r.to > r.from {
+			*pods = make([]PodKey, 0, counts[r.wish])
+		}
+		*pods = append(*pods, out.Order[r.from:r.to]...)
 	}
 	slices.SortFunc(out.Relaxations, func(a, b Relaxation) int { return cmp.Or(cmp.Compare(a.Code, b.Code), cmp.Compare(a.Detail, b.Detail)) })
 }
