@@ -176,7 +176,6 @@ func TestMixedConstraints(t *testing.T) {
 	if got := zone(); got != before {
 		t.Errorf("the pod with a disk in %s is in %s", before, got)
 	}
-	removePools(t, cluster)
 }
 
 // TestLimitsAndWeights fills the pool with the greater weight up to its limit, then the other, and leaves waiting what has no
@@ -226,7 +225,6 @@ func TestLimitsAndWeights(t *testing.T) {
 	if c := capacity(); c["first"] > 8 {
 		t.Errorf("cores by pool are %v, the first is limited to 8", c)
 	}
-	removePools(t, cluster)
 }
 
 // TestWeight has everything in the pool with the greater weight, though the other one's machines are cheaper.
@@ -247,7 +245,6 @@ func TestWeight(t *testing.T) {
 			t.Errorf("node %s is of pool %s, want the one with the greater weight", node.Name, pool)
 		}
 	}
-	removePools(t, cluster)
 }
 
 // TestStockOut has no spot machine in any zone, and none at all in one: the pods come up on demand in the other zones.
@@ -267,7 +264,6 @@ func TestStockOut(t *testing.T) {
 			t.Errorf("node %s is %s in %s", node.Name, node.Labels[v1.CapacityTypeLabelKey], node.Labels[corev1.LabelTopologyZone])
 		}
 	}
-	removePools(t, cluster)
 }
 
 // TestNodeThatNeverRegisters has the first machine boot in silence: it is given up, ended and replaced.
@@ -353,7 +349,6 @@ func TestAPIServerAway(t *testing.T) {
 	cluster.Eventually("nodes, claims and machines belong together", patience, cluster.Settled(-1))
 	cluster.Scale("web", 20)
 	cluster.Eventually("more pods run", patience, cluster.PodsRun("web", 20))
-	removePools(t, cluster)
 }
 
 // TestDrainKeepsBudgets deletes a claim whose pods have a budget of one: they leave one at a time, each only when the one
@@ -426,11 +421,6 @@ func TestDrainKeepsBudgets(t *testing.T) {
 	}
 	cluster.Eventually("nodes, claims and machines belong together", patience, cluster.Settled(-1))
 	cluster.Lap("drained; at least %d of %d pods ran all the time", least, pods)
-	// Without a pool there is no other place for the pods: within their budget they would stay for ever.
-	if err := budgets.Delete(t.Context(), "web", metav1.DeleteOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	removePools(t, cluster)
 }
 
 // TestFinalizers deletes a node by hand: it stays until its pods have ended and its machine is on its way out; its claim goes
@@ -496,7 +486,6 @@ func TestFinalizers(t *testing.T) {
 	if early.Load() > 0 {
 		t.Error("the node was removed before its machine was gone")
 	}
-	removePools(t, cluster)
 }
 
 // TestScaleUp brings up 5,000 pods on some 200 nodes and tells how long that took; in the short form a twentieth of that.

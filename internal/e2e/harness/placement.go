@@ -29,6 +29,18 @@ var (
 	nodeInMessage  = regexp.MustCompile(`\bnode/([a-z0-9.-]*[a-z0-9])`)
 )
 
+// targetOf reads a message; what it does not name is empty.
+func targetOf(message string) target {
+	var t target
+	if m := claimInMessage.FindStringSubmatch(message); m != nil {
+		t.claim = m[1]
+	}
+	if m := nodeInMessage.FindStringSubmatch(message); m != nil {
+		t.node = m[1]
+	}
+	return t
+}
+
 func (p *placements) watch(informer cache.SharedIndexInformer) error {
 	p.target = map[string]target{}
 	note := func(object any) {
@@ -36,16 +48,9 @@ func (p *placements) watch(informer cache.SharedIndexInformer) error {
 		if !ok || event.Reason != nominated || event.Regarding.Kind != "Pod" {
 			return
 		}
-		var t target
-		if m := claimInMessage.FindStringSubmatch(event.Note); m != nil {
-			t.claim = m[1]
-		}
-		if m := nodeInMessage.FindStringSubmatch(event.Note); m != nil {
-			t.node = m[1]
-		}
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		p.target[event.Regarding.Name] = t
+		p.target[event.Regarding.Name] = targetOf(event.Note)
 	}
 	_, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: note, UpdateFunc: func(_, object any) { note(object) }})
 	return err
