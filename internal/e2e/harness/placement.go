@@ -78,7 +78,8 @@ func (p Placements) Rate() float64 {
 
 // String is a line for a test's log.
 func (p Placements) String() string {
-	return fmt.Sprintf("%d pods bound, of %d the plan is known, %d of these (%.1f %%) are where it meant them to be", p.Bound, p.Told, p.Met, 100*p.Rate())
+	return fmt.Sprintf("%d pods bound; of %d the plan is known: %d (%.1f %%) are on that very node, %d on another of the planned machines",
+		p.Bound, p.Told, p.Met, 100*p.Rate(), p.Told-p.Met)
 }
 
 // Placements compares where the pods of the test's namespace are with where they were meant to go.
