@@ -91,6 +91,8 @@ const (
 	BlockFewTypes BlockCode = "FewCheaperTypes"
 	// BlockScore: the saving is too small for the disturbance: Block.Score of Block.Need, in thousandths.
 	BlockScore BlockCode = "BalancedScore"
+	// BlockNoBatch: no batch of nodes that has it among them can be removed for at most one new node.
+	BlockNoBatch BlockCode = "NoBatch"
 	// BlockNotReached: the search ended before its turn.
 	BlockNotReached BlockCode = "NotReached"
 )
@@ -128,7 +130,7 @@ type Block struct {
 // Silent reports whether nobody needs to hear of it: the state of things, not an obstacle (DIS-048).
 func (b *Block) Silent() bool {
 	switch b.Code {
-	case BlockInFlight, BlockUnmanaged, BlockStatic, BlockNotStatic, BlockNotEmpty, BlockEmpty, BlockNotDrifted, BlockQuiet, BlockNotReached:
+	case BlockInFlight, BlockUnmanaged, BlockStatic, BlockNotStatic, BlockNotEmpty, BlockEmpty, BlockNotDrifted, BlockQuiet, BlockNoBatch, BlockNotReached:
 		return true
 	}
 	return false
@@ -209,6 +211,7 @@ func fixedSentences(code BlockCode) (string, bool) {
 		BlockPolicy:         "consolidationPolicy of its nodepool is WhenEmpty, and pods would have to move",
 		BlockNotDrifted:     "it has not drifted",
 		BlockSpotToSpot:     "replacing spot nodes by spot nodes is switched off",
+		BlockNoBatch:        "no batch that was tried with it among the nodes can be removed for at most one new node",
 		BlockNotReached:     "the search ended before its turn",
 	}[code]
 	return s, ok

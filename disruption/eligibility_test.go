@@ -326,7 +326,7 @@ func codes() []disruption.BlockCode {
 		disruption.BlockInstanceTypeUnknown, disruption.BlockNoLabel, disruption.BlockNotDrifted, disruption.BlockBudget, disruption.BlockScalingDown,
 		disruption.BlockLimit, disruption.BlockBackOff, disruption.BlockUnschedulable, disruption.BlockDependsOnUninitialized, disruption.BlockManyNodes,
 		disruption.BlockNotCheaper, disruption.BlockMinValues, disruption.BlockSpotToSpot, disruption.BlockFewTypes, disruption.BlockScore,
-		disruption.BlockNotReached,
+		disruption.BlockNoBatch, disruption.BlockNotReached,
 	}
 }
 

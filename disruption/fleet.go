@@ -9,6 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/drawknife/drawknife/api/requirements"
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/cloudprovider/overlay"
@@ -31,6 +32,8 @@ type Input struct {
 	Budgets []Budget
 	// History are the disruptions that were started of late, for budgets with a rate: as long back as the longest of them.
 	History []Disruption
+	// Unreached are the pools that the last plan did not come to, Plan.Unreached: they come first (DIS-116).
+	Unreached []v1.PoolKey
 	// BackOff are the pools whose replacements for drift failed of late; nil for none.
 	BackOff *BackOff
 }
@@ -58,6 +61,7 @@ type Fleet struct {
 	pools  map[v1.PoolKey]*pool
 	byName map[string]*Candidate
 	pdbs   *pods.Budgets
+	lookup *requirements.Lookup
 }
 
 // pool is a NodePool as disruption sees it.
@@ -126,6 +130,7 @@ func Survey(in Input) (*Fleet, error) {
 		return nil, err
 	}
 	f := &Fleet{in: in, now: snapshot.Time, pdbs: budgets, Blocked: map[string]*Block{}, byName: map[string]*Candidate{}}
+	f.lookup = snapshot.Vocabulary.Compile()
 	f.pools = poolsOf(in.View)
 	for i := range in.View.Machines {
 		m := &in.View.Machines[i]
@@ -182,16 +187,6 @@ func (f *Fleet) Time() time.Time { return f.now }
 
 // Candidate of a name; nil when the node is none.
 func (f *Fleet) Candidate(name string) *Candidate { return f.byName[name] }
-
-// machine of a name; nil when there is none.
-func (f *Fleet) machine(name string) *cluster.Machine {
-	for i := range f.in.View.Machines {
-		if m := &f.in.View.Machines[i]; m.Name == name {
-			return m
-		}
-	}
-	return nil
-}
 
 // ready reports whether the Node's Ready condition is true.
 func ready(node *corev1.Node) bool {

@@ -29,6 +29,8 @@ type Plan struct {
 	// nothing has changed (DIS-176). Again is when, if that is known.
 	Waiting bool      `json:"waiting,omitempty"`
 	Again   time.Time `json:"again,omitzero"`
+	// Unreached are pools that the search did not come to: hand them in with the next Input.
+	Unreached []v1.PoolKey `json:"unreached,omitempty"`
 }
 
 // Outcome is what becomes of a node.

@@ -22,6 +22,8 @@ type Trial struct {
 	free []int64
 	// usable tells which machines may take pods now.
 	usable bitset
+	// closed are those that Close was called for; empty as long as it was not.
+	closed bitset
 	// waiting counts, by class, the pods that need a place.
 	waiting []int32
 	// freed are pods of hidden machines, in the order they were hidden.
@@ -100,6 +102,7 @@ const (
 	changeTaken                      // b pods of placement a were taken off their host again
 	changeMoved                      // machine a became another: the last of Trial.before
 	changeForsaken                   // machine a, which is empty, counts no more
+	changeClosed                     // node a was closed
 )
 
 // Mark is a point in a trial to come back to. The zero value is none.
@@ -198,6 +201,8 @@ func (t *Trial) undo(to Mark) {
 			t.before = t.before[:len(t.before)-1]
 		case changeForsaken:
 			t.countMachine(last.a, 1)
+		case changeClosed:
+			t.reopen(int(last.a))
 		case changeMachine:
 			mc := &t.machines[len(t.machines)-1]
 			t.count(mc.pool, t.m.capacityOf(mc), -1)
@@ -233,6 +238,12 @@ func (m *Model) capacityOf(mc *machine) corev1.ResourceList {
 // a place. It reports how many those are. A name the snapshot does not have, or a node already hidden, is an
 // error and changes nothing.
 func (t *Trial) Hide(name string) (pods int, err error) {
+	return t.HideMoving(name, func(*corev1.Pod) bool { return true })
+}
+
+// HideMoving is Hide for a node some of whose pods need no other place, since they stay until they end or are never let go:
+// only those for which moves says so begin to wait. Pods of DaemonSets and static ones are not asked about.
+func (t *Trial) HideMoving(name string, moves func(*corev1.Pod) bool) (pods int, err error) {
 	i, ok := t.m.nodeIndex[name]
 	if !ok {
 		return 0, fmt.Errorf("hiding node %q: the snapshot has none of that name", name)
@@ -245,15 +256,18 @@ func (t *Trial) Hide(name string) (pods int, err error) {
 	t.usable.clear(i)
 	t.hidden = append(t.hidden, int32(i))
 	for _, p := range n.movable {
-		t.waiting[p.class]++
-		t.freed = append(t.freed, p)
+		if moves(p.pod) {
+			t.waiting[p.class]++
+			t.freed = append(t.freed, p)
+			pods++
+		}
 	}
 	if !n.source.Leaving {
 		t.count(n.pool, n.capacity, -1)
 		t.countBound(int32(i), -1)
 	}
-	t.log = append(t.log, change{changeHidden, int32(i), int32(len(n.movable))})
-	return len(n.movable), nil
+	t.log = append(t.log, change{changeHidden, int32(i), int32(pods)})
+	return pods, nil
 }
 
 // takeOff makes pods that the trial has put on a host wait again.
@@ -276,7 +290,7 @@ func (t *Trial) unhide(i int32, pods int) {
 	}
 	t.freed = t.freed[:len(t.freed)-pods]
 	t.hidden = t.hidden[:len(t.hidden)-1]
-	if n.usable {
+	if n.usable && !t.isClosed(int(i)) {
 		t.usable.set(int(i))
 	}
 	if !n.source.Leaving {

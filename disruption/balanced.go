@@ -1,0 +1,87 @@
+package disruption
+
+import (
+	"slices"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/scheduling/pods"
+)
+
+// balancedThreshold is 1/k of the policy Balanced, k being 2 (DIS-169).
+const balancedThreshold = 0.5
+
+// poolTotals are what a Balanced pool's moves are measured by.
+type poolTotals struct {
+	// cost in nano-USD per hour, disruption in units of an ordinary pod.
+	cost       int64
+	disruption float64
+}
+
+// totalsOf sums up all of the pool's nodes, candidates or not (DIS-164). What their pods are worth is counted as they are
+// now, pods that stay on their node left out.
+func (p *pass) totalsOf(key v1.PoolKey) *poolTotals {
+	if t := p.totals[key]; t != nil {
+		return t
+	}
+	t := &poolTotals{}
+	p.totals[key] = t
+	for _, m := range p.fleet.pools[key].machines {
+		if m.Claim == nil {
+			continue
+		}
+		if price, ok := p.fleet.in.Model.NodePrice(m.Name); ok {
+			t.cost += nanoUSD(price.Price)
+		}
+		t.disruption += pods.RescheduleCost(m.Pods)
+	}
+	return t
+}
+
+// score of a move in one pool: the share of the pool's cost that it saves by the share of its disruption that it causes
+// (DIS-168).
+func (t *poolTotals) score(savings int64, disruption float64) float64 {
+	if t.cost <= 0 || t.disruption <= 0 || savings <= 0 || disruption <= 0 {
+		return 0
+	}
+	return (float64(savings) / float64(t.cost)) / (disruption / t.disruption)
+}
+
+// balanced says which Balanced pool of the batch does not approve of a move with the savings; nil when all do, and those
+// of other policies always do (DIS-163, DIS-166 to DIS-169).
+func (p *pass) balanced(batch []*Candidate, savings float64) *Block {
+	type share struct {
+		price      int64
+		disruption float64
+	}
+	shares := map[v1.PoolKey]*share{}
+	var keys []v1.PoolKey
+	total := int64(0)
+	for _, c := range batch {
+		total += nanoUSD(c.Price)
+		s := shares[c.Pool.Key]
+		if s == nil {
+			s = &share{}
+			shares[c.Pool.Key] = s
+			if c.Pool.Object.Spec.Disruption.ConsolidationPolicy == v1.ConsolidationPolicyBalanced {
+				keys = append(keys, c.Pool.Key)
+			}
+		}
+		s.price += nanoUSD(c.Price)
+		s.disruption += c.Cost
+	}
+	slices.SortFunc(keys, v1.PoolKey.Compare)
+	for _, key := range keys {
+		s := shares[key]
+		credited := nanoUSD(savings)
+		if len(shares) > 1 && total > 0 {
+			credited = nanoUSD(savings * float64(s.price) / float64(total))
+		}
+		if score := p.totalsOf(key).score(credited, s.disruption); score < balancedThreshold {
+			return &Block{Code: BlockScore, Pool: key, Score: score, Threshold: balancedThreshold}
+		}
+	}
+	return nil
+}
+
+// hopeless says that even removing the candidate for nothing would score too low (DIS-170).
+func (p *pass) hopeless(c *Candidate) *Block { return p.balanced([]*Candidate{c}, c.Price) }

@@ -1,0 +1,113 @@
+package disruption
+
+import (
+	"slices"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+)
+
+// staticDrift replaces drifted nodes of static pools one for one, without asking where pods go: as many as budgets and the
+// pool's limit on nodes leave room for (DIS-088 to DIS-091). The longest drifted go first.
+func (p *pass) staticDrift(accepted []*Candidate) []*Command {
+	list := slices.Clone(accepted)
+	byDrift(list)
+	rooms := map[v1.PoolKey]int{}
+	var out []*Command
+	for _, c := range list {
+		key := c.Pool.Key
+		if why := p.scalingDown(key, c.Pool.Object); why != nil {
+			p.block(MethodStaticDrift, c, why)
+			continue
+		}
+		room, known := rooms[key]
+		if !known {
+			room = p.staticRoom(key, c.Pool.Object)
+		}
+		if room == 0 {
+			p.block(MethodStaticDrift, c, &Block{Code: BlockLimit, Pool: key})
+			continue
+		}
+		if why := p.fleet.in.BackOff.Blocks(key, p.fleet.now); why != nil {
+			p.block(MethodStaticDrift, c, why)
+			continue
+		}
+		if why := p.ledger.Take(c, ReasonDrifted); why != nil {
+			p.block(MethodStaticDrift, c, why)
+			continue
+		}
+		rooms[key] = room - 1
+		cmd := newCommand(MethodStaticDrift, []*Candidate{c}, p.fleet.now)
+		cmd.Replacements = []Replacement{{Pool: key, Static: true}}
+		cmd.Savings = 0 // which type comes is the provider's choice
+		out = append(out, p.finish(cmd))
+	}
+	return out
+}
+
+// scalingDown is the block of a pool with more nodes than replicas: those that stay and those that are being replaced
+// (DIS-088).
+func (p *pass) scalingDown(key v1.PoolKey, object *v1.NodePool) *Block {
+	n := 0
+	for _, m := range p.fleet.pools[key].machines {
+		_, executing := p.fleet.in.Executing[m.Name]
+		if m.Claim != nil && (executing || !m.Leaving && !m.Marked) {
+			n++
+		}
+	}
+	if want := int(*object.Spec.Replicas); n > want {
+		return &Block{Code: BlockScalingDown, Pool: key, Count: n, Need: want}
+	}
+	return nil
+}
+
+// staticRoom is how many more nodes the pool's limit allows: all that are there count, also those on their way out
+// (DIS-089).
+func (p *pass) staticRoom(key v1.PoolKey, object *v1.NodePool) int {
+	machines := p.fleet.pools[key].machines
+	limit, ok := object.Spec.Limits[v1.ResourceNodes]
+	if !ok {
+		return len(machines)
+	}
+	return max(0, int(limit.Value())-len(machines))
+}
+
+// drift replaces the first drifted node that budgets let go and whose pods all have a place, by as many new nodes as that
+// takes, whatever they cost (DIS-093 to DIS-095).
+func (p *pass) drift(accepted []*Candidate) (*Command, error) {
+	list := slices.Clone(accepted)
+	byDrift(list)
+	sims, err := p.openSimulator()
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range list {
+		if why := p.ledger.Blocks(c, ReasonDrifted); why != nil {
+			p.block(MethodDrift, c, why)
+			continue
+		}
+		if why := p.fleet.in.BackOff.Blocks(c.Pool.Key, p.fleet.now); why != nil {
+			p.block(MethodDrift, c, why)
+			continue
+		}
+		sim, why, err := sims.remove(p.ctx, []*Candidate{c})
+		if err != nil {
+			return nil, err
+		}
+		if why != nil {
+			p.block(MethodDrift, c, why)
+			continue
+		}
+		p.ledger.Take(c, ReasonDrifted)
+		cmd := newCommand(MethodDrift, []*Candidate{c}, p.fleet.now)
+		cmd.Receivers = sim.receivers
+		saved := nanoUSD(cmd.Savings)
+		for i := range sim.newNodes {
+			n := &sim.newNodes[i]
+			cmd.Replacements = append(cmd.Replacements, Replacement{Node: n, Pool: n.Pool})
+			saved -= nanoUSD(n.InstanceTypes[0].Price)
+		}
+		cmd.Savings = usd(saved)
+		return p.finish(cmd), nil
+	}
+	return nil, nil
+}

@@ -1,0 +1,24 @@
+package disruption
+
+import "slices"
+
+// emptiness removes all empty nodes that budgets let go, in one command and without asking for places: nobody has to
+// move (DIS-082).
+func (p *pass) emptiness(accepted []*Candidate) []*Command {
+	list := slices.Clone(accepted)
+	bySavings(list)
+	var members []*Candidate
+	for _, c := range list {
+		if why := p.ledger.Take(c, ReasonEmpty); why != nil {
+			p.block(MethodEmptiness, c, why)
+			continue
+		}
+		members = append(members, c)
+	}
+	if len(members) == 0 {
+		return nil
+	}
+	cmd := newCommand(MethodEmptiness, members, p.fleet.now)
+	cmd.MayShrink = true
+	return []*Command{p.finish(cmd)}
+}

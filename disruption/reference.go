@@ -1,0 +1,220 @@
+package disruption
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/scheduling"
+)
+
+// Numbers of Reference, where its options leave them open (DIS-021).
+const (
+	// DefaultValidationDelay is how long consolidation waits before a command is validated and started (DIS-178).
+	DefaultValidationDelay = 15 * time.Second
+	// DefaultMaxBatch is how many nodes one command of multi-node consolidation removes at most (DIS-107).
+	DefaultMaxBatch = 100
+	// DefaultSpotToSpotTypes is how many cheaper types a spot node must have to be replaced by spot (DIS-144).
+	DefaultSpotToSpotTypes = 15
+	// DefaultMaxTrials is how many what-ifs multi-node and single-node consolidation try each.
+	DefaultMaxTrials = 5000
+)
+
+// Reference plans as Karpenter does, step by step as the specification of disruption tells: the methods in their order,
+// and of those that find something the first. It is for those who come from there, and to compare others with. The zero
+// value is ready, and safe for concurrent use as long as it is not changed.
+type Reference struct {
+	// Query is how places for pods are looked for: as in provisioning (DIS-153).
+	Query scheduling.Query
+	// SpotToSpot allows replacing spot nodes by spot nodes (DIS-144).
+	SpotToSpot bool
+	// SpotToSpotTypes is how many cheaper types that takes for one node; 0 is DefaultSpotToSpotTypes.
+	SpotToSpotTypes int
+	// MaxBatch bounds multi-node consolidation; 0 is DefaultMaxBatch.
+	MaxBatch int
+	// ValidationDelay is what Command.NotBefore leaves for things to change; 0 is DefaultValidationDelay, negative none.
+	ValidationDelay time.Duration
+	// MaxTrials bounds the work of consolidation: a bound on what-ifs, so that plans do not depend on how fast they are made;
+	// 0 is DefaultMaxTrials. A context's deadline bounds it by the clock.
+	MaxTrials int
+}
+
+func (r *Reference) maxBatch() int  { return orDefault(r.MaxBatch, DefaultMaxBatch) }
+func (r *Reference) maxTrials() int { return orDefault(r.MaxTrials, DefaultMaxTrials) }
+func (r *Reference) spotTypes() int { return orDefault(r.SpotToSpotTypes, DefaultSpotToSpotTypes) }
+
+func orDefault(n, otherwise int) int {
+	if n > 0 {
+		return n
+	}
+	return otherwise
+}
+
+// delay is how long a method's commands wait before they are validated.
+func (r *Reference) delay(m Method) time.Duration {
+	switch {
+	case m.Class() == ClassEventual || r.ValidationDelay < 0:
+		return 0
+	case r.ValidationDelay == 0:
+		return DefaultValidationDelay
+	}
+	return r.ValidationDelay
+}
+
+// pass is one run of Reference over a fleet.
+type pass struct {
+	*Reference
+	ctx    context.Context
+	fleet  *Fleet
+	ledger *Ledger
+	// blocks are what keeps nodes from methods.
+	blocks map[Method]map[string]*Block
+	// waiting and again are the plan's.
+	waiting bool
+	again   time.Time
+	// open and closed are what-ifs with and without the destinations that consolidation must leave alone; nil until used.
+	open, closed *simulator
+	// totals are those of Balanced pools.
+	totals map[v1.PoolKey]*poolTotals
+	// unreached are the pools that single-node consolidation did not come to.
+	unreached []v1.PoolKey
+}
+
+func (r *Reference) begin(ctx context.Context, f *Fleet) (*pass, error) {
+	ledger, err := NewLedger(f)
+	if err != nil {
+		return nil, err
+	}
+	return &pass{Reference: r, ctx: ctx, fleet: f, ledger: ledger, blocks: map[Method]map[string]*Block{}, totals: map[v1.PoolKey]*poolTotals{}}, nil
+}
+
+// Plan tries the methods in their order; the first that finds commands ends the pass (DIS-074 to DIS-076). Start them and
+// plan again.
+func (r *Reference) Plan(ctx context.Context, f *Fleet) (*Plan, error) {
+	p, err := r.begin(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	out := &Plan{Time: f.now}
+	for _, m := range Methods() {
+		accepted, refused := f.Eligible(m)
+		p.blocks[m] = refused
+		for _, why := range refused {
+			if why.Code == BlockQuiet || why.Code == BlockPod {
+				p.later(why.Until)
+			}
+		}
+		if len(accepted) == 0 {
+			continue
+		}
+		commands, err := p.run(m, accepted)
+		if err != nil {
+			return nil, err
+		}
+		if len(commands) > 0 {
+			out.Commands = commands
+			break
+		}
+	}
+	out.Verdicts = p.verdicts(out.Commands)
+	out.Waiting, out.Again, out.Unreached = p.waiting, p.again, p.unreached
+	return out, nil
+}
+
+// run is one method over the candidates that it accepts.
+func (p *pass) run(m Method, accepted []*Candidate) ([]*Command, error) {
+	switch m {
+	case MethodEmptiness:
+		return p.emptiness(accepted), nil
+	case MethodStaticDrift:
+		return p.staticDrift(accepted), nil
+	case MethodDrift:
+		return one(p.drift(accepted))
+	case MethodMultiNode:
+		return one(p.multiNode(accepted))
+	}
+	return one(p.singleNode(accepted))
+}
+
+func one(cmd *Command, err error) ([]*Command, error) {
+	if cmd == nil {
+		return nil, err
+	}
+	return []*Command{cmd}, err
+}
+
+// later notes that the plan may come out differently at some time although nothing happens.
+func (p *pass) later(t time.Time) {
+	if t.After(p.fleet.now) && (p.again.IsZero() || t.Before(p.again)) {
+		p.again = t
+	}
+}
+
+// block notes what keeps a candidate from the method.
+func (p *pass) block(m Method, c *Candidate, why *Block) {
+	p.blocks[m][c.Name] = why
+	switch why.Code {
+	case BlockBudget:
+		p.waiting = true
+		p.later(why.Until)
+	case BlockBackOff:
+		p.later(why.Until)
+	case BlockNotReached:
+		p.waiting = true
+	}
+}
+
+// finish completes a command of the method.
+func (p *pass) finish(cmd *Command) *Command {
+	cmd.NotBefore = cmd.Planned.Add(p.delay(cmd.Method))
+	return cmd
+}
+
+// verdicts are what the plan says of each node.
+func (p *pass) verdicts(commands []*Command) []Verdict {
+	by := map[string]*Command{}
+	for _, cmd := range commands {
+		for i := range cmd.Members {
+			by[cmd.Members[i].Node] = cmd
+		}
+	}
+	var out []Verdict
+	for i := range p.fleet.in.View.Machines {
+		m := &p.fleet.in.View.Machines[i]
+		if m.Pool.IsZero() {
+			continue
+		}
+		v := Verdict{Node: m.Name, Pool: m.Pool, Outcome: OutcomeKept}
+		if c := p.fleet.byName[m.Name]; c != nil {
+			v.Price, v.Cost = c.Price, c.Cost
+		}
+		if cmd := by[m.Name]; cmd != nil {
+			v.Command, v.Method, v.Outcome = cmd.ID, cmd.Method, OutcomeRemoved
+			if cmd.Decision() == DecisionReplace {
+				v.Outcome = OutcomeReplaced
+			}
+		} else {
+			v.Blocks = p.blocksOf(m.Name)
+		}
+		out = append(out, v)
+	}
+	slices.SortFunc(out, func(a, b Verdict) int { return compareStrings(a.Node, b.Node) })
+	return out
+}
+
+// blocksOf are why a node stays.
+func (p *pass) blocksOf(name string) []MethodBlock {
+	if why := p.fleet.Blocked[name]; why != nil {
+		return []MethodBlock{{Block: why}}
+	}
+	var out []MethodBlock
+	for _, m := range Methods() {
+		why := p.blocks[m][name]
+		if why == nil {
+			why = &Block{Code: BlockNotReached}
+		}
+		out = append(out, MethodBlock{m, why})
+	}
+	return out
+}

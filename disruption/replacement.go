@@ -1,0 +1,208 @@
+package disruption
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/drawknife/drawknife/api/requirements"
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/scheduling"
+)
+
+// priced is an instance type that a replacement may become.
+type priced struct {
+	option scheduling.InstanceTypeOption
+	// worst is what a launch may cost at most, nano-USD per hour (DIS-140, PRV-182).
+	worst int64
+}
+
+// replacement narrows a planned node down to what is sure to be cheaper than the batch (DIS-138 to DIS-147).
+func (p *pass) replacement(m Method, batch []*Candidate, planned *scheduling.NewNode) (*scheduling.NewNode, *Block) {
+	pool := p.fleet.pools[planned.Pool]
+	spent := int64(0)
+	for _, c := range batch {
+		spent += nanoUSD(c.Price)
+	}
+	node := *planned
+	admits := planned.Requirements.Get(v1.CapacityTypeLabelKey)
+	planOn := planned.InstanceTypes[0].CapacityType
+	spotToSpot := admits.Has(v1.CapacityTypeSpot) && planOn != v1.CapacityTypeReserved &&
+		!slices.ContainsFunc(batch, func(c *Candidate) bool { return c.CapacityType != v1.CapacityTypeSpot })
+	switch {
+	case spotToSpot && !p.SpotToSpot:
+		return nil, &Block{Code: BlockSpotToSpot}
+	case spotToSpot:
+		node.Requirements = only(planned.Requirements, v1.CapacityTypeSpot)
+	case planOn == v1.CapacityTypeReserved:
+		node.Requirements = only(planned.Requirements, v1.CapacityTypeReserved)
+	}
+	list := cheaper(pool, &node, spent)
+	if !spotToSpot && planOn != v1.CapacityTypeReserved && admits.Has(v1.CapacityTypeSpot) && admits.Has(v1.CapacityTypeOnDemand) {
+		list = p.restrict(pool, &node, list, spent)
+	}
+	if len(list) == 0 {
+		return nil, &Block{Code: BlockNotCheaper, Price: usd(spent)}
+	}
+	if m == MethodMultiNode {
+		if list = otherTypes(batch, list); len(list) == 0 {
+			return nil, &Block{Code: BlockNotCheaper, Price: usd(spent)}
+		}
+	}
+	setTypes(pool, &node, list)
+	if why := p.varied(pool, &node); why != nil {
+		return nil, why
+	}
+	if spotToSpot && len(batch) == 1 {
+		if len(list) < p.spotTypes() {
+			return nil, &Block{Code: BlockFewTypes, Count: len(list), Need: p.spotTypes()}
+		}
+		for n := p.spotTypes(); ; n++ {
+			setTypes(pool, &node, list[:n])
+			if n == len(list) || p.varied(pool, &node) == nil {
+				break
+			}
+		}
+	}
+	return &node, nil
+}
+
+func only(set requirements.Set, capacityType string) requirements.Set {
+	return set.With(requirements.In(v1.CapacityTypeLabelKey, capacityType))
+}
+
+// restrict keeps a node that could be spot or on demand to spot, for which its types were judged: should spot not be had
+// after all, it must not silently become dearer (DIS-142). Where no type that is cheaper has spot, it is kept to on demand.
+func (p *pass) restrict(pool *pool, node *scheduling.NewNode, list []priced, spent int64) []priced {
+	whole := node.Requirements
+	node.Requirements = only(whole, v1.CapacityTypeSpot)
+	if spot := cheaper(pool, node, spent); len(spot) > 0 {
+		return spot
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	node.Requirements = only(whole, v1.CapacityTypeOnDemand)
+	return cheaper(pool, node, spent)
+}
+
+// cheaper are the node's types whose launch is sure to cost less than what is spent now, the cheapest first. Where a cost
+// model changes prices, it changes the worst of a type as it does its cheapest offering.
+func cheaper(pool *pool, node *scheduling.NewNode, spent int64) []priced {
+	var out []priced
+	for _, option := range node.InstanceTypes {
+		t := pool.types[option.Name]
+		if t == nil {
+			continue
+		}
+		worst := t.WorstLaunchPrice(node.Requirements)
+		if math.IsInf(worst, 1) {
+			continue
+		}
+		correction := int64(0)
+		if list, ok := listPrice(t, option.Offering()); ok {
+			correction = nanoUSD(option.Price) - nanoUSD(list)
+		}
+		if w := nanoUSD(worst) + correction; w < spent {
+			out = append(out, priced{reoffered(t, node.Requirements, option, correction), w})
+		}
+	}
+	slices.SortStableFunc(out, func(a, b priced) int {
+		return cmp.Or(cmp.Compare(a.option.Price, b.option.Price), cmp.Compare(a.option.Name, b.option.Name))
+	})
+	return out
+}
+
+func listPrice(t *cloudprovider.InstanceType, key cloudprovider.OfferingKey) (float64, bool) {
+	for i := range t.Offerings {
+		if cloudprovider.KeyOf(t, &t.Offerings[i]) == key {
+			return t.Offerings[i].Price, true
+		}
+	}
+	return 0, false
+}
+
+// reoffered is the option with its cheapest offering that meets the requirements, which may have become narrower.
+func reoffered(t *cloudprovider.InstanceType, want requirements.Set, option scheduling.InstanceTypeOption, correction int64) scheduling.InstanceTypeOption {
+	var best *cloudprovider.Offering
+	for o := range t.OfferingsWithRoom() {
+		if !t.Offers(o, want) {
+			continue
+		}
+		if key := cloudprovider.KeyOf(t, o); key == option.Offering() {
+			return option // it is among them, and was the cheapest of more
+		}
+		if best == nil || o.Price < best.Price {
+			best = o
+		}
+	}
+	if best == nil {
+		return option
+	}
+	key := cloudprovider.KeyOf(t, best)
+	return scheduling.InstanceTypeOption{
+		Name: option.Name, Zone: key.Zone, CapacityType: key.CapacityType, Others: key.Others,
+		Price: usd(nanoUSD(best.Price) + correction),
+	}
+}
+
+// otherTypes drops what would only turn several nodes into one that some of them are already: removing the others comes
+// to the same with fewer evictions (DIS-147).
+func otherTypes(batch []*Candidate, list []priced) []priced {
+	least := int64(math.MaxInt64)
+	for _, c := range batch {
+		if slices.ContainsFunc(list, func(x priced) bool { return x.option.Name == c.InstanceType.Name }) {
+			least = min(least, nanoUSD(c.Price))
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(list), func(x priced) bool { return x.worst >= least })
+}
+
+// setTypes gives the node the types, and what it has of the first.
+func setTypes(pool *pool, node *scheduling.NewNode, list []priced) {
+	node.InstanceTypes = make([]scheduling.InstanceTypeOption, len(list))
+	for i := range list {
+		node.InstanceTypes[i] = list[i].option
+	}
+	t, key := pool.types[list[0].option.Name], list[0].option.Offering()
+	for i := range t.Offerings {
+		if cloudprovider.KeyOf(t, &t.Offerings[i]) == key {
+			node.Allocatable = t.AllocatableOf(&t.Offerings[i])
+		}
+	}
+}
+
+// varied says whether the node's types still meet the minValues of its pool, whatever the policy for those is (DIS-141).
+func (p *pass) varied(pool *pool, node *scheduling.NewNode) *Block {
+	for _, r := range pool.Object.Spec.Template.Spec.Requirements {
+		if r.MinValues == nil {
+			continue
+		}
+		key := p.fleet.lookup.Canonical(r.Key)
+		values := map[string]bool{}
+		for _, o := range node.InstanceTypes {
+			addValues(values, pool.types[o.Name], key, node.Requirements)
+		}
+		if len(values) < *r.MinValues {
+			return &Block{Code: BlockMinValues, Key: key, Count: len(values), Need: *r.MinValues}
+		}
+	}
+	return nil
+}
+
+// addValues adds the values of a label that machines of the type may have when they are bought as the node requires.
+func addValues(into map[string]bool, t *cloudprovider.InstanceType, key string, want requirements.Set) {
+	for o := range t.OfferingsWithRoom() {
+		if !t.Offers(o, want) {
+			continue
+		}
+		if r := t.MachineRequirements(o).Get(key); !r.Complement() {
+			for _, value := range r.Values() {
+				if !want.Has(key) || want.Get(key).Has(value) {
+					into[value] = true
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,228 @@
+package disruption
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/scheduling"
+	"github.com/drawknife/drawknife/scheduling/cluster"
+)
+
+func compareStrings(a, b string) int { return strings.Compare(a, b) }
+
+// simulator asks what would happen if nodes went. Pods that wait anyway are placed first, on the nodes there are, and once
+// for all: they take their room before anything is removed, and those that find none are provisioning's business. So
+// neither a pod that has no place anywhere nor one that gets a new node stands in the way (DIS-137, DIS-159, DIS-160).
+type simulator struct {
+	fleet *Fleet
+	query scheduling.Query
+	trial *scheduling.Trial
+	// uninitialized are nodes that may not come up: nothing is moved onto them (DIS-158).
+	uninitialized map[string]bool
+	// fee in nano-USD per hour is what each new node costs beyond its price.
+	fee int64
+}
+
+// newNodeFee in USD per hour is more than any node costs: with it, plans have as few new nodes as can be. Consolidation
+// launches at most one (DIS-137), and where prices rise with size two small ones are often as good a bargain as a large one.
+const newNodeFee = 10_000
+
+// maxCostTerms is how many terms a cost model may have.
+const maxCostTerms = 256
+
+// simulation is what would happen.
+type simulation struct {
+	// NewNodes that it would take.
+	newNodes []scheduling.NewNode
+	// receivers are the nodes that take pods of those that go.
+	receivers []scheduling.ExistingNode
+}
+
+// newSimulator places what waits. One for consolidation leaves nodes alone whose own waiting time is running (DIS-069), and
+// plans as few new nodes as can be.
+func newSimulator(ctx context.Context, f *Fleet, q scheduling.Query, consolidates bool) (*simulator, error) {
+	model, err := settled(ctx, f, q)
+	if err != nil {
+		return nil, err
+	}
+	s := &simulator{fleet: f, query: q, uninitialized: map[string]bool{}}
+	if consolidates {
+		if model, s.fee, err = sparing(model, f.in.View.Snapshot); err != nil {
+			return nil, err
+		}
+	}
+	s.trial = model.Trial()
+	if _, err := s.trial.Place(ctx, scheduling.PlaceOptions{Query: q, ExistingOnly: true}); err != nil {
+		return nil, err
+	}
+	for i := range f.in.View.Machines {
+		m := &f.in.View.Machines[i]
+		if m.Claim != nil && m.Phase != cluster.PhaseInitialized {
+			s.uninitialized[m.Name] = true
+		}
+		p := f.pools[m.Pool]
+		if consolidates && p != nil && closedTo(m, p.Object, f.now) {
+			if err := s.trial.Close(m.Name); err != nil {
+				return nil, err
+			}
+		}
+	}
+	s.trial.Commit()
+	return s, nil
+}
+
+// sparing is the model with the fee on new nodes.
+func sparing(model *simulatorModel, snapshot *scheduling.Snapshot) (*simulatorModel, int64, error) {
+	fee := float64(newNodeFee)
+	terms := []scheduling.CostTerm{{Name: "drawknife: fewest new nodes", Source: "consolidation launches at most one node", PerNode: &fee}}
+	if snapshot.CostModel != nil {
+		if len(snapshot.CostModel.Terms) >= maxCostTerms {
+			return model, 0, nil
+		}
+		terms = append(slices.Clone(snapshot.CostModel.Terms), terms...)
+	}
+	dear := *model.snapshot
+	dear.CostModel = &scheduling.CostModel{Terms: terms}
+	next, err := model.Update(&dear)
+	if err != nil {
+		return nil, 0, err
+	}
+	return &simulatorModel{next, &dear}, nanoUSD(fee), nil
+}
+
+// simulatorModel is a model with the snapshot it was made of.
+type simulatorModel struct {
+	*scheduling.Model
+	snapshot *scheduling.Snapshot
+}
+
+// withoutFee are planned nodes with the prices that they really have.
+func (s *simulator) withoutFee(nodes []scheduling.NewNode) []scheduling.NewNode {
+	if s.fee == 0 {
+		return nodes
+	}
+	for i := range nodes {
+		options := slices.Clone(nodes[i].InstanceTypes)
+		for j := range options {
+			o := &options[j]
+			o.Price = usd(nanoUSD(o.Price) - s.fee)
+			if o.Terms = o.Terms[:max(0, len(o.Terms)-1)]; s.fleet.in.View.Snapshot.CostModel == nil {
+				o.Terms = nil
+			}
+		}
+		nodes[i].InstanceTypes = options
+	}
+	return nodes
+}
+
+// settled is the model with only those waiting pods that have a place on the nodes there are.
+func settled(ctx context.Context, f *Fleet, q scheduling.Query) (*simulatorModel, error) {
+	snapshot := f.in.View.Snapshot
+	if len(snapshot.Pods)+len(snapshot.Placeholders) == 0 {
+		return &simulatorModel{f.in.Model, snapshot}, nil
+	}
+	trial := f.in.Model.Trial()
+	out, err := trial.Place(ctx, scheduling.PlaceOptions{Query: q, ExistingOnly: true})
+	if err != nil || out.Unplaced == 0 {
+		return &simulatorModel{f.in.Model, snapshot}, err
+	}
+	placed := map[scheduling.PodKey]bool{}
+	for _, key := range trial.Placed().Order {
+		placed[key] = true
+	}
+	homeless := func(pod *corev1.Pod) bool { return !placed[keyOf(pod)] }
+	reduced := *snapshot
+	reduced.Pods = slices.DeleteFunc(slices.Clone(snapshot.Pods), homeless)
+	reduced.Placeholders = slices.DeleteFunc(slices.Clone(snapshot.Placeholders), homeless)
+	model, err := f.in.Model.Update(&reduced)
+	return &simulatorModel{model, &reduced}, err
+}
+
+// remove asks what would happen if the candidates went, all together; or says why they can't, for their pods' sake.
+func (s *simulator) remove(ctx context.Context, batch []*Candidate) (*simulation, *Block, error) {
+	mark := s.trial.Mark()
+	sim, why, err := s.try(ctx, batch)
+	if back := s.trial.Rollback(mark); back != nil && err == nil {
+		err = back
+	}
+	return sim, why, err
+}
+
+func (s *simulator) try(ctx context.Context, batch []*Candidate) (*simulation, *Block, error) {
+	moving := map[scheduling.PodKey]bool{}
+	for _, c := range batch {
+		for _, pod := range c.Pods {
+			if s.fleet.moves(pod) {
+				moving[keyOf(pod)] = true
+			}
+		}
+		if _, err := s.trial.HideMoving(c.Name, func(pod *corev1.Pod) bool { return moving[keyOf(pod)] }); err != nil {
+			return nil, nil, err
+		}
+	}
+	if _, err := s.trial.Place(ctx, scheduling.PlaceOptions{Query: s.query}); err != nil {
+		return nil, nil, err
+	}
+	placed := s.trial.Placed()
+	for _, key := range placed.Order {
+		delete(moving, key)
+	}
+	if len(moving) > 0 {
+		lost := slices.SortedFunc(maps.Keys(moving), func(a, b scheduling.PodKey) int { return compareStrings(a.String(), b.String()) })
+		return nil, &Block{Code: BlockUnschedulable, Pods: lost}, nil
+	}
+	sim := &simulation{newNodes: s.withoutFee(placed.NewNodes)}
+	own := map[scheduling.PodKey]bool{}
+	for _, c := range batch {
+		for _, pod := range c.Pods {
+			own[keyOf(pod)] = true
+		}
+	}
+	var unready []string
+	for i := range placed.Existing {
+		e := scheduling.ExistingNode{Name: placed.Existing[i].Name}
+		for _, key := range placed.Existing[i].Pods {
+			if own[key] {
+				e.Pods = append(e.Pods, key)
+			}
+		}
+		if len(e.Pods) == 0 {
+			continue
+		}
+		if s.uninitialized[e.Name] {
+			unready = append(unready, e.Name)
+		}
+		sim.receivers = append(sim.receivers, e)
+	}
+	if len(unready) > 0 {
+		return nil, &Block{Code: BlockDependsOnUninitialized, Detail: strings.Join(unready, ", ")}, nil
+	}
+	return sim, nil, nil
+}
+
+// openSimulator and closedSimulator are made when they are first needed.
+func (p *pass) openSimulator() (*simulator, error) {
+	if p.open == nil {
+		s, err := newSimulator(p.ctx, p.fleet, p.Query, false)
+		if err != nil {
+			return nil, err
+		}
+		p.open = s
+	}
+	return p.open, nil
+}
+
+func (p *pass) closedSimulator() (*simulator, error) {
+	if p.closed == nil {
+		s, err := newSimulator(p.ctx, p.fleet, p.Query, true)
+		if err != nil {
+			return nil, err
+		}
+		p.closed = s
+	}
+	return p.closed, nil
+}

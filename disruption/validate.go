@@ -1,0 +1,116 @@
+package disruption
+
+import (
+	"context"
+	"slices"
+
+	"github.com/drawknife/drawknife/scheduling"
+)
+
+// Validate looks at a command again in the fleet as it is now (DIS-179 to DIS-183): its members must still qualify and
+// budgets suffice for all of them; pods must have places as planned, and the types to be launched must still be among those
+// that would do. Emptiness goes on with the members that still qualify, all others with all or none. The command that is
+// returned is the one to start.
+func (r *Reference) Validate(ctx context.Context, f *Fleet, cmd *Command) (*Command, error) {
+	p, err := r.begin(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	var members []*Candidate
+	var first *RejectedError
+	for i := range cmd.Members {
+		c, rejected := p.stillQualifies(cmd, &cmd.Members[i])
+		if rejected == nil {
+			members = append(members, c)
+			continue
+		}
+		if !cmd.MayShrink {
+			return nil, rejected
+		}
+		if first == nil {
+			first = rejected
+		}
+	}
+	if len(members) == 0 {
+		return nil, first
+	}
+	if cmd.Method == MethodMultiNode || cmd.Method == MethodSingleNode {
+		if rejected, err := p.samePlaces(cmd, members); err != nil {
+			return nil, err
+		} else if rejected != nil {
+			return nil, rejected
+		}
+	}
+	return shrunk(cmd, members), nil
+}
+
+// stillQualifies looks at one member and takes its share of the budgets.
+func (p *pass) stillQualifies(cmd *Command, m *Member) (*Candidate, *RejectedError) {
+	reject := func(category RejectionCategory, why *Block) *RejectedError {
+		return &RejectedError{Command: cmd.ID, Category: category, Node: m.Node, Block: why}
+	}
+	c := p.fleet.byName[m.Node]
+	switch why := p.fleet.Blocked[m.Node]; {
+	case why != nil && why.Code == BlockNominated:
+		return nil, reject(RejectedBudget, why)
+	case why != nil:
+		return nil, reject(RejectedChurn, why)
+	case c == nil || c.Machine.Claim.UID != m.UID:
+		return nil, reject(RejectedChurn, &Block{Code: BlockUnmanaged, Detail: "its NodeClaim is another"})
+	}
+	if why := p.fleet.accepts(c, cmd.Method); why != nil {
+		return nil, reject(RejectedChurn, why)
+	}
+	if why := p.ledger.Take(c, cmd.Reason); why != nil {
+		return nil, reject(RejectedBudget, why)
+	}
+	return c, nil
+}
+
+// samePlaces tries the removal again (DIS-181).
+func (p *pass) samePlaces(cmd *Command, members []*Candidate) (*RejectedError, error) {
+	sims, err := p.closedSimulator()
+	if err != nil {
+		return nil, err
+	}
+	sim, why, err := sims.remove(p.ctx, members)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case why != nil:
+	case len(sim.newNodes) != len(cmd.Replacements):
+		why = &Block{Code: BlockManyNodes, Count: len(sim.newNodes)}
+	case len(sim.newNodes) == 1 && !amongTypes(cmd.Replacements[0].Node, &sim.newNodes[0]):
+		why = &Block{Code: BlockNotCheaper, Price: members[0].Price, Detail: "types that were planned no longer suit"}
+	}
+	if why == nil {
+		return nil, nil
+	}
+	return &RejectedError{Command: cmd.ID, Category: RejectedScheduling, Node: members[0].Name, Block: why}, nil
+}
+
+// amongTypes reports whether all planned types are among those that would do now.
+func amongTypes(planned, fresh *scheduling.NewNode) bool {
+	return !slices.ContainsFunc(planned.InstanceTypes, func(o scheduling.InstanceTypeOption) bool {
+		return !slices.ContainsFunc(fresh.InstanceTypes, func(x scheduling.InstanceTypeOption) bool { return x.Name == o.Name })
+	})
+}
+
+// shrunk is the command with the members that are left; the same if all are.
+func shrunk(cmd *Command, members []*Candidate) *Command {
+	if len(members) == len(cmd.Members) {
+		return cmd
+	}
+	out := *cmd
+	out.Members, out.Savings = nil, 0
+	saved := int64(0)
+	for i := range cmd.Members {
+		if slices.ContainsFunc(members, func(c *Candidate) bool { return c.Name == cmd.Members[i].Node }) {
+			out.Members = append(out.Members, cmd.Members[i])
+			saved += nanoUSD(cmd.Members[i].Price)
+		}
+	}
+	out.Savings = usd(saved)
+	return &out
+}

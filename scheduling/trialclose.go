@@ -1,0 +1,43 @@
+package scheduling
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Close keeps pods that are placed from now on off a node of the snapshot: what is on it stays. A name the snapshot does
+// not have is an error and changes nothing; a node that is closed or hidden already is none.
+func (t *Trial) Close(name string) error {
+	i, ok := t.m.nodeIndex[name]
+	if !ok {
+		return fmt.Errorf("closing node %q: the snapshot has none of that name", name)
+	}
+	if t.isClosed(i) {
+		return nil
+	}
+	if t.closed == nil {
+		t.closed = newBitset(len(t.m.nodes))
+	}
+	t.closed.set(i)
+	t.usable.clear(i)
+	t.log = append(t.log, change{changeClosed, int32(i), 0})
+	return nil
+}
+
+func (t *Trial) isClosed(node int) bool { return t.closed != nil && t.closed.has(node) }
+
+// reopen undoes Close.
+func (t *Trial) reopen(node int) {
+	t.closed.clear(node)
+	if t.m.nodes[node].usable && !slices.Contains(t.hidden, int32(node)) {
+		t.usable.set(node)
+	}
+}
+
+// Placed writes down where the trial has put pods so far, without reasons for those that have no place and without a
+// bound: what a planner that tries much can afford. Order and names are those that Solve would give.
+func (t *Trial) Placed() *Plan {
+	out := &Plan{}
+	t.writeBindings(out, newPodQueues(t))
+	return out
+}
