@@ -160,6 +160,10 @@ func TestEvictionQueue(t *testing.T) {
 	if !got.Deadline.Equal(now.Add(time.Minute)) || late {
 		t.Errorf("PRV-070: a deadline was put off: %s, late %t", got.Deadline, late)
 	}
+	if e, _, ok, again := q.Next(now.Add(time.Minute)); ok || again != 0 {
+		t.Errorf("PRV-070: %v is handed out, or promised in %s, while its request is under way", e.Key, again)
+	}
+	q.Report(a, provisioning.EvictionRefused, now)
 	if _, late, _, _ := q.Next(now.Add(2 * time.Minute)); !late {
 		t.Error("PRV-070: past its deadline it still is to be evicted")
 	}

@@ -44,6 +44,8 @@ type evictionEntry struct {
 	deadline time.Time
 	due      time.Time
 	failures int
+	// asked tells that the pod was handed out and its Report is awaited.
+	asked bool
 }
 
 // NewEvictionQueue makes a queue without pods.
@@ -66,12 +68,12 @@ func (q *EvictionQueue) Add(e EvictPod, now time.Time) {
 }
 
 // Next takes the pod whose turn has come, the one that has waited longest; false, with the time until there is one (0 for
-// never), if there is none. late tells that its deadline has passed: it is to be deleted instead, which DrainNode
+// none before a Report or an Add), if there is none. A pod that was taken has no turn until its Report. late tells that its deadline has passed: it is to be deleted instead, which DrainNode
 // says how.
 func (q *EvictionQueue) Next(now time.Time) (e EvictPod, late, ok bool, again time.Duration) {
 	var first *evictionKey
 	for key, entry := range q.entries {
-		if first == nil || q.before(key, entry, *first) {
+		if !entry.asked && (first == nil || q.before(key, entry, *first)) {
 			first = &key
 		}
 	}
@@ -82,6 +84,7 @@ func (q *EvictionQueue) Next(now time.Time) (e EvictPod, late, ok bool, again ti
 	if wait := entry.due.Sub(now); wait > 0 {
 		return EvictPod{}, false, false, wait
 	}
+	entry.asked = true
 	late = !entry.deadline.IsZero() && now.After(entry.deadline)
 	return EvictPod{Key: first.key, UID: first.uid, Deadline: entry.deadline}, late, true, 0
 }
@@ -103,6 +106,7 @@ func (q *EvictionQueue) Report(e EvictPod, outcome EvictionOutcome, now time.Tim
 	case outcome == EvictionDone:
 		delete(q.entries, key)
 	default:
+		entry.asked = false
 		entry.due = now.Add(min(evictionBackOffFirst<<min(entry.failures, 20), evictionBackOffLongest))
 		entry.failures++
 	}
