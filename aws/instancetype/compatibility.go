@@ -14,9 +14,48 @@ import (
 // would otherwise be launched as the cheaper one, of which the class may have no image (AWN-135).
 const ReasonNoImage = "no image of the node class boots on it"
 
-// boots reports whether one of the images boots on machines with these labels, or the images are not known.
-func (p *plan) boots(labels requirements.Set) bool {
-	return len(p.images) == 0 || slices.ContainsFunc(p.images, func(want requirements.Set) bool { return labels.Compatible(want, nil) == nil })
+// images tells which types the class's images boot on. Whether they do hangs on a few labels, in which most types agree,
+// so that each combination is looked at once.
+type images struct {
+	wants []requirements.Set
+	keys  []string
+	known map[string]bool
+	text  []byte
+}
+
+func newImages(wants []requirements.Set) *images {
+	m := &images{wants: wants, known: map[string]bool{}}
+	for _, want := range wants {
+		m.keys = append(m.keys, want.Keys()...)
+	}
+	slices.Sort(m.keys)
+	m.keys = slices.Compact(m.keys)
+	return m
+}
+
+// boot reports whether one of the images boots on machines with these labels, or the images are not known. Types state
+// values or the absence of a label.
+func (m *images) boot(labels requirements.Set) bool {
+	if len(m.wants) == 0 {
+		return true
+	}
+	m.text = m.text[:0]
+	for _, key := range m.keys {
+		r := labels.Get(key)
+		if r.Complement() {
+			m.text = append(m.text, '*') // nothing is stated
+		}
+		for _, value := range r.Values() {
+			m.text = append(append(m.text, value...), ',')
+		}
+		m.text = append(m.text, ';')
+	}
+	boots, ok := m.known[string(m.text)]
+	if !ok {
+		boots = slices.ContainsFunc(m.wants, func(want requirements.Set) bool { return labels.Compatible(want, nil) == nil })
+		m.known[string(m.text)] = boots
+	}
+	return boots
 }
 
 // Incompatible says why machines of a type can't be launched with the settings, in a sentence; it is empty when they

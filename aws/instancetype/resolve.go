@@ -84,6 +84,7 @@ func shapesOf(c *catalog.Catalog, p *plan) []Shape {
 	var (
 		labels = newLabeller(p, c.Region)
 		lists  = newResourceLists(p)
+		images = newImages(p.images)
 		out    = make([]Shape, 0, len(c.Types))
 	)
 	for i := range c.Types {
@@ -107,7 +108,7 @@ func shapesOf(c *catalog.Catalog, p *plan) []Shape {
 		}
 		it.Requirements = labels.requirements(t)
 		why := Incompatible(t, p.Settings)
-		if why == "" && !p.boots(it.Requirements) {
+		if why == "" && !images.boot(it.Requirements) {
 			why = ReasonNoImage
 		}
 		out = append(out, Shape{Facts: t, Type: it, Incompatible: why})

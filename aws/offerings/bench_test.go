@@ -3,6 +3,9 @@ package offerings_test
 import (
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
+
+	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 	"github.com/drawknife/drawknife/aws/catalog"
 	"github.com/drawknife/drawknife/aws/offerings"
 	"github.com/drawknife/drawknife/aws/unavailable"
@@ -31,10 +34,29 @@ func everywhere(tb testing.TB) *catalog.Catalog {
 	return out
 }
 
+// al2023Images are what the alias finds: standard ones and ones for each kind of accelerator.
+func al2023Images() []awsv1.AMI {
+	is := func(key string, operator corev1.NodeSelectorOperator, values ...string) corev1.NodeSelectorRequirement {
+		return corev1.NodeSelectorRequirement{Key: key, Operator: operator, Values: values}
+	}
+	var images []awsv1.AMI
+	for _, arch := range []string{"amd64", "arm64"} {
+		on := is(corev1.LabelArchStable, corev1.NodeSelectorOpIn, arch)
+		images = append(images,
+			awsv1.AMI{ID: "ami-" + arch, Requirements: []corev1.NodeSelectorRequirement{
+				on, is(awsv1.LabelInstanceGPUCount, corev1.NodeSelectorOpDoesNotExist), is(awsv1.LabelInstanceAcceleratorCount, corev1.NodeSelectorOpDoesNotExist),
+			}},
+			awsv1.AMI{ID: "ami-nvidia-" + arch, Requirements: []corev1.NodeSelectorRequirement{on, is(awsv1.LabelInstanceGPUCount, corev1.NodeSelectorOpExists)}})
+	}
+	return append(images, awsv1.AMI{ID: "ami-neuron", Requirements: []corev1.NodeSelectorRequirement{
+		is(corev1.LabelArchStable, corev1.NodeSelectorOpIn, "amd64"), is(awsv1.LabelInstanceAcceleratorCount, corev1.NodeSelectorOpExists),
+	}})
+}
+
 // BenchmarkResolve is a first answer: at most 20 ms and 10 MB.
 func BenchmarkResolve(b *testing.B) {
 	m := market(b, everywhere(b))
-	v := view(b, m.Catalog, class("default"))
+	v := view(b, m.Catalog, class("default", func(c *awsv1.EC2NodeClass) { c.Status.AMIs = al2023Images() }))
 	b.ReportAllocs()
 	for b.Loop() {
 		types, err := offerings.Resolve(m, v)
