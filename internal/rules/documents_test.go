@@ -78,11 +78,13 @@ func TestCheckCoverage(t *testing.T) {
 		"examples/simulate/m.go":  "package main\n",
 		"scheduling/internal.go":  "package scheduling\n\nfunc TestNot() {}\n",
 		"scheduling/some_test.go": "package scheduling\n",
-	}.parse(t)
+	}.parse(t).With("examples/nested", files{"sub/y_test.go": "package sub\n\nfunc TestOwn() {}\n"}.parse(t))
 	for row, want := range map[string]string{
 		"| S0-001 | x | `fake: TestStock` |":                                    "",
 		"| S0-001 | x | `fake: TestStock \"runs out\"` |":                       "",
 		"| S0-001 | x | `fake: TestStock`, `$ go run ./examples/simulate -h` |": "",
+		"| S0-001 | x | `examples/nested/sub: TestOwn` |":                       "",
+		"| S0-001 | x | `examples/nested: TestOwn` |":                           "S0-001: there is no package examples/nested",
 		"| S0-001 | x | open: issue 8 |":                                        "",
 		"| S0-001 | x | `fake: TestGone` |":                                     "S0-001: package fake has no test TestGone",
 		"| S0-001 | x | `fake: notATest` |":                                     "S0-001: package fake has no test notATest",

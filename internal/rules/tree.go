@@ -86,6 +86,18 @@ func skipped(fsys fs.FS, dir string) bool {
 	return err == nil
 }
 
+// With is the tree with the files of a nested module as well, whose folder is dir. Only what looks at names and syntax can
+// use it: rules that say where in a file something is know the places of their own module.
+func (t *Tree) With(dir string, nested *Tree) *Tree {
+	all := &Tree{Files: slices.Clone(t.Files), fset: t.fset}
+	for _, f := range nested.Files {
+		moved := *f
+		moved.Name, moved.Dir = path.Join(dir, f.Name), path.Join(dir, f.Dir)
+		all.Files = append(all.Files, &moved)
+	}
+	return all
+}
+
 // at is the file and line of a node.
 func (t *Tree) at(n ast.Node) string {
 	p := t.fset.Position(n.Pos())
