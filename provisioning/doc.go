@@ -30,6 +30,9 @@
 //     a machine whose claim is gone is ended after half a minute (PRV-081): whatever the moment of a crash, nothing leaks.
 //   - Nodes that joined and were never registered are removed with their claim (PRV-065), not left to others.
 //   - A node that never is initialised can be given up (PRV-061), if the caller sets a time for that.
+//   - Nothing is read again from time to time (PRV-029): what the watch tells counts at once, and what it should have told
+//     and has not is named by cluster.View.Unconfirmed.
+//   - An event of a pod that comes too soon after another to be stored is stored late (PRV-083), not dropped.
 //   - Dynamic resource allocation is not reckoned with (PRV-060, PRV-160), as in package scheduling.
 //   - Predictions of vertical pod autoscalers are not collected (PRV-165): nothing would read them.
 package provisioning

@@ -30,14 +30,16 @@ func IsPodEvent(old, pod *corev1.Pod) bool {
 	return old.Spec.NodeName == "" || pods.Terminal(old) != pods.Terminal(pod) || pods.Terminating(old) != pods.Terminating(pod)
 }
 
-// NotePodEvent is the claim with the time of a pod event on its node: what consolidateAfter counts from (PRV-083). It is nil
-// if a time so close is stored already that this one need not be; again is then when to store it, 0 for never.
-func NotePodEvent(claim *v1.NodeClaim, at time.Time) (changed *v1.NodeClaim, again time.Duration) {
+// NotePodEvent is the claim with the time of a pod event on its node, of which now, perhaps some time later, is told: what
+// consolidateAfter counts from (PRV-083), to the second. It is nil if that need not be stored, or not yet since a time was
+// stored less than PodEventEvery ago; again is then for how long to wait before asking with the same event, 0 for for ever.
+func NotePodEvent(claim *v1.NodeClaim, at, now time.Time) (changed *v1.NodeClaim, again time.Duration) {
 	last := claim.Status.LastPodEventTime.Time
+	at = at.Truncate(time.Second)
 	if claim.DeletionTimestamp != nil || !at.After(last) {
 		return nil, 0
 	}
-	if since := at.Sub(last); since < PodEventEvery {
+	if since := now.Sub(last); since < PodEventEvery {
 		return nil, PodEventEvery - since
 	}
 	out := claim.DeepCopy()

@@ -51,21 +51,22 @@ func TestPodEvents(t *testing.T) {
 // PRV-083: the time is stored at most every ten seconds.
 func TestPodEventsAreStoredSparingly(t *testing.T) {
 	claim := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: "c"}}
-	first, _ := provisioning.NotePodEvent(claim, start)
+	first, _ := provisioning.NotePodEvent(claim, start, start)
 	if first == nil || !first.Status.LastPodEventTime.Time.Equal(start) {
 		t.Fatalf("the first event is not stored: %+v", first)
 	}
-	if changed, again := provisioning.NotePodEvent(first, start.Add(4*time.Second)); changed != nil || again != 6*time.Second {
+	if changed, again := provisioning.NotePodEvent(first, start.Add(4*time.Second), start.Add(4*time.Second)); changed != nil || again != 6*time.Second {
 		t.Errorf("an event after 4 s: %v, again in %s, want 6 s", changed, again)
 	}
-	if changed, _ := provisioning.NotePodEvent(first, start.Add(10*time.Second)); changed == nil {
-		t.Error("an event after 10 s is not stored")
+	if changed, _ := provisioning.NotePodEvent(first, start.Add(4*time.Second), start.Add(10*time.Second)); changed == nil ||
+		!changed.Status.LastPodEventTime.Time.Equal(start.Add(4*time.Second)) {
+		t.Errorf("after 10 s the event after 4 s is stored as %+v", changed)
 	}
-	if changed, again := provisioning.NotePodEvent(first, start.Add(-time.Second)); changed != nil || again != 0 {
+	if changed, again := provisioning.NotePodEvent(first, start.Add(-time.Second), start.Add(time.Minute)); changed != nil || again != 0 {
 		t.Error("an event of before is stored")
 	}
 	first.DeletionTimestamp = &metav1.Time{Time: start}
-	if changed, _ := provisioning.NotePodEvent(first, start.Add(time.Minute)); changed != nil {
+	if changed, _ := provisioning.NotePodEvent(first, start.Add(time.Minute), start.Add(time.Minute)); changed != nil {
 		t.Error("a claim that is going is written to")
 	}
 }

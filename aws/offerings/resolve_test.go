@@ -234,7 +234,7 @@ func reserving(list ...awsv1.CapacityReservation) *awsv1.EC2NodeClass {
 	return class("c", func(c *awsv1.EC2NodeClass) { c.Status.CapacityReservations = list })
 }
 
-// AWI-127: one offering for each reservation, with its room, for next to nothing.
+// AWI-127, PRV-183: one offering for each reservation, with its room, for next to nothing.
 func TestReservedOfferings(t *testing.T) {
 	c := small(t)
 	m := market(t, c)

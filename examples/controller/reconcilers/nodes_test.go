@@ -18,13 +18,13 @@ import (
 	"github.com/drawknife/drawknife/provisioning"
 )
 
-// evicting runs the evictions until the test ends.
-func (w *world) evicting() {
+// running runs a part of the controller until the test ends.
+func (w *world) running(start func(context.Context) error) {
 	ctx, cancel := context.WithCancel(w.t.Context())
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		if err := w.wiring.evictions.Start(ctx); err != nil {
+		if err := start(ctx); err != nil {
 			w.t.Error(err)
 		}
 	}()
@@ -47,7 +47,7 @@ func TestNodeDrain(t *testing.T) {
 			}
 			return nil
 		}
-		w.evicting()
+		w.running(w.wiring.evictions.Start)
 		w.delete(node)
 		w.live(60)
 		if get(w, &corev1.Pod{}, "free") != nil || get(w, &corev1.Pod{}, "guarded") == nil {
@@ -95,7 +95,7 @@ func TestNodeDrainDeadline(t *testing.T) {
 		if err := w.client.Update(t.Context(), claim); err != nil {
 			t.Fatal(err)
 		}
-		w.evicting()
+		w.running(w.wiring.evictions.Start)
 		w.delete(node)
 		w.live(29)
 		if get(w, &corev1.Pod{}, "kept") == nil {
@@ -123,7 +123,7 @@ func TestNodeWithoutClaim(t *testing.T) {
 		pod := newPod("a")
 		pod.Spec.NodeName = "orphan"
 		w.create(pod)
-		w.evicting()
+		w.running(w.wiring.evictions.Start)
 		w.delete(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "orphan"}})
 		w.live(3)
 		if get(w, &corev1.Pod{}, "a") != nil || get(w, &corev1.Node{}, "orphan") == nil {
@@ -168,7 +168,7 @@ func TestEvictionsAskOnce(t *testing.T) {
 		w.create(newPod("a"))
 		pod := get(w, &corev1.Pod{}, "a")
 		target := provisioning.EvictPod{Key: types.NamespacedName{Namespace: "default", Name: "a"}, UID: pod.UID}
-		w.evicting()
+		w.running(w.wiring.evictions.Start)
 		for range 50 { // for five seconds its node's look asks for it again and again
 			w.wiring.evictions.add(target)
 			time.Sleep(100 * time.Millisecond)

@@ -89,7 +89,7 @@ func (p *podEvents) storeOne(ctx context.Context, name string, at time.Time) (la
 	if err != nil || len(claims) != 1 {
 		return false, err
 	}
-	out, again := provisioning.NotePodEvent(claims[0], at)
+	out, again := provisioning.NotePodEvent(claims[0], at, p.now())
 	if out == nil {
 		return again > 0, nil
 	}
