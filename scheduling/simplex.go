@@ -117,18 +117,24 @@ func (s *master) pivot(leave int, ratio, price, reduced float64) {
 	}
 }
 
-// subtract takes f times the other row off a row. Nearly all the time of a master goes here, so four at a time.
+// subtract takes f times the other row off a row. Nearly all the time of a master goes here, so eight at a time, through
+// arrays whose bounds are checked once.
 func subtract(row, other []float64, f float64) {
 	row = row[:len(other)]
-	for len(row) >= 4 && len(other) >= 4 {
-		row[0] -= f * other[0]
-		row[1] -= f * other[1]
-		row[2] -= f * other[2]
-		row[3] -= f * other[3]
-		row, other = row[4:], other[4:]
+	j := 0
+	for ; j <= len(other)-8; j += 8 {
+		r, o := (*[8]float64)(row[j:]), (*[8]float64)(other[j:])
+		r[0] -= f * o[0]
+		r[1] -= f * o[1]
+		r[2] -= f * o[2]
+		r[3] -= f * o[3]
+		r[4] -= f * o[4]
+		r[5] -= f * o[5]
+		r[6] -= f * o[6]
+		r[7] -= f * o[7]
 	}
-	for j, v := range other {
-		row[j] -= f * v
+	for ; j < len(other); j++ {
+		row[j] -= f * other[j]
 	}
 }
 
