@@ -28,6 +28,7 @@
 //	                                                                       consolidation.go, replacement.go, balanced.go
 //	what-if      where pods would go                                       simulate.go
 //	validation   whether a command is still good                           validate.go
+//	execution    taint, launch, wait, delete, or take all of it back       execution.go, effects.go, queue.go
 //	idleness     when planning again is of no use                          idle.go
 //
 // # Deliberate differences
@@ -53,6 +54,7 @@
 //   - The disruption of a Balanced pool is summed up anew each time, pods that stay on their node left out (DIS-165).
 //   - A pool of drifted nodes whose replacements fail is left alone for a while (DIS-098, DIS-231).
 //   - Waiting until a command is validated stops nobody: Command.NotBefore says when (DIS-178).
+//   - A replacement that came up for a command that failed is removed again, unless pods run on it (DIS-194).
 //   - A machine that the provider takes away at a time it names has that time as its deadline (DIS-271).
 //   - Annotations of the first generations, do-not-evict on pods and do-not-consolidate on nodes, are still honoured
 //     (DIS-300, DIS-311).

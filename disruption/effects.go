@@ -1,0 +1,128 @@
+package disruption
+
+import (
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// Step is what an execution wants done, and when it wants to be asked again. Whoever carries it out does the effects in
+// their order, reports in Observed what failed, and asks anew with what there is then. Effects may be asked for again until
+// what they bring about is observed: each may be done twice.
+type Step struct {
+	Effects []Effect
+	// Events to publish; they may get lost.
+	Events []Event
+	// Again is when to ask again if nothing changes before; 0 once State is final.
+	Again time.Duration
+	// State that the execution is in after this step.
+	State State
+	// Err is why it failed, with StateFailed.
+	Err error
+}
+
+// Effect is one thing to do to the world: one of the types below that say so.
+type Effect interface {
+	// String says what is to be done, in a word or two and the object's name.
+	String() string
+	effect()
+}
+
+// ValidateCommand asks for Planner.Validate with a fleet of this moment, and its answer as Observed.Validation.
+type ValidateCommand struct{ Command *Command }
+
+// TaintNode puts the taint v1.DisruptedTaint on the node, so that nothing new comes to it.
+type TaintNode struct{ Node string }
+
+// UntaintNode takes it off again.
+type UntaintNode struct{ Node string }
+
+// SetReason sets the claim's condition DisruptionReason to true, with the reason.
+type SetReason struct {
+	Claim  string
+	UID    types.UID
+	Reason Reason
+}
+
+// ClearReason removes the condition.
+type ClearReason struct {
+	Claim string
+	UID   types.UID
+}
+
+// LaunchReplacement creates the claim of a replacement, subject to limits and governors like any other launch, and reports
+// it in Observed.Replacements at the place of Index.
+type LaunchReplacement struct {
+	Index       int
+	Replacement Replacement
+}
+
+// MarkNode marks the node as leaving in memory (cluster.State.Mark): from now on its pods are planned for.
+type MarkNode struct{ Node string }
+
+// UnmarkNode takes the mark back.
+type UnmarkNode struct{ Node string }
+
+// NominateNode keeps a node that pods are planned for from disruption for a while (cluster.State.Nominate).
+type NominateNode struct{ Node string }
+
+// DeleteMember deletes the claim of a member: its node drains and goes. It counts one disruption.
+type DeleteMember struct {
+	Claim  string
+	UID    types.UID
+	Node   string
+	Reason Reason
+}
+
+// DeleteReplacement deletes the claim of a replacement that is of no use any more.
+type DeleteReplacement struct{ Claim string }
+
+func (ValidateCommand) effect()   {}
+func (TaintNode) effect()         {}
+func (UntaintNode) effect()       {}
+func (SetReason) effect()         {}
+func (ClearReason) effect()       {}
+func (LaunchReplacement) effect() {}
+func (MarkNode) effect()          {}
+func (UnmarkNode) effect()        {}
+func (NominateNode) effect()      {}
+func (DeleteMember) effect()      {}
+func (DeleteReplacement) effect() {}
+
+// String names the effect and its object.
+func (e ValidateCommand) String() string { return "validate command " + e.Command.ID }
+func (e TaintNode) String() string       { return "taint node " + e.Node }
+func (e UntaintNode) String() string     { return "untaint node " + e.Node }
+func (e SetReason) String() string {
+	return "set reason of nodeclaim " + e.Claim + " (" + string(e.Reason) + ")"
+}
+func (e ClearReason) String() string { return "clear reason of nodeclaim " + e.Claim }
+func (e LaunchReplacement) String() string {
+	return "launch replacement of " + e.Replacement.Pool.String()
+}
+func (e MarkNode) String() string     { return "mark node " + e.Node }
+func (e UnmarkNode) String() string   { return "unmark node " + e.Node }
+func (e NominateNode) String() string { return "nominate node " + e.Node }
+func (e DeleteMember) String() string {
+	return "delete nodeclaim " + e.Claim + " (" + string(e.Reason) + ")"
+}
+func (e DeleteReplacement) String() string { return "delete replacement " + e.Claim }
+
+// Event is something that operators should hear of: what the caller publishes as a Kubernetes event.
+type Event struct {
+	// Kind and Name say whose it is: a Node or a NodeClaim.
+	Kind, Name string
+	Reason     EventReason
+	// Message is one sentence.
+	Message string
+}
+
+// EventReason names a kind of event, in the words that operators' alerts know (DIS-281).
+type EventReason string
+
+// The reasons of the events of commands.
+const (
+	EventDisruptionLaunching        EventReason = "DisruptionLaunching"
+	EventDisruptionWaitingReadiness EventReason = "DisruptionWaitingReadiness"
+	EventDisruptionTerminating      EventReason = "DisruptionTerminating"
+)

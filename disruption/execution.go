@@ -1,0 +1,440 @@
+package disruption
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+)
+
+// Periods of commands (DIS-021, DIS-189, DIS-191).
+const (
+	executionEvery  = time.Second
+	timeoutPerEntry = 80 * time.Millisecond
+	timeoutLeast    = 10 * time.Minute
+	timeoutMost     = time.Hour
+)
+
+// State is how far an execution has come.
+type State string
+
+// The states, in their order.
+const (
+	// StateDelayed: it waits for Command.NotBefore.
+	StateDelayed State = "Delayed"
+	// StateValidating: it waits for the planner to say that the command is still good.
+	StateValidating State = "Validating"
+	// StateTainting: its members get their taints and conditions.
+	StateTainting State = "Tainting"
+	// StateLaunching: its replacements are created.
+	StateLaunching State = "Launching"
+	// StateWaiting: its replacements are coming up.
+	StateWaiting State = "Waiting"
+	// StateDeleting: the claims of its members are deleted.
+	StateDeleting State = "Deleting"
+	// StateUndoing: it has failed, and what it did is taken back.
+	StateUndoing State = "Undoing"
+	// StateDone and StateFailed are final.
+	StateDone   State = "Done"
+	StateFailed State = "Failed"
+)
+
+// Final reports whether nothing happens any more.
+func (s State) Final() bool { return s == StateDone || s == StateFailed }
+
+// Observed is what an execution is told of the world. Nothing in it is changed.
+type Observed struct {
+	// Members by node. A member that is missing is gone.
+	Members map[string]MemberState
+	// Replacements at the places of Command.Replacements; may be shorter.
+	Replacements []ReplacementState
+	// Validation is the answer to ValidateCommand: nil while there is none.
+	Validation *Validation
+	// Executing is how many members commands under way have, all together: the more, the longer each may take.
+	Executing int
+}
+
+// MemberState is a member as it is now.
+type MemberState struct {
+	// Node and Claim; nil when they are gone.
+	Node  *corev1.Node
+	Claim *v1.NodeClaim
+	// Marked tells that it is marked in memory.
+	Marked bool
+	// Err is why tainting it or setting its condition failed since the last step; nil otherwise. That the object is gone is no
+	// failure.
+	Err error
+}
+
+// ReplacementState is a replacement as it is now. The zero value is one that has not been asked for.
+type ReplacementState struct {
+	// Claim's name once it is created.
+	Claim string
+	// Stored is the claim as the API has it, nil when it has none; Known tells that it is there in memory. One that only one
+	// of them knows is on its way in or out.
+	Stored *v1.NodeClaim
+	Known  bool
+	// Pods tells that pods that need a place are bound to its node.
+	Pods bool
+	// Err is why it could not be created.
+	Err error
+}
+
+// Validation is what the planner said: the command to start, or why it is void.
+type Validation struct {
+	Command *Command
+	Err     error
+}
+
+// Reasons for which executions fail, for errors.Is.
+var (
+	// ErrVoid: the command was no longer good when it was to be started; the *RejectedError is in the chain.
+	ErrVoid = errors.New("the command is void")
+	// ErrTainting: members could not be tainted.
+	ErrTainting = errors.New("tainting members")
+	// ErrLaunch: a replacement could not be created.
+	ErrLaunch = errors.New("launching replacements")
+	// ErrReplacementGone: a replacement disappeared before it was ready.
+	ErrReplacementGone = errors.New("a replacement is gone")
+	// ErrTimeout: it took too long.
+	ErrTimeout = errors.New("the command took too long")
+)
+
+// Execution follows one command until it is carried out or taken back: taint, launch what is to come, wait until that is
+// ready, delete what is to go (DIS-184 to DIS-194). It holds no clock and is one goroutine's. It lives in memory: after a
+// restart CleanUp undoes what an execution left, and the nodes are candidates again (DIS-196).
+type Execution struct {
+	cmd     *Command
+	state   State
+	started time.Time
+	// ready are replacements that were seen initialised once: they are not looked at again (DIS-189).
+	ready []bool
+	// dropped are members of a delete that could not be tainted.
+	dropped map[string]bool
+	// nominated tells that the receivers were.
+	nominated bool
+	// err is why it failed.
+	err error
+}
+
+// Execute begins a command. Nothing is done before the first Next.
+func Execute(cmd *Command) *Execution {
+	return &Execution{cmd: cmd, state: StateDelayed, ready: make([]bool, len(cmd.Replacements)), dropped: map[string]bool{}}
+}
+
+// Command that is executed: after validation it may have fewer members.
+func (e *Execution) Command() *Command { return e.cmd }
+
+// State it is in.
+func (e *Execution) State() State { return e.state }
+
+// Unready counts the replacements that were not seen initialised: what a failure counts as (DIS-194).
+func (e *Execution) Unready() int {
+	n := 0
+	for _, r := range e.ready {
+		if !r {
+			n++
+		}
+	}
+	return n
+}
+
+// Next says what to do now, and when to ask again.
+func (e *Execution) Next(o Observed, now time.Time) Step {
+	step := Step{}
+	for before := State(""); before != e.state; {
+		before = e.state
+		e.advance(o, now, &step)
+	}
+	step.State = e.state
+	if e.state == StateFailed {
+		step.Err = e.err
+	}
+	if !e.state.Final() && step.Again == 0 {
+		step.Again = executionEvery
+	}
+	return step
+}
+
+// advance does what the present state asks for, and moves on if nothing is left of it.
+func (e *Execution) advance(o Observed, now time.Time, step *Step) {
+	if e.timedOut(o, now) {
+		e.fail(fmt.Errorf("%w: %s", ErrTimeout, now.Sub(e.started)))
+	}
+	switch e.state {
+	case StateDelayed:
+		if wait := e.cmd.NotBefore.Sub(now); wait > 0 {
+			step.Again = wait
+			return
+		}
+		e.state = StateValidating
+		if !e.cmd.NotBefore.After(e.cmd.Planned) {
+			e.start(now)
+		}
+	case StateValidating:
+		e.validate(o, now, step)
+	case StateTainting:
+		e.taint(o, step)
+	case StateLaunching:
+		e.launch(o, step)
+	case StateWaiting:
+		e.wait(o, step)
+	case StateDeleting:
+		e.delete(o, step)
+	case StateUndoing:
+		e.undo(o, step)
+	}
+}
+
+func (e *Execution) start(now time.Time) {
+	e.state, e.started = StateTainting, now
+}
+
+// timedOut is DIS-191: the age counts from the start, after validation.
+func (e *Execution) timedOut(o Observed, now time.Time) bool {
+	if e.started.IsZero() || e.state == StateUndoing || e.state.Final() {
+		return false
+	}
+	limit := min(max(time.Duration(o.Executing)*timeoutPerEntry, timeoutLeast), timeoutMost)
+	return now.Sub(e.started) > limit
+}
+
+func (e *Execution) fail(err error) {
+	e.state, e.err = StateUndoing, fmt.Errorf("command %s: %w", e.cmd.ID, err)
+}
+
+func (e *Execution) validate(o Observed, now time.Time, step *Step) {
+	switch {
+	case o.Validation == nil:
+		step.Effects = append(step.Effects, ValidateCommand{e.cmd})
+	case o.Validation.Err != nil:
+		e.state, e.err = StateFailed, fmt.Errorf("command %s: %w: %w", e.cmd.ID, ErrVoid, o.Validation.Err)
+	default:
+		e.cmd = o.Validation.Command
+		e.start(now)
+	}
+}
+
+// members are those that are left, with what is known of them.
+func (e *Execution) members(o Observed) []memberNow {
+	var out []memberNow
+	for i := range e.cmd.Members {
+		m := &e.cmd.Members[i]
+		if e.dropped[m.Node] {
+			continue
+		}
+		state := o.Members[m.Node]
+		if state.Claim != nil && state.Claim.UID != m.UID {
+			state = MemberState{} // the member is gone, and another bears its name
+		}
+		out = append(out, memberNow{m, state})
+	}
+	return out
+}
+
+type memberNow struct {
+	member *Member
+	now    MemberState
+}
+
+// going reports whether the member's claim is gone or being deleted.
+func (m *memberNow) going() bool {
+	return m.now.Claim == nil || m.now.Claim.DeletionTimestamp != nil
+}
+
+// taint has members tainted and given their condition. With replacements one that fails ends the command, and so do all;
+// a delete goes on without those that fail (DIS-185). What is gone needs neither.
+func (e *Execution) taint(o Observed, step *Step) {
+	var failed []error
+	list := e.members(o)
+	for i := range list {
+		m := &list[i]
+		if m.now.Err != nil {
+			failed = append(failed, fmt.Errorf("node %s: %w", m.member.Node, m.now.Err))
+		}
+	}
+	if len(failed) > 0 && (len(e.cmd.Replacements) > 0 || len(failed) == len(list)) {
+		e.fail(fmt.Errorf("%w: %w", ErrTainting, errors.Join(failed...)))
+		return
+	}
+	settled := true
+	for i := range list {
+		m := &list[i]
+		switch {
+		case m.now.Err != nil:
+			e.dropped[m.member.Node] = true
+			step.Effects = append(step.Effects, e.unmake(m)...)
+		case m.going():
+		default:
+			if m.now.Node != nil && !tainted(m.now.Node) {
+				settled = false
+				step.Effects = append(step.Effects, TaintNode{m.member.Node})
+			}
+			if why, is := reasonOf(m.now.Claim); !is || why != string(e.cmd.Reason) {
+				settled = false
+				step.Effects = append(step.Effects, SetReason{m.member.Claim, m.member.UID, e.cmd.Reason})
+			}
+		}
+	}
+	if settled {
+		e.state = StateLaunching
+	}
+}
+
+// launch has the replacements created. If one can't be, the command ends (DIS-186). Only then are members marked, so that
+// nobody launches for the same pods a second time (DIS-187), and receivers nominated.
+func (e *Execution) launch(o Observed, step *Step) {
+	missing := false
+	for i := range e.cmd.Replacements {
+		r := replacementAt(o, i)
+		switch {
+		case r.Err != nil:
+			e.fail(fmt.Errorf("%w: %w", ErrLaunch, r.Err))
+			return
+		case r.Claim == "":
+			missing = true
+			step.Effects = append(step.Effects, LaunchReplacement{i, e.cmd.Replacements[i]})
+		}
+	}
+	if missing {
+		return
+	}
+	unmarked := false
+	for _, m := range e.members(o) {
+		if !m.now.Marked && !m.going() {
+			unmarked = true
+			step.Effects = append(step.Effects, MarkNode{m.member.Node})
+		}
+	}
+	if unmarked {
+		return
+	}
+	if !e.nominated {
+		e.nominated = true
+		for _, r := range e.cmd.Receivers {
+			step.Effects = append(step.Effects, NominateNode{r.Name})
+		}
+	}
+	e.state = StateWaiting
+}
+
+func replacementAt(o Observed, i int) ReplacementState {
+	if i < len(o.Replacements) {
+		return o.Replacements[i]
+	}
+	return ReplacementState{}
+}
+
+// wait lasts until all replacements are initialised; one that neither the API nor memory knows any more ends the command
+// (DIS-189, DIS-190).
+func (e *Execution) wait(o Observed, step *Step) {
+	for i := range e.cmd.Replacements {
+		r := replacementAt(o, i)
+		if e.ready[i] {
+			continue
+		}
+		switch {
+		case r.Stored == nil && !r.Known:
+			e.fail(fmt.Errorf("%w: nodeclaim %s", ErrReplacementGone, r.Claim))
+			return
+		case r.Stored == nil:
+			continue
+		}
+		if _, ready := trueSince(r.Stored, v1.ConditionInitialized); ready {
+			e.ready[i] = true
+			continue
+		}
+		why := EventDisruptionLaunching
+		if _, launched := trueSince(r.Stored, v1.ConditionLaunched); launched {
+			why = EventDisruptionWaitingReadiness
+		}
+		step.Events = append(step.Events, Event{"NodeClaim", r.Claim, why, fmt.Sprintf("replaces %s", e.cmd)})
+	}
+	if e.Unready() == 0 {
+		e.state = StateDeleting
+	}
+}
+
+// delete has the claims of all members deleted; it does not wait for their nodes to drain (DIS-192, DIS-193).
+func (e *Execution) delete(o Observed, step *Step) {
+	left := false
+	for _, m := range e.members(o) {
+		if m.going() {
+			continue
+		}
+		left = true
+		step.Effects = append(step.Effects, DeleteMember{m.member.Claim, m.member.UID, m.member.Node, e.cmd.Reason})
+		for _, object := range [][2]string{{"Node", m.member.Node}, {"NodeClaim", m.member.Claim}} {
+			step.Events = append(step.Events, Event{object[0], object[1], EventDisruptionTerminating, e.cmd.String()})
+		}
+	}
+	if !left {
+		e.state = StateDone
+	}
+}
+
+// undo takes back what was done, until none of it is seen any more: taints, conditions and marks of members that are not
+// going anyway (DIS-194), and replacements that nothing runs on. The reference leaves those to be found empty later.
+func (e *Execution) undo(o Observed, step *Step) {
+	clean := true
+	for i := range e.cmd.Members {
+		name := e.cmd.Members[i].Node
+		m := memberNow{&e.cmd.Members[i], o.Members[name]}
+		if m.going() || m.now.Claim.UID != m.member.UID {
+			continue
+		}
+		if effects := e.unmake(&m); len(effects) > 0 {
+			clean = false
+			step.Effects = append(step.Effects, effects...)
+		}
+	}
+	for i := range e.cmd.Replacements {
+		r := replacementAt(o, i)
+		if r.Stored == nil || r.Stored.DeletionTimestamp != nil || r.Pods || e.cmd.Replacements[i].Static {
+			continue
+		}
+		clean = false
+		step.Effects = append(step.Effects, DeleteReplacement{r.Claim})
+	}
+	if clean {
+		e.state = StateFailed
+	}
+}
+
+// unmake takes off a member what the execution put on it.
+func (e *Execution) unmake(m *memberNow) []Effect {
+	var out []Effect
+	if m.now.Node != nil && tainted(m.now.Node) {
+		out = append(out, UntaintNode{m.member.Node})
+	}
+	if m.now.Claim != nil {
+		if _, is := reasonOf(m.now.Claim); is {
+			out = append(out, ClearReason{m.member.Claim, m.member.UID})
+		}
+	}
+	if m.now.Marked {
+		out = append(out, UnmarkNode{m.member.Node})
+	}
+	return out
+}
+
+// tainted reports whether the node bears the taint of nodes that are leaving.
+func tainted(node *corev1.Node) bool {
+	taint := v1.DisruptedTaint()
+	return slices.ContainsFunc(node.Spec.Taints, func(t corev1.Taint) bool { return v1.SameTaint(&t, &taint) })
+}
+
+// reasonOf is what the claim's condition DisruptionReason says, if it is true.
+func reasonOf(claim *v1.NodeClaim) (reason string, is bool) {
+	for i := range claim.Status.Conditions {
+		if c := &claim.Status.Conditions[i]; c.Type == v1.ConditionDisruptionReason {
+			return cmp.Or(c.Reason, c.Type), c.Status == "True"
+		}
+	}
+	return "", false
+}

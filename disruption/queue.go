@@ -1,0 +1,82 @@
+package disruption
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/scheduling/cluster"
+)
+
+// Queue are the commands that are being executed, side by side (DIS-195). It is one goroutine's. The zero value is empty.
+type Queue struct {
+	byID map[string]*Execution
+}
+
+// BusyError is a command one of whose members another is about to remove.
+type BusyError struct {
+	// Command that was refused, Node and the command that holds it.
+	Command, Node, By string
+}
+
+func (e *BusyError) Error() string {
+	return fmt.Sprintf("command %s: command %s is about to remove node %s", e.Command, e.By, e.Node)
+}
+
+// Add begins a command. The error is a *BusyError when one under way has any of its members (DIS-184).
+func (q *Queue) Add(cmd *Command) (*Execution, error) {
+	busy := q.Executing()
+	for i := range cmd.Members {
+		if by, taken := busy[cmd.Members[i].Node]; taken {
+			return nil, &BusyError{cmd.ID, cmd.Members[i].Node, by}
+		}
+	}
+	if q.byID == nil {
+		q.byID = map[string]*Execution{}
+	}
+	e := Execute(cmd)
+	q.byID[cmd.ID] = e
+	return e, nil
+}
+
+// Executions are those under way, by their commands' IDs. What is final is dropped.
+func (q *Queue) Executions() []*Execution {
+	maps.DeleteFunc(q.byID, func(_ string, e *Execution) bool { return e.State().Final() })
+	out := make([]*Execution, 0, len(q.byID))
+	for _, id := range slices.Sorted(maps.Keys(q.byID)) {
+		out = append(out, q.byID[id])
+	}
+	return out
+}
+
+// Executing are the nodes that commands under way are about to remove, with their IDs: Input.Executing.
+func (q *Queue) Executing() map[string]string {
+	out := map[string]string{}
+	for _, e := range q.Executions() {
+		for i := range e.cmd.Members {
+			out[e.cmd.Members[i].Node] = e.cmd.ID
+		}
+	}
+	return out
+}
+
+// CleanUp undoes what commands left that nobody executes any more, after a restart for instance: taints and conditions of
+// nodes that are not leaving (DIS-073). Do it before each plan.
+func CleanUp(view *cluster.View, executing map[string]string) []Effect {
+	var out []Effect
+	for i := range view.Machines {
+		m := &view.Machines[i]
+		_, busy := executing[m.Name]
+		if busy || m.Leaving || m.Marked || m.Node == nil || m.Claim == nil || m.Claim.DeletionTimestamp != nil || m.Node.DeletionTimestamp != nil {
+			continue
+		}
+		if tainted(m.Node) {
+			out = append(out, UntaintNode{m.Name})
+		}
+		if _, is := trueSince(m.Claim, v1.ConditionDisruptionReason); is {
+			out = append(out, ClearReason{m.Claim.Name, m.Claim.UID})
+		}
+	}
+	return out
+}
