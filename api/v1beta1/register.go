@@ -1,0 +1,32 @@
+package v1beta1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+const (
+	// Group is the API group of the kinds in this package.
+	Group = "karpenter.sh"
+	// Version is their version.
+	Version = "v1beta1"
+	// APIVersion is what apiVersion reads in them.
+	APIVersion = Group + "/" + Version
+
+	// KindNodePool is the kind of NodePool.
+	KindNodePool = "NodePool"
+	// KindNodeClaim is the kind of NodeClaim.
+	KindNodeClaim = "NodeClaim"
+)
+
+// GroupVersion returns the group and version of the kinds in this package.
+func GroupVersion() schema.GroupVersion { return schema.GroupVersion{Group: Group, Version: Version} }
+
+// AddToScheme makes a scheme know the kinds of this package, so that clients and serialisers built on it can read and
+// write them.
+func AddToScheme(scheme *runtime.Scheme) error {
+	scheme.AddKnownTypes(GroupVersion(), &NodePool{}, &NodePoolList{}, &NodeClaim{}, &NodeClaimList{})
+	metav1.AddToGroupVersion(scheme, GroupVersion())
+	return nil
+}
