@@ -555,3 +555,23 @@ func TestCommand(t *testing.T) {
 		t.Error("a later command has the same ID")
 	}
 }
+
+// DIS-167: what a move saves is shared out among the pools by the prices of their nodes.
+func TestReferenceBalancedShares(t *testing.T) {
+	w := newWorld()
+	onlyTypes(instanceType("c4", 4, "on-demand=0.2"), instanceType("d8", 8, "on-demand=0.3"))(w)
+	w.pool("default", policy(v1.ConsolidationPolicyBalanced))
+	w.pool("other", policy(v1.ConsolidationPolicyBalanced))
+	w.node("n", "c4", holding(pods("p", 4, "1")...))
+	w.node("m", "c4", ofPool("other"), holding(pods("q", 4, "1")...))
+	p := w.plan(t, &disruption.Reference{})
+	b := why(t, p, "n", disruption.MethodMultiNode)
+	if said(p) != "" || b.Code != disruption.BlockScore || fmt.Sprintf("%.2f", b.Score) != "0.25" {
+		t.Errorf("%q, %v; want a score of 0.25", said(p), b)
+	}
+	w.pool("default", policy(""))
+	w.pool("other", policy(""))
+	if got, want := said(w.plan(t, &disruption.Reference{})), "MultiNodeConsolidation: m n -> d8/on-demand(1)"; got != want {
+		t.Errorf("under another policy %q, want %q", got, want)
+	}
+}
