@@ -64,6 +64,7 @@ type wiring struct {
 	podEvents *podEvents
 	notes     *annotationWatcher
 	evictions *evictions
+	leader    *leadership
 }
 
 func newWiring(mgr ctrl.Manager, o *Options) (*wiring, error) {
@@ -97,14 +98,27 @@ func newWiring(mgr ctrl.Manager, o *Options) (*wiring, error) {
 		nodes:     &nodeReconciler{actor: act, draining: map[string]drainStart{}},
 		garbage:   &garbageCollector{actor: act, reader: mgr.GetAPIReader()},
 		notes:     &annotationWatcher{client: mgr.GetClient(), recorder: act.recorder, log: o.Logger, now: o.Now},
+		leader:    &leadership{},
 		podEvents: &podEvents{actor: act, last: map[string]time.Time{}},
 		pools:     &poolReconciler{actor: act, state: state, lookup: capabilities.Vocabulary.Compile(), planner: plans, static: o.Features.StaticCapacity},
 	}
 	w.pools.classes, _ = cloudprovider.As[cloudprovider.NodeClassStatus](o.Provider)
+	waiting := newPodTimes(w.leader, counters, o.Now)
+	plans.waitingPods, plans.shown = waiting, newStateMetrics(o, state, waiting)
+	if o.Metrics != nil {
+		if err := o.Metrics.Register(plans.shown); err != nil {
+			return nil, fmt.Errorf("registering metrics: %w", err)
+		}
+	}
+	told := &transitions{leader: w.leader, recorder: act.recorder}
 	w.feed = &feed{informers: mgr.GetCache(), state: state, kinds: watchedKinds(o), log: o.Logger, now: o.Now, seen: func(before, after client.Object) {
 		plans.seen(before, after)
 		w.podEvents.seen(before, after)
 		w.notes.seen(before, after)
+		waiting.seen(before, after)
+		if !o.WithoutObjectMetrics {
+			told.seen(before, after)
+		}
 	}}
 	return w, nil
 }
@@ -113,7 +127,7 @@ func newWiring(mgr ctrl.Manager, o *Options) (*wiring, error) {
 const stockTrigger types.UID = "stock"
 
 func (w *wiring) runnables() []manager.Runnable {
-	list := []manager.Runnable{w.feed, w.planner, w.garbage, w.podEvents, w.notes, w.evictions}
+	list := []manager.Runnable{w.leader, w.feed, w.planner, w.garbage, w.podEvents, w.notes, w.evictions}
 	if w.planner.buffers != nil {
 		list = append(list, bufferTicker{w.planner.triggers.add})
 	}

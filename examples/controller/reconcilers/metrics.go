@@ -34,6 +34,10 @@ type metrics struct {
 	poolUsage        *prometheus.GaugeVec
 	providerDuration *prometheus.HistogramVec
 	providerErrors   *prometheus.CounterVec
+
+	// Times of pods (PRV-037), since they were created and since a plan had a place for them.
+	podBound, podPlacedBound, podStartup, podPlacedStartup, podDecision prometheus.Observer
+	costErrors                                                          *prometheus.CounterVec
 }
 
 const namespace = "karpenter"
@@ -79,6 +83,16 @@ func newMetrics(registerer prometheus.Registerer) (*metrics, error) {
 		providerDuration: histogram("cloudprovider", "duration_seconds", "How long calls of the cloud provider took.", prometheus.DefBuckets, "controller", "method", "provider"),
 		providerErrors:   counter("cloudprovider", "errors_total", "Calls of the cloud provider that failed, by kind.", "controller", "method", "provider", "error"),
 	}
+	m.costErrors = counter("nodepools", "cost_tracker_errors_total", "Times that the prices of a NodePool's machines could not be found out.", pool)
+	m.podBound = histogram("pods", "bound_duration_seconds", "Time from a pod's creation to its being bound.", secondsToHours).With(nil)
+	m.podPlacedBound = histogram("pods", "provisioning_bound_duration_seconds", "Time from the plan that first had a place for a pod to its being bound.", secondsToHours).With(nil)
+	m.podPlacedStartup = histogram("pods", "provisioning_startup_duration_seconds", "Time from the plan that first had a place for a pod to its being ready.", secondsToHours).With(nil)
+	m.podDecision = histogram("pods", "scheduling_decision_duration_seconds", "Time from the first sight of a pod to the first plan that dealt with it.", prometheus.ExponentialBuckets(0.01, 2, 17)).With(nil)
+	startup := prometheus.NewSummary(prometheus.SummaryOpts{
+		Namespace: namespace, Subsystem: "pods", Name: "startup_duration_seconds", Help: "Time from a pod's creation to its being ready.",
+		Objectives: map[float64]float64{0.5: 0.05, 0.9: 0.01, 0.99: 0.001},
+	})
+	m.podStartup, all = startup, append(all, startup, newBuildInfo())
 	m.passDuration = passDuration.With(controller).(prometheus.Histogram)
 	m.queueDepth, m.unschedulable = queueDepth.With(controller), unschedulable.With(controller)
 	if registerer == nil {

@@ -31,6 +31,9 @@ type planner struct {
 	options  *Options
 	log      *slog.Logger
 	now      func() time.Time
+	// waitingPods and shown are told what passes find, for metrics.
+	waitingPods *podTimes
+	shown       *stateMetrics
 	// process tells orders of this process from those of others.
 	process string
 
@@ -144,6 +147,7 @@ func (p *planner) pass(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	p.waitingPods.planned(snapshot.Pods, plan)
 	orders, err := provisioning.Decide(snapshot, plan, provisioning.PassOptions{Claims: nodeclaims.Options{
 		MinValues: p.options.Query.MinValues, TerminationGracePeriod: p.gracePeriod(),
 	}})
@@ -174,9 +178,13 @@ func (p *planner) look(ctx context.Context, now time.Time) (*scheduling.Snapshot
 	if err != nil {
 		return nil, nil, err
 	}
+	for _, event := range set.Events {
+		p.metrics.costErrors.WithLabelValues(event.Name).Inc()
+	}
 	if p.options.Features.NoReservedCapacity {
 		withoutReservations(set)
 	}
+	p.shown.learn(set)
 	placeholders, err := p.buffers.placeholders(ctx)
 	if err != nil {
 		return nil, nil, err

@@ -377,11 +377,11 @@ func (w *world) node(pods ...*corev1.Pod) (*corev1.Node, *v1.NodeClaim) {
 	}
 	for _, p := range pods {
 		bound := get(w, &corev1.Pod{}, p.Name)
-		bound.Spec.NodeName, bound.Status.Conditions = nodes[0].Name, nil
-		bound.Status.Phase = corev1.PodRunning
+		bound.Spec.NodeName = nodes[0].Name
 		if err := w.client.Update(w.t.Context(), bound); err != nil {
 			w.t.Fatal(err)
 		}
+		bound.Status = corev1.PodStatus{Phase: corev1.PodRunning}
 		if err := w.client.Status().Update(w.t.Context(), bound); err != nil {
 			w.t.Fatal(err)
 		}

@@ -1,0 +1,20 @@
+package reconcilers
+
+import (
+	"context"
+	"sync/atomic"
+)
+
+// leadership knows whether this process leads: what watches on standbys too speaks only then.
+type leadership struct{ atomic.Bool }
+
+// NeedLeaderElection is true: it is started when the process has been elected.
+func (l *leadership) NeedLeaderElection() bool { return true }
+
+// Start holds until ctx ends.
+func (l *leadership) Start(ctx context.Context) error {
+	l.Store(true)
+	defer l.Store(false)
+	<-ctx.Done()
+	return nil
+}

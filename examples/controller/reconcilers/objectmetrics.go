@@ -1,0 +1,276 @@
+package reconcilers
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/provisioning"
+	"github.com/drawknife/drawknife/scheduling"
+	"github.com/drawknife/drawknife/scheduling/cluster"
+	"github.com/drawknife/drawknife/scheduling/pods"
+)
+
+// stateMetrics are the metrics of section 17 that show what there is: they are read from the view of the cluster when they are
+// asked for, so that an object that is gone has none. There is a time series for each node and resource and for each
+// pod that has not ended; without objects, none but those of the cluster as a whole.
+type stateMetrics struct {
+	state    *cluster.State
+	now      func() time.Time
+	began    time.Time
+	objects  bool
+	waiting  *podTimes
+	catalogs atomic.Pointer[provisioning.PoolSet]
+
+	synced, unsynced, nodeCount          *prometheus.Desc
+	utilization, cost                    *prometheus.Desc
+	lifetime, podState                   *prometheus.Desc
+	allocatable, requests, limits        *prometheus.Desc
+	daemonRequests, daemonLimits, system *prometheus.Desc
+	unbound, unstarted, undecided        *prometheus.Desc
+	placedUnbound, placedUnstarted       *prometheus.Desc
+	// keys are the node labels shown, in the order of their metric labels.
+	keys []string
+}
+
+// shownLabels are the metric labels of the node labels that instance types state, and the keys of these labels: what stands
+// behind the slash of a key, written as metrics are. Of two keys that come to the same the first counts.
+func shownLabels(vocabulary []string, taken ...string) (names, keys []string) {
+	for _, key := range vocabulary {
+		name := strings.NewReplacer("-", "_", ".", "_").Replace(key[strings.LastIndex(key, "/")+1:])
+		if !slices.Contains(taken, name) && !slices.Contains(names, name) {
+			names, keys = append(names, name), append(keys, key)
+		}
+	}
+	return names, keys
+}
+
+func newStateMetrics(o *Options, state *cluster.State, waiting *podTimes) *stateMetrics {
+	s := &stateMetrics{state: state, now: o.Now, began: o.Now(), objects: !o.WithoutObjectMetrics, waiting: waiting}
+	desc := func(subsystem, name, help string, labels ...string) *prometheus.Desc {
+		return prometheus.NewDesc(prometheus.BuildFQName(namespace, subsystem, name), help, labels, nil)
+	}
+	of := []string{"node_name", "phase", "managed"}
+	var names []string
+	names, s.keys = shownLabels(o.Provider.Describe().Vocabulary.WellKnown, append(of, "resource_type")...)
+	node := slices.Concat(of, names)
+	resource := append(slices.Clone(node), "resource_type")
+
+	s.synced = desc("cluster_state", "synced", "1 if all that the API has is in the view of the cluster.")
+	s.unsynced = desc("cluster_state", "unsynced_time_seconds", "For how long the view of the cluster has not been complete.")
+	s.nodeCount = desc("cluster_state", "node_count", "Nodes, and NodeClaims without one, in the view of the cluster.")
+	s.utilization = desc("cluster", "utilization_percent", "What pods request of what nodes have.", "resource_type")
+	s.cost = desc("nodepools", "cost_total", "What the nodes of NodePools cost, USD per hour.", "nodepool")
+	s.lifetime = desc("nodes", "current_lifetime_seconds", "Age of nodes.", node...)
+	s.allocatable = desc("nodes", "allocatable", "What nodes have for pods.", resource...)
+	s.requests = desc("nodes", "total_pod_requests", "What pods request of nodes, those of DaemonSets left out.", resource...)
+	s.limits = desc("nodes", "total_pod_limits", "Limits of pods on nodes, those of DaemonSets left out.", resource...)
+	s.daemonRequests = desc("nodes", "total_daemon_requests", "What pods of DaemonSets request of nodes.", resource...)
+	s.daemonLimits = desc("nodes", "total_daemon_limits", "Limits of pods of DaemonSets on nodes.", resource...)
+	s.system = desc("nodes", "system_overhead", "What nodes keep for themselves.", resource...)
+	s.podState = desc("pods", "state", "Pods that have not ended.", "name", "namespace", "owner", "node", "scheduled", "nodepool", "zone", "arch",
+		"capacity_type", "instance_type", "phase", "ready", "managed")
+	s.unbound = desc("pods", "unbound_time_seconds", "For how long a pod has not been bound.", "name", "namespace")
+	s.unstarted = desc("pods", "unstarted_time_seconds", "For how long a pod has not been ready.", "name", "namespace")
+	s.undecided = desc("pods", "provisioning_scheduling_undecided_time_seconds", "For how long no planning pass has dealt with a pod.", "name", "namespace")
+	s.placedUnbound = desc("pods", "provisioning_unbound_time_seconds", "For how long a pod that a plan has a place for has not been bound.", "name", "namespace")
+	s.placedUnstarted = desc("pods", "provisioning_unstarted_time_seconds", "For how long a pod that a plan has a place for has not been ready.", "name", "namespace")
+	return s
+}
+
+// Describe tells which metrics there may be.
+func (s *stateMetrics) Describe(out chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{
+		s.synced, s.unsynced, s.nodeCount, s.utilization, s.cost, s.lifetime, s.podState, s.allocatable, s.requests, s.limits,
+		s.daemonRequests, s.daemonLimits, s.system, s.unbound, s.unstarted, s.undecided, s.placedUnbound, s.placedUnstarted,
+	} {
+		out <- d
+	}
+}
+
+// Collect reads the view of the cluster.
+func (s *stateMetrics) Collect(out chan<- prometheus.Metric) {
+	gauge := func(d *prometheus.Desc, value float64, labels ...string) {
+		out <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value, labels...)
+	}
+	now := s.now()
+	view := s.state.Snapshot(cluster.Query{Time: now})
+	gauge(s.nodeCount, float64(len(view.Machines)))
+	if s.state.Synced() {
+		gauge(s.synced, 1)
+		gauge(s.unsynced, 0)
+	} else {
+		gauge(s.synced, 0)
+		gauge(s.unsynced, now.Sub(s.began).Seconds())
+	}
+	s.poolCosts(view, gauge)
+	requested, have := sums{}, sums{}
+	leaving := map[types.UID]bool{} // pods that wait for a place and still have one, which shows them
+	for i := range view.Machines {
+		m := &view.Machines[i]
+		if m.Leaving {
+			for _, pod := range m.Pods {
+				leaving[pod.UID] = true
+			}
+		}
+		if m.Node == nil {
+			continue
+		}
+		loads := loadOf(m)
+		requested.add(loads.requests)
+		requested.add(loads.daemonRequests)
+		for name, q := range m.Node.Status.Allocatable {
+			have[name] += q.AsApproximateFloat64()
+		}
+		if s.objects {
+			s.node(m, &loads, now, gauge)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(have)) {
+		if have[name] > 0 {
+			gauge(s.utilization, 100*requested[name]/have[name], string(name))
+		}
+	}
+	if !s.objects {
+		return
+	}
+	for _, pod := range view.Snapshot.Pods {
+		if !leaving[pod.UID] {
+			s.pod(pod, nil, gauge)
+		}
+	}
+	s.waiting.collect(s, now, gauge)
+}
+
+// sums are amounts by resource, in its unit: cores, bytes, pieces.
+type sums map[corev1.ResourceName]float64
+
+func (s sums) add(other sums) {
+	for name, value := range other {
+		s[name] += value
+	}
+}
+
+func (s sums) addList(list corev1.ResourceList) {
+	for name, q := range list {
+		s[name] += q.AsApproximateFloat64()
+	}
+}
+
+// load is what the pods of a machine ask for.
+type load struct{ requests, limits, daemonRequests, daemonLimits sums }
+
+func loadOf(m *cluster.Machine) load {
+	l := load{sums{}, sums{}, sums{}, sums{}}
+	for _, pod := range m.Pods {
+		requests, limits := l.requests, l.limits
+		if pods.OwnedByDaemonSet(pod) {
+			requests, limits = l.daemonRequests, l.daemonLimits
+		}
+		requests.addList(scheduling.PodRequests(pod))
+		requests[corev1.ResourcePods]++
+		for i := range pod.Spec.Containers {
+			limits.addList(pod.Spec.Containers[i].Resources.Limits)
+		}
+	}
+	return l
+}
+
+// node shows one node.
+func (s *stateMetrics) node(m *cluster.Machine, l *load, now time.Time, gauge func(*prometheus.Desc, float64, ...string)) {
+	labels := []string{m.Node.Name, m.Phase.String(), strconv.FormatBool(m.Claim != nil)}
+	for _, key := range s.keys {
+		labels = append(labels, m.Node.Labels[key])
+	}
+	gauge(s.lifetime, now.Sub(m.Node.CreationTimestamp.Time).Seconds(), labels...)
+	each := func(d *prometheus.Desc, list sums) {
+		for name, value := range list {
+			gauge(d, value, append(slices.Clone(labels), string(name))...)
+		}
+	}
+	allocatable, system := sums{}, sums{}
+	allocatable.addList(m.Node.Status.Allocatable)
+	system.addList(m.Node.Status.Capacity)
+	for name := range system {
+		system[name] -= allocatable[name]
+	}
+	each(s.allocatable, allocatable)
+	each(s.system, system)
+	each(s.requests, l.requests)
+	each(s.limits, l.limits)
+	each(s.daemonRequests, l.daemonRequests)
+	each(s.daemonLimits, l.daemonLimits)
+	for _, pod := range m.Pods {
+		s.pod(pod, m, gauge)
+	}
+}
+
+// pod shows one pod, and the machine it is bound to, if there is one.
+func (s *stateMetrics) pod(pod *corev1.Pod, m *cluster.Machine, gauge func(*prometheus.Desc, float64, ...string)) {
+	owner := ""
+	if ref := metav1.GetControllerOf(pod); ref != nil {
+		owner = ref.Kind + "/" + ref.Name
+	}
+	node, managed, labels := "", false, map[string]string(nil)
+	if m != nil {
+		node, managed, labels = m.Node.Name, m.Claim != nil, m.Node.Labels
+	}
+	gauge(s.podState, 1, pod.Name, pod.Namespace, owner, node, strconv.FormatBool(m != nil), labels[v1.NodePoolLabelKey],
+		labels[corev1.LabelTopologyZone], labels[corev1.LabelArchStable], labels[v1.CapacityTypeLabelKey], labels[corev1.LabelInstanceTypeStable],
+		string(pod.Status.Phase), strconv.FormatBool(pods.Ready(pod)), strconv.FormatBool(managed))
+}
+
+// learn notes what machines cost, as of a planning pass.
+func (s *stateMetrics) learn(set *provisioning.PoolSet) { s.catalogs.Store(set) }
+
+// poolCosts shows what the machines of pools cost by the prices of the last planning pass. What is not on offer any more has
+// no price.
+func (s *stateMetrics) poolCosts(view *cluster.View, gauge func(*prometheus.Desc, float64, ...string)) {
+	set := s.catalogs.Load()
+	if set == nil {
+		return
+	}
+	prices := map[string]map[cloudprovider.OfferingKey]float64{}
+	for name, list := range set.Catalogs {
+		byOffering := map[cloudprovider.OfferingKey]float64{}
+		for _, t := range list {
+			for i := range t.Offerings {
+				o := &t.Offerings[i]
+				byOffering[cloudprovider.OfferingKey{InstanceType: t.Name, Zone: o.Zone(), CapacityType: o.CapacityType()}] = o.Price
+			}
+		}
+		prices[name] = byOffering
+	}
+	costs := map[string]float64{}
+	catalogOf := map[v1.PoolKey]string{}
+	for _, pool := range set.NodePools {
+		catalogOf[pool.Key] = pool.Catalog
+		costs[pool.Key.Name] = 0
+	}
+	for i := range view.Machines {
+		m := &view.Machines[i]
+		if m.Claim == nil || m.ProviderID == "" {
+			continue
+		}
+		labels := m.Claim.Labels
+		key := cloudprovider.OfferingKey{
+			InstanceType: labels[corev1.LabelInstanceTypeStable], Zone: labels[corev1.LabelTopologyZone], CapacityType: labels[v1.CapacityTypeLabelKey],
+		}
+		if _, ok := costs[m.Pool.Name]; ok {
+			costs[m.Pool.Name] += prices[catalogOf[m.Pool]][key]
+		}
+	}
+	for name, cost := range costs {
+		gauge(s.cost, cost, name)
+	}
+}

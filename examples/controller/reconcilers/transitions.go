@@ -1,0 +1,62 @@
+package reconcilers
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/provisioning"
+)
+
+// transitions tells in events of conditions of NodePools and NodeClaims that change (section 16, last row).
+type transitions struct {
+	leader   *leadership
+	recorder *recorder
+}
+
+// longestQuote cuts a condition's message: an event has room for 1024 characters.
+const longestQuote = 500
+
+func (t *transitions) seen(before, after client.Object) {
+	if before == nil || after == nil || !t.leader.Load() {
+		return
+	}
+	switch object := after.(type) {
+	case *v1.NodePool:
+		t.compare("NodePool", object.Name, object.UID, before.(*v1.NodePool).Status.Conditions, object.Status.Conditions)
+	case *v1.NodeClaim:
+		t.compare("NodeClaim", object.Name, object.UID, before.(*v1.NodeClaim).Status.Conditions, object.Status.Conditions)
+	}
+}
+
+func (t *transitions) compare(kind, name string, uid types.UID, before, after []metav1.Condition) {
+	was := make(map[string]string, len(before))
+	for i := range before {
+		was[before[i].Type] = string(before[i].Status)
+	}
+	var list []provisioning.Event
+	for i := range after {
+		c := &after[i]
+		old, known := was[c.Type]
+		if !known {
+			old = "Unknown"
+		}
+		if old == string(c.Status) {
+			continue
+		}
+		message := fmt.Sprintf("Status condition transitioned, Type: %s, Status: %s -> %s, Reason: %s", c.Type, old, c.Status, c.Reason)
+		if c.Message != "" {
+			message += ", Message: " + strings.ToValidUTF8(c.Message[:min(len(c.Message), longestQuote)], "")
+		}
+		list = append(list, provisioning.Event{
+			Kind: kind, Name: name, UID: uid, Reason: provisioning.EventReason(c.Type), Message: message,
+			Every: time.Nanosecond, // each change is worth telling
+		})
+	}
+	t.recorder.publish(list)
+}
