@@ -32,7 +32,7 @@ const (
 	PreferencesIgnore PreferencePolicy = "Ignore"
 )
 
-// DefaultPreferencePremium, 300 % on top, lets a pod's place cost up to four times as much for its wishes: enough for on-demand
+// DefaultPreferencePremium lets a pod's place cost up to four times as much for its wishes, 300 % on top: enough for on-demand
 // instead of spot or a dearer zone, not for a node of its own.
 const DefaultPreferencePremium = 3.0
 

@@ -41,20 +41,20 @@ type summary struct {
 }
 
 type plannedNode struct {
-	Name          string     `json:"name"`
-	NodePool      string     `json:"nodePool"`
-	InstanceType  string     `json:"instanceType"`
-	Zone          string     `json:"zone"`
-	CapacityType  string     `json:"capacityType"`
-	Price         float64    `json:"price"`
+	Name         string  `json:"name"`
+	NodePool     string  `json:"nodePool"`
+	InstanceType string  `json:"instanceType"`
+	Zone         string  `json:"zone"`
+	CapacityType string  `json:"capacityType"`
+	Price        float64 `json:"price"`
 	// Reservation is left out unless CapacityType is reserved.
 	Reservation string `json:"reservation,omitempty"`
 	// PriceTerms are left out without a cost model.
 	PriceTerms    []priceTerm `json:"priceTerms,omitempty"`
 	InstanceTypes []string    `json:"instanceTypes"`
-	Pods          []string   `json:"pods"`
-	Placeholders  []string   `json:"placeholders"`
-	Requests      quantities `json:"requests"`
+	Pods          []string    `json:"pods"`
+	Placeholders  []string    `json:"placeholders"`
+	Requests      quantities  `json:"requests"`
 	// MinValuesRelaxed is left out where it is false, as it is but for --min-values best-effort.
 	MinValuesRelaxed bool       `json:"minValuesRelaxed,omitempty"`
 	Allocatable      quantities `json:"allocatable"`
