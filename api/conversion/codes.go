@@ -75,8 +75,10 @@ const (
 	CodeBudgetDropped Code = "W712"
 	// CodeAliasVersionKept (info): the version of an image alias was kept in an annotation.
 	CodeAliasVersionKept Code = "W713"
-	// CodeLaterFieldDropped (error): a field that came with v1 has no place in v1beta1.
+	// CodeLaterFieldDropped (warn): a field that came with v1 was left out.
 	CodeLaterFieldDropped Code = "W714"
+	// CodeShortHopLimitKept (info): the hop limit 1, v1's default, was written out.
+	CodeShortHopLimitKept Code = "W715"
 )
 
 // message is what a code says.
@@ -120,7 +122,8 @@ func messages() map[Code]message {
 		CodeAnnotationMalformed:  {SeverityError, "can't be read: %s"},
 		CodeBudgetDropped:        {SeverityInfo, "a budget without a reason bounds nothing and was left out"},
 		CodeAliasVersionKept:     {SeverityInfo, "version %s of the image alias kept in an annotation"},
-		CodeLaterFieldDropped:    {SeverityError, "%s came with v1 and has no counterpart"},
+		CodeLaterFieldDropped:    {SeverityWarn, "%s has no counterpart and was left out"},
+		CodeShortHopLimitKept:    {SeverityInfo, "httpPutResponseHopLimit 1 kept; objects without it default to 2"},
 	}
 }
 

@@ -1,0 +1,29 @@
+package v1beta1
+
+// Annotations that hold what one generation said and the other has no place for.
+const (
+	// UbuntuAnnotationKey says, on a v1 node class, what was made up when the family Ubuntu was left behind: a comma
+	// separated list of the UbuntuCompatibility constants.
+	UbuntuAnnotationKey = "compatibility.karpenter.k8s.aws/v1beta1-ubuntu"
+	// AliasVersionAnnotationKey holds, on a v1beta1 node class, the version of the image alias of the v1 node class, when
+	// it is not latest.
+	AliasVersionAnnotationKey = "compatibility.karpenter.k8s.aws/v1-alias-version"
+)
+
+// Entries of UbuntuAnnotationKey.
+const (
+	// UbuntuCompatibilityAMIFamily: amiFamily was Ubuntu and was written as AL2.
+	UbuntuCompatibilityAMIFamily = "amiFamily"
+	// UbuntuCompatibilityBlockDeviceMappings: there were none, and Ubuntu's own were written out.
+	UbuntuCompatibilityBlockDeviceMappings = "blockDeviceMappings"
+	// UbuntuCompatibilityIncompatible: there were no image terms, and a placeholder stands in for them. Such a node class
+	// is not ready.
+	UbuntuCompatibilityIncompatible = "incompatible"
+)
+
+// UbuntuPlaceholderAMI is the id in the image term of a node class that is marked UbuntuCompatibilityIncompatible. There
+// is no such image.
+const UbuntuPlaceholderAMI = "ami-placeholder"
+
+// Tags that this generation reserves and v1 does not.
+const tagManagedBy = "karpenter.sh/managed-by"

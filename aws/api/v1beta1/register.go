@@ -1,0 +1,29 @@
+package v1beta1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+const (
+	// Group is the API group of AWS's kinds.
+	Group = "karpenter.k8s.aws"
+	// Version is the version of EC2NodeClass in this package.
+	Version = "v1beta1"
+	// APIVersion is what apiVersion reads in it.
+	APIVersion = Group + "/" + Version
+	// KindEC2NodeClass is the kind of EC2NodeClass.
+	KindEC2NodeClass = "EC2NodeClass"
+)
+
+// GroupVersion returns the group and version of EC2NodeClass.
+func GroupVersion() schema.GroupVersion { return schema.GroupVersion{Group: Group, Version: Version} }
+
+// AddToScheme makes a scheme know the kinds of this package, so that clients and serialisers built on it can read and
+// write them.
+func AddToScheme(scheme *runtime.Scheme) error {
+	scheme.AddKnownTypes(GroupVersion(), &EC2NodeClass{}, &EC2NodeClassList{})
+	metav1.AddToGroupVersion(scheme, GroupVersion())
+	return nil
+}

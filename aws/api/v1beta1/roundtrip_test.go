@@ -1,0 +1,206 @@
+package v1beta1
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"pgregory.net/rapid"
+	"sigs.k8s.io/yaml"
+
+	v1 "github.com/drawknife/drawknife/aws/api/v1"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files in their canonical form")
+
+// API-002, API-055 to API-063, API-066, API-069 to API-072, API-157 to API-173: every field is read, and written as it
+// was; and all of it survives v1.
+func TestManifestsRoundTrip(t *testing.T) {
+	for _, file := range []string{"full.yaml", "least.yaml"} {
+		t.Run(file, func(t *testing.T) {
+			path := filepath.Join("testdata", file)
+			want, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			class := &EC2NodeClass{}
+			if err := yaml.UnmarshalStrict(want, class); err != nil {
+				t.Fatal(err)
+			}
+			if errs := class.Validate(); len(errs) > 0 {
+				t.Errorf("refused: %v", errs.ToAggregate())
+			}
+			got, err := yaml.Marshal(class)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if *update {
+				if err := os.WriteFile(path, got, 0o644); err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			if diff := cmp.Diff(string(want), string(got)); diff != "" {
+				t.Errorf("read and written again (-file +written):\n%s", diff)
+			}
+			scheme := runtime.NewScheme()
+			if err := AddToScheme(scheme); err != nil {
+				t.Fatal(err)
+			}
+			decoded, _, err := serializer.NewCodecFactory(scheme, serializer.EnableStrict).UniversalDeserializer().Decode(want, nil, nil)
+			if err != nil {
+				t.Fatalf("a serialiser built on the scheme: %v", err)
+			}
+			if diff := cmp.Diff(runtime.Object(class), decoded); diff != "" {
+				t.Errorf("decoded through the scheme:\n%s", diff)
+			}
+			hub, _ := class.ToV1(ConvertOptions{})
+			back, _ := FromV1(hub, ConvertOptions{})
+			class.Default()
+			if diff := cmp.Diff(class, back); diff != "" {
+				t.Errorf("to v1 and back (-before +after):\n%s", diff)
+			}
+		})
+	}
+}
+
+// API-258, API-264, API-269, API-340, API-365, API-381: to v1 and back gives the node class back, with its metadata options
+// written out, but for what a warning says; the argument stays as it was.
+func TestRandomClassesSurviveV1(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		class := drawClass(t)
+		if errs := class.Validate(); len(errs) > 0 {
+			t.Fatalf("drawn invalid: %v", errs.ToAggregate())
+		}
+		before, _ := json.Marshal(class)
+		hub, warnings := class.ToV1(ConvertOptions{})
+		if after, _ := json.Marshal(class); !bytes.Equal(before, after) {
+			t.Fatalf("the argument was changed from\n%s\nto\n%s", before, after)
+		}
+		if err := warnings.Err(); err != nil {
+			if class.Spec.AMIFamily == AMIFamilyUbuntu && class.Spec.AMISelectorTerms == nil && hub == nil {
+				hub, _ = class.ToV1(ConvertOptions{Force: true})
+			} else {
+				t.Fatal(err)
+			}
+		}
+		if errs := hub.Validate(); len(errs) > 0 {
+			t.Fatal(errs.ToAggregate())
+		}
+		hubBefore, _ := json.Marshal(hub)
+		back, backWarnings := FromV1(hub, ConvertOptions{})
+		if err := backWarnings.Err(); err != nil {
+			t.Fatal(err)
+		}
+		if hubAfter, _ := json.Marshal(hub); !bytes.Equal(hubBefore, hubAfter) {
+			t.Fatalf("the hub was changed from\n%s\nto\n%s", hubBefore, hubAfter)
+		}
+		want := class.DeepCopy()
+		want.APIVersion, want.Kind = APIVersion, KindEC2NodeClass
+		want.Default()
+		for _, w := range warnings {
+			if w.Code == "W206" {
+				delete(want.Spec.Tags, v1.TagNodeClaim)
+			}
+		}
+		if diff := cmp.Diff(want, back); diff != "" {
+			t.Fatalf("(-before +after)\n%s", diff)
+		}
+	})
+}
+
+func FuzzManifest(f *testing.F) {
+	files, err := filepath.Glob("testdata/*.yaml")
+	if err != nil || len(files) == 0 {
+		f.Fatalf("no seeds: %v", err)
+	}
+	for _, file := range files {
+		seed, err := os.ReadFile(file)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, manifest []byte) {
+		class := &EC2NodeClass{}
+		if yaml.UnmarshalStrict(manifest, class) != nil {
+			return
+		}
+		first, err := yaml.Marshal(class)
+		if err != nil {
+			t.Fatalf("read but can't be written: %v", err)
+		}
+		again := &EC2NodeClass{}
+		if err := yaml.UnmarshalStrict(first, again); err != nil {
+			t.Fatalf("what was written can't be read: %v\n%s", err, first)
+		}
+		if second, err := yaml.Marshal(again); err != nil || !bytes.Equal(first, second) {
+			t.Fatalf("written as\n%s\nthen as\n%s (%v)", first, second, err)
+		}
+		valid := len(class.Validate()) == 0
+		hub, warnings := class.ToV1(ConvertOptions{})
+		if (hub == nil) != (warnings.Err() != nil) {
+			t.Fatalf("hub %v, error %v", hub, warnings.Err())
+		}
+		// An alias version that was kept in an annotation may be anything.
+		_, aliased := class.Annotations[AliasVersionAnnotationKey]
+		if valid && hub == nil && class.Spec.AMIFamily != AMIFamilyUbuntu && !aliased {
+			t.Fatalf("valid but not converted: %v\n%s", warnings.Err(), first)
+		}
+		if hub != nil {
+			FromV1(hub, ConvertOptions{})
+		}
+		class.Default()
+		once, _ := yaml.Marshal(class)
+		class.Default()
+		if twice, _ := yaml.Marshal(class); !bytes.Equal(once, twice) {
+			t.Fatalf("defaults are not idempotent:\n%s\nthen\n%s", once, twice)
+		}
+	})
+}
+
+func drawClass(t *rapid.T) *EC2NodeClass {
+	word := rapid.StringMatching(`[a-z]{1,8}`)
+	tags := rapid.MapOfN(word, word, 1, 3)
+	text := func(label string) *string { return rapid.Ptr(word, true).Draw(t, label) }
+	class := &EC2NodeClass{}
+	class.Name = word.Draw(t, "name")
+	if rapid.Bool().Draw(t, "annotated") {
+		class.Annotations = map[string]string{"example.com/note": word.Draw(t, "note")}
+	}
+	class.Spec = EC2NodeClassSpec{
+		SubnetSelectorTerms:        []v1.SubnetSelectorTerm{{Tags: tags.Draw(t, "subnets")}},
+		SecurityGroupSelectorTerms: []v1.SecurityGroupSelectorTerm{{Name: word.Draw(t, "group")}},
+		AMIFamily:                  rapid.SampledFrom(AMIFamilies()).Draw(t, "family"),
+		UserData:                   text("userData"),
+		AssociatePublicIPAddress:   rapid.Ptr(rapid.Bool(), true).Draw(t, "public"),
+		Tags:                       rapid.MapOfN(rapid.OneOf(word, rapid.Just(v1.TagNodeClaim)), word, 0, 3).Draw(t, "tags"),
+		DetailedMonitoring:         rapid.Ptr(rapid.Bool(), true).Draw(t, "monitoring"),
+		Context:                    text("context"),
+	}
+	if name := word.Draw(t, "identity"); rapid.Bool().Draw(t, "role") {
+		class.Spec.Role = &name
+	} else {
+		class.Spec.InstanceProfile = &name
+	}
+	if class.Spec.AMIFamily == AMIFamilyCustom || rapid.Bool().Draw(t, "terms") {
+		class.Spec.AMISelectorTerms = []AMISelectorTerm{{ID: "ami-1"}, {Name: word.Draw(t, "image"), Owner: "self"}, {Tags: tags.Draw(t, "images")}}
+	} else if class.Spec.AMIFamily == AMIFamilyAL2023 && rapid.Bool().Draw(t, "pinned") {
+		class.Annotations = map[string]string{AliasVersionAnnotationKey: "v20240625"}
+	}
+	if rapid.Bool().Draw(t, "volumes") {
+		size := resource.MustParse("20Gi")
+		class.Spec.BlockDeviceMappings = []BlockDeviceMapping{{DeviceName: text("device"), RootVolume: true, EBS: &BlockDevice{VolumeSize: &size}}}
+	}
+	if rapid.Bool().Draw(t, "metadata") {
+		class.Spec.MetadataOptions = &MetadataOptions{HTTPPutResponseHopLimit: rapid.Ptr(rapid.Int64Range(1, 64), true).Draw(t, "hops")}
+	}
+	return class
+}
