@@ -20,7 +20,8 @@
 //	pools      what a NodePool shows; static pools                             pools.go, static.go
 //	upkeep     garbage in the cloud and in the cluster, pod events             garbage.go, podevents.go
 //	actor      one function per effect that a state machine may ask for        actor.go, patches.go
-//	recorder   events, not repeated too often; metrics                         recorder.go, metrics.go
+//	recorder   events, not repeated too often                                  recorder.go, transitions.go, annotations.go
+//	metrics    what the controller does, and what there is                     metrics.go, objectmetrics.go, podtimes.go, buildinfo.go
 //
 // Everything that changes something runs on the elected leader alone. Nothing is kept in memory that a restart would miss:
 // the tests stop a controller at every moment of a launch and start another one.

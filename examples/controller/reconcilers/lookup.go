@@ -19,7 +19,6 @@ import (
 const (
 	nodeByProviderID  = "spec.providerID"
 	claimByProviderID = "status.providerID"
-	claimByPool       = "metadata.labels.nodepool"
 	podByNode         = "spec.nodeName"
 	attachmentByNode  = "spec.nodeName"
 )
@@ -33,7 +32,6 @@ func addIndexes(ctx context.Context, indexer client.FieldIndexer) error {
 	}{
 		{&corev1.Node{}, nodeByProviderID, func(o client.Object) string { return o.(*corev1.Node).Spec.ProviderID }},
 		{&v1.NodeClaim{}, claimByProviderID, func(o client.Object) string { return o.(*v1.NodeClaim).Status.ProviderID }},
-		{&v1.NodeClaim{}, claimByPool, func(o client.Object) string { return o.GetLabels()[v1.NodePoolLabelKey] }},
 		{&corev1.Pod{}, podByNode, func(o client.Object) string { return o.(*corev1.Pod).Spec.NodeName }},
 		{&storagev1.VolumeAttachment{}, attachmentByNode, func(o client.Object) string { return o.(*storagev1.VolumeAttachment).Spec.NodeName }},
 	} {
@@ -87,14 +85,6 @@ func claimsWithProviderID(ctx context.Context, c client.Reader, id string) ([]*v
 	}
 	var list v1.NodeClaimList
 	if err := c.List(ctx, &list, client.MatchingFields{claimByProviderID: id}); err != nil {
-		return nil, err
-	}
-	return pointers(list.Items), nil
-}
-
-func claimsOfPool(ctx context.Context, c client.Reader, pool string) ([]*v1.NodeClaim, error) {
-	var list v1.NodeClaimList
-	if err := c.List(ctx, &list, client.MatchingFields{claimByPool: pool}); err != nil {
 		return nil, err
 	}
 	return pointers(list.Items), nil

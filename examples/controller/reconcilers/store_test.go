@@ -84,7 +84,8 @@ func TestNameOfClaims(t *testing.T) {
 	if len(long) != 63 {
 		t.Errorf("%q has %d characters, want 63: labels bear it", long, len(long))
 	}
-	if nameOf("p-", "1", 0) != nameOf("p-", "1", 0) || nameOf("p-", "1", 0) == nameOf("p-", "2", 0) {
+	first, again := nameOf("p-", "1", 0), nameOf("p-", "1", 0)
+	if first != again || first == nameOf("p-", "2", 0) {
 		t.Error("names do not follow from tokens")
 	}
 }

@@ -43,10 +43,9 @@ type world struct {
 	// known are the objects that the feed has told of, by kind and name.
 	known map[string]client.Object
 
-	mu       sync.Mutex
-	uids     int
-	told     []string
-	restarts int
+	mu   sync.Mutex
+	uids int
+	told []string
 }
 
 // newWorld is a world with a NodePool "default" that is ready.
