@@ -359,10 +359,10 @@ func (m *Model) filteredBy(mc *machine, as *assignment) []string {
 			continue
 		}
 		if labels == nil {
-			all := m.machineLabels(mc, as)
+			all := m.knownLabels(mc, as)
 			labels = &all
 		}
-		if anyMetBy(group.filter.terms, *labels) {
+		if anySureBy(group.filter.terms, *labels) {
 			continue
 		}
 		for _, term := range group.filter.terms {
@@ -384,7 +384,7 @@ func (m *Model) stayOut(mc *machine, claim requirements.Set) (decided requiremen
 		if !claim.Has(key) || open.Complement() || len(open.Values()) < 2 || m.machineLabel(mc.pool, int(mc.row), int(mc.slot), &as, key) != "" {
 			continue
 		}
-		labels := m.machineLabels(mc, &as).Merge(decided)
+		labels := m.knownLabels(mc, &as).Merge(decided)
 		for _, v := range open.Values() {
 			if r := requirements.In(key, v); !m.takesNotice(labels, labels.With(r)) {
 				decided = decided.With(r)
@@ -399,7 +399,7 @@ func (m *Model) stayOut(mc *machine, claim requirements.Set) (decided requiremen
 // second.
 func (m *Model) takesNotice(before, after requirements.Set) bool {
 	return slices.ContainsFunc(m.topology, func(g topologyGroup) bool {
-		return g.kind == kindSpread && g.hard && g.filter.terms != nil && !anyMetBy(g.filter.terms, before) && anyMetBy(g.filter.terms, after)
+		return g.kind == kindSpread && g.hard && g.filter.terms != nil && !anySureBy(g.filter.terms, before) && anySureBy(g.filter.terms, after)
 	})
 }
 
@@ -463,6 +463,32 @@ func (m *Model) machineLabels(mc *machine, as *assignment) requirements.Set {
 		}
 	}
 	return requirements.FromLabels(labels)
+}
+
+// knownLabels are machineLabels with what is known of labels that are not decided.
+func (m *Model) knownLabels(mc *machine, as *assignment) requirements.Set {
+	return m.withOpen(m.machineLabels(mc, as), m.pools[mc.pool], int(mc.row), as)
+}
+
+// withOpen adds to the labels decided for a machine of the pool what is known of those that are left open: one that must be
+// a or b will be there, and spreads that ask for no more than that take notice of the machine.
+func (m *Model) withOpen(labels requirements.Set, p *pool, row int, as *assignment) requirements.Set {
+	c := p.table.catalog
+	for key := range m.askedKeys {
+		if labels.Has(key) || as.labels.Has(key) || !m.leftOpen(p, key) {
+			continue
+		}
+		known := p.template.Get(key)
+		if _, stated := c.typeKeys[key]; stated {
+			own := c.types[c.variants[p.table.rows[row].variant].typ].Requirements
+			if !own.Has(key) {
+				continue
+			}
+			known = known.Intersect(own.Get(key))
+		}
+		labels = labels.With(known)
+	}
+	return labels
 }
 
 // profileFor is the alternative of the stage under which the machine takes the stage's pods.

@@ -77,6 +77,32 @@ func (n needs) metBy(labels requirements.Set) bool {
 	return true
 }
 
+// anySureBy reports whether one of the alternatives is met whatever values the labels will have that are not decided yet.
+func anySureBy(alternatives []needs, labels requirements.Set) bool {
+	return slices.ContainsFunc(alternatives, func(n needs) bool {
+		return !slices.ContainsFunc(n, func(r requirements.Requirement) bool { return !ensures(labels, r) })
+	})
+}
+
+// ensures reports whether a node whose label is described by have satisfies r whichever of the allowed values it has; a
+// key that have lacks is absent.
+func ensures(have requirements.Set, r requirements.Requirement) bool {
+	h := have.Get(r.Key())
+	if !have.Has(r.Key()) || h.Operator() == requirements.OpDoesNotExist {
+		return absentMeets(r)
+	}
+	if absentMeets(h) && !absentMeets(r) {
+		return false
+	}
+	if !h.Complement() {
+		return !slices.ContainsFunc(h.Values(), func(v string) bool { return !r.Has(v) })
+	}
+	if lower, upper := r.Bounds(); !r.Complement() || lower != nil || upper != nil {
+		return false
+	}
+	return !slices.ContainsFunc(r.Values(), h.Has)
+}
+
 // anyMetBy reports whether one of the alternatives is met.
 func anyMetBy(alternatives []needs, labels requirements.Set) bool {
 	return slices.ContainsFunc(alternatives, func(n needs) bool { return n.metBy(labels) })

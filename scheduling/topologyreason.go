@@ -135,7 +135,8 @@ func (x *explainer) on(q *question, cand *candidate, look func(*hostState)) {
 			labels[key] = value
 		}
 	}
-	host := s.addHost(label, requirements.FromLabels(labels), q.p.taints)
+	known := x.m.withOpen(requirements.FromLabels(labels), q.p, cand.row, &q.assigned[cand.assign])
+	host := s.addHost(label, known, q.p.taints)
 	residents := q.p.table.rows[cand.row].residents
 	for _, class := range residents {
 		s.place(x.m.classes[class].topology, host, 1)

@@ -239,13 +239,14 @@ func (h *hostState) ignored(group int32) bool {
 	return ok
 }
 
-// accepts reports whether the filter takes notice of a machine.
+// accepts reports whether the filter takes notice of a machine, whatever values its labels will have that are not decided
+// yet.
 func (f *nodeFilter) accepts(labels requirements.Set, taints []corev1.Taint) bool {
-	if f.terms != nil && !anyMetBy(f.terms, labels) {
+	if f.terms != nil && !anySureBy(f.terms, labels) {
 		return false
 	}
 	for _, key := range f.keys {
-		if !labels.Has(key) || labels.Get(key).Operator() == requirements.OpDoesNotExist {
+		if onlyValue(labels.Get(key)) == "" {
 			return false
 		}
 	}

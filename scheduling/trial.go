@@ -354,7 +354,7 @@ func (t *Trial) open(mc machine) int32 {
 	host := int32(len(t.m.nodes) + len(t.machines) - 1)
 	if t.topology != nil {
 		as := assignment{labels: mc.labels}
-		labels := t.m.machineLabels(&mc, &as)
+		labels := t.m.knownLabels(&mc, &as)
 		t.topology.addHost(func(key string) string {
 			return t.m.machineLabel(mc.pool, int(mc.row), int(mc.slot), &as, key)
 		}, labels, t.m.pools[mc.pool].taints)
@@ -466,7 +466,7 @@ func (t *Trial) relabel(i int32) {
 		}
 	}
 	recount(-1)
-	t.topology.setIgnored(host, t.m.machineLabels(mc, &assignment{labels: mc.labels}), t.m.pools[mc.pool].taints)
+	t.topology.setIgnored(host, t.m.knownLabels(mc, &assignment{labels: mc.labels}), t.m.pools[mc.pool].taints)
 	recount(1)
 }
 
