@@ -7,6 +7,8 @@ import (
 )
 
 // ConvertOptions steer a conversion. The zero value asks for the meaning to be kept and completes no references.
+//
+// +kubebuilder:object:generate=false
 type ConvertOptions struct {
 	// NodeClass is the provider's own kind of node class: what a reference without apiVersion or kind means. With the zero
 	// value such a reference is left incomplete, which v1 refuses.
