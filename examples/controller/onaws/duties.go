@@ -21,6 +21,8 @@ import (
 const (
 	reviewEvery  = time.Minute
 	profileRetry = 5 * time.Minute
+	// never is longer than a process runs.
+	never = 100 * 365 * 24 * time.Hour
 	// conflictRetry is when an object that somebody else wrote to meanwhile is looked at again.
 	conflictRetry = 200 * time.Millisecond
 )
@@ -163,7 +165,7 @@ func (d *duties) collectProfiles(ctx context.Context) time.Duration {
 		d.log.Info("instance profiles that nobody used are deleted", "profiles", deleted)
 	}
 	if again <= 0 {
-		return 100 * 365 * 24 * time.Hour // no profiles are made
+		return never // no profiles are made
 	}
 	return again
 }

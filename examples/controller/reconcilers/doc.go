@@ -23,6 +23,6 @@
 //	recorder   events, not repeated too often                                  recorder.go, transitions.go, annotations.go
 //	metrics    what the controller does, and what there is                     metrics.go, objectmetrics.go, podtimes.go, buildinfo.go
 //
-// Everything that changes something runs on the elected leader alone. Nothing is kept in memory that a restart would miss:
-// the tests stop a controller at every moment of a launch and start another one.
+// Everything that changes something runs on the elected leader alone. What is held in memory costs a restart no more than time:
+// package provisioning's tests stop a controller at every effect of a node's life and start another one.
 package reconcilers

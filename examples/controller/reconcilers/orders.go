@@ -102,7 +102,7 @@ func (p *planner) bringBooksUpToDate() error {
 		if phase == limits.Launching && len(m.Claim.Status.Capacity) == 0 {
 			continue // what it was ordered with stands
 		}
-		errs = append(errs, p.ledger.Observe(m.Pool, id, phase, capacityOf(m)))
+		errs = append(errs, p.ledger.Observe(m.Pool, id, phase, view.Snapshot.Nodes[i].Capacity()))
 	}
 	for _, entry := range p.ledger.Entries() {
 		if entry.Phase != limits.Planned && !known[entry.ID] {
@@ -110,22 +110,4 @@ func (p *planner) bringBooksUpToDate() error {
 		}
 	}
 	return errors.Join(errs...)
-}
-
-// capacityOf is what a machine counts with against its pool's limits (PRV-021, PRV-024).
-func capacityOf(m *cluster.Machine) corev1.ResourceList {
-	out := corev1.ResourceList{}
-	if m.Claim != nil {
-		for name, q := range m.Claim.Status.Capacity {
-			out[name] = q
-		}
-	}
-	if m.Node != nil {
-		for name, q := range m.Node.Status.Capacity {
-			if have, ok := out[name]; m.Phase == cluster.PhaseInitialized || !ok || have.IsZero() || !q.IsZero() {
-				out[name] = q
-			}
-		}
-	}
-	return out
 }

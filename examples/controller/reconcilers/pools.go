@@ -17,6 +17,7 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/provisioning"
 	"github.com/drawknife/drawknife/scheduling/cluster"
+	"github.com/drawknife/drawknife/scheduling/limits"
 )
 
 // poolReconciler shows on NodePools whether they may launch, what they have and how their launches end, and keeps static
@@ -113,19 +114,10 @@ func (r *poolReconciler) usage(pool string) (corev1.ResourceList, int) {
 	if !r.state.Synced() {
 		return nil, 0
 	}
-	view := r.state.Snapshot(cluster.Query{Time: r.now()})
-	total, nodes := corev1.ResourceList{}, 0
-	for i := range view.Machines {
-		m := &view.Machines[i]
-		if m.Pool.Name != pool || m.ProviderID == "" || m.Leaving {
-			continue
-		}
-		nodes++
-		for name, q := range capacityOf(m) {
-			sum := total[name]
-			sum.Add(q)
-			total[name] = sum
-		}
+	usage := r.state.Snapshot(cluster.Query{Time: r.now()}).Usage()[v1.NewPoolKey(pool)]
+	if usage == nil {
+		usage = corev1.ResourceList{} // known to be nothing
 	}
-	return total, nodes
+	nodes := usage[limits.ResourceNodes]
+	return usage, int(nodes.Value())
 }
