@@ -35,13 +35,13 @@ func NewBackOff(seed uint64) *BackOff {
 }
 
 // Failed says that a drift command of the pool could not be started, or failed for good: the pool is left alone for a
-// minute, then two, at most ten. While it is left alone a further failure changes nothing (DIS-232).
-func (b *BackOff) Failed(pool v1.PoolKey, now time.Time) {
+// minute, then two, at most ten. While it is left alone a further failure changes nothing, and false is returned (DIS-232).
+func (b *BackOff) Failed(pool v1.PoolKey, now time.Time) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	p := b.pools[pool]
 	if now.Before(p.until) {
-		return
+		return false
 	}
 	p.level++
 	window := backOffMost
@@ -50,6 +50,7 @@ func (b *BackOff) Failed(pool v1.PoolKey, now time.Time) {
 	}
 	p.until = now.Add(window/2 + b.share(pool, p.level, window/2))
 	b.pools[pool] = p
+	return true
 }
 
 // share is an amount below span that differs by pool, level and seed, and is the same each time.

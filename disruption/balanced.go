@@ -1,6 +1,7 @@
 package disruption
 
 import (
+	"fmt"
 	"slices"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
@@ -46,9 +47,34 @@ func (t *poolTotals) score(savings int64, disruption float64) float64 {
 	return (float64(savings) / float64(t.cost)) / (disruption / t.disruption)
 }
 
-// balanced says which Balanced pool of the batch does not approve of a move with the savings; nil when all do, and those
-// of other policies always do (DIS-163, DIS-166 to DIS-169).
-func (p *pass) balanced(batch []*Candidate, savings float64) *Block {
+// Score is how a Balanced pool judges a command: what share of its cost the command saves for each share of its disruption
+// that it causes (DIS-168).
+type Score struct {
+	Pool v1.PoolKey `json:"pool"`
+	// Score is SavingsShare by DisruptionShare; 0 where nothing is saved. Threshold is what it takes.
+	Score     float64 `json:"score"`
+	Threshold float64 `json:"threshold"`
+	// SavingsShare of what the pool's nodes cost together, DisruptionShare of what disrupting them all would, 0 to 1.
+	SavingsShare    float64 `json:"savingsShare"`
+	DisruptionShare float64 `json:"disruptionShare"`
+}
+
+// Approved reports whether the pool approves.
+func (s Score) Approved() bool { return s.Score >= s.Threshold }
+
+// String is a sentence for operators.
+func (s Score) String() string {
+	verb := "is below"
+	if s.Approved() {
+		verb = "reaches"
+	}
+	return fmt.Sprintf("score %.3f of nodepool %s %s %.3f (k=%g): %.2f%% of its cost saved for %.2f%% of its disruption",
+		s.Score, s.Pool, verb, s.Threshold, 1/s.Threshold, 100*s.SavingsShare, 100*s.DisruptionShare)
+}
+
+// scores are those of the batch's Balanced pools, by pool, for a move with the savings: each is credited with its share of
+// them by the prices of its nodes (DIS-163, DIS-166 to DIS-168).
+func (p *pass) scores(batch []*Candidate, savings float64) []Score {
 	type share struct {
 		price      int64
 		disruption float64
@@ -70,14 +96,29 @@ func (p *pass) balanced(batch []*Candidate, savings float64) *Block {
 		s.disruption += c.Cost
 	}
 	slices.SortFunc(keys, v1.PoolKey.Compare)
+	var out []Score
 	for _, key := range keys {
 		s := shares[key]
 		credited := nanoUSD(savings)
 		if len(shares) > 1 && total > 0 {
 			credited = nanoUSD(savings * float64(s.price) / float64(total))
 		}
-		if score := p.totalsOf(key).score(credited, s.disruption); score < balancedThreshold {
-			return &Block{Code: BlockScore, Pool: key, Score: score, Threshold: balancedThreshold}
+		t := p.totalsOf(key)
+		score := Score{Pool: key, Score: t.score(credited, s.disruption), Threshold: balancedThreshold}
+		if t.cost > 0 && t.disruption > 0 {
+			score.SavingsShare, score.DisruptionShare = float64(credited)/float64(t.cost), s.disruption/t.disruption
+		}
+		out = append(out, score)
+	}
+	return out
+}
+
+// balanced says which Balanced pool of the batch does not approve of a move with the savings; nil when all do, and those
+// of other policies always do (DIS-163, DIS-169).
+func (p *pass) balanced(batch []*Candidate, savings float64) *Block {
+	for _, s := range p.scores(batch, savings) {
+		if !s.Approved() {
+			return &Block{Code: BlockScore, Pool: s.Pool, Score: s.Score, Threshold: s.Threshold}
 		}
 	}
 	return nil

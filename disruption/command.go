@@ -69,6 +69,8 @@ type Command struct {
 	// Savings in USD per hour: prices of the members less those of the replacements. Negative for a replacement that costs
 	// more, as drift's may.
 	Savings float64 `json:"savings"`
+	// Scores are those that the Balanced pools of the members gave it, by pool; nil where none is.
+	Scores []Score `json:"scores,omitempty"`
 	// Planned is when it was decided. NotBefore is when it may be started, after it was validated again; equal to Planned
 	// for methods that do not validate (DIS-178).
 	Planned   time.Time `json:"planned"`

@@ -168,5 +168,6 @@ func (p *pass) consolidate(m Method, batch []*Candidate) (*Command, *Block, erro
 	if why := p.balanced(batch, cmd.Savings); why != nil {
 		return nil, why, nil
 	}
+	cmd.Scores = p.scores(batch, cmd.Savings)
 	return p.finish(cmd), nil, nil
 }

@@ -29,7 +29,9 @@
 //	what-if      where pods would go                                       simulate.go
 //	validation   whether a command is still good                           validate.go
 //	execution    taint, launch, wait, delete, or take all of it back       execution.go, effects.go, queue.go
-//	idleness     when planning again is of no use                          idle.go
+//	pace         when the next pass is due, when planning is of no use     pace.go, idle.go
+//	told         events, and metrics with what is counted in them, as data event.go, planevents.go, metric.go,
+//	                                                                       samples.go, pooluse.go
 //
 // # Deliberate differences
 //

@@ -107,22 +107,3 @@ func (e DeleteMember) String() string {
 	return "delete nodeclaim " + e.Claim + " (" + string(e.Reason) + ")"
 }
 func (e DeleteReplacement) String() string { return "delete replacement " + e.Claim }
-
-// Event is something that operators should hear of: what the caller publishes as a Kubernetes event.
-type Event struct {
-	// Kind and Name say whose it is: a Node or a NodeClaim.
-	Kind, Name string
-	Reason     EventReason
-	// Message is one sentence.
-	Message string
-}
-
-// EventReason names a kind of event, in the words that operators' alerts know (DIS-281).
-type EventReason string
-
-// The reasons of the events of commands.
-const (
-	EventDisruptionLaunching        EventReason = "DisruptionLaunching"
-	EventDisruptionWaitingReadiness EventReason = "DisruptionWaitingReadiness"
-	EventDisruptionTerminating      EventReason = "DisruptionTerminating"
-)

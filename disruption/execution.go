@@ -353,7 +353,9 @@ func (e *Execution) wait(o Observed, step *Step) {
 		if _, launched := trueSince(r.Stored, v1.ConditionLaunched); launched {
 			why = EventDisruptionWaitingReadiness
 		}
-		step.Events = append(step.Events, Event{"NodeClaim", r.Claim, why, fmt.Sprintf("replaces %s", e.cmd)})
+		step.Events = append(step.Events, Event{
+			Kind: kindNodeClaim, Name: r.Claim, UID: r.Stored.UID, Reason: why, Identity: string(e.cmd.Reason), Message: fmt.Sprintf("replaces %s", e.cmd),
+		})
 	}
 	if e.Unready() == 0 {
 		e.state = StateDeleting
@@ -369,9 +371,7 @@ func (e *Execution) delete(o Observed, step *Step) {
 		}
 		left = true
 		step.Effects = append(step.Effects, DeleteMember{m.member.Claim, m.member.UID, m.member.Node, e.cmd.Reason})
-		for _, object := range [][2]string{{"Node", m.member.Node}, {"NodeClaim", m.member.Claim}} {
-			step.Events = append(step.Events, Event{object[0], object[1], EventDisruptionTerminating, e.cmd.String()})
-		}
+		step.Events = append(step.Events, m.member.events(Event{Reason: EventDisruptionTerminating, Message: e.cmd.String()})...)
 	}
 	if !left {
 		e.state = StateDone

@@ -22,6 +22,8 @@ type Ledger struct {
 // book is a budget with what is in use of it.
 type book struct {
 	*Budget
+	// ofPool tells that a NodePool states it.
+	ofPool bool
 	// total of the scope, and what nodes that are disrupted already use, in the budget's unit.
 	total, before float64
 	// history are the starts that a budget with a window remembers.
@@ -65,10 +67,11 @@ func NewLedger(f *Fleet) (*Ledger, error) {
 	for i := range snapshot.NodePools {
 		budgets = append(budgets, budgetsOf(snapshot.NodePools[i].Key, snapshot.NodePools[i].Object)...)
 	}
+	stated := len(budgets)
 	budgets = append(budgets, f.in.Budgets...)
 	byPool := map[string][]*book{}
 	for i := range budgets {
-		b := &book{Budget: &budgets[i], takes: map[string]float64{}}
+		b := &book{Budget: &budgets[i], ofPool: i < stated, takes: map[string]float64{}}
 		l.books = append(l.books, b)
 		byPool[b.Scope.Pool.String()] = append(byPool[b.Scope.Pool.String()], b)
 		b.remember(f.in.History, f.now)

@@ -64,6 +64,8 @@ type Removal struct {
 	// Reason, and Detail of it for people and metrics.
 	Reason Reason
 	Detail string
+	// Condition of the node that calls it broken; empty unless Reason is ReasonUnhealthy.
+	Condition corev1.NodeConditionType
 	// Deadline is when its pods are deleted, whatever they say; zero leaves that to the claim's terminationGracePeriod. It
 	// belongs in the claim's annotation v1.NodeClaimTerminationTimestampAnnotationKey before the claim is deleted: see
 	// WithDeadline.
@@ -103,7 +105,7 @@ func Repair(s RepairState, now time.Time) RepairStep {
 		return RepairStep{Block: block, Again: repairAgain}
 	}
 	return RepairStep{Removal: &Removal{
-		Claim: s.Claim, Reason: ReasonUnhealthy, Deadline: now,
+		Claim: s.Claim, Reason: ReasonUnhealthy, Deadline: now, Condition: policy.ConditionType,
 		Detail: fmt.Sprintf("%s is %s for over %s", policy.ConditionType, policy.ConditionStatus, policy.Toleration),
 	}}
 }

@@ -1,0 +1,80 @@
+package disruption
+
+import (
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// Event is something that operators or a pod's owner should hear of: what the caller publishes as a Kubernetes event.
+type Event struct {
+	// Kind is Node, NodeClaim, NodePool or Pod; Namespace, Name and UID say whose it is. Namespace is a pod's alone, UID may
+	// be empty.
+	Kind, Namespace, Name string
+	UID                   types.UID
+	// Warning events report trouble; the others are the course of things.
+	Warning bool
+	Reason  EventReason
+	// Identity tells events of one reason and object apart: those of different identity do not keep each other back
+	// (DIS-280). The message does not.
+	Identity string
+	// Message is one sentence.
+	Message string
+	// Every is for how long the same event, by object, reason and identity, need not be repeated; 0 is DefaultEventInterval.
+	Every time.Duration
+}
+
+// DefaultEventInterval is for how long an event need not be repeated if it does not say (DIS-280).
+const DefaultEventInterval = 2 * time.Minute
+
+// Intervals that differ (DIS-281).
+const (
+	stateEvery       = 15 * time.Minute
+	poolBlockedEvery = time.Minute
+)
+
+// EventReason names a kind of event, in the words that operators' alerts know (DIS-281).
+type EventReason string
+
+// The reasons of the events of disruption.
+const (
+	// EventDisruptionBlocked: a node is no candidate, or drift finds no place for its pods; on a NodePool: budgets let none of
+	// its nodes go.
+	EventDisruptionBlocked EventReason = "DisruptionBlocked"
+	// EventUnconsolidatable: consolidation keeps a candidate.
+	EventUnconsolidatable EventReason = "Unconsolidatable"
+	// EventConsolidationCandidate: consolidation is about to remove a node.
+	EventConsolidationCandidate EventReason = "ConsolidationCandidate"
+	// EventConsolidationRejected: a command was void when it was to be started.
+	EventConsolidationRejected EventReason = "ConsolidationRejected"
+	// EventConsolidationApproved: a move of the policy Balanced scores high enough.
+	EventConsolidationApproved EventReason = "ConsolidationApproved"
+	// EventDisruptionLaunching, EventDisruptionWaitingReadiness: a replacement is on its way.
+	EventDisruptionLaunching        EventReason = "DisruptionLaunching"
+	EventDisruptionWaitingReadiness EventReason = "DisruptionWaitingReadiness"
+	// EventDisruptionTerminating: a member of a command is deleted.
+	EventDisruptionTerminating EventReason = "DisruptionTerminating"
+	// EventDoNotDisruptUntil, EventDoNotDisruptElapsed: a pod protects itself for a time, or no longer.
+	EventDoNotDisruptUntil   EventReason = "DoNotDisruptUntil"
+	EventDoNotDisruptElapsed EventReason = "DoNotDisruptGracePeriodElapsed"
+	// EventInvalidDoNotDisrupt: a pod's do-not-disrupt annotation means nothing.
+	EventInvalidDoNotDisrupt EventReason = "InvalidDoNotDisruptAnnotation"
+	// EventNodeRepairBlocked: too many nodes are unhealthy at once for one to be repaired.
+	EventNodeRepairBlocked EventReason = "NodeRepairBlocked"
+)
+
+// What events are about.
+const (
+	kindNode      = "Node"
+	kindNodeClaim = "NodeClaim"
+	kindNodePool  = "NodePool"
+	kindPod       = "Pod"
+)
+
+// events are the event for the member's Node and for its NodeClaim.
+func (m *Member) events(e Event) []Event {
+	e.Kind, e.Name, e.UID = kindNode, m.Node, ""
+	claim := e
+	claim.Kind, claim.Name, claim.UID = kindNodeClaim, m.Claim, m.UID
+	return []Event{e, claim}
+}

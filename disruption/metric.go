@@ -1,0 +1,94 @@
+package disruption
+
+import "slices"
+
+// MetricKind is how a metric is counted.
+type MetricKind string
+
+// The kinds, as Prometheus knows them.
+const (
+	Counter   MetricKind = "counter"
+	Gauge     MetricKind = "gauge"
+	Histogram MetricKind = "histogram"
+)
+
+// Metric describes one of the metrics of disruption (DIS-283). It is data: whoever has a registry registers it.
+type Metric struct {
+	// Name with the prefix MetricPrefix; one of the Metric constants.
+	Name string
+	Kind MetricKind
+	// Labels that each Sample of it has.
+	Labels []string
+	// Buckets of a histogram, ascending upper bounds.
+	Buckets []float64
+	// Help is one sentence.
+	Help string
+}
+
+// MetricPrefix begins the name of every metric.
+const MetricPrefix = "karpenter_"
+
+// The names of the metrics of disruption (DIS-283).
+const (
+	MetricEligibleNodes        = MetricPrefix + "voluntary_disruption_eligible_nodes"
+	MetricDecisions            = MetricPrefix + "voluntary_disruption_decisions_total"
+	MetricDecisionsByPool      = MetricPrefix + "voluntary_disruption_decisions_by_nodepool_total"
+	MetricEvaluationDuration   = MetricPrefix + "voluntary_disruption_decision_evaluation_duration_seconds"
+	MetricTimeouts             = MetricPrefix + "voluntary_disruption_consolidation_timeouts_total"
+	MetricFailedValidations    = MetricPrefix + "voluntary_disruption_failed_validations_total"
+	MetricQueueFailures        = MetricPrefix + "voluntary_disruption_queue_failures_total"
+	MetricAllowedDisruptions   = MetricPrefix + "nodepools_allowed_disruptions"
+	MetricConsumingBudgets     = MetricPrefix + "nodepools_nodes_consuming_budgets"
+	MetricScore                = MetricPrefix + "consolidation_score"
+	MetricMoves                = MetricPrefix + "consolidation_moves_total"
+	MetricDisrupted            = MetricPrefix + "nodeclaims_disrupted_total"
+	MetricPodsDisrupted        = MetricPrefix + "pods_disruption_initiated_total"
+	MetricUnhealthyDisrupted   = MetricPrefix + "nodeclaims_unhealthy_disrupted_total"
+	MetricBackOffFailures      = MetricPrefix + "voluntary_disruption_backoff_failures_total"
+	MetricBackOffSeconds       = MetricPrefix + "voluntary_disruption_backoff_seconds"
+	labelReason                = "reason"
+	labelDecision              = "decision"
+	labelType                  = "consolidation_type"
+	labelPool                  = "nodepool"
+	labelPolicy                = "policy"
+	labelConsolidationPolicy   = "consolidation_policy"
+	labelCapacityType          = "capacity_type"
+	labelTerminationMode       = "termination_mode"
+	labelCondition, labelImage = "condition", "image_id"
+)
+
+// Metrics are those that the Samples of this package belong to. nodeclaims_disrupted_total is counted by provisioning too,
+// for claims that it gives up.
+func Metrics() []Metric {
+	disrupted := []string{labelReason, labelPool, labelCapacityType, labelConsolidationPolicy, labelTerminationMode}
+	return []Metric{
+		{MetricEligibleNodes, Gauge, []string{labelReason}, nil, "Nodes that may be disrupted for a reason, budgets aside."},
+		{MetricDecisions, Counter, []string{labelDecision, labelReason, labelType}, nil, "Commands that were started."},
+		{MetricDecisionsByPool, Counter, []string{labelPool, labelDecision, labelReason, labelType}, nil, "Commands that were started, once for each NodePool that loses nodes."},
+		{MetricEvaluationDuration, Histogram, []string{labelReason, labelType}, secondsToMinutes(), "How long a method looked for commands."},
+		{MetricTimeouts, Counter, []string{labelType}, nil, "Searches that ended before all candidates had their turn."},
+		{MetricFailedValidations, Counter, []string{labelType}, nil, "Commands that were void when they were to be started."},
+		{MetricQueueFailures, Counter, []string{labelDecision, labelReason, labelType}, nil, "Replacements that were not ready when their command failed."},
+		{MetricAllowedDisruptions, Gauge, []string{labelPool, labelReason}, nil, "Nodes that the budgets of a NodePool let be disrupted at a time."},
+		{MetricConsumingBudgets, Gauge, []string{labelPool, labelReason}, nil, "Nodes of a NodePool that are being disrupted or not ready."},
+		{MetricScore, Histogram, []string{labelDecision, labelPool, labelPolicy}, []float64{0.1, 0.25, 0.33, 0.5, 1, 2, 5, 10}, "Scores of moves of Balanced NodePools."},
+		{MetricMoves, Counter, []string{labelDecision, labelPool, labelPolicy}, nil, "Moves of consolidation that were approved or rejected."},
+		{MetricDisrupted, Counter, disrupted, nil, "NodeClaims given up or disrupted, by reason."},
+		{MetricPodsDisrupted, Counter, slices.Clone(disrupted), nil, "Pods that had to move from disrupted nodes."},
+		{MetricUnhealthyDisrupted, Counter, []string{labelCondition, labelPool, labelCapacityType, labelImage}, nil, "Nodes repaired, by the condition that called them broken."},
+		{MetricBackOffFailures, Counter, []string{labelPool}, nil, "Failures of drift that had a NodePool left alone for a while."},
+		{MetricBackOffSeconds, Gauge, []string{labelPool}, nil, "Seconds for which drift leaves a NodePool alone."},
+	}
+}
+
+func secondsToMinutes() []float64 {
+	return []float64{0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 2, 5, 10, 30, 60, 120, 180}
+}
+
+// Sample is one observation: an amount to add to a counter, to set a gauge to, or to put into a histogram. Its Labels are
+// exactly those that the Metric has.
+type Sample struct {
+	Metric string
+	Labels map[string]string
+	Value  float64
+}

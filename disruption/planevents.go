@@ -1,0 +1,173 @@
+package disruption
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/scheduling/cluster"
+	"github.com/drawknife/drawknife/scheduling/pods"
+)
+
+// Events tell of a plan for the fleet: what keeps nodes from being candidates, or from consolidation, and which ones go
+// (DIS-048, DIS-080, DIS-143, DIS-173, DIS-281). Blocks that are the mere state of things are silent.
+func (p *Plan) Events(f *Fleet) []Event {
+	machines := map[string]*cluster.Machine{}
+	for i := range f.in.View.Machines {
+		machines[f.in.View.Machines[i].Name] = &f.in.View.Machines[i]
+	}
+	var out []Event
+	for i := range p.Verdicts {
+		v := &p.Verdicts[i]
+		if m := machines[v.Node]; m != nil && v.Outcome == OutcomeKept {
+			out = append(out, verdictEvents(m, v.Blocks)...)
+		}
+	}
+	for _, cmd := range p.Commands {
+		out = append(out, cmd.plannedEvents()...)
+	}
+	return out
+}
+
+// verdictEvents tell why a node stays: at most one event of a reason for each of its objects.
+func verdictEvents(m *cluster.Machine, blocks []MethodBlock) []Event {
+	var out []Event
+	told := map[EventReason]bool{}
+	for _, b := range blocks {
+		e := Event{Message: b.Block.String()}
+		switch {
+		case b.Block.Silent():
+			continue
+		case b.Method == "", b.Method == MethodDrift && b.Block.Code == BlockUnschedulable:
+			e.Reason = EventDisruptionBlocked
+		case b.Block.unconsolidatable() && b.Method.ConsolidationType() != "":
+			e.Reason, e.Every = EventUnconsolidatable, stateEvery
+		default:
+			continue
+		}
+		if told[e.Reason] {
+			continue
+		}
+		told[e.Reason] = true
+		out = append(out, machineEvents(m, e)...)
+	}
+	return out
+}
+
+// unconsolidatable reports whether operators hear of the block as the reason why a node is not consolidated: what is about
+// the node, its pool and what would replace it. Budgets are told of on the pool (DIS-208), scores in metrics (DIS-173).
+func (b *Block) unconsolidatable() bool {
+	switch b.Code {
+	case BlockNever, BlockBuffer, BlockInstanceTypeUnknown, BlockNoLabel, BlockPolicy, BlockAnnotation, BlockPod, BlockPodDisruptionBudget,
+		BlockUnschedulable, BlockDependsOnUninitialized, BlockManyNodes, BlockNotCheaper, BlockMinValues, BlockSpotToSpot, BlockFewTypes:
+		return true
+	}
+	return false
+}
+
+// machineEvents are the event for the machine's Node and for its NodeClaim, as far as there are.
+func machineEvents(m *cluster.Machine, e Event) []Event {
+	var out []Event
+	if m.Node != nil {
+		e.Kind, e.Name, e.UID = kindNode, m.Node.Name, m.Node.UID
+		out = append(out, e)
+	}
+	if m.Claim != nil {
+		e.Kind, e.Name, e.UID = kindNodeClaim, m.Claim.Name, m.Claim.UID
+		out = append(out, e)
+	}
+	return out
+}
+
+// plannedEvents tell of a command of consolidation that was found, and of the scores that let it pass.
+func (c *Command) plannedEvents() []Event {
+	if c.Reason != ReasonUnderutilized {
+		return nil
+	}
+	var out []Event
+	for i := range c.Members {
+		out = append(out, c.Members[i].events(Event{Reason: EventConsolidationCandidate, Identity: c.String(), Message: c.String()})...)
+	}
+	for _, s := range c.Scores {
+		e := Event{Reason: EventConsolidationApproved, Message: fmt.Sprintf("%s: %s", s, c)}
+		if len(c.Members) == 1 {
+			out = append(out, c.Members[0].events(e)...)
+			continue
+		}
+		e.Kind, e.Name = kindNodePool, s.Pool.Name
+		out = append(out, e)
+	}
+	return out
+}
+
+// RejectionEvents tell each member of a command of consolidation that it was void when it was to be started, and what kind
+// of change made it so (DIS-120). err is what Planner.Validate or Step.Err said.
+func (c *Command) RejectionEvents(err error) []Event {
+	category := rejectionUnknown
+	var rejected *RejectedError
+	if errors.As(err, &rejected) {
+		category = rejected.Category
+	}
+	if err == nil || c.Method.ConsolidationType() == "" {
+		return nil
+	}
+	var out []Event
+	for i := range c.Members {
+		out = append(out, c.Members[i].events(Event{
+			Reason: EventConsolidationRejected, Identity: string(category), Message: fmt.Sprintf("%s: %v", category, err),
+		})...)
+	}
+	return out
+}
+
+// rejectionUnknown is the category of what no RejectedError explains.
+const rejectionUnknown RejectionCategory = "unknown"
+
+// Events tell of the pools that have nodes and whose own budgets now let none go, for each reason (DIS-208).
+func (l *Ledger) Events() []Event {
+	var out []Event
+	for _, use := range l.PoolUses() {
+		if use.Allowed > 0 || use.Total == 0 {
+			continue
+		}
+		out = append(out, Event{
+			Kind: kindNodePool, Name: use.Pool.Name, Reason: EventDisruptionBlocked, Identity: string(use.Reason), Every: poolBlockedEvery,
+			Message: fmt.Sprintf("no node may be disrupted for %s: spec.disruption.budgets allows 0 of %d", use.Reason, use.Total),
+		})
+	}
+	return out
+}
+
+// Events tell node, claim and pool that repair holds back (DIS-266, DIS-281). claim may be nil.
+func (b *RepairBlock) Events(node *corev1.Node, claim *v1.NodeClaim) []Event {
+	e := Event{Warning: true, Reason: EventNodeRepairBlocked, Message: b.String(), Every: stateEvery}
+	out := machineEvents(&cluster.Machine{Node: node, Claim: claim}, e)
+	if b.Pool != "" {
+		e.Kind, e.Name, e.UID = kindNodePool, b.Pool, ""
+		out = append(out, e)
+	}
+	return out
+}
+
+// ProtectionEvents tell a pod's owner what its do-not-disrupt annotation does now: that it protects until a time, that it
+// no longer does, or that its value means nothing (DIS-032, DIS-033). The value "true" says all itself.
+func ProtectionEvents(pod *corev1.Pod, now time.Time) []Event {
+	e := Event{Kind: kindPod, Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID}
+	switch p := pods.ProtectionOf(pod, now); {
+	case p.Err != nil:
+		e.Warning, e.Reason, e.Message = true, EventInvalidDoNotDisrupt, p.Err.Error()
+		e.Identity = e.Message
+	case p.Until.IsZero():
+		return nil
+	case p.Active:
+		e.Reason, e.Identity = EventDoNotDisruptUntil, p.Until.UTC().Format(time.RFC3339)
+		e.Message = "must not be disrupted until " + e.Identity
+	default:
+		e.Reason = EventDoNotDisruptElapsed
+		e.Message = "may be disrupted again: the time of " + v1.DoNotDisruptAnnotationKey + " has passed"
+	}
+	return []Event{e}
+}

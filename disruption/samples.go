@@ -1,0 +1,260 @@
+package disruption
+
+import (
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/cloudprovider"
+)
+
+// Label is the reason as metrics spell it (DIS-284); see Removal.Label for forced ones.
+func (r Reason) Label() string { return snake(string(r)) }
+
+// snake is "WhenEmptyOrUnderutilized" as "when_empty_or_underutilized".
+func snake(s string) string {
+	var out strings.Builder
+	for i, r := range s {
+		if unicode.IsUpper(r) && i > 0 {
+			out.WriteByte('_')
+		}
+		out.WriteRune(unicode.ToLower(r))
+	}
+	return out.String()
+}
+
+// TerminationMode is how a claim's node ends, as metrics spell it (DIS-027): gracefully, without a deadline; eventually,
+// with one; or forcefully, with one that has no length.
+func TerminationMode(claim *v1.NodeClaim) string {
+	switch period := claim.Spec.TerminationGracePeriod; {
+	case period == nil:
+		return "graceful"
+	case period.Duration <= 0:
+		return "forceful"
+	}
+	return "eventual"
+}
+
+// MetricLabels are the labels of a method's metrics: its reason and its consolidation type.
+func (m Method) MetricLabels() map[string]string {
+	return map[string]string{labelReason: m.Reason().Label(), labelType: m.ConsolidationType()}
+}
+
+// Samples are how many nodes may be disrupted for each voluntary reason, budgets aside (DIS-075).
+func (f *Fleet) Samples() []Sample {
+	var out []Sample
+	for _, r := range VoluntaryReasons() {
+		eligible := map[string]bool{}
+		for _, m := range Methods() {
+			if m.Reason() != r {
+				continue
+			}
+			accepted, _ := f.Eligible(m)
+			for _, c := range accepted {
+				eligible[c.Name] = true
+			}
+		}
+		out = append(out, Sample{MetricEligibleNodes, map[string]string{labelReason: r.Label()}, float64(len(eligible))})
+	}
+	return out
+}
+
+// Samples are what pools' own budgets allow and how many nodes draw on them (DIS-213). The reason is spelled as in the API.
+func (l *Ledger) Samples() []Sample {
+	var out []Sample
+	for _, use := range l.PoolUses() {
+		labels := map[string]string{labelPool: use.Pool.Name, labelReason: string(use.Reason)}
+		out = append(out, Sample{MetricAllowedDisruptions, labels, float64(use.Allowed)}, Sample{MetricConsumingBudgets, labels, float64(use.Disrupting)})
+	}
+	return out
+}
+
+// Samples are the scores and moves of a plan, and the searches in it that ended early (DIS-173, DIS-286). Policies are those
+// of the fleet that it was made for.
+func (p *Plan) Samples(f *Fleet) []Sample {
+	var out []Sample
+	for _, cmd := range p.Commands {
+		if cmd.Reason == ReasonUnderutilized {
+			out = append(out, cmd.moveSamples(f)...)
+		}
+	}
+	early, rejected := map[Method]bool{}, map[v1.PoolKey]bool{}
+	for i := range p.Verdicts {
+		for _, b := range p.Verdicts[i].Blocks {
+			switch {
+			case b.Block.Code == BlockNotReached && b.Method.Reason() == ReasonUnderutilized && b.Method != "":
+				early[b.Method] = true
+			case b.Block.Code == BlockScore && b.Method == MethodSingleNode:
+				out = append(out, f.moveSamples(b.Block.Pool, "rejected", &b.Block.Score)...)
+			case b.Block.Code == BlockScore && !rejected[b.Block.Pool]:
+				rejected[b.Block.Pool] = true // the batches of one search count once
+				out = append(out, f.moveSamples(b.Block.Pool, "rejected", &b.Block.Score)...)
+			}
+		}
+	}
+	for _, m := range []Method{MethodMultiNode, MethodSingleNode} {
+		if early[m] && p.Waiting && !p.found(m) {
+			out = append(out, Sample{MetricTimeouts, map[string]string{labelType: m.ConsolidationType()}, 1})
+		}
+	}
+	return out
+}
+
+// found reports whether the methods up to m found something, so that those after it had no turn.
+func (p *Plan) found(m Method) bool {
+	return slices.ContainsFunc(p.Commands, func(c *Command) bool { return slices.Index(Methods(), c.Method) <= slices.Index(Methods(), m) })
+}
+
+// moveSamples of a command that was found: one for each pool that loses nodes.
+func (c *Command) moveSamples(f *Fleet) []Sample {
+	var out []Sample
+	for _, key := range c.pools() {
+		var score *float64
+		for i := range c.Scores {
+			if c.Scores[i].Pool == key {
+				score = &c.Scores[i].Score
+			}
+		}
+		out = append(out, f.moveSamples(key, "approved", score)...)
+	}
+	return out
+}
+
+func (f *Fleet) moveSamples(key v1.PoolKey, decision string, score *float64) []Sample {
+	labels := map[string]string{labelDecision: decision, labelPool: key.Name, labelPolicy: f.policyOf(key)}
+	out := []Sample{{MetricMoves, labels, 1}}
+	if score != nil {
+		out = append(out, Sample{MetricScore, labels, *score})
+	}
+	return out
+}
+
+func (f *Fleet) policyOf(key v1.PoolKey) string {
+	if p := f.pools[key]; p != nil {
+		return policyLabel(p.Object)
+	}
+	return ""
+}
+
+// policyLabel is the pool's consolidationPolicy as metrics spell it (DIS-285); the default's where it states none.
+func policyLabel(pool *v1.NodePool) string {
+	policy := pool.Spec.Disruption.ConsolidationPolicy
+	if policy == "" {
+		policy = v1.ConsolidationPolicyWhenEmptyOrUnderutilized
+	}
+	return snake(string(policy))
+}
+
+// pools are those that lose nodes, each once.
+func (c *Command) pools() []v1.PoolKey {
+	var out []v1.PoolKey
+	for i := range c.Members {
+		if key := c.Members[i].Pool; !slices.Contains(out, key) {
+			out = append(out, key)
+		}
+	}
+	slices.SortFunc(out, v1.PoolKey.Compare)
+	return out
+}
+
+// decisionLabels are those of a command's counters.
+func (c *Command) decisionLabels() map[string]string {
+	labels := c.Method.MetricLabels()
+	labels[labelDecision] = string(c.Decision())
+	return labels
+}
+
+// StartedSamples count the command once it is started (DIS-184).
+func (c *Command) StartedSamples() []Sample {
+	out := []Sample{{MetricDecisions, c.decisionLabels(), 1}}
+	for _, key := range c.pools() {
+		labels := c.decisionLabels()
+		labels[labelPool] = key.Name
+		out = append(out, Sample{MetricDecisionsByPool, labels, 1})
+	}
+	return out
+}
+
+// RejectionSamples count the command as void (DIS-182).
+func (c *Command) RejectionSamples() []Sample {
+	return []Sample{{MetricFailedValidations, map[string]string{labelType: c.Method.ConsolidationType()}, 1}}
+}
+
+// FailureSamples count the replacements that were not ready when the execution failed (DIS-194): decision and consolidation
+// type each under their own label (DIS-287).
+func (e *Execution) FailureSamples() []Sample {
+	if e.state != StateFailed && e.state != StateUndoing || e.Unready() == 0 || e.started.IsZero() {
+		return nil
+	}
+	return []Sample{{MetricQueueFailures, e.cmd.decisionLabels(), float64(e.Unready())}}
+}
+
+// disruptedSamples are nodeclaims_disrupted_total and pods_disruption_initiated_total of one claim.
+func disruptedSamples(claim *v1.NodeClaim, reason, policy string, moved int) []Sample {
+	labels := map[string]string{
+		labelReason: reason, labelPool: claim.Labels[v1.NodePoolLabelKey], labelCapacityType: claim.Labels[v1.CapacityTypeLabelKey],
+		labelConsolidationPolicy: policy, labelTerminationMode: TerminationMode(claim),
+	}
+	return []Sample{{MetricDisrupted, labels, 1}, {MetricPodsDisrupted, labels, float64(moved)}}
+}
+
+// DisruptedSamples count a member of the command, once its claim is deleted (DIS-192). pool is the member's; its policy is
+// told for methods that consolidate (DIS-285). A nil pool tells none.
+func (c *Command) DisruptedSamples(m *Member, claim *v1.NodeClaim, pool *v1.NodePool) []Sample {
+	policy := ""
+	if pool != nil && c.Method.ConsolidationType() != "" {
+		policy = policyLabel(pool)
+	}
+	return disruptedSamples(claim, c.Reason.Label(), policy, len(m.Pods))
+}
+
+// Samples count the removal, with the pods that have to move from the node it is about; a repair also by the condition that
+// called the node broken (DIS-238, DIS-284).
+func (r *Removal) Samples(moving int) []Sample {
+	out := disruptedSamples(r.Claim, r.Label(), "", moving)
+	if r.Reason == ReasonUnhealthy {
+		out = append(out, Sample{MetricUnhealthyDisrupted, map[string]string{
+			labelCondition: snake(string(r.Condition)), labelPool: r.Claim.Labels[v1.NodePoolLabelKey],
+			labelCapacityType: r.Claim.Labels[v1.CapacityTypeLabelKey], labelImage: r.Claim.Status.ImageID,
+		}, 1})
+	}
+	return out
+}
+
+// Label is the removal's reason as metrics spell it: for an interruption its kind, in the words of the providers' messages
+// (DIS-271, DIS-284).
+func (r *Removal) Label() string {
+	if r.Reason != ReasonInterrupted {
+		return r.Reason.Label()
+	}
+	switch kind := cloudprovider.InterruptionKind(r.Detail); kind {
+	case cloudprovider.InterruptionSpotReclaim:
+		return "spot_interrupted"
+	case cloudprovider.InterruptionReservationReclaim:
+		return "capacity_reservation_interrupted"
+	case cloudprovider.InterruptionMaintenance:
+		return "scheduled_change"
+	case cloudprovider.InterruptionStopped, cloudprovider.InterruptionTerminated:
+		return "instance_" + snake(r.Detail)
+	case cloudprovider.InterruptionUnhealthy:
+		return "instance_status"
+	}
+	return snake(r.Detail)
+}
+
+// Samples are the pools that drift leaves alone, with the seconds that are left (DIS-234).
+func (b *BackOff) Samples(now time.Time) []Sample {
+	if b == nil {
+		return nil
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var out []Sample
+	for key, p := range b.pools {
+		out = append(out, Sample{MetricBackOffSeconds, map[string]string{labelPool: key.Name}, max(0, p.until.Sub(now)).Seconds()})
+	}
+	slices.SortFunc(out, func(a, b Sample) int { return strings.Compare(a.Labels[labelPool], b.Labels[labelPool]) })
+	return out
+}
