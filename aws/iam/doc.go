@@ -19,7 +19,7 @@
 //
 // # What is not here
 //
-// Making the role the controller runs with and its trust; keys: EBS
+// Keys: EBS
 // volumes, images and queues that are encrypted with a customer's own key need grants on that key. Instances with the
 // tags of older API generations alone, without karpenter.sh/nodepool, are beyond these policies (API-432): they need the
 // policy they were launched with as long as they live. Denials of permission

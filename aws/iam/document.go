@@ -45,6 +45,8 @@ type Principal struct {
 	AWS []string `json:",omitempty"`
 	// Service are names of services.
 	Service []string `json:",omitempty"`
+	// Federated are the ARNs of identity providers.
+	Federated []string `json:",omitempty"`
 }
 
 // Condition has, by operator and key, the values of which one has to match.

@@ -28,6 +28,12 @@ type Settings struct {
 	// NodeRoles are the roles that machines are launched with: names, with their path if they have one ("team/nodes"),
 	// or ARNs. All that node classes name, and those in the instance profiles that they name.
 	NodeRoles []string
+	// ServiceAccount that the controller's pods run with, as namespace/name; empty: DefaultServiceAccount.
+	ServiceAccount string
+	// OIDCIssuer is the issuer of the cluster's tokens, as EKS tells it, with or without "https://". The role of the
+	// controller then trusts the service account's tokens. Empty: it trusts EKS Pod Identity, which the association of role
+	// and service account has to be made for.
+	OIDCIssuer string
 	// Queue is the name of the queue of interruption events. Empty: there is none, nor rules.
 	Queue string
 	// SSMParameters are those that node classes read images from, beside AWS's own: names, or ARNs. "*" stands for any
@@ -74,16 +80,18 @@ const maxList = 100
 
 // Names as AWS takes them. None has what means something in a policy: "*", "?" and "${".
 var (
-	regionName    = regexp.MustCompile(`^[a-z]{2,4}(-[a-z]+)+-[0-9]{1,2}$`)
-	accountID     = regexp.MustCompile(`^[0-9]{12}$`)
-	clusterName   = regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z_.-]{0,99}$`)
-	rolePath      = regexp.MustCompile(`^([\x21-\x29\x2B-\x2E\x30-\x3E\x40-\x7E]+/)*$`)
-	roleName      = regexp.MustCompile(`^[0-9A-Za-z_+=,.@-]{1,64}$`)
-	queueName     = regexp.MustCompile(`^[0-9A-Za-z_-]{1,80}$`)
-	parameterName = regexp.MustCompile(`^[0-9A-Za-z_./*-]+$`)
-	resourceType  = regexp.MustCompile(`^[a-z]+(-[a-z]+)*$`)
-	parameterARN  = regexp.MustCompile(`^arn:([a-z-]+):ssm:([a-z0-9-]+):([0-9]{0,12}):parameter/(.+)$`)
-	roleARN       = regexp.MustCompile(`^arn:([a-z-]+):iam::([0-9]{12}):role/(.+)$`)
+	regionName     = regexp.MustCompile(`^[a-z]{2,4}(-[a-z]+)+-[0-9]{1,2}$`)
+	accountID      = regexp.MustCompile(`^[0-9]{12}$`)
+	clusterName    = regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z_.-]{0,99}$`)
+	rolePath       = regexp.MustCompile(`^([\x21-\x29\x2B-\x2E\x30-\x3E\x40-\x7E]+/)*$`)
+	roleName       = regexp.MustCompile(`^[0-9A-Za-z_+=,.@-]{1,64}$`)
+	queueName      = regexp.MustCompile(`^[0-9A-Za-z_-]{1,80}$`)
+	parameterName  = regexp.MustCompile(`^[0-9A-Za-z_./*-]+$`)
+	resourceType   = regexp.MustCompile(`^[a-z]+(-[a-z]+)*$`)
+	parameterARN   = regexp.MustCompile(`^arn:([a-z-]+):ssm:([a-z0-9-]+):([0-9]{0,12}):parameter/(.+)$`)
+	serviceAccount = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?/[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$`)
+	oidcIssuer     = regexp.MustCompile(`^[a-z0-9.-]+(/[0-9A-Za-z._-]+)*$`)
+	roleARN        = regexp.MustCompile(`^arn:([a-z-]+):iam::([0-9]{12}):role/(.+)$`)
 )
 
 // account is checked settings.
@@ -117,6 +125,15 @@ func check(s Settings) (account, error) {
 	}
 	if s.Queue != "" && !queueName.MatchString(s.Queue) {
 		refuse("Queue", s.Queue, "is no standard queue's name: give the name, neither the ARN nor the URL; FIFO queues are of no use here")
+	}
+	if s.ServiceAccount == "" {
+		s.ServiceAccount = DefaultServiceAccount
+	}
+	if !serviceAccount.MatchString(s.ServiceAccount) {
+		refuse("ServiceAccount", s.ServiceAccount, "is no service account: give namespace/name, as %s", DefaultServiceAccount)
+	}
+	if s.OIDCIssuer = strings.TrimPrefix(s.OIDCIssuer, "https://"); s.OIDCIssuer != "" && !oidcIssuer.MatchString(s.OIDCIssuer) {
+		refuse("OIDCIssuer", s.OIDCIssuer, "is no issuer: give what EKS tells as identity.oidc.issuer")
 	}
 	if s.ZonalShift && s.WithoutEKS {
 		refuse("ZonalShift", "", "only EKS clusters are shifted: leave out WithoutEKS, or ZonalShift")

@@ -4,6 +4,8 @@ package iam
 type Setup struct {
 	// ControllerPolicies are for the role that the controller runs with: at most MaxPoliciesPerRole.
 	ControllerPolicies []Policy `json:"controllerPolicies"`
+	// ControllerTrust is that role's trust policy: the controller's service account may assume it.
+	ControllerTrust Document `json:"controllerTrust"`
 	// NodeRole is what the roles of the machines need.
 	NodeRole NodeRole `json:"nodeRole"`
 	// Queue of interruption events; nil without Settings.Queue.
@@ -18,6 +20,9 @@ type NodeRole struct {
 	Trust Document `json:"trust"`
 	// ManagedPolicies are the ARNs of AWS's policies to attach to it.
 	ManagedPolicies []string `json:"managedPolicies"`
+	// Mappings let machines with the roles join a cluster that has its users in the ConfigMap aws-auth: one for each of
+	// Settings.NodeRoles, in the order of their ARNs. Clusters with access entries need one of type EC2_LINUX instead.
+	Mappings []Mapping `json:"mappings"`
 }
 
 // Generate makes the documents for such settings. Errors are of types *SettingError, one for each setting that can't be,
@@ -27,7 +32,7 @@ func Generate(settings Settings) (Setup, error) {
 	if err != nil {
 		return Setup{}, err
 	}
-	var out Setup
+	out := Setup{ControllerTrust: controllerTrust(a)}
 	if out.ControllerPolicies, err = policies(a); err != nil {
 		return Setup{}, err
 	}
@@ -38,6 +43,9 @@ func Generate(settings Settings) (Setup, error) {
 		"AmazonEKSWorkerNodePolicy", "AmazonEKS_CNI_Policy", "AmazonEC2ContainerRegistryPullOnly", "AmazonSSMManagedInstanceCore",
 	} {
 		out.NodeRole.ManagedPolicies = append(out.NodeRole.ManagedPolicies, "arn:"+a.Partition+":iam::aws:policy/"+name)
+	}
+	for _, role := range a.roles {
+		out.NodeRole.Mappings = append(out.NodeRole.Mappings, mapping(role))
 	}
 	if a.Queue != "" {
 		out.Rules = rules(a)
@@ -54,9 +62,10 @@ type File struct {
 	Data []byte
 }
 
-// Files are the setup as files: a policy each, the trust policy of the node role, the attributes of the queue, and the
-// pattern of each rule, which AWS's command line takes as they are: iam create-policy, iam create-role, sqs create-queue and
-// events put-rule. Policies have the name of their file, rules that of theirs without "rule-". The caller may change
+// Files are the setup as files: a policy each, the trust policies of both roles, the mappings of the machines' roles, the
+// attributes of the queue, and the pattern of each rule, which AWS's command line takes as they are: iam create-policy, iam
+// create-role, sqs create-queue and events put-rule. The mappings are for the key mapRoles of the ConfigMap aws-auth, which is
+// YAML, and so is JSON. Policies have the name of their file, rules that of theirs without "rule-". The caller may change
 // the list.
 func (s Setup) Files() []File {
 	var out []File
@@ -64,7 +73,9 @@ func (s Setup) Files() []File {
 	for _, p := range s.ControllerPolicies {
 		add(p.Name, p.Document)
 	}
+	add("controller-role-trust", s.ControllerTrust)
 	add("node-role-trust", s.NodeRole.Trust)
+	add("node-role-mappings", s.NodeRole.Mappings)
 	if s.Queue != nil {
 		add("queue-attributes", s.Queue.Attributes())
 	}

@@ -27,6 +27,7 @@ func TestGoldens(t *testing.T) {
 		"aws-full": settings(everything),
 		"aws-least": settings(func(s *iam.Settings) {
 			s.Queue, s.IsolatedVPC, s.WithoutEKS, s.WithoutInstanceProfiles, s.WithoutReservedCapacity = "", true, true, true, true
+			s.OIDCIssuer = "https://oidc.example.com/demo"
 		}),
 		"aws-cn":     settings(func(s *iam.Settings) { s.Region, s.ZonalShift = "cn-northwest-1", true }),
 		"aws-us-gov": settings(func(s *iam.Settings) { s.Region, s.SpotServiceLinkedRole = "us-gov-west-1", true }),
@@ -157,6 +158,10 @@ func TestSettings(t *testing.T) {
 		{"no parameter's name in its ARN", func(s *iam.Settings) {
 			s.SSMParameters = []string{"arn:aws:ssm:eu-central-1:111122223333:parameter/${x}"}
 		}, "SSMParameters[0]"},
+		{"no service account", func(s *iam.Settings) { s.ServiceAccount = "drawknife" }, "ServiceAccount"},
+		{"any service account", func(s *iam.Settings) { s.ServiceAccount = "kube-system/*" }, "ServiceAccount"},
+		{"an issuer that matches others", func(s *iam.Settings) { s.OIDCIssuer = "oidc.example.com/*" }, "OIDCIssuer"},
+		{"an issuer without TLS", func(s *iam.Settings) { s.OIDCIssuer = "http://oidc.example.com" }, "OIDCIssuer"},
 		{"any resource", func(s *iam.Settings) { s.LaunchResources = []string{"*"} }, "LaunchResources[0]"},
 		{"AWI-134 shifts without EKS", func(s *iam.Settings) { s.ZonalShift, s.WithoutEKS = true, true }, "ZonalShift"},
 	} {
@@ -267,7 +272,7 @@ func TestFiles(t *testing.T) {
 		}
 	}
 	want := []string{
-		"demo-nodes.json", "demo-instance-profiles.json", "demo-discovery.json", "demo-interruption.json", "node-role-trust.json", "queue-attributes.json",
+		"demo-nodes.json", "demo-instance-profiles.json", "demo-discovery.json", "demo-interruption.json", "controller-role-trust.json", "node-role-trust.json", "node-role-mappings.json", "queue-attributes.json",
 		"rule-demo-scheduled-change.json", "rule-demo-spot-interruption.json", "rule-demo-rebalance.json", "rule-demo-state-change.json", "rule-demo-reservation-interruption.json",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

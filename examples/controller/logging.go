@@ -7,11 +7,12 @@ import (
 	"log/slog"
 	"os"
 
+	"github.com/drawknife/drawknife/examples/controller/reconcilers"
 	"github.com/drawknife/drawknife/examples/controller/settings"
 )
 
-// newLogger writes records where the settings say, JSON for programs or text for people. The function returned closes the
-// files.
+// newLogger writes records where the settings say, JSON for programs or text for people. Each bears the commit that the
+// program was built from (SET-066), so that a log can be read years later. The function returned closes the files.
 func newLogger(p settings.Process, out, trouble io.Writer) (*slog.Logger, func(), error) {
 	var writers []io.Writer
 	var files []*os.File
@@ -42,7 +43,8 @@ func newLogger(p settings.Process, out, trouble io.Writer) (*slog.Logger, func()
 	} else {
 		handler = slog.NewJSONHandler(all(writers), options)
 	}
-	return slog.New(handler), closeAll, nil
+	_, commit := reconcilers.Build()
+	return slog.New(handler).With("commit", commit), closeAll, nil
 }
 
 // all writes everything to each of its writers, also if one of them fails.

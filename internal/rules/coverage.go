@@ -3,6 +3,7 @@ package rules
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -13,9 +14,10 @@ var (
 
 // CheckCoverage finds rows of docs/coverage.md that prove nothing. A row's first cell is the id of a line of the
 // checklist, its last the proof: tests as `package: TestName` or `package: TestName "case"`, commands as `$ go run ./…`,
-// each in backquotes; or "open: issue N" with the title number of the issue that will bring it. Tests must exist in the
-// tree, cases must be written in the package's tests, and a row may appear once.
-func CheckCoverage(t *Tree, coverage string) []Fault {
+// sections of documents as `docs/NAME.md#heading`, each in backquotes; or "open: issue N" with the title number of the issue
+// that will bring it. Tests must exist in the tree, cases must be written in the package's tests, headings in the documents,
+// which are handed in by their paths, and a row may appear once.
+func CheckCoverage(t *Tree, documents map[string]string, coverage string) []Fault {
 	packages := t.packages()
 	var faults []Fault
 	seen := make(map[string]int)
@@ -35,10 +37,10 @@ func CheckCoverage(t *Tree, coverage string) []Fault {
 		}
 		tests := backquoted(proof)
 		if len(tests) == 0 {
-			faults = append(faults, fault(where, "%s: %q is neither a test, a command nor \"open: issue N\"", cells[0], proof))
+			faults = append(faults, fault(where, "%s: %q is neither a test, a command, a section nor \"open: issue N\"", cells[0], proof))
 		}
 		for _, test := range tests {
-			if why := unproven(packages, test); why != "" {
+			if why := unproven(packages, documents, test); why != "" {
 				faults = append(faults, fault(where, "%s: %s", cells[0], why))
 			}
 		}
@@ -50,7 +52,17 @@ func CheckCoverage(t *Tree, coverage string) []Fault {
 }
 
 // unproven says what is wrong with one proof; "" when it stands.
-func unproven(packages map[string][]*File, proof string) string {
+func unproven(packages map[string][]*File, documents map[string]string, proof string) string {
+	if document, anchor, ok := strings.Cut(proof, ".md#"); ok {
+		text, ok := documents[document+".md"]
+		if !ok {
+			return fmt.Sprintf("there is no document %s.md", document)
+		}
+		if !slices.Contains(anchors(text), anchor) {
+			return fmt.Sprintf("%s.md has no heading #%s", document, anchor)
+		}
+		return ""
+	}
 	if command, ok := strings.CutPrefix(proof, "$ go run ./"); ok {
 		dir, _, _ := strings.Cut(command, " ")
 		if files := packages[dir]; len(files) == 0 || !files[0].command() {
@@ -60,7 +72,7 @@ func unproven(packages map[string][]*File, proof string) string {
 	}
 	dir, test, ok := strings.Cut(proof, ": ")
 	if !ok {
-		return fmt.Sprintf("%q is no proof: write `package: TestName` or `$ go run ./…`", proof)
+		return fmt.Sprintf("%q is no proof: write `package: TestName`, `$ go run ./…` or `document.md#heading`", proof)
 	}
 	files, ok := packages[dir]
 	if !ok {

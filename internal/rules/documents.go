@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 )
 
 func lines(text string) []string { return strings.Split(strings.TrimSuffix(text, "\n"), "\n") }
@@ -33,6 +34,31 @@ func tableRow(line string) []string {
 		cells[i] = strings.TrimSpace(cells[i])
 	}
 	return cells
+}
+
+// anchors are what links call the headings of Markdown: lower case, with hyphens for spaces, and no other punctuation.
+func anchors(markdown string) []string {
+	var all []string
+	inFence := false
+	for _, line := range lines(markdown) {
+		if strings.HasPrefix(line, "```") {
+			inFence = !inFence
+		}
+		heading := strings.TrimLeft(line, "#")
+		if inFence || heading == line || !strings.HasPrefix(heading, " ") {
+			continue
+		}
+		all = append(all, strings.Map(func(r rune) rune {
+			switch {
+			case r == ' ':
+				return '-'
+			case r == '-' || r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r):
+				return unicode.ToLower(r)
+			}
+			return -1
+		}, strings.TrimSpace(heading)))
+	}
+	return all
 }
 
 func unquote(literal string) string {

@@ -79,6 +79,7 @@ func TestCheckCoverage(t *testing.T) {
 		"scheduling/internal.go":  "package scheduling\n\nfunc TestNot() {}\n",
 		"scheduling/some_test.go": "package scheduling\n",
 	}.parse(t).With("examples/nested", files{"sub/y_test.go": "package sub\n\nfunc TestOwn() {}\n"}.parse(t))
+	documents := map[string]string{"docs/a.md": "# A\n## The cluster's role\n```sh\n# not a heading\n```\n"}
 	for row, want := range map[string]string{
 		"| S0-001 | x | `fake: TestStock` |":                                    "",
 		"| S0-001 | x | `fake: TestStock \"runs out\"` |":                       "",
@@ -93,15 +94,18 @@ func TestCheckCoverage(t *testing.T) {
 		"| S0-001 | x | `gone: TestStock` |":                                    "S0-001: there is no package gone",
 		"| S0-001 | x | `$ go run ./examples/gone` |":                           "S0-001: there is no command examples/gone",
 		"| S0-001 | x | `$ go run ./fake` |":                                    "S0-001: there is no command fake",
-		"| S0-001 | x | `TestStock` |":                                          "S0-001: \"TestStock\" is no proof: write `package: TestName` or `$ go run ./…`",
-		"| S0-001 | x | surely |":                                               "S0-001: \"surely\" is neither a test, a command nor \"open: issue N\"",
-		"| S0-001 | x | open: issue 12 |":                                       "S0-001: \"open: issue 12\" is neither a test, a command nor \"open: issue N\"",
+		"| S0-001 | x | `docs/a.md#the-clusters-role` |":                        "",
+		"| S0-001 | x | `docs/a.md#not-a-heading` |":                            "S0-001: docs/a.md has no heading #not-a-heading",
+		"| S0-001 | x | `docs/b.md#a` |":                                        "S0-001: there is no document docs/b.md",
+		"| S0-001 | x | `TestStock` |":                                          "S0-001: \"TestStock\" is no proof: write `package: TestName`, `$ go run ./…` or `document.md#heading`",
+		"| S0-001 | x | surely |":                                               "S0-001: \"surely\" is neither a test, a command, a section nor \"open: issue N\"",
+		"| S0-001 | x | open: issue 12 |":                                       "S0-001: \"open: issue 12\" is neither a test, a command, a section nor \"open: issue N\"",
 		"| S0-001 | x | open: issue 8 |\n| S0-001 | y | open: issue 8 |":        "S0-001 is there already, on line 3",
 		"": "has no row",
 	} {
 		t.Run(row, func(t *testing.T) {
 			var got string
-			for _, f := range rules.CheckCoverage(tree, "| Row | What | Proof |\n|---|---|---|\n"+row+"\n") {
+			for _, f := range rules.CheckCoverage(tree, documents, "| Row | What | Proof |\n|---|---|---|\n"+row+"\n") {
 				got += f.What
 			}
 			if got != want {

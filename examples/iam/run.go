@@ -1,0 +1,130 @@
+package main
+
+import (
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/drawknife/drawknife/aws/iam"
+)
+
+// helpText is what --help prints.
+//
+//go:embed help.txt
+var helpText string
+
+// run is the command: it takes args (without the program's name) and returns the exit status.
+func run(args []string, stdout, stderr io.Writer) int {
+	err := generate(args, stdout)
+	if errors.Is(err, flag.ErrHelp) {
+		_, err = io.WriteString(stdout, helpText)
+	}
+	if err != nil {
+		fmt.Fprintf(stderr, "iam: %s\nRun iam --help for its flags.\n", err)
+		return 1
+	}
+	return 0
+}
+
+func generate(args []string, stdout io.Writer) error {
+	var s iam.Settings
+	var roles, parameters, out, output string
+	flags := flag.NewFlagSet("iam", flag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	flags.StringVar(&s.ClusterName, "cluster-name", "", "")
+	flags.StringVar(&s.Region, "region", "", "")
+	flags.StringVar(&s.AccountID, "account-id", "", "")
+	flags.StringVar(&roles, "node-roles", "", "")
+	flags.StringVar(&s.Queue, "queue", "", "")
+	flags.StringVar(&s.ServiceAccount, "service-account", "", "")
+	flags.StringVar(&s.OIDCIssuer, "oidc-issuer", "", "")
+	flags.StringVar(&parameters, "ssm-parameters", "", "")
+	flags.BoolVar(&s.IsolatedVPC, "isolated-vpc", false, "")
+	flags.BoolVar(&s.WithoutReservedCapacity, "without-reserved-capacity", false, "")
+	flags.BoolVar(&s.WithoutInstanceProfiles, "without-instance-profiles", false, "")
+	flags.BoolVar(&s.WithoutEKS, "without-eks", false, "")
+	flags.BoolVar(&s.ZonalShift, "zonal-shift", false, "")
+	flags.BoolVar(&s.SpotServiceLinkedRole, "spot-service-linked-role", false, "")
+	flags.StringVar(&out, "out", "", "")
+	flags.StringVar(&output, "output", "text", "")
+	flags.StringVar(&output, "o", "text", "")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	if flags.NArg() > 0 {
+		return fmt.Errorf("%q: there are flags only", flags.Arg(0))
+	}
+	if output != "text" && output != "json" {
+		return fmt.Errorf("--output %q: not one of text, json", output)
+	}
+	s.NodeRoles, s.SSMParameters = list(roles), list(parameters)
+	setup, err := iam.Generate(s)
+	if err != nil {
+		return err
+	}
+	if out != "" {
+		if err := write(out, setup.Files()); err != nil {
+			return err
+		}
+	}
+	if output == "json" {
+		encoder := json.NewEncoder(stdout)
+		encoder.SetIndent("", "  ")
+		encoder.SetEscapeHTML(false)
+		return encoder.Encode(setup)
+	}
+	return describe(setup, stdout)
+}
+
+// list reads a comma-separated flag.
+func list(text string) []string {
+	if text == "" {
+		return nil
+	}
+	return strings.Split(text, ",")
+}
+
+func write(dir string, files []iam.File) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	for _, f := range files {
+		if err := os.WriteFile(filepath.Join(dir, f.Name), f.Data, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// describe says what each file is for.
+func describe(setup iam.Setup, stdout io.Writer) error {
+	what := map[string]string{
+		"controller-role-trust.json": "trust policy of the controller's role",
+		"node-role-trust.json":       "trust policy of the machines' role",
+		"node-role-mappings.json":    "mapRoles of the ConfigMap kube-system/aws-auth, where there are no access entries",
+		"queue-attributes.json":      "attributes of the queue of interruption events",
+	}
+	for _, p := range setup.ControllerPolicies {
+		what[p.Name+".json"] = "policy of the controller's role"
+	}
+	for _, r := range setup.Rules {
+		what["rule-"+r.Name+".json"] = "event pattern of the rule " + r.Name
+	}
+	w := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "FILE\tWHAT IT IS")
+	for _, f := range setup.Files() {
+		fmt.Fprintf(w, "%s\t%s\n", f.Name, what[f.Name])
+	}
+	fmt.Fprintln(w, "\nThe machines' role has AWS's own policies:")
+	for _, arn := range setup.NodeRole.ManagedPolicies {
+		fmt.Fprintln(w, arn)
+	}
+	return w.Flush()
+}

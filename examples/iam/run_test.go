@@ -1,0 +1,74 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/drawknife/drawknife/aws/iam"
+)
+
+var given = []string{"--cluster-name", "demo", "--region", "eu-central-1", "--account-id", "111122223333", "--node-roles", "demo-nodes", "--queue", "demo"}
+
+func try(t *testing.T, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, errors bytes.Buffer
+	code = run(args, &out, &errors)
+	return code, out.String(), errors.String()
+}
+
+// Every file is written, and the text says of each what it is for.
+func TestFiles(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "setup")
+	code, stdout, stderr := try(t, append(given, "--out", dir)...)
+	if code != 0 {
+		t.Fatal(stderr)
+	}
+	files, err := os.ReadDir(dir)
+	if err != nil || len(files) != 13 {
+		t.Fatalf("%d files, %v", len(files), err)
+	}
+	for _, f := range files {
+		_, rest, ok := strings.Cut(stdout, f.Name())
+		line, _, _ := strings.Cut(rest, "\n")
+		if !ok || strings.TrimSpace(line) == "" {
+			t.Errorf("it is not said what %s is", f.Name())
+		}
+	}
+}
+
+// The JSON is that of iam.Setup.
+func TestJSON(t *testing.T) {
+	code, stdout, stderr := try(t, append(given, "-o", "json", "--oidc-issuer", "https://oidc.example.com/id/1")...)
+	var setup iam.Setup
+	if err := json.Unmarshal([]byte(stdout), &setup); err != nil || code != 0 {
+		t.Fatal(err, stderr)
+	}
+	if got := setup.ControllerTrust.Statement[0].Principal.Federated; len(got) != 1 {
+		t.Errorf("the controller's role trusts %v", got)
+	}
+}
+
+func TestUsage(t *testing.T) {
+	if code, stdout, _ := try(t, "--help"); code != 0 || !strings.Contains(stdout, "Examples:") {
+		t.Errorf("--help: %d, %s", code, stdout)
+	}
+	for _, c := range []struct {
+		says string
+		args []string
+	}{
+		{"AccountID", []string{"--cluster-name", "demo"}},
+		{"no-such-flag", []string{"--no-such-flag"}},
+		{"--output", append(given, "-o", "yaml")},
+		{"extra", append(given, "extra")},
+		{"no directory", append(given, "--out", "/dev/null/x")},
+	} {
+		code, _, stderr := try(t, c.args...)
+		if code != 1 || c.says != "no directory" && !strings.Contains(stderr, c.says) {
+			t.Errorf("%v: %d, %s", c.args, code, stderr)
+		}
+	}
+}
