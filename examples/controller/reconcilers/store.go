@@ -4,10 +4,12 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/base32"
+	"errors"
 	"fmt"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
@@ -24,8 +26,12 @@ type claimStore struct {
 	reader client.Reader
 }
 
-// nameAttempts is how many names are tried for a claim: those of other claims are taken.
-const nameAttempts = 5
+const (
+	// nameAttempts is how many names are tried for a claim: those of other claims are taken.
+	nameAttempts = 5
+	// answerAttempts is how often a claim is created under one name while no answer tells what became of it.
+	answerAttempts = 3
+)
 
 // CreateNodeClaim stores the claim under a name that follows from the token (see provisioning.NodeClaimCreator).
 func (s *claimStore) CreateNodeClaim(ctx context.Context, token string, claim *v1.NodeClaim) (*v1.NodeClaim, error) {
@@ -37,23 +43,53 @@ func (s *claimStore) CreateNodeClaim(ctx context.Context, token string, claim *v
 			out.Annotations = map[string]string{}
 		}
 		out.Annotations[orderAnnotation] = token
+		stored, err := s.createNamed(ctx, token, out)
+		if !apierrors.IsAlreadyExists(err) {
+			return stored, err
+		}
+	}
+	return nil, fmt.Errorf("no name that begins with %q is free after %d attempts", claim.GenerateName, nameAttempts)
+}
+
+// createNamed stores the claim under its name. An error of which IsAlreadyExists holds means that the name is another
+// claim's.
+func (s *claimStore) createNamed(ctx context.Context, token string, claim *v1.NodeClaim) (*v1.NodeClaim, error) {
+	var lost error
+	for range answerAttempts {
+		out := claim.DeepCopy()
 		err := s.client.Create(ctx, out)
 		if err == nil {
 			return out, nil
 		}
-		// The name is taken, or the answer was lost and the claim may be there all the same.
-		if !apierrors.IsAlreadyExists(err) && !apierrors.IsTimeout(err) && !apierrors.IsServerTimeout(err) {
+		if refused(err) {
 			return nil, err
 		}
+		// The name is taken, or the answer was lost and the claim may be there all the same.
 		there := &v1.NodeClaim{}
-		if readErr := s.reader.Get(ctx, client.ObjectKeyFromObject(out), there); readErr != nil {
+		readErr := s.reader.Get(ctx, client.ObjectKeyFromObject(claim), there)
+		switch {
+		case readErr == nil && there.Annotations[orderAnnotation] == token:
+			return there, nil
+		case readErr == nil:
+			return nil, apierrors.NewAlreadyExists(schema.GroupResource{Group: v1.Group, Resource: "nodeclaims"}, claim.Name)
+		case !apierrors.IsNotFound(readErr) || ctx.Err() != nil:
 			return nil, fmt.Errorf("%w; whether it is there all the same can't be told: %w", err, readErr)
 		}
-		if there.Annotations[orderAnnotation] == token {
-			return there, nil
-		}
+		// Not there, but the request may still be under way: the same name keeps a second one from making a second claim.
+		lost = err
 	}
-	return nil, fmt.Errorf("no name that begins with %q is free after %d attempts", claim.GenerateName, nameAttempts)
+	return nil, lost
+}
+
+// refused reports whether an error of a creation is the API server's word that there is no claim of that order: neither the
+// object's name being taken nor an answer that does not tell, as those of proxies, time-outs and broken connections.
+func refused(err error) bool {
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) || apierrors.IsAlreadyExists(err) || apierrors.IsTimeout(err) {
+		return false
+	}
+	code := status.Status().Code
+	return code >= 400 && code < 500
 }
 
 // longestPrefix leaves room for the rest of a name: nodes and labels bear it, whose values have at most 63 characters.

@@ -2,11 +2,17 @@ package reconcilers
 
 import (
 	"context"
+	"errors"
+	"io"
+	"net"
+	"net/url"
+	"syscall"
 	"testing"
 	"testing/synctest"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
@@ -35,27 +41,65 @@ func TestClaimStore(t *testing.T) {
 			t.Errorf("another order made %v, %v", other, err)
 		}
 
-		w.faults = func(verb string, _ client.Object) error {
-			if verb == "created" {
-				return apierrors.NewTimeoutError("the answer was lost", 1)
-			}
-			return nil
-		}
-		lost, err := order(store, "3")
-		if err != nil || lost.Annotations[orderAnnotation] != "3" {
-			t.Errorf("an order whose answer was lost made %v, %v", lost, err)
-		}
-		w.faults = nil
-
 		taken := newClaim(nameOf("default-", "4", 0))
 		w.create(taken)
 		if beside, err := order(store, "4"); err != nil || beside.Name != nameOf("default-", "4", 1) {
 			t.Errorf("an order whose name is taken made %v, %v", beside, err)
 		}
-		if n := len(w.allClaims()); n != 5 {
-			t.Errorf("%d claims, want 5", n)
+		if n := len(w.allClaims()); n != 4 {
+			t.Errorf("%d claims, want 4", n)
 		}
 	})
+}
+
+// PRV-051: an answer that was lost leaves the order done, whatever was lost it in: the API server's own time, a proxy or the
+// connection. What the API server refused is not asked for again.
+func TestClaimStoreLostAnswers(t *testing.T) {
+	cases := map[string]struct {
+		verb  string // "create" fails before the claim is stored, "created" after
+		times int
+		err   error
+		asked int
+		fails bool
+	}{
+		"time-out":                     {"created", 1, apierrors.NewTimeoutError("the answer was lost", 1), 1, false},
+		"server time-out":              {"created", 1, apierrors.NewServerTimeout(schema.GroupResource{Resource: "nodeclaims"}, "create", 1), 1, false},
+		"broken connection":            {"created", 1, &url.Error{Op: "Post", URL: "https://api", Err: io.ErrUnexpectedEOF}, 1, false},
+		"reset connection":             {"created", 1, &net.OpError{Op: "read", Err: syscall.ECONNRESET}, 1, false},
+		"gateway's word":               {"created", 1, apierrors.NewGenericServerResponse(502, "POST", schema.GroupResource{}, "", "bad gateway", 0, true), 1, false},
+		"request lost":                 {"create", 1, &url.Error{Op: "Post", URL: "https://api", Err: syscall.ECONNREFUSED}, 2, false},
+		"request lost again and again": {"create", 9, &url.Error{Op: "Post", URL: "https://api", Err: syscall.ECONNREFUSED}, answerAttempts, true},
+		"refused":                      {"create", 9, apierrors.NewForbidden(schema.GroupResource{Resource: "nodeclaims"}, "a", errors.New("no")), 1, true},
+		"too many requests":            {"create", 9, apierrors.NewTooManyRequests("later", 1), 1, true},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, nil)
+				store := &claimStore{client: w.client, reader: w.client}
+				asked := 0
+				w.faults = func(verb string, _ client.Object) error {
+					if verb == "create" {
+						asked++
+					}
+					if verb == c.verb && asked <= c.times {
+						return c.err
+					}
+					return nil
+				}
+				claim, err := order(store, "1")
+				if failed := err != nil; failed != c.fails || failed && !errors.Is(err, c.err) {
+					t.Errorf("error %v", err)
+				}
+				if claim != nil && claim.Annotations[orderAnnotation] != "1" {
+					t.Errorf("claim %v is not that of the order", claim)
+				}
+				if want := map[bool]int{false: 1}[c.fails]; len(w.allClaims()) != want || asked != c.asked {
+					t.Errorf("%d claims after %d requests, want %d after %d", len(w.allClaims()), asked, want, c.asked)
+				}
+			})
+		})
+	}
 }
 
 // A time-out that left nothing behind is an error, and the order may be given again.
