@@ -36,6 +36,9 @@ type Config struct {
 	TypesEvery, PricesEvery time.Duration
 	// SpotPricesEvery is how often spot prices are read; zero: prices.DefaultSpotEvery.
 	SpotPricesEvery time.Duration
+	// ImagesEvery and SubnetsEvery are how often images and subnets are looked for, at least a minute (AWI-227); zero: every
+	// minute. Longer spares calls where there are many node classes, and new ones are found later.
+	ImagesEvery, SubnetsEvery time.Duration
 	// InterruptionQueue is the name of the SQS queue that EventBridge sends events about instances to, neither its ARN nor
 	// its URL (AWN-283). Empty: there is none, and only what EC2 reports itself is heard of.
 	InterruptionQueue string
@@ -69,6 +72,11 @@ func (c Config) Validate() error {
 	for name, every := range map[string]time.Duration{"typesEvery": c.TypesEvery, "pricesEvery": c.PricesEvery, "spotPricesEvery": c.SpotPricesEvery} {
 		if every < 0 {
 			refuse("%s %s: must not be negative", name, every)
+		}
+	}
+	for name, every := range map[string]time.Duration{"imagesEvery": c.ImagesEvery, "subnetsEvery": c.SubnetsEvery} {
+		if every != 0 && every < time.Minute {
+			refuse("%s %s: must be at least 1m", name, every)
 		}
 	}
 	if err := interruption.ValidQueueName(c.InterruptionQueue); c.InterruptionQueue != "" && err != nil {

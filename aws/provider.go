@@ -203,7 +203,7 @@ func (p *Provider) assembleLaunch() (err error) {
 	if err != nil {
 		return err
 	}
-	ledger := subnets.New(subnets.Options{Now: p.now})
+	ledger := subnets.New(subnets.Options{Lifetime: max(subnets.DefaultLifetime, p.config.SubnetsEvery+4*time.Minute), Now: p.now}) // AWI-179
 	p.subnets = subnets.NewCounter(p.options.Clients.EC2(sdk.Normal), ledger)
 	p.launcher, err = launch.New(launch.Options{
 		EC2: urgent, Templates: templater{p}, Cluster: p.config.ClusterName, Subnets: ledger, Unavailable: p.unavailable,

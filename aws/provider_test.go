@@ -77,17 +77,17 @@ func TestNew(t *testing.T) {
 	}
 }
 
-// AWN-314, AWI-217 to AWI-226: settings are refused all at once, with the field.
+// AWN-314, AWI-217 to AWI-227: settings are refused all at once, with the field.
 func TestConfigRefused(t *testing.T) {
 	bad := math.NaN()
 	_, err := aws.New(t.Context(), aws.Config{
-		VMMemoryOverheadPercent: &bad, ReservedENIs: -1, TypesEvery: -1, PricesEvery: -1, SpotPricesEvery: -1, InterruptionQueue: "https://queue",
+		VMMemoryOverheadPercent: &bad, ReservedENIs: -1, TypesEvery: -1, PricesEvery: -1, SpotPricesEvery: -1, ImagesEvery: time.Second, SubnetsEvery: -1, InterruptionQueue: "https://queue",
 		Tags: map[string]string{"karpenter.sh/nodepool": "x"}, SDK: sdk.Config{Endpoint: "nowhere"},
 	}, aws.Options{})
 	if !cloudprovider.IsPermanent(err) {
 		t.Fatalf("got %v", err)
 	}
-	for _, field := range []string{"clusterName", "vmMemoryOverheadPercent", "reservedENIs", "typesEvery", "pricesEvery", "spotPricesEvery", "interruptionQueue", "tags", "endpoint", "nodeClasses", "cluster"} {
+	for _, field := range []string{"clusterName", "vmMemoryOverheadPercent", "reservedENIs", "typesEvery", "pricesEvery", "spotPricesEvery", "imagesEvery", "subnetsEvery", "interruptionQueue", "tags", "endpoint", "nodeClasses", "cluster"} {
 		if !strings.Contains(err.Error(), field) {
 			t.Errorf("%v does not name %s", err, field)
 		}

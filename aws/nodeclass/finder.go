@@ -16,7 +16,8 @@ import (
 )
 
 const (
-	// Period is how long an answer of EC2's about subnets and security groups is used (AWN-096, AWN-102).
+	// Period is how long an answer of EC2's about subnets and security groups is used unless options say otherwise (AWN-096,
+	// AWN-102).
 	Period = time.Minute
 	// pageSize is how many items EC2 is asked for at once (AWN-095, AWN-102).
 	pageSize = 500
@@ -37,12 +38,25 @@ type Finder struct {
 	groups  answers[awsv1.SecurityGroup]
 }
 
-// NewFinder makes a finder. counts hears of free addresses; nil: nobody does. now is the clock; nil: time.Now.
-func NewFinder(api sdk.EC2API, counts Counts, now func() time.Time) *Finder {
-	if now == nil {
-		now = time.Now
+// FinderOptions are what NewFinder may be told; the zero value takes the defaults.
+type FinderOptions struct {
+	// Counts hears of free addresses. Nil: nobody does.
+	Counts Counts
+	// SubnetsEvery is how long an answer about subnets is used; 0, and anything shorter, means Period (AWI-227).
+	SubnetsEvery time.Duration
+	// Now is the clock; nil means time.Now.
+	Now func() time.Time
+}
+
+// NewFinder makes a finder.
+func NewFinder(api sdk.EC2API, o FinderOptions) *Finder {
+	if o.Now == nil {
+		o.Now = time.Now
 	}
-	return &Finder{api: api, counts: counts, now: now}
+	return &Finder{
+		api: api, counts: o.Counts, now: o.Now,
+		subnets: answers[subnet]{period: max(Period, o.SubnetsEvery)}, groups: answers[awsv1.SecurityGroup]{period: Period},
+	}
 }
 
 // filter is a condition on what EC2 lists; the values are alternatives.
@@ -102,10 +116,11 @@ func gathered(name string, values []string) []query {
 	return []query{{{name, slices.Compact(values)}}}
 }
 
-// answers remembers what EC2 said, by question. The zero value is empty.
+// answers remembers for a period what EC2 said, by question.
 type answers[T any] struct {
-	mu    sync.Mutex
-	known map[string]answer[T]
+	period time.Duration
+	mu     sync.Mutex
+	known  map[string]answer[T]
 }
 
 type answer[T any] struct {
@@ -118,7 +133,7 @@ func (a *answers[T]) ask(ctx context.Context, q query, now time.Time, read func(
 	a.mu.Lock()
 	known, ok := a.known[q.key()]
 	a.mu.Unlock()
-	if ok && now.Sub(known.at) < Period {
+	if ok && now.Sub(known.at) < a.period {
 		return known.found, nil
 	}
 	found, err := read(ctx, q)
@@ -131,7 +146,7 @@ func (a *answers[T]) ask(ctx context.Context, q query, now time.Time, read func(
 		a.known = map[string]answer[T]{}
 	}
 	// Questions of classes that are gone leave nothing behind.
-	maps.DeleteFunc(a.known, func(_ string, old answer[T]) bool { return now.Sub(old.at) >= Period })
+	maps.DeleteFunc(a.known, func(_ string, old answer[T]) bool { return now.Sub(old.at) >= a.period })
 	a.known[q.key()] = answer[T]{at: now, found: found}
 	return found, nil
 }

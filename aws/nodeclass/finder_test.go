@@ -45,7 +45,7 @@ func text(t *testing.T, filters []ec2types.Filter, size *int32) string {
 func TestSubnets(t *testing.T) {
 	api := mock.NewMockEC2API(gomock.NewController(t))
 	now, counts := time.Date(2026, 8, 1, 0, 0, 0, 0, time.UTC), counted{}
-	f := NewFinder(api, counts, func() time.Time { return now })
+	f := NewFinder(api, FinderOptions{Counts: counts, Now: func() time.Time { return now }})
 	var asked []string
 	subnetOf := func(id string, free int32) ec2types.Subnet {
 		return ec2types.Subnet{SubnetId: &id, AvailabilityZone: aws.String("us-east-1a"), AvailabilityZoneId: aws.String("use1-az1"), AvailableIpAddressCount: &free}
@@ -96,11 +96,21 @@ func TestSubnets(t *testing.T) {
 	}
 }
 
+// AWI-227: answers about subnets serve for as long as is asked for, at least a minute; those about groups for a minute.
+func TestSubnetsEvery(t *testing.T) {
+	for every, want := range map[time.Duration]time.Duration{0: Period, time.Second: Period, 5 * time.Minute: 5 * time.Minute} {
+		f := NewFinder(nil, FinderOptions{SubnetsEvery: every})
+		if f.subnets.period != want || f.groups.period != Period {
+			t.Errorf("%v: subnets serve for %v, groups for %v", every, f.subnets.period, f.groups.period)
+		}
+	}
+}
+
 // AWN-072, AWN-102: questions, order and memory of security groups.
 func TestSecurityGroups(t *testing.T) {
 	api := mock.NewMockEC2API(gomock.NewController(t))
 	now := time.Date(2026, 8, 1, 0, 0, 0, 0, time.UTC)
-	f := NewFinder(api, nil, func() time.Time { return now })
+	f := NewFinder(api, FinderOptions{Now: func() time.Time { return now }})
 	var asked []string
 	api.EXPECT().DescribeSecurityGroups(gomock.Any(), gomock.Any()).Times(3).DoAndReturn(
 		func(_ context.Context, in *ec2.DescribeSecurityGroupsInput, _ ...func(*ec2.Options)) (*ec2.DescribeSecurityGroupsOutput, error) {
@@ -124,7 +134,7 @@ func TestSecurityGroups(t *testing.T) {
 
 func TestFinderErrors(t *testing.T) {
 	api := mock.NewMockEC2API(gomock.NewController(t))
-	f := NewFinder(api, nil, nil)
+	f := NewFinder(api, FinderOptions{})
 	denied := apiError("UnauthorizedOperation", "no")
 	api.EXPECT().DescribeSubnets(gomock.Any(), gomock.Any()).Return(nil, denied)
 	api.EXPECT().DescribeSecurityGroups(gomock.Any(), gomock.Any()).Return(nil, denied)

@@ -80,7 +80,7 @@ func TestMotoLifeOfAClass(t *testing.T) {
 	must(err)
 	ledger := subnets.New(subnets.Options{Now: now})
 	r, err := New(Options{
-		EC2: api, Network: NewFinder(api, ledger, now), Images: resolver, Reservations: reservations.NewFinder(api, nil, now),
+		EC2: api, Network: NewFinder(api, FinderOptions{Counts: ledger, Now: now}), Images: resolver, Reservations: reservations.NewFinder(api, nil, now),
 		Groups: placement.NewFinder(api, now), Profiles: profiles, Templates: store, Now: now,
 		Cluster: func(context.Context) (Cluster, error) {
 			return Cluster{Version: "1.33", Cluster: launchtemplate.Cluster{Name: "demo", Endpoint: "https://api.demo.example", ServiceCIDR: "172.20.0.0/16"}}, nil

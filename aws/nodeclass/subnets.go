@@ -23,7 +23,7 @@ type subnet struct {
 }
 
 // Subnets are those that any of the terms matches, those with most free addresses first, of equal ones by id (AWN-071).
-// Answers less than Period old are reused; the free addresses of fresh ones are told to the finder's Counts (AWN-097).
+// Answers are reused for FinderOptions.SubnetsEvery; the free addresses of fresh ones are told to the finder's Counts (AWN-097).
 func (f *Finder) Subnets(ctx context.Context, terms []awsv1.SubnetSelectorTerm) ([]awsv1.Subnet, error) {
 	byID := map[string]subnet{}
 	for _, q := range subnetQueries(terms) {

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"time"
 
+	"k8s.io/client-go/discovery"
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/drawknife/drawknife/aws"
@@ -21,11 +22,19 @@ func newAWS(ctx context.Context, mgr ctrl.Manager, s settings.Settings, log *slo
 	if err != nil {
 		return nil, err
 	}
+	cluster := &onaws.Cluster{
+		Found:    aws.NewEKSCluster(clients.EKS(sdk.Background), s.AWS.ClusterName, time.Now),
+		Endpoint: s.AWS.ClusterEndpoint, CABundle: s.AWS.ClusterCABundle, Logger: log,
+	}
+	if !s.AWS.DiscoverCluster {
+		api, err := discovery.NewDiscoveryClientForConfig(mgr.GetConfig())
+		if err != nil {
+			return nil, err
+		}
+		cluster.Version = onaws.ServerVersion(api)
+	}
 	return onaws.New(ctx, mgr, config, onaws.Options{
-		Clients: clients, Logger: log,
-		Cluster: givenCluster{
-			endpoint: s.AWS.ClusterEndpoint, bundle: s.AWS.ClusterCABundle, found: aws.NewEKSCluster(clients.EKS(sdk.Background), s.AWS.ClusterName, time.Now),
-		},
+		Clients: clients, Cluster: cluster, NodeOverlays: s.Planning.FeatureGates.NodeOverlay, Logger: log,
 	})
 }
 
@@ -37,33 +46,10 @@ func awsConfig(s settings.Settings) aws.Config {
 		ReservedENIs: s.AWS.ReservedENIs, IsolatedVPC: s.AWS.IsolatedVPC, InterruptionQueue: s.AWS.InterruptionQueue,
 		WithoutDryRuns: s.AWS.DisableDryRun, ZonalShift: s.AWS.EnableZonalShift,
 		WithoutReservedCapacity: !s.Planning.FeatureGates.ReservedCapacity,
+		ImagesEvery:             s.AWS.AMIRefreshInterval, SubnetsEvery: s.AWS.SubnetRefreshInterval,
 	}
 	if s.AWS.Legacy != nil {
 		config.Tags = s.AWS.Legacy.Tags
 	}
 	return config
-}
-
-// givenCluster is what EKS says of the cluster, with what the settings give instead.
-type givenCluster struct {
-	endpoint, bundle string
-	found            aws.ClusterInfoSource
-}
-
-// ClusterInfo implements aws.ClusterInfoSource.
-func (g givenCluster) ClusterInfo(ctx context.Context) (aws.ClusterInfo, error) {
-	info, err := g.found.ClusterInfo(ctx)
-	if err != nil {
-		if g.endpoint == "" {
-			return aws.ClusterInfo{}, err
-		}
-		info = aws.ClusterInfo{} // a cluster that is not on EKS: what the settings say has to do
-	}
-	if g.endpoint != "" {
-		info.Endpoint = g.endpoint
-	}
-	if g.bundle != "" {
-		info.CABundle = g.bundle
-	}
-	return info, nil
 }

@@ -115,8 +115,8 @@ func (d *duties) tag(ctx context.Context, claim *v1.NodeClaim) error {
 	return client.IgnoreNotFound(d.client.Patch(ctx, next, unchangedSince(claim)))
 }
 
-// carryOut deletes a claim whose capacity block ends, or relabels one whose machine fell out of its reservation: the claim first,
-// then its node.
+// carryOut deletes a claim whose capacity block ends, or relabels one whose machine fell out of its reservation. Its node
+// comes first: the next review goes by the claim's labels, and finds the duty again if the node was all that was done.
 func (d *duties) carryOut(ctx context.Context, duty aws.ReservationDuty) error {
 	claim := &v1.NodeClaim{}
 	if err := d.client.Get(ctx, types.NamespacedName{Name: duty.NodeClaim}, claim); err != nil {
@@ -128,18 +128,21 @@ func (d *duties) carryOut(ctx context.Context, duty aws.ReservationDuty) error {
 		err := d.client.Delete(ctx, claim, client.Preconditions{UID: &uid})
 		return client.IgnoreNotFound(err)
 	}
+	node := &corev1.Node{}
+	switch err := d.client.Get(ctx, types.NamespacedName{Name: claim.Status.NodeName}, node); {
+	case err == nil:
+		next := node.DeepCopy()
+		next.Labels = relabelled(node.Labels, duty)
+		// Labels alone, whatever the kubelet wrote meanwhile.
+		if err := d.client.Patch(ctx, next, client.MergeFrom(node)); client.IgnoreNotFound(err) != nil {
+			return err
+		}
+	case client.IgnoreNotFound(err) != nil:
+		return err
+	}
 	next := claim.DeepCopy()
 	next.Labels = relabelled(claim.Labels, duty)
-	if err := d.client.Patch(ctx, next, unchangedSince(claim)); err != nil {
-		return client.IgnoreNotFound(err)
-	}
-	node := &corev1.Node{}
-	if err := d.client.Get(ctx, types.NamespacedName{Name: claim.Status.NodeName}, node); err != nil {
-		return client.IgnoreNotFound(err)
-	}
-	nextNode := node.DeepCopy()
-	nextNode.Labels = relabelled(node.Labels, duty)
-	return client.IgnoreNotFound(d.client.Patch(ctx, nextNode, unchangedSince(node)))
+	return client.IgnoreNotFound(d.client.Patch(ctx, next, unchangedSince(claim)))
 }
 
 func relabelled(labels map[string]string, duty aws.ReservationDuty) map[string]string {

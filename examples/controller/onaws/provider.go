@@ -30,6 +30,9 @@ type Options struct {
 	Cluster aws.ClusterInfoSource
 	// Clients make the clients of AWS. Nil: those that the environment has credentials for.
 	Clients aws.Clients
+	// NodeOverlays has machines launched by the prices that NodeOverlays give them; the manager's scheme and its permissions
+	// must include these, and reconcilers.Options.Features.NodeOverlay plan by them.
+	NodeOverlays bool
 	// Logger receives what happens. Nil discards it.
 	Logger *slog.Logger
 	// Now is the clock. Nil is time.Now.
@@ -38,7 +41,7 @@ type Options struct {
 
 // New makes the provider and adds its duties to the manager, whose scheme must know the kinds of aws/api/v1. The error is
 // that of aws.New, or says what the manager would not take.
-func New(ctx context.Context, mgr ctrl.Manager, config aws.Config, o Options) (*aws.Provider, error) {
+func New(ctx context.Context, mgr ctrl.Manager, config aws.Config, o Options) (*Provider, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -55,28 +58,45 @@ func New(ctx context.Context, mgr ctrl.Manager, config aws.Config, o Options) (*
 	if o.Cluster == nil {
 		o.Cluster = aws.NewEKSCluster(o.Clients.EKS(sdk.Background), config.ClusterName, o.Now)
 	}
-	provider, err := aws.New(ctx, config, aws.Options{
-		NodeClasses: classReader{mgr.GetClient()}, Cluster: o.Cluster, Clients: o.Clients, Logger: o.Logger,
-	})
+	provider, err := newProvider(ctx, mgr.GetClient(), config, o)
 	if err != nil {
 		return nil, err
 	}
 	if err := mgr.GetFieldIndexer().IndexField(ctx, claimObject, claimsByClass, classOf); err != nil {
 		return nil, fmt.Errorf("indexing nodeclaims by node class: %w", err)
 	}
-	classes := &classReconciler{provider: provider, client: mgr.GetClient(), events: mgr.GetEventRecorder("drawknife"), log: o.Logger}
+	classes := &classReconciler{provider: provider.Provider, client: mgr.GetClient(), events: mgr.GetEventRecorder("drawknife"), log: o.Logger}
 	if err := classes.setup(mgr); err != nil {
 		return nil, err
 	}
 	for _, runnable := range []manager.Runnable{
 		onEveryReplica(provider.Run), onTheLeader(provider.Lead),
-		&duties{provider: provider, client: mgr.GetClient(), reader: mgr.GetAPIReader(), log: o.Logger},
+		&duties{provider: provider.Provider, client: mgr.GetClient(), reader: mgr.GetAPIReader(), log: o.Logger},
 	} {
 		if err := mgr.Add(runnable); err != nil {
 			return nil, err
 		}
 	}
 	return provider, nil
+}
+
+// newProvider makes the provider on what a manager's cache has.
+func newProvider(ctx context.Context, cached client.Reader, config aws.Config, o Options) (*Provider, error) {
+	p := &Provider{}
+	options := aws.Options{NodeClasses: classReader{cached}, Cluster: o.Cluster, Clients: o.Clients, Logger: o.Logger}
+	var priced *overlays
+	if o.NodeOverlays {
+		priced = &overlays{client: cached, types: p.InstanceTypes}
+		options.Overlays = priced
+	}
+	var err error
+	if p.Provider, err = aws.New(ctx, config, options); err != nil {
+		return nil, err
+	}
+	if priced != nil {
+		priced.lookup = p.Describe().Vocabulary.Compile()
+	}
+	return p, nil
 }
 
 // classReader reads EC2NodeClasses from the manager's cache.

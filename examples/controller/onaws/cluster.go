@@ -1,0 +1,119 @@
+package onaws
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+
+	"k8s.io/client-go/discovery"
+
+	"github.com/drawknife/drawknife/aws"
+)
+
+// Cluster is what EKS says of a cluster, with what was given by hand instead. A cluster that is not EKS's has to do with the
+// latter.
+type Cluster struct {
+	// Found is EKS's word. Required.
+	Found aws.ClusterInfoSource
+	// Endpoint and CABundle win over what EKS says. With an Endpoint EKS need not answer at all.
+	Endpoint, CABundle string
+	// Version asks the API server for its version, "1.35", which wins over what EKS says: nodes must not be newer than
+	// what they join. Nil: EKS's version counts.
+	Version func() (string, error)
+	// Logger is told that EKS does not answer, once every ten minutes. Nil: nobody is.
+	Logger *slog.Logger
+	// Now is the clock. Nil is time.Now.
+	Now func() time.Time
+
+	mu      sync.Mutex
+	told    time.Time
+	version string
+	asked   time.Time
+}
+
+const (
+	// tellEvery is how often it is said that EKS does not answer.
+	tellEvery = 10 * time.Minute
+	// versionEvery is how often the API server is asked for its version.
+	versionEvery = 5 * time.Minute
+)
+
+// ClusterInfo implements aws.ClusterInfoSource.
+func (c *Cluster) ClusterInfo(ctx context.Context) (aws.ClusterInfo, error) {
+	info, err := c.Found.ClusterInfo(ctx)
+	if err != nil {
+		if c.Endpoint == "" || ctx.Err() != nil {
+			return aws.ClusterInfo{}, err
+		}
+		c.tell(err)
+		info = aws.ClusterInfo{}
+	}
+	if c.Endpoint != "" {
+		info.Endpoint = c.Endpoint
+	}
+	if c.CABundle != "" {
+		info.CABundle = c.CABundle
+	}
+	if c.Version == nil {
+		return info, nil
+	}
+	if info.Version, err = c.currentVersion(info.Version); err != nil {
+		return aws.ClusterInfo{}, err
+	}
+	return info, nil
+}
+
+func (c *Cluster) tell(err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := c.now()
+	if c.Logger == nil || !c.told.IsZero() && now.Sub(c.told) < tellEvery {
+		return
+	}
+	c.told = now
+	c.Logger.Warn("EKS does not tell of the cluster: nodes are launched with the endpoint of the settings, and without the range of "+
+		"service addresses, which images of family AL2023 can't do without", "error", err)
+}
+
+// currentVersion is the API server's; while it does not answer, the one it last said, or EKS's.
+func (c *Cluster) currentVersion(ofEKS string) (string, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if now := c.now(); c.asked.IsZero() || now.Sub(c.asked) >= versionEvery {
+		version, err := c.Version()
+		switch {
+		case err == nil:
+			c.version, c.asked = version, now
+		case c.version == "" && ofEKS == "":
+			return "", err
+		case c.version == "":
+			return ofEKS, nil
+		}
+	}
+	return c.version, nil
+}
+
+func (c *Cluster) now() time.Time {
+	if c.Now == nil {
+		return time.Now()
+	}
+	return c.Now()
+}
+
+// ServerVersion asks the API server for its version as nodes are named by it: "1.35".
+func ServerVersion(api discovery.ServerVersionInterface) func() (string, error) {
+	return func() (string, error) {
+		info, err := api.ServerVersion()
+		if err != nil {
+			return "", fmt.Errorf("asking the API server for its version: %w", err)
+		}
+		minor := strings.TrimRight(info.Minor, "+") // as EKS writes it
+		if info.Major == "" || minor == "" {
+			return "", fmt.Errorf("asking the API server for its version: it says %q.%q", info.Major, info.Minor)
+		}
+		return info.Major + "." + minor, nil
+	}
+}

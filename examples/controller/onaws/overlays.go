@@ -1,0 +1,110 @@
+package onaws
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/drawknife/drawknife/api/requirements"
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/aws"
+	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/cloudprovider/overlay"
+)
+
+// Provider is an aws.Provider whose machines are launched by the prices that NodeOverlays give them (PRV-144).
+type Provider struct{ *aws.Provider }
+
+// InstanceTypes are the machines of the pool's node class as AWS sells them: planning applies NodeOverlays itself, and must
+// not be given types that they were applied to already.
+func (p *Provider) InstanceTypes(ctx context.Context, pool *v1.NodePool) ([]*cloudprovider.InstanceType, error) {
+	return p.Provider.InstanceTypes(ctx, ofNoPool(pool))
+}
+
+// ofNoPool is the pool without its name: overlays are for pools that have one.
+func ofNoPool(pool *v1.NodePool) *v1.NodePool {
+	if pool == nil {
+		return nil
+	}
+	plain := *pool
+	plain.Name = ""
+	return &plain
+}
+
+// overlays gives machines the prices and resources that the cluster's NodeOverlays say, as planning does: an overlay counts for
+// all pools or for none, so that all are looked at together.
+type overlays struct {
+	client client.Reader
+	lookup *requirements.Lookup
+	// types are a pool's machines without overlays.
+	types func(context.Context, *v1.NodePool) ([]*cloudprovider.InstanceType, error)
+
+	mu     sync.Mutex
+	in     overlay.Input
+	result *overlay.Result
+}
+
+// Overlay implements aws.Overlayer.
+func (o *overlays) Overlay(ctx context.Context, nodePool string, types []*cloudprovider.InstanceType) ([]*cloudprovider.InstanceType, error) {
+	var list v1.NodeOverlayList
+	if err := o.client.List(ctx, &list); err != nil {
+		return nil, err
+	}
+	if len(list.Items) == 0 {
+		return types, nil
+	}
+	var pools v1.NodePoolList
+	if err := o.client.List(ctx, &pools); err != nil {
+		return nil, err
+	}
+	in := overlay.Input{Lookup: o.lookup}
+	for i := range list.Items {
+		in.Overlays = append(in.Overlays, &list.Items[i])
+	}
+	known := false
+	for i := range pools.Items {
+		pool := &pools.Items[i]
+		entry := overlay.Pool{Key: v1.NewPoolKey(pool.Name), Object: pool}
+		switch {
+		case pool.Name == nodePool:
+			entry.Types, known = types, true
+		case !pool.Conditions().IsTrue(v1.ConditionReady):
+			continue // planning leaves it out too
+		default:
+			var err error
+			if entry.Types, err = o.types(ctx, pool); err != nil {
+				if ctx.Err() != nil {
+					return nil, err
+				}
+				continue // likewise
+			}
+		}
+		in.Pools = append(in.Pools, entry)
+	}
+	if !known {
+		return types, nil // the pool is gone, and with it what overlays could say of it
+	}
+	return o.apply(in).InstanceTypes(v1.NewPoolKey(nodePool))
+}
+
+// apply is what overlays make of the input; launches side by side share one answer.
+func (o *overlays) apply(in overlay.Input) *overlay.Result {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.result == nil || !sameInput(o.in, in) {
+		in.Previous = o.result
+		o.result = overlay.Apply(in)
+		in.Previous = nil // what came before is not kept alive
+		o.in = in
+	}
+	return o.result
+}
+
+func sameInput(a, b overlay.Input) bool {
+	return slices.EqualFunc(a.Overlays, b.Overlays, func(a, b *v1.NodeOverlay) bool { return a.UID == b.UID && a.Generation == b.Generation }) &&
+		slices.EqualFunc(a.Pools, b.Pools, func(a, b overlay.Pool) bool {
+			return a.Object.UID == b.Object.UID && a.Object.Generation == b.Object.Generation && slices.Equal(a.Types, b.Types)
+		})
+}
