@@ -75,6 +75,8 @@ const (
 	BlockLimit BlockCode = "Limit"
 	// BlockBackOff: replacements of its pool failed of late; Until.
 	BlockBackOff BlockCode = "BackOff"
+	// BlockRefused: an Approver refused to have it disrupted for the reason, Block.Detail; Until.
+	BlockRefused BlockCode = "Refused"
 	// BlockUnschedulable: Block.Pods would have no place.
 	BlockUnschedulable BlockCode = "Unschedulable"
 	// BlockDependsOnUninitialized: pods would have to go to nodes that are not ready, Block.Detail.
@@ -174,6 +176,8 @@ func (b *Block) sentence() string {
 		return fmt.Sprintf("spec.limits[%s] of nodepool %q has no room for a replacement: raise the limit", v1.ResourceNodes, b.Pool)
 	case BlockBackOff:
 		return fmt.Sprintf("replacements of nodepool %q failed %d times", b.Pool, b.Count)
+	case BlockRefused:
+		return "its disruption was refused (" + b.Detail + ")"
 	case BlockUnschedulable:
 		return "pods would have no place: " + podList(b.Pods)
 	case BlockDependsOnUninitialized:

@@ -31,6 +31,13 @@ type Effect interface {
 // ValidateCommand asks for Planner.Validate with a fleet of this moment, and its answer as Observed.Validation.
 type ValidateCommand struct{ Command *Command }
 
+// AskApproval asks the Approver about the command, by Ask for instance, and hands its answer in as Observed.Approval. At the
+// deadline its silence is taken for an answer.
+type AskApproval struct {
+	Command  *Command
+	Deadline time.Time
+}
+
 // TaintNode puts the taint v1.DisruptedTaint on the node, so that nothing new comes to it.
 type TaintNode struct{ Node string }
 
@@ -78,6 +85,7 @@ type DeleteMember struct {
 type DeleteReplacement struct{ Claim string }
 
 func (ValidateCommand) effect()   {}
+func (AskApproval) effect()       {}
 func (TaintNode) effect()         {}
 func (UntaintNode) effect()       {}
 func (SetReason) effect()         {}
@@ -91,6 +99,7 @@ func (DeleteReplacement) effect() {}
 
 // String names the effect and its object.
 func (e ValidateCommand) String() string { return "validate command " + e.Command.ID }
+func (e AskApproval) String() string     { return "ask for approval of command " + e.Command.ID }
 func (e TaintNode) String() string       { return "taint node " + e.Node }
 func (e UntaintNode) String() string     { return "untaint node " + e.Node }
 func (e SetReason) String() string {

@@ -106,6 +106,9 @@ func (f *Fleet) accepts(c *Candidate, m Method) *Block {
 	if c.PodBlock != nil && m.Class() == ClassGraceful {
 		return c.PodBlock
 	}
+	if why := f.in.Refusals.Blocks(c.Machine.Claim.UID, m.Reason(), f.now); why != nil {
+		return why
+	}
 	switch m {
 	case MethodEmptiness:
 		return f.acceptsEmptiness(c)

@@ -54,6 +54,10 @@ const (
 	EventDisruptionWaitingReadiness EventReason = "DisruptionWaitingReadiness"
 	// EventDisruptionTerminating: a member of a command is deleted.
 	EventDisruptionTerminating EventReason = "DisruptionTerminating"
+	// EventDisruptionAwaitingApproval, EventDisruptionRefused: an Approver has yet to decide, or has refused. They are not
+	// the reference's.
+	EventDisruptionAwaitingApproval EventReason = "DisruptionAwaitingApproval"
+	EventDisruptionRefused          EventReason = "DisruptionRefused"
 	// EventDoNotDisruptUntil, EventDoNotDisruptElapsed: a pod protects itself for a time, or no longer.
 	EventDoNotDisruptUntil   EventReason = "DoNotDisruptUntil"
 	EventDoNotDisruptElapsed EventReason = "DoNotDisruptGracePeriodElapsed"

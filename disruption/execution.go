@@ -25,6 +25,8 @@ type State string
 
 // The states, in their order.
 const (
+	// StateApproving: it waits for an Approver, if there is one to be asked.
+	StateApproving State = "Approving"
 	// StateDelayed: it waits for Command.NotBefore.
 	StateDelayed State = "Delayed"
 	// StateValidating: it waits for the planner to say that the command is still good.
@@ -55,6 +57,8 @@ type Observed struct {
 	Replacements []ReplacementState
 	// Validation is the answer to ValidateCommand: nil while there is none.
 	Validation *Validation
+	// Approval is the answer to AskApproval: nil while there is none.
+	Approval *Approval
 	// Executing is how many members commands under way have, all together: the more, the longer each may take.
 	Executing int
 }
@@ -105,13 +109,18 @@ var (
 	ErrTimeout = errors.New("the command took too long")
 )
 
-// Execution follows one command until it is carried out or taken back: taint, launch what is to come, wait until that is
+// Execution follows one command until it is carried out or taken back: have it approved if there is an Approver, taint, launch what is to come, wait until that is
 // ready, delete what is to go (DIS-184 to DIS-194). It holds no clock and is one goroutine's. It lives in memory: after a
 // restart CleanUp undoes what an execution left, and the nodes are candidates again (DIS-196).
 type Execution struct {
 	cmd     *Command
 	state   State
 	started time.Time
+	// policy of approval, nil without an approver; asked is when the waiting for it began; outdated that it took its time, so
+	// that the command is validated whatever its method.
+	policy   *ApprovalPolicy
+	asked    time.Time
+	outdated bool
 	// ready are replacements that were seen initialised once: they are not looked at again (DIS-189).
 	ready []bool
 	// dropped are members of a delete that could not be tainted.
@@ -125,6 +134,13 @@ type Execution struct {
 // Execute begins a command. Nothing is done before the first Next.
 func Execute(cmd *Command) *Execution {
 	return &Execution{cmd: cmd, state: StateDelayed, ready: make([]bool, len(cmd.Replacements)), dropped: map[string]bool{}}
+}
+
+// ExecuteApproved begins a command that waits for an Approver's decision first.
+func ExecuteApproved(cmd *Command, policy ApprovalPolicy) *Execution {
+	e := Execute(cmd)
+	e.state, e.policy = StateApproving, &policy
+	return e
 }
 
 // Command that is executed: after validation it may have fewer members.
@@ -167,13 +183,15 @@ func (e *Execution) advance(o Observed, now time.Time, step *Step) {
 		e.fail(fmt.Errorf("%w: %s", ErrTimeout, now.Sub(e.started)))
 	}
 	switch e.state {
+	case StateApproving:
+		e.approve(o, now, step)
 	case StateDelayed:
 		if wait := e.cmd.NotBefore.Sub(now); wait > 0 {
 			step.Again = wait
 			return
 		}
 		e.state = StateValidating
-		if !e.cmd.NotBefore.After(e.cmd.Planned) {
+		if !e.outdated && !e.cmd.NotBefore.After(e.cmd.Planned) {
 			e.start(now)
 		}
 	case StateValidating:

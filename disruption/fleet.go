@@ -36,6 +36,8 @@ type Input struct {
 	Unreached []v1.PoolKey
 	// BackOff are the pools whose replacements for drift failed of late; nil for none.
 	BackOff *BackOff
+	// Refusals are the nodes that an Approver refused of late; nil for none.
+	Refusals *Refusals
 }
 
 // InputError is an Input that can't be.

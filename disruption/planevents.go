@@ -61,7 +61,7 @@ func verdictEvents(m *cluster.Machine, blocks []MethodBlock) []Event {
 // the node, its pool and what would replace it. Budgets are told of on the pool (DIS-208), scores in metrics (DIS-173).
 func (b *Block) unconsolidatable() bool {
 	switch b.Code {
-	case BlockNever, BlockBuffer, BlockInstanceTypeUnknown, BlockNoLabel, BlockPolicy, BlockAnnotation, BlockPod, BlockPodDisruptionBudget,
+	case BlockRefused, BlockNever, BlockBuffer, BlockInstanceTypeUnknown, BlockNoLabel, BlockPolicy, BlockAnnotation, BlockPod, BlockPodDisruptionBudget,
 		BlockUnschedulable, BlockDependsOnUninitialized, BlockManyNodes, BlockNotCheaper, BlockMinValues, BlockSpotToSpot, BlockFewTypes:
 		return true
 	}

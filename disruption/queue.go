@@ -11,6 +11,9 @@ import (
 
 // Queue are the commands that are being executed, side by side (DIS-195). It is one goroutine's. The zero value is empty.
 type Queue struct {
+	// Approval has each command wait for an Approver; nil has them begin without. It holds for commands added later.
+	Approval *ApprovalPolicy
+
 	byID map[string]*Execution
 }
 
@@ -36,6 +39,9 @@ func (q *Queue) Add(cmd *Command) (*Execution, error) {
 		q.byID = map[string]*Execution{}
 	}
 	e := Execute(cmd)
+	if q.Approval != nil {
+		e = ExecuteApproved(cmd, *q.Approval)
+	}
 	q.byID[cmd.ID] = e
 	return e, nil
 }

@@ -101,7 +101,7 @@ func (r *Reference) Plan(ctx context.Context, f *Fleet) (*Plan, error) {
 		accepted, refused := f.Eligible(m)
 		p.blocks[m] = refused
 		for _, why := range refused {
-			if why.Code == BlockQuiet || why.Code == BlockPod {
+			if why.Code == BlockQuiet || why.Code == BlockPod || why.Code == BlockRefused {
 				p.later(why.Until)
 			}
 		}

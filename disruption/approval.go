@@ -1,0 +1,250 @@
+package disruption
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// Approver is an external system that may delay or refuse a command before anything is done for it: a change calendar, a
+// person, another controller. It is asked about voluntary commands alone; what must go goes. It must be safe for concurrent
+// use.
+type Approver interface {
+	// Approve says what it thinks of the command, at once: it is asked again until it has decided, so that a person may take
+	// their time. An error is no answer, and it is asked again. It must return when ctx ends.
+	Approve(ctx context.Context, cmd *Command) (Approval, error)
+}
+
+// ApproverFunc is a function as an Approver.
+type ApproverFunc func(ctx context.Context, cmd *Command) (Approval, error)
+
+// Approve calls the function.
+func (f ApproverFunc) Approve(ctx context.Context, cmd *Command) (Approval, error) {
+	return f(ctx, cmd)
+}
+
+// Ask carries out an AskApproval: it gives the approver so long for an answer. An answer that comes with an error, or not in
+// time, is none: nil, with the error. A timeout of 0 or less leaves it to ctx.
+func Ask(ctx context.Context, a Approver, ask AskApproval, timeout time.Duration) (*Approval, error) {
+	if timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, timeout)
+		defer cancel()
+	}
+	answer, err := a.Approve(ctx, ask.Command)
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("asking for approval of command %s: %w", ask.Command.ID, err)
+	}
+	return &answer, nil
+}
+
+// ApprovalDecision is what an Approver decided.
+type ApprovalDecision string
+
+// The decisions.
+const (
+	// ApprovalPending: not decided yet.
+	ApprovalPending ApprovalDecision = ""
+	// Approved: the command may be started.
+	Approved ApprovalDecision = "Approved"
+	// Refused: the command is dropped, and its nodes stay.
+	Refused ApprovalDecision = "Refused"
+)
+
+// Approval is an Approver's answer.
+type Approval struct {
+	Decision ApprovalDecision
+	// By and Reason are for operators: who decided, and why. Either may be empty.
+	By, Reason string
+	// For is, of a refusal, for how long the nodes need not be proposed again for the same reason; 0 is DefaultRefusal. Of
+	// a pending answer it is when to ask again; 0 is ApprovalPolicy.Every.
+	For time.Duration
+}
+
+// Times of approval.
+const (
+	// DefaultApprovalWait is how long a command waits for an approver.
+	DefaultApprovalWait = 10 * time.Minute
+	// DefaultApprovalEvery is how often an approver that has not decided is asked.
+	DefaultApprovalEvery = 5 * time.Second
+	// DefaultRefusal is for how long nodes are left alone that an approver refused.
+	DefaultRefusal = 15 * time.Minute
+)
+
+// ApprovalPolicy says how long commands wait for an approver and what its silence means. While a command waits, its nodes
+// draw on their budgets and no other command has them; nothing is done to them. The zero value is ready.
+type ApprovalPolicy struct {
+	// Wait is how long a command waits at most, from when it was added to its queue; 0 or less is DefaultApprovalWait.
+	Wait time.Duration
+	// Silence is what no answer until then means. Approved has the command started; anything else drops it, as a veto that
+	// can't be asked for might have been one.
+	Silence ApprovalDecision
+	// Every is how often an approver that has not decided is asked; 0 or less is DefaultApprovalEvery.
+	Every time.Duration
+}
+
+func (p *ApprovalPolicy) wait() time.Duration {
+	if p.Wait > 0 {
+		return p.Wait
+	}
+	return DefaultApprovalWait
+}
+
+func (p *ApprovalPolicy) every(answer *Approval) time.Duration {
+	switch {
+	case answer != nil && answer.For > 0:
+		return answer.For
+	case p.Every > 0:
+		return p.Every
+	}
+	return DefaultApprovalEvery
+}
+
+// ErrRefused is errors.Is of every *RefusedError.
+var ErrRefused = errors.New("the command was refused")
+
+// RefusedError is a command that an approver refused, or did not approve in time.
+type RefusedError struct {
+	// Command's ID, its Nodes, and the reason that it was for.
+	Command string
+	Nodes   []string
+	Reason  Reason
+	// By and Why are the approver's; Late tells that there was no answer in time.
+	By, Why string
+	Late    bool
+	// For is for how long to leave the nodes alone.
+	For time.Duration
+
+	uids []types.UID
+}
+
+func (e *RefusedError) Error() string {
+	s := fmt.Sprintf("%v: %s of %s", ErrRefused, e.Reason, strings.Join(e.Nodes, ", "))
+	if e.By != "" {
+		s += ", by " + e.By
+	}
+	return s + ": " + e.Why
+}
+
+// Is reports whether target is ErrRefused.
+func (e *RefusedError) Is(target error) bool { return target == ErrRefused }
+
+// refused is the command's refusal.
+func (c *Command) refused(answer Approval) *RefusedError {
+	e := &RefusedError{Command: c.ID, Nodes: c.Nodes(), Reason: c.Reason, By: answer.By, Why: cmp.Or(answer.Reason, "no reason was given"), For: answer.For}
+	for i := range c.Members {
+		e.uids = append(e.uids, c.Members[i].UID)
+	}
+	if e.For <= 0 {
+		e.For = DefaultRefusal
+	}
+	return e
+}
+
+// approve waits until the approver has decided, or time is up. A command that waited is validated before it is started,
+// whatever its method: the picture that it was planned on is old.
+func (e *Execution) approve(o Observed, now time.Time, step *Step) {
+	if e.asked.IsZero() {
+		e.asked = now
+	}
+	deadline := e.asked.Add(e.policy.wait())
+	answer := o.Approval
+	switch {
+	case answer != nil && answer.Decision == Approved, !now.Before(deadline) && answer.pending() && e.policy.Silence == Approved:
+		e.state, e.outdated = StateDelayed, true
+		return
+	case answer != nil && answer.Decision == Refused:
+		e.refuse(e.cmd.refused(*answer), step)
+		return
+	case !now.Before(deadline):
+		why := e.cmd.refused(Approval{Reason: fmt.Sprintf("nobody approved of it within %s", e.policy.wait())})
+		why.Late = true
+		e.refuse(why, step)
+		return
+	}
+	step.Again = min(e.policy.every(answer), deadline.Sub(now))
+	step.Effects = append(step.Effects, AskApproval{Command: e.cmd, Deadline: deadline})
+	message := fmt.Sprintf("waits for approval until %s: %s", deadline.UTC().Format(time.RFC3339), e.cmd)
+	if answer != nil && answer.Reason != "" {
+		message += ": " + answer.Reason
+	}
+	for i := range e.cmd.Members {
+		step.Events = append(step.Events, e.cmd.Members[i].events(Event{Reason: EventDisruptionAwaitingApproval, Message: message, Every: stateEvery})...)
+	}
+}
+
+func (a *Approval) pending() bool { return a == nil || a.Decision == ApprovalPending }
+
+// refuse ends the execution: there is nothing to take back.
+func (e *Execution) refuse(why *RefusedError, step *Step) {
+	e.state, e.err = StateFailed, fmt.Errorf("command %s: %w", e.cmd.ID, why)
+	for i := range e.cmd.Members {
+		step.Events = append(step.Events, e.cmd.Members[i].events(Event{Reason: EventDisruptionRefused, Identity: why.Why, Message: why.Error()})...)
+	}
+}
+
+// Refusals remembers what approvers refused, so that plans leave these nodes alone for a while and verdicts say why. It is
+// kept in memory, holds no clock, and is safe for concurrent use. A nil *Refusals remembers nothing.
+type Refusals struct {
+	mu    sync.Mutex
+	nodes map[refusalKey]refusal
+}
+
+// refusalKey is a node's claim, which a node of the same name later does not share, and what it was to go for.
+type refusalKey struct {
+	claim  types.UID
+	reason Reason
+}
+
+type refusal struct {
+	why   string
+	until time.Time
+}
+
+// NewRefusals remembers nothing yet.
+func NewRefusals() *Refusals { return &Refusals{nodes: map[refusalKey]refusal{}} }
+
+// Note remembers the refusal in the chain of an execution's error, Step.Err; others it passes over.
+func (r *Refusals) Note(err error, now time.Time) {
+	var why *RefusedError
+	if r == nil || !errors.As(err, &why) {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for key, known := range r.nodes {
+		if !now.Before(known.until) {
+			delete(r.nodes, key)
+		}
+	}
+	text := why.Why
+	if why.By != "" {
+		text = why.By + ": " + text
+	}
+	for _, uid := range why.uids {
+		r.nodes[refusalKey{uid, why.Reason}] = refusal{text, now.Add(why.For)}
+	}
+}
+
+// Blocks says why and until when a claim's node is left alone; nil when it is not.
+func (r *Refusals) Blocks(claim types.UID, reason Reason, now time.Time) *Block {
+	if r == nil {
+		return nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	known, ok := r.nodes[refusalKey{claim, reason}]
+	if !ok || !now.Before(known.until) {
+		return nil
+	}
+	return &Block{Code: BlockRefused, Until: known.until, Detail: known.why}
+}
