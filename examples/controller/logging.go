@@ -11,40 +11,78 @@ import (
 	"github.com/drawknife/drawknife/examples/controller/settings"
 )
 
-// newLogger writes records where the settings say, JSON for programs or text for people. Each bears the commit that the
-// program was built from (SET-066), so that a log can be read years later. The function returned closes the files.
+// newLogger writes records where the settings say, JSON for programs or text for people, and says elsewhere when that fails. Each
+// bears the commit that the program was built from (SET-066), so that a log can be read years later. The function returned
+// closes the files.
 func newLogger(p settings.Process, out, trouble io.Writer) (*slog.Logger, func(), error) {
-	var writers []io.Writer
-	var files []*os.File
-	closeAll := func() {
-		for _, f := range files {
-			_ = f.Close() // nothing is left that could be told of it
-		}
+	files := outputs{out: out, trouble: trouble, open: map[string]*os.File{}}
+	records, err := files.named(p.LogOutputPaths)
+	if err != nil {
+		files.close()
+		return nil, nil, fmt.Errorf("log-output-paths: %w", err)
 	}
-	for _, path := range p.LogOutputPaths {
-		switch path {
-		case "stdout":
-			writers = append(writers, out)
-		case "stderr":
-			writers = append(writers, trouble)
-		default:
-			f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
-			if err != nil {
-				closeAll()
-				return nil, nil, fmt.Errorf("log-output-paths: %w", err)
-			}
-			files, writers = append(files, f), append(writers, f)
-		}
+	failures, err := files.named(p.LogErrorOutputPaths)
+	if err != nil {
+		files.close()
+		return nil, nil, fmt.Errorf("log-error-output-paths: %w", err)
 	}
+	writer := reporting{to: all(records), failures: all(failures)}
 	options := &slog.HandlerOptions{Level: p.LogLevel}
 	var handler slog.Handler
 	if p.LogEncoding == settings.LogConsole {
-		handler = slog.NewTextHandler(all(writers), options)
+		handler = slog.NewTextHandler(writer, options)
 	} else {
-		handler = slog.NewJSONHandler(all(writers), options)
+		handler = slog.NewJSONHandler(writer, options)
 	}
 	_, commit := reconcilers.Build()
-	return slog.New(handler).With("commit", commit), closeAll, nil
+	return slog.New(handler).With("commit", commit), files.close, nil
+}
+
+// outputs are what paths of settings stand for. A file that is named twice is opened once.
+type outputs struct {
+	out, trouble io.Writer
+	open         map[string]*os.File
+}
+
+func (o *outputs) named(paths []string) ([]io.Writer, error) {
+	var writers []io.Writer
+	for _, path := range paths {
+		switch path {
+		case "stdout":
+			writers = append(writers, o.out)
+		case "stderr":
+			writers = append(writers, o.trouble)
+		default:
+			if o.open[path] == nil {
+				f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+				if err != nil {
+					return nil, err
+				}
+				o.open[path] = f
+			}
+			writers = append(writers, o.open[path])
+		}
+	}
+	return writers, nil
+}
+
+func (o *outputs) close() {
+	for _, f := range o.open {
+		_ = f.Close() // nothing is left that could be told of it
+	}
+}
+
+// reporting writes records, and says where failures go when one could not be written.
+type reporting struct {
+	to, failures io.Writer
+}
+
+func (r reporting) Write(record []byte) (int, error) {
+	n, err := r.to.Write(record)
+	if err != nil {
+		fmt.Fprintf(r.failures, "a log record could not be written: %v\n", err)
+	}
+	return n, err
 }
 
 // all writes everything to each of its writers, also if one of them fails.

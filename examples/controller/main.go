@@ -47,7 +47,7 @@ func run(ctx context.Context, args []string, out, trouble io.Writer) int {
 		return exitFailed
 	}
 	defer closeLog()
-	for _, warning := range loaded.Warnings {
+	for _, warning := range append(loaded.Warnings, idle(loaded)...) {
 		logger.Warn(warning.Message, "code", string(warning.Code))
 	}
 	for _, value := range loaded.Effective() {

@@ -57,10 +57,11 @@ func serve(ctx context.Context, s settings.Settings, extra extraFlags, log *slog
 	}
 	wanted := reconcilerOptions(s.Planning)
 	wanted.Provider, wanted.Logger, wanted.Metrics = provider, log, ctrlmetrics.Registry
+	wanted.WithoutObjectMetrics = s.Process.WithoutObjectMetrics
 	if err := reconcilers.Add(mgr, wanted); err != nil {
 		return err
 	}
-	log.Info("drawknife starts", "provider", provider.Name(), "leaderElection", s.Process.LeaderElection)
+	log.Info("drawknife starts", "provider", provider.Name(), "leaderElection", s.Process.LeaderElection, "apiVersions", "v1: objects of v1beta1 and v1alpha5 are not read")
 	return mgr.Start(ctx)
 }
 

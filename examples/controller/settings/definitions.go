@@ -254,6 +254,8 @@ func processDefinitions() []*setting {
 			"name of the lease", inChart("settings.leaderElectionName")),
 		define("leader-election-namespace", "Process.LeaderElectionNamespace", texts(), func(s *Settings) *string { return &s.Process.LeaderElectionNamespace },
 			"namespace of the lease; empty: the system namespace", inChart("settings.leaderElectionNamespace")),
+		define("disable-cluster-state-observability", "Process.WithoutObjectMetrics", bools(), func(s *Settings) *bool { return &s.Process.WithoutObjectMetrics },
+			"leave out metrics and events that grow with the number of nodes and pods", inChart("settings.disableClusterStateObservability")),
 		define("enable-profiling", "Process.EnableProfiling", bools(), func(s *Settings) *bool { return &s.Process.EnableProfiling },
 			"serve Go's profiles on the port of the metrics", inChart("settings.enableProfiling")),
 		define("memory-limit", "Process.MemoryLimit", integers[int64]("number of bytes"), func(s *Settings) *int64 { return &s.Process.MemoryLimit },
@@ -282,7 +284,7 @@ type unused struct {
 func unusedSettings() []unused {
 	return []unused{
 		{"logging-config", "1.0"}, {"webhook-metrics-port", "1.1"}, {"karpenter-service", "1.1"},
-		{"cpu-requests", ""}, {"disable-controller-warmup", ""}, {"disable-cluster-state-observability", ""},
+		{"cpu-requests", ""}, {"disable-controller-warmup", ""},
 	}
 }
 

@@ -67,6 +67,7 @@ func everyName() []named {
 		{statement: "SET-054 SET-103 SET-150", inverse: "leader-elect", name: "disable-leader-election", value: "true"},
 		{statement: "SET-055 SET-151", name: "leader-election-name", chart: []string{"settings.leaderElectionName"}, value: "lease"},
 		{statement: "SET-055 SET-151", name: "leader-election-namespace", chart: []string{"settings.leaderElectionNamespace"}, value: "ns"},
+		{statement: "PRV-010", name: "disable-cluster-state-observability", chart: []string{"settings.disableClusterStateObservability"}, value: "true"},
 		{statement: "SET-053 SET-152", name: "enable-profiling", chart: []string{"settings.enableProfiling"}, value: "true"},
 		{statement: "SET-056 SET-153", name: "memory-limit", chart: []string{"settings.memoryLimit"}, value: "1073741824"},
 		{statement: "SET-060 SET-061 SET-154", name: "log-level", chart: []string{"logLevel", "logConfig.logLevel.global", "controller.logLevel", "logConfig.logLevel.controller"}, value: "debug"},
@@ -175,7 +176,7 @@ func TestUnusedSettings(t *testing.T) {
 			t.Errorf("problems (-want +got):\n%s", diff)
 		}
 	}
-	for _, name := range []string{"cpu-requests", "disable-controller-warmup", "disable-cluster-state-observability"} {
+	for _, name := range []string{"cpu-requests", "disable-controller-warmup"} {
 		loaded := load(t, settings.Sources{Args: []string{"--cluster-name=blue", "--" + name, "1"}})
 		if diff := cmp.Diff([]string{"W701 flag --" + name}, problems(loaded.Warnings)); diff != "" {
 			t.Errorf("problems (-want +got):\n%s", diff)

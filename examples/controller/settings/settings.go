@@ -80,6 +80,9 @@ type Process struct {
 	// LeaderElectionName and LeaderElectionNamespace are the Lease's; "drawknife-leader-election" and SystemNamespace by
 	// default.
 	LeaderElectionName, LeaderElectionNamespace string
+	// WithoutObjectMetrics leaves out the metrics that have a time series for each node or pod, and the events of conditions that
+	// change. False by default.
+	WithoutObjectMetrics bool
 	// EnableProfiling serves Go's profiles on the port of the metrics. False by default.
 	EnableProfiling bool
 	// MemoryLimit is the container's limit in bytes; -1, the default: none. See SoftMemoryLimit.

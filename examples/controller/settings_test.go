@@ -1,0 +1,114 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/drawknife/drawknife/examples/controller/settings"
+)
+
+func loaded(t *testing.T, args ...string) settings.Settings {
+	t.Helper()
+	l, err := settings.Load(settings.Sources{Args: append([]string{"--cluster-name=blue"}, args...)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l.Settings
+}
+
+// SET-116 to SET-130: the AWS provider is given what the settings say.
+func TestAWSSettings(t *testing.T) {
+	config := awsConfig(loaded(t, "--aws-region=eu-west-1", "--ami-refresh-interval=3m", "--subnet-refresh-interval=2m", "--vm-memory-overhead-percent=0.1",
+		"--reserved-enis=1", "--isolated-vpc=true", "--interruption-queue=queue", "--disable-dry-run=true", "--enable-zonal-shift=true", "--feature-gates=ReservedCapacity=false"))
+	if config.ClusterName != "blue" || config.SDK.Region != "eu-west-1" || config.ImagesEvery != 3*time.Minute || config.SubnetsEvery != 2*time.Minute ||
+		*config.VMMemoryOverheadPercent != 0.1 || config.ReservedENIs != 1 || !config.IsolatedVPC || config.InterruptionQueue != "queue" ||
+		!config.WithoutDryRuns || !config.ZonalShift || !config.WithoutReservedCapacity {
+		t.Errorf("got %+v", config)
+	}
+	if err := config.Validate(); err != nil {
+		t.Error(err)
+	}
+}
+
+// SET-106, SET-107, SET-110: and the reconcilers.
+func TestPlanningSettings(t *testing.T) {
+	o := reconcilerOptions(loaded(t, "--batch-idle-duration=2s", "--batch-max-duration=20s", "--preference-policy=Ignore", "--min-values-policy=BestEffort",
+		"--feature-gates=NodeOverlay=true,StaticCapacity=true,CapacityBuffer=true,ReservedCapacity=false").Planning)
+	if o.Batch.Idle != 2*time.Second || o.Batch.Max != 20*time.Second || o.Query.Preferences != "Ignore" || o.Query.MinValues != "BestEffort" ||
+		!o.Features.NodeOverlay || !o.Features.StaticCapacity || !o.Features.CapacityBuffer || !o.Features.NoReservedCapacity {
+		t.Errorf("got %+v", o)
+	}
+}
+
+type brokenWriter struct{}
+
+func (brokenWriter) Write([]byte) (int, error) { return 0, errors.New("the disk is full") }
+
+// SET-154 to SET-156: records go where they are to, in the form and from the level that is set; that one could not be written
+// is said elsewhere.
+func TestLogging(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log")
+	for name, c := range map[string]struct {
+		args []string
+		want string
+	}{
+		"text": {[]string{"--log-encoding=console"}, `level=INFO msg=told commit=`},
+		"JSON": {[]string{"--log-encoding=json"}, `"level":"INFO","msg":"told","commit":`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var out, trouble bytes.Buffer
+			log, closeLog, err := newLogger(loaded(t, append(c.args, "--log-output-paths=stdout,"+path)...).Process, &out, &trouble)
+			if err != nil {
+				t.Fatal(err)
+			}
+			log.Debug("not told")
+			log.Info("told", "n", 1)
+			closeLog()
+			written, err := os.ReadFile(path)
+			if !strings.Contains(out.String(), c.want) || !strings.Contains(string(written), c.want) || err != nil || trouble.Len() > 0 || strings.Contains(out.String(), "not told") {
+				t.Errorf("out %q, file %q, %v, trouble %q", &out, written, err, &trouble)
+			}
+		})
+	}
+	var trouble bytes.Buffer
+	log, closeLog, err := newLogger(loaded(t).Process, brokenWriter{}, &trouble)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer closeLog()
+	log.Info("told")
+	if !strings.Contains(trouble.String(), "the disk is full") {
+		t.Errorf("told %q", &trouble)
+	}
+	for _, setting := range []string{"log-output-paths", "log-error-output-paths"} {
+		if _, _, err := newLogger(loaded(t, "--"+setting+"="+t.TempDir()).Process, &trouble, &trouble); err == nil || !strings.HasPrefix(err.Error(), setting+":") {
+			t.Errorf("a folder as %s: %v", setting, err)
+		}
+	}
+}
+
+// Settings that can't be end the program with the code for that, and --help with none.
+func TestExitCodes(t *testing.T) {
+	for name, c := range map[string]struct {
+		args []string
+		want int
+	}{
+		"help":          {[]string{"--help"}, exitDone},
+		"no cluster":    {nil, exitUsage},
+		"fake as it is": {[]string{"--provider=fake"}, exitUsage},
+		"unknown flag":  {[]string{"--nonsense"}, exitUsage},
+		"no API server": {[]string{"--provider=fake", "--allow-simulated-nodes=true", "--kubeconfig=" + filepath.Join(t.TempDir(), "none")}, exitFailed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var out, trouble bytes.Buffer
+			if got := run(t.Context(), c.args, &out, &trouble); got != c.want || out.Len()+trouble.Len() == 0 {
+				t.Errorf("exit code %d, want %d: %s%s", got, c.want, &out, &trouble)
+			}
+		})
+	}
+}
