@@ -11,6 +11,8 @@
 //	                                                                    initialization.go, liveness.go
 //	termination of a claim and of its node: drain, evictions, volumes    termination.go, nodetermination.go, drain.go,
 //	                                                                    evictionqueue.go
+//	evictor  how pods are made to leave: at once, or their replacements   evictor.go, workload.go
+//	         first
 //	upkeep   expiry, garbage, consistency, health, static pools          expiration.go, garbage.go, consistency.go,
 //	                                                                    health.go, static.go
 //	effects  what a state machine may ask for                           effects.go, events.go
