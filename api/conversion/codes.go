@@ -5,12 +5,8 @@ import "slices"
 // Code names what a warning is about. It is stable, and made to be compared.
 type Code string
 
-// Codes of conversions from v1beta1 to v1, and of renames that came with v1beta1.
+// Codes of conversions from v1beta1 to v1.
 const (
-	// CodeAnnotationRenamed (warn): a do-not annotation of old was renamed, and blocks more than it did.
-	CodeAnnotationRenamed Code = "W106"
-	// CodeTagReserved (warn): a tag was dropped because its key has become reserved.
-	CodeTagReserved Code = "W206"
 	// CodeWaitExplicit (info): consolidateAfter 0s was written where a fixed wait of 15 s applied.
 	CodeWaitExplicit Code = "W501"
 	// CodeConsolidationStaysOff (info): consolidation was off and stays off.
@@ -25,6 +21,10 @@ const (
 	CodeResourcesDropped Code = "W506"
 	// CodeKubeletAnnotated (warn): the kubelet block was kept in an annotation.
 	CodeKubeletAnnotated Code = "W507"
+	// CodeNodeClassSplit (warn): a node class was copied, because pools that share it have different kubelet blocks.
+	CodeNodeClassSplit Code = "W508"
+	// CodeKubeletConflict (error): the node class has a kubelet block already, and it is another one.
+	CodeKubeletConflict Code = "W509"
 	// CodeAlias (info): the choice of images was written as an alias.
 	CodeAlias Code = "W510"
 	// CodeUbuntu (warn): the family Ubuntu was written as AL2 with the images given.
@@ -37,6 +37,8 @@ const (
 	CodeHopLimitKept Code = "W514"
 	// CodePublicAddress (info): public addresses are no longer forced off in private subnets.
 	CodePublicAddress Code = "W515"
+	// CodeTolerationAdded (info): a workload's toleration of the disruption taint was joined by one of its new name.
+	CodeTolerationAdded Code = "W516"
 	// CodeReferenceVersionDropped (info): the version in apiVersion of a node class reference has no place in v1.
 	CodeReferenceVersionDropped Code = "W517"
 )
@@ -45,6 +47,12 @@ const (
 const (
 	// CodeResultInvalid (error): the result breaks a rule of its own generation.
 	CodeResultInvalid Code = "W601"
+	// CodeUnknownKind (error): the group is known and has never had the kind, or not in that version.
+	CodeUnknownKind Code = "W602"
+	// CodeSkipped (warn): an object of another group was left out.
+	CodeSkipped Code = "W603"
+	// CodeUnknownField (warn): a field that the kind doesn't have was left out.
+	CodeUnknownField Code = "W604"
 )
 
 // Codes of conversions from v1 back to v1beta1.
@@ -80,52 +88,6 @@ const (
 	// CodeShortHopLimitKept (info): the hop limit 1, v1's default, was written out.
 	CodeShortHopLimitKept Code = "W715"
 )
-
-// message is what a code says.
-type message struct {
-	severity Severity
-	format   string
-}
-
-// messages is the catalogue; formats take their operands as %s.
-func messages() map[Code]message {
-	return map[Code]message{
-		CodeAnnotationRenamed:       {SeverityWarn, "%s renamed to karpenter.sh/do-not-disrupt, which blocks every voluntary disruption"},
-		CodeTagReserved:             {SeverityWarn, "tag %s is reserved and was dropped"},
-		CodeWaitExplicit:            {SeverityInfo, "consolidateAfter 0s written; the former fixed wait was 15s"},
-		CodeConsolidationStaysOff:   {SeverityInfo, "consolidation stays off (consolidateAfter Never)"},
-		CodeWaitMissing:             {SeverityError, "consolidateAfter is required with WhenEmpty"},
-		CodeExpiryMoved:             {SeverityWarn, "expireAfter moved to the template; expiry no longer waits for replacement capacity or disruption blockers, and changing it is drift"},
-		CodeReferenceCompleted:      {SeverityInfo, "nodeClassRef completed to %s/%s"},
-		CodeResourcesDropped:        {SeverityWarn, "spec.template.spec.resources dropped"},
-		CodeKubeletAnnotated:        {SeverityWarn, "node class %s is not part of the input; kubelet kept in an annotation"},
-		CodeAlias:                   {SeverityInfo, "image selection expressed as alias %s"},
-		CodeUbuntu:                  {SeverityWarn, "Ubuntu is no longer a family; AL2 user data format is used with the given images"},
-		CodeUbuntuWithoutImages:     {SeverityError, "Ubuntu without amiSelectorTerms cannot be converted"},
-		CodeCustomUserData:          {SeverityWarn, "Custom user data must register nodes with taint karpenter.sh/unregistered:NoExecute"},
-		CodeHopLimitKept:            {SeverityInfo, "httpPutResponseHopLimit 2 kept; new objects default to 1"},
-		CodePublicAddress:           {SeverityInfo, "public address assignment is no longer forced off in private subnets"},
-		CodeReferenceVersionDropped: {SeverityInfo, "version of %s left out; a reference names the group alone"},
-
-		CodeResultInvalid: {SeverityError, "%s"},
-
-		CodeGracePeriodDropped:   {SeverityWarn, "terminationGracePeriod %s left out; nodes drain without a bound"},
-		CodeBudgetReasonsDropped: {SeverityWarn, "reasons %s left out; the budget bounds every reason"},
-		CodeWaitDropped:          {SeverityWarn, "consolidateAfter %s left out; WhenUnderutilized waits a fixed 15s"},
-		CodeZeroWaitDropped:      {SeverityInfo, "consolidateAfter 0s left out; WhenUnderutilized waits a fixed 15s"},
-		CodeExpiryMovedBack:      {SeverityInfo, "expireAfter moved to the disruption block; expiry waits for replacement capacity and disruption blockers"},
-		CodeReplicasDropped:      {SeverityError, "replicas %s has no counterpart; the pool would turn dynamic"},
-		CodeNodeLimit:            {SeverityWarn, "the limit of %s nodes is kept, but releases of v1beta1 don't act on it"},
-		CodeBalancedDropped:      {SeverityWarn, "Balanced written as WhenUnderutilized, which does not weigh the disturbance of pods"},
-		CodeOperatorRewritten:    {SeverityInfo, "%s written as %s"},
-		CodeClaimExpiryDropped:   {SeverityWarn, "expireAfter %s left out; the pool's own counts"},
-		CodeAnnotationMalformed:  {SeverityError, "can't be read: %s"},
-		CodeBudgetDropped:        {SeverityInfo, "a budget without a reason bounds nothing and was left out"},
-		CodeAliasVersionKept:     {SeverityInfo, "version %s of the image alias kept in an annotation"},
-		CodeLaterFieldDropped:    {SeverityWarn, "%s has no counterpart and was left out"},
-		CodeShortHopLimitKept:    {SeverityInfo, "httpPutResponseHopLimit 1 kept; objects without it default to 2"},
-	}
-}
 
 // Codes returns every code, sorted. The slice is the caller's.
 func Codes() []Code {

@@ -11,7 +11,7 @@ import (
 func TestCatalogue(t *testing.T) {
 	codes := Codes()
 	for _, code := range codes {
-		if !regexp.MustCompile(`^W[1-7][0-9]{2}$`).MatchString(string(code)) {
+		if !regexp.MustCompile(`^W[1-8][0-9]{2}$`).MatchString(string(code)) {
 			t.Errorf("code %q", code)
 		}
 		m := messages()[code]

@@ -47,13 +47,14 @@ func floors() map[string]int {
 	}
 }
 
-// hubs are the pairs on one floor where one may import the other all the same: older generations know their v1 form.
-func hubs() map[string]string {
-	return map[string]string{
-		"api/v1beta1":      "api/v1",
-		"api/v1alpha5":     "api/v1",
-		"aws/api/v1beta1":  "aws/api/v1",
-		"aws/api/v1alpha1": "aws/api/v1",
+// hubs are the packages on the same floor that one may import all the same: a generation knows the later ones, by which
+// it is converted to v1 step by step.
+func hubs() map[string][]string {
+	return map[string][]string{
+		"api/v1beta1":      {"api/v1"},
+		"api/v1alpha5":     {"api/v1beta1", "api/v1"},
+		"aws/api/v1beta1":  {"aws/api/v1"},
+		"aws/api/v1alpha1": {"aws/api/v1beta1", "aws/api/v1"},
 	}
 }
 
@@ -116,7 +117,7 @@ func upward(floor int, entry, imported string) string {
 		return ""
 	case other > floor:
 		return "it stands on a higher floor"
-	case other == floor && hubs()[entry] != otherEntry:
+	case other == floor && !slices.Contains(hubs()[entry], otherEntry):
 		return "it stands on the same floor"
 	case slices.Contains([]string{"aws", "fake"}, entry) && other > 2:
 		return "providers use floors 0 to 2 alone"

@@ -11,6 +11,7 @@ func TestCheckFloors(t *testing.T) {
 		{"down", files{"scheduling/solve.go": imports("scheduling", "cloudprovider", "api/v1")}, nil},
 		{"own sub-package", files{"scheduling/manifests/load.go": imports("manifests", "scheduling")}, nil},
 		{"hub", files{"api/v1beta1/convert.go": imports("v1beta1", "api/v1")}, nil},
+		{"hub of a hub", files{"api/v1alpha5/convert.go": imports("v1alpha5", "api/v1beta1", "api/v1")}, nil},
 		{"foundation", files{"api/v1/hash.go": imports("v1", "internal/drifthash")}, nil},
 		{"test looks up", files{"scheduling/solve_test.go": imports("scheduling", "fake")}, nil},
 		{"up", files{"scheduling/solve.go": imports("scheduling", "fake")},

@@ -1,0 +1,53 @@
+package conversion
+
+import (
+	"encoding/json"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// Provenance is what a converted object was born as. It lives beside the object, in memory, and is never written into it:
+// a hub object alone doesn't tell a Provisioner's pool from a NodePool of the same name. The zero value says nothing.
+type Provenance struct {
+	// Source is the kind and version the object was read as.
+	Source schema.GroupVersionKind `json:"source"`
+	// Name it was read with.
+	Name string `json:"name"`
+	// Residue are the fields of the source that have no place in the object, by path. A provider may act on them while a
+	// live object is read; a rewritten manifest drops them.
+	Residue []Residual `json:"residue,omitempty"`
+}
+
+// Residual is one field that has no place.
+type Residual struct {
+	// Path of the field in the source: "spec.launchTemplate".
+	Path string `json:"path"`
+	// Value as JSON.
+	Value json.RawMessage `json:"value"`
+}
+
+// FirstGeneration reports whether the object was born as Provisioner, Machine or AWSNodeTemplate, whose names are a space
+// of their own: they may be those of later objects.
+func (p Provenance) FirstGeneration() bool {
+	return slices.Contains([]string{"Provisioner", "Machine", "AWSNodeTemplate"}, p.Source.Kind)
+}
+
+// Keep adds a field to the residue. A value that can't be written as JSON is left out.
+func (p *Provenance) Keep(path string, value any) {
+	text, err := json.Marshal(value)
+	if err != nil {
+		return
+	}
+	p.Residue = append(p.Residue, Residual{Path: path, Value: text})
+}
+
+// Restore reads the residual of a path into value, and reports whether there is one that can be.
+func (p Provenance) Restore(path string, value any) bool {
+	for _, r := range p.Residue {
+		if r.Path == path {
+			return json.Unmarshal(r.Value, value) == nil
+		}
+	}
+	return false
+}

@@ -1,0 +1,240 @@
+package v1alpha5
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/drawknife/drawknife/api/conversion"
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/api/v1beta1"
+)
+
+// ToV1 is ToV1Beta1 and from there to v1, with the warnings of both steps.
+func (p *Provisioner) ToV1(options ConvertOptions) (*v1.NodePool, conversion.Warnings) {
+	beta, warnings := p.ToV1Beta1(options)
+	if beta == nil {
+		return nil, warnings
+	}
+	hub, more := beta.ToV1(options.beta())
+	return hub, append(warnings, more...)
+}
+
+// beta are the options of the second step.
+func (o ConvertOptions) beta() v1beta1.ConvertOptions {
+	return v1beta1.ConvertOptions{
+		NodeClass:        schema.GroupKind{Group: o.NodeClass.Group, Kind: o.NodeClass.Kind},
+		OwnerExpireAfter: o.OwnerExpireAfter, ReferenceCompat: o.ReferenceCompat, Force: o.Force,
+	}
+}
+
+// ToV1Beta1 returns the pool that the Provisioner has become, with all that changed on the way. The Provisioner should be
+// valid (see Validate): what is wrong with it is found wrong again in the result, as conversion.CodeResultInvalid. The
+// result shares nothing with p. It is nil when a warning has severity error, unless options force it; all such warnings
+// come at once.
+//
+// A pool whose provider settings are inline refers to a node class of its own name, which is not made here.
+func (p *Provisioner) ToV1Beta1(options ConvertOptions) (*v1beta1.NodePool, conversion.Warnings) {
+	warnings := conversion.NewRecorder(KindProvisioner, p.Name)
+	in := p.DeepCopy()
+	spec := field.NewPath("spec")
+	out := &v1beta1.NodePool{
+		TypeMeta:   metav1.TypeMeta{APIVersion: v1beta1.APIVersion, Kind: v1beta1.KindNodePool},
+		ObjectMeta: in.ObjectMeta,
+		Spec: v1beta1.NodePoolSpec{
+			Template: v1beta1.NodeClaimTemplate{
+				ObjectMeta: v1.ObjectMeta{Labels: in.Spec.Labels, Annotations: in.Spec.Annotations},
+				Spec: v1beta1.NodeClaimSpec{
+					Taints:        in.Spec.Taints,
+					StartupTaints: in.Spec.StartupTaints,
+					Kubelet:       kubeletToBeta(in.Spec.KubeletConfiguration),
+				},
+			},
+			Weight: in.Spec.Weight,
+		},
+		Status: v1beta1.NodePoolStatus{Resources: in.Status.Resources},
+	}
+	if in.Spec.Limits != nil {
+		out.Spec.Limits = in.Spec.Limits.Resources
+	}
+	template := &out.Spec.Template
+	if !options.ReferenceCompat {
+		renameDoNot(template.Annotations, spec.Child("annotations"), warnings)
+	}
+	renamePoolLabel(template.Labels, spec.Child("labels"), warnings)
+	template.Spec.Requirements = requirementsToBeta(in.Spec.Requirements, options, spec.Child("requirements"), warnings)
+	template.Spec.Requirements = append(template.Spec.Requirements, addDefaults(in, options, warnings)...)
+	if k := in.Spec.KubeletConfiguration; k != nil {
+		noteContainerRuntime(k, spec.Child("kubeletConfiguration"), warnings)
+	}
+	template.Spec.NodeClassRef = referenceOfProvisioner(in, options, warnings)
+	out.Spec.Disruption = disruptionToBeta(in, options, warnings)
+	if in.Spec.Provider == nil && in.Spec.ProviderRef == nil {
+		// Said already; that the result names no node class is the same fault.
+		warnings.AddInvalid(without(out.Validate(), "spec.template.spec.nodeClassRef.name"))
+	} else {
+		warnings.AddInvalid(out.Validate())
+	}
+	if warnings.Failed() && !options.Force {
+		return nil, warnings.Warnings()
+	}
+	return out, warnings.Warnings()
+}
+
+// renameDoNot writes the annotation that kept a node from consolidation under its new name. The map given is changed.
+func renameDoNot(annotations map[string]string, path *field.Path, warnings *conversion.Recorder) {
+	const old = v1beta1.DoNotConsolidateAnnotationKey
+	value, ok := annotations[old]
+	if !ok {
+		return
+	}
+	delete(annotations, old)
+	warnings.Add(conversion.CodeAnnotationRenamed, path.Key(old), old)
+	if _, taken := annotations[v1.DoNotDisruptAnnotationKey]; !taken || value == "true" {
+		annotations[v1.DoNotDisruptAnnotationKey] = value
+	}
+}
+
+// renamePoolLabel renames the label, which a user may set in neither generation: the rules of the result refuse it.
+func renamePoolLabel(labels map[string]string, path *field.Path, warnings *conversion.Recorder) {
+	value, ok := labels[ProvisionerNameLabelKey]
+	if !ok {
+		return
+	}
+	delete(labels, ProvisionerNameLabelKey)
+	labels[v1.NodePoolLabelKey] = value
+	warnings.Add(conversion.CodePoolKeyRenamed, path.Key(ProvisionerNameLabelKey), ProvisionerNameLabelKey)
+}
+
+// requirementsToBeta copies the requirements in order; an absent list becomes an empty one.
+func requirementsToBeta(requirements []corev1.NodeSelectorRequirement, options ConvertOptions, path *field.Path, warnings *conversion.Recorder) []v1beta1.NodeSelectorRequirementWithMinValues {
+	out := make([]v1beta1.NodeSelectorRequirementWithMinValues, 0, len(requirements))
+	for i, r := range requirements {
+		at := path.Index(i).Child("key")
+		if slices.Contains(options.RetiredLabels, r.Key) && !options.ReferenceCompat {
+			warnings.Add(conversion.CodeRequirementKeyGone, at, r.Key)
+			continue
+		}
+		if r.Key == ProvisionerNameLabelKey {
+			warnings.Add(conversion.CodePoolKeyRenamed, at, r.Key)
+			r.Key = v1.NodePoolLabelKey
+		}
+		out = append(out, requirementToBeta(r))
+	}
+	return out
+}
+
+func requirementToBeta(r corev1.NodeSelectorRequirement) v1beta1.NodeSelectorRequirementWithMinValues {
+	return v1beta1.NodeSelectorRequirementWithMinValues{Key: r.Key, Operator: r.Operator, Values: slices.Clone(r.Values)}
+}
+
+// addDefaults are the requirements that the webhook would have added, even where a label makes them impossible.
+func addDefaults(p *Provisioner, options ConvertOptions, warnings *conversion.Recorder) []v1beta1.NodeSelectorRequirementWithMinValues {
+	added := missing(p.Spec.Requirements, options.Defaults)
+	if len(added) == 0 {
+		return nil
+	}
+	path := field.NewPath("spec", "requirements")
+	texts := make([]string, len(added))
+	out := make([]v1beta1.NodeSelectorRequirementWithMinValues, len(added))
+	for i, r := range added {
+		texts[i], out[i] = requirementText(r), requirementToBeta(r)
+	}
+	warnings.Add(conversion.CodeRequirementsAdded, path, strings.Join(texts, ", "))
+	for _, r := range added {
+		for _, key := range sortedKeys(p.Spec.Labels) {
+			if value := p.Spec.Labels[key]; canonicalKey(key) == r.Key && !allows(r, value) {
+				warnings.Add(conversion.CodeDefaultContradicts, path, requirementText(r), key+"="+value)
+			}
+		}
+	}
+	return out
+}
+
+func noteContainerRuntime(k *KubeletConfiguration, path *field.Path, warnings *conversion.Recorder) {
+	if runtime := k.ContainerRuntime; runtime != nil && *runtime != ContainerRuntimeContainerd {
+		warnings.Add(conversion.CodeContainerRuntime, path.Child("containerRuntime"), *runtime)
+	}
+}
+
+// referenceOfProvisioner is the node class of the pool: the one it refers to, or one of its own name when its settings are
+// inline.
+func referenceOfProvisioner(p *Provisioner, options ConvertOptions, warnings *conversion.Recorder) v1beta1.NodeClassReference {
+	spec := field.NewPath("spec")
+	ref, inline := p.Spec.ProviderRef, p.Spec.Provider
+	switch {
+	case ref == nil && inline == nil:
+		warnings.Add(conversion.CodeNoProvider, spec.Child("providerRef"))
+		return v1beta1.NodeClassReference{}
+	case ref == nil:
+		warnings.Add(conversion.CodeProviderMoved, spec.Child("provider"), options.NodeClass.Kind, p.Name)
+		return v1beta1.NodeClassReference{Name: p.Name}
+	case inline != nil:
+		warnings.Add(conversion.CodeProviderTwice, spec.Child("provider"))
+	}
+	return referenceToBeta(*ref, options, spec.Child("providerRef"), warnings)
+}
+
+// referenceToBeta points at the node class that the provider's node template has become; other kinds stay what they are.
+func referenceToBeta(ref MachineTemplateRef, options ConvertOptions, path *field.Path, warnings *conversion.Recorder) v1beta1.NodeClassReference {
+	out := v1beta1.NodeClassReference{APIVersion: ref.APIVersion, Kind: ref.Kind, Name: ref.Name}
+	if options.ReferenceCompat || options.NodeTemplate.Empty() {
+		return out
+	}
+	if ref.Kind == options.NodeTemplate.Kind {
+		out.Kind = options.NodeClass.Kind
+	}
+	if ref.APIVersion == options.NodeTemplate.GroupVersion().String() && (ref.Kind == "" || ref.Kind == options.NodeTemplate.Kind) {
+		out.APIVersion = options.NodeClass.GroupVersion().String()
+	}
+	if out.Kind != ref.Kind || out.APIVersion != ref.APIVersion {
+		warnings.Add(conversion.CodeReferenceRewritten, path, options.NodeClass.Kind, ref.Name)
+	}
+	return out
+}
+
+// disruptionToBeta gathers what the Provisioner says in three places of when its nodes go.
+func disruptionToBeta(p *Provisioner, options ConvertOptions, warnings *conversion.Recorder) v1beta1.Disruption {
+	spec := field.NewPath("spec")
+	out := v1beta1.Disruption{ExpireAfter: v1.Never()}
+	ttl := p.Spec.TTLSecondsAfterEmpty
+	switch {
+	case p.Consolidates():
+		out.ConsolidationPolicy = v1beta1.ConsolidationPolicyWhenUnderutilized
+		if ttl != nil && !options.ReferenceCompat {
+			warnings.Add(conversion.CodeConsolidationAndTTL, spec.Child("ttlSecondsAfterEmpty"))
+		}
+	case ttl != nil:
+		out.ConsolidationPolicy = v1beta1.ConsolidationPolicyWhenEmpty
+		out.ConsolidateAfter = seconds(*ttl)
+	case !options.ReferenceCompat:
+		out.ConsolidationPolicy, out.ConsolidateAfter = v1beta1.ConsolidationPolicyWhenEmpty, v1.Never()
+		warnings.Add(conversion.CodeScaleDownOff, spec.Child("consolidation"))
+	}
+	if ttl := p.Spec.TTLSecondsUntilExpired; ttl != nil {
+		out.ExpireAfter = seconds(*ttl)
+	} else {
+		warnings.Add(conversion.CodeNoExpiry, spec.Child("ttlSecondsUntilExpired"))
+	}
+	warnings.Add(conversion.CodeDefaultBudget, spec)
+	return out
+}
+
+// mostSeconds is the longest span that can be told in the API's terms.
+const mostSeconds = int64(1<<63-1) / int64(time.Second)
+
+// seconds is the span as Go writes it. A span too long to be written lasts for ever all the same: 292 years.
+func seconds(n int64) v1.NillableDuration {
+	n = min(n, mostSeconds)
+	return v1.NewNillableDuration(time.Duration(max(n, -mostSeconds)) * time.Second)
+}
+
+// without leaves out what was found wrong with one field.
+func without(errs field.ErrorList, path string) field.ErrorList {
+	return slices.DeleteFunc(errs, func(e *field.Error) bool { return e.Field == path })
+}

@@ -1,0 +1,95 @@
+package v1alpha5
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+)
+
+// RequirementDefault is what a webhook added to the requirements of a Provisioner that was applied.
+//
+// +kubebuilder:object:generate=false
+type RequirementDefault struct {
+	// Unless are label keys: a requirement on any of them, with whatever operator, keeps the default away.
+	Unless []string
+	// Add is appended otherwise, in this order.
+	Add []corev1.NodeSelectorRequirement
+}
+
+// DefaultRequirements are the defaults of every provider: Linux, amd64, on demand. The slice is the caller's.
+func DefaultRequirements() []RequirementDefault {
+	one := func(key, value string) RequirementDefault {
+		return RequirementDefault{
+			Unless: []string{key},
+			Add:    []corev1.NodeSelectorRequirement{{Key: key, Operator: corev1.NodeSelectorOpIn, Values: []string{value}}},
+		}
+	}
+	return []RequirementDefault{
+		one(corev1.LabelOSStable, string(corev1.Linux)),
+		one(corev1.LabelArchStable, v1.ArchitectureAmd64),
+		one(v1.CapacityTypeLabelKey, v1.CapacityTypeOnDemand),
+	}
+}
+
+// Default appends the requirements that the defaults add, after the user's own. Which requirements are there already is
+// told by their keys, old names of a label counting as its new one. Applying it twice is applying it once.
+func (p *Provisioner) Default(defaults []RequirementDefault) {
+	p.Spec.Requirements = append(p.Spec.Requirements, missing(p.Spec.Requirements, defaults)...)
+}
+
+// missing are the requirements that the defaults add to those there are.
+func missing(requirements []corev1.NodeSelectorRequirement, defaults []RequirementDefault) []corev1.NodeSelectorRequirement {
+	var out []corev1.NodeSelectorRequirement
+	for _, d := range defaults {
+		present := slices.ContainsFunc(requirements, func(r corev1.NodeSelectorRequirement) bool {
+			return slices.Contains(d.Unless, canonicalKey(r.Key))
+		})
+		if present {
+			continue
+		}
+		for _, r := range d.Add {
+			out = append(out, *r.DeepCopy())
+		}
+	}
+	return out
+}
+
+// canonicalKey is the key that Kubernetes uses today for a label that has had other names.
+func canonicalKey(key string) string {
+	switch key {
+	case corev1.LabelFailureDomainBetaZone:
+		return corev1.LabelTopologyZone
+	case corev1.LabelFailureDomainBetaRegion:
+		return corev1.LabelTopologyRegion
+	case "beta.kubernetes.io/arch":
+		return corev1.LabelArchStable
+	case "beta.kubernetes.io/os":
+		return corev1.LabelOSStable
+	case corev1.LabelInstanceType:
+		return corev1.LabelInstanceTypeStable
+	}
+	return key
+}
+
+// allows reports whether a label of that value satisfies the requirement, which is one of a default: In or Gt.
+func allows(r corev1.NodeSelectorRequirement, value string) bool {
+	if r.Operator == corev1.NodeSelectorOpIn {
+		return slices.Contains(r.Values, value)
+	}
+	have, err := strconv.ParseInt(value, 10, 64)
+	bound, err2 := strconv.ParseInt(r.Values[0], 10, 64)
+	return err == nil && err2 == nil && have > bound
+}
+
+// requirementText is a requirement as a reader writes it.
+func requirementText(r corev1.NodeSelectorRequirement) string {
+	text := r.Key + " " + string(r.Operator)
+	if len(r.Values) > 0 {
+		text += " [" + strings.Join(r.Values, ", ") + "]"
+	}
+	return text
+}

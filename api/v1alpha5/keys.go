@@ -1,0 +1,69 @@
+package v1alpha5
+
+import (
+	v1 "github.com/drawknife/drawknife/api/v1"
+)
+
+// Labels of nodes and Machines that later generations don't have.
+const (
+	// ProvisionerNameLabelKey names the Provisioner that owns a Machine or node.
+	ProvisionerNameLabelKey = "karpenter.sh/provisioner-name"
+	// MachineNameLabelKey named the Machine of a node from 0.22 to 0.27. It is ignored.
+	MachineNameLabelKey = "karpenter.sh/machine-name"
+)
+
+// Annotations that later generations don't have. Those that opt out of disruption are in package api/v1beta1, where they
+// still work.
+const (
+	// EmptinessTimestampAnnotationKey, on a node, is when it was found empty (RFC 3339).
+	EmptinessTimestampAnnotationKey = "karpenter.sh/emptiness-timestamp"
+	// VoluntaryDisruptionAnnotationKey, on a node, is "drifted" or "expired"; a user may set it to have a node replaced.
+	VoluntaryDisruptionAnnotationKey = "karpenter.sh/voluntary-disruption"
+	// ProvisionerHashAnnotationKey holds the drift hash.
+	ProvisionerHashAnnotationKey = "karpenter.sh/provisioner-hash"
+	// ManagedByAnnotationKey, on a Machine, is the cluster's name.
+	ManagedByAnnotationKey = "karpenter.sh/managed-by"
+	// LinkedAnnotationKey, on a Machine, names the instance it was made for after the fact. It is ignored.
+	LinkedAnnotationKey = "karpenter.sh/linked"
+	// ProviderAnnotationKey, on a Machine, holds the inline provider block of its Provisioner as JSON.
+	ProviderAnnotationKey = "compatibility.karpenter.sh/provider"
+)
+
+// Condition types of a Machine. Those of v1beta1 bear the same names without "Machine".
+const (
+	// ConditionReady is the roll-up of MachineLaunched, MachineRegistered and MachineInitialized.
+	ConditionReady = "Ready"
+	// ConditionMachineCreated is what releases up to 0.27.2 called MachineLaunched.
+	ConditionMachineCreated = "MachineCreated"
+	// ConditionMachineLaunched: the provider has launched the machine.
+	ConditionMachineLaunched = "MachineLaunched"
+	// ConditionMachineRegistered: the machine has joined.
+	ConditionMachineRegistered = "MachineRegistered"
+	// ConditionMachineInitialized: the node is ready for pods.
+	ConditionMachineInitialized = "MachineInitialized"
+	// ConditionMachineEmpty: the node holds no pods that would have to move.
+	ConditionMachineEmpty = "MachineEmpty"
+	// ConditionMachineExpired: the node has lived for ttlSecondsUntilExpired.
+	ConditionMachineExpired = "MachineExpired"
+	// ConditionMachineDrifted: the node no longer is what its Provisioner asks for.
+	ConditionMachineDrifted = "MachineDrifted"
+	// ConditionActive, of a Provisioner: it takes part in scheduling.
+	ConditionActive = "Active"
+)
+
+// Key is the identity of the pool: of another space than that of NodePools, so that both may bear one name.
+func (p *Provisioner) Key() v1.PoolKey {
+	return v1.PoolKey{Generation: v1.GenerationV1Alpha5, Name: p.Name}
+}
+
+// PoolOf returns which pool owns the node or Machine with these labels, whatever its generation: the label of later
+// generations counts first. It is the zero value when no label names one.
+func PoolOf(labels map[string]string) v1.PoolKey {
+	if name := labels[v1.NodePoolLabelKey]; name != "" {
+		return v1.NewPoolKey(name)
+	}
+	if name := labels[ProvisionerNameLabelKey]; name != "" {
+		return v1.PoolKey{Generation: v1.GenerationV1Alpha5, Name: name}
+	}
+	return v1.PoolKey{}
+}

@@ -1,0 +1,136 @@
+package v1alpha5
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/drawknife/drawknife/api/v1beta1"
+)
+
+// Provisioner says which machines may be launched for pods that wait, how many, and when they may be taken away again;
+// later generations call it NodePool. It is cluster-scoped.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:resource:path=provisioners,scope=Cluster,categories=karpenter
+// +kubebuilder:subresource:status
+// +kubebuilder:printcolumn:name="Template",type="string",JSONPath=".spec.providerRef.name"
+// +kubebuilder:printcolumn:name="Weight",type="string",JSONPath=".spec.weight",priority=1
+type Provisioner struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitzero"`
+
+	// Spec is what the user wants.
+	// +optional
+	Spec ProvisionerSpec `json:"spec,omitzero"`
+	// Status is what was observed; a manifest has none.
+	// +optional
+	Status ProvisionerStatus `json:"status,omitzero"`
+}
+
+// ProvisionerList is a list of Provisioners as an API server returns it.
+//
+// +kubebuilder:object:root=true
+type ProvisionerList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitzero"`
+
+	// Items are the Provisioners; their order carries no meaning.
+	Items []Provisioner `json:"items"`
+}
+
+// ProvisionerSpec is what a user asks of a Provisioner.
+type ProvisionerSpec struct {
+	// Annotations are put on every node.
+	// +optional
+	Annotations map[string]string `json:"annotations,omitzero"`
+	// Labels are put on every node.
+	// +optional
+	Labels map[string]string `json:"labels,omitzero"`
+	// Taints are on every node for as long as it lives: a pod must tolerate all of them.
+	// +optional
+	Taints []corev1.Taint `json:"taints,omitzero"`
+	// StartupTaints are on a node when it joins and something else is expected to take them away.
+	// +optional
+	StartupTaints []corev1.Taint `json:"startupTaints,omitzero"`
+	// Requirements say which machines will do: all must hold. Nil is any machine.
+	// +optional
+	Requirements []corev1.NodeSelectorRequirement `json:"requirements,omitzero"`
+	// KubeletConfiguration configures the kubelet of every node. Nil leaves all to the provider.
+	// +optional
+	KubeletConfiguration *KubeletConfiguration `json:"kubeletConfiguration,omitempty"`
+	// Provider is the provider's settings, inline. Deprecated since 0.13; it excludes ProviderRef.
+	// +optional
+	// +kubebuilder:pruning:PreserveUnknownFields
+	Provider *runtime.RawExtension `json:"provider,omitempty"`
+	// ProviderRef names the provider's node template. One of Provider and ProviderRef is given, from 0.24 on.
+	// +optional
+	ProviderRef *MachineTemplateRef `json:"providerRef,omitempty"`
+	// TTLSecondsAfterEmpty is for how many seconds a node must have been empty before it is removed. Nil: it is kept. It
+	// excludes consolidation.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	TTLSecondsAfterEmpty *int64 `json:"ttlSecondsAfterEmpty,omitempty"`
+	// TTLSecondsUntilExpired is for how many seconds a node may live before it is replaced. Nil: for ever.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	TTLSecondsUntilExpired *int64 `json:"ttlSecondsUntilExpired,omitempty"`
+	// Limits bound the Provisioner. Nil limits nothing.
+	// +optional
+	Limits *Limits `json:"limits,omitempty"`
+	// Weight orders the Provisioners: a higher one is tried first. 1 to 100; nil counts as 0, the last.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=100
+	Weight *int32 `json:"weight,omitempty"`
+	// Consolidation says whether nodes are removed or replaced when that is cheaper. Nil: they aren't.
+	// +optional
+	Consolidation *Consolidation `json:"consolidation,omitempty"`
+}
+
+// MachineTemplateRef points at a provider's node template, which is cluster-scoped.
+type MachineTemplateRef struct {
+	// APIVersion of the object: group and version, "karpenter.k8s.aws/v1alpha1". Empty is the provider's own.
+	// +optional
+	APIVersion string `json:"apiVersion,omitempty"`
+	// Kind of the object. Empty is the provider's own.
+	// +optional
+	Kind string `json:"kind,omitempty"`
+	// Name of the object.
+	// +kubebuilder:validation:MinLength=1
+	Name string `json:"name"`
+}
+
+// Limits bound what a Provisioner may launch.
+type Limits struct {
+	// Resources are upper bounds on the sum of the capacity of the nodes, by resource name. Releases up to 0.23 launched
+	// nothing once a bound was reached, later ones once it was passed.
+	// +optional
+	Resources corev1.ResourceList `json:"resources,omitzero"`
+}
+
+// Consolidation says whether nodes are removed or replaced when that is cheaper.
+type Consolidation struct {
+	// Enabled switches it. Nil is off.
+	// +optional
+	Enabled *bool `json:"enabled,omitempty"`
+}
+
+// Consolidates reports whether consolidation is on.
+func (p *Provisioner) Consolidates() bool {
+	c := p.Spec.Consolidation
+	return c != nil && c.Enabled != nil && *c.Enabled
+}
+
+// ProvisionerStatus is what was observed of a Provisioner.
+type ProvisionerStatus struct {
+	// Resources is the sum of the capacity of its nodes.
+	// +optional
+	Resources corev1.ResourceList `json:"resources,omitzero"`
+	// LastScaleTime is when a node was launched last. Nil: never.
+	// +optional
+	LastScaleTime *metav1.Time `json:"lastScaleTime,omitempty"`
+	// Conditions of the Provisioner: ConditionActive.
+	// +optional
+	Conditions []v1beta1.Condition `json:"conditions,omitzero"`
+}

@@ -1,0 +1,32 @@
+package v1alpha5
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+const (
+	// Group is the API group of the kinds in this package.
+	Group = "karpenter.sh"
+	// Version is their version.
+	Version = "v1alpha5"
+	// APIVersion is what apiVersion reads in them.
+	APIVersion = Group + "/" + Version
+
+	// KindProvisioner is the kind of Provisioner.
+	KindProvisioner = "Provisioner"
+	// KindMachine is the kind of Machine.
+	KindMachine = "Machine"
+)
+
+// GroupVersion returns the group and version of the kinds in this package.
+func GroupVersion() schema.GroupVersion { return schema.GroupVersion{Group: Group, Version: Version} }
+
+// AddToScheme makes a scheme know the kinds of this package, so that clients and serialisers built on it can read and
+// write them.
+func AddToScheme(scheme *runtime.Scheme) error {
+	scheme.AddKnownTypes(GroupVersion(), &Provisioner{}, &ProvisionerList{}, &Machine{}, &MachineList{})
+	metav1.AddToGroupVersion(scheme, GroupVersion())
+	return nil
+}

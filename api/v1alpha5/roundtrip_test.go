@@ -1,0 +1,327 @@
+package v1alpha5
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"pgregory.net/rapid"
+	"sigs.k8s.io/yaml"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/api/v1beta1"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files in their canonical form")
+
+// object is what all kinds have in common.
+type object interface {
+	runtime.Object
+	Validate() field.ErrorList
+}
+
+// aws are the options that the AWS provider's objects are converted with, without defaults.
+func aws() ConvertOptions {
+	return ConvertOptions{
+		NodeTemplate:  schema.GroupVersionKind{Group: "karpenter.k8s.aws", Version: "v1alpha1", Kind: "AWSNodeTemplate"},
+		NodeClass:     schema.GroupVersionKind{Group: "karpenter.k8s.aws", Version: "v1beta1", Kind: "EC2NodeClass"},
+		RetiredLabels: []string{"karpenter.k8s.aws/instance-pods"},
+	}
+}
+
+// API-001, API-004, API-008, API-042 to API-054, API-074 to API-089, API-098 to API-106: every field is read, and written
+// as it was.
+func TestManifestsRoundTrip(t *testing.T) {
+	for file, newObject := range map[string]func() object{
+		"provisioner-full.yaml":   func() object { return &Provisioner{} },
+		"provisioner-inline.yaml": func() object { return &Provisioner{} },
+		"machine.yaml":            func() object { return &Machine{} },
+	} {
+		t.Run(file, func(t *testing.T) {
+			path := filepath.Join("testdata", file)
+			want, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			o := newObject()
+			if err := yaml.UnmarshalStrict(want, o); err != nil {
+				t.Fatal(err)
+			}
+			if errs := o.Validate(); len(errs) > 0 {
+				t.Errorf("refused: %v", errs.ToAggregate())
+			}
+			got, err := yaml.Marshal(o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if *update {
+				if err := os.WriteFile(path, got, 0o644); err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			if diff := cmp.Diff(string(want), string(got)); diff != "" {
+				t.Errorf("read and written again (-file +written):\n%s", diff)
+			}
+			scheme := runtime.NewScheme()
+			if err := AddToScheme(scheme); err != nil {
+				t.Fatal(err)
+			}
+			decoded, _, err := serializer.NewCodecFactory(scheme, serializer.EnableStrict).UniversalDeserializer().Decode(want, nil, nil)
+			if err != nil {
+				t.Fatalf("a serialiser built on the scheme: %v", err)
+			}
+			again, err := yaml.Marshal(decoded)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(string(want), string(again)); diff != "" {
+				t.Errorf("decoded through the scheme:\n%s", diff)
+			}
+			comeBack(t, o)
+		})
+	}
+}
+
+// comeBack converts the object to v1 and back, and by v1beta1 alone.
+func comeBack(t interface {
+	Helper()
+	Fatalf(string, ...any)
+	Fatal(...any)
+}, o object) {
+	t.Helper()
+	options := aws()
+	options.Force = true
+	before, _ := json.Marshal(o)
+	var back [2]object
+	switch o := o.(type) {
+	case *Provisioner:
+		hub, _ := o.ToV1(options)
+		back[0], _ = ProvisionerFromV1(hub, o.Provenance(), options)
+		beta, _ := o.ToV1Beta1(options)
+		back[1], _ = ProvisionerFromV1Beta1(beta, o.Provenance(), options)
+	case *Machine:
+		hub, _ := o.ToV1(options)
+		back[0], _ = MachineFromV1(hub, o.Provenance(), options)
+		beta, _ := o.ToV1Beta1(options)
+		back[1], _ = MachineFromV1Beta1(beta, o.Provenance(), options)
+	}
+	if after, _ := json.Marshal(o); !bytes.Equal(before, after) {
+		t.Fatalf("the argument was changed from\n%s\nto\n%s", before, after)
+	}
+	for i, got := range back {
+		var want, have any
+		for into, from := range map[*any]object{&want: o, &have: got} {
+			text, err := json.Marshal(from)
+			if err != nil {
+				t.Fatal(err)
+			}
+			*into = canonical(t, text, i == 0)
+		}
+		if diff := cmp.Diff(want, have); diff != "" {
+			t.Fatalf("came back otherwise, by v1 alone %d (-before +after):\n%s", i, diff)
+		}
+	}
+}
+
+// canonical takes out of an object what conversions say they don't keep: apiVersion and kind, which are filled in, how
+// durations are written, and in v1 what it has of conditions.
+func canonical(t interface{ Fatal(...any) }, text []byte, lossyStatus bool) any {
+	var o map[string]any
+	if err := json.Unmarshal(text, &o); err != nil {
+		t.Fatal(err)
+	}
+	delete(o, "apiVersion")
+	delete(o, "kind")
+	status, _ := o["status"].(map[string]any)
+	if _, machine := status["nodeName"]; machine && lossyStatus {
+		delete(status, "conditions")
+	}
+	spec, _ := o["spec"].(map[string]any)
+	for _, at := range []string{"kubeletConfiguration", "kubelet"} {
+		kubelet, _ := spec[at].(map[string]any)
+		periods, _ := kubelet["evictionSoftGracePeriod"].(map[string]any)
+		for signal, period := range periods {
+			d, err := v1.ParseDuration(period.(string))
+			if err != nil {
+				t.Fatal(err)
+			}
+			periods[signal] = d.Duration.String()
+		}
+	}
+	return o
+}
+
+// API-009, API-011, API-258, API-261, API-264, API-270, API-272 to API-275, API-281, API-294, API-296, API-297: to v1 and back
+// gives the Provisioner back, and so does v1beta1; the argument stays as it was, and a second conversion gives the same.
+func TestRandomProvisionersSurvive(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := drawProvisioner(t)
+		if errs := p.Validate(); len(errs) > 0 {
+			t.Fatalf("drawn invalid: %v", errs.ToAggregate())
+		}
+		hub, warnings := p.ToV1(aws())
+		if err := warnings.Err(); err != nil {
+			// API-269: what is valid converts, or says why not.
+			if hub != nil || p.Spec.Provider != nil || p.Spec.ProviderRef != nil {
+				t.Fatal(err)
+			}
+			return
+		}
+		if errs := hub.Validate(); len(errs) > 0 {
+			t.Fatal(errs.ToAggregate())
+		}
+		again, againWarnings := p.ToV1(aws())
+		if diff := cmp.Diff(hub, again) + cmp.Diff(warnings, againWarnings); diff != "" {
+			t.Fatalf("a second conversion differs:\n%s", diff)
+		}
+		comeBack(t, p)
+	})
+}
+
+// API-334, API-335: nor is anything lost of a Machine.
+func TestRandomMachinesSurvive(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := drawProvisioner(t)
+		m := &Machine{Spec: MachineSpec{
+			Taints: p.Spec.Taints, StartupTaints: p.Spec.StartupTaints, Requirements: p.Spec.Requirements,
+			Kubelet: p.Spec.KubeletConfiguration, MachineTemplateRef: p.Spec.ProviderRef,
+			Resources: v1.ResourceRequirements{Requests: corev1.ResourceList{"cpu": resource.MustParse("1")}},
+		}}
+		m.Name, m.Labels = p.Name, map[string]string{ProvisionerNameLabelKey: "pool"}
+		if m.Spec.MachineTemplateRef == nil {
+			m.Annotations = map[string]string{ProviderAnnotationKey: "{}"}
+		}
+		if _, warnings := m.ToV1(aws()); warnings.Err() != nil {
+			t.Fatal(warnings.Err())
+		}
+		comeBack(t, m)
+	})
+}
+
+func FuzzManifest(f *testing.F) {
+	files, err := filepath.Glob("testdata/*.yaml")
+	if err != nil || len(files) == 0 {
+		f.Fatalf("no seeds: %v", err)
+	}
+	for _, file := range files {
+		seed, err := os.ReadFile(file)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(seed)
+	}
+	f.Add([]byte("metadata: {name: a}\nspec: {providerRef: {name: a}, ttlSecondsUntilExpired: 9223372036854775807, limits: {resources: {cpu: 1e9}}}"))
+	f.Fuzz(func(t *testing.T, manifest []byte) {
+		for _, newObject := range []func() object{
+			func() object { return &Provisioner{} },
+			func() object { return &Machine{} },
+		} {
+			o := newObject()
+			if yaml.UnmarshalStrict(manifest, o) != nil {
+				continue
+			}
+			first, err := yaml.Marshal(o)
+			if err != nil {
+				t.Fatalf("read but can't be written: %v", err)
+			}
+			again := newObject()
+			if err := yaml.UnmarshalStrict(first, again); err != nil {
+				t.Fatalf("what was written can't be read: %v\n%s", err, first)
+			}
+			if second, err := yaml.Marshal(again); err != nil || !bytes.Equal(first, second) {
+				t.Fatalf("written as\n%s\nthen as\n%s (%v)", first, second, err)
+			}
+			convertBothWays(t, o)
+		}
+	})
+}
+
+// convertBothWays checks API-269: what is valid gives an object that v1 takes, or an error; and nothing panics.
+func convertBothWays(t *testing.T, o object) {
+	valid := len(o.Validate()) == 0
+	switch o := o.(type) {
+	case *Provisioner:
+		hub, warnings := o.ToV1(aws())
+		if (hub == nil) != (warnings.Err() != nil) {
+			t.Fatalf("hub %v, error %v", hub, warnings.Err())
+		}
+		if valid && hub != nil && len(hub.Validate()) > 0 {
+			t.Fatalf("v1 refuses it: %v", hub.Validate().ToAggregate())
+		}
+		if hub != nil {
+			ProvisionerFromV1(hub, o.Provenance(), aws())
+		}
+	case *Machine:
+		hub, warnings := o.ToV1(aws())
+		if (hub == nil) != (warnings.Err() != nil) {
+			t.Fatalf("hub %v, error %v", hub, warnings.Err())
+		}
+		if hub != nil {
+			MachineFromV1(hub, o.Provenance(), aws())
+		}
+	}
+}
+
+func drawProvisioner(t *rapid.T) *Provisioner {
+	name := rapid.StringMatching(`[a-z]{1,8}`)
+	p := &Provisioner{}
+	p.Name = name.Draw(t, "name")
+	if rapid.Bool().Draw(t, "annotated") {
+		p.Annotations = map[string]string{"example.com/note": name.Draw(t, "note")}
+	}
+	p.Spec.Labels = rapid.MapOfN(name, name, 0, 3).Draw(t, "labels")
+	p.Spec.Annotations = rapid.MapOfN(name, name, 0, 3).Draw(t, "annotations")
+	p.Spec.Taints = []corev1.Taint{{Key: name.Draw(t, "taint"), Effect: corev1.TaintEffectNoSchedule}}
+	p.Spec.Requirements = rapid.SampledFrom([][]corev1.NodeSelectorRequirement{
+		nil, {},
+		{{Key: "a", Operator: "In", Values: []string{"b", "c"}}, {Key: "d", Operator: "Gt", Values: []string{"3"}}},
+		{{Key: "a", Operator: "NotIn", Values: []string{"b"}}, {Key: "e", Operator: "Exists"}, {Key: "f", Operator: "DoesNotExist"}},
+	}).Draw(t, "requirements")
+	if rapid.Bool().Draw(t, "kubelet") {
+		p.Spec.KubeletConfiguration = &KubeletConfiguration{
+			ContainerRuntime: rapid.SampledFrom([]*string{nil, new(string)}).Draw(t, "runtime"),
+			MaxPods:          rapid.Ptr(rapid.Int32Range(0, 500), true).Draw(t, "maxPods"),
+			SystemReserved:   rapid.SampledFrom([]corev1.ResourceList{nil, {}, {"cpu": resource.MustParse("100m")}}).Draw(t, "systemReserved"),
+			EvictionHard:     rapid.SampledFrom([]map[string]string{nil, {}, {"memory.available": "5%"}}).Draw(t, "evictionHard"),
+			CPUCFSQuota:      rapid.Ptr(rapid.Bool(), true).Draw(t, "cpuCFSQuota"),
+		}
+	}
+	switch rapid.IntRange(0, 2).Draw(t, "settings") {
+	case 0:
+		p.Spec.Provider = &runtime.RawExtension{Raw: []byte(`{"subnetSelector":{"a":"b"}}`)}
+	case 1:
+		p.Spec.ProviderRef = &MachineTemplateRef{
+			Name:       name.Draw(t, "template"),
+			Kind:       rapid.SampledFrom([]string{"", "AWSNodeTemplate", "EC2NodeClass", "Other"}).Draw(t, "kind"),
+			APIVersion: rapid.SampledFrom([]string{"", "karpenter.k8s.aws/v1alpha1", "karpenter.k8s.aws/v1beta1", "example.com/v1"}).Draw(t, "apiVersion"),
+		}
+	}
+	ttl := rapid.Ptr(rapid.Int64Range(0, 1<<40), true)
+	p.Spec.TTLSecondsUntilExpired = ttl.Draw(t, "expired")
+	switch rapid.IntRange(0, 3).Draw(t, "consolidation") {
+	case 0:
+		p.Spec.Consolidation = &Consolidation{Enabled: rapid.Ptr(rapid.Bool(), true).Draw(t, "enabled")}
+	case 1:
+		p.Spec.TTLSecondsAfterEmpty = ttl.Draw(t, "empty")
+	}
+	p.Spec.Weight = rapid.Ptr(rapid.Int32Range(1, 100), true).Draw(t, "weight")
+	p.Spec.Limits = rapid.SampledFrom([]*Limits{nil, {}, {Resources: corev1.ResourceList{}}, {Resources: corev1.ResourceList{"cpu": resource.MustParse("1k")}}}).Draw(t, "limits")
+	if rapid.Bool().Draw(t, "status") {
+		at := metav1.Unix(1_700_000_000, 0)
+		p.Status.LastScaleTime = &at
+		p.Status.Conditions = []v1beta1.Condition{{Type: ConditionActive, Status: "True"}}
+	}
+	return p
+}

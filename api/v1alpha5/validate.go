@@ -1,0 +1,109 @@
+package v1alpha5
+
+import (
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/api/v1beta1"
+)
+
+// Validate returns what is wrong with the Provisioner, each with its path, the rule and the cure; nothing when it is fine.
+// Where releases of the generation differ, the most lenient counts, so that what was stored under any of them is fine.
+// Whether a label key is restricted depends on the provider's vocabulary; package api/requirements judges that on the
+// converted pool. What is in the inline provider block is the provider's business.
+func (p *Provisioner) Validate() field.ErrorList {
+	// What v1beta1 has under the same rules is judged by them, wherever it has it.
+	same := &v1beta1.NodePool{ObjectMeta: p.ObjectMeta, Spec: v1beta1.NodePoolSpec{Weight: p.Spec.Weight}}
+	same.Spec.Template.Labels = p.Spec.Labels
+	same.Spec.Template.Spec = v1beta1.NodeClaimSpec{
+		Taints: p.Spec.Taints, StartupTaints: p.Spec.StartupTaints, Requirements: betaRequirements(p.Spec.Requirements),
+		Kubelet: kubeletToBeta(p.Spec.KubeletConfiguration), NodeClassRef: v1beta1.NodeClassReference{Name: "any"},
+	}
+	if p.Spec.Limits != nil {
+		same.Spec.Limits = p.Spec.Limits.Resources
+	}
+	errs := relocate(same.Validate(), strings.NewReplacer(
+		"spec.template.spec.kubelet", "spec.kubeletConfiguration", "spec.template.spec", "spec", "spec.template.metadata", "spec",
+		"spec.limits", "spec.limits.resources",
+	))
+	spec := field.NewPath("spec")
+	errs = append(errs, validateProvisionerLabels(p.Spec.Labels, spec.Child("labels"))...)
+	errs = append(errs, validatePoolRequirement(p.Spec.Requirements, spec.Child("requirements"))...)
+	errs = append(errs, notNegative(p.Spec.TTLSecondsAfterEmpty, spec.Child("ttlSecondsAfterEmpty"))...)
+	errs = append(errs, notNegative(p.Spec.TTLSecondsUntilExpired, spec.Child("ttlSecondsUntilExpired"))...)
+	if p.Consolidates() && p.Spec.TTLSecondsAfterEmpty != nil {
+		errs = append(errs, field.Forbidden(spec.Child("ttlSecondsAfterEmpty"), "excludes consolidation.enabled, which removes empty nodes too: leave one of them out"))
+	}
+	if p.Spec.Provider != nil && p.Spec.ProviderRef != nil {
+		errs = append(errs, field.Forbidden(spec.Child("provider"), "excludes providerRef: leave one of them out"))
+	}
+	if ref := p.Spec.ProviderRef; ref != nil && ref.Name == "" {
+		errs = append(errs, field.Required(spec.Child("providerRef", "name"), "name the node template"))
+	}
+	return errs
+}
+
+// Validate returns what is wrong with the Machine, each with its path, the rule and the cure; nothing when it is fine.
+// See Provisioner.Validate for what is left to package api/requirements.
+func (m *Machine) Validate() field.ErrorList {
+	same := &v1beta1.NodeClaim{ObjectMeta: m.ObjectMeta, Spec: v1beta1.NodeClaimSpec{
+		Taints: m.Spec.Taints, StartupTaints: m.Spec.StartupTaints, Requirements: betaRequirements(m.Spec.Requirements),
+		Resources: m.Spec.Resources, Kubelet: kubeletToBeta(m.Spec.Kubelet), NodeClassRef: v1beta1.NodeClassReference{Name: "any"},
+	}}
+	errs := relocate(same.Validate(), strings.NewReplacer())
+	if ref := m.Spec.MachineTemplateRef; ref != nil && ref.Name == "" {
+		errs = append(errs, field.Required(field.NewPath("spec", "machineTemplateRef", "name"), "name the node template"))
+	}
+	return errs
+}
+
+// betaRequirements are never nil, which v1beta1 takes for a list that was forgotten.
+func betaRequirements(requirements []corev1.NodeSelectorRequirement) []v1beta1.NodeSelectorRequirementWithMinValues {
+	out := make([]v1beta1.NodeSelectorRequirementWithMinValues, len(requirements))
+	for i, r := range requirements {
+		out[i] = requirementToBeta(r)
+	}
+	return out
+}
+
+// relocate names fields as this generation does, and drops bounds on the length of lists, which it has none of.
+func relocate(errs field.ErrorList, names *strings.Replacer) field.ErrorList {
+	errs = slices.DeleteFunc(errs, func(e *field.Error) bool { return e.Type == field.ErrorTypeTooMany })
+	for _, e := range errs {
+		e.Field = names.Replace(e.Field)
+		// What v1beta1 says of the pool's label names its own.
+		e.Detail = strings.ReplaceAll(e.Detail, v1.NodePoolLabelKey, ProvisionerNameLabelKey)
+	}
+	return errs
+}
+
+func validateProvisionerLabels(labels map[string]string, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	for _, key := range []string{ProvisionerNameLabelKey, EmptinessTimestampAnnotationKey} {
+		if _, ok := labels[key]; ok {
+			errs = append(errs, field.Forbidden(path.Key(key), "is set on each node by itself: leave it out"))
+		}
+	}
+	return errs
+}
+
+func validatePoolRequirement(requirements []corev1.NodeSelectorRequirement, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	for i, r := range requirements {
+		if r.Key == ProvisionerNameLabelKey {
+			errs = append(errs, field.Forbidden(path.Index(i).Child("key"), "is set to the Provisioner's own name: leave the requirement out"))
+		}
+	}
+	return errs
+}
+
+func notNegative(n *int64, path *field.Path) field.ErrorList {
+	if n == nil || *n >= 0 {
+		return nil
+	}
+	return field.ErrorList{field.Invalid(path, *n, "must not be negative: write seconds, or leave it out for never")}
+}
