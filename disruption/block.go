@@ -97,6 +97,17 @@ const (
 	BlockNoBatch BlockCode = "NoBatch"
 	// BlockNotReached: the search ended before its turn.
 	BlockNotReached BlockCode = "NotReached"
+	// BlockReceiver: pods of nodes that go are planned for it.
+	BlockReceiver BlockCode = "Receiver"
+	// BlockCoolDown: it is new, or owners of its pods had pods moved of late; Until.
+	BlockCoolDown BlockCode = "CoolDown"
+	// BlockNoGain: removing it saves Block.Saving, and it takes Block.Required.
+	BlockNoGain BlockCode = "NoGain"
+	// BlockPayBack: Block.Saving does not earn within the pay-back time what the removal costs; Block.Required would.
+	BlockPayBack BlockCode = "PayBack"
+	// BlockDrain: Block.Count of its pods are under Block.Budgets, which let Block.Need go at a time: that takes
+	// Block.Duration, which is too long.
+	BlockDrain BlockCode = "Drain"
 )
 
 // Block is why a node is not disrupted: a code with its operands. Times are absolute, money is USD per hour; fields that
@@ -122,6 +133,13 @@ type Block struct {
 	Need  int `json:"need,omitempty"`
 	// Price is that of what would be removed.
 	Price float64 `json:"price,omitempty"`
+	// Saving is what removing it would save, Required what it would have to, and Floor what new nodes in its stead cost at
+	// least.
+	Saving   float64 `json:"saving,omitempty"`
+	Required float64 `json:"required,omitempty"`
+	Floor    float64 `json:"floor,omitempty"`
+	// Duration is how long something takes, as time.Duration writes it.
+	Duration string `json:"duration,omitempty"`
 	// Score of a move under the policy Balanced, and Threshold what it takes.
 	Score     float64 `json:"score,omitempty"`
 	Threshold float64 `json:"threshold,omitempty"`
@@ -185,11 +203,20 @@ func (b *Block) sentence() string {
 	case BlockManyNodes:
 		return fmt.Sprintf("it would take %d new nodes, and consolidation launches at most one", b.Count)
 	case BlockNotCheaper:
+		if b.Floor > 0 {
+			return fmt.Sprintf("new nodes for its pods cost at least %.4f USD/h, and may cost less than %.4f", b.Floor, b.Price)
+		}
 		return fmt.Sprintf("no instance type that would hold its pods is sure to cost less than %.4f USD/h", b.Price)
 	case BlockMinValues:
 		return fmt.Sprintf("the cheaper instance types have %d values of %s, and minValues asks for %d", b.Count, b.Key, b.Need)
 	case BlockFewTypes:
 		return fmt.Sprintf("%d instance types are cheaper on spot, and replacing a spot node takes %d", b.Count, b.Need)
+	case BlockNoGain:
+		return fmt.Sprintf("removing it would save %.4f USD/h, and has to save %.4f", b.Saving, b.Required)
+	case BlockPayBack:
+		return fmt.Sprintf("saving %.4f USD/h would not pay back in time for the disturbance and for new nodes beside the old: %.4f would", b.Saving, b.Required)
+	case BlockDrain:
+		return fmt.Sprintf("pod disruption budgets %v let %d of its %d pods go at a time: its drain would take %s", b.Budgets, b.Need, b.Count, b.Duration)
 	case BlockScore:
 		return fmt.Sprintf("score %.3f of nodepool %q is below %.3f: the saving is too small for the pods it would move", b.Score, b.Pool, b.Threshold)
 	}
@@ -216,6 +243,8 @@ func fixedSentences(code BlockCode) (string, bool) {
 		BlockNotDrifted:     "it has not drifted",
 		BlockSpotToSpot:     "replacing spot nodes by spot nodes is switched off",
 		BlockNoBatch:        "no batch that was tried with it among the nodes can be removed for at most one new node",
+		BlockReceiver:       "pods of nodes that go are planned for it",
+		BlockCoolDown:       "it is new, or owners of its pods had pods moved of late",
 		BlockNotReached:     "the search ended before its turn",
 	}[code]
 	return s, ok

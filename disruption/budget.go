@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/scheduling/cluster"
@@ -140,14 +141,29 @@ type Disruption struct {
 	// Pods that had to move, and Price in USD per hour.
 	Pods  int
 	Price float64
+	// Owners of those pods: Global leaves nodes with pods of theirs alone for a while.
+	Owners []types.UID
 }
 
 // DisruptionOf notes that the disruption of a candidate was started.
 func DisruptionOf(c *Candidate, r Reason, started time.Time) Disruption {
 	return Disruption{
 		Node: c.Name, Time: started, Reason: r, Pool: c.Pool.Key, Zone: c.Zone, Labels: c.Machine.Node.Labels,
-		Pods: len(c.Pods), Price: c.Price,
+		Pods: len(c.Pods), Price: c.Price, Owners: ownersOf(c.Pods),
 	}
+}
+
+// ownersOf are the owners of the pods, each once, in their order.
+func ownersOf(list []*corev1.Pod) []types.UID {
+	var out []types.UID
+	for _, pod := range list {
+		for i := range pod.OwnerReferences {
+			if uid := pod.OwnerReferences[i].UID; !slices.Contains(out, uid) {
+				out = append(out, uid)
+			}
+		}
+	}
+	return out
 }
 
 // budgetsOf are the budgets that a NodePool states (DIS-012, DIS-013), and faults in them: while there is one, the pool

@@ -26,6 +26,8 @@
 //	planner      what planners answer: commands and verdicts               planner.go, command.go
 //	reference    Karpenter's methods, one after another                    reference.go, emptiness.go, driftmethods.go,
 //	                                                                       consolidation.go, replacement.go, balanced.go
+//	global       the whole fleet in one plan                               global.go, ground.go, globalsearch.go, globalgroups.go,
+//	                                                                       flexible.go, globalplan.go, globalvalidate.go
 //	what-if      where pods would go                                       simulate.go
 //	validation   whether a command is still good                           validate.go
 //	approval     an external system that may delay or refuse commands      approval.go

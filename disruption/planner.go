@@ -8,7 +8,7 @@ import (
 )
 
 // Planner decides which nodes to disrupt. Implementations are pure: the same fleet gives the same plan, and nothing is
-// changed. Reference is one.
+// changed. Reference and Global are such.
 type Planner interface {
 	// Plan finds what is worth doing now. A cancelled context gives ctx.Err() and no plan.
 	Plan(ctx context.Context, f *Fleet) (*Plan, error)

@@ -131,6 +131,9 @@ func (d *dealer) newHand(class int32) hand {
 	h := hand{class: class, left: t.waiting[class], room: map[int32]int{}, cost: map[int32]float64{}, dealt: map[int32]int32{}, onNodes: map[int32]bool{}}
 	for i := range t.usable.members {
 		n := &m.nodes[i]
+		if t.newOnly {
+			break
+		}
 		if !m.accepts(n.group, c.shape) {
 			continue
 		}

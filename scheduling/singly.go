@@ -83,6 +83,9 @@ func (t *Trial) findHost(class int32) (host, stage int32) {
 	m := t.m
 	c := m.classes[class]
 	for i := range t.usable.members {
+		if t.newOnly {
+			break
+		}
 		if fits(t.needOn(c, int32(i)), t.freeOf(int32(i))) && m.accepts(m.nodes[i].group, c.shape) && t.admits(c, int32(i)) {
 			return int32(i), -1
 		}
@@ -97,7 +100,7 @@ func (t *Trial) findMachine(class int32) (host, stage int32) {
 	dims := m.resources.len()
 	for i := range t.machines {
 		mc := &t.machines[i]
-		if mc.empty() || !fitsBeside(t.needOn(c, int32(len(m.nodes)+i)), mc.used, m.pools[mc.pool].table.allocOf(int(mc.row), dims)) {
+		if i < t.fresh || mc.empty() || !fitsBeside(t.needOn(c, int32(len(m.nodes)+i)), mc.used, m.pools[mc.pool].table.allocOf(int(mc.row), dims)) {
 			continue
 		}
 		if stage := t.stageOn(c, mc); stage >= 0 && t.admits(c, int32(len(m.nodes)+i)) && t.keepsVariety(int32(len(m.nodes)+i), c, stage) {
@@ -129,7 +132,7 @@ func (t *Trial) grow(class int32) bool {
 	for i := range t.machines {
 		mc := &t.machines[i]
 		host := int32(len(m.nodes) + i)
-		if mc.empty() {
+		if mc.empty() || i < t.fresh {
 			continue
 		}
 		if len(loads[i]) == 0 || !t.admits(c, host) || (t.awaitsReservation(c) && m.reservationOf(mc.pool, mc.slot) == "") {

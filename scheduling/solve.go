@@ -72,6 +72,10 @@ func (t *Trial) placeAll(ctx context.Context) {
 	}
 	before := t.Mark()
 	tried := t.placeReal(ctx, real)
+	if t.newOnly {
+		t.placeTogether(ctx, placeholders)
+		return
+	}
 	t.sparePlaces(ctx, before, real, tried)
 	if len(placeholders) > 0 {
 		t.placeTogether(ctx, placeholders)
@@ -91,6 +95,9 @@ func (t *Trial) placeReal(ctx context.Context, real []int32) (tried []int32) {
 		if t.topology != nil && t.waitingPods() > 0 {
 			t.placeTogether(ctx, real) // pods that follow others of lower priority
 		}
+	}
+	if t.newOnly {
+		return nil
 	}
 	return t.searchFurther(ctx, before, real)
 }
@@ -158,12 +165,12 @@ func (t *Trial) placeClasses(ctx context.Context, classes []int32) {
 		return
 	}
 	c := t.cells
-	if len(t.machines) > 0 {
+	if len(t.machines) > 0 && !t.newOnly {
 		t.fillPlanned(classes)
 	}
 	bulk := slices.DeleteFunc(slices.Clone(classes), func(class int32) bool { return t.mustShare(t.m.classes[class]) })
 	wishes := t.wishes(c, bulk)
-	if len(t.m.nodes) > 0 {
+	if len(t.m.nodes) > 0 && !t.newOnly {
 		wishes = t.fillNodes(ctx, c, bulk, wishes)
 	}
 	if !t.options.ExistingOnly {

@@ -54,6 +54,16 @@ type Trial struct {
 	options PlaceOptions
 	// lenient trials do without the variety that pools ask for: see placeTogether.
 	lenient bool
+	// newOnly keeps Place off the machines of the snapshot and off the new ones before fresh: see PlaceNew.
+	newOnly bool
+	fresh   int
+	// rooms finds machines with room in the order given to Rank; nil without one.
+	rooms *roomIndex
+	// kinds are the machines that LaunchSome chooses from, by stage; kindCells number where rules see them.
+	kinds     map[int32][]kind
+	kindCells *cells
+	// received counts, by machine of the snapshot, the pods that the trial has put there.
+	received []int32
 	// cells, sites and assigned are remembered while classes are placed.
 	cells    *cells
 	sites    map[int32][]site
@@ -122,7 +132,7 @@ var ErrStaleMark = errors.New("the mark is stale: the trial can't go back there"
 
 // Trial starts a what-if.
 func (m *Model) Trial() *Trial {
-	t := &Trial{m: m, free: slices.Clone(m.free), usable: newBitset(len(m.nodes)), waiting: make([]int32, len(m.classes))}
+	t := &Trial{m: m, free: slices.Clone(m.free), usable: newBitset(len(m.nodes)), waiting: make([]int32, len(m.classes)), received: make([]int32, len(m.nodes))}
 	for i := range m.nodes {
 		if m.nodes[i].usable {
 			t.usable.set(i)
@@ -254,6 +264,7 @@ func (t *Trial) HideMoving(name string, moves func(*corev1.Pod) bool) (pods int,
 	n := &t.m.nodes[i]
 	t.takeOff(int32(i))
 	t.usable.clear(i)
+	t.roomChanged(int32(i))
 	t.hidden = append(t.hidden, int32(i))
 	for _, p := range n.movable {
 		if moves(p.pod) {
@@ -272,6 +283,9 @@ func (t *Trial) HideMoving(name string, moves func(*corev1.Pod) bool) (pods int,
 
 // takeOff makes pods that the trial has put on a host wait again.
 func (t *Trial) takeOff(host int32) {
+	if t.received[host] == 0 {
+		return
+	}
 	for i := range t.placed {
 		p := &t.placed[i]
 		if p.host != host || p.count == 0 {
@@ -292,6 +306,7 @@ func (t *Trial) unhide(i int32, pods int) {
 	t.hidden = t.hidden[:len(t.hidden)-1]
 	if n.usable && !t.isClosed(int(i)) {
 		t.usable.set(int(i))
+		t.roomChanged(i)
 	}
 	if !n.source.Leaving {
 		t.count(n.pool, n.capacity, 1)
@@ -330,6 +345,8 @@ func (t *Trial) apply(p binding, sign int32) {
 	if p.host < int32(len(t.m.nodes)) {
 		addScaled(t.freeOf(p.host), c.requests, -int64(n))
 		t.shareVolumes(c, p.host, n, t.freeOf(p.host), 1)
+		t.received[p.host] += n
+		t.roomChanged(p.host)
 	} else {
 		used := t.machines[p.host-int32(len(t.m.nodes))].used
 		addScaled(used, c.requests, int64(n))
@@ -341,6 +358,13 @@ func (t *Trial) apply(p binding, sign int32) {
 	}
 	if t.topology != nil {
 		t.topology.place(c.topology, p.host, n)
+	}
+}
+
+// roomChanged keeps the index of room up to date.
+func (t *Trial) roomChanged(node int32) {
+	if t.rooms != nil {
+		t.rooms.update(t, node)
 	}
 }
 
@@ -399,7 +423,7 @@ func (t *Trial) countMachine(i int32, n int) {
 func (t *Trial) settle() {
 	loads := t.loads()
 	for i := range t.machines {
-		if loads[i] == nil {
+		if loads[i] == nil || i < t.fresh {
 			continue
 		}
 		mc := &t.machines[i]

@@ -20,6 +20,7 @@ func (t *Trial) Close(name string) error {
 	}
 	t.closed.set(i)
 	t.usable.clear(i)
+	t.roomChanged(int32(i))
 	t.log = append(t.log, change{changeClosed, int32(i), 0})
 	return nil
 }
@@ -31,6 +32,7 @@ func (t *Trial) reopen(node int) {
 	t.closed.clear(node)
 	if t.m.nodes[node].usable && !slices.Contains(t.hidden, int32(node)) {
 		t.usable.set(node)
+		t.roomChanged(int32(node))
 	}
 }
 

@@ -1,0 +1,180 @@
+package disruption_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/disruption"
+	"github.com/drawknife/drawknife/internal/workload"
+	"github.com/drawknife/drawknife/scheduling"
+)
+
+// fleetSpec describes a fleet to make up: nodes of many types, so full, whose pods are of fifty applications. mixed adds
+// pools of their own for spot and for arm machines, zone spreads, pods that keep apart, pods bound to zones, architectures
+// and capacity types, and PodDisruptionBudgets.
+type fleetSpec struct {
+	nodes int
+	fill  float64
+	mixed bool
+}
+
+func (f fleetSpec) String() string {
+	kind := "plain"
+	if f.mixed {
+		kind = "mixed"
+	}
+	return fmt.Sprintf("%s/nodes=%d", kind, f.nodes)
+}
+
+// snapshot makes the fleet; the same spec gives the same.
+func (f fleetSpec) snapshot() *scheduling.Snapshot {
+	catalog := workload.Catalog()
+	s := workload.Snapshot(catalog, nil, workload.Existing(catalog, f.nodes, f.fill))
+	s.NodePools[0].Object.Spec.Disruption.Budgets = []v1.Budget{}
+	s.NodePools[0].Object.UID = "pool-default"
+	if f.mixed {
+		for name, require := range map[string]v1.NodeSelectorRequirementWithMinValues{
+			"arm":  {Key: corev1.LabelArchStable, Operator: corev1.NodeSelectorOpIn, Values: []string{"arm64"}},
+			"spot": {Key: v1.CapacityTypeLabelKey, Operator: corev1.NodeSelectorOpIn, Values: []string{"spot"}},
+		} {
+			object := s.NodePools[0].Object.DeepCopy()
+			object.Name, object.UID = name, types.UID("pool-"+name)
+			list := &object.Spec.Template.Spec.Requirements
+			*list = append(slices.DeleteFunc(*list, func(r v1.NodeSelectorRequirementWithMinValues) bool { return r.Key == require.Key }), require)
+			s.NodePools = append(s.NodePools, scheduling.NodePool{Key: v1.NewPoolKey(name), Object: object, Catalog: s.NodePools[0].Catalog})
+		}
+		slices.SortFunc(s.NodePools, func(a, b scheduling.NodePool) int { return a.Key.Compare(b.Key) })
+	}
+	for i := range s.Nodes {
+		f.finish(s, &s.Nodes[i])
+	}
+	if f.mixed {
+		addBudgets(s)
+	}
+	return s
+}
+
+// finish gives a node its NodeClaim, and with mixed its pods their constraints.
+func (f fleetSpec) finish(s *scheduling.Snapshot, n *scheduling.Node) {
+	created := metav1.NewTime(s.Time.Add(-24 * time.Hour))
+	if f.mixed {
+		switch {
+		case n.Object.Labels[corev1.LabelArchStable] == "arm64":
+			n.Object.Labels[v1.NodePoolLabelKey] = "arm"
+		case n.Object.Labels[v1.CapacityTypeLabelKey] == "spot":
+			n.Object.Labels[v1.NodePoolLabelKey] = "spot"
+		}
+		n.Pool = scheduling.PoolOf(n.Object.Labels)
+		apart := map[string]bool{}
+		n.Pods = slices.DeleteFunc(n.Pods, func(p *corev1.Pod) bool {
+			constrain(p, n.Object.Labels)
+			twice := apart[p.Labels["app"]] && p.Spec.Affinity != nil
+			apart[p.Labels["app"]] = true
+			return twice
+		})
+	}
+	n.Object.CreationTimestamp = created
+	n.Object.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}
+	n.Claim = claimOf(n, created)
+}
+
+// claimOf is the NodeClaim of a node that has been there since.
+func claimOf(n *scheduling.Node, created metav1.Time) *v1.NodeClaim {
+	claim := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{
+		Name: "claim-" + n.Name, UID: types.UID("uid-" + n.Name), CreationTimestamp: created, Labels: n.Object.Labels,
+	}}
+	claim.Status.ProviderID, claim.Status.NodeName = n.Object.Spec.ProviderID, n.Name
+	claim.Spec.ExpireAfter = v1.Never()
+	for _, kind := range []string{v1.ConditionLaunched, v1.ConditionRegistered, v1.ConditionInitialized} {
+		claim.Conditions().SetTrue(kind, created.Time)
+	}
+	return claim
+}
+
+// constrain gives pods of some applications rules: applications are called run00 to run49.
+func constrain(p *corev1.Pod, labels map[string]string) {
+	own := &metav1.LabelSelector{MatchLabels: map[string]string{"app": p.Labels["app"]}}
+	pin := func(key string) {
+		p.Labels["app"] += "-" + strings.ReplaceAll(labels[key], "/", "-")
+		p.Spec.NodeSelector = map[string]string{key: labels[key]}
+	}
+	var app int
+	fmt.Sscanf(p.Labels["app"], "run%d", &app)
+	switch app % 10 {
+	case 0:
+		p.Spec.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{{
+			MaxSkew: 5, TopologyKey: corev1.LabelTopologyZone, WhenUnsatisfiable: corev1.DoNotSchedule, LabelSelector: own,
+		}}
+	case 1:
+		p.Spec.Affinity = &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{
+			RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{{TopologyKey: corev1.LabelHostname, LabelSelector: own}},
+		}}
+	case 2:
+		pin(corev1.LabelTopologyZone)
+	case 3:
+		pin(corev1.LabelArchStable)
+	case 4:
+		pin(v1.CapacityTypeLabelKey)
+	}
+}
+
+// addBudgets gives every fifth application a budget that lets a tenth of its pods go at a time.
+func addBudgets(s *scheduling.Snapshot) {
+	for app := 0; app < 50; app += 5 {
+		name := fmt.Sprintf("run%02d", app)
+		unavailable := intstr.FromString("10%")
+		pdb := &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}}
+		pdb.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"app": name}}
+		pdb.Spec.MaxUnavailable = &unavailable
+		count := int32(0)
+		for i := range s.Nodes {
+			for _, p := range s.Nodes[i].Pods {
+				if p.Labels["app"] == name {
+					count++
+				}
+			}
+		}
+		pdb.Status.ExpectedPods, pdb.Status.CurrentHealthy, pdb.Status.DisruptionsAllowed = count, count, max(1, count/10)
+		s.PodDisruptionBudgets = append(s.PodDisruptionBudgets, pdb)
+	}
+}
+
+func surveyed(t testing.TB, s *scheduling.Snapshot) *disruption.Fleet {
+	t.Helper()
+	f, err := disruption.Survey(disruption.Input{View: disruption.ViewOf(s)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// thrifty has no thresholds and no cool-downs.
+func thrifty() *disruption.Global {
+	return &disruption.Global{PayBack: -1, MinSavingShare: -1, CoolDown: -1, SpotToSpot: true, SpotToSpotTypes: 1, ValidationDelay: -1, DrainLimit: -1}
+}
+
+// costOf is what the fleet's nodes cost, USD per hour.
+func costOf(t testing.TB, s *scheduling.Snapshot) float64 {
+	t.Helper()
+	m, err := scheduling.Compile(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := 0.0
+	for i := range s.Nodes {
+		if p, ok := m.NodePrice(s.Nodes[i].Name); ok {
+			sum += p.Price
+		}
+	}
+	return sum
+}

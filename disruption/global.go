@@ -1,0 +1,111 @@
+package disruption
+
+import (
+	"cmp"
+	"context"
+	"time"
+
+	"github.com/drawknife/drawknife/scheduling"
+)
+
+// Numbers of Global, where its options leave them open.
+const (
+	// DefaultPayBack is how soon a command has to have earned what it costs.
+	DefaultPayBack = 2 * time.Hour
+	// DefaultMinSavingShare is the least share of what a command's nodes cost that it has to save.
+	DefaultMinSavingShare = 0.05
+	// DefaultCoolDown is how long a new node is left alone, and pods of an owner of which some had to move.
+	DefaultCoolDown = 10 * time.Minute
+	// DefaultMaxMembers and DefaultMaxBins bound what one command removes and launches.
+	DefaultMaxMembers = 8
+	DefaultMaxBins    = 4
+	// DefaultWork is how many what-ifs a plan takes at most.
+	DefaultWork = 60_000
+	// DefaultLaunchTime is how long a new node takes to be ready, DefaultReadyTime how long a pod does that a
+	// PodDisruptionBudget counts on.
+	DefaultLaunchTime = 3 * time.Minute
+	DefaultReadyTime  = time.Minute
+	// DefaultDrainLimit is how long a drain may be expected to take.
+	DefaultDrainLimit = time.Hour
+)
+
+// Global plans for the whole fleet at once: which nodes go, where their pods go, and what is launched instead, in one plan
+// of many commands, for the least money that is worth the disturbance. In all durations and shares 0 stands for the
+// default and a negative number for none. The zero value is ready, and safe for concurrent use as long as it is not
+// changed. The same fleet and options give the same plan, byte for byte.
+type Global struct {
+	// Query is how places for pods are looked for: as in provisioning (DIS-153).
+	Query scheduling.Query
+	// PayBack is the time in which a command has to earn what it costs: its new nodes running beside the old ones, and the
+	// disturbance at DisruptionPrice. With none only the other thresholds count.
+	PayBack time.Duration
+	// MinSaving is the least that a command has to save, USD per hour; MinSavingShare the least share of what its nodes
+	// cost. Nodes that are due need not save anything.
+	MinSaving      float64
+	MinSavingShare float64
+	// DisruptionPrice is what a unit of disturbance, an ordinary pod that has to move, is worth in USD (lambda).
+	DisruptionPrice float64
+	// CoolDown keeps consolidation off nodes that have not been there for so long, and off nodes with pods of an owner of
+	// whose pods some had to move within it: see Disruption.Owners.
+	CoolDown time.Duration
+	// SpotToSpot allows replacing spot nodes by spot nodes; SpotToSpotTypes is how many cheaper types that takes for one node
+	// (DIS-144), 0 for DefaultSpotToSpotTypes.
+	SpotToSpot      bool
+	SpotToSpotTypes int
+	// MaxMembers and MaxBins bound how many nodes one command removes and launches; 0 is the default.
+	MaxMembers, MaxBins int
+	// Work bounds the what-ifs of a plan: counted, not timed, so that plans do not depend on how fast they are made; 0 is
+	// DefaultWork.
+	Work int
+	// Seed of the search for groups of nodes. Any number will do.
+	Seed uint64
+	// LaunchTime, ReadyTime and DrainLimit say how long things take: see their defaults. A node whose pods would take longer
+	// than DrainLimit to go, for want of room in their PodDisruptionBudgets, stays unless it is due.
+	LaunchTime, ReadyTime, DrainLimit time.Duration
+	// ExpireAhead is how long before a node expires it counts as due, so that what comes in its stead is ready in time;
+	// 0 for not at all.
+	ExpireAhead time.Duration
+	// ValidationDelay is what Command.NotBefore leaves for things to change; 0 is DefaultValidationDelay, negative none.
+	ValidationDelay time.Duration
+}
+
+func (g *Global) maxMembers() int { return orDefault(g.MaxMembers, DefaultMaxMembers) }
+func (g *Global) maxBins() int    { return orDefault(g.MaxBins, DefaultMaxBins) }
+func (g *Global) work() int       { return orDefault(g.Work, DefaultWork) }
+
+// orNone is a duration or share of the options: the default for 0, nothing for less.
+func orNone[T cmp.Ordered](v, otherwise T) T {
+	var zero T
+	switch {
+	case v == zero:
+		return otherwise
+	case v < zero:
+		return zero
+	}
+	return v
+}
+
+func (g *Global) share() float64            { return orNone(g.MinSavingShare, DefaultMinSavingShare) }
+func (g *Global) payBack() time.Duration    { return orNone(g.PayBack, DefaultPayBack) }
+func (g *Global) coolDown() time.Duration   { return orNone(g.CoolDown, DefaultCoolDown) }
+func (g *Global) launchTime() time.Duration { return orNone(g.LaunchTime, DefaultLaunchTime) }
+func (g *Global) readyTime() time.Duration  { return orNone(g.ReadyTime, DefaultReadyTime) }
+func (g *Global) drainLimit() time.Duration { return orNone(g.DrainLimit, DefaultDrainLimit) }
+
+// reference is the part of the work that both planners do alike.
+func (g *Global) reference() *Reference {
+	return &Reference{Query: g.Query, SpotToSpot: g.SpotToSpot, SpotToSpotTypes: g.SpotToSpotTypes, ValidationDelay: g.ValidationDelay}
+}
+
+// Plan decides for all nodes at once. Each way of searching is gone to its end, and the cheapest outcome is kept.
+func (g *Global) Plan(ctx context.Context, f *Fleet) (*Plan, error) {
+	ground, err := g.newGround(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	best, err := ground.searchAll(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return best.plan(ctx)
+}

@@ -1,0 +1,104 @@
+package disruption
+
+import (
+	"cmp"
+	"slices"
+)
+
+// rebuild exchanges groups of nodes for new ones that hold all their pods, before room on other nodes is used: where nodes
+// are of the wrong kind or badly filled, new ones cost less than what is left of the old ones. Groups are units of
+// one zone, pool and capacity type, whose pods are likely to go together, that follow each other in the order of waste.
+func (s *search) rebuild() error {
+	list := s.free()
+	slices.SortStableFunc(list, func(a, b *unit) int {
+		return cmp.Or(cmp.Compare(a.Zone, b.Zone), a.Pool.Key.Compare(b.Pool.Key), cmp.Compare(a.CapacityType, b.CapacityType), cmp.Compare(b.waste(), a.waste()))
+	})
+	for len(list) > 0 {
+		n := min(s.maxMembers(), len(list))
+		before := len(s.steps)
+		if err := s.tryGroup(list[:n:n], onlyNew); err != nil {
+			return err
+		}
+		if len(s.steps) > before {
+			list = list[n:]
+			continue
+		}
+		list = list[1:]
+		if s.work > s.Global.work() {
+			return nil
+		}
+	}
+	return nil
+}
+
+// waste is what the unit costs beyond what its pods are worth.
+func (u *unit) waste() int64 { return u.price - u.worth }
+
+// exchangeGroups looks for groups of nodes that cost less together as fewer or smaller ones: seeds by waste, partners near
+// them in that order, drawn by chance; each seed gets a few draws. Pairs that came to nothing are not tried again.
+func (s *search) exchangeGroups() error {
+	list := s.free()
+	slices.SortStableFunc(list, func(a, b *unit) int { return cmp.Compare(b.waste(), a.waste()) })
+	random := dice(s.Seed ^ uint64(s.way.theta)<<32)
+	for at, seed := range list {
+		if s.work > s.Global.work() {
+			return nil
+		}
+		if s.gone[seed] || s.fixed[seed] {
+			continue
+		}
+		for draw := range groupDraws {
+			group := s.drawGroup(list, at, draw, &random)
+			if len(group) < 2 {
+				break
+			}
+			before := len(s.steps)
+			if err := s.tryGroup(group, useRoom); err != nil {
+				return err
+			}
+			if len(s.steps) > before {
+				break
+			}
+		}
+	}
+	return nil
+}
+
+const (
+	// groupDraws is how many groups are tried for each seed.
+	groupDraws = 3
+	// groupReach is how far from the seed, in the order of waste, partners are looked for, in group sizes.
+	groupReach = 4
+)
+
+// drawGroup is the seed with partners that are still free: more of them with each draw, from two to as many as a command may
+// remove.
+func (s *search) drawGroup(list []*unit, at, draw int, random *dice) []*unit {
+	size := []int{2, (s.maxMembers() + 2) / 2, s.maxMembers()}[draw%groupDraws]
+	var near []*unit
+	for _, u := range list[at+1:] {
+		if !s.gone[u] && !s.fixed[u] {
+			near = append(near, u)
+		}
+		if len(near) == groupReach*s.maxMembers() {
+			break
+		}
+	}
+	for i := len(near) - 1; i > 0; i-- {
+		j := random.next(i + 1)
+		near[i], near[j] = near[j], near[i]
+	}
+	return append([]*unit{list[at]}, near[:min(len(near), size-1)]...)
+}
+
+// dice are numbers without a pattern, the same for the same seed (splitmix64; Steele, Lea, Flood 2014).
+type dice uint64
+
+// next is a number from 0 to n-1.
+func (d *dice) next(n int) int {
+	*d += 0x9e3779b97f4a7c15
+	z := uint64(*d)
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return int((z ^ z>>31) % uint64(n))
+}

@@ -1,0 +1,245 @@
+package disruption
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/scheduling"
+	"github.com/drawknife/drawknife/scheduling/cluster"
+	"github.com/drawknife/drawknife/scheduling/pods"
+)
+
+// ground is what all searches of one plan start from: pods that wait anyway have their places, so that neither one that
+// has none nor one that gets a new node stands in anybody's way (DIS-137, DIS-160), and everything that does not change
+// while a plan is made is worked out once.
+type ground struct {
+	*Global
+	fleet *Fleet
+	model *scheduling.Model
+	// units are the candidates, by name; byName finds them.
+	units  []*unit
+	byName map[string]*unit
+	// closed are nodes that take no pods of others (DIS-069, DIS-158).
+	closed []string
+	// worth is what pods are worth; order is the nodes that take pods, those first that are best kept.
+	worth *scheduling.Worth
+	order []string
+	// floor proves what new nodes cost at least.
+	floor *floorPrices
+}
+
+// unit is a candidate with what a search weighs. It is read-only once made.
+type unit struct {
+	*Candidate
+	// price in nano-USD per hour, 0 when it is not known; worth that of its pods.
+	price, worth int64
+	// moving are the pods that need another place; stays are others that would have to wait for none (DIS-096).
+	moving []*corev1.Pod
+	stays  map[*corev1.Pod]bool
+	// blocked is what keeps it from being consolidated; nil for nothing.
+	blocked *Block
+	// due tells that it has to go anyway: it has drifted, or expires soon.
+	due bool
+	// drifts tells that drift may take it.
+	drifts bool
+	// draws are what its pods take of PodDisruptionBudgets, by budget.
+	draws []draw
+	// drain is how long it takes at least until its pods are gone.
+	drain time.Duration
+}
+
+// draw is how many pods of a node one PodDisruptionBudget has to let go.
+type draw struct {
+	budget types.NamespacedName
+	pods   int
+	// allowed is how many it lets go at a time.
+	allowed int
+}
+
+func (g *Global) newGround(ctx context.Context, f *Fleet) (*ground, error) {
+	settled, err := settled(ctx, f, g.Query)
+	if err != nil {
+		return nil, err
+	}
+	out := &ground{Global: g, fleet: f, model: settled.Model, byName: map[string]*unit{}}
+	if out.worth, err = out.model.Worth(ctx, g.Query); err != nil {
+		return nil, err
+	}
+	for i := range f.in.View.Machines {
+		m := &f.in.View.Machines[i]
+		if p := f.pools[m.Pool]; (m.Claim != nil && m.Phase != cluster.PhaseInitialized) || (p != nil && closedTo(m, p.Object, f.now)) {
+			out.closed = append(out.closed, m.Name)
+		}
+	}
+	moved := recentOwners(f, g.coolDown())
+	for _, c := range f.Candidates {
+		u := out.unitOf(c, moved)
+		out.units = append(out.units, u)
+		out.byName[u.Name] = u
+	}
+	out.rank()
+	out.floor = newFloorPrices(f, out.units)
+	return out, nil
+}
+
+// recentOwners are the owners of whose pods some had to move within the time.
+func recentOwners(f *Fleet, within time.Duration) map[types.UID]time.Time {
+	out := map[types.UID]time.Time{}
+	for i := range f.in.History {
+		d := &f.in.History[i]
+		if f.now.Sub(d.Time) >= within {
+			continue
+		}
+		for _, uid := range d.Owners {
+			if until := d.Time.Add(within); until.After(out[uid]) {
+				out[uid] = until
+			}
+		}
+	}
+	return out
+}
+
+func (g *ground) unitOf(c *Candidate, moved map[types.UID]time.Time) *unit {
+	f := g.fleet
+	u := &unit{Candidate: c, price: nanoUSD(c.Price), worth: nanoUSD(g.worth.Node(c.Name)), blocked: f.accepts(c, MethodSingleNode)}
+	u.drifts = f.accepts(c, MethodDrift) == nil
+	u.due = u.drifts || g.expiresSoon(c)
+	if u.blocked == nil {
+		u.blocked = g.coolsDown(c, moved)
+	}
+	draws := map[types.NamespacedName]*draw{}
+	for _, pod := range c.Machine.Pods {
+		if !pods.Reschedulable(pod) {
+			if pods.Active(pod) || pods.Terminating(pod) {
+				u.stay(pod)
+			}
+			continue
+		}
+		if !f.moves(pod) {
+			u.stay(pod)
+			continue
+		}
+		u.moving = append(u.moving, pod)
+		for _, b := range f.pdbs.Of(pod) {
+			if b.SparesUnready && !pods.Ready(pod) {
+				continue
+			}
+			d := draws[b.Key]
+			if d == nil {
+				d = &draw{budget: b.Key, allowed: b.Allowed}
+				draws[b.Key] = d
+			}
+			d.pods++
+		}
+	}
+	for _, d := range draws {
+		u.draws = append(u.draws, *d)
+		u.drain = max(u.drain, g.drainTime(d.pods, d.allowed))
+	}
+	slices.SortFunc(u.draws, func(a, b draw) int { return compareBudgets(a.budget, b.budget) })
+	return u
+}
+
+func (u *unit) stay(pod *corev1.Pod) {
+	if u.stays == nil {
+		u.stays = map[*corev1.Pod]bool{}
+	}
+	u.stays[pod] = true
+}
+
+// moves is what the trial asks for each pod of a node that goes.
+func (u *unit) moves(pod *corev1.Pod) bool { return !u.stays[pod] }
+
+func compareBudgets(a, b types.NamespacedName) int {
+	return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+}
+
+// drainTime is how long it takes at least until pods of one budget are gone: so many at a time, each batch as long as pods
+// need to be ready elsewhere. A budget that lets none go now is expected to let one go at a time.
+func (g *Global) drainTime(pods, allowed int) time.Duration {
+	allowed = max(allowed, 1)
+	return time.Duration((pods+allowed-1)/allowed) * g.readyTime()
+}
+
+// expiresSoon reports whether the candidate's end is near enough to act on.
+func (g *ground) expiresSoon(c *Candidate) bool {
+	due, expires := ExpiryOf(c.Machine.Claim)
+	return expires && due.At.Sub(g.fleet.now) <= g.ExpireAhead
+}
+
+// coolsDown is the block of a node that is new, or with pods of an owner some of whose had to move of late.
+func (g *ground) coolsDown(c *Candidate, moved map[types.UID]time.Time) *Block {
+	var until time.Time
+	if since, ok := trueSince(c.Machine.Claim, v1.ConditionInitialized); ok {
+		until = since.Add(g.coolDown())
+	}
+	for _, pod := range c.Pods {
+		for i := range pod.OwnerReferences {
+			if t := moved[pod.OwnerReferences[i].UID]; t.After(until) {
+				until = t
+			}
+		}
+	}
+	if g.coolDown() == 0 || !until.After(g.fleet.now) {
+		return nil
+	}
+	return &Block{Code: BlockCoolDown, Until: until}
+}
+
+// rank orders the nodes that take pods: first those that stay whatever happens, then those best kept, those whose pods
+// are worth most of their price, and last those that have to go anyway. Nodes that nobody knows the price of stay.
+func (g *ground) rank() {
+	type place struct {
+		name  string
+		class int
+		keep  float64
+	}
+	list := make([]place, 0, len(g.fleet.in.View.Machines))
+	for i := range g.fleet.in.View.Machines {
+		m := &g.fleet.in.View.Machines[i]
+		p := place{name: m.Name}
+		if u := g.byName[m.Name]; u != nil {
+			switch {
+			case u.due || !ready(m.Node):
+				p.class = 2
+			case u.blocked == nil:
+				p.class = 1
+				if u.price > 0 {
+					p.keep = float64(u.worth) / float64(u.price)
+				}
+			}
+		}
+		list = append(list, p)
+	}
+	slices.SortFunc(list, func(a, b place) int {
+		return cmp.Or(cmp.Compare(a.class, b.class), cmp.Compare(b.keep, a.keep), cmp.Compare(a.name, b.name))
+	})
+	g.order = make([]string, len(list))
+	for i := range list {
+		g.order[i] = list[i].name
+	}
+}
+
+// trial is a fresh one on the ground: waiting pods placed, and nodes closed that take no others.
+func (g *ground) trial(ctx context.Context) (*scheduling.Trial, error) {
+	t := g.model.Trial()
+	if _, err := t.Place(ctx, scheduling.PlaceOptions{Query: g.Query, ExistingOnly: true}); err != nil {
+		return nil, err
+	}
+	for _, name := range g.closed {
+		if err := t.Close(name); err != nil {
+			return nil, err
+		}
+	}
+	if err := t.Rank(g.order); err != nil {
+		return nil, err
+	}
+	t.Commit()
+	return t, nil
+}

@@ -1,0 +1,302 @@
+package scheduling
+
+import (
+	"cmp"
+	"slices"
+)
+
+// LaunchSome opens new nodes for all pods that wait, one after another: each time the one that holds the most worth for
+// its price, for those first that have the fewest kinds of nodes to choose from. In the end each is exchanged for the
+// cheapest that would do. It reports the price in USD per hour, and false, with nothing changed, if it would take more
+// nodes than most or cost as much as below, or if it meets what it does not know: pools that ask for variety or leave labels
+// to be decided. Place knows more ways, and takes much longer.
+func (t *Trial) LaunchSome(q Query, w *Worth, most int, below float64) (price float64, ok bool) {
+	t.options = PlaceOptions{Query: q}
+	classes := t.waitingClasses()
+	if len(classes) == 0 || w == nil || w.m != t.m {
+		return 0, false
+	}
+	t.begin(classes)
+	before, limit, spent := t.Mark(), int64(min(below, dearest)*nanoPerUSD), int64(0)
+	t.fresh = len(t.machines)
+	defer func() { t.fresh = 0 }()
+	for range most {
+		opened, done := t.launchBest(classes, w, limit-spent)
+		if opened == 0 {
+			break
+		}
+		if spent += opened; done {
+			t.settle()
+			cost := int64(0)
+			for i := t.fresh; i < len(t.machines); i++ {
+				cost += t.machines[i].price
+			}
+			if cost >= limit {
+				break
+			}
+			return float64(cost) / nanoPerUSD, true
+		}
+	}
+	t.undo(before)
+	return 0, false
+}
+
+// Plain reports whether all that pods which wait ask of new nodes is what LaunchSome knows.
+func (t *Trial) Plain(q Query) bool {
+	t.options = PlaceOptions{Query: q}
+	anchor, _ := t.anchorOf(t.waitingClasses())
+	return anchor >= 0
+}
+
+// dearest is beyond all prices, USD per hour.
+const dearest = 1e9
+
+// launchBest opens the machine that holds most for its price and costs less than left, and places pods on it. It returns its
+// price, 0 for none, and whether no pod waits any more.
+func (t *Trial) launchBest(classes []int32, w *Worth, left int64) (price int64, done bool) {
+	anchor, kinds := t.anchorOf(classes)
+	if anchor < 0 {
+		return 0, false
+	}
+	f := &loading{t: t, w: w, classes: classes, anchor: anchor}
+	best, bestScore := -1, int64(0)
+	for i := range kinds {
+		k := &kinds[i]
+		if k.price >= left || !t.affordable(k.pool, k.row) || !t.reservable(k.pool, k.row, k.slot) {
+			continue
+		}
+		if score := f.value(k) / max(k.price/scorePrecision, 1); score > bestScore {
+			best, bestScore = i, score
+		}
+	}
+	if best < 0 {
+		return 0, false
+	}
+	k := &kinds[best]
+	before := t.Mark()
+	host := t.open(machine{pool: k.pool, row: k.row, slot: k.slot, price: k.price})
+	if !t.disturbs(host) {
+		f.place(k, host)
+	}
+	if t.machines[len(t.machines)-1].empty() {
+		t.undo(before)
+		return 0, false
+	}
+	return k.price, !slices.ContainsFunc(classes, func(c int32) bool { return t.waiting[c] > 0 })
+}
+
+// scorePrecision keeps fractions of value by price.
+const scorePrecision = 1 << 20
+
+// anchorOf is the waiting class with the fewest kinds of machines, and these; -1 if some class can't be helped here.
+func (t *Trial) anchorOf(classes []int32) (anchor int32, kinds []kind) {
+	anchor = -1
+	for _, class := range classes {
+		if t.waiting[class] == 0 {
+			continue
+		}
+		c := t.m.classes[class]
+		stages := t.stagesFor(c)
+		if c.invalid != nil || len(stages) == 0 || t.awaitsReservation(c) {
+			return -1, nil
+		}
+		list, ok := t.kindsOf(stages[0])
+		if !ok {
+			return -1, nil
+		}
+		if anchor < 0 || len(list) < len(kinds) {
+			anchor, kinds = class, list
+		}
+	}
+	return anchor, kinds
+}
+
+// kind is a machine that could be bought; cell is where rules see it, anyCell where there are none.
+type kind struct {
+	pool, row, slot, cell int32
+	price                 int64
+	alloc                 []int64
+}
+
+// kindsOf are the machines for pods at a stage, by price, without those that a cheaper one bought in the same slot and told
+// from it by no pod can stand in for; false where pools ask for more than is looked at here. They are remembered.
+func (t *Trial) kindsOf(stage int32) ([]kind, bool) {
+	if list, known := t.kinds[stage]; known {
+		return list, list != nil
+	}
+	if t.kinds == nil {
+		t.kinds = map[int32][]kind{}
+	}
+	t.kinds[stage] = nil
+	m := t.m
+	out := []kind{}
+	for _, u := range m.stages[stage].uses {
+		p := m.pools[u.pool]
+		f := &p.profiles[u.profile]
+		if t.strictVariety(p) || len(f.open) > 0 || slices.ContainsFunc(m.topologyKeys, func(key string) bool { return m.leftOpen(p, key) }) {
+			return nil, false
+		}
+		var own []kind
+		for r := range f.rows.members {
+			row := &p.table.rows[r]
+			prices := p.table.catalog.pricesOf(row.variant)
+			for s := range row.slots.members {
+				if f.slots.has(s) && prices[s] != noPrice {
+					own = append(own, kind{u.pool, int32(r), int32(s), anyCell, prices[s], p.table.allocOf(r, m.resources.len())})
+				}
+			}
+		}
+		out = append(out, t.leanest(p, own)...)
+	}
+	slices.SortStableFunc(out, func(a, b kind) int { return cmp.Compare(a.price, b.price) })
+	t.kinds[stage] = out
+	return out, true
+}
+
+// leanest drops kinds that a cheaper one of the same slot can stand in for, for all pods there are.
+func (t *Trial) leanest(p *pool, list []kind) []kind {
+	slices.SortStableFunc(list, func(a, b kind) int {
+		return cmp.Or(cmp.Compare(a.price, b.price), slices.Compare(b.alloc, a.alloc), cmp.Compare(a.row, b.row), cmp.Compare(a.slot, b.slot))
+	})
+	like := t.likeness(p)
+	type key struct{ slot, like int32 }
+	kept := map[key][]int{}
+	var out []kind
+next:
+	for _, k := range list {
+		at := key{k.slot, like[k.row]}
+		for _, i := range kept[at] {
+			if fits(k.alloc, out[i].alloc) && (p.limits == nil || fits(p.rowCost(int(out[i].row)), p.rowCost(int(k.row)))) {
+				continue next
+			}
+		}
+		kept[at] = append(kept[at], len(out))
+		if t.topology != nil {
+			k.cell = t.placesOfKinds().ofMachine(k.pool, k.row, k.slot, &assignment{})
+		}
+		out = append(out, k)
+	}
+	return out
+}
+
+// placesOfKinds number the cells of kinds, which are remembered longer than those of one call of Place.
+func (t *Trial) placesOfKinds() *cells {
+	if t.kindCells == nil {
+		t.kindCells = newCells(t.topology)
+	}
+	return t.kindCells
+}
+
+// likeness numbers rows of a pool's table that no demand of any pods tells apart.
+func (t *Trial) likeness(p *pool) []int32 {
+	out := make([]int32, len(p.table.rows))
+	numbers := map[string]int32{}
+	key := make([]byte, 0, len(p.profiles)+4)
+	for r := range out {
+		key = key[:0]
+		for i := range p.profiles {
+			b := byte(0)
+			if p.profiles[i].rows.has(r) {
+				b = 1
+			}
+			key = append(key, b)
+		}
+		resident := p.table.rows[r].resident
+		key = append(key, byte(resident), byte(resident>>8), byte(resident>>16), byte(resident>>24))
+		n, ok := numbers[string(key)]
+		if !ok {
+			n = int32(len(numbers))
+			numbers[string(key)] = n
+		}
+		out[r] = n
+	}
+	return out
+}
+
+// loading tries what a machine would hold of the waiting pods.
+type loading struct {
+	t       *Trial
+	w       *Worth
+	classes []int32
+	anchor  int32
+	free    []int64
+}
+
+// value is what the kind could hold: the anchor's pods first, then others, the largest first; 0 if none of the anchor's.
+func (f *loading) value(k *kind) int64 {
+	f.free = append(f.free[:0], k.alloc...)
+	sum := f.add(k, f.anchor)
+	if sum == 0 {
+		return 0
+	}
+	for _, class := range f.classes {
+		if class != f.anchor && f.t.waiting[class] > 0 {
+			sum += f.add(k, class)
+		}
+	}
+	return sum
+}
+
+func (f *loading) add(k *kind, class int32) int64 {
+	t := f.t
+	c := t.m.classes[class]
+	n := howMany(c.requests, f.free, int(t.waiting[class]))
+	if n == 0 || !t.kindSuits(k, c) {
+		return 0
+	}
+	if c.topology != nil {
+		n = min(n, admitsHost(t.m, c.topology, func(int32) tally { return tally{} }))
+		if n == 0 || !t.topology.admitsDomains(c.topology, c.shape, t.placesOfKinds().list[k.cell]) {
+			return 0
+		}
+	}
+	addScaled(f.free, c.requests, -int64(n))
+	return int64(n) * max(f.w.byClass[class], 1)
+}
+
+// kindSuits reports whether pods of the class may go on the kind at their first stage.
+func (t *Trial) kindSuits(k *kind, c *class) bool {
+	stages := t.stagesFor(c)
+	if len(stages) == 0 {
+		return false
+	}
+	for _, u := range t.m.stages[stages[0]].uses {
+		if u.pool == k.pool {
+			f := &t.m.pools[u.pool].profiles[u.profile]
+			return len(f.open) == 0 && f.rows.has(int(k.row)) && f.slots.has(int(k.slot))
+		}
+	}
+	return false
+}
+
+// place puts pods on the machine as value has counted them, as far as rules let them.
+func (f *loading) place(k *kind, host int32) {
+	t := f.t
+	put := func(class int32) bool {
+		c := t.m.classes[class]
+		if t.waiting[class] == 0 || !t.kindSuits(k, c) {
+			return false
+		}
+		n := howMany(c.requests, t.roomOf(host), int(t.waiting[class]))
+		placed := false
+		for n > 0 && t.admits(c, host) {
+			count := n
+			if c.topology != nil {
+				count = 1
+			}
+			t.place(binding{class: class, host: host, count: int32(count), stage: t.stagesFor(c)[0]})
+			n -= count
+			placed = true
+		}
+		return placed
+	}
+	for progress := true; progress; {
+		progress = put(f.anchor)
+		for _, class := range f.classes {
+			if class != f.anchor && put(class) {
+				progress = true
+			}
+		}
+		progress = progress && t.topology != nil
+	}
+}

@@ -1,0 +1,372 @@
+package scheduling
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+)
+
+// Rank says which nodes of the snapshot Move may use, and in which order: each pod goes to the first that takes it. It
+// holds until the next Rank. A name that the snapshot does not have, or one given twice, is an error and changes nothing.
+func (t *Trial) Rank(order []string) error {
+	nodes := make([]int32, 0, len(order))
+	seen := newBitset(len(t.m.nodes))
+	for _, name := range order {
+		i, ok := t.m.nodeIndex[name]
+		switch {
+		case !ok:
+			return fmt.Errorf("ranking node %q: the snapshot has none of that name", name)
+		case seen.has(i):
+			return fmt.Errorf("ranking node %q: it is named twice", name)
+		}
+		seen.set(i)
+		nodes = append(nodes, int32(i))
+	}
+	t.rooms = t.newRoomIndex(nodes)
+	return nil
+}
+
+// Move places waiting pods on nodes of the snapshot, by the same rules as Place but one class after another, the largest
+// first, each on the first node of Rank's order that takes it: a query costs the logarithm of the nodes, so that a planner
+// can try thousands of removals. A node on which no wish is given up comes before one where some is. It returns how many
+// pods still wait. Without a Rank nothing is placed.
+func (t *Trial) Move(q Query) (left int) {
+	t.options = PlaceOptions{Query: q, ExistingOnly: true}
+	classes := t.waitingClasses()
+	if t.rooms == nil || len(classes) == 0 {
+		return t.waitingPods()
+	}
+	t.moveClasses(classes)
+	if t.topology != nil && slices.ContainsFunc(classes, func(c int32) bool { return t.waiting[c] > 0 && t.m.spreadHard(t.m.classes[c].topology) }) {
+		t.topology.binding = true
+		t.moveClasses(classes)
+		t.topology.binding = false
+	}
+	for _, c := range classes {
+		left += int(t.waiting[c])
+	}
+	return left
+}
+
+// waitingClasses are those with pods that wait and could be placed, by priority, then size.
+func (t *Trial) waitingClasses() []int32 {
+	var out []int32
+	for i, n := range t.waiting {
+		if n > 0 {
+			out = append(out, int32(i))
+		}
+	}
+	size := func(class int32) float64 {
+		if t.rooms == nil {
+			return 0
+		}
+		return t.rooms.size[class]
+	}
+	slices.SortFunc(out, func(a, b int32) int {
+		return cmp.Or(cmp.Compare(t.m.classes[b].priority, t.m.classes[a].priority), cmp.Compare(size(b), size(a)), cmp.Compare(a, b))
+	})
+	return out
+}
+
+// moveClasses goes over the classes until nothing finds a place any more: a pod may have to wait for others.
+func (t *Trial) moveClasses(classes []int32) {
+	for progress := true; progress; {
+		progress = false
+		for _, class := range classes {
+			c := t.m.classes[class]
+			if t.waiting[class] == 0 || c.invalid != nil {
+				continue
+			}
+			if t.moveClass(class, c, fitFully, false) || t.moveClass(class, c, fitGivingUp, true) {
+				progress = progress || c.topology != nil
+			}
+		}
+	}
+}
+
+// moveClass places pods of the class on nodes that fit it so well; false if it placed none.
+func (t *Trial) moveClass(class int32, c *class, fit uint32, exactly bool) bool {
+	moved := false
+	need := c.unshared()
+	for t.waiting[class] > 0 {
+		node := t.rooms.first(t.m, c, need, fit, exactly, func(node int32) bool {
+			return (len(c.shared) == 0 || fits(t.needOn(c, node), t.freeOf(node))) && t.admits(c, node)
+		})
+		if node < 0 {
+			return moved
+		}
+		t.place(binding{class: class, host: node, count: t.bulkOn(class, node), stage: -1, tight: t.tightly(class)})
+		moved = true
+	}
+	return moved
+}
+
+// Launch opens one new node for all pods that wait: the cheapest that holds them together, of the pools they would get one
+// from first. It reports its price in USD per hour, and false, with nothing changed, if there is none that costs less than
+// below; Place knows more ways.
+func (t *Trial) Launch(q Query, below float64) (price float64, ok bool) {
+	t.options = PlaceOptions{Query: q}
+	classes := t.waitingClasses()
+	if len(classes) == 0 {
+		return 0, false
+	}
+	t.begin(classes)
+	total := make([]int64, t.m.resources.len())
+	for _, class := range classes {
+		c := t.m.classes[class]
+		if c.invalid != nil || t.awaitsReservation(c) || len(t.stagesFor(c)) == 0 {
+			return 0, false
+		}
+		addScaled(total, c.requests, int64(t.waiting[class]))
+	}
+	most := int64(below * nanoPerUSD)
+	for _, o := range t.joint(classes, total, most) {
+		if t.launch(&o, classes) {
+			return float64(o.price) / nanoPerUSD, true
+		}
+	}
+	return 0, false
+}
+
+// joint are the machines for all waiting pods of the classes together that cost less than most: for each pool and, where
+// rules concern the pods, each zone or other domain, the cheapest; by price.
+func (t *Trial) joint(classes []int32, total []int64, most int64) []machine {
+	m := t.m
+	ruled := slices.ContainsFunc(classes, func(class int32) bool { return m.classes[class].topology != nil })
+	var out []machine
+	for _, u := range m.stages[t.stagesFor(m.classes[classes[0]])[0]].uses {
+		p := m.pools[u.pool]
+		rows, slots, ok := t.jointProfile(u.pool, classes)
+		if !ok || t.strictVariety(p) {
+			continue
+		}
+		best := map[int32]int{} // cell -> index in out
+		table := p.table
+		for r := range rows.members {
+			if !fits(total, table.allocOf(r, m.resources.len())) || !t.affordable(u.pool, int32(r)) {
+				continue
+			}
+			prices := table.catalog.pricesOf(table.rows[r].variant)
+			for s := range table.rows[r].slots.members {
+				if prices[s] >= most || prices[s] == noPrice || !slots.has(s) || !t.reservable(u.pool, int32(r), int32(s)) {
+					continue
+				}
+				cell := int32(anyCell)
+				if ruled || (t.cells != nil && table.rows[r].resident != 0) {
+					cell = t.cells.ofMachine(u.pool, int32(r), int32(s), &assignment{})
+				}
+				if i, has := best[cell]; !has {
+					best[cell] = len(out)
+					out = append(out, machine{pool: u.pool, row: int32(r), slot: int32(s), price: prices[s]})
+				} else if prices[s] < out[i].price {
+					out[i].row, out[i].slot, out[i].price = int32(r), int32(s), prices[s]
+				}
+			}
+		}
+	}
+	slices.SortStableFunc(out, func(a, b machine) int { return cmp.Compare(a.price, b.price) })
+	return out
+}
+
+// jointProfile are the machines of the pool that pods of all the classes may have, each at its first stage; false if some
+// class does not use the pool then, or leaves labels to be decided.
+func (t *Trial) jointProfile(pool int32, classes []int32) (rows, slots bitset, ok bool) {
+	m := t.m
+	for _, key := range m.topologyKeys {
+		if m.leftOpen(m.pools[pool], key) {
+			return nil, nil, false
+		}
+	}
+	rows, slots = m.pools[pool].rows.clone(), m.pools[pool].slots.clone()
+	for _, class := range classes {
+		found := false
+		for _, u := range m.stages[t.stagesFor(m.classes[class])[0]].uses {
+			if u.pool != pool {
+				continue
+			}
+			f := &m.pools[pool].profiles[u.profile]
+			if len(f.open) > 0 {
+				return nil, nil, false
+			}
+			rows.and(f.rows)
+			slots.and(f.slots)
+			found = true
+			break
+		}
+		if !found {
+			return nil, nil, false
+		}
+	}
+	return rows, slots, !rows.empty() && !slots.empty()
+}
+
+// launch opens the machine and puts all waiting pods of the classes on it, or changes nothing.
+func (t *Trial) launch(mc *machine, classes []int32) bool {
+	before := t.Mark()
+	host := t.open(*mc)
+	if t.disturbs(host) {
+		t.undo(before)
+		return false
+	}
+	for progress := true; progress; {
+		progress = false
+		for _, class := range classes {
+			c := t.m.classes[class]
+			stage := t.stagesFor(c)[0]
+			for t.waiting[class] > 0 && t.admits(c, host) {
+				n := t.waiting[class]
+				if c.topology != nil {
+					n, progress = 1, true
+				}
+				t.place(binding{class: class, host: host, count: n, stage: stage})
+			}
+		}
+	}
+	if slices.ContainsFunc(classes, func(class int32) bool { return t.waiting[class] > 0 }) {
+		t.undo(before)
+		return false
+	}
+	return true
+}
+
+// Receivers are the nodes of the snapshot that have received pods since the mark, each once, in the order they first did.
+// The mark must be one that could be rolled back to.
+func (t *Trial) Receivers(since Mark) []string {
+	var out []string
+	seen := map[int32]bool{}
+	for _, b := range t.placedSince(since) {
+		if b.count > 0 && b.host < int32(len(t.m.nodes)) && !seen[b.host] {
+			seen[b.host] = true
+			out = append(out, t.m.nodes[b.host].name)
+		}
+	}
+	return out
+}
+
+// placedSince are the bindings since the mark.
+func (t *Trial) placedSince(since Mark) []binding {
+	n := 0
+	for _, c := range t.log[since.log:] {
+		if c.kind == changePlaced {
+			n++
+		}
+	}
+	return t.placed[len(t.placed)-n:]
+}
+
+// PlaceNew is Place on new nodes of their own: nodes of the snapshot, and nodes planned before, take nothing. It is for
+// planners that have found by Move what those take.
+func (t *Trial) PlaceNew(ctx context.Context, q Query) (Outcome, error) {
+	t.fresh = len(t.machines)
+	t.newOnly = true
+	defer func() { t.newOnly, t.fresh = false, 0 }()
+	return t.Place(ctx, PlaceOptions{Query: q})
+}
+
+// Planned are the new nodes opened since the mark that have pods, in their order: as in Placed, without names and without
+// their pods.
+func (t *Trial) Planned(since Mark) []NewNode {
+	first := len(t.machines)
+	for _, c := range t.log[since.log:] {
+		if c.kind == changeMachine {
+			first--
+		}
+	}
+	loads := make([][]binding, len(t.machines)-first)
+	for _, b := range t.placedSince(since) {
+		if i := int(b.host) - len(t.m.nodes) - first; i >= 0 && b.count > 0 {
+			loads[i] = append(loads[i], b)
+		}
+	}
+	var out []NewNode
+	described := &descriptions{byLoad: map[string]description{}, offered: map[string][]rowOffer{}}
+	for i := first; i < len(t.machines); i++ {
+		if mc := &t.machines[i]; !mc.empty() {
+			node := NewNode{Pool: t.m.pools[mc.pool].key}
+			t.describe(&node, mc, loads[i-first], described)
+			out = append(out, node)
+		}
+	}
+	return out
+}
+
+// Worth says what pods of the snapshot's nodes are worth: dual prices as Values gives them for pods that wait, of all pods
+// that would need another place if every node went. No machine that a pool could launch holds pods worth more than it
+// costs. It is read-only.
+type Worth struct {
+	m       *Model
+	byClass []int64
+	total   float64
+}
+
+// Worth prices the pods of the nodes. A cancelled context gives ctx.Err().
+func (m *Model) Worth(ctx context.Context, q Query) (*Worth, error) {
+	t := m.Trial()
+	clear(t.waiting)
+	for i := range m.nodes {
+		for _, p := range m.nodes[i].movable {
+			t.waiting[p.class]++
+		}
+	}
+	t.options = PlaceOptions{Query: q}
+	w := &Worth{m: m, byClass: make([]int64, len(m.classes))}
+	var items []item
+	for i, c := range m.classes {
+		if stages := t.stagesFor(c); t.waiting[i] > 0 && c.invalid == nil && len(stages) > 0 {
+			items = append(items, m.provable(int32(i), stages[0], int(t.waiting[i])))
+		}
+	}
+	if len(items) == 0 {
+		return w, ctx.Err()
+	}
+	v := m.findValues(ctx, t.newProblem(items, nil)).best()
+	w.total = v.bound / nanoPerUSD
+	for i, it := range items {
+		w.byClass[it.class] = v.item[i]
+	}
+	return w, ctx.Err()
+}
+
+// Total is a lower bound on what new nodes for all those pods would cost, USD per hour.
+func (w *Worth) Total() float64 { return w.total }
+
+// Node is what the pods of a node that could move are worth together, USD per hour; 0 for a name the snapshot lacks.
+func (w *Worth) Node(name string) float64 {
+	i, ok := w.m.nodeIndex[name]
+	if !ok {
+		return 0
+	}
+	sum := int64(0)
+	for _, p := range w.m.nodes[i].movable {
+		sum += w.byClass[p.class]
+	}
+	return float64(sum) / nanoPerUSD
+}
+
+// Waiting is what the pods that wait in a trial of the model are worth together, USD per hour: new nodes for them cost at
+// least that.
+func (w *Worth) Waiting(t *Trial) float64 {
+	sum := int64(0)
+	for class, n := range t.waiting {
+		if n > 0 {
+			sum += int64(n) * w.byClass[class]
+		}
+	}
+	return float64(sum) / nanoPerUSD
+}
+
+// Waiting names pods of hidden nodes that wait for a place, at most so many, the last hidden first. Of pods of one class
+// those count as placed that were hidden first.
+func (t *Trial) Waiting(most int) []PodKey {
+	var out []PodKey
+	seen := map[int32]int32{}
+	for i := len(t.freed) - 1; i >= 0 && len(out) < most; i-- {
+		p := t.freed[i]
+		if seen[p.class] < t.waiting[p.class] {
+			seen[p.class]++
+			out = append(out, PodKey{p.pod.Namespace, p.pod.Name})
+		}
+	}
+	return out
+}
