@@ -198,17 +198,19 @@ func (t *Trial) describe(node *NewNode, mc *machine, loads []binding, described 
 }
 
 // leeway is which machines of the pool would do for the machine's pods, and what its claim says. Where topology rules
-// have taken notice of the machine, only machines of the same domains, with the same DaemonSets and the same labels
-// that rules look at, would do.
+// have taken notice of what is on the machine, only machines of the same domains, with the same DaemonSets and the same
+// labels that these rules look at, would do.
 func (t *Trial) leeway(mc *machine, loads []binding) (rows, slots bitset, claim requirements.Set) {
 	m := t.m
 	p := m.pools[mc.pool]
 	rows, slots = p.rows.clone(), p.slots.clone()
 	claim = p.template.Merge(mc.labels)
-	// DaemonSet pods that rules notice come with the machine.
-	ruled, seen := len(p.table.rows[mc.row].residents) > 0, map[int32]bool{}
+	var stakes []*ownership
+	seen := map[int32]bool{}
 	for _, b := range loads {
-		ruled = ruled || (b.class >= 0 && m.classes[b.class].topology != nil)
+		if o := m.classes[b.class].topology; o != nil && !slices.Contains(stakes, o) {
+			stakes = append(stakes, o)
+		}
 		if seen[b.stage] {
 			continue
 		}
@@ -218,7 +220,7 @@ func (t *Trial) leeway(mc *machine, loads []binding) (rows, slots bitset, claim 
 		slots.and(f.slots)
 		claim = claim.Merge(f.demand.set())
 	}
-	claim = claim.Merge(t.keepAlike(mc, rows, slots, ruled))
+	claim = claim.Merge(t.keepAlike(mc, rows, slots, stakes))
 	claim = claim.Merge(m.stayOut(mc, claim))
 	// The planned machine itself would do, whatever the labels that are not decided yet.
 	rows.set(int(mc.row))
@@ -227,9 +229,9 @@ func (t *Trial) leeway(mc *machine, loads []binding) (rows, slots bitset, claim 
 }
 
 // keepAlike narrows the machines that would do for the pods of mc to those that may stand in for it: with its labels,
-// of its reservation or of none, and where rules could take notice, in the same domains. It returns the labels that say
-// so.
-func (t *Trial) keepAlike(mc *machine, rows, slots bitset, ruled bool) (claim requirements.Set) {
+// of its reservation or of none, and where rules could take notice of pods with the stakes, in the same domains. It returns
+// the labels that say so.
+func (t *Trial) keepAlike(mc *machine, rows, slots bitset, stakes []*ownership) (claim requirements.Set) {
 	m := t.m
 	p := m.pools[mc.pool]
 	c := p.table.catalog
@@ -253,13 +255,20 @@ func (t *Trial) keepAlike(mc *machine, rows, slots bitset, ruled bool) (claim re
 			}
 		}
 	}
-	if ruled {
-		claim = claim.Merge(m.pin(mc, rows, slots))
-	} else if t.topology != nil {
-		claim = claim.Merge(t.stayKnown(mc, rows, slots))
+	if t.topology != nil {
+		for _, class := range p.table.rows[mc.row].residents {
+			stakes = append(stakes, m.classes[class].topology)
+		}
+		pinned := m.noticedBy(stakes)
+		as := assignment{labels: mc.labels}
+		for _, key := range pinned {
+			claim = claim.Merge(m.keepLabel(mc, &as, key, rows, slots))
+		}
+		claim = claim.Merge(t.stayKnown(mc, &as, pinned, rows, slots))
+		resident := p.table.rows[mc.row].resident
 		for r := range rows.members {
-			if p.table.rows[r].resident != 0 {
-				rows.clear(r) // DaemonSet pods that rules notice must not turn up where the plan has none
+			if p.table.rows[r].resident != resident {
+				rows.clear(r) // DaemonSet pods that rules notice must not turn up where the plan has none, nor be missing
 			}
 		}
 	}
@@ -315,41 +324,62 @@ func isProduct(c *catalog, slots bitset) bool {
 	return true
 }
 
-// stayKnown narrows rows and slots of a machine that no rule concerns so that it can't bring a domain that spreads of
-// the plan don't reckon with: where the machine is planned and where others are already, it may be. It returns the
-// labels that say so.
-func (t *Trial) stayKnown(mc *machine, rows, slots bitset) requirements.Set {
+// noticedBy are the labels by which rules that pods with the stakes state, or that count them, tell machines apart.
+func (m *Model) noticedBy(stakes []*ownership) []string {
+	var keys []string
+	for _, o := range stakes {
+		for _, groups := range [][]int32{o.owns, o.in} {
+			for _, g := range groups {
+				for _, key := range m.topology[g].tells {
+					if !slices.Contains(keys, key) {
+						keys = append(keys, key)
+					}
+				}
+			}
+		}
+	}
+	return keys
+}
+
+// stayKnown narrows rows and slots of a machine so that rules which don't concern its pods go on as they do: it can't bring
+// a domain that spreads of the plan don't reckon with. Where the machine is planned and where others are already, it may be.
+// It returns the labels that say so. Those pinned are decided.
+func (t *Trial) stayKnown(mc *machine, as *assignment, pinned []string, rows, slots bitset) requirements.Set {
 	m := t.m
 	p := m.pools[mc.pool]
 	c := p.table.catalog
-	as := assignment{labels: mc.labels}
 	var kept requirements.Set
 	for at, key := range m.topologyKeys {
 		_, stated := c.typeKeys[key]
-		if (!stated && !c.offeringKeys[key]) || !m.spreadBy(at) {
+		if (!stated && !c.offeringKeys[key]) || slices.Contains(pinned, key) || !m.spreadBy(at) {
 			continue
 		}
-		var values []string
-		if v := m.machineLabel(mc.pool, int(mc.row), int(mc.slot), &as, key); v != "" {
-			values = append(values, v)
+		v := m.machineLabel(mc.pool, int(mc.row), int(mc.slot), as, key)
+		if v == "" {
+			// Spreads that pass over machines without it would take notice of one that has it.
+			kept = kept.Merge(m.keepLabel(mc, as, key, rows, slots))
+			continue
 		}
-		for v, d := range t.topology.domains[at] {
-			if t.knownEverywhere(at, d) {
-				values = append(values, v)
+		values := []string{v}
+		for other, d := range t.topology.domains[at] {
+			if other != v && t.knownEverywhere(at, d) {
+				values = append(values, other)
 			}
 		}
 		r := requirements.In(key, values...)
 		m.narrow(p, r, rows, slots)
 		kept = kept.With(r)
 	}
-	for _, key := range m.filteredBy(mc, &as) {
-		kept = kept.Merge(m.keepLabel(mc, &as, key, rows, slots))
+	for _, key := range m.filteredBy(mc, as) {
+		if !slices.Contains(pinned, key) {
+			kept = kept.Merge(m.keepLabel(mc, as, key, rows, slots))
+		}
 	}
 	return kept
 }
 
 // filteredBy are the labels by which spreads that must be kept pass the machine over: were one of them another, it could
-// be an empty domain of theirs (SCH-120).
+// be an empty domain of theirs (SCH-120). So are those by which spreads that ask for several domains take notice of it.
 func (m *Model) filteredBy(mc *machine, as *assignment) []string {
 	var keys []string
 	var labels *requirements.Set
@@ -362,7 +392,7 @@ func (m *Model) filteredBy(mc *machine, as *assignment) []string {
 			all := m.knownLabels(mc, as)
 			labels = &all
 		}
-		if anySureBy(group.filter.terms, *labels) {
+		if group.minDomains <= 1 && anySureBy(group.filter.terms, *labels) {
 			continue
 		}
 		for _, term := range group.filter.terms {
@@ -434,24 +464,6 @@ func (t *Trial) knownEverywhere(at int, d int32) bool {
 		}
 	}
 	return true
-}
-
-// pin narrows rows and slots to the machines that topology rules can't tell from the planned one, and returns the
-// labels that say so.
-func (m *Model) pin(mc *machine, rows, slots bitset) requirements.Set {
-	p := m.pools[mc.pool]
-	as := assignment{labels: mc.labels}
-	var pinned requirements.Set
-	for _, key := range m.pinnedKeys {
-		pinned = pinned.Merge(m.keepLabel(mc, &as, key, rows, slots))
-	}
-	resident := p.table.rows[mc.row].resident
-	for r := range rows.members {
-		if p.table.rows[r].resident != resident {
-			rows.clear(r)
-		}
-	}
-	return pinned
 }
 
 // machineLabels are the labels that are decided for a new machine, as far as any rule or pod asks about them.

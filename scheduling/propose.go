@@ -58,20 +58,22 @@ func (m *Model) concerned(o *ownership) bool {
 // room are filled first, so that whole machines stay free. Counts of the wishes fall by what is proposed.
 func (t *Trial) proposeExisting(ctx context.Context, c *cells, wishes []wish, worth []int64) []proposal {
 	m := t.m
-	size := t.sizes()
 	order := make([]*wish, 0, len(wishes))
 	for i := range wishes {
 		if m.classes[wishes[i].class].invalid == nil {
 			order = append(order, &wishes[i])
 		}
 	}
+	nodes := t.nodesFor(order)
+	size := t.sizes(nodes)
+	t.sortByRoom(nodes, size)
 	slices.SortStableFunc(order, func(a, b *wish) int {
 		ca, cb := m.classes[a.class], m.classes[b.class]
 		strandedA, strandedB := len(ca.stages) == 0, len(cb.stages) == 0
 		return cmp.Or(boolCompare(strandedB, strandedA), cmp.Compare(cb.priority, ca.priority),
 			-cmp.Compare(worth[a.class], worth[b.class]), -cmp.Compare(size(ca.requests), size(cb.requests)), cmp.Compare(a.class, b.class))
 	})
-	f := &filler{t: t, c: c, nodes: t.nodesByRoom(size), free: slices.Clone(t.free), bases: map[int32]*sketch{}}
+	f := &filler{t: t, c: c, nodes: nodes, free: slices.Clone(t.free), bases: map[int32]*sketch{}}
 	f.fill(ctx, order, fitFully)
 	f.fill(ctx, order, fitGivingUp)
 	return f.out

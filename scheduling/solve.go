@@ -327,11 +327,28 @@ func (t *Trial) classWorth(ctx context.Context, c *cells, wishes []wish) []int64
 	return worth
 }
 
-// sizes measures vectors by the share they take of all that is free.
-func (t *Trial) sizes() func([]int64) float64 {
+// nodesFor lists usable machines that have room for a pod of some wish, ascending. The others play no part: where pods go
+// does not depend on machines that could take none.
+func (t *Trial) nodesFor(wishes []*wish) []int32 {
+	m := t.m
+	out := make([]int32, 0, len(m.nodes))
+	for i := range t.usable.members {
+		free, group := t.freeOf(int32(i)), m.nodes[i].group
+		if slices.ContainsFunc(wishes, func(w *wish) bool {
+			c := m.classes[w.class]
+			return fits(c.requests, free) && m.accepts(group, c.shape)
+		}) {
+			out = append(out, int32(i))
+		}
+	}
+	return out
+}
+
+// sizes measures vectors by the share they take of all that is free on the machines.
+func (t *Trial) sizes(nodes []int32) func([]int64) float64 {
 	total := make([]float64, t.m.resources.len())
-	for i := range t.m.nodes {
-		for d, f := range t.freeOf(int32(i)) {
+	for _, i := range nodes {
+		for d, f := range t.freeOf(i) {
 			total[d] += float64(max(f, 0))
 		}
 	}
@@ -346,18 +363,15 @@ func (t *Trial) sizes() func([]int64) float64 {
 	}
 }
 
-// nodesByRoom lists usable machines: initialised before others, then those with least room first.
-func (t *Trial) nodesByRoom(size func([]int64) float64) []int32 {
-	out := make([]int32, 0, len(t.m.nodes))
+// sortByRoom sorts machines: initialised before others, then those with least room first.
+func (t *Trial) sortByRoom(nodes []int32, size func([]int64) float64) {
 	room := make([]float64, len(t.m.nodes))
-	for i := range t.usable.members {
-		out = append(out, int32(i))
-		room[i] = size(t.freeOf(int32(i)))
+	for _, i := range nodes {
+		room[i] = size(t.freeOf(i))
 	}
-	slices.SortFunc(out, func(a, b int32) int {
+	slices.SortFunc(nodes, func(a, b int32) int {
 		return cmp.Or(boolCompare(t.m.nodes[b].initialized, t.m.nodes[a].initialized), cmp.Compare(room[a], room[b]), cmp.Compare(a, b))
 	})
-	return out
 }
 
 // packNew buys machines for the items, as far as limits allow, and admits the pods. It returns how many of each item

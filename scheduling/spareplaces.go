@@ -54,6 +54,9 @@ func (t *Trial) sparePlaces(ctx context.Context, before Mark, classes, tried []i
 		for _, node := range queue[n] {
 			t.usable.set(int(node))
 		}
+		if t.waitingPods() > 0 {
+			t.placeTogether(ctx, classes) // whom the others keep from all else may have a place just there
+		}
 		w := t.record(before)
 		extend(queue[n], mergeNodes(w.nodesUsed(), tried))
 		if c := slices.Compare(t.value(w, priorities), t.value(best, priorities)); c > 0 || (c == 0 && t.newCost() < cost) {

@@ -335,7 +335,11 @@ func (x *explainer) keepsVariety(q *question, cand *candidate) bool {
 	if !known {
 		mc := machine{pool: q.at, row: int32(cand.row), slot: site.slot, labels: q.assigned[cand.assign].labels, used: x.c.requests}
 		rows, slots := q.rows.clone(), q.slots.clone()
-		x.t.keepAlike(&mc, rows, slots, x.c.topology != nil || len(q.p.table.rows[cand.row].residents) > 0)
+		var stakes []*ownership
+		if x.c.topology != nil {
+			stakes = []*ownership{x.c.topology}
+		}
+		x.t.keepAlike(&mc, rows, slots, stakes)
 		ok = x.m.variedFor(q.p, mc.row, x.c.requests, rows, slots)
 		x.varied[site] = ok
 	}

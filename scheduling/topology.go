@@ -49,6 +49,8 @@ type topologyGroup struct {
 	claim volumeID
 	// filter says which machines a spread takes notice of.
 	filter nodeFilter
+	// tells are the labels by which the rule tells machines apart, but for their names: its key, those of the filter.
+	tells []string
 }
 
 // hostnameKey is the topologyGroup.at of groups whose domains are single machines.
@@ -553,11 +555,19 @@ func (x *topologyIndex) finish() {
 	}
 	pinned := slices.Clone(m.topologyKeys)
 	for i := range m.topology {
-		for _, term := range m.topology[i].filter.terms {
+		g := &m.topology[i]
+		if g.at != hostnameKey {
+			g.tells = append(g.tells, g.key)
+		}
+		g.tells = append(g.tells, g.filter.keys...)
+		for _, term := range g.filter.terms {
 			for _, r := range term {
-				pinned = append(pinned, r.Key())
+				g.tells = append(g.tells, r.Key())
 			}
 		}
+		slices.Sort(g.tells)
+		g.tells = slices.Compact(g.tells)
+		pinned = append(pinned, g.tells...)
 	}
 	slices.Sort(pinned)
 	m.pinnedKeys = slices.Compact(pinned)

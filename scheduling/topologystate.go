@@ -172,28 +172,27 @@ func (s *topologyState) domainsOf(label func(key string) string) []int32 {
 
 // addHost adds an empty machine and returns its number.
 func (s *topologyState) addHost(label func(key string) string, labels requirements.Set, taints []corev1.Taint) int32 {
-	h := hostState{domains: s.domainsOf(label)}
-	for g := range s.m.topology {
-		if !s.m.topology[g].filter.accepts(labels, taints) {
-			h.ignoredBy = append(h.ignoredBy, int32(g))
-		}
-	}
 	at := int32(len(s.hosts))
-	s.hosts = append(s.hosts, h)
+	s.hosts = append(s.hosts, hostState{domains: s.domainsOf(label), ignoredBy: s.ignoredBy(labels, taints)})
 	s.notice(at, 1)
 	return at
 }
 
-// setIgnored finds anew which groups take no notice of a machine that is there; its pods must not be counted meanwhile.
-func (s *topologyState) setIgnored(host int32, labels requirements.Set, taints []corev1.Taint) {
-	s.notice(host, -1)
-	h := &s.hosts[host]
-	h.ignoredBy = nil
+// ignoredBy lists the groups that take no notice of a machine with the labels and taints, ascending.
+func (s *topologyState) ignoredBy(labels requirements.Set, taints []corev1.Taint) (groups []int32) {
 	for g := range s.m.topology {
 		if !s.m.topology[g].filter.accepts(labels, taints) {
-			h.ignoredBy = append(h.ignoredBy, int32(g))
+			groups = append(groups, int32(g))
 		}
 	}
+	return groups
+}
+
+// rejoin gives a machine that is there other domains and groups that take no notice of it; its pods must not be counted
+// meanwhile.
+func (s *topologyState) rejoin(host int32, domains, ignoredBy []int32) {
+	s.notice(host, -1)
+	s.hosts[host].domains, s.hosts[host].ignoredBy = domains, ignoredBy
 	s.notice(host, 1)
 }
 

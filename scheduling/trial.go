@@ -463,11 +463,12 @@ func (t *Trial) exchange(i int32, other machine) {
 	t.become(i, other)
 }
 
-// become makes machine i another of its pool that no topology rule can tell from it.
+// become makes machine i another of its pool, with the same DaemonSet pods as far as rules notice them, and in the same
+// domains as far as rules concern the pods on it.
 func (t *Trial) become(i int32, other machine) {
 	mc := &t.machines[i]
 	t.count(mc.pool, t.m.capacityOf(mc), -1)
-	relabelled := t.topology != nil && !mc.labels.Equal(other.labels)
+	relabelled := t.topology != nil && (mc.row != other.row || mc.slot != other.slot || !mc.labels.Equal(other.labels))
 	mc.row, mc.slot, mc.price, mc.labels, mc.commitment = other.row, other.slot, other.price, other.labels, other.commitment
 	t.count(mc.pool, t.m.capacityOf(mc), 1)
 	if relabelled {
@@ -475,7 +476,8 @@ func (t *Trial) become(i int32, other machine) {
 	}
 }
 
-// relabel counts new machine i by the labels that it has now: spreads may take notice of it that did not, or no more.
+// relabel counts new machine i by the labels that it has now: it may be in other domains, and spreads may take notice of it
+// that did not, or no more.
 func (t *Trial) relabel(i int32) {
 	mc := &t.machines[i]
 	host := int32(len(t.m.nodes)) + i
@@ -489,8 +491,14 @@ func (t *Trial) relabel(i int32) {
 			t.topology.place(t.m.classes[class].topology, host, n)
 		}
 	}
+	as := &assignment{labels: mc.labels}
+	domains := t.topology.domainsOf(func(key string) string { return t.m.machineLabel(mc.pool, int(mc.row), int(mc.slot), as, key) })
+	ignoredBy := t.topology.ignoredBy(t.m.knownLabels(mc, as), t.m.pools[mc.pool].taints)
+	if h := &t.topology.hosts[host]; slices.Equal(domains, h.domains) && slices.Equal(ignoredBy, h.ignoredBy) {
+		return
+	}
 	recount(-1)
-	t.topology.setIgnored(host, t.m.knownLabels(mc, &assignment{labels: mc.labels}), t.m.pools[mc.pool].taints)
+	t.topology.rejoin(host, domains, ignoredBy)
 	recount(1)
 }
 

@@ -207,6 +207,70 @@ func (c *checker) topologyKeys() map[string]bool {
 	return out
 }
 
+// noticedKeys are those whose values on the machine rules between pods could notice while the pods stand on it: spreads may
+// count a domain without pods too, the rest concerns the pods that state it and those that it picks. Pods that share a volume
+// which is yet to be made have to know in which zone that will be (SCH-101).
+func (c *checker) noticedKeys(m *machine, pods []*corev1.Pod) map[string]bool {
+	on := slices.Concat(m.pods, pods)
+	out := map[string]bool{}
+	note := func(owner *corev1.Pod, terms []corev1.PodAffinityTerm) {
+		for _, t := range terms {
+			if slices.Contains(on, owner) || slices.ContainsFunc(on, c.picksOf(&t, owner).has) {
+				key, _ := c.canonical(t.TopologyKey)
+				out[key] = true
+			}
+		}
+	}
+	each := func(pod *corev1.Pod) {
+		for _, s := range pod.Spec.TopologySpreadConstraints {
+			key, _ := c.canonical(s.TopologyKey)
+			out[key] = true
+		}
+		if a := pod.Spec.Affinity; a != nil && a.PodAffinity != nil {
+			note(pod, a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution)
+		}
+		note(pod, antiTerms(pod))
+	}
+	for _, pod := range slices.Concat(c.s.Pods, c.s.Placeholders, c.sets) {
+		each(pod)
+	}
+	for i := range c.s.Nodes {
+		for _, pod := range c.s.Nodes[i].Pods {
+			note(pod, antiTerms(pod))
+		}
+	}
+	if slices.ContainsFunc(on, c.sharesUnmade) {
+		out[corev1.LabelTopologyZone] = true
+	}
+	return out
+}
+
+// sharesUnmade reports whether another pod uses a volume of the pod's that is yet to be made.
+func (c *checker) sharesUnmade(pod *corev1.Pod) bool {
+	volumes, _ := c.volumesOf(pod)
+	return slices.ContainsFunc(volumes, func(v attached) bool {
+		if !v.unmade {
+			return false
+		}
+		users := 0
+		use := func(x *corev1.Pod) {
+			list, _ := c.volumesOf(x)
+			if slices.ContainsFunc(list, func(o attached) bool { return o.driver == v.driver && o.id == v.id }) {
+				users++
+			}
+		}
+		for _, x := range slices.Concat(c.s.Pods, c.s.Placeholders) {
+			use(x)
+		}
+		for i := range c.s.Nodes {
+			for _, x := range c.s.Nodes[i].Pods {
+				use(x)
+			}
+		}
+		return users > 1
+	})
+}
+
 // affordable reports whether the pool's limits allow the machine, beside all others or in place of n (SCH-171).
 func (c *checker) affordable(key v1.PoolKey, n *scheduling.NewNode, it *cloudprovider.InstanceType, o *cloudprovider.Offering) bool {
 	after := c.afterwards(key)
@@ -328,7 +392,7 @@ func (c *checker) varied(np *scheduling.NodePool, d demand, m *machine, o *cloud
 			return false
 		}
 	}
-	keys := c.topologyKeys()
+	keys := c.noticedKeys(m, pods)
 	overrides := false
 	for _, it := range c.typesOf(np) {
 		overrides = overrides || slices.ContainsFunc(it.Offerings, func(x cloudprovider.Offering) bool { return x.Overhead != nil || len(x.Capacity) > 0 })
