@@ -60,11 +60,23 @@
 //
 // Replays of a snapshot saved with it need no --cost-model; with one, they say what the same would have cost by it.
 //
+// # What could go, and what would change
+//
+// --consolidate asks package disruption which nodes could be removed or replaced, now and within their pools' budgets. Where
+// the input has no NodeClaim at all, each node that a pool's label names is taken for one of that pool, with a note.
+//
+// --diff compares the NodePools of the input with another set, given as a whole in one file, with node classes that are
+// others: which nodes would drift, and what everything costs before and once they have been replaced.
+//
+// --replace-nodes leaves out the nodes that a selector of labels matches and lets their pods wait: what would be launched in
+// their place, and at what price. Nodes that say nothing of how they were bought count as on-demand ones, but for what EKS
+// says of those of its groups (eks.amazonaws.com/capacityType).
+//
 // # Exit status
 //
 //	0  all pods have a place
 //	1  bad input or usage: nothing was planned
-//	2  some pods have no place
+//	2  some pods have no place; with --diff, more than before
 //
 // ("go run" turns each status but 0 into 1; build the command to read it.)
 //
@@ -82,6 +94,8 @@
 //	  hourlyCost     of the new machines, USD: the sum of their prices
 //	  lowerBound     USD per hour that no set of new machines for these pods can cost less than
 //	  solveMillis    how long solving took, milliseconds
+//	  replacedNodes  number of nodes left out; absent without --replace-nodes
+//	  replacedCost   what those cost whose price is known, USD per hour; absent likewise
 //	nodes[]          machines to launch
 //	  name           placeholder, unique in the plan
 //	  nodePool       pool that launches it
@@ -144,6 +158,58 @@
 // a plan without room for them has still placed all pods. But machines are launched for them, at a cost.
 //
 // Quantities are strings as Kubernetes writes them ("1500m", "2Gi").
+//
+// With --consolidate:
+//
+//	summary
+//	  nodes          number of nodes
+//	  candidates     how many of them could go as far as they alone are concerned
+//	  removed, replaced
+//	                 how many go, without and with something launched in their stead
+//	  launched       how many nodes come
+//	  evictions      pods that have to move
+//	  hourlyCost     of the nodes whose price is known, USD
+//	  hourlyCostAfter
+//	                 once all commands are carried out
+//	  savings        the difference
+//	  planMillis     how long planning took, milliseconds
+//	commands[]       what is carried out as a whole, in order
+//	  id             the same for the same nodes and time
+//	  decision       delete or replace
+//	  method         that found it, see disruption.Method
+//	  reason         see disruption.Reason
+//	  nodes          names of the nodes that go
+//	  pods           "namespace/name" of the pods that move
+//	  launches[]     nodePool, and as in nodes[] of a plan: instanceType, zone, capacityType, price, instanceTypes, pods;
+//	                 nodePool alone for nodes of a static pool
+//	  receivers[]    nodes of the cluster that pods move to: name, pods
+//	  savings        USD per hour; negative where it costs more
+//	nodes[]          every node of a pool, by name
+//	  name, nodePool
+//	  outcome        kept, removed or replaced
+//	  command        id of the one that removes it; absent if none does
+//	  price          USD per hour; absent if not known
+//	  disruptionCost what disturbing it costs, in ordinary pods; absent if it is no candidate
+//	  reasons[]      why it stays
+//	    method       that it is kept from; absent if from all
+//	    code         machine-readable, see disruption.BlockCode
+//	    message      a sentence
+//	notes[]          as above
+//
+// With --diff:
+//
+//	summary
+//	  nodes          number of nodes
+//	  replaced       how many would drift, or go with their pool
+//	  hourlyCost, hourlyCostAfter
+//	                 USD per hour of all nodes and of those planned for pods that wait: now, and with the other pools once
+//	                 everything is replaced
+//	  unschedulableBefore, unschedulable
+//	                 pods without a place, now and then
+//	nodePools[]      name; change: added, removed, changed or unchanged; fields: paths of those that are others
+//	nodes[]          that would go: name, nodePool, price, and reason as in the condition Drifted, or NodePoolGone
+//	plans            what differs between the plans for pods that wait, see scheduling.PlanDiff
+//	notes[]          as above
 //
 // # Certificate
 //

@@ -38,6 +38,9 @@ type summary struct {
 	HourlyCost    float64 `json:"hourlyCost"`
 	LowerBound    float64 `json:"lowerBound"`
 	SolveMillis   float64 `json:"solveMillis"`
+	// ReplacedNodes and ReplacedCost are left out without --replace-nodes.
+	ReplacedNodes *int     `json:"replacedNodes,omitempty"`
+	ReplacedCost  *float64 `json:"replacedCost,omitempty"`
 }
 
 type plannedNode struct {

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 	"github.com/drawknife/drawknife/aws/instancetype"
 	"github.com/drawknife/drawknife/scheduling"
 	"github.com/drawknife/drawknife/scheduling/manifests"
@@ -48,7 +49,7 @@ func (s *simulation) load(ctx context.Context) (*scheduling.Snapshot, error) {
 			return nil, err
 		}
 	}
-	if len(snapshot.Pods) == 0 {
+	if len(snapshot.Pods) == 0 && !s.consolidate && s.diff == "" && s.replace == nil {
 		s.note("NoPendingPods", "the input has no pod that waits for a place")
 	}
 	s.progress.enter("reading instance types")
@@ -58,6 +59,10 @@ func (s *simulation) load(ctx context.Context) (*scheduling.Snapshot, error) {
 	}
 	if err := s.addCatalogs(snapshot, facts, loaded.NodeClasses); err != nil {
 		return nil, err
+	}
+	s.facts, s.classes = facts, make(map[string]*awsv1.EC2NodeClass)
+	for _, class := range loaded.NodeClasses {
+		s.classes[class.Name] = class
 	}
 	return snapshot, nil
 }

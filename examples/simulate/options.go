@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/labels"
+
 	"github.com/drawknife/drawknife/scheduling"
 )
 
@@ -58,6 +60,15 @@ type options struct {
 	now time.Time
 	// timeout bounds the whole run; zero is no bound.
 	timeout time.Duration
+	// consolidate asks which nodes to remove or to replace, instead of where pods go.
+	consolidate bool
+	// planner decides that, and spotToSpot lets it replace spot machines by spot machines.
+	planner    plannerKind
+	spotToSpot bool
+	// diff is the file with another set of NodePools to compare with; empty when there is none.
+	diff string
+	// replace selects nodes to plan without; nil for none.
+	replace labels.Selector
 	// query is what the planner is asked.
 	query scheduling.Query
 }
@@ -74,6 +85,7 @@ func parseOptions(args []string) (options, error) {
 		output     string
 		color      string
 		provider   string
+		replace    string
 
 		preferences, minValues, reserved string
 	)
@@ -93,6 +105,11 @@ func parseOptions(args []string) (options, error) {
 	flags.StringVar(&o.saveSnapshot, "save-snapshot", "", "")
 	flags.StringVar(&o.costModel, "cost-model", "", "")
 	flags.StringVar(&o.certificate, "certificate", "", "")
+	flags.BoolVar(&o.consolidate, "consolidate", false, "")
+	flags.StringVar(&o.diff, "diff", "", "")
+	flags.StringVar(&replace, "replace-nodes", "", "")
+	flags.StringVar((*string)(&o.planner), "planner", string(plannerGlobal), "")
+	flags.BoolVar(&o.spotToSpot, "spot-to-spot", false, "")
 	flags.StringVar(&now, "now", "", "")
 	flags.DurationVar(&o.timeout, "timeout", 0, "")
 	flags.StringVar(&preferences, "preferences", "respect", "")
@@ -112,6 +129,11 @@ func parseOptions(args []string) (options, error) {
 	flags.Visit(func(f *flag.Flag) { given[f.Name] = true })
 	if o.zones, err = parseZones(zones, given["zones"]); err != nil {
 		return options{}, err
+	}
+	if given["replace-nodes"] {
+		if o.replace, err = parseNodeSelector(replace); err != nil {
+			return options{}, err
+		}
 	}
 	if given["now"] {
 		if o.now, err = time.Parse(time.RFC3339, now); err != nil {
@@ -206,10 +228,24 @@ func (o options) check(given map[string]bool) error {
 	if !slices.Contains([]colorMode{colorAuto, colorAlways, colorNever}, o.color) {
 		return fmt.Errorf("--color %q: not one of auto, always, never", o.color)
 	}
+	if !slices.Contains([]plannerKind{plannerGlobal, plannerReference}, o.planner) {
+		return fmt.Errorf("--planner %q: not one of global, reference", o.planner)
+	}
+	for _, name := range []string{"planner", "spot-to-spot"} {
+		if given[name] && !o.consolidate {
+			return fmt.Errorf("--%s: goes with --consolidate", name)
+		}
+	}
+	if o.consolidate && o.diff != "" {
+		return errors.New("--consolidate, --diff: two questions; ask one at a time")
+	}
+	if (o.consolidate || o.diff != "") && o.certificate != "" {
+		return errors.New("--certificate: proves what pods without a place cost at least; leave out --consolidate and --diff")
+	}
 	if o.timeout < 0 {
 		return fmt.Errorf("--timeout %s: must not be negative", o.timeout)
 	}
-	for _, name := range []string{"catalog", "prices", "snapshot", "save-snapshot", "cost-model", "certificate"} {
+	for _, name := range []string{"catalog", "prices", "snapshot", "save-snapshot", "cost-model", "certificate", "diff"} {
 		if given[name] && o.file(name) == "" {
 			return fmt.Errorf("--%s: needs the name of a file", name)
 		}
@@ -235,7 +271,7 @@ func (o options) check(given map[string]bool) error {
 	if len(o.inputs) > 0 {
 		return fmt.Errorf("--snapshot: a saved snapshot is replayed alone; leave out %s", strings.Join(o.inputs, " "))
 	}
-	for _, name := range []string{"provider", "region", "catalog", "prices", "zones", "now"} {
+	for _, name := range []string{"provider", "region", "catalog", "prices", "zones", "now", "diff"} {
 		if given[name] {
 			return fmt.Errorf("--snapshot: a saved snapshot has its own instance types, zones and time; leave out --%s", name)
 		}
@@ -257,6 +293,8 @@ func (o options) file(flag string) string {
 		return o.costModel
 	case "certificate":
 		return o.certificate
+	case "diff":
+		return o.diff
 	}
 	return ""
 }

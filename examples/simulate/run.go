@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
+	"github.com/drawknife/drawknife/aws/catalog"
 	"github.com/drawknife/drawknife/scheduling"
 )
 
@@ -35,6 +37,10 @@ type simulation struct {
 	remarks []remark
 	// printed is how many of them are out.
 	printed int
+	// facts and classes are what instance types were made from, and nodes how many the input has; once it is loaded.
+	facts   *catalog.Catalog
+	classes map[string]*awsv1.EC2NodeClass
+	nodes   int
 }
 
 // remark is a line for standard error: something the user should know that did not stop the run.
@@ -67,6 +73,8 @@ type result struct {
 	snapshot       *scheduling.Snapshot
 	plan           *scheduling.Plan
 	compile, solve time.Duration
+	// replaced are nodes that were left out; nil without --replace-nodes.
+	replaced *replaced
 }
 
 // run is the command: it reads args (without the program's name) and returns the exit status.
@@ -122,10 +130,24 @@ func (s *simulation) run(ctx context.Context) (int, error) {
 			return 0, fmt.Errorf("saving the snapshot: %w", err)
 		}
 	}
+	s.nodes = len(snapshot.Nodes)
+	var without *replaced
+	if s.replace != nil {
+		if snapshot, without, err = s.replaceNodes(snapshot); err != nil {
+			return 0, err
+		}
+	}
+	switch {
+	case s.consolidate:
+		return s.planConsolidation(ctx, snapshot)
+	case s.diff != "":
+		return s.planDifference(ctx, snapshot)
+	}
 	r, err := s.solve(ctx, snapshot)
 	if err != nil {
 		return 0, err
 	}
+	r.replaced = without
 	if s.certificate != "" {
 		s.progress.enter("writing the certificate")
 		if err := writeFile(s.certificate, newCertificateDocument(r.plan.Certificate).write); err != nil {
@@ -167,6 +189,9 @@ func (s *simulation) solve(ctx context.Context, snapshot *scheduling.Snapshot) (
 func (s *simulation) print(r result) error {
 	d := newDocument(r.snapshot, r.plan, r.solve)
 	d.Notes = append(s.notes(), d.Notes...)
+	if r.replaced != nil {
+		d.Summary.ReplacedNodes, d.Summary.ReplacedCost = &r.replaced.nodes, &r.replaced.cost
+	}
 	if s.output == outputJSON {
 		b := bufio.NewWriter(s.stdout)
 		if err := d.write(b); err != nil {

@@ -62,6 +62,9 @@ func (r textReport) writeHead(w io.Writer) {
 	if n := len(r.held.buffer); n > 0 {
 		fmt.Fprintf(w, ", headroom for %s", counted(n, "pod"))
 	}
+	if n := r.summary.ReplacedNodes; n != nil {
+		fmt.Fprintf(w, ", in place of %s at %s/h", counted(*n, "node"), dollars(*r.summary.ReplacedCost))
+	}
 	fmt.Fprintln(w)
 }
 

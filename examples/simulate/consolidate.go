@@ -1,0 +1,131 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/disruption"
+	"github.com/drawknife/drawknife/scheduling"
+)
+
+// plannerKind is a value of --planner.
+type plannerKind string
+
+const (
+	plannerGlobal    plannerKind = "global"
+	plannerReference plannerKind = "reference"
+)
+
+// consolidation is a plan of which nodes go, with what is needed to tell of it.
+type consolidation struct {
+	snapshot *scheduling.Snapshot
+	plan     *disruption.Plan
+	// prices of the nodes, USD per hour, by name; those that are not known are missing.
+	prices map[string]float64
+	// planning is how long it took.
+	planning time.Duration
+}
+
+// planConsolidation plans which of the nodes to remove or to replace, and prints that in place of a plan for pods.
+func (s *simulation) planConsolidation(ctx context.Context, snapshot *scheduling.Snapshot) (int, error) {
+	s.standIn(snapshot)
+	if len(snapshot.Nodes) == 0 {
+		s.note("NoNodes", "the input has no Node: there is nothing to consolidate")
+	}
+	s.progress.enter("compiling " + counted(len(snapshot.Nodes), "node"))
+	model, err := scheduling.Compile(snapshot)
+	if err != nil {
+		return 0, fmt.Errorf("compiling the snapshot: %w", err)
+	}
+	start := time.Now()
+	fleet, err := disruption.Survey(disruption.Input{View: disruption.ViewOf(snapshot), Model: model})
+	if err != nil {
+		return 0, err
+	}
+	s.progress.enter("planning for " + counted(len(snapshot.Nodes), "node"))
+	plan, err := s.disruptionPlanner().Plan(ctx, fleet)
+	if err != nil {
+		return 0, fmt.Errorf("planning: %w", err)
+	}
+	c := consolidation{snapshot: snapshot, plan: plan, prices: make(map[string]float64), planning: time.Since(start)}
+	for i := range snapshot.Nodes {
+		if price, ok := model.NodePrice(snapshot.Nodes[i].Name); ok {
+			c.prices[snapshot.Nodes[i].Name] = price.Price
+		}
+	}
+	s.progress.stop()
+	s.printRemarks()
+	if err := s.printConsolidation(c); err != nil {
+		return 0, fmt.Errorf("writing the plan: %w", err)
+	}
+	return exitPlaced, nil
+}
+
+func (s *simulation) disruptionPlanner() disruption.Planner {
+	return &disruption.Reference{Query: s.query, SpotToSpot: s.spotToSpot}
+}
+
+// standIn makes a NodeClaim for each node of a pool where the input has no NodeClaim at all, so that nodes which somebody
+// listed without theirs can be planned with.
+func (s *simulation) standIn(snapshot *scheduling.Snapshot) {
+	if slices.ContainsFunc(snapshot.Nodes, func(n scheduling.Node) bool { return n.Claim != nil }) {
+		return
+	}
+	made := 0
+	for i := range snapshot.Nodes {
+		n := &snapshot.Nodes[i]
+		if n.Pool.IsZero() || n.Object == nil {
+			continue
+		}
+		made++
+		n.Claim = standInClaim(n.Object, snapshot.Time)
+		n.Object = n.Object.DeepCopy()
+		for _, key := range []string{v1.NodeRegisteredLabelKey, v1.NodeInitializedLabelKey} {
+			n.Object.Labels[key] = "true"
+		}
+	}
+	if made > 0 {
+		s.note("NoNodeClaims", "the input has no NodeClaim: each of the %s that a pool's label names is taken for one of that pool", counted(made, "node"))
+	}
+}
+
+// standInClaim is a NodeClaim that could have become the node.
+func standInClaim(node *corev1.Node, now time.Time) *v1.NodeClaim {
+	claim := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{
+		Name: node.Name, UID: types.UID("stand-in-" + node.Name), CreationTimestamp: node.CreationTimestamp, Labels: node.Labels,
+	}}
+	claim.Spec.ExpireAfter = v1.Never()
+	claim.Status.NodeName, claim.Status.ProviderID = node.Name, node.Spec.ProviderID
+	claim.Status.Capacity, claim.Status.Allocatable = node.Status.Capacity, node.Status.Allocatable
+	for _, kind := range []string{v1.ConditionLaunched, v1.ConditionRegistered, v1.ConditionInitialized} {
+		claim.Conditions().SetTrue(kind, now)
+	}
+	return claim
+}
+
+// printConsolidation writes the plan to standard output in the form asked for.
+func (s *simulation) printConsolidation(c consolidation) error {
+	d := newConsolidationDocument(c)
+	d.Notes = append(d.Notes, s.notes()...)
+	b := bufio.NewWriter(s.stdout)
+	if s.output == outputJSON {
+		if err := writeJSON(b, d); err != nil {
+			return err
+		}
+		return b.Flush()
+	}
+	consolidationText{
+		textReport: textReport{canvas: newCanvas(s.stdout, s.color, os.Getenv), snapshot: c.snapshot, verbose: s.verbose, workloads: indexWorkloads(c.snapshot)},
+		document:   d, plan: c.plan, planning: c.planning,
+	}.write(b)
+	return b.Flush()
+}

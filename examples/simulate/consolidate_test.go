@@ -1,0 +1,149 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// fleet is the cluster of the tests below, at a time at which its nodes have been quiet for long.
+func fleet(more ...string) []string {
+	return append([]string{"testdata/fleet", "--now", "2026-05-04T10:00:00Z"}, more...)
+}
+
+// decode reads the output of -o json strictly.
+func decode[T any](t *testing.T, a answer) T {
+	t.Helper()
+	decoder := json.NewDecoder(strings.NewReader(a.stdout))
+	decoder.DisallowUnknownFields()
+	var d T
+	if err := decoder.Decode(&d); err != nil {
+		t.Fatalf("standard output: %v\n%s%s", err, a.stdout, a.stderr)
+	}
+	return d
+}
+
+// both runs a command line for text and for JSON and compares both with their golden files, the JSON as shortened.
+func both[T any](t *testing.T, name string, code int, shorten func(*T), args ...string) T {
+	t.Helper()
+	text := simulate(t, "", args...)
+	if text.code != code {
+		t.Errorf("exit status %d, want %d: %s", text.code, code, text.stderr)
+	}
+	golden(t, name+".txt", []byte(timeless(text.stdout)))
+	asJSON := simulate(t, "", append(slices.Clone(args), "-o", "json")...)
+	if asJSON.code != code || asJSON.stderr != text.stderr {
+		t.Errorf("json: exit status %d, standard error %q, as text %q", asJSON.code, asJSON.stderr, text.stderr)
+	}
+	d := decode[T](t, asJSON)
+	short := decode[T](t, asJSON)
+	if shorten != nil {
+		shorten(&short)
+	}
+	var b bytes.Buffer
+	if err := writeJSON(&b, short); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, name+".json", []byte(timeless(b.String())))
+	return d
+}
+
+// shortenLaunches leaves the first three instance types of each launch.
+func shortenLaunches(d *consolidationDocument) {
+	for i := range d.Commands {
+		for k := range d.Commands[i].Launches {
+			l := &d.Commands[i].Launches[k]
+			l.InstanceTypes = l.InstanceTypes[:min(3, len(l.InstanceTypes))]
+		}
+	}
+}
+
+func TestConsolidate(t *testing.T) {
+	for _, planner := range []string{"global", "reference"} {
+		t.Run(planner, func(t *testing.T) {
+			d := both(t, "consolidate-"+planner, exitPlaced, shortenLaunches, fleet("--consolidate", "--planner", planner)...)
+			savings, evictions, gone := 0.0, 0, 0
+			for _, c := range d.Commands {
+				savings, evictions, gone = savings+c.Savings, evictions+len(c.Pods), gone+len(c.Nodes)
+			}
+			s := d.Summary
+			if s.Savings <= 0 || roundDollars(savings) != s.Savings || roundDollars(s.HourlyCost-s.Savings) != s.HourlyCostAfter ||
+				s.Evictions != evictions || s.Removed+s.Replaced != gone {
+				t.Errorf("the summary is not that of the commands: %+v", s)
+			}
+			for _, n := range d.Nodes {
+				if (n.Outcome == "kept") == (n.Command != "") {
+					t.Errorf("%s: %s by command %q", n.Name, n.Outcome, n.Command)
+				}
+				if n.Outcome == "kept" && len(n.Reasons) == 0 {
+					t.Errorf("%s stays without a reason", n.Name)
+				}
+			}
+		})
+	}
+}
+
+// Nodes that are listed without NodeClaims are planned with all the same.
+func TestConsolidateWithoutNodeClaims(t *testing.T) {
+	a := simulate(t, "", "--consolidate", "-o", "json")
+	if d := decode[consolidationDocument](t, a); d.Summary.Candidates != 2 || !strings.Contains(a.stderr, "no NodeClaim") {
+		t.Errorf("%d candidates; %s", d.Summary.Candidates, a.stderr)
+	}
+	empty := simulate(t, "", "--consolidate", "testdata/deployment.yaml", "--catalog", smallCatalog)
+	if empty.code != exitPlaced || !strings.Contains(empty.stdout, "Nothing to remove") || !strings.Contains(empty.stderr, "no Node") {
+		t.Errorf("without nodes: %d, %s%s", empty.code, empty.stdout, empty.stderr)
+	}
+}
+
+func TestDiff(t *testing.T) {
+	d := both[differenceDocument](t, "diff", exitPlaced, nil, fleet("--diff", "testdata/otherpools.yaml")...)
+	if s := d.Summary; s.Nodes != 6 || s.Replaced != len(d.Nodes) || s.HourlyCostAfter >= s.HourlyCost {
+		t.Errorf("summary %+v", s)
+	}
+	same := decode[differenceDocument](t, simulate(t, "", fleet("--diff", "testdata/fleet", "-o", "json")...))
+	if s := same.Summary; s.Replaced != 0 || s.HourlyCost != s.HourlyCostAfter {
+		t.Errorf("the same pools: %+v", s)
+	}
+	for _, p := range same.NodePools {
+		if p.Change != "unchanged" || len(p.Fields) > 0 {
+			t.Errorf("the same pools: %+v", p)
+		}
+	}
+	if a := simulate(t, "", fleet("--diff", "testdata/deployment.yaml")...); a.code != exitInput || !strings.Contains(a.stderr, "has no NodePool") {
+		t.Errorf("a file without pools: %d, %s", a.code, a.stderr)
+	}
+}
+
+func TestReplaceNodes(t *testing.T) {
+	d := checkRun(t, runCase{name: "replace-nodes", args: fleet("--replace-nodes", "eks.amazonaws.com/nodegroup=system")})
+	if d.Summary.Pods != 1 || d.Summary.ExistingNodes != 5 || *d.Summary.ReplacedNodes != 1 || *d.Summary.ReplacedCost <= 0 {
+		t.Errorf("summary %+v", d.Summary)
+	}
+	if a := simulate(t, "", fleet("--replace-nodes", "no=such")...); !strings.Contains(a.stderr, "no node has such labels") {
+		t.Errorf("nothing to replace: %s", a.stderr)
+	}
+}
+
+// Flags that do not go together are refused.
+func TestConsolidateOptions(t *testing.T) {
+	for _, c := range []struct {
+		says string
+		args []string
+	}{
+		{"--planner", []string{"--planner", "reference"}},
+		{"not one of", []string{"--consolidate", "--planner", "best"}},
+		{"--spot-to-spot", []string{"--spot-to-spot"}},
+		{"one at a time", []string{"--consolidate", "--diff", "x"}},
+		{"--certificate", []string{"--consolidate", "--certificate", "x"}},
+		{"name of a file", []string{"--diff", ""}},
+		{"--replace-nodes", []string{"--replace-nodes", "a in"}},
+		{"needs a selector", []string{"--replace-nodes", ""}},
+		{"leave out --diff", []string{"--snapshot", "x", "--diff", "y"}},
+	} {
+		if a := simulate(t, "", c.args...); a.code != exitInput || !strings.Contains(a.stderr, c.says) {
+			t.Errorf("%v: %d, %s", c.args, a.code, a.stderr)
+		}
+	}
+}

@@ -1,0 +1,179 @@
+package main
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/drawknife/drawknife/disruption"
+	"github.com/drawknife/drawknife/scheduling"
+)
+
+// consolidationDocument is what --consolidate -o json prints. It is a contract, described in the package comment: keys are
+// only ever added.
+type consolidationDocument struct {
+	Summary  consolidationSummary `json:"summary"`
+	Commands []commandDocument    `json:"commands"`
+	Nodes    []verdictDocument    `json:"nodes"`
+	Notes    []planNote           `json:"notes"`
+}
+
+type consolidationSummary struct {
+	Nodes           int     `json:"nodes"`
+	Candidates      int     `json:"candidates"`
+	Removed         int     `json:"removed"`
+	Replaced        int     `json:"replaced"`
+	Launched        int     `json:"launched"`
+	Evictions       int     `json:"evictions"`
+	HourlyCost      float64 `json:"hourlyCost"`
+	HourlyCostAfter float64 `json:"hourlyCostAfter"`
+	Savings         float64 `json:"savings"`
+	PlanMillis      float64 `json:"planMillis"`
+}
+
+type commandDocument struct {
+	ID        string             `json:"id"`
+	Decision  string             `json:"decision"`
+	Method    string             `json:"method"`
+	Reason    string             `json:"reason"`
+	Nodes     []string           `json:"nodes"`
+	Pods      []string           `json:"pods"`
+	Launches  []launchDocument   `json:"launches"`
+	Receivers []receiverDocument `json:"receivers"`
+	Savings   float64            `json:"savings"`
+}
+
+type launchDocument struct {
+	NodePool string `json:"nodePool"`
+	// The rest is left out for a node of a static pool, which is made from the pool's template alone.
+	InstanceType  string   `json:"instanceType,omitempty"`
+	Zone          string   `json:"zone,omitempty"`
+	CapacityType  string   `json:"capacityType,omitempty"`
+	Price         float64  `json:"price,omitempty"`
+	InstanceTypes []string `json:"instanceTypes,omitempty"`
+	Pods          []string `json:"pods,omitempty"`
+}
+
+type receiverDocument struct {
+	Name string   `json:"name"`
+	Pods []string `json:"pods"`
+}
+
+type verdictDocument struct {
+	Name           string         `json:"name"`
+	NodePool       string         `json:"nodePool"`
+	Outcome        string         `json:"outcome"`
+	Command        string         `json:"command,omitempty"`
+	Price          float64        `json:"price,omitempty"`
+	DisruptionCost float64        `json:"disruptionCost,omitempty"`
+	Reasons        []stayDocument `json:"reasons"`
+}
+
+// stayDocument is one reason why a node stays.
+type stayDocument struct {
+	Method  string `json:"method,omitempty"`
+	Code    string `json:"code"`
+	Message string `json:"message"`
+}
+
+// newConsolidationDocument writes down a plan. But for how long it took, it is a function of the snapshot and the plan
+// alone.
+func newConsolidationDocument(c consolidation) consolidationDocument {
+	d := consolidationDocument{
+		Commands: make([]commandDocument, 0, len(c.plan.Commands)),
+		Nodes:    make([]verdictDocument, 0, len(c.plan.Verdicts)),
+		Notes:    []planNote{},
+	}
+	for _, cmd := range c.plan.Commands {
+		d.Commands = append(d.Commands, newCommandDocument(cmd))
+		d.Summary.Launched += len(cmd.Replacements)
+		d.Summary.Evictions += cmd.Pods()
+		d.Summary.Savings += cmd.Savings
+	}
+	for _, v := range c.plan.Verdicts {
+		d.Nodes = append(d.Nodes, newVerdictDocument(v, c.prices[v.Node]))
+		switch v.Outcome {
+		case disruption.OutcomeRemoved:
+			d.Summary.Removed++
+		case disruption.OutcomeReplaced:
+			d.Summary.Replaced++
+		}
+		if v.Cost > 0 {
+			d.Summary.Candidates++
+		}
+	}
+	for _, name := range sortedKeys(c.prices) {
+		d.Summary.HourlyCost += c.prices[name]
+	}
+	d.Summary.Nodes = len(c.snapshot.Nodes)
+	d.Summary.Savings = roundDollars(d.Summary.Savings)
+	d.Summary.HourlyCost = roundDollars(d.Summary.HourlyCost)
+	d.Summary.HourlyCostAfter = roundDollars(d.Summary.HourlyCost - d.Summary.Savings)
+	d.Summary.PlanMillis = float64(c.planning.Microseconds()) / 1000
+	return d
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for key := range m {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+func newCommandDocument(cmd *disruption.Command) commandDocument {
+	d := commandDocument{
+		ID: cmd.ID, Decision: string(cmd.Decision()), Method: string(cmd.Method), Reason: string(cmd.Reason),
+		Nodes: cmd.Nodes(), Pods: []string{}, Savings: roundDollars(cmd.Savings),
+		Launches:  make([]launchDocument, 0, len(cmd.Replacements)),
+		Receivers: make([]receiverDocument, 0, len(cmd.Receivers)),
+	}
+	for i := range cmd.Members {
+		d.Pods = append(d.Pods, podNames(cmd.Members[i].Pods)...)
+	}
+	for _, r := range cmd.Replacements {
+		d.Launches = append(d.Launches, newLaunchDocument(r))
+	}
+	for _, r := range cmd.Receivers {
+		d.Receivers = append(d.Receivers, receiverDocument{Name: r.Name, Pods: podNames(r.Pods)})
+	}
+	return d
+}
+
+func newLaunchDocument(r disruption.Replacement) launchDocument {
+	d := launchDocument{NodePool: r.Pool.String()}
+	if r.Node == nil {
+		return d
+	}
+	n := newPlannedNode(*r.Node, nil)
+	d.InstanceType, d.Zone, d.CapacityType, d.Price, d.InstanceTypes, d.Pods = n.InstanceType, n.Zone, n.CapacityType, n.Price, n.InstanceTypes, n.Pods
+	return d
+}
+
+func newVerdictDocument(v disruption.Verdict, price float64) verdictDocument {
+	d := verdictDocument{
+		Name: v.Node, Outcome: strings.ToLower(string(v.Outcome)), Command: v.Command,
+		Price: roundDollars(price), DisruptionCost: v.Cost, Reasons: make([]stayDocument, 0, len(v.Blocks)),
+	}
+	if !v.Pool.IsZero() {
+		d.NodePool = v.Pool.String()
+	}
+	for _, b := range v.Blocks {
+		d.Reasons = append(d.Reasons, stayDocument{Method: string(b.Method), Code: string(b.Block.Code), Message: b.Block.String()})
+	}
+	return d
+}
+
+// kindsOf counts nodes to launch by what they are.
+func kindsOf(list []disruption.Replacement) []scheduling.NodeKind {
+	var kinds []scheduling.NodeKind
+	for _, r := range list {
+		kind := scheduling.NodeKind{Pool: r.Pool}
+		if r.Node != nil {
+			o := &r.Node.InstanceTypes[0]
+			kind.InstanceType, kind.Zone, kind.CapacityType = o.Name, o.Zone, o.CapacityType
+		}
+		kinds = append(kinds, kind)
+	}
+	return kinds
+}

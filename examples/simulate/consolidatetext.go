@@ -1,0 +1,179 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/drawknife/drawknife/disruption"
+)
+
+const (
+	// shownCommands is how many commands are listed unless asked for all.
+	shownCommands = 20
+	// shownStays is how many reasons for staying are listed unless asked for all.
+	shownStays = 12
+)
+
+// consolidationText writes a plan of consolidation for people.
+type consolidationText struct {
+	textReport
+	document consolidationDocument
+	plan     *disruption.Plan
+	planning time.Duration
+}
+
+func (r consolidationText) write(w io.Writer) {
+	s := r.document.Summary
+	fmt.Fprintf(w, "%s at %s/h, %s of which could go as far as they alone are concerned\n",
+		r.paint(bold, counted(s.Nodes, "node")), dollars(s.HourlyCost), number(s.Candidates))
+	r.writeCommands(w)
+	r.writeStays(w)
+	r.writeSaving(w)
+}
+
+func (r consolidationText) writeCommands(w io.Writer) {
+	if len(r.plan.Commands) == 0 {
+		fmt.Fprint(w, "\nNothing to remove or to replace.\n")
+		return
+	}
+	list, left := r.plan.Commands, 0
+	if !r.verbose && len(list) > shownCommands {
+		list, left = list[:shownCommands], len(list)-shownCommands
+	}
+	t := table{columns: []column{
+		{title: "#", right: true}, {title: "WHAT"}, {title: "WHY"}, {title: "NODES", right: true}, {title: "PODS", right: true}, {title: "SAVES $/H", right: true}, {title: "LAUNCHES"},
+	}}
+	for i, cmd := range list {
+		t.rows = append(t.rows, row{
+			cells: []string{
+				number(i + 1), string(cmd.Decision()), strings.ToLower(string(cmd.Reason)), number(len(cmd.Members)), number(cmd.Pods()),
+				strings.Replace(dollars(cmd.Savings), "$", "", 1), r.launches(cmd),
+			},
+			below: []string{r.fit(cmd.Nodes(), ", ", r.width-detailIndent)},
+		})
+	}
+	fmt.Fprintf(w, "\n%s\n", r.paint(bold, counted(len(r.plan.Commands), "command")))
+	t.write(w, r.canvas)
+	if left > 0 {
+		fmt.Fprintf(w, "  %s and %s (--verbose lists them)\n", r.ellipsis(), counted(left, "more command"))
+	}
+}
+
+// launches says what a command launches: "m7g.large/us-east-1a/spot, 2 x c7g.large/us-east-1b/spot".
+func (r consolidationText) launches(cmd *disruption.Command) string {
+	var items []string
+	kinds := kindsOf(cmd.Replacements)
+	for i := 0; i < len(kinds); {
+		n := i + 1
+		for n < len(kinds) && kinds[n] == kinds[i] {
+			n++
+		}
+		item := "as " + kinds[i].Pool.String() + " asks"
+		if kinds[i].InstanceType != "" {
+			item = kinds[i].InstanceType + "/" + kinds[i].Zone + "/" + kinds[i].CapacityType
+		}
+		if n-i > 1 {
+			item = fmt.Sprintf("%d %s %s", n-i, r.times(), item)
+		}
+		items, i = append(items, item), n
+	}
+	return strings.Join(items, ", ")
+}
+
+// stay is a reason that nodes have in common.
+type stay struct {
+	message string
+	nodes   []string
+}
+
+// writeStays says why the other nodes stay, those with the same words together.
+func (r consolidationText) writeStays(w io.Writer) {
+	index := make(map[string]int)
+	var stays []stay
+	kept := 0
+	for _, v := range r.plan.Verdicts {
+		if v.Outcome != disruption.OutcomeKept {
+			continue
+		}
+		kept++
+		message := stayMessage(v)
+		i, ok := index[message]
+		if !ok {
+			i = len(stays)
+			index[message] = i
+			stays = append(stays, stay{message: message})
+		}
+		stays[i].nodes = append(stays[i].nodes, v.Node)
+	}
+	if kept == 0 {
+		return
+	}
+	slices.SortStableFunc(stays, func(a, b stay) int {
+		return cmp.Or(cmp.Compare(len(b.nodes), len(a.nodes)), strings.Compare(a.message, b.message))
+	})
+	fmt.Fprintf(w, "\n%s: %s\n", r.paint(bold, "Staying"), counted(kept, "node"))
+	left := 0
+	if !r.verbose && len(stays) > shownStays {
+		for _, s := range stays[shownStays:] {
+			left += len(s.nodes)
+		}
+		stays = stays[:shownStays]
+	}
+	for _, s := range stays {
+		room := r.width - 4
+		if r.verbose {
+			room = 1 << 30
+		}
+		for _, line := range wrap(fmt.Sprintf("%s: %s", counted(len(s.nodes), "node"), s.message), r.width-2) {
+			fmt.Fprintf(w, "  %s\n", line)
+		}
+		fmt.Fprintf(w, "    %s\n", r.fit(s.nodes, ", ", room))
+	}
+	if left > 0 {
+		fmt.Fprintf(w, "  %s and %s for other reasons (--verbose lists them)\n", r.ellipsis(), counted(left, "node"))
+	}
+}
+
+// stayMessage is why a node stays, without what is just the state of things where there is more to say.
+func stayMessage(v disruption.Verdict) string {
+	var telling, all []string
+	for _, b := range v.Blocks {
+		text := b.Block.String()
+		if !slices.Contains(all, text) {
+			all = append(all, text)
+		}
+		if !b.Block.Silent() && !slices.Contains(telling, text) {
+			telling = append(telling, text)
+		}
+	}
+	if len(telling) > 0 {
+		all = telling
+	}
+	if len(all) == 0 {
+		return "nothing speaks for it"
+	}
+	return strings.Join(all, "; ")
+}
+
+func (r consolidationText) writeSaving(w io.Writer) {
+	s := r.document.Summary
+	fmt.Fprintf(w, "\n%s removed, %s replaced by %s; %s of pods.\n", counted(s.Removed, "node"), number(s.Replaced),
+		number(s.Launched), counted(s.Evictions, "eviction"))
+	if s.Savings != 0 && s.HourlyCost > 0 {
+		fmt.Fprintf(w, "%s/h instead of %s/h: %s/h less (%.1f%%), %s a month of %d h.\n",
+			r.paint(bold, dollars(s.HourlyCostAfter)), dollars(s.HourlyCost), dollars(s.Savings), 100*s.Savings/s.HourlyCost,
+			r.paint(bold, monthly(s.Savings)), hoursPerMonth)
+	}
+	if r.plan.Waiting {
+		again := ""
+		if !r.plan.Again.IsZero() {
+			again = " at " + r.plan.Again.UTC().Format(time.RFC3339)
+		}
+		fmt.Fprintf(w, "More may be possible later%s: budgets or waiting times leave something out now.\n", again)
+	}
+	fmt.Fprintf(w, "Planned in %s.\n", millis(r.planning))
+}

@@ -1,0 +1,162 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/drawknife/drawknife/scheduling"
+)
+
+// differenceDocument is what --diff -o json prints. It is a contract, described in the package comment: keys are only ever
+// added.
+type differenceDocument struct {
+	Summary   differenceSummary    `json:"summary"`
+	NodePools []poolChangeDocument `json:"nodePools"`
+	Nodes     []nodeChangeDocument `json:"nodes"`
+	Plans     scheduling.PlanDiff  `json:"plans"`
+	Notes     []planNote           `json:"notes"`
+}
+
+type differenceSummary struct {
+	Nodes               int     `json:"nodes"`
+	Replaced            int     `json:"replaced"`
+	HourlyCost          float64 `json:"hourlyCost"`
+	HourlyCostAfter     float64 `json:"hourlyCostAfter"`
+	Unschedulable       int     `json:"unschedulable"`
+	UnschedulableBefore int     `json:"unschedulableBefore"`
+}
+
+type poolChangeDocument struct {
+	Name   string   `json:"name"`
+	Change string   `json:"change"`
+	Fields []string `json:"fields"`
+}
+
+type nodeChangeDocument struct {
+	Name     string  `json:"name"`
+	NodePool string  `json:"nodePool"`
+	Reason   string  `json:"reason"`
+	Price    float64 `json:"price"`
+}
+
+func (s *simulation) printDifference(d difference) error {
+	doc := differenceDocument{
+		NodePools: make([]poolChangeDocument, 0, len(d.pools)), Nodes: make([]nodeChangeDocument, 0, len(d.nodes)),
+		Plans: scheduling.Diff(d.planBefore, d.planAfter), Notes: append([]planNote{}, s.notes()...),
+		Summary: differenceSummary{
+			Nodes: s.nodes, Replaced: len(d.nodes), HourlyCost: d.before, HourlyCostAfter: d.after,
+			Unschedulable: len(d.planAfter.Unschedulable), UnschedulableBefore: len(d.planBefore.Unschedulable),
+		},
+	}
+	for _, p := range d.pools {
+		doc.NodePools = append(doc.NodePools, poolChangeDocument{Name: p.key.String(), Change: p.change, Fields: append([]string{}, p.fields...)})
+	}
+	for _, n := range d.nodes {
+		doc.Nodes = append(doc.Nodes, nodeChangeDocument{Name: n.node, NodePool: n.pool.String(), Reason: string(n.reason), Price: roundDollars(n.price)})
+	}
+	b := bufio.NewWriter(s.stdout)
+	if s.output == outputJSON {
+		if err := writeJSON(b, doc); err != nil {
+			return err
+		}
+		return b.Flush()
+	}
+	r := differenceText{textReport: textReport{canvas: newCanvas(s.stdout, s.color, os.Getenv), verbose: s.verbose}, document: doc, difference: d}
+	r.write(b)
+	return b.Flush()
+}
+
+// differenceText writes a difference for people.
+type differenceText struct {
+	textReport
+	document   differenceDocument
+	difference difference
+}
+
+func (r differenceText) write(w io.Writer) {
+	fmt.Fprintln(w, r.paint(bold, "NodePools"))
+	t := table{columns: []column{{title: "NAME"}, {title: "CHANGE"}, {title: "FIELDS"}}}
+	for _, p := range r.document.NodePools {
+		t.rows = append(t.rows, row{cells: []string{p.Name, p.Change, r.fit(p.Fields, ", ", max(r.width-40, 40))}})
+	}
+	t.write(w, r.canvas)
+	r.writeNodes(w)
+	r.writeCost(w)
+}
+
+// writeNodes lists the nodes that go, by pool and reason.
+func (r differenceText) writeNodes(w io.Writer) {
+	if len(r.document.Nodes) == 0 {
+		fmt.Fprint(w, "\nNo node drifts.\n")
+		return
+	}
+	type group struct {
+		pool, reason string
+		price        float64
+		nodes        []string
+	}
+	var groups []group
+	for _, n := range r.document.Nodes {
+		i := slices.IndexFunc(groups, func(g group) bool { return g.pool == n.NodePool && g.reason == n.Reason })
+		if i < 0 {
+			i = len(groups)
+			groups = append(groups, group{pool: n.NodePool, reason: n.Reason})
+		}
+		groups[i].price += n.Price
+		groups[i].nodes = append(groups[i].nodes, n.Name)
+	}
+	slices.SortStableFunc(groups, func(a, b group) int {
+		return cmp.Or(strings.Compare(a.pool, b.pool), strings.Compare(a.reason, b.reason))
+	})
+	fmt.Fprintf(w, "\n%s: %s of %s\n", r.paint(bold, "Replaced"), number(len(r.document.Nodes)), counted(r.document.Summary.Nodes, "node"))
+	t := table{columns: []column{{title: "NODEPOOL"}, {title: "REASON"}, {title: "NODES", right: true}, {title: "$/HOUR", right: true}}}
+	for _, g := range groups {
+		room := r.width - detailIndent
+		if r.verbose {
+			room = 1 << 30
+		}
+		t.rows = append(t.rows, row{
+			cells: []string{g.pool, g.reason, number(len(g.nodes)), strings.TrimPrefix(dollars(g.price), "$")},
+			below: []string{r.fit(g.nodes, ", ", room)},
+		})
+	}
+	t.write(w, r.canvas)
+	fmt.Fprint(w, "  Drifted nodes go within the budgets of their pools, nodes of a deleted pool with it.\n")
+}
+
+func (r differenceText) writeCost(w io.Writer) {
+	s := r.document.Summary
+	change := "as before"
+	switch {
+	case s.HourlyCost > 0 && s.HourlyCostAfter != s.HourlyCost:
+		change = fmt.Sprintf("%+.1f%%", 100*(s.HourlyCostAfter/s.HourlyCost-1))
+	case s.HourlyCostAfter > s.HourlyCost:
+		change = "more"
+	}
+	fmt.Fprintf(w, "\n%s/h with these NodePools, %s/h with the others once everything has been replaced: %s.\n",
+		dollars(s.HourlyCost), r.paint(bold, dollars(s.HourlyCostAfter)), change)
+	if nodes := r.difference.planAfter.NewNodes; len(nodes) > 0 {
+		fmt.Fprintf(w, "\n%s\n", r.paint(bold, counted(len(nodes), "new machine")))
+		t := table{columns: []column{{title: "COUNT", right: true}, {title: "NODEPOOL"}, {title: "INSTANCE TYPE"}, {title: "ZONE"}, {title: "CAPACITY"}, {title: "$/HOUR", right: true}}}
+		for _, section := range groupMachines(nodes) {
+			for _, g := range section.groups {
+				t.rows = append(t.rows, row{cells: []string{
+					fmt.Sprintf("%d %s", len(g.nodes), r.times()), section.pool.String(), g.instanceType, g.zone, g.capacityType, strings.TrimPrefix(dollars(g.price), "$"),
+				}})
+			}
+		}
+		t.write(w, r.canvas)
+	}
+	if s.Unschedulable > 0 {
+		fmt.Fprintf(w, "\n%s\n", r.paint(red, fmt.Sprintf("%s would have no place (%d have none now):", counted(s.Unschedulable, "pod"), s.UnschedulableBefore)))
+		for _, refusal := range groupRefusals(r.difference.planAfter.Unschedulable) {
+			fmt.Fprintf(w, "  %s\n", r.fit(podNames(refusal.pods), ", ", r.width-2))
+			r.writeReasons(w, refusal.reasons)
+		}
+	}
+}
