@@ -54,7 +54,7 @@ func (t *Trial) newRoomIndex(order []int32) *roomIndex {
 			x.pull(tree, entry)
 		}
 	}
-	size := t.sizes()
+	size := t.sizes(order)
 	x.size = make([]float64, len(m.classes))
 	for i, c := range m.classes {
 		x.size[i] = size(c.requests)

@@ -71,7 +71,10 @@ func (s *simulation) planConsolidation(ctx context.Context, snapshot *scheduling
 }
 
 func (s *simulation) disruptionPlanner() disruption.Planner {
-	return &disruption.Reference{Query: s.query, SpotToSpot: s.spotToSpot}
+	if s.planner == plannerReference {
+		return &disruption.Reference{Query: s.query, SpotToSpot: s.spotToSpot}
+	}
+	return &disruption.Global{Query: s.query, SpotToSpot: s.spotToSpot}
 }
 
 // standIn makes a NodeClaim for each node of a pool where the input has no NodeClaim at all, so that nodes which somebody
