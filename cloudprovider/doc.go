@@ -141,6 +141,24 @@
 //     shorter list. Why: what is not listed is taken for lost.
 //   - CP-LIST-06: entries are ordered by provider ID. Why: callers' work, and their logs, can be compared.
 //
+// # CP-SPOT: capacity that can be taken back
+//
+//   - CP-SPOT-01: a claim that allows spot and on-demand is given spot while an offering that suits has room, and
+//     on-demand once none has. Why: a stock-out of spot is no reason for pods to wait.
+//   - CP-SPOT-02: spot that is out of stock closes offerings of spot alone, of the same type and zone. Why: with
+//     on-demand closed as well nothing is left to fall back on.
+//   - CP-SPOT-03: a machine that the cloud takes back ends, to Get, List and Delete, as one that was deleted. Why:
+//     what took it is no concern of those that clean up.
+//
+// # CP-RESERVED: capacity that is paid for
+//
+//   - CP-RESERVED-01: a claim that a reservation suits uses it while it has room, and names it in its labels. Why: what
+//     is not used is paid for all the same.
+//   - CP-RESERVED-02: [Offering].ReservationCapacity falls by one with a launch and rises once the machine is gone. Why:
+//     planners count on just so many.
+//   - CP-RESERVED-03: a reservation that is full gets no further machine; the claim goes to what else suits, or meets an
+//     error of kind InsufficientCapacity. Why: the cloud would sell on demand what was planned to be free.
+//
 // # CP-ERROR: errors
 //
 // An error has a kind ([ErrorKind]), found with errors.Is or [KindOf]. What the caller does:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/drawknife/drawknife/cloudprovider"
@@ -145,4 +146,13 @@ func (c *Cloud) strike(method Method, fault *Fault, now time.Time) error {
 		}
 	}
 	return fmt.Errorf("calling %s: %w", method, fault.Err)
+}
+
+// Heal takes back all faults of the methods that are still to strike; of every method when none is named.
+func (c *Cloud) Heal(methods ...Method) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.faults = slices.DeleteFunc(c.faults, func(f *plannedFault) bool {
+		return len(methods) == 0 || slices.Contains(methods, f.Method)
+	})
 }

@@ -1,0 +1,294 @@
+package conformance
+
+import (
+	"errors"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/cloudprovider"
+)
+
+func classClauses() []clause {
+	return []clause{
+		{"CP-CLASS-01", Core, "every node class has an answer, a missing one too", (*lab).classAnswers},
+		{"CP-CLASS-02", Core, "an answer that is not True says what to do", (*lab).classExplains},
+		{"CP-CLASS-03", Core, "what is not ready launches nothing", (*lab).classRefuses},
+		{"CP-CLASS-04", Core, "what can't be found out is an error", (*lab).classUnknown},
+	}
+}
+
+func gateClauses() []clause {
+	return []clause{
+		{"CP-GATE-01", Core, "a gate once open stays open", (*lab).gateStays},
+		{"CP-GATE-02", Core, "asking the gate changes nothing", (*lab).gateAsked},
+		{"CP-GATE-03", Core, "a gate that can't tell is not open", (*lab).gateUnknown},
+		{"CP-GATE-04", Core, "a machine that is gone is NotFound to the gate", (*lab).gateGone},
+	}
+}
+
+func driftClauses() []clause {
+	return []clause{
+		{"CP-DRIFT-01", Drift, "drift does not depend on when it is asked for", (*lab).driftStable},
+		{"CP-DRIFT-02", Drift, "a machine just launched is not drifted", (*lab).driftNew},
+		{"CP-DRIFT-03", Drift, "a machine that is gone is NotFound, not drifted", (*lab).driftGone},
+		{"CP-DRIFT-04", Drift, "what can't be found out is an error", (*lab).driftUnknown},
+	}
+}
+
+func repairClauses() []clause {
+	return []clause{
+		{"CP-REPAIR-01", Repair, "policies can be turned off", (*lab).repairOff},
+		{"CP-REPAIR-02", Repair, "policies are unique and tolerations positive", (*lab).repairValid},
+		{"CP-REPAIR-03", Repair, "policies never change", (*lab).repairConstant},
+	}
+}
+
+// ability is an optional interface of the provider; without it the clause is skipped.
+func ability[T any](l *lab, name string) T {
+	found, ok := cloudprovider.As[T](l.Provider)
+	if !ok {
+		l.Skipf("the provider does not implement cloudprovider.%s", name)
+	}
+	return found
+}
+
+func (l *lab) classes() cloudprovider.NodeClassStatus {
+	return ability[cloudprovider.NodeClassStatus](l, "NodeClassStatus")
+}
+
+// eachState puts the node class into every state that there is.
+func (l *lab) eachState(look func(NodeClassState, cloudprovider.NodeClassReadiness)) {
+	classes := l.classes()
+	if l.SetNodeClass == nil {
+		l.Skip("needs the hook SetNodeClass")
+	}
+	for _, state := range []NodeClassState{NodeClassReady, NodeClassUnready, NodeClassTerminating, NodeClassMissing} {
+		if err := l.SetNodeClass(l.NodeClass, state); errors.Is(err, errors.ErrUnsupported) {
+			continue
+		} else if err != nil {
+			l.Fatalf("making node class %q %s: %v", l.NodeClass.Name, state, err)
+		}
+		readiness, err := classes.NodeClassStatus(l.Context(), l.NodeClass)
+		if err != nil {
+			l.Errorf("the status of node class %q, which is %s: %v", l.NodeClass.Name, state, err)
+			continue
+		}
+		look(state, readiness)
+	}
+}
+
+func (l *lab) classAnswers() {
+	l.eachState(func(state NodeClassState, r cloudprovider.NodeClassReadiness) {
+		switch {
+		case (state == NodeClassReady) != r.Ready():
+			l.Errorf("a node class that is %s has status %q", state, r.Status)
+		case state == NodeClassMissing && (r.Status != metav1.ConditionFalse || r.Reason != cloudprovider.NodeClassNotFound):
+			l.Errorf("a node class that does not exist has status %q for reason %q, want False, %s", r.Status, r.Reason, cloudprovider.NodeClassNotFound)
+		case state == NodeClassTerminating && r.Reason != cloudprovider.NodeClassTerminating:
+			l.Errorf("a node class that is being deleted has reason %q, want %s", r.Reason, cloudprovider.NodeClassTerminating)
+		}
+	})
+}
+
+func (l *lab) classExplains() {
+	l.eachState(func(state NodeClassState, r cloudprovider.NodeClassReadiness) {
+		if !r.Ready() && (r.Message == "" || r.Reason == "") {
+			l.Errorf("a node class that is %s has reason %q and message %q: both are for the operator", state, r.Reason, r.Message)
+		}
+	})
+}
+
+func (l *lab) classRefuses() {
+	l.eachState(func(state NodeClassState, r cloudprovider.NodeClassReadiness) {
+		if r.Ready() {
+			return
+		}
+		if _, err := l.tryCreate(l.claim()); err == nil {
+			l.Errorf("a node class that is not ready (%s) launched a machine", state)
+		}
+	})
+}
+
+func (l *lab) classUnknown() {
+	classes := l.classes()
+	heal, err := l.inject(Fault{Method: MethodNodeClassStatus, Kind: cloudprovider.Transient})
+	if err != nil {
+		l.Skip(err)
+	}
+	defer heal()
+	if r, err := classes.NodeClassStatus(l.Context(), l.NodeClass); err == nil && !r.Ready() {
+		l.Errorf("the cloud could not be read, and the node class is said to be %q, %q", r.Status, r.Reason)
+	}
+}
+
+func (l *lab) gate() cloudprovider.RegistrationGate {
+	return ability[cloudprovider.RegistrationGate](l, "RegistrationGate")
+}
+
+// opened waits until the gate lets a machine through.
+func (l *lab) opened(gate cloudprovider.RegistrationGate) *v1.NodeClaim {
+	machine := l.specOf(l.create(l.claim()))
+	if !l.patiently(func() bool {
+		result, err := gate.Registered(l.Context(), machine)
+		if err != nil {
+			l.Fatalf("gate %q: %v", gate.Name(), err)
+		}
+		return result.Open
+	}) {
+		l.Fatalf("gate %q is not open after %s", gate.Name(), l.options.Patience)
+	}
+	return machine
+}
+
+func (l *lab) gateStays() {
+	gate := l.gate()
+	machine := l.opened(gate)
+	for range 3 {
+		l.later()
+		if result, err := gate.Registered(l.Context(), machine); err != nil || !result.Open {
+			l.Fatalf("gate %q was open and is %+v, %v", gate.Name(), result, err)
+		}
+	}
+}
+
+func (l *lab) gateAsked() {
+	gate := l.gate()
+	machine := l.specOf(l.create(l.claim()))
+	before, err := l.Provider.Get(l.Context(), machine.Status.ProviderID)
+	if err != nil {
+		l.Fatalf("getting the machine: %v", err)
+	}
+	first, firstErr := gate.Registered(l.Context(), machine)
+	second, secondErr := gate.Registered(l.Context(), machine)
+	if (firstErr == nil) != (secondErr == nil) || first.Open != second.Open {
+		l.Errorf("gate %q says %+v, %v, then %+v, %v", gate.Name(), first, firstErr, second, secondErr)
+	}
+	if after, err := l.Provider.Get(l.Context(), machine.Status.ProviderID); err != nil || differ(before, after) {
+		l.Errorf("asking gate %q changes the machine: %v", gate.Name(), err)
+	}
+}
+
+func (l *lab) gateUnknown() {
+	gate := l.gate()
+	heal, err := l.inject(Fault{Method: MethodRegistered, Kind: cloudprovider.Transient})
+	if err != nil {
+		l.Skip(err)
+	}
+	defer heal()
+	machine := l.specOf(l.create(l.claim()))
+	if result, err := gate.Registered(l.Context(), machine); result.Open {
+		l.Errorf("the cloud could not be read, and gate %q is open (error %v)", gate.Name(), err)
+	}
+}
+
+func (l *lab) gateGone() {
+	gate := l.gate()
+	machine := l.specOf(l.create(l.claim()))
+	l.end(machine)
+	if result, err := gate.Registered(l.Context(), machine); !cloudprovider.IsNodeClaimNotFound(err) {
+		l.Errorf("the machine is gone, and gate %q says %+v, %v", gate.Name(), result, err)
+	}
+}
+
+func (l *lab) detector() cloudprovider.DriftDetector {
+	return ability[cloudprovider.DriftDetector](l, "DriftDetector")
+}
+
+func (l *lab) driftStable() {
+	detector := l.detector()
+	machine := l.specOf(l.create(l.claim()))
+	if l.MakeDrift == nil {
+		l.Skip("needs the hook MakeDrift")
+	}
+	if err := l.MakeDrift(machine.Status.ProviderID); err != nil {
+		l.Fatalf("making machine %q drift: %v", machine.Status.ProviderID, err)
+	}
+	var reason cloudprovider.DriftReason
+	for n := range 4 {
+		again, err := detector.IsDrifted(l.Context(), machine)
+		switch {
+		case err != nil:
+			l.Fatalf("asking for drift: %v", err)
+		case again == "":
+			l.Fatalf("the machine has drifted, and answer %d is that it has not", n+1)
+		case n > 0 && again != reason:
+			l.Fatalf("the machine has drifted for %q, and now for %q", reason, again)
+		}
+		reason = again
+		l.later()
+	}
+}
+
+func (l *lab) driftNew() {
+	detector := l.detector()
+	machine := l.specOf(l.create(l.claim()))
+	if reason, err := detector.IsDrifted(l.Context(), machine); reason != "" || err != nil {
+		l.Errorf("a machine just launched has drifted for %q, %v", reason, err)
+	}
+}
+
+func (l *lab) driftGone() {
+	detector := l.detector()
+	machine := l.specOf(l.create(l.claim()))
+	l.end(machine)
+	if reason, err := detector.IsDrifted(l.Context(), machine); !cloudprovider.IsNodeClaimNotFound(err) || reason != "" {
+		l.Errorf("a machine that is gone: drift %q, %v, want kind %s", reason, err, cloudprovider.NodeClaimNotFound)
+	}
+}
+
+func (l *lab) driftUnknown() {
+	detector := l.detector()
+	if l.MakeDrift == nil {
+		l.Skip("needs the hook MakeDrift")
+	}
+	machine := l.specOf(l.create(l.claim()))
+	if err := l.MakeDrift(machine.Status.ProviderID); err != nil {
+		l.Fatalf("making machine %q drift: %v", machine.Status.ProviderID, err)
+	}
+	heal, err := l.inject(Fault{Method: MethodIsDrifted, Kind: cloudprovider.Transient})
+	if err != nil {
+		l.Skip(err)
+	}
+	defer heal()
+	if reason, err := detector.IsDrifted(l.Context(), machine); err == nil && reason == "" {
+		l.Error("the cloud could not be read, and a drifted machine is said not to have drifted")
+	}
+}
+
+func (l *lab) repairer() cloudprovider.Repairer {
+	return ability[cloudprovider.Repairer](l, "Repairer")
+}
+
+func (l *lab) repairOff() {
+	// An empty list is legal, so a provider passes with any list that is one; it may be nil.
+	policies := l.repairer().RepairPolicies()
+	for i, p := range policies {
+		if p == (cloudprovider.RepairPolicy{}) {
+			l.Errorf("repair policy %d of %d is empty: leave it out, or repair can't be turned off", i, len(policies))
+		}
+	}
+}
+
+func (l *lab) repairValid() {
+	policies := slices.DeleteFunc(l.repairer().RepairPolicies(), func(p cloudprovider.RepairPolicy) bool { return p == cloudprovider.RepairPolicy{} })
+	if err := cloudprovider.ValidateRepairPolicies(policies); err != nil {
+		l.Error(err)
+	}
+}
+
+func (l *lab) repairConstant() {
+	repairer := l.repairer()
+	first := repairer.RepairPolicies()
+	kept := slices.Clone(first)
+	slices.Reverse(first)
+	clear(first)
+	l.create(l.claim())
+	if heal, err := l.inject(Fault{Method: MethodList, Kind: cloudprovider.Transient}); err == nil {
+		defer heal()
+	}
+	if again := repairer.RepairPolicies(); !slices.Equal(kept, again) {
+		l.Errorf("repair policies have changed\nfrom %v\nto   %v", kept, again)
+	}
+}

@@ -1,0 +1,31 @@
+package conformance
+
+import "slices"
+
+// clause is one clause of the contract and how it is tested.
+type clause struct {
+	id    string
+	level Level
+	// says is the clause in a few words.
+	says  string
+	check func(*lab)
+}
+
+// clauses are all of them, in the order of the contract.
+func clauses() []clause {
+	return slices.Concat(
+		describeClauses(), catalogClauses(), createClauses(), deleteClauses(), getClauses(), listClauses(), errorClauses(),
+		concurrencyClauses(), classClauses(), gateClauses(), spotClauses(), reservedClauses(), driftClauses(), repairClauses(),
+		interruptionClauses(),
+	)
+}
+
+// Clauses are the numbers of all clauses that the kit tests, in the order of the contract. The slice is the caller's.
+func Clauses() []string {
+	all := clauses()
+	ids := make([]string, len(all))
+	for i, c := range all {
+		ids[i] = c.id
+	}
+	return ids
+}

@@ -1,0 +1,253 @@
+package conformance
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"sync"
+	"time"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/cloudprovider"
+)
+
+func concurrencyClauses() []clause {
+	return []clause{
+		{"CP-CONCURRENCY-01", Core, "all methods at once; many Creates make as many machines", (*lab).manyAtOnce},
+		{"CP-CONCURRENCY-02", Core, "one slow call does not stop the others", (*lab).slowCall},
+		{"CP-CONCURRENCY-03", Core, "methods return when their context ends, and leave no goroutine", (*lab).noGoroutines},
+		{"CP-CONCURRENCY-04", Core, "memory is bounded by live machines", (*lab).machineMemory},
+	}
+}
+
+// liveBytes is what the heap holds once everything that nobody holds is gone.
+func liveBytes() int64 {
+	var m runtime.MemStats
+	for range 2 { // the first finds what finalizers let go of
+		runtime.GC()
+	}
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
+func (l *lab) manyAtOnce() {
+	n := l.options.Parallel
+	claims := make([]*v1.NodeClaim, n)
+	for i := range claims {
+		claims[i] = l.claim()
+	}
+	machines := make([]*v1.NodeClaim, n)
+	var all sync.WaitGroup
+	for i := range claims {
+		all.Go(func() {
+			created, err := l.Provider.Create(l.Context(), claims[i])
+			if err != nil {
+				l.Errorf("launch %d of %d at once: %v", i, n, err)
+				return
+			}
+			machines[i] = created
+		})
+	}
+	for range 4 {
+		all.Go(func() {
+			l.Provider.Describe()
+			if _, err := l.Provider.InstanceTypes(l.Context(), l.NodePool); err != nil {
+				l.Errorf("InstanceTypes among launches: %v", err)
+			}
+			if _, err := l.Provider.List(l.Context()); err != nil {
+				l.Errorf("List among launches: %v", err)
+			}
+		})
+	}
+	all.Wait()
+	distinct := map[string]string{}
+	for i, m := range machines {
+		if m == nil {
+			continue
+		}
+		l.own(m)
+		if other, twice := distinct[m.Status.ProviderID]; twice {
+			l.Fatalf("claims %q and %q were both given machine %q", other, claims[i].Name, m.Status.ProviderID)
+		}
+		distinct[m.Status.ProviderID] = claims[i].Name
+	}
+	if l.Failed() {
+		return
+	}
+	missing := 0
+	listed := l.list()
+	for id := range distinct {
+		if listed[id] == nil {
+			missing++
+		}
+	}
+	if missing > 0 {
+		l.Errorf("%d of %d machines launched at once are not listed", missing, n)
+	}
+	for _, m := range machines {
+		all.Go(func() {
+			if err := l.Provider.Delete(l.Context(), m); err != nil && !cloudprovider.IsNodeClaimNotFound(err) {
+				l.Errorf("Delete among %d at once: %v", n, err)
+			}
+		})
+	}
+	all.Wait()
+}
+
+// stallTime is how long other calls may take while one hangs. It is real time, and generous: a busy machine is slow.
+const stallTime = 10 * time.Second
+
+func (l *lab) slowCall() {
+	if l.Stall == nil {
+		l.Skip("needs the hook Stall")
+	}
+	machine := l.create(l.claim())
+	tried := 0
+	for _, c := range l.calls(machine) {
+		if c.method == MethodDelete {
+			continue // it would end the machine
+		}
+		release, err := l.Stall(c.method)
+		if errors.Is(err, errors.ErrUnsupported) {
+			continue
+		}
+		if err != nil {
+			l.Fatalf("stalling %s: %v", c.method, err)
+		}
+		tried++
+		hanging := make(chan struct{})
+		go func() {
+			defer close(hanging)
+			_ = c.make(l.Context())
+		}()
+		l.othersGoOn(c.method, machine)
+		release()
+		<-hanging
+		if l.Failed() {
+			return
+		}
+	}
+	if tried == 0 {
+		l.Skip("the cloud can't stall any method")
+	}
+}
+
+// othersGoOn calls methods that another call must not stop.
+func (l *lab) othersGoOn(stalled Method, machine *v1.NodeClaim) {
+	ctx, cancel := context.WithTimeout(l.Context(), stallTime)
+	defer cancel()
+	done := make(chan Method, 8)
+	others := 0
+	run := func(method Method, f func()) {
+		if method == stalled {
+			return
+		}
+		others++
+		go func() {
+			f()
+			done <- method
+		}()
+	}
+	run("Describe", func() { l.Provider.Describe() })
+	run("Name", func() { l.Provider.Name() })
+	if stalled != MethodGet {
+		run(MethodInstanceTypes, func() { _, _ = l.Provider.InstanceTypes(ctx, l.NodePool) })
+	}
+	if stalled == MethodCreate || stalled == MethodInstanceTypes {
+		run(MethodGet, func() { _, _ = l.Provider.Get(ctx, machine.Status.ProviderID) })
+	}
+	for range others {
+		select {
+		case <-done:
+		case <-ctx.Done():
+			l.Errorf("while the cloud does not answer %s, other methods wait for it: a lock is held across the call", stalled)
+			return
+		}
+	}
+	if ctx.Err() != nil {
+		l.Errorf("while the cloud does not answer %s, other methods take %s", stalled, stallTime)
+	}
+}
+
+func (l *lab) noGoroutines() {
+	machine := l.create(l.claim())
+	l.quickly(machine) // whatever is started once for all is started now
+	before := runtime.NumGoroutine()
+	for range 20 {
+		l.quickly(machine)
+	}
+	l.stalledCalls(machine)
+	var after int
+	for range 100 { // goroutines that have been told to end need a moment
+		if after = runtime.NumGoroutine(); after <= before+2 {
+			return
+		}
+		pass(context.WithoutCancel(l.Context()), 20*time.Millisecond)
+	}
+	l.Errorf("%d goroutines before, %d after calls whose context has ended", before, after)
+}
+
+// quickly makes every call with contexts that end.
+func (l *lab) quickly(machine *v1.NodeClaim) {
+	for _, c := range l.calls(machine) {
+		if c.method == MethodDelete || c.method == MethodCreate {
+			continue // machines of their own would have things to do
+		}
+		ctx, cancel := context.WithCancel(l.Context())
+		_ = c.make(ctx)
+		cancel()
+		_ = c.make(ctx)
+	}
+}
+
+// stalledCalls ends the contexts of calls that hang, and sees them return.
+func (l *lab) stalledCalls(machine *v1.NodeClaim) {
+	if l.Stall == nil {
+		return
+	}
+	for _, c := range l.calls(machine) {
+		if c.method == MethodDelete {
+			continue
+		}
+		release, err := l.Stall(c.method)
+		if err != nil {
+			continue
+		}
+		ctx, cancel := context.WithCancel(l.Context())
+		returned := make(chan struct{})
+		go func() {
+			defer close(returned)
+			_ = c.make(ctx)
+		}()
+		pass(l.Context(), 10*time.Millisecond)
+		cancel()
+		limit, stop := context.WithTimeout(l.Context(), stallTime)
+		select {
+		case <-returned:
+		case <-limit.Done():
+			l.Errorf("%s does not return though its context has ended: %s have passed", c.method, stallTime)
+		}
+		stop()
+		release()
+		<-returned
+	}
+}
+
+// machinesOfMemoryTest live one after the other. Were a kilobyte kept of each, it would show.
+const machinesOfMemoryTest = 400
+
+func (l *lab) machineMemory() {
+	n := min(machinesOfMemoryTest, l.options.Parallel)
+	turn := func(times int) {
+		for range times {
+			l.end(l.create(l.claim()))
+		}
+	}
+	turn(max(n/10, 1))
+	before := liveBytes()
+	turn(n)
+	// A kilobyte is less than a claim is.
+	if grown, most := liveBytes()-before, int64(n)<<10+256<<10; grown > most {
+		l.Errorf("%d machines that are gone hold %d bytes, allowed are %d", n, grown, most)
+	}
+}

@@ -1,0 +1,39 @@
+// Package conformance tests a provider against the contract of package cloudprovider, clause by clause.
+//
+//	func TestConformance(t *testing.T) {
+//		report := conformance.Run(t, func(t testing.TB) conformance.Subject {
+//			provider, err := mycloud.New(mycloud.Options{})
+//			if err != nil {
+//				t.Fatal(err)
+//			}
+//			return conformance.Subject{Provider: provider}
+//		}, conformance.Options{Levels: []conformance.Level{conformance.Core}})
+//		report.WriteMarkdown(os.Stdout)
+//	}
+//
+// Each clause is a sub-test: `go test -run 'TestConformance/Core/CP-CREATE-02'`. A provider alone is enough; a clause that
+// has to do something to the cloud, to sell it out for instance, is skipped until the factory gives the hook for it (see
+// [Hooks]), and the report says which. [Check] gives the report and fails nothing.
+//
+// # Levels
+//
+// Core is every provider's. Spot and Reserved are for clouds that sell these, Drift, Repair and Interruption for providers
+// that implement DriftDetector, Repairer and InterruptionSource; without, all of the level is skipped. NodeClassStatus and
+// RegistrationGate are tested in Core where they are implemented.
+//
+// # Random histories
+//
+// Laws about any sequence of calls are tried on random ones with rapid: launches, repetitions, deletions, restarts and, where
+// there is the hook Inject, lost answers, throttling and brown-outs. What breaks a law is made as short as possible, listed
+// call by call and charged to the clause it breaks. The message ends with the flags that repeat it: -rapid.seed or, with the
+// file that rapid has written under testdata/rapid, -rapid.failfile. Options.Trials bounds the number of histories.
+//
+// # Live clouds
+//
+// On a real cloud the factory gives the same provider each time, Options.Parallel is small, Options.RunID differs in each
+// run, Subject.Requirements keep machines cheap, and Hooks.Machines tells what nodes report as allocatable. What the provider
+// models too high breaks CP-CATALOG-14; all differences are in the report as a table of corrections ([CorrectionTable]).
+// The kit ends the machines that it has launched; that all are gone is for the operator to see.
+//
+// Package engine, below this one, plugs a provider into the planners.
+package conformance

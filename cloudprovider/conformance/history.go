@@ -1,0 +1,335 @@
+package conformance
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+
+	"pgregory.net/rapid"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/cloudprovider"
+)
+
+// weather is whether calls of a history fail.
+type weather string
+
+const (
+	calm   weather = "calm"
+	stormy weather = "stormy"
+)
+
+// verdict is what came of the random histories: the clause that one of them broke, and how. The zero value is of none.
+type verdict struct {
+	clause string
+	text   string
+}
+
+// clausesOfHistories are those that a history can break. Each history runs once for all of them.
+func clausesOfHistories() []string {
+	return []string{"CP-CREATE-02", "CP-CREATE-09", "CP-DELETE-01", "CP-DELETE-02", "CP-GET-01", "CP-GET-02", "CP-LIST-01", "CP-LIST-03"}
+}
+
+// fromHistories makes a clause fail that random histories have broken.
+func (s *session) fromHistories(l *lab, id string) {
+	if !slices.Contains(clausesOfHistories(), id) || l.Failed() {
+		return
+	}
+	for _, w := range []weather{calm, stormy} {
+		if w == stormy && l.Inject == nil {
+			continue
+		}
+		found, done := s.histories[w]
+		if !done {
+			found = l.histories(w)
+			s.histories[w] = found
+		}
+		if found.clause == id {
+			l.Error(found.text)
+		}
+	}
+}
+
+// histories tries the lifecycle laws on random sequences of calls, restarts and faults. What breaks one is made as short as
+// rapid can.
+func (l *lab) histories(w weather) *verdict {
+	found := &verdict{}
+	examined := examine(l.TB, l.Name(), func(p *probe) {
+		sub := l.session.newLab(p)
+		sub.property(func(t *rapid.T) {
+			sub.clear()
+			sub.renew()
+			h := &history{lab: sub, T: t, weather: w, found: found}
+			h.play()
+		})
+	})
+	if examined.outcome == Failed {
+		for _, line := range examined.faults {
+			found.text += line + "\n"
+		}
+		if found.clause == "" { // the lab's tools gave up, and name the clause
+			found.clause = namedClause.FindString(found.text)
+		}
+		for _, line := range examined.log {
+			if !slices.Contains(examined.faults, line) {
+				found.text += line + "\n"
+			}
+		}
+	}
+	return found
+}
+
+// namedClause finds the clause that a message names.
+var namedClause = regexp.MustCompile(`CP-[A-Z]+-[0-9]{2}`)
+
+// life is what a history knows of one claim.
+type life struct {
+	claim *v1.NodeClaim
+	// machine it was given last; nil when none is known of.
+	machine *v1.NodeClaim
+	phase   phase
+}
+
+type phase int
+
+const (
+	unknown  phase = iota // a launch failed: there may be a machine
+	living                // Create has answered
+	ending                // Delete was accepted
+	finished              // Delete has said that it is gone
+)
+
+// history is one random sequence of calls and the model of what must come of it.
+type history struct {
+	*lab
+	*rapid.T
+	weather weather
+	found   *verdict
+	lives   []*life
+	said    []string
+}
+
+// Fatalf and the like are the property's, not the lab's.
+func (h *history) breach(clause, format string, args ...any) {
+	text := fmt.Sprintf("%s: ", clause) + fmt.Sprintf(format, args...)
+	h.found.clause, h.found.text = clause, ""
+	h.T.Fatalf("%s\nafter %v", text, h.said)
+}
+
+func (h *history) say(format string, args ...any) {
+	h.said = append(h.said, fmt.Sprintf(format, args...))
+}
+
+func (h *history) play() {
+	actions := []string{"launch", "launch", "launch again", "delete", "delete", "get", "list", "wait", "restart"}
+	if h.weather == stormy {
+		actions = append(actions, "lose launch", "fail launch", "fail delete", "lose delete", "fail list", "brown-out")
+	}
+	for _, action := range rapid.SliceOfN(rapid.SampledFrom(actions), 1, h.options.Steps).Draw(h.T, "history") {
+		h.step(action)
+	}
+	h.finish()
+}
+
+func (h *history) step(action string) {
+	switch action {
+	case "launch":
+		h.lives = append(h.lives, &life{claim: h.claim()})
+		h.launch(h.lives[len(h.lives)-1])
+	case "launch again":
+		if one := h.any(); one != nil {
+			h.launch(one)
+		}
+	case "delete":
+		if one := h.any(); one != nil {
+			h.remove(one)
+		}
+	case "get":
+		if one := h.any(); one != nil {
+			h.get(one)
+		}
+	case "list":
+		h.listed()
+	case "wait":
+		if h.Advance != nil {
+			h.say("wait")
+			h.Advance(h.options.Poll)
+		}
+	case "restart":
+		if h.Restart != nil {
+			h.say("restart")
+			h.Provider = h.Restart()
+		}
+	case "lose launch":
+		h.lives = append(h.lives, &life{claim: h.claim()})
+		h.under(Fault{Method: MethodCreate, Kind: cloudprovider.Transient, Lost: true}, func() { h.launch(h.lives[len(h.lives)-1]) })
+	case "fail launch":
+		h.lives = append(h.lives, &life{claim: h.claim()})
+		h.under(Fault{Method: MethodCreate, Kind: cloudprovider.Throttled}, func() { h.launch(h.lives[len(h.lives)-1]) })
+	case "lose delete", "fail delete":
+		if one := h.any(); one != nil {
+			h.under(Fault{Method: MethodDelete, Kind: cloudprovider.Transient, Lost: action == "lose delete"}, func() { h.remove(one) })
+		}
+	case "fail list":
+		h.under(Fault{Method: MethodList, Kind: cloudprovider.Throttled}, func() { _, _ = h.Provider.List(h.lab.Context()) })
+	case "brown-out":
+		h.brownOut()
+	}
+}
+
+// any is a claim chosen by chance; nil when there is none.
+func (h *history) any() *life {
+	if len(h.lives) == 0 {
+		return nil
+	}
+	return h.lives[rapid.IntRange(0, len(h.lives)-1).Draw(h.T, "claim")]
+}
+
+// under does something while the fault lasts; nothing where the cloud can't have it.
+func (h *history) under(f Fault, do func()) {
+	heal, err := h.inject(f)
+	if err != nil {
+		return
+	}
+	defer heal()
+	h.say("%s of %s (lost: %v):", orUnexplained(f.Kind), f.Method, f.Lost)
+	do()
+}
+
+// brownOut is a cloud that answers nothing for a while.
+func (h *history) brownOut() {
+	for _, method := range []Method{MethodCreate, MethodDelete, MethodGet, MethodList} {
+		if heal, err := h.inject(Fault{Method: method, Kind: cloudprovider.Transient}); err == nil {
+			defer heal()
+		}
+	}
+	h.say("brown-out:")
+	if one := h.any(); one != nil {
+		h.launch(one)
+		h.remove(one)
+	}
+	_, _ = h.Provider.List(h.lab.Context())
+}
+
+func (h *history) launch(one *life) {
+	created, err := h.Provider.Create(h.lab.Context(), one.claim.DeepCopy())
+	if err != nil {
+		h.say("launch %s: %v", one.claim.Name, cloudprovider.KindOf(err))
+		if one.phase == finished {
+			one.phase, one.machine = unknown, nil
+		}
+		return
+	}
+	h.say("launch %s: %s", one.claim.Name, created.Status.ProviderID)
+	h.lab.own(created)
+	same := one.machine != nil && one.machine.Status.ProviderID == created.Status.ProviderID
+	switch {
+	case one.phase == living && !same:
+		h.breach("CP-CREATE-02", "claim %q has machine %q, and Create gives %q", one.claim.Name, one.machine.Status.ProviderID, created.Status.ProviderID)
+	case one.phase == finished && same:
+		h.breach("CP-CREATE-02", "claim %q was given machine %q again, which is gone", one.claim.Name, created.Status.ProviderID)
+	case one.phase == ending && same:
+		return
+	}
+	one.machine, one.phase = created, living
+}
+
+func (h *history) remove(one *life) {
+	if one.machine == nil {
+		return
+	}
+	err := h.Provider.Delete(h.lab.Context(), one.machine)
+	h.say("delete %s: %v", one.machine.Status.ProviderID, err)
+	switch {
+	case cloudprovider.IsNodeClaimNotFound(err):
+		if one.phase == living {
+			if got, err := h.Provider.Get(h.lab.Context(), one.machine.Status.ProviderID); err == nil {
+				h.breach("CP-DELETE-01", "Delete says that machine %q is gone, Get that it is %v", one.machine.Status.ProviderID, got.DeletionTimestamp)
+			}
+		}
+		one.phase = finished
+	case err == nil && one.phase == finished:
+		h.breach("CP-DELETE-02", "machine %q was gone, and Delete says that termination is under way", one.machine.Status.ProviderID)
+	case err == nil:
+		one.phase = ending
+	case one.phase == living:
+		one.phase = ending // it may be: the answer was lost
+	}
+}
+
+func (h *history) get(one *life) {
+	if one.machine == nil || one.phase == unknown {
+		return
+	}
+	got, err := h.Provider.Get(h.lab.Context(), one.machine.Status.ProviderID)
+	h.say("get %s: %v", one.machine.Status.ProviderID, err)
+	switch {
+	case err != nil && !cloudprovider.IsNodeClaimNotFound(err):
+	case one.phase == living && err != nil:
+		h.breach("CP-GET-01", "machine %q is running: %v", one.machine.Status.ProviderID, err)
+	case one.phase == living && differ(one.machine, got):
+		h.breach("CP-GET-01", "Get differs from Create\nCreate %+v\nGet    %+v", described(one.machine), described(got))
+	case one.phase == finished && err == nil:
+		h.breach("CP-GET-02", "machine %q is gone, and Get describes it", one.machine.Status.ProviderID)
+	}
+}
+
+func (h *history) listed() {
+	h.lag()
+	all, err := h.Provider.List(h.lab.Context())
+	h.say("list: %d, %v", len(all), err)
+	if err != nil {
+		return
+	}
+	byID := map[string]*v1.NodeClaim{}
+	for _, c := range all {
+		byID[c.Status.ProviderID] = c
+	}
+	for _, one := range h.lives {
+		if one.machine == nil {
+			continue
+		}
+		id := one.machine.Status.ProviderID
+		entry := byID[id]
+		switch {
+		case one.phase == living && entry == nil:
+			h.breach("CP-LIST-01", "machine %q is running and not listed", id)
+		case one.phase == finished && entry != nil:
+			h.breach("CP-LIST-03", "machine %q is gone and listed", id)
+		}
+	}
+}
+
+// finish ends everything, once the weather is calm: what a failed launch has left is found by List, and goes.
+func (h *history) finish() {
+	h.listed()
+	for _, one := range h.lives {
+		if one.phase != unknown {
+			continue
+		}
+		h.lag()
+		var left string
+		for id, c := range h.listBy(h.Provider) {
+			if c.UID == one.claim.UID && c.DeletionTimestamp.IsZero() {
+				left = id
+			}
+		}
+		h.launch(one)
+		if one.machine != nil && left != "" && left != one.machine.Status.ProviderID {
+			h.breach("CP-CREATE-09", "a failed launch left machine %q, and the next gave %q", left, one.machine.Status.ProviderID)
+		}
+	}
+	for _, one := range h.lives {
+		if one.machine != nil && one.phase != finished {
+			h.lab.end(one.machine)
+		}
+	}
+	h.lag()
+	for id, c := range h.listBy(h.Provider) {
+		for _, one := range h.lives {
+			if c.UID == one.claim.UID && c.DeletionTimestamp.IsZero() && one.machine != nil && one.machine.Status.ProviderID != id {
+				h.breach("CP-CREATE-09", "machine %q of claim %q is left, which Create never told of", id, one.claim.Name)
+			}
+		}
+	}
+}

@@ -1,0 +1,132 @@
+package conformance_test
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"os"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/cloudprovider/conformance"
+	"github.com/drawknife/drawknife/fake"
+)
+
+var update = flag.Bool("update", false, "write the reports anew")
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	// Broken providers fail on purpose; nobody wants their files.
+	if err := flag.Set("rapid.nofailfile", "true"); err != nil {
+		panic(err)
+	}
+	os.Exit(m.Run())
+}
+
+// onFake is the fake cloud with all hooks.
+func onFake(t testing.TB) conformance.Subject {
+	cloud, clock := newFake(t)
+	return subject(cloud, clock)
+}
+
+func newFake(t testing.TB) (*fake.Cloud, *fake.SimClock) {
+	clock := fake.NewSimClock(time.Date(2026, time.March, 1, 0, 0, 0, 0, time.UTC))
+	cloud, err := fake.New(fake.GenericTypes(12), fake.Options{Clock: clock, LaunchLatency: 30 * time.Second, ShutdownLatency: 20 * time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cloud, clock
+}
+
+func subject(cloud *fake.Cloud, clock *fake.SimClock) conformance.Subject {
+	h := &hooks{cloud: cloud}
+	return conformance.Subject{
+		Provider:           cloud,
+		VolumeTopologyKeys: []string{"topology.csi.fake.drawknife.test/zone"},
+		Hooks: conformance.Hooks{
+			Advance:      func(d time.Duration) { clock.Advance(d); cloud.Settle() },
+			Restart:      func() cloudprovider.CloudProvider { return cloud.ForCluster(fake.DefaultCluster) },
+			OtherCluster: func() cloudprovider.CloudProvider { return cloud.ForCluster("another") },
+			Machines:     h.machines,
+			SellOut:      h.sellOut,
+			Inject:       h.inject,
+			SetNodeClass: h.setNodeClass,
+			MakeDrift:    func(id string) error { return cloud.SetDrift(id, "Moved") },
+			Interrupt:    cloud.Interrupt,
+		},
+	}
+}
+
+type hooks struct{ cloud *fake.Cloud }
+
+func (h *hooks) machines(context.Context) ([]conformance.Machine, error) {
+	var all []conformance.Machine
+	for _, i := range h.cloud.Instances() {
+		all = append(all, conformance.Machine{
+			ProviderID: i.ProviderID, ClaimUID: i.Tags[fake.TagNodeClaimUID], Live: i.Phase == fake.Pending || i.Phase == fake.Running,
+			Taints: i.Taints, Observed: &conformance.Observed{Allocatable: i.Allocatable},
+		})
+	}
+	return all, nil
+}
+
+func (h *hooks) sellOut(match func(cloudprovider.OfferingKey) bool) func() {
+	h.cloud.SetStock(0, match)
+	return func() { h.cloud.SetStock(-1, match) }
+}
+
+func (h *hooks) inject(f conformance.Fault) (func(), error) {
+	err := injected(f.Kind, f.RetryAfter)
+	if f.Also != "" {
+		err = errors.Join(err, injected(f.Also, 0))
+	}
+	if failed := h.cloud.Inject(fake.Fault{Method: fake.Method(f.Method), Err: err, Times: -1, Lost: f.Lost}); failed != nil {
+		return nil, failed
+	}
+	return func() { h.cloud.Heal(fake.Method(f.Method)) }, nil
+}
+
+func injected(kind cloudprovider.ErrorKind, retryAfter time.Duration) error {
+	cause := errors.New("injected")
+	switch kind {
+	case cloudprovider.Throttled:
+		return cloudprovider.NewThrottledError("fake:Do", retryAfter, cause)
+	case cloudprovider.Unauthorized:
+		return cloudprovider.NewUnauthorizedError("fake:Do", cause)
+	case cloudprovider.Transient:
+		return cloudprovider.NewTransientError(cause)
+	case cloudprovider.Permanent:
+		return cloudprovider.NewPermanentError(cause)
+	case cloudprovider.QuotaExceeded:
+		return cloudprovider.NewQuotaExceededError("vCPUs", cause)
+	case cloudprovider.CreateFailed:
+		return cloudprovider.NewCreateError("Injected", "an injected failure", cause)
+	case cloudprovider.UnevaluatedNodePool:
+		return cloudprovider.NewUnevaluatedNodePoolError("injected", cause)
+	}
+	return cause
+}
+
+func (h *hooks) setNodeClass(ref v1.NodeClassReference, state conformance.NodeClassState) error {
+	r := cloudprovider.NodeClassReadiness{Status: metav1.ConditionFalse, Message: "set by a test"}
+	switch state {
+	case conformance.NodeClassReady:
+		r = cloudprovider.NodeClassReadiness{Status: metav1.ConditionTrue}
+	case conformance.NodeClassMissing:
+		r.Reason = cloudprovider.NodeClassNotFound
+	case conformance.NodeClassTerminating:
+		r.Reason = cloudprovider.NodeClassTerminating
+	default:
+		r.Reason = "SubnetsNotFound"
+	}
+	h.cloud.SetNodeClassStatus(ref, r)
+	return nil
+}
+
+func TestFake(t *testing.T) {
+	conformance.Run(t, onFake, conformance.Options{})
+}

@@ -1,0 +1,340 @@
+package conformance
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/drawknife/drawknife/api/requirements"
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/cloudprovider"
+)
+
+// poolName of the kit's NodePool and of its claims.
+const poolName = "conformance"
+
+// lab is where one clause is tested: a provider, and the tools to use it with.
+type lab struct {
+	*probe
+	Subject
+	session *session
+	options Options
+	caps    cloudprovider.Capabilities
+	lookup  *requirements.Lookup
+	// owned are the provider IDs that the lab has to end.
+	owned map[string]*v1.NodeClaim
+}
+
+// counter makes claims of one process unique.
+type counter struct{ n atomic.Int64 }
+
+func (s *session) newLab(p *probe) *lab {
+	l := &lab{probe: p, session: s, options: s.options}
+	l.renew()
+	p.Cleanup(l.clear)
+	return l
+}
+
+// renew replaces the provider by a fresh one.
+func (l *lab) renew() {
+	l.Subject = l.session.factory(l.probe)
+	if l.Provider == nil {
+		l.Fatal("the factory gave no provider: set Subject.Provider")
+	}
+	l.owned = map[string]*v1.NodeClaim{}
+	l.caps = l.Provider.Describe()
+	l.lookup = l.caps.Vocabulary.Compile()
+	if l.NodeClass == (v1.NodeClassReference{}) {
+		kind := l.caps.DefaultNodeClass()
+		l.NodeClass = v1.NodeClassReference{Group: kind.Group, Kind: kind.Kind, Name: "default"}
+	}
+	if l.NodePool == nil {
+		l.NodePool = &v1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: poolName, UID: poolName + "-uid", Generation: 1}}
+		l.NodePool.Spec.Template.Spec.NodeClassRef = l.NodeClass
+	}
+	if l.session.report.Provider == "" {
+		l.session.report.Provider = l.Provider.Name()
+	}
+}
+
+// otherPool is another NodePool that sees the same types.
+func (l *lab) otherPool(name string) *v1.NodePool {
+	other := l.NodePool.DeepCopy()
+	other.Name, other.UID = name, types.UID(name+"-uid")
+	return other
+}
+
+// types are those on offer now, never an empty list.
+func (l *lab) types() []*cloudprovider.InstanceType {
+	return l.typesFor(l.NodePool)
+}
+
+func (l *lab) typesFor(pool *v1.NodePool) []*cloudprovider.InstanceType {
+	all, err := l.Provider.InstanceTypes(l.Context(), pool)
+	if err != nil {
+		l.Fatalf("instance types of nodepool %q: %v", pool.Name, err)
+	}
+	if len(all) == 0 {
+		l.Fatalf("nodepool %q has no instance types: the kit needs some to launch", pool.Name)
+	}
+	return all
+}
+
+// claim asks for a small machine that meets the requirements. It has a name and a UID of its own.
+func (l *lab) claim(more ...v1.NodeSelectorRequirementWithMinValues) *v1.NodeClaim {
+	name := fmt.Sprintf("%s-%s-%d", poolName, l.options.RunID, l.session.counter.n.Add(1))
+	return &v1.NodeClaim{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: name, UID: types.UID(name + "-uid"), Generation: 1,
+			Labels: map[string]string{v1.NodePoolLabelKey: l.NodePool.Name},
+		},
+		Spec: v1.NodeClaimSpec{
+			NodeClassRef: l.NodeClass,
+			Requirements: slices.Concat(l.Requirements, more),
+			Resources:    v1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("100m")}},
+		},
+	}
+}
+
+// in is a requirement.
+func in(key string, values ...string) v1.NodeSelectorRequirementWithMinValues {
+	return v1.NodeSelectorRequirementWithMinValues{Key: key, Operator: corev1.NodeSelectorOpIn, Values: values}
+}
+
+// ofOffering asks for a machine bought by just that offering, or one that can't be told from it.
+func (l *lab) ofOffering(c cloudprovider.Candidate) *v1.NodeClaim {
+	wants := []v1.NodeSelectorRequirementWithMinValues{in(corev1.LabelInstanceTypeStable, c.Type.Name)}
+	for r := range c.Offering.Requirements.All {
+		if len(r.Values()) > 0 {
+			wants = append(wants, in(r.Key(), r.Values()...))
+		}
+	}
+	return l.claim(wants...)
+}
+
+// order are the offerings that suit a claim, as the contract would try them.
+func (l *lab) order(claim *v1.NodeClaim) []cloudprovider.Candidate {
+	return cloudprovider.LaunchOrder(l.types(), l.wants(claim), claim.Spec.Resources.Requests)
+}
+
+func (l *lab) wants(claim *v1.NodeClaim) requirements.Set {
+	set, err := l.lookup.ParseSet(claim.Spec.Requirements)
+	if err != nil {
+		l.Fatalf("the requirements of claim %q: %v", claim.Name, err)
+	}
+	return set
+}
+
+// withRoom are the offerings with room that suit a small claim, at most one of each type; the test is skipped when there
+// are fewer than least.
+func (l *lab) withRoom(least int, capacityTypes ...string) []cloudprovider.Candidate {
+	var found []cloudprovider.Candidate
+	seen := map[string]bool{}
+	for _, c := range l.order(l.claim()) {
+		wanted := len(capacityTypes) == 0 || slices.Contains(capacityTypes, c.Offering.CapacityType())
+		if wanted && c.Offering.HasRoom() && !seen[c.Type.Name] {
+			seen[c.Type.Name] = true
+			found = append(found, c)
+		}
+	}
+	if len(found) < least {
+		l.Skipf("needs %d instance types with room%s; there are %d", least, ofTypes(capacityTypes), len(found))
+	}
+	return found
+}
+
+func ofTypes(capacityTypes []string) string {
+	if len(capacityTypes) == 0 {
+		return ""
+	}
+	return " as " + strings.Join(capacityTypes, " or ")
+}
+
+// create launches a machine, which the lab ends when the clause is done.
+func (l *lab) create(claim *v1.NodeClaim) *v1.NodeClaim {
+	created, err := l.Provider.Create(l.Context(), claim)
+	if err != nil {
+		l.Fatalf("launching claim %q: %v", claim.Name, err)
+	}
+	return l.own(created)
+}
+
+// tryCreate launches a machine that may well be refused.
+func (l *lab) tryCreate(claim *v1.NodeClaim) (*v1.NodeClaim, error) {
+	created, err := l.Provider.Create(l.Context(), claim)
+	if err != nil {
+		return nil, err
+	}
+	return l.own(created), nil
+}
+
+// inject is the hook of that name; an error when there is none, or the cloud can't have the fault.
+func (l *lab) inject(f Fault) (heal func(), err error) {
+	if l.Inject == nil {
+		return nil, errors.New("needs the hook Inject")
+	}
+	heal, err = l.Inject(f)
+	switch {
+	case errors.Is(err, errors.ErrUnsupported):
+		return nil, fmt.Errorf("the cloud can't have %s in %s", orUnexplained(f.Kind), f.Method)
+	case err != nil:
+		l.Fatalf("injecting %+v: %v", f, err)
+	}
+	return heal, nil
+}
+
+func orUnexplained(k cloudprovider.ErrorKind) string {
+	if k == "" {
+		return "an error without explanation"
+	}
+	return string(k)
+}
+
+func (l *lab) own(created *v1.NodeClaim) *v1.NodeClaim {
+	if created == nil || created.Status.ProviderID == "" {
+		l.Fatalf("Create gave no error and no machine: %+v (CP-CREATE-01)", created)
+	}
+	l.owned[created.Status.ProviderID] = created.DeepCopy()
+	return created
+}
+
+// list is the provider's list once it must be complete, by provider ID.
+func (l *lab) list() map[string]*v1.NodeClaim {
+	l.lag()
+	return l.listBy(l.Provider)
+}
+
+func (l *lab) listBy(provider cloudprovider.CloudProvider) map[string]*v1.NodeClaim {
+	all, err := provider.List(l.Context())
+	if err != nil {
+		l.Fatalf("listing: %v", err)
+	}
+	byID := make(map[string]*v1.NodeClaim, len(all))
+	for _, c := range all {
+		if c == nil {
+			l.Fatal("List has an entry that is nil (CP-LIST-04)")
+		}
+		byID[c.Status.ProviderID] = c
+	}
+	return byID
+}
+
+// lag waits until List has caught up.
+func (l *lab) lag() {
+	if window := l.caps.ConsistencyWindow.Duration; window > 0 {
+		l.wait(window)
+	}
+}
+
+// wait lets time pass, by the hook or for real.
+func (l *lab) wait(d time.Duration) {
+	if l.Advance != nil {
+		l.Advance(d)
+		return
+	}
+	pass(l.Context(), d)
+}
+
+// later lets some time pass where that costs none.
+func (l *lab) later() {
+	if l.Advance != nil {
+		l.Advance(l.options.Poll)
+	}
+}
+
+// pass waits in real time.
+func pass(ctx context.Context, d time.Duration) {
+	timed, cancel := context.WithTimeout(ctx, d)
+	defer cancel()
+	<-timed.Done()
+}
+
+// patiently asks until done says so, and reports whether it did in time. In real time it asks often at first: many clouds
+// are done at once.
+func (l *lab) patiently(done func() bool) bool {
+	pause := l.options.Poll
+	if l.Advance == nil {
+		pause = min(pause, time.Millisecond)
+	}
+	for waited := time.Duration(0); ; waited += pause {
+		if done() {
+			return true
+		}
+		if waited >= l.options.Patience || l.Context().Err() != nil {
+			return false
+		}
+		l.wait(pause)
+		pause = min(2*pause, l.options.Poll)
+	}
+}
+
+// end deletes a machine and waits until it is gone.
+func (l *lab) end(machine *v1.NodeClaim) {
+	var last error
+	if !l.patiently(func() bool {
+		last = l.Provider.Delete(l.Context(), machine)
+		return last != nil
+	}) {
+		l.Fatalf("machine %q is not gone after %s of Deletes (CP-DELETE-01)", machine.Status.ProviderID, l.options.Patience)
+	}
+	if !cloudprovider.IsNodeClaimNotFound(last) {
+		l.Fatalf("deleting machine %q: %v (CP-DELETE-01)", machine.Status.ProviderID, last)
+	}
+	delete(l.owned, machine.Status.ProviderID)
+}
+
+// clear ends what the clause has left behind. Its context has ended, so it asks with one that has not, and it says nothing:
+// whether machines can be ended is for the clauses about that.
+func (l *lab) clear() {
+	ctx := context.WithoutCancel(l.Context())
+	for _, id := range slices.Sorted(maps.Keys(l.owned)) {
+		_ = l.Provider.Delete(ctx, l.owned[id])
+	}
+}
+
+// instance is what the cloud shows of a machine; the clause is skipped without the hook.
+func (l *lab) machines() []Machine {
+	if l.Machines == nil {
+		l.Skip("needs the hook Machines")
+	}
+	all, err := l.Machines(l.Context())
+	if err != nil {
+		l.Fatalf("looking at the cloud's machines: %v", err)
+	}
+	return all
+}
+
+// typeNamed finds a type and one of its offerings that a machine's labels tell of; nil when there is none.
+func boughtAs(types []*cloudprovider.InstanceType, machine *v1.NodeClaim) (cloudprovider.Candidate, bool) {
+	for _, t := range types {
+		if t.Name != machine.Labels[corev1.LabelInstanceTypeStable] {
+			continue
+		}
+		for i := range t.Offerings {
+			if o := &t.Offerings[i]; bears(machine.Labels, o) {
+				return cloudprovider.Candidate{Type: t, Offering: o}, true
+			}
+		}
+	}
+	return cloudprovider.Candidate{}, false
+}
+
+// bears reports whether labels have every value that the offering states.
+func bears(labels map[string]string, o *cloudprovider.Offering) bool {
+	for r := range o.Requirements.All {
+		if values := r.Values(); len(values) == 1 && labels[r.Key()] != values[0] {
+			return false
+		}
+	}
+	return true
+}

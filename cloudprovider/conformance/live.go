@@ -1,0 +1,76 @@
+package conformance
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+)
+
+// Correction is by how much a provider's model of one instance type differs from a node of that type.
+type Correction struct {
+	// InstanceType is its name.
+	InstanceType string `json:"instanceType"`
+	// Resource that differs.
+	Resource corev1.ResourceName `json:"resource"`
+	// Modelled is what the provider told of the machine; Observed what its node reports.
+	Modelled resource.Quantity `json:"modelled"`
+	Observed resource.Quantity `json:"observed"`
+}
+
+// Excess is what the model promises and the node does not have; negative is what is wasted.
+func (c Correction) Excess() resource.Quantity {
+	excess := c.Modelled.DeepCopy()
+	excess.Sub(c.Observed)
+	return excess
+}
+
+// Compare is the correction of each resource in which the machine's node differs from what the provider told of the
+// machine, ordered by name; nil when they agree. Resources that only the node has, such as those of device plug-ins, are
+// passed over.
+func Compare(machine *v1.NodeClaim, observed corev1.ResourceList) []Correction {
+	names := make([]corev1.ResourceName, 0, len(machine.Status.Allocatable))
+	for name := range machine.Status.Allocatable {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	var corrections []Correction
+	for _, name := range names {
+		modelled := machine.Status.Allocatable[name]
+		has, reported := observed[name]
+		if !reported && modelled.IsZero() || modelled.Cmp(has) == 0 {
+			continue
+		}
+		corrections = append(corrections, Correction{
+			InstanceType: machine.Labels[corev1.LabelInstanceTypeStable], Resource: name, Modelled: modelled, Observed: has,
+		})
+	}
+	return corrections
+}
+
+// CorrectionTable is a Markdown table of corrections: what to add to each type's overhead, or to take off it.
+func CorrectionTable(corrections []Correction) string {
+	var b strings.Builder
+	b.WriteString("| instance type | resource | modelled | observed | add to overhead |\n|---|---|---|---|---|\n")
+	for _, c := range corrections {
+		excess := c.Excess()
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n",
+			c.InstanceType, c.Resource, c.Modelled.String(), c.Observed.String(), excess.String())
+	}
+	return b.String()
+}
+
+// learn adds corrections to the report, each once.
+func (r *Report) learn(corrections []Correction) {
+	for _, c := range corrections {
+		if !slices.ContainsFunc(r.Corrections, func(known Correction) bool {
+			return known.InstanceType == c.InstanceType && known.Resource == c.Resource
+		}) {
+			r.Corrections = append(r.Corrections, c)
+		}
+	}
+}

@@ -1,0 +1,331 @@
+package conformance
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/cloudprovider"
+)
+
+func deleteClauses() []clause {
+	return []clause{
+		{"CP-DELETE-01", Core, "nil is under way, NotFound is gone", (*lab).deleteEnds},
+		{"CP-DELETE-02", Core, "Delete can be repeated at will", (*lab).deleteRepeats},
+		{"CP-DELETE-03", Core, "what nobody has is NotFound to Delete", (*lab).deleteUnknown},
+		{"CP-DELETE-04", Core, "only the provider ID counts, and only in this cluster", (*lab).deleteByID},
+	}
+}
+
+func getClauses() []clause {
+	return []clause{
+		{"CP-GET-01", Core, "Get describes the machine as Create did", (*lab).getLikeCreate},
+		{"CP-GET-02", Core, "shutting down is told from gone", (*lab).getEnding},
+		{"CP-GET-03", Core, "what nobody has is NotFound to Get", (*lab).getUnknown},
+	}
+}
+
+func listClauses() []clause {
+	return []clause{
+		{"CP-LIST-01", Core, "List has every machine of this cluster and none of another", (*lab).listComplete},
+		{"CP-LIST-02", Core, "List lags by no more than is declared", (*lab).listInTime},
+		{"CP-LIST-03", Core, "what shuts down is listed as such, what is gone is not", (*lab).listEnding},
+		{"CP-LIST-04", Core, "List tells whose each machine is", (*lab).listOwners},
+		{"CP-LIST-05", Core, "an incomplete list is an error", (*lab).listWhole},
+		{"CP-LIST-06", Core, "List is ordered by provider ID", (*lab).listOrdered},
+	}
+}
+
+func (l *lab) deleteEnds() {
+	machine := l.create(l.claim())
+	id := machine.Status.ProviderID
+	if err := l.Provider.Delete(l.Context(), machine); err != nil {
+		l.Fatalf("the first Delete of a running machine: %v, want nil", err)
+	}
+	if l.Machines != nil {
+		// From now on, whatever Delete says is held to what the cloud shows.
+		l.patiently(func() bool {
+			gone := cloudprovider.IsNodeClaimNotFound(l.Provider.Delete(l.Context(), machine))
+			for _, m := range l.machines() {
+				if m.ProviderID == id && gone {
+					l.Fatalf("Delete says that machine %q is gone; the cloud still has it", id)
+				}
+				if m.ProviderID == id && m.Live {
+					l.Fatalf("Delete says that termination of machine %q is under way; the cloud knows nothing of it", id)
+				}
+			}
+			return gone
+		})
+	}
+	l.end(machine)
+}
+
+func (l *lab) deleteRepeats() {
+	machine := l.create(l.claim())
+	for n := range 5 {
+		if err := l.Provider.Delete(l.Context(), machine); err != nil && !cloudprovider.IsNodeClaimNotFound(err) {
+			l.Fatalf("Delete %d in a row: %v", n+1, err)
+		}
+	}
+	l.end(machine)
+	for n := range 3 {
+		if err := l.Provider.Delete(l.Context(), machine); !cloudprovider.IsNodeClaimNotFound(err) {
+			l.Fatalf("Delete %d of a machine that is gone: %v, want kind %s", n+1, err, cloudprovider.NodeClaimNotFound)
+		}
+		l.later()
+	}
+}
+
+// strangers are provider IDs that no machine has.
+func (l *lab) strangers() map[string]string {
+	ids := map[string]string{
+		"empty": "", "malformed": "no provider id", "of another provider": "other:///zone/i-1",
+		"with odd characters": "://%zz\x00/\n", "of two slashes": "//",
+	}
+	known := l.create(l.claim()).Status.ProviderID
+	ids["unknown"] = unlike(known)
+	ids["half"] = known[:len(known)/2]
+	if l.OtherCluster != nil {
+		theirs, err := l.OtherCluster().Create(l.Context(), l.claim())
+		if err != nil {
+			l.Fatalf("launching a machine in another cluster: %v", err)
+		}
+		ids["of another cluster"] = theirs.Status.ProviderID
+	}
+	return ids
+}
+
+// unlike is a provider ID of the same form with other digits.
+func unlike(id string) string {
+	at := strings.LastIndexByte(id, '/') + 1
+	return id[:at] + strings.Map(func(r rune) rune {
+		if r >= '0' && r <= '8' {
+			return r + 1
+		}
+		return r
+	}, id[at:])
+}
+
+func (l *lab) deleteUnknown() {
+	ids := l.strangers()
+	for _, what := range sortedKeys(ids) {
+		claim := l.claim()
+		claim.Status.ProviderID = ids[what]
+		if err := l.Provider.Delete(l.Context(), claim); !cloudprovider.IsNodeClaimNotFound(err) {
+			l.Errorf("Delete of provider ID %q (%s): %v, want kind %s", ids[what], what, err, cloudprovider.NodeClaimNotFound)
+		}
+	}
+}
+
+func (l *lab) deleteByID() {
+	wanted, other := l.create(l.claim()), l.create(l.claim())
+	// A claim as a cache may hold it: another's name and UID, old labels, no spec.
+	stale := &v1.NodeClaim{ObjectMeta: *other.ObjectMeta.DeepCopy()}
+	stale.Labels = map[string]string{}
+	stale.Status.ProviderID = wanted.Status.ProviderID
+	if err := l.Provider.Delete(l.Context(), stale); err != nil {
+		l.Fatalf("Delete of a stale claim: %v", err)
+	}
+	if got, err := l.Provider.Get(l.Context(), other.Status.ProviderID); err != nil || !got.DeletionTimestamp.IsZero() {
+		l.Errorf("the machine that the claim's name and UID point to was ended, not that of its provider ID: %v, %v", got, err)
+	}
+	if got, err := l.Provider.Get(l.Context(), wanted.Status.ProviderID); err == nil && got.DeletionTimestamp.IsZero() {
+		l.Errorf("the machine of the claim's provider ID was not ended")
+	}
+	if l.OtherCluster == nil {
+		return
+	}
+	theirs := l.OtherCluster()
+	machine, err := theirs.Create(l.Context(), l.claim())
+	if err != nil {
+		l.Fatalf("launching a machine in another cluster: %v", err)
+	}
+	_ = l.Provider.Delete(l.Context(), machine)
+	if got, err := theirs.Get(l.Context(), machine.Status.ProviderID); err != nil || !got.DeletionTimestamp.IsZero() {
+		l.Errorf("a machine of another cluster was ended: %v, %v", got, err)
+	}
+	_ = theirs.Delete(l.Context(), machine)
+}
+
+// described is what must be equal wherever a machine is described.
+func described(c *v1.NodeClaim) *v1.NodeClaim {
+	d := &v1.NodeClaim{}
+	d.Name, d.UID, d.Labels = c.Name, c.UID, c.Labels
+	d.Status.ProviderID, d.Status.ImageID = c.Status.ProviderID, c.Status.ImageID
+	d.Status.Capacity, d.Status.Allocatable = c.Status.Capacity, c.Status.Allocatable
+	return d
+}
+
+func differ(a, b *v1.NodeClaim) bool {
+	x, y := described(a), described(b)
+	for _, lists := range [][2]map[string]string{{amounts(x.Status.Capacity), amounts(y.Status.Capacity)}, {amounts(x.Status.Allocatable), amounts(y.Status.Allocatable)}} {
+		if !reflect.DeepEqual(lists[0], lists[1]) {
+			return true
+		}
+	}
+	return x.Name != y.Name || x.UID != y.UID || !reflect.DeepEqual(x.Labels, y.Labels) ||
+		x.Status.ProviderID != y.Status.ProviderID || x.Status.ImageID != y.Status.ImageID
+}
+
+// amounts are a list's quantities as text: equal amounts may be held in several ways.
+func amounts(list corev1.ResourceList) map[string]string {
+	texts := make(map[string]string, len(list))
+	for name, q := range list {
+		texts[string(name)] = q.String()
+	}
+	return texts
+}
+
+func (l *lab) getLikeCreate() {
+	created := l.create(l.claim())
+	got, err := l.Provider.Get(l.Context(), created.Status.ProviderID)
+	if err != nil {
+		l.Fatalf("getting a machine just launched: %v", err)
+	}
+	if differ(created, got) {
+		l.Errorf("Get differs from Create\nCreate %+v\nGet    %+v", described(created), described(got))
+	}
+}
+
+func (l *lab) getEnding() {
+	machine := l.create(l.claim())
+	id := machine.Status.ProviderID
+	if err := l.Provider.Delete(l.Context(), machine); err != nil {
+		l.Fatalf("Delete: %v", err)
+	}
+	l.patiently(func() bool {
+		got, err := l.Provider.Get(l.Context(), id)
+		gone := l.Provider.Delete(l.Context(), machine)
+		switch {
+		case err == nil && got.DeletionTimestamp.IsZero():
+			l.Fatalf("machine %q is shutting down and Get shows no deletion timestamp", id)
+		case cloudprovider.IsNodeClaimNotFound(err) && gone == nil:
+			l.Fatalf("machine %q is still shutting down, and Get says that it is gone", id)
+		case err != nil && !cloudprovider.IsNodeClaimNotFound(err):
+			l.Fatalf("Get of a machine that ends: %v", err)
+		}
+		return gone != nil
+	})
+	if got, err := l.Provider.Get(l.Context(), id); !cloudprovider.IsNodeClaimNotFound(err) {
+		l.Errorf("Get of a machine that is gone: %v, %v, want kind %s", got, err, cloudprovider.NodeClaimNotFound)
+	}
+}
+
+func (l *lab) getUnknown() {
+	ids := l.strangers()
+	for _, what := range sortedKeys(ids) {
+		if got, err := l.Provider.Get(l.Context(), ids[what]); !cloudprovider.IsNodeClaimNotFound(err) {
+			l.Errorf("Get of provider ID %q (%s): %v, %v, want kind %s", ids[what], what, got, err, cloudprovider.NodeClaimNotFound)
+		}
+	}
+}
+
+func (l *lab) listComplete() {
+	var ids []string
+	for range 5 {
+		ids = append(ids, l.create(l.claim()).Status.ProviderID)
+	}
+	theirs := ""
+	if l.OtherCluster != nil {
+		machine, err := l.OtherCluster().Create(l.Context(), l.claim())
+		if err != nil {
+			l.Fatalf("launching a machine in another cluster: %v", err)
+		}
+		theirs = machine.Status.ProviderID
+	}
+	l.has(l.Provider, ids, theirs)
+	if l.Restart != nil {
+		l.has(l.Restart(), ids, theirs)
+	}
+}
+
+func (l *lab) has(provider cloudprovider.CloudProvider, ids []string, theirs string) {
+	l.lag()
+	listed := l.listBy(provider)
+	for _, id := range ids {
+		if listed[id] == nil {
+			l.Errorf("List does not have machine %q", id)
+		}
+	}
+	if theirs != "" && listed[theirs] != nil {
+		l.Errorf("List has machine %q of another cluster", theirs)
+	}
+}
+
+func (l *lab) listInTime() {
+	machine := l.create(l.claim())
+	id := machine.Status.ProviderID
+	if l.list()[id] == nil {
+		l.Fatalf("machine %q was launched %s ago and List does not have it: declare how long it lags (consistencyWindow)", id, l.caps.ConsistencyWindow.Duration)
+	}
+	l.end(machine)
+	if l.list()[id] != nil {
+		l.Errorf("machine %q was gone %s ago and List still has it", id, l.caps.ConsistencyWindow.Duration)
+	}
+}
+
+func (l *lab) listEnding() {
+	machine, stays := l.create(l.claim()), l.create(l.claim())
+	id := machine.Status.ProviderID
+	if err := l.Provider.Delete(l.Context(), machine); err != nil {
+		l.Fatalf("Delete: %v", err)
+	}
+	listed := l.list()
+	got, listedStill := listed[id]
+	_, err := l.Provider.Get(l.Context(), id)
+	switch {
+	case listedStill && got.DeletionTimestamp.IsZero():
+		l.Errorf("machine %q is shutting down and List shows no deletion timestamp", id)
+	case !listedStill && err == nil:
+		l.Errorf("machine %q is shutting down and not listed", id)
+	}
+	if c := listed[stays.Status.ProviderID]; c != nil && !c.DeletionTimestamp.IsZero() {
+		l.Errorf("machine %q is running, and List shows a deletion timestamp", stays.Status.ProviderID)
+	}
+}
+
+func (l *lab) listOwners() {
+	claim := l.claim()
+	created := l.create(claim)
+	got := l.list()[created.Status.ProviderID]
+	if got == nil {
+		l.Skip("List does not have the machine (CP-LIST-01)")
+	}
+	if got.Name != claim.Name || got.UID != claim.UID || got.Labels[v1.NodePoolLabelKey] != l.NodePool.Name {
+		l.Errorf("the entry names claim %q, UID %q, nodepool %q; launched was it for %q, %q, %q",
+			got.Name, got.UID, got.Labels[v1.NodePoolLabelKey], claim.Name, claim.UID, l.NodePool.Name)
+	}
+}
+
+func (l *lab) listWhole() {
+	heal, err := l.inject(Fault{Method: MethodList, Kind: cloudprovider.Transient})
+	if err != nil {
+		l.Skip(err)
+	}
+	defer heal()
+	l.create(l.claim())
+	provider := l.Provider
+	if l.Restart != nil {
+		provider = l.Restart() // one that can't know
+	}
+	if all, err := provider.List(l.Context()); err == nil {
+		l.Errorf("the cloud could not be read, and List gives %d machines without an error", len(all))
+	}
+}
+
+func (l *lab) listOrdered() {
+	for range 5 {
+		l.create(l.claim())
+	}
+	l.lag()
+	all, err := l.Provider.List(l.Context())
+	if err != nil {
+		l.Fatalf("listing: %v", err)
+	}
+	if !slices.IsSortedFunc(all, func(a, b *v1.NodeClaim) int { return strings.Compare(a.Status.ProviderID, b.Status.ProviderID) }) {
+		l.Errorf("%d entries are not ordered by provider ID", len(all))
+	}
+}
