@@ -67,6 +67,8 @@ type EvictPod struct {
 	UID types.UID
 	// Deadline is when the pod will be deleted instead; zero is never.
 	Deadline time.Time
+	// Why its node goes, for the pod's event (EvictionReason).
+	Why string
 }
 
 // DeletePod deletes the pod with the grace period, on the condition that it still is the one with the UID: its node's
@@ -76,6 +78,8 @@ type DeletePod struct {
 	UID types.UID
 	// Grace is at least a second.
 	Grace time.Duration
+	// Why its node goes, for the pod's event (EvictionReason).
+	Why string
 }
 
 func (PutClaim) effect()          {}

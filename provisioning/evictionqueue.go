@@ -42,6 +42,7 @@ type evictionKey struct {
 
 type evictionEntry struct {
 	deadline time.Time
+	why      string
 	due      time.Time
 	failures int
 	// asked tells that the pod was handed out and its Report is awaited.
@@ -59,7 +60,7 @@ func (q *EvictionQueue) Add(e EvictPod, now time.Time) {
 	key := evictionKey{e.Key, e.UID}
 	known := q.entries[key]
 	if known == nil {
-		q.entries[key] = &evictionEntry{deadline: e.Deadline, due: now}
+		q.entries[key] = &evictionEntry{deadline: e.Deadline, why: e.Why, due: now}
 		return
 	}
 	if !e.Deadline.IsZero() && (known.deadline.IsZero() || e.Deadline.Before(known.deadline)) {
@@ -86,7 +87,7 @@ func (q *EvictionQueue) Next(now time.Time) (e EvictPod, late, ok bool, again ti
 	}
 	entry.asked = true
 	late = !entry.deadline.IsZero() && now.After(entry.deadline)
-	return EvictPod{Key: first.key, UID: first.uid, Deadline: entry.deadline}, late, true, 0
+	return EvictPod{Key: first.key, UID: first.uid, Deadline: entry.deadline, Why: entry.why}, late, true, 0
 }
 
 func (q *EvictionQueue) before(key evictionKey, entry *evictionEntry, other evictionKey) bool {

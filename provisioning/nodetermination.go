@@ -84,7 +84,9 @@ func TerminateNode(s NodeTermination, now time.Time) Step {
 // closeNode keeps pods and load balancers' traffic from coming to the node (PRV-066).
 func closeNode(observed *corev1.Node) (Step, bool) {
 	node := observed.DeepCopy()
-	node.Spec.Taints = v1.MergeTaints(node.Spec.Taints, []corev1.Taint{v1.DisruptedTaint()})
+	taint := v1.DisruptedTaint()
+	node.Spec.Taints = slices.DeleteFunc(node.Spec.Taints, func(t corev1.Taint) bool { return t.Key == taint.Key && t.Effect != taint.Effect })
+	node.Spec.Taints = v1.MergeTaints(node.Spec.Taints, []corev1.Taint{taint})
 	node.Labels = merged(node.Labels, map[string]string{v1.ExcludeBalancersLabelKey: "karpenter"})
 	put := putNode(observed, node)
 	if put == nil {
@@ -107,6 +109,7 @@ func nodeDeadline(claim *v1.NodeClaim) (time.Time, []Event) {
 // drain has the pods leave; over tells that none is left (PRV-071).
 func (s NodeTermination) drain(claim *v1.NodeClaim, deadline, now time.Time) (step Step, over bool) {
 	drain := DrainNode(s.Pods, deadline, now)
+	drain.explain(EvictionReason(claim))
 	since := s.DrainingSince
 	if claim != nil {
 		switch drained := claim.DeepCopy().Conditions().Get(v1.ConditionDrained); {

@@ -156,7 +156,7 @@ func (e *evictions) evict(ctx context.Context, target provisioning.EvictPod) pro
 	switch {
 	case err == nil:
 		e.metrics.podDrained("evicted")
-		event.Reason, event.Message = provisioning.EventEvicted, "Evicted pod"
+		event.Reason, event.Message = provisioning.EventEvicted, "Evicted pod: "+target.Why
 		e.recorder.publish([]provisioning.Event{event})
 		return provisioning.EvictionDone
 	case apierrors.IsNotFound(err), apierrors.IsConflict(err):

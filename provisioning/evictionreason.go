@@ -1,0 +1,38 @@
+package provisioning
+
+import (
+	"cmp"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+)
+
+// ForcefulTermination is why pods have to go from a node that no command disrupts (DIS-282).
+const ForcefulTermination = "Forceful Termination"
+
+// EvictionReason is why pods have to go from the claim's node: the reason of the command that disrupts it, which its condition
+// DisruptionReason tells, else ForcefulTermination (DIS-282). A nil claim has none.
+func EvictionReason(claim *v1.NodeClaim) string {
+	if claim == nil {
+		return ForcefulTermination
+	}
+	for i := range claim.Status.Conditions {
+		if c := &claim.Status.Conditions[i]; c.Type == v1.ConditionDisruptionReason && c.Status == "True" {
+			return cmp.Or(c.Reason, ForcefulTermination)
+		}
+	}
+	return ForcefulTermination
+}
+
+// explain writes down why the pods go.
+func (d *Drain) explain(why string) {
+	for i, effect := range d.Effects {
+		switch e := effect.(type) {
+		case EvictPod:
+			e.Why = why
+			d.Effects[i] = e
+		case DeletePod:
+			e.Why = why
+			d.Effects[i] = e
+		}
+	}
+}
