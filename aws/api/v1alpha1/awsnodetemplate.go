@@ -1,0 +1,143 @@
+package v1alpha1
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/drawknife/drawknife/aws/api/v1"
+	"github.com/drawknife/drawknife/aws/api/v1beta1"
+)
+
+// AWSNodeTemplate is what Provisioners on EC2 refer to for all that is EC2's own business; later generations call it
+// EC2NodeClass. It is cluster-scoped.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:resource:path=awsnodetemplates,scope=Cluster,categories=karpenter
+// +kubebuilder:subresource:status
+type AWSNodeTemplate struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitzero"`
+
+	// Spec is what the user wants.
+	// +optional
+	Spec AWSNodeTemplateSpec `json:"spec,omitzero"`
+	// Status is what was found in the account; a manifest has none.
+	// +optional
+	Status AWSNodeTemplateStatus `json:"status,omitzero"`
+}
+
+// AWSNodeTemplateList is a list of AWSNodeTemplates as an API server returns it.
+//
+// +kubebuilder:object:root=true
+type AWSNodeTemplateList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitzero"`
+
+	// Items are the node templates; their order carries no meaning.
+	Items []AWSNodeTemplate `json:"items"`
+}
+
+// AWSNodeTemplateSpec is what a user asks of EC2.
+type AWSNodeTemplateSpec struct {
+	// AWS is what an inline provider block can say too.
+	AWS `json:",inline"`
+	// UserData is the user's own start-up configuration, in the format of the family. Nil: none.
+	// +optional
+	UserData *string `json:"userData,omitempty"`
+	// AMISelector selects the images. Nil or empty: the newest that AWS publishes for the family. See SubnetSelector; the
+	// keys aws::name and aws::owners are a comma separated list of names and of account ids or aliases.
+	// +optional
+	AMISelector map[string]string `json:"amiSelector,omitzero"`
+	// DetailedMonitoring asks for one-minute metrics, which EC2 charges for. Nil: off.
+	// +optional
+	DetailedMonitoring *bool `json:"detailedMonitoring,omitempty"`
+}
+
+// AWS is the part of a node template that a Provisioner can also have inline.
+type AWS struct {
+	// AMIFamily decides which images are used when none are selected, the format of user data, and the default volumes.
+	// Nil is AL2.
+	// +optional
+	AMIFamily *v1beta1.AMIFamily `json:"amiFamily,omitempty"`
+	// Context is opaque text handed to EC2 with a launch. Nil: none.
+	// +optional
+	Context *string `json:"context,omitempty"`
+	// InstanceProfile is the name of the nodes' instance profile. Nil: that of the global settings.
+	// +optional
+	InstanceProfile *string `json:"instanceProfile,omitempty"`
+	// SubnetSelector selects the subnets machines may be launched in: tags by key and value, all of which must hold. A
+	// value of * is any; several values are separated by commas. The keys aws-ids and aws::ids are a comma separated list
+	// of ids. Required.
+	// +optional
+	SubnetSelector map[string]string `json:"subnetSelector,omitzero"`
+	// SecurityGroupSelector selects the security groups, as SubnetSelector does subnets. Required without LaunchTemplate.
+	// +optional
+	SecurityGroupSelector map[string]string `json:"securityGroupSelector,omitzero"`
+	// Tags are put on everything that is made for a launch. Some keys are reserved.
+	// +optional
+	Tags map[string]string `json:"tags,omitzero"`
+	// LaunchTemplate is the name of a launch template that the user looks after. It excludes what such a template says
+	// itself. Later generations don't have it.
+	// +optional
+	LaunchTemplate *string `json:"launchTemplate,omitempty"`
+	// MetadataOptions sets up the instance metadata service. Nil: MetadataOptions' defaults; what a block leaves out is
+	// EC2's to decide.
+	// +optional
+	MetadataOptions *MetadataOptions `json:"metadataOptions,omitempty"`
+	// BlockDeviceMappings are the machine's volumes; a list replaces the family's as a whole. Nil or empty: the family's.
+	// +optional
+	BlockDeviceMappings []BlockDeviceMapping `json:"blockDeviceMappings,omitzero"`
+}
+
+// MetadataOptions sets up the instance metadata service. A nil member is EC2's to decide: the service on, over IPv4 alone,
+// one hop, tokens optional.
+type MetadataOptions struct {
+	// HTTPEndpoint switches the service.
+	// +optional
+	HTTPEndpoint *v1.Switch `json:"httpEndpoint,omitempty"`
+	// HTTPProtocolIPv6 switches its IPv6 address.
+	// +optional
+	HTTPProtocolIPv6 *v1.Switch `json:"httpProtocolIPv6,omitempty"`
+	// HTTPPutResponseHopLimit is how many hops an answer with a token may travel, 1 to 64.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=64
+	HTTPPutResponseHopLimit *int64 `json:"httpPutResponseHopLimit,omitempty"`
+	// HTTPTokens says whether session tokens are required.
+	// +optional
+	HTTPTokens *v1.HTTPTokens `json:"httpTokens,omitempty"`
+}
+
+// BlockDeviceMapping is one volume of a machine.
+type BlockDeviceMapping struct {
+	// DeviceName is where it is attached: "/dev/xvda". Required.
+	// +optional
+	DeviceName *string `json:"deviceName,omitempty"`
+	// EBS describes the volume. Required.
+	// +optional
+	EBS *v1beta1.BlockDevice `json:"ebs,omitempty"`
+}
+
+// AWSNodeTemplateStatus is what was found in the account.
+type AWSNodeTemplateStatus struct {
+	// Subnets that the selector matches.
+	// +optional
+	Subnets []v1.Subnet `json:"subnets,omitzero"`
+	// SecurityGroups that the selector matches.
+	// +optional
+	SecurityGroups []v1.SecurityGroup `json:"securityGroups,omitzero"`
+	// AMIs that the selector matches.
+	// +optional
+	AMIs []AMI `json:"amis,omitzero"`
+}
+
+// AMI is an image that was found.
+type AMI struct {
+	// ID is "ami-…".
+	ID string `json:"id"`
+	// Name is the image's name attribute.
+	// +optional
+	Name string `json:"name,omitempty"`
+	// Requirements say which instance types it boots on.
+	Requirements []corev1.NodeSelectorRequirement `json:"requirements"`
+}

@@ -1,0 +1,224 @@
+package v1alpha1
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	apiresource "k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/drawknife/drawknife/api/conversion"
+	v1 "github.com/drawknife/drawknife/aws/api/v1"
+	"github.com/drawknife/drawknife/aws/api/v1beta1"
+)
+
+// beta are the options of the second step.
+func (o ConvertOptions) beta() v1beta1.ConvertOptions {
+	return v1beta1.ConvertOptions{ReferenceCompat: o.ReferenceCompat, Force: o.Force}
+}
+
+// ToV1 is ToV1Beta1 and from there to v1, with the warnings of both steps.
+func (n *AWSNodeTemplate) ToV1(options ConvertOptions) (*v1.EC2NodeClass, conversion.Warnings) {
+	beta, warnings := n.ToV1Beta1(options)
+	if beta == nil {
+		return nil, warnings
+	}
+	hub, more := beta.ToV1(options.beta())
+	return hub, append(warnings, more...)
+}
+
+// ToV1Beta1 returns the node class that the node template has become, with all that changed on the way. The node template
+// should be valid (see Validate): what is wrong with it is found wrong again in the result, as
+// conversion.CodeResultInvalid. The result shares nothing with n. It is nil when a warning has severity error, unless
+// options force it; all such warnings come at once.
+func (n *AWSNodeTemplate) ToV1Beta1(options ConvertOptions) (*v1beta1.EC2NodeClass, conversion.Warnings) {
+	warnings := conversion.NewRecorder(KindAWSNodeTemplate, n.Name)
+	in := n.DeepCopy()
+	spec := field.NewPath("spec")
+	out := &v1beta1.EC2NodeClass{
+		TypeMeta:   metav1.TypeMeta{APIVersion: v1beta1.APIVersion, Kind: v1beta1.KindEC2NodeClass},
+		ObjectMeta: in.ObjectMeta,
+		Spec: v1beta1.EC2NodeClassSpec{
+			UserData:           in.Spec.UserData,
+			DetailedMonitoring: in.Spec.DetailedMonitoring,
+			Context:            in.Spec.Context,
+		},
+		Status: v1beta1.EC2NodeClassStatus{Subnets: in.Status.Subnets, SecurityGroups: in.Status.SecurityGroups},
+	}
+	for _, ami := range in.Status.AMIs {
+		out.Status.AMIs = append(out.Status.AMIs, v1beta1.AMI{ID: ami.ID, Name: ami.Name, Requirements: ami.Requirements})
+	}
+	if in.Spec.LaunchTemplate != nil {
+		warnings.Add(conversion.CodeLaunchTemplate, spec.Child("launchTemplate"), *in.Spec.LaunchTemplate)
+	}
+	out.Spec.AMIFamily = v1beta1.AMIFamilyAL2
+	if in.Spec.AMIFamily != nil && *in.Spec.AMIFamily != "" {
+		out.Spec.AMIFamily = *in.Spec.AMIFamily
+	} else {
+		warnings.Add(conversion.CodeFamilyDefaulted, spec.Child("amiFamily"))
+	}
+	identityToBeta(in, out, options, warnings)
+	out.Spec.SubnetSelectorTerms = subnetTerms(expand(in.Spec.SubnetSelector, subnets, options, spec.Child("subnetSelector"), warnings))
+	out.Spec.SecurityGroupSelectorTerms = groupTerms(expand(in.Spec.SecurityGroupSelector, groups, options, spec.Child("securityGroupSelector"), warnings))
+	out.Spec.AMISelectorTerms = imageTerms(expand(in.Spec.AMISelector, images, options, spec.Child("amiSelector"), warnings))
+	if len(in.Spec.AMISelector) > 0 {
+		warnings.Add(conversion.CodeImageTags, spec.Child("amiSelector"))
+	}
+	out.Spec.Tags = tagsToBeta(in.Spec.Tags, options, spec.Child("tags"), warnings)
+	out.Spec.MetadataOptions = metadataToBeta(in.Spec.MetadataOptions, options, spec.Child("metadataOptions"), warnings)
+	out.Spec.BlockDeviceMappings = mappingsToBeta(in.Spec.BlockDeviceMappings, options, spec.Child("blockDeviceMappings"), warnings)
+	warnings.AddInvalid(out.Validate())
+	if warnings.Failed() && !options.Force {
+		return nil, warnings.Warnings()
+	}
+	return out, warnings.Warnings()
+}
+
+// identityToBeta writes the role or the profile of the nodes. Which role is behind a profile nobody here knows.
+func identityToBeta(in *AWSNodeTemplate, out *v1beta1.EC2NodeClass, options ConvertOptions, warnings *conversion.Recorder) {
+	path := field.NewPath("spec", "instanceProfile")
+	profile := options.DefaultInstanceProfile
+	if in.Spec.InstanceProfile != nil && *in.Spec.InstanceProfile != "" {
+		profile = *in.Spec.InstanceProfile
+	}
+	if options.Identity == IdentityKeep {
+		if profile != "" {
+			out.Spec.InstanceProfile = &profile
+			warnings.Add(conversion.CodeProfileKept, path, profile)
+		}
+		return
+	}
+	role := options.role()
+	out.Spec.Role = &role
+	if strings.HasPrefix(role, "$") {
+		if profile == "" {
+			profile = "(that of the global settings)"
+		}
+		warnings.Add(conversion.CodeRolePlaceholder, path, role, profile)
+	}
+}
+
+// tagsToBeta merges the tags of the global settings in and drops what has become reserved.
+func tagsToBeta(own map[string]string, options ConvertOptions, path *field.Path, warnings *conversion.Recorder) map[string]string {
+	out := maps.Clone(own)
+	var merged []string
+	for _, key := range slices.Sorted(maps.Keys(options.GlobalTags)) {
+		if _, taken := own[key]; taken {
+			continue
+		}
+		if out == nil {
+			out = make(map[string]string)
+		}
+		out[key] = options.GlobalTags[key]
+		merged = append(merged, key)
+	}
+	if len(merged) > 0 {
+		warnings.Add(conversion.CodeGlobalTags, path, strings.Join(merged, ", "))
+	}
+	for _, key := range slices.Sorted(maps.Keys(out)) {
+		if reservedInBeta(key) {
+			delete(out, key)
+			warnings.Add(conversion.CodeTagReserved, path.Key(key), key)
+		}
+	}
+	return out
+}
+
+// reservedInBeta reports whether some release of v1beta1 refuses the tag.
+func reservedInBeta(key string) bool {
+	return strings.HasPrefix(key, strings.TrimSuffix(v1.TagClusterPrefix, "/")) ||
+		slices.Contains([]string{v1.TagNodePool, tagManagedBy, tagProvisioner}, key)
+}
+
+// metadataToBeta writes out what a block leaves to EC2, whose defaults are not those of the later schemas.
+func metadataToBeta(o *MetadataOptions, options ConvertOptions, path *field.Path, warnings *conversion.Recorder) *v1beta1.MetadataOptions {
+	if o == nil {
+		return nil
+	}
+	o = o.DeepCopy()
+	out := &v1beta1.MetadataOptions{
+		HTTPEndpoint: o.HTTPEndpoint, HTTPProtocolIPv6: o.HTTPProtocolIPv6, HTTPPutResponseHopLimit: o.HTTPPutResponseHopLimit,
+		HTTPTokens: o.HTTPTokens,
+	}
+	if options.ReferenceCompat {
+		return out
+	}
+	endpoint, ipv6, hops, tokens := v1.Enabled, v1.Disabled, int64(1), v1.HTTPTokensOptional
+	explicit := func(member, value string) {
+		warnings.Add(conversion.CodeMetadataExplicit, path.Child(member), member, value)
+	}
+	if out.HTTPEndpoint == nil {
+		out.HTTPEndpoint = &endpoint
+		explicit("httpEndpoint", string(endpoint))
+	}
+	if out.HTTPProtocolIPv6 == nil {
+		out.HTTPProtocolIPv6 = &ipv6
+		explicit("httpProtocolIPv6", string(ipv6))
+	}
+	if out.HTTPPutResponseHopLimit == nil {
+		out.HTTPPutResponseHopLimit = &hops
+		explicit("httpPutResponseHopLimit", strconv.FormatInt(hops, 10))
+	}
+	if out.HTTPTokens == nil {
+		out.HTTPTokens = &tokens
+		explicit("httpTokens", string(tokens))
+	}
+	return out
+}
+
+func mappingsToBeta(mappings []BlockDeviceMapping, options ConvertOptions, path *field.Path, warnings *conversion.Recorder) []v1beta1.BlockDeviceMapping {
+	if mappings == nil {
+		return nil
+	}
+	out := make([]v1beta1.BlockDeviceMapping, len(mappings))
+	for i := range mappings {
+		m := mappings[i].DeepCopy()
+		out[i] = v1beta1.BlockDeviceMapping{DeviceName: m.DeviceName, EBS: m.EBS}
+		if m.EBS == nil || m.EBS.VolumeSize == nil || options.ReferenceCompat {
+			continue
+		}
+		before := m.EBS.VolumeSize.String()
+		size, ok := volumeSize(before, *m.EBS.VolumeSize)
+		if !ok || size.String() == before {
+			continue
+		}
+		out[i].EBS.VolumeSize = &size
+		warnings.Add(conversion.CodeVolumeSize, path.Index(i).Child("ebs", "volumeSize"), before, size.String())
+	}
+	return out
+}
+
+// sizeForm is a size that every release takes.
+var sizeForm = regexp.MustCompile(`^[0-9]+(Gi|G|Ti|T)$`)
+
+// volumeSize is the size in units that the API takes: the smallest that is exact, else rounded up to Gi. It is not ok for
+// sizes that are none, which validation refuses.
+func volumeSize(text string, size apiresource.Quantity) (apiresource.Quantity, bool) {
+	if sizeForm.MatchString(text) {
+		return size, true
+	}
+	const largest = 1 << 50
+	// One whose exponent is far out is no size, and comparing it would write its digits out.
+	const mostExponent = 30
+	scaled := size.DeepCopy()
+	if scale := scaled.AsDec().Scale(); scale < -mostExponent || scale > mostExponent {
+		return size, false
+	}
+	limit := *apiresource.NewQuantity(largest, apiresource.BinarySI)
+	if size.Sign() <= 0 || size.Cmp(limit) > 0 {
+		return size, false
+	}
+	const gi, g = int64(1 << 30), int64(1_000_000_000)
+	bytes := size.Value()
+	exact := size.Cmp(*apiresource.NewQuantity(bytes, apiresource.BinarySI)) == 0
+	unit, name := gi, "Gi"
+	if exact && bytes%gi != 0 && bytes%g == 0 {
+		unit, name = g, "G"
+	}
+	out, err := apiresource.ParseQuantity(strconv.FormatInt((bytes+unit-1)/unit, 10) + name)
+	return out, err == nil
+}

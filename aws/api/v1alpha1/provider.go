@@ -1,0 +1,52 @@
+package v1alpha1
+
+import (
+	"fmt"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	sigsjson "sigs.k8s.io/json"
+)
+
+// What the header of an inline provider block says, if it has one.
+const (
+	providerAPIVersion = "extensions.karpenter.sh/v1alpha1"
+	providerKind       = "AWS"
+)
+
+// provider is an inline block with its header.
+type provider struct {
+	metav1.TypeMeta `json:",inline"`
+	AWS             `json:",inline"`
+}
+
+// DecodeProvider reads the provider block of the Provisioner of that name, as JSON, and returns the node template that
+// says the same, under the same name. It is strict: unknown fields, what an inline block can't say, and a header of
+// another kind are errors with the path in the Provisioner, all at once. The node template is nil then.
+func DecodeProvider(name string, block []byte) (*AWSNodeTemplate, field.ErrorList) {
+	path := field.NewPath("spec", "provider")
+	var in provider
+	strict, err := sigsjson.UnmarshalStrict(block, &in)
+	if err != nil {
+		return nil, field.ErrorList{field.Invalid(path, "", strings.TrimPrefix(err.Error(), "json: "))}
+	}
+	var errs field.ErrorList
+	for _, err := range strict {
+		errs = append(errs, field.Invalid(path, "", err.Error()+": remove it, or name a node template in providerRef instead, which can say more"))
+	}
+	if in.APIVersion != "" && in.APIVersion != providerAPIVersion {
+		errs = append(errs, field.Invalid(path.Child("apiVersion"), in.APIVersion, fmt.Sprintf("must be %s, or be left out", providerAPIVersion)))
+	}
+	if in.Kind != "" && in.Kind != providerKind {
+		errs = append(errs, field.Invalid(path.Child("kind"), in.Kind, fmt.Sprintf("must be %s, or be left out", providerKind)))
+	}
+	if len(errs) > 0 {
+		return nil, errs
+	}
+	out := &AWSNodeTemplate{
+		TypeMeta: metav1.TypeMeta{APIVersion: APIVersion, Kind: KindAWSNodeTemplate}, ObjectMeta: metav1.ObjectMeta{Name: name},
+		Spec: AWSNodeTemplateSpec{AWS: in.AWS},
+	}
+	return out, nil
+}

@@ -1,0 +1,211 @@
+package v1alpha1
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	apiresource "k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"pgregory.net/rapid"
+	"sigs.k8s.io/yaml"
+
+	"github.com/drawknife/drawknife/aws/api/v1beta1"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files in their canonical form")
+
+// API-001, API-008, API-055 to API-063, API-066, API-069 to API-072, API-108 to API-120: every field is read, and written
+// as it was.
+func TestManifestsRoundTrip(t *testing.T) {
+	for _, file := range []string{"full.yaml", "launchtemplate.yaml"} {
+		t.Run(file, func(t *testing.T) {
+			path := filepath.Join("testdata", file)
+			want, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			node := &AWSNodeTemplate{}
+			if err := yaml.UnmarshalStrict(want, node); err != nil {
+				t.Fatal(err)
+			}
+			if errs := node.Validate(); len(errs) > 0 {
+				t.Errorf("refused: %v", errs.ToAggregate())
+			}
+			got, err := yaml.Marshal(node)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if *update {
+				if err := os.WriteFile(path, got, 0o644); err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			if diff := cmp.Diff(string(want), string(got)); diff != "" {
+				t.Errorf("read and written again (-file +written):\n%s", diff)
+			}
+			scheme := runtime.NewScheme()
+			if err := AddToScheme(scheme); err != nil {
+				t.Fatal(err)
+			}
+			decoded, _, err := serializer.NewCodecFactory(scheme, serializer.EnableStrict).UniversalDeserializer().Decode(want, nil, nil)
+			if err != nil {
+				t.Fatalf("a serialiser built on the scheme: %v", err)
+			}
+			if diff := cmp.Diff(runtime.Object(node), decoded); diff != "" {
+				t.Errorf("decoded through the scheme:\n%s", diff)
+			}
+			comeBack(t, node)
+		})
+	}
+}
+
+// comeBack converts the node template to v1 and back, and by v1beta1 alone.
+func comeBack(t interface {
+	Helper()
+	Fatalf(string, ...any)
+}, node *AWSNodeTemplate) {
+	t.Helper()
+	for _, options := range []ConvertOptions{{Force: true}, {Force: true, Identity: IdentityKeep, DefaultInstanceProfile: "nodes", GlobalTags: map[string]string{"a": "b"}}} {
+		before, _ := json.Marshal(node)
+		hub, _ := node.ToV1(options)
+		beta, _ := node.ToV1Beta1(options)
+		byV1, _ := FromV1(hub, node.Provenance(), options)
+		byBeta, _ := FromV1Beta1(beta, node.Provenance(), options)
+		if after, _ := json.Marshal(node); !bytes.Equal(before, after) {
+			t.Fatalf("the argument was changed from\n%s\nto\n%s", before, after)
+		}
+		want := node.DeepCopy()
+		want.APIVersion, want.Kind = APIVersion, KindAWSNodeTemplate
+		for _, got := range []*AWSNodeTemplate{byV1, byBeta} {
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Fatalf("came back otherwise (-before +after):\n%s", diff)
+			}
+		}
+	}
+}
+
+// API-011, API-258, API-261, API-264, API-309, API-310, API-314, API-316 to API-318: to v1 and back gives the node template
+// back, and so does v1beta1; the argument stays as it was, and a second conversion gives the same.
+func TestRandomNodeTemplatesSurvive(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		node := drawNodeTemplate(t)
+		if errs := node.Validate(); len(errs) > 0 {
+			t.Fatalf("drawn invalid: %v", errs.ToAggregate())
+		}
+		hub, warnings := node.ToV1(ConvertOptions{})
+		if (hub == nil) != (warnings.Err() != nil) {
+			t.Fatalf("hub %v, error %v", hub, warnings.Err())
+		}
+		if hub != nil {
+			// API-269: what converts is valid.
+			if errs := hub.Validate(); len(errs) > 0 {
+				t.Fatal(errs.ToAggregate())
+			}
+		}
+		again, againWarnings := node.ToV1(ConvertOptions{})
+		if diff := cmp.Diff(hub, again) + cmp.Diff(warnings, againWarnings); diff != "" {
+			t.Fatalf("a second conversion differs:\n%s", diff)
+		}
+		comeBack(t, node)
+	})
+}
+
+func FuzzManifest(f *testing.F) {
+	files, err := filepath.Glob("testdata/*.yaml")
+	if err != nil || len(files) == 0 {
+		f.Fatalf("no seeds: %v", err)
+	}
+	for _, file := range files {
+		seed, err := os.ReadFile(file)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, manifest []byte) {
+		node := &AWSNodeTemplate{}
+		if yaml.UnmarshalStrict(manifest, node) != nil {
+			return
+		}
+		first, err := yaml.Marshal(node)
+		if err != nil {
+			t.Fatalf("read but can't be written: %v", err)
+		}
+		again := &AWSNodeTemplate{}
+		if err := yaml.UnmarshalStrict(first, again); err != nil {
+			t.Fatalf("what was written can't be read: %v\n%s", err, first)
+		}
+		if second, err := yaml.Marshal(again); err != nil || !bytes.Equal(first, second) {
+			t.Fatalf("written as\n%s\nthen as\n%s (%v)", first, second, err)
+		}
+		hub, warnings := node.ToV1(ConvertOptions{})
+		if (hub == nil) != (warnings.Err() != nil) {
+			t.Fatalf("hub %v, error %v", hub, warnings.Err())
+		}
+		if hub != nil {
+			FromV1(hub, node.Provenance(), ConvertOptions{})
+		}
+	})
+}
+
+func FuzzDecodeProvider(f *testing.F) {
+	f.Add([]byte(`{"apiVersion":"extensions.karpenter.sh/v1alpha1","kind":"AWS","subnetSelector":{"a":"b"}}`))
+	f.Add([]byte(`{"userData":"x"}`))
+	f.Fuzz(func(t *testing.T, block []byte) {
+		node, errs := DecodeProvider("a", block)
+		if (node == nil) != (len(errs) > 0) {
+			t.Fatalf("node template %v, errors %v", node, errs)
+		}
+		if node != nil {
+			node.ToV1(ConvertOptions{})
+		}
+	})
+}
+
+func drawNodeTemplate(t *rapid.T) *AWSNodeTemplate {
+	word := rapid.StringMatching(`[a-z]{1,8}`)
+	text := func(label string) *string { return rapid.Ptr(word, true).Draw(t, label) }
+	value := rapid.StringMatching(`[a-z]{1,3}(, ?[a-z]{1,3}){0,2}|\*`)
+	selector := func(label, id string, keys ...string) map[string]string {
+		out := rapid.MapOfN(word, value, 1, 3).Draw(t, label)
+		for _, key := range keys {
+			if rapid.Bool().Draw(t, label+key) {
+				out[key] = value.Draw(t, label+key+"value")
+			}
+		}
+		if rapid.IntRange(0, 3).Draw(t, label+"ids") == 0 {
+			out[rapid.SampledFrom([]string{SelectorIDs, SelectorOldIDs}).Draw(t, label+"key")] = id + "-1," + id + "-2"
+		}
+		return out
+	}
+	node := &AWSNodeTemplate{}
+	node.Name = word.Draw(t, "name")
+	node.Spec.SubnetSelector = selector("subnets", "subnet")
+	node.Spec.SecurityGroupSelector = selector("groups", "sg")
+	node.Spec.UserData, node.Spec.Context, node.Spec.InstanceProfile = text("userData"), text("context"), text("profile")
+	node.Spec.DetailedMonitoring = rapid.Ptr(rapid.Bool(), true).Draw(t, "monitoring")
+	node.Spec.Tags = rapid.MapOfN(rapid.OneOf(word, rapid.Just(tagManagedBy)), word, 0, 3).Draw(t, "tags")
+	node.Spec.AMIFamily = rapid.SampledFrom([]*v1beta1.AMIFamily{nil, new(v1beta1.AMIFamily)}).Draw(t, "family")
+	if node.Spec.AMIFamily != nil {
+		*node.Spec.AMIFamily = rapid.SampledFrom([]v1beta1.AMIFamily{"AL2", "Bottlerocket", "Ubuntu", "Windows2022"}).Draw(t, "which")
+	}
+	if rapid.Bool().Draw(t, "images") {
+		node.Spec.AMISelector = selector("images", "ami", SelectorName, SelectorOwners)
+	}
+	if rapid.Bool().Draw(t, "volumes") {
+		size := apiresource.MustParse(rapid.SampledFrom([]string{"20Gi", "20480Mi", "1.5Ti", "10000000000", "10737418240", "100.5G"}).Draw(t, "size"))
+		device := "/dev/xvda"
+		node.Spec.BlockDeviceMappings = []BlockDeviceMapping{{DeviceName: &device, EBS: &v1beta1.BlockDevice{VolumeSize: &size}}}
+	}
+	if rapid.Bool().Draw(t, "metadata") {
+		node.Spec.MetadataOptions = &MetadataOptions{HTTPPutResponseHopLimit: rapid.Ptr(rapid.Int64Range(1, 64), true).Draw(t, "hops")}
+	}
+	return node
+}
