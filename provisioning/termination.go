@@ -17,14 +17,20 @@ type InstanceState int
 const (
 	// InstanceUnasked: the provider was not asked just now.
 	InstanceUnasked InstanceState = iota
-	// InstanceThere: the machine is there, or ending.
+	// InstanceThere: the provider knows the machine (AskInstance).
 	InstanceThere
+	// InstanceEnding: the provider has been asked to end the machine, and knows it still (TerminateInstance).
+	InstanceEnding
 	// InstanceGone: the provider knows of no such machine.
 	InstanceGone
 )
 
-// terminationEvery is how often a provider is asked to end a machine until it is gone (PRV-065, PRV-073).
-const terminationEvery = 5 * time.Second
+const (
+	// terminationEvery is how often a provider is asked to end a machine until it is gone (PRV-065, PRV-073).
+	terminationEvery = 5 * time.Second
+	// soonAfter is how often for the first terminationEvery: machines that go at once need not hold up their node.
+	soonAfter = time.Second
+)
 
 // FindInstance looks for a machine that bears the claim's UID (CloudProvider.List): its launch may have been answered to
 // somebody who is not there any more. Its provider ID is handed in as ClaimTermination.Found.
@@ -98,12 +104,16 @@ func terminateUnknown(s ClaimTermination) Step {
 
 // terminate asks for the end of the machine, shows that on the claim, and asks again until it is gone.
 func terminate(claim *v1.NodeClaim, state InstanceState, now time.Time) Step {
-	if state == InstanceThere {
-		return Step{Again: terminationEvery}
-	}
 	out := claim.DeepCopy()
 	out.Conditions().SetTrue(v1.ConditionInstanceTerminating, now)
-	step := Step{Effects: []Effect{TerminateInstance{claim.DeepCopy()}}, Again: terminationEvery}
+	again := terminationEvery
+	if asked := out.Conditions().Get(v1.ConditionInstanceTerminating).LastTransitionTime; now.Sub(asked.Time) < terminationEvery {
+		again = soonAfter
+	}
+	if state == InstanceEnding {
+		return Step{Again: again}
+	}
+	step := Step{Effects: []Effect{TerminateInstance{claim.DeepCopy()}}, Again: again}
 	if !equalClaims(claim, out) {
 		step.Effects = append([]Effect{PutClaim{out}}, step.Effects...)
 	}

@@ -41,15 +41,22 @@ func TestTerminateClaim(t *testing.T) {
 		t.Errorf("while its node drains: %v", texts(step.Effects))
 	}
 	step = provisioning.TerminateClaim(provisioning.ClaimTermination{Claim: claim}, at(1))
-	if diff := cmp.Diff([]string{"put nodeclaim default-1", "terminate instance of default-1"}, texts(step.Effects)); diff != "" || step.Again != 5*time.Second {
+	if diff := cmp.Diff([]string{"put nodeclaim default-1", "terminate instance of default-1"}, texts(step.Effects)); diff != "" || step.Again != time.Second {
 		t.Errorf("again in %s\n%s", step.Again, diff)
 	}
 	claim = storedClaim(t, step)
 	if !claim.Conditions().IsTrue(v1.ConditionInstanceTerminating) {
 		t.Error("the claim does not show that its machine is ending")
 	}
-	if step := provisioning.TerminateClaim(provisioning.ClaimTermination{Claim: claim, Instance: provisioning.InstanceThere}, at(1)); len(step.Effects) != 0 || step.Again != 5*time.Second {
-		t.Errorf("while the machine ends: %v, again in %s", texts(step.Effects), step.Again)
+	for after, again := range map[float64]time.Duration{1: time.Second, 5.9: time.Second, 6: 5 * time.Second, 600: 5 * time.Second} {
+		step := provisioning.TerminateClaim(provisioning.ClaimTermination{Claim: claim, Instance: provisioning.InstanceEnding}, at(after))
+		if len(step.Effects) != 0 || step.Again != again {
+			t.Errorf("%v s on, while the machine ends: %v, again in %s", after, texts(step.Effects), step.Again)
+		}
+		step = provisioning.TerminateClaim(provisioning.ClaimTermination{Claim: claim}, at(after))
+		if diff := cmp.Diff([]string{"terminate instance of default-1"}, texts(step.Effects)); diff != "" || step.Again != again {
+			t.Errorf("%v s on: again in %s\n%s", after, step.Again, diff)
+		}
 	}
 	gone := storedClaim(t, provisioning.TerminateClaim(provisioning.ClaimTermination{Claim: claim, Instance: provisioning.InstanceGone}, at(6)))
 	if len(gone.Finalizers) != 0 {
@@ -126,6 +133,8 @@ func TestTerminateNode(t *testing.T) {
 		"PRV-072: not those of pods that stay":     {s: provisioning.NodeTermination{Node: goingNode(closed), Claims: claim(drained), VolumesOf: uses, Pods: []*corev1.Pod{drainPod("stays", tolerates)}, Attachments: []*storagev1.VolumeAttachment{attachment("x", "pv-stays")}}, want: "put nodeclaim default-1", cond: "VolumesDetached=True/VolumesDetached"},
 		"PRV-072: until the deadline":              {s: provisioning.NodeTermination{Node: goingNode(closed), Claims: claim(deadline, drained), Attachments: []*storagev1.VolumeAttachment{attachment("x", "pv-a")}}, at: 61, want: "put nodeclaim default-1", cond: "VolumesDetached=False/TerminationGracePeriodElapsed"},
 		"PRV-073: then the machine":                {s: provisioning.NodeTermination{Node: goingNode(closed), Claims: claim(drained, detached)}, want: "put nodeclaim default-1,terminate instance of default-1", cond: "InstanceTerminating=True/InstanceTerminating"},
+		"PRV-073: not ready, and known still":      {s: provisioning.NodeTermination{Node: goingNode(closed, notReady), Claims: claim(drained, detached), Instance: provisioning.InstanceThere}, want: "put nodeclaim default-1,terminate instance of default-1", cond: "InstanceTerminating=True/InstanceTerminating"},
+		"PRV-073: while it ends":                   {s: provisioning.NodeTermination{Node: goingNode(closed, notReady), Claims: claim(drained, detached), Instance: provisioning.InstanceEnding}},
 		"PRV-073: then the node":                   {s: provisioning.NodeTermination{Node: goingNode(closed), Claims: claim(drained, detached), Instance: provisioning.InstanceGone}, want: "put node node-1"},
 		"PRV-066: no claim: drained":               {s: provisioning.NodeTermination{Node: goingNode(closed), Pods: []*corev1.Pod{drainPod("a")}, DrainingSince: start}, at: 60, want: "evict pod default/a"},
 		"PRV-066: no claim: its machine is spared": {s: provisioning.NodeTermination{Node: goingNode(closed), DrainingSince: start}, at: 60, want: "put node node-1"},

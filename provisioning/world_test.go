@@ -241,7 +241,7 @@ func (w *world) carryOut(effect provisioning.Effect) (any, error) {
 		if err := w.cloud.Delete(ctx, e.Claim); cloudprovider.IsNodeClaimNotFound(err) {
 			return provisioning.InstanceGone, nil
 		}
-		return provisioning.InstanceThere, nil
+		return provisioning.InstanceEnding, nil
 	case provisioning.AskInstance:
 		if _, err := w.cloud.Get(ctx, e.Claim.Status.ProviderID); cloudprovider.IsNodeClaimNotFound(err) {
 			return provisioning.InstanceGone, nil

@@ -12,6 +12,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
@@ -58,6 +59,9 @@ func serve(ctx context.Context, s settings.Settings, extra extraFlags, log *slog
 	wanted := reconcilerOptions(s.Planning)
 	wanted.Provider, wanted.Logger, wanted.Metrics = provider, log, ctrlmetrics.Registry
 	wanted.WithoutObjectMetrics = s.Process.WithoutObjectMetrics
+	if s.Process.Provider == settings.ProviderAWS {
+		wanted.NodeClasses = []client.Object{&awsv1.EC2NodeClass{}}
+	}
 	if err := reconcilers.Add(mgr, wanted); err != nil {
 		return err
 	}

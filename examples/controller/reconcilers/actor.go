@@ -97,7 +97,7 @@ func (a *actor) do(ctx context.Context, r *round, effect provisioning.Effect) er
 		return a.terminateInstance(ctx, r, e.Claim)
 	case provisioning.AskInstance:
 		_, err := a.provider.Get(ctx, e.Claim.Status.ProviderID)
-		return r.answered(err)
+		return r.answered(err, provisioning.InstanceThere)
 	case provisioning.FindInstance:
 		return a.findInstance(ctx, r, e.Claim)
 	case provisioning.AskGates:
@@ -137,6 +137,9 @@ func (a *actor) tellOfClaim(ctx context.Context, before, after *v1.NodeClaim) {
 		return
 	}
 	was, is := before.DeepCopy().Conditions(), after.DeepCopy().Conditions()
+	if !was.IsTrue(v1.ConditionDrained) && is.IsTrue(v1.ConditionDrained) {
+		a.metrics.nodesDrained.WithLabelValues(after.Labels[v1.NodePoolLabelKey]).Inc()
+	}
 	for _, kind := range []string{v1.ConditionLaunched, v1.ConditionRegistered, v1.ConditionInitialized} {
 		if was.IsTrue(kind) || !is.IsTrue(kind) {
 			continue
@@ -221,18 +224,18 @@ func offeringOf(claim *v1.NodeClaim) (cloudprovider.OfferingKey, bool) {
 }
 
 func (a *actor) terminateInstance(ctx context.Context, r *round, claim *v1.NodeClaim) error {
-	return r.answered(a.provider.Delete(ctx, claim))
+	return r.answered(a.provider.Delete(ctx, claim), provisioning.InstanceEnding)
 }
 
-// answered notes what a provider's answer says of the machine.
-func (r *round) answered(err error) error {
+// answered notes what a provider's answer says of the machine: that it is gone or, without an error, what it is otherwise.
+func (r *round) answered(err error, otherwise provisioning.InstanceState) error {
 	switch {
 	case cloudprovider.IsNodeClaimNotFound(err):
 		r.instance = provisioning.InstanceGone
 	case err != nil:
 		return err
 	default:
-		r.instance = provisioning.InstanceThere
+		r.instance = otherwise
 	}
 	return nil
 }

@@ -81,6 +81,11 @@ func newWiring(mgr ctrl.Manager, o *Options) (*wiring, error) {
 	if err != nil {
 		return nil, err
 	}
+	reader, err := newConditionReader(mgr.GetClient(), o.NodeClasses)
+	if err != nil {
+		return nil, err
+	}
+	act.recorder.classVersions = reader.versions
 	plans, err := newPlanner(mgr, o, act, state)
 	if err != nil {
 		return nil, err
@@ -105,17 +110,19 @@ func newWiring(mgr ctrl.Manager, o *Options) (*wiring, error) {
 	w.pools.classes, _ = cloudprovider.As[cloudprovider.NodeClassStatus](o.Provider)
 	waiting := newPodTimes(w.leader, counters, o.Now)
 	plans.waitingPods, plans.shown = waiting, newStateMetrics(o, state, waiting)
+	shown := newConditionMetrics(reader, !o.WithoutObjectMetrics, o.Now)
 	if o.Metrics != nil {
-		if err := o.Metrics.Register(plans.shown); err != nil {
+		if err := errors.Join(o.Metrics.Register(plans.shown), o.Metrics.Register(shown)); err != nil {
 			return nil, fmt.Errorf("registering metrics: %w", err)
 		}
 	}
-	told := &transitions{leader: w.leader, recorder: act.recorder}
-	w.feed = &feed{informers: mgr.GetCache(), state: state, kinds: watchedKinds(o), log: o.Logger, now: o.Now, seen: func(before, after client.Object) {
+	told := &transitions{leader: w.leader, recorder: act.recorder, reader: reader}
+	w.feed = &feed{informers: mgr.GetCache(), state: state, kinds: watchedKinds(o), classes: o.NodeClasses, log: o.Logger, now: o.Now, seen: func(before, after client.Object) {
 		plans.seen(before, after)
 		w.podEvents.seen(before, after)
 		w.notes.seen(before, after)
 		waiting.seen(before, after)
+		shown.seen(before, after)
 		if !o.WithoutObjectMetrics {
 			told.seen(before, after)
 		}
@@ -181,7 +188,7 @@ func newPlanner(mgr ctrl.Manager, o *Options, act *actor, state *cluster.State) 
 	}
 	p := &planner{
 		provider: act.provider, state: state, belief: act.belief, launcher: launcher, ledger: ledger, recorder: act.recorder, metrics: act.metrics,
-		options: o, log: o.Logger, now: o.Now, process: rand.Text(), triggers: newTriggers(), batch: batch,
+		lookup: act.provider.Describe().Vocabulary.Compile(), options: o, log: o.Logger, now: o.Now, process: rand.Text(), triggers: newTriggers(), batch: batch,
 	}
 	if o.Features.CapacityBuffer {
 		p.buffers = &bufferResolver{client: mgr.GetClient(), log: o.Logger, now: o.Now}

@@ -122,7 +122,7 @@ func (r *claimReconciler) see(ctx context.Context, claim *v1.NodeClaim) (time.Du
 		if work.claims[uid] == before && !work.learned() {
 			return step.Again, nil // what was asked for shows as a change of the cluster
 		}
-		if step.Again > 0 && work.instance == provisioning.InstanceThere {
+		if step.Again > 0 && work.instance == provisioning.InstanceEnding {
 			return step.Again, nil
 		}
 	}

@@ -21,7 +21,8 @@
 //	upkeep     garbage in the cloud and in the cluster, pod events             garbage.go, podevents.go
 //	actor      one function per effect that a state machine may ask for        actor.go, patches.go
 //	recorder   events, not repeated too often                                  recorder.go, transitions.go, annotations.go
-//	metrics    what the controller does, and what there is                     metrics.go, objectmetrics.go, podtimes.go, buildinfo.go
+//	metrics    what the controller does, and what there is                     metrics.go, objectmetrics.go, conditionmetrics.go, zones.go,
+//	                                                                           podtimes.go, buildinfo.go
 //
 // Everything that changes something runs on the elected leader alone. What is held in memory costs a restart no more than time:
 // package provisioning's tests stop a controller at every effect of a node's life and start another one.

@@ -24,8 +24,10 @@ type feed struct {
 	informers cache.Informers
 	state     *cluster.State
 	kinds     []watched
-	log       *slog.Logger
-	now       func() time.Time
+	// classes are objects of kinds that planning does not read: seen is told of their changes, and nobody else.
+	classes []client.Object
+	log     *slog.Logger
+	now     func() time.Time
 	// seen is told of every change, the object before and after; before is nil for a new one, after for one that went.
 	seen func(before, after client.Object)
 }
@@ -75,10 +77,21 @@ func (f *feed) Start(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("watching %s: %w", w.kind, err)
 		}
-		if registrations[i], err = informer.AddEventHandler(f.handler()); err != nil {
+		if registrations[i], err = informer.AddEventHandler(handlerOf(f.tell)); err != nil {
 			return fmt.Errorf("watching %s: %w", w.kind, err)
 		}
 		defer func() { _ = informer.RemoveEventHandler(registrations[i]) }() // one that is not known is none
+	}
+	for _, class := range f.classes {
+		informer, err := f.informers.GetInformer(ctx, class)
+		if err != nil {
+			return fmt.Errorf("watching %T: %w", class, err)
+		}
+		registration, err := informer.AddEventHandler(handlerOf(f.tellSeen))
+		if err != nil {
+			return fmt.Errorf("watching %T: %w", class, err)
+		}
+		defer func() { _ = informer.RemoveEventHandler(registration) }() // one that is not known is none
 	}
 	for i, w := range f.kinds {
 		// Once the handler is in step, all that the API had has been told: nothing more is expected.
@@ -95,16 +108,26 @@ func (f *feed) Start(ctx context.Context) error {
 	return nil
 }
 
-func (f *feed) handler() toolscache.ResourceEventHandler {
+// handlerOf has tell hear of changes, the object before and after.
+func handlerOf(tell func(before, after any)) toolscache.ResourceEventHandler {
 	return toolscache.ResourceEventHandlerFuncs{
-		AddFunc:    func(after any) { f.tell(nil, after) },
-		UpdateFunc: f.tell,
+		AddFunc:    func(after any) { tell(nil, after) },
+		UpdateFunc: tell,
 		DeleteFunc: func(before any) {
 			if missed, ok := before.(toolscache.DeletedFinalStateUnknown); ok {
 				before = missed.Obj // the watch was interrupted: this is the object as it was last seen
 			}
-			f.tell(before, nil)
+			tell(before, nil)
 		},
+	}
+}
+
+// tellSeen tells of an object that planning does not read.
+func (f *feed) tellSeen(before, after any) {
+	old, _ := before.(client.Object)
+	object, _ := after.(client.Object)
+	if old != nil || object != nil {
+		f.seen(old, object)
 	}
 }
 

@@ -3,6 +3,7 @@ package reconcilers
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -20,13 +21,17 @@ type metrics struct {
 	passDuration     prometheus.Histogram
 	queueDepth       prometheus.Gauge
 	unschedulable    prometheus.Gauge
+	ignored          prometheus.Gauge
+	pendingByZone    *prometheus.GaugeVec
 	claimsCreated    *prometheus.CounterVec
 	claimsTerminated *prometheus.CounterVec
 	claimsDisrupted  *prometheus.CounterVec
 	claimTermination *prometheus.HistogramVec
 	nodesCreated     *prometheus.CounterVec
 	nodesTerminated  *prometheus.CounterVec
-	nodeTermination  *prometheus.HistogramVec
+	claimInstanceEnd *prometheus.HistogramVec
+	nodeTermination  *prometheus.SummaryVec
+	nodesDrained     *prometheus.CounterVec
 	nodeLifetime     *prometheus.HistogramVec
 	evictions        *prometheus.CounterVec
 	drained          *prometheus.CounterVec
@@ -41,6 +46,12 @@ type metrics struct {
 }
 
 const namespace = "karpenter"
+
+// controllerLabel is who plans for pods that wait.
+const controllerLabel = "provisioner"
+
+// quantiles of summaries, with how exact they are.
+var quantiles = map[float64]float64{0.5: 0.05, 0.9: 0.01, 0.99: 0.001}
 
 // secondsToHours are buckets for what takes from a second to a day.
 var secondsToHours = []float64{1, 2, 5, 10, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 21600, 86400}
@@ -62,10 +73,11 @@ func newMetrics(registerer prometheus.Registerer) (*metrics, error) {
 		all = append(all, h)
 		return h
 	}
-	controller := prometheus.Labels{"controller": "provisioner"}
+	controller := prometheus.Labels{"controller": controllerLabel}
 	passDuration := histogram("scheduler", "scheduling_duration_seconds", "How long a planning pass took.", prometheus.ExponentialBuckets(0.001, 2, 17), "controller")
 	queueDepth := gauge("scheduler", "queue_depth", "Objects that the running planning pass is for.", "controller")
 	unschedulable := gauge("scheduler", "unschedulable_pods_count", "Pods without a place after the last planning pass.", "controller")
+	ignored := gauge("scheduler", "ignored_pods_count", "Pods that the last planning pass had nothing to plan for: they can't be placed by any pool, or are not meant to.")
 	pool, zone, capacityType := "nodepool", "zone", "capacity_type"
 	m := &metrics{
 		claimsCreated:    counter("nodeclaims", "created_total", "NodeClaims created.", "reason", pool, "min_values_relaxed"),
@@ -74,7 +86,9 @@ func newMetrics(registerer prometheus.Registerer) (*metrics, error) {
 		claimTermination: histogram("nodeclaims", "termination_duration_seconds", "Time from a NodeClaim's deletion to its end.", secondsToHours, pool),
 		nodesCreated:     counter("nodes", "created_total", "Nodes registered.", pool, zone),
 		nodesTerminated:  counter("nodes", "terminated_total", "Nodes that are gone.", pool, zone),
-		nodeTermination:  histogram("nodes", "termination_duration_seconds", "Time from a node's deletion to its end.", secondsToHours, pool),
+		claimInstanceEnd: histogram("nodeclaims", "instance_termination_duration_seconds", "Time from the first request to end a NodeClaim's instance until it was gone.", secondsToHours, pool),
+		nodesDrained:     counter("nodes", "drained_total", "Nodes whose pods have all left for their end.", pool),
+		pendingByZone:    gauge("scheduler", "pending_pods_by_effective_zone_count", "Pods that the last planning pass was for, by the zone they can go to: its name, flexible for several, none.", "controller", zone),
 		nodeLifetime:     histogram("nodes", "lifetime_duration_seconds", "Age of nodes at their end.", prometheus.ExponentialBuckets(60, 2, 18), pool),
 		evictions:        counter("pods", "eviction_requests_total", "Answers of the eviction API, by HTTP status.", "code"),
 		drained:          counter("pods", "drained_total", "Pods that a drain made leave, by reason.", "reason"),
@@ -90,11 +104,16 @@ func newMetrics(registerer prometheus.Registerer) (*metrics, error) {
 	m.podDecision = histogram("pods", "scheduling_decision_duration_seconds", "Time from the first sight of a pod to the first plan that dealt with it.", prometheus.ExponentialBuckets(0.01, 2, 17)).With(nil)
 	startup := prometheus.NewSummary(prometheus.SummaryOpts{
 		Namespace: namespace, Subsystem: "pods", Name: "startup_duration_seconds", Help: "Time from a pod's creation to its being ready.",
-		Objectives: map[float64]float64{0.5: 0.05, 0.9: 0.01, 0.99: 0.001},
+		Objectives: quantiles,
 	})
-	m.podStartup, all = startup, append(all, startup, newBuildInfo())
+	m.nodeTermination = prometheus.NewSummaryVec(prometheus.SummaryOpts{
+		Namespace: namespace, Subsystem: "nodes", Name: "termination_duration_seconds", Help: "Time from a node's deletion to its end.",
+		Objectives: quantiles,
+	}, []string{pool})
+	m.podStartup, all = startup, append(all, startup, m.nodeTermination, newBuildInfo())
 	m.passDuration = passDuration.With(controller).(prometheus.Histogram)
 	m.queueDepth, m.unschedulable = queueDepth.With(controller), unschedulable.With(controller)
+	m.ignored = ignored.With(nil)
 	if registerer == nil {
 		return m, nil
 	}
@@ -107,10 +126,29 @@ func newMetrics(registerer prometheus.Registerer) (*metrics, error) {
 
 func (m *metrics) passStarted(objects int) { m.queueDepth.Set(float64(objects)) }
 
-func (m *metrics) passDone(plan *scheduling.Plan, took time.Duration) {
+// passDone tells of a pass that came to a plan; byZone counts its pods by zone.
+func (m *metrics) passDone(plan *scheduling.Plan, byZone map[string]int, took time.Duration) {
 	m.queueDepth.Set(0)
-	m.unschedulable.Set(float64(len(plan.Unschedulable)))
+	ignored := 0
+	for i := range plan.Unschedulable {
+		if toIgnore(&plan.Unschedulable[i]) {
+			ignored++
+		}
+	}
+	m.ignored.Set(float64(ignored))
+	m.unschedulable.Set(float64(len(plan.Unschedulable) - ignored))
+	m.pendingByZone.Reset()
+	for zone, pods := range byZone {
+		m.pendingByZone.WithLabelValues(controllerLabel, zone).Set(float64(pods))
+	}
 	m.passDuration.Observe(took.Seconds())
+}
+
+// toIgnore reports whether no pool can ever do anything for the pod.
+func toIgnore(pod *scheduling.Unschedulable) bool {
+	return slices.ContainsFunc(pod.Reasons, func(r scheduling.Reason) bool {
+		return r.Code == scheduling.ReasonPodInvalid || r.Code == scheduling.ReasonOptedOut
+	})
 }
 
 func (m *metrics) claimCreated(claim *v1.NodeClaim, reason string) {
@@ -126,6 +164,9 @@ func (m *metrics) claimTerminated(claim *v1.NodeClaim, now time.Time) {
 	m.claimsTerminated.WithLabelValues(pool, claim.Labels[v1.CapacityTypeLabelKey], claim.Labels[corev1.LabelTopologyZone]).Inc()
 	if claim.DeletionTimestamp != nil {
 		m.claimTermination.WithLabelValues(pool).Observe(now.Sub(claim.DeletionTimestamp.Time).Seconds())
+	}
+	if ending := claim.DeepCopy().Conditions().Get(v1.ConditionInstanceTerminating); ending.Status == "True" {
+		m.claimInstanceEnd.WithLabelValues(pool).Observe(now.Sub(ending.LastTransitionTime.Time).Seconds())
 	}
 }
 

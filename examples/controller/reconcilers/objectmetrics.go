@@ -31,9 +31,11 @@ type stateMetrics struct {
 	objects  bool
 	waiting  *podTimes
 	catalogs atomic.Pointer[provisioning.PoolSet]
+	// passing is when the running planning pass began, in nanoseconds of Unix time; 0 while there is none.
+	passing atomic.Int64
 
 	synced, unsynced, nodeCount          *prometheus.Desc
-	utilization, cost                    *prometheus.Desc
+	utilization, cost, unfinished        *prometheus.Desc
 	lifetime, podState                   *prometheus.Desc
 	allocatable, requests, limits        *prometheus.Desc
 	daemonRequests, daemonLimits, system *prometheus.Desc
@@ -71,6 +73,7 @@ func newStateMetrics(o *Options, state *cluster.State, waiting *podTimes) *state
 	s.nodeCount = desc("cluster_state", "node_count", "Nodes, and NodeClaims without one, in the view of the cluster.")
 	s.utilization = desc("cluster", "utilization_percent", "What pods request of what nodes have.", "resource_type")
 	s.cost = desc("nodepools", "cost_total", "What the nodes of NodePools cost, USD per hour.", "nodepool")
+	s.unfinished = desc("scheduler", "unfinished_work_seconds", "For how long the running planning pass has been at work; 0 while there is none.", "controller")
 	s.lifetime = desc("nodes", "current_lifetime_seconds", "Age of nodes.", node...)
 	s.allocatable = desc("nodes", "allocatable", "What nodes have for pods.", resource...)
 	s.requests = desc("nodes", "total_pod_requests", "What pods request of nodes, those of DaemonSets left out.", resource...)
@@ -91,7 +94,7 @@ func newStateMetrics(o *Options, state *cluster.State, waiting *podTimes) *state
 // Describe tells which metrics there may be.
 func (s *stateMetrics) Describe(out chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
-		s.synced, s.unsynced, s.nodeCount, s.utilization, s.cost, s.lifetime, s.podState, s.allocatable, s.requests, s.limits,
+		s.synced, s.unsynced, s.nodeCount, s.utilization, s.cost, s.unfinished, s.lifetime, s.podState, s.allocatable, s.requests, s.limits,
 		s.daemonRequests, s.daemonLimits, s.system, s.unbound, s.unstarted, s.undecided, s.placedUnbound, s.placedUnstarted,
 	} {
 		out <- d
@@ -113,6 +116,11 @@ func (s *stateMetrics) Collect(out chan<- prometheus.Metric) {
 		gauge(s.synced, 0)
 		gauge(s.unsynced, now.Sub(s.began).Seconds())
 	}
+	work := 0.0
+	if began := s.passing.Load(); began != 0 {
+		work = max(0, now.Sub(time.Unix(0, began)).Seconds())
+	}
+	gauge(s.unfinished, work, controllerLabel)
 	s.poolCosts(view, gauge)
 	requested, have := sums{}, sums{}
 	leaving := map[types.UID]bool{} // pods that wait for a place and still have one, which shows them
@@ -229,6 +237,9 @@ func (s *stateMetrics) pod(pod *corev1.Pod, m *cluster.Machine, gauge func(*prom
 		labels[corev1.LabelTopologyZone], labels[corev1.LabelArchStable], labels[v1.CapacityTypeLabelKey], labels[corev1.LabelInstanceTypeStable],
 		string(pod.Status.Phase), strconv.FormatBool(pods.Ready(pod)), strconv.FormatBool(managed))
 }
+
+func (s *stateMetrics) passBegan(now time.Time) { s.passing.Store(now.UnixNano()) }
+func (s *stateMetrics) passEnded()              { s.passing.Store(0) }
 
 // learn notes what machines cost, as of a planning pass.
 func (s *stateMetrics) learn(set *provisioning.PoolSet) { s.catalogs.Store(set) }

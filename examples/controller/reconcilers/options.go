@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/provisioning"
@@ -36,6 +37,9 @@ type Options struct {
 	Governor provisioning.GovernorOptions
 	// Belief says how stock-outs are remembered.
 	Belief provisioning.BeliefOptions
+	// NodeClasses are objects of the provider's node class kinds, of the manager's scheme: their conditions are told in events and
+	// shown in metrics. Nil: none are.
+	NodeClasses []client.Object
 	// Features that are off unless asked for.
 	Features Features
 

@@ -9,6 +9,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/drawknife/drawknife/api/requirements"
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/provisioning"
@@ -28,6 +29,7 @@ type planner struct {
 	buffers  *bufferResolver // nil without the feature
 	recorder *recorder
 	metrics  *metrics
+	lookup   *requirements.Lookup
 	options  *Options
 	log      *slog.Logger
 	now      func() time.Time
@@ -133,6 +135,8 @@ func (p *planner) rest(ctx context.Context, now time.Time, again time.Duration) 
 // pass plans once and orders what the plan asks for (PRV-035).
 func (p *planner) pass(ctx context.Context) error {
 	now := p.now()
+	p.shown.passBegan(now)
+	defer p.shown.passEnded()
 	snapshot, set, err := p.look(ctx, now)
 	if err != nil {
 		return err
@@ -140,7 +144,7 @@ func (p *planner) pass(ctx context.Context) error {
 	p.recorder.publish(set.Events)
 	if len(snapshot.Pods)+len(snapshot.Placeholders) == 0 {
 		p.waiting = 0
-		p.metrics.passDone(&scheduling.Plan{}, 0)
+		p.metrics.passDone(&scheduling.Plan{}, effectiveZones(snapshot, p.lookup), 0)
 		return nil
 	}
 	plan, err := p.solve(ctx, snapshot)
@@ -164,7 +168,7 @@ func (p *planner) pass(ctx context.Context) error {
 	outcome := p.launch(ctx, orders.Launches, "provisioned")
 	p.waiting = len(snapshot.Pods)
 	p.buffers.planned(ctx, plan)
-	p.metrics.passDone(plan, p.now().Sub(now))
+	p.metrics.passDone(plan, effectiveZones(snapshot, p.lookup), p.now().Sub(now))
 	if len(snapshot.Pods) > 0 {
 		p.log.Info("planned", "pods", len(snapshot.Pods), "newNodes", len(plan.NewNodes), "withoutPlace", len(orders.Waiting),
 			"costPerHour", plan.HourlyCost, "took", p.now().Sub(now).Round(time.Millisecond))

@@ -16,6 +16,8 @@ import (
 type recorder struct {
 	sink events.EventRecorder
 	now  func() time.Time
+	// classVersions are the API versions of kinds of node classes.
+	classVersions map[string]string
 
 	mu sync.Mutex
 	// until is when an event may be told again.
@@ -106,6 +108,10 @@ func (r *recorder) tell(e *provisioning.Event) {
 	if e.Warning {
 		kind = corev1.EventTypeWarning
 	}
-	about := &corev1.ObjectReference{APIVersion: apiVersions[e.Kind], Kind: e.Kind, Namespace: e.Namespace, Name: e.Name, UID: e.UID}
+	version := apiVersions[e.Kind]
+	if version == "" {
+		version = r.classVersions[e.Kind]
+	}
+	about := &corev1.ObjectReference{APIVersion: version, Kind: e.Kind, Namespace: e.Namespace, Name: e.Name, UID: e.UID}
 	r.sink.Eventf(about, nil, kind, string(e.Reason), string(e.Reason), "%s", e.Message)
 }

@@ -9,14 +9,14 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/provisioning"
 )
 
-// transitions tells in events of conditions of NodePools and NodeClaims that change (section 16, last row).
+// transitions tells in events of conditions that change (section 16, last row).
 type transitions struct {
 	leader   *leadership
 	recorder *recorder
+	reader   *conditionReader
 }
 
 // longestQuote cuts a condition's message: an event has room for 1024 characters.
@@ -26,11 +26,9 @@ func (t *transitions) seen(before, after client.Object) {
 	if before == nil || after == nil || !t.leader.Load() {
 		return
 	}
-	switch object := after.(type) {
-	case *v1.NodePool:
-		t.compare("NodePool", object.Name, object.UID, before.(*v1.NodePool).Status.Conditions, object.Status.Conditions)
-	case *v1.NodeClaim:
-		t.compare("NodeClaim", object.Name, object.UID, before.(*v1.NodeClaim).Status.Conditions, object.Status.Conditions)
+	if kind, is := t.reader.of(after); kind != "" {
+		_, was := t.reader.of(before)
+		t.compare(kind, after.GetName(), after.GetUID(), was, is)
 	}
 }
 
