@@ -13,8 +13,7 @@
 //	                                                                    evictionqueue.go
 //	evictor  how pods are made to leave: at once, or their replacements   evictor.go, workload.go
 //	         first
-//	upkeep   expiry, garbage, consistency, health, static pools          expiration.go, garbage.go, consistency.go,
-//	                                                                    health.go, static.go
+//	upkeep   garbage, consistency, health, static pools                  garbage.go, consistency.go, health.go, static.go
 //	effects  what a state machine may ask for                           effects.go, events.go
 //	batch    when a planning pass is due                                 batch.go
 //	governor how much may change in how short a time                    governor.go

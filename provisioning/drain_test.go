@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"pgregory.net/rapid"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/provisioning"
@@ -191,4 +192,77 @@ func TestEvictionQueueOrder(t *testing.T) {
 	if got := strings.Join(order, ""); got != "bca" {
 		t.Errorf("order %s, want bca", got)
 	}
+}
+
+// PRV-070: whatever is added, refused and forgotten in whatever order, the pod that is handed out is the one that has waited
+// longest of those that may be.
+func TestEvictionQueueProperty(t *testing.T) {
+	type known struct {
+		due      time.Time
+		failures int
+		taken    bool
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		q, want, now := provisioning.NewEvictionQueue(), map[string]*known{}, start
+		pod := func(name string) provisioning.EvictPod {
+			return provisioning.EvictPod{Key: types.NamespacedName{Namespace: "x", Name: name}, UID: types.UID(name)}
+		}
+		name := rapid.SampledFrom([]string{"a", "b", "c", "d", "e"})
+		t.Repeat(map[string]func(*rapid.T){
+			"add": func(t *rapid.T) {
+				n := name.Draw(t, "pod")
+				q.Add(pod(n), now)
+				if want[n] == nil {
+					want[n] = &known{due: now}
+				}
+			},
+			"wait": func(t *rapid.T) {
+				now = now.Add(time.Duration(rapid.IntRange(1, 3000).Draw(t, "ms")) * time.Millisecond)
+			},
+			"remove": func(t *rapid.T) { n := name.Draw(t, "pod"); q.Remove(types.UID(n)); delete(want, n) },
+			"report": func(t *rapid.T) {
+				n := name.Draw(t, "pod")
+				if want[n] == nil || !want[n].taken {
+					t.Skip("it was not handed out")
+				}
+				if rapid.Bool().Draw(t, "done") {
+					q.Report(pod(n), provisioning.EvictionDone, now)
+					delete(want, n)
+					return
+				}
+				q.Report(pod(n), provisioning.EvictionRefused, now)
+				want[n].taken, want[n].due = false, now.Add(min(100*time.Millisecond<<want[n].failures, 10*time.Second))
+				want[n].failures++
+			},
+			"next": func(t *rapid.T) {
+				first := ""
+				for _, n := range []string{"a", "b", "c", "d", "e"} {
+					if k := want[n]; k != nil && !k.taken && (first == "" || k.due.Before(want[first].due)) {
+						first = n
+					}
+				}
+				got, _, ok, again := q.Next(now)
+				switch {
+				case first == "":
+					if ok || again != 0 {
+						t.Fatalf("%v is handed out, or promised in %s, of none", got.Key, again)
+					}
+				case want[first].due.After(now):
+					if ok || again != want[first].due.Sub(now) {
+						t.Fatalf("%v is handed out, or promised in %s; want %s in %s", got.Key, again, first, want[first].due.Sub(now))
+					}
+				default:
+					if !ok || got.Key.Name != first {
+						t.Fatalf("%v is handed out, want %s", got.Key, first)
+					}
+					want[first].taken = true
+				}
+			},
+			"": func(t *rapid.T) {
+				if q.Len() != len(want) {
+					t.Fatalf("%d pods, want %d", q.Len(), len(want))
+				}
+			},
+		})
+	})
 }

@@ -2,6 +2,7 @@ package provisioning
 
 import (
 	"cmp"
+	"container/heap"
 	"slices"
 	"time"
 
@@ -32,6 +33,7 @@ const (
 // it.
 type EvictionQueue struct {
 	entries map[evictionKey]*evictionEntry
+	turns   evictionTurns
 }
 
 // evictionKey tells a pod from a later one of its name.
@@ -41,12 +43,50 @@ type evictionKey struct {
 }
 
 type evictionEntry struct {
+	evictionKey
 	deadline time.Time
 	why      string
 	due      time.Time
 	failures int
-	// asked tells that the pod was handed out and its Report is awaited.
-	asked bool
+	// turn is its index in turns; taken while the pod was handed out and its Report is awaited.
+	turn int
+}
+
+// taken is the turn of a pod that has none.
+const taken = -1
+
+// evictionTurns is a heap of the pods that have a turn, the next first.
+type evictionTurns []*evictionEntry
+
+func (t evictionTurns) Len() int { return len(t) }
+
+func (t evictionTurns) Less(i, j int) bool {
+	a, b := t[i], t[j]
+	return cmp.Or(
+		a.due.Compare(b.due), cmp.Compare(a.key.Namespace, b.key.Namespace), cmp.Compare(a.key.Name, b.key.Name), cmp.Compare(a.uid, b.uid),
+	) < 0
+}
+
+func (t evictionTurns) Swap(i, j int) {
+	t[i], t[j] = t[j], t[i]
+	t[i].turn, t[j].turn = i, j
+}
+
+// Push implements heap.Interface.
+func (t *evictionTurns) Push(x any) {
+	entry := x.(*evictionEntry)
+	entry.turn = len(*t)
+	*t = append(*t, entry)
+}
+
+// Pop implements heap.Interface.
+func (t *evictionTurns) Pop() any {
+	last := len(*t) - 1
+	entry := (*t)[last]
+	(*t)[last] = nil
+	*t = (*t)[:last]
+	entry.turn = taken
+	return entry
 }
 
 // NewEvictionQueue makes a queue without pods.
@@ -60,7 +100,9 @@ func (q *EvictionQueue) Add(e EvictPod, now time.Time) {
 	key := evictionKey{e.Key, e.UID}
 	known := q.entries[key]
 	if known == nil {
-		q.entries[key] = &evictionEntry{deadline: e.Deadline, why: e.Why, due: now}
+		entry := &evictionEntry{evictionKey: key, deadline: e.Deadline, why: e.Why, due: now}
+		q.entries[key] = entry
+		heap.Push(&q.turns, entry)
 		return
 	}
 	if !e.Deadline.IsZero() && (known.deadline.IsZero() || e.Deadline.Before(known.deadline)) {
@@ -69,32 +111,19 @@ func (q *EvictionQueue) Add(e EvictPod, now time.Time) {
 }
 
 // Next takes the pod whose turn has come, the one that has waited longest; false, with the time until there is one (0 for
-// none before a Report or an Add), if there is none. A pod that was taken has no turn until its Report. late tells that its deadline has passed: it is to be deleted instead, which DrainNode
-// says how.
+// none before a Report or an Add), if there is none. A pod that was taken has no turn until its Report. late tells that its
+// deadline has passed: it is to be deleted instead, which DrainNode says how.
 func (q *EvictionQueue) Next(now time.Time) (e EvictPod, late, ok bool, again time.Duration) {
-	var first *evictionKey
-	for key, entry := range q.entries {
-		if !entry.asked && (first == nil || q.before(key, entry, *first)) {
-			first = &key
-		}
-	}
-	if first == nil {
+	if len(q.turns) == 0 {
 		return EvictPod{}, false, false, 0
 	}
-	entry := q.entries[*first]
+	entry := q.turns[0]
 	if wait := entry.due.Sub(now); wait > 0 {
 		return EvictPod{}, false, false, wait
 	}
-	entry.asked = true
+	heap.Pop(&q.turns)
 	late = !entry.deadline.IsZero() && now.After(entry.deadline)
-	return EvictPod{Key: first.key, UID: first.uid, Deadline: entry.deadline, Why: entry.why}, late, true, 0
-}
-
-func (q *EvictionQueue) before(key evictionKey, entry *evictionEntry, other evictionKey) bool {
-	return cmp.Or(
-		entry.due.Compare(q.entries[other].due), cmp.Compare(key.key.Namespace, other.key.Namespace),
-		cmp.Compare(key.key.Name, other.key.Name), cmp.Compare(key.uid, other.uid),
-	) < 0
+	return EvictPod{Key: entry.key, UID: entry.uid, Deadline: entry.deadline, Why: entry.why}, late, true, 0
 }
 
 // Report says what became of a request: a pod that is done leaves the queue, any other gets its next turn after a
@@ -105,19 +134,30 @@ func (q *EvictionQueue) Report(e EvictPod, outcome EvictionOutcome, now time.Tim
 	switch {
 	case entry == nil:
 	case outcome == EvictionDone:
-		delete(q.entries, key)
+		q.drop(entry)
 	default:
-		entry.asked = false
 		entry.due = now.Add(min(evictionBackOffFirst<<min(entry.failures, 20), evictionBackOffLongest))
 		entry.failures++
+		if entry.turn == taken {
+			heap.Push(&q.turns, entry)
+		} else {
+			heap.Fix(&q.turns, entry.turn)
+		}
+	}
+}
+
+func (q *EvictionQueue) drop(entry *evictionEntry) {
+	delete(q.entries, entry.evictionKey)
+	if entry.turn != taken {
+		heap.Remove(&q.turns, entry.turn)
 	}
 }
 
 // Remove forgets pods that need not go any more: those of a node that is gone.
 func (q *EvictionQueue) Remove(uids ...types.UID) {
-	for key := range q.entries {
+	for key, entry := range q.entries {
 		if slices.Contains(uids, key.uid) {
-			delete(q.entries, key)
+			q.drop(entry)
 		}
 	}
 }

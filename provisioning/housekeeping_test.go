@@ -20,27 +20,6 @@ func expires(text string) func(*v1.NodeClaim) {
 	return func(c *v1.NodeClaim) { c.Spec.ExpireAfter, _ = v1.ParseNillableDuration(text) }
 }
 
-// PRV-080: when a claim has lived long enough.
-func TestExpire(t *testing.T) {
-	for name, c := range map[string]struct {
-		claim *v1.NodeClaim
-		after time.Duration
-		want  string
-		again time.Duration
-	}{
-		"before":          {testClaim(expires("1h")), 59 * time.Minute, "", time.Minute},
-		"at":              {testClaim(expires("1h")), time.Hour, "delete nodeclaim default-1 (expired)", 0},
-		"never":           {testClaim(expires("Never")), 1e6 * time.Hour, "", 0},
-		"by default":      {testClaim(), 720 * time.Hour, "delete nodeclaim default-1 (expired)", 0},
-		"already leaving": {testClaim(expires("1h"), leaving), 2 * time.Hour, "", 0},
-	} {
-		step := provisioning.Expire(c.claim, start.Add(c.after))
-		if got := strings.Join(texts(step.Effects), ","); got != c.want || step.Again != c.again {
-			t.Errorf("PRV-080: %s: %q, again in %s", name, got, step.Again)
-		}
-	}
-}
-
 // PRV-081: what is collected, and what is not.
 func TestCollectGarbage(t *testing.T) {
 	machine := func(id, uid string, edit ...func(*v1.NodeClaim)) *v1.NodeClaim {

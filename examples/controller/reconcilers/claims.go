@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/disruption"
 	"github.com/drawknife/drawknife/provisioning"
 )
 
@@ -155,9 +156,9 @@ func (r *claimReconciler) settled(ctx context.Context, work *round, claim *v1.No
 		return again, nil
 	}
 	now := r.now()
-	expiry := provisioning.Expire(claim, now)
-	if err := r.run(ctx, work, expiry); err != nil {
-		return 0, err
+	expiry := disruption.Expire(claim, now) // PRV-080
+	if expiry.Removal != nil {
+		return 0, r.deleteClaim(ctx, work, provisioning.DeleteClaim{Name: claim.Name, UID: claim.UID, Reason: provisioning.ReasonExpired})
 	}
 	again = sooner(again, expiry.Again)
 	pool, err := poolOf(ctx, r.client, claim)

@@ -92,12 +92,12 @@ func TestSchedulerMetrics(t *testing.T) {
 		w.plan()
 		all := gathered(t, registry)
 		for series, want := range map[string]float64{
-			"karpenter_scheduler_ignored_pods_count{}":                                                          1,
-			"karpenter_scheduler_unschedulable_pods_count{controller=provisioner}":                              1,
-			"karpenter_scheduler_unfinished_work_seconds{controller=provisioner}":                               0,
-			"karpenter_scheduler_pending_pods_by_effective_zone_count{controller=provisioner,zone=flexible}":    2,
+			"karpenter_scheduler_ignored_pods_count{}":                                                             1,
+			"karpenter_scheduler_unschedulable_pods_count{controller=provisioner}":                                 1,
+			"karpenter_scheduler_unfinished_work_seconds{controller=provisioner}":                                  0,
+			"karpenter_scheduler_pending_pods_by_effective_zone_count{controller=provisioner,zone=flexible}":       2,
 			"karpenter_scheduler_pending_pods_by_effective_zone_count{controller=provisioner,zone=test-region-1a}": 1,
-			"karpenter_scheduler_pending_pods_by_effective_zone_count{controller=provisioner,zone=none}":        0,
+			"karpenter_scheduler_pending_pods_by_effective_zone_count{controller=provisioner,zone=none}":           0,
 		} {
 			if got, ok := all[series]; !ok || got != want {
 				t.Errorf("%s is %v, want %v of %v", series, got, want, ofName(all, series[:len("karpenter_scheduler_ignored_pods_count")]))
