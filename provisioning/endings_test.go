@@ -203,7 +203,8 @@ func TestEndOfANode(t *testing.T) {
 	if c := storedClaim(t, provisioning.TerminateNode(late, at(61))).Conditions().Get(v1.ConditionVolumesDetached); c.Status != metav1.ConditionFalse || c.Reason != "TerminationGracePeriodElapsed" {
 		t.Errorf("DIS-245, DIS-256: past the deadline: %+v", c)
 	}
-	ending := provisioning.NodeTermination{Node: goingNode(closed), Claims: claim(drained, detached), Instance: provisioning.InstanceThere}
+	asked := func(c *v1.NodeClaim) { c.Conditions().SetTrue(v1.ConditionInstanceTerminating, at(1)) }
+	ending := provisioning.NodeTermination{Node: goingNode(closed), Claims: claim(drained, detached, asked), Instance: provisioning.InstanceEnding}
 	if step := provisioning.TerminateNode(ending, at(9)); len(step.Effects) != 0 || step.Again != 5*time.Second {
 		t.Errorf("DIS-252, DIS-261: while the machine ends: %v, again in %s", texts(step.Effects), step.Again)
 	}
