@@ -187,7 +187,7 @@ func capabilities() cloudprovider.Capabilities {
 	}
 }
 
-// PRV-036: which pools take part, and why the others don't.
+// PRV-036, DIS-056: which pools take part, and why the others don't; those that only own nodes know what these are.
 func TestResolvePools(t *testing.T) {
 	types := []*cloudprovider.InstanceType{passType("small", 4, 0.2)}
 	replicas := int64(2)
@@ -213,7 +213,7 @@ func TestResolvePools(t *testing.T) {
 			return nil, cloudprovider.NewUnevaluatedNodePoolError(p.Name, nil)
 		}
 		return types, nil
-	}).Times(5)
+	}).Times(8)
 	set, err := provisioning.ResolvePools(t.Context(), provider, pools, nil, start)
 	if err != nil {
 		t.Fatal(err)
@@ -223,10 +223,10 @@ func TestResolvePools(t *testing.T) {
 		got[p.Key.Name] = p.NotReady + "|" + p.Catalog
 	}
 	want := map[string]string{
-		"ready": "|ready", "ready-too": "|ready", "static": "|",
+		"ready": "|deleted", "ready-too": "|deleted", "static": "|deleted",
 		"foreign":     `its node class is of kind Other in group "example.com", which the provider does not serve|`,
-		"deleted":     "it is being deleted|",
-		"unready":     "machineclass default does not exist|",
+		"deleted":     "it is being deleted|deleted",
+		"unready":     "machineclass default does not exist|deleted",
 		"broken":      "its instance types could not be found out: the cloud is down|",
 		"empty":       "it has no instance types|",
 		"unevaluated": "its instance types have yet to be evaluated|",
@@ -238,7 +238,7 @@ func TestResolvePools(t *testing.T) {
 		t.Errorf("events %+v", set.Events)
 	}
 	if len(set.Catalogs) != 1 {
-		t.Errorf("%d catalogs, want one that both pools share", len(set.Catalogs))
+		t.Errorf("%d catalogs, want one that all pools share", len(set.Catalogs))
 	}
 }
 

@@ -24,8 +24,9 @@ type PoolSet struct {
 
 // ResolvePools asks the provider for the machines of every pool that may launch any at the time now (PRV-036): its node
 // class is of a kind the provider serves, it is ready and not being deleted. Static pools and those that may not
-// launch take part as owners of their nodes. A pool whose types can't be found out is left out of launching with the
-// reason, and the others go on; only when ctx ends is that an error. belief may be nil; it closes offerings that are
+// launch take part as owners of their nodes, with the types that those are of if the provider tells (DIS-056). A pool whose
+// types can't be found out is left out of launching with the reason, and the others go on; only when ctx ends is that an
+// error. belief may be nil; it closes offerings that are
 // thought to be empty. Pools are keyed as those of the newest generation.
 func ResolvePools(ctx context.Context, provider cloudprovider.CloudProvider, pools []*v1.NodePool, belief *Belief, now time.Time) (*PoolSet, error) {
 	set := &PoolSet{Catalogs: map[string][]*cloudprovider.InstanceType{}}
@@ -35,7 +36,7 @@ func ResolvePools(ctx context.Context, provider cloudprovider.CloudProvider, poo
 	})
 	for _, pool := range sorted {
 		entry := scheduling.NodePool{Key: v1.NewPoolKey(pool.Name), Object: pool, NotReady: notReady(pool, capabilities)}
-		if entry.NotReady == "" && pool.Spec.Replicas == nil {
+		if capabilities.SupportsNodeClass(pool.Spec.Template.Spec.NodeClassRef) {
 			types, err := provider.InstanceTypes(ctx, pool)
 			if ctx.Err() != nil {
 				return nil, fmt.Errorf("instance types of nodepool %s: %w", pool.Name, errors.Join(ctx.Err(), err))
@@ -74,7 +75,10 @@ func notReady(pool *v1.NodePool, capabilities cloudprovider.Capabilities) string
 
 // add gives the pool its catalog.
 func (s *PoolSet) add(entry *scheduling.NodePool, types []*cloudprovider.InstanceType, err error, belief *Belief, now time.Time) {
+	owner := entry.NotReady != "" || entry.Object.Spec.Replicas != nil
 	switch {
+	case owner && (err != nil || len(types) == 0):
+		return // it launches nothing by plans anyway
 	case cloudprovider.IsUnevaluatedNodePool(err):
 		entry.NotReady = "its instance types have yet to be evaluated"
 	case err != nil:
@@ -82,7 +86,7 @@ func (s *PoolSet) add(entry *scheduling.NodePool, types []*cloudprovider.Instanc
 	case len(types) == 0:
 		entry.NotReady = "it has no instance types"
 	}
-	if entry.NotReady != "" {
+	if entry.NotReady != "" && !owner {
 		s.Events = append(s.Events, Event{
 			Kind: "NodePool", Name: entry.Object.Name, UID: entry.Object.UID, Warning: true, Reason: EventNoCompatibleInstanceTypes,
 			Message: entry.NotReady, Every: noCompatibleEvery,

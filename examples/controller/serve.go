@@ -130,6 +130,7 @@ func reconcilerOptions(p settings.Planning) reconcilers.Options {
 		Features: reconcilers.Features{
 			NodeOverlay: p.FeatureGates.NodeOverlay, StaticCapacity: p.FeatureGates.StaticCapacity,
 			CapacityBuffer: p.FeatureGates.CapacityBuffer, NoReservedCapacity: !p.FeatureGates.ReservedCapacity,
+			SpotToSpotConsolidation: p.FeatureGates.SpotToSpotConsolidation, NodeRepair: p.FeatureGates.NodeRepair, NoDrift: !p.FeatureGates.Drift,
 		},
 	}
 }

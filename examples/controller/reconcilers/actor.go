@@ -31,8 +31,10 @@ type actor struct {
 	metrics   *metrics
 	// planNow has pods planned at once, since a machine they were promised will not come.
 	planNow func()
-	log     *slog.Logger
-	now     func() time.Time
+	// podsOf counts the pods that have to move when the claim's node goes.
+	podsOf func(*v1.NodeClaim) int
+	log    *slog.Logger
+	now    func() time.Time
 }
 
 // round is what one look at an object found, and what the effects of its step found out.
@@ -184,7 +186,7 @@ func (a *actor) deleteClaim(ctx context.Context, r *round, e provisioning.Delete
 	if claim == nil {
 		return nil
 	}
-	a.metrics.claimDisrupted(claim, e.Reason)
+	a.metrics.disrupted(claim, string(e.Reason), a.podsOf(claim))
 	switch e.Reason {
 	case provisioning.ReasonLaunchTimeout, provisioning.ReasonRegistrationTimeout:
 		a.health.givenUp(ctx, a.client, claim)

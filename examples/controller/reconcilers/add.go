@@ -50,7 +50,14 @@ func Add(mgr ctrl.Manager, o Options) error {
 			return fmt.Errorf("adding %T: %w", runnable, err)
 		}
 	}
-	return errors.Join(w.claims.setup(mgr, o.Concurrency), w.nodes.setup(mgr, o.Concurrency), w.pools.setup(mgr))
+	if err := mgr.AddMetricsServerExtraHandler(DisruptionReportPath, w.disruptor); err != nil {
+		return err
+	}
+	errs := []error{w.claims.setup(mgr, o.Concurrency), w.nodes.setup(mgr, o.Concurrency), w.pools.setup(mgr), w.conditions.setup(mgr, o.Concurrency)}
+	if w.repair != nil {
+		errs = append(errs, w.repair.setup(mgr))
+	}
+	return errors.Join(errs...)
 }
 
 // wiring is all parts and who knows whom.
@@ -65,6 +72,11 @@ type wiring struct {
 	notes     *annotationWatcher
 	evictions *evictions
 	leader    *leadership
+
+	disruptor     *disruptor
+	conditions    *conditionReconciler
+	interruptions *interruptions    // nil if the provider announces none
+	repair        *repairReconciler // nil without the feature, or policies of the provider
 }
 
 func newWiring(mgr ctrl.Manager, o *Options) (*wiring, error) {
@@ -108,6 +120,9 @@ func newWiring(mgr ctrl.Manager, o *Options) (*wiring, error) {
 		pools:     &poolReconciler{actor: act, state: state, lookup: capabilities.Vocabulary.Compile(), planner: plans, static: o.Features.StaticCapacity},
 	}
 	w.pools.classes, _ = cloudprovider.As[cloudprovider.NodeClassStatus](o.Provider)
+	if err := w.addDisruption(o, act, state, plans); err != nil {
+		return nil, err
+	}
 	waiting := newPodTimes(w.leader, counters, o.Now)
 	plans.waitingPods, plans.shown = waiting, newStateMetrics(o, state, waiting)
 	shown := newConditionMetrics(reader, !o.WithoutObjectMetrics, o.Now)
@@ -123,6 +138,7 @@ func newWiring(mgr ctrl.Manager, o *Options) (*wiring, error) {
 		w.notes.seen(before, after)
 		waiting.seen(before, after)
 		shown.seen(before, after)
+		w.disruptor.seen(before, after)
 		if !o.WithoutObjectMetrics {
 			told.seen(before, after)
 		}
@@ -130,11 +146,39 @@ func newWiring(mgr ctrl.Manager, o *Options) (*wiring, error) {
 	return w, nil
 }
 
+// addDisruption adds what removes and replaces nodes.
+func (w *wiring) addDisruption(o *Options, act *actor, state *cluster.State, plans *planner) error {
+	told, err := newDisruptionMetrics(o.Metrics, act.metrics)
+	if err != nil {
+		return fmt.Errorf("registering metrics: %w", err)
+	}
+	act.podsOf = func(claim *v1.NodeClaim) int { return reschedulableOn(state, claim) }
+	w.disruptor = newDisruptor(o, act, state, plans, told)
+	w.conditions = &conditionReconciler{
+		actor: act, state: state, lookup: o.Provider.Describe().Vocabulary.Compile(), typesOf: plans.typesOf, nodeClasses: o.NodeClasses,
+		withoutDrift: o.Features.NoDrift, answers: map[types.UID]driftAnswer{},
+	}
+	w.conditions.detector, _ = cloudprovider.As[cloudprovider.DriftDetector](o.Provider)
+	remove := &remover{actor: act, told: told, removed: w.disruptor.forcedOut}
+	if source, ok := cloudprovider.As[cloudprovider.InterruptionSource](o.Provider); ok {
+		w.interruptions = &interruptions{remover: remove, source: source}
+	}
+	if repairer, ok := cloudprovider.As[cloudprovider.Repairer](o.Provider); ok && o.Features.NodeRepair {
+		if policies := repairer.RepairPolicies(); len(policies) > 0 {
+			w.repair = &repairReconciler{remover: remove, policies: policies}
+		}
+	}
+	return nil
+}
+
 // stockTrigger calls for a pass since a machine that pods were promised does not come.
 const stockTrigger types.UID = "stock"
 
 func (w *wiring) runnables() []manager.Runnable {
-	list := []manager.Runnable{w.leader, w.feed, w.planner, w.garbage, w.podEvents, w.notes, w.evictions}
+	list := []manager.Runnable{w.leader, w.feed, w.planner, w.garbage, w.podEvents, w.notes, w.evictions, w.disruptor}
+	if w.interruptions != nil {
+		list = append(list, w.interruptions)
+	}
 	if w.planner.buffers != nil {
 		list = append(list, bufferTicker{w.planner.triggers.add})
 	}

@@ -11,7 +11,6 @@ import (
 
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/cloudprovider"
-	"github.com/drawknife/drawknife/provisioning"
 	"github.com/drawknife/drawknife/scheduling"
 )
 
@@ -26,6 +25,7 @@ type metrics struct {
 	claimsCreated    *prometheus.CounterVec
 	claimsTerminated *prometheus.CounterVec
 	claimsDisrupted  *prometheus.CounterVec
+	podsDisrupted    *prometheus.CounterVec
 	claimTermination *prometheus.HistogramVec
 	nodesCreated     *prometheus.CounterVec
 	nodesTerminated  *prometheus.CounterVec
@@ -83,6 +83,8 @@ func newMetrics(registerer prometheus.Registerer) (*metrics, error) {
 		claimsCreated:    counter("nodeclaims", "created_total", "NodeClaims created.", "reason", pool, "min_values_relaxed"),
 		claimsTerminated: counter("nodeclaims", "terminated_total", "NodeClaims that are gone.", pool, capacityType, zone),
 		claimsDisrupted:  counter("nodeclaims", "disrupted_total", "NodeClaims given up or disrupted, by reason.", "reason", pool, capacityType, "consolidation_policy", "termination_mode"),
+		podsDisrupted: counter("pods", "disruption_initiated_total", "Pods that have to move since their NodeClaim is given up or disrupted, by reason.",
+			"reason", pool, capacityType, "consolidation_policy", "termination_mode"),
 		claimTermination: histogram("nodeclaims", "termination_duration_seconds", "Time from a NodeClaim's deletion to its end.", secondsToHours, pool),
 		nodesCreated:     counter("nodes", "created_total", "Nodes registered.", pool, zone),
 		nodesTerminated:  counter("nodes", "terminated_total", "Nodes that are gone.", pool, zone),
@@ -168,17 +170,6 @@ func (m *metrics) claimTerminated(claim *v1.NodeClaim, now time.Time) {
 	if ending := claim.DeepCopy().Conditions().Get(v1.ConditionInstanceTerminating); ending.Status == "True" {
 		m.claimInstanceEnd.WithLabelValues(pool).Observe(now.Sub(ending.LastTransitionTime.Time).Seconds())
 	}
-}
-
-func (m *metrics) claimDisrupted(claim *v1.NodeClaim, reason provisioning.DisruptedReason) {
-	mode := "graceful"
-	switch {
-	case reason == provisioning.ReasonExpired && claim.Spec.TerminationGracePeriod != nil:
-		mode = "eventual"
-	case claim.Status.NodeName == "":
-		mode = "forceful"
-	}
-	m.claimsDisrupted.WithLabelValues(string(reason), claim.Labels[v1.NodePoolLabelKey], claim.Labels[v1.CapacityTypeLabelKey], "", mode).Inc()
 }
 
 func (m *metrics) nodeCreated(claim *v1.NodeClaim) {

@@ -37,8 +37,11 @@ type Options struct {
 	Governor provisioning.GovernorOptions
 	// Belief says how stock-outs are remembered.
 	Belief provisioning.BeliefOptions
+	// Disruption says how nodes are removed and replaced.
+	Disruption DisruptionOptions
 	// NodeClasses are objects of the provider's node class kinds, of the manager's scheme: their conditions are told in events and
-	// shown in metrics. Nil: none are.
+	// shown in metrics, and a change of one has the machines made from it looked at for drift at once. Nil: none are, and machines
+	// are looked at every five minutes.
 	NodeClasses []client.Object
 	// Features that are off unless asked for.
 	Features Features
@@ -67,6 +70,12 @@ type Features struct {
 	CapacityBuffer bool
 	// NoReservedCapacity keeps machines from being launched into reservations.
 	NoReservedCapacity bool
+	// SpotToSpotConsolidation has spot nodes replaced by cheaper spot nodes (DIS-144).
+	SpotToSpotConsolidation bool
+	// NodeRepair has nodes replaced that stay unhealthy, by the provider's policies (DIS-264).
+	NodeRepair bool
+	// NoDrift has nothing count as drifted.
+	NoDrift bool
 }
 
 const (
@@ -118,6 +127,9 @@ func (o *Options) complete() error {
 	}
 	if o.Lifecycle.LaunchTimeout == 0 {
 		o.Lifecycle.LaunchTimeout = o.Provider.Describe().LaunchTimeoutOrDefault()
+	}
+	if err := o.Disruption.complete(o); err != nil {
+		return err
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)

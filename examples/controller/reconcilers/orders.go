@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/provisioning"
@@ -19,12 +20,17 @@ import (
 // launch orders machines: within the pools' limits and as the governor allows. Claims are in the view of the cluster when it
 // returns, so that nobody orders a machine twice for want of having seen the first.
 func (p *planner) launch(ctx context.Context, orders []provisioning.Launch, reason string) provisioning.Outcome {
+	return p.launchInstead(ctx, orders, reason, nil)
+}
+
+// launchInstead orders machines in the stead of those of the claims that leave: these don't count against limits any more.
+func (p *planner) launchInstead(ctx context.Context, orders []provisioning.Launch, reason string, leaving map[types.UID]bool) provisioning.Outcome {
 	p.launching.Lock()
 	defer p.launching.Unlock()
 	if len(orders) == 0 {
 		return provisioning.Outcome{}
 	}
-	if err := p.bringBooksUpToDate(); err != nil {
+	if err := p.bringBooksUpToDate(leaving); err != nil {
 		p.log.Error("limits can't be reckoned with", "error", err)
 	}
 	p.passes++
@@ -77,8 +83,8 @@ func (p *planner) repeatAfter(outcome provisioning.Outcome) error {
 	return errors.Join(errs...)
 }
 
-// bringBooksUpToDate enters into the ledger what machines the cluster has.
-func (p *planner) bringBooksUpToDate() error {
+// bringBooksUpToDate enters into the ledger what machines the cluster has. Those of the claims named are leaving.
+func (p *planner) bringBooksUpToDate(leaving map[types.UID]bool) error {
 	view := p.state.Snapshot(cluster.Query{Time: p.now()})
 	known := map[string]bool{}
 	var errs []error
@@ -94,7 +100,7 @@ func (p *planner) bringBooksUpToDate() error {
 		known[id] = true
 		phase := limits.Live
 		switch {
-		case m.Leaving:
+		case m.Leaving, leaving[m.Claim.UID]:
 			phase = limits.Leaving
 		case m.ProviderID == "":
 			phase = limits.Launching

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -14,6 +15,7 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/provisioning"
 	"github.com/drawknife/drawknife/scheduling"
+	"github.com/drawknife/drawknife/scheduling/buffers"
 	"github.com/drawknife/drawknife/scheduling/cluster"
 	"github.com/drawknife/drawknife/scheduling/limits"
 	"github.com/drawknife/drawknife/scheduling/nodeclaims"
@@ -49,8 +51,11 @@ type planner struct {
 	waiting int
 	retryAt time.Time
 
-	// launching is held while claims are ordered, so that limits are reckoned up once at a time.
-	launching sync.Mutex
+	// launching is held while claims are ordered, so that limits are reckoned up once at a time; scaling while a static pool's
+	// number of nodes is looked at and changed.
+	launching, scaling sync.Mutex
+	// buffered are the nodes that hold placeholders since the last pass.
+	buffered atomic.Pointer[map[string]bool]
 }
 
 // rePlan is how often pods that go on waiting are planned again though nothing called for it (PRV-030): prices, stock and time
@@ -144,6 +149,7 @@ func (p *planner) pass(ctx context.Context) error {
 	p.recorder.publish(set.Events)
 	if len(snapshot.Pods)+len(snapshot.Placeholders) == 0 {
 		p.waiting = 0
+		p.buffered.Store(nil)
 		p.metrics.passDone(&scheduling.Plan{}, effectiveZones(snapshot, p.lookup), 0)
 		return nil
 	}
@@ -152,6 +158,11 @@ func (p *planner) pass(ctx context.Context) error {
 		return err
 	}
 	p.waitingPods.planned(snapshot.Pods, plan)
+	hosts := map[string]bool{}
+	for _, name := range buffers.Hosts(snapshot.Placeholders, plan) {
+		hosts[name] = true
+	}
+	p.buffered.Store(&hosts)
 	orders, err := provisioning.Decide(snapshot, plan, provisioning.PassOptions{Claims: nodeclaims.Options{
 		MinValues: p.options.Query.MinValues, TerminationGracePeriod: p.gracePeriod(),
 	}})
@@ -178,6 +189,45 @@ func (p *planner) pass(ctx context.Context) error {
 
 // look is the cluster as a snapshot, with the machines that its pools may have.
 func (p *planner) look(ctx context.Context, now time.Time) (*scheduling.Snapshot, *provisioning.PoolSet, error) {
+	view, set, err := p.resolve(ctx, now)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, left := range view.LeftOut {
+		p.log.Debug("left out of planning", "object", left.Object, "why", left.String())
+	}
+	return view.Snapshot, set, nil
+}
+
+// view is what look sees, for those who remove machines.
+func (p *planner) view(ctx context.Context, now time.Time) (*cluster.View, error) {
+	view, _, err := p.resolve(ctx, now)
+	return view, err
+}
+
+// bufferedNodes are the nodes on which the last pass put placeholders (DIS-079).
+func (p *planner) bufferedNodes() map[string]bool {
+	if nodes := p.buffered.Load(); nodes != nil {
+		return *nodes
+	}
+	return nil
+}
+
+// typesOf are the instance types of a pool as the last pass saw them; nil if it did not.
+func (p *planner) typesOf(key v1.PoolKey) []*cloudprovider.InstanceType {
+	set := p.shown.catalogs.Load()
+	if set == nil {
+		return nil
+	}
+	for i := range set.NodePools {
+		if set.NodePools[i].Key == key {
+			return set.Catalogs[set.NodePools[i].Catalog]
+		}
+	}
+	return nil
+}
+
+func (p *planner) resolve(ctx context.Context, now time.Time) (*cluster.View, *provisioning.PoolSet, error) {
 	set, err := provisioning.ResolvePools(ctx, p.provider, p.state.NodePools(), p.belief, now)
 	if err != nil {
 		return nil, nil, err
@@ -193,11 +243,7 @@ func (p *planner) look(ctx context.Context, now time.Time) (*scheduling.Snapshot
 	if err != nil {
 		return nil, nil, err
 	}
-	view := p.state.Snapshot(cluster.Query{Time: now, NodePools: set.NodePools, Catalogs: set.Catalogs, Placeholders: placeholders})
-	for _, left := range view.LeftOut {
-		p.log.Debug("left out of planning", "object", left.Object, "why", left.String())
-	}
-	return view.Snapshot, set, nil
+	return p.state.Snapshot(cluster.Query{Time: now, NodePools: set.NodePools, Catalogs: set.Catalogs, Placeholders: placeholders}), set, nil
 }
 
 // withoutReservations closes all offerings of reserved capacity.

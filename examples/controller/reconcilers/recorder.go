@@ -31,6 +31,8 @@ type eventKey struct {
 	kind, namespace, name string
 	uid                   types.UID
 	reason                provisioning.EventReason
+	// identity tells events of one reason apart that don't keep each other back.
+	identity string
 }
 
 const (
@@ -47,15 +49,20 @@ func newRecorder(sink events.EventRecorder, now func() time.Time) *recorder {
 
 func (r *recorder) publish(list []provisioning.Event) {
 	for i := range list {
-		if e := &list[i]; r.admit(e) {
-			r.tell(e)
-		}
+		r.publishAs("", list[i])
+	}
+}
+
+// publishAs publishes an event that those of another identity don't keep back.
+func (r *recorder) publishAs(identity string, e provisioning.Event) {
+	if r.admit(&e, identity) {
+		r.tell(&e)
 	}
 }
 
 // admit reports whether it is time to tell the event, and notes that it is told.
-func (r *recorder) admit(e *provisioning.Event) bool {
-	key := eventKey{e.Kind, e.Namespace, e.Name, e.UID, e.Reason}
+func (r *recorder) admit(e *provisioning.Event, identity string) bool {
+	key := eventKey{e.Kind, e.Namespace, e.Name, e.UID, e.Reason, identity}
 	now := r.now()
 	r.mu.Lock()
 	defer r.mu.Unlock()

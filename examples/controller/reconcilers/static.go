@@ -13,6 +13,8 @@ import (
 // scale brings a static pool to its number of nodes (PRV-120, PRV-121). What was ordered is in the view of the cluster at
 // once, so that nothing is ordered twice.
 func (r *poolReconciler) scale(ctx context.Context, pool *v1.NodePool) (time.Duration, error) {
+	r.planner.scaling.Lock()
+	defer r.planner.scaling.Unlock()
 	state := provisioning.StaticState{Pool: pool}
 	view := r.state.Snapshot(cluster.Query{Time: r.now()})
 	for i := range view.Machines {

@@ -82,7 +82,7 @@ func (c *Cluster) Scale(deployment string, replicas int32) {
 }
 
 // NodePool is a pool of the fake cloud's machines that takes any of them, with its defaults filled in, to be changed before
-// it is created.
+// it is created. Its nodes are never consolidated: what is launched stays, unless a test has it otherwise.
 func NodePool(name string) *v1.NodePool {
 	pool := &v1.NodePool{
 		ObjectMeta: metav1.ObjectMeta{Name: name},
@@ -91,6 +91,7 @@ func NodePool(name string) *v1.NodePool {
 			Requirements: []v1.NodeSelectorRequirementWithMinValues{},
 		}}},
 	}
+	pool.Spec.Disruption.ConsolidateAfter = v1.Never()
 	pool.Default()
 	return pool
 }

@@ -1,0 +1,398 @@
+package reconcilers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/disruption"
+	"github.com/drawknife/drawknife/scheduling"
+	"github.com/drawknife/drawknife/scheduling/cluster"
+	"github.com/drawknife/drawknife/scheduling/pods"
+)
+
+// disruptor decides which nodes go, and sees each command through. One plan or validation is made at a time; commands go on
+// meanwhile (DIS-070).
+type disruptor struct {
+	*actor
+	state   *cluster.State
+	planner *planner
+	options *DisruptionOptions
+	told    *disruptionMetrics
+	report  disruptionReport
+	// nomination is for how long nodes that receive pods are left alone (DIS-005).
+	nomination time.Duration
+
+	// changed calls for a plan, moved for a look at the commands.
+	changed, moved chan struct{}
+	// stale tells that something has changed that the view's revision does not show.
+	stale   atomic.Bool
+	backOff *disruption.BackOff
+
+	mu      sync.Mutex
+	queue   disruption.Queue
+	running map[string]*commandRun
+	history []disruption.Disruption
+
+	// Only the goroutine that plans uses these.
+	model     *scheduling.Model
+	idle      disruption.Idle
+	pace      disruption.Pace
+	unreached []v1.PoolKey
+}
+
+func newDisruptor(o *Options, act *actor, state *cluster.State, p *planner, told *disruptionMetrics) *disruptor {
+	longestBatch := o.Batch.Max
+	if longestBatch == 0 {
+		longestBatch = defaultBatchMax
+	}
+	return &disruptor{
+		actor: act, state: state, planner: p, options: &o.Disruption, told: told, nomination: max(2*longestBatch, leastNomination),
+		changed: make(chan struct{}, 1), moved: make(chan struct{}, 1), running: map[string]*commandRun{},
+		backOff: disruption.NewBackOff(uint64(o.Now().UnixNano())),
+	}
+}
+
+// Times of DIS-005 and DIS-072.
+const (
+	defaultBatchMax = 10 * time.Second
+	leastNomination = 10 * time.Second
+)
+
+// NeedLeaderElection is true: one process disrupts.
+func (d *disruptor) NeedLeaderElection() bool { return true }
+
+// Start plans and carries out until ctx ends.
+func (d *disruptor) Start(ctx context.Context) error {
+	if !d.planner.untilSynced(ctx) {
+		return nil
+	}
+	var group sync.WaitGroup
+	group.Go(func() { d.carryOut(ctx) })
+	defer group.Wait()
+	for ctx.Err() == nil {
+		d.rest(ctx, d.round(ctx))
+	}
+	return nil
+}
+
+// round is one pass, and how long to wait after it.
+func (d *disruptor) round(ctx context.Context) time.Duration {
+	began := d.now()
+	outcome, again, err := d.pass(ctx)
+	switch {
+	case ctx.Err() != nil:
+		return 0
+	case apierrors.IsConflict(err):
+		outcome = disruption.PassConflict
+	case err != nil:
+		outcome = disruption.PassFailed
+	}
+	wait := d.pace.After(outcome)
+	if wait == disruption.PlanEvery {
+		wait = d.options.Period
+	}
+	if err != nil && outcome == disruption.PassFailed {
+		d.log.Error("nodes to remove could not be planned; it is tried again", "in", wait, "error", err)
+	}
+	if !again.IsZero() {
+		wait = min(wait, max(0, again.Sub(began)))
+	}
+	return wait
+}
+
+// leastPause is between passes, however much changes.
+const leastPause = 500 * time.Millisecond
+
+// rest waits for so long, or until something calls for a plan.
+func (d *disruptor) rest(ctx context.Context, wait time.Duration) {
+	pause := time.NewTimer(leastPause)
+	defer pause.Stop()
+	select {
+	case <-ctx.Done():
+		return
+	case <-pause.C:
+	}
+	due := time.NewTimer(max(0, wait-leastPause))
+	defer due.Stop()
+	select {
+	case <-ctx.Done():
+	case <-due.C:
+	case <-d.changed:
+	}
+}
+
+func wake(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+// pass validates what waits for it and, once no command is about to begin, cleans up and plans; it says when a plan may come
+// out differently, if that is known. Not before: what is about to go is no place for pods, and only a command that has begun
+// shows that (DIS-078).
+func (d *disruptor) pass(ctx context.Context) (outcome disruption.PassOutcome, again time.Time, err error) {
+	if err := d.validate(ctx); err != nil {
+		return disruption.PassFailed, again, err
+	}
+	if d.beginning() {
+		return disruption.PassFruitless, again, nil
+	}
+	now := d.now()
+	view, err := d.planner.view(ctx, now)
+	if err != nil {
+		return disruption.PassFailed, again, err
+	}
+	if err := d.cleanUp(ctx, view); err != nil {
+		return disruption.PassFailed, again, err
+	}
+	if d.options.Off {
+		return disruption.PassFruitless, again, nil
+	}
+	if d.stale.Swap(false) {
+		d.idle.Forget()
+	}
+	if wait := d.idle.Wait(view.Revision, now); wait > 0 {
+		return disruption.PassFruitless, now.Add(wait), nil
+	}
+	fleet, err := d.survey(view, "")
+	if err != nil {
+		return disruption.PassFailed, again, err
+	}
+	plan, err := d.plan(ctx, fleet)
+	if err != nil {
+		return disruption.PassFailed, again, err
+	}
+	d.idle.Note(plan, view.Revision)
+	d.unreached = plan.Unreached
+	for _, cmd := range plan.Commands {
+		d.add(cmd, fleet)
+	}
+	if len(plan.Commands) > 0 {
+		outcome = disruption.PassStarted
+	}
+	return outcome, plan.Again, nil
+}
+
+// survey looks at all nodes. except is a command whose own members are to be looked at too.
+func (d *disruptor) survey(view *cluster.View, except string) (*disruption.Fleet, error) {
+	var err error
+	if d.model == nil {
+		d.model, err = scheduling.Compile(view.Snapshot)
+	} else {
+		d.model, err = d.model.Update(view.Snapshot)
+	}
+	if err != nil {
+		d.model = nil
+		return nil, fmt.Errorf("compiling the cluster: %w", err)
+	}
+	in := disruption.Input{
+		View: view, Model: d.model, Executing: map[string]string{}, Buffered: d.planner.bufferedNodes(), Budgets: d.options.Budgets,
+		Unreached: d.unreached, BackOff: d.backOff,
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for node, id := range d.queue.Executing() {
+		if id != except {
+			in.Executing[node] = id
+		}
+	}
+	in.History = append(in.History, d.history...)
+	return disruption.Survey(in)
+}
+
+// plan asks the planner and tells what it says.
+func (d *disruptor) plan(ctx context.Context, fleet *disruption.Fleet) (*disruption.Plan, error) {
+	bounded, cancel := context.WithTimeout(ctx, d.options.PlanTimeout)
+	defer cancel()
+	began := d.now()
+	plan, err := d.options.Planner.Plan(bounded, fleet)
+	if err != nil {
+		if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+			d.told.timedOut()
+		}
+		return nil, err
+	}
+	d.told.planned(fleet, plan, d.now().Sub(began))
+	d.tell(fleet, plan)
+	return plan, nil
+}
+
+// add begins a command.
+func (d *disruptor) add(cmd *disruption.Command, fleet *disruption.Fleet) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	execution, err := d.queue.Add(cmd)
+	if err != nil { // the plan was made of what was executing, so that planner is at fault
+		d.log.Error("a planned command can't be begun", "command", cmd.String(), "error", err)
+		return
+	}
+	run := newCommandRun(execution)
+	for _, name := range cmd.Nodes() {
+		if c := fleet.Candidate(name); c != nil {
+			run.members[name] = c
+		}
+	}
+	d.running[cmd.ID] = run
+	d.log.Info("nodes are to be disrupted", "command", cmd.ID, "what", cmd.String(), "method", cmd.Method, "notBefore", cmd.NotBefore)
+	wake(d.moved)
+}
+
+// beginning reports whether some command has not got to where its members are seen to leave.
+func (d *disruptor) beginning() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, e := range d.queue.Executions() {
+		switch e.State() {
+		case disruption.StateDelayed, disruption.StateValidating, disruption.StateTainting, disruption.StateLaunching:
+			return true
+		}
+	}
+	return false
+}
+
+// validate answers the commands that wait to hear whether they are still good.
+func (d *disruptor) validate(ctx context.Context) error {
+	for _, cmd := range d.unvalidated() {
+		view, err := d.planner.view(ctx, d.now())
+		if err != nil {
+			return err
+		}
+		fleet, err := d.survey(view, cmd.ID)
+		if err != nil {
+			return err
+		}
+		bounded, cancel := context.WithTimeout(ctx, d.options.PlanTimeout)
+		good, err := d.options.Planner.Validate(bounded, fleet, cmd)
+		cancel()
+		var rejected *disruption.RejectedError
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case errors.As(err, &rejected):
+			d.log.Info("a command is void", "command", cmd.ID, "what", cmd.String(), "category", rejected.Category, "why", rejected.Error())
+			d.tellRejection(cmd, err)
+		case err != nil:
+			d.tellRejection(cmd, err)
+			d.log.Error("a command could not be validated", "command", cmd.ID, "error", err)
+		}
+		d.mu.Lock()
+		if run := d.running[cmd.ID]; run != nil {
+			run.validation = &disruption.Validation{Command: good, Err: err}
+		}
+		d.mu.Unlock()
+		wake(d.moved)
+	}
+	return nil
+}
+
+func (d *disruptor) unvalidated() []*disruption.Command {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var list []*disruption.Command
+	for _, e := range d.queue.Executions() {
+		if run := d.running[e.Command().ID]; run != nil && run.asksValidation && run.validation == nil {
+			list = append(list, e.Command())
+		}
+	}
+	return list
+}
+
+// cleanUp undoes what commands left that nobody executes any more (DIS-073).
+func (d *disruptor) cleanUp(ctx context.Context, view *cluster.View) error {
+	d.mu.Lock()
+	executing := d.queue.Executing()
+	d.mu.Unlock()
+	for _, effect := range disruption.CleanUp(view, executing) {
+		d.log.Info("what an earlier command left is undone", "effect", effect.String())
+		if err := d.effect(ctx, nil, effect); err != nil {
+			return fmt.Errorf("%s: %w", effect, err)
+		}
+	}
+	return nil
+}
+
+// seen looks at a change of the cluster that no revision of the view shows (DIS-177), or that commands wait for.
+func (d *disruptor) seen(before, after client.Object) {
+	switch object := after.(type) {
+	case *policyv1.PodDisruptionBudget:
+		old, _ := before.(*policyv1.PodDisruptionBudget)
+		if old == nil || old.Generation != object.Generation || (old.Status.DisruptionsAllowed > 0) != (object.Status.DisruptionsAllowed > 0) {
+			d.forget()
+		}
+	case *corev1.Pod:
+		old, _ := before.(*corev1.Pod)
+		if old != nil && (old.Annotations[v1.DoNotDisruptAnnotationKey] != object.Annotations[v1.DoNotDisruptAnnotationKey] ||
+			!pods.Terminal(old) && pods.Terminal(object)) {
+			d.forget()
+		}
+	case *corev1.Node:
+		old, _ := before.(*corev1.Node)
+		if old != nil && (old.Annotations[v1.DoNotDisruptAnnotationKey] != object.Annotations[v1.DoNotDisruptAnnotationKey] || nodeReady(old) != nodeReady(object)) {
+			d.forget()
+		}
+		d.stir()
+	case *v1.NodeClaim:
+		old, _ := before.(*v1.NodeClaim)
+		for _, kind := range []string{v1.ConditionDrifted, v1.ConditionConsolidatable} {
+			if old == nil || isTrue(old, kind) != isTrue(object, kind) {
+				d.forget()
+			}
+		}
+		d.stir()
+	case *v1.NodePool:
+		if old, _ := before.(*v1.NodePool); old == nil || old.Generation != object.Generation {
+			d.forget()
+		}
+	case nil:
+		if _, budget := before.(*policyv1.PodDisruptionBudget); budget {
+			d.forget()
+		}
+		d.stir()
+	}
+}
+
+// forget has a plan made soon, whatever the last one found.
+func (d *disruptor) forget() {
+	d.stale.Store(true)
+	wake(d.changed)
+}
+
+// stir has the commands looked at, if there are any.
+func (d *disruptor) stir() {
+	d.mu.Lock()
+	any := len(d.running) > 0
+	d.mu.Unlock()
+	if any {
+		wake(d.moved)
+	}
+}
+
+func nodeReady(node *corev1.Node) bool {
+	for i := range node.Status.Conditions {
+		if c := &node.Status.Conditions[i]; c.Type == corev1.NodeReady {
+			return c.Status == corev1.ConditionTrue
+		}
+	}
+	return false
+}
+
+// isTrue reads a condition of a claim that is shared.
+func isTrue(claim *v1.NodeClaim, kind string) bool {
+	for i := range claim.Status.Conditions {
+		if c := &claim.Status.Conditions[i]; c.Type == kind {
+			return c.Status == "True"
+		}
+	}
+	return false
+}

@@ -1,0 +1,278 @@
+package reconcilers
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/disruption"
+	"github.com/drawknife/drawknife/scheduling/pods"
+)
+
+// commandRun is a command that is carried out, with what its execution must be told. The disruptor's lock guards it.
+type commandRun struct {
+	execution *disruption.Execution
+	// members are the members' nodes as they were when the command was planned.
+	members map[string]*disruption.Candidate
+	// replacements are what was asked for, at the places of the command's.
+	replacements []launchedReplacement
+	// tainting is why the last attempt to taint a member failed.
+	tainting map[string]error
+	// deleted are members whose deletion was counted.
+	deleted map[types.UID]bool
+	// asksValidation and validation are the question and its answer.
+	asksValidation bool
+	validation     *disruption.Validation
+	// counted tells that the command was counted as begun.
+	counted bool
+	// due is when to look again though nothing happens.
+	due time.Time
+}
+
+// launchedReplacement is a replacement that was asked for.
+type launchedReplacement struct {
+	claim string
+	uid   types.UID
+	err   error
+	// retryAt is until when the governor holds it back.
+	retryAt time.Time
+}
+
+func newCommandRun(e *disruption.Execution) *commandRun {
+	return &commandRun{
+		execution: e, members: map[string]*disruption.Candidate{}, replacements: make([]launchedReplacement, len(e.Command().Replacements)),
+		tainting: map[string]error{}, deleted: map[types.UID]bool{},
+	}
+}
+
+// longestStride bounds how many steps a command takes in a row before others have their turn.
+const longestStride = 5
+
+// carryOut sees commands through until ctx ends.
+func (d *disruptor) carryOut(ctx context.Context) {
+	for ctx.Err() == nil {
+		again := d.advance(ctx)
+		var due <-chan time.Time
+		timer := time.NewTimer(max(again, time.Millisecond))
+		if again > 0 {
+			due = timer.C
+		}
+		select {
+		case <-ctx.Done():
+		case <-d.moved:
+		case <-due:
+		}
+		timer.Stop()
+	}
+}
+
+// advance takes every command as far as it gets now, and says when to look again; 0 is when something happens.
+func (d *disruptor) advance(ctx context.Context) time.Duration {
+	d.mu.Lock()
+	list := d.queue.Executions()
+	d.mu.Unlock()
+	again := time.Duration(0)
+	for _, e := range list {
+		if ctx.Err() != nil {
+			return 0
+		}
+		again = sooner(again, d.stride(ctx, e))
+	}
+	return again
+}
+
+// stride takes one command as far as it gets now.
+func (d *disruptor) stride(ctx context.Context, e *disruption.Execution) time.Duration {
+	d.mu.Lock()
+	run := d.running[e.Command().ID]
+	d.mu.Unlock()
+	if run == nil {
+		return 0
+	}
+	for range longestStride {
+		step, err := d.step(ctx, run)
+		if err != nil && ctx.Err() == nil {
+			d.log.Warn("a command is looked at again", "command", e.Command().ID, "state", e.State(), "error", err)
+		}
+		if step.State.Final() {
+			d.finish(run, step)
+			return 0
+		}
+		// What is known at once is acted on at once: between the creation of replacements and the marks of those that they replace
+		// nobody must plan.
+		if err != nil || !seenAtOnce(step.Effects) {
+			return step.Again
+		}
+	}
+	return time.Millisecond
+}
+
+// seenAtOnce reports whether the effects show in what the next step is told, without waiting for the watch.
+func seenAtOnce(effects []disruption.Effect) bool {
+	for _, effect := range effects {
+		switch effect.(type) {
+		case disruption.LaunchReplacement, disruption.MarkNode, disruption.UnmarkNode, disruption.NominateNode:
+		default:
+			return false
+		}
+	}
+	return len(effects) > 0
+}
+
+// step asks the command what to do, and does it. The error is the first of what failed; the execution is told of what it has
+// to know.
+func (d *disruptor) step(ctx context.Context, run *commandRun) (disruption.Step, error) {
+	observed, err := d.observe(ctx, run)
+	if err != nil {
+		return disruption.Step{State: run.execution.State(), Again: time.Second}, err
+	}
+	d.mu.Lock()
+	for name, member := range observed.Members {
+		member.Err = run.tainting[name]
+		observed.Members[name] = member
+	}
+	clear(run.tainting)
+	observed.Validation = run.validation
+	observed.Executing = len(d.queue.Executing())
+	step := run.execution.Next(observed, d.now())
+	switch step.State {
+	case disruption.StateDelayed, disruption.StateValidating, disruption.StateTainting, disruption.StateLaunching, disruption.StateUndoing, disruption.StateFailed:
+	default:
+		if !run.counted {
+			run.counted = true
+			d.begun(run)
+			wake(d.changed) // others may be planned now
+		}
+	}
+	d.mu.Unlock()
+	d.publish(step.Events)
+	var errs []error
+	for _, effect := range step.Effects {
+		if ctx.Err() != nil {
+			return step, ctx.Err()
+		}
+		if err := d.effect(ctx, run, effect); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	return step, errors.Join(errs...)
+}
+
+// observe is what the command's execution is told.
+func (d *disruptor) observe(ctx context.Context, run *commandRun) (disruption.Observed, error) {
+	cmd := run.execution.Command()
+	out := disruption.Observed{Members: make(map[string]disruption.MemberState, len(cmd.Members))}
+	for i := range cmd.Members {
+		m := &cmd.Members[i]
+		state := disruption.MemberState{}
+		claim, node := &v1.NodeClaim{}, &corev1.Node{}
+		switch err := d.client.Get(ctx, types.NamespacedName{Name: m.Claim}, claim); {
+		case err == nil:
+			state.Claim = claim
+		case client.IgnoreNotFound(err) != nil:
+			return out, err
+		}
+		switch err := d.client.Get(ctx, types.NamespacedName{Name: m.Node}, node); {
+		case err == nil:
+			state.Node = node
+		case client.IgnoreNotFound(err) != nil:
+			return out, err
+		}
+		if machine := d.state.Machine(m.Claim); machine != nil {
+			state.Marked = machine.Marked
+		}
+		out.Members[m.Node] = state
+	}
+	for i := range run.replacements {
+		state, err := d.observeReplacement(ctx, &run.replacements[i])
+		if err != nil {
+			return out, err
+		}
+		out.Replacements = append(out.Replacements, state)
+	}
+	return out, nil
+}
+
+func (d *disruptor) observeReplacement(ctx context.Context, r *launchedReplacement) (disruption.ReplacementState, error) {
+	state := disruption.ReplacementState{Claim: r.claim, Err: r.err}
+	if r.claim == "" {
+		return state, nil
+	}
+	claim := &v1.NodeClaim{}
+	switch err := d.client.Get(ctx, types.NamespacedName{Name: r.claim}, claim); {
+	case err == nil && claim.UID == r.uid:
+		state.Stored = claim
+	case client.IgnoreNotFound(err) != nil:
+		return state, err
+	}
+	if machine := d.state.Machine(r.claim); machine != nil {
+		state.Known = true
+		for _, pod := range machine.Pods {
+			state.Pods = state.Pods || pods.Reschedulable(pod)
+		}
+	}
+	return state, nil
+}
+
+// begun notes that a command has begun: its replacements are on their way and its members leave (DIS-184). The lock is held.
+func (d *disruptor) begun(run *commandRun) {
+	cmd, now := run.execution.Command(), d.now()
+	d.told.take(cmd.StartedSamples())
+	d.log.Info("a command has begun", "command", cmd.ID, "what", cmd.String())
+	for _, name := range cmd.Nodes() {
+		if c := run.members[name]; c != nil {
+			d.note(disruption.DisruptionOf(c, cmd.Reason, now))
+		}
+	}
+}
+
+// note remembers a disruption for budgets with a rate. The lock is held.
+func (d *disruptor) note(started disruption.Disruption) {
+	window := d.options.longestWindow()
+	if window == 0 {
+		return
+	}
+	kept := d.history[:0]
+	for _, earlier := range d.history {
+		if started.Time.Sub(earlier.Time) < window {
+			kept = append(kept, earlier)
+		}
+	}
+	d.history = append(kept, started)
+}
+
+// forcedOut remembers a disruption that asked nobody.
+func (d *disruptor) forcedOut(started disruption.Disruption) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.note(started)
+}
+
+// finish notes what became of a command.
+func (d *disruptor) finish(run *commandRun, step disruption.Step) {
+	cmd := run.execution.Command()
+	d.mu.Lock()
+	delete(d.running, cmd.ID)
+	d.mu.Unlock()
+	if step.State == disruption.StateDone {
+		d.log.Info("a command is carried out", "command", cmd.ID, "what", cmd.String())
+	} else if !errors.Is(step.Err, disruption.ErrVoid) {
+		d.log.Warn("a command has failed and is taken back", "command", cmd.ID, "what", cmd.String(), "error", step.Err)
+		d.told.take(run.execution.FailureSamples())
+	}
+	if cmd.Reason == disruption.ReasonDrifted {
+		for i := range cmd.Members {
+			if step.State == disruption.StateDone {
+				d.backOff.Succeeded(cmd.Members[i].Pool)
+			} else if pool := cmd.Members[i].Pool; d.backOff.Failed(pool, d.now()) { // DIS-232
+				d.told.counters[disruption.MetricBackOffFailures].WithLabelValues(pool.Name).Inc()
+			}
+		}
+	}
+	d.forget()
+}

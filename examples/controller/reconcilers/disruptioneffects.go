@@ -1,0 +1,259 @@
+package reconcilers
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/disruption"
+	"github.com/drawknife/drawknife/provisioning"
+	"github.com/drawknife/drawknife/scheduling"
+	"github.com/drawknife/drawknife/scheduling/cluster"
+	"github.com/drawknife/drawknife/scheduling/nodeclaims"
+	"github.com/drawknife/drawknife/scheduling/pods"
+)
+
+// effect does one thing that a command asks for; run is nil for what is undone after a restart. That an object is gone is no
+// error, and that somebody else wrote to it meanwhile neither while a command is there to ask again.
+func (d *disruptor) effect(ctx context.Context, run *commandRun, effect disruption.Effect) error {
+	err := d.try(ctx, run, effect)
+	if err != nil && run != nil && apierrors.IsConflict(err) {
+		return nil
+	}
+	return err
+}
+
+func (d *disruptor) try(ctx context.Context, run *commandRun, effect disruption.Effect) error {
+	switch e := effect.(type) {
+	case disruption.ValidateCommand:
+		d.mu.Lock()
+		run.asksValidation = true
+		d.mu.Unlock()
+		wake(d.changed)
+		return nil
+	case disruption.TaintNode:
+		err := d.taint(ctx, e.Node)
+		d.noteTainting(run, e.Node, err)
+		return err
+	case disruption.UntaintNode:
+		return d.untaint(ctx, e.Node)
+	case disruption.SetReason:
+		err := d.setReason(ctx, e)
+		d.noteTainting(run, nodeOf(run, e.Claim), err)
+		return err
+	case disruption.ClearReason:
+		return d.changeClaim(ctx, e.Claim, e.UID, func(claim *v1.NodeClaim) { claim.Conditions().Clear(v1.ConditionDisruptionReason, d.now()) })
+	case disruption.LaunchReplacement:
+		return d.launchReplacement(ctx, run, e)
+	case disruption.MarkNode:
+		d.state.Mark(e.Node)
+		return nil
+	case disruption.UnmarkNode:
+		d.state.Unmark(e.Node)
+		return nil
+	case disruption.NominateNode:
+		d.state.Nominate(e.Node, d.now().Add(d.nomination))
+		return nil
+	case disruption.DeleteMember:
+		return d.deleteMember(ctx, run, e)
+	case disruption.DeleteReplacement:
+		return d.deleteReplacement(ctx, run, e)
+	}
+	return fmt.Errorf("unknown effect %T", effect)
+}
+
+// noteTainting tells the execution that a member could not be tainted. A conflict is asked for again.
+func (d *disruptor) noteTainting(run *commandRun, node string, err error) {
+	if err == nil || run == nil || apierrors.IsConflict(err) {
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	run.tainting[node] = err
+}
+
+func nodeOf(run *commandRun, claim string) string {
+	for _, m := range run.execution.Command().Members {
+		if m.Claim == claim {
+			return m.Node
+		}
+	}
+	return ""
+}
+
+// changeNode stores what change makes of a node; one that is gone, or that it leaves alone, is left alone.
+func (d *disruptor) changeNode(ctx context.Context, name string, change func(*corev1.Node) bool) error {
+	base := &corev1.Node{}
+	if err := d.client.Get(ctx, types.NamespacedName{Name: name}, base); err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	want := base.DeepCopy()
+	if !change(want) {
+		return nil
+	}
+	_, err := putNode(ctx, d.client, base, want)
+	return err
+}
+
+// taint keeps new pods off the node. Another effect under the taint's key gives way to it (DIS-251).
+func (d *disruptor) taint(ctx context.Context, node string) error {
+	taint := v1.DisruptedTaint()
+	return d.changeNode(ctx, node, func(n *corev1.Node) bool {
+		if slices.ContainsFunc(n.Spec.Taints, func(t corev1.Taint) bool { return v1.SameTaint(&t, &taint) }) {
+			return false
+		}
+		n.Spec.Taints = append(slices.DeleteFunc(n.Spec.Taints, func(t corev1.Taint) bool { return t.Key == taint.Key }), taint)
+		return true
+	})
+}
+
+func (d *disruptor) untaint(ctx context.Context, node string) error {
+	taint := v1.DisruptedTaint()
+	return d.changeNode(ctx, node, func(n *corev1.Node) bool {
+		before := len(n.Spec.Taints)
+		n.Spec.Taints = slices.DeleteFunc(n.Spec.Taints, func(t corev1.Taint) bool { return v1.SameTaint(&t, &taint) })
+		return len(n.Spec.Taints) < before
+	})
+}
+
+// changeClaim stores what change makes of the claim with the UID; one that is gone is left alone.
+func (d *disruptor) changeClaim(ctx context.Context, name string, uid types.UID, change func(*v1.NodeClaim)) error {
+	base := &v1.NodeClaim{}
+	if err := d.client.Get(ctx, types.NamespacedName{Name: name}, base); err != nil || base.UID != uid {
+		return client.IgnoreNotFound(err)
+	}
+	want := base.DeepCopy()
+	change(want)
+	_, err := putClaim(ctx, d.client, base, want)
+	return err
+}
+
+func (d *disruptor) setReason(ctx context.Context, e disruption.SetReason) error {
+	return d.changeClaim(ctx, e.Claim, e.UID, func(claim *v1.NodeClaim) {
+		claim.Conditions().Set(v1.ConditionDisruptionReason, metav1.ConditionTrue, string(e.Reason), string(e.Reason), d.now())
+	})
+}
+
+// launchReplacement orders a replacement like any other machine: within limits and as the governor allows. What it replaces
+// does not count against the limits any more.
+func (d *disruptor) launchReplacement(ctx context.Context, run *commandRun, e disruption.LaunchReplacement) error {
+	done := &run.replacements[e.Index]
+	if d.now().Before(done.retryAt) {
+		return nil
+	}
+	cmd := run.execution.Command()
+	order, err := d.order(ctx, e.Replacement)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		done.err = err
+		return err
+	}
+	leaving := map[types.UID]bool{}
+	for i := range cmd.Members {
+		leaving[cmd.Members[i].UID] = true
+	}
+	if e.Replacement.Static {
+		// The pool's scale must not be looked at between the new claim and the mark on the old one: it would be one too many.
+		d.planner.scaling.Lock()
+		defer d.planner.scaling.Unlock()
+	}
+	outcome := d.planner.launchInstead(ctx, []provisioning.Launch{order}, createdReason(cmd.Reason), leaving)
+	launched := outcome.Launched[0]
+	switch {
+	case launched.Err == nil:
+		done.claim, done.uid = launched.Claim.Name, launched.Claim.UID
+	case !launched.RetryAt.IsZero():
+		done.retryAt = launched.RetryAt
+		return nil
+	case ctx.Err() != nil:
+		return ctx.Err()
+	default:
+		done.err = launched.Err
+		return launched.Err
+	}
+	if e.Replacement.Static {
+		for i := range cmd.Members {
+			d.state.Mark(cmd.Members[i].Node)
+		}
+	}
+	return nil
+}
+
+// order is a replacement as the launcher takes it.
+func (d *disruptor) order(ctx context.Context, r disruption.Replacement) (provisioning.Launch, error) {
+	view, err := d.planner.view(ctx, d.now())
+	if err != nil {
+		return provisioning.Launch{}, err
+	}
+	claims := nodeclaims.Options{MinValues: d.planner.options.Query.MinValues, TerminationGracePeriod: d.planner.gracePeriod()}
+	if r.Static {
+		for i := range view.Snapshot.NodePools {
+			if pool := &view.Snapshot.NodePools[i]; pool.Key == r.Pool {
+				claims.Lookup = view.Snapshot.Vocabulary.Compile()
+				claim, err := nodeclaims.NewStatic(pool, claims)
+				return provisioning.Launch{Claim: claim, Pool: pool.Key}, err
+			}
+		}
+		return provisioning.Launch{}, fmt.Errorf("nodepool %s is gone: its nodes are not replaced", r.Pool)
+	}
+	orders, err := provisioning.Decide(view.Snapshot, &scheduling.Plan{NewNodes: []scheduling.NewNode{*r.Node}}, provisioning.PassOptions{Claims: claims})
+	if err != nil {
+		return provisioning.Launch{}, err
+	}
+	if len(orders.Refused) > 0 {
+		return provisioning.Launch{}, orders.Refused[0].Err
+	}
+	return orders.Launches[0], nil
+}
+
+// deleteMember deletes the claim of a member, and counts that once.
+func (d *disruptor) deleteMember(ctx context.Context, run *commandRun, e disruption.DeleteMember) error {
+	if err := deleteExactly(ctx, d.client, &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: e.Claim, UID: e.UID}}); err != nil {
+		return err
+	}
+	if run.deleted[e.UID] {
+		return nil
+	}
+	run.deleted[e.UID] = true
+	cmd := run.execution.Command()
+	for i := range cmd.Members {
+		if m := &cmd.Members[i]; m.UID == e.UID && run.members[m.Node] != nil {
+			c := run.members[m.Node]
+			d.told.take(cmd.DisruptedSamples(m, c.Machine.Claim, c.Pool.Object))
+		}
+	}
+	d.log.Info("nodeclaim is deleted", "nodeclaim", e.Claim, "node", e.Node, "reason", e.Reason, "command", cmd.ID)
+	return nil
+}
+
+func (d *disruptor) deleteReplacement(ctx context.Context, run *commandRun, e disruption.DeleteReplacement) error {
+	for i := range run.replacements {
+		if r := &run.replacements[i]; r.claim == e.Claim {
+			d.log.Info("replacement is of no use any more", "nodeclaim", e.Claim, "command", run.execution.Command().ID)
+			return deleteExactly(ctx, d.client, &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: r.claim, UID: r.uid}})
+		}
+	}
+	return nil
+}
+
+// reschedulableOn counts the pods of a claim's machine that need another place when it goes.
+func reschedulableOn(state *cluster.State, claim *v1.NodeClaim) int {
+	n := 0
+	if machine := state.Machine(claim.Name); machine != nil {
+		for _, pod := range machine.Pods {
+			if pods.Reschedulable(pod) {
+				n++
+			}
+		}
+	}
+	return n
+}

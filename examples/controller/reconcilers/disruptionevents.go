@@ -1,0 +1,53 @@
+package reconcilers
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+
+	"github.com/drawknife/drawknife/disruption"
+	"github.com/drawknife/drawknife/provisioning"
+)
+
+// publish tells events of disruption.
+func (d *disruptor) publish(list []disruption.Event) { publishDisruption(d.recorder, list) }
+
+func publishDisruption(r *recorder, list []disruption.Event) {
+	for i := range list {
+		e := &list[i]
+		r.publishAs(e.Identity, provisioning.Event{
+			Kind: e.Kind, Namespace: e.Namespace, Name: e.Name, UID: e.UID, Warning: e.Warning, Reason: provisioning.EventReason(e.Reason),
+			Message: e.Message, Every: e.Every,
+		})
+	}
+}
+
+// tell has users find out why nodes stay and go: events, the report, and on request the log.
+func (d *disruptor) tell(fleet *disruption.Fleet, plan *disruption.Plan) {
+	d.publish(plan.Events(fleet))
+	ledger, err := disruption.NewLedger(fleet)
+	if err != nil {
+		d.log.Error("budgets can't be read", "error", err) // the planner said so too
+		return
+	}
+	d.told.show(ledger.Samples(), disruption.MetricAllowedDisruptions, disruption.MetricConsumingBudgets)
+	d.told.show(d.backOff.Samples(d.now()), disruption.MetricBackOffSeconds)
+	d.publish(ledger.Events())
+	news := d.report.update(plan, ledger.PoolUses())
+	if !d.log.Enabled(context.Background(), slog.LevelDebug) {
+		return
+	}
+	for _, v := range news {
+		text, err := json.Marshal(v)
+		if err != nil {
+			text = []byte(err.Error())
+		}
+		d.log.Debug("verdict", "node", v.Node, "says", v.String(), "verdict", json.RawMessage(text))
+	}
+}
+
+// tellRejection tells that a command was void when it was to be started.
+func (d *disruptor) tellRejection(cmd *disruption.Command, err error) {
+	d.told.take(cmd.RejectionSamples())
+	d.publish(cmd.RejectionEvents(err))
+}

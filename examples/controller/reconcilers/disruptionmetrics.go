@@ -1,0 +1,126 @@
+package reconcilers
+
+import (
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/disruption"
+)
+
+// disruptionMetrics are those of section 19 of the disruption specification: what package disruption describes, and what the
+// reader of interruptions counts.
+type disruptionMetrics struct {
+	counters   map[string]*prometheus.CounterVec
+	gauges     map[string]*prometheus.GaugeVec
+	histograms map[string]*prometheus.HistogramVec
+
+	received      *prometheus.CounterVec
+	deleted       prometheus.Counter
+	queueDuration prometheus.Histogram
+}
+
+// newDisruptionMetrics registers those that common, which counts what provisioning gives up, has not.
+func newDisruptionMetrics(registerer prometheus.Registerer, common *metrics) (*disruptionMetrics, error) {
+	m := &disruptionMetrics{
+		counters: map[string]*prometheus.CounterVec{
+			disruption.MetricDisrupted: common.claimsDisrupted, disruption.MetricPodsDisrupted: common.podsDisrupted,
+		},
+		gauges: map[string]*prometheus.GaugeVec{}, histograms: map[string]*prometheus.HistogramVec{},
+		received: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Namespace: namespace, Subsystem: "interruption", Name: "received_messages_total", Help: "Messages of the cloud about machines.",
+		}, []string{"message_type"}),
+		deleted: prometheus.NewCounter(prometheus.CounterOpts{
+			Namespace: namespace, Subsystem: "interruption", Name: "deleted_messages_total", Help: "Messages of the cloud that were dealt with.",
+		}),
+		queueDuration: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Namespace: namespace, Subsystem: "interruption", Name: "message_queue_duration_seconds",
+			Help: "Time from a message's being sent to its being read.", Buckets: secondsToHours,
+		}),
+	}
+	all := []prometheus.Collector{m.received, m.deleted, m.queueDuration}
+	for _, described := range disruption.Metrics() {
+		if m.counters[described.Name] != nil {
+			continue
+		}
+		switch described.Kind {
+		case disruption.Counter:
+			c := prometheus.NewCounterVec(prometheus.CounterOpts{Name: described.Name, Help: described.Help}, described.Labels)
+			m.counters[described.Name], all = c, append(all, c)
+		case disruption.Gauge:
+			g := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: described.Name, Help: described.Help}, described.Labels)
+			m.gauges[described.Name], all = g, append(all, g)
+		case disruption.Histogram:
+			h := prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: described.Name, Help: described.Help, Buckets: described.Buckets}, described.Labels)
+			m.histograms[described.Name], all = h, append(all, h)
+		}
+	}
+	if registerer == nil {
+		return m, nil
+	}
+	var errs []error
+	for _, collector := range all {
+		errs = append(errs, registerer.Register(collector))
+	}
+	return m, errors.Join(errs...)
+}
+
+// take counts samples. A sample of a metric that is not described, or with other labels, is a fault of package disruption's and
+// panics there in tests; here it is left out.
+func (m *disruptionMetrics) take(samples ...[]disruption.Sample) {
+	for _, list := range samples {
+		for _, s := range list {
+			if c := m.counters[s.Metric]; c != nil {
+				if counter, err := c.GetMetricWith(s.Labels); err == nil {
+					counter.Add(s.Value)
+				}
+			} else if g := m.gauges[s.Metric]; g != nil {
+				if gauge, err := g.GetMetricWith(s.Labels); err == nil {
+					gauge.Set(s.Value)
+				}
+			} else if h := m.histograms[s.Metric]; h != nil {
+				if histogram, err := h.GetMetricWith(s.Labels); err == nil {
+					histogram.Observe(s.Value)
+				}
+			}
+		}
+	}
+}
+
+// show sets gauges anew, so that those of pools that are gone go too.
+func (m *disruptionMetrics) show(samples []disruption.Sample, names ...string) {
+	for _, name := range names {
+		m.gauges[name].Reset()
+	}
+	m.take(samples)
+}
+
+// planned counts what a plan found.
+func (m *disruptionMetrics) planned(fleet *disruption.Fleet, plan *disruption.Plan, took time.Duration) {
+	labels := map[string]string{"reason": "", "consolidation_type": ""}
+	if len(plan.Commands) > 0 {
+		labels = plan.Commands[0].Method.MetricLabels()
+	}
+	evaluated := []disruption.Sample{{Metric: disruption.MetricEvaluationDuration, Labels: labels, Value: took.Seconds()}}
+	m.take(fleet.Samples(), plan.Samples(fleet), evaluated)
+}
+
+// timedOut counts a plan that was ended.
+func (m *disruptionMetrics) timedOut() {
+	for _, method := range []disruption.Method{disruption.MethodMultiNode, disruption.MethodSingleNode} {
+		m.counters[disruption.MetricTimeouts].WithLabelValues(method.ConsolidationType()).Inc()
+	}
+}
+
+// disrupted counts a claim that is given up, and the pods that have to move (DIS-283 to DIS-285).
+func (m *metrics) disrupted(claim *v1.NodeClaim, reason string, pods int) {
+	labels := []string{reason, claim.Labels[v1.NodePoolLabelKey], claim.Labels[v1.CapacityTypeLabelKey], "", disruption.TerminationMode(claim)}
+	m.claimsDisrupted.WithLabelValues(labels...).Inc()
+	m.podsDisrupted.WithLabelValues(labels...).Add(float64(pods))
+}
+
+// createdReason is what nodeclaims_created_total says of a replacement (DIS-284).
+func createdReason(r disruption.Reason) string { return strings.ToLower(string(r)) }

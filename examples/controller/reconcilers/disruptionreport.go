@@ -1,0 +1,102 @@
+package reconcilers
+
+import (
+	"encoding/json"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/drawknife/drawknife/disruption"
+)
+
+// DisruptionReportPath is where the manager's metrics server says, as JSON, what the last plan says of each node: why it
+// stays, or what removes it. "?node=NAME" asks for one node. Replicas that do not lead know nothing.
+const DisruptionReportPath = "/debug/disruption"
+
+// DisruptionReport is what is served at DisruptionReportPath.
+type DisruptionReport struct {
+	// Time of the last plan; zero while there was none.
+	Time time.Time `json:"time,omitzero"`
+	// Again is when it may come out differently although nothing happens; zero when that is not known.
+	Again time.Time `json:"again,omitzero"`
+	// Verdicts by node.
+	Verdicts []NodeVerdict `json:"verdicts"`
+	// Budgets are how the NodePools' own stand.
+	Budgets []disruption.PoolUse `json:"budgets,omitempty"`
+	// Commands that are carried out.
+	Commands []RunningCommand `json:"commands,omitempty"`
+}
+
+// NodeVerdict is a verdict with its sentence.
+type NodeVerdict struct {
+	disruption.Verdict
+	// Says is Verdict.String.
+	Says string `json:"says"`
+}
+
+// RunningCommand is a command that is carried out.
+type RunningCommand struct {
+	State   disruption.State    `json:"state"`
+	Command *disruption.Command `json:"command"`
+}
+
+// disruptionReport remembers the last plan.
+type disruptionReport struct {
+	mu   sync.Mutex
+	plan *disruption.Plan
+	uses []disruption.PoolUse
+	says map[string]string
+}
+
+// update remembers the plan; the verdicts that it returns say something else than the last ones.
+func (r *disruptionReport) update(plan *disruption.Plan, uses []disruption.PoolUse) []disruption.Verdict {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	says := make(map[string]string, len(plan.Verdicts))
+	var news []disruption.Verdict
+	for _, v := range plan.Verdicts {
+		says[v.Node] = v.String()
+		if r.says[v.Node] != says[v.Node] {
+			news = append(news, v)
+		}
+	}
+	r.plan, r.uses, r.says = plan, uses, says
+	return news
+}
+
+// ServeHTTP answers at DisruptionReportPath.
+func (d *disruptor) ServeHTTP(w http.ResponseWriter, request *http.Request) {
+	if request.Method != http.MethodGet && request.Method != http.MethodHead {
+		http.Error(w, "use GET", http.StatusMethodNotAllowed)
+		return
+	}
+	report := d.current(request.URL.Query().Get("node"))
+	w.Header().Set("Content-Type", "application/json")
+	encoder := json.NewEncoder(w)
+	encoder.SetIndent("", "  ")
+	if err := encoder.Encode(report); err != nil {
+		d.log.Debug("the report on disruption was not read", "error", err)
+	}
+}
+
+// current is the report as it is now; of one node alone unless that is empty.
+func (d *disruptor) current(node string) DisruptionReport {
+	out := DisruptionReport{Verdicts: []NodeVerdict{}}
+	d.report.mu.Lock()
+	plan, uses, says := d.report.plan, d.report.uses, d.report.says
+	d.report.mu.Unlock()
+	if plan != nil {
+		out.Time, out.Again, out.Budgets = plan.Time, plan.Again, uses
+		for _, v := range plan.Verdicts {
+			if node == "" || v.Node == node {
+				out.Verdicts = append(out.Verdicts, NodeVerdict{v, says[v.Node]})
+			}
+		}
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, e := range d.queue.Executions() {
+		out.Commands = append(out.Commands, RunningCommand{e.State(), e.Command()})
+	}
+	return out
+}

@@ -1,0 +1,181 @@
+package reconcilers
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/drawknife/drawknife/api/requirements"
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/disruption"
+	"github.com/drawknife/drawknife/scheduling/cluster"
+)
+
+// conditionReconciler keeps the conditions of NodeClaims that say whether disruption may want them: Consolidatable and Drifted
+// (DIS-062 to DIS-066, DIS-215 to DIS-230).
+type conditionReconciler struct {
+	*actor
+	state  *cluster.State
+	lookup *requirements.Lookup
+	// detector is asked whether machines are what their node class asks for; nil if the provider can't tell.
+	detector cloudprovider.DriftDetector
+	// typesOf are the instance types of a pool as the last pass saw them; nil if it did not.
+	typesOf func(v1.PoolKey) []*cloudprovider.InstanceType
+	// nodeClasses are watched: a change of one may drift its machines.
+	nodeClasses []client.Object
+	// withoutDrift has nothing count as drifted (the gate Drift).
+	withoutDrift bool
+
+	mu sync.Mutex
+	// answers are the detector's, by claim.
+	answers map[types.UID]driftAnswer
+	// classChanges counts changes of node classes.
+	classChanges int
+}
+
+// driftAnswer is what the detector said, for a claim of a pool of that generation.
+type driftAnswer struct {
+	disruption.ProviderDrift
+	at                       time.Time
+	generation, classChanges int64
+}
+
+// driftAnswerFor is for how long an answer counts while neither pool nor node classes change: claims are looked at whenever
+// anything of theirs changes, and that is too often for this.
+const driftAnswerFor = time.Minute
+
+func (r *conditionReconciler) setup(mgr ctrl.Manager, concurrency int) error {
+	b := ctrl.NewControllerManagedBy(mgr).Named("nodeclaim.disruption").
+		For(&v1.NodeClaim{}).
+		Watches(&v1.NodePool{}, handler.EnqueueRequestsFromMapFunc(r.claimsOfPool)).
+		WithOptions(controller.Options{MaxConcurrentReconciles: concurrency})
+	for _, class := range r.nodeClasses {
+		b = b.Watches(class, handler.EnqueueRequestsFromMapFunc(r.claimsOfClass))
+	}
+	return b.Complete(r)
+}
+
+func (r *conditionReconciler) claimsOfPool(ctx context.Context, pool client.Object) []reconcile.Request {
+	return r.claimsWhere(ctx, func(c *v1.NodeClaim) bool { return c.Labels[v1.NodePoolLabelKey] == pool.GetName() })
+}
+
+func (r *conditionReconciler) claimsOfClass(ctx context.Context, class client.Object) []reconcile.Request {
+	r.mu.Lock()
+	r.classChanges++
+	r.mu.Unlock()
+	return r.claimsWhere(ctx, func(c *v1.NodeClaim) bool { return c.Spec.NodeClassRef.Name == class.GetName() })
+}
+
+func (r *conditionReconciler) claimsWhere(ctx context.Context, is func(*v1.NodeClaim) bool) []reconcile.Request {
+	var list v1.NodeClaimList
+	if err := r.client.List(ctx, &list); err != nil {
+		r.log.Error("nodeclaims can't be listed", "error", err)
+		return nil
+	}
+	var out []reconcile.Request
+	for i := range list.Items {
+		if is(&list.Items[i]) {
+			out = append(out, reconcile.Request{NamespacedName: types.NamespacedName{Name: list.Items[i].Name}})
+		}
+	}
+	return out
+}
+
+// Reconcile looks at one claim.
+func (r *conditionReconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+	claim := &v1.NodeClaim{}
+	if err := r.client.Get(ctx, request.NamespacedName, claim); err != nil {
+		return reconcile.Result{}, client.IgnoreNotFound(err)
+	}
+	if claim.DeletionTimestamp != nil {
+		r.forget(claim.UID)
+		return reconcile.Result{}, nil
+	}
+	if !r.provider.Describe().SupportsNodeClass(claim.Spec.NodeClassRef) {
+		return reconcile.Result{}, nil // another provider's (DIS-009)
+	}
+	pool, err := poolOf(ctx, r.client, claim)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	want := claim.DeepCopy()
+	again := r.consolidatable(want, pool)
+	driftAgain, driftErr := r.drift(ctx, want, pool)
+	again = sooner(again, driftAgain)
+	if _, err := putClaim(ctx, r.client, claim, want); err != nil {
+		if apierrors.IsConflict(err) {
+			return reconcile.Result{RequeueAfter: conflictRetry}, nil
+		}
+		return reconcile.Result{}, err
+	}
+	return reconcile.Result{RequeueAfter: again}, driftErr
+}
+
+// unseenRetry is when a claim is looked at again that the view of the cluster does not have yet.
+const unseenRetry = time.Second
+
+func (r *conditionReconciler) consolidatable(claim *v1.NodeClaim, pool *v1.NodePool) (again time.Duration) {
+	machine := r.state.Machine(claim.Name)
+	if machine == nil || machine.Claim == nil || machine.Claim.UID != claim.UID {
+		return unseenRetry
+	}
+	seen := *machine
+	seen.Claim = claim // the view may lag behind
+	_, again = disruption.MarkConsolidatable(claim, &seen, pool, r.now())
+	return again
+}
+
+// drift keeps the condition Drifted. Without a pool nothing is known that the claim could have drifted from.
+func (r *conditionReconciler) drift(ctx context.Context, claim *v1.NodeClaim, pool *v1.NodePool) (time.Duration, error) {
+	now := r.now()
+	if r.withoutDrift {
+		claim.Conditions().Clear(v1.ConditionDrifted, now)
+		return 0, nil
+	}
+	state := disruption.DriftState{Claim: claim.DeepCopy(), Pool: pool, Lookup: r.lookup}
+	if pool != nil {
+		state.InstanceTypes = r.typesOf(v1.NewPoolKey(pool.Name))
+	}
+	step, err := disruption.MarkDrift(claim, state, now)
+	if err != nil || !step.Ask {
+		return step.Again, err
+	}
+	answer := r.ask(ctx, claim, pool, now)
+	state.Provider = &answer
+	step, err = disruption.MarkDrift(claim, state, now)
+	return step.Again, err
+}
+
+// ask asks the provider, unless it said so lately. An error is asked about again each time.
+func (r *conditionReconciler) ask(ctx context.Context, claim *v1.NodeClaim, pool *v1.NodePool, now time.Time) disruption.ProviderDrift {
+	if r.detector == nil {
+		return disruption.ProviderDrift{}
+	}
+	r.mu.Lock()
+	known, changes := r.answers[claim.UID], int64(r.classChanges)
+	r.mu.Unlock()
+	if known.Err == nil && now.Sub(known.at) < driftAnswerFor && known.generation == pool.Generation && known.classChanges == changes {
+		return known.ProviderDrift
+	}
+	reason, err := r.detector.IsDrifted(ctx, claim)
+	answer := driftAnswer{ProviderDrift: disruption.ProviderDrift{Reason: reason, Err: err}, at: now, generation: pool.Generation, classChanges: changes}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.answers[claim.UID] = answer
+	return answer.ProviderDrift
+}
+
+func (r *conditionReconciler) forget(uid types.UID) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.answers, uid)
+}

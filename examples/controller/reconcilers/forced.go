@@ -1,0 +1,45 @@
+package reconcilers
+
+import (
+	"context"
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/disruption"
+)
+
+// remover takes away nodes that must go, whatever stands in the way (DIS-023).
+type remover struct {
+	*actor
+	told *disruptionMetrics
+	// removed is told of what goes, for budgets with a rate.
+	removed func(disruption.Disruption)
+}
+
+// remove stores the removal's deadline, if it has one, and deletes the claim: its node drains and its pods are planned for.
+// node may be empty.
+func (r *remover) remove(ctx context.Context, removal *disruption.Removal, node string) error {
+	claim := removal.Claim
+	moving := r.podsOf(claim)
+	if want, changed := removal.WithDeadline(); changed {
+		stored, err := putClaim(ctx, r.client, claim, want)
+		if err != nil {
+			return fmt.Errorf("storing the deadline of nodeclaim %s: %w", claim.Name, err)
+		}
+		if stored == nil {
+			return nil // it is gone
+		}
+	}
+	if err := deleteExactly(ctx, r.client, &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: claim.Name, UID: claim.UID}}); err != nil {
+		return err
+	}
+	r.log.Info("nodeclaim is deleted", "nodeclaim", claim.Name, "node", node, "reason", removal.Reason, "detail", removal.Detail, "deadline", removal.Deadline)
+	r.told.take(removal.Samples(moving))
+	r.removed(disruption.Disruption{
+		Node: node, Time: r.now(), Reason: removal.Reason, Pool: v1.NewPoolKey(claim.Labels[v1.NodePoolLabelKey]),
+		Zone: claim.Labels["topology.kubernetes.io/zone"], Labels: claim.Labels, Pods: moving,
+	})
+	return nil
+}

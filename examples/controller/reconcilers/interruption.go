@@ -1,0 +1,195 @@
+package reconcilers
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/disruption"
+	"github.com/drawknife/drawknife/provisioning"
+)
+
+// interruptions reads what the cloud says it is about to do to machines, and has their nodes leave in time (DIS-269 to
+// DIS-274).
+type interruptions struct {
+	*remover
+	source cloudprovider.InterruptionSource
+}
+
+const (
+	// interruptionReaders read side by side, so that a storm of messages does not queue up behind one of them (CP-INTERRUPT-04).
+	interruptionReaders = 4
+	// interruptionRetryFirst and interruptionRetryMost bound how long a reader waits after an error.
+	interruptionRetryFirst = time.Second
+	interruptionRetryMost  = time.Minute
+)
+
+// NeedLeaderElection is true: one process reads.
+func (r *interruptions) NeedLeaderElection() bool { return true }
+
+// Start reads until ctx ends.
+func (r *interruptions) Start(ctx context.Context) error {
+	var group sync.WaitGroup
+	for range interruptionReaders {
+		group.Go(func() { r.read(ctx) })
+	}
+	group.Wait()
+	return nil
+}
+
+func (r *interruptions) read(ctx context.Context) {
+	retry := interruptionRetryFirst
+	for ctx.Err() == nil {
+		messages, err := r.source.ReceiveInterruptions(ctx)
+		if err == nil {
+			err = r.dealWith(ctx, messages)
+		}
+		if err == nil {
+			retry = interruptionRetryFirst
+			continue
+		}
+		if ctx.Err() == nil {
+			r.log.Warn("messages about interruptions could not be dealt with; they come again", "error", err)
+		}
+		timer := time.NewTimer(retry)
+		select {
+		case <-ctx.Done():
+		case <-timer.C:
+		}
+		timer.Stop()
+		retry = min(2*retry, interruptionRetryMost)
+	}
+}
+
+// dealWith acts on messages and acknowledges those that it could act on: the others are delivered again (CP-INTERRUPT-01).
+func (r *interruptions) dealWith(ctx context.Context, messages []cloudprovider.Interruption) error {
+	var done []string
+	var first error
+	for i := range messages {
+		m := &messages[i]
+		r.told.received.WithLabelValues(messageType(m.Kind)).Inc()
+		if !m.Time.IsZero() {
+			r.told.queueDuration.Observe(max(0, r.now().Sub(m.Time).Seconds()))
+		}
+		if err := r.interrupted(ctx, m); err != nil {
+			if first == nil {
+				first = fmt.Errorf("%s of %s: %w", m.Kind, m.ProviderID, err)
+			}
+			continue
+		}
+		done = append(done, m.ID)
+	}
+	if len(done) == 0 {
+		return first
+	}
+	if err := r.source.AckInterruptions(ctx, done...); err != nil {
+		return err
+	}
+	r.told.deleted.Add(float64(len(done)))
+	return first
+}
+
+// interruptionAttempts is how often a claim is looked at anew that somebody else writes to.
+const interruptionAttempts = 5
+
+// interrupted does what one message asks for. A machine that no claim is known of is nobody's here (DIS-272).
+func (r *interruptions) interrupted(ctx context.Context, m *cloudprovider.Interruption) error {
+	for attempt := 1; ; attempt++ {
+		err := r.act(ctx, m, attempt == 1)
+		if !apierrors.IsConflict(err) || attempt == interruptionAttempts {
+			return err
+		}
+		timer := time.NewTimer(conflictRetry)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return ctx.Err()
+		case <-timer.C:
+		}
+	}
+}
+
+func (r *interruptions) act(ctx context.Context, m *cloudprovider.Interruption, fresh bool) error {
+	claims, err := claimsWithProviderID(ctx, r.client, m.ProviderID)
+	if err != nil || len(claims) == 0 {
+		return err
+	}
+	claim := claims[0]
+	step := disruption.Interrupted(claim, *m, r.now())
+	if fresh {
+		r.soldOut(claim, m)
+		r.announce(claim, m, step.Removal != nil)
+	}
+	if step.Removal == nil {
+		return nil
+	}
+	return r.remove(ctx, step.Removal, claim.Status.NodeName)
+}
+
+// soldOut remembers that the cloud takes such machines back: the next one had better be another (DIS-271).
+func (r *interruptions) soldOut(claim *v1.NodeClaim, m *cloudprovider.Interruption) {
+	if m.Kind != cloudprovider.InterruptionSpotReclaim {
+		return
+	}
+	if key, ok := offeringOf(claim); ok {
+		r.belief.Exhausted([]cloudprovider.OfferingKey{key}, r.now())
+	}
+}
+
+// announce tells claim and node what the cloud is about to do (DIS-281).
+func (r *interruptions) announce(claim *v1.NodeClaim, m *cloudprovider.Interruption, leaves bool) {
+	reason, text := interruptionEvent(m.Kind)
+	if !m.Deadline.IsZero() {
+		text += " at " + m.Deadline.UTC().Format(time.RFC3339)
+	}
+	if m.Message != "" {
+		text += ": " + m.Message
+	}
+	events := []provisioning.Event{{Warning: m.Kind != cloudprovider.InterruptionRebalance, Reason: reason, Message: text}}
+	if leaves {
+		events = append(events, provisioning.Event{Warning: true, Reason: "TerminatingOnInterruption", Message: "The node leaves since its machine is interrupted: " + text})
+	}
+	for _, e := range events {
+		e.Kind, e.Name, e.UID = "NodeClaim", claim.Name, claim.UID
+		r.recorder.publish([]provisioning.Event{e})
+		if claim.Status.NodeName != "" {
+			e.Kind, e.Name, e.UID = "Node", claim.Status.NodeName, ""
+			r.recorder.publish([]provisioning.Event{e})
+		}
+	}
+}
+
+// interruptionEvent is the reason and the sentence of a kind's event.
+func interruptionEvent(kind cloudprovider.InterruptionKind) (provisioning.EventReason, string) {
+	switch kind {
+	case cloudprovider.InterruptionSpotReclaim:
+		return "SpotInterrupted", "The cloud takes the spot machine back"
+	case cloudprovider.InterruptionRebalance:
+		return "SpotRebalanceRecommendation", "The cloud thinks it likely that it takes the spot machine back"
+	case cloudprovider.InterruptionReservationReclaim:
+		return "CapacityReservationInstanceInterrupted", "The cloud takes the reserved machine back"
+	case cloudprovider.InterruptionMaintenance:
+		return "InstanceMaintenance", "The cloud will stop the machine for maintenance"
+	case cloudprovider.InterruptionStopped:
+		return "InstanceStopping", "The machine is stopped"
+	case cloudprovider.InterruptionTerminated:
+		return "InstanceTerminating", "The machine is terminated"
+	case cloudprovider.InterruptionUnhealthy:
+		return "InstanceUnhealthy", "The cloud finds the machine broken"
+	}
+	return "MachineInterruption", "The cloud says " + string(kind)
+}
+
+// messageType is a kind as metrics spell it (DIS-271).
+func messageType(kind cloudprovider.InterruptionKind) string {
+	if kind == cloudprovider.InterruptionRebalance {
+		return "rebalance_recommendation"
+	}
+	return strings.TrimSpace((&disruption.Removal{Reason: disruption.ReasonInterrupted, Detail: string(kind)}).Label())
+}
