@@ -1,7 +1,9 @@
 package disruption
 
 import (
+	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"time"
@@ -177,7 +179,7 @@ func budgetsOf(key v1.PoolKey, object *v1.NodePool) []Budget {
 	for i := range list {
 		from := &list[i]
 		b := Budget{
-			Name: fmt.Sprintf("spec.disruption.budgets[%d] of nodepool %s", i, key), Scope: Scope{Pool: key}, Unit: UnitNodes,
+			Name: budgetName(key, i), Scope: Scope{Pool: key}, Unit: UnitNodes,
 		}
 		if from.Reasons != nil {
 			b.Reasons = []Reason{} // an empty list speaks of none
@@ -198,6 +200,31 @@ func budgetsOf(key v1.PoolKey, object *v1.NodePool) []Budget {
 		out = append(out, b)
 	}
 	return out
+}
+
+// BudgetFaults are the budgets of NodePools that can't be read, by pool and number, as *BudgetErrors: until they are mended,
+// nothing goes for the reasons that they are about (DIS-071, DIS-207).
+func (f *Fleet) BudgetFaults() []error {
+	pools := slices.SortedFunc(maps.Values(f.pools), func(a, b *pool) int { return a.Key.Compare(b.Key) })
+	var out []error
+	for _, p := range pools {
+		for i := range p.Object.Spec.Disruption.Budgets {
+			b := &p.Object.Spec.Disruption.Budgets[i]
+			name := budgetName(p.Key, i)
+			if _, err := v1.ParseBudgetNodes(b.Nodes); err != nil {
+				out = append(out, &BudgetError{name, "nodes", err.Error()})
+			}
+			var fault *CalendarError
+			if _, err := calendarOf(b); errors.As(err, &fault) {
+				out = append(out, &BudgetError{name, fault.Field, fault.Err.Error()})
+			}
+		}
+	}
+	return out
+}
+
+func budgetName(key v1.PoolKey, i int) string {
+	return fmt.Sprintf("spec.disruption.budgets[%d] of nodepool %s", i, key)
 }
 
 func calendarOf(b *v1.Budget) (*Calendar, error) {
