@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
 	"slices"
 	"strings"
@@ -37,7 +38,7 @@ func (p *planner) launchInstead(ctx context.Context, orders []provisioning.Launc
 	outcome := p.launcher.Launch(ctx, fmt.Sprintf("%s/%d", p.process, p.passes), orders, p.now())
 	for _, launched := range outcome.Launched {
 		if launched.Err != nil {
-			p.log.Warn("node is not ordered", "nodepool", launched.Launch.Pool, "pods", len(launched.Launch.Pods), "error", launched.Err)
+			p.log.Warn("node is not ordered", "nodepool", launched.Launch.Pool.Name, "pods", len(launched.Launch.Pods), "error", launched.Err)
 			continue
 		}
 		claim := launched.Claim
@@ -45,21 +46,42 @@ func (p *planner) launchInstead(ctx context.Context, orders []provisioning.Launc
 			p.log.Error("a nodeclaim is not taken into the view of the cluster", "nodeclaim", claim.Name, "error", err)
 		}
 		p.metrics.claimCreated(claim, reason)
-		p.log.Info("nodeclaim created", "nodeclaim", claim.Name, "nodepool", launched.Launch.Pool, "pods", len(launched.Launch.Pods),
-			"requests", amounts(claim.Spec.Resources.Requests), "pricePerHour", launched.Launch.Price)
+		p.log.Info("nodeclaim created", "nodeclaim", claim.Name, "nodepool", launched.Launch.Pool.Name, "pods", len(launched.Launch.Pods),
+			"requests", amounts(claim.Spec.Resources.Requests), "instanceTypes", firstTypes(claim), "pricePerHour", launched.Launch.Price)
 	}
 	p.recorder.publish(outcome.Events)
 	return outcome
 }
 
-// amounts are resources as people write them: "cpu=2 memory=4Gi".
-func amounts(list corev1.ResourceList) string {
-	var parts []string
-	for _, name := range slices.Sorted(maps.Keys(list)) {
-		q := list[name]
-		parts = append(parts, string(name)+"="+q.String())
+// amounts are resources as people write them in logs: {"cpu":"2","memory":"4Gi"}.
+type amounts corev1.ResourceList
+
+// LogValue is a group with a value for each resource, by name.
+func (a amounts) LogValue() slog.Value {
+	var values []slog.Attr
+	for _, name := range slices.Sorted(maps.Keys(a)) {
+		q := a[name]
+		values = append(values, slog.String(string(name), q.String()))
 	}
-	return strings.Join(parts, " ")
+	return slog.GroupValue(values...)
+}
+
+// shownTypes is how many instance types a log record names.
+const shownTypes = 5
+
+// firstTypes are the instance types that a claim may become, the cheapest first: "t3.large, m5.large and 58 other(s)".
+func firstTypes(claim *v1.NodeClaim) string {
+	for i := range claim.Spec.Requirements {
+		r := &claim.Spec.Requirements[i]
+		if r.Key != corev1.LabelInstanceTypeStable || r.Operator != corev1.NodeSelectorOpIn {
+			continue
+		}
+		if len(r.Values) <= shownTypes {
+			return strings.Join(r.Values, ", ")
+		}
+		return fmt.Sprintf("%s and %d other(s)", strings.Join(r.Values[:shownTypes], ", "), len(r.Values)-shownTypes)
+	}
+	return "any" // a static pool's: the provider chooses
 }
 
 // repeatAfter is an error if orders failed in a way that is worth another try at once. What the governor holds back waits for

@@ -170,20 +170,20 @@ func (p *planner) pass(ctx context.Context) error {
 		return err
 	}
 	for _, refused := range orders.Refused {
-		p.log.Error("a planned node can't be ordered", "nodepool", refused.Node.Pool, "error", refused.Err)
+		p.log.Error("a planned node can't be ordered", "nodepool", refused.Node.Pool.Name, "error", refused.Err)
 	}
 	for _, n := range orders.Nominations {
 		p.state.Nominate(n.Node, n.Until)
 	}
 	p.recorder.publish(orders.Events)
-	outcome := p.launch(ctx, orders.Launches, "provisioned")
-	p.waiting = len(snapshot.Pods)
-	p.buffers.planned(ctx, plan)
-	p.metrics.passDone(plan, effectiveZones(snapshot, p.lookup), p.now().Sub(now))
 	if len(snapshot.Pods) > 0 {
 		p.log.Info("planned", "pods", len(snapshot.Pods), "newNodes", len(plan.NewNodes), "withoutPlace", len(orders.Waiting),
 			"costPerHour", plan.HourlyCost, "took", p.now().Sub(now).Round(time.Millisecond))
 	}
+	outcome := p.launch(ctx, orders.Launches, "provisioned")
+	p.waiting = len(snapshot.Pods)
+	p.buffers.planned(ctx, plan)
+	p.metrics.passDone(plan, effectiveZones(snapshot, p.lookup), p.now().Sub(now))
 	return p.repeatAfter(outcome)
 }
 
