@@ -95,6 +95,7 @@ type account struct {
 	nodeClasses    map[v1.NodeClassReference]cloudprovider.NodeClassReadiness
 	faults         []*plannedFault
 	calls          map[Method]int
+	stalls         map[Method][]chan struct{} // the ones that hold, in their order
 	inbox          inbox
 	hooks          []func()
 	hooksRunning   bool
@@ -132,6 +133,7 @@ func New(types []*cloudprovider.InstanceType, options Options) (*Cloud, error) {
 			kubeletVersion: options.KubeletVersion,
 			nodeClasses:    map[v1.NodeClassReference]cloudprovider.NodeClassReadiness{},
 			calls:          map[Method]int{},
+			stalls:         map[Method][]chan struct{}{},
 			inbox:          newInbox(),
 		},
 	}, nil

@@ -120,6 +120,9 @@ func (c *Cloud) call(ctx context.Context, method Method, work func(now time.Time
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("calling %s: %w", method, err)
 	}
+	if err := c.unstalled(ctx, method); err != nil {
+		return fmt.Errorf("calling %s: %w", method, err)
+	}
 	now := c.clock.Now()
 	defer c.runHooks()
 	c.mu.Lock()

@@ -19,6 +19,8 @@ type inbox struct {
 
 type message struct {
 	cloudprovider.Interruption
+	// noise means nothing to anybody.
+	noise   bool
 	cluster string
 	// hiddenUntil is when it comes again after it was delivered; zero before it was.
 	hiddenUntil time.Time
@@ -72,6 +74,14 @@ func (c *Cloud) Interrupt(providerID string, kind cloudprovider.InterruptionKind
 	return nil
 }
 
+// Noise sends a message that means nothing to a cluster, as others may put into a real cloud's queue. No reader ever gets it.
+func (c *Cloud) Noise() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.inbox.messages = append(c.inbox.messages, &message{noise: true})
+	c.inbox.wakeAll()
+}
+
 // ReceiveInterruptions waits for messages to this cluster. A message that is not acknowledged comes again when the
 // clock has passed Options.RedeliverAfter; a reader that waits meanwhile notices at the next message or Settle.
 func (c *Cloud) ReceiveInterruptions(ctx context.Context) ([]cloudprovider.Interruption, error) {
@@ -106,6 +116,7 @@ func (c *Cloud) look() ([]cloudprovider.Interruption, <-chan struct{}) {
 // deliver takes this cluster's messages that are not hidden, hides them for a while, and says what to wait for.
 func (c *Cloud) deliver(now time.Time) ([]cloudprovider.Interruption, <-chan struct{}) {
 	var delivered []cloudprovider.Interruption
+	c.inbox.messages = slices.DeleteFunc(c.inbox.messages, func(m *message) bool { return m.noise })
 	for _, m := range c.inbox.messages {
 		if m.cluster != c.cluster || now.Before(m.hiddenUntil) {
 			continue

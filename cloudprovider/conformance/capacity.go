@@ -96,8 +96,8 @@ func (l *lab) spotReclaimed() {
 		}
 	}
 	l.end(machine)
-	if l.list()[id] != nil {
-		l.Errorf("machine %q was taken back and is gone, and List still has it", id)
+	if c := l.list()[id]; c != nil && c.DeletionTimestamp.IsZero() {
+		l.Errorf("machine %q was taken back and is gone, and List has it as running", id)
 	}
 }
 

@@ -319,6 +319,7 @@ func (l *lab) exhaust(claim *v1.NodeClaim) {
 		names = append(names, c.Key())
 	}
 	slices.SortFunc(names, cloudprovider.OfferingKey.Compare)
+	names = slices.Compact(names)
 	isOne := func(k cloudprovider.OfferingKey) bool { return suits[k] }
 	restock := l.SellOut(isOne)
 	before := shelf(l.types())

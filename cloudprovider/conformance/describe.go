@@ -71,8 +71,8 @@ func (l *lab) describeValues() {
 
 func (l *lab) describeAlone() {
 	first := l.Provider
-	before := first.Describe().DeepCopy()
 	closed := l.closeOne()
+	before := first.Describe().DeepCopy()
 	l.renew()
 	if l.Provider == first {
 		l.Skip("the factory gives the same provider each time")

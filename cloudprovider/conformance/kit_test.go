@@ -8,15 +8,15 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/drawknife/drawknife/api/requirements"
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/cloudprovider/conformance"
 	"github.com/drawknife/drawknife/fake"
 )
-
-var update = flag.Bool("update", false, "write the reports anew")
 
 func TestMain(m *testing.M) {
 	flag.Parse()
@@ -35,11 +35,27 @@ func onFake(t testing.TB) conformance.Subject {
 
 func newFake(t testing.TB) (*fake.Cloud, *fake.SimClock) {
 	clock := fake.NewSimClock(time.Date(2026, time.March, 1, 0, 0, 0, 0, time.UTC))
-	cloud, err := fake.New(fake.GenericTypes(12), fake.Options{Clock: clock, LaunchLatency: 30 * time.Second, ShutdownLatency: 20 * time.Second})
+	cloud, err := fake.New(catalogue(), fake.Options{Clock: clock, LaunchLatency: 30 * time.Second, ShutdownLatency: 20 * time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return cloud, clock
+}
+
+// catalogue are generic types, the first of which can be had from a reservation too.
+func catalogue() []*cloudprovider.InstanceType {
+	all := fake.GenericTypes(12)
+	first := all[0]
+	first.Requirements = first.Requirements.Without(fake.LabelReservationID)
+	first.Offerings = append(first.Offerings, cloudprovider.Offering{
+		Requirements: requirements.NewSet(
+			requirements.In(corev1.LabelTopologyZone, fake.GenericZones()[0]),
+			requirements.In(v1.CapacityTypeLabelKey, v1.CapacityTypeReserved),
+			requirements.In(fake.LabelReservationID, "r-1"),
+		),
+		Price: 1e-6, Available: true, ReservationCapacity: 3,
+	})
+	return all
 }
 
 func subject(cloud *fake.Cloud, clock *fake.SimClock) conformance.Subject {
@@ -57,6 +73,8 @@ func subject(cloud *fake.Cloud, clock *fake.SimClock) conformance.Subject {
 			SetNodeClass: h.setNodeClass,
 			MakeDrift:    func(id string) error { return cloud.SetDrift(id, "Moved") },
 			Interrupt:    cloud.Interrupt,
+			Noise:        func() error { cloud.Noise(); return nil },
+			Stall:        func(m conformance.Method) (func(), error) { return cloud.Stall(fake.Method(m)), nil },
 		},
 	}
 }

@@ -196,19 +196,25 @@ func (l *lab) getEnding() {
 	if err := l.Provider.Delete(l.Context(), machine); err != nil {
 		l.Fatalf("Delete: %v", err)
 	}
-	l.patiently(func() bool {
-		got, err := l.Provider.Get(l.Context(), id)
-		gone := l.Provider.Delete(l.Context(), machine)
-		switch {
+	if !l.patiently(func() bool {
+		if l.Machines == nil && cloudprovider.IsNodeClaimNotFound(l.Provider.Delete(l.Context(), machine)) {
+			return true
+		}
+		if l.Machines != nil && !l.there(id) {
+			return true
+		}
+		switch got, err := l.Provider.Get(l.Context(), id); {
 		case err == nil && got.DeletionTimestamp.IsZero():
 			l.Fatalf("machine %q is shutting down and Get shows no deletion timestamp", id)
-		case cloudprovider.IsNodeClaimNotFound(err) && gone == nil:
+		case cloudprovider.IsNodeClaimNotFound(err) && l.Machines != nil && l.there(id):
 			l.Fatalf("machine %q is still shutting down, and Get says that it is gone", id)
 		case err != nil && !cloudprovider.IsNodeClaimNotFound(err):
 			l.Fatalf("Get of a machine that ends: %v", err)
 		}
-		return gone != nil
-	})
+		return false
+	}) {
+		l.Fatalf("machine %q is still there after %s", id, l.options.Patience)
+	}
 	if got, err := l.Provider.Get(l.Context(), id); !cloudprovider.IsNodeClaimNotFound(err) {
 		l.Errorf("Get of a machine that is gone: %v, %v, want kind %s", got, err, cloudprovider.NodeClaimNotFound)
 	}

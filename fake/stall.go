@@ -1,0 +1,44 @@
+package fake
+
+import "context"
+
+// Stall makes calls of a method hang before they do anything, until they are released or their context ends. To release
+// twice is to release once.
+func (c *Cloud) Stall(method Method) (release func()) {
+	gate := make(chan struct{})
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.stalls[method] = append(c.stalls[method], gate)
+	released := false
+	return func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if !released {
+			released = true
+			close(gate)
+		}
+	}
+}
+
+// unstalled waits, without the lock, until nothing stalls the method any more.
+func (c *Cloud) unstalled(ctx context.Context, method Method) error {
+	for {
+		c.mu.Lock()
+		if len(c.stalls[method]) == 0 {
+			c.mu.Unlock()
+			return nil
+		}
+		gate := c.stalls[method][0]
+		c.mu.Unlock()
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-gate:
+		}
+		c.mu.Lock()
+		if left := c.stalls[method]; len(left) > 0 && left[0] == gate {
+			c.stalls[method] = left[1:]
+		}
+		c.mu.Unlock()
+	}
+}
