@@ -77,6 +77,7 @@ func (t *Trial) placeAll(ctx context.Context) {
 		return
 	}
 	t.sparePlaces(ctx, before, real, tried)
+	t.rearrange(ctx, before, real)
 	if len(placeholders) > 0 {
 		t.placeTogether(ctx, placeholders)
 	}

@@ -1,0 +1,339 @@
+package scheduling
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"math"
+	"slices"
+)
+
+// Placing in bulk deals pods out to zones before it packs them, class by class; with few pods, two halves of a machine in
+// two zones cost more than a whole one in one. So a plan of few pods is taken apart again: the pods of some machines are
+// placed anew by the exact rules, each where it adds least to the cost, on machines that grow for it.
+
+const (
+	// maxRearranged bounds how many pods are placed anew, and maxRearrangeSteps how many machines may be tried for that.
+	maxRearranged     = 64
+	maxRearrangeSteps = 2400
+	// stepsPerPod bounds the work on very few pods further.
+	stepsPerPod = 40
+)
+
+// recipe is how pods are placed anew.
+type recipe struct {
+	// ruledFirst takes pods under topology rules before others of their priority, and the larger ones first within each; else
+	// size alone decides.
+	ruledFirst bool
+	// growFirst buys one more machine only where no other can grow, not where that is cheaper.
+	growFirst bool
+	// draw shuffles the pods of a priority instead; 0 for no.
+	draw uint64
+}
+
+// recipes are all there are, those first that do better more often.
+var recipes = [...]recipe{{ruledFirst: true}, {}, {ruledFirst: true, growFirst: true}, {growFirst: true}}
+
+// rearranging is one search for a cheaper plan.
+type rearranging struct {
+	t          *Trial
+	before     Mark
+	priorities []int32
+	// size is indexed by class: what a pod takes of the largest machine.
+	size []float64
+	best way
+	// placed, broken and cost are those of best: pods by priority, wishes not kept, and nano-USD per hour. ranks are, by class,
+	// how far down their stages its pods came.
+	placed []int
+	broken int
+	cost   int64
+	ranks  map[int32]int
+	// steps are the machines tried so far, of at most limit.
+	steps, limit int
+}
+
+// rearrange looks for a cheaper way to place the pods that were placed since the mark on two or more new machines, with as
+// many of their wishes kept.
+func (t *Trial) rearrange(ctx context.Context, before Mark, classes []int32) {
+	if t.options.ExistingOnly || t.options.MinValues == MinValuesBestEffort || t.tight > 0 || t.newMachines() < 2 || t.nearlyProven() {
+		return
+	}
+	found, proof := t.record(before), t.proof
+	if found.pods() > maxRearranged || len(found.machines) < 2 {
+		return
+	}
+	r := &rearranging{t: t, before: before, priorities: t.prioritiesOf(classes), size: t.shares(classes), best: found, cost: t.newCost(), broken: t.countBroken(), ranks: t.ranks(found),
+		limit: min(found.pods()*stepsPerPod, maxRearrangeSteps)}
+	r.placed = t.value(found, r.priorities)
+	if !t.begin(classes) {
+		return
+	}
+	improved := r.all(ctx)
+	t.undo(before)
+	if !improved {
+		r.best = found
+	}
+	t.restore(r.best)
+	if improved {
+		t.settle()
+	}
+	if !improved || maps.Equal(found.stages(), r.best.stages()) {
+		t.proof = proof // it speaks of pods that have new machines at their stages, whatever those are
+	}
+}
+
+// nearlyProven reports whether the plan is known to cost hardly more than any could.
+func (t *Trial) nearlyProven() bool {
+	return t.proof != nil && float64(t.newCost()) <= t.proof.v.bound*(1+1.0/worthRepacking)
+}
+
+// shares are the largest shares that pods of the classes take of what the largest machines have.
+func (t *Trial) shares(classes []int32) []float64 {
+	m := t.m
+	dims := m.resources.len()
+	most := make([]int64, dims)
+	for _, p := range m.pools {
+		for row := range p.rows.members {
+			for d, n := range p.table.allocOf(row, dims) {
+				most[d] = max(most[d], n)
+			}
+		}
+	}
+	out := make([]float64, len(m.classes))
+	for _, class := range classes {
+		out[class] = largestShare(m.classes[class].requests, most)
+	}
+	return out
+}
+
+// countBroken counts the wishes of placed pods that are not kept.
+func (t *Trial) countBroken() int {
+	n := 0
+	for _, b := range t.placed {
+		t.brokenWishes(b, func(RelaxationCode, string) { n += int(b.count) })
+	}
+	return n
+}
+
+// ranks are, by class, the sum of the places that the stages of a way's pods have among all of the class.
+func (t *Trial) ranks(w way) map[int32]int {
+	out := map[int32]int{}
+	for _, b := range w.bindings {
+		out[b.class] += t.rank(b.class, b.stage) * int(b.count)
+	}
+	return out
+}
+
+// rank is a stage's place among those of the class; 0 on machines of the snapshot.
+func (t *Trial) rank(class, stage int32) int {
+	return max(slices.Index(t.stagesFor(t.m.classes[class]), stage), 0)
+}
+
+// stages counts the pods on new machines by class and stage.
+func (w *way) stages() map[[2]int32]int32 {
+	out := map[[2]int32]int32{}
+	for _, b := range w.bindings {
+		if b.host >= w.first {
+			out[[2]int32{b.class, b.stage}] += b.count
+		}
+	}
+	return out
+}
+
+// all places everything anew, by each recipe, and then goes on with what is best, machine by machine and pair by pair, until
+// nothing gets cheaper, and then with machines and orders drawn by lot.
+func (r *rearranging) all(ctx context.Context) (improved bool) {
+	everything := func(int32) bool { return true }
+	for _, how := range recipes {
+		improved = r.without(ctx, everything, how) || improved
+	}
+	for again := true; again && r.steps < r.limit && ctx.Err() == nil; {
+		again = r.some(ctx)
+		improved = improved || again
+	}
+	for draw := uint64(1); draw <= uint64(r.limit) && r.steps < r.limit && ctx.Err() == nil; draw++ {
+		improved = r.drawn(ctx, draw) || improved
+	}
+	return improved
+}
+
+// drawn places the pods of a few machines anew in an order drawn by lot, or of all if they are few.
+func (r *rearranging) drawn(ctx context.Context, draw uint64) bool {
+	const few = 3
+	n := uint64(len(r.best.machines))
+	how := recipe{draw: draw, growFirst: draw%4 == 0}
+	if n <= few {
+		return r.without(ctx, func(int32) bool { return true }, how)
+	}
+	var lots [few]uint64
+	for i := range lots {
+		lots[i] = mixed(draw, uint64(i)) % n
+	}
+	return r.without(ctx, func(host int32) bool { return slices.Contains(lots[:], uint64(host-r.best.first)) }, how)
+}
+
+// mixed is a number that looks random, the same for the same arguments: the finalizer of SplitMix64.
+func mixed(a, b uint64) uint64 {
+	x := a*0x9e3779b97f4a7c15 + b*0xd1b54a32d192ed03
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
+
+// some places the pods of one machine or of two anew; it reports whether that was of use.
+func (r *rearranging) some(ctx context.Context) bool {
+	n := int32(len(r.best.machines))
+	first := r.best.first
+	for i := range n {
+		if r.without(ctx, func(host int32) bool { return host == first+i }, recipes[0]) {
+			return true
+		}
+	}
+	for i := range n {
+		for j := range i {
+			for _, how := range recipes[:2] {
+				if r.without(ctx, func(host int32) bool { return host == first+i || host == first+j }, how) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// without does the best way again without some of its machines, places their pods anew, and keeps the outcome if it is
+// better.
+func (r *rearranging) without(ctx context.Context, gone func(host int32) bool, how recipe) bool {
+	t := r.t
+	if r.steps >= r.limit || ctx.Err() != nil {
+		return false
+	}
+	t.undo(r.before)
+	t.restoreBut(r.best, gone)
+	var order []int32
+	for class, n := range t.waiting {
+		if c := t.m.classes[class]; n > 0 && c.invalid == nil && !c.placeholder {
+			order = append(order, int32(class))
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int32) int {
+		ca, cb := t.m.classes[a], t.m.classes[b]
+		if how.draw > 0 {
+			return cmp.Or(cmp.Compare(cb.priority, ca.priority), cmp.Compare(mixed(how.draw, uint64(a)), mixed(how.draw, uint64(b))))
+		}
+		ruled := 0
+		if how.ruledFirst {
+			ruled = boolCompare(cb.topology != nil, ca.topology != nil)
+		}
+		return cmp.Or(cmp.Compare(cb.priority, ca.priority), ruled, -cmp.Compare(r.size[a], r.size[b]))
+	})
+	for progress := true; progress; {
+		progress = false
+		for _, class := range order {
+			for t.waiting[class] > 0 && ctx.Err() == nil && r.insert(class, how) {
+				progress = true
+			}
+		}
+	}
+	return r.consider()
+}
+
+// lower reports whether pods of some class came further down their stages than they were.
+func lower(ranks, than map[int32]int) bool {
+	for class, rank := range ranks {
+		if rank > than[class] {
+			return true
+		}
+	}
+	return false
+}
+
+// consider keeps what is placed now if it is better than what is best so far, or another plan just as good, to go on from; it
+// reports whether it is better.
+func (r *rearranging) consider() bool {
+	t := r.t
+	w := t.record(r.before)
+	placed := t.value(w, r.priorities)
+	more := slices.Compare(placed, r.placed)
+	cost := t.newCost()
+	if more < 0 || (more == 0 && cost > r.cost) {
+		return false
+	}
+	broken, ranks := t.countBroken(), t.ranks(w)
+	if more == 0 && (broken > r.broken || lower(ranks, r.ranks)) {
+		return false
+	}
+	better := more > 0 || cost < r.cost
+	r.best, r.placed, r.broken, r.ranks, r.cost = w, placed, broken, ranks, cost
+	return better
+}
+
+// insert places pods of the class where they add least to the cost: on room that there is, on a machine that grows for one
+// of them, or on one more machine.
+func (r *rearranging) insert(class int32, how recipe) bool {
+	t := r.t
+	if host, stage := t.findHost(class); host >= 0 {
+		t.place(binding{class: class, host: host, count: t.bulkOn(class, host), stage: stage, tight: t.tightly(class)})
+		return true
+	}
+	c := t.m.classes[class]
+	loads, waits := t.loads(), t.awaitsReservation(c)
+	s := t.findSite(t.cells, class)
+	if s == nil {
+		s = t.findVariedSite(t.cells, class)
+	}
+	before, cost := t.Mark(), t.newCost()
+	for _, stage := range t.stagesFor(c) {
+		best, least := int32(-1), int64(math.MaxInt64)
+		for i := range t.machines {
+			mc := &t.machines[i]
+			if mc.empty() || (waits && t.m.reservationOf(mc.pool, mc.slot) == "") || !t.admits(c, int32(len(t.m.nodes)+i)) {
+				continue
+			}
+			r.steps++
+			if t.growTo(class, int32(i), stage, loads[i]) {
+				if more := t.newCost() - cost; more < least {
+					best, least = int32(i), more
+				}
+				t.undo(before)
+			}
+		}
+		if s != nil && s.stage == stage && (best < 0 || (!how.growFirst && s.price < least)) {
+			host := t.open(machine{pool: s.pool, row: s.row, slot: s.slot, price: s.price, labels: t.assigned[s.stage][s.pool][s.assign].labels})
+			t.place(binding{class: class, host: host, count: 1, stage: stage, tight: t.tightly(class)})
+			return true
+		}
+		if best >= 0 {
+			return t.growTo(class, best, stage, loads[best])
+		}
+	}
+	return false
+}
+
+// restoreBut does again what was recorded at this point, without what was on some of its new machines. What the exact rules
+// do not admit then waits.
+func (t *Trial) restoreBut(w way, gone func(host int32) bool) {
+	number := make([]int32, len(w.machines))
+	for i, mc := range w.machines {
+		number[i] = -1
+		if gone(w.first + int32(i)) {
+			continue
+		}
+		before := t.Mark()
+		if number[i] = t.open(mc); t.disturbs(number[i]) {
+			t.undo(before)
+			number[i] = -1
+		}
+	}
+	var list []proposal
+	for _, b := range w.bindings {
+		if b.host >= w.first {
+			if b.host = number[b.host-w.first]; b.host < 0 {
+				continue
+			}
+		}
+		list = append(list, proposal{b, t.m.classes[b.class].topology == nil})
+	}
+	t.admit(list)
+	t.forsakeEmpty()
+}
