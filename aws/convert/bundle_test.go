@@ -1,0 +1,219 @@
+package convert
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/drawknife/drawknife/api/conversion"
+	api "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/api/v1beta1"
+	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
+)
+
+const v1Class = `
+---
+apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata: {name: default}
+spec:
+  role: nodes
+  amiSelectorTerms: [{alias: al2023@latest}]
+  subnetSelectorTerms: [{id: subnet-1}]
+  securityGroupSelectorTerms: [{id: sg-1}]
+  kubelet: KUBELET
+`
+
+func TestRewrite(t *testing.T) {
+	class := func(kubelet string) string { return strings.Replace(v1Class, "KUBELET", kubelet, 1) }
+	inline := `{apiVersion: karpenter.sh/v1alpha5, kind: Provisioner, metadata: {name: default}, spec: {consolidation: {enabled: true}, provider: {subnetSelector: {a: b}, securityGroupSelector: {a: b}}}}`
+	off := false
+	for _, c := range []struct {
+		name    string
+		in      string
+		options Options
+		words   []string
+		want    string
+		// has are codes that there must be, not those that there must not be.
+		has, not string
+	}{
+		{
+			name: "API-259, API-371: equal blocks", in: pool("a", "{maxPods: 1}") + pool("b", "{maxPods: 1}") + betaClass, words: []string{"maxPods", "compat"},
+			want: "NodePool/a\nNodePool/b\nEC2NodeClass/default\nmaxPods: 1", not: "W507 W508",
+		},
+		{
+			name: "API-372: none is a block of its own", in: pool("a", "null") + pool("b", "{maxPods: 1}") + betaClass, words: []string{"maxPods", "name: default"},
+			want: "NodePool/a\nname: default\nNodePool/b\nname: default-b\nEC2NodeClass/default\nname: default\nEC2NodeClass/default-b\nname: default-b\nmaxPods: 1", has: "W508",
+		},
+		{
+			name: "API-373: the first by name, wherever it stands; copies follow the original", in: betaClass + pool("b", "{maxPods: 2}") + pool("a", "{maxPods: 1}") + pool("c", "{maxPods: 2}"),
+			words: []string{"maxPods", "name: default"},
+			want:  "EC2NodeClass/default\nname: default\nmaxPods: 1\nEC2NodeClass/default-b\nname: default-b\nmaxPods: 2\nNodePool/b\nname: default-b\nNodePool/a\nname: default\nNodePool/c\nname: default-b", has: "W508",
+		},
+		{name: "API-371: into a node class of v1", in: pool("a", "{maxPods: 1}") + class("null"), words: []string{"maxPods"}, want: "NodePool/a\nEC2NodeClass/default\nmaxPods: 1"},
+		{name: "API-374: which has the same block", in: pool("a", "{maxPods: 1}") + class("{maxPods: 1}"), words: []string{"maxPods"}, want: "NodePool/a\nEC2NodeClass/default\nmaxPods: 1", not: "W509"},
+		{name: "API-374: or another one", in: pool("a", "{maxPods: 1}") + class("{maxPods: 2}"), words: []string{"maxPods"}, want: "EC2NodeClass/default\nmaxPods: 2", has: "W509"},
+		{
+			name: "API-237, API-375: a node class that isn't there", in: pool("a", "{maxPods: 1}"), words: []string{"maxPods"},
+			want: "NodePool/a\n" + v1beta1.KubeletAnnotationKey + `: '{"maxPods":1}'`, has: "W507",
+		},
+		{
+			name: "API-379: by the webhook it stays", in: pool("a", "{maxPods: 1}") + betaClass, options: Options{ReferenceCompat: true}, words: []string{"maxPods", "reference"},
+			want: "NodePool/a\n" + v1beta1.KubeletAnnotationKey + ": '{\"maxPods\":1}'\n" + v1beta1.NodeClassReferenceAnnotationKey + ": '{\"name\":\"default\"}'\nEC2NodeClass/default", has: "W507",
+		},
+		{
+			name: "API-385: a name that is too long", in: strings.ReplaceAll(pool("a", "null")+pool("b", "{maxPods: 1}")+betaClass, "name: default", "name: "+strings.Repeat("x", 253)), words: []string{"maxPods"},
+			want: "NodePool/a\nNodePool/b\nEC2NodeClass/" + strings.Repeat("x", 253) + "\nEC2NodeClass/" + generatedName(strings.Repeat("x", 253)+"-b") + "\nmaxPods: 1", has: "W508",
+		},
+		{
+			name: "W111: a copy whose name is taken", in: pool("a", "null") + pool("b", "{maxPods: 1}") + betaClass + strings.Replace(betaClass, "name: default", "name: default-b", 1),
+			words: []string{"maxPods"}, want: "NodePool/a\nEC2NodeClass/default\nEC2NodeClass/default-b", has: "W111",
+		},
+		{name: "API-263: equal results are one", in: template + template, words: []string{"role"}, want: "EC2NodeClass/default\nrole: $KARPENTER_NODE_ROLE", not: "W111"},
+		{name: "API-263, API-466: a node class and the template it came from", in: betaClass + template, words: []string{"role"}, want: "EC2NodeClass/default\nrole: nodes", has: "W111"},
+		{name: "API-286: an inline provider next to another of its name", in: betaClass + "---\n" + inline, words: []string{"role"}, want: "EC2NodeClass/default\nrole: nodes", has: "W111"},
+		{name: "API-286: or to one that says the same", in: template + "---\n" + inline, words: []string{"role"}, want: "EC2NodeClass/default\nrole: $KARPENTER_NODE_ROLE\nNodePool/default", not: "W111"},
+		{
+			name: "API-285: all that is wrong with a Provisioner at once, and nothing of it kept",
+			in:   strings.NewReplacer("enabled: true}", "enabled: true}, ttlSecondsAfterEmpty: 1, weight: 101", "subnetSelector: {a: b}", "launchTemplate: x, userData: y").Replace(inline) + "\n" + strings.NewReplacer("name: default", "name: b").Replace(template),
+			want: "EC2NodeClass/b", words: []string{"nothing"}, has: "W113 W601",
+		},
+		{name: "API-299: a launch template inline", in: strings.Replace(inline, "subnetSelector", "launchTemplate: x, subnetSelector", 1), words: []string{}, want: "", has: "W201"},
+		{
+			name: "API-336: Machines are skipped", in: "{apiVersion: karpenter.sh/v1alpha5, kind: Machine, metadata: {name: a}}", words: []string{}, want: "", has: "W301",
+		},
+		{name: "API-015, API-391: a kind that never was", in: "{apiVersion: karpenter.sh/v1, kind: Provisioner, metadata: {name: a}}", words: []string{}, want: "", has: "W602"},
+		{name: "API-391: another's kind", in: "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}", words: []string{}, want: "", has: "W603"},
+		{name: "an overlay passes", in: "{apiVersion: karpenter.sh/v1alpha1, kind: NodeOverlay, metadata: {name: a}}", words: []string{}, want: "NodeOverlay/a"},
+		{
+			name: "API-248, API-260, API-303, API-311, API-319, API-320, SET-131, SET-135, SET-179: global settings",
+			in:   everything + strings.Replace(template, "name: default", "name: default, finalizers: [karpenter.k8s.aws/interruption-infrastructure]", 1),
+			options: Options{Target: V1Beta1, KeepInstanceProfile: true, Legacy: &LegacySettings{
+				DefaultInstanceProfile: "p", Tags: map[string]string{"team": "blue"}, ENILimitedPodDensity: &off,
+			}},
+			words: []string{"team: blue", "instanceProfile", "maxPods", "interruption"}, want: "NodePool/default\nmaxPods: 20\nEC2NodeClass/default\ninstanceProfile: p\nteam: blue", has: "W204 W207 W210", not: "W211",
+		},
+		{
+			name: "API-320, SET-133, SET-179: 110 pods where the pool doesn't say", in: strings.Replace(everything, ", maxPods: 20", "", 1), options: Options{Target: V1Beta1, Legacy: &LegacySettings{ENILimitedPodDensity: &off}},
+			words: []string{"maxPods"}, want: "NodePool/default\nmaxPods: 110", has: "W211",
+		},
+		{
+			name: "API-280: more than 30 requirements", in: strings.Replace(everything, "requirements: [", "requirements: ["+strings.Repeat("{key: a, operator: Exists}, ", 30), 1), options: Options{Target: V1Beta1},
+			words: []string{}, want: "NodePool/default", has: "W105",
+		},
+		{name: "API-280: not for v1", in: strings.Replace(everything, "requirements: [", "requirements: ["+strings.Repeat("{key: a, operator: Exists}, ", 30), 1), words: []string{}, want: "NodePool/default", not: "W105"},
+		{
+			name: "API-014, API-380: v1 is written as v1beta1 when asked", in: class("null"), options: Options{Target: V1Beta1}, words: []string{"apiVersion", "amiFamily"},
+			want: "EC2NodeClass/default\napiVersion: karpenter.k8s.aws/v1beta1\namiFamily: AL2023",
+		},
+		{name: "API-383: what the result's rules refuse", in: "{apiVersion: karpenter.sh/v1alpha5, kind: Provisioner, metadata: {name: a}, spec: {weight: 0, providerRef: {name: ''}}}", words: []string{}, want: "", has: "W601"},
+		{
+			name: "API-350: a claim lives as long as its pool says", in: "{apiVersion: karpenter.sh/v1beta1, kind: NodeClaim, metadata: {name: a-1, labels: {karpenter.sh/nodepool: a}}, spec: {requirements: [], nodeClassRef: {name: b}}}" + pool("a", "null"),
+			words: []string{"expire"}, want: "NodeClaim/a-1\nexpireAfter: 360h\nNodePool/a\nexpireAfter: 360h",
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := rewrite(t, c.in, c.options)
+			if diff := cmp.Diff(c.want, find(t, r, c.words...)); diff != "" {
+				t.Errorf("(-want +got)\n%s\n%v", diff, r.Warnings)
+			}
+			for code := range strings.FieldsSeq(c.has) {
+				if !r.Warnings.Has(conversion.Code(code)) {
+					t.Errorf("%s is missing:\n%v", code, r.Warnings)
+				}
+			}
+			for code := range strings.FieldsSeq(c.not) {
+				if r.Warnings.Has(conversion.Code(code)) {
+					t.Errorf("%s is there:\n%v", code, r.Warnings)
+				}
+			}
+		})
+	}
+}
+
+// API-010, API-011, API-257, API-262, API-265, API-276: live objects of two generations and one name are both kept, each with
+// its own node class, its metadata and what it was born as; nothing is added to them.
+func TestRead(t *testing.T) {
+	r := Read(decode(t, everything+template+"  instanceProfile: p\n"+pool("default", "{maxPods: 1}")+betaClass+`
+---
+{apiVersion: karpenter.sh/v1alpha5, kind: Machine, metadata: {name: m, labels: {karpenter.sh/provisioner-name: default}}, spec: {machineTemplateRef: {name: default}}, status: {providerID: p}}
+---
+{apiVersion: karpenter.sh/v1beta1, kind: NodeClaim, metadata: {name: c, labels: {karpenter.sh/nodepool: default}}, spec: {requirements: [], nodeClassRef: {name: elsewhere}}}
+`), Options{})
+	if err := r.Warnings.Err(); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, o := range r.Objects {
+		line := o.name() + " " + string(o.Generation()) + " " + o.Provenance.Source.Kind + " " + o.PoolKey().String()
+		if class, ok := r.ClassOf(o); ok {
+			line += " → " + string(class.Generation())
+		}
+		got = append(got, line)
+	}
+	want := []string{
+		"NodePool/default v1alpha5 Provisioner v1alpha5/default → v1alpha5",
+		"EC2NodeClass/default v1alpha5 AWSNodeTemplate ",
+		"NodePool/default v1 NodePool default → v1",
+		"EC2NodeClass/default v1 EC2NodeClass ",
+		"NodeClaim/m v1alpha5 Machine v1alpha5/default → v1alpha5",
+		"NodeClaim/c v1 NodeClaim default",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	old := r.Objects[0].Object.(*api.NodePool)
+	if old.UID != "x" || len(old.Spec.Template.Spec.Requirements) != 3 || old.Status.Resources.Cpu().Value() != 5 {
+		t.Errorf("the Provisioner: %+v", old)
+	}
+	if p := r.Objects[1].Object.(*awsv1.EC2NodeClass).Spec.InstanceProfile; p == nil || *p != "p" {
+		t.Errorf("instance profile %v", p)
+	}
+	if m := r.Objects[4].Object.(*api.NodeClaim); m.Status.ProviderID != "p" || m.Spec.ExpireAfter.String() != "720h0m0s" || m.Labels["karpenter.sh/provisioner-name"] != "default" {
+		t.Errorf("the Machine: %+v", m)
+	}
+	if r.Warnings.Has(conversion.CodeKubeletAnnotated) || r.Warnings.Has(conversion.CodeRequirementsAdded) {
+		t.Errorf("warnings: %v", r.Warnings)
+	}
+}
+
+// API-376, API-377: the annotation of the claim wins over that of the pool, and that over the node class.
+func TestEffectiveKubelet(t *testing.T) {
+	annotated := func(text string) metav1.ObjectMeta {
+		return metav1.ObjectMeta{Annotations: map[string]string{v1beta1.KubeletAnnotationKey: text}}
+	}
+	cores := int32(3)
+	class := &awsv1.EC2NodeClass{Spec: awsv1.EC2NodeClassSpec{Kubelet: &awsv1.KubeletConfiguration{PodsPerCore: &cores}}}
+	claim, pool := &api.NodeClaim{ObjectMeta: annotated(`{"podsPerCore":1}`)}, &api.NodePool{ObjectMeta: annotated(`{"podsPerCore":2}`)}
+	for _, c := range []struct {
+		claim *api.NodeClaim
+		pool  *api.NodePool
+		class *awsv1.EC2NodeClass
+		want  int32
+	}{{claim, pool, class, 1}, {&api.NodeClaim{}, pool, class, 2}, {nil, &api.NodePool{}, class, 3}, {nil, nil, nil, 0}} {
+		block, err := EffectiveKubelet(c.claim, c.pool, c.class)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got int32
+		if block != nil {
+			got = *block.PodsPerCore
+		}
+		if got != c.want {
+			t.Errorf("got %d, want %d", got, c.want)
+		}
+	}
+	if _, err := EffectiveKubelet(&api.NodeClaim{ObjectMeta: annotated(`{`)}, nil, nil); err == nil {
+		t.Error("an annotation that can't be read is read")
+	}
+}
+
+// API-266, API-267: a warning is a line of severity, code, object, path and text.
+func TestWarningLine(t *testing.T) {
+	r := rewrite(t, "{apiVersion: karpenter.sh/v1alpha5, kind: Machine, metadata: {name: a}}", Options{})
+	if got, want := r.Warnings[0].String(), "INFO W301 Machine/a: Machine a skipped; roll its node instead"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

@@ -1,0 +1,282 @@
+package convert
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	sigsjson "sigs.k8s.io/json"
+	"sigs.k8s.io/yaml"
+
+	"github.com/drawknife/drawknife/api/conversion"
+)
+
+// Bounds of the input.
+const (
+	// MaxBytes is how much all sources together may hold.
+	MaxBytes = 64 << 20
+	// MaxObjects is how many objects they may hold.
+	MaxObjects = 100_000
+	// maxProblems is how many problems are told.
+	maxProblems = 100
+)
+
+// Source is one input: the whole content of a file or stream.
+type Source struct {
+	// Name is what messages call the source; a file's path as the user wrote it, "-" for standard input.
+	Name string
+	// Data is the content: YAML or JSON, one document or many.
+	Data []byte
+}
+
+// DecodeOptions steer Decode.
+type DecodeOptions struct {
+	// Strict refuses fields that a kind doesn't have. Without it they are warned of and left out.
+	Strict bool
+}
+
+// Document is one object of the input.
+type Document struct {
+	// Position is where it stands.
+	Position Position
+	// Object is a *v1alpha5.Provisioner or one of the other kinds that are converted, or *unstructured.Unstructured for
+	// every other kind.
+	Object Object
+	// Warnings are the fields that were left out: conversion.CodeUnknownField.
+	Warnings conversion.Warnings
+}
+
+// decoder collects what Decode finds.
+type decoder struct {
+	options   DecodeOptions
+	documents []Document
+	problems  []Problem
+}
+
+// Decode reads the sources in order: YAML documents, JSON objects and lists of any mixture of generations and kinds. What
+// kind an object is of is decided by apiVersion and kind alone. Text that is no YAML or JSON, fields of the wrong type and,
+// if the options ask for it, unknown fields are a *DecodeError with all problems; there are no documents then.
+func Decode(options DecodeOptions, sources ...Source) ([]Document, error) {
+	d := &decoder{options: options}
+	size := 0
+	for _, source := range sources {
+		size += len(source.Data)
+		if size > MaxBytes {
+			d.problem(Position{Source: source.Name, Document: 1, Line: 1}, "", fmt.Sprintf("the input is larger than %d bytes: split it", MaxBytes))
+			break
+		}
+		d.source(source)
+	}
+	if len(d.problems) > 0 {
+		return nil, &DecodeError{Problems: d.problems}
+	}
+	return d.documents, nil
+}
+
+func (d *decoder) problem(at Position, object, message string) {
+	if len(d.problems) < maxProblems {
+		d.problems = append(d.problems, Problem{Position: at, Object: object, Message: message})
+	}
+}
+
+// source cuts a source into documents at lines that begin with "---".
+func (d *decoder) source(s Source) {
+	data := bytes.TrimPrefix(s.Data, []byte("\xef\xbb\xbf"))
+	at := Position{Source: s.Name, Line: 1}
+	for len(data) > 0 {
+		text, rest := cut(data)
+		switch {
+		case blank(text):
+		case bytes.HasPrefix(bytes.TrimLeft(text, " \t\r\n"), []byte(`{"`)):
+			d.json(&at, text)
+		default:
+			at.Document++
+			d.yaml(at, text)
+		}
+		at.Line += bytes.Count(text, []byte("\n"))
+		data = rest
+	}
+}
+
+// cut returns the first document and what follows. The line of a separator belongs to the document it opens.
+func cut(data []byte) (document, rest []byte) {
+	for pos := 0; ; {
+		next := bytes.Index(data[pos:], []byte("\n---"))
+		if next < 0 {
+			return data, nil
+		}
+		pos += next + 1
+		after := pos + len("---")
+		if after == len(data) || strings.IndexByte(" \t\r\n", data[after]) >= 0 {
+			return data[:pos], data[pos:]
+		}
+	}
+}
+
+// blank reports whether a document holds nothing but separators, comments and directives.
+func blank(text []byte) bool {
+	for line := range bytes.Lines(text) {
+		line = bytes.TrimSpace(bytes.TrimPrefix(line, []byte("---")))
+		if len(line) > 0 && line[0] != '#' && line[0] != '%' && string(line) != "..." {
+			return false
+		}
+	}
+	return true
+}
+
+var yamlLine = regexp.MustCompile(`line ([0-9]+)`)
+
+func (d *decoder) yaml(at Position, text []byte) {
+	converted, err := yaml.YAMLToJSONStrict(text)
+	if err != nil {
+		message := strings.TrimPrefix(err.Error(), "error converting YAML to JSON: ")
+		message = strings.TrimPrefix(message, "yaml: ")
+		if m := yamlLine.FindStringSubmatch(message); m != nil {
+			if line, err := strconv.Atoi(m[1]); err == nil {
+				at.Line += line - 1
+				message = strings.TrimPrefix(message, m[0]+": ")
+			}
+		}
+		d.problem(at, "", message)
+		return
+	}
+	d.object(at, converted, schema.GroupVersionKind{})
+}
+
+// json reads one JSON object after the other.
+func (d *decoder) json(at *Position, text []byte) {
+	start := at.Line
+	stream := json.NewDecoder(bytes.NewReader(text))
+	for {
+		begin := stream.InputOffset()
+		var raw json.RawMessage
+		err := stream.Decode(&raw)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		at.Document++
+		where := *at
+		where.Line = start + bytes.Count(text[:min(int(begin), len(text))], []byte("\n"))
+		if err != nil {
+			where.Line = start + bytes.Count(text[:errorOffset(err, text)], []byte("\n"))
+			if errors.Is(err, io.ErrUnexpectedEOF) {
+				err = errors.New("the text ends in the middle of an object")
+			}
+			d.problem(where, "", err.Error())
+			break
+		}
+		d.object(where, raw, schema.GroupVersionKind{})
+	}
+	at.Line = start
+}
+
+func errorOffset(err error, text []byte) int {
+	var syntax *json.SyntaxError
+	if errors.As(err, &syntax) {
+		return min(int(syntax.Offset), len(text))
+	}
+	return len(text)
+}
+
+// header is what tells the kind of an object, and what a list has.
+type header struct {
+	APIVersion string            `json:"apiVersion"`
+	Kind       string            `json:"kind"`
+	Items      []json.RawMessage `json:"items"`
+}
+
+// object reads one object, or the items of a list. inherited is what the items of a typed list are when they don't say.
+func (d *decoder) object(at Position, text []byte, inherited schema.GroupVersionKind) {
+	if string(bytes.TrimSpace(text)) == "null" {
+		return
+	}
+	var h header
+	if err := sigsjson.UnmarshalCaseSensitivePreserveInts(text, &h); err != nil {
+		d.problem(at, "", "a document must be an object with apiVersion, kind and metadata: "+strings.TrimPrefix(err.Error(), "json: "))
+		return
+	}
+	if h.APIVersion == "" {
+		h.APIVersion = inherited.GroupVersion().String()
+	}
+	if h.Kind == "" {
+		h.Kind = inherited.Kind
+	}
+	if h.Kind == "" || h.APIVersion == "" {
+		d.problem(at, "", "must say what it is: give apiVersion and kind")
+		return
+	}
+	version, err := schema.ParseGroupVersion(h.APIVersion)
+	if err != nil {
+		d.problem(at, h.Kind, err.Error())
+		return
+	}
+	if of, isList := strings.CutSuffix(h.Kind, "List"); isList && (h.Items != nil || of == "") && at.Item == 0 {
+		var inherited schema.GroupVersionKind
+		if of != "" {
+			inherited = version.WithKind(of)
+		}
+		for i, item := range h.Items {
+			at.Item = i + 1
+			d.object(at, item, inherited)
+		}
+		return
+	}
+	if len(d.documents) == MaxObjects {
+		d.problem(at, h.Kind, fmt.Sprintf("the input has more than %d objects: split it", MaxObjects))
+		return
+	}
+	d.decode(at, text, version.WithKind(h.Kind))
+}
+
+func (d *decoder) decode(at Position, text []byte, kind schema.GroupVersionKind) {
+	object := newObject(kind)
+	if object == nil {
+		foreign := &unstructured.Unstructured{}
+		if err := sigsjson.UnmarshalCaseSensitivePreserveInts(text, &foreign.Object); err != nil {
+			d.problem(at, kind.Kind, strings.TrimPrefix(err.Error(), "json: "))
+			return
+		}
+		foreign.SetGroupVersionKind(kind)
+		d.documents = append(d.documents, Document{Position: at, Object: foreign})
+		return
+	}
+	unknown, err := sigsjson.UnmarshalStrict(text, object)
+	name := kind.Kind + "/" + object.GetName()
+	if err != nil {
+		d.problem(at, name, strings.TrimPrefix(err.Error(), "json: "))
+		return
+	}
+	object.GetObjectKind().SetGroupVersionKind(kind)
+	document := Document{Position: at, Object: object}
+	for _, err := range unknown {
+		path, isUnknown := unknownField(err)
+		if d.options.Strict || !isUnknown {
+			d.problem(at, name, err.Error())
+			continue
+		}
+		document.Warnings = append(document.Warnings, conversion.Warning{
+			Code: conversion.CodeUnknownField, Severity: conversion.CodeUnknownField.Severity(), Object: name, Path: path,
+			Message: "unknown field " + path + " ignored",
+		})
+	}
+	d.documents = append(d.documents, document)
+}
+
+// unknownField is the path in a complaint about an unknown field; ok is false for other complaints.
+func unknownField(err error) (path string, ok bool) {
+	quoted, ok := strings.CutPrefix(err.Error(), "unknown field ")
+	if !ok {
+		return "", false
+	}
+	if path, err := strconv.Unquote(quoted); err == nil {
+		return path, true
+	}
+	return quoted, true
+}

@@ -1,0 +1,102 @@
+package convert
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/drawknife/drawknife/api/conversion"
+)
+
+// API-014, API-017: documents, JSON objects and lists in one stream, in order, with where they stand.
+func TestDecode(t *testing.T) {
+	for _, c := range []struct{ name, in, want string }{
+		{"nothing", "# a comment\n---\n...\n---\nnull\n", ""},
+		{"documents", "apiVersion: v1\nkind: Pod\n---\n# x\napiVersion: karpenter.sh/v1beta1\nkind: NodePool\n", "Pod in:1 (document 1)\nNodePool in:3 (document 2)"},
+		{"JSON one after the other", "{\"apiVersion\": \"v1\",\n\"kind\": \"Pod\"}\n{\"apiVersion\": \"karpenter.sh/v1\", \"kind\": \"NodePool\"}", "Pod in:1 (document 1)\nNodePool in:2 (document 2)"},
+		{"a list of anything", "apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: Pod}\n- {apiVersion: karpenter.sh/v1alpha5, kind: Provisioner}\n", "Pod in:1 (document 1, item 1)\nProvisioner in:1 (document 1, item 2)"},
+		{"a list of one kind", "apiVersion: karpenter.sh/v1alpha5\nkind: ProvisionerList\nitems:\n- {metadata: {name: a}}\n", "Provisioner in:1 (document 1, item 1)"},
+		{"a list of nothing", "apiVersion: v1\nkind: List\n", ""},
+		{"a byte order mark and line ends of Windows", "\xef\xbb\xbfapiVersion: v1\r\nkind: Pod\r\n---\r\napiVersion: v1\r\nkind: Pod\r\n", "Pod in:1 (document 1)\nPod in:3 (document 2)"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			documents, err := Decode(DecodeOptions{}, Source{Name: "in", Data: []byte(c.in)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, d := range documents {
+				got = append(got, d.Object.GetObjectKind().GroupVersionKind().Kind+" "+d.Position.String())
+			}
+			if diff := cmp.Diff(c.want, strings.Join(got, "\n")); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// API-016, API-392: what can't be read is said with file, document, line and field, all of it at once.
+func TestDecodeRefuses(t *testing.T) {
+	const name = "{apiVersion: karpenter.sh/v1beta1, kind: NodePool, metadata: {name: a}, spec: {"
+	for _, c := range []struct {
+		name, in string
+		options  DecodeOptions
+		want     string
+	}{
+		{"cut short YAML, and another fault", "apiVersion: v1\nkind: Pod\n---\nkind: Pod\nspec:\n  a: [1,\n---\nkind: Pod\n", DecodeOptions{}, "in:6 (document 2): did not find expected node content\nin:7 (document 3): must say what it is: give apiVersion and kind"},
+		{"cut short JSON", "{\"kind\": \"Pod\",\n\"spec\": {\n", DecodeOptions{}, "in:3 (document 1): the text ends in the middle of an object"},
+		{"no JSON", "{\"kind\": \"Pod\",\n x}\n", DecodeOptions{}, "in:2 (document 1): invalid character 'x' looking for beginning of object key string"},
+		{"no object", "- a\n", DecodeOptions{}, "in:1 (document 1): a document must be an object with apiVersion, kind and metadata: cannot unmarshal array into Go value of type convert.header"},
+		{"an apiVersion that is none", "{apiVersion: a/b/c, kind: Pod}", DecodeOptions{}, "in:1 (document 1): Pod: unexpected GroupVersion string: a/b/c"},
+		{"a type", name + "weight: x}}", DecodeOptions{}, "in:1 (document 1): NodePool/a: json: cannot unmarshal string into Go struct field NodePoolSpec.spec.weight of type int32"},
+		{"unknown fields, strictly", name + "wait: 1, template: {spec: {nodes: 2}}}}", DecodeOptions{Strict: true}, "in:1 (document 1): NodePool/a: unknown field \"spec.template.spec.nodes\"\nin:1 (document 1): NodePool/a: unknown field \"spec.wait\""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			documents, err := Decode(c.options, Source{Name: "in", Data: []byte(c.in)})
+			var refused *DecodeError
+			if !errors.As(err, &refused) || documents != nil {
+				t.Fatalf("documents %v, error %v", documents, err)
+			}
+			if diff := cmp.Diff(strings.ReplaceAll(c.want, ": json: ", ": "), err.Error()); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+	if _, err := Decode(DecodeOptions{}, Source{Data: make([]byte, MaxBytes+1)}); err == nil {
+		t.Error("any size is taken")
+	}
+}
+
+// API-016: leniently an unknown field is a warning with its path.
+func TestDecodeLeniently(t *testing.T) {
+	d := decode(t, "{apiVersion: karpenter.sh/v1alpha5, kind: Provisioner, metadata: {name: a}, spec: {wait: 1, providerRef: {name: b}}}")
+	want := conversion.Warnings{{Code: "W604", Severity: "warn", Object: "Provisioner/a", Path: "spec.wait", Message: "unknown field spec.wait ignored"}}
+	if diff := cmp.Diff(want, d[0].Warnings); diff != "" {
+		t.Error(diff)
+	}
+	if r := Rewrite(d, Options{}); !r.Warnings.Has(conversion.CodeUnknownField) || len(r.Objects) != 1 {
+		t.Errorf("rewritten: %v", r)
+	}
+}
+
+func FuzzDecode(f *testing.F) {
+	f.Add([]byte(everything + template + pool("a", "{maxPods: 1}") + betaClass))
+	f.Add([]byte(`{"apiVersion":"v1","kind":"List","items":[{"apiVersion":"apps/v1","kind":"Deployment"}]}{"a":`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		documents, err := Decode(DecodeOptions{}, Source{Name: "in", Data: data})
+		if (err != nil) && documents != nil {
+			t.Fatal("documents and an error")
+		}
+		for _, options := range []Options{{}, {Target: V1Beta1, Workloads: true}, {ReferenceCompat: true, Force: true}} {
+			r := Rewrite(documents, options)
+			for _, o := range r.Objects {
+				if o.Object == nil {
+					t.Fatal("nothing was written")
+				}
+			}
+		}
+		Read(documents, Options{})
+	})
+}

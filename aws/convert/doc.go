@@ -1,0 +1,34 @@
+// Package convert reads manifests and objects of every generation of the API, in any mixture, and converts them together:
+// what takes a second object (an inline provider block that becomes a node class, a kubelet block that moves to one) takes
+// it from the same input. It does no I/O beyond the reader it is given, reads no clock, and needs no AWS SDK.
+//
+// The smallest real use: turn a stream of manifests into manifests of v1.
+//
+//	documents, err := convert.Decode(convert.DecodeOptions{}, convert.Source{Name: "old.yaml", Data: data})
+//	if err != nil {
+//		return err // every problem with file, document, line and field
+//	}
+//	result := convert.Rewrite(documents, convert.Options{NodeRole: "KarpenterNodeRole-demo"})
+//	for _, w := range result.Warnings {
+//		fmt.Fprintln(os.Stderr, w)
+//	}
+//	if err := convert.WriteYAML(os.Stdout, result.Objects); err != nil {
+//		return err
+//	}
+//	return result.Warnings.Err()
+//
+// # Two ways to convert
+//
+// Rewrite makes new manifests: defaults that a webhook used to add are written out, metadata that an API server wrote and
+// status are left out, live Machines are skipped, two results of one kind and name are an error unless they are equal.
+//
+// Read takes live objects as they are, with all metadata and status, for somebody who goes on to act on them. A pool or node
+// class that was born in the first generation keeps an identity of its own, so that it may bear the name of a later one:
+// see Converted.Provenance, Converted.PoolKey and Result.ClassOf.
+//
+// Both keep the order of the input; what a conversion creates follows the object it came from. An object that can't be
+// converted is left out as a whole, with all its problems at once, and the others go on.
+//
+// Functions of this package never change their arguments, and give the same result for the same input, byte for byte. All
+// may be called from any number of goroutines.
+package convert

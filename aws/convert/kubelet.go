@@ -1,0 +1,249 @@
+package convert
+
+import (
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/drawknife/drawknife/api/conversion"
+	api "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/api/v1beta1"
+	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
+	awsv1beta1 "github.com/drawknife/drawknife/aws/api/v1beta1"
+)
+
+// EffectiveKubelet is the kubelet block that a machine is launched with: that of the annotation on its claim, else that
+// on its pool, else that of the node class. pool and class may be nil; so may the result, which leaves all to the family.
+// An annotation that can't be read is an error. The result is the caller's.
+func EffectiveKubelet(claim *api.NodeClaim, pool *api.NodePool, class *awsv1.EC2NodeClass) (*awsv1.KubeletConfiguration, error) {
+	var annotated []map[string]string
+	if claim != nil {
+		annotated = append(annotated, claim.Annotations)
+	}
+	if pool != nil {
+		annotated = append(annotated, pool.Annotations)
+	}
+	for _, annotations := range annotated {
+		text, ok := annotations[v1beta1.KubeletAnnotationKey]
+		if !ok {
+			continue
+		}
+		block := &awsv1.KubeletConfiguration{}
+		if err := json.Unmarshal([]byte(text), block); err != nil {
+			return nil, fmt.Errorf("annotation %s: %w", v1beta1.KubeletAnnotationKey, err)
+		}
+		return block, nil
+	}
+	if class == nil {
+		return nil, nil
+	}
+	return class.Spec.Kubelet.DeepCopy(), nil
+}
+
+// user is a pool that uses a node class.
+type user struct {
+	entry *entry
+	// block is its kubelet block as text; empty for none.
+	block string
+}
+
+// moveKubelets moves the kubelet blocks of v1beta1 pools to their node classes. Where pools that share one have different
+// blocks, that of the first in name order stays on it, and each of the others gets a copy.
+func (b *bundle) moveKubelets() {
+	for _, class := range slices.Clone(b.entries) {
+		if b.refused[class.document] {
+			continue
+		}
+		switch class.object.(type) {
+		case *awsv1beta1.EC2NodeClass, *awsv1.EC2NodeClass:
+			b.moveTo(class)
+		}
+	}
+}
+
+// users are the pools of a node class, in name order.
+func (b *bundle) users(class *entry) []user {
+	var out []user
+	for _, e := range b.entries {
+		if b.refused[e.document] {
+			continue
+		}
+		switch pool := e.object.(type) {
+		case *v1beta1.NodePool:
+			ref := pool.Spec.Template.Spec.NodeClassRef
+			if isClass(ref) && ref.Name == class.object.GetName() {
+				out = append(out, user{e, blockText(pool.Spec.Template.Spec.Kubelet)})
+			}
+		case *api.NodePool:
+			ref := pool.Spec.Template.Spec.NodeClassRef
+			if ref.Group == awsv1.Group && ref.Kind == awsv1.KindEC2NodeClass && ref.Name == class.object.GetName() {
+				out = append(out, user{entry: e})
+			}
+		}
+	}
+	slices.SortFunc(out, func(a, b user) int { return strings.Compare(a.entry.object.GetName(), b.entry.object.GetName()) })
+	return out
+}
+
+// blockText is a block as it would stand in a node class; empty for none.
+func blockText(k *v1beta1.KubeletConfiguration) string {
+	if k == nil {
+		return ""
+	}
+	text, err := json.Marshal(k)
+	if err != nil {
+		return ""
+	}
+	return canonical(string(text))
+}
+
+// canonical is the text of a block in the form that v1 writes.
+func canonical(text string) string {
+	block := &awsv1.KubeletConfiguration{}
+	if err := json.Unmarshal([]byte(text), block); err != nil {
+		return text
+	}
+	out, err := json.Marshal(block)
+	if err != nil {
+		return text
+	}
+	return string(out)
+}
+
+// moveTo moves the blocks of the pools of one node class.
+func (b *bundle) moveTo(class *entry) {
+	users := b.users(class)
+	if !slices.ContainsFunc(users, func(u user) bool { return u.block != "" }) {
+		return
+	}
+	if own, ok := ownBlock(class); ok {
+		b.keepOwn(class, own, users)
+		return
+	}
+	// Which node class has which block; the original has that of the first pool.
+	classes := map[string]string{users[0].block: class.object.GetName()}
+	original := deepCopy(class.object)
+	b.giveBlock(class, users[0].block)
+	after := class
+	for _, u := range users {
+		name, made := classes[u.block]
+		if !made {
+			name = generatedName(class.object.GetName() + "-" + u.entry.object.GetName())
+			copied := &entry{document: class.document, object: deepCopy(original), born: class.born}
+			copied.object.SetName(name)
+			b.giveBlock(copied, u.block)
+			if b.taken(copied) {
+				more := conversion.NewRecorder(api.KindNodePool, u.entry.object.GetName())
+				more.Add(conversion.CodeNameClash, nil, copied.label())
+				b.note(u.entry.document, more.Warnings())
+				continue
+			}
+			classes[u.block] = name
+			at := slices.Index(b.entries, after)
+			b.entries = slices.Insert(b.entries, at+1, copied)
+			after = copied
+		}
+		b.point(u, name, class.object.GetName())
+	}
+}
+
+// ownBlock is the kubelet block that the node class has already.
+func ownBlock(class *entry) (string, bool) {
+	hub, ok := class.object.(*awsv1.EC2NodeClass)
+	if !ok || hub.Spec.Kubelet == nil {
+		return "", false
+	}
+	text, err := json.Marshal(hub.Spec.Kubelet)
+	return string(text), err == nil
+}
+
+// keepOwn leaves the node class as it is: pools must agree with it.
+func (b *bundle) keepOwn(class *entry, own string, users []user) {
+	for _, u := range users {
+		switch u.block {
+		case "":
+		case canonical(own):
+			b.point(u, class.object.GetName(), class.object.GetName())
+		default:
+			more := conversion.NewRecorder(api.KindNodePool, u.entry.object.GetName())
+			more.Add(conversion.CodeKubeletConflict, field.NewPath("spec", "template", "spec", "kubelet"), class.object.GetName())
+			b.note(u.entry.document, more.Warnings())
+		}
+	}
+}
+
+// giveBlock writes the block into the node class, which is of v1 from then on.
+func (b *bundle) giveBlock(class *entry, block string) {
+	if block == "" {
+		return
+	}
+	if beta, ok := class.object.(*awsv1beta1.EC2NodeClass); ok {
+		hub, warnings := beta.ToV1(b.options.NodeClassOptions())
+		b.note(class.document, warnings)
+		if hub == nil {
+			return
+		}
+		class.object = hub
+	}
+	hub, ok := class.object.(*awsv1.EC2NodeClass)
+	if !ok {
+		return
+	}
+	hub.Spec.Kubelet = &awsv1.KubeletConfiguration{}
+	more := conversion.NewRecorder(awsv1.KindEC2NodeClass, hub.Name)
+	if err := json.Unmarshal([]byte(block), hub.Spec.Kubelet); err != nil {
+		more.AddInvalid(field.ErrorList{field.InternalError(field.NewPath("spec", "kubelet"), err)})
+	}
+	for _, err := range hub.Validate() {
+		if strings.HasPrefix(err.Field, "spec.kubelet") {
+			more.AddInvalid(field.ErrorList{err})
+		}
+	}
+	b.note(class.document, more.Warnings())
+}
+
+// point makes a pool use the node class of that name, which has its block now.
+func (b *bundle) point(u user, name, original string) {
+	more := conversion.NewRecorder(api.KindNodePool, u.entry.object.GetName())
+	path := field.NewPath("spec", "template", "spec")
+	if name != original {
+		more.Add(conversion.CodeNodeClassSplit, path.Child("kubelet"), name, u.entry.object.GetName())
+	}
+	switch pool := u.entry.object.(type) {
+	case *v1beta1.NodePool:
+		pool.Spec.Template.Spec.Kubelet = nil
+		pool.Spec.Template.Spec.NodeClassRef.Name = name
+	case *api.NodePool:
+		pool.Spec.Template.Spec.NodeClassRef.Name = name
+	}
+	b.note(u.entry.document, more.Warnings())
+}
+
+// taken reports whether there is a node class of that name.
+func (b *bundle) taken(class *entry) bool {
+	return slices.ContainsFunc(b.entries, func(e *entry) bool { return e.label() == class.label() })
+}
+
+func deepCopy(o Object) Object {
+	copied, ok := o.DeepCopyObject().(Object)
+	if !ok {
+		return o
+	}
+	return copied
+}
+
+// generatedName is a name that is not too long for an object: a longer one is cut and told apart by a hash of the whole.
+func generatedName(name string) string {
+	const most = 253
+	if len(name) <= most {
+		return name
+	}
+	h := fnv.New64a()
+	h.Write([]byte(name)) // a hash takes everything
+	suffix := fmt.Sprintf("-%016x", h.Sum64())
+	return strings.TrimRight(name[:most-len(suffix)], "-.") + suffix
+}

@@ -1,0 +1,60 @@
+package convert
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Position is where in the input an object stands.
+type Position struct {
+	// Source is the name of the file or stream.
+	Source string `json:"source,omitempty"`
+	// Document is the number of the document in it, from 1.
+	Document int `json:"document"`
+	// Item is the number of the item in a list, from 1; 0 outside of lists.
+	Item int `json:"item,omitempty"`
+	// Line is where the document begins, or where the text stops making sense, from 1.
+	Line int `json:"line"`
+}
+
+// String is "file.yaml:12 (document 2, item 3)".
+func (p Position) String() string {
+	text := fmt.Sprintf("%s:%d (document %d", p.Source, p.Line, p.Document)
+	if p.Item > 0 {
+		text += fmt.Sprintf(", item %d", p.Item)
+	}
+	return text + ")"
+}
+
+// Problem is one thing for which the input can't be read.
+type Problem struct {
+	Position
+	// Object is "Kind/name" as far as it is known.
+	Object string `json:"object,omitempty"`
+	// Message says what is wrong.
+	Message string `json:"message"`
+}
+
+// String is the problem on one line.
+func (p Problem) String() string {
+	text := p.Position.String() + ": "
+	if p.Object != "" {
+		text += p.Object + ": "
+	}
+	return text + p.Message
+}
+
+// DecodeError says why the input can't be read, all of it at once.
+type DecodeError struct {
+	// Problems are the reasons, in the order of the input; there is at least one.
+	Problems []Problem
+}
+
+// Error lists the problems, one a line.
+func (e *DecodeError) Error() string {
+	lines := make([]string, len(e.Problems))
+	for i, p := range e.Problems {
+		lines[i] = p.String()
+	}
+	return strings.Join(lines, "\n")
+}

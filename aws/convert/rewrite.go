@@ -1,0 +1,157 @@
+package convert
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/drawknife/drawknife/api/conversion"
+	api "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/api/v1beta1"
+	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
+	awsv1beta1 "github.com/drawknife/drawknife/aws/api/v1beta1"
+)
+
+// Rewrite makes manifests of the target generation. Objects of that generation pass through unchanged; of those that are
+// converted only name, labels, annotations and finalizers of the metadata are kept. Objects of other groups are left out
+// with a warning.
+func Rewrite(documents []Document, options Options) Result {
+	options.Target = cmp.Or(options.Target, V1)
+	b := newBundle(documents, options)
+	b.takeIn(documents)
+	for _, e := range b.entries {
+		trim(e, options.Target)
+	}
+	b.refuseClashes()
+	switch {
+	case options.Target == V1Beta1:
+		b.toV1Beta1()
+	default:
+		if !options.ReferenceCompat {
+			b.moveKubelets()
+		}
+		b.toV1()
+	}
+	return b.result(documents)
+}
+
+// Read converts live objects to v1, as they are.
+func Read(documents []Document, options Options) Result {
+	options.Target = V1
+	b := newBundle(documents, options)
+	b.live = true
+	b.takeIn(documents)
+	b.toV1()
+	return b.result(documents)
+}
+
+// trim leaves out of an object that is rewritten what an API server wrote.
+func trim(e *entry, target Version) {
+	kind := e.born.Source
+	if kind.Empty() || kind.Version == string(target) {
+		return
+	}
+	meta := metav1.ObjectMeta{
+		Name: e.object.GetName(), Labels: e.object.GetLabels(), Annotations: e.object.GetAnnotations(), Finalizers: e.object.GetFinalizers(),
+	}
+	switch o := e.object.(type) {
+	case *v1beta1.NodePool:
+		o.ObjectMeta, o.Status = meta, v1beta1.NodePoolStatus{}
+	case *v1beta1.NodeClaim:
+		o.ObjectMeta, o.Status = meta, v1beta1.NodeClaimStatus{}
+	case *awsv1beta1.EC2NodeClass:
+		o.ObjectMeta, o.Status = meta, awsv1beta1.EC2NodeClassStatus{}
+	case *api.NodePool:
+		o.ObjectMeta, o.Status = meta, api.NodePoolStatus{}
+	case *api.NodeClaim:
+		o.ObjectMeta, o.Status = meta, api.NodeClaimStatus{}
+	case *awsv1.EC2NodeClass:
+		o.ObjectMeta, o.Status = meta, awsv1.EC2NodeClassStatus{}
+	}
+}
+
+// refuseClashes finds results of one kind and name: of equal ones the first is kept, of others the later document is
+// refused.
+func (b *bundle) refuseClashes() {
+	first := make(map[string]*entry)
+	b.entries = slices.DeleteFunc(b.entries, func(e *entry) bool {
+		if b.refused[e.document] {
+			return false
+		}
+		if _, foreign := e.object.(*unstructured.Unstructured); foreign {
+			return false
+		}
+		earlier, taken := first[e.label()]
+		if !taken {
+			first[e.label()] = e
+			return false
+		}
+		if meaning(earlier.object) == meaning(e.object) {
+			return true
+		}
+		more := conversion.NewRecorder(cmp.Or(e.born.Source.Kind, e.object.GetObjectKind().GroupVersionKind().Kind), cmp.Or(e.born.Name, e.object.GetName()))
+		more.Add(conversion.CodeNameClash, nil, e.label())
+		b.note(e.document, more.Warnings())
+		return false
+	})
+}
+
+// meaning is the object in v1 as text, without status and what an API server adds to metadata.
+func meaning(o Object) string {
+	o = deepCopy(o)
+	options := Options{Force: true}
+	switch in := o.(type) {
+	case *v1beta1.NodePool:
+		hub, _ := in.ToV1(options.NodePoolOptions())
+		o = hub
+	case *v1beta1.NodeClaim:
+		hub, _ := in.ToV1(options.NodePoolOptions())
+		o = hub
+	case *awsv1beta1.EC2NodeClass:
+		hub, _ := in.ToV1(options.NodeClassOptions())
+		o = hub
+	}
+	e := &entry{object: o, born: conversion.Provenance{Source: v1beta1.GroupVersion().WithKind("any")}}
+	trim(e, V1)
+	text, err := json.Marshal(e.object)
+	if err != nil {
+		return ""
+	}
+	return string(text)
+}
+
+// toV1Beta1 brings objects of v1 back to v1beta1, which is offered for parity.
+func (b *bundle) toV1Beta1() {
+	for _, e := range b.entries {
+		var warnings conversion.Warnings
+		var out Object
+		switch o := e.object.(type) {
+		case *api.NodePool:
+			back, w := v1beta1.NodePoolFromV1(o, b.options.NodePoolOptions())
+			warnings = w
+			if back != nil {
+				out = back
+			}
+		case *api.NodeClaim:
+			back, w := v1beta1.NodeClaimFromV1(o, b.options.NodePoolOptions())
+			warnings = w
+			if back != nil {
+				out = back
+			}
+		case *awsv1.EC2NodeClass:
+			back, w := awsv1beta1.FromV1(o, b.options.NodeClassOptions())
+			warnings = w
+			if back != nil {
+				out = back
+			}
+		default:
+			continue
+		}
+		e.object = out
+		b.note(e.document, warnings)
+	}
+	b.entries = slices.DeleteFunc(b.entries, func(e *entry) bool { return e.object == nil })
+}
