@@ -94,7 +94,7 @@ func TestConfigRefused(t *testing.T) {
 	}
 }
 
-// AWN-311, CP-DESCRIBE-01, CP-DESCRIBE-02, CP-DESCRIBE-06, CP-REPAIR-02, AWI-141, AWI-150.
+// AWN-311, CP-DESCRIBE-01, CP-DESCRIBE-02, CP-DESCRIBE-06, CP-REPAIR-02, AWI-141, AWI-150, DIS-268.
 func TestDescribe(t *testing.T) {
 	p := newProvider(t, newAccount(t))
 	if err := p.Describe().Validate(); err != nil || p.Name() != "aws" {
@@ -107,8 +107,16 @@ func TestDescribe(t *testing.T) {
 	if err := cloudprovider.ValidateRepairPolicies(policies); err != nil || len(policies) != 7 {
 		t.Errorf("%v, %v", policies, err)
 	}
-	if policies[2].Toleration != 10*time.Minute || policies[0].Toleration != 30*time.Minute {
-		t.Errorf("%v", policies)
+	tolerated := map[string]time.Duration{}
+	for _, p := range policies {
+		tolerated[string(p.ConditionType)+"="+string(p.ConditionStatus)] = p.Toleration
+	}
+	const half = 30 * time.Minute
+	if diff := cmp.Diff(map[string]time.Duration{
+		"Ready=False": half, "Ready=Unknown": half, "AcceleratedHardwareReady=False": 10 * time.Minute, "StorageReady=False": half,
+		"NetworkingReady=False": half, "KernelReady=False": half, "ContainerRuntimeReady=False": half,
+	}, tolerated); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 	types, err := p.InstanceTypes(t.Context(), nodePool())
 	if err != nil {

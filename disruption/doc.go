@@ -58,9 +58,30 @@
 //   - What could be spot or on demand and has no spot offering that is cheaper is launched on demand (DIS-142).
 //   - The disruption of a Balanced pool is summed up anew each time, pods that stay on their node left out (DIS-165).
 //   - A pool of drifted nodes whose replacements fail is left alone for a while (DIS-098, DIS-231).
-//   - Waiting until a command is validated stops nobody: Command.NotBefore says when (DIS-178).
+//   - Waiting until a command is validated stops nobody: Command.NotBefore says when (DIS-178). One that is void is dropped
+//     when it would begin, and the next pass plans anew, with all candidates and every method (DIS-113, DIS-120). Rejections
+//     are told of whatever the method (DIS-114).
+//   - A what-if that fails is a fault of the planner, or its context has ended: the plan is none then, and the pass is
+//     repeated later (DIS-119). Half a search would look like a whole one.
+//   - Planning does not pause while launches are under way (DIS-072): a claim without a provider ID is part of the picture, as
+//     a machine that takes no pods of others, and a view that lacks an object says which (cluster.View.Unconfirmed).
+//   - Devices of dynamic resource allocation are not reckoned with (DIS-161), as in package scheduling.
+//   - A pod whose volume is local to its node may move to a new node alone (DIS-162): onto another that is there
+//     kube-scheduler does not let it.
+//   - Events say of the command that is carried out that its members are candidates, not of each batch that was tried
+//     (DIS-143); those of repair go to the objects that they are about (DIS-281). Every disruption is counted with all labels,
+//     those of failures each under its own name (DIS-285, DIS-287).
 //   - A replacement that came up for a command that failed is removed again, unless pods run on it (DIS-194).
 //   - A machine that the provider takes away at a time it names has that time as its deadline (DIS-271).
 //   - Annotations of the first generations, do-not-evict on pods and do-not-consolidate on nodes, are still honoured
 //     (DIS-300, DIS-311).
+//   - Pools of older generations are planned in their v1 form, and all pools by the rules of the newest release: there is no
+//     switch that brings back how earlier ones went about it (DIS-129, DIS-291, DIS-313). So expiry is forced and no method
+//     (DIS-296, DIS-297, DIS-312), emptiness needs no condition Empty (DIS-298), labels are asked for by consolidation alone
+//     (DIS-301), commands run side by side (DIS-304), and pods of DaemonSets are drained unless they tolerate our taint
+//     (DIS-315). The taint of v1beta1 is neither set nor taken for ours (DIS-302). Conversion keeps consolidation that was
+//     switched off switched off (DIS-305). Which generations are served is the API server's business (DIS-306).
+//   - Of the quirks that the specification's index asks a decision on (DIS-316), these are kept: nodes whose pods have no
+//     positive cost are empty (DIS-085), an empty list of reasons speaks of none (DIS-205), each pod is asked about its
+//     budget alone (DIS-045). The others have their entry here.
 package disruption

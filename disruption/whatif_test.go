@@ -84,6 +84,10 @@ func TestWhatIf(t *testing.T) {
 			w.node("n", "c4", holding(pods("p", 3, "1")...))
 			w.node("foreign", "c4").Claim = nil
 		}, want: "SingleNodeConsolidation: n"},
+		{name: "DIS-151, DIS-314: to one that is initialized and not ready now", make: func(w *world) {
+			w.node("n", "c4", holding(pods("p", 3, "1")...))
+			w.node("m", "c4", kept, notReady)
+		}, want: "SingleNodeConsolidation: n"},
 		{name: "DIS-151 not to one that is leaving", make: func(w *world) {
 			w.node("n", "c4", holding(pods("p", 3, "1")...))
 			w.node("m", "c4", leaving)

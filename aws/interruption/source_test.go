@@ -102,7 +102,7 @@ func receive(t *testing.T, s *interruption.Source) []cloudprovider.Interruption 
 	return list
 }
 
-// AWN-285, AWN-287 to AWN-291, AWN-319, AWN-340, AWN-367, CP-INTERRUPT-02, CP-INTERRUPT-06: what reaches readers, after
+// AWN-285, AWN-287 to AWN-291, AWN-319, AWN-340, AWN-367, DIS-270, CP-INTERRUPT-02, CP-INTERRUPT-06: what reaches readers, after
 // functions were told of it, and what is removed without them. Kinds are those of TestParse.
 func TestReceive(t *testing.T) {
 	q := &queue{bodies: []string{
@@ -325,7 +325,7 @@ func summary(since time.Time) *ec2types.InstanceStatusSummary {
 	}}}
 }
 
-// AWN-298 to AWN-302, AWN-305, AWN-306, AWN-319, AWN-356, AWN-368: what a poll of EC2 finds about the cluster's instances,
+// AWN-298 to AWN-302, AWN-305, AWN-306, AWN-319, AWN-356, AWN-368, DIS-270: what a poll of EC2 finds about the cluster's instances,
 // once while it lasts: after two minutes, not a second sooner, of both categories at once, and maintenance at once.
 func TestStatus(t *testing.T) {
 	now := time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)

@@ -109,7 +109,7 @@ func TestRelabel(t *testing.T) {
 	}
 }
 
-// AWN-307, AWN-309, AWI-131: machines leave a block forty minutes before its end, and no other reservation.
+// AWN-307, AWN-309, AWI-131, DIS-273: machines leave a block forty minutes before its end, and no other reservation.
 func TestMustLeave(t *testing.T) {
 	blocks := []awsv1.CapacityReservation{known("cr-1", "capacity-block", 40*time.Minute)}
 	if reservations.MustLeave(reservedLabels(), blocks, start()) {

@@ -31,6 +31,8 @@ func Specification() []Statements {
 			"aws/doc.go", "aws/amis/doc.go", "aws/api/v1/doc.go", "aws/iam/doc.go", "aws/instanceprofile/doc.go", "aws/interruption/doc.go",
 			"aws/launchtemplate/doc.go", "aws/launchtemplate/userdata/doc.go", "aws/launchtemplates/doc.go", "aws/nodeclass/doc.go",
 		}},
+		{"PRV", "001-011 020-033 035-037 040-044 050-061 065-073 080-088 110 120-123 140-144 150-154 160 165 170-184", []string{"provisioning/doc.go"}},
+		{"DIS", "001-319", []string{"disruption/doc.go"}},
 		{"SET", "001-179", []string{"examples/controller/settings/doc.go"}},
 	}
 }

@@ -136,7 +136,9 @@ func TestObjectMetrics(t *testing.T) {
 			}
 		}
 		expect("nodeclaims_terminated_total", "nodepool=default,capacity_type="+node.Labels[v1.CapacityTypeLabelKey]+",zone="+node.Labels[corev1.LabelTopologyZone], 1)
-		expect("nodes_terminated_total", "nodepool=default", 1)
+		expect("nodes_terminated_total", "nodepool=default", 1) // DIS-262, as the two that follow
+		expect("nodes_termination_duration_seconds", "nodepool=default", 1)
+		expect("nodes_lifetime_duration_seconds", "nodepool=default", 1)
 		expect("cluster_state_node_count", "", 0)
 	})
 }

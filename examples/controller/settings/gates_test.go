@@ -9,7 +9,7 @@ import (
 	"github.com/drawknife/drawknife/examples/controller/settings"
 )
 
-// SET-036, SET-038 to SET-044, SET-137 to SET-143, SET-163, SET-176: gates that are not named keep their defaults.
+// SET-036, SET-038 to SET-044, SET-137 to SET-143, SET-163, SET-176, DIS-289: gates that are not named keep their defaults.
 func TestFeatureGates(t *testing.T) {
 	for _, c := range []struct {
 		text string

@@ -49,7 +49,7 @@ func refused(t *testing.T, err error) []string {
 	return problems(all.Problems)
 }
 
-// SET-170: nothing but the cluster's name gives every default: SET-105 to SET-111, SET-116 to SET-130, SET-137 to SET-157.
+// SET-170: nothing but the cluster's name gives every default: SET-105 to SET-111, SET-116 to SET-130, SET-137 to SET-157, DIS-288.
 func TestDefaults(t *testing.T) {
 	got := load(t, settings.Sources{LookupEnv: environment(map[string]string{"CLUSTER_NAME": "blue"})})
 	want := settings.Settings{
