@@ -32,13 +32,19 @@ func requirement(key string, operator corev1.NodeSelectorOperator, values ...str
 }
 
 // placedAsMeant logs how many pods kube-scheduler bound to the very node that the planner meant them to go to. The others are
-// to be in a place as good: every pod is bound, and no machine was launched for nothing.
+// to be in a place at least as good: every pod is bound, no machine was launched for nothing, and all machines together cost no
+// more than those that were planned.
 func placedAsMeant(t *testing.T, cluster *harness.Cluster) {
 	t.Helper()
 	placements := cluster.Placements()
 	cluster.Lap("%v", placements)
 	if placements.Told == 0 {
 		t.Error("the controller told of no pod where it is to go: there is no Nominated event")
+	}
+	costs := cluster.Costs()
+	cluster.Lap("%v", costs)
+	if costs.Fleet > costs.Ordered*(1+1e-9) {
+		t.Errorf("the machines cost more than was planned: %v; elsewhere are %v", costs, placements.Elsewhere)
 	}
 	for _, pod := range cluster.Pods("") {
 		if pod.Spec.NodeName == "" {
