@@ -50,6 +50,11 @@ func TestConstraints(t *testing.T) {
 			args:  []string{"--snapshot", "testdata/constraints/reserved.yaml", "--reserved", "strict"},
 			check: checkReservations("reserved", "reserved"),
 		},
+		{name: "static", args: manifests("pool", "static"), code: exitUnschedulable, check: checkStatic},
+		{
+			name: "defaultspread", args: []string{"--snapshot", "testdata/constraints/defaultspread.yaml"},
+			check: checkDefaultSpread,
+		},
 		{
 			name: "costs", args: append(manifests("pool", "ondemand"), "--cost-model", "testdata/constraints/costs.yaml"),
 			check: checkCosts,
@@ -291,6 +296,32 @@ func checkVolumes(t *testing.T, d document) {
 	}
 	if zones := byZone(d, "data/queue"); len(zones) != 1 || zones["us-east-1a"] != 1 {
 		t.Errorf("queue-0 goes to %v, want a new machine in us-east-1a: the node there attaches no more", zones)
+	}
+}
+
+// Nodes of static pools are filled, and none is added: SCH-182.
+func checkStatic(t *testing.T, d document) {
+	onlyUnplaced(t, d, "shop/licences", 1)
+	for _, node := range d.Nodes {
+		if node.NodePool != "general" {
+			t.Errorf("%s is of nodepool %s, which has a fixed number of nodes", node.Name, node.NodePool)
+		}
+	}
+	filled := 0
+	for _, node := range d.Existing {
+		filled += len(of("shop/web", node.Pods))
+	}
+	if filled != 6 {
+		t.Errorf("%d pods are on the fixed nodes, want the 6 that fit there", filled)
+	}
+}
+
+// Pods that a Service selects are spread as the cluster does by default, those that nothing selects are not: SCH-145,
+// SCH-146.
+func checkDefaultSpread(t *testing.T, d document) {
+	allPlaced(t, d)
+	if zones := byZone(d, "shop/web"); !maps.Equal(zones, map[string]int{"us-east-1a": 2, "us-east-1b": 2, "us-east-1c": 2}) {
+		t.Errorf("pods by zone are %v, want two in each", zones)
 	}
 }
 
