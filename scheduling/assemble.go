@@ -230,8 +230,36 @@ func (t *Trial) leeway(mc *machine, loads []binding) (rows, slots bitset, claim 
 
 // keepAlike narrows the machines that would do for the pods of mc to those that may stand in for it: with its labels,
 // of its reservation or of none, and where rules could take notice of pods with the stakes, in the same domains. It returns
-// the labels that say so.
+// the labels that say so. Where that leaves less variety than the pool asks for, pods' wishes don't stand in the way.
 func (t *Trial) keepAlike(mc *machine, rows, slots bitset, stakes []*ownership) (claim requirements.Set) {
+	m := t.m
+	p := m.pools[mc.pool]
+	for _, class := range p.table.rows[mc.row].residents {
+		stakes = append(stakes, m.classes[class].topology)
+	}
+	all := m.noticedBy(stakes, true)
+	if len(p.variety) == 0 {
+		return t.keepNoticed(mc, rows, slots, all)
+	}
+	hard := m.noticedBy(stakes, false)
+	if len(hard) == len(all) {
+		return t.keepNoticed(mc, rows, slots, all)
+	}
+	narrowRows, narrowSlots, wideRows, wideSlots := rows.clone(), slots.clone(), rows.clone(), slots.clone()
+	claim = t.keepNoticed(mc, narrowRows, narrowSlots, all)
+	if !m.varied(p, mc, narrowRows, narrowSlots) {
+		wide := t.keepNoticed(mc, wideRows, wideSlots, hard)
+		if m.varied(p, mc, wideRows, wideSlots) {
+			narrowRows, narrowSlots, claim = wideRows, wideSlots, wide
+		}
+	}
+	copy(rows, narrowRows)
+	copy(slots, narrowSlots)
+	return claim
+}
+
+// keepNoticed is keepAlike for the given labels by which rules take notice of the machine's pods.
+func (t *Trial) keepNoticed(mc *machine, rows, slots bitset, pinned []string) (claim requirements.Set) {
 	m := t.m
 	p := m.pools[mc.pool]
 	c := p.table.catalog
@@ -256,10 +284,6 @@ func (t *Trial) keepAlike(mc *machine, rows, slots bitset, stakes []*ownership) 
 		}
 	}
 	if t.topology != nil {
-		for _, class := range p.table.rows[mc.row].residents {
-			stakes = append(stakes, m.classes[class].topology)
-		}
-		pinned := m.noticedBy(stakes)
 		as := assignment{labels: mc.labels}
 		for _, key := range pinned {
 			claim = claim.Merge(m.keepLabel(mc, &as, key, rows, slots))
@@ -324,12 +348,16 @@ func isProduct(c *catalog, slots bitset) bool {
 	return true
 }
 
-// noticedBy are the labels by which rules that pods with the stakes state, or that count them, tell machines apart.
-func (m *Model) noticedBy(stakes []*ownership) []string {
+// noticedBy are the labels by which rules that pods with the stakes state, or that count them, tell machines apart. Rules
+// that may be broken are left out unless wishes are asked for too.
+func (m *Model) noticedBy(stakes []*ownership, wishes bool) []string {
 	var keys []string
 	for _, o := range stakes {
 		for _, groups := range [][]int32{o.owns, o.in} {
 			for _, g := range groups {
+				if !wishes && !m.topology[g].hard {
+					continue
+				}
 				for _, key := range m.topology[g].tells {
 					if !slices.Contains(keys, key) {
 						keys = append(keys, key)

@@ -223,6 +223,9 @@ func (c *checker) noticedKeys(m *machine, pods []*corev1.Pod) map[string]bool {
 	}
 	each := func(pod *corev1.Pod) {
 		for _, s := range pod.Spec.TopologySpreadConstraints {
+			if s.WhenUnsatisfiable == corev1.ScheduleAnyway {
+				continue // a wish costs no pod its place
+			}
 			key, _ := c.canonical(s.TopologyKey)
 			out[key] = true
 		}
