@@ -168,7 +168,7 @@ func (l *lab) catalogFrozen() {
 		known[t.Name] = t
 	}
 	for _, t := range later {
-		if was := known[t.Name]; was != nil && was != t && written(was) == written(t) {
+		if was := known[t.Name]; t.Name != closed.InstanceType && was != nil && was != t && written(was) == written(t) {
 			l.Errorf("instance type %q is another object, though only %s has changed", t.Name, closed)
 		}
 	}

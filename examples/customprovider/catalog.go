@@ -1,0 +1,88 @@
+package customprovider
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/drawknife/drawknife/api/requirements"
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/cloudprovider"
+)
+
+// The kind of node class that NodePools name. There is nothing to set: an object of the kind need not exist.
+const (
+	NodeClassGroup = "inventory.example.com"
+	NodeClassKind  = "InventoryNodeClass"
+)
+
+// Describe declares the provider.
+func (p *Provider) Describe() cloudprovider.Capabilities {
+	return cloudprovider.Capabilities{
+		NodeClasses: []metav1.GroupKind{{Group: NodeClassGroup, Kind: NodeClassKind}},
+		Vocabulary:  requirements.CoreVocabulary(),
+		LabelValues: map[string][]string{
+			corev1.LabelTopologyZone: p.zones(),
+			corev1.LabelArchStable:   {v1.ArchitectureAmd64, v1.ArchitectureArm64},
+			corev1.LabelOSStable:     {string(corev1.Linux)},
+			v1.CapacityTypeLabelKey:  {v1.CapacityTypeOnDemand},
+		},
+	}
+}
+
+func (p *Provider) zones() []string {
+	zones := map[string]bool{"nowhere": len(p.inventory.Machines) == 0}
+	for _, m := range p.inventory.Machines {
+		zones[m.Zone] = true
+	}
+	var list []string
+	for zone, there := range zones {
+		if there {
+			list = append(list, zone)
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// newType is a type of machines as planners see it, sold in some zones, of which those in free have a machine left.
+func newType(t *MachineType, zones []string, free map[string]bool) *cloudprovider.InstanceType {
+	arch := t.Arch
+	if arch == "" {
+		arch = v1.ArchitectureAmd64
+	}
+	pods := t.Pods
+	if pods == 0 {
+		pods = 110
+	}
+	it := &cloudprovider.InstanceType{
+		Name: t.Name,
+		Requirements: requirements.NewSet(
+			requirements.In(corev1.LabelInstanceTypeStable, t.Name),
+			requirements.In(corev1.LabelArchStable, arch),
+			requirements.In(corev1.LabelOSStable, string(corev1.Linux)),
+			requirements.DoesNotExist(corev1.LabelTopologyRegion),
+			requirements.DoesNotExist(corev1.LabelWindowsBuild),
+		),
+		Capacity: corev1.ResourceList{
+			corev1.ResourceCPU: t.CPU, corev1.ResourceMemory: t.Memory, corev1.ResourcePods: *resource.NewQuantity(pods, resource.DecimalSI),
+		},
+		Overhead: cloudprovider.Overhead{KubeReserved: corev1.ResourceList{
+			corev1.ResourceCPU: t.ReservedCPU, corev1.ResourceMemory: t.ReservedMemory,
+		}},
+	}
+	for _, zone := range zones {
+		it.Offerings = append(it.Offerings, cloudprovider.Offering{
+			Requirements: requirements.NewSet(
+				requirements.In(corev1.LabelTopologyZone, zone),
+				requirements.In(v1.CapacityTypeLabelKey, v1.CapacityTypeOnDemand),
+			),
+			Price:       t.HourlyPrice,
+			PriceSource: "inventory",
+			Available:   free[zone],
+		})
+	}
+	return it
+}

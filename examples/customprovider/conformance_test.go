@@ -1,0 +1,209 @@
+package customprovider_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/types"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/cloudprovider/conformance"
+	"github.com/drawknife/drawknife/examples/customprovider"
+)
+
+// rack is a Power in memory, and the hooks that make it misbehave.
+type rack struct {
+	mu      sync.Mutex
+	on      map[string]customprovider.Boot
+	refuses map[string]bool
+	lost    bool          // answers of On
+	stall   chan struct{} // On waits for it; nil does not
+}
+
+func (r *rack) On(ctx context.Context, machine string, boot customprovider.Boot) error {
+	r.mu.Lock()
+	stall := r.stall
+	r.mu.Unlock()
+	if stall != nil {
+		select {
+		case <-stall:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.refuses[machine] {
+		return errors.New("no answer from its management board")
+	}
+	r.on[machine] = boot
+	if r.lost {
+		return errors.New("the answer was lost")
+	}
+	return nil
+}
+
+func (r *rack) Off(_ context.Context, machine string) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.on, machine)
+	return nil
+}
+
+func (r *rack) IsOff(_ context.Context, machine string) (bool, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	_, on := r.on[machine]
+	return !on, nil
+}
+
+// clock is the tests' own.
+type clock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+func newClock() *clock { return &clock{now: time.Date(2026, 5, 4, 10, 0, 0, 0, time.UTC)} }
+
+func (c *clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+func (c *clock) Advance(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+}
+
+// hall is an inventory of so many machines of each of two types, in two zones.
+func hall(n int) *customprovider.Inventory {
+	inventory := &customprovider.Inventory{Types: []customprovider.MachineType{
+		{Name: "small", CPU: resource.MustParse("8"), Memory: resource.MustParse("32Gi"), ReservedCPU: resource.MustParse("200m"), ReservedMemory: resource.MustParse("1Gi"), HourlyPrice: 0.05},
+		{Name: "large", Arch: "arm64", CPU: resource.MustParse("64"), Memory: resource.MustParse("256Gi"), ReservedMemory: resource.MustParse("4Gi"), HourlyPrice: 0.40},
+	}}
+	for _, t := range inventory.Types {
+		for i := range n {
+			inventory.Machines = append(inventory.Machines, customprovider.Machine{
+				Name: fmt.Sprintf("%s-%d", t.Name, i), Type: t.Name, Zone: []string{"hall-a", "hall-b"}[i%2],
+			})
+		}
+	}
+	return inventory
+}
+
+func open(t testing.TB, path string) *customprovider.Ledger {
+	t.Helper()
+	ledger, err := customprovider.OpenLedger(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = ledger.Close() })
+	return ledger
+}
+
+// sellOut lets another cluster take all machines that match.
+func sellOut(t testing.TB, buyer *customprovider.Provider, inventory *customprovider.Inventory, match func(cloudprovider.OfferingKey) bool) func() {
+	var bought []*v1.NodeClaim
+	for n, m := range inventory.Machines {
+		if !match(cloudprovider.OfferingKey{InstanceType: m.Type, Zone: m.Zone, CapacityType: v1.CapacityTypeOnDemand}) {
+			continue
+		}
+		claim := &v1.NodeClaim{}
+		claim.Name, claim.UID = m.Name, types.UID(fmt.Sprint("buyer-", n))
+		claim.Spec.NodeClassRef = v1.NodeClassReference{Group: customprovider.NodeClassGroup, Kind: customprovider.NodeClassKind, Name: "x"}
+		for key, value := range map[string]string{corev1.LabelInstanceTypeStable: m.Type, corev1.LabelTopologyZone: m.Zone} {
+			claim.Spec.Requirements = append(claim.Spec.Requirements, v1.NodeSelectorRequirementWithMinValues{Key: key, Operator: corev1.NodeSelectorOpIn, Values: []string{value}})
+		}
+		machine, err := buyer.Create(context.Background(), claim)
+		if err != nil && !cloudprovider.IsInsufficientCapacity(err) {
+			t.Fatal(err)
+		}
+		if err == nil {
+			bought = append(bought, machine)
+		}
+	}
+	return func() {
+		for _, machine := range bought {
+			for err := error(nil); !cloudprovider.IsNodeClaimNotFound(err); err = buyer.Delete(context.Background(), machine) {
+			}
+		}
+	}
+}
+
+// The provider passes Core: docs/providers.md, step 6.
+func TestConformance(t *testing.T) {
+	report := conformance.Run(t, subject(hall(40)), conformance.Options{Levels: []conformance.Level{conformance.Core}, Trials: 5, Parallel: 64})
+	if testing.Verbose() {
+		if err := report.WriteMarkdown(os.Stdout); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// A thousand launches at once take a thousand machines.
+func TestThousand(t *testing.T) {
+	conformance.Run(t, subject(hall(600)), conformance.Options{Clauses: []string{"CP-CONCURRENCY-01"}})
+}
+
+// subject makes providers over the inventory, each with a ledger of its own.
+func subject(inventory *customprovider.Inventory) conformance.Factory {
+	return func(t testing.TB) conformance.Subject {
+		power := &rack{on: map[string]customprovider.Boot{}, refuses: map[string]bool{}}
+		now := newClock()
+		path := filepath.Join(t.TempDir(), "ledger.jsonl")
+		provider := func(cluster string, ledger *customprovider.Ledger) *customprovider.Provider {
+			p, err := customprovider.New(inventory, ledger, power, customprovider.Options{Cluster: cluster, Now: now.Now})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return p
+		}
+		ledger := open(t, path)
+		return conformance.Subject{Provider: provider("lab", ledger), Hooks: conformance.Hooks{
+			Advance:      now.Advance,
+			Restart:      func() cloudprovider.CloudProvider { return provider("lab", open(t, path)) },
+			OtherCluster: func() cloudprovider.CloudProvider { return provider("other", ledger) },
+			SellOut: func(match func(cloudprovider.OfferingKey) bool) func() {
+				return sellOut(t, provider("buyer", ledger), inventory, match)
+			},
+			Inject: func(f conformance.Fault) (func(), error) {
+				if f.Method != conformance.MethodCreate || !f.Lost {
+					return nil, errors.ErrUnsupported
+				}
+				power.mu.Lock()
+				defer power.mu.Unlock()
+				power.lost = true
+				return func() {
+					power.mu.Lock()
+					defer power.mu.Unlock()
+					power.lost = false
+				}, nil
+			},
+			Stall: func(m conformance.Method) (func(), error) {
+				if m != conformance.MethodCreate {
+					return nil, errors.ErrUnsupported
+				}
+				power.mu.Lock()
+				defer power.mu.Unlock()
+				power.stall = make(chan struct{})
+				return func() {
+					power.mu.Lock()
+					defer power.mu.Unlock()
+					close(power.stall)
+					power.stall = nil
+				}, nil
+			},
+		}}
+	}
+}

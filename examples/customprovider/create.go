@@ -1,0 +1,133 @@
+package customprovider
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/cloudprovider"
+)
+
+// Create takes the cheapest free machine that suits the claim, and switches it on. A machine that can't be switched on is
+// left alone for a while, and another one is tried. A claim that has a machine gets that one.
+func (p *Provider) Create(ctx context.Context, claim *v1.NodeClaim) (*v1.NodeClaim, error) {
+	refuse := func(err error) (*v1.NodeClaim, error) {
+		return nil, fmt.Errorf("launching nodeclaim %q: %w", claim.Name, cloudprovider.NewPermanentError(err))
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if claim.UID == "" {
+		return refuse(errors.New("metadata.uid is empty: without it a repeated call would take a second machine"))
+	}
+	if !p.Describe().SupportsNodeClass(claim.Spec.NodeClassRef) {
+		return refuse(fmt.Errorf("spec.nodeClassRef: kind %s.%s is not this provider's", claim.Spec.NodeClassRef.Kind, claim.Spec.NodeClassRef.Group))
+	}
+	want, err := p.lookup.ParseSet(claim.Spec.Requirements)
+	if err != nil {
+		return refuse(fmt.Errorf("spec.requirements: %w", err))
+	}
+	types, err := p.InstanceTypes(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	order := cloudprovider.LaunchOrder(types, want, claim.Spec.Resources.Requests)
+	var failures []error
+	for {
+		name, holder, err := p.take(claim, order)
+		if err != nil {
+			return nil, fmt.Errorf("launching nodeclaim %q: %w", claim.Name, errors.Join(append(failures, err)...))
+		}
+		if holder.Started {
+			return p.describe(name, holder), nil
+		}
+		err = p.start(ctx, name, claim, holder)
+		if err == nil {
+			return p.describe(name, holder), nil
+		}
+		if ctx.Err() != nil {
+			// The machine may be on its way. It stays the claim's: List shows it, and Create goes on with it.
+			return nil, fmt.Errorf("launching nodeclaim %q: %w", claim.Name, errors.Join(err, ctx.Err()))
+		}
+		failures = append(failures, err)
+		p.giveUp(name)
+		if len(failures) == maxTries {
+			return nil, fmt.Errorf("launching nodeclaim %q: %w", claim.Name,
+				cloudprovider.NewCreateError("PowerFailed", "machines could not be switched on", errors.Join(failures...)))
+		}
+	}
+}
+
+// maxTries is how many machines one claim may try. If so many can't be switched on, then it is not the machines: a whole
+// inventory must not be taken for broken since a command was misspelt.
+const maxTries = 3
+
+// take is the claim's machine: the one it has, or else the first in the order that is free. It is written down as the claim's
+// before it is touched.
+func (p *Provider) take(claim *v1.NodeClaim, order []cloudprovider.Candidate) (name string, holder Holder, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now := p.options.Now()
+	err = p.ledger.update(func(holders map[string]Holder) (string, *Holder, error) {
+		for machine, h := range holders {
+			if h.Cluster == p.options.Cluster && h.UID == string(claim.UID) && h.live() {
+				name, holder = machine, h
+				return "", nil, nil
+			}
+		}
+		keys := make([]cloudprovider.OfferingKey, 0, len(order))
+		for _, candidate := range order {
+			keys = append(keys, candidate.Key())
+			for _, m := range p.inventory.Machines {
+				_, held := holders[m.Name]
+				if held || m.Type != candidate.Type.Name || m.Zone != candidate.Offering.Zone() || p.broken[m.Name].After(now) {
+					continue
+				}
+				name = m.Name
+				holder = Holder{
+					Cluster: p.options.Cluster, NodePool: claim.Labels[v1.NodePoolLabelKey], Claim: claim.Name, UID: string(claim.UID), Since: now,
+				}
+				return name, &holder, nil // with its number
+			}
+		}
+		return "", nil, cloudprovider.NewInsufficientCapacityError(nil, keys...)
+	})
+	return name, holder, err
+}
+
+// start switches the machine on and notes that it is.
+func (p *Provider) start(ctx context.Context, name string, claim *v1.NodeClaim, holder Holder) error {
+	if err := p.power.On(ctx, name, p.bootOf(name, holder, claim)); err != nil {
+		return fmt.Errorf("machine %s: %w", name, err)
+	}
+	holder.Started = true
+	return p.ledger.update(func(holders map[string]Holder) (string, *Holder, error) {
+		if now, ok := holders[name]; !ok || now.Launch != holder.Launch || !now.live() {
+			return "", nil, nil // deleted in the meantime
+		}
+		return name, &holder, nil
+	})
+}
+
+// giveUp leaves a machine alone that could not be switched on. In case it was after all, it is switched off before anybody
+// else may have it.
+func (p *Provider) giveUp(name string) {
+	p.mu.Lock()
+	p.broken[name] = p.options.Now().Add(p.options.BrokenFor)
+	for machine, until := range p.broken {
+		if !until.After(p.options.Now()) {
+			delete(p.broken, machine)
+		}
+	}
+	p.mu.Unlock()
+	// An error to write leaves it the claim's, which then goes on with it.
+	_ = p.ledger.update(func(holders map[string]Holder) (string, *Holder, error) {
+		holder, ok := holders[name]
+		if !ok {
+			return "", nil, nil
+		}
+		holder.Stopping = p.options.Now()
+		return name, &holder, nil
+	})
+}

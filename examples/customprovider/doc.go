@@ -1,0 +1,28 @@
+// Package customprovider is a cloud provider in a few pages: machines that are listed in a file, switched on and off by a
+// command. It serves a rack of servers with IPMI, a pool of virtual machines behind virsh, or whatever else can be told to
+// start and stop; and it is the example of docs/providers.md, which builds it step by step.
+//
+//	inventory, err := customprovider.ReadInventory(file)
+//	if err != nil {
+//		return err
+//	}
+//	ledger, err := customprovider.OpenLedger("ledger.jsonl")
+//	if err != nil {
+//		return err
+//	}
+//	defer ledger.Close()
+//	provider, err := customprovider.New(inventory, ledger, customprovider.Command{Path: "./power"}, customprovider.Options{Cluster: "lab"})
+//
+// It passes the level Core of the conformance kit (package cloudprovider/conformance).
+//
+//	inventory    which machines there are, read from YAML      inventory.go
+//	ledger       which of them is whose, kept in a file        ledger.go
+//	power        switching a machine on and off                power.go
+//	catalog      the inventory as instance types               catalog.go
+//	provider     the methods of CloudProvider                  provider.go, create.go
+//
+// # Limits
+//
+// One process at a time may have a ledger open: the leader's. There is no spot capacity, no node class with settings (any name
+// of kind InventoryNodeClass will do), and whether a machine is broken is found out by trying.
+package customprovider

@@ -1,0 +1,131 @@
+package customprovider
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/yaml"
+)
+
+// Inventory is which machines there are. testdata/inventory.yaml shows one.
+type Inventory struct {
+	// Types of machines, with unique names. At least one.
+	Types []MachineType `json:"types"`
+	// Machines, with unique names.
+	Machines []Machine `json:"machines"`
+}
+
+// MachineType is what machines have in common.
+type MachineType struct {
+	// Name is the value of the label node.kubernetes.io/instance-type.
+	Name string `json:"name"`
+	// Arch is amd64 or arm64; empty is amd64.
+	Arch string `json:"arch,omitempty"`
+	// CPU and Memory of the whole machine, and how many Pods the kubelet takes; 0 is the kubelet's default, 110.
+	CPU    resource.Quantity `json:"cpu"`
+	Memory resource.Quantity `json:"memory"`
+	Pods   int64             `json:"pods,omitempty"`
+	// ReservedCPU and ReservedMemory are kept from pods: what the kubelet is told to reserve, and its eviction threshold.
+	ReservedCPU    resource.Quantity `json:"reservedCPU,omitzero"`
+	ReservedMemory resource.Quantity `json:"reservedMemory,omitzero"`
+	// HourlyPrice of running one, USD: power and wear at least. More than 0.
+	HourlyPrice float64 `json:"hourlyPrice"`
+}
+
+// Machine is one of them.
+type Machine struct {
+	// Name of the machine, which is its node's as well.
+	Name string `json:"name"`
+	// Type names one of Inventory.Types.
+	Type string `json:"type"`
+	// Zone is what fails together: a rack, a room. The value of the label topology.kubernetes.io/zone.
+	Zone string `json:"zone"`
+}
+
+// maxInventory bounds the file.
+const maxInventory = 16 << 20
+
+// ReadInventory reads an inventory from YAML or JSON and checks it. The error joins a *field.Error for each fault.
+func ReadInventory(r io.Reader) (*Inventory, error) {
+	text, err := io.ReadAll(io.LimitReader(r, maxInventory+1))
+	if err != nil {
+		return nil, fmt.Errorf("reading the inventory: %w", err)
+	}
+	if len(text) > maxInventory {
+		return nil, fmt.Errorf("reading the inventory: it has more than %d bytes", maxInventory)
+	}
+	var inventory Inventory
+	if err := yaml.UnmarshalStrict(text, &inventory); err != nil {
+		return nil, fmt.Errorf("reading the inventory: %w", err)
+	}
+	if err := inventory.Validate(); err != nil {
+		return nil, fmt.Errorf("inventory: %w", err)
+	}
+	return &inventory, nil
+}
+
+// Validate finds what is wrong with an inventory: the error joins a *field.Error for each fault; nil when there is none.
+func (i *Inventory) Validate() error {
+	var faults []error
+	add := func(fault *field.Error) { faults = append(faults, fault) }
+	types := map[string]bool{}
+	if len(i.Types) == 0 {
+		add(field.Required(field.NewPath("types"), "list the types of the machines"))
+	}
+	for n, t := range i.Types {
+		at := field.NewPath("types").Index(n)
+		checkLabel(at.Child("name"), t.Name, add)
+		if types[t.Name] {
+			add(field.Duplicate(at.Child("name"), t.Name))
+		}
+		types[t.Name] = true
+		if !slices.Contains([]string{"", "amd64", "arm64"}, t.Arch) {
+			add(field.NotSupported(at.Child("arch"), t.Arch, []string{"amd64", "arm64"}))
+		}
+		if t.CPU.Cmp(t.ReservedCPU) <= 0 || t.ReservedCPU.Sign() < 0 {
+			add(field.Invalid(at.Child("cpu"), t.CPU.String(), "must leave something for pods beside reservedCPU"))
+		}
+		if t.Memory.Cmp(t.ReservedMemory) <= 0 || t.ReservedMemory.Sign() < 0 {
+			add(field.Invalid(at.Child("memory"), t.Memory.String(), "must leave something for pods beside reservedMemory"))
+		}
+		if t.Pods < 0 {
+			add(field.Invalid(at.Child("pods"), t.Pods, "must not be negative"))
+		}
+		if t.HourlyPrice <= 0 || math.IsInf(t.HourlyPrice, 1) || math.IsNaN(t.HourlyPrice) {
+			add(field.Invalid(at.Child("hourlyPrice"), t.HourlyPrice, "must be more than 0: a machine that costs nothing would be preferred to everything"))
+		}
+	}
+	names := map[string]bool{}
+	for n, m := range i.Machines {
+		at := field.NewPath("machines").Index(n)
+		if problems := validation.IsDNS1123Subdomain(m.Name); len(problems) > 0 {
+			add(field.Invalid(at.Child("name"), m.Name, problems[0]))
+		}
+		if names[m.Name] {
+			add(field.Duplicate(at.Child("name"), m.Name))
+		}
+		names[m.Name] = true
+		if !types[m.Type] {
+			add(field.NotFound(at.Child("type"), m.Type))
+		}
+		checkLabel(at.Child("zone"), m.Zone, add)
+	}
+	return errors.Join(faults...)
+}
+
+// checkLabel refuses what can't be the value of a label.
+func checkLabel(at *field.Path, value string, add func(*field.Error)) {
+	if value == "" {
+		add(field.Required(at, "give it a name"))
+		return
+	}
+	if problems := validation.IsValidLabelValue(value); len(problems) > 0 {
+		add(field.Invalid(at, value, problems[0]))
+	}
+}

@@ -1,0 +1,134 @@
+package customprovider
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+)
+
+// Holder is whose a machine is.
+type Holder struct {
+	// Launch is the number of this time that the machine was given away, which no other one has.
+	Launch   int64  `json:"launch"`
+	Cluster  string `json:"cluster"`
+	NodePool string `json:"nodePool,omitempty"`
+	// Claim and UID are those of the NodeClaim.
+	Claim string `json:"claim"`
+	UID   string `json:"uid"`
+	// Since is when it was given the machine. Started tells that the machine was switched on, as far as is known.
+	Since   time.Time `json:"since"`
+	Started bool      `json:"started,omitempty"`
+	// Stopping is when the machine was told to switch off; zero while it is not.
+	Stopping time.Time `json:"stopping,omitzero"`
+}
+
+// live reports whether the machine is its claim's to have.
+func (h Holder) live() bool { return h.Stopping.IsZero() }
+
+// entry is a line of the file: a machine's new holder; none when it is free.
+type entry struct {
+	Machine string  `json:"machine"`
+	Holder  *Holder `json:"holder,omitempty"`
+}
+
+// Ledger knows which machine is whose, in a file that survives the process: each change is a line, written before anything is
+// done about it. Safe for concurrent use; several clusters may share one in a process.
+type Ledger struct {
+	mu      sync.Mutex
+	file    *os.File
+	holders map[string]Holder
+	// launches is the highest number of one.
+	launches int64
+}
+
+// OpenLedger reads the file, which is made if it is not there. A last line that was not written to its end, as by a crash, is
+// dropped: what it tells of was not begun.
+func OpenLedger(path string) (*Ledger, error) {
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("opening the ledger: %w", err)
+	}
+	l := &Ledger{file: file, holders: map[string]Holder{}}
+	if err := l.replay(); err != nil {
+		return nil, errors.Join(fmt.Errorf("reading the ledger %s: %w", path, err), file.Close())
+	}
+	return l, nil
+}
+
+// replay reads all lines, and leaves the file at the end of the last whole one.
+func (l *Ledger) replay() error {
+	var whole int64
+	lines := bufio.NewReader(l.file)
+	for n := 1; ; n++ {
+		line, err := lines.ReadBytes('\n')
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		var e entry
+		if err := json.Unmarshal(line, &e); err != nil {
+			return fmt.Errorf("line %d: %w", n, err)
+		}
+		whole += int64(len(line))
+		l.apply(e)
+	}
+	if err := l.file.Truncate(whole); err != nil {
+		return err
+	}
+	_, err := l.file.Seek(whole, io.SeekStart)
+	return err
+}
+
+func (l *Ledger) apply(e entry) {
+	if e.Holder == nil {
+		delete(l.holders, e.Machine)
+		return
+	}
+	l.holders[e.Machine] = *e.Holder
+	l.launches = max(l.launches, e.Holder.Launch)
+}
+
+// Close closes the file.
+func (l *Ledger) Close() error { return l.file.Close() }
+
+// update looks at all holders and changes one machine's: change gets the holders, which it must not keep or change, and
+// returns the machine's name with its new holder, nil to free it; an empty name changes nothing. A holder without a number gets
+// the next one. What is returned is on disk.
+func (l *Ledger) update(change func(map[string]Holder) (machine string, holder *Holder, err error)) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	machine, holder, err := change(l.holders)
+	if err != nil || machine == "" {
+		return err
+	}
+	if holder != nil && holder.Launch == 0 {
+		holder.Launch = l.launches + 1
+	}
+	e := entry{Machine: machine, Holder: holder}
+	line, err := json.Marshal(e)
+	if err != nil {
+		return err
+	}
+	if _, err := l.file.Write(append(line, '\n')); err != nil {
+		return fmt.Errorf("writing the ledger: %w", err)
+	}
+	if err := l.file.Sync(); err != nil {
+		return fmt.Errorf("writing the ledger: %w", err)
+	}
+	l.apply(e)
+	return nil
+}
+
+// read looks at all holders.
+func (l *Ledger) read(look func(map[string]Holder)) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	look(l.holders)
+}

@@ -1,0 +1,91 @@
+package customprovider
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+)
+
+// Boot is what a machine has to know to join as a node: settings of its kubelet.
+type Boot struct {
+	// ProviderID is --provider-id.
+	ProviderID string
+	// Labels are --node-labels, as key=value.
+	Labels []string
+	// Taints are --register-with-taints, as key=value:Effect.
+	Taints []string
+}
+
+// Power switches machines. Each call may be repeated: switching on what is on, or off what is off, is no error. All methods
+// are safe for concurrent use, return soon after ctx has ended, and may take as long as they need before.
+type Power interface {
+	// On switches the machine on, so that it joins the cluster with these settings.
+	On(ctx context.Context, machine string, boot Boot) error
+	// Off tells the machine to switch off, and does not wait for it.
+	Off(ctx context.Context, machine string) error
+	// IsOff reports whether the machine is off.
+	IsOff(ctx context.Context, machine string) (bool, error)
+}
+
+// Command is a Power that runs a program:
+//
+//	PATH on MACHINE      with PROVIDER_ID, NODE_LABELS and NODE_TAINTS, lists with commas, in its environment
+//	PATH off MACHINE
+//	PATH status MACHINE  which prints on or off
+//
+// A status other than 0 is an error, whose message is what the program wrote to standard error.
+type Command struct {
+	Path string
+}
+
+// On runs PATH on MACHINE.
+func (c Command) On(ctx context.Context, machine string, boot Boot) error {
+	_, err := c.run(ctx, "on", machine,
+		"PROVIDER_ID="+boot.ProviderID, "NODE_LABELS="+strings.Join(boot.Labels, ","), "NODE_TAINTS="+strings.Join(boot.Taints, ","))
+	return err
+}
+
+// Off runs PATH off MACHINE.
+func (c Command) Off(ctx context.Context, machine string) error {
+	_, err := c.run(ctx, "off", machine)
+	return err
+}
+
+// IsOff runs PATH status MACHINE.
+func (c Command) IsOff(ctx context.Context, machine string) (bool, error) {
+	out, err := c.run(ctx, "status", machine)
+	if err != nil {
+		return false, err
+	}
+	switch out {
+	case "on", "off":
+		return out == "off", nil
+	}
+	return false, fmt.Errorf("%s status %s printed %q: it has to be on or off", c.Path, machine, out)
+}
+
+// run gives the program's output. The program is killed when ctx ends, and its children no longer hold it up.
+func (c Command) run(ctx context.Context, verb, machine string, env ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, c.Path, verb, machine)
+	cmd.Env = append(os.Environ(), env...)
+	cmd.WaitDelay = 100 * time.Millisecond
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Run(); err != nil {
+		if ctx.Err() != nil {
+			err = ctx.Err()
+		}
+		const most = 500
+		words := strings.TrimSpace(stderr.String())
+		if words == "" {
+			return "", fmt.Errorf("%s %s %s: %w", c.Path, verb, machine, err)
+		}
+		return "", errors.Join(fmt.Errorf("%s %s %s: %w", c.Path, verb, machine, err), errors.New(words[:min(most, len(words))]))
+	}
+	return strings.TrimSpace(stdout.String()), nil
+}
