@@ -133,7 +133,7 @@ func TestToV1Beta1(t *testing.T) {
 	}
 }
 
-// API-121 to API-127, API-321 to API-333: a selector map becomes terms that select the same.
+// API-121 to API-127, API-307, API-321 to API-333: a selector map becomes terms that select the same.
 func TestExpand(t *testing.T) {
 	many := make(map[string]string)
 	for i := range 21 {
