@@ -37,7 +37,8 @@ func verdictEvents(m *cluster.Machine, blocks []MethodBlock) []Event {
 	var out []Event
 	told := map[EventReason]bool{}
 	for _, b := range blocks {
-		e := Event{Message: b.Block.String()}
+		// The code is part of what is told: that something else keeps the node now is news.
+		e := Event{Message: b.Block.String(), Identity: string(b.Block.Code)}
 		switch {
 		case b.Block.Silent():
 			continue

@@ -1,16 +1,21 @@
 package e2e_test
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/disruption"
 	"github.com/drawknife/drawknife/examples/controller/reconcilers"
+	"github.com/drawknife/drawknife/fake"
 	"github.com/drawknife/drawknife/internal/e2e/harness"
 )
 
@@ -72,4 +77,158 @@ func TestEmptyNodeRemoved(t *testing.T) {
 		t.Errorf("nodes are gone %s after their last pod, want no less than consolidateAfter %s", since, after)
 	}
 	cluster.Lap("removed %s after the last pod", took.Round(time.Millisecond))
+}
+
+// halfUsed has two nodes with one pod each that would fit on one. The pods bear the labels of the deployment "web".
+func halfUsed(t *testing.T, cluster *harness.Cluster) {
+	t.Helper()
+	cluster.CreateDeployment("web", 6, harness.Pod("1", "1Gi"))
+	cluster.Eventually("the pods run", patience, cluster.PodsRun("web", 6))
+	cluster.Eventually("nodes, claims and machines belong together", patience, cluster.Settled(2))
+	cluster.Scale("web", 2) // the deployment's controller takes from the node that has more
+	cluster.Eventually("two pods are left", patience, cluster.PodsRun("web", 2))
+	for _, node := range cluster.Nodes() {
+		if n := len(cluster.OnNode(node.Name)); n != 1 {
+			t.Fatalf("node %s has %d pods, want one on each", node.Name, n)
+		}
+	}
+}
+
+// fourCores is a pool of machines with four cores.
+func fourCores(name string, after time.Duration) *v1.NodePool {
+	pool := consolidated(name, after)
+	pool.Spec.Template.Spec.Requirements = append(pool.Spec.Template.Spec.Requirements, requirement(fake.LabelInstanceCPU, corev1.NodeSelectorOpIn, "4"))
+	return pool
+}
+
+// TestUnderusedNodesMerged (DIS-106, DIS-136, DIS-184 to DIS-193): of two nodes that are half used one goes, and its pod runs
+// on the other.
+func TestUnderusedNodesMerged(t *testing.T) {
+	cluster := server.Start(t, harness.Options{})
+	startController(t, cluster, hasty())
+	cluster.CreateNodePool(fourCores("default", 3*time.Second))
+	halfUsed(t, cluster)
+	took := cluster.Eventually("one node is left", patience, cluster.Settled(1))
+	cluster.Eventually("both pods run", patience, cluster.PodsRun("web", 2))
+	if n := cluster.Cloud.Calls(fake.MethodCreate); n != 2 {
+		t.Errorf("%d machines were launched, want the two at the beginning", n)
+	}
+	cluster.Lap("merged after %s", took.Round(time.Millisecond))
+}
+
+// roomy has a pod on a node far too large for it, of a pool that may now launch small ones too.
+func roomy(t *testing.T, cluster *harness.Cluster) (before string) {
+	t.Helper()
+	pool := consolidated("default", 0)
+	pool.Spec.Template.Spec.Requirements = append(pool.Spec.Template.Spec.Requirements, requirement(fake.LabelInstanceCPU, corev1.NodeSelectorOpIn, "8"))
+	cluster.CreateNodePool(pool)
+	cluster.CreateDeployment("web", 1, harness.Pod("500m", "512Mi"))
+	cluster.Eventually("the pod runs", patience, cluster.PodsRun("web", 1))
+	cluster.Eventually("nodes, claims and machines belong together", patience, cluster.Settled(1))
+	cluster.Lap("the pod runs on a machine of type %s", cluster.Nodes()[0].Labels[corev1.LabelInstanceTypeStable])
+	return cluster.Nodes()[0].Name
+}
+
+// widen lets the pool launch small machines too: no drift, since its nodes meet that as well (DIS-225).
+func widen(t *testing.T, cluster *harness.Cluster) {
+	t.Helper()
+	patchPool(t, cluster, "default", `{"spec":{"template":{"spec":{"requirements":[
+		{"key":"karpenter.sh/capacity-type","operator":"In","values":["on-demand"]},
+		{"key":"`+fake.LabelInstanceCPU+`","operator":"In","values":["2","8"]}]}}}}`)
+}
+
+// TestNodeReplacedByCheaper (DIS-140, DIS-143, DIS-187, DIS-189): the cheaper node is ready before the other one goes.
+func TestNodeReplacedByCheaper(t *testing.T) {
+	cluster := server.Start(t, harness.Options{})
+	startController(t, cluster, hasty())
+	before := roomy(t, cluster)
+	widen(t, cluster)
+	took := cluster.Eventually("the node is gone", patience, func() (bool, string) {
+		old, ready := cluster.Node(before), 0
+		for _, node := range cluster.Nodes() {
+			if node.Name != before && node.Labels[v1.NodeInitializedLabelKey] == "true" {
+				ready++
+			}
+		}
+		if old != nil && old.DeletionTimestamp != nil && ready == 0 {
+			t.Error("the node is deleted before its replacement is ready")
+		}
+		return old == nil, fmt.Sprint(ready, " replacements are ready")
+	})
+	cluster.Eventually("the pod runs", patience, cluster.PodsRun("web", 1))
+	cluster.Eventually("one machine is left", patience, cluster.Settled(1))
+	node := cluster.Nodes()[0]
+	if cpu := node.Status.Capacity.Cpu().Value(); cpu != 2 {
+		t.Errorf("the node has %d cores, want 2", cpu)
+	}
+	cluster.Lap("replaced by type %s after %s", node.Labels[corev1.LabelInstanceTypeStable], took.Round(time.Millisecond))
+}
+
+// TestPodDisruptionBudgetBlocksAndAllows (DIS-045, DIS-058, DIS-281): while a budget lets no pod go its node stays and says why;
+// once it does the node goes, without waiting until it is looked at anyway (DIS-177).
+func TestPodDisruptionBudgetBlocksAndAllows(t *testing.T) {
+	cluster := server.Start(t, harness.Options{})
+	startController(t, cluster, hasty())
+	cluster.CreateNodePool(fourCores("default", 8*time.Second))
+	budgets := cluster.Client.PolicyV1().PodDisruptionBudgets(cluster.Namespace)
+	if _, err := budgets.Create(t.Context(), &policyv1.PodDisruptionBudget{
+		ObjectMeta: metav1.ObjectMeta{Name: "web"},
+		Spec: policyv1.PodDisruptionBudgetSpec{
+			Selector: &metav1.LabelSelector{MatchLabels: harness.Labels("web")}, MaxUnavailable: new(intstr.FromInt32(0)),
+		},
+	}, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	halfUsed(t, cluster)
+	cluster.Eventually("the nodes say that the budget holds them", patience, func() (bool, string) {
+		return told(t, cluster, "DisruptionBlocked", "Node", cluster.Namespace+"/web") == 2, "they do not"
+	})
+	cluster.Never("a node has gone", 12*time.Second, func() (bool, string) { return len(cluster.Nodes()) < 2, "" })
+	cluster.Lap("blocked")
+	if _, err := budgets.Patch(t.Context(), "web", types.MergePatchType, []byte(`{"spec":{"maxUnavailable":1}}`), metav1.PatchOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	took := cluster.Eventually("one node is left", patience, cluster.Settled(1))
+	cluster.Eventually("both pods run", patience, cluster.PodsRun("web", 2))
+	cluster.Lap("allowed, and merged after %s", took.Round(time.Millisecond))
+}
+
+// told counts the objects of the kind that events of the reason tell about with the words.
+func told(t *testing.T, cluster *harness.Cluster, reason, kind, words string) int {
+	t.Helper()
+	list, err := cluster.Client.EventsV1().Events(metav1.NamespaceAll).List(t.Context(), metav1.ListOptions{FieldSelector: "reason=" + reason})
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := map[string]bool{}
+	for i := range list.Items {
+		if e := &list.Items[i]; e.Regarding.Kind == kind && strings.Contains(e.Note, words) {
+			names[e.Regarding.Name] = true
+		}
+	}
+	return len(names)
+}
+
+// TestMaintenanceWindow (DIS-202, DIS-208): while a window with a budget of none is open an empty node stays, and its pool says
+// why; afterwards it goes.
+func TestMaintenanceWindow(t *testing.T) {
+	cluster := server.Start(t, harness.Options{})
+	startController(t, cluster, hasty())
+	pool := consolidated("default", 0)
+	pool.Spec.Disruption.Budgets = []v1.Budget{{Nodes: "100%"}, {Nodes: "0", Schedule: new("0 0 * * *"), Duration: new(v1.NewDuration(24 * time.Hour))}}
+	cluster.CreateNodePool(pool)
+	cluster.CreateDeployment("web", 1, harness.Pod("1", "1Gi"))
+	cluster.Eventually("the pod runs", patience, cluster.PodsRun("web", 1))
+	cluster.Scale("web", 0)
+	cluster.Eventually("no pods are left", patience, cluster.PodsRun("web", 0))
+	cluster.Eventually("the pool says that nothing may go", patience, func() (bool, string) {
+		return told(t, cluster, "DisruptionBlocked", "NodePool", "Empty") == 1, "it does not"
+	})
+	cluster.Never("the node has gone", 5*time.Second, func() (bool, string) { return len(cluster.Nodes()) < 1, "" })
+	cluster.Lap("the window holds the node")
+	// The window is now half a day away.
+	opens := time.Now().UTC().Add(12 * time.Hour).Hour()
+	patchPool(t, cluster, "default", fmt.Sprintf(`{"spec":{"disruption":{"budgets":[{"nodes":"100%%"},{"nodes":"0","schedule":"0 %d * * *","duration":"1h"}]}}}`, opens))
+	took := cluster.Eventually("the node is gone", patience, cluster.Empty())
+	cluster.Lap("removed %s after the window", took.Round(time.Millisecond))
 }

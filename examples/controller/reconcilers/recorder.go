@@ -1,6 +1,8 @@
 package reconcilers
 
 import (
+	"crypto/sha256"
+	"fmt"
 	"sync"
 	"time"
 
@@ -56,7 +58,7 @@ func (r *recorder) publish(list []provisioning.Event) {
 // publishAs publishes an event that those of another identity don't keep back.
 func (r *recorder) publishAs(identity string, e provisioning.Event) {
 	if r.admit(&e, identity) {
-		r.tell(&e)
+		r.tell(&e, identity)
 	}
 }
 
@@ -110,7 +112,22 @@ var apiVersions = map[string]string{
 	"Pod": "v1", "Node": "v1", "NodePool": v1.GroupVersion().String(), "NodeClaim": v1.GroupVersion().String(),
 }
 
-func (r *recorder) tell(e *provisioning.Event) {
+// longestAction is the API's.
+const longestAction = 128
+
+// actionOf is what tells events of one reason about one object apart for whoever counts repetitions: client-go takes those with
+// the same action for one event and keeps the message of the first alone.
+func actionOf(reason provisioning.EventReason, identity string) string {
+	switch {
+	case identity == "":
+		return string(reason)
+	case len(identity) <= longestAction:
+		return identity
+	}
+	return fmt.Sprintf("%s-%x", reason, sha256.Sum256([]byte(identity)))[:min(longestAction, len(reason)+1+2*sha256.Size)]
+}
+
+func (r *recorder) tell(e *provisioning.Event, identity string) {
 	kind := corev1.EventTypeNormal
 	if e.Warning {
 		kind = corev1.EventTypeWarning
@@ -120,5 +137,5 @@ func (r *recorder) tell(e *provisioning.Event) {
 		version = r.classVersions[e.Kind]
 	}
 	about := &corev1.ObjectReference{APIVersion: version, Kind: e.Kind, Namespace: e.Namespace, Name: e.Name, UID: e.UID}
-	r.sink.Eventf(about, nil, kind, string(e.Reason), string(e.Reason), "%s", e.Message)
+	r.sink.Eventf(about, nil, kind, string(e.Reason), actionOf(e.Reason, identity), "%s", e.Message)
 }
