@@ -436,6 +436,8 @@ func TestDisruptionsAllowed(t *testing.T) {
 	}{
 		"minAvailable 2 of 3":          {budget("a", minAvailable("2")), 3, 3, 1},
 		"one of them is not healthy":   {budget("a", minAvailable("2")), 3, 2, 0},
+		"minAvailable 50% of 10":       {budget("a", minAvailable("50%")), 10, 10, 5},
+		"maxUnavailable 50% of 4":      {budget("a", maxUnavailable("50%")), 4, 4, 2},
 		"minAvailable 50% of 3":        {budget("a", minAvailable("50%")), 3, 3, 1},
 		"maxUnavailable 1":             {budget("a", maxUnavailable("1")), 3, 3, 1},
 		"maxUnavailable 30% of 10":     {budget("a", maxUnavailable("30%")), 10, 9, 2},
