@@ -99,6 +99,8 @@ const (
 	BlockNotReached BlockCode = "NotReached"
 	// BlockReceiver: pods of nodes that go are planned for it.
 	BlockReceiver BlockCode = "Receiver"
+	// BlockLater: its pods have places only once other commands are done: the next plan has it.
+	BlockLater BlockCode = "Later"
 	// BlockCoolDown: it is new, or owners of its pods had pods moved of late; Until.
 	BlockCoolDown BlockCode = "CoolDown"
 	// BlockNoGain: removing it saves Block.Saving, and it takes Block.Required.
@@ -244,6 +246,7 @@ func fixedSentences(code BlockCode) (string, bool) {
 		BlockSpotToSpot:     "replacing spot nodes by spot nodes is switched off",
 		BlockNoBatch:        "no batch that was tried with it among the nodes can be removed for at most one new node",
 		BlockReceiver:       "pods of nodes that go are planned for it",
+		BlockLater:          "its pods have places once other commands are done: the next plan has it",
 		BlockCoolDown:       "it is new, or owners of its pods had pods moved of late",
 		BlockNotReached:     "the search ended before its turn",
 	}[code]

@@ -26,6 +26,8 @@ type fleetSpec struct {
 	nodes int
 	fill  float64
 	mixed bool
+	// dense fleets have three pods a third as large in place of each: about 18 on a node that is two fifths full.
+	dense bool
 }
 
 func (f fleetSpec) String() string {
@@ -39,7 +41,13 @@ func (f fleetSpec) String() string {
 // snapshot makes the fleet; the same spec gives the same.
 func (f fleetSpec) snapshot() *scheduling.Snapshot {
 	catalog := workload.Catalog()
-	s := workload.Snapshot(catalog, nil, workload.Existing(catalog, f.nodes, f.fill))
+	nodes := workload.Existing(catalog, f.nodes, f.fill)
+	for i := range nodes {
+		if f.dense {
+			nodes[i].Pods = thirds(nodes[i].Pods)
+		}
+	}
+	s := workload.Snapshot(catalog, nil, nodes)
 	s.NodePools[0].Object.Spec.Disruption.Budgets = []v1.Budget{}
 	s.NodePools[0].Object.UID = "pool-default"
 	if f.mixed {
@@ -60,8 +68,22 @@ func (f fleetSpec) snapshot() *scheduling.Snapshot {
 	}
 	if f.mixed {
 		addBudgets(s)
+		settleSpreads(s)
 	}
 	return s
+}
+
+// thirds has three pods for each, of a third of its size.
+func thirds(list []workload.Pod) []workload.Pod {
+	var out []workload.Pod
+	for _, p := range list {
+		for i := range 3 {
+			q := p
+			q.Name, q.CPUm, q.MemMi = fmt.Sprintf("%s-%d", p.Name, i), max(p.CPUm/3, 10), max(p.MemMi/3, 16)
+			out = append(out, q)
+		}
+	}
+	return out
 }
 
 // finish gives a node its NodeClaim, and with mixed its pods their constraints.
@@ -126,6 +148,35 @@ func constrain(p *corev1.Pod, labels map[string]string) {
 	case 4:
 		pin(v1.CapacityTypeLabelKey)
 	}
+}
+
+// settleSpreads widens the spreads to what the pods as they are keep, and two more.
+func settleSpreads(s *scheduling.Snapshot) {
+	counts := map[string]map[string]int32{}
+	each := func(do func(p *corev1.Pod, zone string)) {
+		for i := range s.Nodes {
+			for _, p := range s.Nodes[i].Pods {
+				if len(p.Spec.TopologySpreadConstraints) > 0 {
+					do(p, s.Nodes[i].Object.Labels[corev1.LabelTopologyZone])
+				}
+			}
+		}
+	}
+	each(func(p *corev1.Pod, zone string) {
+		app := p.Labels["app"]
+		if counts[app] == nil {
+			counts[app] = map[string]int32{}
+		}
+		counts[app][zone]++
+	})
+	each(func(p *corev1.Pod, _ string) {
+		list := counts[p.Labels["app"]]
+		low, high := int32(1<<30), int32(0)
+		for _, zone := range workload.Zones() {
+			low, high = min(low, list[zone]), max(high, list[zone])
+		}
+		p.Spec.TopologySpreadConstraints[0].MaxSkew = max(5, high-low+2)
+	})
 }
 
 // addBudgets gives every fifth application a budget that lets a tenth of its pods go at a time.

@@ -3,6 +3,7 @@ package disruption
 import (
 	"cmp"
 	"context"
+	"runtime"
 	"time"
 
 	"github.com/drawknife/drawknife/scheduling"
@@ -13,12 +14,12 @@ const (
 	// DefaultPayBack is how soon a command has to have earned what it costs.
 	DefaultPayBack = 2 * time.Hour
 	// DefaultMinSavingShare is the least share of what a command's nodes cost that it has to save.
-	DefaultMinSavingShare = 0.05
+	DefaultMinSavingShare = 0.15
 	// DefaultCoolDown is how long a new node is left alone, and pods of an owner of which some had to move.
 	DefaultCoolDown = 10 * time.Minute
 	// DefaultMaxMembers and DefaultMaxBins bound what one command removes and launches.
 	DefaultMaxMembers = 8
-	DefaultMaxBins    = 4
+	DefaultMaxBins    = 8
 	// DefaultWork is how many what-ifs a plan takes at most.
 	DefaultWork = 60_000
 	// DefaultLaunchTime is how long a new node takes to be ready, DefaultReadyTime how long a pod does that a
@@ -57,6 +58,8 @@ type Global struct {
 	// Work bounds the what-ifs of a plan: counted, not timed, so that plans do not depend on how fast they are made; 0 is
 	// DefaultWork.
 	Work int
+	// Parallelism is how many ways of searching are gone side by side; 0 is as many as GOMAXPROCS. Plans do not depend on it.
+	Parallelism int
 	// Seed of the search for groups of nodes. Any number will do.
 	Seed uint64
 	// LaunchTime, ReadyTime and DrainLimit say how long things take: see their defaults. A node whose pods would take longer
@@ -71,7 +74,11 @@ type Global struct {
 
 func (g *Global) maxMembers() int { return orDefault(g.MaxMembers, DefaultMaxMembers) }
 func (g *Global) maxBins() int    { return orDefault(g.MaxBins, DefaultMaxBins) }
-func (g *Global) work() int       { return orDefault(g.Work, DefaultWork) }
+func (g *Global) parallelism() int {
+	return orDefault(g.Parallelism, runtime.GOMAXPROCS(0))
+}
+
+func (g *Global) work() int { return orDefault(g.Work, DefaultWork) }
 
 // orNone is a duration or share of the options: the default for 0, nothing for less.
 func orNone[T cmp.Ordered](v, otherwise T) T {

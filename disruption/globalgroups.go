@@ -14,16 +14,16 @@ func (s *search) rebuild() error {
 		return cmp.Or(cmp.Compare(a.Zone, b.Zone), a.Pool.Key.Compare(b.Pool.Key), cmp.Compare(a.CapacityType, b.CapacityType), cmp.Compare(b.waste(), a.waste()))
 	})
 	for len(list) > 0 {
-		n := min(s.maxMembers(), len(list))
-		before := len(s.steps)
-		if err := s.tryGroup(list[:n:n], onlyNew); err != nil {
-			return err
+		n, before := min(s.maxMembers(), len(list)), len(s.steps)
+		for ; n > 0; n /= 2 {
+			if err := s.tryGroup(list[:n:n], onlyNew); err != nil {
+				return err
+			}
+			if len(s.steps) > before {
+				break
+			}
 		}
-		if len(s.steps) > before {
-			list = list[n:]
-			continue
-		}
-		list = list[1:]
+		list = list[max(n, 1):]
 		if s.work > s.Global.work() {
 			return nil
 		}

@@ -9,7 +9,10 @@ import (
 
 // plan writes the search down: commands, what becomes of each node, and in which order to go about it.
 func (s *search) plan(ctx context.Context) (*Plan, error) {
-	out := &Plan{Time: s.fleet.now, Commands: s.commands()}
+	out := &Plan{Time: s.fleet.now}
+	if err := s.order(ctx, out); err != nil {
+		return nil, err
+	}
 	s.noteBlocks()
 	out.Verdicts = s.pass.verdicts(out.Commands)
 	for i := range out.Verdicts {
@@ -21,11 +24,43 @@ func (s *search) plan(ctx context.Context) (*Plan, error) {
 	return out, ctx.Err()
 }
 
+// order puts the commands in waves. Where rules about how pods are spread make places depend on the order, it is gone through
+// once more: what has no place in it is left for the next plan.
+func (s *search) order(ctx context.Context, out *Plan) error {
+	list := s.commands()
+	for {
+		out.Commands, out.Waves = s.waves(list)
+		if !s.trial.Ruled() || len(list) == 0 {
+			return nil
+		}
+		good, rejected, err := s.Restrict(ctx, s.fleet, out.Commands)
+		if err != nil || len(rejected) == 0 {
+			return err
+		}
+		for _, cmd := range out.Commands {
+			if !slices.ContainsFunc(good, func(c *Command) bool { return c.ID == cmd.ID }) {
+				s.putOff(cmd)
+			}
+		}
+		list = good
+	}
+}
+
+// putOff keeps the members of a command for the next plan.
+func (s *search) putOff(cmd *Command) {
+	for i := range cmd.Members {
+		s.later[s.byName[cmd.Members[i].Node]] = true
+	}
+	s.pass.waiting = true
+}
+
 // noteBlocks notes for each unit that stays what keeps it from being consolidated.
 func (s *search) noteBlocks() {
 	for _, u := range s.units {
 		why := u.blocked
 		switch {
+		case s.later[u]:
+			why = &Block{Code: BlockLater}
 		case s.gone[u]:
 			continue
 		case why != nil:
@@ -100,8 +135,9 @@ type part struct {
 // write is the step as commands.
 func (w *commandWriter) write(st *step) []*Command {
 	bins := make([]scheduling.NewNode, len(st.bins))
+	full := w.s.fullTypes(st)
 	for i := range bins {
-		bins[i] = st.bins[i]
+		bins[i] = full[i]
 		bins[i].Name, bins[i].Pods = w.bins[i].Name, w.bins[i].Pods
 	}
 	w.bins = w.bins[len(bins):]
@@ -214,4 +250,17 @@ func (w *commandWriter) receiversOf(members []*unit) []scheduling.ExistingNode {
 	}
 	slices.SortFunc(out, func(a, b scheduling.ExistingNode) int { return compareStrings(a.Name, b.Name) })
 	return out
+}
+
+// fullTypes are the step's new nodes with all types that may be launched, of which the search looked at a few.
+func (s *search) fullTypes(st *step) []scheduling.NewNode {
+	spent := int64(0)
+	for _, u := range st.members {
+		spent += u.price
+	}
+	bins, why := s.pass.flexible(st.method, st.members, st.planned, spent, s.mostFor(st.method, st.members, spent), max(typesToList, s.pass.spotTypes()))
+	if why != nil {
+		return st.bins
+	}
+	return bins
 }

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -18,7 +20,8 @@ type step struct {
 	method  Method
 	members []*unit
 	// bins are the new nodes with the types that may be launched, in the order in which the trial opened them.
-	bins []scheduling.NewNode
+	// planned are the same with all types that would hold their pods.
+	bins, planned []scheduling.NewNode
 	// saving in nano-USD per hour, and what one step is worth in nano-USD: see search.value.
 	saving, value int64
 	pods          int
@@ -33,7 +36,9 @@ type search struct {
 	trial *scheduling.Trial
 	// gone and fixed are units that are removed, and that receive pods: those stay.
 	gone, fixed map[*unit]bool
-	steps       []*step
+	// later are units whose commands have no place in the order of the plan.
+	later map[*unit]bool
+	steps []*step
 	// made are commands that take no trial: of emptiness and of static pools.
 	made []*Command
 	// value is the sum of the steps', work how many what-ifs were made.
@@ -54,25 +59,42 @@ type way struct {
 
 // ways are tried for each plan, and the best kept.
 func ways() []way {
-	return []way{{theta: 600}, {theta: 0}, {theta: 1000}, {theta: 1000, rebuild: true}}
+	return []way{{theta: 1000, rebuild: true}, {theta: 600}, {theta: 0}, {theta: 1000}}
 }
 
 // searchAll goes all ways and returns the best: the one that is worth most, of equals the first.
 func (g *ground) searchAll(ctx context.Context) (*search, error) {
+	list := ways()
+	done, errs := make([]*search, len(list)), make([]error, len(list))
+	var next atomic.Int32
+	var all sync.WaitGroup
+	for range min(g.parallelism(), len(list)) {
+		all.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(list); i = int(next.Add(1)) - 1 {
+				done[i], errs[i] = g.search(ctx, list[i])
+			}
+		})
+	}
+	all.Wait()
 	var best *search
-	for _, w := range ways() {
-		s, err := g.newSearch(ctx, w)
-		if err != nil {
-			return nil, err
-		}
-		if err := s.run(); err != nil {
-			return nil, err
+	for i, s := range done {
+		if errs[i] != nil {
+			return nil, errs[i]
 		}
 		if best == nil || s.better(best) {
 			best = s
 		}
 	}
 	return best, nil
+}
+
+// search goes one way to its end.
+func (g *ground) search(ctx context.Context, w way) (*search, error) {
+	s, err := g.newSearch(ctx, w)
+	if err == nil {
+		err = s.run()
+	}
+	return s, err
 }
 
 func (s *search) better(other *search) bool {
@@ -98,7 +120,7 @@ func (g *ground) newSearch(ctx context.Context, w way) (*search, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &search{ground: g, way: w, ctx: ctx, pass: p, trial: t, gone: map[*unit]bool{}, fixed: map[*unit]bool{}, why: map[string]*Block{}}, nil
+	return &search{ground: g, way: w, ctx: ctx, pass: p, trial: t, gone: map[*unit]bool{}, fixed: map[*unit]bool{}, later: map[*unit]bool{}, why: map[string]*Block{}}, nil
 }
 
 // run is the order of work: what costs nothing first, then what has to go anyway, then what saves.
@@ -328,13 +350,15 @@ func (s *search) try(method Method, group []*unit, where places, mark scheduling
 		if err != nil || why != nil {
 			return nil, why, err
 		}
-		bins := s.trial.Planned(mark)
+		bins := s.trial.Planned(mark, max(typesToList, s.pass.spotTypes()))
 		if len(bins) > s.maxBins() && method != MethodDrift {
 			return nil, &Block{Code: BlockManyNodes, Count: len(bins), Need: s.maxBins()}, nil
 		}
-		if st.bins, why = s.pass.flexible(method, group, bins, spent, most); why != nil {
+		narrowed, why := s.pass.flexible(method, group, bins, spent, most, max(typesToTry, s.pass.spotTypes()))
+		if why != nil {
 			return nil, why, nil
 		}
+		st.bins, st.planned = narrowed, bins
 	}
 	st.saving = spent
 	for i := range st.bins {
@@ -394,7 +418,7 @@ func (s *search) launch(where places, most int64) (*Block, error) {
 }
 
 // smallFleet is how many candidates are few enough to go all ways for each.
-const smallFleet = 40
+const smallFleet = 12
 
 // launchAny finds new nodes in all ways there are, which takes long.
 func (s *search) launchAny(most int64) (*Block, error) {

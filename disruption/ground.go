@@ -71,12 +71,7 @@ func (g *Global) newGround(ctx context.Context, f *Fleet) (*ground, error) {
 	if out.worth, err = out.model.Worth(ctx, g.Query); err != nil {
 		return nil, err
 	}
-	for i := range f.in.View.Machines {
-		m := &f.in.View.Machines[i]
-		if p := f.pools[m.Pool]; (m.Claim != nil && m.Phase != cluster.PhaseInitialized) || (p != nil && closedTo(m, p.Object, f.now)) {
-			out.closed = append(out.closed, m.Name)
-		}
-	}
+	out.closed = closedNodes(f)
 	moved := recentOwners(f, g.coolDown())
 	for _, c := range f.Candidates {
 		u := out.unitOf(c, moved)
@@ -86,6 +81,19 @@ func (g *Global) newGround(ctx context.Context, f *Fleet) (*ground, error) {
 	out.rank()
 	out.floor = newFloorPrices(f, out.units)
 	return out, nil
+}
+
+// closedNodes are the nodes that take no pods of others: those that may never come up (DIS-158), and those whose own waiting
+// time is running (DIS-069).
+func closedNodes(f *Fleet) []string {
+	var out []string
+	for i := range f.in.View.Machines {
+		m := &f.in.View.Machines[i]
+		if p := f.pools[m.Pool]; (m.Claim != nil && m.Phase != cluster.PhaseInitialized) || (p != nil && closedTo(m, p.Object, f.now)) {
+			out = append(out, m.Name)
+		}
+	}
+	return out
 }
 
 // recentOwners are the owners of whose pods some had to move within the time.

@@ -28,8 +28,10 @@ type book struct {
 	total, before float64
 	// history are the starts that a budget with a window remembers.
 	history []charge
-	// takes is what was taken of it, by node.
-	takes map[string]float64
+	// takes is what was taken of it, by node, and sum all of that, both in billionths of the unit, so that the order of
+	// adding up does not matter.
+	takes map[string]int64
+	sum   int64
 	// closes is Calendar.Closes of the fleet's time, once it was asked for.
 	closes *time.Time
 }
@@ -71,7 +73,7 @@ func NewLedger(f *Fleet) (*Ledger, error) {
 	budgets = append(budgets, f.in.Budgets...)
 	byPool := map[string][]*book{}
 	for i := range budgets {
-		b := &book{Budget: &budgets[i], ofPool: i < stated, takes: map[string]float64{}}
+		b := &book{Budget: &budgets[i], ofPool: i < stated, takes: map[string]int64{}}
 		l.books = append(l.books, b)
 		byPool[b.Scope.Pool.String()] = append(byPool[b.Scope.Pool.String()], b)
 		b.remember(f.in.History, f.now)
@@ -155,9 +157,7 @@ func (b *book) inUse(now, at time.Time) float64 {
 		}
 	}
 	if b.Window == 0 || at.Sub(now) < b.Window {
-		for _, amount := range b.takes {
-			sum += amount
-		}
+		sum += usd(b.sum)
 	}
 	return sum
 }
@@ -210,7 +210,8 @@ func (l *Ledger) take(c *Candidate, r Reason) *Block {
 		}
 	}
 	for i, b := range list {
-		b.takes[c.Name] = amounts[i]
+		b.takes[c.Name] = nanoUSD(amounts[i])
+		b.sum += b.takes[c.Name]
 	}
 	l.taken[c.Name] = taken{r, list}
 	return nil
@@ -245,6 +246,7 @@ func (l *Ledger) Return(node string) {
 
 func (l *Ledger) giveBack(node string) {
 	for _, b := range l.taken[node].books {
+		b.sum -= b.takes[node]
 		delete(b.takes, node)
 	}
 	delete(l.taken, node)

@@ -23,6 +23,8 @@ type Plan struct {
 	Time time.Time `json:"time"`
 	// Commands in the order in which they were found. All of them may be carried out at the same time.
 	Commands []*Command `json:"commands,omitempty"`
+	// Waves say in which order to carry them out and how long that takes; Commands are in that order. Reference makes none.
+	Waves []Wave `json:"waves,omitempty"`
 	// Verdicts, one for each node of the view that a pool owns, by name.
 	Verdicts []Verdict `json:"verdicts"`
 	// Waiting tells that something was left out for lack of budget, or until a time: looking again is worth it although

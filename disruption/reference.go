@@ -77,6 +77,8 @@ type pass struct {
 	open, closed *simulator
 	// totals are those of Balanced pools.
 	totals map[v1.PoolKey]*poolTotals
+	// offers remembers what cheaper found.
+	offers map[offer]*priced
 	// unreached are the pools that single-node consolidation did not come to.
 	unreached []v1.PoolKey
 }

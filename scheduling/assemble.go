@@ -154,6 +154,8 @@ type descriptions struct {
 	offered map[string][]rowOffer
 	scratch []InstanceTypeOption
 	key     []byte // scratch
+	// most is how many types are listed for machines of pools that don't ask for variety; 0 for all.
+	most int
 }
 
 // rowOffer is a row with its cheapest offering among the slots that would do.
@@ -180,6 +182,9 @@ func (t *Trial) describe(node *NewNode, mc *machine, loads []binding, described 
 			described.offered[offers] = m.rowOffers(p, rows, slots)
 		}
 		described.scratch = m.optionsFor(described.scratch[:0], p, mc, described.offered[offers])
+		if n := described.most; n > 0 && n < len(described.scratch) && len(p.variety) == 0 {
+			described.scratch = described.scratch[:n]
+		}
 		d.options = slices.Clone(described.scratch)
 		d.claim = m.claimRequirements(c, claim, p.template.Merge(mc.labels), slots)
 		d.row = m.rowOf(p, d.options[0].Name, mc, rows, slots)

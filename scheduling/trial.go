@@ -62,6 +62,11 @@ type Trial struct {
 	// kinds are the machines that LaunchSome chooses from, by stage; kindCells number where rules see them.
 	kinds     map[int32][]kind
 	kindCells *cells
+	// offered remembers for Planned what machines of the same demands could be.
+	offered map[string][]rowOffer
+	// freedClass finds the class of pods of hidden machines, for the first freedIndexed of freed; see waitingClass.
+	freedClass   map[PodKey]int32
+	freedIndexed int
 	// received counts, by machine of the snapshot, the pods that the trial has put there.
 	received []int32
 	// cells, sites and assigned are remembered while classes are placed.
@@ -303,6 +308,9 @@ func (t *Trial) unhide(i int32, pods int) {
 		t.waiting[p.class]--
 	}
 	t.freed = t.freed[:len(t.freed)-pods]
+	if t.freedIndexed > len(t.freed) {
+		t.freedClass, t.freedIndexed = nil, 0
+	}
 	t.hidden = t.hidden[:len(t.hidden)-1]
 	if n.usable && !t.isClosed(int(i)) {
 		t.usable.set(int(i))

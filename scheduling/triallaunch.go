@@ -60,14 +60,27 @@ func (t *Trial) launchBest(classes []int32, w *Worth, left int64) (price int64, 
 	}
 	f := &loading{t: t, w: w, classes: classes, anchor: anchor}
 	best, bestScore := -1, int64(0)
-	for i := range kinds {
+	look := func(i int) {
 		k := &kinds[i]
 		if k.price >= left || !t.affordable(k.pool, k.row) || !t.reservable(k.pool, k.row, k.slot) {
-			continue
+			return
 		}
 		if score := f.value(k) / max(k.price/scorePrecision, 1); score > bestScore {
 			best, bestScore = i, score
 		}
+	}
+	// What all pods are worth, no machine that costs as much can hold; so begin with that and look further both ways as long
+	// as something better may come.
+	worth := int64(0)
+	for _, class := range classes {
+		worth += int64(t.waiting[class]) * max(w.byClass[class], 1)
+	}
+	from, _ := slices.BinarySearchFunc(kinds, worth, func(k kind, worth int64) int { return cmp.Compare(k.price, worth) })
+	for i := from; i < len(kinds) && bestScore < goodScore && worth/max(kinds[i].price/scorePrecision, 1) > bestScore; i++ {
+		look(i)
+	}
+	for i := from - 1; i >= 0 && bestScore < goodScore; i-- {
+		look(i)
 	}
 	if best < 0 {
 		return 0, false
@@ -85,8 +98,12 @@ func (t *Trial) launchBest(classes []int32, w *Worth, left int64) (price int64, 
 	return k.price, !slices.ContainsFunc(classes, func(c int32) bool { return t.waiting[c] > 0 })
 }
 
-// scorePrecision keeps fractions of value by price.
-const scorePrecision = 1 << 20
+const (
+	// scorePrecision keeps fractions of value by price: a machine that holds all that it is worth has about this score.
+	scorePrecision = 1 << 20
+	// goodScore is enough to look no further.
+	goodScore = scorePrecision * 49 / 50
+)
 
 // anchorOf is the waiting class with the fewest kinds of machines, and these; -1 if some class can't be helped here.
 func (t *Trial) anchorOf(classes []int32) (anchor int32, kinds []kind) {

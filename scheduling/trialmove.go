@@ -265,8 +265,8 @@ func (t *Trial) PlaceNew(ctx context.Context, q Query) (Outcome, error) {
 }
 
 // Planned are the new nodes opened since the mark that have pods, in their order: as in Placed, without names and without
-// their pods.
-func (t *Trial) Planned(since Mark) []NewNode {
+// their pods, and with the cheapest types only, at most so many, where their pool asks for no variety; 0 for all.
+func (t *Trial) Planned(since Mark, types int) []NewNode {
 	first := len(t.machines)
 	for _, c := range t.log[since.log:] {
 		if c.kind == changeMachine {
@@ -280,7 +280,10 @@ func (t *Trial) Planned(since Mark) []NewNode {
 		}
 	}
 	var out []NewNode
-	described := &descriptions{byLoad: map[string]description{}, offered: map[string][]rowOffer{}}
+	if t.offered == nil {
+		t.offered = map[string][]rowOffer{}
+	}
+	described := &descriptions{byLoad: map[string]description{}, offered: t.offered, most: types}
 	for i := first; i < len(t.machines); i++ {
 		if mc := &t.machines[i]; !mc.empty() {
 			node := NewNode{Pool: t.m.pools[mc.pool].key}

@@ -1,0 +1,171 @@
+package disruption
+
+import (
+	"context"
+	"errors"
+
+	"github.com/drawknife/drawknife/scheduling"
+)
+
+// Restrict looks at some of a plan's commands again, in the order given, as if only they were carried out: which of them
+// are still good, and what is in the way of the others. As far as room goes any subset of a plan is; rules about how pods
+// are spread may depend on the rest. The fleet may be a later one than the plan's.
+func (g *Global) Restrict(ctx context.Context, f *Fleet, commands []*Command) (good []*Command, rejected []*RejectedError, err error) {
+	r, err := g.newReplay(ctx, f)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, cmd := range commands {
+		if err := ctx.Err(); err != nil {
+			return nil, nil, err
+		}
+		next, why, err := r.step(cmd)
+		switch {
+		case err != nil:
+			return nil, nil, err
+		case why != nil:
+			rejected = append(rejected, why)
+		default:
+			good = append(good, next)
+		}
+	}
+	return good, rejected, nil
+}
+
+// Validate looks at a command again in the fleet as it is now (DIS-179 to DIS-183). Its members must still qualify, budgets
+// suffice for all of them, and each pod still have the place that was planned for it: what else has changed does not matter.
+// Emptiness goes on with the members that still qualify, all others with all or none. The command that is returned is the
+// one to start. The error is a *RejectedError when there is none.
+func (g *Global) Validate(ctx context.Context, f *Fleet, cmd *Command) (*Command, error) {
+	good, rejected, err := g.Restrict(ctx, f, []*Command{cmd})
+	switch {
+	case err != nil:
+		return nil, err
+	case len(rejected) > 0:
+		return nil, rejected[0]
+	}
+	return good[0], nil
+}
+
+// replay carries commands out on a trial, one after another, exactly as planned.
+type replay struct {
+	pass  *pass
+	trial *scheduling.Trial
+}
+
+func (g *Global) newReplay(ctx context.Context, f *Fleet) (*replay, error) {
+	p, err := g.reference().begin(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	settled, err := settled(ctx, f, g.Query)
+	if err != nil {
+		return nil, err
+	}
+	t := settled.Trial()
+	if _, err := t.Place(ctx, scheduling.PlaceOptions{Query: g.Query, ExistingOnly: true}); err != nil {
+		return nil, err
+	}
+	for _, name := range closedNodes(f) {
+		if err := t.Close(name); err != nil {
+			return nil, err
+		}
+	}
+	t.Commit()
+	return &replay{p, t}, nil
+}
+
+// step is the command as it can be carried out now, or what is in the way; nothing has changed then.
+func (r *replay) step(cmd *Command) (*Command, *RejectedError, error) {
+	var members []*Candidate
+	var first *RejectedError
+	giveUp := func() {
+		for _, c := range members {
+			r.pass.ledger.Return(c.Name)
+		}
+	}
+	for i := range cmd.Members {
+		c, why := r.pass.stillQualifies(cmd, &cmd.Members[i])
+		if why == nil {
+			members = append(members, c)
+			continue
+		}
+		if first == nil {
+			first = why
+		}
+		if !cmd.MayShrink {
+			break
+		}
+	}
+	if len(members) == 0 || (first != nil && !cmd.MayShrink) {
+		giveUp()
+		return nil, first, nil
+	}
+	mark := r.trial.Mark()
+	why, err := r.carryOut(cmd, members)
+	if err != nil || why == nil {
+		return shrunk(cmd, members), nil, err
+	}
+	giveUp()
+	if err := r.trial.Rollback(mark); err != nil {
+		return nil, nil, err
+	}
+	return nil, &RejectedError{Command: cmd.ID, Category: RejectedScheduling, Node: cmd.Members[0].Node, Block: why}, nil
+}
+
+// carryOut moves the members' pods where the command says. Pods that came to a member since then have no place planned, and
+// make it void; so does a place that is gone.
+func (r *replay) carryOut(cmd *Command, members []*Candidate) (*Block, error) {
+	if cmd.Method == MethodEmptiness || cmd.Method == MethodStaticDrift {
+		for _, c := range members {
+			if _, err := r.trial.HideMoving(c.Name, stays); err != nil {
+				return &Block{Code: BlockLeaving}, nil
+			}
+		}
+		return nil, nil
+	}
+	planned := 0
+	for i := range cmd.Receivers {
+		planned += len(cmd.Receivers[i].Pods)
+	}
+	for i := range cmd.Replacements {
+		if n := cmd.Replacements[i].Node; n != nil {
+			planned += len(n.Pods)
+		}
+	}
+	moving := 0
+	for _, c := range members {
+		n, err := r.trial.HideMoving(c.Name, r.pass.fleet.moves)
+		if err != nil {
+			return &Block{Code: BlockLeaving}, nil
+		}
+		moving += n
+	}
+	if moving > planned {
+		return &Block{Code: BlockUnschedulable, Pods: r.trial.Waiting(maxNamed), Detail: "pods came since it was planned"}, nil
+	}
+	for i := range cmd.Receivers {
+		e := &cmd.Receivers[i]
+		if err := r.trial.Put(e.Name, e.Pods); err != nil {
+			return noPlace(err, e.Pods), nil
+		}
+	}
+	for i := range cmd.Replacements {
+		n := cmd.Replacements[i].Node
+		if n == nil {
+			continue
+		}
+		if err := r.trial.PutNew(n); err != nil {
+			return noPlace(err, n.Pods), nil
+		}
+	}
+	return nil, nil
+}
+
+// noPlace is the block for pods of a place that is gone, with the error's own words.
+func noPlace(err error, pods []scheduling.PodKey) *Block {
+	if errors.Is(err, scheduling.ErrNoPlace) {
+		return &Block{Code: BlockUnschedulable, Pods: pods[:min(len(pods), maxNamed)], Detail: err.Error()}
+	}
+	return &Block{Code: BlockUnschedulable, Detail: err.Error()}
+}

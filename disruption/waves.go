@@ -1,0 +1,162 @@
+package disruption
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// Wave is a set of commands to be carried out side by side. Waves follow each other; one may begin when the one before is
+// done, or at once: budgets and the validation of each command see to it that nothing goes wrong.
+type Wave struct {
+	// Commands by ID, in their order.
+	Commands []string `json:"commands"`
+	// Seconds that it is expected to take: new nodes have to be ready, then pods have to go as fast as PodDisruptionBudgets
+	// let them.
+	Seconds float64 `json:"seconds"`
+	// Overlap is what new nodes cost meanwhile beside the old ones, USD.
+	Overlap float64 `json:"overlap"`
+	// Pods that have to move, and Savings in USD per hour.
+	Pods    int     `json:"pods"`
+	Savings float64 `json:"savings"`
+}
+
+// load is what the commands of a wave ask of one PodDisruptionBudget.
+type load struct{ pods, allowed int }
+
+// waveDraft is a wave in the making.
+type waveDraft struct {
+	commands []*Command
+	loads    map[types.NamespacedName]*load
+	launches bool
+	drain    time.Duration
+}
+
+// waves puts the commands in an order, what is worth most for its disturbance first, and in waves such that no drain waits
+// for another of the same wave: a command goes to the first wave whose drains, with it, take no longer than its own and
+// theirs did alone. Commands are returned in the order of the waves.
+func (s *search) waves(commands []*Command) ([]*Command, []Wave) {
+	order := slices.Clone(commands)
+	slices.SortStableFunc(order, func(a, b *Command) int {
+		return cmp.Or(cmp.Compare(rankOf(a), rankOf(b)), cmp.Compare(b.density(), a.density()))
+	})
+	var drafts []*waveDraft
+	for _, cmd := range order {
+		placed := false
+		for _, d := range drafts {
+			if placed = s.join(d, cmd); placed {
+				break
+			}
+		}
+		if !placed {
+			d := &waveDraft{loads: map[types.NamespacedName]*load{}}
+			drafts = append(drafts, d)
+			s.add(d, cmd)
+		}
+	}
+	out, list := make([]Wave, len(drafts)), make([]*Command, 0, len(commands))
+	for i, d := range drafts {
+		out[i] = s.waveOf(d)
+		list = append(list, d.commands...)
+	}
+	return list, out
+}
+
+// rankOf puts first what disturbs nobody, then what has to go, then what saves.
+func rankOf(c *Command) int {
+	switch c.Reason {
+	case ReasonEmpty:
+		return 0
+	case ReasonDrifted:
+		return 1
+	}
+	return 2
+}
+
+// density is the saving for each unit of disturbance, in nano-USD per hour.
+func (c *Command) density() int64 {
+	cost := 0.0
+	for i := range c.Members {
+		cost += c.Members[i].Cost
+	}
+	return int64(float64(nanoUSD(c.Savings)) / max(cost, 1))
+}
+
+// drawsOf are what the command's pods take of PodDisruptionBudgets.
+func (s *search) drawsOf(cmd *Command) []draw {
+	if cmd.Reason == ReasonEmpty {
+		return nil
+	}
+	var out []draw
+	for i := range cmd.Members {
+		u := s.byName[cmd.Members[i].Node]
+		for _, d := range u.draws {
+			at := slices.IndexFunc(out, func(x draw) bool { return x.budget == d.budget })
+			if at < 0 {
+				out = append(out, d)
+				continue
+			}
+			out[at].pods += d.pods
+		}
+	}
+	return out
+}
+
+// drainOf is how long the command's drains take by themselves.
+func (s *search) drainOf(cmd *Command) time.Duration {
+	longest := time.Duration(0)
+	for _, d := range s.drawsOf(cmd) {
+		longest = max(longest, s.drainTime(d.pods, d.allowed))
+	}
+	return longest
+}
+
+// join adds the command to the wave if nobody waits for it.
+func (s *search) join(d *waveDraft, cmd *Command) bool {
+	limit := max(d.drain, s.drainOf(cmd))
+	for _, x := range s.drawsOf(cmd) {
+		if l := d.loads[x.budget]; l != nil && s.drainTime(l.pods+x.pods, x.allowed) > limit {
+			return false
+		}
+	}
+	s.add(d, cmd)
+	return true
+}
+
+func (s *search) add(d *waveDraft, cmd *Command) {
+	d.commands = append(d.commands, cmd)
+	d.launches = d.launches || len(cmd.Replacements) > 0
+	for _, x := range s.drawsOf(cmd) {
+		l := d.loads[x.budget]
+		if l == nil {
+			l = &load{allowed: x.allowed}
+			d.loads[x.budget] = l
+		}
+		l.pods += x.pods
+		d.drain = max(d.drain, s.drainTime(l.pods, l.allowed))
+	}
+}
+
+func (s *search) waveOf(d *waveDraft) Wave {
+	w := Wave{}
+	span := d.drain
+	if d.launches {
+		span += s.launchTime()
+	}
+	w.Seconds = span.Seconds()
+	overlap, savings := int64(0), int64(0)
+	for _, cmd := range d.commands {
+		w.Commands = append(w.Commands, cmd.ID)
+		w.Pods += cmd.Pods()
+		savings += nanoUSD(cmd.Savings)
+		for _, r := range cmd.Replacements {
+			if r.Node != nil {
+				overlap += nanoUSD(r.Node.InstanceTypes[0].Price)
+			}
+		}
+	}
+	w.Overlap, w.Savings = usd(int64(float64(overlap)*span.Hours())), usd(savings)
+	return w
+}

@@ -1,0 +1,125 @@
+package scheduling
+
+import (
+	"errors"
+	"fmt"
+)
+
+// ErrNoPlace is what Put and PutNew wrap when a pod may not go where it is to be put.
+var ErrNoPlace = errors.New("it has no place there")
+
+// Ruled reports whether any pod states a rule about where others are: without one, places taken in one order can be taken in
+// any.
+func (t *Trial) Ruled() bool { return t.topology != nil }
+
+// Put places pods of hidden nodes on a node of the snapshot, in their order, by the rules that Place goes by. The error
+// wraps ErrNoPlace for a pod that may not go there, and tells of a pod that does not wait and of a node that the snapshot
+// does not have; pods before it are then placed, so roll back.
+func (t *Trial) Put(node string, pods []PodKey) error {
+	i, ok := t.m.nodeIndex[node]
+	if !ok {
+		return fmt.Errorf("putting pods on node %q: the snapshot has none of that name", node)
+	}
+	host := int32(i)
+	for _, key := range pods {
+		class, err := t.waitingClass(key)
+		if err != nil {
+			return fmt.Errorf("putting pods on node %q: %w", node, err)
+		}
+		c := t.m.classes[class]
+		if !t.usable.has(i) || !fits(t.needOn(c, host), t.freeOf(host)) || !t.m.accepts(t.m.nodes[i].group, c.shape) || !t.admitsPut(c, host) {
+			return fmt.Errorf("putting pod %s on node %q: %w", key, node, ErrNoPlace)
+		}
+		t.place(binding{class: class, host: host, count: 1, stage: -1})
+	}
+	return nil
+}
+
+// admitsPut is admits for a pod whose domain is decided: spreads count the domains that there are.
+func (t *Trial) admitsPut(c *class, host int32) bool {
+	if t.admits(c, host) || t.topology == nil {
+		return true
+	}
+	t.topology.binding = true
+	defer func() { t.topology.binding = false }()
+	return t.admits(c, host)
+}
+
+// PutNew opens a new node as planned, of its first instance type, and places its pods on it; errors are as for Put.
+func (t *Trial) PutNew(n *NewNode) error {
+	pool, ok := t.m.poolIndex[n.Pool]
+	if !ok || len(n.InstanceTypes) == 0 || t.m.pools[pool].table == nil {
+		return fmt.Errorf("putting pods on a new node of pool %s: it launches none: %w", n.Pool, ErrNoPlace)
+	}
+	mc, ok := t.machineFor(int32(pool), n)
+	if !ok {
+		return fmt.Errorf("putting pods on a new node of pool %s: %s is not to be had: %w", n.Pool, n.InstanceTypes[0].Name, ErrNoPlace)
+	}
+	host := t.open(mc)
+	if t.disturbs(host) {
+		return fmt.Errorf("putting pods on a new node of pool %s: it would unsettle others: %w", n.Pool, ErrNoPlace)
+	}
+	for _, key := range n.Pods {
+		class, err := t.waitingClass(key)
+		if err != nil {
+			return fmt.Errorf("putting pods on a new node of pool %s: %w", n.Pool, err)
+		}
+		c := t.m.classes[class]
+		stage := t.stageOn(c, &t.machines[len(t.machines)-1])
+		if stage < 0 || !fits(t.needOn(c, host), t.roomOf(host)) || !t.admitsPut(c, host) {
+			return fmt.Errorf("putting pod %s on a new node of pool %s: %w", key, n.Pool, ErrNoPlace)
+		}
+		t.place(binding{class: class, host: host, count: 1, stage: stage})
+	}
+	return nil
+}
+
+// machineFor is the machine to buy for a planned node's first type.
+func (t *Trial) machineFor(pool int32, n *NewNode) (machine, bool) {
+	p := t.m.pools[pool]
+	c := p.table.catalog
+	want := n.InstanceTypes[0].Offering()
+	for r := range p.rows.members {
+		row := &p.table.rows[r]
+		if c.types[c.variants[row.variant].typ].Name != want.InstanceType {
+			continue
+		}
+		for s := range row.slots.members {
+			slot := &c.slots[s]
+			price := c.price(row.variant, s)
+			if !p.slots.has(s) || price == noPrice || slot.zone != want.Zone || slot.capacityType != want.CapacityType || slot.others != want.Others {
+				continue
+			}
+			if !t.affordable(pool, int32(r)) || !t.reservable(pool, int32(r), int32(s)) {
+				continue
+			}
+			mc := machine{pool: pool, row: int32(r), slot: int32(s), price: price}
+			for req := range n.Requirements.All {
+				if t.m.leftOpen(p, req.Key()) && singleValued(req) {
+					mc.labels = mc.labels.With(req)
+				}
+			}
+			return mc, true
+		}
+	}
+	return machine{}, false
+}
+
+// waitingClass is the class of a pod of a hidden node, if pods of that class wait.
+func (t *Trial) waitingClass(key PodKey) (int32, error) {
+	if t.freedIndexed > len(t.freed) {
+		t.freedClass, t.freedIndexed = nil, 0
+	}
+	if t.freedClass == nil {
+		t.freedClass = map[PodKey]int32{}
+	}
+	for ; t.freedIndexed < len(t.freed); t.freedIndexed++ {
+		p := t.freed[t.freedIndexed]
+		t.freedClass[PodKey{p.pod.Namespace, p.pod.Name}] = p.class
+	}
+	class, ok := t.freedClass[key]
+	if !ok || t.waiting[class] == 0 {
+		return 0, fmt.Errorf("pod %s does not wait: it is of no hidden node, or placed", key)
+	}
+	return class, nil
+}
