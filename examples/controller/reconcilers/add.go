@@ -57,6 +57,9 @@ func Add(mgr ctrl.Manager, o Options) error {
 	if w.repair != nil {
 		errs = append(errs, w.repair.setup(mgr))
 	}
+	if o.Features.NodeOverlay {
+		errs = append(errs, w.overlays.setup(mgr))
+	}
 	return errors.Join(errs...)
 }
 
@@ -67,6 +70,7 @@ type wiring struct {
 	claims    *claimReconciler
 	nodes     *nodeReconciler
 	pools     *poolReconciler
+	overlays  *overlayReconciler
 	garbage   *garbageCollector
 	podEvents *podEvents
 	notes     *annotationWatcher
@@ -119,6 +123,7 @@ func newWiring(mgr ctrl.Manager, o *Options) (*wiring, error) {
 		podEvents: &podEvents{actor: act, last: map[string]time.Time{}},
 		pools:     &poolReconciler{actor: act, state: state, lookup: capabilities.Vocabulary.Compile(), planner: plans, static: o.Features.StaticCapacity},
 	}
+	w.overlays = &overlayReconciler{actor: act, state: state, lookup: w.pools.lookup}
 	w.pools.classes, _ = cloudprovider.As[cloudprovider.NodeClassStatus](o.Provider)
 	if err := w.addDisruption(o, act, state, plans); err != nil {
 		return nil, err

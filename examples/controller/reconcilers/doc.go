@@ -18,6 +18,7 @@
 //	claims     a NodeClaim's life and end                                      claims.go
 //	nodes      a Node's end: drain, volumes, instance                          nodes.go, evictions.go
 //	pools      what a NodePool shows; static pools                             pools.go, static.go
+//	overlays   what a NodeOverlay shows                                        overlays.go
 //	upkeep     garbage in the cloud and in the cluster, pod events             garbage.go, podevents.go
 //	actor      one function per effect that a state machine may ask for        actor.go, patches.go
 //	recorder   events, not repeated too often                                  recorder.go, transitions.go, annotations.go

@@ -52,7 +52,7 @@ type world struct {
 func newWorld(t *testing.T, change func(*Options)) *world {
 	t.Helper()
 	w := &world{t: t, known: map[string]client.Object{}}
-	builder := clientfake.NewClientBuilder().WithScheme(Scheme()).WithStatusSubresource(&v1.NodeClaim{}, &v1.NodePool{}).
+	builder := clientfake.NewClientBuilder().WithScheme(Scheme()).WithStatusSubresource(&v1.NodeClaim{}, &v1.NodePool{}, &v1.NodeOverlay{}).
 		WithInterceptorFuncs(w.apiServer())
 	if err := addIndexes(t.Context(), builderIndexer{builder}); err != nil {
 		t.Fatal(err)
