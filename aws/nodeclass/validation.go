@@ -168,6 +168,10 @@ func Faults(class *awsv1.EC2NodeClass, features awsv1.Features) []Fault {
 			shape = append(shape, e)
 		}
 	}
+	// A conversion that doesn't know the role leaves a placeholder to be filled in, and IAM has no such names.
+	if role := class.Spec.Role; role != nil && strings.HasPrefix(*role, "$") {
+		other = append(other, field.Invalid(field.NewPath("spec", "role"), *role, "is a placeholder: write the name of the nodes' IAM role"))
+	}
 	var faults []Fault
 	for _, kind := range []struct {
 		reason string

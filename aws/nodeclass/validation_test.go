@@ -282,6 +282,15 @@ func TestFaults(t *testing.T) {
 	wantCondition(t, reconcile(t, r, c).NodeClass, awsv1.ConditionValidationSucceeded, "True", "ValidationSucceeded")
 }
 
+// API-384: a role that a conversion left open is no role.
+func TestRolePlaceholder(t *testing.T) {
+	c := class(func(c *awsv1.EC2NodeClass) { c.Spec.Role, c.Spec.InstanceProfile = ptr("$KARPENTER_NODE_ROLE"), nil })
+	faults := Faults(c, awsv1.Features{})
+	if len(faults) != 1 || faults[0].Reason != awsv1.ReasonInvalidSpec || !strings.Contains(faults[0].Message, "spec.role") {
+		t.Errorf("faults: %+v", faults)
+	}
+}
+
 // AWN-157, AWN-158, AWN-344: AL2023 needs the service range, wherever it comes from; others don't.
 func TestServiceRange(t *testing.T) {
 	r, w, _ := newReconciler(t, withoutDryRuns)
