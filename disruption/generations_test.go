@@ -222,3 +222,23 @@ func TestHashesOfOlderReleases(t *testing.T) {
 		}
 	}
 }
+
+// Checklist rows S1-081 and S1-083: that the time of an empty node runs is said with its end, and then that it goes for being empty.
+func TestEmptyNodeHasATime(t *testing.T) {
+	w := newWorld()
+	w.born(alpha(t, "ttlSecondsAfterEmpty: 30"))
+	w.node("idle", "c4")
+	w.machine("idle", func(m *cluster.Machine) { m.LastPodEvent = now().Add(-5 * time.Second) })
+	p := w.plan(t, &disruption.Reference{})
+	b := why(t, p, "idle", disruption.MethodEmptiness)
+	if got, want := b.String(), "pods came or went lately: consolidateAfter of its nodepool has not passed until 2026-05-04T10:00:25Z"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if !p.Again.Equal(now().Add(25 * time.Second)) {
+		t.Errorf("planned again at %s", p.Again)
+	}
+	w.snapshot.Time = p.Again
+	if got, want := w.plan(t, &disruption.Reference{}).Commands[0].String(), "delete idle (Empty), moving 0 pods, saving 0.2000 USD/h"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

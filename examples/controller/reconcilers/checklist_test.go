@@ -105,7 +105,7 @@ func TestNodesFollowPools(t *testing.T) {
 	})
 }
 
-// S1-006: the log shows how a node comes and goes: watching, planning, launching, removing. S1-056, S1-073, S1-074: it counts the
+// S1-006, S1-084, S1-085: the log shows how a node comes and goes: watching, planning, launching, removing. S1-056, S1-073, S1-074: it counts the
 // pods, and each launch tells how many pods it is for, what they ask for in all, the first of the types it may become and how many
 // more, and its pool.
 func TestWorkflowInTheLog(t *testing.T) {
@@ -142,7 +142,7 @@ func TestWorkflowInTheLog(t *testing.T) {
 		w.delete(claim)
 		w.live(20)
 		at := 0
-		for _, message := range []string{"planned", "nodeclaim created", "nodeclaim: Launched", "nodeclaim: Registered", "nodeclaim: Initialized", "node is gone", "nodeclaim is gone"} {
+		for _, message := range []string{"planned", "nodeclaim created", "nodeclaim: Launched", "nodeclaim: Registered", "nodeclaim: Initialized", "node is cordoned", "node is gone", "nodeclaim is gone"} {
 			found := slices.Index(log.messages()[at:], message)
 			if found < 0 {
 				t.Fatalf("no record %q after the one before: %q", message, log.messages())
