@@ -54,7 +54,7 @@ const region = "us-east-1"
 
 // site is a provider on moto.
 type site struct {
-	t        *testing.T
+	t        testing.TB
 	cloud    *moto.Cloud
 	api      sdk.EC2API
 	class    *awsv1.EC2NodeClass
@@ -69,7 +69,7 @@ func sdkConfig(cloud *moto.Cloud) sdk.Config {
 	return sdk.Config{Base: base(), Endpoint: cloud.URL(), MaxAttempts: 2, MaxBackoff: time.Millisecond}
 }
 
-func newSite(t *testing.T, change ...func(*aws.Config, *aws.Options)) *site {
+func newSite(t testing.TB, change ...func(*aws.Config, *aws.Options)) *site {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("starts a server; not with -short")

@@ -176,8 +176,9 @@
 //
 // In clauses:
 //
-//   - CP-ERROR-01: what fits a kind is returned as that kind. Why: an exhaustion without a kind is retried instead of
-//     planned around, until the cloud throttles.
+//   - CP-ERROR-01: what fits a kind is returned as that kind; only Create may put it into a [CreateError], which shows
+//     it on the claim, and keeps the kind inside. Why: an exhaustion without a kind is retried instead of planned
+//     around, until the cloud throttles.
 //   - CP-ERROR-02: kinds are found by errors.Is and their data by errors.As, through any wrapping; nobody compares
 //     messages. Why: messages change.
 //   - CP-ERROR-03: an error without a kind is transient. Why: giving up for good must be said in so many words.

@@ -25,7 +25,8 @@ type GateResult struct {
 //     restart.
 //   - CP-GATE-03: a gate that can't tell is an error or a zero GateResult, never open. Why: a pod on a machine that
 //     is not ready for it is worse than a pod that waits.
-//   - CP-GATE-04: a machine that is gone gives an error of kind NodeClaimNotFound. Why: waiting for it is vain.
+//   - CP-GATE-04: a machine that is gone before the gate has opened for it gives an error of kind NodeClaimNotFound.
+//     Why: waiting for it is vain.
 type RegistrationGate interface {
 	// Name of the gate, shown while the node waits for it.
 	Name() string

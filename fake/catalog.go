@@ -13,8 +13,10 @@ import (
 // catalog keeps two things apart: what there is to buy (stock), which only launches find out, and what the provider
 // believes and shows (closed).
 type catalog struct {
-	// types are the cloud's own, never handed out and never changed.
-	types []*cloudprovider.InstanceType
+	// types are the cloud's own, never handed out. New prices replace the slice and the types that change, so that whoever
+	// has taken it under the lock may read it without; generation counts that.
+	types      []*cloudprovider.InstanceType
+	generation int
 	// published are the types as last handed out, one for each of types; an entry is replaced, not changed.
 	published []*cloudprovider.InstanceType
 	// states has one entry for each offering of each type; offerings finds the same by key. Both maps stay as made.
@@ -43,6 +45,10 @@ type offeringState struct {
 	// closed is whether the offering is believed to be unavailable, until then if that is not zero.
 	closed bool
 	until  time.Time
+	// emptyUntil is when the stock, which chance has taken away, comes back; zero when it is there.
+	emptyUntil time.Time
+	// firstPrice is what prices move around.
+	firstPrice float64
 }
 
 func newCatalog(types []*cloudprovider.InstanceType, reservationKey string) *catalog {
@@ -66,7 +72,7 @@ func newCatalog(types []*cloudprovider.InstanceType, reservationKey string) *cat
 func (c *catalog) addOfferings(typeIndex int, t *cloudprovider.InstanceType) {
 	for i := range t.Offerings {
 		o := &t.Offerings[i]
-		state := &offeringState{typeIndex: typeIndex, stock: -1, closed: !o.Available}
+		state := &offeringState{typeIndex: typeIndex, stock: -1, closed: !o.Available, firstPrice: o.Price}
 		if o.Reserved() {
 			state.reservation = c.draw(typeIndex, o)
 		}
@@ -113,8 +119,8 @@ func (c *catalog) open(state *offeringState) {
 }
 
 // take makes one launch by the offering, if it has stock.
-func (c *catalog) take(state *offeringState) bool {
-	if state.stock == 0 {
+func (c *catalog) take(state *offeringState, now time.Time) bool {
+	if state.stock == 0 || now.Before(state.emptyUntil) {
 		return false
 	}
 	if state.stock > 0 {
@@ -132,6 +138,29 @@ func (c *catalog) changeReservation(r *reservation, by int) {
 	r.room += by
 	for _, i := range r.types {
 		c.unsettled[i] = struct{}{}
+	}
+}
+
+// reprice changes prices by key; unknown keys are passed over.
+func (c *catalog) reprice(prices map[cloudprovider.OfferingKey]float64) {
+	c.types = slices.Clone(c.types)
+	c.generation++
+	for i, t := range c.types {
+		var fresh *cloudprovider.InstanceType
+		for j := range t.Offerings {
+			price, changes := prices[cloudprovider.KeyOf(t, &t.Offerings[j])]
+			if !changes || price == t.Offerings[j].Price {
+				continue
+			}
+			if fresh == nil {
+				fresh = t.DeepCopy()
+			}
+			fresh.Offerings[j].Price = price
+		}
+		if fresh != nil {
+			c.types[i] = fresh
+			c.unsettled[i] = struct{}{}
+		}
 	}
 }
 
@@ -158,7 +187,8 @@ func (c *catalog) republish(i int, now time.Time) (settled bool) {
 		if state.reservation != nil {
 			o.ReservationCapacity = state.reservation.room
 		}
-		if o.Available != shown.Offerings[j].Available || o.ReservationCapacity != shown.Offerings[j].ReservationCapacity {
+		o.Price = c.types[i].Offerings[j].Price
+		if o.Price != shown.Offerings[j].Price || o.Available != shown.Offerings[j].Available || o.ReservationCapacity != shown.Offerings[j].ReservationCapacity {
 			changed = true
 		}
 		if state.closed && !state.until.IsZero() && now.Before(state.until) {
@@ -175,7 +205,11 @@ func (c *catalog) republish(i int, now time.Time) (settled bool) {
 // now. All NodePools see the same types, and the types are the same objects from call to call as long as nothing
 // about them changes.
 func (c *Cloud) InstanceTypes(ctx context.Context, nodePool *v1.NodePool) (types []*cloudprovider.InstanceType, err error) {
-	err = c.call(ctx, MethodInstanceTypes, func(now time.Time) error {
+	e := &Event{Name: string(MethodInstanceTypes), On: nodePool == nil}
+	if nodePool != nil {
+		e.NodeClass, e.Text = &nodePool.Spec.Template.Spec.NodeClassRef, nodePool.Name
+	}
+	err = c.call(ctx, e, func(now time.Time) error {
 		if nodePool == nil {
 			return cloudprovider.NewPermanentError(fmt.Errorf("the nodepool is nil"))
 		}
@@ -196,13 +230,23 @@ func (c *Cloud) InstanceTypes(ctx context.Context, nodePool *v1.NodePool) (types
 // out is shown as unavailable only after a launch has tried it. A machine that goes does not restock. The result is the
 // number of offerings that match.
 func (c *Cloud) SetStock(n int, match func(cloudprovider.OfferingKey) bool) int {
-	return c.eachOffering(match, func(state *offeringState) { state.stock = n })
+	return c.setStock(n, c.matching(match))
 }
 
 // SetAvailable says whether the provider believes that the offerings that match are available, until told otherwise
 // or proven wrong. The result is the number of offerings that match.
 func (c *Cloud) SetAvailable(available bool, match func(cloudprovider.OfferingKey) bool) int {
-	return c.eachOffering(match, func(state *offeringState) {
+	return c.setAvailable(available, c.matching(match))
+}
+
+func (c *Cloud) setStock(n int, keys []cloudprovider.OfferingKey) int {
+	return c.eachOffering(Event{Name: "SetStock", Number: n, Offerings: keys}, func(state *offeringState) {
+		state.stock, state.emptyUntil = n, time.Time{}
+	})
+}
+
+func (c *Cloud) setAvailable(available bool, keys []cloudprovider.OfferingKey) int {
+	return c.eachOffering(Event{Name: "SetAvailable", On: available, Offerings: keys}, func(state *offeringState) {
 		if available {
 			c.catalog.open(state)
 		} else {
@@ -211,18 +255,27 @@ func (c *Cloud) SetAvailable(available bool, match func(cloudprovider.OfferingKe
 	})
 }
 
-// eachOffering asks the caller's function without the lock, then changes what matched under it.
-func (c *Cloud) eachOffering(match func(cloudprovider.OfferingKey) bool, change func(*offeringState)) int {
-	var matching []*offeringState
-	for key, state := range c.catalog.offerings { // the map itself never changes
+// matching asks the caller's function, without the lock, about every offering.
+func (c *Cloud) matching(match func(cloudprovider.OfferingKey) bool) []cloudprovider.OfferingKey {
+	var keys []cloudprovider.OfferingKey
+	for key := range c.catalog.offerings { // the map itself never changes
 		if match(key) {
-			matching = append(matching, state)
+			keys = append(keys, key)
 		}
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, state := range matching {
-		change(state)
-	}
-	return len(matching)
+	slices.SortFunc(keys, cloudprovider.OfferingKey.Compare)
+	return keys
+}
+
+// eachOffering changes those that the event names. The result is how many there are.
+func (c *Cloud) eachOffering(e Event, change func(*offeringState)) int {
+	_ = c.lever(e, func(time.Time) error {
+		for _, key := range e.Offerings {
+			if state := c.catalog.offerings[key]; state != nil {
+				change(state)
+			}
+		}
+		return nil
+	})
+	return len(e.Offerings)
 }

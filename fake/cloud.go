@@ -52,6 +52,14 @@ type Options struct {
 	KubeletVersion string
 	// RepairPolicies of the provider; nil means DefaultRepairPolicies, an empty list none. Copied.
 	RepairPolicies []cloudprovider.RepairPolicy
+	// ListLag is how long List takes to learn of a launch, of the beginning of an end, and that a machine is gone. The
+	// cloud declares a consistency window of at least that.
+	ListLag time.Duration
+	// Weather is trouble by chance; zero is none.
+	Weather Weather
+	// OnEvent is called with everything that happens, calls and levers included: a log of it can be replayed (Replay). Nil
+	// for nothing. What an Event points to must not be changed.
+	OnEvent func(Event)
 	// OnLaunch is called once for each machine when it is running. Nil for nothing.
 	OnLaunch func(Instance)
 	// OnTerminate is called once for each machine when it is gone, even if it never ran. Nil for nothing.
@@ -97,8 +105,16 @@ type account struct {
 	calls          map[Method]int
 	stalls         map[Method][]chan struct{} // the ones that hold, in their order
 	inbox          inbox
-	hooks          []func()
-	hooksRunning   bool
+	// departed are machines that are gone and that List may still show.
+	departed      []*machine
+	chance        chance
+	quotas        []*quota
+	expired       bool
+	brownOutUntil time.Time
+	recorded      int
+	latest        time.Time
+	hooks         []func()
+	hooksRunning  bool
 }
 
 // New is a cloud that sells the types, which are copied. Capabilities and types that break the provider contract are
@@ -118,7 +134,8 @@ func New(types []*cloudprovider.InstanceType, options Options) (*Cloud, error) {
 		return nil, fmt.Errorf("making a fake cloud: options: %w", err)
 	}
 	options = options.withDefaults()
-	return &Cloud{
+	capabilities.ConsistencyWindow.Duration = max(capabilities.ConsistencyWindow.Duration, options.ListLag)
+	c := &Cloud{
 		cluster: options.Cluster,
 		account: &account{
 			name:           options.Name,
@@ -135,8 +152,16 @@ func New(types []*cloudprovider.InstanceType, options Options) (*Cloud, error) {
 			calls:          map[Method]int{},
 			stalls:         map[Method][]chan struct{}{},
 			inbox:          newInbox(),
+			chance:         newChance(options.Weather),
 		},
-	}, nil
+	}
+	_ = c.lever(Event{Name: "Open"}, func(now time.Time) error {
+		if options.Weather.PriceEvery > 0 {
+			c.timeline.plan(now.Add(options.Weather.PriceEvery), c.movePrices)
+		}
+		return nil
+	})
+	return c, nil
 }
 
 func (o Options) validate() error {
@@ -146,7 +171,7 @@ func (o Options) validate() error {
 		value time.Duration
 	}{
 		{"LaunchLatency", o.LaunchLatency}, {"ShutdownLatency", o.ShutdownLatency},
-		{"StockOutMemory", o.StockOutMemory}, {"RedeliverAfter", o.RedeliverAfter},
+		{"StockOutMemory", o.StockOutMemory}, {"RedeliverAfter", o.RedeliverAfter}, {"ListLag", o.ListLag},
 	} {
 		if d.value < 0 {
 			faults = append(faults, fmt.Errorf("%s is %s; it must not be negative", d.name, d.value))
@@ -155,7 +180,7 @@ func (o Options) validate() error {
 	if err := cloudprovider.ValidateRepairPolicies(o.RepairPolicies); err != nil {
 		faults = append(faults, err)
 	}
-	return errors.Join(faults...)
+	return errors.Join(append(faults, o.Weather.validate())...)
 }
 
 func (o Options) withDefaults() Options {
@@ -165,6 +190,7 @@ func (o Options) withDefaults() Options {
 	o.KubeletVersion = orDefault(o.KubeletVersion, DefaultKubeletVersion)
 	o.StockOutMemory = orDefault(o.StockOutMemory, DefaultStockOutMemory)
 	o.RedeliverAfter = orDefault(o.RedeliverAfter, DefaultRedeliverAfter)
+	o.Weather = o.Weather.withDefaults(o)
 	if o.Clock == nil {
 		o.Clock = WallClock{}
 	}

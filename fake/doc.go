@@ -22,6 +22,18 @@
 // will happen next, so that a simulation can jump there. With a [SimClock] and calls from one goroutine everything is
 // reproducible, names of machines included.
 //
+// # Trouble
+//
+// Levers make a certain trouble at a certain moment: [Cloud.SetStock] and [Cloud.SetQuota] for launches, [Cloud.Inject] and
+// [Cloud.Heal] for errors and lost answers, [Cloud.BrownOut], [Cloud.ExpireCredentials] and [Cloud.Stall] for the cloud as a
+// whole, [Cloud.FailMachine] and [Cloud.Interrupt] for machines, [Cloud.SetPrices] for prices. [Weather] makes trouble by
+// chance, from a seed; Options.ListLag has List learn of everything later.
+//
+// # Logs
+//
+// With Options.OnEvent a cloud tells everything that it is asked, told and does. [WriteLog] and [ReadLog] keep such a log as
+// JSON, one event a line. [Replay] does it all again, and gives the same events: what went wrong once can be looked at.
+//
 // # Hooks
 //
 // OnLaunch and OnTerminate are called without any lock, one at a time, in the order in which things happened; they may

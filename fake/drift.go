@@ -15,27 +15,29 @@ const ImageDrift cloudprovider.DriftReason = "ImageDrift"
 
 // SetImageID is the image that machines boot from now on. Those there are keep theirs and have drifted.
 func (c *Cloud) SetImageID(id string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.imageID = id
+	_ = c.lever(Event{Name: "SetImageID", Text: id}, func(time.Time) error {
+		c.imageID = id
+		return nil
+	})
 }
 
 // SetDrift says that a machine has drifted for that reason; the empty reason takes it back. The error is of kind
 // NodeClaimNotFound when there is no such machine.
 func (c *Cloud) SetDrift(providerID string, reason cloudprovider.DriftReason) error {
-	return c.change("setting drift", providerID, func(m *machine) { m.drift = reason })
+	e := Event{Name: "SetDrift", ProviderID: providerID, Text: string(reason)}
+	return c.change("setting drift", e, func(m *machine) { m.drift = reason })
 }
 
 // change is a test's lever on one machine of any cluster.
-func (c *Cloud) change(doing, providerID string, lever func(*machine)) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	m, ok := c.machines[providerID]
-	if !ok {
-		return fmt.Errorf("%s: %w", doing, cloudprovider.NewNodeClaimNotFoundError(providerID, nil))
-	}
-	lever(m)
-	return nil
+func (c *Cloud) change(doing string, e Event, lever func(*machine)) error {
+	return c.lever(e, func(time.Time) error {
+		m, ok := c.machines[e.ProviderID]
+		if !ok {
+			return fmt.Errorf("%s: %w", doing, cloudprovider.NewNodeClaimNotFoundError(e.ProviderID, nil))
+		}
+		lever(m)
+		return nil
+	})
 }
 
 // IsDrifted is the reason given to SetDrift, else ImageDrift for a machine of another image than new ones get.

@@ -72,10 +72,11 @@ func (c *Cloud) Inject(faults ...Fault) error {
 			return fmt.Errorf("injecting fault %d: there is no method %q", i, fault.Method)
 		}
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	for _, fault := range faults {
-		c.faults = append(c.faults, &plannedFault{Fault: fault})
+		_ = c.lever(Event{Name: "Inject", Fault: logged(fault)}, func(time.Time) error {
+			c.faults = append(c.faults, &plannedFault{Fault: fault})
+			return nil
+		})
 	}
 	return nil
 }
@@ -114,9 +115,11 @@ func (a *account) nextFault(method Method) *Fault {
 	return met
 }
 
-// call is what all methods of the provider have in common: the context is looked at, time catches up, faults strike,
-// work is done under the lock, and hooks run after it.
-func (c *Cloud) call(ctx context.Context, method Method, work func(now time.Time) error) error {
+// call is what all methods of the provider have in common: the context is looked at, time catches up, faults strike, work is
+// done under the lock, what was asked and answered is recorded, and hooks run after it. The event names the method and what
+// was asked; work may add what it gave.
+func (c *Cloud) call(ctx context.Context, e *Event, work func(now time.Time) error) error {
+	method := Method(e.Name)
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("calling %s: %w", method, err)
 	}
@@ -127,18 +130,37 @@ func (c *Cloud) call(ctx context.Context, method Method, work func(now time.Time
 	defer c.runHooks()
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	now = c.notBefore(now)
 	c.catchUp(now)
-	fault := c.nextFault(method)
-	if fault != nil && !fault.Lost {
-		return c.strike(method, fault, now)
+	err := c.answer(method, now, work)
+	e.At, e.Kind, e.Cluster = now, EventCall, c.cluster
+	if err != nil {
+		e.Error = err.Error()
 	}
-	err := work(now)
+	c.record(*e)
 	// Work may have planned what is due already: a machine without latency runs at once.
 	c.catchUp(now)
-	if fault != nil {
+	return err
+}
+
+// answer does the work, unless a fault comes before it. Faults that were injected come before the cloud's own state, and that
+// before the weather.
+func (c *Cloud) answer(method Method, now time.Time, work func(now time.Time) error) error {
+	fault := c.nextFault(method)
+	if fault == nil {
+		fault = c.down(method, now)
+	}
+	if fault == nil {
+		fault = c.chance.strike(method)
+	}
+	switch {
+	case fault == nil:
+		return work(now)
+	case fault.Lost:
+		err := work(now)
 		return errors.Join(c.strike(method, fault, now), err)
 	}
-	return err
+	return c.strike(method, fault, now)
 }
 
 // strike is the error of a fault, after the provider has learnt from it what a real one would.
@@ -153,9 +175,14 @@ func (c *Cloud) strike(method Method, fault *Fault, now time.Time) error {
 
 // Heal takes back all faults of the methods that are still to strike; of every method when none is named.
 func (c *Cloud) Heal(methods ...Method) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.faults = slices.DeleteFunc(c.faults, func(f *plannedFault) bool {
-		return len(methods) == 0 || slices.Contains(methods, f.Method)
+	e := Event{Name: "Heal"}
+	for _, m := range methods {
+		e.IDs = append(e.IDs, string(m))
+	}
+	_ = c.lever(e, func(time.Time) error {
+		c.faults = slices.DeleteFunc(c.faults, func(f *plannedFault) bool {
+			return len(methods) == 0 || slices.Contains(methods, f.Method)
+		})
+		return nil
 	})
 }

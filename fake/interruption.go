@@ -37,60 +37,61 @@ func (i *inbox) wakeAll() {
 // then really take the machine away; a termination does so at once; of other kinds nothing follows. The error is of
 // kind NodeClaimNotFound when there is no such machine.
 func (c *Cloud) Interrupt(providerID string, kind cloudprovider.InterruptionKind, notice time.Duration) error {
-	now := c.clock.Now()
-	defer c.runHooks()
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.catchUp(now)
-	m, ok := c.machines[providerID]
-	if !ok {
-		return fmt.Errorf("interrupting a machine: %w", cloudprovider.NewNodeClaimNotFoundError(providerID, nil))
-	}
-	deadline := now.Add(max(notice, 0))
+	e := Event{Name: "Interrupt", ProviderID: providerID, Text: string(kind), Duration: notice}
+	return c.lever(e, func(now time.Time) error {
+		m, ok := c.machines[providerID]
+		if !ok {
+			return fmt.Errorf("interrupting a machine: %w", cloudprovider.NewNodeClaimNotFoundError(providerID, nil))
+		}
+		c.announce(m, kind, max(notice, 0), now)
+		return nil
+	})
+}
+
+// announce sends the message about what will become of a machine, and has it so.
+func (a *account) announce(m *machine, kind cloudprovider.InterruptionKind, notice time.Duration, now time.Time) {
+	deadline := now.Add(notice)
 	switch kind {
 	case cloudprovider.InterruptionSpotReclaim, cloudprovider.InterruptionReservationReclaim:
 		m.ReclaimAt = deadline
-		c.timeline.plan(deadline, func(at time.Time) { c.shutDown(m, at) })
+		a.timeline.plan(deadline, func(at time.Time) { a.shutDown(m, at) })
 	case cloudprovider.InterruptionTerminated:
 		deadline = now
-		c.shutDown(m, now)
+		a.shutDown(m, now)
 	case cloudprovider.InterruptionRebalance:
 		deadline = time.Time{}
 	}
-	c.inbox.sent++
-	c.inbox.messages = append(c.inbox.messages, &message{
-		cluster: m.Tags[TagCluster],
-		Interruption: cloudprovider.Interruption{
-			ID:         fmt.Sprintf("message-%08d", c.inbox.sent),
-			Kind:       kind,
-			ProviderID: providerID,
-			Time:       now,
-			Deadline:   deadline,
-			Message:    fmt.Sprintf("%s of %s", kind, m.Offering),
-		},
-	})
-	c.inbox.wakeAll()
-	c.catchUp(now)
-	return nil
+	a.record(Event{At: now, Kind: EventHappening, Name: "Announced", ProviderID: m.ProviderID, Text: string(kind), Duration: notice})
+	for range 1 + a.chance.one(a.chance.Duplicated) {
+		a.inbox.sent++
+		a.inbox.messages = append(a.inbox.messages, &message{
+			cluster: m.Tags[TagCluster],
+			Interruption: cloudprovider.Interruption{
+				ID:         fmt.Sprintf("message-%08d", a.inbox.sent),
+				Kind:       kind,
+				ProviderID: m.ProviderID,
+				Time:       now,
+				Deadline:   deadline,
+				Message:    fmt.Sprintf("%s of %s", kind, m.Offering),
+			},
+		})
+	}
+	a.inbox.wakeAll()
 }
 
 // Noise sends a message that means nothing to a cluster, as others may put into a real cloud's queue. No reader ever gets it.
 func (c *Cloud) Noise() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.inbox.messages = append(c.inbox.messages, &message{noise: true})
-	c.inbox.wakeAll()
+	_ = c.lever(Event{Name: "Noise"}, func(time.Time) error {
+		c.inbox.messages = append(c.inbox.messages, &message{noise: true})
+		c.inbox.wakeAll()
+		return nil
+	})
 }
 
 // ReceiveInterruptions waits for messages to this cluster. A message that is not acknowledged comes again when the
 // clock has passed Options.RedeliverAfter; a reader that waits meanwhile notices at the next message or Settle.
 func (c *Cloud) ReceiveInterruptions(ctx context.Context) ([]cloudprovider.Interruption, error) {
-	var messages []cloudprovider.Interruption
-	var changed <-chan struct{}
-	err := c.call(ctx, MethodReceiveInterruptions, func(now time.Time) error {
-		messages, changed = c.deliver(now)
-		return nil
-	})
+	messages, changed, err := c.receive(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -105,12 +106,38 @@ func (c *Cloud) ReceiveInterruptions(ctx context.Context) ([]cloudprovider.Inter
 	return messages, nil
 }
 
+// receive is a reader's first look.
+func (c *Cloud) receive(ctx context.Context) (messages []cloudprovider.Interruption, changed <-chan struct{}, err error) {
+	e := &Event{Name: string(MethodReceiveInterruptions)}
+	err = c.call(ctx, e, func(now time.Time) error {
+		messages, changed = c.deliver(now)
+		for _, m := range messages {
+			e.Result = append(e.Result, m.ID)
+		}
+		return nil
+	})
+	return messages, changed, err
+}
+
+// lookAgain is the name of the event of a waiting reader that gets something.
+const lookAgain = "LookAgain"
+
 // look is a waiting reader's next attempt. It is part of the same call, so no fault strikes.
 func (c *Cloud) look() ([]cloudprovider.Interruption, <-chan struct{}) {
 	now := c.clock.Now()
+	defer c.runHooks()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.deliver(now)
+	now = c.notBefore(now)
+	messages, changed := c.deliver(now)
+	if len(messages) > 0 {
+		e := Event{At: now, Kind: EventCall, Name: lookAgain, Cluster: c.cluster}
+		for _, m := range messages {
+			e.Result = append(e.Result, m.ID)
+		}
+		c.record(e)
+	}
+	return messages, changed
 }
 
 // deliver takes this cluster's messages that are not hidden, hides them for a while, and says what to wait for.
@@ -129,7 +156,7 @@ func (c *Cloud) deliver(now time.Time) ([]cloudprovider.Interruption, <-chan str
 
 // AckInterruptions removes messages of this cluster. IDs that are not known are passed over.
 func (c *Cloud) AckInterruptions(ctx context.Context, ids ...string) error {
-	return c.call(ctx, MethodAckInterruptions, func(time.Time) error {
+	return c.call(ctx, &Event{Name: string(MethodAckInterruptions), IDs: slices.Clone(ids)}, func(time.Time) error {
 		acked := make(map[string]struct{}, len(ids))
 		for _, id := range ids {
 			acked[id] = struct{}{}

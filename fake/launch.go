@@ -22,9 +22,16 @@ func (c *Cloud) Create(ctx context.Context, nodeClaim *v1.NodeClaim) (*v1.NodeCl
 	// The comparison with thousands of offerings needs nothing that changes, so it is done before the lock.
 	order, invalid := c.plan(nodeClaim)
 	var created *v1.NodeClaim
-	err := c.call(ctx, MethodCreate, func(now time.Time) error {
+	e := &Event{Name: string(MethodCreate), On: nodeClaim == nil}
+	if nodeClaim != nil && c.options.OnEvent != nil {
+		e.Claims = []*v1.NodeClaim{nodeClaim.DeepCopy()}
+	}
+	err := c.call(ctx, e, func(now time.Time) error {
 		if invalid != nil {
 			return invalid
+		}
+		if order.generation != c.catalog.generation {
+			order.generation, order.order = c.catalog.generation, cloudprovider.LaunchOrder(c.catalog.types, order.want, order.requests)
 		}
 		own := owner{cluster: c.cluster, uid: nodeClaim.UID}
 		m, exists := c.byOwner[own]
@@ -39,6 +46,7 @@ func (c *Cloud) Create(ctx context.Context, nodeClaim *v1.NodeClaim) (*v1.NodeCl
 			m = c.launch(own, nodeClaim, chosen, now)
 		}
 		created = m.claim()
+		e.ProviderID = m.ProviderID
 		return nil
 	})
 	if err != nil {
@@ -52,6 +60,8 @@ type launchPlan struct {
 	want     requirements.Set
 	requests corev1.ResourceList
 	order    []cloudprovider.Candidate
+	// generation of the prices that the order is of.
+	generation int
 }
 
 // plan reads a claim. The error is permanent: the same claim can never be launched.
@@ -73,10 +83,14 @@ func (c *Cloud) plan(nodeClaim *v1.NodeClaim) (launchPlan, error) {
 		return refuse(fmt.Errorf("spec.requirements: %w", err))
 	}
 	requests := nodeClaim.Spec.Resources.Requests
+	c.mu.Lock()
+	types, generation := c.catalog.types, c.catalog.generation
+	c.mu.Unlock()
 	return launchPlan{
-		want:     want,
-		requests: requests,
-		order:    cloudprovider.LaunchOrder(c.catalog.types, want, requests),
+		want:       want,
+		requests:   requests,
+		order:      cloudprovider.LaunchOrder(types, want, requests),
+		generation: generation,
 	}, nil
 }
 
@@ -100,22 +114,37 @@ type choice struct {
 
 // choose takes stock of the first offering that has any. What it finds empty it closes.
 func (c *Cloud) choose(plan launchPlan, now time.Time) (choice, error) {
-	keys := make([]cloudprovider.OfferingKey, 0, len(plan.order))
+	var empty, limited []cloudprovider.OfferingKey
+	var limit string
+	empties := c.chance.is(c.chance.OutOfStock) // the first that is tried
 	for _, candidate := range plan.order {
 		key := candidate.Key()
 		state := c.catalog.offerings[key]
 		if c.catalog.available(state, now) {
-			if c.catalog.take(state) {
+			if empties {
+				empties, state.emptyUntil = false, now.Add(c.chance.EmptyFor)
+			}
+			q := c.usedUp(key)
+			if q == nil && c.catalog.take(state, now) {
 				return choice{candidate, key, state, plan.want}, nil
 			}
 			c.catalog.close(state, now.Add(c.options.StockOutMemory))
+			if q != nil {
+				limit, limited = q.name, append(limited, key)
+				continue
+			}
 		}
-		keys = append(keys, key)
+		empty = append(empty, key)
 	}
-	if len(keys) == 0 {
+	switch {
+	case len(plan.order) == 0:
 		return choice{}, cloudprovider.NewInsufficientCapacityError(plan.unmet())
+	case len(limited) == 0:
+		return choice{}, cloudprovider.NewInsufficientCapacityError(nil, empty...)
+	case len(empty) == 0:
+		return choice{}, cloudprovider.NewQuotaExceededError(limit, nil, limited...)
 	}
-	return choice{}, cloudprovider.NewInsufficientCapacityError(nil, keys...)
+	return choice{}, errors.Join(cloudprovider.NewQuotaExceededError(limit, nil, limited...), cloudprovider.NewInsufficientCapacityError(nil, empty...))
 }
 
 // launch makes the machine and plans its start.
@@ -147,7 +176,9 @@ func (c *Cloud) launch(own owner, nodeClaim *v1.NodeClaim, chosen choice, now ti
 	maps.Copy(m.Labels, nodeClaim.Labels)
 	c.machines[m.ProviderID] = m
 	c.byOwner[own] = m
-	c.timeline.plan(m.RunningAt, func(time.Time) { c.run(m) })
+	m.stillborn = c.chance.is(c.chance.Stillborn)
+	c.timeline.plan(m.RunningAt, func(at time.Time) { c.run(m, at) })
+	c.outlook(m)
 	return m
 }
 

@@ -12,11 +12,17 @@ import (
 )
 
 // run makes a pending machine a running one.
-func (a *account) run(m *machine) {
+func (a *account) run(m *machine, at time.Time) {
 	if m.Phase != Pending {
 		return
 	}
+	if m.stillborn {
+		a.happened("Stillborn", m, at)
+		a.shutDown(m, at)
+		return
+	}
 	m.Phase = Running
+	a.happened("Running", m, at)
 	a.tell(a.options.OnLaunch, m)
 }
 
@@ -28,6 +34,7 @@ func (a *account) shutDown(m *machine, at time.Time) {
 	m.Phase = ShuttingDown
 	m.ShutdownAt = at
 	m.GoneAt = at.Add(a.options.ShutdownLatency)
+	a.happened("ShuttingDown", m, at)
 	delete(a.byOwner, m.owner)
 	a.timeline.plan(m.GoneAt, func(time.Time) { a.end(m) })
 }
@@ -36,6 +43,11 @@ func (a *account) shutDown(m *machine, at time.Time) {
 func (a *account) end(m *machine) {
 	m.Phase = Gone
 	delete(a.machines, m.ProviderID)
+	a.happened("Gone", m, m.GoneAt)
+	if a.options.ListLag > 0 {
+		a.departed = slices.DeleteFunc(a.departed, func(d *machine) bool { return !m.GoneAt.Before(d.GoneAt.Add(a.options.ListLag)) })
+		a.departed = append(a.departed, m)
+	}
 	a.catalog.changeReservation(m.reservation, 1)
 	a.tell(a.options.OnTerminate, m)
 }
@@ -51,7 +63,11 @@ func (c *Cloud) find(providerID string) (*machine, error) {
 
 // onMachine is a call about the machine of a claim; nothing but the claim's provider ID counts.
 func (c *Cloud) onMachine(ctx context.Context, method Method, nodeClaim *v1.NodeClaim, work func(m *machine, now time.Time)) error {
-	return c.call(ctx, method, func(now time.Time) error {
+	e := &Event{Name: string(method), On: nodeClaim == nil}
+	if nodeClaim != nil {
+		e.ProviderID, e.Text = nodeClaim.Status.ProviderID, nodeClaim.Name
+	}
+	return c.call(ctx, e, func(now time.Time) error {
 		if nodeClaim == nil {
 			return cloudprovider.NewNodeClaimNotFoundError("", nil)
 		}
@@ -72,7 +88,7 @@ func (c *Cloud) Delete(ctx context.Context, nodeClaim *v1.NodeClaim) error {
 // Get describes one of this cluster's machines.
 func (c *Cloud) Get(ctx context.Context, providerID string) (*v1.NodeClaim, error) {
 	var found *v1.NodeClaim
-	err := c.call(ctx, MethodGet, func(time.Time) error {
+	err := c.call(ctx, &Event{Name: string(MethodGet), ProviderID: providerID}, func(time.Time) error {
 		m, err := c.find(providerID)
 		if err != nil {
 			return err
@@ -86,15 +102,23 @@ func (c *Cloud) Get(ctx context.Context, providerID string) (*v1.NodeClaim, erro
 	return found, nil
 }
 
-// List describes all of this cluster's machines, ordered by provider ID. It never lags.
+// List describes all of this cluster's machines, ordered by provider ID. It lags by Options.ListLag.
 func (c *Cloud) List(ctx context.Context) ([]*v1.NodeClaim, error) {
 	var claims []*v1.NodeClaim
-	err := c.call(ctx, MethodList, func(time.Time) error {
+	e := &Event{Name: string(MethodList)}
+	err := c.call(ctx, e, func(now time.Time) error {
+		known := now.Add(-c.options.ListLag)
 		for _, m := range c.machines {
-			if m.Tags[TagCluster] == c.cluster {
-				claims = append(claims, m.claim())
+			if m.Tags[TagCluster] == c.cluster && !m.LaunchedAt.After(known) {
+				claims = append(claims, m.asOf(known))
 			}
 		}
+		for _, m := range c.departed {
+			if m.Tags[TagCluster] == c.cluster && m.GoneAt.After(known) && !m.LaunchedAt.After(known) {
+				claims = append(claims, m.asOf(known))
+			}
+		}
+		e.Number = len(claims)
 		return nil
 	})
 	if err != nil {
@@ -111,6 +135,7 @@ func (c *Cloud) Instances() []Instance {
 	defer c.runHooks()
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	now = c.notBefore(now)
 	c.catchUp(now)
 	instances := make([]Instance, 0, len(c.machines))
 	for _, m := range c.machines {
@@ -122,7 +147,8 @@ func (c *Cloud) Instances() []Instance {
 
 // SetKubeletVersion is the version on machines launched from now on; those there are keep theirs.
 func (c *Cloud) SetKubeletVersion(version string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.kubeletVersion = version
+	_ = c.lever(Event{Name: "SetKubeletVersion", Text: version}, func(time.Time) error {
+		c.kubeletVersion = version
+		return nil
+	})
 }

@@ -3,6 +3,7 @@ package fake
 import (
 	"maps"
 	"slices"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -24,6 +25,8 @@ type machine struct {
 	gateHeld string
 	// gateOpened is whether the gate was once seen open, after which it can't be held any more.
 	gateOpened bool
+	// stillborn is whether it ends instead of running.
+	stillborn bool
 }
 
 // owner is the claim a machine was launched for. One owner has at most one live machine.
@@ -66,6 +69,17 @@ func (m *machine) claim() *v1.NodeClaim {
 		c.Labels[v1.NodePoolLabelKey] = pool
 	}
 	if m.Phase == ShuttingDown {
+		since := metav1.NewTime(m.ShutdownAt)
+		c.DeletionTimestamp = &since
+	}
+	return c
+}
+
+// asOf is claim as it was at a time that is not before the launch.
+func (m *machine) asOf(at time.Time) *v1.NodeClaim {
+	c := m.claim()
+	c.DeletionTimestamp = nil
+	if !m.ShutdownAt.IsZero() && !m.ShutdownAt.After(at) {
 		since := metav1.NewTime(m.ShutdownAt)
 		c.DeletionTimestamp = &since
 	}

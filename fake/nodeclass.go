@@ -14,14 +14,15 @@ import (
 // SetNodeClassStatus says how a node class is from now on. Node classes of a supported kind of which nothing was said
 // are ready, whatever their name.
 func (c *Cloud) SetNodeClassStatus(ref v1.NodeClassReference, readiness cloudprovider.NodeClassReadiness) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.nodeClasses[ref] = readiness
+	_ = c.lever(Event{Name: "SetNodeClassStatus", NodeClass: &ref, Readiness: &readiness}, func(time.Time) error {
+		c.nodeClasses[ref] = readiness
+		return nil
+	})
 }
 
 // NodeClassStatus is what SetNodeClassStatus said.
 func (c *Cloud) NodeClassStatus(ctx context.Context, ref v1.NodeClassReference) (readiness cloudprovider.NodeClassReadiness, err error) {
-	err = c.call(ctx, MethodNodeClassStatus, func(time.Time) error {
+	err = c.call(ctx, &Event{Name: string(MethodNodeClassStatus), NodeClass: &ref}, func(time.Time) error {
 		if err := c.checkNodeClass(ref); err != nil {
 			return err
 		}

@@ -11,7 +11,8 @@ import (
 // HoldRegistration keeps the registration gate shut for a machine, for that reason, until it is called with an empty
 // one. A gate that was seen open stays open. The error is of kind NodeClaimNotFound when there is no such machine.
 func (c *Cloud) HoldRegistration(providerID, reason string) error {
-	return c.change("holding registration", providerID, func(m *machine) { m.gateHeld = reason })
+	e := Event{Name: "HoldRegistration", ProviderID: providerID, Text: reason}
+	return c.change("holding registration", e, func(m *machine) { m.gateHeld = reason })
 }
 
 // Registered opens the gate for machines that are running and not held. For a pending one it says how long the boot

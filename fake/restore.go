@@ -5,6 +5,7 @@ import (
 	"maps"
 	"strconv"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -19,20 +20,24 @@ import (
 // stock where there is any. The error names the first claim whose provider ID or labels are none of this cloud's; those
 // before it are restored.
 func (c *Cloud) Restore(claims ...*v1.NodeClaim) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	e := Event{Name: "Restore"}
 	for _, claim := range claims {
-		if claim.Status.ProviderID == "" || c.machines[claim.Status.ProviderID] != nil {
-			continue
-		}
-		if err := c.restore(claim); err != nil {
-			return fmt.Errorf("restoring the machine of nodeclaim %q: %w", claim.Name, err)
-		}
+		e.Claims = append(e.Claims, claim.DeepCopy())
 	}
-	return nil
+	return c.lever(e, func(now time.Time) error {
+		for _, claim := range claims {
+			if claim == nil || claim.Status.ProviderID == "" || c.machines[claim.Status.ProviderID] != nil {
+				continue
+			}
+			if err := c.restore(claim, now); err != nil {
+				return fmt.Errorf("restoring the machine of nodeclaim %q: %w", claim.Name, err)
+			}
+		}
+		return nil
+	})
 }
 
-func (c *Cloud) restore(claim *v1.NodeClaim) error {
+func (c *Cloud) restore(claim *v1.NodeClaim, now time.Time) error {
 	id := claim.Status.ProviderID
 	path, ours := strings.CutPrefix(id, c.name+":///")
 	_, name, ok := strings.Cut(path, "/")
@@ -46,7 +51,7 @@ func (c *Cloud) restore(claim *v1.NodeClaim) error {
 	}
 	key := cloudprovider.KeyOf(t, o)
 	state := c.catalog.offerings[key]
-	c.catalog.take(state) // what was launched stays launched, whatever the stock is now
+	c.catalog.take(state, now) // what was launched stays launched, whatever the stock is now
 	labels := machineLabels(t.MachineRequirements(o), requirements.Set{})
 	for key := range labels {
 		if value, ok := claim.Labels[key]; ok {

@@ -51,6 +51,15 @@ func (h *changeHeap) Pop() any {
 	return x
 }
 
+// notBefore keeps the cloud's time from running backwards: callers read the clock before they have the lock.
+func (a *account) notBefore(now time.Time) time.Time {
+	if now.Before(a.latest) {
+		return a.latest
+	}
+	a.latest = now
+	return now
+}
+
 // catchUp makes everything happen that is due by now, in its order.
 func (a *account) catchUp(now time.Time) {
 	for {
@@ -64,12 +73,10 @@ func (a *account) catchUp(now time.Time) {
 
 // Settle makes everything happen that is due by the clock, as any call does, and wakes readers of interruptions.
 func (c *Cloud) Settle() {
-	now := c.clock.Now()
-	defer c.runHooks()
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.catchUp(now)
-	c.inbox.wakeAll()
+	_ = c.lever(Event{Name: "Settle"}, func(time.Time) error {
+		c.inbox.wakeAll()
+		return nil
+	})
 }
 
 // NextChange is when the next thing will happen by itself: a machine boots, is reclaimed or is gone. False when

@@ -24,7 +24,7 @@ func gateClauses() []clause {
 		{"CP-GATE-01", Core, "a gate once open stays open", (*lab).gateStays},
 		{"CP-GATE-02", Core, "asking the gate changes nothing", (*lab).gateAsked},
 		{"CP-GATE-03", Core, "a gate that can't tell is not open", (*lab).gateUnknown},
-		{"CP-GATE-04", Core, "a machine that is gone is NotFound to the gate", (*lab).gateGone},
+		{"CP-GATE-04", Core, "a machine that is gone before the gate opened is NotFound to it", (*lab).gateGone},
 	}
 }
 
@@ -186,6 +186,9 @@ func (l *lab) gateUnknown() {
 func (l *lab) gateGone() {
 	gate := l.gate()
 	machine := l.specOf(l.create(l.claim()))
+	if result, err := gate.Registered(l.Context(), machine); err == nil && result.Open {
+		l.Skip("the gate is open from the first, and stays so (CP-GATE-01)")
+	}
 	l.end(machine)
 	if result, err := gate.Registered(l.Context(), machine); !cloudprovider.IsNodeClaimNotFound(err) {
 		l.Errorf("the machine is gone, and gate %q says %+v, %v", gate.Name(), result, err)

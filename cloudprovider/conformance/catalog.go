@@ -249,7 +249,7 @@ func (l *lab) catalogMemory() {
 	}
 	// A catalogue of its own for every NodePool and change would be far above this; some slack is for what the provider
 	// keeps about offerings out of stock, and for the machinery of tests.
-	if grown, most := liveBytes()-before, 8*one+1<<20; grown > most {
+	if grown, most := liveBytes()-before, 8*one+1<<20+l.options.MemorySlack; grown > most {
 		l.Errorf("%d nodepools and %d changes hold %d more bytes, allowed are %d: answers are kept for each", len(pools), changesOfMemoryTest, grown, most)
 	}
 }

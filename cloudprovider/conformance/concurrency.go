@@ -247,7 +247,7 @@ func (l *lab) machineMemory() {
 	before := liveBytes()
 	turn(n)
 	// A kilobyte is less than a claim is.
-	if grown, most := liveBytes()-before, int64(n)<<10+256<<10; grown > most {
+	if grown, most := liveBytes()-before, int64(n)<<10+256<<10+l.options.MemorySlack; grown > most {
 		l.Errorf("%d machines that are gone hold %d bytes, allowed are %d", n, grown, most)
 	}
 }

@@ -50,6 +50,9 @@ type Options struct {
 	Patience time.Duration
 	// Poll is how long to wait between two looks at it; zero means DefaultPoll.
 	Poll time.Duration
+	// MemorySlack is how many bytes the test's own cloud, living in the same process, may keep beside what the clauses about
+	// memory allow the provider. Zero for none.
+	MemorySlack int64
 	// RunID sets the names and UIDs of this run's claims apart from those of other runs; empty means DefaultRunID. A cloud
 	// that outlives the run needs another for every run.
 	RunID string

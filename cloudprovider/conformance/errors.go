@@ -100,7 +100,7 @@ func (l *lab) errorKinds() {
 		examined := examine(l.TB, l.Name(), func(p *probe) {
 			sub := l.session.newLab(p)
 			sub.struck(Fault{Kind: kind}, func(c call, err error) {
-				if got := cloudprovider.KindOf(err); got != kind {
+				if got := cloudprovider.KindOf(err); got != kind && !keeps(c.method, err, kind) {
 					p.Errorf("%s meets %s, and its error has kind %s: %v", c.method, kind, got, err)
 				}
 			})
@@ -119,6 +119,15 @@ func (l *lab) errorKinds() {
 		}
 		heal()
 	}
+}
+
+// keeps reports whether a launch has failed with an error that a NodeClaim's condition can show and that keeps the kind
+// inside. What has no kind is transient.
+func keeps(method Method, err error, kind cloudprovider.ErrorKind) bool {
+	if method != MethodCreate || cloudprovider.KindOf(err) != cloudprovider.CreateFailed {
+		return false
+	}
+	return errors.Is(err, kind) || kind == cloudprovider.Transient && !cloudprovider.IsPermanent(err)
 }
 
 func (l *lab) errorData() {
@@ -163,7 +172,7 @@ func dataOf(kind cloudprovider.ErrorKind) any {
 
 func (l *lab) errorUnexplained() {
 	l.struck(Fault{}, func(c call, err error) {
-		if !cloudprovider.IsTransient(err) {
+		if !cloudprovider.IsTransient(err) && !keeps(c.method, err, cloudprovider.Transient) {
 			l.Errorf("%s met an error that nobody explains, and gives kind %s: %v", c.method, cloudprovider.KindOf(err), err)
 		}
 	})

@@ -3,7 +3,6 @@ package conformance
 import (
 	"context"
 	"errors"
-	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -174,10 +173,12 @@ func (l *lab) drain(source cloudprovider.InterruptionSource) {
 
 func (l *lab) interruptShared() {
 	source := l.source()
-	ids := map[string]int{}
+	ours := map[string]bool{}
 	for range 6 {
-		ids[l.warned().Status.ProviderID] = 0
+		ours[l.warned().Status.ProviderID] = true
 	}
+	// A cloud may have sent a warning twice, so deliveries are counted, not machines.
+	deliveries := map[string]int{}
 	var mu sync.Mutex
 	var readers sync.WaitGroup
 	ctx, cancel := context.WithTimeout(l.Context(), 200*time.Millisecond)
@@ -191,8 +192,8 @@ func (l *lab) interruptShared() {
 				}
 				mu.Lock()
 				for _, m := range messages {
-					if _, ours := ids[m.ProviderID]; ours {
-						ids[m.ProviderID]++
+					if ours[m.ProviderID] {
+						deliveries[m.ID+" about machine "+m.ProviderID]++
 					}
 				}
 				mu.Unlock()
@@ -203,9 +204,9 @@ func (l *lab) interruptShared() {
 		})
 	}
 	readers.Wait()
-	for _, id := range slices.Sorted(maps.Keys(ids)) {
-		if ids[id] > 1 {
-			l.Errorf("the message about machine %q went to %d readers at once", id, ids[id])
+	for _, id := range sortedKeys(deliveries) {
+		if deliveries[id] > 1 {
+			l.Errorf("delivery %s went to %d readers at once", id, deliveries[id])
 		}
 	}
 }

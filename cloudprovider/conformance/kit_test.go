@@ -1,13 +1,17 @@
 package conformance_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"flag"
+	"io"
 	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -145,6 +149,52 @@ func (h *hooks) setNodeClass(ref v1.NodeClassReference, state conformance.NodeCl
 	return nil
 }
 
+var update = flag.Bool("update", false, "write docs/conformance/fake.* anew")
+
+// The fake keeps the whole contract, and docs/conformance shows that.
 func TestFake(t *testing.T) {
-	conformance.Run(t, onFake, conformance.Options{})
+	report := conformance.Run(t, onFake, conformance.Options{})
+	if t.Failed() {
+		return
+	}
+	for _, level := range conformance.Levels() {
+		if got := report.Level(level); got != conformance.Passed {
+			t.Errorf("level %s: %s", level, got)
+		}
+	}
+	for name, write := range map[string]func(io.Writer) error{"fake.json": report.WriteJSON, "fake.md": report.WriteMarkdown} {
+		var got bytes.Buffer
+		if err := write(&got); err != nil {
+			t.Fatal(err)
+		}
+		file := filepath.Join("..", "..", "docs", "conformance", name)
+		if *update {
+			if err := os.WriteFile(file, got.Bytes(), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(string(want), got.String()); diff != "" {
+			t.Errorf("%s; refresh with -update (-committed +got):\n%s", file, diff)
+		}
+	}
+}
+
+// A cloud whose List lags keeps the contract as well, within the window that it declares.
+func TestFakeThatLags(t *testing.T) {
+	factory := func(t testing.TB) conformance.Subject {
+		clock := fake.NewSimClock(time.Date(2026, time.March, 1, 0, 0, 0, 0, time.UTC))
+		cloud, err := fake.New(catalogue(), fake.Options{
+			Clock: clock, LaunchLatency: 30 * time.Second, ShutdownLatency: 20 * time.Second, ListLag: 15 * time.Second,
+			Weather: fake.Weather{Seed: 1, Duplicated: 0.5, PriceEvery: time.Minute, PriceMove: 0.1},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return subject(cloud, clock)
+	}
+	conformance.Run(t, factory, conformance.Options{Parallel: 100})
 }

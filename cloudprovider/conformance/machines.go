@@ -215,8 +215,13 @@ func (l *lab) getEnding() {
 	}) {
 		l.Fatalf("machine %q is still there after %s", id, l.options.Patience)
 	}
-	if got, err := l.Provider.Get(l.Context(), id); !cloudprovider.IsNodeClaimNotFound(err) {
-		l.Errorf("Get of a machine that is gone: %v, %v, want kind %s", got, err, cloudprovider.NodeClaimNotFound)
+	var last *v1.NodeClaim
+	var err error
+	if !l.patiently(func() bool { // a provider may learn of it a little later
+		last, err = l.Provider.Get(l.Context(), id)
+		return cloudprovider.IsNodeClaimNotFound(err)
+	}) {
+		l.Errorf("Get of a machine that is gone: %v, %v, want kind %s", last, err, cloudprovider.NodeClaimNotFound)
 	}
 }
 
@@ -307,12 +312,12 @@ func (l *lab) listOwners() {
 }
 
 func (l *lab) listWhole() {
+	l.create(l.claim())
 	heal, err := l.inject(Fault{Method: MethodList, Kind: cloudprovider.Transient})
 	if err != nil {
 		l.Skip(err)
 	}
 	defer heal()
-	l.create(l.claim())
 	provider := l.Provider
 	if l.Restart != nil {
 		provider = l.Restart() // one that can't know

@@ -1,0 +1,180 @@
+package fake
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/cloudprovider"
+)
+
+// EventKind says where an event comes from.
+type EventKind string
+
+// The kinds of events. Calls and levers are what others did; Replay does them again. Happenings follow from them.
+const (
+	EventCall      EventKind = "Call"
+	EventLever     EventKind = "Lever"
+	EventHappening EventKind = "Happening"
+)
+
+// Event is one thing that a cloud was asked, told or did. What a kind or name has no use for is zero.
+type Event struct {
+	// Seq counts from 1.
+	Seq int `json:"seq"`
+	// At is the cloud's time.
+	At time.Time `json:"at"`
+	// Kind and Name: a Method, the name of a lever, or what happened ("Running", "Gone").
+	Kind EventKind `json:"kind"`
+	Name string    `json:"name"`
+	// Cluster that called.
+	Cluster string `json:"cluster,omitempty"`
+	// ProviderID of the machine it is about.
+	ProviderID string `json:"providerID,omitempty"`
+	// Claims handed in: one to Create, any number to Restore.
+	Claims []*v1.NodeClaim `json:"claims,omitempty"`
+	// NodeClass asked or told about, and its Readiness.
+	NodeClass *v1.NodeClassReference            `json:"nodeClass,omitempty"`
+	Readiness *cloudprovider.NodeClassReadiness `json:"readiness,omitempty"`
+	// Offerings that a lever is about, and their Prices, in USD per hour, at the same places.
+	Offerings []cloudprovider.OfferingKey `json:"offerings,omitempty"`
+	Prices    []float64                   `json:"prices,omitempty"`
+	// Number is a stock or a quota; Duration a notice or the length of a brown-out; On the position of a switch.
+	Number   int           `json:"number,omitempty"`
+	Duration time.Duration `json:"duration,omitempty"`
+	On       bool          `json:"on,omitempty"`
+	// Text is an image, a version, a reason, a quota's name, the kind of an interruption.
+	Text string `json:"text,omitempty"`
+	// IDs of deliveries, or methods.
+	IDs []string `json:"ids,omitempty"`
+	// Fault that was planned.
+	Fault *LoggedFault `json:"fault,omitempty"`
+	// Error is what the call or lever came to; Result what it gave: provider IDs, or an answer in words.
+	Error  string   `json:"error,omitempty"`
+	Result []string `json:"result,omitempty"`
+}
+
+// LoggedFault is a Fault as a log holds it.
+type LoggedFault struct {
+	Method Method                  `json:"method"`
+	Kind   cloudprovider.ErrorKind `json:"kind"`
+	Text   string                  `json:"text"`
+	Nth    int                     `json:"nth,omitempty"`
+	Times  int                     `json:"times,omitempty"`
+	Lost   bool                    `json:"lost,omitempty"`
+	// RetryAfter of a throttled call, and the Offerings that the error names.
+	RetryAfter time.Duration               `json:"retryAfter,omitempty"`
+	Offerings  []cloudprovider.OfferingKey `json:"offerings,omitempty"`
+}
+
+func logged(f Fault) *LoggedFault {
+	wait, _ := cloudprovider.RetryAfter(f.Err)
+	return &LoggedFault{
+		Method: f.Method, Kind: cloudprovider.KindOf(f.Err), Text: f.Err.Error(), Nth: f.Nth, Times: f.Times, Lost: f.Lost,
+		RetryAfter: wait, Offerings: cloudprovider.ExhaustedOfferings(f.Err),
+	}
+}
+
+// fault is the fault again, with an error of the same kind and words.
+func (l *LoggedFault) fault() Fault {
+	return Fault{Method: l.Method, Err: &loggedError{l}, Nth: l.Nth, Times: l.Times, Lost: l.Lost}
+}
+
+// loggedError is an error of which a log told.
+type loggedError struct{ of *LoggedFault }
+
+func (e *loggedError) Error() string { return e.of.Text }
+
+// Is makes errors.Is for the kind true.
+func (e *loggedError) Is(target error) bool { return target == e.of.Kind }
+
+// Unwrap gives the data of the kind.
+func (e *loggedError) Unwrap() error {
+	switch e.of.Kind {
+	case cloudprovider.Throttled:
+		return cloudprovider.NewThrottledError("", e.of.RetryAfter, nil)
+	case cloudprovider.QuotaExceeded:
+		return cloudprovider.NewQuotaExceededError("", nil, e.of.Offerings...)
+	case cloudprovider.InsufficientCapacity:
+		return cloudprovider.NewInsufficientCapacityError(nil, e.of.Offerings...)
+	}
+	return e.of.Kind
+}
+
+// WriteLog writes events as JSON, one a line.
+func WriteLog(w io.Writer, events []Event) error {
+	encoder := json.NewEncoder(w)
+	for i := range events {
+		if err := encoder.Encode(&events[i]); err != nil {
+			return fmt.Errorf("writing event %d: %w", events[i].Seq, err)
+		}
+	}
+	return nil
+}
+
+// longestLine bounds one event of a log.
+const longestLine = 1 << 20
+
+// ReadLog reads what WriteLog wrote. Empty lines are passed over; the error names the line that can't be read, or is longer
+// than 1 MiB.
+func ReadLog(r io.Reader) ([]Event, error) {
+	var events []Event
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, longestLine)
+	number := 0
+	for lines.Scan() {
+		number++
+		if len(lines.Bytes()) == 0 {
+			continue
+		}
+		var e Event
+		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
+			return nil, fmt.Errorf("reading a log of events: line %d: %w", number, err)
+		}
+		events = append(events, e)
+	}
+	if err := lines.Err(); err != nil {
+		if errors.Is(err, bufio.ErrTooLong) {
+			err = fmt.Errorf("is longer than %d bytes: %w", longestLine, err)
+		}
+		return nil, fmt.Errorf("reading a log of events: line %d: %w", number+1, err)
+	}
+	return events, nil
+}
+
+// record tells OnEvent, in the order of the lock.
+func (a *account) record(e Event) {
+	if a.options.OnEvent == nil {
+		return
+	}
+	a.recorded++
+	e.Seq = a.recorded
+	a.hooks = append(a.hooks, func() { a.options.OnEvent(e) })
+}
+
+// happened records what a machine did by itself.
+func (a *account) happened(what string, m *machine, at time.Time) {
+	a.record(Event{At: at, Kind: EventHappening, Name: what, ProviderID: m.ProviderID})
+}
+
+// lever is what all levers have in common: time catches up, something changes under the lock, and is recorded.
+func (c *Cloud) lever(e Event, change func(now time.Time) error) error {
+	now := c.clock.Now()
+	defer c.runHooks()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now = c.notBefore(now)
+	c.catchUp(now)
+	err := change(now)
+	e.At, e.Kind, e.Cluster = now, EventLever, c.cluster
+	if err != nil {
+		e.Error = err.Error()
+	}
+	c.record(e)
+	c.catchUp(now)
+	return err
+}

@@ -1,0 +1,166 @@
+package fake
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/cloudprovider"
+)
+
+// Replay makes a cloud of the types and options, does to it what a log says was done, at the times it says, and gives the
+// cloud as it is then, with its own log. With the types and options of the first cloud, the weather's seed among them, the
+// two logs are equal, in whatever order goroutines had called. The clock is the replay's own; OnEvent is called too. The
+// error is for a log that is not whole.
+func Replay(types []*cloudprovider.InstanceType, options Options, log []Event) (*Cloud, []Event, error) {
+	if len(log) == 0 || log[0].Name != "Open" {
+		return nil, nil, errors.New(`replaying a log: it does not begin with the event "Open": give OnEvent to New, and keep all events`)
+	}
+	clock := NewSimClock(log[0].At)
+	var replayed []Event
+	told := options.OnEvent
+	options.Clock = clock
+	options.OnEvent = func(e Event) {
+		replayed = append(replayed, e)
+		if told != nil {
+			told(e)
+		}
+	}
+	cloud, err := New(types, options)
+	if err != nil {
+		return nil, nil, fmt.Errorf("replaying a log: %w", err)
+	}
+	for i, e := range log[1:] {
+		if e.Seq != i+2 {
+			return nil, nil, fmt.Errorf("replaying a log: event %d follows event %d: some are missing", e.Seq, i+1)
+		}
+		clock.AdvanceTo(e.At)
+		if err := cloud.ForCluster(e.Cluster).again(e); err != nil {
+			return nil, nil, fmt.Errorf("replaying a log: event %d: %w", e.Seq, err)
+		}
+	}
+	return cloud, replayed, nil
+}
+
+// again does what an event says was done. What it comes to is in the new log.
+func (c *Cloud) again(e Event) error {
+	switch e.Kind {
+	case EventCall:
+		return c.callAgain(e)
+	case EventLever:
+		return c.leverAgain(e)
+	case EventHappening:
+		return nil
+	}
+	return fmt.Errorf("there is no kind %q", e.Kind)
+}
+
+func (c *Cloud) callAgain(e Event) error {
+	ctx, claim := context.Background(), (*v1.NodeClaim)(nil)
+	if !e.On {
+		claim = &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: e.Text}, Status: v1.NodeClaimStatus{ProviderID: e.ProviderID}}
+	}
+	switch Method(e.Name) {
+	case MethodInstanceTypes:
+		var pool *v1.NodePool
+		if e.NodeClass != nil {
+			pool = &v1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: e.Text}}
+			pool.Spec.Template.Spec.NodeClassRef = *e.NodeClass
+		}
+		_, _ = c.InstanceTypes(ctx, pool)
+	case MethodCreate:
+		claim = nil
+		if len(e.Claims) > 0 {
+			claim = e.Claims[0]
+		}
+		_, _ = c.Create(ctx, claim)
+	case MethodDelete:
+		_ = c.Delete(ctx, claim)
+	case MethodGet:
+		_, _ = c.Get(ctx, e.ProviderID)
+	case MethodList:
+		_, _ = c.List(ctx)
+	case MethodIsDrifted:
+		_, _ = c.IsDrifted(ctx, claim)
+	case MethodRegistered:
+		_, _ = c.Registered(ctx, claim)
+	case MethodNodeClassStatus:
+		if e.NodeClass == nil {
+			return errors.New("it names no node class")
+		}
+		_, _ = c.NodeClassStatus(ctx, *e.NodeClass)
+	case MethodAckInterruptions:
+		_ = c.AckInterruptions(ctx, e.IDs...)
+	case MethodReceiveInterruptions:
+		// A reader that found nothing waited; what it got later is an event of its own.
+		_, _, _ = c.receive(ctx)
+	case lookAgain:
+		c.look()
+	default:
+		return fmt.Errorf("there is no method %q", e.Name)
+	}
+	return nil
+}
+
+func (c *Cloud) leverAgain(e Event) error {
+	switch e.Name {
+	case "Settle":
+		c.Settle()
+	case "SetStock":
+		c.setStock(e.Number, e.Offerings)
+	case "SetAvailable":
+		c.setAvailable(e.On, e.Offerings)
+	case "SetQuota":
+		c.setQuota(e.Text, e.Number, e.Offerings)
+	case "SetPrices":
+		prices := map[cloudprovider.OfferingKey]float64{}
+		for i, key := range e.Offerings {
+			if i < len(e.Prices) {
+				prices[key] = e.Prices[i]
+			}
+		}
+		return c.setPrices(prices)
+	case "SetCredentials":
+		c.setCredentials(e.On)
+	case "BrownOut":
+		c.BrownOut(e.Duration)
+	case "FailMachine":
+		_ = c.FailMachine(e.ProviderID)
+	case "Interrupt":
+		_ = c.Interrupt(e.ProviderID, cloudprovider.InterruptionKind(e.Text), e.Duration)
+	case "Noise":
+		c.Noise()
+	case "SetNodeClassStatus":
+		if e.NodeClass == nil || e.Readiness == nil {
+			return errors.New("it names no node class or no readiness")
+		}
+		c.SetNodeClassStatus(*e.NodeClass, *e.Readiness)
+	case "SetImageID":
+		c.SetImageID(e.Text)
+	case "SetKubeletVersion":
+		c.SetKubeletVersion(e.Text)
+	case "SetDrift":
+		_ = c.SetDrift(e.ProviderID, cloudprovider.DriftReason(e.Text))
+	case "HoldRegistration":
+		_ = c.HoldRegistration(e.ProviderID, e.Text)
+	case "Restore":
+		_ = c.Restore(e.Claims...)
+	case "Inject":
+		if e.Fault == nil {
+			return errors.New("it names no fault")
+		}
+		return c.Inject(e.Fault.fault())
+	case "Heal":
+		methods := make([]Method, len(e.IDs))
+		for i, id := range e.IDs {
+			methods[i] = Method(id)
+		}
+		c.Heal(methods...)
+	default:
+		return fmt.Errorf("there is no lever %q", e.Name)
+	}
+	return nil
+}

@@ -1,0 +1,152 @@
+package fake
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/drawknife/drawknife/cloudprovider"
+)
+
+// quota is a limit on how many machines of some offerings there may be.
+type quota struct {
+	name string
+	most int
+	of   map[cloudprovider.OfferingKey]bool
+}
+
+// SetQuota allows at most so many live machines, of all clusters, by the offerings that match, all together; a negative
+// number takes the quota of that name away. What a launch finds closed by a quota is shown as unavailable for
+// Options.StockOutMemory. The result is the number of offerings that match.
+func (c *Cloud) SetQuota(name string, most int, match func(cloudprovider.OfferingKey) bool) int {
+	return c.setQuota(name, most, c.matching(match))
+}
+
+func (c *Cloud) setQuota(name string, most int, keys []cloudprovider.OfferingKey) int {
+	_ = c.lever(Event{Name: "SetQuota", Text: name, Number: most, Offerings: keys}, func(time.Time) error {
+		c.quotas = slices.DeleteFunc(c.quotas, func(q *quota) bool { return q.name == name })
+		if most < 0 {
+			return nil
+		}
+		of := make(map[cloudprovider.OfferingKey]bool, len(keys))
+		for _, key := range keys {
+			of[key] = true
+		}
+		c.quotas = append(c.quotas, &quota{name: name, most: most, of: of})
+		return nil
+	})
+	return len(keys)
+}
+
+// usedUp is a quota that has no room for one more machine of the offering; nil when there is none.
+func (a *account) usedUp(key cloudprovider.OfferingKey) *quota {
+	for _, q := range a.quotas {
+		if !q.of[key] {
+			continue
+		}
+		used := 0
+		for _, m := range a.byOwner {
+			if q.of[m.Offering] {
+				used++
+			}
+		}
+		if used >= q.most {
+			return q
+		}
+	}
+	return nil
+}
+
+// SetPrices gives offerings new prices, in USD per hour, from now on: price is asked with each offering and its price now.
+// Machines there are keep the price they were bought at. Prices that are not finite and positive, zero for reservations,
+// are refused, all of them, with a *cloudprovider.CatalogError for each.
+func (c *Cloud) SetPrices(price func(key cloudprovider.OfferingKey, now float64) float64) error {
+	c.mu.Lock()
+	types := c.catalog.types
+	c.mu.Unlock()
+	changed := map[cloudprovider.OfferingKey]float64{}
+	for _, t := range types {
+		for i := range t.Offerings {
+			key := cloudprovider.KeyOf(t, &t.Offerings[i])
+			if asked := price(key, t.Offerings[i].Price); asked != t.Offerings[i].Price {
+				changed[key] = asked
+			}
+		}
+	}
+	return c.setPrices(changed)
+}
+
+func (c *Cloud) setPrices(prices map[cloudprovider.OfferingKey]float64) error {
+	var faults []error
+	e := Event{Name: "SetPrices"}
+	for key := range prices {
+		e.Offerings = append(e.Offerings, key)
+	}
+	slices.SortFunc(e.Offerings, cloudprovider.OfferingKey.Compare)
+	for _, key := range e.Offerings {
+		p := prices[key]
+		e.Prices = append(e.Prices, p)
+		if !(p >= 0) || p > maxPrice || p == 0 && cloudprovider.CapacityTypeRank(key.CapacityType) > 0 {
+			faults = append(faults, &cloudprovider.CatalogError{
+				Clause: "CP-CATALOG-07", InstanceType: key.InstanceType, Offering: key,
+				Fault: fmt.Sprintf("the price is to be %v; it must be finite and positive, or zero for a reservation already paid for", p),
+			})
+		}
+	}
+	if len(faults) > 0 {
+		return fmt.Errorf("setting prices: %w", errors.Join(faults...))
+	}
+	return c.lever(e, func(time.Time) error {
+		c.catalog.reprice(prices)
+		return nil
+	})
+}
+
+// maxPrice keeps infinity out.
+const maxPrice = 1e9
+
+// ExpireCredentials has all calls refused until RenewCredentials.
+func (c *Cloud) ExpireCredentials() { c.setCredentials(false) }
+
+// RenewCredentials ends what ExpireCredentials began.
+func (c *Cloud) RenewCredentials() { c.setCredentials(true) }
+
+func (c *Cloud) setCredentials(valid bool) {
+	_ = c.lever(Event{Name: "SetCredentials", On: valid}, func(time.Time) error {
+		c.expired = !valid
+		return nil
+	})
+}
+
+// BrownOut has all calls fail, as passing trouble, until so much time has passed.
+func (c *Cloud) BrownOut(duration time.Duration) {
+	_ = c.lever(Event{Name: "BrownOut", Duration: duration}, func(now time.Time) error {
+		c.brownOutUntil = now.Add(duration)
+		return nil
+	})
+}
+
+// FailMachine ends a machine without a warning, as broken hardware does. The error is of kind NodeClaimNotFound when there is
+// no such machine.
+func (c *Cloud) FailMachine(providerID string) error {
+	return c.lever(Event{Name: "FailMachine", ProviderID: providerID}, func(now time.Time) error {
+		m, ok := c.machines[providerID]
+		if !ok {
+			return fmt.Errorf("failing a machine: %w", cloudprovider.NewNodeClaimNotFoundError(providerID, nil))
+		}
+		c.shutDown(m, now)
+		return nil
+	})
+}
+
+// state of the whole cloud that a call meets before anything else; nil when it answers.
+func (a *account) down(method Method, now time.Time) *Fault {
+	switch {
+	case a.expired:
+		return &Fault{Method: method, Err: cloudprovider.NewUnauthorizedError("fake:"+string(method), errors.New("the credentials have expired"))}
+	case now.Before(a.brownOutUntil):
+		return &Fault{Method: method, Err: cloudprovider.NewTransientError(errors.New("the cloud does not answer"))}
+	}
+	return nil
+}

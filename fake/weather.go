@@ -1,0 +1,169 @@
+package fake
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"time"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/cloudprovider"
+)
+
+// Defaults of Weather.
+const (
+	DefaultReclaimNotice = 2 * time.Minute
+	DefaultThrottleWait  = time.Second
+)
+
+// Weather is trouble that comes by chance. The zero value is none. All of it follows from the seed and from the order of
+// calls, so that calls from one goroutine meet the same trouble each time. Shares are from 0 to 1.
+type Weather struct {
+	// Seed of chance.
+	Seed uint64
+	// Throttled, Failed and Lost are the shares of calls that are refused for their number, that fail for no reason, and
+	// that succeed without the caller's learning of it. Their sum is at most 1.
+	Throttled, Failed, Lost float64
+	// ThrottleWait is how long a throttled caller is told to wait; zero means DefaultThrottleWait.
+	ThrottleWait time.Duration
+	// OutOfStock is the share of launches that find the offering they try first empty. It stays so for EmptyFor; zero means
+	// Options.StockOutMemory.
+	OutOfStock float64
+	EmptyFor   time.Duration
+	// Stillborn is the share of machines that never boot: they are launched, and end instead of running.
+	Stillborn float64
+	// MeanLife is how long a machine runs on average before it fails without a warning; zero is for ever.
+	MeanLife time.Duration
+	// MeanSpotLife is how long a spot machine runs on average before it is reclaimed; zero is for ever. ReclaimNotice is
+	// how long before it is warned; zero means DefaultReclaimNotice.
+	MeanSpotLife, ReclaimNotice time.Duration
+	// Duplicated is the share of interruptions that are sent twice.
+	Duplicated float64
+	// PriceEvery is how often spot prices move; zero is never. PriceMove is by how much at most, as a share of the price,
+	// each time; prices stay between a third and three times what they were at first.
+	PriceEvery time.Duration
+	PriceMove  float64
+}
+
+func (w Weather) validate() error {
+	var faults []error
+	for _, share := range []struct {
+		name  string
+		value float64
+	}{
+		{"Throttled", w.Throttled}, {"Failed", w.Failed}, {"Lost", w.Lost}, {"Throttled + Failed + Lost", w.Throttled + w.Failed + w.Lost},
+		{"OutOfStock", w.OutOfStock}, {"Stillborn", w.Stillborn}, {"Duplicated", w.Duplicated}, {"PriceMove", w.PriceMove},
+	} {
+		if !(share.value >= 0 && share.value <= 1) {
+			faults = append(faults, fmt.Errorf("Weather.%s is %v; it must be from 0 to 1", share.name, share.value))
+		}
+	}
+	for _, d := range []struct {
+		name  string
+		value time.Duration
+	}{
+		{"ThrottleWait", w.ThrottleWait}, {"EmptyFor", w.EmptyFor}, {"MeanLife", w.MeanLife}, {"MeanSpotLife", w.MeanSpotLife},
+		{"ReclaimNotice", w.ReclaimNotice}, {"PriceEvery", w.PriceEvery},
+	} {
+		if d.value < 0 {
+			faults = append(faults, fmt.Errorf("Weather.%s is %s; it must not be negative", d.name, d.value))
+		}
+	}
+	return errors.Join(faults...)
+}
+
+func (w Weather) withDefaults(o Options) Weather {
+	w.ThrottleWait = orDefault(w.ThrottleWait, DefaultThrottleWait)
+	w.EmptyFor = orDefault(w.EmptyFor, o.StockOutMemory)
+	w.ReclaimNotice = orDefault(w.ReclaimNotice, DefaultReclaimNotice)
+	return w
+}
+
+// chance draws what the weather decides. The account's lock guards it.
+type chance struct {
+	Weather
+	source *rand.Rand
+}
+
+func newChance(w Weather) chance {
+	return chance{Weather: w, source: rand.New(rand.NewPCG(w.Seed, 0x6472_6177_6b6e_6966))}
+}
+
+// is draws whether something of that share comes true. A share of zero draws nothing.
+func (c *chance) is(share float64) bool { return share > 0 && c.source.Float64() < share }
+
+// one is 1 when something of that share comes true, otherwise 0.
+func (c *chance) one(share float64) int {
+	if c.is(share) {
+		return 1
+	}
+	return 0
+}
+
+// after draws a time with that mean; false for never.
+func (c *chance) after(mean time.Duration) (time.Duration, bool) {
+	if mean <= 0 {
+		return 0, false
+	}
+	// A century is more than any simulation, and far from overflow.
+	return time.Duration(min(c.source.ExpFloat64()*float64(mean), float64(100*365*24*time.Hour))), true
+}
+
+// strike is the fault that the weather has for a call; nil for none.
+func (c *chance) strike(method Method) *Fault {
+	if c.Throttled+c.Failed+c.Lost == 0 {
+		return nil
+	}
+	switch drawn := c.source.Float64(); {
+	case drawn < c.Throttled:
+		return &Fault{Method: method, Err: cloudprovider.NewThrottledError("fake:"+string(method), c.ThrottleWait, nil)}
+	case drawn < c.Throttled+c.Failed:
+		return &Fault{Method: method, Err: cloudprovider.NewTransientError(errors.New("the cloud has a bad moment"))}
+	case drawn < c.Throttled+c.Failed+c.Lost:
+		return &Fault{Method: method, Err: cloudprovider.NewTransientError(errors.New("the answer was lost")), Lost: true}
+	}
+	return nil
+}
+
+// outlook plans what will become of a machine just launched. Only its provider ID is kept, so that a machine that is gone
+// takes no room.
+func (a *account) outlook(m *machine) {
+	id := m.ProviderID
+	if life, ends := a.chance.after(a.chance.MeanLife); ends {
+		a.timeline.plan(m.RunningAt.Add(life), func(at time.Time) {
+			if m := a.machines[id]; m != nil && m.live() {
+				a.happened("Failed", m, at)
+				a.shutDown(m, at)
+			}
+		})
+	}
+	if m.Offering.CapacityType != v1.CapacityTypeSpot {
+		return
+	}
+	if life, ends := a.chance.after(a.chance.MeanSpotLife); ends {
+		a.timeline.plan(m.RunningAt.Add(life), func(at time.Time) {
+			if m := a.machines[id]; m != nil && m.live() && m.ReclaimAt.IsZero() {
+				a.announce(m, cloudprovider.InterruptionSpotReclaim, a.chance.ReclaimNotice, at)
+			}
+		})
+	}
+}
+
+// movePrices moves the prices of spot offerings, and plans to do so again.
+func (a *account) movePrices(at time.Time) {
+	prices := map[cloudprovider.OfferingKey]float64{}
+	for i, t := range a.catalog.types {
+		for j := range t.Offerings {
+			state := a.catalog.states[i][j]
+			if t.Offerings[j].CapacityType() != v1.CapacityTypeSpot {
+				continue
+			}
+			moved := t.Offerings[j].Price * (1 + a.chance.PriceMove*(2*a.chance.source.Float64()-1))
+			prices[cloudprovider.KeyOf(t, &t.Offerings[j])] = roundPrice(math.Max(state.firstPrice/3, math.Min(moved, 3*state.firstPrice)))
+		}
+	}
+	a.catalog.reprice(prices)
+	a.record(Event{At: at, Kind: EventHappening, Name: "PricesMoved", Number: len(prices)})
+	a.timeline.plan(at.Add(a.chance.PriceEvery), a.movePrices)
+}
