@@ -371,7 +371,7 @@ func TestWeatherIsChecked(t *testing.T) {
 		"a share above one": {Lost: 1.5}, "a sum above one": {Lost: 0.6, Failed: 0.6}, "no number": {Stillborn: math.NaN()},
 		"a negative time": {MeanLife: -1},
 	} {
-		if _, err := fake.New(fake.GenericTypes(1), fake.Options{Weather: w}); err == nil || !strings.Contains(err.Error(), "Weather.") {
+		if _, err := fake.New(fake.GenericTypes(1), fake.Options{Weather: w}); err == nil || !strings.Contains(err.Error(), "weather: ") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -56,7 +56,7 @@ func (w Weather) validate() error {
 		{"OutOfStock", w.OutOfStock}, {"Stillborn", w.Stillborn}, {"Duplicated", w.Duplicated}, {"PriceMove", w.PriceMove},
 	} {
 		if !(share.value >= 0 && share.value <= 1) {
-			faults = append(faults, fmt.Errorf("Weather.%s is %v; it must be from 0 to 1", share.name, share.value))
+			faults = append(faults, fmt.Errorf("weather: %s is %v; it must be from 0 to 1", share.name, share.value))
 		}
 	}
 	for _, d := range []struct {
@@ -67,7 +67,7 @@ func (w Weather) validate() error {
 		{"ReclaimNotice", w.ReclaimNotice}, {"PriceEvery", w.PriceEvery},
 	} {
 		if d.value < 0 {
-			faults = append(faults, fmt.Errorf("Weather.%s is %s; it must not be negative", d.name, d.value))
+			faults = append(faults, fmt.Errorf("weather: %s is %s; it must not be negative", d.name, d.value))
 		}
 	}
 	return errors.Join(faults...)
