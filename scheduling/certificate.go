@@ -62,8 +62,8 @@ func (m *Model) ruled(items []item) bool {
 }
 
 // certificate writes the proof down: one class per item; one type per instance type that could be used, with the
-// multipliers of its cheapest option or of the option that dominates it; and what is limited, with the options that draw
-// on it.
+// multipliers of an option or of the one that dominates it, or several where no multipliers will do for all of the type's
+// options; and what is limited, with the options that draw on it.
 func (m *Model) certificate(pf *proof) *Certificate {
 	out := &Certificate{}
 	proven := &pf.v.certified
@@ -72,22 +72,32 @@ func (m *Model) certificate(pf *proof) *Certificate {
 			Requests: m.certificateRequests(m.classes[it.class]), Count: it.count, Value: float64(proven.item[i]) / nanoPerUSD,
 		})
 	}
-	written := map[string]bool{}
-	write := func(o *option, proof int) {
+	w := newWorths(pf.p)
+	at, kinds := map[string]int{}, [][]typeProof{}
+	note := func(o *option, proof int) {
 		if o.limited {
 			return // it is among the limits, or no cheaper than what dominates it
 		}
-		ct := m.certificateType(o, pf.v.lambda[proof*pf.p.dims:(proof+1)*pf.p.dims], proven.scale)
-		if !written[ct.Name] {
-			written[ct.Name] = true
-			out.Types = append(out.Types, ct)
+		name := m.typeNameOf(o)
+		i, known := at[name]
+		if !known {
+			i = len(kinds)
+			at[name], kinds = i, append(kinds, nil)
+		}
+		if !slices.ContainsFunc(kinds[i], func(k typeProof) bool { return slices.Equal(k.option.alloc, o.alloc) }) {
+			kinds[i] = append(kinds[i], typeProof{o, pf.v.lambda[proof*pf.p.dims : (proof+1)*pf.p.dims]})
 		}
 	}
 	for i := range pf.p.options {
-		write(&pf.p.options[i], i)
+		note(&pf.p.options[i], i)
 	}
 	for i := range pf.p.dominated {
-		write(pf.p.dominated[i].option, pf.p.dominated[i].by)
+		note(pf.p.dominated[i].option, pf.p.dominated[i].by)
+	}
+	for _, list := range kinds {
+		for _, k := range w.enoughOf(list, proven) {
+			out.Types = append(out.Types, m.certificateType(k.option, k.lambda, proven.scale))
+		}
 	}
 	slices.SortStableFunc(out.Types, func(a, b CertificateType) int { return cmp.Compare(a.Name, b.Name) })
 	for i := range proven.limits {
@@ -98,13 +108,34 @@ func (m *Model) certificate(pf *proof) *Certificate {
 	return out
 }
 
+// typeProof is an option with resource prices that prove what it can hold.
+type typeProof struct {
+	option *option
+	lambda []float64
+}
+
+// enoughOf is one proof of the list if it is enough for all of its options, else the whole list. Options of one instance type
+// differ where what it holds depends on how it is bought, or on the pool's DaemonSets.
+func (w *worths) enoughOf(list []typeProof, proven *certified) []typeProof {
+	for _, k := range list {
+		if len(list) == 1 || !slices.ContainsFunc(list, func(other typeProof) bool {
+			return w.of(other.option, proven.item, k.lambda, proven.scale) > float64(other.option.price)*(1+1e-9)+1
+		}) {
+			return []typeProof{{list[0].option, k.lambda}}
+		}
+	}
+	return list
+}
+
+// typeNameOf is the name of the option's instance type.
+func (m *Model) typeNameOf(o *option) string {
+	t := m.pools[o.pool].table
+	return t.catalog.types[t.catalog.variants[t.rows[o.row].variant].typ].Name
+}
+
 // certificateType is an option with resource prices l, scaled.
 func (m *Model) certificateType(o *option, l []float64, scale float64) CertificateType {
-	t := m.pools[o.pool].table
-	out := CertificateType{
-		Name: t.catalog.types[t.catalog.variants[t.rows[o.row].variant].typ].Name, Price: float64(o.price) / nanoPerUSD,
-		Multipliers: map[corev1.ResourceName]float64{},
-	}
+	out := CertificateType{Name: m.typeNameOf(o), Price: float64(o.price) / nanoPerUSD, Multipliers: map[corev1.ResourceName]float64{}}
 	for d, resource := range m.resources.names {
 		x := l[d] * scale / nanoPerUSD
 		if resource == corev1.ResourceCPU {

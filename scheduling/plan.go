@@ -193,10 +193,11 @@ type CertificateClass struct {
 	Value float64 `json:"value"`
 }
 
-// CertificateType is the proof for one instance type.
+// CertificateType is the proof for one instance type. A type that holds more when it is bought one way than another may have
+// several: for each way, one of them is the proof.
 type CertificateType struct {
 	Name string `json:"name"`
-	// Price is the type's cheapest usable offering, USD per hour.
+	// Price is the type's cheapest usable offering that holds as much, USD per hour.
 	Price float64 `json:"price"`
 	// Multipliers λ by resource, USD per hour and unit (cores, bytes, pods, …).
 	Multipliers map[corev1.ResourceName]float64 `json:"multipliers"`

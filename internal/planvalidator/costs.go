@@ -206,8 +206,9 @@ func (c *checker) certificateType(cert *scheduling.Certificate, it *cloudprovide
 	at := slices.IndexFunc(cert.Types, func(t scheduling.CertificateType) bool { return t.Name == it.Name })
 	var multipliers []map[corev1.ResourceName]float64
 	for i := range cert.Types {
-		// Where there is a limit, whatever proves it will do: kinds that others stand in for are left out.
-		if i == at || allowed.limited {
+		// Of several for the type any will do. Where there is a limit, whatever proves it: kinds that others stand in for are
+		// left out.
+		if cert.Types[i].Name == it.Name || allowed.limited {
 			multipliers = append(multipliers, cert.Types[i].Multipliers)
 		}
 	}
