@@ -18,6 +18,7 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
+	"github.com/drawknife/drawknife/disruption"
 	"github.com/drawknife/drawknife/examples/controller/install"
 	"github.com/drawknife/drawknife/examples/controller/reconcilers"
 	"github.com/drawknife/drawknife/examples/controller/settings"
@@ -124,9 +125,14 @@ func addProbes(mgr ctrl.Manager, p settings.Process) error {
 
 // reconcilerOptions are the settings as the reconcilers take them.
 func reconcilerOptions(p settings.Planning) reconcilers.Options {
+	query := scheduling.Query{Preferences: p.PreferencePolicy, MinValues: p.MinValuesPolicy}
+	var planner disruption.Planner = &disruption.Global{Query: query, SpotToSpot: p.FeatureGates.SpotToSpotConsolidation}
+	if p.DisruptionPlanner == settings.PlannerReference {
+		planner = &disruption.Reference{Query: query, SpotToSpot: p.FeatureGates.SpotToSpotConsolidation}
+	}
 	return reconcilers.Options{
 		Batch: provisioning.BatchOptions{Idle: p.BatchIdleDuration, Max: p.BatchMaxDuration},
-		Query: scheduling.Query{Preferences: p.PreferencePolicy, MinValues: p.MinValuesPolicy},
+		Query: query, Disruption: reconcilers.DisruptionOptions{Planner: planner},
 		Features: reconcilers.Features{
 			NodeOverlay: p.FeatureGates.NodeOverlay, StaticCapacity: p.FeatureGates.StaticCapacity,
 			CapacityBuffer: p.FeatureGates.CapacityBuffer, NoReservedCapacity: !p.FeatureGates.ReservedCapacity,

@@ -19,6 +19,14 @@ import (
 	"github.com/drawknife/drawknife/internal/e2e/harness"
 )
 
+// planners are those that a user may choose from, in a hurry: they wait for less than they would in earnest.
+func planners() map[string]disruption.Planner {
+	return map[string]disruption.Planner{
+		"reference": &disruption.Reference{ValidationDelay: time.Second},
+		"global":    &disruption.Global{ValidationDelay: time.Second, CoolDown: -1, PayBack: -1},
+	}
+}
+
 // hasty are options of a controller that waits for less than it would in earnest.
 func hasty() reconcilers.Options {
 	return reconcilers.Options{Disruption: reconcilers.DisruptionOptions{
@@ -104,8 +112,16 @@ func fourCores(name string, after time.Duration) *v1.NodePool {
 // TestUnderusedNodesMerged (DIS-106, DIS-136, DIS-184 to DIS-193): of two nodes that are half used one goes, and its pod runs
 // on the other.
 func TestUnderusedNodesMerged(t *testing.T) {
+	for name, planner := range planners() {
+		t.Run(name, func(t *testing.T) { underusedNodesMerged(t, planner) })
+	}
+}
+
+func underusedNodesMerged(t *testing.T, planner disruption.Planner) {
 	cluster := server.Start(t, harness.Options{})
-	startController(t, cluster, hasty())
+	options := hasty()
+	options.Disruption.Planner = planner
+	startController(t, cluster, options)
 	cluster.CreateNodePool(fourCores("default", 3*time.Second))
 	halfUsed(t, cluster)
 	took := cluster.Eventually("one node is left", patience, cluster.Settled(1))

@@ -37,6 +37,8 @@ type disruptor struct {
 	// stale tells that something has changed that the view's revision does not show.
 	stale   atomic.Bool
 	backOff *disruption.BackOff
+	// refusals are what the approver refused of late.
+	refusals *disruption.Refusals
 
 	mu      sync.Mutex
 	queue   disruption.Queue
@@ -55,11 +57,15 @@ func newDisruptor(o *Options, act *actor, state *cluster.State, p *planner, told
 	if longestBatch == 0 {
 		longestBatch = defaultBatchMax
 	}
-	return &disruptor{
+	d := &disruptor{
 		actor: act, state: state, planner: p, options: &o.Disruption, told: told, nomination: max(2*longestBatch, leastNomination),
 		changed: make(chan struct{}, 1), moved: make(chan struct{}, 1), running: map[string]*commandRun{},
-		backOff: disruption.NewBackOff(uint64(o.Now().UnixNano())),
+		backOff: disruption.NewBackOff(uint64(o.Now().UnixNano())), refusals: disruption.NewRefusals(),
 	}
+	if o.Disruption.Approver != nil {
+		d.queue.Approval = &o.Disruption.Approval
+	}
+	return d
 }
 
 // Times of DIS-005 and DIS-072.
@@ -198,7 +204,7 @@ func (d *disruptor) survey(view *cluster.View, except string) (*disruption.Fleet
 	}
 	in := disruption.Input{
 		View: view, Model: d.model, Executing: map[string]string{}, Buffered: d.planner.bufferedNodes(), Budgets: d.options.Budgets,
-		Unreached: d.unreached, BackOff: d.backOff,
+		Unreached: d.unreached, BackOff: d.backOff, Refusals: d.refusals,
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -254,6 +260,7 @@ func (d *disruptor) beginning() bool {
 	defer d.mu.Unlock()
 	for _, e := range d.queue.Executions() {
 		switch e.State() {
+		case disruption.StateApproving: // it may take long, and nothing has happened yet
 		case disruption.StateDelayed, disruption.StateValidating, disruption.StateTainting, disruption.StateLaunching:
 			return true
 		}

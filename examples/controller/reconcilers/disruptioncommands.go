@@ -28,6 +28,9 @@ type commandRun struct {
 	// asksValidation and validation are the question and its answer.
 	asksValidation bool
 	validation     *disruption.Validation
+	// approval is the approver's last answer, askAgain when to ask again.
+	approval *disruption.Approval
+	askAgain time.Time
 	// counted tells that the command was counted as begun.
 	counted bool
 	// due is when to look again though nothing happens.
@@ -137,11 +140,11 @@ func (d *disruptor) step(ctx context.Context, run *commandRun) (disruption.Step,
 		observed.Members[name] = member
 	}
 	clear(run.tainting)
-	observed.Validation = run.validation
+	observed.Validation, observed.Approval = run.validation, run.approval
 	observed.Executing = len(d.queue.Executing())
 	step := run.execution.Next(observed, d.now())
 	switch step.State {
-	case disruption.StateDelayed, disruption.StateValidating, disruption.StateTainting, disruption.StateLaunching, disruption.StateUndoing, disruption.StateFailed:
+	case disruption.StateApproving, disruption.StateDelayed, disruption.StateValidating, disruption.StateTainting, disruption.StateLaunching, disruption.StateUndoing, disruption.StateFailed:
 	default:
 		if !run.counted {
 			run.counted = true
@@ -261,11 +264,14 @@ func (d *disruptor) finish(run *commandRun, step disruption.Step) {
 	d.mu.Unlock()
 	if step.State == disruption.StateDone {
 		d.log.Info("a command is carried out", "command", cmd.ID, "what", cmd.String())
+	} else if errors.Is(step.Err, disruption.ErrRefused) {
+		d.refusals.Note(step.Err, d.now())
+		d.log.Info("a command is refused", "command", cmd.ID, "what", cmd.String(), "why", step.Err)
 	} else if !errors.Is(step.Err, disruption.ErrVoid) {
 		d.log.Warn("a command has failed and is taken back", "command", cmd.ID, "what", cmd.String(), "error", step.Err)
 		d.told.take(run.execution.FailureSamples())
 	}
-	if cmd.Reason == disruption.ReasonDrifted {
+	if cmd.Reason == disruption.ReasonDrifted && !errors.Is(step.Err, disruption.ErrRefused) {
 		for i := range cmd.Members {
 			if step.State == disruption.StateDone {
 				d.backOff.Succeeded(cmd.Members[i].Pool)

@@ -1,6 +1,7 @@
 package reconcilers
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -38,6 +39,8 @@ func (d *disruptor) try(ctx context.Context, run *commandRun, effect disruption.
 		d.mu.Unlock()
 		wake(d.changed)
 		return nil
+	case disruption.AskApproval:
+		return d.askApproval(ctx, run, e)
 	case disruption.TaintNode:
 		err := d.taint(ctx, e.Node)
 		d.noteTainting(run, e.Node, err)
@@ -67,6 +70,25 @@ func (d *disruptor) try(ctx context.Context, run *commandRun, effect disruption.
 		return d.deleteReplacement(ctx, run, e)
 	}
 	return fmt.Errorf("unknown effect %T", effect)
+}
+
+// askApproval asks the approver, who is not asked again before it is time, whatever else has the command looked at.
+func (d *disruptor) askApproval(ctx context.Context, run *commandRun, ask disruption.AskApproval) error {
+	now := d.now()
+	if now.Before(run.askAgain) {
+		return nil
+	}
+	run.askAgain = now.Add(cmp.Or(max(0, d.options.Approval.Every), disruption.DefaultApprovalEvery))
+	answer, err := disruption.Ask(ctx, d.options.Approver, ask, approvalTimeout)
+	if err != nil {
+		return err
+	}
+	run.approval = answer
+	if answer.Decision == disruption.ApprovalPending && answer.For > 0 {
+		run.askAgain = now.Add(answer.For)
+	}
+	wake(d.moved)
+	return nil
 }
 
 // noteTainting tells the execution that a member could not be tainted. A conflict is asked for again.

@@ -6,9 +6,10 @@ import (
 	"github.com/drawknife/drawknife/disruption"
 )
 
-// DisruptionOptions say how nodes are removed and replaced. The zero value does as Karpenter does.
+// DisruptionOptions say how nodes are removed and replaced. The zero value is what a cluster without special wishes wants.
 type DisruptionOptions struct {
-	// Planner decides which nodes go. Nil is a *disruption.Reference with Options.Query and the features.
+	// Planner decides which nodes go. Nil is a *disruption.Global with Options.Query and the features; a *disruption.Reference does
+	// as Karpenter does.
 	Planner disruption.Planner
 	// Period is how often it is asked although nothing has changed. 0 is DefaultDisruptionPeriod (DIS-076).
 	Period time.Duration
@@ -16,6 +17,9 @@ type DisruptionOptions struct {
 	PlanTimeout time.Duration
 	// Budgets bound disruption beside those of the NodePools.
 	Budgets []disruption.Budget
+	// Approver may delay or refuse commands before anything is done for them, as Approval says. Nil lets all pass.
+	Approver disruption.Approver
+	Approval disruption.ApprovalPolicy
 	// Off removes and replaces no node unless something forces it out.
 	Off bool
 }
@@ -36,7 +40,7 @@ func (d *DisruptionOptions) complete(o *Options) error {
 		return &OptionError{Option: "Disruption.Budgets", Rule: err.Error()}
 	}
 	if d.Planner == nil {
-		d.Planner = &disruption.Reference{Query: o.Query, SpotToSpot: o.Features.SpotToSpotConsolidation}
+		d.Planner = &disruption.Global{Query: o.Query, SpotToSpot: o.Features.SpotToSpotConsolidation}
 	}
 	if d.Period == 0 {
 		d.Period = DefaultDisruptionPeriod
@@ -47,9 +51,15 @@ func (d *DisruptionOptions) complete(o *Options) error {
 	return nil
 }
 
-// longestWindow is how far back budgets with a rate look.
+// approvalTimeout is how long an approver may take for one answer.
+const approvalTimeout = 10 * time.Second
+
+// longestWindow is how far back budgets with a rate look, and planners that let nodes cool down.
 func (d *DisruptionOptions) longestWindow() time.Duration {
-	longest := time.Duration(0)
+	longest := disruption.DefaultCoolDown
+	if global, ok := d.Planner.(*disruption.Global); ok {
+		longest = max(longest, global.CoolDown)
+	}
 	for i := range d.Budgets {
 		longest = max(longest, d.Budgets[i].Window)
 	}

@@ -35,6 +35,8 @@ type Planning struct {
 	MinValuesPolicy scheduling.MinValuesPolicy
 	// IgnoreResourceClaims plans as if pods had no dynamic resource claims; true by default.
 	IgnoreResourceClaims bool
+	// DisruptionPlanner decides which nodes are removed and replaced; PlannerGlobal by default.
+	DisruptionPlanner DisruptionPlanner
 	// FeatureGates switch behaviour on and off.
 	FeatureGates FeatureGates
 	// ServeAlpha and ServeBeta say whether objects of the API generations v1alpha5 and v1beta1 are read; true by default.
@@ -45,9 +47,19 @@ func defaultPlanning() Planning {
 	return Planning{
 		BatchMaxDuration: 10 * time.Second, BatchIdleDuration: time.Second,
 		PreferencePolicy: scheduling.PreferencesRespect, MinValuesPolicy: scheduling.MinValuesStrict,
-		IgnoreResourceClaims: true, FeatureGates: DefaultFeatureGates(), ServeAlpha: true, ServeBeta: true,
+		DisruptionPlanner: PlannerGlobal, IgnoreResourceClaims: true, FeatureGates: DefaultFeatureGates(), ServeAlpha: true, ServeBeta: true,
 	}
 }
+
+// DisruptionPlanner is a way of deciding which nodes are removed and replaced.
+type DisruptionPlanner string
+
+const (
+	// PlannerGlobal looks at all nodes together: disruption.Global.
+	PlannerGlobal DisruptionPlanner = "global"
+	// PlannerReference does as Karpenter does, one method after another: disruption.Reference.
+	PlannerReference DisruptionPlanner = "reference"
+)
 
 // Process is how the controller itself runs (SET-144 to SET-157).
 type Process struct {
