@@ -19,6 +19,9 @@
 //	nodes      a Node's end: drain, volumes, instance                          nodes.go, evictions.go
 //	pools      what a NodePool shows; static pools                             pools.go, static.go
 //	overlays   what a NodeOverlay shows                                        overlays.go
+//	disruption plans and commands that remove nodes                            disruption*.go
+//	conditions Consolidatable and Drifted of a NodeClaim                       drift.go
+//	forced     interruptions of the cloud, repair of broken nodes              interruption.go, repair.go, forced.go
 //	upkeep     garbage in the cloud and in the cluster, pod events             garbage.go, podevents.go
 //	actor      one function per effect that a state machine may ask for        actor.go, patches.go
 //	recorder   events, not repeated too often                                  recorder.go, transitions.go, annotations.go
