@@ -1,0 +1,423 @@
+package engine
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/disruption"
+	"github.com/drawknife/drawknife/provisioning"
+	"github.com/drawknife/drawknife/scheduling"
+	"github.com/drawknife/drawknife/scheduling/nodeclaims"
+)
+
+// step is one look at everything, after some time.
+func (w *world) step() {
+	w.pass(w.options.Step)
+	w.hear()
+	w.kubelets()
+	for _, name := range slices.Sorted(maps.Keys(w.claims)) {
+		w.reconcileClaim(name)
+	}
+	for _, name := range slices.Sorted(maps.Keys(w.nodes)) {
+		w.reconcileNode(name)
+	}
+	w.look()
+	w.schedule()
+	w.disrupt()
+}
+
+// hear acts on interruptions.
+func (w *world) hear() {
+	if w.source == nil {
+		return
+	}
+	messages, err := received(w.t.Context(), w.source)
+	if err != nil {
+		w.t.Fatalf("receiving interruptions: %v", err)
+	}
+	for _, m := range messages {
+		for _, name := range slices.Sorted(maps.Keys(w.claims)) {
+			w.remove(disruption.Interrupted(w.claims[name], m, w.now).Removal)
+		}
+		if err := w.source.AckInterruptions(w.t.Context(), m.ID); err != nil {
+			w.t.Errorf("acknowledging %q: %v", m.ID, err)
+		}
+	}
+}
+
+// remove deletes what must go.
+func (w *world) remove(r *disruption.Removal) {
+	if r == nil {
+		return
+	}
+	w.note("remove %s: %s", r.Claim.Name, r.Reason)
+	if claim, changed := r.WithDeadline(); changed {
+		w.putClaim(claim)
+	}
+	w.deleteClaim(r.Claim.Name)
+}
+
+// kubelets join nodes for machines that run, and fall silent with them.
+func (w *world) kubelets() {
+	for _, name := range slices.Sorted(maps.Keys(w.claims)) {
+		c := w.claims[name]
+		if c.Status.ProviderID == "" || c.DeletionTimestamp != nil || w.nodeOf(c.Status.ProviderID) != nil {
+			continue
+		}
+		machine, err := w.Provider.Get(w.t.Context(), c.Status.ProviderID)
+		if err != nil || machine.DeletionTimestamp != nil {
+			continue
+		}
+		labels := maps.Clone(machine.Labels)
+		delete(labels, v1.NodePoolLabelKey)
+		labels[corev1.LabelHostname] = "node-" + name
+		ready := metav1.NewTime(w.now)
+		w.note("node of %s joins", name)
+		w.putNode(&corev1.Node{
+			ObjectMeta: metav1.ObjectMeta{Name: "node-" + name, UID: types.UID("node-" + name), Labels: labels, CreationTimestamp: ready},
+			Spec: corev1.NodeSpec{ProviderID: c.Status.ProviderID, Taints: slices.Concat(
+				[]corev1.Taint{{Key: v1.UnregisteredTaintKey, Effect: corev1.TaintEffectNoExecute}}, c.Spec.Taints, c.Spec.StartupTaints)},
+			Status: corev1.NodeStatus{
+				Capacity: machine.Status.Capacity.DeepCopy(), Allocatable: machine.Status.Allocatable.DeepCopy(),
+				Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue, LastTransitionTime: ready, LastHeartbeatTime: ready}},
+			},
+		})
+	}
+	for _, name := range slices.Sorted(maps.Keys(w.nodes)) {
+		n := w.nodes[name]
+		if _, err := w.Provider.Get(w.t.Context(), n.Spec.ProviderID); cloudprovider.IsNodeClaimNotFound(err) && len(n.Status.Conditions) > 0 {
+			silent := n.DeepCopy()
+			silent.Status.Conditions = nil
+			w.putNode(silent)
+			for _, p := range w.podsOn(name) {
+				w.unbind(p)
+			}
+		}
+	}
+}
+
+func (w *world) nodeOf(providerID string) *corev1.Node {
+	for _, n := range w.nodes {
+		if n.Spec.ProviderID == providerID {
+			return n
+		}
+	}
+	return nil
+}
+
+func (w *world) nodesOf(c *v1.NodeClaim) []*corev1.Node {
+	if n := w.nodeOf(c.Status.ProviderID); c.Status.ProviderID != "" && n != nil {
+		return []*corev1.Node{n}
+	}
+	return nil
+}
+
+// mostEffects bounds what one object may need at one time.
+const mostEffects = 20
+
+func (w *world) reconcileClaim(name string) {
+	gate, gated := cloudprovider.As[cloudprovider.RegistrationGate](w.Provider)
+	var term provisioning.ClaimTermination
+	var gates map[string]provisioning.GateAnswer
+	for range mostEffects {
+		claim := w.claims[name]
+		if claim == nil {
+			return
+		}
+		var step provisioning.Step
+		if claim.DeletionTimestamp != nil {
+			term.Claim, term.Nodes = claim, w.nodesOf(claim)
+			step = provisioning.TerminateClaim(term, w.now)
+		} else {
+			step = w.lifecycle.Next(provisioning.ClaimState{Claim: claim, Nodes: w.nodesOf(claim), HasGates: gated, Gates: gates}, w.now)
+		}
+		if len(step.Effects) == 0 {
+			return
+		}
+		term, gates = provisioning.ClaimTermination{}, nil
+		for _, effect := range step.Effects {
+			switch e := effect.(type) {
+			case provisioning.FindInstance:
+				term.Searched, term.Found = true, w.find(e.Claim.UID)
+			case provisioning.AskGates:
+				result, err := gate.Registered(w.t.Context(), e.Claim)
+				gates = map[string]provisioning.GateAnswer{gate.Name(): {GateResult: result, Err: err}}
+			case provisioning.CreateInstance:
+				machine, err := w.Provider.Create(w.t.Context(), e.Claim)
+				w.note("create instance of %s: %v", e.Claim.Name, err)
+				after := w.lifecycle.Created(e.Claim, machine, err, w.now)
+				for _, each := range after.Effects {
+					w.do(each)
+				}
+				if after.Again > 0 {
+					return
+				}
+			default:
+				term.Instance = w.do(effect)
+			}
+		}
+	}
+	w.t.Fatalf("claim %q never settles: %q", name, w.log[max(0, len(w.log)-10):])
+}
+
+func (w *world) find(uid types.UID) string {
+	all, err := w.Provider.List(w.t.Context())
+	if err != nil {
+		w.t.Fatalf("listing: %v", err)
+	}
+	for _, m := range all {
+		if m.UID == uid {
+			return m.Status.ProviderID
+		}
+	}
+	return ""
+}
+
+func (w *world) reconcileNode(name string) {
+	state := provisioning.InstanceUnasked
+	for range mostEffects {
+		node := w.nodes[name]
+		if node == nil {
+			return
+		}
+		s := provisioning.NodeTermination{Node: node, Instance: state, Pods: w.podsOn(name), DrainingSince: w.now}
+		if node.DeletionTimestamp != nil {
+			s.DrainingSince = node.DeletionTimestamp.Time
+		}
+		for _, c := range w.claims {
+			if c.Status.ProviderID == node.Spec.ProviderID {
+				s.Claims = append(s.Claims, c)
+			}
+		}
+		step := provisioning.TerminateNode(s, w.now)
+		if len(step.Effects) == 0 {
+			return
+		}
+		state = provisioning.InstanceUnasked
+		for _, effect := range step.Effects {
+			state = max(state, w.do(effect))
+		}
+		if step.Again > 0 && state != provisioning.InstanceGone {
+			return
+		}
+	}
+	w.t.Fatalf("node %q never settles: %q", name, w.log[max(0, len(w.log)-10):])
+}
+
+// do carries out one effect and gives what was learnt of the machine.
+func (w *world) do(effect provisioning.Effect) provisioning.InstanceState {
+	w.note("%s", effect)
+	switch e := effect.(type) {
+	case provisioning.PutClaim:
+		w.putClaim(e.Claim.DeepCopy())
+	case provisioning.PutNode:
+		w.putNode(e.Node.DeepCopy())
+	case provisioning.DeleteClaim:
+		w.deleteClaim(e.Name)
+	case provisioning.DeleteNode:
+		if n := w.nodes[e.Name]; n != nil && n.DeletionTimestamp == nil {
+			n = n.DeepCopy()
+			n.DeletionTimestamp = &metav1.Time{Time: w.now}
+			w.putNode(n)
+		}
+	case provisioning.TerminateInstance:
+		err := w.Provider.Delete(w.t.Context(), e.Claim)
+		if cloudprovider.IsNodeClaimNotFound(err) {
+			return provisioning.InstanceGone
+		}
+		return provisioning.InstanceEnding
+	case provisioning.AskInstance:
+		if _, err := w.Provider.Get(w.t.Context(), e.Claim.Status.ProviderID); cloudprovider.IsNodeClaimNotFound(err) {
+			return provisioning.InstanceGone
+		}
+		return provisioning.InstanceThere
+	case provisioning.EvictPod:
+		if p := w.pods[e.Key]; p != nil {
+			w.unbind(p)
+		}
+	case provisioning.DeletePod:
+		if p := w.pods[e.Key]; p != nil {
+			w.unbind(p)
+		}
+	default:
+		w.t.Fatalf("unknown effect %T", effect)
+	}
+	return provisioning.InstanceUnasked
+}
+
+// look finds machines that have drifted or are broken.
+func (w *world) look() {
+	caps := w.Provider.Describe()
+	lookup := caps.Vocabulary.Compile()
+	var all []*corev1.Node
+	for _, n := range w.nodes {
+		all = append(all, n)
+	}
+	for _, name := range slices.Sorted(maps.Keys(w.claims)) {
+		claim := w.claims[name]
+		if claim.DeletionTimestamp != nil || claim.Status.ProviderID == "" {
+			continue
+		}
+		if w.detector != nil {
+			reason, err := w.detector.IsDrifted(w.t.Context(), claim)
+			marked := claim.DeepCopy()
+			step, err := disruption.MarkDrift(marked, disruption.DriftState{
+				Claim: claim, Pool: w.pool, Lookup: lookup, Provider: &disruption.ProviderDrift{Reason: reason, Err: err},
+			}, w.now)
+			if err != nil {
+				w.note("drift of %s: %v", name, err)
+			}
+			if step.Changed {
+				w.note("%s has drifted: %s", name, reason)
+				w.putClaim(marked)
+			}
+		}
+		if node := w.nodeOf(claim.Status.ProviderID); node != nil && len(w.policies) > 0 {
+			w.remove(disruption.Repair(disruption.RepairState{Node: node, Claim: claim, Policies: w.policies, Nodes: all}, w.now).Removal)
+		}
+	}
+}
+
+// snapshot is the cluster as planners see it.
+func (w *world) snapshot() *scheduling.Snapshot {
+	pools, err := provisioning.ResolvePools(w.t.Context(), w.Provider, []*v1.NodePool{w.pool}, nil, w.now)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, p := range pools.NodePools {
+		if p.NotReady != "" {
+			w.t.Fatalf("nodepool %s: %s", p.Key, p.NotReady)
+		}
+	}
+	s := &scheduling.Snapshot{Time: w.now, Vocabulary: w.Provider.Describe().Vocabulary, NodePools: pools.NodePools, Catalogs: pools.Catalogs}
+	for _, name := range slices.Sorted(maps.Keys(w.claims)) {
+		c := w.claims[name]
+		n := scheduling.Node{Name: name, Pool: v1.NewPoolKey(poolName), Claim: c, Leaving: c.DeletionTimestamp != nil}
+		if node := w.nodeOf(c.Status.ProviderID); c.Status.ProviderID != "" && node != nil {
+			n.Name, n.Object, n.Pods = node.Name, node, w.podsOn(node.Name)
+			n.Leaving = n.Leaving || node.DeletionTimestamp != nil
+		}
+		if n.Leaving {
+			n.Pods = nil
+		}
+		s.Nodes = append(s.Nodes, n)
+	}
+	s.Pods = w.podsOn("")
+	return s
+}
+
+// schedule binds pods to nodes that are ready, and launches what the others need.
+func (w *world) schedule() {
+	if len(w.podsOn("")) == 0 {
+		return
+	}
+	snapshot := w.snapshot()
+	model, err := scheduling.Compile(snapshot)
+	if err != nil {
+		w.t.Fatalf("compiling the cluster: %v", err)
+	}
+	plan, err := model.Solve(w.t.Context(), scheduling.Query{})
+	if err != nil {
+		w.t.Fatalf("planning: %v", err)
+	}
+	for _, e := range plan.Existing {
+		node := w.nodes[e.Name]
+		if node == nil || node.Labels[v1.NodeInitializedLabelKey] != "true" {
+			continue
+		}
+		for _, key := range e.Pods {
+			bound := w.pods[types.NamespacedName(key)].DeepCopy()
+			bound.Spec.NodeName, bound.Status.Phase = e.Name, corev1.PodRunning
+			w.pods[types.NamespacedName(key)] = bound
+			w.note("bind %s to %s", key, e.Name)
+		}
+	}
+	orders, err := provisioning.Decide(snapshot, plan, provisioning.PassOptions{Claims: nodeclaims.Options{Lookup: snapshot.Vocabulary.Compile()}})
+	if err != nil {
+		w.t.Fatalf("deciding: %v", err)
+	}
+	for _, launch := range orders.Launches {
+		w.store(launch.Claim)
+	}
+	for _, waits := range orders.Waiting {
+		w.note("pod %s waits: %v", waits.Pod, waits.Reasons)
+	}
+}
+
+// store gives a claim what an API server gives.
+func (w *world) store(claim *v1.NodeClaim) string {
+	w.named++
+	claim = claim.DeepCopy()
+	claim.Name = fmt.Sprint(poolName, "-", w.named)
+	claim.UID = types.UID(claim.Name + "-uid")
+	claim.CreationTimestamp = metav1.NewTime(w.now)
+	w.putClaim(claim)
+	return claim.Name
+}
+
+// disrupt plans disruptions and carries them out.
+func (w *world) disrupt() {
+	if !w.disrupts {
+		return
+	}
+	executing := map[string]string{}
+	for _, id := range slices.Sorted(maps.Keys(w.commands)) {
+		c := w.commands[id]
+		up := true
+		for _, name := range c.launched {
+			claim := w.claims[name]
+			switch {
+			case claim == nil || claim.DeletionTimestamp != nil:
+				w.note("command %s is given up: a replacement is gone", id)
+				delete(w.commands, id)
+				up = false
+			case !claim.Conditions().IsTrue(v1.ConditionInitialized):
+				up = false
+			}
+		}
+		for _, m := range c.Members {
+			executing[m.Node] = id
+			if up {
+				w.deleteClaim(m.Claim)
+			}
+		}
+		if up {
+			delete(w.commands, id)
+		}
+	}
+	if len(w.commands) > 0 || len(w.podsOn("")) > 0 {
+		return
+	}
+	snapshot := w.snapshot()
+	fleet, err := disruption.Survey(disruption.Input{View: disruption.ViewOf(snapshot), Executing: executing})
+	if err != nil {
+		w.t.Fatalf("surveying the cluster: %v", err)
+	}
+	plan, err := (&disruption.Reference{ValidationDelay: -1}).Plan(w.t.Context(), fleet)
+	if err != nil {
+		w.t.Fatalf("planning disruption: %v", err)
+	}
+	for _, cmd := range plan.Commands {
+		c := &command{Command: cmd}
+		w.note("%s", cmd)
+		for _, r := range cmd.Replacements {
+			if r.Node == nil {
+				continue
+			}
+			pool := &snapshot.NodePools[0]
+			claim, err := nodeclaims.New(r.Node, pool, nodeclaims.Options{Lookup: snapshot.Vocabulary.Compile(), InstanceTypes: snapshot.Catalogs[pool.Catalog]})
+			if err != nil {
+				w.t.Fatalf("making the claim of a replacement: %v", err)
+			}
+			c.launched = append(c.launched, w.store(claim))
+		}
+		w.commands[cmd.ID] = c
+	}
+}

@@ -1,0 +1,11 @@
+// Package engine plugs a provider into the planners and has them run a small cluster on it, with a stepped clock: it scales
+// up, falls back when machines are out of stock, consolidates, and replaces machines that drift, are interrupted or break.
+//
+//	func TestEngine(t *testing.T) {
+//		engine.Run(t, newSubject, engine.Options{})
+//	}
+//
+// The factory is the one of package conformance. The hook Advance is required: nothing here waits in real time. The API
+// server, the kubelets and the workloads are in memory; the machines are the provider's. A scenario that needs a hook or an
+// ability that is not there is skipped with the reason.
+package engine

@@ -1,0 +1,190 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/cloudprovider/conformance"
+)
+
+// Options of a run. The zero value runs everything.
+type Options struct {
+	// Start is where the clock of the provider and its cloud stands when the factory has made them; zero means midnight UTC
+	// of 2026-03-01. Deadlines of interruptions are compared with it.
+	Start time.Time
+	// Step is how far the clock goes between two looks at the cluster; zero means 10 seconds.
+	Step time.Duration
+	// Steps is how many looks a scenario may take to get somewhere; zero means 200.
+	Steps int
+}
+
+// Scenarios are the names of all scenarios, in the order in which Run runs them. The slice is the caller's.
+func Scenarios() []string {
+	names := make([]string, 0, len(scenarios()))
+	for _, s := range scenarios() {
+		names = append(names, s.name)
+	}
+	return names
+}
+
+type scenario struct {
+	name string
+	play func(*world)
+}
+
+func scenarios() []scenario {
+	return []scenario{
+		{"ScaleUp", scaleUp}, {"FallBack", fallBack}, {"Consolidate", consolidate}, {"Drift", drift}, {"Interrupt", interrupt}, {"Repair", repair},
+	}
+}
+
+// Run plays every scenario as a sub-test of t.
+func Run(t *testing.T, factory conformance.Factory, options Options) {
+	t.Helper()
+	for _, s := range scenarios() {
+		t.Run(s.name, func(t *testing.T) { Play(t, s.name, factory, options) })
+	}
+}
+
+// Play plays one scenario, which fails or skips t. An unknown name fails it.
+func Play(t testing.TB, name string, factory conformance.Factory, options Options) {
+	t.Helper()
+	for _, s := range scenarios() {
+		if s.name == name {
+			s.play(newWorld(t, factory(t), options))
+			return
+		}
+	}
+	t.Fatalf("there is no scenario %q; there are %q", name, Scenarios())
+}
+
+// scaleUp: pods that wait get machines, run, and once they are gone so are the machines.
+func scaleUp(w *world) {
+	w.run("web", 6, "500m")
+	w.until("all pods run", w.allRun)
+	w.sound()
+	w.stop("web")
+	w.until("no machine is left", w.empty)
+}
+
+// fallBack: what is out of stock is planned around; pods run elsewhere.
+func fallBack(w *world) {
+	if w.SellOut == nil {
+		w.t.Skip("needs the hook SellOut")
+	}
+	w.run("first", 1, "500m")
+	w.until("all pods run", w.allRun)
+	var bought []string
+	for _, c := range w.claims {
+		bought = append(bought, c.Labels[corev1.LabelInstanceTypeStable]+"/"+c.Labels[v1.CapacityTypeLabelKey])
+	}
+	restock := w.SellOut(func(k cloudprovider.OfferingKey) bool { return k.InstanceType+"/"+k.CapacityType == bought[0] })
+	defer restock()
+	w.run("second", 8, "500m")
+	w.until("all pods run although "+bought[0]+" is sold out", w.allRun)
+	w.sound()
+}
+
+// consolidate: machines that are hardly used any more go, and the pods that stay run.
+func consolidate(w *world) {
+	w.run("stays", 1, "200m")
+	w.until("all pods run", w.allRun)
+	w.run("goes", 8, "700m")
+	w.until("all pods run", w.allRun)
+	before := w.price()
+	w.stop("goes")
+	w.disrupts = true
+	w.until("the cluster costs less and all pods run", func() bool { return w.allRun() && w.price() < before && len(w.nodes) == 1 })
+	w.sound()
+}
+
+// drift: a machine that has drifted is replaced, and its pods move.
+func drift(w *world) {
+	detector, ok := cloudprovider.As[cloudprovider.DriftDetector](w.Provider)
+	if !ok {
+		w.t.Skip("the provider does not implement cloudprovider.DriftDetector")
+	}
+	if w.MakeDrift == nil {
+		w.t.Skip("needs the hook MakeDrift")
+	}
+	w.run("web", 2, "500m")
+	w.until("all pods run", w.allRun)
+	old := w.anyMachine()
+	if err := w.MakeDrift(old); err != nil {
+		w.t.Fatalf("making machine %q drift: %v", old, err)
+	}
+	w.disrupts, w.detector = true, detector
+	w.until("the drifted machine is gone and all pods run", func() bool { return w.allRun() && !w.has(old) })
+	w.sound()
+}
+
+// interrupt: a machine that will be taken back is replaced, and its pods run again.
+func interrupt(w *world) {
+	source, ok := cloudprovider.As[cloudprovider.InterruptionSource](w.Provider)
+	if !ok {
+		w.t.Skip("the provider does not implement cloudprovider.InterruptionSource")
+	}
+	if w.Interrupt == nil {
+		w.t.Skip("needs the hook Interrupt")
+	}
+	w.source = source
+	w.run("web", 2, "500m")
+	w.until("all pods run", w.allRun)
+	old := w.anyMachine()
+	err := w.Interrupt(old, cloudprovider.InterruptionSpotReclaim, 2*time.Minute)
+	if errors.Is(err, errors.ErrUnsupported) {
+		w.t.Skip("the cloud can't take machines back")
+	}
+	if err != nil {
+		w.t.Fatalf("interrupting machine %q: %v", old, err)
+	}
+	w.until("the machine is gone and all pods run", func() bool { return w.allRun() && !w.has(old) })
+	w.sound()
+}
+
+// repair: of several machines one breaks; it is replaced.
+func repair(w *world) {
+	repairer, ok := cloudprovider.As[cloudprovider.Repairer](w.Provider)
+	if !ok {
+		w.t.Skip("the provider does not implement cloudprovider.Repairer")
+	}
+	w.policies = repairer.RepairPolicies()
+	if len(w.policies) == 0 {
+		w.t.Skip("the provider has no repair policies")
+	}
+	w.run("web", 2, "500m")
+	w.until("all pods run", w.allRun)
+	old := w.anyMachine()
+	broken := w.policies[0]
+	for _, n := range w.nodes {
+		if n.Spec.ProviderID != old {
+			continue
+		}
+		sick := n.DeepCopy()
+		sick.Status.Conditions = append(sick.Status.Conditions[:0:0], corev1.NodeCondition{
+			Type: broken.ConditionType, Status: broken.ConditionStatus, LastTransitionTime: metav1.NewTime(w.now),
+		})
+		w.putNode(sick)
+	}
+	w.pass(broken.Toleration)
+	w.until("the broken machine is gone and all pods run", func() bool { return w.allRun() && !w.has(old) })
+	w.sound()
+}
+
+// received are the messages that are there now.
+func received(ctx context.Context, source cloudprovider.InterruptionSource) ([]cloudprovider.Interruption, error) {
+	soon, cancel := context.WithTimeout(ctx, 50*time.Millisecond)
+	defer cancel()
+	messages, err := source.ReceiveInterruptions(soon)
+	if err != nil && soon.Err() != nil && ctx.Err() == nil {
+		return nil, nil
+	}
+	return messages, err
+}
