@@ -73,11 +73,12 @@ func busy(cloud *fake.Cloud, clock *fake.SimClock, seed uint64, steps int) {
 		case 17:
 			_ = cloud.SetPrices(func(_ cloudprovider.OfferingKey, now float64) float64 { return now * 1.01 })
 		case 18:
-			soon, cancel := context.WithTimeout(ctx, time.Millisecond)
-			if got, err := cloud.ReceiveInterruptions(soon); err == nil {
+			if cloud.Interrupt(id, cloudprovider.InterruptionRebalance, 0) != nil {
+				continue // without a message a reader waits
+			}
+			if got, err := cloud.ReceiveInterruptions(ctx); err == nil {
 				_ = cloud.AckInterruptions(ctx, got[0].ID)
 			}
-			cancel()
 		case 19:
 			_ = cloud.FailMachine(id)
 		case 20:

@@ -120,6 +120,7 @@ func (l *lab) slowCall() {
 			defer close(hanging)
 			_ = c.make(l.Context())
 		}()
+		pass(l.Context(), 50*time.Millisecond) // until it hangs
 		l.othersGoOn(c.method, machine)
 		release()
 		<-hanging

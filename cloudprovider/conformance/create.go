@@ -64,6 +64,18 @@ func (l *lab) randomClaim(t *rapid.T, candidates []cloudprovider.Candidate) *v1.
 
 func (l *lab) createMeetsClaim() {
 	candidates := l.withRoom(1)
+	zones := map[string]bool{}
+	for _, c := range l.order(l.claim()) {
+		if c.Offering.HasRoom() && !zones[c.Offering.Zone()] && len(zones) < mostZones {
+			zones[c.Offering.Zone()] = true
+			l.launches(l.claim(in(corev1.LabelTopologyZone, c.Offering.Zone())))
+		}
+	}
+	// The largest of a few types, and all of its cores.
+	slices.SortStableFunc(candidates, func(a, b cloudprovider.Candidate) int { return -a.Type.Capacity.Cpu().Cmp(*b.Type.Capacity.Cpu()) })
+	largest := l.claim()
+	largest.Spec.Resources.Requests[corev1.ResourceCPU] = candidates[0].Type.AllocatableOf(candidates[0].Offering)[corev1.ResourceCPU]
+	l.launches(largest)
 	l.property(func(t *rapid.T) {
 		claim := l.randomClaim(t, candidates)
 		suits := slices.ContainsFunc(l.order(claim), func(c cloudprovider.Candidate) bool { return c.Offering.HasRoom() })
@@ -78,6 +90,17 @@ func (l *lab) createMeetsClaim() {
 		l.alone(t, claim.UID)
 		_ = l.Provider.Delete(l.Context(), created)
 	})
+}
+
+// mostZones bounds how many zones machines are asked for in, one by one.
+const mostZones = 3
+
+// launches holds a claim that offerings with room suit to a machine that meets it.
+func (l *lab) launches(claim *v1.NodeClaim) {
+	created := l.create(claim)
+	l.meets(l, claim, created)
+	l.alone(l, claim.UID)
+	_ = l.Provider.Delete(l.Context(), created)
 }
 
 // meets compares a machine with its claim. What its labels leave out is for CP-CREATE-05.
