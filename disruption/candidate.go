@@ -30,7 +30,7 @@ type Candidate struct {
 	// Price in USD per hour; 0 when it is not known (DIS-128), as Priced tells.
 	Price  float64
 	Priced bool
-	// Pods would need another place: those that are reschedulable.
+	// Pods would need another place: those that are reschedulable, by namespace and name.
 	Pods []*corev1.Pod
 	// Cost of disrupting it, in units of an ordinary pod: 1 for the node and what each pod's eviction is worth (DIS-124).
 	Cost float64

@@ -1,6 +1,9 @@
 package disruption
 
 import (
+	"cmp"
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
@@ -31,7 +34,7 @@ func (f *Fleet) look(m *cluster.Machine, n *scheduling.Node) (*Candidate, *Block
 		Name: m.Name, Machine: m, Node: n, Pool: p.NodePool, PodBlock: podBlock,
 		InstanceType: p.types[label(m, corev1.LabelInstanceTypeStable)],
 		Zone:         label(m, corev1.LabelTopologyZone), CapacityType: label(m, v1.CapacityTypeLabelKey),
-		Cost: pods.RescheduleCost(m.Pods), QuietSince: quietSince(m),
+		QuietSince: quietSince(m),
 	}
 	if price, ok := f.in.Model.NodePrice(m.Name); ok {
 		c.Price, c.Priced = price.Price, true
@@ -41,6 +44,10 @@ func (f *Fleet) look(m *cluster.Machine, n *scheduling.Node) (*Candidate, *Block
 			c.Pods = append(c.Pods, pod)
 		}
 	}
+	slices.SortFunc(c.Pods, func(a, b *corev1.Pod) int {
+		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+	})
+	c.Cost = pods.RescheduleCost(c.Pods)
 	if since, ok := trueSince(m.Claim, v1.ConditionDrifted); ok {
 		c.Drifted = since
 	}
