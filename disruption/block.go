@@ -103,6 +103,9 @@ const (
 	BlockLater BlockCode = "Later"
 	// BlockCoolDown: it is new, or owners of its pods had pods moved of late; Until.
 	BlockCoolDown BlockCode = "CoolDown"
+	// BlockFloor: pods of it have no room on any other node, and new nodes for them cost at least Block.Floor, which leaves
+	// less to save than Block.Required of its Price: Block.Proof.
+	BlockFloor BlockCode = "Floor"
 	// BlockNoGain: removing it saves Block.Saving, and it takes Block.Required.
 	BlockNoGain BlockCode = "NoGain"
 	// BlockPayBack: Block.Saving does not earn within the pay-back time what the removal costs; Block.Required would.
@@ -140,6 +143,8 @@ type Block struct {
 	Saving   float64 `json:"saving,omitempty"`
 	Required float64 `json:"required,omitempty"`
 	Floor    float64 `json:"floor,omitempty"`
+	// Proof of what new nodes cost at least; nil where there is none.
+	Proof *Proof `json:"proof,omitempty"`
 	// Duration is how long something takes, as time.Duration writes it.
 	Duration string `json:"duration,omitempty"`
 	// Score of a move under the policy Balanced, and Threshold what it takes.
@@ -213,6 +218,8 @@ func (b *Block) sentence() string {
 		return fmt.Sprintf("the cheaper instance types have %d values of %s, and minValues asks for %d", b.Count, b.Key, b.Need)
 	case BlockFewTypes:
 		return fmt.Sprintf("%d instance types are cheaper on spot, and replacing a spot node takes %d", b.Count, b.Need)
+	case BlockFloor:
+		return fmt.Sprintf("%d of its pods have no room elsewhere, and new nodes for them cost at least %.4f USD/h where it costs %.4f", len(b.Proof.Homeless), b.Floor, b.Price)
 	case BlockNoGain:
 		return fmt.Sprintf("removing it would save %.4f USD/h, and has to save %.4f", b.Saving, b.Required)
 	case BlockPayBack:

@@ -31,6 +31,64 @@ func (s *search) rebuild() error {
 	return nil
 }
 
+// maxSubset is how many nodes bestSubset tries all sets of.
+const maxSubset = 8
+
+// bestSubset tries all sets of the first nodes, and takes the one that is worth most, of equals the one that moves fewest
+// pods: where nodes are few, that is soon done, and nothing that goes node by node or by chance is as sure.
+func (s *search) bestSubset() error {
+	list := s.free()
+	list = list[:min(len(list), maxSubset, s.maxMembers())]
+	type found struct {
+		group []*unit
+		value int64
+		pods  int
+	}
+	var sets []found
+	for set := 1; set < 1<<len(list); set++ {
+		var group []*unit
+		for i, u := range list {
+			if set&(1<<i) != 0 {
+				group = append(group, u)
+			}
+		}
+		method := methodFor(group)
+		if s.work++; s.admissible(method, group) != nil {
+			continue
+		}
+		mark := s.trial.Mark()
+		st, why, err := s.try(method, group, useRoom, mark)
+		if err == nil {
+			err = s.trial.Rollback(mark)
+		}
+		if err != nil {
+			return err
+		}
+		if why == nil {
+			sets = append(sets, found{group, st.value, st.pods})
+		}
+	}
+	slices.SortStableFunc(sets, func(a, b found) int {
+		return cmp.Or(cmp.Compare(b.value, a.value), cmp.Compare(a.pods, b.pods))
+	})
+	s.accepting = true
+	defer func() { s.accepting = false }()
+	for _, f := range sets {
+		before := len(s.steps)
+		if err := s.tryGroup(f.group, useRoom); err != nil || len(s.steps) > before {
+			return err
+		}
+	}
+	return nil
+}
+
+func methodFor(group []*unit) Method {
+	if len(group) == 1 {
+		return MethodSingleNode
+	}
+	return MethodMultiNode
+}
+
 // waste is what the unit costs beyond what its pods are worth.
 func (u *unit) waste() int64 { return u.price - u.worth }
 

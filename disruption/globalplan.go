@@ -14,6 +14,14 @@ func (s *search) plan(ctx context.Context) (*Plan, error) {
 		return nil, err
 	}
 	s.noteBlocks()
+	if s.floor != nil {
+		out.FloorPrices = s.floor.list
+	}
+	cost := int64(0)
+	for _, u := range s.units {
+		cost += u.price
+	}
+	out.Cost, out.Floor = usd(cost), s.worth.Total()
 	out.Verdicts = s.pass.verdicts(out.Commands)
 	for i := range out.Verdicts {
 		for _, b := range out.Verdicts[i].Blocks {
@@ -54,6 +62,21 @@ func (s *search) putOff(cmd *Command) {
 	s.pass.waiting = true
 }
 
+// proven is the block with a proof, if what is in the way is money and there is one.
+func (s *search) proven(u *unit, why *Block) *Block {
+	switch why.Code {
+	case BlockUnschedulable, BlockNotCheaper, BlockNoGain, BlockManyNodes:
+	default:
+		return why
+	}
+	required := max(int64(s.share()*float64(u.price)), nanoUSD(s.MinSaving))
+	proof := s.floor.prove(u, required)
+	if proof == nil {
+		return why
+	}
+	return &Block{Code: BlockFloor, Price: u.Price, Floor: proof.Floor, Required: usd(required), Proof: proof}
+}
+
 // noteBlocks notes for each unit that stays what keeps it from being consolidated.
 func (s *search) noteBlocks() {
 	for _, u := range s.units {
@@ -67,7 +90,7 @@ func (s *search) noteBlocks() {
 		case s.fixed[u]:
 			why = &Block{Code: BlockReceiver}
 		case s.why[u.Name] != nil:
-			why = s.why[u.Name]
+			why = s.proven(u, s.why[u.Name])
 		default:
 			why = &Block{Code: BlockNotReached}
 		}

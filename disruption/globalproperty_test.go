@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"pgregory.net/rapid"
 
@@ -242,4 +243,103 @@ func bestRemoval(rt *rapid.T, s *scheduling.Snapshot) float64 {
 		}
 	}
 	return best
+}
+
+// Each proof holds by arithmetic alone: its pods ask for more than any other node has free, no machine of the catalogs costs
+// less than what it offers is worth at the plan's prices, and what the pods are worth leaves less to save than required.
+func TestGlobalProofs(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		w := drawnWorld(rt)
+		if rapid.Bool().Draw(rt, "full") {
+			w.node("full", "c2", bought("spot"), holding(pod("large", asks("cpu=1800m", "memory=100Mi"))))
+		}
+		plan, err := drawnPlanner(rt).Plan(t.Context(), w.fleet(t))
+		if err != nil {
+			rt.Fatal(err)
+		}
+		for _, y := range plan.FloorPrices {
+			for _, it := range w.snapshot.Catalogs["all"] {
+				for i := range it.Offerings {
+					if worth := y.Worth(it.AllocatableOf(&it.Offerings[i])); worth > it.Offerings[i].Price {
+						rt.Errorf("%s costs %.6f and is worth %.6f", it.Name, it.Offerings[i].Price, worth)
+					}
+				}
+			}
+		}
+		for _, v := range plan.Verdicts {
+			for _, b := range v.Blocks {
+				if b.Block.Proof == nil {
+					continue
+				}
+				recheck(rt, w, plan, v, b.Block)
+			}
+		}
+	})
+}
+
+// A node whose pod fits nowhere else, and for which nothing cheaper is to be had, comes with a proof.
+func TestGlobalProvesFloor(t *testing.T) {
+	w := newWorld()
+	w.node("full", "c2", holding(pod("large", asks("cpu=1800m", "memory=100Mi"))))
+	w.node("other", "c4", holding(pods("p", 3, "1")...))
+	plan, err := thrifty().Plan(t.Context(), w.fleet(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range plan.Verdicts {
+		if v.Node != "full" {
+			continue
+		}
+		b := v.Blocks[len(v.Blocks)-1].Block
+		if b.Code != disruption.BlockFloor || b.Proof == nil || len(b.Proof.Homeless) != 1 || b.Floor != 0.1 {
+			t.Errorf("%s (%+v), want a proof that its pod costs 0.1 USD/h anywhere", v, b.Proof)
+		}
+		if want := "1 of its pods have no room elsewhere, and new nodes for them cost at least 0.1000 USD/h where it costs 0.1000"; b.String() != want {
+			t.Errorf("%q, want %q", b, want)
+		}
+	}
+}
+
+func recheck(rt *rapid.T, w *world, plan *disruption.Plan, v disruption.Verdict, b *disruption.Block) {
+	demand, single := 0.0, 0.0
+	for _, h := range b.Proof.Homeless {
+		cheapest, need := 0.0, resource.MustParse(h.Need)
+		for _, it := range w.snapshot.Catalogs["all"] {
+			for _, o := range it.Offerings {
+				if it.Capacity.Cpu().Cmp(need) >= 0 && (cheapest == 0 || o.Price < cheapest) {
+					cheapest = o.Price
+				}
+			}
+		}
+		if h.Cheapest != cheapest {
+			rt.Errorf("%s: a machine for it costs %g, not %g", h.Pod, cheapest, h.Cheapest)
+		}
+		single = max(single, cheapest)
+		if h.Resource != corev1.ResourceCPU {
+			rt.Errorf("%s: %s is scarce in %s", v.Node, h.Pod, h.Resource)
+		}
+		for i := range w.snapshot.Nodes {
+			n := &w.snapshot.Nodes[i]
+			free := n.Object.Status.Allocatable.Cpu().MilliValue()
+			for _, p := range n.Pods {
+				cpu := p.Spec.Containers[0].Resources.Requests.Cpu()
+				free -= cpu.MilliValue()
+				if n.Name == v.Node && p.Name == h.Pod.Name {
+					demand += cpu.AsApproximateFloat64()
+					if cpu.String() != h.Need {
+						rt.Errorf("%s asks for %s, not %s", p.Name, cpu, h.Need)
+					}
+				}
+			}
+			if most := resource.MustParse(h.Most); n.Name != v.Node && free > most.MilliValue() {
+				rt.Errorf("%s has %dm free, and none was to have more than %s", n.Name, free, h.Most)
+			}
+		}
+	}
+	if got := b.Proof.Demand.Cpu().AsApproximateFloat64(); got < demand-1e-9 || got > demand+1e-9 {
+		rt.Errorf("%s: the demand is %g cores, not %g", v.Node, demand, got)
+	}
+	if worth := plan.FloorPrices[b.Proof.Prices].Worth(b.Proof.Demand); max(worth, single) < b.Floor-1e-9 || v.Price-max(worth, single) > max(b.Required, 1e-9) {
+		rt.Errorf("%s: costs %.4f, its pods are worth %.4f, said to be %.4f; %.4f must be saved", v.Node, v.Price, worth, b.Floor, b.Required)
+	}
 }

@@ -44,6 +44,10 @@ type search struct {
 	// value is the sum of the steps', work how many what-ifs were made.
 	value int64
 	work  int
+	// launched is what launchAny's nodes cost, nano-USD per hour.
+	launched int64
+	// accepting tells that what is tried is worth every effort.
+	accepting bool
 	// why keeps units from being consolidated, by name.
 	why map[string]*Block
 }
@@ -55,6 +59,8 @@ type way struct {
 	theta int64
 	// rebuild tries to exchange groups of nodes for new ones before room on the others is used.
 	rebuild bool
+	// subsets tries all sets of a few nodes, and begins with the best.
+	subsets bool
 }
 
 // ways are tried for each plan, and the best kept.
@@ -65,6 +71,9 @@ func ways() []way {
 // searchAll goes all ways and returns the best: the one that is worth most, of equals the first.
 func (g *ground) searchAll(ctx context.Context) (*search, error) {
 	list := ways()
+	if len(g.units) <= smallFleet {
+		list = append([]way{{theta: 1000, subsets: true}}, list...)
+	}
 	done, errs := make([]*search, len(list)), make([]error, len(list))
 	var next atomic.Int32
 	var all sync.WaitGroup
@@ -130,6 +139,11 @@ func (s *search) run() error {
 	}
 	if err := s.removeDrifted(); err != nil {
 		return err
+	}
+	if s.way.subsets {
+		if err := s.bestSubset(); err != nil {
+			return err
+		}
 	}
 	if s.way.rebuild {
 		if err := s.rebuild(); err != nil {
@@ -393,9 +407,12 @@ func (s *search) launch(where places, most int64) (*Block, error) {
 	if floor := nanoUSD(s.worth.Waiting(s.trial)); floor >= most {
 		return &Block{Code: BlockNotCheaper, Price: usd(most), Floor: usd(floor)}, nil
 	}
+	if len(s.units) <= smallFleet && (where == onlyNew || s.accepting) {
+		return s.launchBest(most)
+	}
 	below, mark := usd(most), s.trial.Mark()
 	one, joint := s.trial.Launch(s.Query, below)
-	if joint && where != onlyNew {
+	if joint && where != onlyNew && !s.way.subsets {
 		return nil, nil
 	}
 	if joint {
@@ -411,10 +428,54 @@ func (s *search) launch(where places, most int64) (*Block, error) {
 		s.trial.Launch(s.Query, usd(most))
 		return nil, nil
 	}
-	if most < unlimited && len(s.units) > smallFleet && s.trial.Plain(s.Query) {
+	if most < unlimited && (len(s.units) > smallFleet || s.way.subsets) && s.trial.Plain(s.Query) {
 		return &Block{Code: BlockNotCheaper, Price: usd(most)}, nil
 	}
 	return s.launchAny(most)
+}
+
+// launchBest goes all ways to launch new nodes, and then the cheapest once more.
+func (s *search) launchBest(most int64) (*Block, error) {
+	mark, best, cheapest := s.trial.Mark(), -1, most
+	ways := []func() (int64, *Block, error){
+		func() (int64, *Block, error) {
+			if price, ok := s.trial.Launch(s.Query, usd(most)); ok {
+				return nanoUSD(price), nil, nil
+			}
+			return 0, &Block{Code: BlockNotCheaper, Price: usd(most)}, nil
+		},
+		func() (int64, *Block, error) {
+			if price, ok := s.trial.LaunchSome(s.Query, s.worth, s.maxBins(), usd(most)); ok {
+				return nanoUSD(price), nil, nil
+			}
+			return 0, &Block{Code: BlockNotCheaper, Price: usd(most)}, nil
+		},
+		func() (int64, *Block, error) {
+			why, err := s.launchAny(most)
+			return s.launched, why, err
+		},
+	}
+	var first *Block
+	for i, try := range ways {
+		price, why, err := try()
+		if err != nil {
+			return nil, err
+		}
+		if why == nil && price < cheapest {
+			best, cheapest = i, price
+		}
+		if first == nil {
+			first = why
+		}
+		if err := s.trial.Rollback(mark); err != nil {
+			return nil, err
+		}
+	}
+	if best < 0 {
+		return cmp.Or(first, &Block{Code: BlockNotCheaper, Price: usd(most)}), nil
+	}
+	_, why, err := ways[best]()
+	return why, err
 }
 
 // smallFleet is how many candidates are few enough to go all ways for each.
@@ -424,6 +485,7 @@ const smallFleet = 12
 func (s *search) launchAny(most int64) (*Block, error) {
 	s.work += placeWork
 	out, err := s.trial.PlaceNew(s.ctx, s.Query)
+	s.launched = nanoUSD(out.NewCost)
 	switch {
 	case err != nil:
 		return nil, err

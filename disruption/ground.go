@@ -79,7 +79,7 @@ func (g *Global) newGround(ctx context.Context, f *Fleet) (*ground, error) {
 		out.byName[u.Name] = u
 	}
 	out.rank()
-	out.floor = newFloorPrices(f, out.units)
+	out.floor = newFloorPrices(f, out.model, out.units)
 	return out, nil
 }
 
@@ -123,14 +123,12 @@ func (g *ground) unitOf(c *Candidate, moved map[types.UID]time.Time) *unit {
 	}
 	draws := map[types.NamespacedName]*draw{}
 	for _, pod := range c.Machine.Pods {
-		if !pods.Reschedulable(pod) {
-			if pods.Active(pod) || pods.Terminating(pod) {
-				u.stay(pod)
-			}
-			continue
-		}
 		if !f.moves(pod) {
 			u.stay(pod)
+		}
+	}
+	for _, pod := range c.Pods { // in an order of their own, whatever the machine's is
+		if u.stays[pod] {
 			continue
 		}
 		u.moving = append(u.moving, pod)

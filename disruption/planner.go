@@ -25,6 +25,12 @@ type Plan struct {
 	Commands []*Command `json:"commands,omitempty"`
 	// Waves say in which order to carry them out and how long that takes; Commands are in that order. Reference makes none.
 	Waves []Wave `json:"waves,omitempty"`
+	// FloorPrices are what proofs in Verdicts go by.
+	FloorPrices []FloorPrices `json:"floorPrices,omitempty"`
+	// Cost of the candidates in USD per hour; Floor is what new nodes for the pods of all nodes would cost at least. Reference
+	// leaves them 0.
+	Cost  float64 `json:"cost,omitempty"`
+	Floor float64 `json:"floor,omitempty"`
 	// Verdicts, one for each node of the view that a pool owns, by name.
 	Verdicts []Verdict `json:"verdicts"`
 	// Waiting tells that something was left out for lack of budget, or until a time: looking again is worth it although

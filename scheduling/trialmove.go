@@ -5,6 +5,8 @@ import (
 	"context"
 	"fmt"
 	"slices"
+
+	corev1 "k8s.io/api/core/v1"
 )
 
 // Rank says which nodes of the snapshot Move may use, and in which order: each pod goes to the first that takes it. It
@@ -372,4 +374,14 @@ func (t *Trial) Waiting(most int) []PodKey {
 		}
 	}
 	return out
+}
+
+// Free is what a node of the snapshot has free; false for a name that it lacks.
+func (m *Model) Free(name string) (corev1.ResourceList, bool) {
+	i, ok := m.nodeIndex[name]
+	if !ok {
+		return nil, false
+	}
+	dims := m.resources.len()
+	return m.resources.list(m.free[i*dims : (i+1)*dims]), true
 }

@@ -1,0 +1,155 @@
+package scheduling_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/drawknife/drawknife/internal/workload"
+	"github.com/drawknife/drawknife/scheduling"
+)
+
+// Move uses the nodes that Rank names, in its order, and no others.
+func TestTrialMoveByRank(t *testing.T) {
+	s := cluster(node("a", bound(pod("p"))), node("b"), node("c"), node("d"))
+	trial := compile(t, s).Trial()
+	if left := trial.Move(scheduling.Query{}); left != 0 {
+		t.Errorf("%d pods wait before anything is hidden", left)
+	}
+	if err := trial.Rank([]string{"c", "b", "a"}); err != nil {
+		t.Fatal(err)
+	}
+	mark := trial.Mark()
+	mustHide(t, trial, "a")
+	if left := trial.Move(scheduling.Query{}); left != 0 {
+		t.Fatalf("%d pods wait", left)
+	}
+	wantPlace(t, planOf(t, trial), "p", "on c")
+	if got := trial.Receivers(mark); len(got) != 1 || got[0] != "c" {
+		t.Errorf("receivers %v, want c", got)
+	}
+	mustRollback(t, trial, mark)
+	if err := trial.Close("c"); err != nil {
+		t.Fatal(err)
+	}
+	mustHide(t, trial, "a")
+	trial.Move(scheduling.Query{})
+	wantPlace(t, planOf(t, trial), "p", "on b")
+	for _, order := range [][]string{{"x"}, {"a", "a"}} {
+		if err := trial.Rank(order); err == nil {
+			t.Errorf("order %v was taken", order)
+		}
+	}
+}
+
+// Put places pods of hidden nodes where it is told to, if they may go there.
+func TestTrialPut(t *testing.T) {
+	s := cluster(node("a", bound(pod("p"), pod("q", requests("cpu=3")))), node("b"), node("c", bound(pod("r", requests("cpu=3")))))
+	trial := compile(t, s).Trial()
+	key := func(name string) []scheduling.PodKey { return []scheduling.PodKey{{Namespace: "default", Name: name}} }
+	if err := trial.Put("b", key("p")); err == nil {
+		t.Error("a pod that does not wait was put")
+	}
+	mustHide(t, trial, "a")
+	if err := trial.Put("c", key("q")); !errors.Is(err, scheduling.ErrNoPlace) {
+		t.Errorf("a pod was put where it has no room: %v", err)
+	}
+	if err := trial.Put("b", key("q")); err != nil {
+		t.Error(err)
+	}
+	if err := trial.Put("c", key("p")); err != nil {
+		t.Error(err)
+	}
+	p := planOf(t, trial)
+	wantPlace(t, p, "q", "on b")
+	wantPlace(t, p, "p", "on c")
+}
+
+// What LaunchSome, Launch and Move do can be undone, and done again by PutNew and Put; what they place is what Placed tells.
+func TestTrialMovesRollBack(t *testing.T) {
+	catalog := workload.Catalog()
+	nodes := workload.Existing(catalog, 6, 0.6)
+	s := workload.Snapshot(catalog, nil, nodes)
+	m := compile(t, s)
+	w, err := m.Worth(t.Context(), scheduling.Query{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rapid.Check(t, func(rt *rapid.T) {
+		trial := m.Trial()
+		var order []string
+		for i := range s.Nodes {
+			order = append(order, s.Nodes[i].Name)
+		}
+		if err := trial.Rank(order); err != nil {
+			rt.Fatal(err)
+		}
+		var marks []scheduling.Mark
+		var texts []string
+		for range rapid.IntRange(1, 5).Draw(rt, "steps") {
+			marks, texts = append(marks, trial.Mark()), append(texts, text(rt, trial.Placed()))
+			name := fmt.Sprintf("node-%05d", rapid.IntRange(0, len(s.Nodes)-1).Draw(rt, "node"))
+			if _, err := trial.Hide(name); err != nil {
+				continue
+			}
+			if rapid.Bool().Draw(rt, "move") && trial.Move(scheduling.Query{}) == 0 {
+				continue
+			}
+			floor := w.Waiting(trial)
+			price, ok := 0.0, false
+			if rapid.Bool().Draw(rt, "some") {
+				price, ok = trial.LaunchSome(scheduling.Query{}, w, 5, 1e6)
+			} else {
+				price, ok = trial.Launch(scheduling.Query{}, 1e6)
+			}
+			if !ok {
+				rt.Fatalf("nothing was launched for the pods of %s", name)
+			}
+			if price < floor-1e-9 {
+				rt.Fatalf("new nodes cost %.4f, and the pods are worth %.4f", price, floor)
+			}
+			sum := 0.0
+			for _, n := range trial.Planned(marks[len(marks)-1], 0) {
+				sum += n.InstanceTypes[0].Price
+			}
+			if sum < price-1e-9 || sum > price+1e-9 {
+				rt.Fatalf("planned nodes cost %.4f, and %.4f was said", sum, price)
+			}
+		}
+		replayed(rt, m, s, trial.Placed())
+		for i := len(marks) - 1; i >= 0; i-- {
+			mustRollback(rt, trial, marks[i])
+			if got := text(rt, trial.Placed()); got != texts[i] {
+				rt.Fatalf("step %d is not undone:\n%s\nbefore:\n%s", i, got, texts[i])
+			}
+		}
+	})
+}
+
+// replayed puts everything where the plan has it, on a trial of its own.
+func replayed(rt *rapid.T, m *scheduling.Model, s *scheduling.Snapshot, p *scheduling.Plan) {
+	trial := m.Trial()
+	moved := map[scheduling.PodKey]bool{}
+	for _, key := range p.Order {
+		moved[key] = true
+	}
+	for i := range s.Nodes {
+		if len(s.Nodes[i].Pods) > 0 && moved[scheduling.PodKey{Namespace: "default", Name: s.Nodes[i].Pods[0].Name}] {
+			if _, err := trial.Hide(s.Nodes[i].Name); err != nil {
+				rt.Fatal(err)
+			}
+		}
+	}
+	for i := range p.Existing {
+		if err := trial.Put(p.Existing[i].Name, p.Existing[i].Pods); err != nil {
+			rt.Fatal(err)
+		}
+	}
+	for i := range p.NewNodes {
+		if err := trial.PutNew(&p.NewNodes[i]); err != nil {
+			rt.Fatal(err)
+		}
+	}
+}
