@@ -27,7 +27,9 @@
 //	reference    Karpenter's methods, one after another                    reference.go, emptiness.go, driftmethods.go,
 //	                                                                       consolidation.go, replacement.go, balanced.go
 //	global       the whole fleet in one plan                               global.go, ground.go, globalsearch.go, globalgroups.go,
-//	                                                                       flexible.go, globalplan.go, globalvalidate.go
+//	                                                                       flexible.go, globalplan.go, waves.go
+//	proofs       why nothing cheaper can be                                floorprices.go
+//	replay       whether any part of a plan is still good                  restrict.go
 //	what-if      where pods would go                                       simulate.go
 //	validation   whether a command is still good                           validate.go
 //	approval     an external system that may delay or refuse commands      approval.go
@@ -84,4 +86,10 @@
 //   - Of the quirks that the specification's index asks a decision on (DIS-316), these are kept: nodes whose pods have no
 //     positive cost are empty (DIS-085), an empty list of reasons speaks of none (DIS-205), each pod is asked about its
 //     budget alone (DIS-045). The others have their entry here.
+//
+// Global differs in more, and on purpose: it plans empty, drifted and under-used nodes at once, in many commands (DIS-076,
+// DIS-094); it launches several nodes for several (DIS-137, DIS-147); it puts pods first on the nodes best kept (DIS-155); it
+// asks for a least saving, a pay-back time and a cool-down (DIS-148); it reckons how long drains under PodDisruptionBudgets
+// take (DIS-045); drift leaves nodes alone that wait for their consolidateAfter (DIS-097); and a command is validated by
+// whether its pods still have their places, not by planning again (DIS-181).
 package disruption

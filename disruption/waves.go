@@ -36,16 +36,24 @@ type waveDraft struct {
 
 // waves puts the commands in an order, what is worth most for its disturbance first, and in waves such that no drain waits
 // for another of the same wave: a command goes to the first wave whose drains, with it, take no longer than its own and
-// theirs did alone. Commands are returned in the order of the waves.
+// theirs did alone. Commands are returned in the order of the waves. Where rules about how pods are spread make places
+// depend on the order, it is the one in which they were found, in which all have their places.
 func (s *search) waves(commands []*Command) ([]*Command, []Wave) {
 	order := slices.Clone(commands)
-	slices.SortStableFunc(order, func(a, b *Command) int {
-		return cmp.Or(cmp.Compare(rankOf(a), rankOf(b)), cmp.Compare(b.density(), a.density()))
-	})
+	ruled := s.trial.Ruled()
+	if !ruled {
+		slices.SortStableFunc(order, func(a, b *Command) int {
+			return cmp.Or(cmp.Compare(rankOf(a), rankOf(b)), cmp.Compare(b.density(), a.density()))
+		})
+	}
 	var drafts []*waveDraft
 	for _, cmd := range order {
 		placed := false
-		for _, d := range drafts {
+		open := drafts
+		if ruled && len(open) > 1 {
+			open = open[len(open)-1:]
+		}
+		for _, d := range open {
 			if placed = s.join(d, cmd); placed {
 				break
 			}
