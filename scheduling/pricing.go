@@ -21,6 +21,9 @@ const (
 	maxLPPasses   = 60
 	maxLPRounds   = 200
 	maxNewOptions = 8
+	// roughColumns is how many columns a row may take where values only steer: where hundreds of machines are about as good a
+	// bargain as each other, the last part in a thousand takes most of the time.
+	roughColumns = 30
 )
 
 // pricing is the state of one column generation.
@@ -37,6 +40,8 @@ type pricing struct {
 	scale  []float64 // per resource: planner units per LP unit
 	lambda []float64 // [option*dims+d], LP units
 	value  []float64 // scratch
+	// entered counts the columns brought in.
+	entered int
 }
 
 // bundle is one row of the linear program: items of one stage with much the same needs.
@@ -213,7 +218,7 @@ func (pr *pricing) generate(ctx context.Context) {
 	}
 	for range maxLPPasses {
 		pr.converge(ctx, hot)
-		if ctx.Err() != nil {
+		if pr.tired() || ctx.Err() != nil {
 			return
 		}
 		before := len(hot)
@@ -236,10 +241,15 @@ func (pr *pricing) converge(ctx context.Context, options []int32) {
 		for _, o := range options {
 			again = pr.improve(o) || again
 		}
-		if !again || ctx.Err() != nil {
+		if !again || pr.tired() || ctx.Err() != nil {
 			return
 		}
 	}
+}
+
+// tired reports whether the values are good enough for what they are needed for.
+func (pr *pricing) tired() bool {
+	return pr.p.rough && pr.entered > roughColumns*len(pr.bundles)
 }
 
 // scan returns the options that would improve the mix, those first that are worth most for their price.
@@ -303,6 +313,7 @@ func (pr *pricing) improve(o int32) bool {
 	if !pr.pays(o) {
 		return false
 	}
+	pr.entered++
 	pr.sacks[o].filling(pr.column)
 	if pr.master.enter(pr.column, float64(pr.p.options[o].price)) < 0 {
 		return false

@@ -21,6 +21,8 @@ type problem struct {
 	cells    *cells
 	// everyCell keeps the cheapest option of each cell, also where a place is open to several.
 	everyCell bool
+	// rough problems need values that steer, not values that prove.
+	rough bool
 	// reserved and left say which reservation each limited option draws on, and how many instances each has.
 	reserved map[int32]string
 	left     map[string]int

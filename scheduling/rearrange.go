@@ -13,11 +13,12 @@ import (
 // placed anew by the exact rules, each where it adds least to the cost, on machines that grow for it.
 
 const (
-	// maxRearranged bounds how many pods are placed anew, and maxRearrangeSteps how many machines may be tried for that.
-	maxRearranged     = 64
+	// maxRearranged bounds how many pods are placed anew, and maxRearrangeSteps how many machines may be tried, and pods put
+	// back, for that.
+	maxRearranged     = 128
 	maxRearrangeSteps = 2400
 	// stepsPerPod bounds the work on very few pods further.
-	stepsPerPod = 40
+	stepsPerPod = 80
 )
 
 // recipe is how pods are placed anew.
@@ -48,7 +49,7 @@ type rearranging struct {
 	broken int
 	cost   int64
 	ranks  map[int32]int
-	// steps are the machines tried so far, of at most limit.
+	// steps are the machines tried and the pods put back so far, of at most limit.
 	steps, limit int
 }
 
@@ -210,6 +211,7 @@ func (r *rearranging) without(ctx context.Context, gone func(host int32) bool, h
 	}
 	t.undo(r.before)
 	t.restoreBut(r.best, gone)
+	r.steps += len(r.best.bindings)
 	var order []int32
 	for class, n := range t.waiting {
 		if c := t.m.classes[class]; n > 0 && c.invalid == nil && !c.placeholder {

@@ -379,6 +379,7 @@ func (t *Trial) sortByRoom(nodes []int32, size func([]int64) float64) {
 // found no machine.
 func (t *Trial) packNew(ctx context.Context, c *cells, items []item) []int {
 	p := t.newProblem(items, c)
+	p.rough = t.topology != nil // the plan is then proven by another
 	v := t.m.findValues(ctx, p)
 	if len(p.committed) > 0 {
 		return t.packCommitted(ctx, p, v)
