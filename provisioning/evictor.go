@@ -71,8 +71,8 @@ const (
 	surgeEvery = 2 * time.Second
 )
 
-// EventSurgeGivenUp: the replacement of pods that are to leave did not become ready in time: they are evicted without. It is
-// not the reference's.
+// EventSurgeGivenUp says that the replacements of pods that are to leave did not become ready in time: they are evicted
+// without. It is not the reference's.
 const EventSurgeGivenUp EventReason = "SurgeGivenUp"
 
 func positive[T int | time.Duration](n, otherwise T) T {
