@@ -1,0 +1,113 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/drawknife/drawknife/api/conversion"
+	"github.com/drawknife/drawknife/aws/convert"
+)
+
+// Exit statuses, part of the contract in the package comment and in --help.
+const (
+	// exitConverted: the manifests were printed.
+	exitConverted = 0
+	// exitInput: bad input or usage; nothing was printed.
+	exitInput = 1
+	// exitLost: an object was left out, or would have lost something under --strict.
+	exitLost = 2
+)
+
+// run is the command: it reads args (without the program's name) and returns the exit status.
+func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	o, err := parseOptions(args)
+	if errors.Is(err, errHelp) {
+		if _, err := io.WriteString(stdout, helpText); err != nil {
+			return exitInput
+		}
+		return exitConverted
+	}
+	if err != nil {
+		fmt.Fprintf(stderr, "convert: %s\nRun convert --help for its flags and inputs.\n", err)
+		return exitInput
+	}
+	code, err := o.run(stdin, stdout, stderr)
+	if err != nil {
+		fmt.Fprintf(stderr, "convert: %s\n", err)
+	}
+	return code
+}
+
+func (o options) run(stdin io.Reader, stdout, stderr io.Writer) (int, error) {
+	if o.settings != "" {
+		settings, err := readSettings(o.settings)
+		if err != nil {
+			return exitInput, err
+		}
+		o.convert.Legacy = settings
+	}
+	sources, err := readInputs(o, stdin)
+	if err != nil {
+		return exitInput, err
+	}
+	documents, err := convert.Decode(convert.DecodeOptions{Strict: o.strict}, sources...)
+	if err != nil {
+		return exitInput, errors.New("the input can't be read, nothing is converted:\n" + err.Error())
+	}
+	result := convert.Rewrite(documents, o.convert)
+	for _, w := range result.Warnings {
+		fmt.Fprintln(stderr, w)
+	}
+	failed := result.Warnings.Err() != nil && !o.convert.Force
+	lost := result.Warnings.Lossy()
+	switch {
+	case o.strict && len(lost) > 0:
+		return exitLost, fmt.Errorf("--strict: something of the input would be lost (%s), nothing is printed", codesOf(lost))
+	case len(result.Objects) == 0 && failed:
+		return exitLost, errors.New("no object could be converted")
+	case len(result.Objects) == 0:
+		return exitInput, errors.New("no objects to convert: the input has none of the kinds that convert --help lists")
+	}
+	if err := o.print(result.Objects, stdout); err != nil {
+		return exitInput, fmt.Errorf("writing: %w", err)
+	}
+	if failed {
+		return exitLost, errors.New("some objects can't be converted, see the errors above; the others are printed")
+	}
+	return exitConverted, nil
+}
+
+func (o options) print(objects []convert.Converted, stdout io.Writer) error {
+	switch o.output {
+	case outputJSON:
+		return convert.WriteJSON(stdout, objects)
+	case outputName:
+		for _, c := range objects {
+			kind := c.Object.GetObjectKind().GroupVersionKind()
+			name := strings.ToLower(kind.Kind)
+			if kind.Group != "" {
+				name += "." + kind.Group
+			}
+			if _, err := fmt.Fprintln(stdout, name+"/"+c.Object.GetName()); err != nil {
+				return err
+			}
+		}
+		return nil
+	default:
+		return convert.WriteYAML(stdout, objects)
+	}
+}
+
+// codesOf lists the codes of warnings, each once.
+func codesOf(warnings conversion.Warnings) string {
+	var codes []string
+	for _, w := range warnings {
+		if !slices.Contains(codes, string(w.Code)) {
+			codes = append(codes, string(w.Code))
+		}
+	}
+	return strings.Join(codes, ", ")
+}
