@@ -169,22 +169,3 @@ func (x *roomIndex) first(m *Model, c *class, need []int64, fit uint32, exactly 
 	}
 	return -1
 }
-
-// most is what the roomiest machines that take the shape have of each resource: no machine has more of any.
-func (x *roomIndex) most(m *Model, shape int32) []int64 {
-	var out []int64
-	for g := range x.trees {
-		tree := &x.trees[g]
-		if len(tree.nodes) == 0 || !m.accepts(int32(g), shape) {
-			continue
-		}
-		if out == nil {
-			out = slices.Clone(x.entry(tree, 1))
-			continue
-		}
-		for d, v := range x.entry(tree, 1) {
-			out[d] = max(out[d], v)
-		}
-	}
-	return out
-}
