@@ -8,13 +8,16 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -108,11 +111,17 @@ type bench struct {
 	*site
 	clock   *clockAhead
 	classes *classes
+	queue   *sqs.Client
+	url     *string
+	sent    bool // something is or was in the queue
 }
 
 func onMoto(t testing.TB) conformance.Subject {
 	b := &bench{clock: &clockAhead{}, classes: &classes{all: map[string]*awsv1.EC2NodeClass{}}}
-	b.site = newSite(t, func(_ *aws.Config, o *aws.Options) { o.NodeClasses, o.Clock = b.classes, b.clock })
+	b.site = newSite(t, func(c *aws.Config, o *aws.Options) {
+		c.InterruptionQueue, o.NodeClasses, o.Clock = queueName, b.classes, b.clock
+	})
+	b.openQueue()
 	b.classes.put("default", b.class)
 	another := func(cluster string) func() cloudprovider.CloudProvider {
 		return func() cloudprovider.CloudProvider {
@@ -130,7 +139,7 @@ func onMoto(t testing.TB) conformance.Subject {
 		Requirements:       []v1.NodeSelectorRequirementWithMinValues{in(corev1.LabelInstanceTypeStable, "m5.large", "m6g.large", "c5.large")},
 		VolumeTopologyKeys: []string{"topology.ebs.csi.aws.com/zone"},
 		Hooks: conformance.Hooks{
-			Advance: b.clock.advance, Restart: another("demo"), OtherCluster: another("other"), Machines: b.machines,
+			Advance: b.advance, Interrupt: b.interrupt, Noise: b.noise, Restart: another("demo"), OtherCluster: another("other"), Machines: b.machines,
 			SellOut: b.sellOut, Inject: b.inject, Stall: b.stall, SetNodeClass: b.setNodeClass, MakeDrift: b.makeDrift,
 		},
 	}
@@ -160,6 +169,68 @@ func (b *bench) machines(ctx context.Context) ([]conformance.Machine, error) {
 		}
 	}
 	return all, nil
+}
+
+// queueName of the interruptions.
+const queueName = "conformance"
+
+// openQueue makes the queue. Its messages come again after a second of real time, since moto's clock can't be moved.
+func (b *bench) openQueue() {
+	b.queue = sqs.NewFromConfig(*base(), func(o *sqs.Options) { o.BaseEndpoint = awssdk.String(b.cloud.URL()) })
+	made, err := b.queue.CreateQueue(b.t.Context(), &sqs.CreateQueueInput{QueueName: awssdk.String(queueName)})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	b.url = made.QueueUrl
+	b.cloud.Handle("ReceiveMessage", func(call moto.Call, next func(moto.Call) moto.Answer) moto.Answer {
+		call.Body = visibility.ReplaceAll(call.Body, []byte(`"VisibilityTimeout":1`))
+		return next(call)
+	})
+}
+
+// visibility is how long a reader asks to have a message for itself.
+var visibility = regexp.MustCompile(`"VisibilityTimeout":\d+`)
+
+// advance moves the provider's clock; where a message could come again, moto's time passes too.
+func (b *bench) advance(d time.Duration) {
+	b.clock.advance(d)
+	if b.sent && d >= 10*time.Minute {
+		time.Sleep(1500 * time.Millisecond)
+	}
+}
+
+func (b *bench) send(body string) error {
+	b.sent = true
+	_, err := b.queue.SendMessage(b.t.Context(), &sqs.SendMessageInput{QueueUrl: b.url, MessageBody: &body})
+	return err
+}
+
+func (b *bench) interrupt(providerID string, kind cloudprovider.InterruptionKind, _ time.Duration) error {
+	id := providerID[strings.LastIndexByte(providerID, '/')+1:]
+	about, detail := "EC2 Instance Rebalance Recommendation", ""
+	switch kind {
+	case cloudprovider.InterruptionRebalance:
+	case cloudprovider.InterruptionSpotReclaim:
+		about, detail = "EC2 Spot Instance Interruption Warning", `,"instance-action":"terminate"`
+	default:
+		return errors.ErrUnsupported
+	}
+	body := fmt.Sprintf(`{"version":"0","id":"e-%s","detail-type":%q,"source":"aws.ec2","account":"123456789012","time":%q,"region":"us-east-1","resources":[],"detail":{"instance-id":%q%s}}`,
+		id, about, time.Now().UTC().Format(time.RFC3339), id, detail)
+	if err := b.send(body); err != nil || kind == cloudprovider.InterruptionRebalance {
+		return err
+	}
+	_, err := b.api.TerminateInstances(b.t.Context(), &ec2.TerminateInstancesInput{InstanceIds: []string{id}})
+	return err
+}
+
+// noise is what others put into the queue.
+func (b *bench) noise() error {
+	return errors.Join(
+		b.send("no JSON"),
+		b.send(`{"version":"0","id":"e-1","detail-type":"Something Else","source":"aws.s3","detail":{}}`),
+		b.send(`{"version":"0","id":"e-2","detail-type":"EC2 Spot Instance Interruption Warning","source":"aws.ec2","detail":{"instance-id":"i-00000000000000000"}}`),
+	)
 }
 
 // switched is a handler that can be turned off for good.
