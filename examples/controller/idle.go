@@ -13,6 +13,7 @@ var idleSettings = map[string]func(value string) string{
 	"serve-beta":          always(onlyV1),
 	"ignore-dra-requests": unless("true", "pods that claim devices through dynamic resource allocation are refused, and told so, whatever it says"),
 	"disable-webhook":     unless("true", "the controller has no conversion webhook"),
+	"webhook-port":        unless("8443", "the controller has no conversion webhook"),
 	"aws-partition":       always("AWS is reached in the partition that the region is in"),
 
 	"aws-default-instance-profile": always(onlyV1 + "; write spec.instanceProfile of the EC2NodeClass"),

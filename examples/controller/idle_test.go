@@ -20,7 +20,7 @@ func TestIdleSettings(t *testing.T) {
 		"older generations":   {[]string{"--serve-alpha=true", "--serve-beta=false"}, []string{"--serve-alpha", "--serve-beta"}},
 		"device claims":       {[]string{"--ignore-dra-requests=false"}, []string{"--ignore-dra-requests"}},
 		"what is done anyway": {[]string{"--ignore-dra-requests=true", "--disable-webhook=true"}, nil},
-		"webhook":             {[]string{"--disable-webhook=false"}, []string{"--disable-webhook"}},
+		"webhook":             {[]string{"--disable-webhook=false", "--webhook-port=9443"}, []string{"--webhook-port", "--disable-webhook"}},
 		"partition":           {[]string{"--aws-partition=aws-cn"}, []string{"--aws-partition"}},
 		"of node templates":   {[]string{"--aws-default-instance-profile=p", "--aws-enable-pod-eni=true"}, []string{"--aws-default-instance-profile", "--aws-enable-pod-eni"}},
 		"more of them":        {[]string{"--aws-eni-limited-pod-density=false", "--aws-node-name-convention=ip-name"}, []string{"--aws-eni-limited-pod-density", "--aws-node-name-convention"}},
