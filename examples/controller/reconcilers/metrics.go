@@ -190,9 +190,7 @@ func (m *metrics) podDrained(reason string)     { m.drained.WithLabelValues(reas
 
 // poolShown shows a pool's limits and usage; those of one that is going are taken away.
 func (m *metrics) poolShown(pool *v1.NodePool) {
-	mine := prometheus.Labels{"nodepool": pool.Name}
-	m.poolLimit.DeletePartialMatch(mine)
-	m.poolUsage.DeletePartialMatch(mine)
+	m.poolGone(pool.Name)
 	if pool.DeletionTimestamp != nil {
 		return
 	}
@@ -202,6 +200,13 @@ func (m *metrics) poolShown(pool *v1.NodePool) {
 	for name, q := range pool.Status.Resources {
 		m.poolUsage.WithLabelValues(pool.Name, string(name)).Set(q.AsApproximateFloat64())
 	}
+}
+
+// poolGone takes away what was shown of a pool.
+func (m *metrics) poolGone(name string) {
+	mine := prometheus.Labels{"nodepool": name}
+	m.poolLimit.DeletePartialMatch(mine)
+	m.poolUsage.DeletePartialMatch(mine)
 }
 
 // timedProvider measures the calls of a provider.

@@ -230,6 +230,24 @@ func TestConditionTransitions(t *testing.T) {
 	})
 }
 
+// Of a pool that is gone nothing is shown, whether or not anybody saw it go.
+func TestMetricsOfPoolsThatAreGone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, registry := measured(t, nil)
+		w.pool("default")
+		if shown := ofName(gathered(t, registry), "karpenter_nodepools_usage"); len(shown) == 0 {
+			t.Error("of a pool nothing is shown")
+		}
+		w.delete(get(w, &v1.NodePool{}, "default"))
+		if _, err := w.pools.Reconcile(t.Context(), requestFor("default")); err != nil {
+			t.Fatal(err)
+		}
+		if left := ofName(gathered(t, registry), "karpenter_nodepools_usage"); len(left) != 0 {
+			t.Errorf("of what is gone there is %v", left)
+		}
+	})
+}
+
 func TestShownLabels(t *testing.T) {
 	names, keys := shownLabels([]string{"karpenter.sh/nodepool", "a.test/zone-id", "b.test/zone.id", "c.test/phase"}, "phase")
 	if !slices.Equal(names, []string{"nodepool", "zone_id"}) || !slices.Equal(keys, []string{"karpenter.sh/nodepool", "a.test/zone-id"}) {
