@@ -33,8 +33,6 @@ type commandRun struct {
 	askAgain time.Time
 	// counted tells that the command was counted as begun.
 	counted bool
-	// due is when to look again though nothing happens.
-	due time.Time
 }
 
 // launchedReplacement is a replacement that was asked for.
