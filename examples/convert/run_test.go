@@ -39,6 +39,7 @@ func TestGoldens(t *testing.T) {
 	}{
 		{"S0-040 provisioner", []string{"-f", "testdata/provisioner.yaml"}},
 		{"S0-041 nodetemplate", []string{"-f", "testdata/nodetemplate.yaml"}},
+		{"default-provisioner", []string{"-f", "testdata/default-provisioner.yaml"}},
 		{"node-role", []string{"--filename", "testdata/nodetemplate.yaml", "--node-role=KarpenterNodeRole-demo"}},
 		{"mixed", []string{"-f", "testdata/mixed.yaml"}},
 		{"mixed-json", []string{"-f", "testdata/mixed.yaml", "-o", "json"}},
@@ -211,8 +212,9 @@ type failing struct{}
 
 func (failing) Write([]byte) (int, error) { return 0, errors.New("no space left") }
 
+// S0-039: the help has the line that installs the command.
 func TestHelpAndFullDisk(t *testing.T) {
-	if code, out, _ := exec(t, "", "--help"); code != exitConverted || out != helpText {
+	if code, out, _ := exec(t, "", "--help"); code != exitConverted || out != helpText || !strings.Contains(out, "go install github.com/drawknife/drawknife/examples/convert@latest") {
 		t.Errorf("status %d: %s", code, out)
 	}
 	var errs bytes.Buffer
