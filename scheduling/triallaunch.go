@@ -172,7 +172,7 @@ func (t *Trial) kindsOf(stage int32) ([]kind, bool) {
 
 // leanest drops kinds that a cheaper one of the same slot can stand in for, for all pods there are.
 func (t *Trial) leanest(p *pool, list []kind) []kind {
-	slices.SortStableFunc(list, func(a, b kind) int {
+	slices.SortFunc(list, func(a, b kind) int {
 		return cmp.Or(cmp.Compare(a.price, b.price), slices.Compare(b.alloc, a.alloc), cmp.Compare(a.row, b.row), cmp.Compare(a.slot, b.slot))
 	})
 	like := t.likeness(p)

@@ -72,6 +72,20 @@
 // their place, and at what price. Nodes that say nothing of how they were bought count as on-demand ones, but for what EKS
 // says of those of its groups (eks.amazonaws.com/capacityType).
 //
+// # Replay
+//
+// --replay lets pods of a trace come and go over the pools of the input, beginning with an empty cluster: planned in batches,
+// launched from a simulated cloud that takes spot machines back by chance, consolidated every hour. It is a simulation of
+// events, so that a month takes a minute, and the same seed gives the same result. The trace is CSV:
+//
+//	name,arrival,departure,cpu,memory,gpu
+//	web-1,0,26h,500m,1Gi,
+//	job-1,3600,2h30m,4,8Gi,1
+//
+// Times are seconds since the beginning or durations; departure may be empty, gpu be left out. The openb trace is taken as it
+// is. What is simplified: pods start the moment their node is ready, a minute after its launch; an evicted pod starts anew and
+// ends when it would have; DaemonSets are planned for and not run.
+//
 // # Exit status
 //
 //	0  all pods have a place
@@ -210,6 +224,24 @@
 //	nodes[]          that would go: name, nodePool, price, and reason as in the condition Drifted, or NodePoolGone
 //	plans            what differs between the plans for pods that wait, see scheduling.PlanDiff
 //	notes[]          as above
+//
+// With --replay:
+//
+//	start, length    when it began, and for how long, nanoseconds
+//	series[]         stretches of equal length: at, nanoseconds; costPerHour, USD; nodes, pending, on average; cpu and memory
+//	                 that pods on nodes ask for, as a share of what nodes have
+//	cost             of all machines, USD
+//	pods, unplaced, refused, never
+//	                 pods that came, that wait at the end, of which no place can be found for refused, and that were done
+//	                 before they had a node
+//	launches, passes, looks, commands
+//	                 machines launched, planning runs, looks for a smaller fleet and what came of them
+//	interruptions, evictionsBySpot, evictionsByPlan
+//	packing[]        the fleet at its largest: name, nodePool, instanceType, zone, capacityType, price, pods[] with their shares
+//	packedAt         when that was, nanoseconds
+//	pendingSeconds   p50, p90, p99 and max of pods' waits for their first node
+//	notes[]          as above
+//	solveMillis      how long it took, milliseconds
 //
 // # Certificate
 //

@@ -31,7 +31,7 @@ var defaultNodePool []byte
 // load makes the snapshot that is planned: a saved one, or one of the inputs and a catalogue.
 func (s *simulation) load(ctx context.Context) (*scheduling.Snapshot, error) {
 	if s.snapshot != "" {
-		return s.replay()
+		return s.replaySnapshot()
 	}
 	sources, err := s.sources()
 	if err != nil {
@@ -49,7 +49,7 @@ func (s *simulation) load(ctx context.Context) (*scheduling.Snapshot, error) {
 			return nil, err
 		}
 	}
-	if len(snapshot.Pods) == 0 && !s.consolidate && s.diff == "" && s.replace == nil {
+	if len(snapshot.Pods) == 0 && !s.consolidate && s.diff == "" && s.replace == nil && s.replay.trace == "" {
 		s.note("NoPendingPods", "the input has no pod that waits for a place")
 	}
 	s.progress.enter("reading instance types")
@@ -67,8 +67,8 @@ func (s *simulation) load(ctx context.Context) (*scheduling.Snapshot, error) {
 	return snapshot, nil
 }
 
-// replay reads a saved snapshot.
-func (s *simulation) replay() (*scheduling.Snapshot, error) {
+// replaySnapshot reads a saved snapshot.
+func (s *simulation) replaySnapshot() (*scheduling.Snapshot, error) {
 	s.progress.enter("reading the snapshot")
 	file, err := os.Open(s.snapshot)
 	if err != nil {

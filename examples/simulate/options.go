@@ -65,6 +65,8 @@ type options struct {
 	// planner decides that, and spotToSpot lets it replace spot machines by spot machines.
 	planner    plannerKind
 	spotToSpot bool
+	// replay is what --replay and its flags say.
+	replay replayOptions
 	// diff is the file with another set of NodePools to compare with; empty when there is none.
 	diff string
 	// replace selects nodes to plan without; nil for none.
@@ -107,6 +109,12 @@ func parseOptions(args []string) (options, error) {
 	flags.StringVar(&o.certificate, "certificate", "", "")
 	flags.BoolVar(&o.consolidate, "consolidate", false, "")
 	flags.StringVar(&o.diff, "diff", "", "")
+	flags.StringVar(&o.replay.trace, "replay", "", "")
+	flags.DurationVar(&o.replay.from, "replay-from", 0, "")
+	flags.DurationVar(&o.replay.length, "replay-for", 0, "")
+	flags.StringVar(&o.replay.page, "html", "", "")
+	flags.Float64Var(&o.replay.interruptions, "spot-interruptions", 1, "")
+	flags.Uint64Var(&o.replay.seed, "seed", 1, "")
 	flags.StringVar(&replace, "replace-nodes", "", "")
 	flags.StringVar((*string)(&o.planner), "planner", string(plannerGlobal), "")
 	flags.BoolVar(&o.spotToSpot, "spot-to-spot", false, "")
@@ -236,16 +244,13 @@ func (o options) check(given map[string]bool) error {
 			return fmt.Errorf("--%s: goes with --consolidate", name)
 		}
 	}
-	if o.consolidate && o.diff != "" {
-		return errors.New("--consolidate, --diff: two questions; ask one at a time")
-	}
-	if (o.consolidate || o.diff != "") && o.certificate != "" {
-		return errors.New("--certificate: proves what pods without a place cost at least; leave out --consolidate and --diff")
+	if err := o.checkQuestion(given); err != nil {
+		return err
 	}
 	if o.timeout < 0 {
 		return fmt.Errorf("--timeout %s: must not be negative", o.timeout)
 	}
-	for _, name := range []string{"catalog", "prices", "snapshot", "save-snapshot", "cost-model", "certificate", "diff"} {
+	for _, name := range []string{"catalog", "prices", "snapshot", "save-snapshot", "cost-model", "certificate", "diff", "replay", "html"} {
 		if given[name] && o.file(name) == "" {
 			return fmt.Errorf("--%s: needs the name of a file", name)
 		}
@@ -279,6 +284,31 @@ func (o options) check(given map[string]bool) error {
 	return nil
 }
 
+// checkQuestion refuses to answer several questions at once, and flags of a question that is not asked.
+func (o options) checkQuestion(given map[string]bool) error {
+	asked := 0
+	for _, question := range []bool{o.consolidate, o.diff != "", o.replay.trace != ""} {
+		if question {
+			asked++
+		}
+	}
+	if asked > 1 {
+		return errors.New("--consolidate, --diff, --replay: several questions; ask one at a time")
+	}
+	if asked > 0 && o.certificate != "" {
+		return errors.New("--certificate: proves what pods without a place cost at least; leave out --consolidate, --diff and --replay")
+	}
+	for _, name := range []string{"replay-from", "replay-for", "html", "spot-interruptions", "seed"} {
+		if given[name] && o.replay.trace == "" {
+			return fmt.Errorf("--%s: goes with --replay", name)
+		}
+	}
+	if o.replay.from < 0 || o.replay.length < 0 {
+		return errors.New("--replay-from, --replay-for: must not be negative")
+	}
+	return nil
+}
+
 func (o options) file(flag string) string {
 	switch flag {
 	case "catalog":
@@ -295,6 +325,10 @@ func (o options) file(flag string) string {
 		return o.certificate
 	case "diff":
 		return o.diff
+	case "replay":
+		return o.replay.trace
+	case "html":
+		return o.replay.page
 	}
 	return ""
 }

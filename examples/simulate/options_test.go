@@ -13,7 +13,7 @@ import (
 
 func TestParseOptions(t *testing.T) {
 	defaults := func(change func(*options)) options {
-		o := options{provider: providerFile, output: outputText, color: colorAuto, planner: plannerGlobal, query: scheduling.Query{
+		o := options{provider: providerFile, output: outputText, color: colorAuto, planner: plannerGlobal, replay: replayOptions{interruptions: 1, seed: 1}, query: scheduling.Query{
 			Preferences: scheduling.PreferencesRespect, MinValues: scheduling.MinValuesStrict, Reserved: scheduling.ReservedFallback,
 		}}
 		change(&o)
@@ -66,7 +66,7 @@ func TestParseOptions(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(test.want, got, cmp.AllowUnexported(options{})); diff != "" {
+			if diff := cmp.Diff(test.want, got, cmp.AllowUnexported(options{}, replayOptions{})); diff != "" {
 				t.Errorf("options (-want +got):\n%s", diff)
 			}
 		})

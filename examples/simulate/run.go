@@ -142,6 +142,8 @@ func (s *simulation) run(ctx context.Context) (int, error) {
 		return s.planConsolidation(ctx, snapshot)
 	case s.diff != "":
 		return s.planDifference(ctx, snapshot)
+	case s.replay.trace != "":
+		return s.replayTrace(ctx, snapshot)
 	}
 	r, err := s.solve(ctx, snapshot)
 	if err != nil {

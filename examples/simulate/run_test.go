@@ -34,7 +34,7 @@ func simulate(t testing.TB, stdin string, args ...string) answer {
 }
 
 var (
-	durations   = regexp.MustCompile(`(Compiled|solved|Planned) in [0-9.]+ ms`)
+	durations   = regexp.MustCompile(`(Compiled|solved|Planned|Replayed) in [0-9.]+ ms`)
 	solveMillis = regexp.MustCompile(`"(solve|plan)Millis": [0-9.e-]+`)
 )
 

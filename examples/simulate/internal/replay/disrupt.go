@@ -1,0 +1,154 @@
+package replay
+
+import (
+	"time"
+
+	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/disruption"
+	"github.com/drawknife/drawknife/provisioning"
+	"github.com/drawknife/drawknife/scheduling"
+	"github.com/drawknife/drawknife/scheduling/cluster"
+)
+
+// notice is how long before the end of a spot machine the cloud says so.
+const notice = 2 * time.Minute
+
+// interrupt is a spot machine that the cloud takes back: it is emptied at once, and gone when the notice has passed.
+func (e *engine) interrupt(m *machine) error {
+	if e.machines[m.name] == nil || m.leaving {
+		return nil
+	}
+	e.record.interruptions++
+	if err := e.cloud.Interrupt(m.claim.Status.ProviderID, cloudprovider.InterruptionSpotReclaim, notice); err != nil {
+		return err
+	}
+	return e.empty(m, notice, &e.record.evictedBySpot)
+}
+
+// shrink looks whether the fleet could be smaller, and begins what is worth it.
+func (e *engine) shrink() error {
+	e.agenda.enter(e.now.Add(e.Consolidate), e.shrink)
+	if len(e.waiting) > 0 || len(e.machines) == 0 {
+		return nil // placing pods comes first
+	}
+	v := e.view()
+	if v.Revision == e.revision && len(e.moving) == 0 && !e.record.again(e.now) {
+		return nil
+	}
+	e.revision = v.Revision
+	if err := e.compile(v.Snapshot); err != nil {
+		return err
+	}
+	fleet, err := disruption.Survey(disruption.Input{View: v, Model: e.model, Executing: e.moving})
+	if err != nil {
+		return err
+	}
+	planner := disruption.Global{Query: e.Query, ValidationDelay: -1, Work: e.Work}
+	plan, err := planner.Plan(e.ctx, fleet)
+	if err != nil {
+		return err
+	}
+	e.record.looks++
+	e.record.lookAgain = plan.Again
+	for _, cmd := range plan.Commands {
+		if err := e.carryOut(v, cmd); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// carryOut launches what comes in the nodes' stead, and empties these once it is ready.
+func (e *engine) carryOut(v *cluster.View, cmd *disruption.Command) error {
+	var members []*machine
+	for _, name := range cmd.Nodes() {
+		if m := e.machines[name]; m != nil && !m.leaving {
+			members = append(members, m)
+			e.moving[name] = cmd.ID
+		}
+	}
+	finish := func() error {
+		for _, m := range members {
+			delete(e.moving, m.name)
+			if e.machines[m.name] == nil || m.leaving {
+				continue
+			}
+			if err := e.empty(m, e.Drain, &e.record.evictedByPlan); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	launch := &scheduling.Plan{}
+	for _, r := range cmd.Replacements {
+		if r.Node != nil {
+			launch.NewNodes = append(launch.NewNodes, *r.Node)
+		}
+	}
+	orders, err := provisioning.Decide(v.Snapshot, launch, provisioning.PassOptions{})
+	if err != nil {
+		return err
+	}
+	e.record.commands++
+	awaited := 0
+	for i := range orders.Launches {
+		m, err := e.launch(orders.Launches[i].Claim)
+		if err != nil {
+			return err
+		}
+		if m == nil { // no room in the cloud: everything stays
+			for _, member := range members {
+				delete(e.moving, member.name)
+			}
+			return nil
+		}
+		awaited++
+		m.readied = func() error {
+			if awaited--; awaited > 0 {
+				return nil
+			}
+			return finish()
+		}
+	}
+	if awaited == 0 {
+		return finish()
+	}
+	return nil
+}
+
+// empty lets the pods of a machine wait for another one, and the machine go after a while.
+func (e *engine) empty(m *machine, after time.Duration, evicted *int) error {
+	m.leaving = true
+	delete(e.moving, m.name)
+	e.state.Mark(m.name)
+	for _, key := range sortedNames(m.pods) {
+		p := m.pods[key]
+		*evicted++
+		delete(m.pods, key)
+		e.record.unbound(p)
+		p.on, p.since = nil, e.now
+		p.object = unbound(p.object.DeepCopy())
+		e.waiting[key] = p
+		if err := e.await(p); err != nil {
+			return err
+		}
+	}
+	e.agenda.enter(e.now.Add(after), func() error { return e.remove(m) })
+	return nil
+}
+
+// remove is a machine that is gone.
+func (e *engine) remove(m *machine) error {
+	if e.machines[m.name] == nil {
+		return nil
+	}
+	delete(e.machines, m.name)
+	if err := cloudprovider.IgnoreNodeClaimNotFound(e.cloud.Delete(e.ctx, m.claim)); err != nil {
+		return err
+	}
+	events := []cluster.Event{cluster.Delete(m.claim)}
+	if m.ready {
+		events = append(events, cluster.Delete(nodeOf(m.claim, e.now)))
+	}
+	return e.state.Apply(events...)
+}

@@ -1,0 +1,429 @@
+package replay
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/fake"
+	"github.com/drawknife/drawknife/provisioning"
+	"github.com/drawknife/drawknife/scheduling"
+	"github.com/drawknife/drawknife/scheduling/cluster"
+)
+
+// pod is one of the trace while it is there.
+type pod struct {
+	object *corev1.Pod
+	// since is when it began to wait; bound tells whether it ever had a node, on whether it has one now.
+	since time.Time
+	bound bool
+	on    *machine
+}
+
+// machine is one of the fleet.
+type machine struct {
+	name  string
+	claim *v1.NodeClaim
+	price float64
+	spot  bool
+	// ready tells that its node is there, leaving that it is being emptied.
+	ready, leaving bool
+	pods           map[string]*pod
+	// planned are the pods that it was bought for. They have its room first, whoever else waits when it is ready.
+	planned []string
+	// readied is called once when it is ready; nil for nobody.
+	readied func() error
+}
+
+// engine is a run.
+type engine struct {
+	Options
+	ctx    context.Context
+	now    time.Time
+	end    time.Time
+	agenda agenda
+	chance *rand.Rand
+	clock  *fake.SimClock
+	cloud  *fake.Cloud
+	state  *cluster.State
+	batch  *provisioning.Batch
+	// wake is when the agenda has the next look at the batch.
+	wake  time.Time
+	model *scheduling.Model
+	pods  map[string]*pod
+	// waiting are the pods without a node, by name.
+	waiting  map[string]*pod
+	machines map[string]*machine
+	launched int
+	record   *record
+	// revision of the view at the last look for a smaller fleet; moving are nodes that commands are about to remove.
+	revision uint64
+	moving   map[string]string
+}
+
+// Run lets the trace pass. A cancelled context gives ctx.Err() and no result.
+func Run(ctx context.Context, o Options) (*Result, error) {
+	o, err := o.complete()
+	if err != nil {
+		return nil, err
+	}
+	e := &engine{
+		Options: o, ctx: ctx, now: o.Start, end: o.Start.Add(o.Length),
+		chance: rand.New(rand.NewPCG(o.Seed, 0x6472617700)),
+		clock:  fake.NewSimClock(o.Start),
+		pods:   map[string]*pod{}, waiting: map[string]*pod{}, machines: map[string]*machine{}, moving: map[string]string{},
+	}
+	if err := e.open(); err != nil {
+		return nil, err
+	}
+	e.record = newRecord(e)
+	for i := range o.Trace {
+		a := &o.Trace[i]
+		e.agenda.enter(o.Start.Add(a.At), func() error { return e.arrive(podOf(a), o.Start.Add(a.Until), a.Until > 0) })
+	}
+	for _, p := range o.Snapshot.Pods {
+		e.agenda.enter(o.Start, func() error { return e.arrive(unbound(p.DeepCopy()), time.Time{}, false) })
+	}
+	if o.Consolidate > 0 {
+		e.agenda.enter(o.Start.Add(o.Consolidate), e.shrink)
+	}
+	for count := 0; ; count++ {
+		next, ok := e.agenda.next(e.end)
+		if !ok {
+			break
+		}
+		if count%256 == 0 {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			o.Progress(e.now.Sub(o.Start))
+		}
+		e.advance(next.at)
+		if err := next.do(); err != nil {
+			return nil, fmt.Errorf("after %s: %w", e.now.Sub(o.Start), err)
+		}
+	}
+	e.advance(e.end)
+	return e.record.result(e), ctx.Err()
+}
+
+// open makes the cloud that sells what the pools may launch, and the view of an empty cluster.
+func (e *engine) open() error {
+	var sold []*cloudprovider.InstanceType
+	seen := map[string]bool{}
+	for _, name := range sortedNames(e.Snapshot.Catalogs) {
+		for _, t := range e.Snapshot.Catalogs[name] {
+			if !seen[t.Name] {
+				seen[t.Name] = true
+				sold = append(sold, t)
+			}
+		}
+	}
+	kinds := []metav1.GroupKind{}
+	for i := range e.Snapshot.NodePools {
+		ref := e.Snapshot.NodePools[i].Object.Spec.Template.Spec.NodeClassRef
+		if kind := (metav1.GroupKind{Group: ref.Group, Kind: ref.Kind}); !slices.Contains(kinds, kind) {
+			kinds = append(kinds, kind)
+		}
+	}
+	capabilities := cloudprovider.Capabilities{NodeClasses: kinds, Vocabulary: e.Snapshot.Vocabulary}
+	var err error
+	if e.cloud, err = fake.New(sold, fake.Options{Capabilities: &capabilities, Clock: e.clock, LaunchLatency: e.Boot / 2, ShutdownLatency: e.Drain}); err != nil {
+		return fmt.Errorf("the simulated cloud: %w", err)
+	}
+	if e.batch, err = provisioning.NewBatch(provisioning.BatchOptions{}); err != nil {
+		return err
+	}
+	if e.state, err = cluster.New(cluster.Options{Vocabulary: e.Snapshot.Vocabulary, Kinds: []cluster.Kind{}}); err != nil {
+		return err
+	}
+	for i := range e.Snapshot.NodePools {
+		if err := e.state.Apply(cluster.Upsert(e.Snapshot.NodePools[i].Object)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func sortedNames[V any](m map[string]V) []string {
+	names := make([]string, 0, len(m))
+	for name := range m {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// podOf is a pod as the API would have it. One of the trace belongs to a controller, which is why it comes again when it is
+// evicted.
+func podOf(a *Arrival) *corev1.Pod {
+	requests := corev1.ResourceList{
+		corev1.ResourceCPU:    *resource.NewMilliQuantity(a.MilliCPU, resource.DecimalSI),
+		corev1.ResourceMemory: *resource.NewQuantity(a.Memory, resource.BinarySI),
+	}
+	if a.GPU > 0 {
+		requests["nvidia.com/gpu"] = *resource.NewQuantity(a.GPU, resource.DecimalSI)
+	}
+	controller := true
+	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
+		Namespace: "trace", Name: a.Name, UID: types.UID(a.Name),
+		OwnerReferences: []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "trace", UID: "trace", Controller: &controller}},
+	}}
+	p.Spec.Containers = []corev1.Container{{Name: "c", Image: "trace", Resources: corev1.ResourceRequirements{Requests: requests, Limits: corev1.ResourceList{}}}}
+	return unbound(p)
+}
+
+// unbound marks a pod as one that kube-scheduler has no node for.
+func unbound(p *corev1.Pod) *corev1.Pod {
+	p.Spec.NodeName = ""
+	p.Status = corev1.PodStatus{Phase: corev1.PodPending, Conditions: []corev1.PodCondition{
+		{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable},
+	}}
+	return p
+}
+
+// advance moves the clock, and with it all that goes on.
+func (e *engine) advance(to time.Time) {
+	e.record.pass(e, to)
+	e.now = to
+	e.clock.AdvanceTo(to)
+}
+
+func keyOf(p *corev1.Pod) string { return p.Namespace + "/" + p.Name }
+
+// arrive is a pod that comes.
+func (e *engine) arrive(object *corev1.Pod, until time.Time, departs bool) error {
+	p := &pod{object: object, since: e.now}
+	key := keyOf(object)
+	e.pods[key], e.waiting[key] = p, p
+	e.record.arrived++
+	if departs {
+		e.agenda.enter(until, func() error { return e.depart(key) })
+	}
+	return e.await(p)
+}
+
+// await tells the planner of a pod that waits.
+func (e *engine) await(p *pod) error {
+	if err := e.state.Apply(cluster.Upsert(p.object)); err != nil {
+		return err
+	}
+	e.batch.Trigger(p.object.UID, e.now)
+	e.look()
+	return nil
+}
+
+// look enters the next look at the batch into the agenda.
+func (e *engine) look() {
+	due, again := e.batch.Next(e.now)
+	if due {
+		again = 0
+	} else if again == 0 {
+		return
+	}
+	at := e.now.Add(again)
+	if e.wake.After(e.now) && !at.Before(e.wake) {
+		return
+	}
+	e.wake = at
+	e.agenda.enter(at, func() error {
+		if due, _ := e.batch.Next(e.now); !due {
+			e.look()
+			return nil
+		}
+		return e.plan()
+	})
+}
+
+// depart is a pod that is done.
+func (e *engine) depart(key string) error {
+	p := e.pods[key]
+	if p == nil {
+		return nil
+	}
+	if !p.bound {
+		e.record.never++
+	}
+	delete(e.pods, key)
+	delete(e.waiting, key)
+	if p.on != nil {
+		delete(p.on.pods, key)
+		e.record.unbound(p)
+	}
+	return e.state.Apply(cluster.Delete(p.object))
+}
+
+// view is the cluster as it is now.
+func (e *engine) view() *cluster.View {
+	v := e.state.Snapshot(cluster.Query{Time: e.now, NodePools: e.Snapshot.NodePools, Catalogs: e.Snapshot.Catalogs})
+	s := v.Snapshot
+	s.CostModel, s.DaemonSets, s.NodeOverlays = e.Snapshot.CostModel, e.Snapshot.DaemonSets, e.Snapshot.NodeOverlays
+	return v
+}
+
+// compile makes a Model of the view, of the one before where there is one.
+func (e *engine) compile(s *scheduling.Snapshot) error {
+	var err error
+	if e.model == nil {
+		e.model, err = scheduling.Compile(s)
+	} else {
+		e.model, err = e.model.Update(s)
+	}
+	return err
+}
+
+// plan is a pass: pods that have a place on a ready node are bound, and machines are launched for the others.
+func (e *engine) plan() error {
+	e.batch.Begin(e.now)
+	defer e.batch.End(true, e.now)
+	if len(e.waiting) == 0 {
+		return nil
+	}
+	e.record.passes++
+	v := e.view()
+	if err := e.compile(v.Snapshot); err != nil {
+		return err
+	}
+	plan, err := e.model.Solve(e.ctx, e.Query)
+	if err != nil {
+		return err
+	}
+	for _, node := range plan.Existing {
+		m := e.machines[node.Name]
+		if m == nil || !m.ready || m.leaving {
+			continue
+		}
+		for _, key := range node.Pods {
+			if err := e.bind(e.waiting[key.String()], m); err != nil {
+				return err
+			}
+		}
+	}
+	orders, err := provisioning.Decide(v.Snapshot, plan, provisioning.PassOptions{})
+	if err != nil {
+		return err
+	}
+	for i := range orders.Launches {
+		m, err := e.launch(orders.Launches[i].Claim)
+		if err != nil {
+			return err
+		}
+		for _, key := range orders.Launches[i].Pods {
+			if m != nil {
+				m.planned = append(m.planned, key.String())
+			}
+		}
+	}
+	e.record.unplaced = len(plan.Unschedulable)
+	return nil
+}
+
+// bind puts a pod on a node.
+func (e *engine) bind(p *pod, m *machine) error {
+	if p == nil {
+		return nil
+	}
+	key := keyOf(p.object)
+	p.object = p.object.DeepCopy()
+	p.object.Spec.NodeName, p.object.Status.Phase = m.name, corev1.PodRunning
+	p.on, m.pods[key] = m, p
+	delete(e.waiting, key)
+	if !p.bound {
+		p.bound = true
+		e.record.waited(e.now.Sub(p.since))
+	}
+	e.record.boundTo(p)
+	return e.state.Apply(cluster.Upsert(p.object))
+}
+
+// launch buys a machine for a claim. What the cloud has no room for is planned anew.
+func (e *engine) launch(claim *v1.NodeClaim) (*machine, error) {
+	e.launched++
+	claim.Name = fmt.Sprintf("%s%05d", strings.TrimSuffix(claim.GenerateName, "-")+"-", e.launched)
+	claim.GenerateName, claim.UID, claim.CreationTimestamp = "", types.UID(claim.Name), metav1.NewTime(e.now)
+	created, err := e.cloud.Create(e.ctx, claim)
+	if cloudprovider.LaunchAbandoned(err) {
+		e.batch.Trigger("stock-out", e.now)
+		e.look()
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	for key, value := range created.Labels {
+		claim.Labels[key] = value
+	}
+	claim.Status = created.Status
+	claim.Conditions().SetTrue(v1.ConditionLaunched, e.now)
+	m := &machine{name: claim.Name, claim: claim, pods: map[string]*pod{}, spot: claim.Labels[v1.CapacityTypeLabelKey] == v1.CapacityTypeSpot}
+	for _, i := range e.cloud.Instances() {
+		if i.ProviderID == created.Status.ProviderID {
+			m.price = i.Price
+		}
+	}
+	e.machines[m.name] = m
+	e.record.launches++
+	if err := e.state.Apply(cluster.Upsert(claim)); err != nil {
+		return nil, err
+	}
+	e.agenda.enter(e.now.Add(e.Boot), func() error { return e.join(m) })
+	if m.spot && e.Interruptions > 0 {
+		const month = 730 * float64(time.Hour)
+		if life := e.chance.ExpFloat64() * month / e.Interruptions; life < float64(e.end.Sub(e.now)) {
+			e.agenda.enter(e.now.Add(time.Duration(life)), func() error { return e.interrupt(m) })
+		}
+	}
+	return m, nil
+}
+
+// join is a machine that becomes a node that is ready.
+func (e *engine) join(m *machine) error {
+	if e.machines[m.name] == nil || m.leaving {
+		return nil
+	}
+	claim := m.claim.DeepCopy()
+	claim.Status.NodeName = m.name
+	claim.Conditions().SetTrue(v1.ConditionRegistered, e.now)
+	claim.Conditions().SetTrue(v1.ConditionInitialized, e.now)
+	m.claim = claim
+	node := nodeOf(claim, e.now)
+	m.ready = true
+	if err := e.state.Apply(cluster.Upsert(claim), cluster.Upsert(node)); err != nil {
+		return err
+	}
+	for _, key := range m.planned {
+		if err := e.bind(e.waiting[key], m); err != nil {
+			return err
+		}
+	}
+	if m.readied != nil {
+		if err := m.readied(); err != nil {
+			return err
+		}
+	}
+	return e.plan() // others that wait may have a place now
+}
+
+// nodeOf is the Node of a claim, registered and ready.
+func nodeOf(claim *v1.NodeClaim, now time.Time) *corev1.Node {
+	n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: claim.Status.NodeName, UID: claim.UID, CreationTimestamp: metav1.NewTime(now), Labels: map[string]string{}}}
+	for key, value := range claim.Labels {
+		n.Labels[key] = value
+	}
+	n.Labels[corev1.LabelHostname] = n.Name
+	n.Labels[v1.NodeRegisteredLabelKey], n.Labels[v1.NodeInitializedLabelKey] = "true", "true"
+	n.Spec.ProviderID, n.Spec.Taints = claim.Status.ProviderID, slices.Clone(claim.Spec.Taints)
+	n.Status.Capacity, n.Status.Allocatable = claim.Status.Capacity, claim.Status.Allocatable
+	n.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}
+	return n
+}

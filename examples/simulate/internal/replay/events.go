@@ -1,0 +1,45 @@
+package replay
+
+import (
+	"cmp"
+	"container/heap"
+	"time"
+)
+
+// agenda is what is to happen, in the order of time, and what comes at one time in the order it was entered.
+type agenda struct {
+	items   []item
+	entered int
+}
+
+type item struct {
+	at    time.Time
+	order int
+	do    func() error
+}
+
+func (a *agenda) Len() int { return len(a.items) }
+func (a *agenda) Less(i, k int) bool {
+	return cmp.Or(a.items[i].at.Compare(a.items[k].at), cmp.Compare(a.items[i].order, a.items[k].order)) < 0
+}
+func (a *agenda) Swap(i, k int) { a.items[i], a.items[k] = a.items[k], a.items[i] }
+func (a *agenda) Push(x any)    { a.items = append(a.items, x.(item)) }
+func (a *agenda) Pop() any {
+	last := a.items[len(a.items)-1]
+	a.items = a.items[:len(a.items)-1]
+	return last
+}
+
+// enter has something done at a time.
+func (a *agenda) enter(at time.Time, do func() error) {
+	a.entered++
+	heap.Push(a, item{at, a.entered, do})
+}
+
+// next takes the first thing out of the agenda; false when there is nothing up to the time.
+func (a *agenda) next(until time.Time) (item, bool) {
+	if len(a.items) == 0 || a.items[0].at.After(until) {
+		return item{}, false
+	}
+	return heap.Pop(a).(item), true
+}

@@ -1,0 +1,83 @@
+package replay
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/drawknife/drawknife/scheduling"
+)
+
+// Options say what is run.
+type Options struct {
+	// Snapshot has the pools, the instance types and what else planning reads. Its pods wait from the beginning, and stay; its
+	// nodes are left out. Required, with at least one NodePool.
+	Snapshot *scheduling.Snapshot
+	// Trace is what comes and goes, in the order of arrival.
+	Trace []Arrival
+	// Start is when the trace begins; zero is the snapshot's time.
+	Start time.Time
+	// Length is how long to go on. More than 0.
+	Length time.Duration
+	// Seed of all chance.
+	Seed uint64
+	// Query is what the planner is asked.
+	Query scheduling.Query
+	// Boot is how long a machine takes from its launch until its node is ready, Drain how long one that goes takes to be
+	// emptied and gone. 0 is DefaultBoot and DefaultDrain.
+	Boot, Drain time.Duration
+	// Consolidate is how often it is looked whether the fleet could be smaller; 0 is DefaultConsolidate, negative never.
+	Consolidate time.Duration
+	// Work bounds each of these looks, see disruption.Global; 0 is DefaultWork.
+	Work int
+	// Interruptions is how often the cloud takes back a spot machine, on average, in a month of 730 hours; 0 is never.
+	Interruptions float64
+	// Progress is told now and then how far the clock is; nil for nobody.
+	Progress func(at time.Duration)
+}
+
+// Defaults of Options.
+const (
+	DefaultBoot        = 60 * time.Second
+	DefaultDrain       = 30 * time.Second
+	DefaultConsolidate = time.Hour
+	// DefaultWork is less than the planner's own: it looks thousands of times.
+	DefaultWork = 100
+)
+
+// complete checks the options and fills in the defaults.
+func (o Options) complete() (Options, error) {
+	if o.Snapshot == nil || len(o.Snapshot.NodePools) == 0 {
+		return o, errors.New("replay: no NodePool: nothing could be launched")
+	}
+	if o.Length <= 0 || o.Length > maxDays*24*time.Hour {
+		return o, fmt.Errorf("replay: length %s: not between 0 and %d days", o.Length, maxDays)
+	}
+	if o.Interruptions < 0 || o.Interruptions > 1e4 {
+		return o, fmt.Errorf("replay: %g interruptions a month: not between 0 and 10,000", o.Interruptions)
+	}
+	if o.Boot < 0 || o.Drain < 0 {
+		return o, errors.New("replay: times must not be negative")
+	}
+	for _, d := range []struct {
+		value    *time.Duration
+		standard time.Duration
+	}{{&o.Boot, DefaultBoot}, {&o.Drain, DefaultDrain}, {&o.Consolidate, DefaultConsolidate}} {
+		if *d.value == 0 {
+			*d.value = d.standard
+		}
+	}
+	if o.Work == 0 {
+		o.Work = DefaultWork
+	}
+	if o.Start.IsZero() {
+		o.Start = o.Snapshot.Time
+	}
+	if o.Start.IsZero() {
+		o.Start = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
+	}
+	if o.Progress == nil {
+		o.Progress = func(time.Duration) {}
+	}
+	return o, nil
+}

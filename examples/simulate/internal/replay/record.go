@@ -1,0 +1,222 @@
+package replay
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+)
+
+// points is how many a series has at most.
+const points = 600
+
+// Point is what was going on in one stretch of time, on average.
+type Point struct {
+	// At is where the stretch begins, since the start.
+	At time.Duration `json:"at"`
+	// CostPerHour of all machines, USD; Nodes that there are; Pending pods without a node.
+	CostPerHour float64 `json:"costPerHour"`
+	Nodes       float64 `json:"nodes"`
+	Pending     float64 `json:"pending"`
+	// CPU and Memory that pods on nodes ask for, as a share of what the nodes have for pods; 0 without nodes.
+	CPU    float64 `json:"cpu"`
+	Memory float64 `json:"memory"`
+}
+
+// Result is what came of a run. It is plain data, the same for the same options.
+type Result struct {
+	Start  time.Time     `json:"start"`
+	Length time.Duration `json:"length"`
+	// Series are stretches of equal length.
+	Series []Point `json:"series"`
+	// Cost of all machines over the whole time, USD.
+	Cost float64 `json:"cost"`
+	// Pods that came; Unplaced that still wait at the end, of which the last plan had no place for Refused; Never that were done
+	// before they had a node.
+	Pods     int `json:"pods"`
+	Unplaced int `json:"unplaced"`
+	Refused  int `json:"refused"`
+	Never    int `json:"never"`
+	// Launches, Passes that planned pods, Looks for a smaller fleet, and Commands that came of these.
+	Launches int `json:"launches"`
+	Passes   int `json:"passes"`
+	Looks    int `json:"looks"`
+	Commands int `json:"commands"`
+	// Interruptions of spot machines. Evictions by these and by commands.
+	Interruptions   int `json:"interruptions"`
+	EvictionsBySpot int `json:"evictionsBySpot"`
+	EvictionsByPlan int `json:"evictionsByPlan"`
+	// Waits of pods for their first node, sorted.
+	Waits []time.Duration `json:"-"`
+	// Packing is the fleet at its largest, by name, and PackedAt when that was.
+	Packing  []PackedNode  `json:"packing"`
+	PackedAt time.Duration `json:"packedAt"`
+}
+
+// PackedNode is a node with its pods.
+type PackedNode struct {
+	Name         string  `json:"name"`
+	NodePool     string  `json:"nodePool"`
+	InstanceType string  `json:"instanceType"`
+	Zone         string  `json:"zone"`
+	CapacityType string  `json:"capacityType"`
+	Price        float64 `json:"price"`
+	// Pods by their share of the node's CPU and memory.
+	Pods []PackedPod `json:"pods"`
+}
+
+// PackedPod is a pod on a node.
+type PackedPod struct {
+	Name   string  `json:"name"`
+	CPU    float64 `json:"cpu"`
+	Memory float64 `json:"memory"`
+}
+
+// Pending is how long at most the given share of pods, from 0 to 1, waited for their first node. 0 when none had one.
+func (r *Result) Pending(share float64) time.Duration {
+	if len(r.Waits) == 0 {
+		return 0
+	}
+	i := int(math.Ceil(share*float64(len(r.Waits)))) - 1
+	return r.Waits[min(max(i, 0), len(r.Waits)-1)]
+}
+
+// Evictions are all of them.
+func (r *Result) Evictions() int { return r.EvictionsBySpot + r.EvictionsByPlan }
+
+// record counts while a run goes on.
+type record struct {
+	arrived, never, passes, looks, commands, launches int
+	interruptions, evictedBySpot, evictedByPlan       int
+	unplaced                                          int
+	waits                                             []time.Duration
+	lookAgain                                         time.Time
+	// sums over time, of each stretch; width is a stretch's.
+	sums  []Point
+	width time.Duration
+	cost  float64
+	// requested by pods on nodes: milli-CPU and bytes.
+	cpu, memory int64
+	most        int
+	packing     []PackedNode
+	packedAt    time.Duration
+}
+
+func newRecord(e *engine) *record {
+	width := max(e.Length/points, time.Minute)
+	return &record{width: width, sums: make([]Point, (e.Length+width-1)/width)}
+}
+
+// again reports whether the planner wanted to look again by now although nothing has changed.
+func (r *record) again(now time.Time) bool { return !r.lookAgain.IsZero() && !now.Before(r.lookAgain) }
+
+func (r *record) waited(d time.Duration) { r.waits = append(r.waits, d) }
+
+func (r *record) boundTo(p *pod) { r.add(p, 1) }
+func (r *record) unbound(p *pod) { r.add(p, -1) }
+
+func (r *record) add(p *pod, sign int64) {
+	cpu, memory := asked(p.object)
+	r.cpu, r.memory = r.cpu+sign*cpu, r.memory+sign*memory
+}
+
+func asked(p *corev1.Pod) (cpu, memory int64) {
+	for i := range p.Spec.Containers {
+		list := p.Spec.Containers[i].Resources.Requests
+		cpu, memory = cpu+list.Cpu().MilliValue(), memory+list.Memory().Value()
+	}
+	return cpu, memory
+}
+
+// pass adds up what goes on from now to the given time.
+func (r *record) pass(e *engine, to time.Time) {
+	from := e.now.Sub(e.Start)
+	if to.After(e.end) {
+		to = e.end
+	}
+	until := to.Sub(e.Start)
+	if until <= from {
+		return
+	}
+	var now Point
+	var cpu, memory int64
+	for _, m := range e.machines {
+		now.CostPerHour += m.price
+		if m.ready {
+			now.Nodes++
+			cpu += m.claim.Status.Allocatable.Cpu().MilliValue()
+			memory += m.claim.Status.Allocatable.Memory().Value()
+		}
+	}
+	now.Pending = float64(len(e.waiting))
+	if cpu > 0 {
+		now.CPU, now.Memory = float64(r.cpu)/float64(cpu), float64(r.memory)/float64(memory)
+	}
+	if len(e.machines) > r.most && len(e.waiting) == 0 {
+		r.most, r.packedAt, r.packing = len(e.machines), from, packingOf(e)
+	}
+	for from < until {
+		i := int(from / r.width)
+		stop := min(until, time.Duration(i+1)*r.width)
+		hours := (stop - from).Hours()
+		s := &r.sums[i]
+		s.CostPerHour += now.CostPerHour * hours
+		s.Nodes += now.Nodes * hours
+		s.Pending += now.Pending * hours
+		s.CPU += now.CPU * hours
+		s.Memory += now.Memory * hours
+		r.cost += now.CostPerHour * hours
+		from = stop
+	}
+}
+
+// packingOf is the fleet as it is, by name.
+func packingOf(e *engine) []PackedNode {
+	var out []PackedNode
+	for _, name := range sortedNames(e.machines) {
+		m := e.machines[name]
+		labels := m.claim.Labels
+		n := PackedNode{
+			Name: name, NodePool: labels[v1.NodePoolLabelKey], InstanceType: labels[corev1.LabelInstanceTypeStable],
+			Zone: labels[corev1.LabelTopologyZone], CapacityType: labels[v1.CapacityTypeLabelKey], Price: m.price,
+		}
+		cpu, memory := m.claim.Status.Allocatable.Cpu().MilliValue(), m.claim.Status.Allocatable.Memory().Value()
+		for _, key := range sortedNames(m.pods) {
+			c, b := asked(m.pods[key].object)
+			n.Pods = append(n.Pods, PackedPod{Name: key, CPU: share(c, cpu), Memory: share(b, memory)})
+		}
+		out = append(out, n)
+	}
+	return out
+}
+
+func share(part, whole int64) float64 {
+	if whole == 0 {
+		return 0
+	}
+	return float64(part) / float64(whole)
+}
+
+// result is what was counted.
+func (r *record) result(e *engine) *Result {
+	slices.Sort(r.waits)
+	out := &Result{
+		Start: e.Start, Length: e.Length, Cost: r.cost, Pods: r.arrived, Unplaced: len(e.waiting), Refused: min(r.unplaced, len(e.waiting)), Never: r.never,
+		Launches: r.launches, Passes: r.passes, Looks: r.looks, Commands: r.commands,
+		Interruptions: r.interruptions, EvictionsBySpot: r.evictedBySpot, EvictionsByPlan: r.evictedByPlan,
+		Waits: r.waits, Packing: r.packing, PackedAt: r.packedAt, Series: r.sums,
+	}
+	for i := range out.Series {
+		p := &out.Series[i]
+		p.At = time.Duration(i) * r.width
+		hours := min(r.width, e.Length-p.At).Hours()
+		for _, value := range []*float64{&p.CostPerHour, &p.Nodes, &p.Pending, &p.CPU, &p.Memory} {
+			*value = math.Round(*value/hours*1e6) / 1e6
+		}
+	}
+	out.Cost = math.Round(out.Cost*1e6) / 1e6
+	return out
+}

@@ -1,0 +1,207 @@
+package replay
+
+import (
+	"cmp"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+)
+
+// Arrival is a pod of a trace: when it comes, how long it stays, what it asks for.
+type Arrival struct {
+	Name string
+	// At is when it comes, Until when it is done; both since the beginning of the trace. Until is 0 for a pod that stays.
+	At, Until time.Duration
+	// MilliCPU, Memory in bytes, and GPU, whole devices: what it asks for.
+	MilliCPU, Memory, GPU int64
+}
+
+// Limits of a trace.
+const (
+	maxPods   = 1_000_000
+	maxDays   = 3650
+	maxAmount = 1 << 50
+)
+
+// columns are what a trace's columns may be called: those of this program, and those of the openb trace, whose figures are
+// whole numbers of seconds, of thousandths of a core and of MiB.
+type columns struct {
+	name, arrival, departure, cpu, memory, gpu int
+	openb                                      bool
+}
+
+// ReadTrace reads a trace as CSV, with a line of titles:
+//
+//	name, arrival, departure, cpu, memory, gpu
+//
+// Times are seconds since the beginning of the trace, or durations as 1h30m; cpu and memory are quantities as Kubernetes writes
+// them; departure may be empty, and gpu may be left out. The openb trace is taken as it is (name, cpu_milli, memory_mib, num_gpu,
+// creation_time, deletion_time). Pods come out in the order of their arrival.
+func ReadTrace(r io.Reader) ([]Arrival, error) {
+	in := csv.NewReader(r)
+	in.ReuseRecord = true
+	head, err := in.Read()
+	if errors.Is(err, io.EOF) {
+		return nil, errors.New("the trace is empty: it has to begin with the titles name,arrival,departure,cpu,memory")
+	}
+	if err != nil {
+		return nil, err
+	}
+	c, err := readColumns(head)
+	if err != nil {
+		return nil, err
+	}
+	var out []Arrival
+	seen := map[string]bool{}
+	for {
+		row, err := in.Read()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		line, _ := in.FieldPos(0)
+		a, err := c.arrivalOf(row)
+		if err != nil {
+			return nil, fmt.Errorf("line %d: %w", line, err)
+		}
+		if seen[a.Name] {
+			return nil, fmt.Errorf("line %d: there is a pod %q already", line, a.Name)
+		}
+		seen[a.Name] = true
+		if out = append(out, a); len(out) > maxPods {
+			return nil, fmt.Errorf("the trace has more than %d pods", maxPods)
+		}
+	}
+	slices.SortFunc(out, func(a, b Arrival) int { return cmp.Or(cmp.Compare(a.At, b.At), strings.Compare(a.Name, b.Name)) })
+	return out, nil
+}
+
+func readColumns(head []string) (columns, error) {
+	at := func(titles ...string) int {
+		return slices.IndexFunc(head, func(cell string) bool {
+			return slices.Contains(titles, strings.ToLower(strings.TrimSpace(strings.TrimPrefix(cell, "\ufeff"))))
+		})
+	}
+	c := columns{
+		name: at("name"), arrival: at("arrival", "creation_time"), departure: at("departure", "deletion_time"),
+		cpu: at("cpu", "cpu_milli"), memory: at("memory", "memory_mib"), gpu: at("gpu", "num_gpu"), openb: at("cpu_milli") >= 0,
+	}
+	for title, column := range map[string]int{"arrival": c.arrival, "cpu": c.cpu, "memory": c.memory, "name": c.name, "departure": c.departure} {
+		if column < 0 {
+			return c, fmt.Errorf("the trace has no column %q; its titles are %s", title, strings.Join(head, ","))
+		}
+	}
+	return c, nil
+}
+
+func (c columns) arrivalOf(row []string) (Arrival, error) {
+	a := Arrival{Name: podName(row[c.name])}
+	if a.Name == "" {
+		return a, fmt.Errorf("%q is no pod's name", row[c.name])
+	}
+	var err error
+	if a.At, err = timeOf(row[c.arrival]); err != nil {
+		return a, fmt.Errorf("arrival %q: %w", row[c.arrival], err)
+	}
+	if text := strings.TrimSpace(row[c.departure]); text != "" {
+		if a.Until, err = timeOf(text); err != nil {
+			return a, fmt.Errorf("departure %q: %w", text, err)
+		}
+		if a.Until < a.At {
+			return a, fmt.Errorf("the pod departs at %s, before it has come at %s", a.Until, a.At)
+		}
+		a.Until = max(a.Until, 1)
+	}
+	cpu, memory := row[c.cpu], row[c.memory]
+	if c.openb {
+		cpu, memory = cpu+"m", memory+"Mi"
+	}
+	for _, amount := range []struct {
+		title, text string
+		milli       bool
+		into        *int64
+	}{{"cpu", cpu, true, &a.MilliCPU}, {"memory", memory, false, &a.Memory}, {"gpu", optional(row, c.gpu), false, &a.GPU}} {
+		if amount.text == "" {
+			continue
+		}
+		if len(amount.text) > 32 {
+			return a, fmt.Errorf("%s: %.32q… is no quantity", amount.title, amount.text)
+		}
+		q, err := resource.ParseQuantity(amount.text)
+		if err != nil || q.Sign() < 0 || q.CmpInt64(maxAmount) > 0 {
+			return a, fmt.Errorf("%s %q is no quantity that a pod could ask for", amount.title, amount.text)
+		}
+		if *amount.into = q.Value(); amount.milli {
+			*amount.into = q.MilliValue()
+		}
+	}
+	return a, nil
+}
+
+func optional(row []string, column int) string {
+	if column < 0 {
+		return ""
+	}
+	return strings.TrimSpace(row[column])
+}
+
+// timeOf reads seconds, or a duration.
+func timeOf(text string) (time.Duration, error) {
+	text = strings.TrimSpace(text)
+	seconds, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		d, err := time.ParseDuration(text)
+		if err != nil {
+			return 0, errors.New("neither seconds nor a duration as 1h30m")
+		}
+		seconds = d.Seconds()
+	}
+	if math.IsNaN(seconds) || seconds < 0 || seconds > maxDays*24*3600 {
+		return 0, fmt.Errorf("not between 0 and %d days", maxDays)
+	}
+	return time.Duration(seconds * float64(time.Second)), nil
+}
+
+// podName makes a pod's name of what the trace calls it; empty if nothing is left.
+func podName(text string) string {
+	name := strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= '0' && r <= '9', r == '-':
+			return r
+		case r >= 'A' && r <= 'Z':
+			return r - 'A' + 'a'
+		}
+		return '-'
+	}, strings.TrimSpace(text))
+	if len(name) > 200 {
+		name = name[:200]
+	}
+	return strings.Trim(name, "-")
+}
+
+// Window is the part of a trace between two times, moved to begin at 0: pods that were there before come at once, and those
+// that are still there stay.
+func Window(trace []Arrival, from, length time.Duration) []Arrival {
+	var out []Arrival
+	for _, a := range trace {
+		if a.At >= from+length || a.Until != 0 && a.Until <= from {
+			continue
+		}
+		a.At = max(0, a.At-from)
+		if a.Until != 0 {
+			a.Until -= from
+		}
+		out = append(out, a)
+	}
+	return out
+}
