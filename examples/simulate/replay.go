@@ -114,7 +114,7 @@ func (s *simulation) printReplay(r *replay.Result, took time.Duration) error {
 			share = p.CostPerHour / most
 		}
 		t.rows = append(t.rows, row{cells: []string{
-			fmt.Sprintf("day %.1f", p.At.Hours()/24), dollars(p.CostPerHour)[1:], c.bar(share, 20), fmt.Sprintf("%.1f", p.Nodes),
+			whenOf(p.At, r.Length), dollars(p.CostPerHour)[1:], c.bar(share, 20), fmt.Sprintf("%.1f", p.Nodes),
 			percent(p.CPU), percent(p.Memory), fmt.Sprintf("%.2f", p.Pending),
 		}})
 	}
@@ -132,6 +132,14 @@ func (s *simulation) printReplay(r *replay.Result, took time.Duration) error {
 	}
 	fmt.Fprintf(b, "Replayed in %s.\n", millis(took))
 	return b.Flush()
+}
+
+// whenOf writes a time of a replay: by the day where it is long, by the minute else.
+func whenOf(at, length time.Duration) string {
+	if length < 48*time.Hour {
+		return fmt.Sprintf("%d:%02d", at/time.Hour, at/time.Minute%60)
+	}
+	return fmt.Sprintf("day %.1f", at.Hours()/24)
 }
 
 // stretchesOf makes fewer, longer stretches of a series.

@@ -12,7 +12,7 @@ func TestReplayTrace(t *testing.T) {
 	d := both[replayDocument](t, "replay", exitPlaced, func(d *replayDocument) { d.Series, d.Packing = d.Series[:3], d.Packing[:1] },
 		"testdata/fleet/cluster.yaml", "--catalog", smallCatalog, "--now", "2026-05-04T10:00:00Z",
 		"--replay", "testdata/trace.csv", "--replay-for", "6h", "--spot-interruptions", "0", "--html", page)
-	if d.Pods != 27 || d.Unplaced != 0 || d.Cost <= 0 || d.PendingSeconds["max"] <= 0 || len(d.Series) < 300 {
+	if d.Pods != 26 || d.Unplaced != 0 || d.Cost <= 0 || d.PendingSeconds["max"] <= 0 || len(d.Series) < 300 {
 		t.Errorf("%d pods, %d unplaced, $%v, %v, %d points", d.Pods, d.Unplaced, d.Cost, d.PendingSeconds, len(d.Series))
 	}
 	text, err := os.ReadFile(page)
