@@ -436,7 +436,7 @@ func TestMotoThrottled(t *testing.T) {
 	}
 }
 
-// A missing permission is named, wherever it is met (CP-ERROR-05).
+// A missing permission is named, wherever it is met (CP-ERROR-05). API-435: calls are refused by the name of their action.
 func TestMotoRefused(t *testing.T) {
 	const message = "You are not authorized to perform this operation. User: arn:aws:iam::1:user/x is not authorized to perform: ec2:%s on resource: *"
 	s := newSite(t)

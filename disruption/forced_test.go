@@ -100,7 +100,7 @@ func TestRepair(t *testing.T) {
 	}
 }
 
-// DIS-235, DIS-236, DIS-237; DIS-319 scenario 16: at the hour, whatever budgets say.
+// DIS-235, DIS-236, DIS-237, API-439; DIS-319 scenario 16: at the hour, whatever budgets say.
 func TestExpire(t *testing.T) {
 	w := newWorld()
 	w.pool("default", budgets(v1.Budget{Nodes: "0"}))

@@ -12,7 +12,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// SCH-168: pools by weight; those of equal weight compete by price.
+// SCH-168, API-445: pools by weight; those of equal weight compete by price.
 func TestPoolsByWeight(t *testing.T) {
 	dear := poolNeeds(capacityKey, opIn, "on-demand")
 	for _, c := range []struct {
@@ -86,7 +86,7 @@ func TestPoolsThatLaunchNothing(t *testing.T) {
 	})
 }
 
-// SCH-171, SCH-172: limits.
+// SCH-171, SCH-172, API-436: limits.
 func TestLimits(t *testing.T) {
 	used := func(name string) scheduling.Node {
 		return node(name, ofPool("default"), bound(pod("full-"+name, requests("cpu=4"))))

@@ -92,7 +92,7 @@ func TestPreferNoScheduleIsSoft(t *testing.T) {
 	})
 }
 
-// SCH-051: startup taints never count on a new machine, not for pods and not for DaemonSets.
+// SCH-051, API-031: startup taints never count on a new machine, not for pods and not for DaemonSets.
 func TestStartupTaintsDoNotCountOnNewMachines(t *testing.T) {
 	p := solve(t, cluster(nodePool("default", startupTaints("cni=missing:NoExecute")), pod("p", requests("cpu=1500m")), daemonSet("agent", []string{"cpu=600m"})))
 	if got := newNodeOf(t, p, "p").InstanceTypes[0].Name; got != "arm" {

@@ -38,6 +38,7 @@ func eachForm(t *testing.T, v requirements.Vocabulary, test func(*testing.T, lab
 	t.Run("Lookup", func(t *testing.T) { test(t, v.Compile()) })
 }
 
+// API-037: pools are known by the label of v1, and Windows builds are among the keys.
 func TestSCH001WellKnownKeysOfTheCoreAndOfAProvider(t *testing.T) {
 	core := []string{
 		"karpenter.sh/nodepool", "karpenter.sh/capacity-type", "topology.kubernetes.io/zone", "topology.kubernetes.io/region",
@@ -76,6 +77,7 @@ func TestSCH002CapacityTypesAndArchitectures(t *testing.T) {
 	}
 }
 
+// API-036: the keys that Kubernetes gave up stand for those that replaced them.
 func TestSCH003AliasesAreRewritten(t *testing.T) {
 	eachForm(t, requirements.CoreVocabulary().Merge(provider()), func(t *testing.T, v labelKeys) {
 		for alias, canonical := range map[string]string{
@@ -140,6 +142,7 @@ func TestSCH003AliasesAreRewrittenFromEverySource(t *testing.T) {
 	}
 }
 
+// API-032, API-033: by the rules of release 1.9 and later, under which domains that were excepted are restricted no more.
 func TestSCH004RestrictedKeys(t *testing.T) {
 	tests := []struct {
 		key        string
@@ -152,6 +155,9 @@ func TestSCH004RestrictedKeys(t *testing.T) {
 		{"kubernetes.io/role", false},
 		{"node-role.kubernetes.io/worker", false},
 		{"k8s.io/anything", false},
+		{"kops.k8s.io/instancegroup", false},
+		{"sub.node.kubernetes.io/anything", false},
+		{"node-restriction.kubernetes.io/team", false},
 		{"notkarpenter.sh/key", false}, // ends in the domain, but is no sub-domain of it
 		{"karpenter.sh", false},        // no slash, no domain
 		{"team", false},

@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// PRV-007, DIS-019: the keys are a contract with nodes and claims that exist.
+// PRV-007, DIS-019, API-222 to API-224, API-242, API-245: the keys are a contract with nodes and claims that exist.
 func TestKeys(t *testing.T) {
 	for got, want := range map[string]string{
 		NodePoolLabelKey:                           "karpenter.sh/nodepool",
@@ -42,7 +42,7 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// PRV-001: groups, versions and kinds.
+// PRV-001, API-003: groups, versions and kinds.
 func TestSchemeKnowsTheKinds(t *testing.T) {
 	scheme := runtime.NewScheme()
 	if err := AddToScheme(scheme); err != nil {

@@ -245,7 +245,7 @@ func TestVectors(t *testing.T) {
 			words: []string{"consol", "expire"}, want: "NodePool/a\nconsolidateAfter: 0s\nconsolidationPolicy: WhenEmptyOrUnderutilized\nexpireAfter: 336h0m0s", codes: "W101 W116 W505 W501 W504",
 		},
 		{
-			name: "API-371, API-461: the kubelet block moves to the node class", in: pool("a", "{systemReserved: {cpu: 100m}, maxPods: 20}") + betaClass, words: []string{"kubelet", "maxPods", "cpu", "expire"},
+			name: "API-356, API-371, API-461: the kubelet block moves to the node class", in: pool("a", "{systemReserved: {cpu: 100m}, maxPods: 20}") + betaClass, words: []string{"kubelet", "maxPods", "cpu", "expire"},
 			want: "NodePool/a\nexpireAfter: 360h\nEC2NodeClass/default\nkubelet:\nmaxPods: 20\ncpu: 100m", codes: "W505 W501 W504 W514 W510 W515",
 		},
 		{

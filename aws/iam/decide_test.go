@@ -88,7 +88,8 @@ func context(prefix string, tags map[string]string, more ...string) map[string][
 	return out
 }
 
-// TestDecisions: what the policies let the controller do, and what not, row by row of AWN-323.
+// TestDecisions: what the policies let the controller do, and what not, row by row of AWN-323. API-427, API-428, API-430: what is
+// launched, ended and deleted bears the cluster's and the pool's tag, and a role is passed to EC2 alone.
 func TestDecisions(t *testing.T) {
 	var documents []iam.Document
 	for _, p := range generate(t, settings(everything)).ControllerPolicies {

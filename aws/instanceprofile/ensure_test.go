@@ -26,7 +26,7 @@ func ensure(t *testing.T, m *Manager, w Wanted) string {
 	return name
 }
 
-// AWN-140, AWN-141, AWN-364, AWI-210: name, path and tags of a profile that is made.
+// AWN-140, AWN-141, AWN-364, AWI-210, API-423: name, path and tags of a profile that is made.
 func TestMade(t *testing.T) {
 	m, a := newManager(t)
 	name := ensure(t, m, wanted(""))

@@ -262,7 +262,7 @@ func TestGetMany(t *testing.T) {
 	})
 }
 
-// AWN-265, AWI-204, AWI-206: the filters, all pages, each once, by id.
+// AWN-265, AWI-204, AWI-206, API-421: the filters, all pages, each once, by id.
 func TestList(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := &account{pageSize: 3}

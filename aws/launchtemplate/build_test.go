@@ -199,7 +199,7 @@ func TestLabels(t *testing.T) {
 	}
 }
 
-// AWN-257, AWN-259: whose tags win, and what is tagged.
+// AWN-257, AWN-259, API-419: whose tags win, and what is tagged.
 func TestTags(t *testing.T) {
 	template := one(t, demo(class(func(c *awsv1.EC2NodeClass) {
 		c.Spec.Tags = map[string]string{"team": "class", "karpenter.sh/nodepool": "mine"}

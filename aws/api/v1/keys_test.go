@@ -21,7 +21,7 @@ func quantity(text string) *resource.Quantity {
 
 func ptr[T any](v T) *T { return &v }
 
-// AWN-008, API-038 to API-041, AWI-027.
+// AWN-008, API-038 to API-041, API-226, AWI-027.
 func TestWellKnownLabels(t *testing.T) {
 	labels := WellKnownLabels()
 	if !slices.IsSorted(labels) || len(slices.Compact(slices.Clone(labels))) != len(labels) {
@@ -53,7 +53,7 @@ func TestWellKnownLabels(t *testing.T) {
 	}
 }
 
-// AWN-005, AWN-006.
+// AWN-005, AWN-006, API-225, API-241.
 func TestKeys(t *testing.T) {
 	for got, want := range map[string]string{
 		AnnotationHash:                "karpenter.k8s.aws/ec2nodeclass-hash",
