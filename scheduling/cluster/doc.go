@@ -33,6 +33,6 @@
 //   - What moves the consolidation timestamp moves View.Revision (PRV-027): a number needs no refresh by the clock.
 //   - Of objects that lay claim to one provider ID one is taken, by a rule, not the one that came last (PRV-020); the others
 //     are in View.LeftOut.
-//   - A claim that was created here and that the watch never showed is named (View.Unconfirmed) instead of being looked up
-//     15 seconds later (PRV-028).
+//   - A claim that was created here and that the watch never showed is named (View.Unconfirmed); whoever feeds State looks it
+//     up 15 seconds later and tells what it found (PRV-028).
 package cluster

@@ -76,6 +76,7 @@ type wiring struct {
 	notes     *annotationWatcher
 	evictions *evictions
 	leader    *leadership
+	confirmer *confirmer
 
 	disruptor     *disruptor
 	conditions    *conditionReconciler
@@ -122,6 +123,9 @@ func newWiring(mgr ctrl.Manager, o *Options) (*wiring, error) {
 		leader:    &leadership{},
 		podEvents: &podEvents{actor: act, last: map[string]time.Time{}},
 		pools:     &poolReconciler{actor: act, state: state, lookup: capabilities.Vocabulary.Compile(), planner: plans, static: o.Features.StaticCapacity},
+	}
+	w.confirmer = &confirmer{
+		state: state, reader: mgr.GetAPIReader(), kinds: watchedKinds(o), log: o.Logger, now: o.Now, gone: func() { plans.triggers.add(stockTrigger) },
 	}
 	w.overlays = &overlayReconciler{actor: act, state: state, lookup: w.pools.lookup}
 	w.pools.classes, _ = cloudprovider.As[cloudprovider.NodeClassStatus](o.Provider)
@@ -180,7 +184,7 @@ func (w *wiring) addDisruption(o *Options, act *actor, state *cluster.State, pla
 const stockTrigger types.UID = "stock"
 
 func (w *wiring) runnables() []manager.Runnable {
-	list := []manager.Runnable{w.leader, w.feed, w.planner, w.garbage, w.podEvents, w.notes, w.evictions, w.disruptor}
+	list := []manager.Runnable{w.leader, w.feed, w.planner, w.garbage, w.podEvents, w.notes, w.evictions, w.disruptor, w.confirmer}
 	if w.interruptions != nil {
 		list = append(list, w.interruptions)
 	}

@@ -13,7 +13,7 @@
 // What is decided, is decided by the packages scheduling, provisioning and disruption; what is here carries it out on
 // Kubernetes:
 //
-//	feed       informers → scheduling/cluster.State                            feed.go
+//	feed       informers → scheduling/cluster.State                            feed.go, unconfirmed.go
 //	planner    batches, passes, launches                                       planner.go, triggers.go, orders.go, store.go, buffers.go
 //	claims     a NodeClaim's life and end                                      claims.go
 //	nodes      a Node's end: drain, volumes, instance                          nodes.go, evictions.go

@@ -1,0 +1,132 @@
+package reconcilers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/drawknife/drawknife/scheduling/cluster"
+)
+
+// confirmer reads what was assumed and what the watch does not show, so that the view of the cluster is rid of a claim that
+// was deleted before any watch saw it (PRV-028): no event will ever tell.
+type confirmer struct {
+	state *cluster.State
+	// reader reads the API itself: what the cache lacks is the question.
+	reader client.Reader
+	kinds  []watched
+	log    *slog.Logger
+	now    func() time.Time
+	// gone is called when an object turned out not to be there: pods were promised its room.
+	gone func()
+	// since is when each object was first found unconfirmed. Only the goroutine of Start uses it.
+	since map[cluster.ObjectKey]time.Time
+}
+
+const (
+	// confirmAfter is how long the watch has for showing what was assumed (PRV-028).
+	confirmAfter = 15 * time.Second
+	// confirmEvery is how often is looked for what it does not show.
+	confirmEvery = 5 * time.Second
+	// readWithin bounds one read: an API that does not answer must not hold up the others for good.
+	readWithin = 10 * time.Second
+)
+
+// NeedLeaderElection is true: only a process that plans assumes anything.
+func (c *confirmer) NeedLeaderElection() bool { return true }
+
+// Start looks until ctx ends.
+func (c *confirmer) Start(ctx context.Context) error {
+	ticker := time.NewTicker(confirmEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C:
+		}
+		if err := c.confirm(ctx); err != nil && ctx.Err() == nil {
+			c.log.Error("what the watch does not show can't be read; it is tried again", "in", confirmEvery, "error", err)
+		}
+	}
+}
+
+// confirm looks once. What can't be read is read again the next time.
+func (c *confirmer) confirm(ctx context.Context) error {
+	now := c.now()
+	view := c.state.Snapshot(cluster.Query{Time: now})
+	since := make(map[cluster.ObjectKey]time.Time, len(view.Unconfirmed))
+	var errs []error
+	for _, key := range view.Unconfirmed {
+		first, known := c.since[key]
+		if !known {
+			first = now
+		}
+		since[key] = first
+		if now.Sub(first) < confirmAfter || ctx.Err() != nil {
+			continue
+		}
+		if err := c.read(ctx, key, assumedUID(view, key)); err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		delete(since, key)
+	}
+	c.since = since
+	return errors.Join(errs...)
+}
+
+// read tells the state what the API has of the object, whose UID it was assumed with.
+func (c *confirmer) read(ctx context.Context, key cluster.ObjectKey, uid types.UID) error {
+	object := c.empty(key.Kind)
+	if object == nil {
+		return fmt.Errorf("%s is of a kind that is not watched: only those of the feed may be assumed", key)
+	}
+	ctx, cancel := context.WithTimeout(ctx, readWithin)
+	defer cancel()
+	switch err := c.reader.Get(ctx, key.NamespacedName, object); {
+	case err == nil:
+		return c.state.Apply(cluster.Upsert(object).At(c.now()))
+	case !apierrors.IsNotFound(err):
+		return fmt.Errorf("reading %s: %w", key, err)
+	}
+	object = c.empty(key.Kind)
+	object.SetNamespace(key.Namespace)
+	object.SetName(key.Name)
+	object.SetUID(uid) // one of the same name that was made since the read stays
+	if err := c.state.Apply(cluster.Delete(object).At(c.now())); err != nil {
+		return err
+	}
+	c.log.Info("dropped from the view of the cluster: it is gone and the watch never showed it", "object", key.String())
+	c.gone()
+	return nil
+}
+
+// empty is a new object of the kind; nil if the feed does not watch it.
+func (c *confirmer) empty(kind cluster.Kind) client.Object {
+	for _, w := range c.kinds {
+		if w.kind == kind {
+			return w.object.DeepCopyObject().(client.Object) // those of the feed are empty
+		}
+	}
+	return nil
+}
+
+// assumedUID is the UID of a claim in the view; empty for what is no claim, or one that the view leaves out.
+func assumedUID(view *cluster.View, key cluster.ObjectKey) types.UID {
+	if key.Kind != cluster.KindNodeClaim {
+		return ""
+	}
+	for i := range view.Machines {
+		if claim := view.Machines[i].Claim; claim != nil && claim.Name == key.Name {
+			return claim.UID
+		}
+	}
+	return ""
+}
