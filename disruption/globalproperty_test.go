@@ -97,7 +97,7 @@ func encoded(rt failing, plan *disruption.Plan) string {
 	return string(data)
 }
 
-// Commands carried out in the order of the waves are sound one after another; budgets are kept whatever part of them is
+// DIS-206: commands carried out in the order of the waves are sound one after another; budgets are kept whatever part of them is
 // under way; what is saved is what was said; each node has a verdict; and any part of a plan that Restrict lets pass is
 // sound.
 func TestGlobalPlansAreSound(t *testing.T) {
@@ -161,7 +161,7 @@ func TestGlobalPlansAreSound(t *testing.T) {
 	})
 }
 
-// The same fleet gives the same plan, byte for byte: whatever the order of its objects, and however many ways of searching
+// DIS-131: the same fleet gives the same plan, byte for byte: whatever the order of its objects, and however many ways of searching
 // are gone side by side.
 func TestGlobalIsDeterministic(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
