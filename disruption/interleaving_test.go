@@ -73,7 +73,7 @@ func (c *cell) planMore(t *testing.T) {
 
 // spares checks that no member holds pods whose budget lets none go now (DIS-045).
 func (c *cell) spares(cmd *disruption.Command, what string) {
-	if len(c.snapshot.PodDisruptionBudgets) == 0 || c.allowed > c.unready || cmd.Reason == disruption.ReasonDrifted {
+	if len(c.snapshot.PodDisruptionBudgets) == 0 || c.allowed > c.unready {
 		return
 	}
 	for i := range c.snapshot.Nodes {
