@@ -90,7 +90,7 @@ func (w *world) start(change func(*Options)) {
 		w.t.Fatal(err)
 	}
 	var err error
-	if w.wiring, err = newWiring(&manualManager{client: w.client, recorder: w}, &o); err != nil {
+	if w.wiring, err = newWiring(&manualManager{client: permittedClient(w.t, w.client), recorder: w}, &o); err != nil {
 		w.t.Fatal(err)
 	}
 	clear(w.known)
