@@ -50,6 +50,20 @@ func (r *records) of(message string) []map[string]any {
 	return out
 }
 
+// levels counts the records of each level.
+func (r *records) levels() map[string]int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	out := map[string]int{}
+	for line := range strings.Lines(r.text.String()) {
+		record := map[string]any{}
+		if json.Unmarshal([]byte(line), &record) == nil {
+			out[fmt.Sprint(record["level"])]++
+		}
+	}
+	return out
+}
+
 // messages are all of them in order.
 func (r *records) messages() []string {
 	r.mu.Lock()
@@ -148,6 +162,10 @@ func TestWorkflowInTheLog(t *testing.T) {
 				t.Fatalf("no record %q after the one before: %q", message, log.messages())
 			}
 			at += found
+		}
+		// S3-056: nothing in all that is worth more than INFO.
+		if levels := log.levels(); len(levels) != 1 || levels["INFO"] == 0 {
+			t.Errorf("records by level: %v", levels)
 		}
 	})
 }
