@@ -175,13 +175,18 @@ func (t *Trial) describe(node *NewNode, mc *machine, loads []binding, described 
 	for _, n := range mc.used {
 		key = binary.LittleEndian.AppendUint64(key, uint64(n))
 	}
-	described.key = binary.LittleEndian.AppendUint32(key, uint32(mc.row))
+	key = binary.LittleEndian.AppendUint32(key, uint32(mc.row))
+	if m.standings != nil {
+		key = binary.LittleEndian.AppendUint32(key, uint32(mc.slot))
+	}
+	described.key = key
 	d, ok := described.byLoad[string(described.key)]
 	if !ok {
 		if described.offered[offers] == nil {
 			described.offered[offers] = m.rowOffers(p, rows, slots)
 		}
 		described.scratch = m.optionsFor(described.scratch[:0], p, mc, described.offered[offers])
+		own := m.ownFirst(described.scratch, p, mc)
 		if n := described.most; n > 0 && n < len(described.scratch) && len(p.variety) == 0 {
 			described.scratch = described.scratch[:n]
 		}
@@ -189,6 +194,9 @@ func (t *Trial) describe(node *NewNode, mc *machine, loads []binding, described 
 		d.claim = m.claimRequirements(c, claim, p.template.Merge(mc.labels), slots)
 		d.row = m.rowOf(p, d.options[0].Name, mc, rows, slots)
 		d.slot, _ = c.cheapest(p.table.rows[d.row].variant, p.table.rows[d.row].slots, slots)
+		if own {
+			d.row, d.slot = int(mc.row), int(mc.slot)
+		}
 		d.offers = offers
 		described.byLoad[string(described.key)] = d
 	}
@@ -598,6 +606,24 @@ func (m *Model) optionsFor(out []InstanceTypeOption, p *pool, mc *machine, offer
 		out = append(out, o.option)
 	}
 	return out
+}
+
+// ownFirst puts the machine itself first among the options if none is cheaper, and reports whether it did. Commitments cover
+// some machines and not others of the same price, and the trial has reckoned with this one.
+func (m *Model) ownFirst(options []InstanceTypeOption, p *pool, mc *machine) bool {
+	if m.standings == nil || len(options) == 0 {
+		return false
+	}
+	c, variant := p.table.catalog, p.table.rows[mc.row].variant
+	name := c.types[c.variants[variant].typ].Name
+	own := m.optionAt(c, name, variant, int(mc.slot), c.price(variant, int(mc.slot)))
+	at := slices.IndexFunc(options, func(o InstanceTypeOption) bool { return o.Name == name })
+	if at < 0 || own.Price != options[0].Price {
+		return false
+	}
+	copy(options[1:at+1], options[:at])
+	options[0] = own
+	return true
 }
 
 // cheapestMachine is the cheapest row and slot of those given that hold the machine's pods and take no more from the

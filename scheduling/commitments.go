@@ -397,26 +397,36 @@ func (m *Model) coveredOptions(n *boughtNode, c *covered) []InstanceTypeOption {
 	p := m.pools[n.machine.pool]
 	catalog := p.table.catalog
 	out := make([]InstanceTypeOption, 0, len(n.options))
-	for _, plain := range n.options {
+	for i, plain := range n.options {
+		if i == 0 {
+			plain.Price, plain.Terms = catalog.coveredAt(p.table.rows[n.row].variant, n.slot, c)
+			out = append(out, plain)
+			continue
+		}
 		// Of a type's rows the first offered counts, as in optionsFor.
 		at := slices.IndexFunc(n.offered, func(o rowOffer) bool {
 			return o.option.Name == plain.Name && o.option.Price == plain.Price && fits(n.machine.used, p.table.allocOf(o.row, m.resources.len()))
 		})
 		o := n.offered[at]
-		variant := p.table.rows[o.row].variant
-		price := catalog.price(variant, o.slot)
-		var shares []share
-		for _, s := range c.shares {
-			if by := catalog.cover(s.commitment, variant, o.slot); by.used > 0 {
-				price -= part(catalog.price(variant, o.slot)-by.price, s.share)
-				shares = append(shares, s)
-			}
-		}
-		plain.Price, plain.Terms = float64(price)/nanoPerUSD, catalog.lines(variant, o.slot, shares)
+		plain.Price, plain.Terms = catalog.coveredAt(p.table.rows[o.row].variant, o.slot, c)
 		out = append(out, plain)
 	}
 	slices.SortStableFunc(out[1:], func(a, b InstanceTypeOption) int { return cmp.Compare(a.Price, b.Price) })
 	return out
+}
+
+// coveredAt is the price of a variant in a slot, USD per hour, with those of the shares covered that cover it, and what that
+// price is made of.
+func (c *catalog) coveredAt(variant, slot int, by *covered) (usd float64, terms []PriceTerm) {
+	price := c.price(variant, slot)
+	var shares []share
+	for _, s := range by.shares {
+		if cover := c.cover(s.commitment, variant, slot); cover.used > 0 {
+			price -= part(c.price(variant, slot)-cover.price, s.share)
+			shares = append(shares, s)
+		}
+	}
+	return float64(price) / nanoPerUSD, c.lines(variant, slot, shares)
 }
 
 // keepCovered narrows the machines that would do in place of one that is planned for a commitment to those that it

@@ -45,6 +45,32 @@ func TestPlansOnceIncomplete(t *testing.T) {
 	}
 }
 
+// What a trial says a plan costs when all machines are gone, where the plan once cost something else, as
+// TestOutcomeAgreesWithPlan found it.
+func TestOutcomesThatOnceDisagreed(t *testing.T) {
+	for name, s := range found(t, "outcome") {
+		t.Run(name, func(t *testing.T) {
+			trial := compile(t, s).Trial()
+			for i := range s.Nodes {
+				if _, err := trial.Hide(s.Nodes[i].Name); err != nil {
+					t.Fatal(err)
+				}
+			}
+			out, err := trial.Place(t.Context(), scheduling.PlaceOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			p, err := trial.Plan(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d := out.NewCost - p.HourlyCost; d > 1e-6 || d < -1e-6 {
+				t.Errorf("outcome costs %v, the plan %v", out.NewCost, p.HourlyCost)
+			}
+		})
+	}
+}
+
 // Empty machines that raised the cost, as TestEmptyMachineNeverRaisesTheCost found them; the machine's name begins with
 // "extra".
 func TestMachinesThatOnceRaisedTheCost(t *testing.T) {
