@@ -50,7 +50,9 @@ type checker struct {
 	spreading []*corev1.Pod
 	// namespaces are the labels of each namespace.
 	namespaces map[string]apilabels.Set
-	faults     []Fault
+	// statedOf are the label keys that a type's catalogs state.
+	statedOf map[*cloudprovider.InstanceType]statedKeys
+	faults   []Fault
 }
 
 func newChecker(s *scheduling.Snapshot, p *scheduling.Plan) *checker {
@@ -65,6 +67,7 @@ func newChecker(s *scheduling.Snapshot, p *scheduling.Plan) *checker {
 		c.pods[scheduling.PodKey{Namespace: pod.Namespace, Name: pod.Name}] = pod
 	}
 	c.readNamespaces()
+	c.readCatalogs()
 	for i := range s.Nodes {
 		c.spreading = append(c.spreading, s.Nodes[i].Pods...)
 	}

@@ -50,25 +50,43 @@ func (c *checker) machineLabels(claim labels, it *cloudprovider.InstanceType, o 
 	return out, true
 }
 
-// stated are the label keys that some type, and that some offering, of the type's catalog states.
+// statedKeys are the label keys that some type, and that some offering, of a type's catalogs states.
+type statedKeys struct{ byType, byOffering map[string]bool }
+
+// stated are those of the type. It is asked for each offering of each type for each pod, so they are read once.
 func (c *checker) stated(it *cloudprovider.InstanceType) (byType, byOffering map[string]bool) {
-	byType, byOffering = map[string]bool{}, map[string]bool{}
+	keys := c.statedOf[it]
+	return keys.byType, keys.byOffering
+}
+
+// readCatalogs finds the keys that the catalog of each type states; a type may be in several.
+func (c *checker) readCatalogs() {
+	c.statedOf = map[*cloudprovider.InstanceType]statedKeys{}
 	for _, list := range c.s.Catalogs {
-		if !slices.Contains(list, it) {
-			continue
+		of := statedKeys{map[string]bool{}, map[string]bool{}}
+		for _, it := range list {
+			addAll(of.byType, it.Requirements.Keys())
+			for i := range it.Offerings {
+				addAll(of.byOffering, it.Offerings[i].Requirements.Keys())
+			}
 		}
-		for _, x := range list {
-			for _, key := range x.Requirements.Keys() {
-				byType[key] = true
+		for _, it := range list {
+			if before, shared := c.statedOf[it]; shared {
+				both := statedKeys{maps.Clone(before.byType), maps.Clone(before.byOffering)}
+				maps.Copy(both.byType, of.byType)
+				maps.Copy(both.byOffering, of.byOffering)
+				c.statedOf[it] = both
+				continue
 			}
-			for i := range x.Offerings {
-				for _, key := range x.Offerings[i].Requirements.Keys() {
-					byOffering[key] = true
-				}
-			}
+			c.statedOf[it] = of
 		}
 	}
-	return byType, byOffering
+}
+
+func addAll(set map[string]bool, keys []string) {
+	for _, key := range keys {
+		set[key] = true
+	}
 }
 
 // daemonsOn is what DaemonSets take of a machine.
