@@ -279,7 +279,7 @@ func (r *rearranging) insert(class int32, how recipe) bool {
 		return true
 	}
 	c := t.m.classes[class]
-	loads, waits := t.loads(), t.awaitsReservation(c)
+	loads, waits := t.loads(0), t.awaitsReservation(c)
 	s := t.findSite(t.cells, class)
 	if s == nil {
 		s = t.findVariedSite(t.cells, class)

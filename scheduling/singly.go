@@ -128,7 +128,7 @@ func (t *Trial) fillPlanned(classes []int32) {
 func (t *Trial) grow(class int32) bool {
 	m := t.m
 	c := m.classes[class]
-	loads := t.loads()
+	loads := t.loads(0)
 	for i := range t.machines {
 		mc := &t.machines[i]
 		host := int32(len(m.nodes) + i)

@@ -429,13 +429,13 @@ func (t *Trial) countMachine(i int32, n int) {
 
 // settle exchanges each new machine for the cheapest that would do for the pods it ended up with.
 func (t *Trial) settle() {
-	loads := t.loads()
-	for i := range t.machines {
-		if loads[i] == nil || i < t.fresh {
+	for k, load := range t.loads(t.fresh) {
+		if load == nil {
 			continue
 		}
+		i := t.fresh + k
 		mc := &t.machines[i]
-		rows, slots, _ := t.leeway(mc, loads[i])
+		rows, slots, _ := t.leeway(mc, load)
 		row, slot, price := t.m.cheapestMachine(mc, rows, slots)
 		if row < 0 || price >= mc.price {
 			continue
@@ -443,7 +443,7 @@ func (t *Trial) settle() {
 		other, before := *mc, t.Mark()
 		other.row, other.slot, other.price = row, slot, price
 		t.exchange(int32(i), other)
-		if !t.stillVaried(int32(i), loads[i]) {
+		if !t.stillVaried(int32(i), load) {
 			// The dearer one keeps more of the pool's limits, so that enough types may be launched.
 			t.undo(before)
 			other = *mc
@@ -453,11 +453,11 @@ func (t *Trial) settle() {
 	}
 }
 
-// loads are the bindings on each new machine.
-func (t *Trial) loads() [][]binding {
-	out := make([][]binding, len(t.machines))
+// loads are the bindings on each new machine from the given one on, that one's first.
+func (t *Trial) loads(from int) [][]binding {
+	out := make([][]binding, len(t.machines)-from)
 	for _, b := range t.placed {
-		if i := b.host - int32(len(t.m.nodes)); i >= 0 && b.count > 0 {
+		if i := int(b.host) - len(t.m.nodes) - from; i >= 0 && b.count > 0 {
 			out[i] = append(out[i], b)
 		}
 	}
