@@ -57,7 +57,7 @@ func TestGoldens(t *testing.T) {
 			if !numbered {
 				file = tc.name
 			}
-			for suffix, got := range map[string]string{".out": out, ".err": errs} {
+			for suffix, got := range map[string]string{".stdout": out, ".stderr": errs} {
 				golden := filepath.Join("testdata", "golden", file+suffix)
 				if *update {
 					if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {

@@ -72,7 +72,6 @@ type nodeChange struct {
 	pool   v1.PoolKey
 	reason cloudprovider.DriftReason
 	price  float64
-	pods   int
 }
 
 // planDifference says what another set of NodePools would make of the cluster: what drifts, and what it costs then.
