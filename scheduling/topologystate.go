@@ -328,11 +328,26 @@ func (s *topologyState) admits(o *ownership, shape int32, host int32) bool {
 		return true
 	}
 	h := &s.hosts[host]
+	if len(h.ignoredBy) > 0 && s.passedOver(o, h) {
+		return false
+	}
 	var least func(int32) int32
 	if s.binding {
 		least = s.leastOnHosts
 	}
 	return admitsHostAbove(s.m, o, h.of, least) > 0 && s.admitsDomains(o, shape, h.domains) && s.admitsAffinity(o, h.domains, h.of)
+}
+
+// passedOver reports whether a spread that pods with the stake must keep takes no notice of the machine. They could go on it
+// only if it did: their own node affinity is the spread's filter. So the machine has a label that is still open, and what it
+// will be is not known; nothing would count them there.
+func (s *topologyState) passedOver(o *ownership, h *hostState) bool {
+	for _, g := range o.owns {
+		if group := &s.m.topology[g]; group.kind == kindSpread && group.hard && h.ignored(g) {
+			return true
+		}
+	}
+	return false
 }
 
 // admitsHost is how many pods with the stake one machine with the given counts may still take, as far as rules whose
