@@ -188,7 +188,7 @@ func TestNodeReplacedByCheaper(t *testing.T) {
 func TestPodDisruptionBudgetBlocksAndAllows(t *testing.T) {
 	cluster := server.Start(t, harness.Options{})
 	startController(t, cluster, hasty())
-	cluster.CreateNodePool(fourCores("default", time.Second))
+	cluster.CreateNodePool(fourCores("default", 4*time.Second))
 	budgets := cluster.Client.PolicyV1().PodDisruptionBudgets(cluster.Namespace)
 	if _, err := budgets.Create(t.Context(), &policyv1.PodDisruptionBudget{
 		ObjectMeta: metav1.ObjectMeta{Name: "web"},
