@@ -125,7 +125,7 @@ func underusedNodesMerged(t *testing.T, planner disruption.Planner) {
 	options := hasty()
 	options.Disruption.Planner = planner
 	startController(t, cluster, options)
-	cluster.CreateNodePool(fourCores("default", 3*time.Second))
+	cluster.CreateNodePool(fourCores("default", 4*time.Second))
 	halfUsed(t, cluster)
 	took := cluster.Eventually("one node is left", patience, cluster.Settled(1))
 	cluster.Eventually("both pods run", patience, cluster.PodsRun("web", 2))
