@@ -50,11 +50,11 @@
 //	   4. pack the rest onto new ones                  patterns.go, pack.go, improve.go, merge.go, exact.go, committed.go
 //	   5. admit all that by the exact rules            propose.go, topologystate.go
 //	   6. place what is left pod by pod                singly.go, spreadorder.go
-//	   7. look for better ways where pods are few      search.go, searchkinds.go, spareplaces.go
+//	   7. look for better ways where pods are few      search.go, searchkinds.go, spareplaces.go, rearrange.go
 //	   │
 //	   ▼
 //	Plan       its types                               plan.go, reason.go, nearestmiss.go
-//	           nodes, places, wishes given up          assemble.go, relax.go
+//	           nodes, places, wishes given up          assemble.go, leeway.go, machineoptions.go, relax.go
 //	           the bound and its proof                 certificate.go, certify.go
 //	           why a pod has no place                  explain.go, survey.go, suitability.go, topologyreason.go, nodereason.go
 //	           what would have to be different         findmiss.go

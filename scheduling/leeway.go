@@ -1,0 +1,341 @@
+package scheduling
+
+import (
+	"slices"
+
+	"github.com/drawknife/drawknife/api/requirements"
+)
+
+// leeway is which machines of the pool would do for the machine's pods, and what its claim says. Where topology rules
+// have taken notice of what is on the machine, only machines of the same domains, with the same DaemonSets and the same
+// labels that these rules look at, would do.
+func (t *Trial) leeway(mc *machine, loads []binding) (rows, slots bitset, claim requirements.Set) {
+	m := t.m
+	p := m.pools[mc.pool]
+	rows, slots = p.rows.clone(), p.slots.clone()
+	claim = p.template.Merge(mc.labels)
+	var stakes []*ownership
+	seen := map[int32]bool{}
+	for _, b := range loads {
+		if o := m.classes[b.class].topology; o != nil && !slices.Contains(stakes, o) {
+			stakes = append(stakes, o)
+		}
+		if seen[b.stage] {
+			continue
+		}
+		seen[b.stage] = true
+		f := m.profileFor(b.stage, mc)
+		rows.and(f.rows)
+		slots.and(f.slots)
+		claim = claim.Merge(f.demand.set())
+	}
+	claim = claim.Merge(t.keepAlike(mc, rows, slots, stakes))
+	claim = claim.Merge(m.stayOut(mc, claim))
+	// The planned machine itself would do, whatever the labels that are not decided yet.
+	rows.set(int(mc.row))
+	slots.set(int(mc.slot))
+	return rows, slots, claim
+}
+
+// keepAlike narrows the machines that would do for the pods of mc to those that may stand in for it: with its labels,
+// of its reservation or of none, and where rules could take notice of pods with the stakes, in the same domains. It returns
+// the labels that say so. Where that leaves less variety than the pool asks for, pods' wishes don't stand in the way.
+func (t *Trial) keepAlike(mc *machine, rows, slots bitset, stakes []*ownership) (claim requirements.Set) {
+	m := t.m
+	p := m.pools[mc.pool]
+	for _, class := range p.table.rows[mc.row].residents {
+		stakes = append(stakes, m.classes[class].topology)
+	}
+	all := m.noticedBy(stakes, true)
+	if len(p.variety) == 0 {
+		return t.keepNoticed(mc, rows, slots, all)
+	}
+	hard := m.noticedBy(stakes, false)
+	if len(hard) == len(all) {
+		return t.keepNoticed(mc, rows, slots, all)
+	}
+	narrowRows, narrowSlots, wideRows, wideSlots := rows.clone(), slots.clone(), rows.clone(), slots.clone()
+	claim = t.keepNoticed(mc, narrowRows, narrowSlots, all)
+	if !m.varied(p, mc, narrowRows, narrowSlots) {
+		wide := t.keepNoticed(mc, wideRows, wideSlots, hard)
+		if m.varied(p, mc, wideRows, wideSlots) {
+			narrowRows, narrowSlots, claim = wideRows, wideSlots, wide
+		}
+	}
+	copy(rows, narrowRows)
+	copy(slots, narrowSlots)
+	return claim
+}
+
+// keepNoticed is keepAlike for the given labels by which rules take notice of the machine's pods.
+func (t *Trial) keepNoticed(mc *machine, rows, slots bitset, pinned []string) (claim requirements.Set) {
+	m := t.m
+	p := m.pools[mc.pool]
+	c := p.table.catalog
+	for r := range mc.labels.All {
+		if _, stated := c.typeKeys[r.Key()]; stated {
+			m.narrow(p, r, rows, slots)
+		}
+	}
+	if reserved := c.slots[mc.slot].reservation; reserved != "" {
+		// A machine counted against a reservation must be bought from it (SCH-163).
+		for s := range slots.members {
+			if c.slots[s].reservation != reserved {
+				slots.clear(s)
+			}
+		}
+		claim = c.slots[mc.slot].drawsOn
+	} else {
+		for s := range slots.members {
+			if c.slots[s].reservation != "" {
+				slots.clear(s)
+			}
+		}
+	}
+	if t.topology != nil {
+		as := assignment{labels: mc.labels}
+		for _, key := range pinned {
+			claim = claim.Merge(m.keepLabel(mc, &as, key, rows, slots))
+		}
+		claim = claim.Merge(t.stayKnown(mc, &as, pinned, rows, slots))
+		resident := p.table.rows[mc.row].resident
+		for r := range rows.members {
+			if p.table.rows[r].resident != resident {
+				rows.clear(r) // DaemonSet pods that rules notice must not turn up where the plan has none, nor be missing
+			}
+		}
+	}
+	m.keepCovered(mc, rows, slots)
+	m.keepProduct(p, mc, slots)
+	return claim
+}
+
+// keepProduct narrows the slots to what a claim can say: some zones, some capacity types, and every combination of them
+// that is sold. Where not all combinations will do, or what a type holds depends on where it is bought, the zone and
+// capacity type of the plan are all that is left.
+func (m *Model) keepProduct(p *pool, mc *machine, slots bitset) {
+	c := p.table.catalog
+	bought := &c.slots[mc.slot]
+	if !p.table.split && isProduct(c, slots) {
+		return
+	}
+	keep := func(same func(s *slot) bool) bitset {
+		out := slots.clone()
+		for s := range slots.members {
+			if !same(&c.slots[s]) {
+				out.clear(s)
+			}
+		}
+		return out
+	}
+	if !p.table.split {
+		for _, narrowed := range []bitset{
+			keep(func(s *slot) bool { return s.capacityType == bought.capacityType }),
+			keep(func(s *slot) bool { return s.zone == bought.zone }),
+		} {
+			if isProduct(c, narrowed) {
+				copy(slots, narrowed)
+				return
+			}
+		}
+	}
+	copy(slots, keep(func(s *slot) bool { return s.zone == bought.zone && s.capacityType == bought.capacityType }))
+}
+
+// isProduct reports whether the slots are all those of the catalog whose zone and capacity type are among theirs. Of
+// reservations the claim names its own.
+func isProduct(c *catalog, slots bitset) bool {
+	zones, types, reservations := map[string]bool{}, map[string]bool{}, map[string]bool{}
+	for s := range slots.members {
+		zones[c.slots[s].zone], types[c.slots[s].capacityType], reservations[c.slots[s].reservation] = true, true, true
+	}
+	for s := range c.slots {
+		if !slots.has(s) && zones[c.slots[s].zone] && types[c.slots[s].capacityType] && reservations[c.slots[s].reservation] {
+			return false
+		}
+	}
+	return true
+}
+
+// noticedBy are the labels by which rules that pods with the stakes state, or that count them, tell machines apart. Rules
+// that may be broken are left out unless wishes are asked for too.
+func (m *Model) noticedBy(stakes []*ownership, wishes bool) []string {
+	var keys []string
+	for _, o := range stakes {
+		for _, groups := range [][]int32{o.owns, o.in} {
+			for _, g := range groups {
+				if !wishes && !m.topology[g].hard {
+					continue
+				}
+				for _, key := range m.topology[g].tells {
+					if !slices.Contains(keys, key) {
+						keys = append(keys, key)
+					}
+				}
+			}
+		}
+	}
+	return keys
+}
+
+// stayKnown narrows rows and slots of a machine so that rules which don't concern its pods go on as they do: it can't bring
+// a domain that spreads of the plan don't reckon with. Where the machine is planned and where others are already, it may be.
+// It returns the labels that say so. Those pinned are decided.
+func (t *Trial) stayKnown(mc *machine, as *assignment, pinned []string, rows, slots bitset) requirements.Set {
+	m := t.m
+	p := m.pools[mc.pool]
+	c := p.table.catalog
+	var kept requirements.Set
+	for at, key := range m.topologyKeys {
+		_, stated := c.typeKeys[key]
+		if (!stated && !c.offeringKeys[key]) || slices.Contains(pinned, key) || !m.spreadBy(at) {
+			continue
+		}
+		v := m.machineLabel(mc.pool, int(mc.row), int(mc.slot), as, key)
+		if v == "" {
+			// Spreads that pass over machines without it would take notice of one that has it.
+			kept = kept.Merge(m.keepLabel(mc, as, key, rows, slots))
+			continue
+		}
+		values := []string{v}
+		for other, d := range t.topology.domains[at] {
+			if other != v && t.knownEverywhere(at, d) {
+				values = append(values, other)
+			}
+		}
+		r := requirements.In(key, values...)
+		m.narrow(p, r, rows, slots)
+		kept = kept.With(r)
+	}
+	for _, key := range m.filteredBy(mc, as) {
+		if !slices.Contains(pinned, key) {
+			kept = kept.Merge(m.keepLabel(mc, as, key, rows, slots))
+		}
+	}
+	return kept
+}
+
+// filteredBy are the labels by which spreads that must be kept pass the machine over: were one of them another, it could
+// be an empty domain of theirs (SCH-120). So are those by which spreads that ask for several domains take notice of it.
+func (m *Model) filteredBy(mc *machine, as *assignment) []string {
+	var keys []string
+	var labels *requirements.Set
+	for g := range m.topology {
+		group := &m.topology[g]
+		if group.kind != kindSpread || !group.hard || group.filter.terms == nil {
+			continue
+		}
+		if labels == nil {
+			all := m.knownLabels(mc, as)
+			labels = &all
+		}
+		if group.minDomains <= 1 && anySureBy(group.filter.terms, *labels) {
+			continue
+		}
+		for _, term := range group.filter.terms {
+			for _, r := range term {
+				keys = append(keys, r.Key())
+			}
+		}
+	}
+	slices.Sort(keys)
+	return slices.Compact(keys)
+}
+
+// stayOut decides labels that the pool leaves open so that spreads which pass the machine over for want of them go on
+// doing so: of the values that the claim allows the first that none of their filters asks for.
+func (m *Model) stayOut(mc *machine, claim requirements.Set) (decided requirements.Set) {
+	as := assignment{labels: mc.labels}
+	for _, key := range m.filteredBy(mc, &as) {
+		open := claim.Get(key)
+		if !claim.Has(key) || open.Complement() || len(open.Values()) < 2 || m.machineLabel(mc.pool, int(mc.row), int(mc.slot), &as, key) != "" {
+			continue
+		}
+		labels := m.knownLabels(mc, &as).Merge(decided)
+		for _, v := range open.Values() {
+			if r := requirements.In(key, v); !m.takesNotice(labels, labels.With(r)) {
+				decided = decided.With(r)
+				break
+			}
+		}
+	}
+	return decided
+}
+
+// takesNotice reports whether a spread that must be kept passes over a machine with the first labels and not with the
+// second.
+func (m *Model) takesNotice(before, after requirements.Set) bool {
+	return slices.ContainsFunc(m.topology, func(g topologyGroup) bool {
+		return g.kind == kindSpread && g.hard && g.filter.terms != nil && !anySureBy(g.filter.terms, before) && anySureBy(g.filter.terms, after)
+	})
+}
+
+// keepLabel narrows rows and slots to the machines that have the planned one's value of the label, or lack it if that
+// does, and returns the label.
+func (m *Model) keepLabel(mc *machine, as *assignment, key string, rows, slots bitset) (kept requirements.Set) {
+	p := m.pools[mc.pool]
+	c := p.table.catalog
+	if _, stated := c.typeKeys[key]; !stated && !c.offeringKeys[key] {
+		return kept
+	}
+	r := requirements.DoesNotExist(key)
+	if v := m.machineLabel(mc.pool, int(mc.row), int(mc.slot), as, key); v != "" {
+		r = requirements.In(key, v)
+		kept = kept.With(r)
+	}
+	m.narrow(p, r, rows, slots)
+	return kept
+}
+
+// spreadBy reports whether any spread that must be kept is over the topology key.
+func (m *Model) spreadBy(at int) bool {
+	return slices.ContainsFunc(m.topology, func(g topologyGroup) bool { return g.kind == kindSpread && g.hard && g.at == at })
+}
+
+// knownEverywhere reports whether all such spreads have machines in the domain.
+func (t *Trial) knownEverywhere(at int, d int32) bool {
+	for g := range t.m.topology {
+		group := &t.m.topology[g]
+		if group.kind == kindSpread && group.hard && group.at == at && (group.minDomains > 1 || countAt(t.topology.present[g], d) == 0) {
+			return false
+		}
+	}
+	return true
+}
+
+// machineLabels are the labels that are decided for a new machine, as far as any rule or pod asks about them.
+func (m *Model) machineLabels(mc *machine, as *assignment) requirements.Set {
+	labels := map[string]string{}
+	for key := range m.askedKeys {
+		if v := m.machineLabel(mc.pool, int(mc.row), int(mc.slot), as, key); v != "" {
+			labels[key] = v
+		}
+	}
+	return requirements.FromLabels(labels)
+}
+
+// knownLabels are machineLabels with what is known of labels that are not decided.
+func (m *Model) knownLabels(mc *machine, as *assignment) requirements.Set {
+	return m.withOpen(m.machineLabels(mc, as), m.pools[mc.pool], int(mc.row), as)
+}
+
+// withOpen adds to the labels decided for a machine of the pool what is known of those that are left open: one that must be
+// a or b will be there, and spreads that ask for no more than that take notice of the machine.
+func (m *Model) withOpen(labels requirements.Set, p *pool, row int, as *assignment) requirements.Set {
+	c := p.table.catalog
+	for key := range m.askedKeys {
+		if labels.Has(key) || as.labels.Has(key) || !m.leftOpen(p, key) {
+			continue
+		}
+		known := p.template.Get(key)
+		if _, stated := c.typeKeys[key]; stated {
+			own := c.types[c.variants[p.table.rows[row].variant].typ].Requirements
+			if !own.Has(key) {
+				continue
+			}
+			known = known.Intersect(own.Get(key))
+		}
+		labels = labels.With(known)
+	}
+	return labels
+}

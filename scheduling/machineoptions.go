@@ -1,0 +1,172 @@
+package scheduling
+
+import (
+	"cmp"
+	"math/bits"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/api/requirements"
+)
+
+// profileFor is the alternative of the stage under which the machine takes the stage's pods.
+func (m *Model) profileFor(stage int32, mc *machine) *profile {
+	as := assignment{labels: mc.labels}
+	for _, u := range m.stages[stage].uses {
+		if u.pool != mc.pool {
+			continue
+		}
+		if f := &m.pools[u.pool].profiles[u.profile]; f.rows.has(int(mc.row)) && f.slots.has(int(mc.slot)) && as.allows(f) {
+			return f
+		}
+	}
+	return &profile{rows: m.pools[mc.pool].rows, slots: m.pools[mc.pool].slots}
+}
+
+// rowOffers lists the rows that can be bought in one of the slots, each with its cheapest offering there, cheapest first.
+func (m *Model) rowOffers(p *pool, rows, slots bitset) []rowOffer {
+	t, c := p.table, p.table.catalog
+	var out []rowOffer
+	for r := range rows.members {
+		slot, price := c.cheapest(t.rows[r].variant, t.rows[r].slots, slots)
+		if slot < 0 {
+			continue
+		}
+		name := c.types[c.variants[t.rows[r].variant].typ].Name
+		out = append(out, rowOffer{r, slot, m.optionAt(c, name, t.rows[r].variant, slot, price)})
+	}
+	slices.SortFunc(out, func(a, b rowOffer) int {
+		return cmp.Or(cmp.Compare(a.option.Price, b.option.Price), cmp.Compare(a.option.Name, b.option.Name), cmp.Compare(a.row, b.row))
+	})
+	return out
+}
+
+// optionAt is a variant, of the type named, as it is sold in a slot.
+func (m *Model) optionAt(c *catalog, name string, variant, slot int, price int64) InstanceTypeOption {
+	s := &c.slots[slot]
+	out := InstanceTypeOption{Name: name, Zone: s.zone, CapacityType: s.capacityType, Others: s.others, Price: float64(price) / nanoPerUSD}
+	if c.costs != nil {
+		out.Terms = c.lines(variant, slot, nil)
+	}
+	return out
+}
+
+// optionsFor appends to out the instance types that hold the machine's pods, cheapest first, each with its cheapest
+// offering. A type that would take more from the pool's limits than the planned one is left out.
+func (m *Model) optionsFor(out []InstanceTypeOption, p *pool, mc *machine, offers []rowOffer) []InstanceTypeOption {
+	t, dims := p.table, m.resources.len()
+	var most []int64
+	if p.limits != nil {
+		most = p.rowCost(int(mc.row))
+	}
+	for i := range offers {
+		o := &offers[i]
+		if !fits(mc.used, t.allocOf(o.row, dims)) || (most != nil && !fits(p.rowCost(o.row), most)) {
+			continue
+		}
+		// Of a type's rows the cheapest counts. Without splits each type has but one.
+		if t.split && slices.ContainsFunc(out, func(have InstanceTypeOption) bool { return have.Name == o.option.Name }) {
+			continue
+		}
+		out = append(out, o.option)
+	}
+	return out
+}
+
+// ownFirst puts the machine itself first among the options if none is cheaper, and reports whether it did. Commitments cover
+// some machines and not others of the same price, and the trial has reckoned with this one.
+func (m *Model) ownFirst(options []InstanceTypeOption, p *pool, mc *machine) bool {
+	if m.standings == nil || len(options) == 0 {
+		return false
+	}
+	c, variant := p.table.catalog, p.table.rows[mc.row].variant
+	name := c.types[c.variants[variant].typ].Name
+	own := m.optionAt(c, name, variant, int(mc.slot), c.price(variant, int(mc.slot)))
+	at := slices.IndexFunc(options, func(o InstanceTypeOption) bool { return o.Name == name })
+	if at < 0 || own.Price != options[0].Price {
+		return false
+	}
+	copy(options[1:at+1], options[:at])
+	options[0] = own
+	return true
+}
+
+// cheapestMachine is the cheapest row and slot of those given that hold the machine's pods and take no more from the
+// pool's limits; row -1 if there is none.
+func (m *Model) cheapestMachine(mc *machine, rows, slots bitset) (row, slot int32, price int64) {
+	if p := m.pools[mc.pool]; p.limits != nil {
+		return m.cheapestWithin(mc, rows, slots, p.rowCost(int(mc.row)))
+	}
+	return m.cheapestWithin(mc, rows, slots, nil)
+}
+
+// cheapestWithin is cheapestMachine with the most it may take from the pool's limits given; nil for any amount.
+func (m *Model) cheapestWithin(mc *machine, rows, slots bitset, most []int64) (row, slot int32, price int64) {
+	p := m.pools[mc.pool]
+	t, c := p.table, p.table.catalog
+	row, slot, price = -1, -1, noPrice
+	dims := m.resources.len()
+	for r := range rows.members {
+		if !fits(mc.used, t.allocOf(r, dims)) {
+			continue
+		}
+		if s, at := c.cheapest(t.rows[r].variant, t.rows[r].slots, slots); s >= 0 && at < price && (most == nil || fits(p.rowCost(r), most)) {
+			row, slot, price = int32(r), int32(s), at
+		}
+	}
+	return row, slot, price
+}
+
+// cheapest is the variant's cheapest slot among those of both sets, the first of equals; -1 if there is none.
+func (c *catalog) cheapest(variant int, a, b bitset) (slot int, price int64) {
+	slot, price = -1, noPrice
+	prices := c.pricesOf(variant)
+	for i, w := range a {
+		for w &= b[i]; w != 0; w &= w - 1 {
+			if s := i<<6 + bits.TrailingZeros64(w); prices[s] < price {
+				slot, price = s, prices[s]
+			}
+		}
+	}
+	return slot, price
+}
+
+// rowOf is the row behind the first option of the list.
+func (m *Model) rowOf(p *pool, name string, mc *machine, rows, slots bitset) int {
+	t, c := p.table, p.table.catalog
+	at, best := int(mc.row), int64(noPrice)
+	for r := range rows.members {
+		if c.types[c.variants[t.rows[r].variant].typ].Name != name || !fits(mc.used, t.allocOf(r, m.resources.len())) {
+			continue
+		}
+		if _, price := c.cheapest(t.rows[r].variant, t.rows[r].slots, slots); price < best {
+			at, best = r, price
+		}
+	}
+	return at
+}
+
+// claimRequirements are the claim's, with the keys of offerings narrowed to the values that the remaining slots have.
+// known are the labels that the pool and the plan state.
+func (m *Model) claimRequirements(c *catalog, claim, known requirements.Set, slots bitset) requirements.Set {
+	for _, key := range []string{corev1.LabelTopologyZone, labelCapacityType} {
+		var values []string
+		for s := range slots.members {
+			if v := onlyValue(c.slots[s].labels.Get(key)); v != "" && !slices.Contains(values, v) {
+				values = append(values, v)
+			}
+		}
+		if len(values) > 0 {
+			claim = claim.With(requirements.In(key, values...))
+		}
+	}
+	for _, key := range claim.Keys() {
+		// Pods may ask that a label be absent, or not have some value, that nobody but pods knows: machines lack it.
+		_, stated := c.typeKeys[key]
+		if r := claim.Get(key); !known.Has(key) && !stated && !c.offeringKeys[key] && absentMeets(r) {
+			claim = claim.With(requirements.DoesNotExist(key))
+		}
+	}
+	return claim
+}
