@@ -493,13 +493,11 @@ func TestLoops(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newAccount(t)
 		p := newProvider(t, a, func(c *aws.Config, _ *aws.Options) { c.IsolatedVPC = true })
+		a.fail["DescribeLaunchTemplates"] = apiError("InternalError", "down")
 		ctx, cancel := context.WithCancel(t.Context())
 		var wg sync.WaitGroup
 		wg.Go(func() { _ = p.Run(ctx) })
 		wg.Go(func() { _ = p.Lead(ctx) })
-		a.mu.Lock()
-		a.fail["DescribeLaunchTemplates"] = apiError("InternalError", "down")
-		a.mu.Unlock()
 		time.Sleep(time.Hour)
 		cancel()
 		wg.Wait()
