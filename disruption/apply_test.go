@@ -15,6 +15,7 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/disruption"
 	"github.com/drawknife/drawknife/internal/planvalidator"
+	"github.com/drawknife/drawknife/internal/workload"
 	"github.com/drawknife/drawknife/scheduling"
 )
 
@@ -161,10 +162,9 @@ func launched(s *scheduling.Snapshot, plan *scheduling.NewNode, name string) sch
 	object := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels, CreationTimestamp: created}}
 	object.Spec.ProviderID = "cloud://" + name
 	object.Spec.Taints = pool.Object.Spec.Template.Spec.Taints
-	object.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}
 	object.Status.Capacity, object.Status.Allocatable = it.Capacity, it.Allocatable()
 	n := scheduling.Node{Name: name, Object: object, Pool: plan.Pool}
-	n.Claim = claimOf(&n, created)
+	workload.Settle(&n, created.Time)
 	return n
 }
 

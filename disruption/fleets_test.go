@@ -2,31 +2,18 @@ package disruption_test
 
 import (
 	"fmt"
-	"slices"
-	"strings"
 	"testing"
-	"time"
 
-	corev1 "k8s.io/api/core/v1"
-	policyv1 "k8s.io/api/policy/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/intstr"
-
-	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/disruption"
 	"github.com/drawknife/drawknife/internal/workload"
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// fleetSpec describes a fleet to make up: nodes of many types, so full, whose pods are of fifty applications. mixed adds
-// pools of their own for spot and for arm machines, zone spreads, pods that keep apart, pods bound to zones, architectures
-// and capacity types, and PodDisruptionBudgets.
+// fleetSpec describes a fleet to make up; see workload.Fleet.
 type fleetSpec struct {
 	nodes int
 	fill  float64
 	mixed bool
-	// dense fleets have three pods a third as large in place of each: about 18 on a node that is two fifths full.
 	dense bool
 }
 
@@ -40,164 +27,7 @@ func (f fleetSpec) String() string {
 
 // snapshot makes the fleet; the same spec gives the same.
 func (f fleetSpec) snapshot() *scheduling.Snapshot {
-	catalog := workload.Catalog()
-	nodes := workload.Existing(catalog, f.nodes, f.fill)
-	for i := range nodes {
-		if f.dense {
-			nodes[i].Pods = thirds(nodes[i].Pods)
-		}
-	}
-	s := workload.Snapshot(catalog, nil, nodes)
-	s.NodePools[0].Object.Spec.Disruption.Budgets = []v1.Budget{}
-	s.NodePools[0].Object.UID = "pool-default"
-	if f.mixed {
-		for name, require := range map[string]v1.NodeSelectorRequirementWithMinValues{
-			"arm":  {Key: corev1.LabelArchStable, Operator: corev1.NodeSelectorOpIn, Values: []string{"arm64"}},
-			"spot": {Key: v1.CapacityTypeLabelKey, Operator: corev1.NodeSelectorOpIn, Values: []string{"spot"}},
-		} {
-			object := s.NodePools[0].Object.DeepCopy()
-			object.Name, object.UID = name, types.UID("pool-"+name)
-			list := &object.Spec.Template.Spec.Requirements
-			*list = append(slices.DeleteFunc(*list, func(r v1.NodeSelectorRequirementWithMinValues) bool { return r.Key == require.Key }), require)
-			s.NodePools = append(s.NodePools, scheduling.NodePool{Key: v1.NewPoolKey(name), Object: object, Catalog: s.NodePools[0].Catalog})
-		}
-		slices.SortFunc(s.NodePools, func(a, b scheduling.NodePool) int { return a.Key.Compare(b.Key) })
-	}
-	for i := range s.Nodes {
-		f.finish(s, &s.Nodes[i])
-	}
-	if f.mixed {
-		addBudgets(s)
-		settleSpreads(s)
-	}
-	return s
-}
-
-// thirds has three pods for each, of a third of its size.
-func thirds(list []workload.Pod) []workload.Pod {
-	var out []workload.Pod
-	for _, p := range list {
-		for i := range 3 {
-			q := p
-			q.Name, q.CPUm, q.MemMi = fmt.Sprintf("%s-%d", p.Name, i), max(p.CPUm/3, 10), max(p.MemMi/3, 16)
-			out = append(out, q)
-		}
-	}
-	return out
-}
-
-// finish gives a node its NodeClaim, and with mixed its pods their constraints.
-func (f fleetSpec) finish(s *scheduling.Snapshot, n *scheduling.Node) {
-	created := metav1.NewTime(s.Time.Add(-24 * time.Hour))
-	if f.mixed {
-		switch {
-		case n.Object.Labels[corev1.LabelArchStable] == "arm64":
-			n.Object.Labels[v1.NodePoolLabelKey] = "arm"
-		case n.Object.Labels[v1.CapacityTypeLabelKey] == "spot":
-			n.Object.Labels[v1.NodePoolLabelKey] = "spot"
-		}
-		n.Pool = scheduling.PoolOf(n.Object.Labels)
-		apart := map[string]bool{}
-		n.Pods = slices.DeleteFunc(n.Pods, func(p *corev1.Pod) bool {
-			constrain(p, n.Object.Labels)
-			twice := apart[p.Labels["app"]] && p.Spec.Affinity != nil
-			apart[p.Labels["app"]] = true
-			return twice
-		})
-	}
-	n.Object.CreationTimestamp = created
-	n.Object.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}
-	n.Claim = claimOf(n, created)
-}
-
-// claimOf is the NodeClaim of a node that has been there since.
-func claimOf(n *scheduling.Node, created metav1.Time) *v1.NodeClaim {
-	claim := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{
-		Name: "claim-" + n.Name, UID: types.UID("uid-" + n.Name), CreationTimestamp: created, Labels: n.Object.Labels,
-	}}
-	claim.Status.ProviderID, claim.Status.NodeName = n.Object.Spec.ProviderID, n.Name
-	claim.Spec.ExpireAfter = v1.Never()
-	for _, kind := range []string{v1.ConditionLaunched, v1.ConditionRegistered, v1.ConditionInitialized} {
-		claim.Conditions().SetTrue(kind, created.Time)
-	}
-	return claim
-}
-
-// constrain gives pods of some applications rules: applications are called run00 to run49.
-func constrain(p *corev1.Pod, labels map[string]string) {
-	own := &metav1.LabelSelector{MatchLabels: map[string]string{"app": p.Labels["app"]}}
-	pin := func(key string) {
-		p.Labels["app"] += "-" + strings.ReplaceAll(labels[key], "/", "-")
-		p.Spec.NodeSelector = map[string]string{key: labels[key]}
-	}
-	var app int
-	fmt.Sscanf(p.Labels["app"], "run%d", &app)
-	switch app % 10 {
-	case 0:
-		p.Spec.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{{
-			MaxSkew: 5, TopologyKey: corev1.LabelTopologyZone, WhenUnsatisfiable: corev1.DoNotSchedule, LabelSelector: own,
-		}}
-	case 1:
-		p.Spec.Affinity = &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{
-			RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{{TopologyKey: corev1.LabelHostname, LabelSelector: own}},
-		}}
-	case 2:
-		pin(corev1.LabelTopologyZone)
-	case 3:
-		pin(corev1.LabelArchStable)
-	case 4:
-		pin(v1.CapacityTypeLabelKey)
-	}
-}
-
-// settleSpreads widens the spreads to what the pods as they are keep, and two more.
-func settleSpreads(s *scheduling.Snapshot) {
-	counts := map[string]map[string]int32{}
-	each := func(do func(p *corev1.Pod, zone string)) {
-		for i := range s.Nodes {
-			for _, p := range s.Nodes[i].Pods {
-				if len(p.Spec.TopologySpreadConstraints) > 0 {
-					do(p, s.Nodes[i].Object.Labels[corev1.LabelTopologyZone])
-				}
-			}
-		}
-	}
-	each(func(p *corev1.Pod, zone string) {
-		app := p.Labels["app"]
-		if counts[app] == nil {
-			counts[app] = map[string]int32{}
-		}
-		counts[app][zone]++
-	})
-	each(func(p *corev1.Pod, _ string) {
-		list := counts[p.Labels["app"]]
-		low, high := int32(1<<30), int32(0)
-		for _, zone := range workload.Zones() {
-			low, high = min(low, list[zone]), max(high, list[zone])
-		}
-		p.Spec.TopologySpreadConstraints[0].MaxSkew = max(5, high-low+2)
-	})
-}
-
-// addBudgets gives every fifth application a budget that lets a tenth of its pods go at a time.
-func addBudgets(s *scheduling.Snapshot) {
-	for app := 0; app < 50; app += 5 {
-		name := fmt.Sprintf("run%02d", app)
-		unavailable := intstr.FromString("10%")
-		pdb := &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}}
-		pdb.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"app": name}}
-		pdb.Spec.MaxUnavailable = &unavailable
-		count := int32(0)
-		for i := range s.Nodes {
-			for _, p := range s.Nodes[i].Pods {
-				if p.Labels["app"] == name {
-					count++
-				}
-			}
-		}
-		pdb.Status.ExpectedPods, pdb.Status.CurrentHealthy, pdb.Status.DisruptionsAllowed = count, count, max(1, count/10)
-		s.PodDisruptionBudgets = append(s.PodDisruptionBudgets, pdb)
-	}
+	return workload.Fleet{Nodes: f.nodes, Fill: f.fill, Mixed: f.mixed, Dense: f.dense}.Snapshot()
 }
 
 func surveyed(t testing.TB, s *scheduling.Snapshot) *disruption.Fleet {
