@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"flag"
-	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -13,10 +11,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"pgregory.net/rapid"
 	"sigs.k8s.io/yaml"
+
+	"github.com/drawknife/drawknife/internal/manifesttest"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files in their canonical form")
@@ -37,45 +36,7 @@ func TestManifestsRoundTrip(t *testing.T) {
 		"nodeoverlay.yaml":     func() object { return &NodeOverlay{} },
 	} {
 		t.Run(file, func(t *testing.T) {
-			path := filepath.Join("testdata", file)
-			want, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			o := newObject()
-			if err := yaml.UnmarshalStrict(want, o); err != nil {
-				t.Fatal(err)
-			}
-			if errs := o.Validate(); len(errs) > 0 {
-				t.Errorf("refused: %v", errs.ToAggregate())
-			}
-			got, err := yaml.Marshal(o)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if *update {
-				if err := os.WriteFile(path, got, 0o644); err != nil {
-					t.Fatal(err)
-				}
-				return
-			}
-			if diff := cmp.Diff(string(want), string(got)); diff != "" {
-				t.Errorf("read and written again (-file +written):\n%s", diff)
-			}
-			if diff := cmp.Diff(o, o.DeepCopyObject()); diff != "" {
-				t.Errorf("deep copy differs:\n%s", diff)
-			}
-			scheme := runtime.NewScheme()
-			if err := AddToScheme(scheme); err != nil {
-				t.Fatal(err)
-			}
-			decoded, _, err := serializer.NewCodecFactory(scheme, serializer.EnableStrict).UniversalDeserializer().Decode(want, nil, nil)
-			if err != nil {
-				t.Fatalf("a serialiser built on the scheme: %v", err)
-			}
-			if diff := cmp.Diff(runtime.Object(o), decoded); diff != "" {
-				t.Errorf("decoded through the scheme:\n%s", diff)
-			}
+			manifesttest.RoundTrip(t, file, newObject(), AddToScheme, *update)
 		})
 	}
 }
@@ -121,17 +82,7 @@ func TestRandomPoolsRoundTrip(t *testing.T) {
 }
 
 func FuzzManifest(f *testing.F) {
-	files, err := filepath.Glob("testdata/*.yaml")
-	if err != nil || len(files) == 0 {
-		f.Fatalf("no seeds: %v", err)
-	}
-	for _, file := range files {
-		seed, err := os.ReadFile(file)
-		if err != nil {
-			f.Fatal(err)
-		}
-		f.Add(seed)
-	}
+	manifesttest.Seed(f)
 	f.Fuzz(func(t *testing.T, manifest []byte) {
 		for _, newObject := range []func() object{
 			func() object { return &NodePool{} },
@@ -139,28 +90,11 @@ func FuzzManifest(f *testing.F) {
 			func() object { return &NodeOverlay{} },
 		} {
 			o := newObject()
-			if yaml.UnmarshalStrict(manifest, o) != nil {
+			if !manifesttest.Reread(t, manifest, o, newObject()) {
 				continue
 			}
-			first, err := yaml.Marshal(o)
-			if err != nil {
-				t.Fatalf("read but can't be written: %v", err)
-			}
-			again := newObject()
-			if err := yaml.UnmarshalStrict(first, again); err != nil {
-				t.Fatalf("what was written can't be read: %v\n%s", err, first)
-			}
-			second, err := yaml.Marshal(again)
-			if err != nil || !bytes.Equal(first, second) {
-				t.Fatalf("written as\n%s\nthen as\n%s (%v)", first, second, err)
-			}
 			o.Validate()
-			o.Default()
-			once, _ := yaml.Marshal(o)
-			o.Default()
-			if twice, _ := yaml.Marshal(o); !bytes.Equal(once, twice) {
-				t.Fatalf("defaults are not idempotent:\n%s\nthen\n%s", once, twice)
-			}
+			manifesttest.DefaultTwice(t, o)
 		}
 	})
 }

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"flag"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -14,13 +12,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"pgregory.net/rapid"
-	"sigs.k8s.io/yaml"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/api/v1beta1"
+	"github.com/drawknife/drawknife/internal/manifesttest"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files in their canonical form")
@@ -49,47 +46,10 @@ func TestManifestsRoundTrip(t *testing.T) {
 		"machine.yaml":            func() object { return &Machine{} },
 	} {
 		t.Run(file, func(t *testing.T) {
-			path := filepath.Join("testdata", file)
-			want, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
 			o := newObject()
-			if err := yaml.UnmarshalStrict(want, o); err != nil {
-				t.Fatal(err)
+			if manifesttest.RoundTrip(t, file, o, AddToScheme, *update) {
+				comeBack(t, o)
 			}
-			if errs := o.Validate(); len(errs) > 0 {
-				t.Errorf("refused: %v", errs.ToAggregate())
-			}
-			got, err := yaml.Marshal(o)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if *update {
-				if err := os.WriteFile(path, got, 0o644); err != nil {
-					t.Fatal(err)
-				}
-				return
-			}
-			if diff := cmp.Diff(string(want), string(got)); diff != "" {
-				t.Errorf("read and written again (-file +written):\n%s", diff)
-			}
-			scheme := runtime.NewScheme()
-			if err := AddToScheme(scheme); err != nil {
-				t.Fatal(err)
-			}
-			decoded, _, err := serializer.NewCodecFactory(scheme, serializer.EnableStrict).UniversalDeserializer().Decode(want, nil, nil)
-			if err != nil {
-				t.Fatalf("a serialiser built on the scheme: %v", err)
-			}
-			again, err := yaml.Marshal(decoded)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(string(want), string(again)); diff != "" {
-				t.Errorf("decoded through the scheme:\n%s", diff)
-			}
-			comeBack(t, o)
 		})
 	}
 }
@@ -211,17 +171,7 @@ func TestRandomMachinesSurvive(t *testing.T) {
 }
 
 func FuzzManifest(f *testing.F) {
-	files, err := filepath.Glob("testdata/*.yaml")
-	if err != nil || len(files) == 0 {
-		f.Fatalf("no seeds: %v", err)
-	}
-	for _, file := range files {
-		seed, err := os.ReadFile(file)
-		if err != nil {
-			f.Fatal(err)
-		}
-		f.Add(seed)
-	}
+	manifesttest.Seed(f)
 	f.Add([]byte("metadata: {name: a}\nspec: {providerRef: {name: a}, ttlSecondsUntilExpired: 9223372036854775807, limits: {resources: {cpu: 1e9}}}"))
 	f.Fuzz(func(t *testing.T, manifest []byte) {
 		for _, newObject := range []func() object{
@@ -229,19 +179,8 @@ func FuzzManifest(f *testing.F) {
 			func() object { return &Machine{} },
 		} {
 			o := newObject()
-			if yaml.UnmarshalStrict(manifest, o) != nil {
+			if !manifesttest.Reread(t, manifest, o, newObject()) {
 				continue
-			}
-			first, err := yaml.Marshal(o)
-			if err != nil {
-				t.Fatalf("read but can't be written: %v", err)
-			}
-			again := newObject()
-			if err := yaml.UnmarshalStrict(first, again); err != nil {
-				t.Fatalf("what was written can't be read: %v\n%s", err, first)
-			}
-			if second, err := yaml.Marshal(again); err != nil || !bytes.Equal(first, second) {
-				t.Fatalf("written as\n%s\nthen as\n%s (%v)", first, second, err)
 			}
 			convertBothWays(t, o)
 		}

@@ -1,7 +1,6 @@
 package v1beta1
 
 import (
-	"bytes"
 	"flag"
 	"os"
 	"path/filepath"
@@ -13,16 +12,16 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"sigs.k8s.io/yaml"
+
+	"github.com/drawknife/drawknife/internal/manifesttest"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files in their canonical form")
 
 func ptr[T any](v T) *T { return &v }
 
-func read(t *testing.T, file string) (*CapacityBuffer, []byte) {
+func read(t *testing.T, file string) *CapacityBuffer {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("testdata", file))
 	if err != nil {
@@ -32,56 +31,26 @@ func read(t *testing.T, file string) (*CapacityBuffer, []byte) {
 	if err := yaml.UnmarshalStrict(text, b); err != nil {
 		t.Fatal(err)
 	}
-	return b, text
+	return b
 }
 
 // PRV-001, PRV-150: every field is read, and written as it was; limits that are empty stay apart from none.
 func TestManifestsRoundTrip(t *testing.T) {
 	for _, file := range []string{"podtemplate.yaml", "scalable.yaml"} {
 		t.Run(file, func(t *testing.T) {
-			b, want := read(t, file)
-			if errs := b.Validate(); len(errs) > 0 {
-				t.Errorf("refused: %v", errs.ToAggregate())
-			}
-			got, err := yaml.Marshal(b)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if *update {
-				if err := os.WriteFile(filepath.Join("testdata", file), got, 0o644); err != nil {
-					t.Fatal(err)
-				}
-				return
-			}
-			if diff := cmp.Diff(string(want), string(got)); diff != "" {
-				t.Errorf("read and written again (-file +written):\n%s", diff)
-			}
-			if diff := cmp.Diff(runtime.Object(b), b.DeepCopyObject()); diff != "" {
-				t.Errorf("deep copy differs:\n%s", diff)
-			}
-			scheme := runtime.NewScheme()
-			if err := AddToScheme(scheme); err != nil {
-				t.Fatal(err)
-			}
-			decoded, _, err := serializer.NewCodecFactory(scheme, serializer.EnableStrict).UniversalDeserializer().Decode(want, nil, nil)
-			if err != nil {
-				t.Fatalf("a serialiser built on the scheme: %v", err)
-			}
-			if diff := cmp.Diff(runtime.Object(b), decoded); diff != "" {
-				t.Errorf("decoded through the scheme:\n%s", diff)
-			}
+			manifesttest.RoundTrip(t, file, &CapacityBuffer{}, AddToScheme, *update)
 		})
 	}
 }
 
 func TestDeepCopySharesNothing(t *testing.T) {
-	b, _ := read(t, "podtemplate.yaml")
+	b := read(t, "podtemplate.yaml")
 	c := b.DeepCopy()
 	*c.Spec.Replicas, c.Spec.PodTemplateRef.Name, *c.Spec.ProvisioningStrategy = 9, "x", "x"
 	c.Spec.Limits["cpu"] = resource.MustParse("1")
 	c.Status.Conditions[0].Reason = "x"
 	*c.Status.PodTemplateGeneration, *c.Status.Replicas = 9, 9
-	if again, _ := read(t, "podtemplate.yaml"); !cmp.Equal(b, again) {
+	if again := read(t, "podtemplate.yaml"); !cmp.Equal(b, again) {
 		t.Errorf("changing a copy changed the original:\n%s", cmp.Diff(again, b))
 	}
 }
@@ -211,28 +180,11 @@ func TestConditions(t *testing.T) {
 }
 
 func FuzzManifest(f *testing.F) {
-	for _, file := range []string{"podtemplate.yaml", "scalable.yaml"} {
-		seed, err := os.ReadFile(filepath.Join("testdata", file))
-		if err != nil {
-			f.Fatal(err)
-		}
-		f.Add(seed)
-	}
+	manifesttest.Seed(f)
 	f.Fuzz(func(t *testing.T, manifest []byte) {
 		b := &CapacityBuffer{}
-		if yaml.UnmarshalStrict(manifest, b) != nil {
+		if !manifesttest.Reread(t, manifest, b, &CapacityBuffer{}) {
 			return
-		}
-		first, err := yaml.Marshal(b)
-		if err != nil {
-			t.Fatalf("read but can't be written: %v", err)
-		}
-		again := &CapacityBuffer{}
-		if err := yaml.UnmarshalStrict(first, again); err != nil {
-			t.Fatalf("what was written can't be read: %v\n%s", err, first)
-		}
-		if second, err := yaml.Marshal(again); err != nil || !bytes.Equal(first, second) {
-			t.Fatalf("written as\n%s\nthen as\n%s (%v)", first, second, err)
 		}
 		b.Validate()
 	})

@@ -13,10 +13,10 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"pgregory.net/rapid"
 	"sigs.k8s.io/yaml"
+
+	"github.com/drawknife/drawknife/internal/manifesttest"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files in their canonical form")
@@ -39,42 +39,7 @@ func read(t testing.TB, file string) *EC2NodeClass {
 func TestManifestsRoundTrip(t *testing.T) {
 	for _, file := range []string{"full.yaml", "alias.yaml"} {
 		t.Run(file, func(t *testing.T) {
-			class := read(t, file)
-			if errs := class.Validate(); len(errs) > 0 {
-				t.Errorf("refused: %v", errs.ToAggregate())
-			}
-			got, err := yaml.Marshal(class)
-			if err != nil {
-				t.Fatal(err)
-			}
-			path := filepath.Join("testdata", file)
-			if *update {
-				if err := os.WriteFile(path, got, 0o644); err != nil {
-					t.Fatal(err)
-				}
-				return
-			}
-			want, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(string(want), string(got)); diff != "" {
-				t.Errorf("read and written again (-file +written):\n%s", diff)
-			}
-			if diff := cmp.Diff(class, class.DeepCopy()); diff != "" {
-				t.Errorf("deep copy differs:\n%s", diff)
-			}
-			scheme := runtime.NewScheme()
-			if err := AddToScheme(scheme); err != nil {
-				t.Fatal(err)
-			}
-			decoded, kind, err := serializer.NewCodecFactory(scheme, serializer.EnableStrict).UniversalDeserializer().Decode(want, nil, nil)
-			if err != nil {
-				t.Fatalf("a serialiser built on the scheme: %v", err)
-			}
-			if diff := cmp.Diff(runtime.Object(class), decoded); diff != "" || kind.String() != "karpenter.k8s.aws/v1, Kind=EC2NodeClass" {
-				t.Errorf("decoded through the scheme as %s:\n%s", kind, diff)
-			}
+			manifesttest.RoundTrip(t, file, &EC2NodeClass{}, AddToScheme, *update)
 		})
 	}
 }
@@ -228,29 +193,11 @@ func prune(t *rapid.T, object map[string]any) {
 }
 
 func FuzzManifest(f *testing.F) {
-	for _, file := range []string{"full.yaml", "alias.yaml"} {
-		seed, err := os.ReadFile(filepath.Join("testdata", file))
-		if err != nil {
-			f.Fatal(err)
-		}
-		f.Add(seed)
-	}
+	manifesttest.Seed(f)
 	f.Fuzz(func(t *testing.T, manifest []byte) {
 		class := &EC2NodeClass{}
-		if yaml.UnmarshalStrict(manifest, class) != nil {
+		if !manifesttest.Reread(t, manifest, class, &EC2NodeClass{}) {
 			return
-		}
-		first, err := yaml.Marshal(class)
-		if err != nil {
-			t.Fatalf("read but can't be written: %v", err)
-		}
-		again := &EC2NodeClass{}
-		if err := yaml.UnmarshalStrict(first, again); err != nil {
-			t.Fatalf("what was written can't be read: %v\n%s", err, first)
-		}
-		second, err := yaml.Marshal(again)
-		if err != nil || !bytes.Equal(first, second) {
-			t.Fatalf("written as\n%s\nthen as\n%s (%v)", first, second, err)
 		}
 		class.Validate()
 		if class.Hash("") == "" {

@@ -4,18 +4,14 @@ import (
 	"bytes"
 	"encoding/json"
 	"flag"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	apiresource "k8s.io/apimachinery/pkg/api/resource"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"pgregory.net/rapid"
-	"sigs.k8s.io/yaml"
 
 	"github.com/drawknife/drawknife/aws/api/v1beta1"
+	"github.com/drawknife/drawknife/internal/manifesttest"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files in their canonical form")
@@ -25,43 +21,10 @@ var update = flag.Bool("update", false, "rewrite the golden files in their canon
 func TestManifestsRoundTrip(t *testing.T) {
 	for _, file := range []string{"full.yaml", "launchtemplate.yaml"} {
 		t.Run(file, func(t *testing.T) {
-			path := filepath.Join("testdata", file)
-			want, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
 			node := &AWSNodeTemplate{}
-			if err := yaml.UnmarshalStrict(want, node); err != nil {
-				t.Fatal(err)
+			if manifesttest.RoundTrip(t, file, node, AddToScheme, *update) {
+				comeBack(t, node)
 			}
-			if errs := node.Validate(); len(errs) > 0 {
-				t.Errorf("refused: %v", errs.ToAggregate())
-			}
-			got, err := yaml.Marshal(node)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if *update {
-				if err := os.WriteFile(path, got, 0o644); err != nil {
-					t.Fatal(err)
-				}
-				return
-			}
-			if diff := cmp.Diff(string(want), string(got)); diff != "" {
-				t.Errorf("read and written again (-file +written):\n%s", diff)
-			}
-			scheme := runtime.NewScheme()
-			if err := AddToScheme(scheme); err != nil {
-				t.Fatal(err)
-			}
-			decoded, _, err := serializer.NewCodecFactory(scheme, serializer.EnableStrict).UniversalDeserializer().Decode(want, nil, nil)
-			if err != nil {
-				t.Fatalf("a serialiser built on the scheme: %v", err)
-			}
-			if diff := cmp.Diff(runtime.Object(node), decoded); diff != "" {
-				t.Errorf("decoded through the scheme:\n%s", diff)
-			}
-			comeBack(t, node)
 		})
 	}
 }
@@ -118,32 +81,11 @@ func TestRandomNodeTemplatesSurvive(t *testing.T) {
 }
 
 func FuzzManifest(f *testing.F) {
-	files, err := filepath.Glob("testdata/*.yaml")
-	if err != nil || len(files) == 0 {
-		f.Fatalf("no seeds: %v", err)
-	}
-	for _, file := range files {
-		seed, err := os.ReadFile(file)
-		if err != nil {
-			f.Fatal(err)
-		}
-		f.Add(seed)
-	}
+	manifesttest.Seed(f)
 	f.Fuzz(func(t *testing.T, manifest []byte) {
 		node := &AWSNodeTemplate{}
-		if yaml.UnmarshalStrict(manifest, node) != nil {
+		if !manifesttest.Reread(t, manifest, node, &AWSNodeTemplate{}) {
 			return
-		}
-		first, err := yaml.Marshal(node)
-		if err != nil {
-			t.Fatalf("read but can't be written: %v", err)
-		}
-		again := &AWSNodeTemplate{}
-		if err := yaml.UnmarshalStrict(first, again); err != nil {
-			t.Fatalf("what was written can't be read: %v\n%s", err, first)
-		}
-		if second, err := yaml.Marshal(again); err != nil || !bytes.Equal(first, second) {
-			t.Fatalf("written as\n%s\nthen as\n%s (%v)", first, second, err)
 		}
 		hub, warnings := node.ToV1(ConvertOptions{})
 		if (hub == nil) != (warnings.Err() != nil) {

@@ -4,18 +4,14 @@ import (
 	"bytes"
 	"encoding/json"
 	"flag"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/api/resource"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"pgregory.net/rapid"
-	"sigs.k8s.io/yaml"
 
 	v1 "github.com/drawknife/drawknife/aws/api/v1"
+	"github.com/drawknife/drawknife/internal/manifesttest"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files in their canonical form")
@@ -25,41 +21,9 @@ var update = flag.Bool("update", false, "rewrite the golden files in their canon
 func TestManifestsRoundTrip(t *testing.T) {
 	for _, file := range []string{"full.yaml", "least.yaml"} {
 		t.Run(file, func(t *testing.T) {
-			path := filepath.Join("testdata", file)
-			want, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
 			class := &EC2NodeClass{}
-			if err := yaml.UnmarshalStrict(want, class); err != nil {
-				t.Fatal(err)
-			}
-			if errs := class.Validate(); len(errs) > 0 {
-				t.Errorf("refused: %v", errs.ToAggregate())
-			}
-			got, err := yaml.Marshal(class)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if *update {
-				if err := os.WriteFile(path, got, 0o644); err != nil {
-					t.Fatal(err)
-				}
+			if !manifesttest.RoundTrip(t, file, class, AddToScheme, *update) {
 				return
-			}
-			if diff := cmp.Diff(string(want), string(got)); diff != "" {
-				t.Errorf("read and written again (-file +written):\n%s", diff)
-			}
-			scheme := runtime.NewScheme()
-			if err := AddToScheme(scheme); err != nil {
-				t.Fatal(err)
-			}
-			decoded, _, err := serializer.NewCodecFactory(scheme, serializer.EnableStrict).UniversalDeserializer().Decode(want, nil, nil)
-			if err != nil {
-				t.Fatalf("a serialiser built on the scheme: %v", err)
-			}
-			if diff := cmp.Diff(runtime.Object(class), decoded); diff != "" {
-				t.Errorf("decoded through the scheme:\n%s", diff)
 			}
 			hub, _ := class.ToV1(ConvertOptions{})
 			back, _ := FromV1(hub, ConvertOptions{})
@@ -117,32 +81,11 @@ func TestRandomClassesSurviveV1(t *testing.T) {
 }
 
 func FuzzManifest(f *testing.F) {
-	files, err := filepath.Glob("testdata/*.yaml")
-	if err != nil || len(files) == 0 {
-		f.Fatalf("no seeds: %v", err)
-	}
-	for _, file := range files {
-		seed, err := os.ReadFile(file)
-		if err != nil {
-			f.Fatal(err)
-		}
-		f.Add(seed)
-	}
+	manifesttest.Seed(f)
 	f.Fuzz(func(t *testing.T, manifest []byte) {
 		class := &EC2NodeClass{}
-		if yaml.UnmarshalStrict(manifest, class) != nil {
+		if !manifesttest.Reread(t, manifest, class, &EC2NodeClass{}) {
 			return
-		}
-		first, err := yaml.Marshal(class)
-		if err != nil {
-			t.Fatalf("read but can't be written: %v", err)
-		}
-		again := &EC2NodeClass{}
-		if err := yaml.UnmarshalStrict(first, again); err != nil {
-			t.Fatalf("what was written can't be read: %v\n%s", err, first)
-		}
-		if second, err := yaml.Marshal(again); err != nil || !bytes.Equal(first, second) {
-			t.Fatalf("written as\n%s\nthen as\n%s (%v)", first, second, err)
 		}
 		valid := len(class.Validate()) == 0
 		hub, warnings := class.ToV1(ConvertOptions{})
@@ -152,17 +95,12 @@ func FuzzManifest(f *testing.F) {
 		// An alias version that was kept in an annotation may be anything.
 		_, aliased := class.Annotations[AliasVersionAnnotationKey]
 		if valid && hub == nil && class.Spec.AMIFamily != AMIFamilyUbuntu && !aliased {
-			t.Fatalf("valid but not converted: %v\n%s", warnings.Err(), first)
+			t.Fatalf("valid but not converted: %v\n%s", warnings.Err(), manifest)
 		}
 		if hub != nil {
 			FromV1(hub, ConvertOptions{})
 		}
-		class.Default()
-		once, _ := yaml.Marshal(class)
-		class.Default()
-		if twice, _ := yaml.Marshal(class); !bytes.Equal(once, twice) {
-			t.Fatalf("defaults are not idempotent:\n%s\nthen\n%s", once, twice)
-		}
+		manifesttest.DefaultTwice(t, class)
 	})
 }
 
