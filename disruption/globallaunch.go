@@ -1,0 +1,110 @@
+package disruption
+
+import "cmp"
+
+// maxNamed is how many pods without a place a block names.
+const maxNamed = 5
+
+// unlimited is more than anything costs.
+const unlimited = int64(1) << 60
+
+// launch finds new nodes for the pods that wait: one for all of them, or several.
+func (s *search) launch(where places, most int64) (*Block, error) {
+	if where == onlyRoom {
+		return &Block{Code: BlockUnschedulable, Pods: s.trial.Waiting(maxNamed)}, nil
+	}
+	if floor := nanoUSD(s.worth.Waiting(s.trial)); floor >= most {
+		return &Block{Code: BlockNotCheaper, Price: usd(most), Floor: usd(floor)}, nil
+	}
+	if len(s.units) <= smallFleet && (where == onlyNew || s.accepting) {
+		return s.launchBest(most)
+	}
+	below, mark := usd(most), s.trial.Mark()
+	one, joint := s.trial.Launch(s.Query, below)
+	if joint && where != onlyNew && !s.way.subsets {
+		return nil, nil
+	}
+	if joint {
+		below = one
+		if err := s.trial.Rollback(mark); err != nil {
+			return nil, err
+		}
+	}
+	if _, some := s.trial.LaunchSome(s.Query, s.worth, s.maxBins(), below); some {
+		return nil, nil
+	}
+	if joint {
+		s.trial.Launch(s.Query, usd(most))
+		return nil, nil
+	}
+	if most < unlimited && (len(s.units) > smallFleet || s.way.subsets) && s.trial.Plain(s.Query) {
+		return &Block{Code: BlockNotCheaper, Price: usd(most)}, nil
+	}
+	return s.launchAny(most)
+}
+
+// launchBest goes all ways to launch new nodes, and then the cheapest once more.
+func (s *search) launchBest(most int64) (*Block, error) {
+	mark, best, cheapest := s.trial.Mark(), -1, most
+	ways := []func() (int64, *Block, error){
+		func() (int64, *Block, error) {
+			if price, ok := s.trial.Launch(s.Query, usd(most)); ok {
+				return nanoUSD(price), nil, nil
+			}
+			return 0, &Block{Code: BlockNotCheaper, Price: usd(most)}, nil
+		},
+		func() (int64, *Block, error) {
+			if price, ok := s.trial.LaunchSome(s.Query, s.worth, s.maxBins(), usd(most)); ok {
+				return nanoUSD(price), nil, nil
+			}
+			return 0, &Block{Code: BlockNotCheaper, Price: usd(most)}, nil
+		},
+		func() (int64, *Block, error) {
+			why, err := s.launchAny(most)
+			return s.launched, why, err
+		},
+	}
+	var first *Block
+	for i, try := range ways {
+		price, why, err := try()
+		if err != nil {
+			return nil, err
+		}
+		if why == nil && price < cheapest {
+			best, cheapest = i, price
+		}
+		if first == nil {
+			first = why
+		}
+		if err := s.trial.Rollback(mark); err != nil {
+			return nil, err
+		}
+	}
+	if best < 0 {
+		return cmp.Or(first, &Block{Code: BlockNotCheaper, Price: usd(most)}), nil
+	}
+	_, why, err := ways[best]()
+	return why, err
+}
+
+// smallFleet is how many candidates are few enough to go all ways for each.
+const smallFleet = 12
+
+// launchAny finds new nodes in all ways there are, which takes long.
+func (s *search) launchAny(most int64) (*Block, error) {
+	s.work += placeWork
+	out, err := s.trial.PlaceNew(s.ctx, s.Query)
+	s.launched = nanoUSD(out.NewCost)
+	switch {
+	case err != nil:
+		return nil, err
+	case out.Unplaced > 0:
+		return &Block{Code: BlockUnschedulable, Pods: s.trial.Waiting(maxNamed)}, nil
+	case nanoUSD(out.NewCost) >= most:
+		return &Block{Code: BlockNotCheaper, Price: usd(most), Floor: out.NewCost}, nil
+	}
+	return nil, nil
+}
+
+// placeWork is how many what-ifs a full placement counts for.
+const placeWork = 50
