@@ -2,12 +2,13 @@ package crds
 
 import (
 	"embed"
+	"path"
 	"slices"
 )
 
 //go:generate go run generate.go
 
-//go:embed *.yaml
+//go:embed *.yaml v1beta1/*.yaml alpha/*.yaml
 var files embed.FS
 
 // CRD is one CustomResourceDefinition.
@@ -18,6 +19,9 @@ type CRD struct {
 	Versions []string
 	// Namespaced is true for kinds whose objects live in namespaces.
 	Namespaced bool
+
+	// folder that the definition is in; empty for those of All.
+	folder string
 }
 
 // Name is that of the CustomResourceDefinition: "nodepools.karpenter.sh".
@@ -25,14 +29,14 @@ func (c CRD) Name() string { return c.Plural + "." + c.Group }
 
 // YAML is the definition as one document. The slice is the caller's.
 func (c CRD) YAML() []byte {
-	text, err := files.ReadFile(c.Group + "_" + c.Plural + ".yaml")
+	text, err := files.ReadFile(path.Join(c.folder, c.Group+"_"+c.Plural+".yaml"))
 	if err != nil {
-		return nil // a CRD that is not of All
+		return nil // a CRD that is none of this package's
 	}
 	return slices.Clone(text)
 }
 
-// All are the definitions of every kind that is served, in the order of their names. The slice is the caller's.
+// All are the definitions of every kind of the present generation, in the order of their names. The slice is the caller's.
 func All() []CRD {
 	return []CRD{
 		{Group: "autoscaling.x-k8s.io", Kind: "CapacityBuffer", Plural: "capacitybuffers", Versions: []string{"v1beta1"}, Namespaced: true},
@@ -40,5 +44,28 @@ func All() []CRD {
 		{Group: "karpenter.sh", Kind: "NodeClaim", Plural: "nodeclaims", Versions: []string{"v1"}},
 		{Group: "karpenter.sh", Kind: "NodeOverlay", Plural: "nodeoverlays", Versions: []string{"v1alpha1"}},
 		{Group: "karpenter.sh", Kind: "NodePool", Plural: "nodepools", Versions: []string{"v1"}},
+	}
+}
+
+// WithV1Beta1 are the definitions of those kinds of All that v1beta1 has too, with both versions, in the order of their names. What
+// they say of v1 is what All says; v1beta1 is not served: an API server can't tell one from the other by itself, so that
+// whoever serves it sets spec.versions[0].served together with a conversion webhook. The slice is the caller's.
+func WithV1Beta1() []CRD {
+	both := func(group, kind, plural string) CRD {
+		return CRD{Group: group, Kind: kind, Plural: plural, Versions: []string{"v1beta1", "v1"}, folder: "v1beta1"}
+	}
+	return []CRD{
+		both("karpenter.k8s.aws", "EC2NodeClass", "ec2nodeclasses"), both("karpenter.sh", "NodeClaim", "nodeclaims"), both("karpenter.sh", "NodePool", "nodepools"),
+	}
+}
+
+// Alpha are the definitions of the first generation's kinds, in the order of their names. Their names are not those of later
+// kinds, so that no conversion takes place: they are for clusters whose manifests have not been rewritten yet. The slice is
+// the caller's.
+func Alpha() []CRD {
+	return []CRD{
+		{Group: "karpenter.k8s.aws", Kind: "AWSNodeTemplate", Plural: "awsnodetemplates", Versions: []string{"v1alpha1"}, folder: "alpha"},
+		{Group: "karpenter.sh", Kind: "Machine", Plural: "machines", Versions: []string{"v1alpha5"}, folder: "alpha"},
+		{Group: "karpenter.sh", Kind: "Provisioner", Plural: "provisioners", Versions: []string{"v1alpha5"}, folder: "alpha"},
 	}
 }

@@ -8,6 +8,8 @@
 //		}
 //	}
 //
+// All has the present generation. WithV1Beta1 and Alpha are for clusters that still hold objects of older ones.
+//
 // The definitions are made from the Go types by go generate. What only the controller judges, since it needs to know the
 // provider or more than a schema can say: which label keys of the provider's domain are reserved, whether schedules of
 // budgets are cron schedules, taints that come twice, the content of kubelet settings and of user data.

@@ -40,12 +40,16 @@ type ProvisionerList struct {
 }
 
 // ProvisionerSpec is what a user asks of a Provisioner.
+//
+// +kubebuilder:validation:XValidation:rule="!(has(self.provider) && has(self.providerRef))",message="provider and providerRef exclude each other: leave one of them out"
+// +kubebuilder:validation:XValidation:rule="!(has(self.ttlSecondsAfterEmpty) && has(self.consolidation) && has(self.consolidation.enabled) && self.consolidation.enabled)",message="ttlSecondsAfterEmpty excludes consolidation.enabled, which removes empty nodes too: leave one of them out"
 type ProvisionerSpec struct {
 	// Annotations are put on every node.
 	// +optional
 	Annotations map[string]string `json:"annotations,omitzero"`
 	// Labels are put on every node.
 	// +optional
+	// +kubebuilder:validation:XValidation:rule="!('karpenter.sh/provisioner-name' in self) && !('karpenter.sh/emptiness-timestamp' in self) && !('kubernetes.io/hostname' in self)",message="this label is set on each node by itself: leave it out"
 	Labels map[string]string `json:"labels,omitzero"`
 	// Taints are on every node for as long as it lives: a pod must tolerate all of them.
 	// +optional

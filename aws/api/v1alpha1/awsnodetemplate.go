@@ -38,6 +38,11 @@ type AWSNodeTemplateList struct {
 }
 
 // AWSNodeTemplateSpec is what a user asks of EC2.
+//
+// +kubebuilder:validation:XValidation:rule="has(self.subnetSelector) && size(self.subnetSelector) > 0",message="select the subnets by subnetSelector, such as by karpenter.sh/discovery: name-of-the-cluster"
+// +kubebuilder:validation:XValidation:rule="has(self.launchTemplate) || has(self.securityGroupSelector) && size(self.securityGroupSelector) > 0",message="select the security groups by securityGroupSelector, or name a launchTemplate"
+// +kubebuilder:validation:XValidation:rule="!has(self.launchTemplate) || !(has(self.securityGroupSelector) || has(self.metadataOptions) || has(self.amiFamily) || has(self.instanceProfile) || has(self.blockDeviceMappings) || has(self.userData) || has(self.amiSelector))",message="launchTemplate says itself what securityGroupSelector, metadataOptions, amiFamily, instanceProfile, blockDeviceMappings, userData and amiSelector say: leave one or the others out"
+// +kubebuilder:validation:XValidation:rule="!has(self.amiFamily) || self.amiFamily != 'Custom' || has(self.amiSelector) && size(self.amiSelector) > 0",message="family Custom has no images of its own: select some by amiSelector"
 type AWSNodeTemplateSpec struct {
 	// AWS is what an inline provider block can say too.
 	AWS `json:",inline"`
@@ -75,6 +80,7 @@ type AWS struct {
 	SecurityGroupSelector map[string]string `json:"securityGroupSelector,omitzero"`
 	// Tags are put on everything that is made for a launch. Some keys are reserved.
 	// +optional
+	// +kubebuilder:validation:XValidation:rule="!('' in self)",message="a tag's key must not be empty"
 	Tags map[string]string `json:"tags,omitzero"`
 	// LaunchTemplate is the name of a launch template that the user looks after. It excludes what such a template says
 	// itself. Later generations don't have it.
@@ -85,7 +91,9 @@ type AWS struct {
 	// +optional
 	MetadataOptions *MetadataOptions `json:"metadataOptions,omitempty"`
 	// BlockDeviceMappings are the machine's volumes; a list replaces the family's as a whole. Nil or empty: the family's.
+	// At most 50.
 	// +optional
+	// +kubebuilder:validation:MaxItems=50
 	BlockDeviceMappings []BlockDeviceMapping `json:"blockDeviceMappings,omitzero"`
 }
 

@@ -229,3 +229,57 @@ func TestCRDs(t *testing.T) {
 		t.Errorf("%d definitions are left", len(objects))
 	}
 }
+
+// SET-111, API-002, API-003: with the webhook on, v1beta1 is served next to v1, through the controller's service; without it there
+// is no v1beta1. The kinds of the first generation are installed when asked for.
+func TestCRDsOfOlderGenerations(t *testing.T) {
+	for _, c := range append(crds.WithV1Beta1(), crds.Alpha()...) {
+		folder := "alpha"
+		if len(c.Versions) == 2 {
+			folder = "v1beta1"
+		}
+		text, err := os.ReadFile(filepath.Join(CRDs, "files", folder, c.Group+"_"+c.Plural+".yaml"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(text, c.YAML()) {
+			t.Errorf("%s is another in the chart: go generate ./api/crds", c.Name())
+		}
+	}
+	shape := func(values string) map[string]string {
+		_, objects := render(t, CRDs, "crds", []byte(values))
+		out := make(map[string]string)
+		for _, object := range objects {
+			spec := object["spec"].(map[string]any)
+			shown := ""
+			for _, v := range spec["versions"].([]any) {
+				version := v.(map[string]any)
+				if version["served"] == true {
+					shown += version["name"].(string) + " "
+				}
+			}
+			if conversion, ok := spec["conversion"].(map[string]any); ok {
+				service := conversion["webhook"].(map[string]any)["clientConfig"].(map[string]any)
+				text, err := yaml.Marshal(service)
+				if err != nil {
+					t.Fatal(err)
+				}
+				shown += strings.Join(strings.Fields(string(text)), " ")
+			}
+			out[spec["names"].(map[string]any)["kind"].(string)] = strings.TrimSpace(shown)
+		}
+		return out
+	}
+	const through = "v1beta1 v1 service: name: drawknife namespace: autoscaling path: /convert port: 8443"
+	if diff := cmp.Diff(map[string]string{
+		"NodePool": through, "NodeClaim": through, "EC2NodeClass": through, "NodeOverlay": "v1alpha1", "CapacityBuffer": "v1beta1",
+	}, shape("webhook: {enabled: true}")); diff != "" {
+		t.Errorf("with the webhook (-want +got):\n%s", diff)
+	}
+	const another = "v1beta1 v1 caBundle: Y2E= service: name: other namespace: kube-system path: /convert port: 443"
+	if diff := cmp.Diff(map[string]string{
+		"NodePool": another, "NodeClaim": another, "NodeOverlay": "v1alpha1", "CapacityBuffer": "v1beta1", "Provisioner": "v1alpha5", "Machine": "v1alpha5",
+	}, shape("webhook: {enabled: true, serviceName: other, serviceNamespace: kube-system, port: 443, caBundle: Y2E=}\nalpha: {install: true}\nec2NodeClass: {install: false}")); diff != "" {
+		t.Errorf("with everything (-want +got):\n%s", diff)
+	}
+}
