@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/drawknife/drawknife/disruption"
+	"github.com/drawknife/drawknife/scheduling/cluster"
 )
 
 // DIS-174, DIS-175, DIS-176, DIS-177, DIS-081, DIS-105, DIS-112, DIS-115, DIS-122: when planning again is of no use.
@@ -34,6 +35,23 @@ func TestIdle(t *testing.T) {
 		}
 		if i.Forget(); i.Wait(tt.revision, now().Add(tt.at)) != 0 {
 			t.Errorf("%s: it waits after Forget", tt.name)
+		}
+	}
+}
+
+// DIS-005, DIS-174: a nomination that ends shows in nothing else, so that a plan is made anew when it does.
+func TestPlanAgainWhenANominationEnds(t *testing.T) {
+	for name, planner := range map[string]disruption.Planner{"reference": &disruption.Reference{}, "global": &disruption.Global{}} {
+		w := newWorld()
+		w.node("n", "c4")
+		ends := now().Add(20 * time.Second)
+		w.machine("n", func(m *cluster.Machine) { m.NominatedUntil = ends })
+		p, err := planner.Plan(t.Context(), w.fleet(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(p.Commands) != 0 || !p.Again.Equal(ends) {
+			t.Errorf("%s: %d commands, again at %s, want none and %s", name, len(p.Commands), p.Again, ends)
 		}
 	}
 }

@@ -99,6 +99,9 @@ func (r *Reference) Plan(ctx context.Context, f *Fleet) (*Plan, error) {
 		return nil, err
 	}
 	out := &Plan{Time: f.now}
+	for _, why := range f.Blocked { // such as nominations that end: nothing else shows that
+		p.later(why.Until)
+	}
 	for _, m := range Methods() {
 		accepted, refused := f.Eligible(m)
 		p.blocks[m] = refused

@@ -30,6 +30,8 @@
 //   - A claim that has no instance yet does not stop planning (PRV-025, OPP-30): it is reckoned with by what any of its
 //     instance types has. The barrier is for what the API has and the view does not.
 //   - A Node that is being deleted is leaving, also while its claim is not (PRV-023): nothing can undo a deletion.
+//   - A machine that was ordered for pods is nominated for them once it is initialised (PRV-026, State.NominateNew): with a
+//     consolidateAfter shorter than kube-scheduler takes to bind them, new nodes would go as empty.
 //   - What moves the consolidation timestamp moves View.Revision (PRV-027): a number needs no refresh by the clock.
 //   - Of objects that lay claim to one provider ID one is taken, by a rule, not the one that came last (PRV-020); the others
 //     are in View.LeftOut.

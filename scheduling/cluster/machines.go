@@ -50,8 +50,10 @@ type shownMachine struct {
 // facts are what is known of a Node or NodeClaim beside the object.
 type facts struct {
 	nominatedUntil time.Time
-	lastPodEvent   time.Time
-	marked         bool
+	// nominatedFor is for how long it is nominated from its initialisation on, see State.NominateNew.
+	nominatedFor time.Duration
+	lastPodEvent time.Time
+	marked       bool
 }
 
 func compareNames(a, b string) int { return cmp.Compare(a, b) }
@@ -263,7 +265,11 @@ func (s *State) look(m *machine) *shownMachine {
 		out.machine.ProviderID = node.Spec.ProviderID
 	}
 	if claim != nil {
-		out.machine.note(s.claimFacts[claim.Name])
+		f := s.claimFacts[claim.Name]
+		out.machine.note(f)
+		if since, ok := initializedSince(claim); ok && f.nominatedFor > 0 {
+			out.machine.note(facts{nominatedUntil: since.Add(f.nominatedFor)})
+		}
 		out.machine.note(facts{lastPodEvent: claim.Status.LastPodEventTime.Time})
 		out.machine.ProviderID = cmp.Or(claim.Status.ProviderID, out.machine.ProviderID)
 	}
@@ -281,6 +287,16 @@ func (m *Machine) note(f facts) {
 	if f.lastPodEvent.After(m.LastPodEvent) {
 		m.LastPodEvent = f.lastPodEvent
 	}
+}
+
+// initializedSince is since when the claim's machine is ready for pods. The claim is shared and only read.
+func initializedSince(claim *v1.NodeClaim) (time.Time, bool) {
+	for i := range claim.Status.Conditions {
+		if c := &claim.Status.Conditions[i]; c.Type == v1.ConditionInitialized {
+			return c.LastTransitionTime.Time, c.Status == metav1.ConditionTrue
+		}
+	}
+	return time.Time{}, false
 }
 
 // passedOver are the Nodes and NodeClaims that lay claim to the machine beside those that speak for it, by name.

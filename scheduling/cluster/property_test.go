@@ -117,6 +117,9 @@ func anyClaim(t *rapid.T) *v1.NodeClaim {
 	if rapid.Bool().Draw(t, "terminating instance") {
 		c.Status.Conditions = []metav1.Condition{{Type: v1.ConditionInstanceTerminating, Status: metav1.ConditionTrue}}
 	}
+	if rapid.Bool().Draw(t, "initialized") {
+		c.Status.Conditions = append(c.Status.Conditions, metav1.Condition{Type: v1.ConditionInitialized, Status: metav1.ConditionTrue, LastTransitionTime: metav1.NewTime(noon)})
+	}
 	return c
 }
 
@@ -257,13 +260,15 @@ func TestNotesStayWithTheirMachine(t *testing.T) {
 			api.happen(r)
 			apply(r, live, api.history[len(api.history)-1])
 			name := anyName(r)
-			switch rapid.IntRange(0, 5).Draw(r, "note") {
+			switch rapid.IntRange(0, 6).Draw(r, "note") {
 			case 0:
 				live.Mark(name)
 			case 1:
 				live.Unmark(name)
 			case 2:
 				live.Nominate(name, noon.Add(time.Duration(rapid.IntRange(-1, 3).Draw(r, "minutes"))*time.Minute))
+			case 3:
+				live.NominateNew(name, time.Duration(rapid.IntRange(1, 3).Draw(r, "window"))*time.Minute)
 			}
 		}
 		view := live.Snapshot(query())

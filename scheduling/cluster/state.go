@@ -234,6 +234,23 @@ func (s *State) Nominate(name string, until time.Time) bool {
 	})
 }
 
+// NominateNew keeps a machine that was ordered for pods from being disrupted until they can have been bound to it: for the
+// window given from its NodeClaim's initialisation on, however long that takes to come; before it, consolidation leaves it
+// alone anyway. A longer window stays. It reports whether there is a NodeClaim of that name.
+func (s *State) NominateNew(claim string, window time.Duration) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	ordered := s.claims.get(types.NamespacedName{Name: claim})
+	if ordered == nil {
+		return false
+	}
+	f := s.claimFacts[claim]
+	f.nominatedFor = max(f.nominatedFor, window)
+	s.claimFacts[claim] = f
+	s.touch(keyOfClaim(ordered))
+	return true
+}
+
 // Mark marks a machine for deletion (PRV-023): it is no capacity any more and its pods are planned anew. The mark goes
 // with the machine. It reports whether there is such a machine; the name is as for Machine.
 func (s *State) Mark(name string) bool {

@@ -151,6 +151,40 @@ func TestNotes(t *testing.T) {
 	}
 }
 
+// PRV-026, DIS-005: a machine that was ordered for pods is nominated for them once it is initialised, however long that took, and
+// for the longest of the windows it was given. Its claim, and the node that joins, are one machine in that.
+func TestNominationOfANewMachine(t *testing.T) {
+	state := newState(t)
+	claim, node := machineOf("a")
+	claim.Status.ProviderID = ""
+	apply(t, state, cluster.Assume(claim))
+	if !state.NominateNew("a-claim", 20*time.Second) || !state.NominateNew("a-claim", time.Second) || state.NominateNew("nobody", time.Second) {
+		t.Error("the claim is not found by its name, or one is that is not there")
+	}
+	if m := state.Machine("a-claim"); !m.NominatedUntil.IsZero() {
+		t.Errorf("nominated until %v before it is there", m.NominatedUntil)
+	}
+	launched := claim.DeepCopy()
+	launched.Status.ProviderID = "a"
+	young := node.DeepCopy()
+	delete(young.Labels, v1.NodeInitializedLabelKey)
+	apply(t, state, cluster.Upsert(launched), cluster.Upsert(young))
+	ready := launched.DeepCopy()
+	ready.Conditions().SetTrue(v1.ConditionInitialized, noon)
+	apply(t, state, cluster.Upsert(node), cluster.Upsert(ready))
+	for after, want := range map[time.Duration]bool{0: true, 19 * time.Second: true, 20 * time.Second: false} {
+		if m := state.Machine("a"); m.Nominated(noon.Add(after)) != want {
+			t.Errorf("%s after its initialisation: nominated %v, want %v", after, !want, want)
+		}
+	}
+	another := ready.DeepCopy()
+	another.UID = "another"
+	apply(t, state, cluster.Upsert(another))
+	if m := state.Machine("a"); m.Nominated(noon) {
+		t.Error("another claim of the name inherits the nomination")
+	}
+}
+
 // What no watch could bring is refused whole.
 func TestBadEvents(t *testing.T) {
 	state := newState(t)

@@ -53,12 +53,8 @@ type disruptor struct {
 }
 
 func newDisruptor(o *Options, act *actor, state *cluster.State, p *planner, told *disruptionMetrics) *disruptor {
-	longestBatch := o.Batch.Max
-	if longestBatch == 0 {
-		longestBatch = defaultBatchMax
-	}
 	d := &disruptor{
-		actor: act, state: state, planner: p, options: &o.Disruption, told: told, nomination: max(2*longestBatch, leastNomination),
+		actor: act, state: state, planner: p, options: &o.Disruption, told: told, nomination: o.nomination(),
 		changed: make(chan struct{}, 1), moved: make(chan struct{}, 1), running: map[string]*commandRun{},
 		backOff: disruption.NewBackOff(uint64(o.Now().UnixNano())), refusals: disruption.NewRefusals(),
 	}
@@ -67,12 +63,6 @@ func newDisruptor(o *Options, act *actor, state *cluster.State, p *planner, told
 	}
 	return d
 }
-
-// Times of DIS-005 and DIS-072.
-const (
-	defaultBatchMax = 10 * time.Second
-	leastNomination = 10 * time.Second
-)
 
 // NeedLeaderElection is true: one process disrupts.
 func (d *disruptor) NeedLeaderElection() bool { return true }

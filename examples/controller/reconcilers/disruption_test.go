@@ -44,6 +44,14 @@ func (w *world) disrupt(seconds int) {
 	}
 }
 
+// settledNode is a node as node makes it that is nominated no more: the pods it was launched for have had their time.
+func (w *world) settledNode(pods ...*corev1.Pod) (*corev1.Node, *v1.NodeClaim) {
+	w.t.Helper()
+	node, claim := w.node(pods...)
+	time.Sleep(w.planner.options.nomination())
+	return node, claim
+}
+
 // change has f change the pool as a user does.
 func (w *world) change(name string, f func(*v1.NodePool)) {
 	w.t.Helper()
@@ -61,7 +69,7 @@ func (w *world) change(name string, f func(*v1.NodePool)) {
 func TestEmptyNodeIsRemoved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, registry := measured(t, asKarpenter)
-		_, claim := w.node(newPod("a"))
+		_, claim := w.settledNode(newPod("a"))
 		w.delete(newPod("a"))
 		w.disrupt(14)
 		claim = get(w, &v1.NodeClaim{}, claim.Name)
@@ -120,7 +128,7 @@ func TestRestartUndoesCommands(t *testing.T) {
 func TestDriftedNodeIsReplaced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, asKarpenter)
-		_, claim := w.node(newPod("a"))
+		_, claim := w.settledNode(newPod("a"))
 		full := claim.Status.Capacity[corev1.ResourceCPU]
 		w.change("default", func(p *v1.NodePool) {
 			p.Spec.Template.Labels = map[string]string{"team": "blue"}
@@ -160,7 +168,7 @@ func TestDriftedNodeIsReplaced(t *testing.T) {
 func TestFailedReplacementIsTakenBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, registry := measured(t, asKarpenter)
-		node, claim := w.node(newPod("a"))
+		node, claim := w.settledNode(newPod("a"))
 		if err := w.cloud.Inject(fake.Fault{Method: fake.MethodCreate, Err: cloudprovider.NewInsufficientCapacityError(errors.New("sold out")), Times: -1}); err != nil {
 			t.Fatal(err)
 		}
@@ -231,8 +239,7 @@ func TestReport(t *testing.T) {
 		w := newWorld(t, asKarpenter)
 		kept := newPod("kept")
 		kept.Annotations = map[string]string{v1.DoNotDisruptAnnotationKey: "true"}
-		node, _ := w.node(kept)
-		time.Sleep(30 * time.Second) // its nomination is over
+		node, _ := w.settledNode(kept)
 		w.disrupt(1)
 		ask := func(query string) DisruptionReport {
 			answer := httptest.NewRecorder()
@@ -272,7 +279,7 @@ func TestApproverRefuses(t *testing.T) {
 				return disruption.Approval{Decision: disruption.Refused, By: "ops", Reason: "not today"}, nil
 			})
 		})
-		node, _ := w.node(newPod("a"))
+		node, _ := w.settledNode(newPod("a"))
 		w.delete(newPod("a"))
 		w.disrupt(60)
 		if n := get(w, &corev1.Node{}, node.Name); n == nil || hasTaint(n, v1.DisruptedTaint()) {

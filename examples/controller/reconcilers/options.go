@@ -83,7 +83,19 @@ const (
 	DefaultPassTimeout = time.Minute
 	// DefaultConcurrency is how many objects of a kind are worked on at a time.
 	DefaultConcurrency = 100
+	// leastNomination is DIS-005's.
+	leastNomination = 10 * time.Second
 )
+
+// nomination is for how long machines that pods were planned for are left alone (PRV-026, DIS-005): what kube-scheduler may take
+// to bind them.
+func (o *Options) nomination() time.Duration {
+	longestBatch := o.Batch.Max
+	if longestBatch == 0 {
+		longestBatch = provisioning.DefaultBatchMax
+	}
+	return max(2*longestBatch, leastNomination)
+}
 
 // OptionError is an option that can't be.
 type OptionError struct {

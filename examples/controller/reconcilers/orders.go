@@ -45,6 +45,9 @@ func (p *planner) launchInstead(ctx context.Context, orders []provisioning.Launc
 		if err := p.state.Apply(cluster.Assume(claim).At(p.now())); err != nil {
 			p.log.Error("a nodeclaim is not taken into the view of the cluster", "nodeclaim", claim.Name, "error", err)
 		}
+		if len(launched.Launch.Pods) > 0 || len(leaving) > 0 {
+			p.state.NominateNew(claim.Name, p.options.nomination())
+		}
 		p.metrics.claimCreated(claim, reason)
 		p.log.Info("nodeclaim created", "nodeclaim", claim.Name, "nodepool", launched.Launch.Pool.Name, "pods", len(launched.Launch.Pods),
 			"requests", amounts(claim.Spec.Resources.Requests), "instanceTypes", firstTypes(claim), "pricePerHour", launched.Launch.Price)

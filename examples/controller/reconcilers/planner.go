@@ -165,7 +165,7 @@ func (p *planner) pass(ctx context.Context) error {
 	p.buffered.Store(&hosts)
 	orders, err := provisioning.Decide(snapshot, plan, provisioning.PassOptions{Claims: nodeclaims.Options{
 		MinValues: p.options.Query.MinValues, TerminationGracePeriod: p.gracePeriod(),
-	}})
+	}, Nomination: p.options.nomination()})
 	if err != nil {
 		return err
 	}
