@@ -30,6 +30,10 @@ const (
 
 // run is the program; it returns its exit code.
 func run(ctx context.Context, args []string, out, trouble io.Writer) int {
+	if asksVersion(args) {
+		fmt.Fprint(out, version())
+		return exitDone
+	}
 	var extra extraFlags
 	loaded, err := load(ctx, settings.Sources{Args: args, LookupEnv: os.LookupEnv, ReadFile: os.ReadFile, MoreFlags: extra.register})
 	var help *settings.HelpError
@@ -76,7 +80,8 @@ const usage = `controller scales the nodes of a Kubernetes cluster.
   controller --cluster-name my-cluster
         runs in a pod on EKS and launches EC2 instances
 
-Every setting is a flag, an environment variable, or a line of a file (--settings-file). Exit codes: 0 stopped as told, 1 a fault
+Every setting is a flag, an environment variable, or a line of a file (--settings-file). --version prints what the program was built
+from. Exit codes: 0 stopped as told, 1 a fault
 while running, 2 settings that can't be.
 
 `

@@ -99,6 +99,7 @@ func TestExitCodes(t *testing.T) {
 		want int
 	}{
 		"help":          {[]string{"--help"}, exitDone},
+		"version":       {[]string{"--provider=fake", "--version"}, exitDone},
 		"no cluster":    {nil, exitUsage},
 		"fake as it is": {[]string{"--provider=fake"}, exitUsage},
 		"unknown flag":  {[]string{"--nonsense"}, exitUsage},
@@ -108,6 +109,9 @@ func TestExitCodes(t *testing.T) {
 			var out, trouble bytes.Buffer
 			if got := run(t.Context(), c.args, &out, &trouble); got != c.want || out.Len()+trouble.Len() == 0 {
 				t.Errorf("exit code %d, want %d: %s%s", got, c.want, &out, &trouble)
+			}
+			if name == "version" && (!strings.HasPrefix(out.String(), "drawknife controller ") || strings.Count(out.String(), "\n") != 1) {
+				t.Errorf("%q, want one line that says what it is", &out)
 			}
 		})
 	}
