@@ -153,6 +153,14 @@ type offered struct {
 	price   float64
 }
 
+func floorAmounts(list corev1.ResourceList) (amounts [3]float64) {
+	for d, name := range floorResources {
+		q := list[name]
+		amounts[d] = q.AsApproximateFloat64()
+	}
+	return amounts
+}
+
 // machinesOf are all of them, of all pools, each kind of a type at its cheapest.
 func machinesOf(f *Fleet) []offered {
 	var out []offered
@@ -161,12 +169,17 @@ func machinesOf(f *Fleet) []offered {
 		p := f.pools[f.in.View.Snapshot.NodePools[i].Key]
 		for _, name := range sortedNames(p.types) {
 			t := p.types[name]
+			var ofType *[3]float64 // the same for most offerings, and reckoning takes time
 			for o := range t.OfferingsWithRoom() {
 				m := offered{price: o.Price}
-				alloc := t.AllocatableOf(o)
-				for d, name := range floorResources {
-					q := alloc[name]
-					m.amounts[d] = q.AsApproximateFloat64()
+				switch {
+				case o.OverridesResources():
+					m.amounts = floorAmounts(t.AllocatableOf(o))
+				case ofType == nil:
+					m.amounts = floorAmounts(t.Allocatable())
+					ofType = &m.amounts
+				default:
+					m.amounts = *ofType
 				}
 				if !seen[m] {
 					seen[m] = true
@@ -288,11 +301,7 @@ func (y FloorPrices) held(machines []offered) FloorPrices {
 
 // cheapest is the price of the cheapest machine that offers what is asked for, as far as the floorResources go; 0 for none.
 func (p *floorPrices) cheapest(requests corev1.ResourceList) float64 {
-	var need [3]float64
-	for d, name := range floorResources {
-		q := requests[name]
-		need[d] = q.AsApproximateFloat64()
-	}
+	need := floorAmounts(requests)
 	best := 0.0
 	for i := range p.machines {
 		m := &p.machines[i]

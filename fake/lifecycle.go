@@ -145,6 +145,22 @@ func (c *Cloud) Instances() []Instance {
 	return instances
 }
 
+// Instance is the machine of that provider ID, of whatever cluster; false when there is none, or it is gone. Like Instances it
+// is no call of the provider.
+func (c *Cloud) Instance(providerID string) (Instance, bool) {
+	now := c.clock.Now()
+	defer c.runHooks()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now = c.notBefore(now)
+	c.catchUp(now)
+	m, ok := c.machines[providerID]
+	if !ok {
+		return Instance{}, false
+	}
+	return m.snapshot(), true
+}
+
 // SetKubeletVersion is the version on machines launched from now on; those there are keep theirs.
 func (c *Cloud) SetKubeletVersion(version string) {
 	_ = c.lever(Event{Name: "SetKubeletVersion", Text: version}, func(time.Time) error {

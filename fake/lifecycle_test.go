@@ -27,6 +27,30 @@ func (r *recorder) note(what string, i fake.Instance) {
 	r.events = append(r.events, fmt.Sprintf("%s %s %s", what, i.Tags[fake.TagNodeClaim], i.Phase))
 }
 
+// A machine is found by its provider ID, as Instances has it, until it is gone.
+func TestInstance(t *testing.T) {
+	cloud, clock := testCloud(t, fake.Options{ShutdownLatency: time.Minute})
+	created := create(t, cloud, claim("a"))
+	create(t, cloud, claim("b"))
+	for _, want := range cloud.Instances() {
+		if got, ok := cloud.Instance(want.ProviderID); !ok || !cmp.Equal(want, got) {
+			t.Errorf("%v (-want +got):\n%s", ok, cmp.Diff(want, got))
+		}
+	}
+	if err := cloud.Delete(t.Context(), created); err != nil {
+		t.Fatal(err)
+	}
+	if i, ok := cloud.Instance(created.Status.ProviderID); !ok || i.Phase != fake.ShuttingDown {
+		t.Errorf("while it shuts down: %v, %+v", ok, i)
+	}
+	clock.Advance(time.Minute)
+	for _, id := range []string{created.Status.ProviderID, "", "nobody"} {
+		if i, ok := cloud.Instance(id); ok {
+			t.Errorf("%q: %+v", id, i)
+		}
+	}
+}
+
 // CP-DELETE-01, CP-DELETE-02, CP-GET-02, CP-LIST-03, PRV-171, PRV-173: shutting down is not gone.
 func TestDeleteUntilNotFound(t *testing.T) {
 	ctx := context.Background()

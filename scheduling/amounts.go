@@ -74,8 +74,8 @@ func shortQuantity(q resource.Quantity) string {
 }
 
 // checkQuantities refuses amounts of nodes, pools, instance types and overlays that can't be reckoned with. Those of pods
-// are judged pod by pod: see checkPod.
-func checkQuantities(s *Snapshot) error {
+// are judged pod by pod: see checkPod. What the previous model, which may be nil, was made of is not looked at again.
+func checkQuantities(s *Snapshot, previous *Model) error {
 	var c quantityCheck
 	for i := range s.Nodes {
 		c.node(&s.Nodes[i])
@@ -87,6 +87,9 @@ func checkQuantities(s *Snapshot) error {
 		c.list(o.Spec.Capacity, func() string { return fmt.Sprintf("nodeOverlays[%d].spec.capacity", i) })
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Catalogs)) {
+		if previous != nil && sameList(previous.snapshot.Catalogs[name], s.Catalogs[name]) {
+			continue
+		}
 		for i, it := range s.Catalogs[name] {
 			if it == nil {
 				continue // refused where it is compiled

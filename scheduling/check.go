@@ -23,7 +23,7 @@ func (e *SnapshotError) Error() string {
 }
 
 // checkObjects refuses null objects and pods that stand twice: everything after it can rely on neither.
-func checkObjects(s *Snapshot) error {
+func checkObjects(s *Snapshot, previous *Model) error {
 	seen := make(map[PodKey]string, len(s.Pods)+len(s.Placeholders))
 	pods := func(path string, list []*corev1.Pod) error {
 		for i, pod := range list {
@@ -70,7 +70,7 @@ func checkObjects(s *Snapshot) error {
 	if err := checkLists(s); err != nil {
 		return err
 	}
-	if err := checkQuantities(s); err != nil {
+	if err := checkQuantities(s, previous); err != nil {
 		return err
 	}
 	for _, e := range ValidateDefaultTopologySpread(s.DefaultTopologySpread, field.NewPath("defaultTopologySpread")) {

@@ -179,15 +179,22 @@ func (m *Model) daemonTerm(have requirements.Set, term needs, c *catalog) (varia
 	return variants, slots, !variants.empty() && !slots.empty()
 }
 
-// tableFor builds the pool's table, or finds the one of a pool with the same catalog and daemons.
-func (m *Model) tableFor(p *pool, catalogName string) *table {
+// tableFor builds the pool's table, or finds the one of a pool with the same catalog and daemons. One without daemons is taken
+// over from the previous model, which may be nil: nothing that is noted in it later depends on the model.
+func (m *Model) tableFor(p *pool, catalogName string, previous *Model) *table {
 	c := m.catalogs[catalogName]
 	masks := m.daemonMasks(p, c)
 	text := tableText(catalogName, masks)
 	if t, ok := m.tables[text]; ok {
 		return t
 	}
-	t := &table{catalog: c}
+	if len(masks) == 0 && previous != nil && slices.Equal(previous.resources.names, m.resources.names) {
+		if t := previous.tables[text]; t != nil && t.catalog == c {
+			m.tables[text] = t
+			return t
+		}
+	}
+	t := &table{catalog: c, inOrder: &purchases{}}
 	dims := m.resources.len()
 	alloc, taken := make([]int64, dims), make([]int64, dims)
 	for v := range c.variants {

@@ -30,7 +30,8 @@ func ModelDifferences(a, b *Model) []string {
 			own := *p
 			if own.table != nil {
 				table := *own.table
-				table.catalog = nil // shared between models, with what it has remembered for others
+				// Shared between models, with what it has remembered for others.
+				table.catalog, table.inOrder = nil, nil
 				own.table = &table
 			}
 			pools[i] = &own

@@ -98,7 +98,7 @@ func compile(s *Snapshot, previous *Model) (*Model, error) {
 		catalogs: map[string]*catalog{}, tables: map[string]*table{},
 		stageOf: map[string]int32{}, classIndex: map[string]int32{}, shapeIndex: map[string]int32{}, askedKeys: map[string]bool{},
 	}
-	if err := checkObjects(s); err != nil {
+	if err := checkObjects(s, previous); err != nil {
 		return nil, err
 	}
 	m.volumes = newVolumeIndex(s, m.vocab, volumeSupport{topologyKeys: s.UnsupportedVolumeTopologyKeys, drivers: s.UnsupportedVolumeDrivers})
@@ -116,7 +116,7 @@ func compile(s *Snapshot, previous *Model) (*Model, error) {
 	}
 	m.compileDaemons(s)
 	m.collectTopology(s)
-	if err := m.compilePools(s); err != nil {
+	if err := m.compilePools(s, previous); err != nil {
 		return nil, err
 	}
 	bound := m.classPods(s, w)

@@ -24,6 +24,8 @@ type table struct {
 	split bool
 	// on is indexed by row: the DaemonSets there, by number.
 	on [][]int32
+	// inOrder is for cheapestFirst alone.
+	inOrder *purchases
 }
 
 // row is a variant in those slots where the same DaemonSets run.
@@ -75,7 +77,7 @@ type profile struct {
 }
 
 // compilePools makes the snapshot's pools ready, ordered by weight (higher first), then key.
-func (m *Model) compilePools(s *Snapshot) error {
+func (m *Model) compilePools(s *Snapshot, previous *Model) error {
 	m.poolIndex = make(map[v1.PoolKey]int, len(s.NodePools))
 	for i := range s.NodePools {
 		np := &s.NodePools[i]
@@ -83,7 +85,7 @@ func (m *Model) compilePools(s *Snapshot) error {
 		if np.Object.Spec.Weight != nil {
 			m.pools[i].weight = *np.Object.Spec.Weight
 		}
-		if err := m.compilePool(m.pools[i], m.poolCatalog[i]); err != nil {
+		if err := m.compilePool(m.pools[i], m.poolCatalog[i], previous); err != nil {
 			return err
 		}
 	}
@@ -99,7 +101,7 @@ func (m *Model) compilePools(s *Snapshot) error {
 	return nil
 }
 
-func (m *Model) compilePool(p *pool, catalogName string) error {
+func (m *Model) compilePool(p *pool, catalogName string, previous *Model) error {
 	spec := &p.object.Spec.Template
 	p.taints = spec.Spec.Taints
 	set, err := poolRequirements(p.object, p.key, m.vocab)
@@ -132,7 +134,7 @@ func (m *Model) compilePool(p *pool, catalogName string) error {
 		return nil
 	}
 	c := m.catalogs[catalogName]
-	p.table = m.tableFor(p, catalogName)
+	p.table = m.tableFor(p, catalogName, previous)
 	p.rows, p.slots = fullBitset(len(p.table.rows)), c.allSlots.clone()
 	for r := range p.template.All {
 		m.narrow(p, r, p.rows, p.slots)

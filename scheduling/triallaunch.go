@@ -154,13 +154,11 @@ func (t *Trial) kindsOf(stage int32) ([]kind, bool) {
 			return nil, false
 		}
 		var own []kind
-		for r := range f.rows.members {
-			row := &p.table.rows[r]
-			prices := p.table.catalog.pricesOf(row.variant)
-			for s := range row.slots.members {
-				if f.slots.has(s) && prices[s] != noPrice {
-					own = append(own, kind{u.pool, int32(r), int32(s), anyCell, prices[s], p.table.allocOf(r, m.resources.len())})
-				}
+		dims := m.resources.len()
+		for _, buy := range p.table.cheapestFirst(dims) {
+			if r, s := int(buy.row), int(buy.slot); f.rows.has(r) && f.slots.has(s) {
+				price := p.table.catalog.price(p.table.rows[r].variant, s)
+				own = append(own, kind{u.pool, buy.row, buy.slot, anyCell, price, p.table.allocOf(r, dims)})
 			}
 		}
 		out = append(out, t.leanest(p, own)...)
@@ -170,11 +168,9 @@ func (t *Trial) kindsOf(stage int32) ([]kind, bool) {
 	return out, true
 }
 
-// leanest drops kinds that a cheaper one of the same slot can stand in for, for all pods there are.
+// leanest drops kinds that a cheaper one of the same slot can stand in for, for all pods there are. The list is in the order
+// of cheapestFirst.
 func (t *Trial) leanest(p *pool, list []kind) []kind {
-	slices.SortFunc(list, func(a, b kind) int {
-		return cmp.Or(cmp.Compare(a.price, b.price), slices.Compare(b.alloc, a.alloc), cmp.Compare(a.row, b.row), cmp.Compare(a.slot, b.slot))
-	})
 	like := t.likeness(p)
 	type key struct{ slot, like int32 }
 	kept := map[key][]int{}

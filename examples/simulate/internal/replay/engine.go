@@ -366,10 +366,8 @@ func (e *engine) launch(claim *v1.NodeClaim) (*machine, error) {
 	claim.Status = created.Status
 	claim.Conditions().SetTrue(v1.ConditionLaunched, e.now)
 	m := &machine{name: claim.Name, claim: claim, pods: map[string]*pod{}, spot: claim.Labels[v1.CapacityTypeLabelKey] == v1.CapacityTypeSpot}
-	for _, i := range e.cloud.Instances() {
-		if i.ProviderID == created.Status.ProviderID {
-			m.price = i.Price
-		}
+	if i, ok := e.cloud.Instance(created.Status.ProviderID); ok {
+		m.price = i.Price
 	}
 	e.machines[m.name] = m
 	e.record.launches++
