@@ -76,7 +76,7 @@ func (t *Trial) rearrange(ctx context.Context, before Mark, classes []int32) {
 	}
 	t.restore(r.best)
 	if improved {
-		t.settle()
+		t.placeLeft(ctx, classes) // other machines may have room, or bring domains, for pods that waited before
 	}
 	if !improved || maps.Equal(found.stages(), r.best.stages()) {
 		t.proof = proof // it speaks of pods that have new machines at their stages, whatever those are

@@ -62,7 +62,7 @@ func (t *Trial) searchFurther(ctx context.Context, before Mark, classes []int32)
 	}
 	t.restore(s.bestWay)
 	if s.improved {
-		t.settle()
+		t.placeLeft(ctx, classes)
 	}
 	return placed.nodesUsed()
 }

@@ -178,8 +178,14 @@ func (t *Trial) placeClasses(ctx context.Context, classes []int32) {
 		t.packStages(ctx, c, wishes)
 	}
 	t.forsakeEmpty()
-	t.placeSingly(ctx, c, classes)
-	t.placeTightly(ctx, c, classes)
+	t.placeLeft(ctx, classes)
+}
+
+// placeLeft places what is left one by one, by the exact rules, so that a pod of the classes that still waits fits nowhere, and
+// exchanges new machines for the cheapest that would do.
+func (t *Trial) placeLeft(ctx context.Context, classes []int32) {
+	t.placeSingly(ctx, t.cells, classes)
+	t.placeTightly(ctx, t.cells, classes)
 	t.settle()
 }
 
