@@ -59,7 +59,7 @@ func (m *Model) twinPools() []int {
 	out := make([]int, len(m.pools))
 	for i, p := range m.pools {
 		out[i] = i
-		if p.table == nil || p.limits != nil || m.askedKeys[labelNodePool] {
+		if p.table == nil || p.limits != nil || m.askedKeys[PoolLabel(p.key)] {
 			continue
 		}
 		out[i] = slices.IndexFunc(m.pools[:i+1], func(o *pool) bool { return o == p || o.twinOf(p) })
@@ -69,7 +69,7 @@ func (m *Model) twinPools() []int {
 
 func (p *pool) twinOf(o *pool) bool {
 	return p.table == o.table && p.limits == nil && p.key.Generation == o.key.Generation && slices.Equal(p.rows, o.rows) && slices.Equal(p.slots, o.slots) &&
-		reflect.DeepEqual(&p.object.Spec.Template, &o.object.Spec.Template) && p.template.Without(labelNodePool).Equal(o.template.Without(labelNodePool))
+		reflect.DeepEqual(&p.object.Spec.Template, &o.object.Spec.Template) && p.template.Without(PoolLabel(p.key)).Equal(o.template.Without(PoolLabel(o.key)))
 }
 
 func (x *explanations) explainer(class int32) *explainer {
@@ -92,7 +92,7 @@ func (x *explainer) reasons() []Reason {
 	switch {
 	case x.c.invalid != nil:
 		return []Reason{{Code: ReasonPodInvalid, Detail: "the pod can't be planned: " + x.c.invalid.Error()}}
-	case x.s.optsOut():
+	case x.optsOut():
 		r := x.existing()
 		r.Code = ReasonOptedOut
 		return []Reason{r}
@@ -114,12 +114,20 @@ func (x *explainer) reasons() []Reason {
 	return out
 }
 
-// optsOut reports whether pods of the shape ask, in each alternative, that the label of a node's pool be absent: no pool
-// could launch a machine for them (SCH-093).
-func (s *shape) optsOut() bool {
+// optsOut reports whether no pool could launch a machine for the pods, since they ask that the label of a node's pool be
+// absent, whatever the generation of the pools there are (SCH-093, API-412).
+func (x *explainer) optsOut() bool {
+	if len(x.m.pools) == 0 {
+		return x.s.optsOut(labelNodePool)
+	}
+	return !slices.ContainsFunc(x.m.pools, func(p *pool) bool { return !x.s.optsOut(PoolLabel(p.key)) })
+}
+
+// optsOut reports whether pods of the shape ask, in each alternative, that the label be absent.
+func (s *shape) optsOut(label string) bool {
 	return !slices.ContainsFunc(s.terms, func(n needs) bool {
 		return !slices.ContainsFunc(n, func(r requirements.Requirement) bool {
-			return r.Key() == labelNodePool && r.Operator() == requirements.OpDoesNotExist
+			return r.Key() == label && r.Operator() == requirements.OpDoesNotExist
 		})
 	})
 }

@@ -266,7 +266,7 @@ func (x *explainer) withoutPoolNeeds(best *finding, at int32, p *pool) {
 // poolKeys are the labels that the pool states and could state otherwise, and those that the demand asks for and nobody
 // states.
 func (x *explainer) poolKeys(p *pool, n needs) []string {
-	own := []string{labelNodePool}
+	own := []string{labelNodePool, provisionerLabel}
 	if class := p.object.Spec.Template.Spec.NodeClassRef; class.Kind != "" {
 		own = append(own, nodeClassLabel(class.Group, class.Kind))
 	}

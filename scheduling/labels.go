@@ -1,6 +1,10 @@
 package scheduling
 
-import "strings"
+import (
+	"strings"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+)
 
 // Label keys the scheduler itself must know; everything else about labels is in the Snapshot's vocabulary.
 const (
@@ -17,3 +21,12 @@ const (
 
 // nodeClassLabel is the key under which claims and nodes name their node class (SCH-006).
 func nodeClassLabel(group, kind string) string { return group + "/" + strings.ToLower(kind) }
+
+// PoolLabel is the key of the label that names the pool of its nodes, whose value is the pool's name: that of later
+// generations is karpenter.sh/nodepool, that of the first karpenter.sh/provisioner-name (API-220).
+func PoolLabel(pool v1.PoolKey) string {
+	if pool.Generation == v1.GenerationV1Alpha5 {
+		return provisionerLabel
+	}
+	return labelNodePool
+}

@@ -112,7 +112,7 @@ func (m *Model) compilePool(p *pool, catalogName string, previous *Model) error 
 	for k, v := range spec.Labels {
 		labels[k] = v
 	}
-	labels[labelNodePool] = p.key.Name
+	labels[PoolLabel(p.key)] = p.key.Name
 	if class := p.object.Spec.Template.Spec.NodeClassRef; class.Kind != "" {
 		labels[nodeClassLabel(class.Group, class.Kind)] = class.Name
 	}

@@ -3,6 +3,7 @@ package scheduling_test
 import (
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -186,6 +187,33 @@ func TestTwoGenerationsOfOneName(t *testing.T) {
 	r := reasonsOf(t, p, "x")
 	if len(r) != 2 || r[0].Pool == r[1].Pool || r[0].String() == r[1].String() {
 		t.Errorf("reasons %q, want one for each pool", r)
+	}
+}
+
+// API-220, API-412: machines bear the label of the generation that their pool was born in, and that label alone: a pod that names
+// the one pool has no place in its namesake, and one that stays away from all pools says so of both labels.
+func TestLabelOfAGeneration(t *testing.T) {
+	const provisioner, nodepool = "karpenter.sh/provisioner-name", "karpenter.sh/nodepool"
+	none := func(keys ...string) podOption {
+		var list []corev1.NodeSelectorRequirement
+		for _, key := range keys {
+			list = append(list, expression(key, corev1.NodeSelectorOpDoesNotExist))
+		}
+		return required(list...)
+	}
+	old, current := nodePool("banana", bornIn(v1.GenerationV1Alpha5)), nodePool("banana")
+	p := solve(t, cluster(old, current, catalogue()[1:2], pod("of-old", selector(provisioner+"=banana")), pod("of-new", selector(nodepool+"=banana")),
+		pod("not-of-new", none(nodepool)), pod("of-none", none(nodepool, provisioner))))
+	for name, want := range map[string]v1.Generation{"of-old": v1.GenerationV1Alpha5, "of-new": v1.GenerationV1, "not-of-new": v1.GenerationV1Alpha5} {
+		if n := newNodeOf(t, p, name); n == nil || n.Pool.Generation != want {
+			t.Errorf("%s is on %+v, want a machine of generation %s", name, n, want)
+		}
+	}
+	if r := reasonsOf(t, p, "of-none"); len(r) != 1 || r[0].Code != scheduling.ReasonOptedOut {
+		t.Errorf("reasons %q, want that no pool may launch for it", r)
+	}
+	if a, b := scheduling.PoolLabel(old.Key), scheduling.PoolLabel(current.Key); a != provisioner || b != nodepool {
+		t.Errorf("labels %q and %q", a, b)
 	}
 }
 

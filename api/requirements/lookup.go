@@ -64,6 +64,10 @@ func (l *Lookup) Restricted(key string) string {
 	if _, ok := l.restrictedKeys[key]; ok {
 		return restrictedKey(key)
 	}
+	// Pods ask for it by name, or that it be absent, and pools are refused it on grounds of their own.
+	if key == provisionerNameLabelKey {
+		return ""
+	}
 	if domain := restrictingDomain(l.domains, key); domain != "" && !l.IsWellKnown(key) {
 		return restrictedByDomain(key, domain)
 	}

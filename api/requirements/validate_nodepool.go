@@ -43,12 +43,14 @@ func ValidateTemplateLabels(labels map[string]string, lookup *Lookup, path *fiel
 	return errs
 }
 
-// refuseNodePoolKey refuses the label that names the pool: every node of a pool has it, whatever the pool says.
+// refuseNodePoolKey refuses the labels that name the pool: every node of a pool has that of its generation, whatever the
+// pool says, and none has the other's (API-023, API-279).
 func refuseNodePoolKey(key string, lookup *Lookup, path *field.Path) field.ErrorList {
-	if lookup.Canonical(key) != v1.NodePoolLabelKey {
-		return nil
+	switch key := lookup.Canonical(key); key {
+	case v1.NodePoolLabelKey, provisionerNameLabelKey:
+		return field.ErrorList{field.Forbidden(path, fmt.Sprintf("label %s is set to the pool's own name: leave it out", key))}
 	}
-	return field.ErrorList{field.Forbidden(path, fmt.Sprintf("label %s is set to the pool's own name: leave it out", v1.NodePoolLabelKey))}
+	return nil
 }
 
 func sortedKeys(labels map[string]string) []string { return slices.Sorted(maps.Keys(labels)) }

@@ -118,13 +118,15 @@ func TestSCH013NodePoolValidation(t *testing.T) {
 	pool := &v1.NodePool{}
 	template := &pool.Spec.Template
 	template.Labels = map[string]string{
-		"team":                       "a",
-		"kubernetes.io/arch":         "arm64",
-		"bad value":                  "x",
-		"example.com/value":          "not fine",
-		"karpenter.sh/custom":        "x",
-		"karpenter.sh/nodepool":      "mine",
-		"karpenter.sh/capacity-type": "spot",
+		"team":                  "a",
+		"kubernetes.io/arch":    "arm64",
+		"bad value":             "x",
+		"example.com/value":     "not fine",
+		"karpenter.sh/custom":   "x",
+		"karpenter.sh/nodepool": "mine",
+		// API-023, API-279: nor is the label of the first generation theirs.
+		"karpenter.sh/provisioner-name": "mine",
+		"karpenter.sh/capacity-type":    "spot",
 	}
 	template.Spec.Taints = []corev1.Taint{
 		{Key: "example.com/special", Value: "yes", Effect: corev1.TaintEffectNoSchedule},
@@ -147,6 +149,7 @@ func TestSCH013NodePoolValidation(t *testing.T) {
 		{field.ErrorTypeInvalid, "spec.template.metadata.labels[example.com/value]", "not a label value"},
 		{field.ErrorTypeForbidden, "spec.template.metadata.labels[karpenter.sh/custom]", "restricted"},
 		{field.ErrorTypeForbidden, "spec.template.metadata.labels[karpenter.sh/nodepool]", "leave it out"},
+		{field.ErrorTypeForbidden, "spec.template.metadata.labels[karpenter.sh/provisioner-name]", "leave it out"},
 		{field.ErrorTypeNotSupported, "spec.template.spec.taints[2].effect", "NoSchedule"},
 		{field.ErrorTypeRequired, "spec.template.spec.taints[3].key", "needs a key"},
 		{field.ErrorTypeDuplicate, "spec.template.spec.startupTaints[0]", "spec.template.spec.taints[0]"},

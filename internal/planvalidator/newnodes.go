@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/api/v1alpha5"
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/scheduling"
 )
@@ -19,7 +20,11 @@ func (c *checker) template(np *scheduling.NodePool, key v1.PoolKey) labels {
 	for k, l := range c.fromMap(spec.Labels) {
 		out.and(k, l...)
 	}
-	out.and(v1.NodePoolLabelKey, isValue(key.Name))
+	label := v1.NodePoolLabelKey
+	if key.Generation == v1.GenerationV1Alpha5 {
+		label = v1alpha5.ProvisionerNameLabelKey
+	}
+	out.and(label, isValue(key.Name))
 	if ref := spec.Spec.NodeClassRef; ref.Kind != "" {
 		out.and(ref.Group+"/"+strings.ToLower(ref.Kind), isValue(ref.Name))
 	}

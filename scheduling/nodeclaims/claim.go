@@ -10,6 +10,7 @@ import (
 
 	"github.com/drawknife/drawknife/api/requirements"
 	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/api/v1alpha5"
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/scheduling"
 )
@@ -107,8 +108,12 @@ func blank(pool *scheduling.NodePool, o Options) *v1.NodeClaim {
 	claim := &v1.NodeClaim{}
 	claim.GenerateName = object.Name + "-"
 	block := true
+	owner := v1.GroupVersion().WithKind(v1.KindNodePool)
+	if pool.Key.Generation == v1.GenerationV1Alpha5 {
+		owner = v1alpha5.GroupVersion().WithKind(v1alpha5.KindProvisioner)
+	}
 	claim.OwnerReferences = []metav1.OwnerReference{{
-		APIVersion: v1.GroupVersion().String(), Kind: "NodePool", Name: object.Name, UID: object.UID, BlockOwnerDeletion: &block,
+		APIVersion: owner.GroupVersion().String(), Kind: owner.Kind, Name: object.Name, UID: object.UID, BlockOwnerDeletion: &block,
 	}}
 	claim.Annotations = map[string]string{}
 	maps.Copy(claim.Annotations, template.Annotations)
@@ -152,7 +157,7 @@ func labelsOf(node *scheduling.NewNode, pool *scheduling.NodePool, lookup *requi
 }
 
 func addOwn(labels map[string]string, pool *scheduling.NodePool) {
-	labels[v1.NodePoolLabelKey] = pool.Object.Name
+	labels[scheduling.PoolLabel(pool.Key)] = pool.Object.Name
 	if class := pool.Object.Spec.Template.Spec.NodeClassRef; class.Kind != "" {
 		labels[requirements.NodeClassLabelKey(class.Group, class.Kind)] = class.Name
 	}

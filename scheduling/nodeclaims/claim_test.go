@@ -275,6 +275,23 @@ func TestStatic(t *testing.T) {
 	}
 }
 
+// API-220, API-408: the claim of a pool that was born in the first generation bears that generation's label and is owned by its
+// Provisioner.
+func TestClaimOfAProvisioner(t *testing.T) {
+	pool := testPool()
+	pool.Key.Generation = v1.GenerationV1Alpha5
+	claim, err := nodeclaims.NewStatic(pool, nodeclaims.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, later := claim.Labels[v1.NodePoolLabelKey]; later || claim.Labels["karpenter.sh/provisioner-name"] != "web" {
+		t.Errorf("labels %v", claim.Labels)
+	}
+	if o := claim.OwnerReferences[0]; o.APIVersion != "karpenter.sh/v1alpha5" || o.Kind != "Provisioner" || o.Name != "web" || !*o.BlockOwnerDeletion {
+		t.Errorf("owner %+v", o)
+	}
+}
+
 // Nothing is shared with what a claim is made from.
 func TestNothingShared(t *testing.T) {
 	types := testTypes(1)
