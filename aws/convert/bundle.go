@@ -79,7 +79,7 @@ func (b *bundle) add(document int, object Object, born conversion.Provenance) {
 // takeProvisioner adds the pool, and the node class that its inline provider block becomes. Both or none.
 func (b *bundle) takeProvisioner(i int, p *v1alpha5.Provisioner) {
 	options := b.options.ProvisionerOptions()
-	if b.live {
+	if b.live && !(b.options.Unadmitted && unadmitted(p)) {
 		options.Defaults = nil
 	}
 	pool, warnings := p.ToV1Beta1(options)
@@ -102,7 +102,7 @@ func (b *bundle) takeProvisioner(i int, p *v1alpha5.Provisioner) {
 		node, errs := awsv1alpha1.DecodeProvider(p.Name, p.Spec.Provider.Raw)
 		more.AddInvalid(errs)
 		if node != nil {
-			beta, warnings := node.ToV1Beta1(b.nodeTemplateOptions())
+			beta, warnings := node.ToV1Beta1(b.nodeTemplateOptions(node))
 			b.note(i, more.Warnings())
 			more = conversion.NewRecorder(v1alpha5.KindProvisioner, p.Name)
 			b.note(i, inProvider(warnings, p.Name))
@@ -154,16 +154,26 @@ func limitDensity(p *v1beta1.NodePool) bool {
 	return true
 }
 
-func (b *bundle) nodeTemplateOptions() awsv1alpha1.ConvertOptions {
+func (b *bundle) nodeTemplateOptions(n *awsv1alpha1.AWSNodeTemplate) awsv1alpha1.ConvertOptions {
 	options := b.options.NodeTemplateOptions()
 	if b.live {
 		options.Identity = awsv1alpha1.IdentityKeep
+		profiled := options.DefaultInstanceProfile != "" || n.Spec.InstanceProfile != nil && *n.Spec.InstanceProfile != ""
+		if b.options.Unadmitted && !profiled {
+			options.Identity = awsv1alpha1.IdentityRole
+		}
 	}
 	return options
 }
 
+// unadmitted reports whether no API server has seen the object.
+func unadmitted(o Object) bool {
+	created := o.GetCreationTimestamp()
+	return o.GetUID() == "" && created.IsZero()
+}
+
 func (b *bundle) takeNodeTemplate(i int, n *awsv1alpha1.AWSNodeTemplate) {
-	class, warnings := n.ToV1Beta1(b.nodeTemplateOptions())
+	class, warnings := n.ToV1Beta1(b.nodeTemplateOptions(n))
 	b.note(i, warnings)
 	if class != nil {
 		class.Finalizers = slices.DeleteFunc(class.Finalizers, func(f string) bool { return f == awsv1alpha1.InterruptionFinalizer })
@@ -276,11 +286,12 @@ func (b *bundle) result(documents []Document) Result {
 	var out Result
 	for _, e := range b.entries {
 		if !b.refused[e.document] {
-			out.Objects = append(out.Objects, Converted{Object: e.object, Position: documents[e.document].Position, Provenance: e.born})
+			out.Objects = append(out.Objects, Converted{Object: e.object, Document: e.document, Position: documents[e.document].Position, Provenance: e.born})
 		}
 	}
 	for _, said := range b.said {
 		out.Warnings = append(out.Warnings, said...)
 	}
+	out.ByDocument = b.said
 	return out
 }

@@ -179,6 +179,28 @@ func TestRead(t *testing.T) {
 	}
 }
 
+// API-260, API-276, API-286, API-302: a manifest that no API server has seen gets what a webhook would have added, beside live
+// objects, which have it; an inline provider block and a node template of one name are one node class or an error.
+func TestReadOfManifests(t *testing.T) {
+	const live = "{apiVersion: karpenter.sh/v1alpha5, kind: Provisioner, metadata: {name: live, uid: x}, spec: {providerRef: {name: default}}}\n---\n"
+	const inline = "{apiVersion: karpenter.sh/v1alpha5, kind: Provisioner, metadata: {name: default}, spec: {provider: {subnetSelector: {a: b}, securityGroupSelector: {a: b}}}}\n"
+	r := Read(decode(t, live+inline+template), Options{Unadmitted: true})
+	if err := r.Warnings.Err(); err != nil {
+		t.Fatal(err)
+	}
+	want := "NodePool/live\nNodePool/default\n- c\n- m\n- r\nEC2NodeClass/default\nrole: $KARPENTER_NODE_ROLE"
+	if diff := cmp.Diff(want, find(t, r, "- c", "- m", "- r", "role:")); diff != "" {
+		t.Errorf("(-want +got)\n%s\n%v", diff, r.Warnings)
+	}
+	if !r.ByDocument[1].Has(conversion.CodeRequirementsAdded) || r.ByDocument[0].Has(conversion.CodeRequirementsAdded) || r.Objects[2].Document != 1 {
+		t.Errorf("by document: %v; %+v", r.ByDocument, r.Objects)
+	}
+	r = Read(decode(t, template+"---\n"+strings.Replace(inline, "{a: b}", "{a: c}", 1)), Options{Unadmitted: true})
+	if !r.ByDocument[1].Has(conversion.CodeNameClash) || len(r.Objects) != 1 {
+		t.Errorf("two node classes of one name: %v", r.Warnings)
+	}
+}
+
 // API-376, API-377: the annotation of the claim wins over that of the pool, and that over the node class.
 func TestEffectiveKubelet(t *testing.T) {
 	annotated := func(text string) metav1.ObjectMeta {

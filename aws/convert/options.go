@@ -38,6 +38,10 @@ type Options struct {
 	Workloads bool
 	// ReferenceCompat gives what Karpenter's tool and webhook give, where that is something else.
 	ReferenceCompat bool
+	// Unadmitted says of Read that not all objects come from an API server: one that has neither UID nor creation time gets
+	// what a webhook would have given it, which are the default requirements of a Provisioner. A node template without an
+	// instance profile, its own or that of Legacy, gets NodeRole.
+	Unadmitted bool
 	// Force gives objects even though they have warnings of severity error.
 	Force bool
 }

@@ -14,6 +14,8 @@ type Result struct {
 	Objects []Converted
 	// Warnings of all objects, those that were left out among them, in the order of the documents.
 	Warnings conversion.Warnings
+	// ByDocument is Warnings again, those of the document with the same index; as many as there are documents.
+	ByDocument []conversion.Warnings
 }
 
 // Converted is one object of a result.
@@ -21,6 +23,8 @@ type Converted struct {
 	// Object is a *NodePool, *NodeClaim or *EC2NodeClass of the target generation, or *unstructured.Unstructured for what is
 	// passed on.
 	Object Object
+	// Document is the index of the document it came from.
+	Document int
 	// Position is where the object it came from stands.
 	Position Position
 	// Provenance is what it was born as. It is the zero value for objects that are passed on.

@@ -44,6 +44,7 @@ func Read(documents []Document, options Options) Result {
 	b := newBundle(documents, options)
 	b.live = true
 	b.takeIn(documents)
+	b.refuseClashes()
 	b.toV1()
 	return b.result(documents)
 }
@@ -73,15 +74,23 @@ func trim(e *entry, target Version) {
 	}
 }
 
-// refuseClashes finds results of one kind and name: of equal ones the first is kept, of others the later document is
-// refused.
+// single reports whether there may be one such object alone. Of live objects an API server has seen to that, but for a node
+// template and an inline provider block, which become node classes of one generation.
+func (b *bundle) single(e *entry) bool {
+	switch e.object.(type) {
+	case *unstructured.Unstructured:
+		return false
+	case *awsv1beta1.EC2NodeClass:
+		return !b.live || e.born.FirstGeneration()
+	}
+	return !b.live
+}
+
+// refuseClashes finds results of one kind and name: of equal ones the first is kept, of others the later document is refused.
 func (b *bundle) refuseClashes() {
 	first := make(map[string]*entry)
 	b.entries = slices.DeleteFunc(b.entries, func(e *entry) bool {
-		if b.refused[e.document] {
-			return false
-		}
-		if _, foreign := e.object.(*unstructured.Unstructured); foreign {
+		if b.refused[e.document] || !b.single(e) {
 			return false
 		}
 		earlier, taken := first[e.label()]

@@ -18,6 +18,7 @@ import (
 
 // assemble makes the snapshot of objects that were found valid. It may still find problems of objects taken together.
 func (l *loader) assemble() *Result {
+	l.oldNames()
 	l.admitAll()
 	noClaims := len(l.objects.persistentVolumeClaims) == 0
 	l.expand()
@@ -60,7 +61,14 @@ func (l *loader) assemble() *Result {
 	for i := range machines {
 		snapshot.Nodes = append(snapshot.Nodes, machines[i].node)
 	}
-	result := &Result{Snapshot: snapshot, NodeClasses: listOf(l.objects.nodeClasses), Buffers: resolved, Warnings: l.warnings.result()}
+	result := &Result{Snapshot: snapshot, Buffers: resolved, Warnings: l.warnings.result()}
+	for _, e := range l.objects.nodeClasses {
+		if e.born == v1.GenerationV1Alpha5 {
+			result.FirstNodeClasses = append(result.FirstNodeClasses, e.object)
+		} else {
+			result.NodeClasses = append(result.NodeClasses, e.object)
+		}
+	}
 	if len(l.skipped) > 0 {
 		result.Skipped = l.skipped
 	}
@@ -124,21 +132,27 @@ func (l *loader) addNamespaces(machines []machine, unbound ...[]*corev1.Pod) {
 // nodePools lists the pools, and says which can't launch and which node classes are missing.
 func (l *loader) nodePools() []scheduling.NodePool {
 	var list []scheduling.NodePool
+	type classKey struct {
+		born v1.Generation
+		name string
+	}
+	classes := make(map[classKey]bool, len(l.objects.nodeClasses))
+	for _, e := range l.objects.nodeClasses {
+		classes[classKey{e.born, e.object.Name}] = true
+	}
 	for _, e := range l.objects.nodePools {
 		pool := e.object
-		p := scheduling.NodePool{Key: v1.NewPoolKey(pool.Name), Object: pool, NotReady: notReady(pool)}
+		p := scheduling.NodePool{Key: poolKeyOf(e), Object: pool, NotReady: notReady(pool)}
 		if p.NotReady != "" {
 			l.warn(e.origin, remark{
-				code: WarningNotReady, kind: v1.KindNodePool, name: pool.Name, detail: pool.Name,
+				code: WarningNotReady, kind: v1.KindNodePool, name: p.Key.String(), detail: p.Key.String(),
 				message: "the pool may not launch machines: " + p.NotReady,
 			})
 		}
 		ref := pool.Spec.Template.Spec.NodeClassRef
-		key := objectKey{groupKind{ref.Group, ref.Kind}, "", ref.Name}
-		_, known := l.seen[key]
-		if ref.Group == awsv1.Group && ref.Kind == awsv1.KindEC2NodeClass && !known {
+		if ref.Group == awsv1.Group && ref.Kind == awsv1.KindEC2NodeClass && !classes[classKey{e.born, ref.Name}] {
 			l.warn(e.origin, remark{
-				code: WarningNodeClass, kind: v1.KindNodePool, name: pool.Name,
+				code: WarningNodeClass, kind: v1.KindNodePool, name: p.Key.String(),
 				path: "spec.template.spec.nodeClassRef", detail: ref.Name,
 				message: fmt.Sprintf("%s %q is not in the input", ref.Kind, ref.Name),
 			})

@@ -57,7 +57,7 @@ func TestDocumentedKubectlGetAsksForWhatIsRead(t *testing.T) {
 	}
 	// Pods say all there is to say of what a cluster runs; a CronJob would be taken to run once more. The rest is for
 	// capacity buffers or not installed everywhere, and kubectl prints nothing if asked for a kind that it lacks.
-	unasked := []string{"deployments", "jobs", "cronjobs", "podtemplates", "capacitybuffers", "nodeoverlays"}
+	unasked := []string{"deployments", "jobs", "cronjobs", "podtemplates", "capacitybuffers", "nodeoverlays", "provisioners", "machines", "awsnodetemplates"}
 	var want []string
 	for g := range knownKinds() {
 		plural := strings.ToLower(g.kind) + "s"

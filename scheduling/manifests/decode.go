@@ -2,6 +2,7 @@ package manifests
 
 import (
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -19,7 +20,9 @@ type document struct {
 	kind       kind
 	// older tells that it is of an older version than the kind's.
 	older bool
-	text  []byte
+	// version is that of apiVersion.
+	version string
+	text    []byte
 }
 
 // objectKey is what may exist once.
@@ -61,11 +64,14 @@ func (l *loader) readObject(o origin, h header, text []byte) {
 	d.groupKind = groupKind{group, h.kind}
 	var known bool
 	d.kind, known = l.kinds[d.groupKind]
+	d.version = version
 	var readable bool
 	d.older, readable = d.kind.reads(version)
-	switch {
+	switch convertible := d.kind.converted[version]; {
 	case !known && !strictGroup(group):
 		l.skip(d)
+	case convertible != nil:
+		convertible(l, d)
 	case !readable:
 		l.problem(o, ProblemVersion, h.kind, "apiVersion", l.unknownVersion(d))
 	default:
@@ -81,9 +87,13 @@ func (l *loader) readObject(o origin, h header, text []byte) {
 
 // unknownVersion explains why an object can't be read.
 func (l *loader) unknownVersion(d document) string {
+	versions := slices.Sorted(maps.Keys(d.kind.converted))
 	if d.kind.version != "" {
+		versions = append(versions, d.kind.version)
+	}
+	if len(versions) > 0 {
 		return fmt.Sprintf("kind %s is not known in apiVersion %s; convert it to %s", d.groupKind.kind, d.apiVersion,
-			strings.TrimPrefix(d.groupKind.group+"/"+d.kind.version, "/"))
+			strings.TrimPrefix(d.groupKind.group+"/"+versions[len(versions)-1], "/"))
 	}
 	return fmt.Sprintf("apiVersion %s has no kind %s that is known here; skipping it could change the plan, so take it out or convert it",
 		d.apiVersion, d.groupKind.kind)
@@ -124,7 +134,7 @@ func decodeInto[P pointer[T], T any](place func(*objects) *[]entry[P]) func(*loa
 			l.warnField(d, qualifiedName(object), err)
 		}
 		kept := place(&l.objects)
-		*kept = append(*kept, entry[P]{object, d.origin})
+		*kept = append(*kept, entry[P]{object: object, origin: d.origin})
 	}
 }
 
@@ -182,7 +192,7 @@ func (l *loader) accept(d document, object interface {
 	object.SetManagedFields(nil) // who set which field is of no use here, and often the larger half of an object
 	if d.kind.ours {
 		object.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{
-			Group: d.groupKind.group, Version: d.kind.version, Kind: d.groupKind.kind,
+			Group: d.groupKind.group, Version: d.keptVersion(), Kind: d.groupKind.kind,
 		})
 	} else {
 		object.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{}) // as typed clients hand objects out
@@ -216,6 +226,14 @@ func (l *loader) accept(d document, object interface {
 		Message: fmt.Sprintf("is given twice, first in %s; remove one of them", position),
 	})
 	return false
+}
+
+// keptVersion is the version that the object says it is of once it is decoded.
+func (d document) keptVersion() string {
+	if d.kind.converted[d.version] != nil {
+		return d.version
+	}
+	return d.kind.version
 }
 
 // canonical maps the old group of a workload to the present one, where it is the same object.
@@ -271,6 +289,14 @@ func (l *loader) warnField(d document, name string, err error) {
 	}
 	if strings.HasPrefix(err.Error(), "duplicate") {
 		r.code, r.message = WarningDuplicateField, "the field is given twice; the last one counts"
+	}
+	if l.opts.Strict {
+		message := "the kind has no such field; take it out"
+		if r.code == WarningDuplicateField {
+			message = "the field is given twice; leave one of them"
+		}
+		l.problem(d.origin, ProblemUnknownField, objectName(r.kind, name), path, message)
+		return
 	}
 	l.warn(d.origin, r)
 }

@@ -26,6 +26,18 @@
 // kinds are skipped, counted and named in a warning; in the API groups of node autoscaling itself they are refused,
 // since skipping them could change the plan.
 //
+// # Generations
+//
+// NodePool, NodeClaim and EC2NodeClass may be of v1beta1, and beside them there may be Provisioners and Machines of v1alpha5 and
+// AWSNodeTemplates of v1alpha1, in any mixture. All come out in the form of v1 (package aws/convert), and what changed in meaning
+// or form is a Warning with the code of package api/conversion. Names of the first generation are a space of their own: a
+// Provisioner and a NodePool of one name are two pools, whose keys tell them apart, each with the node class that it refers to
+// (Result.NodeClassOf). Objects without UID and creation time are manifests, which get the defaults that a webhook used to add.
+// An object that can't be converted is refused, all that is wrong with it at once.
+//
+// Pods keep the labels they ask for: nodes of the first generation bear karpenter.sh/provisioner-name, all others
+// karpenter.sh/nodepool. The annotation karpenter.sh/do-not-evict is read under its present name.
+//
 // # What is made of it
 //
 // A manifest is completed as the API server and its admission plugins would: namespaces, requests from limits,
@@ -57,6 +69,6 @@
 // Input that can't be meant is refused as a whole, with all its problems at once: text that is no YAML or JSON, fields
 // of the wrong type, invalid NodePools, pods and pod templates without containers or with spreads and affinities that
 // the API server would not take, objects given twice, requests that are negative or look like a slip of the unit.
-// Everything else that is odd is a Warning. Size, number of objects, nesting, and what aliases and replicas unfold to
+// Everything else that is odd is a Warning, unknown fields too unless Options.Strict refuses them. Size, number of objects, nesting, and what aliases and replicas unfold to
 // are bounded by Limits.
 package manifests

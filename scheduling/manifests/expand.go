@@ -117,7 +117,7 @@ func (l *loader) expandWorkload(w *workload, prefixes map[podPrefix]bool, given 
 		pod.Spec = w.template.Spec
 		pod.Status.Phase = corev1.PodPending
 		l.addClaims(w, pod, index)
-		l.objects.pods = append(l.objects.pods, entry[*corev1.Pod]{pod, w.origin})
+		l.objects.pods = append(l.objects.pods, entry[*corev1.Pod]{object: pod, origin: w.origin})
 	}
 }
 
@@ -167,7 +167,7 @@ func (l *loader) addReplicaSet(w *workload) {
 		Spec: appsv1.ReplicaSetSpec{Replicas: &count, Selector: selector, Template: *d.Spec.Template.DeepCopy()},
 	}
 	set.Spec.Template.Labels = set.Labels
-	l.objects.replicaSets = append(l.objects.replicaSets, entry[*appsv1.ReplicaSet]{set, w.origin})
+	l.objects.replicaSets = append(l.objects.replicaSets, entry[*appsv1.ReplicaSet]{object: set, origin: w.origin})
 	w.owner = ownerReference("apps/v1", kindReplicaSet, set.Name, set)
 }
 

@@ -1,6 +1,7 @@
 package manifests
 
 import (
+	"cmp"
 	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -13,7 +14,12 @@ import (
 
 	autoscalingv1beta1 "github.com/drawknife/drawknife/api/autoscaling/v1beta1"
 	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/api/v1alpha5"
+	"github.com/drawknife/drawknife/api/v1beta1"
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
+	awsv1alpha1 "github.com/drawknife/drawknife/aws/api/v1alpha1"
+	awsv1beta1 "github.com/drawknife/drawknife/aws/api/v1beta1"
+	"github.com/drawknife/drawknife/aws/convert"
 )
 
 // groupKind is a kind whatever its version.
@@ -54,12 +60,21 @@ type objects struct {
 	nodeClaims             []entry[*v1.NodeClaim]
 	nodeOverlays           []entry[*v1.NodeOverlay]
 	nodeClasses            []entry[*awsv1.EC2NodeClass]
+	// older are objects of node autoscaling of generations before v1, until they are converted.
+	older []entry[convert.Object]
 }
 
 // entry is an object and where it was found.
 type entry[T any] struct {
 	object T
 	origin origin
+	// born is the generation of a pool, claim or node class; empty stands for the present one.
+	born v1.Generation
+}
+
+// pool is the identity of a pool.
+func poolKeyOf(e entry[*v1.NodePool]) v1.PoolKey {
+	return v1.PoolKey{Generation: cmp.Or(e.born, v1.GenerationV1), Name: e.object.Name}
 }
 
 // kind is how one kind is read.
@@ -75,6 +90,9 @@ type kind struct {
 	upgrade func(object any)
 	// decode decodes an object and keeps it.
 	decode func(l *loader, d document)
+	// converted are the versions whose objects are of another form, each with its decoder: they are kept apart until all
+	// are known, and converted together.
+	converted map[string]func(l *loader, d document)
 }
 
 func (k kind) reads(version string) (older, ok bool) {
@@ -125,10 +143,22 @@ func knownKinds() map[groupKind]kind {
 			decode: decodeInto(func(o *objects) *[]entry[*autoscalingv1beta1.CapacityBuffer] { return &o.capacityBuffers }),
 		},
 
-		{v1.Group, v1.KindNodePool}:           {version: v1.Version, ours: true, decode: decodeInto(func(o *objects) *[]entry[*v1.NodePool] { return &o.nodePools })},
-		{v1.Group, v1.KindNodeClaim}:          {version: v1.Version, ours: true, decode: decodeInto(func(o *objects) *[]entry[*v1.NodeClaim] { return &o.nodeClaims })},
-		{v1.Group, v1.KindNodeOverlay}:        {version: v1.NodeOverlayVersion, ours: true, decode: decodeInto(func(o *objects) *[]entry[*v1.NodeOverlay] { return &o.nodeOverlays })},
-		{awsv1.Group, awsv1.KindEC2NodeClass}: {version: awsv1.Version, ours: true, decode: decodeInto(func(o *objects) *[]entry[*awsv1.EC2NodeClass] { return &o.nodeClasses })},
+		{v1.Group, v1.KindNodePool}: {
+			version: v1.Version, ours: true, decode: decodeInto(func(o *objects) *[]entry[*v1.NodePool] { return &o.nodePools }),
+			converted: only(v1beta1.Version, decodeOlder[*v1beta1.NodePool]()),
+		},
+		{v1.Group, v1.KindNodeClaim}: {
+			version: v1.Version, ours: true, decode: decodeInto(func(o *objects) *[]entry[*v1.NodeClaim] { return &o.nodeClaims }),
+			converted: only(v1beta1.Version, decodeOlder[*v1beta1.NodeClaim]()),
+		},
+		{v1.Group, v1.KindNodeOverlay}: {version: v1.NodeOverlayVersion, ours: true, decode: decodeInto(func(o *objects) *[]entry[*v1.NodeOverlay] { return &o.nodeOverlays })},
+		{awsv1.Group, awsv1.KindEC2NodeClass}: {
+			version: awsv1.Version, ours: true, decode: decodeInto(func(o *objects) *[]entry[*awsv1.EC2NodeClass] { return &o.nodeClasses }),
+			converted: only(awsv1beta1.Version, decodeOlder[*awsv1beta1.EC2NodeClass]()),
+		},
+		{v1.Group, v1alpha5.KindProvisioner}:           {ours: true, converted: only(v1alpha5.Version, decodeOlder[*v1alpha5.Provisioner]())},
+		{v1.Group, v1alpha5.KindMachine}:               {ours: true, converted: only(v1alpha5.Version, decodeOlder[*v1alpha5.Machine]())},
+		{awsv1.Group, awsv1alpha1.KindAWSNodeTemplate}: {ours: true, converted: only(awsv1alpha1.Version, decodeOlder[*awsv1alpha1.AWSNodeTemplate]())},
 	}
 }
 

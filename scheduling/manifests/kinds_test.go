@@ -134,6 +134,25 @@ func kindCases() map[string]struct {
 			"apiVersion: karpenter.sh/v1alpha1\nkind: NodeOverlay\n" + meta + "spec: {requirements: [], price: \"1.5\"}\n",
 			func(r *Result) bool { return *r.Snapshot.NodeOverlays[0].Spec.Price == "1.5" },
 		},
+		"Provisioner": {
+			oldPool,
+			func(r *Result) bool {
+				p := r.Snapshot.NodePools[0]
+				return p.Key == v1.PoolKey{Generation: v1.GenerationV1Alpha5, Name: "general"} && p.Object.Spec.Template.Spec.ExpireAfter.String() == "336h0m0s" && p.Object.Kind == "NodePool"
+			},
+		},
+		"Machine": {
+			"apiVersion: karpenter.sh/v1alpha5\nkind: Machine\n" + meta + "spec: {machineTemplateRef: {name: default}}\n",
+			func(r *Result) bool {
+				return r.Snapshot.Nodes[0].Claim.Name == "a" && r.Snapshot.Nodes[0].Object == nil
+			},
+		},
+		"AWSNodeTemplate": {
+			oldTemplate,
+			func(r *Result) bool {
+				return *r.FirstNodeClasses[0].Spec.MetadataOptions.HTTPPutResponseHopLimit == 2 && len(r.NodeClasses) == 0
+			},
+		},
 		"EC2NodeClass": {
 			goodNodeClass,
 			func(r *Result) bool { return *r.NodeClasses[0].Spec.MetadataOptions.HTTPPutResponseHopLimit == 1 },

@@ -9,7 +9,9 @@ import (
 	"time"
 
 	"github.com/drawknife/drawknife/api/requirements"
+	v1 "github.com/drawknife/drawknife/api/v1"
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
+	"github.com/drawknife/drawknife/aws/convert"
 	"github.com/drawknife/drawknife/scheduling"
 	"github.com/drawknife/drawknife/scheduling/buffers"
 )
@@ -23,6 +25,10 @@ type Options struct {
 	// Vocabulary decides which label keys a NodePool may use, and becomes Snapshot.Vocabulary. The zero value stands
 	// for requirements.CoreVocabulary().
 	Vocabulary requirements.Vocabulary
+	// Strict refuses fields that a kind does not have, and fields that are given twice, instead of warning of them.
+	Strict bool
+	// Conversion says how objects of older generations are converted; Target and Unadmitted are not read.
+	Conversion convert.Options
 	// Limits bound the input.
 	Limits Limits
 }
@@ -32,8 +38,11 @@ type Result struct {
 	// Snapshot holds everything planning reads, but for Catalogs and NodePool.Catalog: which machines there are is
 	// not in manifests, so the caller adds them. Lists are sorted by namespace and name.
 	Snapshot *scheduling.Snapshot
-	// NodeClasses are the node classes of the input, defaulted and validated, by name.
+	// NodeClasses are the node classes of the input, of v1 and of v1beta1, defaulted and validated, by name.
 	NodeClasses []*awsv1.EC2NodeClass
+	// FirstNodeClasses are what has become of node templates, and of provider blocks in Provisioners, by name: names of their
+	// own, which pools of the first generation alone refer to. See NodeClassOf.
+	FirstNodeClasses []*awsv1.EC2NodeClass `json:",omitempty"`
 	// Buffers are the capacity buffers of the input and the pods they stand for, by namespace and name. Their pods are
 	// in Snapshot.Placeholders.
 	Buffers []buffers.Resolved `json:",omitempty"`
@@ -41,6 +50,24 @@ type Result struct {
 	Warnings []Warning
 	// Skipped counts the objects of kinds that planning does not read, by "Kind" or "Kind.group". Nil: none.
 	Skipped map[string]int
+}
+
+// NodeClassOf is the node class that a pool of the snapshot refers to: one that was born in the pool's own generation, v1beta1 and
+// v1 being one. It is nil when the input has it not, or when the pool's machines are of another kind of class.
+func (r *Result) NodeClassOf(pool *scheduling.NodePool) *awsv1.EC2NodeClass {
+	ref := pool.Object.Spec.Template.Spec.NodeClassRef
+	if ref.Group != awsv1.Group || ref.Kind != awsv1.KindEC2NodeClass {
+		return nil
+	}
+	classes := r.NodeClasses
+	if pool.Key.Generation == v1.GenerationV1Alpha5 {
+		classes = r.FirstNodeClasses
+	}
+	i := slices.IndexFunc(classes, func(c *awsv1.EC2NodeClass) bool { return c.Name == ref.Name })
+	if i < 0 {
+		return nil
+	}
+	return classes[i]
 }
 
 // Load reads Kubernetes objects into a Snapshot.
@@ -54,6 +81,7 @@ func Load(sources []Source, opts Options) (*Result, error) {
 		for i := range l.sources {
 			l.readSource(i)
 		}
+		l.convertOlder()
 		l.validate()
 	}
 	if err := l.problems.err(); err != nil {

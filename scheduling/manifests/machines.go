@@ -38,16 +38,22 @@ func (l *loader) machines() []machine {
 	}
 	for _, e := range l.objects.nodeClaims {
 		switch {
-		case claims.taken[e.object.Name]:
+		case claims.taken[e.object]:
 		case names[e.object.Name]:
 			l.problem(e.origin, ProblemInvalid, "NodeClaim "+e.object.Name, "status.providerID",
 				fmt.Sprintf("is %q, while the Node of the same name is another machine; machines need names of their own", e.object.Status.ProviderID))
 		default:
+			// A Machine may bear the name of a NodeClaim, but two machines that have not joined can't be told apart by it.
+			names[e.object.Name] = true
 			list = append(list, machine{scheduling.JoinNode(nil, e.object), e.origin, "NodeClaim"})
 		}
 	}
+	pools := make(map[v1.PoolKey]bool, len(l.objects.nodePools))
+	for _, e := range l.objects.nodePools {
+		pools[poolKeyOf(e)] = true
+	}
 	for i := range list {
-		l.completeMachine(&list[i])
+		l.completeMachine(&list[i], pools)
 	}
 	slices.SortFunc(list, func(a, b machine) int { return strings.Compare(a.node.Name, b.node.Name) })
 	return list
@@ -56,14 +62,14 @@ func (l *loader) machines() []machine {
 // claimIndex finds the claim of a node.
 type claimIndex struct {
 	byProvider, byNode, byName map[string]*v1.NodeClaim
-	taken                      map[string]bool
+	taken                      map[*v1.NodeClaim]bool
 }
 
 // indexClaims also refuses provider IDs that two objects of a kind lay claim to: one machine would count twice.
 func (l *loader) indexClaims() *claimIndex {
 	index := &claimIndex{
 		byProvider: make(map[string]*v1.NodeClaim), byNode: make(map[string]*v1.NodeClaim),
-		byName: make(map[string]*v1.NodeClaim), taken: make(map[string]bool),
+		byName: make(map[string]*v1.NodeClaim), taken: make(map[*v1.NodeClaim]bool),
 	}
 	for _, e := range l.objects.nodeClaims {
 		claim := e.object
@@ -96,10 +102,10 @@ func (l *loader) indexClaims() *claimIndex {
 
 // take hands out a claim once.
 func (c *claimIndex) take(claim *v1.NodeClaim) *v1.NodeClaim {
-	if claim == nil || c.taken[claim.Name] {
+	if claim == nil || c.taken[claim] {
 		return nil
 	}
-	c.taken[claim.Name] = true
+	c.taken[claim] = true
 	return claim
 }
 
@@ -125,14 +131,14 @@ func unlessOther(claim *v1.NodeClaim, node *corev1.Node) *v1.NodeClaim {
 }
 
 // completeMachine finds out whose a machine is, and whether it is going away.
-func (l *loader) completeMachine(m *machine) {
+func (l *loader) completeMachine(m *machine, pools map[v1.PoolKey]bool) {
 	n := &m.node
 	*n = scheduling.JoinNode(n.Object, n.Claim)
 	if n.Pool.IsZero() {
 		return
 	}
-	key := objectKey{groupKind{v1.Group, v1.KindNodePool}, "", n.Pool.Name}
-	if _, known := l.seen[key]; !known || n.Pool.Generation != v1.GenerationV1 {
+	seedEmptiness(n)
+	if !pools[n.Pool] {
 		l.warn(m.entry, remark{
 			code: WarningNodePool, kind: m.kind, name: n.Name, detail: n.Pool.String(),
 			message: fmt.Sprintf("its pool %q is not in the input", n.Pool),

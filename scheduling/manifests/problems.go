@@ -59,6 +59,11 @@ const (
 	ProblemInvalid ProblemCode = "Invalid"
 	// ProblemRequest is a resource amount that is negative or can't be meant.
 	ProblemRequest ProblemCode = "ImpossibleRequest"
+	// ProblemUnknownField is, with Options.Strict, a field that the kind does not have, or one that is given twice.
+	ProblemUnknownField ProblemCode = "UnknownField"
+	// ProblemConversion is what keeps an object of an older generation from being converted; its message begins with the
+	// code, which is one of package api/conversion.
+	ProblemConversion ProblemCode = "NotConvertible"
 	// ProblemDuplicate is an object that was given twice.
 	ProblemDuplicate ProblemCode = "Duplicate"
 	// ProblemTooLarge is input beyond one of the Limits.

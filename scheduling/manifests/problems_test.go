@@ -126,9 +126,13 @@ func TestLoadRefusesAndSaysWhere(t *testing.T) {
 			"apiVersion: apps/v2\nkind: Deployment\nmetadata: {name: a}\n",
 			ProblemVersion, "in.yaml: document 1, line 1: Deployment: apiVersion: kind Deployment is not known in apiVersion apps/v2; convert it to apps/v1",
 		},
-		"older generation (API-015)": {
-			"apiVersion: karpenter.sh/v1beta1\nkind: NodePool\nmetadata: {name: a}\n",
-			ProblemVersion, "in.yaml: document 1, line 1: NodePool: apiVersion: kind NodePool is not known in apiVersion karpenter.sh/v1beta1; convert it to karpenter.sh/v1",
+		"kind of another generation (API-015)": {
+			"apiVersion: karpenter.sh/v1alpha5\nkind: NodePool\nmetadata: {name: a}\n",
+			ProblemVersion, "in.yaml: document 1, line 1: NodePool: apiVersion: kind NodePool is not known in apiVersion karpenter.sh/v1alpha5; convert it to karpenter.sh/v1",
+		},
+		"old kind of a later generation (API-015)": {
+			"apiVersion: karpenter.sh/v1\nkind: Provisioner\nmetadata: {name: a}\n",
+			ProblemVersion, "in.yaml: document 1, line 1: Provisioner: apiVersion: kind Provisioner is not known in apiVersion karpenter.sh/v1; convert it to karpenter.sh/v1alpha5",
 		},
 		"unknown kind of a known group (API-015)": {
 			"apiVersion: karpenter.sh/v1\nkind: NodePond\nmetadata: {name: a}\n",

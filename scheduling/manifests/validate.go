@@ -52,7 +52,7 @@ func (l *loader) validatePools() {
 	for _, e := range l.objects.nodePools {
 		e.object.Default()
 		errs := append(e.object.Validate(), requirements.ValidateNodePool(e.object, lookup)...)
-		l.fieldProblems(e.origin, "NodePool "+e.object.Name, errs)
+		l.fieldProblems(e.origin, "NodePool "+poolKeyOf(e).String(), errs)
 		l.ignoredValues(e, lookup)
 	}
 	for _, e := range l.objects.nodeClaims {
@@ -81,7 +81,7 @@ func (l *loader) ignoredValues(e entry[*v1.NodePool], lookup *requirements.Looku
 	for _, text := range requirements.RequirementWarnings(e.object.Spec.Template.Spec.Requirements, lookup, path) {
 		at, message, _ := strings.Cut(text, ": ")
 		l.warn(e.origin, remark{
-			code: WarningIgnoredValue, kind: v1.KindNodePool, name: e.object.Name, path: at, message: message, detail: message,
+			code: WarningIgnoredValue, kind: v1.KindNodePool, name: poolKeyOf(e).String(), path: at, message: message, detail: message,
 		})
 	}
 }

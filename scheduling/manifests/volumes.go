@@ -69,7 +69,7 @@ func (l *loader) addClaim(o origin, namespace, name string, labels map[string]st
 		Spec:       *spec,
 		Status:     corev1.PersistentVolumeClaimStatus{Phase: corev1.ClaimPending},
 	}
-	l.objects.persistentVolumeClaims = append(l.objects.persistentVolumeClaims, entry[*corev1.PersistentVolumeClaim]{claim, o})
+	l.objects.persistentVolumeClaims = append(l.objects.persistentVolumeClaims, entry[*corev1.PersistentVolumeClaim]{object: claim, origin: o})
 }
 
 // missingClaims says once that the input has no claims although pods use some, other than those that were made with
@@ -142,7 +142,7 @@ func (l *loader) assumeStorageClass(e entry[*corev1.PersistentVolumeClaim], name
 		Provisioner:       AssumedProvisioner,
 		VolumeBindingMode: &mode,
 	}
-	l.objects.storageClasses = append(l.objects.storageClasses, entry[*storagev1.StorageClass]{class, e.origin})
+	l.objects.storageClasses = append(l.objects.storageClasses, entry[*storagev1.StorageClass]{object: class, origin: e.origin})
 	l.warn(e.origin, remark{
 		code: WarningStorageClass, kind: "PersistentVolumeClaim", name: qualifiedName(e.object), detail: name,
 		message: fmt.Sprintf("StorageClass %q is not in the input; taken to make volumes wherever the pod goes", name),

@@ -6,10 +6,16 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/drawknife/drawknife/api/conversion"
 )
 
-// WarningCode says what a warning is about. Codes are stable.
+// WarningCode says what a warning is about. Codes are stable. Those of what a conversion from an older generation changed are not
+// listed here: they are the codes of package api/conversion, such as "W504", whose severities are there too.
 type WarningCode string
+
+// conversion reports whether the code is one of package api/conversion.
+func (c WarningCode) conversion() bool { return conversion.Code(c).Severity() != "" }
 
 const (
 	// WarningUnknownKind: objects of a kind that planning does not read were left out; see Result.Skipped.
@@ -52,6 +58,8 @@ const (
 	// WarningCapacityBuffer: a capacity buffer keeps no room, since what it refers to is not in the input or its size
 	// can't be told; see Result.Buffers.
 	WarningCapacityBuffer WarningCode = "CapacityBufferNotReady"
+	// WarningOldLabel: a pod asks for the label that nodes of the first generation bear, and there are none.
+	WarningOldLabel WarningCode = "OldLabel"
 	// WarningRequest: a request is legal, but looks like a slip of the unit.
 	WarningRequest WarningCode = "UnlikelyRequest"
 	// WarningTooMany: there were more warnings than are kept.
@@ -75,9 +83,13 @@ type Warning struct {
 	More int `json:"more,omitempty"`
 }
 
-// String is one line: position, object, path, message, how many more.
+// String is one line: position, object, path, message, how many more; a conversion's with its code before the message.
 func (w Warning) String() string {
-	line := joinNonEmpty(w.Position.String(), w.Object, w.Path, w.Message)
+	message := w.Message
+	if w.Code.conversion() {
+		message = string(w.Code) + " " + message
+	}
+	line := joinNonEmpty(w.Position.String(), w.Object, w.Path, message)
 	if w.More > 0 {
 		line += fmt.Sprintf(" (and %d more)", w.More)
 	}
