@@ -28,6 +28,15 @@
 // comment of the file. A run over all features fails as well if one of the traits of traits_test.go never came up in a
 // placement; -v lists how many snapshots showed each.
 //
+// # Plans of disruption
+//
+// A disruption.Plan promises that its commands can be carried out one after another, in the order of its waves: Rollout does
+// so, and asks about each pod that has to move in the state that the commands before have left. So it looks at every prefix
+// of the order. Parts of a plan are looked at once disruption.Global.Restrict has let them pass.
+//
+//	go test -v -run TestRollouts .                                       400 random fleets, both planners, as in CI
+//	ORACLE_FLEETS=50000 ORACLE_SEED=7 go test -v -timeout 4h -run TestRollouts .    the long run; ORACLE_FEATURES holds too
+//
 // # What is acted out
 //
 // Nodes of the snapshot that come up are there as they will be once initialised; machines that are leaving are gone. All

@@ -140,21 +140,23 @@ func featuresFromEnv(t *testing.T) []snapshots.Feature {
 // setRapid hands ORACLE_SNAPSHOTS and ORACLE_SEED to rapid. The seed is fixed by default, so that CI fails for changes
 // of the code alone.
 func setRapid(t *testing.T) {
-	set := func(flagName, env, unset string) {
-		value := os.Getenv(env)
-		if value == "" {
-			value = unset
-		}
-		if _, err := strconv.ParseUint(value, 10, 64); err != nil {
-			t.Fatalf("%s: %v", env, err)
-		}
-		if err := flag.Set(flagName, value); err != nil {
-			t.Fatal(err)
-		}
-	}
-	set("rapid.checks", "ORACLE_SNAPSHOTS", strconv.Itoa(defaultSnapshots))
-	set("rapid.seed", "ORACLE_SEED", "1")
+	setFlag(t, "rapid.checks", "ORACLE_SNAPSHOTS", strconv.Itoa(defaultSnapshots))
+	setFlag(t, "rapid.seed", "ORACLE_SEED", "1")
 	if err := flag.Set("rapid.nofailfile", "true"); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// setFlag gives a flag the number in a variable of the environment, or another where that is not set.
+func setFlag(t *testing.T, name, env, unset string) {
+	value := os.Getenv(env)
+	if value == "" {
+		value = unset
+	}
+	if _, err := strconv.ParseUint(value, 10, 64); err != nil {
+		t.Fatalf("%s: %v", env, err)
+	}
+	if err := flag.Set(name, value); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -108,29 +108,32 @@ func (s *stage) play(ctx context.Context) ([]Refusal, error) {
 		if !ok {
 			return nil, fmt.Errorf("the plan places pod %s, which the snapshot does not have", p.pod)
 		}
-		if _, planned := s.machines[p.node]; planned {
-			if err := s.judge.supplyVolumes(pod, p.node); err != nil {
-				return nil, err
-			}
-		}
-		verdicts, err := s.judge.ask(ctx, pod, p.node)
+		verdicts, err := s.tryBind(ctx, pod, p.node)
 		if err != nil {
 			return nil, err
 		}
 		for _, v := range verdicts {
 			refusals = append(refusals, Refusal{Pod: p.pod, Node: p.node, Machine: s.machines[p.node].String(), Plugin: v.plugin, Message: v.message})
 		}
-		if len(verdicts) > 0 {
-			continue
-		}
-		if err := s.judge.bindVolumes(pod, p.node); err != nil {
-			return nil, err
-		}
-		if err := s.judge.cluster.bind(pod, p.node); err != nil {
+	}
+	return refusals, nil
+}
+
+// tryBind binds the pod if all plugins accept it there; else it returns what speaks against the place.
+func (s *stage) tryBind(ctx context.Context, pod *corev1.Pod, node string) ([]verdict, error) {
+	if _, planned := s.machines[node]; planned {
+		if err := s.judge.supplyVolumes(pod, node); err != nil {
 			return nil, err
 		}
 	}
-	return refusals, nil
+	verdicts, err := s.judge.ask(ctx, pod, node)
+	if err != nil || len(verdicts) > 0 {
+		return verdicts, err
+	}
+	if err := s.judge.bindVolumes(pod, node); err != nil {
+		return nil, err
+	}
+	return nil, s.judge.cluster.bind(pod, node)
 }
 
 // podsOf are the snapshot's waiting pods, placeholders among them, as the API server holds them.

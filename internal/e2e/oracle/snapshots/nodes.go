@@ -82,7 +82,10 @@ func (m *maker) node(name string) scheduling.Node {
 	claim.Spec.NodeClassRef = pool.Object.Spec.Template.Spec.NodeClassRef
 	claim.Status.Capacity, claim.Status.Allocatable = object.Status.Capacity, object.Status.Allocatable
 	n.Claim = claim
-	phase := m.number("phase", 0, 6)
+	phase := 0
+	if !m.fleet || m.chance("not in service", 20) {
+		phase = m.number("phase", 0, 6)
+	}
 	if m.with(NodeStates, "odd state", 20) {
 		return m.oddState(n, object, phase)
 	}
@@ -241,7 +244,11 @@ func (m *maker) occupy(n *scheduling.Node) {
 		}, Spec: *set.Spec.Template.Spec.DeepCopy()}
 		add(pod)
 	}
-	for _, pod := range list(m, "bound pods", 0, 4, func() *corev1.Pod {
+	least, most := 0, 4
+	if m.fleet && m.chance("not empty", 90) {
+		least, most = 1, 5
+	}
+	for _, pod := range list(m, "bound pods", least, most, func() *corev1.Pod {
 		t := m.templates[m.number("bound workload", 0, len(m.templates)-1)]
 		pod := m.instance(t)
 		m.settle(pod, n)

@@ -60,6 +60,8 @@ type maker struct {
 	features []Feature
 	s        *scheduling.Snapshot
 	zones    []string
+	// fleet: most nodes are in service, with pods.
+	fleet bool
 	// templates of the workloads; bound and waiting pods are made from them.
 	templates []*template
 	// serial numbers the names of objects.

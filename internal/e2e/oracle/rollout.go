@@ -1,0 +1,195 @@
+package oracle
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	fwk "k8s.io/kube-scheduler/framework"
+
+	"github.com/drawknife/drawknife/disruption"
+	"github.com/drawknife/drawknife/scheduling"
+)
+
+// Rollout acts commands of a disruption plan out, one after another: its replacements join, its members go with all their
+// pods, and each pod that the command plans a place for is bound there if all of kube-scheduler's filter plugins accept it.
+// Pods of one command are asked about until none more is accepted, since kube-scheduler too tries again. So every prefix of
+// the list is looked at. It returns what was refused; a refused pod is not bound and the rest goes on without it.
+//
+// The snapshot must not have waiting pods, whose places a plan of disruption takes for granted. The choice settles what the
+// replacements are created as: see RolloutChoices. Neither snapshot nor commands are changed.
+func Rollout(ctx context.Context, snapshot *scheduling.Snapshot, commands []*disruption.Command, choice Choice) ([]Refusal, error) {
+	moved, plan := moves(snapshot, commands)
+	if len(choice.Options) != len(plan.NewNodes) {
+		return nil, fmt.Errorf("the choice is for %d machines, the commands launch %d: take it from RolloutChoices of the same commands", len(choice.Options), len(plan.NewNodes))
+	}
+	s, err := newStage(ctx, moved, &scheduling.Plan{}, Choice{})
+	if err != nil {
+		return nil, err
+	}
+	defer s.close()
+	var refusals []Refusal
+	launched := 0
+	for n, cmd := range commands {
+		var promises []placement
+		for i := range cmd.Replacements {
+			if cmd.Replacements[i].Node == nil {
+				continue // a static pool's, which nobody's pods are planned for
+			}
+			node := &plan.NewNodes[launched]
+			if err := s.addMachine(node, choice.Options[launched], choice.Label); err != nil {
+				return nil, err
+			}
+			launched++
+			promises = append(promises, promisesOf(node.Name, node.Pods)...)
+		}
+		for _, name := range cmd.Nodes() {
+			if err := s.judge.cluster.removeNode(name); err != nil {
+				return nil, fmt.Errorf("command %d, %s: %w", n, cmd, err)
+			}
+		}
+		for i := range cmd.Receivers {
+			promises = append(promises, promisesOf(cmd.Receivers[i].Name, cmd.Receivers[i].Pods)...)
+		}
+		some, err := s.keep(ctx, promises)
+		if err != nil {
+			return nil, fmt.Errorf("command %d, %s: %w", n, cmd, err)
+		}
+		refusals = append(refusals, some...)
+	}
+	return refusals, nil
+}
+
+// RolloutChoices are the rollouts that commands have to stand: see Choices.
+func RolloutChoices(snapshot *scheduling.Snapshot, commands []*disruption.Command) ([]Choice, error) {
+	moved, plan := moves(snapshot, commands)
+	return Choices(moved, plan)
+}
+
+// Homeless are the pods of the commands' members that no place is planned for, though one has to be: what emptiness and
+// static pools move is nobody's concern (DIS-085, DIS-090). Pods that are protected or fully blocked, which drift leaves where
+// they are (DIS-096), are told as well.
+func Homeless(snapshot *scheduling.Snapshot, commands []*disruption.Command) []string {
+	moved, _ := moves(snapshot, commands)
+	placed := podsOf(moved)
+	var out []string
+	for _, cmd := range commands {
+		if cmd.Method == disruption.MethodEmptiness || cmd.Method == disruption.MethodStaticDrift {
+			continue
+		}
+		for i := range cmd.Members {
+			for _, pod := range podsAt(snapshot, cmd.Members[i].Node) {
+				key := scheduling.PodKey{Namespace: pod.Namespace, Name: pod.Name}
+				if slices.Contains(cmd.Members[i].Pods, key) && placed[key] == nil {
+					out = append(out, fmt.Sprintf("%s: pod %s of %s has no place in it", cmd, key, cmd.Members[i].Node))
+				}
+			}
+		}
+	}
+	return out
+}
+
+// moves are the snapshot with the pods that the commands plan places for waiting, beside what they are on now, and a plan of
+// all machines that are launched, under names of their own.
+func moves(snapshot *scheduling.Snapshot, commands []*disruption.Command) (*scheduling.Snapshot, *scheduling.Plan) {
+	out, plan := *snapshot, &scheduling.Plan{}
+	placed := map[scheduling.PodKey]bool{}
+	for n, cmd := range commands {
+		for i := range cmd.Receivers {
+			for _, key := range cmd.Receivers[i].Pods {
+				placed[key] = true
+			}
+		}
+		for i := range cmd.Replacements {
+			if cmd.Replacements[i].Node == nil {
+				continue
+			}
+			node := *cmd.Replacements[i].Node
+			node.Name = fmt.Sprintf("launched-%d-%d", n, i)
+			plan.NewNodes = append(plan.NewNodes, node)
+			for _, key := range node.Pods {
+				placed[key] = true
+			}
+		}
+	}
+	out.Pods = nil
+	for i := range snapshot.Nodes {
+		for _, pod := range snapshot.Nodes[i].Pods {
+			if placed[scheduling.PodKey{Namespace: pod.Namespace, Name: pod.Name}] {
+				pod = pod.DeepCopy()
+				pod.Spec.NodeName, pod.Status = "", corev1.PodStatus{Phase: corev1.PodPending}
+				pod.DeletionTimestamp = nil
+				out.Pods = append(out.Pods, pod)
+			}
+		}
+	}
+	return &out, plan
+}
+
+func podsAt(snapshot *scheduling.Snapshot, node string) []*corev1.Pod {
+	for i := range snapshot.Nodes {
+		if snapshot.Nodes[i].Name == node {
+			return snapshot.Nodes[i].Pods
+		}
+	}
+	return nil
+}
+
+func promisesOf(node string, pods []scheduling.PodKey) []placement {
+	out := make([]placement, len(pods))
+	for i, key := range pods {
+		out[i] = placement{key, node}
+	}
+	return out
+}
+
+// keep binds the pods where they are promised a place, going round until none more is accepted.
+func (s *stage) keep(ctx context.Context, promises []placement) ([]Refusal, error) {
+	var refusals []Refusal
+	for left := promises; len(left) > 0; {
+		var next []placement
+		refusals = nil
+		for _, p := range left {
+			pod, ok := s.pods[p.pod]
+			if !ok {
+				return nil, fmt.Errorf("pod %s is on no node of the snapshot", p.pod)
+			}
+			verdicts, err := s.tryBind(ctx, pod, p.node)
+			if err != nil {
+				return nil, err
+			}
+			if len(verdicts) == 0 {
+				continue
+			}
+			next = append(next, p)
+			for _, v := range verdicts {
+				refusals = append(refusals, Refusal{Pod: p.pod, Node: p.node, Machine: s.machines[p.node].String(), Plugin: v.plugin, Message: v.message})
+			}
+		}
+		if len(next) == len(left) {
+			break
+		}
+		left = next
+	}
+	return refusals, nil
+}
+
+// removeNode takes a node away, with everything on it.
+func (c *cluster) removeNode(name string) error {
+	info, ok := c.byName[name]
+	if !ok {
+		return fmt.Errorf("removing node %q: there is none", name)
+	}
+	for _, p := range info.GetPods() {
+		pod := p.GetPod()
+		for i := range pod.Spec.Volumes {
+			if claim := claimName(pod, &pod.Spec.Volumes[i]); claim != "" {
+				c.claims[pod.Namespace+"/"+claim]--
+			}
+		}
+	}
+	delete(c.byName, name)
+	c.infos = slices.DeleteFunc(c.infos, func(other fwk.NodeInfo) bool { return other.Node().Name == name })
+	return nil
+}
