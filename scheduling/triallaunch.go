@@ -156,9 +156,14 @@ func (t *Trial) kindsOf(stage int32) ([]kind, bool) {
 		var own []kind
 		dims := m.resources.len()
 		for _, buy := range p.table.cheapestFirst(dims) {
-			if r, s := int(buy.row), int(buy.slot); f.rows.has(r) && f.slots.has(s) {
+			r, s := int(buy.row), int(buy.slot)
+			alloc := p.table.allocOf(r, dims)
+			if slices.Min(alloc) < 0 {
+				continue // DaemonSets alone ask for more than it has: that suits nobody, not even pods that ask for none of it
+			}
+			if f.rows.has(r) && f.slots.has(s) {
 				price := p.table.catalog.price(p.table.rows[r].variant, s)
-				own = append(own, kind{u.pool, buy.row, buy.slot, anyCell, price, p.table.allocOf(r, dims)})
+				own = append(own, kind{u.pool, buy.row, buy.slot, anyCell, price, alloc})
 			}
 		}
 		out = append(out, t.leanest(p, own)...)
