@@ -28,6 +28,8 @@ func TestMain(m *testing.M) {
 	switch {
 	case len(os.Args) == 3 && os.Args[1] == planCommand:
 		os.Exit(run(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
+	case len(os.Args) == 5 && os.Args[1] == consolidateCommand:
+		os.Exit(run(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
 	case len(os.Args) == 3 && os.Args[1] == idleCommand:
 		fmt.Fprintln(os.Stderr, begins)
 		time.Sleep(time.Hour) // is killed at once

@@ -33,6 +33,13 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		}
 		return exitMade
 	}
+	if len(args) > 0 && args[0] == consolidateCommand {
+		if err := consolidateOurs(ctx, args[1:], stdout, stderr); err != nil {
+			fmt.Fprintln(stderr, err)
+			return exitError
+		}
+		return exitMade
+	}
 	o, err := parseOptions(args, stderr)
 	if errors.Is(err, flag.ErrHelp) {
 		return exitMade

@@ -59,12 +59,7 @@ func planOurs(ctx context.Context, file string, stdout, stderr io.Writer) error 
 func inWords(p *scheduling.Plan) judge.Plan {
 	out := judge.Plan{NewNodes: []judge.NewNode{}, Existing: []judge.ExistingNode{}, Unschedulable: []judge.Unschedulable{}, Order: names(p.Order)}
 	for i := range p.NewNodes {
-		n := &p.NewNodes[i]
-		words := judge.NewNode{Pool: n.Pool.Name, Requirements: n.Requirements.NodeSelectorRequirements(), Pods: names(n.Pods)}
-		for _, t := range n.InstanceTypes {
-			words.InstanceTypes = append(words.InstanceTypes, t.Name)
-		}
-		out.NewNodes = append(out.NewNodes, words)
+		out.NewNodes = append(out.NewNodes, newNode(&p.NewNodes[i]))
 	}
 	for _, n := range p.Existing {
 		out.Existing = append(out.Existing, judge.ExistingNode{Name: n.Name, Pods: names(n.Pods)})
@@ -73,6 +68,14 @@ func inWords(p *scheduling.Plan) judge.Plan {
 		out.Unschedulable = append(out.Unschedulable, judge.Unschedulable{Pod: u.Pod.String(), Reason: u.Reasons[0].String()})
 	}
 	return out
+}
+
+func newNode(n *scheduling.NewNode) judge.NewNode {
+	words := judge.NewNode{Pool: n.Pool.Name, Requirements: n.Requirements.NodeSelectorRequirements(), Pods: names(n.Pods)}
+	for _, t := range n.InstanceTypes {
+		words.InstanceTypes = append(words.InstanceTypes, t.Name)
+	}
+	return words
 }
 
 func names(keys []scheduling.PodKey) []string {

@@ -49,6 +49,19 @@ func (s *side) run(ctx context.Context, file string, runs int, timeout time.Dura
 
 // once runs the program. It is killed when it plans for longer than timeout, which is errCutOff.
 func (s *side) once(ctx context.Context, file string, timeout time.Duration) (*result, error) {
+	said, err := s.output(ctx, file, timeout)
+	if err != nil {
+		return nil, err
+	}
+	var r result
+	if err := json.Unmarshal(said, &r); err != nil {
+		return nil, fmt.Errorf("reading the result of %s: %w", s.name, err)
+	}
+	return &r, nil
+}
+
+// output is what the program prints, with errCutOff what it had printed until it was killed.
+func (s *side) output(ctx context.Context, file string, timeout time.Duration) ([]byte, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var planning atomic.Bool
@@ -73,16 +86,12 @@ func (s *side) once(ctx context.Context, file string, timeout time.Duration) (*r
 	err := cmd.Run()
 	limit.Stop()
 	if cause := context.Cause(ctx); cause != nil {
-		return nil, cause
+		return stdout.Bytes(), cause
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w: %s", s.name, err, lastLines(said.String()))
 	}
-	var r result
-	if err := json.Unmarshal(stdout.Bytes(), &r); err != nil {
-		return nil, fmt.Errorf("reading the result of %s: %w", s.name, err)
-	}
-	return &r, nil
+	return stdout.Bytes(), nil
 }
 
 // lineWriter keeps what is written and calls line for each line that is complete.

@@ -65,13 +65,10 @@ func version(stated string) string {
 }
 
 func (o *outcome) seconds(s *float64) string {
-	switch {
-	case s == nil:
+	if s == nil {
 		return o.CutOff
-	case *s < 1:
-		return fmt.Sprintf("%.1f ms", *s*1000)
 	}
-	return fmt.Sprintf("%.2f s", *s)
+	return seconds(*s)
 }
 
 func (o *outcome) megabytes(mb *float64) string {

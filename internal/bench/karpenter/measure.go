@@ -41,6 +41,32 @@ func measure(work func() error) (usage, error) {
 	}, err
 }
 
+// meter adds up what pieces of work took that other work lies between.
+type meter struct{ usage }
+
+// newMeter begins with a clean heap.
+func newMeter() *meter {
+	debug.FreeOSMemory() // collects garbage first
+	resetPeak()
+	return &meter{}
+}
+
+// add does a piece of work. What the garbage collector does for it later is not counted, what it does of other work is.
+func (m *meter) add(work func() error) error {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	cpu, start := cpuTime(), time.Now()
+	err := work()
+	wall, spent := time.Since(start), cpuTime()-cpu
+	runtime.ReadMemStats(&after)
+	m.WallSeconds += wall.Seconds()
+	m.CPUSeconds += spent.Seconds()
+	m.AllocMB += float64(after.TotalAlloc-before.TotalAlloc) / 1e6
+	m.Mallocs += after.Mallocs - before.Mallocs
+	m.PeakMB = float64(peakBytes()) / 1e6
+	return err
+}
+
 func cpuTime() time.Duration {
 	var r syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &r) != nil {

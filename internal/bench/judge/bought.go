@@ -1,0 +1,46 @@
+package judge
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/scheduling"
+)
+
+// Now is the judge of the same pools and instance types at another moment: of the machines and pending pods of s, which
+// may ask for no resource that those of New's workload do not.
+func (j *Judge) Now(s *scheduling.Snapshot) *Judge {
+	now := &Judge{
+		s: s, resources: j.resources, daemons: j.daemons, pools: j.pools, shapes: j.shapes, bought: j.bought,
+		pods: make(map[string]*asking, len(s.Pods)),
+	}
+	for _, pod := range s.Pods {
+		a := &asking{key: pod.Namespace + "/" + pod.Name, pod: pod, need: now.requests(pod), shape: now.shapeOf(pod)}
+		now.pods[a.key] = a
+	}
+	return now
+}
+
+// Bought says whether a machine of the type, zone and capacity type is a cheapest one of those that the plan leaves open.
+func (j *Judge) Bought(n *NewNode, instanceType, zone, capacityType string) error {
+	cheapest, err := j.launch(0, n)
+	if err != nil {
+		return err
+	}
+	if p := j.pools[n.Pool]; p != nil {
+		for i := range p.options[instanceType] {
+			o := &p.options[instanceType][i]
+			if o.labels[corev1.LabelTopologyZone] != zone || o.labels[v1.CapacityTypeLabelKey] != capacityType || !o.meets(n.Requirements) {
+				continue
+			}
+			if o.offering.Price > cheapest.option.offering.Price {
+				return fmt.Errorf("%s/%s/%s costs %v, the plan leaves %s open at %v",
+					instanceType, zone, capacityType, o.offering.Price, cheapest.option.it.Name, cheapest.option.offering.Price)
+			}
+			return nil
+		}
+	}
+	return fmt.Errorf("%s/%s/%s is no available offering that the plan leaves open", instanceType, zone, capacityType)
+}

@@ -1,0 +1,244 @@
+package replay
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/internal/bench/judge"
+	"github.com/drawknife/drawknife/internal/workload"
+	"github.com/drawknife/drawknife/scheduling"
+)
+
+// Fleet is a saved fleet and what has become of it.
+type Fleet struct {
+	// Snapshot as it is now. It is replaced by Apply, never changed.
+	Snapshot *scheduling.Snapshot
+	// Evictions so far: pods that had to move.
+	Evictions int
+	// Launched and Removed machines so far.
+	Launched, Removed int
+
+	judge  *judge.Judge
+	prices map[offer]float64
+}
+
+// offer is what a machine was bought by.
+type offer struct{ instanceType, zone, capacityType string }
+
+// New is a fleet before anything was done. It may have neither pending pods nor machines without a Node.
+func New(s *scheduling.Snapshot) (*Fleet, error) {
+	if len(s.Pods) > 0 {
+		return nil, fmt.Errorf("%d pods wait for a machine: a fleet to consolidate has none", len(s.Pods))
+	}
+	f := &Fleet{Snapshot: s, prices: make(map[offer]float64), judge: judge.New(Waiting(s))}
+	for _, list := range s.Catalogs {
+		for _, t := range list {
+			for i := range t.Offerings {
+				o := &t.Offerings[i]
+				f.prices[offer{t.Name, valueOf(o, corev1.LabelTopologyZone), valueOf(o, v1.CapacityTypeLabelKey)}] = o.Price
+			}
+		}
+	}
+	for i := range s.Nodes {
+		if s.Nodes[i].Object == nil {
+			return nil, fmt.Errorf("machine %s has no Node yet", s.Nodes[i].Name)
+		}
+	}
+	return f, nil
+}
+
+func valueOf(o *cloudprovider.Offering, key string) string {
+	for _, e := range o.Requirements.NodeSelectorRequirements() {
+		if e.Key == key && e.Operator == corev1.NodeSelectorOpIn && len(e.Values) == 1 {
+			return e.Values[0]
+		}
+	}
+	return ""
+}
+
+// Waiting is the fleet's workload without its machines: all pods wait.
+func Waiting(s *scheduling.Snapshot) *scheduling.Snapshot {
+	out := *s
+	out.Nodes = nil
+	for i := range s.Nodes {
+		for _, pod := range s.Nodes[i].Pods {
+			out.Pods = append(out.Pods, pending(pod))
+		}
+	}
+	return &out
+}
+
+// InStock is a workload with nothing sold out: a bound for it holds also for machines that were bought when they could be.
+func InStock(s *scheduling.Snapshot) *scheduling.Snapshot {
+	out := *s
+	out.Catalogs = make(map[string][]*cloudprovider.InstanceType, len(s.Catalogs))
+	for name, list := range s.Catalogs {
+		for _, t := range list {
+			t := *t
+			t.Offerings = slices.Clone(t.Offerings)
+			for i := range t.Offerings {
+				t.Offerings[i].Available = true
+			}
+			out.Catalogs[name] = append(out.Catalogs[name], &t)
+		}
+	}
+	return &out
+}
+
+func pending(pod *corev1.Pod) *corev1.Pod {
+	p := *pod
+	p.Spec.NodeName, p.Status = "", corev1.PodStatus{Phase: corev1.PodPending}
+	return &p
+}
+
+// HourlyCost is what the machines cost, USD per hour, at the list price of what they were bought as.
+func (f *Fleet) HourlyCost() float64 {
+	sum := 0.0
+	for i := range f.Snapshot.Nodes {
+		labels := f.Snapshot.Nodes[i].Object.Labels
+		sum += f.prices[offer{labels[corev1.LabelInstanceTypeStable], labels[corev1.LabelTopologyZone], labels[v1.CapacityTypeLabelKey]}]
+	}
+	return sum
+}
+
+// Check says what of a step a cluster would refuse, and whatever else is wrong with it; nil for a sound one. Nothing is changed.
+func (f *Fleet) Check(step *Step) []string {
+	now := *f.Snapshot
+	now.Nodes, now.Pods = nil, nil
+	gone := make(map[string]bool, len(step.Removed))
+	for _, name := range step.Removed {
+		gone[name] = true
+	}
+	found := 0
+	for i := range f.Snapshot.Nodes {
+		n := &f.Snapshot.Nodes[i]
+		if !gone[n.Name] {
+			now.Nodes = append(now.Nodes, *n)
+			continue
+		}
+		found++
+		for _, pod := range n.Pods {
+			now.Pods = append(now.Pods, pending(pod))
+		}
+	}
+	var refusals []string
+	if found != len(step.Removed) {
+		refusals = append(refusals, fmt.Sprintf("%d machines are removed, %d of them are there", len(step.Removed), found))
+	}
+	at := f.judge.Now(&now)
+	plan := judge.Plan{Existing: step.Existing}
+	for i := range step.Launched {
+		l := &step.Launched[i]
+		plan.NewNodes = append(plan.NewNodes, l.NewNode)
+		if err := at.Bought(&l.NewNode, l.InstanceType, l.Zone, l.CapacityType); err != nil {
+			refusals = append(refusals, fmt.Sprintf("machine %s: %s", l.Name, err))
+		}
+	}
+	return append(refusals, at.Check(&plan).Refusals...)
+}
+
+// Apply carries a step out: an hour later the machines are gone, what was launched is ready, and the pods are bound where
+// they were planned. The error is what can't be carried out; the fleet is then as it was.
+func (f *Fleet) Apply(step *Step) error {
+	next := *f.Snapshot
+	next.Time = f.Snapshot.Time.Add(time.Hour)
+	next.Nodes = make([]scheduling.Node, 0, len(f.Snapshot.Nodes))
+	homeless := make(map[string]*corev1.Pod)
+	at := make(map[string]int, len(f.Snapshot.Nodes))
+	for _, n := range f.Snapshot.Nodes {
+		if slices.Contains(step.Removed, n.Name) {
+			for _, pod := range n.Pods {
+				homeless[pod.Namespace+"/"+pod.Name] = pod
+			}
+			continue
+		}
+		at[n.Name] = len(next.Nodes)
+		next.Nodes = append(next.Nodes, n)
+	}
+	evictions := len(homeless)
+	removed := len(f.Snapshot.Nodes) - len(next.Nodes)
+	bind := func(n *scheduling.Node, pods []string) error {
+		n.Pods = slices.Clone(n.Pods)
+		for _, key := range pods {
+			if homeless[key] == nil {
+				return fmt.Errorf("pod %s is to move to %s, but its machine stays or has found it another", key, n.Name)
+			}
+			pod := *homeless[key]
+			pod.Spec.NodeName = n.Name
+			n.Pods = append(n.Pods, &pod)
+			delete(homeless, key)
+		}
+		return nil
+	}
+	for _, e := range step.Existing {
+		i, ok := at[e.Name]
+		if !ok {
+			return fmt.Errorf("pods are to move to %s, which is not there", e.Name)
+		}
+		if err := bind(&next.Nodes[i], e.Pods); err != nil {
+			return err
+		}
+	}
+	for i := range step.Launched {
+		n, err := f.launch(&step.Launched[i])
+		if err != nil {
+			return err
+		}
+		if err := bind(&n, step.Launched[i].Pods); err != nil {
+			return err
+		}
+		next.Nodes = append(next.Nodes, n)
+	}
+	if len(homeless) > 0 {
+		return fmt.Errorf("%d pods have no machine any more, one of them %s", len(homeless), slices.Min(slices.Collect(maps.Keys(homeless))))
+	}
+	f.Snapshot = &next
+	f.Evictions += evictions
+	f.Removed += removed
+	f.Launched += len(step.Launched)
+	return nil
+}
+
+// launch is the machine that comes of it, an hour old.
+func (f *Fleet) launch(l *Launch) (scheduling.Node, error) {
+	var none scheduling.Node
+	s := f.Snapshot
+	i := slices.IndexFunc(s.NodePools, func(p scheduling.NodePool) bool { return p.Object.Name == l.Pool })
+	if i < 0 {
+		return none, fmt.Errorf("machine %s is of pool %q, which is not there", l.Name, l.Pool)
+	}
+	pool := &s.NodePools[i]
+	types := s.Catalogs[pool.Catalog]
+	i = slices.IndexFunc(types, func(t *cloudprovider.InstanceType) bool { return t.Name == l.InstanceType })
+	if i < 0 {
+		return none, fmt.Errorf("machine %s is of type %q, which is not there", l.Name, l.InstanceType)
+	}
+	object := &corev1.Node{}
+	object.Name = l.Name
+	object.Labels = maps.Clone(pool.Object.Spec.Template.Labels)
+	if object.Labels == nil {
+		object.Labels = make(map[string]string)
+	}
+	for _, e := range types[i].Requirements.NodeSelectorRequirements() {
+		if e.Operator == corev1.NodeSelectorOpIn && len(e.Values) == 1 {
+			object.Labels[e.Key] = e.Values[0]
+		}
+	}
+	maps.Copy(object.Labels, map[string]string{
+		corev1.LabelHostname: l.Name, corev1.LabelInstanceTypeStable: l.InstanceType, corev1.LabelTopologyZone: l.Zone,
+		v1.CapacityTypeLabelKey: l.CapacityType, v1.NodePoolLabelKey: pool.Object.Name,
+		v1.NodeRegisteredLabelKey: "true", v1.NodeInitializedLabelKey: "true",
+	})
+	object.Spec.ProviderID = "replay://" + l.Name
+	object.Spec.Taints = pool.Object.Spec.Template.Spec.Taints
+	object.Status.Capacity, object.Status.Allocatable = types[i].Capacity, types[i].Allocatable()
+	n := scheduling.Node{Name: l.Name, Object: object, Pool: pool.Key}
+	workload.Settle(&n, s.Time)
+	return n, nil
+}
