@@ -116,14 +116,21 @@ func TestSmallSizes(t *testing.T) {
 			}
 		})
 	}
-	if *update {
-		data, err := json.MarshalIndent(records, "", "  ")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(recordFile, append(data, '\n'), 0o644); err != nil {
-			t.Fatal(err)
-		}
+	keep(t, records)
+}
+
+// keep writes the records if that is asked for.
+func keep(t *testing.T, records map[string]record) {
+	t.Helper()
+	if !*update {
+		return
+	}
+	data, err := json.MarshalIndent(records, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(recordFile, append(data, '\n'), 0o644); err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -142,7 +149,7 @@ func smallWorks(t *testing.T) []work {
 		t.Log("scenario h is left out: DRAWKNIFE_DATA does not name a folder with openb/pods.csv, openb/nodepool.yaml and ec2-catalog.json")
 		return works
 	}
-	return append(works, work{"h", func() (*scenario.Scenario, error) { return scenario.FromObjects(objects, 500) }})
+	return append(works, work{"h", func() (*scenario.Scenario, error) { return scenario.FromObjects(objects, 500) }, false})
 }
 
 func round(x float64, digits int) float64 {
@@ -211,7 +218,7 @@ func TestCutOff(t *testing.T) {
 				t.Fatal(err)
 			}
 			var out bytes.Buffer
-			if err := made.print(&out, "json"); err != nil {
+			if err := show(&out, made, "json"); err != nil {
 				t.Fatal(err)
 			}
 			var printed map[string]any
@@ -358,6 +365,8 @@ func TestOptions(t *testing.T) {
 		{"--scenario b --pods-file x", "for scenario h"},
 		{"--catalog x", "needs --pods-file"},
 		{"--surprise", "not defined"},
+		{"--scenario consolidate-60 --spot-to-spot=false", ""},
+		{"--scenario consolidate-60 --pods 10", "that of its machines"},
 	} {
 		_, err := parseOptions(strings.Fields(c.args), io.Discard)
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
@@ -378,6 +387,10 @@ func TestWorks(t *testing.T) {
 		{"--scenario h", "needs --pods-file"},
 		{"--scenario x", "there are a to h"},
 		{"--scenario " + file, "mine"},
+		{"--scenario consolidate", "consolidate-500 consolidate-mixed-500 consolidate-2000 consolidate-mixed-2000"},
+		{"--scenario consolidate --small", "consolidate-60 consolidate-mixed-30"},
+		{"--scenario consolidate-mixed-7", "consolidate-mixed-7"},
+		{"--scenario consolidate-x", "there are a to h"},
 	} {
 		o, err := parseOptions(strings.Fields(c.args), io.Discard)
 		if err != nil {
@@ -401,13 +414,14 @@ func TestWorks(t *testing.T) {
 }
 
 func TestTable(t *testing.T) {
-	document := "before\n" + tableBegins + "\nold\n" + tableEnds + "\nafter\n"
-	got, err := replaceTable(document, "new\n")
-	if want := "before\n" + tableBegins + "\nnew\n" + tableEnds + "\nafter\n"; err != nil || got != want {
+	at := fleetMarkers
+	document := "before\n" + at.begins + "\nold\n" + at.ends + "\nafter\n"
+	got, err := at.replace(document, "new\n")
+	if want := "before\n" + at.begins + "\nnew\n" + at.ends + "\nafter\n"; err != nil || got != want {
 		t.Errorf("%q, %v", got, err)
 	}
-	for _, without := range []string{"", tableBegins + "\n", tableEnds} {
-		if _, err := replaceTable(without, ""); err == nil {
+	for _, without := range []string{"", at.begins + "\n", at.ends, planMarkers.begins + "\n" + planMarkers.ends} {
+		if _, err := at.replace(without, ""); err == nil {
 			t.Errorf("%q has no place for a table, but is taken", without)
 		}
 	}

@@ -1,54 +1,70 @@
 package main
 
 import (
-	"fmt"
-	"path/filepath"
+	"io"
 	"testing"
 	"time"
 
-	"github.com/drawknife/drawknife/internal/bench/replay"
 	"github.com/drawknife/drawknife/internal/bench/scenario"
 	"github.com/drawknife/drawknife/internal/workload"
 )
 
-// Both planners of drawknife come to an end on small fleets, every command is one that a cluster would carry out, and Global
-// is after three rounds at most as dear as Reference in the end.
-func TestConsolidateOurs(t *testing.T) {
+// TestSmallFleets consolidates small fleets on both sides. One whose speed-up is under half of the recorded one fails, as does
+// one that ends up dearer than Karpenter's, whose commands a cluster would refuse, that costs less than the bound, or that
+// Global leaves dearer after three rounds than Reference does in the end. It compares CPU times of one run, never seconds with
+// a limit: the time-out is there for what never ends.
+func TestSmallFleets(t *testing.T) {
 	ours, err := oursSide()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"consolidate-30", "consolidate-mixed-30"} {
+	folder := t.TempDir()
+	theirs, err := theirsSide(t.Context(), "", folder, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &runner{ours: ours, theirs: theirs, oursRuns: 3, theirsRuns: 1, timeout: 10 * time.Minute, folder: folder, progress: io.Discard}
+	records := recorded(t)
+	for _, name := range scenario.SmallFleets() {
 		t.Run(name, func(t *testing.T) {
 			s, err := scenario.Fleet(name, workload.Seed)
 			if err != nil {
 				t.Fatal(err)
 			}
-			folder := t.TempDir()
-			file := filepath.Join(folder, "fleet.json")
-			if err := save(file, s); err != nil {
-				t.Fatal(err)
-			}
-			bound, err := lowerBound(t.Context(), replay.InStock(replay.Waiting(s.Snapshot)))
+			c, err := r.consolidate(t.Context(), s, true)
 			if err != nil {
 				t.Fatal(err)
 			}
-			r := &runner{timeout: 10 * time.Minute, folder: folder}
-			var c consolidation
-			for planner, into := range map[string]*drive{plannerGlobal: &c.Ours, plannerReference: &c.Reference} {
-				side := &side{name: planner, command: []string{ours.command[0], consolidateCommand, planner, "true"}}
-				if err := r.drive(t.Context(), side, file, 1, s.Snapshot, into); err != nil {
-					t.Fatal(err)
+			t.Log("\n" + c.text())
+			if why := c.worse(); why != "" {
+				t.Error(why)
+			}
+			if c.Theirs.CutOff != "" || c.Reference.CutOff != "" {
+				t.Skip("a side was cut off")
+			}
+			for side, d := range map[string]*drive{"Global": &c.Ours, "Reference": &c.Reference, "Karpenter": &c.Theirs} {
+				if d.HourlyCost < c.LowerBound || d.HourlyCost >= c.HourlyCost {
+					t.Errorf("%s ends at $%v/h, the bound is $%v, the fleet was at $%v", side, d.HourlyCost, c.LowerBound, c.HourlyCost)
 				}
-				t.Log(planner, fmt.Sprintf("%+v, bound %v", *into, bound))
-				if into.Refused > 0 || into.CutOff != "" || into.Commands == 0 || into.HourlyCost < bound || into.Evictions == 0 {
-					t.Errorf("%s: %+v", planner, *into)
+				if d.Refused > 0 {
+					t.Errorf("%s: %q", side, d.Refusals)
+				}
+				if d.Commands == 0 || d.Evictions == 0 || d.Nodes != c.Nodes-d.Removed+d.Launched || len(d.CostByRound) != d.Rounds {
+					t.Errorf("%s: %+v", side, d)
 				}
 			}
-			c.relate()
-			if *c.ReferenceRatio > 1 {
-				t.Errorf("Global is the dearer one: %v", *c.ReferenceRatio)
+			if *update {
+				records[name] = record{c.Pods, c.Seed, round(*c.Speedup, 1), round(*c.CostRatio, 4)}
+				return
+			}
+			was, known := records[name]
+			if !known || was.Pods != c.Pods || was.Seed != c.Seed {
+				t.Fatalf("%s says %+v of it: record it with -update", recordFile, was)
+			}
+			if *c.Speedup < was.Speedup/2 {
+				t.Errorf("%.1f times as fast as Karpenter, recorded are %.1f times: less than half", *c.Speedup, was.Speedup)
 			}
 		})
 	}
+	keep(t, records)
 }

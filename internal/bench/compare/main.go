@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 )
 
 // Exit statuses; the package comment says what they mean.
@@ -48,23 +49,30 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintf(stderr, "compare: %s\n", err)
 		return exitError
 	}
-	made, err := compareAll(ctx, o, stdout, stderr)
+	all, err := compareAll(ctx, o, stdout, stderr)
 	if err != nil {
 		fmt.Fprintf(stderr, "compare: %s\n", err)
 		return exitError
 	}
 	status := exitMade
-	for _, c := range made {
-		if why := c.worse(); why != "" {
-			fmt.Fprintf(stderr, "compare: %s: %s\n", c.Scenario, why)
+	for _, m := range all {
+		if why := m.worse(); why != "" {
+			fmt.Fprintf(stderr, "compare: %s: %s\n", m.name(), why)
 			status = exitWorse
 		}
 	}
 	return status
 }
 
+// made is a comparison that was made.
+type made interface {
+	name() string
+	text() string
+	worse() string
+}
+
 // compareAll makes and prints one comparison after the other, and writes the table.
-func compareAll(ctx context.Context, o *options, stdout, stderr io.Writer) ([]*comparison, error) {
+func compareAll(ctx context.Context, o *options, stdout, stderr io.Writer) ([]made, error) {
 	works, err := o.works()
 	if err != nil {
 		return nil, err
@@ -81,33 +89,51 @@ func compareAll(ctx context.Context, o *options, stdout, stderr io.Writer) ([]*c
 	if r.theirs, err = theirsSide(ctx, o.karpenter, folder, stderr); err != nil {
 		return nil, err
 	}
-	var made []*comparison
+	var all []made
+	var plans []*comparison
+	var fleets []*consolidation
 	for _, w := range works {
 		s, err := w.make()
 		if err != nil {
 			return nil, err
 		}
-		c, err := r.compare(ctx, s)
-		if err != nil {
-			return nil, err
+		var m made
+		if w.fleet {
+			c, err := r.consolidate(ctx, s, o.spotToSpot)
+			if err != nil {
+				return nil, err
+			}
+			m, fleets = c, append(fleets, c)
+		} else {
+			c, err := r.compare(ctx, s)
+			if err != nil {
+				return nil, err
+			}
+			m, plans = c, append(plans, c)
 		}
-		made = append(made, c)
-		if err := c.print(stdout, o.output); err != nil {
+		all = append(all, m)
+		if err := show(stdout, m, o.output); err != nil {
 			return nil, err
 		}
 	}
-	if o.table != "" {
-		return made, writeTable(o.table, made, o.given)
+	switch {
+	case o.table == "":
+		return all, nil
+	case len(fleets) > 0:
+		return all, writeTable(o.table, fleetMarkers, fleetTable(fleets, o.given))
 	}
-	return made, nil
+	return all, writeTable(o.table, planMarkers, table(plans, o.given, time.Now()))
 }
 
-func (c *comparison) print(w io.Writer, output string) error {
+func show(w io.Writer, m made, output string) error {
 	if output == "json" {
 		enc := json.NewEncoder(w)
 		enc.SetIndent("", "  ")
-		return enc.Encode(c)
+		return enc.Encode(m)
 	}
-	_, err := io.WriteString(w, c.text())
+	_, err := io.WriteString(w, m.text())
 	return err
 }
+
+func (c *comparison) name() string    { return c.Scenario }
+func (c *consolidation) name() string { return c.Scenario }

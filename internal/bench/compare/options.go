@@ -26,6 +26,8 @@ type options struct {
 	table     string
 	karpenter string
 	objects   scenario.Objects
+	// spotToSpot allows both sides to replace spot machines by spot machines.
+	spotToSpot bool
 	// given is the command line as it was typed.
 	given []string
 }
@@ -34,9 +36,10 @@ func parseOptions(args []string, stderr io.Writer) (*options, error) {
 	o := &options{given: args}
 	flags := flag.NewFlagSet("compare", flag.ContinueOnError)
 	flags.SetOutput(stderr)
-	flags.StringVar(&o.scenario, "scenario", "all", "a `NAME` (a to h), all of them, or a FILE that ends in .yaml or .yml")
+	flags.StringVar(&o.scenario, "scenario", "all", "a `NAME` (a to h), all of them, or a FILE that ends in .yaml or .yml;\nconsolidate-N, consolidate-mixed-N, or consolidate for those of the published figures")
 	flags.IntVar(&o.pods, "pods", 0, "how many pods wait; 0: the scenario's own number")
-	flags.Uint64Var(&o.seed, "seed", workload.Seed, "the seed of scenarios a to g")
+	flags.Uint64Var(&o.seed, "seed", workload.Seed, "the seed of scenarios a to g and of fleets")
+	flags.BoolVar(&o.spotToSpot, "spot-to-spot", true, "whether fleets may have spot machines replaced by spot machines")
 	flags.BoolVar(&o.small, "small", false, "the sizes of the tests instead of those of the published figures")
 	flags.DurationVar(&o.timeout, "timeout", 5*time.Minute, "how long each side may plan")
 	flags.IntVar(&o.runs, "runs", 1, "how often each side plans; the run with the least CPU time counts")
@@ -60,6 +63,8 @@ func parseOptions(args []string, stderr io.Writer) (*options, error) {
 		return nil, fmt.Errorf("--timeout %s: it must be positive", o.timeout)
 	case o.runs < 1:
 		return nil, fmt.Errorf("--runs %d: it must be at least 1", o.runs)
+	case o.pods > 0 && strings.HasPrefix(o.scenario, fleets):
+		return nil, fmt.Errorf("--pods is not for --scenario %s: its number is that of its machines", o.scenario)
 	case o.pods < 0:
 		return nil, fmt.Errorf("--pods %d: it must not be negative", o.pods)
 	case len(o.objects.Files) > 0 && o.scenario != "h" && o.scenario != "all":
@@ -70,22 +75,48 @@ func parseOptions(args []string, stderr io.Writer) (*options, error) {
 	return o, nil
 }
 
+// fleets names those of the published figures, and begins the name of each.
+const fleets = "consolidate"
+
 // work is a scenario to be made when its turn comes.
 type work struct {
 	name string
 	make func() (*scenario.Scenario, error)
+	// fleet tells that there is one to consolidate, and no pods to place.
+	fleet bool
+}
+
+// fleetWorks are the fleets to consolidate; nil if other scenarios are asked for.
+func (o *options) fleetWorks() []work {
+	names := []string{o.scenario}
+	switch {
+	case o.scenario == fleets && o.small:
+		names = scenario.SmallFleets()
+	case o.scenario == fleets:
+		names = scenario.Fleets()
+	case !scenario.IsFleet(o.scenario):
+		return nil
+	}
+	var list []work
+	for _, name := range names {
+		list = append(list, work{name, func() (*scenario.Scenario, error) { return scenario.Fleet(name, o.seed) }, true})
+	}
+	return list
 }
 
 // works are the scenarios asked for, in order.
 func (o *options) works() ([]work, error) {
 	if ext := filepath.Ext(o.scenario); ext == ".yaml" || ext == ".yml" {
-		return []work{{base(o.scenario), func() (*scenario.Scenario, error) { return scenario.Read(o.scenario, o.pods) }}}, nil
+		return []work{{base(o.scenario), func() (*scenario.Scenario, error) { return scenario.Read(o.scenario, o.pods) }, false}}, nil
+	}
+	if list := o.fleetWorks(); list != nil {
+		return list, nil
 	}
 	objects, haveObjects := o.objects, len(o.objects.Files) > 0
 	if !haveObjects {
 		objects, haveObjects = scenario.OpenB(os.Getenv("DRAWKNIFE_DATA"))
 	}
-	h := work{"h", func() (*scenario.Scenario, error) { return scenario.FromObjects(objects, o.pods) }}
+	h := work{"h", func() (*scenario.Scenario, error) { return scenario.FromObjects(objects, o.pods) }, false}
 	name := strings.ToLower(o.scenario)
 	if name == "h" {
 		if !haveObjects {
@@ -102,10 +133,10 @@ func (o *options) works() ([]work, error) {
 		if pods == 0 && o.small {
 			pods = size.Small
 		}
-		list = append(list, work{size.Name, func() (*scenario.Scenario, error) { return scenario.Generated(size.Name, pods, o.seed) }})
+		list = append(list, work{size.Name, func() (*scenario.Scenario, error) { return scenario.Generated(size.Name, pods, o.seed) }, false})
 	}
 	if len(list) == 0 {
-		return nil, fmt.Errorf("--scenario %s: there are a to h, all, and files that end in .yaml", o.scenario)
+		return nil, fmt.Errorf("--scenario %s: there are a to h, all, consolidate, consolidate-N, consolidate-mixed-N, and files that end in .yaml", o.scenario)
 	}
 	if name == "all" && haveObjects && !o.small {
 		list = append(list, h)

@@ -11,32 +11,34 @@ import (
 	"time"
 )
 
-// The table stands between these lines.
-const (
-	tableBegins = "<!-- compare: begin -->"
-	tableEnds   = "<!-- compare: end -->"
+// markers are the lines between which a table stands.
+type markers struct{ begins, ends string }
+
+var (
+	planMarkers  = markers{"<!-- compare: begin -->", "<!-- compare: end -->"}
+	fleetMarkers = markers{"<!-- consolidate: begin -->", "<!-- consolidate: end -->"}
 )
 
-// writeTable puts the results between the markers of a Markdown file.
-func writeTable(name string, made []*comparison, given []string) error {
+// writeTable puts a table between its markers in a Markdown file.
+func writeTable(name string, at markers, table string) error {
 	old, err := os.ReadFile(name)
 	if err != nil {
 		return err
 	}
-	text, err := replaceTable(string(old), table(made, given, time.Now()))
+	text, err := at.replace(string(old), table)
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	return os.WriteFile(name, []byte(text), 0o644)
 }
 
-func replaceTable(document, table string) (string, error) {
-	head, rest, found := strings.Cut(document, tableBegins+"\n")
-	_, tail, ends := strings.Cut(rest, tableEnds)
+func (m markers) replace(document, table string) (string, error) {
+	head, rest, found := strings.Cut(document, m.begins+"\n")
+	_, tail, ends := strings.Cut(rest, m.ends)
 	if !found || !ends {
-		return "", fmt.Errorf("no lines %s and %s", tableBegins, tableEnds)
+		return "", fmt.Errorf("no lines %s and %s", m.begins, m.ends)
 	}
-	return head + tableBegins + "\n" + table + tableEnds + tail, nil
+	return head + m.begins + "\n" + table + m.ends + tail, nil
 }
 
 // table is the results as Markdown.

@@ -6,12 +6,15 @@ import (
 	"slices"
 	"strings"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	v1 "sigs.k8s.io/karpenter/pkg/apis/v1"
 )
 
 // reader answers what the scheduler asks of the API server, from memory. Like the cache a controller reads, it gives
@@ -22,6 +25,9 @@ type reader struct {
 	pods       []*corev1.Pod
 	podsOnNode map[string][]*corev1.Pod
 	namespaces []*corev1.Namespace
+	nodePools  []*v1.NodePool
+	daemonSets []*appsv1.DaemonSet
+	budgets    []*policyv1.PodDisruptionBudget
 	objects    map[objectKey]client.Object
 }
 
@@ -31,7 +37,11 @@ type objectKey struct {
 }
 
 func newReader(w *workload) *reader {
-	r := &reader{podsOnNode: make(map[string][]*corev1.Pod), objects: make(map[objectKey]client.Object), namespaces: w.Namespaces}
+	r := &reader{podsOnNode: make(map[string][]*corev1.Pod), objects: make(map[objectKey]client.Object), namespaces: w.Namespaces,
+		daemonSets: w.DaemonSets, budgets: w.PodDisruptionBudgets}
+	for _, p := range w.NodePools {
+		r.nodePools = append(r.nodePools, p.Object)
+	}
 	r.pods = append(r.pods, w.Pods...)
 	for _, n := range w.Nodes {
 		r.pods = append(r.pods, n.Pods...)
@@ -115,15 +125,36 @@ func (r *reader) List(_ context.Context, list client.ObjectList, options ...clie
 		}
 		return nil
 	case *corev1.NamespaceList:
-		list.Items = nil
-		for _, ns := range r.namespaces {
-			if matches(ns) {
-				list.Items = append(list.Items, *ns.DeepCopy())
-			}
-		}
+		list.Items = copies(r.namespaces, matches)
+		return nil
+	case *v1.NodePoolList:
+		list.Items = copies(r.nodePools, matches)
+		return nil
+	case *appsv1.DaemonSetList:
+		list.Items = copies(r.daemonSets, matches)
+		return nil
+	case *policyv1.PodDisruptionBudgetList:
+		list.Items = copies(r.budgets, matches)
 		return nil
 	}
 	return fmt.Errorf("listing %T is not expected of the scheduler", list)
+}
+
+// copies are those of the objects that match.
+func copies[T any, P interface {
+	*T
+	client.Object
+	DeepCopyInto(*T)
+}](objects []P, matches func(client.Object) bool) []T {
+	var out []T
+	for _, o := range objects {
+		if matches(o) {
+			var c T
+			o.DeepCopyInto(&c)
+			out = append(out, c)
+		}
+	}
+	return out
 }
 
 // labelSet lets selectors look at labels.

@@ -10,6 +10,7 @@ import (
 	"os/signal"
 	"runtime"
 	"runtime/debug"
+	"strconv"
 )
 
 func main() {
@@ -22,7 +23,14 @@ func main() {
 }
 
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) error {
-	input := stdin
+	input, spotToSpot, consolidating := stdin, false, false
+	if len(args) > 1 && args[0] == "consolidate" {
+		var err error
+		if spotToSpot, err = strconv.ParseBool(args[1]); err != nil {
+			return fmt.Errorf("consolidate %s: whether spot may be replaced by spot is true or false", args[1])
+		}
+		consolidating, args = true, args[2:]
+	}
 	switch {
 	case len(args) == 1 && args[0] == "version":
 		_, err := fmt.Fprintln(stdout, version())
@@ -41,7 +49,11 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	if err != nil {
 		return err
 	}
-	result, err := plan(ctx, w, func() { fmt.Fprintln(stderr, "planning") })
+	begins := func() { fmt.Fprintln(stderr, "planning") }
+	if consolidating {
+		return consolidate(ctx, w, spotToSpot, begins, stdout)
+	}
+	result, err := plan(ctx, w, begins)
 	if err != nil {
 		return err
 	}

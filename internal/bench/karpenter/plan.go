@@ -39,14 +39,8 @@ type cluster struct {
 
 // plan builds the cluster, says that planning begins, and plans.
 func plan(ctx context.Context, w *workload, begins func()) (*result, error) {
-	ctrllog.SetLogger(logr.Discard())
-	v1.WellKnownLabels.Insert(w.Vocabulary.WellKnown...)
-	ctx = injection.WithControllerName(ctx, "provisioner")
-	ctx = options.ToContext(ctx, &options.Options{
-		CPURequests: 1000, MemoryLimit: -1, IgnoreDRARequests: true, FeatureGates: options.DefaultFeatureGates(),
-		PreferencePolicy: options.PreferencePolicyRespect, MinValuesPolicy: options.MinValuesPolicyStrict,
-	})
-	c, err := newCluster(ctx, w)
+	ctx = configure(injection.WithControllerName(ctx, "provisioner"), w, options.DefaultFeatureGates())
+	c, err := newCluster(ctx, w, clock.RealClock{})
 	if err != nil {
 		return nil, err
 	}
@@ -73,8 +67,18 @@ func plan(ctx context.Context, w *workload, begins func()) (*result, error) {
 	return r, nil
 }
 
-func newCluster(ctx context.Context, w *workload) (*cluster, error) {
-	c := &cluster{reader: newReader(w), pods: w.Pods, clock: clock.RealClock{}, types: make(map[string][]*cloudprovider.InstanceType)}
+// configure sets what the library holds for the whole process, and has the options travel in the context.
+func configure(ctx context.Context, w *workload, gates options.FeatureGates) context.Context {
+	ctrllog.SetLogger(logr.Discard())
+	v1.WellKnownLabels.Insert(w.Vocabulary.WellKnown...)
+	return options.ToContext(ctx, &options.Options{
+		CPURequests: 1000, MemoryLimit: -1, IgnoreDRARequests: true, FeatureGates: gates,
+		PreferencePolicy: options.PreferencePolicyRespect, MinValuesPolicy: options.MinValuesPolicyStrict,
+	})
+}
+
+func newCluster(ctx context.Context, w *workload, clk clock.Clock) (*cluster, error) {
+	c := &cluster{reader: newReader(w), pods: w.Pods, clock: clk, types: make(map[string][]*cloudprovider.InstanceType)}
 	for _, pod := range c.reader.pods {
 		if pod.UID == "" {
 			pod.UID = types.UID(pod.Namespace + "/" + pod.Name) // the scheduler tells pods apart by it
@@ -168,18 +172,7 @@ func (c *cluster) solve(ctx context.Context) (scheduling.Results, error) {
 func report(planned scheduling.Results) *result {
 	r := &result{NewNodes: []newNode{}, Existing: []existingNode{}, Unschedulable: []unschedulable{}}
 	for _, claim := range planned.NewNodeClaims {
-		n := newNode{Pool: claim.NodePoolName, Pods: names(claim.Pods)}
-		for _, entry := range claim.Requirements.NodeSelectorRequirements() {
-			// The template carries these two for DaemonSets alone; a NodeClaim is made without them.
-			if entry.Key != v1.NodeRegisteredLabelKey && entry.Key != v1.NodeInitializedLabelKey {
-				n.Requirements = append(n.Requirements, entry)
-			}
-		}
-		slices.SortFunc(n.Requirements, func(a, b requirement) int { return cmp.Compare(a.Key, b.Key) })
-		for _, t := range claim.InstanceTypeOptions {
-			n.InstanceTypes = append(n.InstanceTypes, t.Name)
-		}
-		r.NewNodes = append(r.NewNodes, n)
+		r.NewNodes = append(r.NewNodes, newNodeOf(claim))
 	}
 	for _, n := range planned.ExistingNodes {
 		if len(n.Pods) > 0 {
@@ -192,6 +185,21 @@ func report(planned scheduling.Results) *result {
 	}
 	slices.SortFunc(r.Unschedulable, func(a, b unschedulable) int { return strings.Compare(a.Pod, b.Pod) })
 	return r
+}
+
+func newNodeOf(claim *scheduling.NodeClaim) newNode {
+	n := newNode{Pool: claim.NodePoolName, Pods: names(claim.Pods)}
+	for _, entry := range claim.Requirements.NodeSelectorRequirements() {
+		// The template carries these two for DaemonSets alone; a NodeClaim is made without them.
+		if entry.Key != v1.NodeRegisteredLabelKey && entry.Key != v1.NodeInitializedLabelKey {
+			n.Requirements = append(n.Requirements, entry)
+		}
+	}
+	slices.SortFunc(n.Requirements, func(a, b requirement) int { return cmp.Compare(a.Key, b.Key) })
+	for _, t := range claim.InstanceTypeOptions {
+		n.InstanceTypes = append(n.InstanceTypes, t.Name)
+	}
+	return n
 }
 
 func nameOf(pod *corev1.Pod) string { return pod.Namespace + "/" + pod.Name }

@@ -28,3 +28,29 @@ type unschedulable struct {
 	Pod    string `json:"pod"`
 	Reason string `json:"reason"`
 }
+
+// look is a line of what a consolidation prints: what one look at the fleet came to.
+type look struct {
+	// usage so far, this look included.
+	usage
+	Steps []step `json:"steps"`
+	// Done tells that nothing was found, and that this line is the last.
+	Done bool `json:"done,omitempty"`
+}
+
+// step is one command: nodes to remove, nodes to launch before, and where the pods go.
+type step struct {
+	Method   string         `json:"method"`
+	Removed  []string       `json:"removed"`
+	Launched []launch       `json:"launched,omitempty"`
+	Existing []existingNode `json:"existing,omitempty"`
+}
+
+// launch is a node that is launched, with what was bought.
+type launch struct {
+	Name string `json:"name"`
+	newNode
+	InstanceType string `json:"instanceType"`
+	Zone         string `json:"zone"`
+	CapacityType string `json:"capacityType"`
+}

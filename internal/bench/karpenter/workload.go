@@ -8,12 +8,15 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	storagev1 "k8s.io/api/storage/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	v1 "sigs.k8s.io/karpenter/pkg/apis/v1"
 )
 
 // workload is the input: the fields of a saved snapshot that this program uses or must know to be empty.
 type workload struct {
+	Time       metav1.Time `json:"time"`
 	Vocabulary struct {
 		WellKnown []string `json:"wellKnown"`
 	} `json:"vocabulary"`
@@ -27,6 +30,7 @@ type workload struct {
 	PersistentVolumes      []*corev1.PersistentVolume      `json:"persistentVolumes"`
 	StorageClasses         []*storagev1.StorageClass       `json:"storageClasses"`
 	CSINodes               []*storagev1.CSINode            `json:"csiNodes"`
+	PodDisruptionBudgets   []*policyv1.PodDisruptionBudget `json:"podDisruptionBudgets"`
 
 	NodeOverlays          []json.RawMessage `json:"nodeOverlays"`
 	Placeholders          []json.RawMessage `json:"placeholders"`

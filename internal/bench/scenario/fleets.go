@@ -25,7 +25,7 @@ func Fleets() []string {
 }
 
 // SmallFleets are those of the tests.
-func SmallFleets() []string { return []string{"consolidate-60", "consolidate-mixed-60"} }
+func SmallFleets() []string { return []string{"consolidate-60", "consolidate-mixed-30"} }
 
 // Fleet makes a fleet to consolidate: consolidate-N are N machines that are two fifths full, consolidate-mixed-N such whose
 // pods have constraints.

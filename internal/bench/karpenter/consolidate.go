@@ -1,0 +1,298 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	clocktesting "k8s.io/utils/clock/testing"
+	v1 "sigs.k8s.io/karpenter/pkg/apis/v1"
+	"sigs.k8s.io/karpenter/pkg/cloudprovider"
+	"sigs.k8s.io/karpenter/pkg/controllers/disruption"
+	"sigs.k8s.io/karpenter/pkg/controllers/provisioning"
+	"sigs.k8s.io/karpenter/pkg/controllers/provisioning/scheduling"
+	"sigs.k8s.io/karpenter/pkg/operator/injection"
+	"sigs.k8s.io/karpenter/pkg/operator/options"
+)
+
+// maxFruitless is how many looks in a row may find nothing without the methods calling the fleet consolidated, as they do
+// when a command turns out to be invalid after its delay.
+const maxFruitless = 5
+
+// pollingPeriod is that of the library's controller.
+const pollingPeriod = 10 * time.Second
+
+// method is a consolidation method with what its embedded half has.
+type method interface {
+	disruption.Method
+	disruption.NodePoolTotalsSetter
+	IsConsolidated() bool
+}
+
+// drive is a fleet that is consolidated.
+type drive struct {
+	*cluster
+	clock       *steppingClock
+	provider    *provider
+	provisioner *provisioning.Provisioner
+	queue       *disruption.Queue
+	methods     []method
+	launched    int
+}
+
+// steppingClock is a clock that nobody waits for: time goes on by as much as is waited.
+type steppingClock struct{ *clocktesting.FakeClock }
+
+func (c *steppingClock) After(d time.Duration) <-chan time.Time {
+	c.Step(d)
+	fired := make(chan time.Time, 1)
+	fired <- c.Now()
+	return fired
+}
+
+// consolidate has the library's methods consolidate a fleet until they find nothing more. Each command is carried out at
+// once: nodes are there as soon as they are launched, and pods are bound where the simulation put them.
+func consolidate(ctx context.Context, w *workload, spotToSpot bool, begins func(), out io.Writer) error {
+	gates := options.DefaultFeatureGates()
+	gates.SpotToSpotConsolidation = spotToSpot
+	ctx = configure(injection.WithControllerName(ctx, "disruption"), w, gates)
+	d, err := newDrive(ctx, w)
+	if err != nil {
+		return err
+	}
+	begins()
+	spent := newMeter()
+	lines := json.NewEncoder(out)
+	for fruitless := 0; ; {
+		var found []disruption.Command
+		var by string
+		settled := true
+		if err := spent.add(func() error {
+			var err error
+			found, by, settled, err = d.look(ctx)
+			return err
+		}); err != nil {
+			return err
+		}
+		line := look{usage: spent.usage, Steps: []step{}}
+		for i := range found {
+			s, err := d.carryOut(ctx, by, &found[i])
+			if err != nil {
+				return err
+			}
+			line.Steps = append(line.Steps, *s)
+		}
+		if len(found) > 0 {
+			fruitless = 0
+		} else if fruitless++; settled || fruitless == maxFruitless {
+			line.Done = true
+		}
+		if err := lines.Encode(line); err != nil || line.Done {
+			return err
+		}
+		if len(found) == 0 {
+			d.clock.Step(pollingPeriod)
+		}
+	}
+}
+
+func newDrive(ctx context.Context, w *workload) (*drive, error) {
+	if len(w.NodePools) == 0 {
+		return nil, errors.New("the fleet has no nodePools")
+	}
+	if len(w.Pods) > 0 {
+		return nil, fmt.Errorf("%d pods wait for a node: a fleet to consolidate has none", len(w.Pods))
+	}
+	d := &drive{clock: &steppingClock{clocktesting.NewFakeClock(w.Time.Time)}}
+	for _, p := range w.NodePools {
+		defaultPool(p.Object)
+	}
+	for _, n := range w.Nodes {
+		if n.Claim == nil || n.Object == nil {
+			return nil, fmt.Errorf("node %s lacks its NodeClaim or its Node", n.Name)
+		}
+		n.Claim.StatusConditions().SetTrue(v1.ConditionTypeConsolidatable)
+	}
+	var err error
+	if d.cluster, err = newCluster(ctx, w, d.clock); err != nil {
+		return nil, err
+	}
+	d.provider = &provider{d.types, newNodeClass(w.NodePools[0].Object.Spec.Template.Spec.NodeClassRef)}
+	recorder := noEvents{}
+	d.provisioner = provisioning.NewProvisioner(d.reader, recorder, d.provider, d.state, d.clock, nil, nil)
+	d.queue = disruption.NewQueue(d.reader, recorder, d.state, d.clock, d.provisioner)
+	common := disruption.MakeConsolidation(d.clock, d.state, d.reader, d.provisioner, d.provider, recorder, d.queue)
+	d.methods = []method{
+		disruption.NewEmptiness(common), disruption.NewMultiNodeConsolidation(common), disruption.NewSingleNodeConsolidation(common),
+	}
+	return d, nil
+}
+
+// defaultPool fills in what the API server and the pools' own controllers would.
+func defaultPool(p *v1.NodePool) {
+	if after := &p.Spec.Disruption.ConsolidateAfter; after.Duration == nil && after.Raw == nil {
+		*after = v1.MustParseNillableDuration("0s")
+	}
+	if p.Spec.Disruption.ConsolidationPolicy == "" {
+		p.Spec.Disruption.ConsolidationPolicy = v1.ConsolidationPolicyWhenEmptyOrUnderutilized
+	}
+	p.StatusConditions().SetTrue(v1.ConditionTypeValidationSucceeded)
+	p.StatusConditions().SetTrue(v1.ConditionTypeNodeClassReady)
+}
+
+// look tries one method after the other, as the library's controller does; the first that finds commands ends it, and by is
+// its name. settled tells that all methods found nothing and call the fleet consolidated.
+func (d *drive) look(ctx context.Context) (found []disruption.Command, by string, settled bool, err error) {
+	settled = true
+	for _, m := range d.methods {
+		candidates, totals, err := disruption.GetCandidatesWithTotals(ctx, d.state, d.reader, noEvents{}, d.clock, d.provider,
+			m.ShouldDisrupt, m.Class(), d.queue, nil)
+		if err != nil {
+			return nil, "", false, fmt.Errorf("finding candidates: %w", err)
+		}
+		if len(candidates) == 0 {
+			continue
+		}
+		m.SetNodePoolTotals(totals)
+		budgets, err := disruption.BuildDisruptionBudgetMapping(ctx, d.state, d.clock, d.reader, d.provider, noEvents{}, m.Reason())
+		if err != nil {
+			return nil, "", false, fmt.Errorf("reading budgets: %w", err)
+		}
+		found, err := m.ComputeCommands(ctx, budgets, candidates...)
+		if err != nil {
+			return nil, "", false, fmt.Errorf("%s: %w", m.ConsolidationType(), err)
+		}
+		found = slices.DeleteFunc(found, func(c disruption.Command) bool { return c.Decision() == disruption.NoOpDecision })
+		if len(found) > 0 {
+			return found, m.ConsolidationType(), false, nil
+		}
+		settled = settled && m.IsConsolidated()
+	}
+	return nil, "", settled, nil
+}
+
+// carryOut changes the cluster by a command and says what was done.
+func (d *drive) carryOut(ctx context.Context, by string, cmd *disruption.Command) (*step, error) {
+	s := &step{Method: by}
+	moving := make(map[string]*corev1.Pod)
+	for _, c := range cmd.Candidates {
+		s.Removed = append(s.Removed, c.Name())
+		for _, pod := range d.reader.podsOnNode[c.Name()] {
+			moving[nameOf(pod)] = pod
+		}
+		delete(d.reader.podsOnNode, c.Name())
+		delete(d.reader.objects, keyOf("nodes", c.Node))
+		d.state.DeleteNodeClaim(c.NodeClaim.Name)
+		d.state.DeleteNode(c.Name())
+	}
+	bind := func(node string, pods []string) error {
+		for _, name := range pods {
+			pod := moving[name]
+			if pod == nil {
+				return fmt.Errorf("pod %s is planned for %s, but does not move", name, node)
+			}
+			delete(moving, name)
+			pod.Spec.NodeName = node
+			d.reader.podsOnNode[node] = append(d.reader.podsOnNode[node], pod)
+			if err := d.state.UpdatePod(ctx, pod); err != nil {
+				return fmt.Errorf("binding pod %s to %s: %w", name, node, err)
+			}
+		}
+		return nil
+	}
+	for _, r := range cmd.Replacements {
+		l, it, err := d.buy(r.NodeClaim)
+		if err != nil {
+			return nil, err
+		}
+		if err := d.addNode(ctx, l, it); err != nil {
+			return nil, err
+		}
+		if err := bind(l.Name, l.Pods); err != nil {
+			return nil, err
+		}
+		s.Launched = append(s.Launched, *l)
+	}
+	for _, n := range cmd.Results.ExistingNodes {
+		if len(n.Pods) == 0 {
+			continue
+		}
+		if err := bind(n.Name(), names(n.Pods)); err != nil {
+			return nil, err
+		}
+		s.Existing = append(s.Existing, existingNode{Name: n.Name(), Pods: names(n.Pods)})
+	}
+	if len(moving) > 0 {
+		return nil, fmt.Errorf("%d pods of removed nodes have no place", len(moving))
+	}
+	slices.SortFunc(s.Existing, func(a, b existingNode) int { return strings.Compare(a.Name, b.Name) })
+	return s, nil
+}
+
+// buy takes the cheapest available offering that a claim leaves open, of equal ones the first by type.
+func (d *drive) buy(claim *scheduling.NodeClaim) (*launch, *cloudprovider.InstanceType, error) {
+	var best *cloudprovider.Offering
+	var of *cloudprovider.InstanceType
+	for _, t := range claim.InstanceTypeOptions {
+		open := t.Offerings.Available().Compatible(claim.Requirements)
+		if len(open) == 0 {
+			continue
+		}
+		if o := open.Cheapest(); best == nil || cmp.Or(cmp.Compare(o.Price, best.Price), strings.Compare(t.Name, of.Name)) < 0 {
+			best, of = o, t
+		}
+	}
+	if best == nil {
+		return nil, nil, errors.New("a command launches a node of which nothing is for sale")
+	}
+	d.launched++
+	return &launch{
+		Name: fmt.Sprintf("launched-%d", d.launched), newNode: newNodeOf(claim),
+		InstanceType: of.Name, Zone: best.Zone(), CapacityType: best.CapacityType(),
+	}, of, nil
+}
+
+// addNode has a launched node be there, initialized and with nothing on it.
+func (d *drive) addNode(ctx context.Context, l *launch, it *cloudprovider.InstanceType) error {
+	pool := d.nodePools[slices.IndexFunc(d.nodePools, func(p *v1.NodePool) bool { return p.Name == l.Pool })]
+	labels := maps.Clone(pool.Spec.Template.Labels)
+	if labels == nil {
+		labels = make(map[string]string)
+	}
+	for key, r := range it.Requirements {
+		if r.Operator() == corev1.NodeSelectorOpIn && r.Len() == 1 {
+			labels[key] = r.Any()
+		}
+	}
+	maps.Copy(labels, map[string]string{
+		corev1.LabelHostname: l.Name, corev1.LabelInstanceTypeStable: l.InstanceType, corev1.LabelTopologyZone: l.Zone,
+		v1.CapacityTypeLabelKey: l.CapacityType, v1.NodePoolLabelKey: pool.Name,
+		v1.NodeRegisteredLabelKey: "true", v1.NodeInitializedLabelKey: "true",
+	})
+	object := &corev1.Node{}
+	object.Name, object.Labels, object.CreationTimestamp.Time = l.Name, labels, d.clock.Now()
+	object.Spec.ProviderID, object.Spec.Taints = "launched://"+l.Name, pool.Spec.Template.Spec.Taints
+	object.Status.Capacity, object.Status.Allocatable = it.Capacity, it.Allocatable()
+	object.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}
+	claim := &v1.NodeClaim{}
+	claim.Name, claim.Labels, claim.CreationTimestamp = "claim-"+l.Name, labels, object.CreationTimestamp
+	claim.Spec.ExpireAfter = v1.MustParseNillableDuration("Never")
+	claim.Status.ProviderID, claim.Status.NodeName = object.Spec.ProviderID, l.Name
+	for _, condition := range []string{v1.ConditionTypeLaunched, v1.ConditionTypeRegistered, v1.ConditionTypeInitialized, v1.ConditionTypeConsolidatable} {
+		claim.StatusConditions().SetTrue(condition)
+	}
+	d.reader.objects[keyOf("nodes", object)] = object
+	d.state.UpdateNodeClaim(claim)
+	if err := d.state.UpdateNode(ctx, object); err != nil {
+		return fmt.Errorf("node %s: %w", l.Name, err)
+	}
+	return nil
+}
