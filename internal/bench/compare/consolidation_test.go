@@ -23,7 +23,7 @@ func TestSmallFleets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &runner{ours: ours, theirs: theirs, oursRuns: 3, theirsRuns: 1, timeout: 10 * time.Minute, folder: folder, progress: io.Discard}
+	r := &runner{ours: ours, theirs: theirs, oursRuns: 2, theirsRuns: 1, timeout: 10 * time.Minute, folder: folder, progress: io.Discard}
 	records := recorded(t)
 	for _, name := range scenario.SmallFleets() {
 		t.Run(name, func(t *testing.T) {
