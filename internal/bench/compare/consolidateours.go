@@ -33,6 +33,8 @@ type lookedOnce struct {
 	// usage so far, this look included.
 	usage
 	replay.Round
+	// Timeouts is how often a search was broken off for lack of time so far. Drawknife's are bounded by work instead.
+	Timeouts int `json:"timeouts,omitempty"`
 	// Done tells that nothing was found, and that this line is the last.
 	Done bool `json:"done,omitempty"`
 }

@@ -53,6 +53,8 @@ type drive struct {
 	Commands int `json:"commands"`
 	Removed  int `json:"removed"`
 	Launched int `json:"launched"`
+	// Timeouts is how often the planner broke off a search for lack of time on the clock.
+	Timeouts int `json:"timeouts"`
 	// Evictions count a pod each time it had to move.
 	Evictions  int     `json:"evictions"`
 	Nodes      int     `json:"nodes"`
@@ -179,7 +181,7 @@ func (d *drive) follow(lines []lookedOnce, snapshot *scheduling.Snapshot) error 
 	before := fleet.HourlyCost()
 	d.CostByRound = []float64{}
 	for i := range lines {
-		d.usage = lines[i].usage
+		d.usage, d.Timeouts = lines[i].usage, lines[i].Timeouts
 		if len(lines[i].Steps) == 0 {
 			continue
 		}

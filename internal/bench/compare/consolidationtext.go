@@ -30,6 +30,7 @@ func (c *consolidation) text() string {
 	row(fmt.Sprintf("cost / bound $%.2f", c.LowerBound), func(d *drive) string {
 		return number(ratio(d.HourlyCost, c.LowerBound))
 	}, "")
+	row("broken off searches", func(d *drive) string { return grouped(d.Timeouts) }, "")
 	row("refused", func(d *drive) string { return grouped(d.Refused) }, "")
 	t.Flush() // writes to memory, which can't fail
 	for _, side := range []struct {

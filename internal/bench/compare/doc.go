@@ -39,8 +39,8 @@
 //
 // One JSON document a fleet: scenario, about, seed, nodes, pods, instanceTypes, spotToSpot; hourlyCost as given and lowerBound
 // of any machines for the pods (USD per hour); ours, reference and theirs, each with wallSeconds, cpuSeconds, allocMB,
-// mallocs, peakMB, rounds (looks that found something), commands, removed, launched, evictions (a pod each time it moves),
-// nodes and hourlyCost in the end, evictionsPerDollar (by USD per hour saved), costByRound, refused with refusals (the first
+// mallocs, peakMB, rounds (looks that found something), commands, removed, launched, timeouts (searches that the planner broke
+// off for lack of time), evictions (a pod each time it moves), nodes and hourlyCost in the end, evictionsPerDollar (by USD per hour saved), costByRound, refused with refusals (the first
 // of them); speedup (CPU seconds, theirs by ours); costRatio (final cost, ours by theirs); referenceRatio (the cost of ours
 // after three rounds at most by that of reference in the end); karpenter. A planner that --timeout stops has cutOff, a
 // sentence, and its other fields say how far it had come with its last command, so that cpuSeconds is less than was spent;

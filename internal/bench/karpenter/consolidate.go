@@ -14,6 +14,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	clocktesting "k8s.io/utils/clock/testing"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	v1 "sigs.k8s.io/karpenter/pkg/apis/v1"
 	"sigs.k8s.io/karpenter/pkg/cloudprovider"
 	"sigs.k8s.io/karpenter/pkg/controllers/disruption"
@@ -83,6 +84,9 @@ func consolidate(ctx context.Context, w *workload, spotToSpot bool, begins func(
 			return err
 		}
 		line := look{usage: spent.usage, Steps: []step{}}
+		if line.Timeouts, err = timeouts(); err != nil {
+			return err
+		}
 		for i := range found {
 			s, err := d.carryOut(ctx, by, &found[i])
 			if err != nil {
@@ -102,6 +106,23 @@ func consolidate(ctx context.Context, w *workload, spotToSpot bool, begins func(
 			d.clock.Step(pollingPeriod)
 		}
 	}
+}
+
+// timeouts is how often the library has broken off a search for lack of time, as its metric counts it.
+func timeouts() (int, error) {
+	families, err := metrics.Registry.Gather()
+	if err != nil {
+		return 0, fmt.Errorf("reading the library's metrics: %w", err)
+	}
+	count := 0.0
+	for _, family := range families {
+		if family.GetName() == "karpenter_voluntary_disruption_consolidation_timeouts_total" {
+			for _, m := range family.GetMetric() {
+				count += m.GetCounter().GetValue()
+			}
+		}
+	}
+	return int(count), nil
 }
 
 func newDrive(ctx context.Context, w *workload) (*drive, error) {

@@ -34,6 +34,8 @@ type look struct {
 	// usage so far, this look included.
 	usage
 	Steps []step `json:"steps"`
+	// Timeouts is how often a search was broken off for lack of time so far.
+	Timeouts int `json:"timeouts"`
 	// Done tells that nothing was found, and that this line is the last.
 	Done bool `json:"done,omitempty"`
 }
