@@ -24,12 +24,15 @@ import (
 	"sigs.k8s.io/karpenter/pkg/operator/options"
 )
 
-// maxFruitless is how many looks in a row may find nothing without the methods calling the fleet consolidated, as they do
-// when a command turns out to be invalid after its delay.
+// maxFruitless is how many looks in a row may come to nothing without the methods calling the fleet consolidated: the command
+// they find turns out to be invalid after its delay, or can't be launched.
 const maxFruitless = 5
 
 // pollingPeriod is that of the library's controller.
 const pollingPeriod = 10 * time.Second
+
+// errNotForSale is that no available offering meets the requirements of a node to launch.
+var errNotForSale = errors.New("nothing that is for sale meets the requirements of a node to launch")
 
 // method is a consolidation method with what its embedded half has.
 type method interface {
@@ -89,12 +92,15 @@ func consolidate(ctx context.Context, w *workload, spotToSpot bool, begins func(
 		}
 		for i := range found {
 			s, err := d.carryOut(ctx, by, &found[i])
+			if errors.Is(err, errNotForSale) {
+				continue // a launch that fails: the nodes stay
+			}
 			if err != nil {
 				return err
 			}
 			line.Steps = append(line.Steps, *s)
 		}
-		if len(found) > 0 {
+		if len(line.Steps) > 0 {
 			fruitless = 0
 		} else if fruitless++; settled || fruitless == maxFruitless {
 			line.Done = true
@@ -102,7 +108,7 @@ func consolidate(ctx context.Context, w *workload, spotToSpot bool, begins func(
 		if err := lines.Encode(line); err != nil || line.Done {
 			return err
 		}
-		if len(found) == 0 {
+		if len(line.Steps) == 0 {
 			d.clock.Step(pollingPeriod)
 		}
 	}
@@ -200,9 +206,18 @@ func (d *drive) look(ctx context.Context) (found []disruption.Command, by string
 	return nil, "", settled, nil
 }
 
-// carryOut changes the cluster by a command and says what was done.
+// carryOut changes the cluster by a command and says what was done. With errNotForSale nothing is.
 func (d *drive) carryOut(ctx context.Context, by string, cmd *disruption.Command) (*step, error) {
 	s := &step{Method: by}
+	var types []*cloudprovider.InstanceType
+	for _, r := range cmd.Replacements {
+		l, it, err := d.buy(r.NodeClaim)
+		if err != nil {
+			return nil, err
+		}
+		s.Launched = append(s.Launched, *l)
+		types = append(types, it)
+	}
 	moving := make(map[string]*corev1.Pod)
 	for _, c := range cmd.Candidates {
 		s.Removed = append(s.Removed, c.Name())
@@ -229,18 +244,14 @@ func (d *drive) carryOut(ctx context.Context, by string, cmd *disruption.Command
 		}
 		return nil
 	}
-	for _, r := range cmd.Replacements {
-		l, it, err := d.buy(r.NodeClaim)
-		if err != nil {
-			return nil, err
-		}
-		if err := d.addNode(ctx, l, it); err != nil {
+	for i := range s.Launched {
+		l := &s.Launched[i]
+		if err := d.addNode(ctx, l, types[i]); err != nil {
 			return nil, err
 		}
 		if err := bind(l.Name, l.Pods); err != nil {
 			return nil, err
 		}
-		s.Launched = append(s.Launched, *l)
 	}
 	for _, n := range cmd.Results.ExistingNodes {
 		if len(n.Pods) == 0 {
@@ -272,7 +283,7 @@ func (d *drive) buy(claim *scheduling.NodeClaim) (*launch, *cloudprovider.Instan
 		}
 	}
 	if best == nil {
-		return nil, nil, errors.New("a command launches a node of which nothing is for sale")
+		return nil, nil, errNotForSale
 	}
 	d.launched++
 	return &launch{
