@@ -24,7 +24,7 @@ func (p *Provider) assembleInterruptions() (err error) {
 	}
 	o := interruption.Options{
 		Queue: p.config.InterruptionQueue, EC2: p.options.Clients.EC2(sdk.Normal), Find: find,
-		OnEvent: p.heard, OnMessage: p.options.OnInterruption, Now: p.now, Logger: p.options.Logger,
+		OnEvent: p.heard, OnMessage: p.options.OnInterruption, OnUnhealthy: p.options.OnUnhealthy, Now: p.now, Logger: p.options.Logger,
 	}
 	if o.Queue != "" {
 		o.SQS = p.options.Clients.SQS(sdk.Urgent)

@@ -63,6 +63,9 @@ type Options struct {
 	// OnInterruption is told of each message of the queue, for metrics (AWN-294, AWN-319). Nil: nobody is. It must be safe
 	// for concurrent use.
 	OnInterruption func(interruption.Message)
+	// OnUnhealthy is told of each machine that EC2 reports as impaired or due for maintenance, once while that lasts, for
+	// metrics (AWN-302, AWN-319). Nil: nobody is. It must be safe for concurrent use.
+	OnUnhealthy func(interruption.Kind, interruption.Instance)
 }
 
 // Clients make clients of AWS's services for calls of a priority. *sdk.Clients does.

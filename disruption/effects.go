@@ -28,7 +28,8 @@ type Effect interface {
 	effect()
 }
 
-// ValidateCommand asks for Planner.Validate with a fleet of this moment, and its answer as Observed.Validation.
+// ValidateCommand asks for Planner.Validate with a fleet of this moment, and its answer as Observed.Validation. That fleet's
+// Input.Executing leaves out the command's own members, which otherwise are no candidates for it.
 type ValidateCommand struct{ Command *Command }
 
 // AskApproval asks the Approver about the command, by Ask for instance, and hands its answer in as Observed.Approval. At the

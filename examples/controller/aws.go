@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/client-go/discovery"
 	ctrl "sigs.k8s.io/controller-runtime"
+	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/drawknife/drawknife/aws"
 	"github.com/drawknife/drawknife/aws/sdk"
@@ -34,7 +35,7 @@ func newAWS(ctx context.Context, mgr ctrl.Manager, s settings.Settings, log *slo
 		cluster.Version = onaws.ServerVersion(api)
 	}
 	return onaws.New(ctx, mgr, config, onaws.Options{
-		Clients: clients, Cluster: cluster, NodeOverlays: s.Planning.FeatureGates.NodeOverlay, Logger: log,
+		Clients: clients, Cluster: cluster, NodeOverlays: s.Planning.FeatureGates.NodeOverlay, Metrics: ctrlmetrics.Registry, Logger: log,
 	})
 }
 

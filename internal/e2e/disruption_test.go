@@ -87,6 +87,27 @@ func TestEmptyNodeRemoved(t *testing.T) {
 	cluster.Lap("removed %s after the last pod", took.Round(time.Millisecond))
 }
 
+// TestNewNodesWaitForTheirPods (PRV-026, DIS-005): a pool that has empty nodes removed at once does not lose new ones before
+// kube-scheduler has bound the pods to them that they were launched for; each machine is launched once.
+func TestNewNodesWaitForTheirPods(t *testing.T) {
+	cluster := server.Start(t, harness.Options{})
+	startController(t, cluster, hasty())
+	pool := fourCores("default", 0)
+	pool.Spec.Disruption.ConsolidationPolicy = v1.ConsolidationPolicyWhenEmpty
+	cluster.CreateNodePool(pool)
+	cluster.CreateDeployment("web", 12, harness.Pod("1", "1Gi"))
+	cluster.Eventually("the pods run", patience, cluster.PodsRun("web", 12))
+	cluster.Eventually("nodes, claims and machines belong together", patience, cluster.Settled(-1))
+	nodes := len(cluster.Nodes())
+	if n := cluster.Cloud.Calls(fake.MethodCreate); n != nodes {
+		t.Errorf("%d machines were launched for the pods of %d nodes", n, nodes)
+	}
+	cluster.Lap("%d nodes", nodes)
+	cluster.Scale("web", 0)
+	took := cluster.Eventually("the nodes are gone", patience, cluster.Empty())
+	cluster.Lap("removed after %s", took.Round(time.Millisecond))
+}
+
 // halfUsed has two nodes with one pod each that would fit on one. The pods bear the labels of the deployment "web".
 func halfUsed(t *testing.T, cluster *harness.Cluster) {
 	t.Helper()
@@ -188,7 +209,7 @@ func TestNodeReplacedByCheaper(t *testing.T) {
 func TestPodDisruptionBudgetBlocksAndAllows(t *testing.T) {
 	cluster := server.Start(t, harness.Options{})
 	startController(t, cluster, hasty())
-	cluster.CreateNodePool(fourCores("default", 4*time.Second))
+	cluster.CreateNodePool(fourCores("default", time.Second))
 	budgets := cluster.Client.PolicyV1().PodDisruptionBudgets(cluster.Namespace)
 	if _, err := budgets.Create(t.Context(), &policyv1.PodDisruptionBudget{
 		ObjectMeta: metav1.ObjectMeta{Name: "web"},

@@ -14,6 +14,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -33,6 +34,8 @@ type Options struct {
 	// NodeOverlays has machines launched by the prices that NodeOverlays give them; the manager's scheme and its permissions
 	// must include these, and reconcilers.Options.Features.NodeOverlay plan by them.
 	NodeOverlays bool
+	// Metrics receives the provider's metrics. Nil registers none.
+	Metrics prometheus.Registerer
 	// Logger receives what happens. Nil discards it.
 	Logger *slog.Logger
 	// Now is the clock. Nil is time.Now.
@@ -90,6 +93,9 @@ func newProvider(ctx context.Context, cached client.Reader, config aws.Config, o
 		options.Overlays = priced
 	}
 	var err error
+	if options.OnUnhealthy, err = countUnhealthy(o.Metrics); err != nil {
+		return nil, err
+	}
 	if p.Provider, err = aws.New(ctx, config, options); err != nil {
 		return nil, err
 	}

@@ -168,6 +168,7 @@ func (w *wiring) addDisruption(o *Options, act *actor, state *cluster.State, pla
 		withoutDrift: o.Features.NoDrift, answers: map[types.UID]driftAnswer{},
 	}
 	w.conditions.detector, _ = cloudprovider.As[cloudprovider.DriftDetector](o.Provider)
+	w.claims.removed = w.disruptor.forcedOut
 	remove := &remover{actor: act, told: told, removed: w.disruptor.forcedOut}
 	if source, ok := cloudprovider.As[cloudprovider.InterruptionSource](o.Provider); ok {
 		w.interruptions = &interruptions{remover: remove, source: source}

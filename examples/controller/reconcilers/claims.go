@@ -33,6 +33,8 @@ type claimReconciler struct {
 	supports func(v1.NodeClassReference) bool
 	// gone is told of claims that are no more.
 	gone func(types.NamespacedName)
+	// removed is told of machines that have expired, for budgets with a rate.
+	removed func(disruption.Disruption)
 
 	mu sync.Mutex
 	// launchAfter is until when a claim whose launch failed is left alone: storing the failure wakes the reconciler, and the
@@ -158,7 +160,7 @@ func (r *claimReconciler) settled(ctx context.Context, work *round, claim *v1.No
 	now := r.now()
 	expiry := disruption.Expire(claim, now) // PRV-080
 	if expiry.Removal != nil {
-		return 0, r.deleteClaim(ctx, work, provisioning.DeleteClaim{Name: claim.Name, UID: claim.UID, Reason: provisioning.ReasonExpired})
+		return 0, r.expire(ctx, work, claim)
 	}
 	again = sooner(again, expiry.Again)
 	pool, err := poolOf(ctx, r.client, claim)
@@ -182,6 +184,16 @@ func (r *claimReconciler) settled(ctx context.Context, work *round, claim *v1.No
 	}
 	check := provisioning.CheckConsistency(claim, work.present(), now)
 	return sooner(again, check.Again), r.run(ctx, work, check)
+}
+
+// expire deletes a claim whose time is over.
+func (r *claimReconciler) expire(ctx context.Context, work *round, claim *v1.NodeClaim) error {
+	moving := r.podsOf(claim)
+	if err := r.deleteClaim(ctx, work, provisioning.DeleteClaim{Name: claim.Name, UID: claim.UID, Reason: provisioning.ReasonExpired}); err != nil {
+		return err
+	}
+	r.removed(forcedOut(claim, claim.Status.NodeName, disruption.ReasonExpired, moving, r.now()))
+	return nil
 }
 
 // consistencyDue reports whether it is time to look at a node's size again, and notes that it is being done: a claim is

@@ -247,11 +247,27 @@ func (d *disruptor) note(started disruption.Disruption) {
 	d.history = append(kept, started)
 }
 
-// forcedOut remembers a disruption that asked nobody.
+// forcedOut remembers a disruption that asked nobody, with what the machine cost.
 func (d *disruptor) forcedOut(started disruption.Disruption) {
+	started.Price = d.priceOf(started.Pool, started.Labels)
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.note(started)
+}
+
+// priceOf is what a machine with the labels costs in USD per hour by the catalog of its pool; 0 if that is not known.
+func (d *disruptor) priceOf(pool v1.PoolKey, labels map[string]string) float64 {
+	for _, t := range d.planner.typesOf(pool) {
+		if t.Name != labels[corev1.LabelInstanceTypeStable] {
+			continue
+		}
+		for _, o := range t.Offerings {
+			if o.Zone() == labels[corev1.LabelTopologyZone] && o.CapacityType() == labels[v1.CapacityTypeLabelKey] {
+				return o.Price
+			}
+		}
+	}
+	return 0
 }
 
 // finish notes what became of a command.

@@ -3,7 +3,9 @@ package reconcilers
 import (
 	"context"
 	"fmt"
+	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
@@ -37,9 +39,14 @@ func (r *remover) remove(ctx context.Context, removal *disruption.Removal, node 
 	}
 	r.log.Info("nodeclaim is deleted", "nodeclaim", claim.Name, "node", node, "reason", removal.Reason, "detail", removal.Detail, "deadline", removal.Deadline)
 	r.told.take(removal.Samples(moving))
-	r.removed(disruption.Disruption{
-		Node: node, Time: r.now(), Reason: removal.Reason, Pool: v1.NewPoolKey(claim.Labels[v1.NodePoolLabelKey]),
-		Zone: claim.Labels["topology.kubernetes.io/zone"], Labels: claim.Labels, Pods: moving,
-	})
+	r.removed(forcedOut(claim, node, removal.Reason, moving, r.now()))
 	return nil
+}
+
+// forcedOut notes that a node had to go, for budgets with a rate.
+func forcedOut(claim *v1.NodeClaim, node string, reason disruption.Reason, moving int, now time.Time) disruption.Disruption {
+	return disruption.Disruption{
+		Node: node, Time: now, Reason: reason, Pool: v1.NewPoolKey(claim.Labels[v1.NodePoolLabelKey]),
+		Zone: claim.Labels[corev1.LabelTopologyZone], Labels: claim.Labels, Pods: moving,
+	}
 }

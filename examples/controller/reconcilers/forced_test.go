@@ -13,6 +13,7 @@ import (
 
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/disruption"
 	"github.com/drawknife/drawknife/fake"
 )
 
@@ -58,6 +59,27 @@ func TestInterruptions(t *testing.T) {
 		w.live(200)
 		if claims := len(w.allClaims()); claims != 0 {
 			t.Errorf("%d claims are left", claims)
+		}
+	})
+}
+
+// DIS-023, PRV-080: what expires, and what the cloud takes, asks no budget, but budgets with a rate know of it and of its cost, once.
+func TestForcedRemovalsAreRemembered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, asKarpenter)
+		w.change("default", func(p *v1.NodePool) {
+			p.Spec.Template.Spec.ExpireAfter = v1.NewNillableDuration(time.Minute)
+		})
+		node, claim := w.node(newPod("a"))
+		w.live(70)
+		history := w.disruptor.history
+		if len(history) != 1 {
+			t.Fatalf("%d disruptions are remembered of one node that has expired: %+v", len(history), history)
+		}
+		got := history[0]
+		if got.Node != node.Name || got.Reason != disruption.ReasonExpired || got.Pool.Name != "default" || got.Zone != claim.Labels[corev1.LabelTopologyZone] ||
+			got.Pods != 1 || got.Price <= 0 || time.Since(got.Time) < 0 {
+			t.Errorf("remembered as %+v", got)
 		}
 	})
 }

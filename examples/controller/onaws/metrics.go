@@ -1,0 +1,41 @@
+package onaws
+
+import (
+	"fmt"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/drawknife/drawknife/aws/interruption"
+)
+
+// countUnhealthy registers the counter of machines that EC2 reports as impaired or due for maintenance, and counts (AWN-319).
+func countUnhealthy(registerer prometheus.Registerer) (func(interruption.Kind, interruption.Instance), error) {
+	if registerer == nil {
+		return nil, nil
+	}
+	unhealthy := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Namespace: "karpenter", Subsystem: "interruption", Name: "instance_status_unhealthy_total",
+		Help: "Machines that EC2 reports as impaired or due for maintenance.",
+	}, []string{"category"})
+	if err := registerer.Register(unhealthy); err != nil {
+		return nil, fmt.Errorf("registering metrics: %w", err)
+	}
+	return func(kind interruption.Kind, _ interruption.Instance) {
+		if category := categoryOf(kind); category != "" {
+			unhealthy.WithLabelValues(category).Inc()
+		}
+	}, nil
+}
+
+// categoryOf is a finding of a poll as the metric spells it; empty for what is none.
+func categoryOf(kind interruption.Kind) string {
+	switch kind {
+	case interruption.InstanceStatus:
+		return "InstanceStatus"
+	case interruption.SystemStatus:
+		return "SystemStatus"
+	case interruption.EventStatus:
+		return "EventStatus"
+	}
+	return ""
+}
