@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -43,6 +44,8 @@ type disruptor struct {
 	mu      sync.Mutex
 	queue   disruption.Queue
 	running map[string]*commandRun
+	// begins counts the commands that were begun.
+	begins  int
 	history []disruption.Disruption
 
 	// Only the goroutine that plans uses these.
@@ -50,6 +53,7 @@ type disruptor struct {
 	idle      disruption.Idle
 	pace      disruption.Pace
 	unreached []v1.PoolKey
+	waves     waves
 }
 
 func newDisruptor(o *Options, act *actor, state *cluster.State, p *planner, told *disruptionMetrics) *disruptor {
@@ -145,6 +149,14 @@ func (d *disruptor) pass(ctx context.Context) (outcome disruption.PassOutcome, a
 		return disruption.PassFruitless, again, nil
 	}
 	now := d.now()
+	for len(d.waves.next) > 0 {
+		if d.waveUnderWay(now) {
+			return disruption.PassFruitless, now.Add(waveEvery), nil
+		}
+		if begun, err := d.nextWave(ctx, now); err != nil || begun {
+			return passOutcome(err), again, err
+		}
+	}
 	view, err := d.planner.view(ctx, now)
 	if err != nil {
 		return disruption.PassFailed, again, err
@@ -161,7 +173,7 @@ func (d *disruptor) pass(ctx context.Context) (outcome disruption.PassOutcome, a
 	if wait := d.idle.Wait(view.Revision, now); wait > 0 {
 		return disruption.PassFruitless, now.Add(wait), nil
 	}
-	fleet, err := d.survey(view, "")
+	fleet, err := d.survey(view, nil, nil)
 	if err != nil {
 		return disruption.PassFailed, again, err
 	}
@@ -171,17 +183,27 @@ func (d *disruptor) pass(ctx context.Context) (outcome disruption.PassOutcome, a
 	}
 	d.idle.Note(plan, view.Revision)
 	d.unreached = plan.Unreached
-	for _, cmd := range plan.Commands {
-		d.add(cmd, fleet)
-	}
 	if len(plan.Commands) > 0 {
+		d.waves = wavesOf(plan)
+		for _, cmd := range d.waves.begin(now) {
+			d.add(cmd, fleet)
+		}
 		outcome = disruption.PassStarted
 	}
 	return outcome, plan.Again, nil
 }
 
-// survey looks at all nodes. except is a command whose own members are to be looked at too.
-func (d *disruptor) survey(view *cluster.View, except string) (*disruption.Fleet, error) {
+// passOutcome is that of a pass that began a wave, or failed.
+func passOutcome(err error) disruption.PassOutcome {
+	if err != nil {
+		return disruption.PassFailed
+	}
+	return disruption.PassStarted
+}
+
+// survey looks at all nodes. except are commands under way whose own members are to be looked at too, also commands that are
+// as good as under way.
+func (d *disruptor) survey(view *cluster.View, except, also []*disruption.Command) (*disruption.Fleet, error) {
 	var err error
 	if d.model == nil {
 		d.model, err = scheduling.Compile(view.Snapshot)
@@ -199,8 +221,13 @@ func (d *disruptor) survey(view *cluster.View, except string) (*disruption.Fleet
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for node, id := range d.queue.Executing() {
-		if id != except {
+		if !slices.ContainsFunc(except, func(cmd *disruption.Command) bool { return cmd.ID == id }) {
 			in.Executing[node] = id
+		}
+	}
+	for _, cmd := range also {
+		for _, node := range cmd.Nodes() {
+			in.Executing[node] = cmd.ID
 		}
 	}
 	in.History = append(in.History, d.history...)
@@ -234,6 +261,8 @@ func (d *disruptor) add(cmd *disruption.Command, fleet *disruption.Fleet) {
 		return
 	}
 	run := newCommandRun(execution)
+	d.begins++
+	run.place = d.begins
 	for _, name := range cmd.Nodes() {
 		if c := fleet.Candidate(name); c != nil {
 			run.members[name] = c
@@ -256,53 +285,6 @@ func (d *disruptor) beginning() bool {
 		}
 	}
 	return false
-}
-
-// validate answers the commands that wait to hear whether they are still good.
-func (d *disruptor) validate(ctx context.Context) error {
-	for _, cmd := range d.unvalidated() {
-		view, err := d.planner.view(ctx, d.now())
-		if err != nil {
-			return err
-		}
-		fleet, err := d.survey(view, cmd.ID)
-		if err != nil {
-			return err
-		}
-		bounded, cancel := context.WithTimeout(ctx, d.options.PlanTimeout)
-		good, err := d.options.Planner.Validate(bounded, fleet, cmd)
-		cancel()
-		var rejected *disruption.RejectedError
-		switch {
-		case ctx.Err() != nil:
-			return ctx.Err()
-		case errors.As(err, &rejected):
-			d.log.Info("a command is void", "command", cmd.ID, "what", cmd.String(), "category", rejected.Category, "why", rejected.Error())
-			d.tellRejection(cmd, err)
-		case err != nil:
-			d.tellRejection(cmd, err)
-			d.log.Error("a command could not be validated", "command", cmd.ID, "error", err)
-		}
-		d.mu.Lock()
-		if run := d.running[cmd.ID]; run != nil {
-			run.validation = &disruption.Validation{Command: good, Err: err}
-		}
-		d.mu.Unlock()
-		wake(d.moved)
-	}
-	return nil
-}
-
-func (d *disruptor) unvalidated() []*disruption.Command {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	var list []*disruption.Command
-	for _, e := range d.queue.Executions() {
-		if run := d.running[e.Command().ID]; run != nil && run.asksValidation && run.validation == nil {
-			list = append(list, e.Command())
-		}
-	}
-	return list
 }
 
 // cleanUp undoes what commands left that nobody executes any more (DIS-073).

@@ -17,6 +17,8 @@ import (
 // commandRun is a command that is carried out, with what its execution must be told. The disruptor's lock guards it.
 type commandRun struct {
 	execution *disruption.Execution
+	// place is its place among the commands in the order in which they were begun, which is that of their plan.
+	place int
 	// members are the members' nodes as they were when the command was planned.
 	members map[string]*disruption.Candidate
 	// replacements are what was asked for, at the places of the command's.

@@ -104,7 +104,9 @@ func TestInterruptionComesAgain(t *testing.T) {
 		if get(w, &v1.NodeClaim{}, claim.Name).DeletionTimestamp != nil {
 			t.Fatal("deleted all the same")
 		}
+		w.faulting.Lock()
 		fail = false
+		w.faulting.Unlock()
 		w.live(120)
 		if got := get(w, &v1.NodeClaim{}, claim.Name); got != nil && got.DeletionTimestamp == nil {
 			t.Error("the message did not come again")

@@ -70,7 +70,9 @@ func TestNodeDrain(t *testing.T) {
 			t.Error("the machine ends before its node is drained")
 		}
 
+		w.faulting.Lock()
 		refusing = false
+		w.faulting.Unlock()
 		w.live(30)
 		if claims, nodes := len(w.allClaims()), len(w.allNodes()); claims+nodes != 0 {
 			t.Errorf("%d claims and %d nodes are left", claims, nodes)

@@ -18,7 +18,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/apimachinery/pkg/types"
+	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/client-go/tools/events"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -38,8 +40,10 @@ type world struct {
 	client client.WithWatch
 	cloud  *fake.Cloud
 	*wiring
-	// faults are asked before each write; what they answer other than nil is what the writer gets.
-	faults func(verb string, object client.Object) error
+	// faults are asked before each write, one at a time; what they answer other than nil is what the writer gets. While others
+	// write at the same time, what it reads is changed with faulting held.
+	faulting sync.Mutex
+	faults   func(verb string, object client.Object) error
 	// known are the objects that the feed has told of, by kind and name.
 	known map[string]client.Object
 
@@ -52,7 +56,11 @@ type world struct {
 func newWorld(t *testing.T, change func(*Options)) *world {
 	t.Helper()
 	w := &world{t: t, known: map[string]client.Object{}}
-	builder := clientfake.NewClientBuilder().WithScheme(Scheme()).WithStatusSubresource(&v1.NodeClaim{}, &v1.NodePool{}, &v1.NodeOverlay{}).
+	scheme := Scheme()
+	builder := clientfake.NewClientBuilder().WithScheme(scheme).
+		// The tracker that notes who manages which field works out a map of all kinds at every patch, and nobody here asks for that.
+		WithObjectTracker(clienttesting.NewObjectTracker(scheme, serializer.NewCodecFactory(scheme).UniversalDecoder())).
+		WithStatusSubresource(&v1.NodeClaim{}, &v1.NodePool{}, &v1.NodeOverlay{}).
 		WithInterceptorFuncs(w.apiServer())
 	if err := addIndexes(t.Context(), builderIndexer{builder}); err != nil {
 		t.Fatal(err)
@@ -106,6 +114,8 @@ func (w *world) start(change func(*Options)) {
 // apiServer is what a real API server does beside the fake client: names of objects of their own, and preconditions.
 func (w *world) apiServer() interceptor.Funcs {
 	refuse := func(verb string, o client.Object) error {
+		w.faulting.Lock()
+		defer w.faulting.Unlock()
 		if w.faults == nil {
 			return nil
 		}

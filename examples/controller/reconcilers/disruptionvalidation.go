@@ -1,0 +1,117 @@
+package reconcilers
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/drawknife/drawknife/disruption"
+	"github.com/drawknife/drawknife/scheduling/cluster"
+)
+
+// restricter is a planner that looks at some of the commands of a plan again as if only they were carried out, as
+// *disruption.Global does.
+type restricter interface {
+	Restrict(ctx context.Context, f *disruption.Fleet, commands []*disruption.Command) (good []*disruption.Command, rejected []*disruption.RejectedError, err error)
+}
+
+// errUnanswered is a planner's fault.
+var errUnanswered = errors.New("the planner says neither that the command is still good nor that it is not")
+
+// validate answers the commands that wait to hear whether they are still good: all that wait together, in the order of their plan,
+// since where one may go may depend on whether another does.
+func (d *disruptor) validate(ctx context.Context) error {
+	list := d.unvalidated()
+	if len(list) == 0 {
+		return nil
+	}
+	view, err := d.planner.view(ctx, d.now())
+	if err != nil {
+		return err
+	}
+	_, good, rejected, err := d.recheck(ctx, view, list)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	answers := map[string]*disruption.Validation{}
+	for _, cmd := range good {
+		answers[cmd.ID] = &disruption.Validation{Command: cmd}
+	}
+	for _, why := range rejected {
+		answers[why.Command] = &disruption.Validation{Err: why}
+	}
+	for _, cmd := range list {
+		answer := answers[cmd.ID]
+		if answer == nil {
+			answer = &disruption.Validation{Err: cmp.Or(err, errUnanswered)}
+		}
+		if why := (*disruption.RejectedError)(nil); errors.As(answer.Err, &why) {
+			d.void(cmd, why)
+		} else if answer.Err != nil {
+			d.tellRejection(cmd, answer.Err)
+			d.log.Error("a command could not be validated", "command", cmd.ID, "error", answer.Err)
+		}
+		d.mu.Lock()
+		if run := d.running[cmd.ID]; run != nil {
+			run.validation = answer
+		}
+		d.mu.Unlock()
+	}
+	wake(d.moved)
+	return nil
+}
+
+// unvalidated are the commands that wait to be validated, as they were begun.
+func (d *disruptor) unvalidated() []*disruption.Command {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var runs []*commandRun
+	for _, run := range d.running {
+		if run.asksValidation && run.validation == nil && !run.execution.State().Final() {
+			runs = append(runs, run)
+		}
+	}
+	slices.SortFunc(runs, func(a, b *commandRun) int { return cmp.Compare(a.place, b.place) })
+	var list []*disruption.Command
+	for _, run := range runs {
+		list = append(list, run.execution.Command())
+	}
+	return list
+}
+
+// recheck asks the planner which of the commands are still good: all of them together if it can tell, else one after another, as
+// if those before were under way. The fleet is the one that was looked at last.
+func (d *disruptor) recheck(ctx context.Context, view *cluster.View, list []*disruption.Command) (fleet *disruption.Fleet, good []*disruption.Command, rejected []*disruption.RejectedError, err error) {
+	ctx, cancel := context.WithTimeout(ctx, d.options.PlanTimeout)
+	defer cancel()
+	if planner, ok := d.options.Planner.(restricter); ok {
+		if fleet, err = d.survey(view, list, nil); err != nil {
+			return nil, nil, nil, err
+		}
+		good, rejected, err = planner.Restrict(ctx, fleet, list)
+		return fleet, good, rejected, err
+	}
+	for _, cmd := range list {
+		if fleet, err = d.survey(view, []*disruption.Command{cmd}, good); err != nil {
+			return nil, nil, nil, err
+		}
+		still, err := d.options.Planner.Validate(ctx, fleet, cmd)
+		var why *disruption.RejectedError
+		switch {
+		case errors.As(err, &why):
+			rejected = append(rejected, why)
+		case err != nil:
+			return nil, nil, nil, err
+		default:
+			good = append(good, still)
+		}
+	}
+	return fleet, good, rejected, nil
+}
+
+// void tells that a command is not good any more.
+func (d *disruptor) void(cmd *disruption.Command, why *disruption.RejectedError) {
+	d.log.Info("a command is void", "command", cmd.ID, "what", cmd.String(), "category", why.Category, "why", why.Error())
+	d.tellRejection(cmd, why)
+}

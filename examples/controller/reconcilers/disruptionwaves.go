@@ -1,0 +1,108 @@
+package reconcilers
+
+import (
+	"context"
+	"time"
+
+	"github.com/drawknife/drawknife/disruption"
+)
+
+// waves are the commands of a plan that wait for those before them: what is drained side by side must not wait for the same
+// PodDisruptionBudget. Nothing else is planned until the last wave has begun.
+type waves struct {
+	// under are the commands of the wave under way, until when the next begins at the latest.
+	under []*disruption.Command
+	until time.Time
+	// next are the waves to come, commands in their order, and how long each is expected to take.
+	next    [][]*disruption.Command
+	seconds []float64
+}
+
+const (
+	// leastWave and longestWave bound for how long a wave is waited for: a drain that something holds up must not hold up others
+	// for ever. Within these it is twice the time that it was expected to take.
+	leastWave   = time.Minute
+	longestWave = 10 * time.Minute
+	// waveEvery is how often it is looked at whether a wave is over.
+	waveEvery = time.Second
+)
+
+// wavesOf are those of a plan. A plan that has none is one wave.
+func wavesOf(plan *disruption.Plan) waves {
+	if len(plan.Waves) == 0 {
+		return waves{next: [][]*disruption.Command{plan.Commands}, seconds: []float64{0}}
+	}
+	byID := map[string]*disruption.Command{}
+	for _, cmd := range plan.Commands {
+		byID[cmd.ID] = cmd
+	}
+	var w waves
+	for _, wave := range plan.Waves {
+		var list []*disruption.Command
+		for _, id := range wave.Commands {
+			list = append(list, byID[id])
+		}
+		w.next, w.seconds = append(w.next, list), append(w.seconds, wave.Seconds)
+	}
+	return w
+}
+
+// begin takes the next wave.
+func (w *waves) begin(now time.Time) []*disruption.Command {
+	expected := time.Duration(2 * w.seconds[0] * float64(time.Second))
+	w.under, w.until = w.next[0], now.Add(min(max(expected, leastWave), longestWave))
+	w.next, w.seconds = w.next[1:], w.seconds[1:]
+	return w.under
+}
+
+// waveUnderWay reports whether the next wave, which there is, has to wait.
+func (d *disruptor) waveUnderWay(now time.Time) bool {
+	if !now.Before(d.waves.until) {
+		return false
+	}
+	for _, cmd := range d.waves.under {
+		d.mu.Lock()
+		running := d.running[cmd.ID] != nil
+		d.mu.Unlock()
+		if running {
+			return true
+		}
+		for i := range cmd.Members {
+			m := &cmd.Members[i]
+			if machine := d.state.Machine(m.Claim); machine != nil && machine.Claim != nil && machine.Claim.UID == m.UID && machine.Leaving {
+				return true // it is drained
+			}
+		}
+	}
+	return false
+}
+
+// nextWave begins the next wave with what is still good of it after all that has become of those before: a command of theirs may
+// have been refused or given up. It reports whether anything has begun.
+func (d *disruptor) nextWave(ctx context.Context, now time.Time) (bool, error) {
+	view, err := d.planner.view(ctx, now)
+	if err != nil {
+		return false, err
+	}
+	if err := d.cleanUp(ctx, view); err != nil {
+		return false, err
+	}
+	list := d.waves.begin(now)
+	fleet, good, rejected, err := d.recheck(ctx, view, list)
+	if err != nil {
+		d.waves = waves{} // the next plan finds what is left
+		return false, err
+	}
+	for _, why := range rejected {
+		for _, cmd := range list {
+			if cmd.ID == why.Command {
+				d.void(cmd, why)
+			}
+		}
+	}
+	d.waves.under = good
+	for _, cmd := range good {
+		d.add(cmd, fleet)
+	}
+	return len(good) > 0, nil
+}
