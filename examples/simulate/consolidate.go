@@ -78,15 +78,15 @@ func (s *simulation) disruptionPlanner() disruption.Planner {
 }
 
 // standIn makes a NodeClaim for each node of a pool where the input has no NodeClaim at all, so that nodes which somebody
-// listed without theirs can be planned with.
+// listed without theirs can be planned with; and for each node of the first generation without a Machine, since there were
+// nodes before there were Machines (API-337).
 func (s *simulation) standIn(snapshot *scheduling.Snapshot) {
-	if slices.ContainsFunc(snapshot.Nodes, func(n scheduling.Node) bool { return n.Claim != nil }) {
-		return
-	}
+	listed := slices.ContainsFunc(snapshot.Nodes, func(n scheduling.Node) bool { return n.Claim != nil })
 	made := 0
 	for i := range snapshot.Nodes {
 		n := &snapshot.Nodes[i]
-		if n.Pool.IsZero() || n.Object == nil {
+		first := n.Pool.Generation == v1.GenerationV1Alpha5
+		if n.Pool.IsZero() || n.Object == nil || n.Claim != nil || listed && !first {
 			continue
 		}
 		made++
@@ -96,7 +96,10 @@ func (s *simulation) standIn(snapshot *scheduling.Snapshot) {
 			n.Object.Labels[key] = "true"
 		}
 	}
-	if made > 0 {
+	switch {
+	case made > 0 && listed:
+		s.note("NoMachines", "%s of Provisioners without a Machine: taken for such of the Provisioner that the label names", counted(made, "node"))
+	case made > 0:
 		s.note("NoNodeClaims", "the input has no NodeClaim: each of the %s that a pool's label names is taken for one of that pool", counted(made, "node"))
 	}
 }

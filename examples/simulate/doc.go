@@ -17,6 +17,15 @@
 // gets the class's default settings, with a note. Instance types and prices are those of us-east-1 that are built in
 // (package aws/catalog).
 //
+// # Generations
+//
+// Provisioners, Machines and AWSNodeTemplates of the first generation of the API, and NodePools, NodeClaims and EC2NodeClasses of
+// v1beta1, are read beside those of v1, in any mixture: in the inputs, in the file of --diff, with --consolidate and --replay
+// (see scheduling/manifests). What conversion changed is told on standard error as a note or a warning with its code (W101 and so
+// on: package api/conversion), object and field, and in the JSON output's notes. A pool of the first generation is called
+// v1alpha5/NAME, so that it is not taken for a NodePool of its name; its nodes bear the label karpenter.sh/provisioner-name. A
+// kubelet block that a pool brings counts in place of its node class's. With --strict a field that a kind does not have is refused.
+//
 // # AWS
 //
 // With --provider aws, instance types, zones and prices are those that AWS gives to the user's credentials: these and

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
+	"github.com/drawknife/drawknife/api/conversion"
 	"github.com/drawknife/drawknife/aws/instancetype"
 	"github.com/drawknife/drawknife/scheduling"
 	"github.com/drawknife/drawknife/scheduling/manifests"
@@ -57,12 +57,9 @@ func (s *simulation) load(ctx context.Context) (*scheduling.Snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := s.addCatalogs(snapshot, facts, loaded.NodeClasses); err != nil {
+	s.facts, s.classes = facts, classesOf(loaded)
+	if err := s.addCatalogs(snapshot, facts, s.classes); err != nil {
 		return nil, err
-	}
-	s.facts, s.classes = facts, make(map[string]*awsv1.EC2NodeClass)
-	for _, class := range loaded.NodeClasses {
-		s.classes[class.Name] = class
 	}
 	return snapshot, nil
 }
@@ -141,7 +138,7 @@ func (s *simulation) manifestOptions() manifests.Options {
 	if now.IsZero() {
 		now = time.Now().UTC().Truncate(time.Second)
 	}
-	return manifests.Options{Now: now, Vocabulary: instancetype.Vocabulary()}
+	return manifests.Options{Now: now, Vocabulary: instancetype.Vocabulary(), Strict: s.strict}
 }
 
 // remarkOn passes on what was odd about the input. Unknown kinds are named once with their numbers; that a node class is
@@ -151,7 +148,11 @@ func (s *simulation) remarkOn(loaded *manifests.Result) {
 		if warning.Code == manifests.WarningUnknownKind || warning.Code == manifests.WarningNodeClass {
 			continue
 		}
-		s.warn(warning.String(), newLoaderNote(warning))
+		severity := "warning"
+		if conversion.Code(warning.Code).Severity() == conversion.SeverityInfo {
+			severity = "note"
+		}
+		s.remark(severity, warning.String(), newLoaderNote(warning))
 	}
 	if len(loaded.Skipped) == 0 {
 		return

@@ -9,6 +9,7 @@ import (
 
 	v1 "github.com/drawknife/drawknife/api/v1"
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
+	awsv1alpha1 "github.com/drawknife/drawknife/aws/api/v1alpha1"
 	"github.com/drawknife/drawknife/aws/catalog"
 	"github.com/drawknife/drawknife/aws/instancetype"
 	"github.com/drawknife/drawknife/cloudprovider"
@@ -51,14 +52,10 @@ func (s *simulation) readCatalog(ctx context.Context) (*catalog.Catalog, error) 
 // addCatalogs gives each pool of the snapshot its instance types. Pools whose node classes come to the same settings
 // share one list, named for the first such class by name.
 func (s *simulation) addCatalogs(
-	snapshot *scheduling.Snapshot, facts *catalog.Catalog, classes []*awsv1.EC2NodeClass,
+	snapshot *scheduling.Snapshot, facts *catalog.Catalog, classes nodeClasses,
 ) error {
 	if err := s.checkZones(facts); err != nil {
 		return err
-	}
-	byName := make(map[string]*awsv1.EC2NodeClass, len(classes))
-	for _, class := range classes {
-		byName[class.Name] = class
 	}
 	pools := make([]*scheduling.NodePool, 0, len(snapshot.NodePools))
 	for i := range snapshot.NodePools {
@@ -73,7 +70,11 @@ func (s *simulation) addCatalogs(
 	snapshot.Catalogs = make(map[string][]*cloudprovider.InstanceType)
 	names := make(map[string]string) // of catalogues, by the key of their settings
 	for _, pool := range pools {
-		settings, err := s.settings(facts, s.findClass(pool, byName))
+		class, err := s.findClass(pool, classes)
+		if err != nil {
+			return err
+		}
+		settings, err := s.settings(facts, class)
 		if err != nil {
 			return err
 		}
@@ -106,17 +107,18 @@ func nodeClassOf(pool *scheduling.NodePool) v1.NodeClassReference {
 	return pool.Object.Spec.Template.Spec.NodeClassRef
 }
 
-// findClass returns the class a pool refers to; nil, the default class, with a note where the input has it not.
-func (s *simulation) findClass(pool *scheduling.NodePool, classes map[string]*awsv1.EC2NodeClass) *awsv1.EC2NodeClass {
-	ref := nodeClassOf(pool)
-	if ref.Group == awsv1.Group && ref.Kind == awsv1.KindEC2NodeClass {
-		if class := classes[ref.Name]; class != nil {
-			return class
+// findClass returns the class a pool's machines are launched with; nil, the default class, with a note where the input has it
+// not.
+func (s *simulation) findClass(pool *scheduling.NodePool, classes nodeClasses) (*awsv1.EC2NodeClass, error) {
+	if classes.named(pool) == nil {
+		kind, name := nodeClassOf(pool).Kind, nodeClassOf(pool).Name
+		if pool.Key.Generation == v1.GenerationV1Alpha5 && kind == awsv1.KindEC2NodeClass {
+			kind = awsv1alpha1.KindAWSNodeTemplate
 		}
+		s.note(string(manifests.WarningNodeClass), "%s %q is not in the input: its pools get the machines of the default EC2NodeClass (AL2023, no kubelet settings)",
+			kind, name)
 	}
-	s.note(string(manifests.WarningNodeClass), "%s %q is not in the input: its pools get the machines of the default EC2NodeClass (AL2023, no kubelet settings)",
-		ref.Kind, ref.Name)
-	return nil
+	return classes.effective(pool)
 }
 
 // checkZones makes sure that the catalogue has the zones asked for.

@@ -71,6 +71,8 @@ type options struct {
 	diff string
 	// replace selects nodes to plan without; nil for none.
 	replace labels.Selector
+	// strict refuses fields that a kind does not have.
+	strict bool
 	// query is what the planner is asked.
 	query scheduling.Query
 }
@@ -103,6 +105,7 @@ func parseOptions(args []string) (options, error) {
 	flags.StringVar(&color, "color", string(colorAuto), "")
 	flags.BoolVar(&o.verbose, "verbose", false, "")
 	flags.BoolVar(&o.verbose, "v", false, "")
+	flags.BoolVar(&o.strict, "strict", false, "")
 	flags.StringVar(&o.snapshot, "snapshot", "", "")
 	flags.StringVar(&o.saveSnapshot, "save-snapshot", "", "")
 	flags.StringVar(&o.costModel, "cost-model", "", "")
@@ -275,6 +278,9 @@ func (o options) check(given map[string]bool) error {
 	}
 	if len(o.inputs) > 0 {
 		return fmt.Errorf("--snapshot: a saved snapshot is replayed alone; leave out %s", strings.Join(o.inputs, " "))
+	}
+	if o.strict {
+		return errors.New("--snapshot: a saved snapshot has no field that is not known; leave out --strict")
 	}
 	for _, name := range []string{"provider", "region", "catalog", "prices", "zones", "now", "diff"} {
 		if given[name] {

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -29,7 +30,7 @@ const (
 // poolSet is a set of NodePools with the node classes they refer to, by name.
 type poolSet struct {
 	pools   []scheduling.NodePool
-	classes map[string]*awsv1.EC2NodeClass
+	classes nodeClasses
 }
 
 func (p *poolSet) find(key v1.PoolKey) *scheduling.NodePool {
@@ -40,12 +41,17 @@ func (p *poolSet) find(key v1.PoolKey) *scheduling.NodePool {
 	return &p.pools[i]
 }
 
+// class is what the pool's machines are launched with; nil where it is not known. What a pool brings from an older generation was
+// readable when instance types were made from it.
 func (p *poolSet) class(pool *scheduling.NodePool) *awsv1.EC2NodeClass {
-	ref := nodeClassOf(pool)
-	if ref.Group != awsv1.Group || ref.Kind != awsv1.KindEC2NodeClass {
+	if p.classes.named(pool) == nil {
 		return nil
 	}
-	return p.classes[ref.Name]
+	class, err := p.classes.effective(pool)
+	if err != nil {
+		return nil
+	}
+	return class
 }
 
 // difference is what another set of NodePools would make of a cluster.
@@ -84,11 +90,7 @@ func (s *simulation) planDifference(ctx context.Context, snapshot *scheduling.Sn
 	}
 	after := *snapshot
 	after.NodePools = other.pools
-	classes := make([]*awsv1.EC2NodeClass, 0, len(other.classes))
-	for _, name := range sortedKeys(other.classes) {
-		classes = append(classes, other.classes[name])
-	}
-	if err := s.addCatalogs(&after, s.facts, classes); err != nil {
+	if err := s.addCatalogs(&after, s.facts, other.classes); err != nil {
 		return 0, err
 	}
 	prices, err := nodePrices(snapshot)
@@ -151,13 +153,9 @@ func (s *simulation) readPoolSet() (poolSet, error) {
 	if n := len(loaded.Snapshot.Nodes) + len(loaded.Snapshot.Pods); n > 0 {
 		s.note("OtherObjects", "--diff %s: only its NodePools and node classes count; %s passed over", s.diff, counted(n, "other object"))
 	}
-	set := poolSet{pools: loaded.Snapshot.NodePools, classes: make(map[string]*awsv1.EC2NodeClass)}
-	for name, class := range s.classes {
-		set.classes[name] = class
-	}
-	for _, class := range loaded.NodeClasses {
-		set.classes[class.Name] = class
-	}
+	set := poolSet{pools: loaded.Snapshot.NodePools, classes: maps.Clone(s.classes)}
+	maps.Copy(set.classes, classesOf(loaded))
+	s.remarkOn(loaded)
 	return set, nil
 }
 

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 	"github.com/drawknife/drawknife/aws/catalog"
 	"github.com/drawknife/drawknife/scheduling"
 )
@@ -39,7 +38,7 @@ type simulation struct {
 	printed int
 	// facts and classes are what instance types were made from, and nodes how many the input has; once it is loaded.
 	facts   *catalog.Catalog
-	classes map[string]*awsv1.EC2NodeClass
+	classes nodeClasses
 	nodes   int
 }
 

@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/scheduling"
 )
 
 // points is how many a series has at most.
@@ -180,7 +181,7 @@ func packingOf(e *engine) []PackedNode {
 		m := e.machines[name]
 		labels := m.claim.Labels
 		n := PackedNode{
-			Name: name, NodePool: labels[v1.NodePoolLabelKey], InstanceType: labels[corev1.LabelInstanceTypeStable],
+			Name: name, NodePool: scheduling.PoolOf(labels).String(), InstanceType: labels[corev1.LabelInstanceTypeStable],
 			Zone: labels[corev1.LabelTopologyZone], CapacityType: labels[v1.CapacityTypeLabelKey], Price: m.price,
 		}
 		cpu, memory := m.claim.Status.Allocatable.Cpu().MilliValue(), m.claim.Status.Allocatable.Memory().Value()
