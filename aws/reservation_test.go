@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
@@ -235,4 +236,46 @@ func TestCreateReservedRace(t *testing.T) {
 	if _, err := p.Create(t.Context(), reservedClaim("late")); !cloudprovider.IsInsufficientCapacity(err) || p.Reservations().Snapshot().Room(bookedID) != 0 {
 		t.Errorf("got %v, room for %d", err, p.Reservations().Snapshot().Room(bookedID))
 	}
+}
+
+// Of a burst of launches as many use a reservation as it has places; the others go to what else their claims allow, and are
+// refused if that is nothing. CP-CONCURRENCY-01, CP-RESERVED-01, CP-RESERVED-03.
+func TestCreateReservedBurst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newMemoryBench(t, awsv1.AMIFamilyAL2023)
+		release := b.ec2.hang("CreateFleet")
+		const launches = 10
+		var bought [2 * launches]string
+		var all sync.WaitGroup
+		for n := range bought {
+			all.Go(func() {
+				c := claim(fmt.Sprint("burst-", n))
+				if n >= launches {
+					c = reservedClaim(fmt.Sprint("burst-", n))
+				}
+				created, err := b.provider.Create(t.Context(), c)
+				switch {
+				case err == nil:
+					bought[n] = created.Labels[v1.CapacityTypeLabelKey]
+				case cloudprovider.IsInsufficientCapacity(err):
+					bought[n] = "nothing"
+				default:
+					t.Error(err)
+				}
+			})
+		}
+		synctest.Wait() // all that have a place, or go elsewhere, are before EC2
+		release()
+		all.Wait()
+		count := map[string]int{}
+		for n, as := range bought {
+			count[as]++
+			if n < launches && as == "nothing" {
+				t.Errorf("launch %d, which could have been of any kind, was refused", n)
+			}
+		}
+		if count[v1.CapacityTypeReserved] != 3 || b.provider.Reservations().Snapshot().Room("cr-0123456789abcdef0") != 0 {
+			t.Errorf("bought are %v, room for %d more", count, b.provider.Reservations().Snapshot().Room("cr-0123456789abcdef0"))
+		}
+	})
 }

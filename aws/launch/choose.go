@@ -31,6 +31,8 @@ type Wish struct {
 	Requests corev1.ResourceList
 	// MinValuesRelaxed accepts fewer values than the requirements' minValues ask for.
 	MinValuesRelaxed bool
+	// WithoutReserved leaves reserved offerings out as if they were full.
+	WithoutReserved bool
 }
 
 // Choice is what a launch asks EC2 for.
@@ -96,7 +98,7 @@ func Choose(types []*cloudprovider.InstanceType, wish Wish) (Choice, error) {
 		Tenancy: tenancy(wish.Requirements),
 	}
 	for _, candidate := range c.Suited {
-		if candidate.Offering.HasRoom() {
+		if candidate.Offering.HasRoom() && !(wish.WithoutReserved && candidate.Offering.Reserved()) {
 			s.left = append(s.left, candidate)
 		}
 	}

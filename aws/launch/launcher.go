@@ -227,6 +227,8 @@ const (
 
 // try makes one CreateFleet call with everything around it.
 func (l *Launcher) try(ctx context.Context, f *flight, generation int) (*Machine, retry, error) {
+	l.reserve(f)
+	defer f.settle("", time.Time{})
 	hold := l.options.Subnets.Hold(f.NodeClass.Status.Subnets, f.zones(), f.podsPerNode())
 	defer hold.Settle()
 	zones := hold.Subnets()
@@ -234,8 +236,6 @@ func (l *Launcher) try(ctx context.Context, f *flight, generation int) (*Machine
 		return nil, retryNo, cloudprovider.NewCreateError("SubnetResolutionFailed",
 			fmt.Sprintf("node class %q has no subnet in the zones that the claim may use: look at its subnetSelectorTerms", f.NodeClass.Name), nil)
 	}
-	l.reserve(f)
-	defer f.settle("", time.Time{})
 	// Two launches had better not try the same doubtful offering at once.
 	attempt := l.options.Unavailable.Begin(f.keys(zones)...)
 	defer attempt.End()

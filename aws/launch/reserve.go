@@ -27,6 +27,16 @@ func (l *Launcher) reserve(f *flight) {
 		most = len(ids)
 	}
 	f.place = l.options.Reservations.Hold(most, ids...)
+	if !f.place.Empty() {
+		return
+	}
+	// Launches of the same burst have them all. What else the claim allows is as good as it was planned to be; a claim that
+	// allows nothing else is refused.
+	wish := f.wish
+	wish.WithoutReserved = true
+	if choice, err := Choose(f.InstanceTypes, wish); err == nil {
+		f.choice, f.place = choice, nil
+	}
 }
 
 func (f *flight) hasMinValues() bool {

@@ -115,6 +115,9 @@ type Hold struct {
 // Has reports whether a place is kept in a reservation.
 func (h *Hold) Has(id string) bool { return slices.Contains(h.ids, id) }
 
+// Empty reports whether no place is kept in any.
+func (h *Hold) Empty() bool { return len(h.ids) == 0 }
+
 // Settle ends the hold. used is the reservation that a machine was launched into by a call that began at a time, empty
 // for none: its place is taken, unless EC2 was asked after that, whose answer has the machine in it (AWI-129). The other
 // places are given back. Only the first call counts.

@@ -88,6 +88,9 @@ func TestHold(t *testing.T) {
 		t.Error("not the first place there is, alone, is held")
 	}
 	other := l.Hold(2, "cr-1", "cr-1", "cr-2")
+	if h.Empty() || other.Empty() || !l.Hold(1, "cr-full", "cr-unknown").Empty() {
+		t.Error("a hold is empty when no place is kept in it, and only then")
+	}
 	if other.Has("cr-1") || !other.Has("cr-2") {
 		t.Error("the last place is held twice")
 	}
