@@ -126,7 +126,7 @@ func (b *Budget) amount(total float64) float64 {
 	if b.Unit == UnitPrice {
 		return share
 	}
-	return math.Ceil(share - 1e-9)
+	return max(0, math.Ceil(share-1e-9))
 }
 
 // Disruption is one that was started: what budgets with a window remember. What became of it does not matter.

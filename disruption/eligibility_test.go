@@ -348,3 +348,34 @@ func TestMethods(t *testing.T) {
 		}
 	}
 }
+
+// DIS-036: a pod of a StatefulSet that has ended and is being deleted has a successor to come: its node is not removed unless
+// that has a place. One of a ReplicaSet has none.
+func TestEndedPodsAwaited(t *testing.T) {
+	for _, c := range []struct {
+		kind string
+		room bool
+		want int
+	}{{"StatefulSet", false, 0}, {"StatefulSet", true, 1}, {"ReplicaSet", false, 1}} {
+		w := newWorld()
+		size := "c2"
+		if c.room {
+			size = "c8"
+		}
+		w.node("a", "c4", holding(pod("p", asks("cpu=3"), owned(c.kind), terminating, ended), pod("q", asks("cpu=100m"))))
+		w.node("b", size, holding(pod("r", asks("cpu=1"))), annotated(v1.DoNotDisruptAnnotationKey, "true"))
+		plan, err := thrifty().Plan(t.Context(), w.fleet(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		removed := 0
+		for _, cmd := range plan.Commands {
+			if slices.Contains(cmd.Nodes(), "a") && len(cmd.Replacements) == 0 {
+				removed++
+			}
+		}
+		if removed != c.want {
+			t.Errorf("a %s's pod, room %v: the node is removed by %d commands, want %d: %v", c.kind, c.room, removed, c.want, plan.Commands)
+		}
+	}
+}

@@ -17,16 +17,19 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// cell is a cluster in which commands of Global are carried out a step at a time, in any order. Its pods under the
+// cell is a cluster in which commands of a planner are carried out a step at a time, in any order. Its pods under the
 // PodDisruptionBudget "b" are ready or being replaced: those count against it until they are ready again.
 type cell struct {
 	*world
 	rt      *rapid.T
-	planner *disruption.Global
+	planner disruption.Planner
 	queue   disruption.Queue
 	now     time.Time
-	// limit of nodes of the pool "default" that may go at a time, 0 for none; allowed by the budget while all are ready.
-	limit, allowed int
+	// books are the budgets as this test reckons them; begun are the nodes whose commands were begun and have not failed.
+	books []rule
+	begun map[string]bool
+	// allowed by the PodDisruptionBudget while all its pods are ready.
+	allowed int
 	// unready are the evicted pods of the budget that are not ready again.
 	unready int
 	// claims of replacements by command, with what became of each.
@@ -34,12 +37,13 @@ type cell struct {
 	// evicted are pods that wait for a place, with their names.
 	evicted []*corev1.Pod
 	serial  int
+	// starts and failures count commands.
+	starts, failures int
 }
 
 // atWork reports whether the node is being disrupted in any way that can be seen.
 func (c *cell) atWork(n *scheduling.Node) bool {
-	_, busy := c.queue.Executing()[n.Name]
-	return busy || n.Leaving || n.Claim.DeletionTimestamp != nil
+	return c.begun[n.Name] || n.Leaving || n.Claim.DeletionTimestamp != nil
 }
 
 // tell gives the planner the cluster as it is now; validated is the command it is asked about, which does not stand in its own
@@ -65,8 +69,12 @@ func (c *cell) planMore(t *testing.T) {
 	}
 	for _, cmd := range plan.Commands {
 		c.spares(cmd, "planned")
-		if _, err := c.queue.Add(cmd); err != nil {
+		e, err := c.queue.Add(cmd)
+		if err != nil {
 			c.rt.Fatal(err)
+		}
+		if !cmd.NotBefore.After(cmd.Planned) {
+			c.step(t, e) // it is begun as it was planned, at once
 		}
 	}
 }
@@ -118,9 +126,60 @@ func (c *cell) step(t *testing.T, e *disruption.Execution) {
 			c.rt.Fatal(err)
 		}
 	}
-	for _, effect := range e.Next(o, c.now).Effects {
+	step := e.Next(o, c.now)
+	if (before == disruption.StateDelayed || before == disruption.StateValidating) && hasBegun(e.State()) {
+		c.begin(t, e.Command())
+	}
+	if e.State() == disruption.StateFailed {
+		c.failures++
+		for _, name := range e.Command().Nodes() {
+			delete(c.begun, name)
+		}
+	}
+	for _, effect := range step.Effects {
 		c.do(e.Command(), effect)
 	}
+}
+
+// hasBegun reports whether a command in the state was begun.
+func hasBegun(s disruption.State) bool {
+	return s != disruption.StateDelayed && s != disruption.StateValidating && s != disruption.StateFailed
+}
+
+// begin notes that the command's nodes are being disrupted from now on, and looks whether any budget had room for it.
+func (c *cell) begin(t *testing.T, cmd *disruption.Command) {
+	f := c.tell(t, cmd)
+	for _, name := range cmd.Nodes() {
+		c.begun[name] = true
+		candidate := f.Candidate(name)
+		if candidate == nil {
+			c.rt.Fatalf("%s is begun and %s is no candidate", cmd, name)
+		}
+		c.input.History = append(c.input.History, disruption.DisruptionOf(candidate, cmd.Reason, c.now))
+	}
+	c.starts++
+	for i := range c.books {
+		if !slices.ContainsFunc(cmd.Nodes(), func(name string) bool { return c.books[i].concerns(c.nodeOf(name)) }) {
+			continue
+		}
+		if why := c.books[i].exceeded(c, cmd.Reason); why != "" {
+			c.rt.Fatalf("%s is begun, and %s", cmd, why)
+		}
+	}
+}
+
+// force takes a node away that no budget holds: it has expired, or the provider wants it back. That counts all the same.
+func (c *cell) force() {
+	n := &c.snapshot.Nodes[rapid.IntRange(0, len(c.snapshot.Nodes)-1).Draw(c.rt, "which")]
+	if n.Claim.DeletionTimestamp != nil {
+		return
+	}
+	at := metav1.NewTime(c.now)
+	n.Claim.DeletionTimestamp, n.Leaving = &at, true
+	c.input.History = append(c.input.History, disruption.Disruption{
+		Node: n.Name, Time: c.now, Reason: rapid.SampledFrom([]disruption.Reason{disruption.ReasonExpired, disruption.ReasonInterrupted}).Draw(c.rt, "forced"),
+		Pool: n.Pool, Zone: n.Object.Labels[corev1.LabelTopologyZone], Labels: n.Object.Labels, Pods: len(n.Pods), Price: priceOf(n),
+	})
 }
 
 func (c *cell) do(cmd *disruption.Command, effect disruption.Effect) {
@@ -219,63 +278,55 @@ func (c *cell) drain() {
 	}
 }
 
-// check is what holds in each state: no more nodes of the pool go at a time than its budget says.
-func (c *cell) check(after string) {
-	if c.limit == 0 {
-		return
-	}
-	var list []string
-	for i := range c.snapshot.Nodes {
-		if n := &c.snapshot.Nodes[i]; n.Pool.Name == "default" && c.atWork(n) {
-			list = append(list, n.Name)
-		}
-	}
-	if len(list) > c.limit {
-		c.rt.Fatalf("after %s %d nodes are being disrupted, %v, and %d may be", after, len(list), list, c.limit)
+// DIS-045, DIS-184, DIS-194, DIS-195, DIS-198, DIS-200, DIS-202, DIS-204, DIS-206: in whatever order commands of either planner
+// are stepped, their replacements come up or fail, nodes drain, expire or are interrupted, and plans are made meanwhile,
+// nothing is begun that takes a budget beyond what it allows, nor pods whose PodDisruptionBudget lets none go.
+func TestInterleavings(t *testing.T) {
+	for name, planner := range map[string]disruption.Planner{
+		"Global":    &disruption.Global{PayBack: -1, MinSavingShare: -1, CoolDown: -1, DrainLimit: -1, SpotToSpot: true, SpotToSpotTypes: 1},
+		"Reference": &disruption.Reference{SpotToSpot: true, SpotToSpotTypes: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			starts, failures, held := 0, 0, map[disruption.Unit]int{}
+			rapid.Check(t, func(rt *rapid.T) {
+				c := &cell{world: drawnWorld(rt), rt: rt, now: now(), claims: map[string][]disruption.ReplacementState{}, begun: map[string]bool{}, planner: planner}
+				c.drawBudgets()
+				if list := c.snapshot.PodDisruptionBudgets; len(list) > 0 {
+					c.allowed = int(list[0].Status.DisruptionsAllowed)
+				}
+				for range rapid.IntRange(10, 60).Draw(rt, "actions") {
+					c.act(t)
+				}
+				starts, failures = starts+c.starts, failures+c.failures
+				for i := range c.books {
+					held[c.books[i].unit] += c.books[i].full
+				}
+			})
+			t.Logf("%d commands begun, %d failed; budgets used up, by unit: %v", starts, failures, held)
+		})
 	}
 }
 
-// DIS-045, DIS-184, DIS-194, DIS-195, DIS-200, DIS-206: in whatever order commands of Global are stepped, their
-// replacements come up or fail, nodes drain, and plans are made meanwhile, no budget is exceeded, and nothing is begun that
-// takes pods whose PodDisruptionBudget lets none go.
-func TestGlobalInterleavings(t *testing.T) {
-	begun, failed := 0, 0
-	rapid.Check(t, func(rt *rapid.T) {
-		c := &cell{world: drawnWorld(rt), rt: rt, now: now(), claims: map[string][]disruption.ReplacementState{}}
-		c.planner = &disruption.Global{PayBack: -1, MinSavingShare: -1, CoolDown: -1, DrainLimit: -1, SpotToSpot: true, SpotToSpotTypes: 1}
-		if list := c.pool("default").Spec.Disruption.Budgets; len(list) > 0 {
-			fmt.Sscan(list[0].Nodes, &c.limit)
+// act does one thing.
+func (c *cell) act(t *testing.T) {
+	list := c.queue.Executions()
+	action := rapid.SampledFrom([]string{"plan", "step", "step", "step", "settle", "settle", "drain", "ready", "wait", "force"}).Draw(c.rt, "action")
+	switch {
+	case action == "force":
+		if len(c.snapshot.Nodes) > 0 && rapid.IntRange(0, 2).Draw(c.rt, "really") == 0 {
+			c.force()
 		}
-		if list := c.snapshot.PodDisruptionBudgets; len(list) > 0 {
-			c.allowed = int(list[0].Status.DisruptionsAllowed)
-		}
-		for range rapid.IntRange(5, 40).Draw(rt, "actions") {
-			list := c.queue.Executions()
-			action := rapid.SampledFrom([]string{"plan", "step", "step", "step", "settle", "drain", "ready", "wait"}).Draw(rt, "action")
-			switch {
-			case action == "plan" || len(list) == 0:
-				c.planMore(t)
-			case action == "step":
-				e := rapid.SampledFrom(list).Draw(rt, "which")
-				before := e.State()
-				c.step(t, e)
-				if (before == disruption.StateDelayed || before == disruption.StateValidating) && e.State() != before && e.State() != disruption.StateValidating && !e.State().Final() {
-					begun++
-				}
-				if e.State() == disruption.StateFailed {
-					failed++
-				}
-			case action == "settle":
-				c.settle(rapid.SampledFrom(list).Draw(rt, "which"))
-			case action == "drain":
-				c.drain()
-			case action == "ready":
-				c.unready = max(0, c.unready-1)
-			case action == "wait":
-				c.now = c.now.Add(20 * time.Second)
-			}
-			c.check(action)
-		}
-	})
-	t.Logf("%d commands begun, %d failed", begun, failed)
+	case action == "wait":
+		c.now = c.now.Add(rapid.SampledFrom([]time.Duration{20 * time.Second, 20 * time.Second, 20 * time.Second, 5 * time.Minute, 11 * time.Minute}).Draw(c.rt, "time"))
+	case action == "drain":
+		c.drain()
+	case action == "ready":
+		c.unready = max(0, c.unready-1)
+	case action == "plan" || len(list) == 0:
+		c.planMore(t)
+	case action == "step":
+		c.step(t, rapid.SampledFrom(list).Draw(c.rt, "which"))
+	case action == "settle":
+		c.settle(rapid.SampledFrom(list).Draw(c.rt, "which"))
+	}
 }

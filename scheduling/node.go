@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -188,6 +189,9 @@ func boolCompare(a, b bool) int {
 func (m *Model) chargePods(n *Node, classes []int32, into *node, free []int64) {
 	for i, pod := range n.Pods {
 		if terminal(pod) {
+			if awaited(pod) {
+				into.movable = append(into.movable, boundPod{classes[i], true, pod})
+			}
 			continue
 		}
 		addScaled(free, m.classes[classes[i]].requests, -1)
@@ -198,6 +202,14 @@ func (m *Model) chargePods(n *Node, classes []int32, into *node, free []int64) {
 		}
 	}
 	slices.SortFunc(into.movable, func(a, b boundPod) int { return comparePods(a.pod, b.pod) })
+}
+
+// awaited reports whether the pod, which has ended, is being deleted to make room for its successor: a StatefulSet makes that
+// only then, and it needs a place (DIS-036).
+func awaited(pod *corev1.Pod) bool {
+	return pod.DeletionTimestamp != nil && slices.ContainsFunc(pod.OwnerReferences, func(o metav1.OwnerReference) bool {
+		return o.Kind == "StatefulSet" && o.APIVersion == appsv1.SchemeGroupVersion.String()
+	})
 }
 
 // staticPod reports whether the pod belongs to its node rather than to a workload.
