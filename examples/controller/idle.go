@@ -8,13 +8,25 @@ import (
 
 // idleSettings are settings that this controller understands and does not heed, each with the reason for a value, or "" for a
 // value that says what is done anyway.
-var idleSettings = map[string]func(value string) string{
-	"serve-alpha":         always(onlyV1),
-	"serve-beta":          always(onlyV1),
+var idleSettings = map[string]func(value string, s settings.Settings) string{
 	"ignore-dra-requests": unless("true", "pods that claim devices through dynamic resource allocation are refused, and told so, whatever it says"),
-	"disable-webhook":     unless("true", "the controller has no conversion webhook"),
-	"webhook-port":        unless("8443", "the controller has no conversion webhook"),
 	"aws-partition":       always("AWS is reached in the partition that the region is in"),
+
+	"serve-beta": func(value string, s settings.Settings) string {
+		if value == "true" && s.Process.DisableWebhook {
+			return "v1beta1 is served with the conversion webhook alone: say --disable-webhook=false too"
+		}
+		return ""
+	},
+	"disable-webhook": func(value string, s settings.Settings) string {
+		if value == "false" && !s.Planning.ServeBeta {
+			return "without --serve-beta there is nothing to convert"
+		}
+		return ""
+	},
+	"webhook-port":     withWebhook("8443"),
+	"webhook-service":  withWebhook("drawknife"),
+	"webhook-cert-dir": withWebhook(""),
 
 	"aws-default-instance-profile": always(onlyV1 + "; write spec.instanceProfile of the EC2NodeClass"),
 	"aws-enable-pod-eni":           always(onlyV1 + "; those of v1 report branch interfaces wherever there are any"),
@@ -22,12 +34,24 @@ var idleSettings = map[string]func(value string) string{
 	"aws-node-name-convention":     always(onlyV1 + "; nodes are known by the names they register with"),
 }
 
-const onlyV1 = "the controller reads objects of generation v1 alone: convert older ones and apply the result"
+const onlyV1 = "the controller acts on objects of generation v1: convert older ones and apply the result"
 
-func always(reason string) func(string) string { return func(string) string { return reason } }
+func always(reason string) func(string, settings.Settings) string {
+	return func(string, settings.Settings) string { return reason }
+}
 
-func unless(value, reason string) func(string) string {
-	return func(v string) string {
+// withWebhook is a setting of the webhook with another value than its default.
+func withWebhook(byDefault string) func(string, settings.Settings) string {
+	return func(v string, s settings.Settings) string {
+		if v == byDefault || servesBeta(s) {
+			return ""
+		}
+		return "there is no conversion webhook: say --disable-webhook=false too"
+	}
+}
+
+func unless(value, reason string) func(string, settings.Settings) string {
+	return func(v string, _ settings.Settings) string {
 		if v == value {
 			return ""
 		}
@@ -43,7 +67,7 @@ func idle(loaded *settings.Loaded) []*settings.Problem {
 		if why == nil || v.Source == settings.SourceDefault {
 			continue
 		}
-		if reason := why(v.Text); reason != "" {
+		if reason := why(v.Text, loaded.Settings); reason != "" {
 			out = append(out, &settings.Problem{
 				Code: settings.CodeNoEffect, Source: v.Source, Name: v.WrittenAs, Message: fmt.Sprintf("%s has no effect: %s", v.WrittenAs, reason),
 			})

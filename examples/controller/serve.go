@@ -37,7 +37,7 @@ func serve(ctx context.Context, s settings.Settings, extra extraFlags, log *slog
 		return err
 	}
 	if s.Process.InstallCRDs {
-		if err := install.CRDs(ctx, config); err != nil {
+		if err := install.CRDs(ctx, config, install.Options{Webhook: webhookClient(s)}); err != nil {
 			return fmt.Errorf("installing custom resource definitions: %w", err)
 		}
 		log.Info("custom resource definitions are installed")
@@ -46,8 +46,15 @@ func serve(ctx context.Context, s settings.Settings, extra extraFlags, log *slog
 	if err != nil {
 		return err
 	}
+	keeper, err := addWebhook(ctx, config, &options, s, log)
+	if err != nil {
+		return err
+	}
 	mgr, err := ctrl.NewManager(config, options)
 	if err != nil {
+		return err
+	}
+	if err := registerWebhook(mgr, keeper, s, log); err != nil {
 		return err
 	}
 	if err := addProbes(mgr, s.Process); err != nil {
@@ -66,7 +73,7 @@ func serve(ctx context.Context, s settings.Settings, extra extraFlags, log *slog
 	if err := reconcilers.Add(mgr, wanted); err != nil {
 		return err
 	}
-	log.Info("drawknife starts", "provider", provider.Name(), "leaderElection", s.Process.LeaderElection, "apiVersions", "v1: objects of v1beta1 and v1alpha5 are not read")
+	log.Info("drawknife starts", "provider", provider.Name(), "leaderElection", s.Process.LeaderElection, "v1beta1IsServed", servesBeta(s))
 	return mgr.Start(ctx)
 }
 

@@ -6,6 +6,7 @@ require (
 	github.com/drawknife/drawknife v0.0.0
 	github.com/drawknife/drawknife/examples/controller v0.0.0-00010101000000-000000000000
 	github.com/go-logr/logr v1.4.4
+	github.com/google/go-cmp v0.7.0
 	go.uber.org/goleak v1.3.0
 	k8s.io/api v0.37.0
 	k8s.io/apiextensions-apiserver v0.37.0

@@ -4,6 +4,7 @@ package install
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -18,10 +19,51 @@ import (
 	"github.com/drawknife/drawknife/api/crds"
 )
 
+// Options say which generations are served.
+type Options struct {
+	// Webhook is where the API server finds the webhook that converts v1beta1, which is served next to v1 then. Nil: v1 alone
+	// is; an API server that may still hold objects stored as v1beta1 refuses that.
+	Webhook *apiextensionsv1.WebhookClientConfig
+	// Alpha installs the kinds of the first generation too.
+	Alpha bool
+}
+
+// definitions are those to install.
+func (o Options) definitions() ([]*apiextensionsv1.CustomResourceDefinition, error) {
+	list := crds.All()
+	if o.Webhook != nil {
+		both := crds.WithV1Beta1()
+		for i, c := range list {
+			if j := slices.IndexFunc(both, func(b crds.CRD) bool { return b.Name() == c.Name() }); j >= 0 {
+				list[i] = both[j]
+			}
+		}
+	}
+	if o.Alpha {
+		list = append(list, crds.Alpha()...)
+	}
+	var out []*apiextensionsv1.CustomResourceDefinition
+	for _, c := range list {
+		crd := &apiextensionsv1.CustomResourceDefinition{}
+		if err := yaml.UnmarshalStrict(c.YAML(), crd); err != nil {
+			return nil, fmt.Errorf("%s: %w", c.Name(), err)
+		}
+		if len(crd.Spec.Versions) > 1 {
+			crd.Spec.Versions[0].Served = true
+			crd.Spec.Conversion = &apiextensionsv1.CustomResourceConversion{
+				Strategy: apiextensionsv1.WebhookConverter,
+				Webhook:  &apiextensionsv1.WebhookConversion{ClientConfig: o.Webhook.DeepCopy(), ConversionReviewVersions: []string{"v1"}},
+			}
+		}
+		out = append(out, crd)
+	}
+	return out, nil
+}
+
 // CRDs creates the definitions that are missing, brings those that are there up to date, and waits until the API server
-// serves them. Objects are not touched. What a definition has beyond drawknife's, such as labels and a conversion webhook,
-// stays.
-func CRDs(ctx context.Context, config *rest.Config) error {
+// serves them. Objects are not touched. What a definition has beyond drawknife's, such as labels, a conversion webhook and the
+// certificates it is trusted by, stays.
+func CRDs(ctx context.Context, config *rest.Config, o Options) error {
 	scheme := runtime.NewScheme()
 	if err := apiextensionsv1.AddToScheme(scheme); err != nil {
 		return err
@@ -30,18 +72,18 @@ func CRDs(ctx context.Context, config *rest.Config) error {
 	if err != nil {
 		return err
 	}
-	for _, definition := range crds.All() {
-		want := &apiextensionsv1.CustomResourceDefinition{}
-		if err := yaml.UnmarshalStrict(definition.YAML(), want); err != nil {
-			return fmt.Errorf("%s: %w", definition.Name(), err)
-		}
-		if err := put(ctx, c, want); err != nil {
+	definitions, err := o.definitions()
+	if err != nil {
+		return err
+	}
+	for _, want := range definitions {
+		if err := put(ctx, c, want.DeepCopy()); err != nil {
 			return fmt.Errorf("%s: %w", want.Name, err)
 		}
 	}
-	for _, definition := range crds.All() {
-		if err := established(ctx, c, definition.Name()); err != nil {
-			return fmt.Errorf("%s: %w", definition.Name(), err)
+	for _, want := range definitions {
+		if err := established(ctx, c, want.Name); err != nil {
+			return fmt.Errorf("%s: %w", want.Name, err)
 		}
 	}
 	return nil
@@ -62,13 +104,24 @@ func put(ctx context.Context, c client.Client, want *apiextensionsv1.CustomResou
 	next := have.DeepCopy()
 	conversion := have.Spec.Conversion
 	next.Spec = *want.Spec.DeepCopy()
-	if next.Spec.Conversion == nil {
+	switch {
+	case next.Spec.Conversion == nil:
 		next.Spec.Conversion = conversion
+	case trusted(conversion) != nil && trusted(next.Spec.Conversion) == nil:
+		next.Spec.Conversion.Webhook.ClientConfig.CABundle = trusted(conversion)
 	}
 	if equality.Semantic.DeepEqual(have.Spec, next.Spec) {
 		return nil
 	}
 	return c.Patch(ctx, next, client.MergeFromWithOptions(have, client.MergeFromWithOptimisticLock{}))
+}
+
+// trusted are the certificates that the API server trusts a webhook by; nil for none.
+func trusted(c *apiextensionsv1.CustomResourceConversion) []byte {
+	if c == nil || c.Webhook == nil || c.Webhook.ClientConfig == nil {
+		return nil
+	}
+	return c.Webhook.ClientConfig.CABundle
 }
 
 // patience is how long the API server may take to serve a new kind.

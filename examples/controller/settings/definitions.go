@@ -155,9 +155,9 @@ func planningDefinitions() []*setting {
 		define("feature-gates", "Planning.FeatureGates", gatesKind(), func(s *Settings) *FeatureGates { return &s.Planning.FeatureGates },
 			"comma list of Name=true or Name=false; gates that are not named keep their defaults", gates),
 		define("serve-alpha", "Planning.ServeAlpha", bools(), func(s *Settings) *bool { return &s.Planning.ServeAlpha },
-			"read objects of the generation v1alpha5", inChart("settings.serveAlpha")),
+			"look at objects of the generation v1alpha5 where there are any", inChart("settings.serveAlpha")),
 		define("serve-beta", "Planning.ServeBeta", bools(), func(s *Settings) *bool { return &s.Planning.ServeBeta },
-			"read objects of the generation v1beta1", inChart("settings.serveBeta")),
+			"serve v1beta1 next to v1, with the conversion webhook on", inChart("settings.serveBeta")),
 	}
 }
 
@@ -247,6 +247,10 @@ func processDefinitions() []*setting {
 			"port of the conversion webhook", inChart("webhook.port")),
 		define("disable-webhook", "Process.DisableWebhook", bools(), func(s *Settings) *bool { return &s.Process.DisableWebhook },
 			"leave the conversion webhook out", inChartAs(chartPath{path: "webhook.enabled", opposite: true})),
+		define("webhook-service", "Process.WebhookService", texts(), func(s *Settings) *string { return &s.Process.WebhookService },
+			"service in the system namespace that the API server reaches the conversion webhook by"),
+		define("webhook-cert-dir", "Process.WebhookCertDir", texts(), func(s *Settings) *string { return &s.Process.WebhookCertDir },
+			"folder with the webhook's tls.crt and tls.key, and perhaps ca.crt; empty: the controller keeps a certificate of its own"),
 		define("kube-client-qps", "Process.KubeClientQPS", floats[float32]("rate"), func(s *Settings) *float32 { return &s.Process.KubeClientQPS },
 			"calls a second to the API server, on average", inChart("settings.kubeClientQPS")),
 		define("kube-client-burst", "Process.KubeClientBurst", integers[int]("number"), func(s *Settings) *int { return &s.Process.KubeClientBurst },

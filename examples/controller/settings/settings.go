@@ -39,7 +39,9 @@ type Planning struct {
 	DisruptionPlanner DisruptionPlanner
 	// FeatureGates switch behaviour on and off.
 	FeatureGates FeatureGates
-	// ServeAlpha and ServeBeta say whether objects of the API generations v1alpha5 and v1beta1 are read; true by default.
+	// ServeAlpha has objects of the generation v1alpha5 looked at, and told what to do with them, in a cluster that has their
+	// kinds. ServeBeta has v1beta1 served next to v1, which takes the conversion webhook: see Process.DisableWebhook. Both are
+	// true by default.
 	ServeAlpha, ServeBeta bool
 }
 
@@ -83,6 +85,12 @@ type Process struct {
 	MetricsPort, HealthProbePort, WebhookPort int
 	// DisableWebhook leaves the conversion webhook out; true by default.
 	DisableWebhook bool
+	// WebhookService is the name of the service in SystemNamespace by which the API server reaches the webhook; "drawknife" by
+	// default. Its certificate is kept in a Secret of that name and "-webhook".
+	WebhookService string
+	// WebhookCertDir is a folder with the webhook's certificate, tls.crt, tls.key and optionally ca.crt, that somebody else
+	// keeps. Empty, the default: the controller makes one.
+	WebhookCertDir string
 	// KubeClientQPS is how many calls a second are made to the API server on average, more than 0; 200 by default.
 	KubeClientQPS float32
 	// KubeClientBurst is how many may be made at once, at least 1; 300 by default.
@@ -111,7 +119,7 @@ type Process struct {
 func defaultProcess() Process {
 	return Process{
 		Provider: ProviderAWS, SystemNamespace: "kube-system",
-		MetricsPort: 8080, HealthProbePort: 8081, WebhookPort: 8443, DisableWebhook: true,
+		MetricsPort: 8080, HealthProbePort: 8081, WebhookPort: 8443, DisableWebhook: true, WebhookService: "drawknife",
 		KubeClientQPS: 200, KubeClientBurst: 300,
 		LeaderElection: true, LeaderElectionName: "drawknife-leader-election",
 		MemoryLimit: -1, LogLevel: slog.LevelInfo, LogEncoding: LogJSON,

@@ -135,6 +135,7 @@ func (s *Settings) faults() []fault {
 		refuse(!taken, port.setting, "port", "--"+other+" is the same; each needs its own")
 		ports[port.number] = port.setting
 	}
+	require(c.WebhookService != "" || c.DisableWebhook, "webhook-service", "the API server calls the conversion webhook by it; leave it out for the default")
 	refuse(c.KubeClientQPS > 0, "kube-client-qps", "rate", "it must be more than 0")
 	refuse(c.KubeClientBurst >= 1, "kube-client-burst", "number", "it must be at least 1")
 	require(c.LeaderElectionName != "" || !c.LeaderElection, "leader-election-name", "replicas agree on it; leave it out for the default")

@@ -73,3 +73,8 @@ annotations:
 {{- define "drawknife.simulates" -}}
 {{- if eq (toString (default "aws" (default dict .Values.settings).provider)) "fake" }}true{{ end }}
 {{- end }}
+
+{{/* "true" with the conversion webhook. */}}
+{{- define "drawknife.webhook" -}}
+{{- if and (default dict .Values.webhook).enabled (ne (toString (default dict .Values.settings).serveBeta) "false") }}true{{ end }}
+{{- end }}

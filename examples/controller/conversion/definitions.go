@@ -1,0 +1,71 @@
+package conversion
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/drawknife/drawknife/api/crds"
+	v1 "github.com/drawknife/drawknife/api/v1"
+)
+
+// DefinitionNames are the CustomResourceDefinitions of the kinds that are converted. The slice is the caller's.
+func DefinitionNames() []string {
+	var out []string
+	for _, c := range crds.WithV1Beta1() {
+		out = append(out, c.Name())
+	}
+	return out
+}
+
+// Trust tells the API server to trust the certificates, which are PEM, when it calls the webhook: for one that is served with a
+// certificate which no Keeper keeps. Definitions that don't go through a webhook are left as they are.
+func Trust(ctx context.Context, c client.Client, bundle []byte, log *slog.Logger) error {
+	return putBundle(ctx, c, DefinitionNames(), bundle, log)
+}
+
+// putBundle tells the API server whom to trust when it calls the webhook. Definitions that don't go through one are left as
+// they are, and told of: v1beta1 is not served there.
+func putBundle(ctx context.Context, c client.Client, names []string, bundle []byte, log *slog.Logger) error {
+	var errs []error
+	for _, name := range names {
+		have := &apiextensionsv1.CustomResourceDefinition{}
+		if err := c.Get(ctx, client.ObjectKey{Name: name}, have); err != nil {
+			if !apierrors.IsNotFound(err) {
+				errs = append(errs, err)
+			}
+			continue
+		}
+		conversion := have.Spec.Conversion
+		if conversion == nil || conversion.Strategy != apiextensionsv1.WebhookConverter || conversion.Webhook == nil || conversion.Webhook.ClientConfig == nil {
+			log.Warn("v1beta1 of this kind is not served: its definition names no conversion webhook; install the chart of the definitions with webhook.enabled, or start with --install-crds", "definition", name)
+			continue
+		}
+		if sameBundle(conversion.Webhook.ClientConfig.CABundle, bundle) {
+			continue
+		}
+		next := have.DeepCopy()
+		next.Spec.Conversion.Webhook.ClientConfig.CABundle = bundle
+		if err := c.Patch(ctx, next, client.MergeFrom(have)); err != nil {
+			errs = append(errs, fmt.Errorf("telling the API server of the certificate in %s: %w", name, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// FromPools reads how long nodes of a pool live, for Converter. The reader must not be one whose cache waits for the webhook.
+func FromPools(reader client.Reader) func(ctx context.Context, pool string) (v1.NillableDuration, error) {
+	return func(ctx context.Context, name string) (v1.NillableDuration, error) {
+		pool := &v1.NodePool{}
+		if err := reader.Get(ctx, client.ObjectKey{Name: name}, pool); err != nil {
+			return v1.NillableDuration{}, client.IgnoreNotFound(err)
+		}
+		pool.Default()
+		return pool.Spec.Template.Spec.ExpireAfter, nil
+	}
+}

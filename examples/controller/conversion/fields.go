@@ -1,0 +1,247 @@
+package conversion
+
+import (
+	"encoding/json"
+	"maps"
+	"reflect"
+	"slices"
+
+	kjson "k8s.io/apimachinery/pkg/util/json"
+)
+
+// Annotations that hold fields which the generation of the object has no place for, as JSON.
+const (
+	// LaterFieldsAnnotationKey, on objects of v1beta1, holds fields of v1.
+	LaterFieldsAnnotationKey = "compatibility.drawknife.dev/v1-fields"
+	// EarlierFieldsAnnotationKey, on objects of v1, holds fields of v1beta1.
+	EarlierFieldsAnnotationKey = "compatibility.drawknife.dev/v1beta1-fields"
+)
+
+// field is one that a conversion there and back changes.
+type field struct {
+	// Path are the names from the object to the field; the first is spec or status.
+	Path []string `json:"path"`
+	// Was is what there and back makes of it, nil if nothing; as long as that is what is there, it is Is that counts.
+	Was *json.RawMessage `json:"was,omitempty"`
+	// Is is what it was meant to be, nil if nothing.
+	Is *json.RawMessage `json:"is,omitempty"`
+}
+
+// there is a conversion in one direction that leaves behind in an annotation what the other direction needs.
+type there struct {
+	// forth converts, back converts back.
+	forth, back func([]byte) (any, error)
+	// check refuses what the type that forth gives does not know.
+	check func([]byte) error
+	// takes and leaves are the annotations that are read and written.
+	takes, leaves string
+}
+
+func (t there) convert(raw object) (object, error) {
+	annotations := annotationsOf(raw)
+	kept := annotations[t.takes]
+	from := withAnnotations(raw, without(annotations, t.takes))
+	plain, err := apply(t.forth, from)
+	if err != nil {
+		return nil, err
+	}
+	out := plain
+	if fields := fieldsOf(kept); len(fields) > 0 {
+		// An annotation that somebody has written by hand must not keep the object from being read.
+		if restored := put(plain, fields); t.sound(restored) {
+			out = restored
+		}
+	}
+	again, err := apply(t.back, out)
+	if err != nil {
+		return nil, err
+	}
+	// The metadata are the API server's; annotations alone may be another.
+	converted := annotationsOf(out)
+	if changed := append(difference([]string{"spec"}, below(again, "spec"), below(from, "spec")), difference([]string{"status"}, below(again, "status"), below(from, "status"))...); len(changed) > 0 {
+		text, err := json.Marshal(changed)
+		if err != nil {
+			return nil, err
+		}
+		converted[t.leaves] = string(text)
+	}
+	metadata, _ := raw["metadata"].(object)
+	out["metadata"] = maps.Clone(metadata)
+	return withAnnotations(out, converted), nil
+}
+
+// sound reports whether the result is one that its type has all fields of, and that can be converted back.
+func (t there) sound(o object) bool {
+	text, err := json.Marshal(o)
+	if err != nil || t.check(text) != nil {
+		return false
+	}
+	_, err = apply(t.back, o)
+	return err == nil
+}
+
+// below is the object in a field; nil if there is none.
+func below(o object, name string) object {
+	inner, _ := o[name].(object)
+	return inner
+}
+
+// apply has a typed conversion convert an object.
+func apply(convert func([]byte) (any, error), o object) (object, error) {
+	text, err := json.Marshal(o)
+	if err != nil {
+		return nil, err
+	}
+	typed, err := convert(text)
+	if err != nil {
+		return nil, err
+	}
+	if text, err = json.Marshal(typed); err != nil {
+		return nil, err
+	}
+	var out object
+	return out, kjson.Unmarshal(text, &out)
+}
+
+// fieldsOf reads an annotation; what can't be read is none, and what is of neither spec nor status is nobody's business.
+func fieldsOf(text string) []field {
+	var fields []field
+	if text == "" || json.Unmarshal([]byte(text), &fields) != nil {
+		return nil
+	}
+	return slices.DeleteFunc(fields, func(f field) bool { return len(f.Path) < 2 || f.Path[0] != "spec" && f.Path[0] != "status" })
+}
+
+// difference are the fields that turn was into is. Lists are fields as a whole.
+func difference(path []string, was, is object) []field {
+	var out []field
+	names := slices.Sorted(maps.Keys(was))
+	for name := range is {
+		if _, both := was[name]; !both {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		before, there := was[name]
+		after, kept := is[name]
+		at := append(slices.Clone(path), name)
+		inner, isObject := before.(object)
+		innerAfter, isObjectAfter := after.(object)
+		switch {
+		case isObject && isObjectAfter:
+			out = append(out, difference(at, inner, innerAfter)...)
+		case there != kept || !reflect.DeepEqual(before, after):
+			f := field{Path: at}
+			if there {
+				f.Was = raw(before)
+			}
+			if kept {
+				f.Is = raw(after)
+			}
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+func raw(value any) *json.RawMessage {
+	text, err := json.Marshal(value)
+	if err != nil {
+		text = []byte("null") // unreachable: it was read from JSON
+	}
+	message := json.RawMessage(text)
+	return &message
+}
+
+// put is the object with the fields in place that still are what they were.
+func put(o object, fields []field) object {
+	out := copied(o)
+	for _, f := range fields {
+		into := out
+		for i, name := range f.Path[:len(f.Path)-1] {
+			inner, ok := into[name].(object)
+			// A status that is not there yet is made; a spec always is.
+			if _, there := into[name]; !ok && (there || f.Was != nil || f.Is == nil || i == 0 && name == "spec") {
+				into = nil
+				break
+			}
+			if !ok {
+				inner = object{}
+				into[name] = inner
+			}
+			into = inner
+		}
+		if into == nil {
+			continue
+		}
+		last := f.Path[len(f.Path)-1]
+		now, there := into[last]
+		if there != (f.Was != nil) || there && !reflect.DeepEqual(now, value(f.Was)) {
+			continue // changed since
+		}
+		if f.Is == nil {
+			delete(into, last)
+		} else {
+			into[last] = value(f.Is)
+		}
+	}
+	return out
+}
+
+func value(text *json.RawMessage) any {
+	var out any
+	if text == nil || kjson.Unmarshal(*text, &out) != nil {
+		return nil
+	}
+	return out
+}
+
+// copied is the object with maps of its own; lists are never written to.
+func copied(o object) object {
+	out := maps.Clone(o)
+	for name, v := range out {
+		if inner, ok := v.(object); ok {
+			out[name] = copied(inner)
+		}
+	}
+	return out
+}
+
+// annotationsOf are the object's annotations, in a map of the caller's.
+func annotationsOf(o object) map[string]string {
+	out := make(map[string]string)
+	metadata, _ := o["metadata"].(object)
+	annotations, _ := metadata["annotations"].(object)
+	for key, v := range annotations {
+		if text, ok := v.(string); ok {
+			out[key] = text
+		}
+	}
+	return out
+}
+
+func without(annotations map[string]string, key string) map[string]string {
+	delete(annotations, key)
+	return annotations
+}
+
+// withAnnotations is the object with these annotations alone.
+func withAnnotations(o object, annotations map[string]string) object {
+	out := maps.Clone(o)
+	metadata, _ := o["metadata"].(object)
+	metadata = maps.Clone(metadata)
+	if metadata == nil {
+		metadata = object{}
+	}
+	delete(metadata, "annotations")
+	if len(annotations) > 0 {
+		written := make(object, len(annotations))
+		for key, text := range annotations {
+			written[key] = text
+		}
+		metadata["annotations"] = written
+	}
+	out["metadata"] = metadata
+	return out
+}

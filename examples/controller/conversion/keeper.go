@@ -1,0 +1,187 @@
+package conversion
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Keys of the Secret. Those of the serving certificate are Kubernetes' own.
+const (
+	authoritiesKey  = "ca.crt"
+	authorityKeyKey = "ca.key"
+)
+
+// Keeper keeps the webhook's certificate: signed by an authority of its own, in a Secret that all replicas share, renewed a
+// month before its end, with the authority told to the API server in the definitions. Its methods are safe for concurrent use
+// once Ensure was called; several Keepers may keep one Secret.
+type Keeper struct {
+	// Client reads and writes without a cache: Secrets, CustomResourceDefinitions.
+	Client client.Client
+	// Namespace and Secret say where the certificate is kept. It is made when it is not there.
+	Namespace, Secret string
+	// DNSNames are the names and addresses that the webhook is reached by: see ServiceNames.
+	DNSNames []string
+	// Definitions are the names of the CustomResourceDefinitions that go through the webhook; nil is DefinitionNames.
+	Definitions []string
+	// Now is the clock; nil is time.Now.
+	Now func() time.Time
+	// Logger receives what happens; nil discards it.
+	Logger *slog.Logger
+
+	shown atomic.Pointer[tls.Certificate]
+}
+
+// ServiceNames are the names by which an API server calls a service.
+func ServiceNames(service, namespace string) []string {
+	return []string{service + "." + namespace + ".svc"}
+}
+
+// attempts is how often a write is tried that another replica's comes between.
+const attempts = 5
+
+// Ensure sees to it that there is a certificate which is good for some time yet, that the API server trusts it, and that it is
+// shown. Call it before serving, and then every few hours; Start does the latter.
+func (k *Keeper) Ensure(ctx context.Context) error {
+	for range attempts {
+		again, err := k.ensure(ctx)
+		if err != nil {
+			return fmt.Errorf("keeping the webhook's certificate in the Secret %s/%s: %w", k.Namespace, k.Secret, err)
+		}
+		if !again {
+			return nil
+		}
+	}
+	return fmt.Errorf("keeping the webhook's certificate in the Secret %s/%s: others keep writing to it", k.Namespace, k.Secret)
+}
+
+func (k *Keeper) ensure(ctx context.Context) (again bool, err error) {
+	secret := &corev1.Secret{}
+	err = k.Client.Get(ctx, client.ObjectKey{Namespace: k.Namespace, Name: k.Secret}, secret)
+	missing := apierrors.IsNotFound(err)
+	if err != nil && !missing {
+		return false, err
+	}
+	kept, changed, err := keptCertificate{
+		authorities: secret.Data[authoritiesKey], authorityKey: secret.Data[authorityKeyKey],
+		serving: secret.Data[corev1.TLSCertKey], servingKey: secret.Data[corev1.TLSPrivateKeyKey],
+	}.renewed(k.DNSNames, k.now())
+	if err != nil {
+		return false, err
+	}
+	// Whom to trust is told first: nobody is shown what is not trusted yet.
+	if err := putBundle(ctx, k.Client, k.definitions(), kept.authorities, k.log()); err != nil {
+		return false, err
+	}
+	if changed {
+		again, err := k.store(ctx, secret, kept, missing)
+		if err != nil || again {
+			return again, err
+		}
+		k.log().Info("the conversion webhook has a new certificate", "secret", k.Namespace+"/"+k.Secret)
+	}
+	pair, err := tls.X509KeyPair(kept.serving, kept.servingKey)
+	if err != nil {
+		return false, err
+	}
+	k.shown.Store(&pair)
+	return false, nil
+}
+
+// store writes the Secret, unless somebody else did since it was read.
+func (k *Keeper) store(ctx context.Context, secret *corev1.Secret, kept keptCertificate, missing bool) (again bool, err error) {
+	next := secret.DeepCopy()
+	next.Data = map[string][]byte{
+		authoritiesKey: kept.authorities, authorityKeyKey: kept.authorityKey, corev1.TLSCertKey: kept.serving, corev1.TLSPrivateKeyKey: kept.servingKey,
+	}
+	if missing {
+		next.ObjectMeta = metav1.ObjectMeta{Namespace: k.Namespace, Name: k.Secret}
+		err = k.Client.Create(ctx, next)
+	} else {
+		err = k.Client.Update(ctx, next)
+	}
+	if apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) {
+		return true, nil
+	}
+	return false, err
+}
+
+// ErrNoCertificate is a handshake before Ensure succeeded.
+var ErrNoCertificate = errors.New("there is no certificate yet")
+
+// GetCertificate is what tls.Config asks.
+func (k *Keeper) GetCertificate(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+	if c := k.shown.Load(); c != nil {
+		return c, nil
+	}
+	return nil, ErrNoCertificate
+}
+
+// renewEvery is how often Start looks: often enough that one that another replica renewed is shown long before the old one ends.
+const renewEvery = time.Hour
+
+// Start calls Ensure every hour until ctx ends. What goes wrong is logged and tried again.
+func (k *Keeper) Start(ctx context.Context) error {
+	ticker := time.NewTicker(renewEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C:
+			if err := k.Ensure(ctx); err != nil && ctx.Err() == nil {
+				k.log().Error("the conversion webhook's certificate could not be looked after", "error", err)
+			}
+		}
+	}
+}
+
+// NeedLeaderElection is false: every replica serves.
+func (k *Keeper) NeedLeaderElection() bool { return false }
+
+func (k *Keeper) now() time.Time {
+	if k.Now == nil {
+		return time.Now()
+	}
+	return k.Now()
+}
+
+func (k *Keeper) log() *slog.Logger {
+	if k.Logger == nil {
+		return slog.New(slog.DiscardHandler)
+	}
+	return k.Logger
+}
+
+func (k *Keeper) definitions() []string {
+	if k.Definitions == nil {
+		return DefinitionNames()
+	}
+	return k.Definitions
+}
+
+// certified is what TLS takes.
+type certified interface {
+	GetCertificate(*tls.ClientHelloInfo) (*tls.Certificate, error)
+}
+
+// TLS makes a server show the certificate.
+func TLS(from certified) func(*tls.Config) {
+	return func(c *tls.Config) {
+		c.MinVersion = tls.VersionTLS12
+		c.GetCertificate = from.GetCertificate
+	}
+}
+
+// sameBundle reports whether two bundles of certificates are the same but for space around them.
+func sameBundle(a, b []byte) bool { return bytes.Equal(bytes.TrimSpace(a), bytes.TrimSpace(b)) }
