@@ -1,0 +1,84 @@
+package adoption
+
+import (
+	"context"
+	"fmt"
+	"maps"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+)
+
+// Apply writes down what Plan reckons with: drift hashes of the present version on NodePools and NodeClaims, and the labels that
+// claims of earlier releases lack. Claims come before their pools, so that at no moment one is compared with the hash of another
+// version. Nothing else is written, nothing is launched, replaced or ended. It returns how many objects were written; after an
+// error, such as a conflict with somebody else's write, it can be called again.
+func Apply(ctx context.Context, c client.Client) (int, error) {
+	var o Observation
+	if err := o.read(ctx, c); err != nil {
+		return 0, err
+	}
+	o.Supports = func(v1.NodeClassReference) bool { return true }
+	next := migrated(o)
+	written := 0
+	for i, claim := range o.Claims {
+		want := next.Claims[i]
+		if maps.Equal(claim.Annotations, want.Annotations) && maps.Equal(claim.Labels, want.Labels) {
+			continue
+		}
+		if err := patch(ctx, c, claim, want); err != nil {
+			return written, fmt.Errorf("nodeclaim %s: %w", claim.Name, err)
+		}
+		written++
+	}
+	for i, pool := range o.Pools {
+		want := next.Pools[i]
+		if maps.Equal(pool.Annotations, want.Annotations) {
+			continue
+		}
+		if err := patch(ctx, c, pool, want); err != nil {
+			return written, fmt.Errorf("nodepool %s: %w", pool.Name, err)
+		}
+		written++
+	}
+	return written, nil
+}
+
+// patch stores labels and annotations, unless somebody else wrote to the object since it was read.
+func patch(ctx context.Context, c client.Client, base, want client.Object) error {
+	next := base.DeepCopyObject().(client.Object)
+	next.SetLabels(want.GetLabels())
+	next.SetAnnotations(want.GetAnnotations())
+	return client.IgnoreNotFound(c.Patch(ctx, next, client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{})))
+}
+
+// NotAdoptedError says that the cluster has nodes which another controller launched, and that nobody said to take them over.
+type NotAdoptedError struct {
+	// Claims is how many NodeClaims with an instance there are that drawknife has not created.
+	Claims int
+}
+
+// Error says how to take them over.
+func (e *NotAdoptedError) Error() string {
+	return fmt.Sprintf("%d NodeClaims were launched by another controller: see with --adopt=dry-run what taking them over means, then start with --adopt", e.Claims)
+}
+
+// Foreign is nil, or a *NotAdoptedError if the cluster has machines that another controller launched. ours tells claims that
+// drawknife created.
+func Foreign(ctx context.Context, reader client.Reader, ours func(*v1.NodeClaim) bool) error {
+	var claims v1.NodeClaimList
+	if err := reader.List(ctx, &claims); err != nil {
+		return fmt.Errorf("listing nodeclaims: %w", err)
+	}
+	n := 0
+	for i := range claims.Items {
+		if c := &claims.Items[i]; c.Status.ProviderID != "" && !ours(c) {
+			n++
+		}
+	}
+	if n > 0 {
+		return &NotAdoptedError{Claims: n}
+	}
+	return nil
+}

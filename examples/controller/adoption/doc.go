@@ -1,0 +1,20 @@
+// Package adoption takes over a cluster that Karpenter scales: its NodePools, NodeClaims and instances stay what they are, and no
+// node is replaced for the sake of it.
+//
+// Guard finds out whether Karpenter still acts: it holds its lease. Lock keeps a controller from being elected while it does, and
+// has what is to be done first done first. Observe and Plan say beforehand what becomes of every object and instance; Apply brings
+// what is written down about them up to date.
+//
+//	guard := &adoption.Guard{Reader: c}
+//	var held *adoption.HeldError
+//	if err := guard.Check(ctx); errors.As(err, &held) {
+//		log.Warn("waiting for Karpenter to stop", "holder", held.Holder)
+//	}
+//	seen, err := adoption.Observe(ctx, c, provider)
+//	if err != nil {
+//		return err
+//	}
+//	for _, finding := range adoption.Plan(seen, time.Now()) {
+//		fmt.Println(finding)
+//	}
+package adoption

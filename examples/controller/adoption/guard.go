@@ -1,0 +1,105 @@
+package adoption
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// DefaultLease is the name of the lease that Karpenter's replicas agree on, in the namespace it runs in (SET-055).
+const DefaultLease = "karpenter-leader-election"
+
+// HeldError says that Karpenter acts on the cluster, so that nobody else may.
+type HeldError struct {
+	// Lease is Karpenter's, Holder the replica that holds it, Until when it runs out unless it is renewed.
+	Lease  types.NamespacedName
+	Holder string
+	Until  time.Time
+}
+
+// Error names the lease, its holder and the cure.
+func (e *HeldError) Error() string {
+	return fmt.Sprintf("Karpenter is running: %s holds the lease %s until %s; two controllers would work against each other: scale Karpenter's deployment to 0 and wait, or end this controller",
+		e.Holder, e.Lease, e.Until.UTC().Format(time.RFC3339))
+}
+
+// Guard finds out whether Karpenter acts. Its methods are safe for concurrent use.
+type Guard struct {
+	// Reader lists leases, not through a cache.
+	Reader client.Reader
+	// Lease is the name of Karpenter's lease, looked for in all namespaces; empty is DefaultLease.
+	Lease string
+	// Own is this controller's lease, which is not Karpenter's even if it has the name.
+	Own types.NamespacedName
+	// Now is the clock; nil is time.Now.
+	Now func() time.Time
+	// Logger is told when Karpenter is found running, and when no longer; nil discards it.
+	Logger *slog.Logger
+
+	mu   sync.Mutex
+	last error
+}
+
+// Check returns a *HeldError while Karpenter's lease is held, and another error when that can't be found out: then nobody may act
+// either. A lease that was released, or has run out, is not held.
+func (g *Guard) Check(ctx context.Context) error {
+	err := g.check(ctx)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.Logger != nil && ctx.Err() == nil {
+		switch {
+		case err != nil && g.last == nil:
+			g.Logger.Warn("this controller does not act", "reason", err)
+		case err == nil && g.last != nil:
+			g.Logger.Info("Karpenter does not act any more")
+		}
+	}
+	g.last = err
+	return err
+}
+
+// Ready is a check of readiness: the last answer of Check.
+func (g *Guard) Ready(*http.Request) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.last
+}
+
+func (g *Guard) check(ctx context.Context) error {
+	name := g.Lease
+	if name == "" {
+		name = DefaultLease
+	}
+	var leases coordinationv1.LeaseList
+	if err := g.Reader.List(ctx, &leases, client.MatchingFields{"metadata.name": name}); err != nil {
+		return fmt.Errorf("whether Karpenter holds its lease %s can't be found out: %w", name, err)
+	}
+	now := time.Now()
+	if g.Now != nil {
+		now = g.Now()
+	}
+	for i := range leases.Items {
+		lease := &leases.Items[i]
+		key := client.ObjectKeyFromObject(lease)
+		if until, held := heldUntil(lease); held && key != g.Own && now.Before(until) {
+			return &HeldError{Lease: key, Holder: *lease.Spec.HolderIdentity, Until: until}
+		}
+	}
+	return nil
+}
+
+// heldUntil is when the lease runs out, if anybody holds it.
+func heldUntil(lease *coordinationv1.Lease) (time.Time, bool) {
+	s := lease.Spec
+	if s.HolderIdentity == nil || *s.HolderIdentity == "" || s.RenewTime == nil || s.LeaseDurationSeconds == nil {
+		return time.Time{}, false
+	}
+	return s.RenewTime.Add(time.Duration(*s.LeaseDurationSeconds) * time.Second), true
+}

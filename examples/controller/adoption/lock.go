@@ -1,0 +1,69 @@
+package adoption
+
+import (
+	"context"
+	"sync"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
+)
+
+// Lock is a lock of a leader election that nobody gets while Karpenter acts, and that a leader loses when Karpenter is started
+// again. It is made for one election and needs all of its fields but First.
+type Lock struct {
+	resourcelock.Interface
+	// Guard says whether Karpenter acts.
+	Guard *Guard
+	// First is called, again until it succeeds, before the lock is first asked for; never tells that the lock does not
+	// exist, so that nobody has ever held it. Nil: nothing is to be done first.
+	First func(ctx context.Context, never bool) error
+
+	mu   sync.Mutex
+	done bool
+}
+
+// Get reads the lock.
+func (l *Lock) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
+	if err := l.Guard.Check(ctx); err != nil {
+		return nil, nil, err
+	}
+	record, raw, err := l.Interface.Get(ctx)
+	if err != nil && !apierrors.IsNotFound(err) {
+		return nil, nil, err
+	}
+	if first := l.first(ctx, err != nil); first != nil {
+		return nil, nil, first
+	}
+	return record, raw, err
+}
+
+func (l *Lock) first(ctx context.Context, never bool) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.First == nil || l.done {
+		return nil
+	}
+	if err := l.First(ctx, never); err != nil {
+		return err
+	}
+	l.done = true
+	return nil
+}
+
+// Create takes a lock that does not exist.
+func (l *Lock) Create(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
+	if err := l.Guard.Check(ctx); err != nil {
+		return err
+	}
+	return l.Interface.Create(ctx, record)
+}
+
+// Update takes or keeps the lock. To give it away is always allowed.
+func (l *Lock) Update(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
+	if record.HolderIdentity != "" {
+		if err := l.Guard.Check(ctx); err != nil {
+			return err
+		}
+	}
+	return l.Interface.Update(ctx, record)
+}

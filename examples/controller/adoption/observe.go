@@ -1,0 +1,93 @@
+package adoption
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/drawknife/drawknife/api/requirements"
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/cloudprovider"
+)
+
+// Observation is what is there before a cluster is taken over. Nothing in it is changed by this package.
+type Observation struct {
+	// Pools, Claims and Nodes are all of the cluster's.
+	Pools  []*v1.NodePool
+	Claims []*v1.NodeClaim
+	Nodes  []*corev1.Node
+	// Machines are the provider's List: instances that bear the tags of the cluster's nodes. Nil with MachinesErr.
+	Machines []*v1.NodeClaim
+	// MachinesErr is why they could not be listed; nothing is said of them then.
+	MachinesErr error
+	// Supports reports whether the provider looks after the node class kind of a reference.
+	Supports func(v1.NodeClassReference) bool
+	// Lookup is the provider's vocabulary.
+	Lookup *requirements.Lookup
+	// Types are the instance types of pools by name; a pool that is missing has none that are known.
+	Types map[string][]*cloudprovider.InstanceType
+	// Drift is what the provider says of launched claims by name, as a *disruption.ProviderDrift has it; a claim that is missing was
+	// not asked about.
+	Drift map[string]Drift
+}
+
+// Drift is what a provider says of a claim's machine.
+type Drift struct {
+	Reason cloudprovider.DriftReason
+	Err    error
+}
+
+// Observe reads the cluster, and asks the provider about its machines; neither is changed. What the provider can't answer is part
+// of the observation; the error is the cluster's.
+func Observe(ctx context.Context, reader client.Reader, provider cloudprovider.CloudProvider) (Observation, error) {
+	capabilities := provider.Describe()
+	out := Observation{
+		Supports: capabilities.SupportsNodeClass, Lookup: capabilities.Vocabulary.Compile(),
+		Types: map[string][]*cloudprovider.InstanceType{}, Drift: map[string]Drift{},
+	}
+	// Before the claims: a machine that is launched in between must not look as if it had none.
+	out.Machines, out.MachinesErr = provider.List(ctx)
+	if err := out.read(ctx, reader); err != nil {
+		return out, err
+	}
+	for _, pool := range out.Pools {
+		if !out.Supports(pool.Spec.Template.Spec.NodeClassRef) {
+			continue
+		}
+		if types, err := provider.InstanceTypes(ctx, pool); err == nil {
+			out.Types[pool.Name] = types
+		}
+	}
+	detector, detects := cloudprovider.As[cloudprovider.DriftDetector](provider)
+	for _, claim := range out.Claims {
+		if detects && claim.Status.ProviderID != "" && out.Supports(claim.Spec.NodeClassRef) {
+			reason, err := detector.IsDrifted(ctx, claim)
+			out.Drift[claim.Name] = Drift{Reason: reason, Err: err}
+		}
+	}
+	return out, ctx.Err()
+}
+
+// read reads the objects.
+func (o *Observation) read(ctx context.Context, reader client.Reader) error {
+	var pools v1.NodePoolList
+	var claims v1.NodeClaimList
+	var nodes corev1.NodeList
+	for what, list := range map[string]client.ObjectList{"nodepools": &pools, "nodeclaims": &claims, "nodes": &nodes} {
+		if err := reader.List(ctx, list); err != nil {
+			return fmt.Errorf("listing %s: %w", what, err)
+		}
+	}
+	for i := range pools.Items {
+		o.Pools = append(o.Pools, &pools.Items[i])
+	}
+	for i := range claims.Items {
+		o.Claims = append(o.Claims, &claims.Items[i])
+	}
+	for i := range nodes.Items {
+		o.Nodes = append(o.Nodes, &nodes.Items[i])
+	}
+	return nil
+}

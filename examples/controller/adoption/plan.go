@@ -1,0 +1,235 @@
+package adoption
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/drawknife/drawknife/api/v1alpha5"
+	"github.com/drawknife/drawknife/api/v1beta1"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/disruption"
+	"github.com/drawknife/drawknife/provisioning"
+)
+
+// Verdict is what becomes of an object or an instance when the cluster is taken over.
+type Verdict string
+
+const (
+	// TakenOver: it stays as it is, and is looked after from then on.
+	TakenOver Verdict = "taken over"
+	// Leaving: it is being deleted already, and that is seen through.
+	Leaving Verdict = "leaving"
+	// Replaced: its node would be replaced or removed, by and by and within its pool's budgets, for a reason that was there before.
+	Replaced Verdict = "would be replaced"
+	// Ended: it would be ended at once, since nothing in the cluster needs it.
+	Ended Verdict = "would be ended"
+	// Refused: it is not looked after.
+	Refused Verdict = "refused"
+)
+
+// Finding is what becomes of one object or instance.
+type Finding struct {
+	// Kind is NodePool, NodeClaim, Node or Instance; Name is the object's, or the instance's provider ID.
+	Kind, Name string
+	// Pool and Node are those that it belongs to, as far as they are known.
+	Pool, Node string
+	Verdict    Verdict
+	// Reason says why, and what to do about it; empty where there is nothing to be said.
+	Reason string
+}
+
+// String is the finding on one line.
+func (f Finding) String() string {
+	text := fmt.Sprintf("%s/%s: %s", f.Kind, f.Name, f.Verdict)
+	if f.Reason != "" {
+		text += ": " + f.Reason
+	}
+	return text
+}
+
+// Harmless reports whether no finding is of something that would be replaced, ended or refused.
+func Harmless(findings []Finding) bool {
+	return !slices.ContainsFunc(findings, func(f Finding) bool { return f.Verdict != TakenOver && f.Verdict != Leaving })
+}
+
+// Plan says what becomes of every NodePool, NodeClaim, node of a pool, and instance with the cluster's tags: those of NodePools first,
+// each kind by name. It is pure.
+func Plan(o Observation, now time.Time) []Finding {
+	p := planner{Observation: o, now: now, machines: map[string]bool{}, claimed: map[string]bool{}}
+	for _, m := range o.Machines {
+		p.machines[m.Status.ProviderID] = true
+	}
+	for _, c := range o.Claims {
+		p.claimed[c.Status.ProviderID] = true
+	}
+	p.Observation = migrated(o)
+	var out []Finding
+	for _, pool := range byName(p.Pools) {
+		out = append(out, p.pool(pool))
+	}
+	for _, claim := range byName(p.Claims) {
+		out = append(out, p.claim(claim))
+	}
+	out = append(out, p.nodes()...)
+	return append(out, p.strays()...)
+}
+
+type planner struct {
+	Observation
+	now               time.Time
+	machines, claimed map[string]bool
+}
+
+func byName[T interface{ GetName() string }](list []T) []T {
+	return slices.SortedFunc(slices.Values(list), func(a, b T) int { return cmp.Compare(a.GetName(), b.GetName()) })
+}
+
+func (p planner) pool(pool *v1.NodePool) Finding {
+	f := Finding{Kind: v1.KindNodePool, Name: pool.Name, Pool: pool.Name, Verdict: TakenOver}
+	ref := pool.Spec.Template.Spec.NodeClassRef
+	checked := pool.DeepCopy()
+	checked.Default()
+	switch errs := checked.Validate(); {
+	case pool.DeletionTimestamp != nil:
+		f.Verdict = Leaving
+	case !p.Supports(ref):
+		f.Verdict, f.Reason = Refused, fmt.Sprintf("its node class is a %s of %s, which this provider does not look after", ref.Kind, ref.Group)
+	case len(errs) > 0:
+		f.Verdict, f.Reason = Refused, "nothing is launched for it until it is valid: "+errs.ToAggregate().Error()
+	case pool.Annotations[v1beta1.KubeletAnnotationKey] != "":
+		f.Reason = "annotation " + v1beta1.KubeletAnnotationKey + " has no effect: move it to spec.kubelet of its node class and remove it"
+	case pool.Spec.Template.Labels[v1alpha5.ProvisionerNameLabelKey] != "":
+		f.Reason = "its nodes bear the label " + v1alpha5.ProvisionerNameLabelKey + " of the first generation"
+	}
+	return f
+}
+
+func (p planner) claim(claim *v1.NodeClaim) Finding {
+	f := Finding{Kind: v1.KindNodeClaim, Name: claim.Name, Pool: claim.Labels[v1.NodePoolLabelKey], Node: claim.Status.NodeName, Verdict: TakenOver}
+	ref, id := claim.Spec.NodeClassRef, claim.Status.ProviderID
+	pool := p.poolNamed(f.Pool)
+	switch {
+	case claim.DeletionTimestamp != nil:
+		f.Verdict = Leaving
+	case !p.Supports(ref):
+		f.Verdict, f.Reason = Refused, fmt.Sprintf("its node class is a %s of %s, which this provider does not look after", ref.Kind, ref.Group)
+	case id == "":
+		f.Reason = "it has no instance yet and is launched; one that Karpenter launched for it in its last moments is ended"
+	case p.MachinesErr == nil && !p.machines[id]:
+		f.Verdict, f.Reason = Ended, "instance "+id+" is gone, or does not bear the tags of this cluster"
+	case f.Pool != "" && pool == nil:
+		f.Reason = "NodePool " + f.Pool + " does not exist: it stays until it is deleted or expires"
+	default:
+		if reason := p.replacement(claim, pool); reason != "" {
+			f.Verdict, f.Reason = Replaced, reason
+		}
+	}
+	return f
+}
+
+func (p planner) poolNamed(name string) *v1.NodePool {
+	if i := slices.IndexFunc(p.Pools, func(pool *v1.NodePool) bool { return pool.Name == name }); i >= 0 {
+		return p.Pools[i]
+	}
+	return nil
+}
+
+// replacement is why a claim's node would be replaced; empty if it would not.
+func (p planner) replacement(claim *v1.NodeClaim, pool *v1.NodePool) string {
+	claim = claim.DeepCopy()
+	if step := disruption.Expire(claim, p.now); step.Removal != nil {
+		return string(step.Removal.Reason) + ": " + step.Removal.Detail
+	}
+	state := disruption.DriftState{Claim: claim.DeepCopy(), Pool: pool, Lookup: p.Lookup}
+	if pool != nil {
+		state.InstanceTypes = p.Types[pool.Name]
+	}
+	if answer, asked := p.Drift[claim.Name]; asked {
+		state.Provider = &disruption.ProviderDrift{Reason: answer.Reason, Err: answer.Err}
+	}
+	if _, err := disruption.MarkDrift(claim, state, p.now); err != nil && !cloudprovider.IsNodeClaimNotFound(err) {
+		return ""
+	}
+	if drifted := claim.Conditions().Get(v1.ConditionDrifted); drifted.Status == "True" {
+		return "Drifted: " + drifted.Reason
+	}
+	return ""
+}
+
+// nodes are those of pools that no claim stands for.
+func (p planner) nodes() []Finding {
+	var out []Finding
+	for _, node := range byName(p.Nodes) {
+		pool := v1alpha5.PoolOf(node.Labels)
+		if pool.IsZero() || p.claimed[node.Spec.ProviderID] {
+			continue
+		}
+		f := Finding{Kind: "Node", Name: node.Name, Pool: pool.Name, Node: node.Name, Verdict: Refused}
+		f.Reason = "no NodeClaim has its provider ID: it is left alone while it is ready; delete it to have its pods moved"
+		if pool.Generation == v1.GenerationV1Alpha5 {
+			f.Reason = "it is of Provisioner " + pool.Name + " of the first generation: it is left alone; roll it, see docs/migration.md"
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+// strays are instances that bear the cluster's tags and belong to no claim.
+func (p planner) strays() []Finding {
+	var out []Finding
+	for _, m := range slices.SortedFunc(slices.Values(p.Machines), func(a, b *v1.NodeClaim) int { return strings.Compare(a.Status.ProviderID, b.Status.ProviderID) }) {
+		if p.claimed[m.Status.ProviderID] || m.DeletionTimestamp != nil || slices.ContainsFunc(p.Claims, func(c *v1.NodeClaim) bool { return c.UID == m.UID && m.UID != "" }) {
+			continue
+		}
+		out = append(out, Finding{
+			Kind: "Instance", Name: m.Status.ProviderID, Pool: m.Labels[v1.NodePoolLabelKey], Verdict: Ended,
+			Reason: "it bears the tags of this cluster's nodes and no NodeClaim stands for it, as Karpenter would end it too: remove the tags to keep it",
+		})
+	}
+	return out
+}
+
+// migrated is the observation as it is after Apply.
+func migrated(o Observation) Observation {
+	claims := map[string]*v1.NodeClaim{}
+	for _, c := range o.Claims {
+		claims[c.Name] = c
+	}
+	pools := make([]*v1.NodePool, 0, len(o.Pools))
+	for _, pool := range o.Pools {
+		step := disruption.UpdateHashes(pool, claimsOf(pool, o.Claims))
+		for _, c := range step.Claims {
+			claims[c.Name] = c
+		}
+		if step.Pool != nil {
+			pool = step.Pool
+		}
+		pools = append(pools, pool)
+	}
+	o.Pools = pools
+	list := make([]*v1.NodeClaim, 0, len(o.Claims))
+	for _, c := range o.Claims {
+		c = claims[c.Name]
+		if h := provisioning.HydrateClaim(c, planner{Observation: o}.poolNamed(c.Labels[v1.NodePoolLabelKey])); h != nil {
+			c = h
+		}
+		list = append(list, c)
+	}
+	o.Claims = list
+	return o
+}
+
+func claimsOf(pool *v1.NodePool, claims []*v1.NodeClaim) []*v1.NodeClaim {
+	var out []*v1.NodeClaim
+	for _, c := range claims {
+		if c.Labels[v1.NodePoolLabelKey] == pool.Name && c.DeletionTimestamp == nil {
+			out = append(out, c)
+		}
+	}
+	return out
+}
