@@ -26,6 +26,8 @@ const (
 	exitDone   = 0
 	exitFailed = 1
 	exitUsage  = 2
+	// exitFindings is a dry run that found something which taking the cluster over would not leave as it is.
+	exitFindings = 3
 )
 
 // run is the program; it returns its exit code.
@@ -57,7 +59,13 @@ func run(ctx context.Context, args []string, out, trouble io.Writer) int {
 	for _, value := range loaded.Effective() {
 		logger.Debug("setting", "name", value.Name, "value", value.Text, "source", value.Source)
 	}
-	if err := serve(ctx, loaded.Settings, extra, logger); err != nil && !errors.Is(err, context.Canceled) {
+	extra.out = out
+	err = serve(ctx, loaded.Settings, extra, logger)
+	if errors.Is(err, errFindings) {
+		fmt.Fprintln(trouble, err)
+		return exitFindings
+	}
+	if err != nil && !errors.Is(err, context.Canceled) {
 		logger.Error("the controller stops", "error", err)
 		return exitFailed
 	}
@@ -67,6 +75,8 @@ func run(ctx context.Context, args []string, out, trouble io.Writer) int {
 // extraFlags are those of the program itself, beside the settings.
 type extraFlags struct {
 	catalog string
+	// out is what is printed for whoever started the program.
+	out io.Writer
 }
 
 func (e *extraFlags) register(fs *flag.FlagSet) {
@@ -79,9 +89,12 @@ const usage = `controller scales the nodes of a Kubernetes cluster.
         tries it out on any cluster, with machines that are only simulated
   controller --cluster-name my-cluster
         runs in a pod on EKS and launches EC2 instances
+  controller --cluster-name my-cluster --adopt=dry-run
+        shows what taking over the nodes of a Karpenter that runs there means
 
 Every setting is a flag, an environment variable, or a line of a file (--settings-file). --version prints what the program was built
 from. Exit codes: 0 stopped as told, 1 a fault
-while running, 2 settings that can't be.
+while running, 2 settings that can't be, 3 a dry run that found
+something which would not stay as it is.
 
 `

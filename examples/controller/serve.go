@@ -36,6 +36,10 @@ func serve(ctx context.Context, s settings.Settings, extra extraFlags, log *slog
 	if err != nil {
 		return err
 	}
+	dry := s.Process.Adopt == settings.AdoptDryRun
+	if dry {
+		s.Process.InstallCRDs, s.Process.DisableWebhook = false, true // nothing is written
+	}
 	if s.Process.InstallCRDs {
 		if err := install.CRDs(ctx, config, install.Options{Webhook: webhookClient(s)}); err != nil {
 			return fmt.Errorf("installing custom resource definitions: %w", err)
@@ -50,8 +54,15 @@ func serve(ctx context.Context, s settings.Settings, extra extraFlags, log *slog
 	if err != nil {
 		return err
 	}
+	peace, err := newTruce(config, &options, s.Process, log)
+	if err != nil {
+		return err
+	}
 	mgr, err := ctrl.NewManager(config, options)
 	if err != nil {
+		return err
+	}
+	if err := peace.add(ctx, mgr, s.Process); err != nil {
 		return err
 	}
 	if err := registerWebhook(mgr, keeper, s, log); err != nil {
@@ -63,6 +74,9 @@ func serve(ctx context.Context, s settings.Settings, extra extraFlags, log *slog
 	provider, err := newProvider(ctx, mgr, s, extra, log)
 	if err != nil {
 		return err
+	}
+	if dry {
+		return peace.dryRun(ctx, mgr, provider, extra.out)
 	}
 	wanted := reconcilerOptions(s.Planning)
 	wanted.Provider, wanted.Logger, wanted.Metrics = provider, log, ctrlmetrics.Registry

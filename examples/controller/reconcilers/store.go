@@ -19,6 +19,9 @@ import (
 // twice.
 const orderAnnotation = "drawknife.dev/order"
 
+// Created reports whether a claim was created by the reconcilers, not by somebody else, such as Karpenter or a user.
+func Created(claim *v1.NodeClaim) bool { return claim.Annotations[orderAnnotation] != "" }
+
 // claimStore creates NodeClaims.
 type claimStore struct {
 	client client.Client

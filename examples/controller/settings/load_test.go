@@ -65,7 +65,7 @@ func TestDefaults(t *testing.T) {
 		},
 		Process: settings.Process{
 			Provider: settings.ProviderAWS, SystemNamespace: "kube-system",
-			MetricsPort: 8080, HealthProbePort: 8081, WebhookPort: 8443, DisableWebhook: true, WebhookService: "drawknife",
+			MetricsPort: 8080, HealthProbePort: 8081, WebhookPort: 8443, DisableWebhook: true, WebhookService: "drawknife", KarpenterLease: "karpenter-leader-election", Adopt: settings.AdoptNo,
 			KubeClientQPS: 200, KubeClientBurst: 300,
 			LeaderElection: true, LeaderElectionName: "drawknife-leader-election", LeaderElectionNamespace: "kube-system",
 			MemoryLimit: -1, LogLevel: slog.LevelInfo, LogEncoding: settings.LogJSON,

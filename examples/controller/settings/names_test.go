@@ -62,6 +62,8 @@ func everyName() []named {
 		{statement: "SET-046 SET-145", name: "health-probe-port", chart: []string{"controller.healthProbe.port"}, value: "9081"},
 		{statement: "SET-047 SET-146", name: "webhook-port", chart: []string{"webhook.port"}, value: "443"},
 		{statement: "SET-049 SET-147", name: "disable-webhook", value: "false"},
+		{statement: "(not of Karpenter)", name: "karpenter-lease", chart: []string{"settings.karpenterLease"}, value: "other"},
+		{statement: "(not of Karpenter)", name: "adopt", chart: []string{"settings.adopt"}, value: "true"},
 		{statement: "(not of Karpenter)", name: "webhook-service", value: "other"},
 		{statement: "(not of Karpenter)", name: "webhook-cert-dir", value: "/etc/certificate"},
 		{statement: "SET-051 SET-148", name: "kube-client-qps", chart: []string{"settings.kubeClientQPS"}, value: "50.5"},

@@ -100,6 +100,11 @@ type Process struct {
 	// LeaderElectionName and LeaderElectionNamespace are the Lease's; "drawknife-leader-election" and SystemNamespace by
 	// default.
 	LeaderElectionName, LeaderElectionNamespace string
+	// KarpenterLease is the name of the lease that Karpenter holds while it acts, in whatever namespace;
+	// "karpenter-leader-election" by default. Nothing is done while it is held.
+	KarpenterLease string
+	// Adopt says whether nodes that Karpenter launched are taken over; AdoptNo by default.
+	Adopt Adoption
 	// WithoutObjectMetrics leaves out the metrics that have a time series for each node or pod, and the events of conditions that
 	// change. False by default.
 	WithoutObjectMetrics bool
@@ -122,6 +127,7 @@ func defaultProcess() Process {
 		MetricsPort: 8080, HealthProbePort: 8081, WebhookPort: 8443, DisableWebhook: true, WebhookService: "drawknife",
 		KubeClientQPS: 200, KubeClientBurst: 300,
 		LeaderElection: true, LeaderElectionName: "drawknife-leader-election",
+		KarpenterLease: "karpenter-leader-election", Adopt: AdoptNo,
 		MemoryLimit: -1, LogLevel: slog.LevelInfo, LogEncoding: LogJSON,
 		LogOutputPaths: []string{"stdout"}, LogErrorOutputPaths: []string{"stderr"},
 	}
@@ -144,6 +150,18 @@ const (
 	ProviderAWS Provider = "aws"
 	// ProviderFake makes Node objects without machines; see Process.AllowSimulatedNodes.
 	ProviderFake Provider = "fake"
+)
+
+// Adoption says what becomes of nodes that another controller launched.
+type Adoption string
+
+const (
+	// AdoptNo waits while there are any and this controller never acted before.
+	AdoptNo Adoption = "false"
+	// AdoptYes takes them over.
+	AdoptYes Adoption = "true"
+	// AdoptDryRun prints what taking them over means, and does nothing.
+	AdoptDryRun Adoption = "dry-run"
 )
 
 // LogEncoding is the form of log records.

@@ -138,6 +138,8 @@ func (s *Settings) faults() []fault {
 	require(c.WebhookService != "" || c.DisableWebhook, "webhook-service", "the API server calls the conversion webhook by it; leave it out for the default")
 	refuse(c.KubeClientQPS > 0, "kube-client-qps", "rate", "it must be more than 0")
 	refuse(c.KubeClientBurst >= 1, "kube-client-burst", "number", "it must be at least 1")
+	require(c.KarpenterLease != "", "karpenter-lease", "two controllers would act at a time; leave it out for the default")
+	refuse(isKnown(choices("", AdoptNo, AdoptYes, AdoptDryRun), string(c.Adopt)), "adopt", "adoption", "write true, false or dry-run")
 	require(c.LeaderElectionName != "" || !c.LeaderElection, "leader-election-name", "replicas agree on it; leave it out for the default")
 	refuse(c.MemoryLimit > 0 || c.MemoryLimit == -1, "memory-limit", "number of bytes", "it must be more than 0, or -1 for none")
 	refuse(isKnown(choices("", LogJSON, LogConsole), string(c.LogEncoding)), "log-encoding", "log encoding", "write json or console")

@@ -1,0 +1,204 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/uuid"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/examples/controller/adoption"
+	"github.com/drawknife/drawknife/examples/controller/reconcilers"
+	"github.com/drawknife/drawknife/examples/controller/settings"
+)
+
+// keeper of the peace between this controller and Karpenter.
+type truce struct {
+	guard  *adoption.Guard
+	client client.Client
+	adopt  settings.Adoption
+	log    *slog.Logger
+}
+
+// newTruce has this process act only while Karpenter does not, and after the cluster was taken over.
+func newTruce(config *rest.Config, options *ctrl.Options, p settings.Process, log *slog.Logger) (*truce, error) {
+	scheme := runtime.NewScheme()
+	if err := errors.Join(coordinationv1.AddToScheme(scheme), corev1.AddToScheme(scheme), v1.AddToScheme(scheme)); err != nil {
+		return nil, err
+	}
+	c, err := client.New(config, client.Options{Scheme: scheme})
+	if err != nil {
+		return nil, err
+	}
+	own := types.NamespacedName{Namespace: p.LeaderElectionNamespace, Name: p.LeaderElectionName}
+	out := &truce{guard: &adoption.Guard{Reader: c, Lease: p.KarpenterLease, Own: own, Logger: log}, client: c, adopt: p.Adopt, log: log}
+	if p.Adopt == settings.AdoptDryRun {
+		// Whatever acts waits for an election that nobody wins.
+		options.LeaderElection, options.LeaderElectionResourceLockInterface = true, &adoption.Lock{Interface: nobody{}, Guard: out.guard}
+		return out, nil
+	}
+	if !p.LeaderElection {
+		return out, nil
+	}
+	clients, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return nil, err
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		return nil, err
+	}
+	lock, err := resourcelock.New(resourcelock.LeasesResourceLock, own.Namespace, own.Name, clients.CoreV1(), clients.CoordinationV1(),
+		resourcelock.ResourceLockConfig{Identity: host + "_" + string(uuid.NewUUID())})
+	if err != nil {
+		return nil, err
+	}
+	options.LeaderElectionResourceLockInterface = &adoption.Lock{Interface: lock, Guard: out.guard, First: out.first}
+	return out, nil
+}
+
+// first is what comes before this controller acts for the first time.
+func (t *truce) first(ctx context.Context, never bool) error {
+	var err error
+	switch {
+	case t.adopt == settings.AdoptYes:
+		var written int
+		if written, err = adoption.Apply(ctx, t.client); err == nil {
+			t.log.Info("NodePools and NodeClaims are taken over", "written", written)
+		}
+	case never:
+		err = adoption.Foreign(ctx, t.client, reconcilers.Created)
+	}
+	if err != nil && ctx.Err() == nil {
+		t.log.Warn("this controller does not act", "reason", err)
+	}
+	return err
+}
+
+// guardEvery is how often a controller without a leader election looks for Karpenter.
+const guardEvery = 10 * time.Second
+
+// add has the process tell whether it is ready, and end when Karpenter comes back and there is no lease to lose.
+func (t *truce) add(ctx context.Context, mgr ctrl.Manager, p settings.Process) error {
+	if err := mgr.AddReadyzCheck("karpenter", t.guard.Ready); err != nil {
+		return err
+	}
+	if p.LeaderElection || t.adopt == settings.AdoptDryRun {
+		return nil
+	}
+	if err := t.guard.Check(ctx); err != nil {
+		return err
+	}
+	if err := t.first(ctx, false); err != nil {
+		return err
+	}
+	return mgr.Add(watchman(func(ctx context.Context) error {
+		ticker := time.NewTicker(guardEvery)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return nil
+			case <-ticker.C:
+				if err := t.guard.Check(ctx); err != nil && ctx.Err() == nil {
+					return err
+				}
+			}
+		}
+	}))
+}
+
+// watchman runs whether or not the process leads.
+type watchman func(context.Context) error
+
+// Start runs it.
+func (w watchman) Start(ctx context.Context) error { return w(ctx) }
+
+// NeedLeaderElection is false.
+func (w watchman) NeedLeaderElection() bool { return false }
+
+// nobody is a lock that is never had.
+type nobody struct{}
+
+var errDryRun = errors.New("nothing is done in a dry run")
+
+// Get refuses.
+func (nobody) Get(context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
+	return nil, nil, errDryRun
+}
+
+// Create refuses.
+func (nobody) Create(context.Context, resourcelock.LeaderElectionRecord) error { return errDryRun }
+
+// Update refuses.
+func (nobody) Update(context.Context, resourcelock.LeaderElectionRecord) error { return errDryRun }
+
+// RecordEvent does nothing.
+func (nobody) RecordEvent(string) {}
+
+// Identity is nobody's.
+func (nobody) Identity() string { return "dry-run" }
+
+// Describe says what it is.
+func (nobody) Describe() string { return "dry run" }
+
+// errFindings is a dry run that found something which would be replaced, ended or refused.
+var errFindings = errors.New("taking the cluster over is not without consequences: see the table")
+
+// dryRun prints what taking the cluster over means, and ends.
+func (t *truce) dryRun(ctx context.Context, mgr ctrl.Manager, provider cloudprovider.CloudProvider, out io.Writer) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	var result error
+	err := mgr.Add(watchman(func(ctx context.Context) error {
+		defer stop()
+		result = t.show(ctx, provider, out)
+		return nil
+	}))
+	if err != nil {
+		return err
+	}
+	if err := mgr.Start(ctx); err != nil && result == nil {
+		return err
+	}
+	return result
+}
+
+func (t *truce) show(ctx context.Context, provider cloudprovider.CloudProvider, out io.Writer) error {
+	var held *adoption.HeldError
+	if err := t.guard.Check(ctx); errors.As(err, &held) {
+		fmt.Fprintf(out, "Karpenter acts: %s holds the lease %s. Taking over waits until it is scaled to 0.\n\n", held.Holder, held.Lease)
+	} else if err != nil {
+		return err
+	}
+	seen, err := adoption.Observe(ctx, t.client, provider)
+	if err != nil {
+		return err
+	}
+	if seen.MachinesErr != nil {
+		fmt.Fprintf(out, "Instances can't be listed, so that nothing is said of them: %v\n\n", seen.MachinesErr)
+	}
+	findings := adoption.Plan(seen, time.Now())
+	if err := adoption.WriteTable(out, findings); err != nil {
+		return err
+	}
+	if !adoption.Harmless(findings) {
+		return errFindings
+	}
+	return nil
+}
