@@ -30,6 +30,11 @@ func TestMain(m *testing.M) {
 		os.Exit(run(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
 	case len(os.Args) == 5 && os.Args[1] == consolidateCommand:
 		os.Exit(run(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
+	case len(os.Args) == 4 && os.Args[1] == "consolidate":
+		fmt.Fprintln(os.Stderr, begins)
+		fmt.Print("{\"cpuSeconds\":1000,\"steps\":[]}\n{\"cpuSeconds\":2")
+		time.Sleep(time.Hour) // is killed at once
+		os.Exit(1)
 	case len(os.Args) == 3 && os.Args[1] == idleCommand:
 		fmt.Fprintln(os.Stderr, begins)
 		time.Sleep(time.Hour) // is killed at once
