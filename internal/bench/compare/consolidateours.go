@@ -93,6 +93,7 @@ func consolidateOurs(ctx context.Context, args []string, stdout, stderr io.Write
 			return err
 		}
 		line := lookedOnce{usage: spent.usage, Done: len(plan.Commands) == 0}
+		line.Steps = []replay.Step{}
 		for i, cmd := range plan.Commands {
 			step := stepOf(cmd, fmt.Sprintf("new-%d-%d", round, i))
 			if err := fleet.Apply(&step); err != nil {

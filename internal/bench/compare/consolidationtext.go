@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"text/tabwriter"
 )
@@ -51,7 +52,8 @@ func (c *consolidation) text() string {
 // faster is the speed-up, or what it is at least.
 func (c *consolidation) faster() string {
 	if c.SpeedupAtLeast != nil {
-		return "more than " + times(c.SpeedupAtLeast)
+		least := math.Floor(*c.SpeedupAtLeast)
+		return "more than " + times(&least)
 	}
 	return times(c.Speedup)
 }
