@@ -151,8 +151,12 @@ func reconcilerOptions(p settings.Planning) reconcilers.Options {
 	if p.DisruptionPlanner == settings.PlannerReference {
 		planner = &disruption.Reference{Query: query, SpotToSpot: p.FeatureGates.SpotToSpotConsolidation}
 	}
+	var evictor provisioning.Evictor
+	if p.Eviction == settings.EvictSurgeFirst {
+		evictor = provisioning.SurgeFirst{}
+	}
 	return reconcilers.Options{
-		Batch: provisioning.BatchOptions{Idle: p.BatchIdleDuration, Max: p.BatchMaxDuration},
+		Evictor: evictor, Batch: provisioning.BatchOptions{Idle: p.BatchIdleDuration, Max: p.BatchMaxDuration},
 		Query: query, Disruption: reconcilers.DisruptionOptions{Planner: planner},
 		Features: reconcilers.Features{
 			NodeOverlay: p.FeatureGates.NodeOverlay, StaticCapacity: p.FeatureGates.StaticCapacity,

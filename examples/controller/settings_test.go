@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/drawknife/drawknife/examples/controller/settings"
+	"github.com/drawknife/drawknife/provisioning"
 )
 
 func loaded(t *testing.T, args ...string) settings.Settings {
@@ -37,10 +38,10 @@ func TestAWSSettings(t *testing.T) {
 
 // SET-106, SET-107, SET-110: and the reconcilers.
 func TestPlanningSettings(t *testing.T) {
-	o := reconcilerOptions(loaded(t, "--batch-idle-duration=2s", "--batch-max-duration=20s", "--preference-policy=Ignore", "--min-values-policy=BestEffort",
+	o := reconcilerOptions(loaded(t, "--batch-idle-duration=2s", "--batch-max-duration=20s", "--preference-policy=Ignore", "--min-values-policy=BestEffort", "--eviction=surge-first",
 		"--feature-gates=NodeOverlay=true,StaticCapacity=true,CapacityBuffer=true,ReservedCapacity=false").Planning)
 	if o.Batch.Idle != 2*time.Second || o.Batch.Max != 20*time.Second || o.Query.Preferences != "Ignore" || o.Query.MinValues != "BestEffort" ||
-		!o.Features.NodeOverlay || !o.Features.StaticCapacity || !o.Features.CapacityBuffer || !o.Features.NoReservedCapacity {
+		o.Evictor != (provisioning.SurgeFirst{}) || !o.Features.NodeOverlay || !o.Features.StaticCapacity || !o.Features.CapacityBuffer || !o.Features.NoReservedCapacity {
 		t.Errorf("got %+v", o)
 	}
 }

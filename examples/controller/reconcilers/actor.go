@@ -28,8 +28,10 @@ type actor struct {
 	governor  *provisioning.Governor
 	health    *health
 	evictions *evictions
-	recorder  *recorder
-	metrics   *metrics
+	// evict is told of pods that drains want gone.
+	evict    func(provisioning.EvictPod)
+	recorder *recorder
+	metrics  *metrics
 	// planNow has pods planned at once, since a machine they were promised will not come.
 	planNow func()
 	// podsOf counts the pods that have to move when the claim's node goes.
@@ -107,7 +109,7 @@ func (a *actor) do(ctx context.Context, r *round, effect provisioning.Effect) er
 		r.gates = a.askGates(ctx, e.Claim)
 		return nil
 	case provisioning.EvictPod:
-		a.evictions.add(e)
+		a.evict(e)
 		return nil
 	case provisioning.DeletePod:
 		return a.deletePod(ctx, e)

@@ -75,6 +75,7 @@ type wiring struct {
 	podEvents *podEvents
 	notes     *annotationWatcher
 	evictions *evictions
+	surge     *surge // nil unless Options.Evictor asks for it
 	leader    *leadership
 	confirmer *confirmer
 
@@ -123,6 +124,10 @@ func newWiring(mgr ctrl.Manager, o *Options) (*wiring, error) {
 		leader:    &leadership{},
 		podEvents: &podEvents{actor: act, last: map[string]time.Time{}},
 		pools:     &poolReconciler{actor: act, state: state, lookup: capabilities.Vocabulary.Compile(), planner: plans, static: o.Features.StaticCapacity},
+	}
+	if o.Evictor != nil {
+		w.surge = newSurge(o.Evictor, act)
+		act.evict = w.surge.add
 	}
 	w.confirmer = &confirmer{
 		state: state, reader: mgr.GetAPIReader(), kinds: watchedKinds(o), log: o.Logger, now: o.Now, gone: func() { plans.triggers.add(stockTrigger) },
@@ -186,6 +191,9 @@ const stockTrigger types.UID = "stock"
 
 func (w *wiring) runnables() []manager.Runnable {
 	list := []manager.Runnable{w.leader, w.feed, w.planner, w.garbage, w.podEvents, w.notes, w.evictions, w.disruptor, w.confirmer}
+	if w.surge != nil {
+		list = append(list, w.surge)
+	}
 	if w.interruptions != nil {
 		list = append(list, w.interruptions)
 	}
@@ -222,9 +230,10 @@ func newActor(mgr ctrl.Manager, o *Options, provider cloudprovider.CloudProvider
 		gates = append([]cloudprovider.RegistrationGate{own}, gates...)
 	}
 	told := newRecorder(mgr.GetEventRecorder("drawknife"), o.Now)
+	evictions := newEvictions(mgr.GetClient(), told, m, o.Logger, o.Now)
 	return &actor{
 		client: mgr.GetClient(), provider: provider, gates: gates, lifecycle: lifecycle, belief: belief, governor: governor, health: newHealth(),
-		evictions: newEvictions(mgr.GetClient(), told, m, o.Logger, o.Now), recorder: told, metrics: m, log: o.Logger, now: o.Now,
+		evictions: evictions, evict: evictions.add, recorder: told, metrics: m, log: o.Logger, now: o.Now,
 	}, nil
 }
 

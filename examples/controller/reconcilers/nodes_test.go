@@ -3,6 +3,7 @@ package reconcilers
 import (
 	"context"
 	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -18,17 +19,21 @@ import (
 	"github.com/drawknife/drawknife/provisioning"
 )
 
-// running runs a part of the controller until the test ends.
-func (w *world) running(start func(context.Context) error) {
+// running runs parts of the controller until the test ends.
+func (w *world) running(parts ...func(context.Context) error) { w.t.Cleanup(w.stoppable(parts...)) }
+
+// stoppable runs parts of the controller until stop is called, as a process that ends does.
+func (w *world) stoppable(parts ...func(context.Context) error) (stop func()) {
 	ctx, cancel := context.WithCancel(w.t.Context())
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		if err := start(ctx); err != nil {
-			w.t.Error(err)
-		}
-	}()
-	w.t.Cleanup(func() { cancel(); <-done })
+	var group sync.WaitGroup
+	for _, start := range parts {
+		group.Go(func() {
+			if err := start(ctx); err != nil {
+				w.t.Error(err)
+			}
+		})
+	}
+	return func() { cancel(); group.Wait() }
 }
 
 // PRV-066 to PRV-071, PRV-073: a node is drained, pods whose budget refuses are asked again, and the machine ends last.

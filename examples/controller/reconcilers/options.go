@@ -39,6 +39,10 @@ type Options struct {
 	Belief provisioning.BeliefOptions
 	// Disruption says how nodes are removed and replaced.
 	Disruption DisruptionOptions
+	// Evictor decides how the pods of nodes that are drained are made to leave: provisioning.SurgeFirst has others ready before,
+	// which needs permission to patch deployments and replicasets and to read horizontalpodautoscalers. Nil evicts at once and
+	// touches no workload. A surge that is under way when another Evictor takes over is taken back by it, but not by nil.
+	Evictor provisioning.Evictor
 	// NodeClasses are objects of the provider's node class kinds, of the manager's scheme: their conditions are told in events and
 	// shown in metrics, and a change of one has the machines made from it looked at for drift at once. Nil: none are, and machines
 	// are looked at every five minutes.

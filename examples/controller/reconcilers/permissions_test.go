@@ -17,8 +17,12 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// chartRules are the rules of the chart's ClusterRole that hold with every values file.
-func chartRules(t *testing.T) []rbacv1.PolicyRule {
+// surgeRules begins the rules that hold with settings.eviction surge-first alone.
+const surgeRules = `"surge-first" }}`
+
+// chartRules are the rules of the chart's ClusterRole that hold with every values file, and those of the block that each of the
+// conditions begins.
+func chartRules(t *testing.T, conditions ...string) []rbacv1.PolicyRule {
 	t.Helper()
 	text, err := os.ReadFile("../charts/drawknife/templates/clusterrole.yaml")
 	if err != nil {
@@ -33,6 +37,15 @@ func chartRules(t *testing.T) []rbacv1.PolicyRule {
 	if err := yaml.UnmarshalStrict([]byte(always), &rules); err != nil {
 		t.Fatal(err)
 	}
+	for _, condition := range conditions {
+		_, block, found := strings.Cut(rest, condition)
+		block, _, ends := strings.Cut(block, "\n{{- end }}")
+		var more []rbacv1.PolicyRule
+		if err := yaml.UnmarshalStrict([]byte(block), &more); err != nil || !found || !ends || len(more) == 0 {
+			t.Fatalf("the template has no rules under %s: %v", condition, err)
+		}
+		rules = append(rules, more...)
+	}
 	return rules
 }
 
@@ -44,8 +57,8 @@ type permitted struct {
 }
 
 // permittedClient wraps c for the reconcilers: every test of theirs is one of the chart's permissions too.
-func permittedClient(t *testing.T, c client.WithWatch) client.Client {
-	p := &permitted{t, c.Scheme(), chartRules(t)}
+func permittedClient(t *testing.T, c client.WithWatch, conditions ...string) client.Client {
+	p := &permitted{t, c.Scheme(), chartRules(t, conditions...)}
 	return interceptor.NewClient(c, interceptor.Funcs{
 		// Through a cache, which lists and watches whatever is asked for.
 		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object, options ...client.GetOption) error {

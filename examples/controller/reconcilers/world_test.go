@@ -97,8 +97,12 @@ func (w *world) start(change func(*Options)) {
 	if err := o.complete(); err != nil {
 		w.t.Fatal(err)
 	}
+	var conditions []string
+	if o.Evictor != nil {
+		conditions = append(conditions, surgeRules)
+	}
 	var err error
-	if w.wiring, err = newWiring(&manualManager{client: permittedClient(w.t, w.client), recorder: w}, &o); err != nil {
+	if w.wiring, err = newWiring(&manualManager{client: permittedClient(w.t, w.client, conditions...), recorder: w}, &o); err != nil {
 		w.t.Fatal(err)
 	}
 	clear(w.known)

@@ -150,6 +150,8 @@ func planningDefinitions() []*setting {
 		define("disruption-planner", "Planning.DisruptionPlanner", choices("disruption planner", PlannerGlobal, PlannerReference),
 			func(s *Settings) *DisruptionPlanner { return &s.Planning.DisruptionPlanner },
 			"how to decide which nodes are removed and replaced: global, or reference for Karpenter's way", inChart("settings.disruptionPlanner")),
+		define("eviction", "Planning.Eviction", choices("way of evicting", EvictAtOnce, EvictSurgeFirst), func(s *Settings) *Eviction { return &s.Planning.Eviction },
+			"how pods leave nodes that are drained: at-once, or surge-first to have others ready before", inChart("settings.eviction")),
 		define("ignore-dra-requests", "Planning.IgnoreResourceClaims", bools(), func(s *Settings) *bool { return &s.Planning.IgnoreResourceClaims },
 			"plan as if pods had no dynamic resource claims", inChart("settings.ignoreDRARequests")),
 		define("feature-gates", "Planning.FeatureGates", gatesKind(), func(s *Settings) *FeatureGates { return &s.Planning.FeatureGates },

@@ -56,8 +56,8 @@ func TestDefaults(t *testing.T) {
 		Planning: settings.Planning{
 			BatchMaxDuration: 10 * time.Second, BatchIdleDuration: time.Second,
 			PreferencePolicy: scheduling.PreferencesRespect, MinValuesPolicy: scheduling.MinValuesStrict, IgnoreResourceClaims: true,
-			DisruptionPlanner: settings.PlannerGlobal,
-			FeatureGates:      settings.FeatureGates{Drift: true, ReservedCapacity: true}, ServeAlpha: true, ServeBeta: true,
+			DisruptionPlanner: settings.PlannerGlobal, Eviction: settings.EvictAtOnce,
+			FeatureGates: settings.FeatureGates{Drift: true, ReservedCapacity: true}, ServeAlpha: true, ServeBeta: true,
 		},
 		AWS: settings.AWS{
 			ClusterName: "blue", VMMemoryOverheadPercent: 0.075,

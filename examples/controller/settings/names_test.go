@@ -49,6 +49,7 @@ func everyName() []named {
 		{statement: "SET-029 SET-107", name: "preference-policy", chart: []string{"settings.preferencePolicy"}, value: "Ignore"},
 		{statement: "SET-030 SET-108", name: "min-values-policy", chart: []string{"settings.minValuesPolicy"}, value: "BestEffort"},
 		{statement: "(not of Karpenter)", name: "disruption-planner", chart: []string{"settings.disruptionPlanner"}, value: "reference"},
+		{statement: "(not of Karpenter)", name: "eviction", chart: []string{"settings.eviction"}, value: "surge-first"},
 		{statement: "SET-031 SET-109", name: "ignore-dra-requests", chart: []string{"settings.ignoreDRARequests"}, value: "false"},
 		{statement: "SET-032 SET-124", name: "disable-dry-run", chart: []string{"settings.disableDryRun"}, value: "true"},
 		{statement: "SET-033 SET-125", name: "enable-zonal-shift", chart: []string{"settings.enableZonalShift"}, value: "true"},

@@ -37,6 +37,8 @@ type Planning struct {
 	IgnoreResourceClaims bool
 	// DisruptionPlanner decides which nodes are removed and replaced; PlannerGlobal by default.
 	DisruptionPlanner DisruptionPlanner
+	// Eviction is how pods leave nodes that are drained; EvictAtOnce by default.
+	Eviction Eviction
 	// FeatureGates switch behaviour on and off.
 	FeatureGates FeatureGates
 	// ServeAlpha has objects of the generation v1alpha5 looked at, and told what to do with them, in a cluster that has their
@@ -49,7 +51,7 @@ func defaultPlanning() Planning {
 	return Planning{
 		BatchMaxDuration: 10 * time.Second, BatchIdleDuration: time.Second,
 		PreferencePolicy: scheduling.PreferencesRespect, MinValuesPolicy: scheduling.MinValuesStrict,
-		DisruptionPlanner: PlannerGlobal, IgnoreResourceClaims: true, FeatureGates: DefaultFeatureGates(), ServeAlpha: true, ServeBeta: true,
+		DisruptionPlanner: PlannerGlobal, Eviction: EvictAtOnce, IgnoreResourceClaims: true, FeatureGates: DefaultFeatureGates(), ServeAlpha: true, ServeBeta: true,
 	}
 }
 
@@ -61,6 +63,16 @@ const (
 	PlannerGlobal DisruptionPlanner = "global"
 	// PlannerReference does as Karpenter does, one method after another: disruption.Reference.
 	PlannerReference DisruptionPlanner = "reference"
+)
+
+// Eviction is a way of making pods leave.
+type Eviction string
+
+const (
+	// EvictAtOnce evicts pods as soon as their node is drained, as Karpenter does: provisioning.EvictAtOnce.
+	EvictAtOnce Eviction = "at-once"
+	// EvictSurgeFirst scales Deployments and ReplicaSets up before pods of theirs are evicted: provisioning.SurgeFirst.
+	EvictSurgeFirst Eviction = "surge-first"
 )
 
 // Process is how the controller itself runs (SET-144 to SET-157).

@@ -1,0 +1,252 @@
+package reconcilers
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/drawknife/drawknife/provisioning"
+)
+
+// surge stands between the drains of nodes and the evictions of their pods: an Evictor decides which pods go now, and scales their
+// workloads. What drains want is forgotten when they do not say so again; what was done to workloads is written on these alone.
+type surge struct {
+	client  client.Client
+	evictor provisioning.Evictor
+	// evict has a pod evicted.
+	evict    func(provisioning.EvictPod)
+	recorder *recorder
+	log      *slog.Logger
+	now      func() time.Time
+
+	mu     sync.Mutex
+	wanted map[types.UID]wantedEviction
+	wake   chan struct{}
+}
+
+// wantedEviction is a pod that a drain wants gone, as of when it last said so.
+type wantedEviction struct {
+	provisioning.EvictPod
+	at time.Time
+}
+
+const (
+	// wantedFor is a little more than the time after which a drain has said again what it wants.
+	wantedFor = 3 * drainPause
+	// surgeRetry is after what time a look that failed is repeated.
+	surgeRetry = 2 * time.Second
+)
+
+func newSurge(evictor provisioning.Evictor, act *actor) *surge {
+	return &surge{
+		client: act.client, evictor: evictor, evict: act.evictions.add, recorder: act.recorder, log: act.log, now: act.now,
+		wanted: map[types.UID]wantedEviction{}, wake: make(chan struct{}, 1),
+	}
+}
+
+// add is told by a drain that it wants the pod gone.
+func (s *surge) add(pod provisioning.EvictPod) {
+	s.mu.Lock()
+	_, known := s.wanted[pod.UID]
+	s.wanted[pod.UID] = wantedEviction{pod, s.now()}
+	s.mu.Unlock()
+	if !known {
+		wake(s.wake)
+	}
+}
+
+// NeedLeaderElection is true: one process scales workloads.
+func (s *surge) NeedLeaderElection() bool { return true }
+
+// Start looks at what is wanted until ctx ends. The first look finds what a process before this one has left.
+func (s *surge) Start(ctx context.Context) error {
+	for {
+		again, err := s.look(ctx)
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err != nil {
+			s.log.Error("workloads of pods that have to leave could not be looked at; it is tried again", "in", surgeRetry, "error", err)
+			again = surgeRetry
+		}
+		var due <-chan time.Time
+		timer := time.NewTimer(max(again, time.Millisecond))
+		if again > 0 {
+			due = timer.C
+		}
+		select {
+		case <-ctx.Done():
+		case <-s.wake:
+		case <-due:
+		}
+		timer.Stop()
+	}
+}
+
+// look takes the next step for each workload, and says when to look again; 0 is when something is wanted.
+func (s *surge) look(ctx context.Context) (again time.Duration, err error) {
+	objects, err := s.objects(ctx)
+	if err != nil {
+		return 0, err
+	}
+	evictions, again := s.stillWanted()
+	pods, err := s.pods(ctx, namespacesOf(evictions, objects))
+	if err != nil {
+		return 0, err
+	}
+	evictions = s.present(evictions, pods)
+	for _, leaving := range provisioning.NewWorkloads(objects).Leaving(evictions, pods) {
+		step := s.evictor.Evict(leaving, s.now())
+		again = sooner(again, step.Again)
+		s.recorder.publish(step.Events)
+		for _, effect := range step.Effects {
+			if err := s.do(ctx, effect); err != nil {
+				s.log.Warn("a workload is looked at again", "effect", effect.String(), "error", err)
+				again = sooner(again, surgeRetry)
+			}
+		}
+	}
+	return again, nil
+}
+
+// stillWanted are the evictions that drains want, and until when the first of them is if nobody says so again.
+func (s *surge) stillWanted() (list []provisioning.EvictPod, again time.Duration) {
+	now := s.now()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	maps.DeleteFunc(s.wanted, func(_ types.UID, w wantedEviction) bool { return now.Sub(w.at) >= wantedFor })
+	for _, w := range s.wanted {
+		list = append(list, w.EvictPod)
+		again = sooner(again, w.at.Add(wantedFor).Sub(now))
+	}
+	return list, again
+}
+
+// present leaves out, and forgets, pods that are gone.
+func (s *surge) present(list []provisioning.EvictPod, pods []*corev1.Pod) []provisioning.EvictPod {
+	there := make(map[types.UID]bool, len(pods))
+	for _, pod := range pods {
+		there[pod.UID] = true
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.DeleteFunc(list, func(e provisioning.EvictPod) bool {
+		if !there[e.UID] {
+			delete(s.wanted, e.UID)
+		}
+		return !there[e.UID]
+	})
+}
+
+// objects are all workloads. They are the cache's own and only read.
+func (s *surge) objects(ctx context.Context) (o provisioning.WorkloadObjects, err error) {
+	var deployments appsv1.DeploymentList
+	var sets appsv1.ReplicaSetList
+	var autoscalers autoscalingv2.HorizontalPodAutoscalerList
+	for _, list := range []client.ObjectList{&deployments, &sets, &autoscalers} {
+		if err := s.client.List(ctx, list, client.UnsafeDisableDeepCopy); err != nil {
+			return o, err
+		}
+	}
+	return provisioning.WorkloadObjects{
+		Deployments: pointers(deployments.Items), ReplicaSets: pointers(sets.Items), Autoscalers: pointers(autoscalers.Items),
+	}, nil
+}
+
+// pods are those of the namespaces.
+func (s *surge) pods(ctx context.Context, namespaces []string) (out []*corev1.Pod, err error) {
+	for _, namespace := range namespaces {
+		var list corev1.PodList
+		if err := s.client.List(ctx, &list, client.InNamespace(namespace), client.UnsafeDisableDeepCopy); err != nil {
+			return nil, err
+		}
+		out = append(out, pointers(list.Items)...)
+	}
+	return out, nil
+}
+
+// namespacesOf are those with pods that have to leave, or with a workload that is scaled up for some, by name.
+func namespacesOf(evictions []provisioning.EvictPod, o provisioning.WorkloadObjects) []string {
+	names := map[string]bool{}
+	for _, e := range evictions {
+		names[e.Key.Namespace] = true
+	}
+	for _, d := range o.Deployments {
+		if d.Annotations[provisioning.SurgeAnnotation] != "" {
+			names[d.Namespace] = true
+		}
+	}
+	for _, rs := range o.ReplicaSets {
+		if rs.Annotations[provisioning.SurgeAnnotation] != "" {
+			names[rs.Namespace] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(names))
+}
+
+func (s *surge) do(ctx context.Context, effect provisioning.Effect) error {
+	switch e := effect.(type) {
+	case provisioning.EvictPod:
+		s.evict(e)
+		return nil
+	case provisioning.ScaleWorkload:
+		return s.scale(ctx, e)
+	}
+	return fmt.Errorf("unknown effect %T", effect)
+}
+
+// scale sets number and annotation at once, if the workload still is as it was seen: one that is not is looked at again.
+func (s *surge) scale(ctx context.Context, e provisioning.ScaleWorkload) error {
+	var object client.Object
+	var replicas **int32
+	switch e.Kind {
+	case "Deployment":
+		d := &appsv1.Deployment{}
+		object, replicas = d, &d.Spec.Replicas
+	case "ReplicaSet":
+		rs := &appsv1.ReplicaSet{}
+		object, replicas = rs, &rs.Spec.Replicas
+	default:
+		return fmt.Errorf("a %s can't be scaled", e.Kind)
+	}
+	if err := s.client.Get(ctx, e.Key, object); err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	asks := int32(1)
+	if *replicas != nil {
+		asks = **replicas
+	}
+	if object.GetUID() != e.UID || asks != e.From {
+		return nil
+	}
+	base := object.DeepCopyObject().(client.Object)
+	annotations := maps.Clone(object.GetAnnotations())
+	if annotations == nil {
+		annotations = map[string]string{}
+	}
+	delete(annotations, provisioning.SurgeAnnotation)
+	if e.Surge != nil {
+		annotations[provisioning.SurgeAnnotation] = e.Surge.String()
+	}
+	object.SetAnnotations(annotations)
+	*replicas = &e.To
+	err := s.client.Patch(ctx, object, client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{}))
+	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+		return nil
+	}
+	if err == nil {
+		s.log.Info("workload is scaled for pods that have to leave", "kind", e.Kind, "workload", e.Key, "from", e.From, "to", e.To)
+	}
+	return err
+}
