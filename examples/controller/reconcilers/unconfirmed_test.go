@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -47,14 +48,14 @@ func TestUnconfirmedClaims(t *testing.T) {
 
 		time.Sleep(confirmAfter + time.Second) // seen first at the first tick: not due yet
 		synctest.Wait()
-		if claims, open := shown(); len(claims) != 2 || open != 2 || reads.n != 0 {
-			t.Fatalf("before its time: claims %v, %d unconfirmed, %d reads", claims, open, reads.n)
+		if claims, open := shown(); len(claims) != 2 || open != 2 || reads.n.Load() != 0 {
+			t.Fatalf("before its time: claims %v, %d unconfirmed, %d reads", claims, open, reads.n.Load())
 		}
 		time.Sleep(confirmEvery)
 		synctest.Wait()
 		claims, open := shown()
-		if len(claims) != 1 || claims[0] != "there" || open != 0 || reads.n != 2 {
-			t.Errorf("claims %v, %d unconfirmed, %d reads; want the one that is there, confirmed, and a read of each", claims, open, reads.n)
+		if len(claims) != 1 || claims[0] != "there" || open != 0 || reads.n.Load() != 2 {
+			t.Errorf("claims %v, %d unconfirmed, %d reads; want the one that is there, confirmed, and a read of each", claims, open, reads.n.Load())
 		}
 		select {
 		case <-w.planner.triggers.wake:
@@ -63,8 +64,8 @@ func TestUnconfirmedClaims(t *testing.T) {
 		}
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		if reads.n != 2 {
-			t.Errorf("%d reads, want no more than the two", reads.n)
+		if reads.n.Load() != 2 {
+			t.Errorf("%d reads, want no more than the two", reads.n.Load())
 		}
 	})
 }
@@ -108,12 +109,12 @@ func TestUnconfirmedClaimReadAgain(t *testing.T) {
 // countingReader counts reads, and refuses them if there is an error.
 type countingReader struct {
 	client.Reader
-	n   int
+	n   atomic.Int64
 	err error
 }
 
 func (r *countingReader) Get(ctx context.Context, key client.ObjectKey, into client.Object, options ...client.GetOption) error {
-	r.n++
+	r.n.Add(1)
 	if r.err != nil {
 		return r.err
 	}
