@@ -1,0 +1,28 @@
+package instanceprofile
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/service/iam"
+
+	"github.com/drawknife/drawknife/aws/sdk"
+)
+
+// RoleOf is the name, without its path, of the role in an instance profile: what convert.Options.NodeRole takes when node
+// templates name a profile and node classes are to name its role (API-304). A profile that is not there and one without a role are
+// errors; those of AWS work with the functions of package sdk.
+func RoleOf(ctx context.Context, api sdk.IAMAPI, profile string) (string, error) {
+	out, err := api.GetInstanceProfile(ctx, &iam.GetInstanceProfileInput{InstanceProfileName: &profile})
+	if err != nil {
+		return "", sdk.Wrap(fmt.Sprintf("reading instance profile %q", profile), err)
+	}
+	if out == nil || out.InstanceProfile == nil {
+		return "", fmt.Errorf("reading instance profile %q: the answer is empty", profile)
+	}
+	found := fromIAM(out.InstanceProfile)
+	if len(found.Roles) != 1 {
+		return "", fmt.Errorf("instance profile %q has no role: add the one that nodes are to have, or name it yourself", profile)
+	}
+	return found.Roles[0], nil
+}
