@@ -18,7 +18,7 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// AWN-267, AWN-274, AWN-275, AWN-366, AWI-149, DIS-229, CP-DRIFT-01 to CP-DRIFT-04: reasons in their order, and what can't be told.
+// API-440, AWN-267, AWN-274, AWN-275, AWN-366, AWI-149, DIS-229, CP-DRIFT-01 to CP-DRIFT-04: reasons in their order, and what can't be told.
 func TestDrift(t *testing.T) {
 	for name, c := range map[string]struct {
 		class   func(*awsv1.EC2NodeClass)

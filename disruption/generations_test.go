@@ -55,7 +55,7 @@ func (w *world) born(pool *v1.NodePool) {
 	w.pool("default", func(p *v1.NodePool) { p.Spec.Disruption = pool.Spec.Disruption }, budgets([]v1.Budget{}...))
 }
 
-// DIS-292 to DIS-295, DIS-305, DIS-308 to DIS-310: what pools of older generations do to nodes: idle is empty since so long, busy
+// API-437, API-438, DIS-292 to DIS-295, DIS-305, DIS-308 to DIS-310: what pools of older generations do to nodes: idle is empty since so long, busy
 // has a pod that fits elsewhere.
 func TestOlderPools(t *testing.T) {
 	const both = "idle busy"

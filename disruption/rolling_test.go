@@ -192,7 +192,7 @@ func (r *roll) drift(t *testing.T) (drifted int) {
 	return drifted
 }
 
-// The flow of a migration (API-246, API-403, API-443), checklist rows S0-043, S0-045, S0-046 and S0-048: the taint
+// The flow of a migration (API-246, API-403, API-407, API-409, API-443), checklist rows S0-043, S0-045, S0-046 and S0-048: the taint
 // karpenter.sh/legacy is added to a pool; that is static drift of all its nodes; they are rolled one at a time, or all at once, as the pool's budget says, each after its
 // replacement is ready, and pods that don't tolerate the taint get places on the new pool.
 func TestLegacyTaintRollsAPool(t *testing.T) {

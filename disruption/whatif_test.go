@@ -251,7 +251,7 @@ func TestDestinationClosesBeforeTheStart(t *testing.T) {
 	}
 }
 
-// DIS-025, DIS-274: as soon as a node is being removed, whatever for, a provisioning pass finds new places for its pods, while it
+// API-405, DIS-025, DIS-274: as soon as a node is being removed, whatever for, a provisioning pass finds new places for its pods, while it
 // still drains: not for those that protect themselves, and those that a budget never lets go.
 func TestPodsOfLeavingNodesArePlanned(t *testing.T) {
 	w := newWorld()

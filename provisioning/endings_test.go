@@ -116,7 +116,7 @@ func TestGroupsOfADrain(t *testing.T) {
 	}
 }
 
-// DIS-024, DIS-245, DIS-248 to DIS-252, DIS-255, DIS-256, DIS-260, DIS-261: the whole end of a node and of its claim, second by
+// API-444, DIS-024, DIS-245, DIS-248 to DIS-252, DIS-255, DIS-256, DIS-260, DIS-261: the whole end of a node and of its claim, second by
 // second: whatever deleted either of them.
 func TestEndOfANode(t *testing.T) {
 	for _, deletedFirst := range []string{"claim", "node"} {
@@ -249,7 +249,7 @@ func TestTurnsOfEvictions(t *testing.T) {
 	}
 }
 
-// DIS-263: drains of several nodes go on side by side: what one asks for does not wait for another, also under one budget.
+// API-405, DIS-263: drains of several nodes go on side by side: what one asks for does not wait for another, also under one budget.
 func TestDrainsSideBySide(t *testing.T) {
 	q := provisioning.NewEvictionQueue()
 	for node := range 3 {
@@ -403,7 +403,7 @@ func TestStaticPoolGivesBack(t *testing.T) {
 	}
 }
 
-// DIS-015, DIS-016, DIS-278: a claim takes its times from the pool's template, and goes with its pool: the pool owns it, and the
+// API-405, API-411, DIS-015, DIS-016, DIS-278: a claim takes its times from the pool's template, and goes with its pool: the pool owns it, and the
 // end of the pool waits for it.
 func TestClaimsBelongToTheirPool(t *testing.T) {
 	pool := staticPool(1)
@@ -427,7 +427,7 @@ func TestClaimsBelongToTheirPool(t *testing.T) {
 	}
 }
 
-// DIS-279: a node that is deleted by hand goes although a pod protects itself: the pod only holds its drain up.
+// API-406, API-442, DIS-279: a node that is deleted by hand goes although a pod protects itself: the pod only holds its drain up.
 func TestDeletedByHand(t *testing.T) {
 	protected := []*corev1.Pod{drainPod("a", doNotDisrupt("true"))}
 	s := provisioning.NodeTermination{Node: goingNode(), Claims: []*v1.NodeClaim{testClaim(registeredAt(start))}, Pods: protected}

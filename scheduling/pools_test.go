@@ -68,7 +68,7 @@ func TestPoolsThatLaunchNothing(t *testing.T) {
 	}{
 		{"not ready", nodePool("p", func(np *scheduling.NodePool) { np.NotReady = "its NodeClass was not found" }),
 			`incompatible with nodepool "p", it launches no nodes: its NodeClass was not found`},
-		{"being deleted", nodePool("p", func(np *scheduling.NodePool) { np.Object.DeletionTimestamp = &metav1.Time{} }),
+		{"API-411: being deleted", nodePool("p", func(np *scheduling.NodePool) { np.Object.DeletionTimestamp = &metav1.Time{} }),
 			`incompatible with nodepool "p", it launches no nodes: it is being deleted`},
 		{"SCH-182 static", nodePool("p", func(np *scheduling.NodePool) { np.Object.Spec.Replicas = &replicas }),
 			`incompatible with nodepool "p", it launches no nodes: it is static: its nodes are counted, not planned`},

@@ -247,7 +247,7 @@ spec:
 	}{
 		{name: "API-381: expireAfter moves back", field: disruption, want: "consolidateAfter: 2m\nconsolidationPolicy: WhenEmpty\nexpireAfter: Never"},
 		{
-			name:   "API-381, API-382: the combined policy loses its wait",
+			name:   "API-381, API-382, API-414: the combined policy loses its wait",
 			change: func(p *v1.NodePool) { p.Spec.Disruption = v1.Disruption{ConsolidateAfter: seconds("5m")} },
 			field:  disruption, want: "consolidationPolicy: WhenUnderutilized\nexpireAfter: Never", codes: "W703 spec.disruption.consolidateAfter",
 		},

@@ -309,7 +309,7 @@ func TestWindowsAlias(t *testing.T) {
 	}
 }
 
-// AWN-124, AWN-127 to AWN-131, AWN-337: terms without an alias, their questions, and what became of each.
+// API-128, AWN-124, AWN-127 to AWN-131, AWN-337: terms without an alias, their questions, and what became of each.
 func TestTerms(t *testing.T) {
 	tagged := img("ami-tag", "t", arm64, 3, 0)
 	tagged.Tags = []ec2types.Tag{{Key: ptr("team"), Value: ptr("a")}, {Key: ptr("env"), Value: ptr("x")}}

@@ -26,6 +26,11 @@ spec:
   kubelet: KUBELET
 `
 
+const v1Pool = `
+---
+{apiVersion: karpenter.sh/v1, kind: NodePool, metadata: {name: b}, spec: {template: {spec: {requirements: [], nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}}}}}
+`
+
 func TestRewrite(t *testing.T) {
 	class := func(kubelet string) string { return strings.Replace(v1Class, "KUBELET", kubelet, 1) }
 	inline := `{apiVersion: karpenter.sh/v1alpha5, kind: Provisioner, metadata: {name: default}, spec: {consolidation: {enabled: true}, provider: {subnetSelector: {a: b}, securityGroupSelector: {a: b}}}}`
@@ -46,6 +51,14 @@ func TestRewrite(t *testing.T) {
 		{
 			name: "API-372: none is a block of its own", in: pool("a", "null") + pool("b", "{maxPods: 1}") + betaClass, words: []string{"maxPods", "name: default"},
 			want: "NodePool/a\nname: default\nNodePool/b\nname: default-b\nEC2NodeClass/default\nname: default\nEC2NodeClass/default-b\nname: default-b\nmaxPods: 1", has: "W508",
+		},
+		{
+			name: "API-372, API-467: a pool of v1 keeps its node class without a block, whatever the names", in: pool("a", "{maxPods: 1}") + v1Pool + betaClass, words: []string{"maxPods", "name: default"},
+			want: "NodePool/a\nname: default-a\nNodePool/b\nname: default\nEC2NodeClass/default\nname: default\nEC2NodeClass/default-a\nname: default-a\nmaxPods: 1", has: "W508",
+		},
+		{
+			name: "API-372, API-467: nor does a node class of v1 change under it", in: pool("a", "{maxPods: 1}") + v1Pool + class("null"), words: []string{"maxPods", "name: default"},
+			want: "NodePool/a\nname: default-a\nNodePool/b\nname: default\nEC2NodeClass/default\nname: default\nEC2NodeClass/default-a\nname: default-a\nmaxPods: 1", has: "W508",
 		},
 		{
 			name: "API-373: the first by name, wherever it stands; copies follow the original", in: betaClass + pool("b", "{maxPods: 2}") + pool("a", "{maxPods: 1}") + pool("c", "{maxPods: 2}"),

@@ -29,6 +29,26 @@
 // Both keep the order of the input; what a conversion creates follows the object it came from. An object that can't be
 // converted is left out as a whole, with all its problems at once, and the others go on.
 //
+// # Deliberate differences
+//
+// Of what the specification says of the generations, this is otherwise, here or where the objects are acted on:
+//
+//   - A pool of v1 that shares a node class with a pool of v1beta1 keeps it as it is, whatever the order of their names: the
+//     kubelet block of the other goes to a copy. So pools that have none still count as different, and what is of v1 already is
+//     not changed (API-372, API-373, API-467).
+//   - Objects of the first generation are read, planned with and converted, and not acted on: Provisioners, their Machines and
+//     instances are the business of the release that made them. So no instance is tagged or listed by their keys, nor by those of
+//     v1beta1 (API-416, API-417, API-418, API-424), launch templates have the one name of v1 (API-422), policies allow what v1
+//     needs (API-425, API-426, API-432), and a cluster moves from there with two controllers side by side, by hand or by deletion,
+//     not through a release that acts on both (API-402, API-404).
+//   - Pools of all generations are planned by the rules of the newest, as package disruption says: a limit may be reached, not
+//     passed (API-295, API-447), drift goes as the pool's budget allows (API-410), a node that is disrupted bears the taint of v1,
+//     and no other marks one (API-243, API-244, API-247).
+//   - Pools of one weight compete by price, whatever their generation and name (API-012, API-013).
+//   - Tags of images narrow no instance types; a conversion warns of it (API-128, API-308).
+//   - Metrics bear the names of v1 alone (API-255).
+//   - What the releases of the generations were meant to become is history, and nothing follows from it (API-006).
+//
 // Functions of this package never change their arguments, and give the same result for the same input, byte for byte. All
 // may be called from any number of goroutines.
 package convert

@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"hash/fnv"
@@ -52,7 +53,7 @@ type user struct {
 }
 
 // moveKubelets moves the kubelet blocks of v1beta1 pools to their node classes. Where pools that share one have different
-// blocks, that of the first in name order stays on it, and each of the others gets a copy.
+// blocks, that of the first in name order stays on it, and each of the others gets a copy; pools of v1 keep theirs.
 func (b *bundle) moveKubelets() {
 	for _, class := range slices.Clone(b.entries) {
 		if b.refused[class.document] {
@@ -65,7 +66,8 @@ func (b *bundle) moveKubelets() {
 	}
 }
 
-// users are the pools of a node class, in name order.
+// users are the pools of a node class, in name order; those that are of v1 already come first, so that the node class stays as
+// they know it and they pass through unchanged (API-467).
 func (b *bundle) users(class *entry) []user {
 	var out []user
 	for _, e := range b.entries {
@@ -85,7 +87,15 @@ func (b *bundle) users(class *entry) []user {
 			}
 		}
 	}
-	slices.SortFunc(out, func(a, b user) int { return strings.Compare(a.entry.object.GetName(), b.entry.object.GetName()) })
+	rank := func(u user) int {
+		if _, ok := u.entry.object.(*api.NodePool); ok {
+			return 0
+		}
+		return 1
+	}
+	slices.SortFunc(out, func(a, b user) int {
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), strings.Compare(a.entry.object.GetName(), b.entry.object.GetName()))
+	})
 	return out
 }
 

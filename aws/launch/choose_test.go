@@ -87,7 +87,7 @@ func TestChoose(t *testing.T) {
 			},
 			want: []string{"m5.large a reserved cr-2", "m5.large b reserved cr-3"},
 		},
-		"AWI-156: nothing exotic where something plain would do": {
+		"API-446, AWI-156: nothing exotic where something plain would do": {
 			types: []*cloudprovider.InstanceType{
 				gpu("g5.large", offering("on-demand", "a", 0.01)),
 				instanceType("m5.metal", offering("on-demand", "a", 0.01)),

@@ -60,6 +60,16 @@ func TestMigrationGuide(t *testing.T) {
 			}
 		}
 	}
+	// API-413, API-415: from v1beta1 by way of releases that convert, and expired nodes first.
+	for _, advice := range []string{
+		"a release of 0.33 to 0.37 with conversion webhooks, to 1.0, and", "Before 1.0 see to nodes that are past `expireAfter` and still there",
+		// API-422, S1-030: what the old controller leaves.
+		"Name=launch-template-name,Values=Karpenter-demo-*",
+	} {
+		if !strings.Contains(guide, advice) {
+			t.Errorf("the guide does not say %q", advice)
+		}
+	}
 	at := 0
 	for _, step := range []string{"install drawknife-crd ", "apply --filename new.yaml", "karpenter.sh/legacy", "Roll the nodes"} {
 		_, flow, _ := strings.Cut(guide, "\n### Definitions first\n")

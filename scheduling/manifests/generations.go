@@ -1,6 +1,7 @@
 package manifests
 
 import (
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"github.com/drawknife/drawknife/api/conversion"
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/api/v1alpha5"
+	"github.com/drawknife/drawknife/api/v1beta1"
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 	"github.com/drawknife/drawknife/aws/convert"
 	"github.com/drawknife/drawknife/scheduling"
@@ -34,6 +36,11 @@ type olderObject[T any] interface {
 // decodeOlder makes the decoder of a kind that is converted.
 func decodeOlder[P olderObject[T], T any]() func(*loader, document) {
 	return func(l *loader, d document) {
+		if l.opts.Oldest == v1.Version || l.opts.Oldest == v1beta1.Version && d.version != v1beta1.Version {
+			l.problem(d.origin, ProblemVersion, d.groupKind.kind, "apiVersion",
+				fmt.Sprintf("%s is of a generation before %s, which is not to be read; convert it", d.apiVersion, l.opts.Oldest))
+			return
+		}
 		object := P(new(T))
 		strict, err := sigsjson.UnmarshalStrict(d.text, object)
 		if err != nil {

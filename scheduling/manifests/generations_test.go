@@ -1,6 +1,7 @@
 package manifests
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -146,6 +147,29 @@ func TestUnknownFieldsOfOldKinds(t *testing.T) {
 	}
 	if len(got) != len(want) {
 		t.Errorf("problems %q", got)
+	}
+}
+
+// S0-002, API-002: a reader may take the newer generations alone.
+func TestOldestGeneration(t *testing.T) {
+	for oldest, want := range map[string][]string{
+		"": nil, "v1alpha5": nil, "v1beta1": {"Provisioner", "AWSNodeTemplate"}, "v1": {"Provisioner", "AWSNodeTemplate", "NodePool", "EC2NodeClass"},
+	} {
+		text := documents(oldPool, oldTemplate, betaPool, betaClass, goodPool, goodNodeClass)
+		_, err := Load([]Source{{Name: "in.yaml", Data: []byte(text)}}, Options{Oldest: oldest})
+		var got []string
+		var refused *LoadError
+		if errors.As(err, &refused) {
+			for _, p := range refused.Problems {
+				if p.Code != ProblemVersion || p.Path != "apiVersion" {
+					t.Errorf("%q: %s", oldest, p)
+				}
+				got = append(got, p.Object)
+			}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%q refuses (-want +got):\n%s", oldest, diff)
+		}
 	}
 }
 

@@ -27,6 +27,9 @@ type Options struct {
 	Vocabulary requirements.Vocabulary
 	// Strict refuses fields that a kind does not have, and fields that are given twice, instead of warning of them.
 	Strict bool
+	// Oldest is the oldest generation that is read: v1.Version, v1beta1.Version or v1alpha5.Version. Objects of one before are
+	// refused, as an API server refuses them that does not serve their version. Empty reads all.
+	Oldest string
 	// Conversion says how objects of older generations are converted; Target and Unadmitted are not read.
 	Conversion convert.Options
 	// Limits bound the input.

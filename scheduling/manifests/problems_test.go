@@ -321,7 +321,7 @@ func TestAFileOfNothingButProblems(t *testing.T) {
 	}
 }
 
-func TestLoadWarnsOfValuesThatAreIgnored(t *testing.T) { // SCH-012
+func TestLoadWarnsOfValuesThatAreIgnored(t *testing.T) { // API-027, SCH-012
 	result := load(t, strings.Replace(goodPool, "[spot, on-demand]", "[spot, cheap]", 1))
 	w := wantWarning(t, result, WarningIgnoredValue)
 	if w.Path != "spec.template.spec.requirements[0].values[1]" || w.Line != 9 || !strings.Contains(w.Message, "cheap") {

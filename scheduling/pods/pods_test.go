@@ -176,7 +176,7 @@ func TestPredicates(t *testing.T) {
 		"protected":                    {pod(protected("true")), answers{Reschedulable: true, Drainable: true, Awaited: true}},
 		"protected daemon":             {pod(protected("true"), daemon), answers{Drainable: true, Awaited: true}},
 		"protected and terminating":    {pod(protected("true"), deleted(0)), answers{Drainable: true, Awaited: true, Disruptable: true}},
-		"DIS-030: without any owner":   {pod(), all},
+		"API-441, DIS-030: no owner":   {pod(), all},
 		"protected, stateful, leaving": {pod(protected("true"), stateful, deleted(0)), answers{Reschedulable: true, Now: true, Drainable: true, Awaited: true, Disruptable: true}},
 	} {
 		p := c.pod

@@ -65,7 +65,7 @@ func (w *world) change(name string, f func(*v1.NodePool)) {
 	w.pool(name)
 }
 
-// DIS-062, DIS-079, DIS-084, DIS-178, DIS-184, DIS-192, DIS-283 to DIS-285: an empty node goes, fifteen seconds after it was found.
+// API-256, DIS-062, DIS-079, DIS-084, DIS-178, DIS-184, DIS-192, DIS-283 to DIS-285: an empty node goes, fifteen seconds after it was found.
 func TestEmptyNodeIsRemoved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, registry := measured(t, asKarpenter)
