@@ -62,12 +62,19 @@ func (c *steppingClock) After(d time.Duration) <-chan time.Time {
 	return fired
 }
 
+// unhurried is a context in which no time limit is set: one that is derived with a limit takes its parent's deadline for the
+// nearer one, and that one never comes. Multi-node consolidation has a minute on the real clock, which on a busy machine
+// would decide what it finds.
+type unhurried struct{ context.Context }
+
+func (unhurried) Deadline() (time.Time, bool) { return time.Time{}, true }
+
 // consolidate has the library's methods consolidate a fleet until they find nothing more. Each command is carried out at
 // once: nodes are there as soon as they are launched, and pods are bound where the simulation put them.
 func consolidate(ctx context.Context, w *workload, spotToSpot bool, begins func(), out io.Writer) error {
 	gates := options.DefaultFeatureGates()
 	gates.SpotToSpotConsolidation = spotToSpot
-	ctx = configure(injection.WithControllerName(ctx, "disruption"), w, gates)
+	ctx = unhurried{configure(injection.WithControllerName(ctx, "disruption"), w, gates)}
 	d, err := newDrive(ctx, w)
 	if err != nil {
 		return err

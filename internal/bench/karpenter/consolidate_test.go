@@ -130,6 +130,20 @@ func TestLaunchThatFails(t *testing.T) {
 	}
 }
 
+// A limit that is set within an unhurried context never comes, but what ends the context itself ends it too.
+func TestUnhurried(t *testing.T) {
+	parent, end := context.WithCancel(context.Background())
+	limited, cancel := context.WithTimeout(unhurried{parent}, 0)
+	defer cancel()
+	if limited.Err() != nil {
+		t.Error("the limit came")
+	}
+	end()
+	if <-limited.Done(); limited.Err() == nil {
+		t.Error("it goes on")
+	}
+}
+
 func TestFleetsThatAreRefused(t *testing.T) {
 	whole := strings.NewReplacer("BOUGHT", "", "TYPES", instance("large", "16", "0.5"), "NODES", settled("one", "large", "16")).Replace(fleet)
 	for name, input := range map[string]string{
