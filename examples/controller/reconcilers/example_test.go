@@ -3,11 +3,13 @@ package reconcilers_test
 import (
 	"context"
 	"log/slog"
+	"time"
 
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/disruption"
 	"github.com/drawknife/drawknife/examples/controller/reconcilers"
 	"github.com/drawknife/drawknife/provisioning"
 )
@@ -29,4 +31,26 @@ func ExampleAdd() {
 		return manager.Start(ctx)
 	}
 	_ = run // it needs a cluster
+}
+
+// An approver of one's own is asked before nodes are disrupted. This one lets nodes of production go during the day alone: at
+// night they need not be proposed again for half an hour. Pods leave once others are ready in their stead.
+func ExampleAdd_approver() {
+	office := disruption.ApproverFunc(func(_ context.Context, cmd *disruption.Command) (disruption.Approval, error) {
+		hour := cmd.Planned.UTC().Hour()
+		for i := range cmd.Members {
+			if cmd.Members[i].Pool.Name == "production" && (hour < 8 || hour >= 18) {
+				return disruption.Approval{Decision: disruption.Refused, For: 30 * time.Minute, By: "office hours", Reason: "it is night"}, nil
+			}
+		}
+		return disruption.Approval{Decision: disruption.Approved, By: "office hours"}, nil
+	})
+	options := reconcilers.Options{
+		Evictor: provisioning.SurgeFirst{},
+		Disruption: reconcilers.DisruptionOptions{
+			Approver: office,
+			Approval: disruption.ApprovalPolicy{Wait: time.Minute, Silence: disruption.Refused},
+		},
+	}
+	_ = options // with a provider, it is what reconcilers.Add takes
 }
