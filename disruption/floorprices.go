@@ -79,14 +79,15 @@ func newFloorPrices(f *Fleet, model *scheduling.Model, units []*unit) *floorPric
 	mean := corev1.ResourceList{}
 	byPool := map[v1.PoolKey]corev1.ResourceList{}
 	for _, u := range units {
-		for _, pod := range u.moving {
-			requests := requestsOf(pod)
-			addAmounts(mean, requests)
-			if byPool[u.Pool.Key] == nil {
-				byPool[u.Pool.Key] = corev1.ResourceList{}
-			}
-			addAmounts(byPool[u.Pool.Key], requests)
+		if len(u.moving) == 0 {
+			continue
 		}
+		requests := model.Requested(u.Name, u.moves)
+		addAmounts(mean, requests)
+		if byPool[u.Pool.Key] == nil {
+			byPool[u.Pool.Key] = corev1.ResourceList{}
+		}
+		addAmounts(byPool[u.Pool.Key], requests)
 	}
 	directions := []corev1.ResourceList{mean}
 	for i := range snapshot.NodePools {

@@ -19,7 +19,7 @@ const (
 	DefaultCoolDown = 10 * time.Minute
 	// DefaultMaxMembers and DefaultMaxBins bound what one command removes and launches.
 	DefaultMaxMembers = 8
-	DefaultMaxBins    = 8
+	DefaultMaxBins    = 16
 	// DefaultWork is how many what-ifs a plan takes at most.
 	DefaultWork = 60_000
 	// DefaultLaunchTime is how long a new node takes to be ready, DefaultReadyTime how long a pod does that a
@@ -104,7 +104,7 @@ func (g *Global) reference() *Reference {
 	return &Reference{Query: g.Query, SpotToSpot: g.SpotToSpot, SpotToSpotTypes: g.SpotToSpotTypes, ValidationDelay: g.ValidationDelay}
 }
 
-// Plan decides for all nodes at once. Each way of searching is gone to its end, and the cheapest outcome is kept.
+// Plan decides for all nodes at once. Each way of searching is gone to its end, and the cheapest outcome is kept and refined.
 func (g *Global) Plan(ctx context.Context, f *Fleet) (*Plan, error) {
 	ground, err := g.newGround(ctx, f)
 	if err != nil {
@@ -112,6 +112,9 @@ func (g *Global) Plan(ctx context.Context, f *Fleet) (*Plan, error) {
 	}
 	best, err := ground.searchAll(ctx)
 	if err != nil {
+		return nil, err
+	}
+	if err := best.refine(); err != nil {
 		return nil, err
 	}
 	return best.plan(ctx)

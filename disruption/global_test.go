@@ -1,9 +1,14 @@
 package disruption_test
 
 import (
+	"slices"
 	"testing"
 
+	"pgregory.net/rapid"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/disruption"
+	"github.com/drawknife/drawknife/scheduling"
 )
 
 // referenceOf is Reference with no more holding it back than thrifty.
@@ -35,14 +40,58 @@ func TestGlobalFleets(t *testing.T) {
 	}
 }
 
+// restless has no cool-downs, and the thresholds of a planner that nobody has set.
+func restless() *disruption.Global {
+	return &disruption.Global{CoolDown: -1, SpotToSpot: true, ValidationDelay: -1}
+}
+
+// comesToRest plans and applies until a plan comes to nothing: after three rounds at most, none of which makes the fleet dearer
+// unless nodes had to go.
+func comesToRest(t failing, tb testing.TB, planner *disruption.Global, s *scheduling.Snapshot) {
+	t.Helper()
+	cost := costOf(tb, s)
+	for round := 1; ; round++ {
+		plan, err := planner.Plan(tb.Context(), surveyed(tb, s))
+		if err != nil {
+			t.Fatalf("%v", err)
+		}
+		if len(plan.Commands) == 0 {
+			return
+		}
+		if round > 3 {
+			t.Errorf("the fourth plan still has commands: %s", plan.Commands[0])
+			return
+		}
+		s = applied(t, s, plan.Commands, false)
+		due := slices.ContainsFunc(plan.Commands, func(c *disruption.Command) bool { return c.Reason == disruption.ReasonDrifted })
+		after := costOf(tb, s)
+		if after > cost+1e-9 && !due {
+			t.Errorf("round %d: the fleet costs %.4f USD/h, before it %.4f", round, after, cost)
+		}
+		cost = after
+	}
+}
+
 // A fleet that nothing happens to is at rest after three rounds.
 func TestGlobalComesToRest(t *testing.T) {
-	for _, spec := range []fleetSpec{{nodes: 10, fill: 0.4}, {nodes: 10, fill: 0.4, mixed: true}, {nodes: 60, fill: 0.4}} {
-		t.Run(spec.String(), func(t *testing.T) {
-			planner := &disruption.Global{CoolDown: -1, SpotToSpot: true, ValidationDelay: -1}
-			if _, n, _ := rounds(t, planner, spec.snapshot(), 4, false); n > 3 {
-				t.Errorf("the fourth plan still has commands")
-			}
-		})
+	specs := []fleetSpec{{nodes: 10, fill: 0.4}, {nodes: 25, fill: 0.5, mixed: true}, {nodes: 60, fill: 0.4}}
+	if !testing.Short() {
+		specs = append(specs, fleetSpec{nodes: 25, fill: 0.4}, fleetSpec{nodes: 100, fill: 0.4, mixed: true}, fleetSpec{nodes: 500, fill: 0.4})
 	}
+	for _, spec := range specs {
+		t.Run(spec.String(), func(t *testing.T) { comesToRest(t, t, restless(), spec.snapshot()) })
+	}
+}
+
+// So is any small fleet, whatever rules its pods are under, with thresholds and without.
+func TestGlobalConverges(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		w := drawnWorld(rt)
+		w.pool("default", budgets([]v1.Budget{}...))
+		planner := restless()
+		if rapid.Bool().Draw(rt, "no thresholds") {
+			planner = thrifty()
+		}
+		comesToRest(rt, t, planner, w.snapshot)
+	})
 }

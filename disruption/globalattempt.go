@@ -19,6 +19,9 @@ func (s *search) tryGroup(group []*unit, where places) error {
 		return err
 	}
 	for _, u := range group {
+		if u.planned != nil {
+			continue
+		}
 		if known := s.why[u.Name]; known == nil || len(group) == 1 {
 			s.why[u.Name] = why
 		}
@@ -53,6 +56,9 @@ func (s *search) attempt(method Method, group []*unit, where places) (*Block, er
 	mark := s.trial.Mark()
 	st, why, err := s.try(method, group, where, mark)
 	if err == nil && why == nil {
+		why = s.tooLarge(st)
+	}
+	if err == nil && why == nil {
 		why = s.take(method, st)
 	}
 	if err != nil || why != nil {
@@ -67,7 +73,10 @@ func (s *search) attempt(method Method, group []*unit, where places) (*Block, er
 
 // admissible looks at what needs no trial.
 func (s *search) admissible(method Method, group []*unit) *Block {
-	for _, u := range group {
+	if _, size := s.families.parties(group); size.members > s.maxMembers() {
+		return &Block{Code: BlockLater}
+	}
+	for _, u := range standing(group) {
 		if why := s.pass.ledger.Blocks(u.Candidate, method.Reason()); why != nil {
 			return why
 		}
@@ -82,19 +91,21 @@ func (s *search) admissible(method Method, group []*unit) *Block {
 // try does it on the trial.
 func (s *search) try(method Method, group []*unit, where places, mark scheduling.Mark) (*step, *Block, error) {
 	st := &step{method: method, members: group}
-	spent := int64(0)
+	spent, first := int64(0), s.trial.NewNodes()
 	for _, u := range group {
-		if _, err := s.trial.HideMoving(u.Name, u.moves); err != nil {
+		pods, err := s.hide(u)
+		if err != nil {
 			return nil, nil, err
 		}
 		spent += u.price
-		st.pods += len(u.moving)
+		st.pods += pods
 	}
-	left := 0
-	if where == onlyNew {
-		left = st.pods
-	} else {
+	left := st.pods
+	if where != onlyNew {
 		left = s.trial.Move(s.Query)
+		if left > 0 && s.refining {
+			left = s.trial.Fill(s.Query)
+		}
 	}
 	most := s.mostFor(method, group, spent)
 	if left > 0 {
@@ -102,22 +113,35 @@ func (s *search) try(method Method, group []*unit, where places, mark scheduling
 		if err != nil || why != nil {
 			return nil, why, err
 		}
-		bins := s.trial.Planned(mark, max(typesToList, s.pass.spotTypes()))
-		if len(bins) > s.maxBins() && method != MethodDrift {
-			return nil, &Block{Code: BlockManyNodes, Count: len(bins), Need: s.maxBins()}, nil
+		bins := s.trial.Planned(mark, max(typesToTry, s.pass.spotTypes()))
+		if len(bins) > s.launched() && method != MethodDrift {
+			return nil, &Block{Code: BlockManyNodes, Count: len(bins), Need: s.launched()}, nil
 		}
-		narrowed, why := s.pass.flexible(method, group, bins, spent, most, max(typesToTry, s.pass.spotTypes()))
-		if why != nil {
+		if st.bins, why = s.pass.flexible(method, group, bins, spent, most, max(typesToTry, s.pass.spotTypes())); why != nil {
 			return nil, why, nil
 		}
-		st.bins, st.planned = narrowed, bins
+		st.numbers = s.trial.Filled(first)
+	}
+	if s.refining {
+		st.grown = s.trial.Grown(mark)
 	}
 	st.saving = spent
 	for i := range st.bins {
 		st.saving -= nanoUSD(st.bins[i].InstanceTypes[0].Price)
 	}
 	st.value = s.valueOf(st)
-	return st, s.pays(st, spent), nil
+	return st, s.pays(st), nil
+}
+
+// hide takes the unit out of the trial; it reports how many pods then wait.
+func (s *search) hide(u *unit) (pods int, err error) {
+	if u.planned != nil {
+		return s.trial.Drop(u.planned.number)
+	}
+	if _, err := s.trial.HideMoving(u.Name, u.moves); err != nil {
+		return 0, err
+	}
+	return len(u.moving) + s.received[u].Pods, nil
 }
 
 // mostFor is what new nodes for the group may cost at most, nano-USD per hour.
@@ -125,25 +149,41 @@ func (s *search) mostFor(method Method, group []*unit, spent int64) int64 {
 	if method == MethodDrift || slices.ContainsFunc(group, func(u *unit) bool { return u.due }) {
 		return unlimited
 	}
-	return spent - max(int64(s.share()*float64(spent)), nanoUSD(s.MinSaving))
+	return spent - s.required(group)
 }
 
 // take draws on the budgets for all members, or none.
 func (s *search) take(method Method, st *step) *Block {
-	batch := make([]*Candidate, len(st.members))
-	for i, u := range st.members {
-		batch[i] = u.Candidate
-	}
-	_, why := s.pass.ledger.TakeAll(batch, method.Reason())
+	_, why := s.pass.ledger.TakeAll(candidates(standing(st.members)), method.Reason())
 	return why
+}
+
+// tooLarge is the block of a step with which nodes would have to go together that are more than a command may remove, or for
+// more new ones than it may launch.
+func (s *search) tooLarge(st *step) *Block {
+	_, size := s.families.parties(st.members, s.families.mixed(st.members, st.numbers, st.grown))
+	if size.members > s.maxMembers() || (st.method != MethodDrift && size.bins+len(st.numbers) > s.maxBins()) {
+		return &Block{Code: BlockLater}
+	}
+	return nil
 }
 
 func (s *search) accept(st *step, receivers []string) {
 	for _, u := range st.members {
 		s.gone[u] = true
 	}
+	roots, size := s.families.parties(st.members, s.families.mixed(st.members, st.numbers, st.grown))
+	s.families.join(roots, size, st.numbers)
 	for _, name := range receivers {
-		if u := s.byName[name]; u != nil {
+		u := s.byName[name]
+		if u == nil {
+			continue
+		}
+		s.families.receive(u, st.members)
+		if st.method == MethodDrift {
+			s.firm[u] = true
+		}
+		if !s.refining || s.firm[u] {
 			s.fixed[u] = true
 		}
 	}

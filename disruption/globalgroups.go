@@ -11,10 +11,10 @@ import (
 func (s *search) rebuild() error {
 	list := s.free()
 	slices.SortStableFunc(list, func(a, b *unit) int {
-		return cmp.Or(cmp.Compare(a.Zone, b.Zone), a.Pool.Key.Compare(b.Pool.Key), cmp.Compare(a.CapacityType, b.CapacityType), cmp.Compare(b.waste(), a.waste()))
+		return cmp.Or(cmp.Compare(a.Zone, b.Zone), a.Pool.Key.Compare(b.Pool.Key), cmp.Compare(a.CapacityType, b.CapacityType), cmp.Compare(s.waste(b), s.waste(a)))
 	})
 	for len(list) > 0 {
-		n, before := min(s.maxMembers(), len(list)), len(s.steps)
+		n, before := min(s.exchanged(), len(list)), len(s.steps)
 		for ; n > 0; n /= 2 {
 			if err := s.tryGroup(list[:n:n], onlyNew); err != nil {
 				return err
@@ -31,6 +31,13 @@ func (s *search) rebuild() error {
 	return nil
 }
 
+// maxExchanged is how many nodes are exchanged at once at most, and for how many: more come together by one exchange upon
+// another.
+const maxExchanged = 8
+
+func (s *search) exchanged() int { return min(s.maxMembers(), maxExchanged) }
+func (s *search) launched() int  { return min(s.maxBins(), maxExchanged) }
+
 // maxSubset is how many nodes bestSubset tries all sets of.
 const maxSubset = 8
 
@@ -38,7 +45,7 @@ const maxSubset = 8
 // pods: where nodes are few, that is soon done, and nothing that goes node by node or by chance is as sure.
 func (s *search) bestSubset() error {
 	list := s.free()
-	list = list[:min(len(list), maxSubset, s.maxMembers())]
+	list = list[:min(len(list), maxSubset, s.exchanged())]
 	type found struct {
 		group []*unit
 		value int64
@@ -89,14 +96,17 @@ func methodFor(group []*unit) Method {
 	return MethodMultiNode
 }
 
-// waste is what the unit costs beyond what its pods are worth.
-func (u *unit) waste() int64 { return u.price - u.worth }
+// worthOn is what the pods on the unit are worth, those that it has been given among them.
+func (s *search) worthOn(u *unit) int64 { return u.worth + nanoUSD(s.received[u].Worth) }
+
+// waste is what the unit costs beyond that.
+func (s *search) waste(u *unit) int64 { return u.price - s.worthOn(u) }
 
 // exchangeGroups looks for groups of nodes that cost less together as fewer or smaller ones: seeds by waste, partners near
 // them in that order, drawn by chance; each seed gets a few draws. Pairs that came to nothing are not tried again.
 func (s *search) exchangeGroups() error {
 	list := s.free()
-	slices.SortStableFunc(list, func(a, b *unit) int { return cmp.Compare(b.waste(), a.waste()) })
+	slices.SortStableFunc(list, func(a, b *unit) int { return cmp.Compare(s.waste(b), s.waste(a)) })
 	random := dice(s.Seed ^ uint64(s.way.theta)<<32)
 	for at, seed := range list {
 		if s.work > s.Global.work() {
@@ -132,13 +142,13 @@ const (
 // drawGroup is the seed with partners that are still free: more of them with each draw, from two to as many as a command may
 // remove.
 func (s *search) drawGroup(list []*unit, at, draw int, random *dice) []*unit {
-	size := []int{2, (s.maxMembers() + 2) / 2, s.maxMembers()}[draw%groupDraws]
+	size := []int{2, (s.exchanged() + 2) / 2, s.exchanged()}[draw%groupDraws]
 	var near []*unit
 	for _, u := range list[at+1:] {
 		if !s.gone[u] && !s.fixed[u] {
 			near = append(near, u)
 		}
-		if len(near) == groupReach*s.maxMembers() {
+		if len(near) == groupReach*s.exchanged() {
 			break
 		}
 	}

@@ -16,7 +16,7 @@ func (s *search) launch(where places, most int64) (*Block, error) {
 	if floor := nanoUSD(s.worth.Waiting(s.trial)); floor >= most {
 		return &Block{Code: BlockNotCheaper, Price: usd(most), Floor: usd(floor)}, nil
 	}
-	if len(s.units) <= smallFleet && (where == onlyNew || s.accepting) {
+	if len(s.live) <= smallFleet && (where == onlyNew || s.accepting) {
 		return s.launchBest(most)
 	}
 	below, mark := usd(most), s.trial.Mark()
@@ -30,14 +30,14 @@ func (s *search) launch(where places, most int64) (*Block, error) {
 			return nil, err
 		}
 	}
-	if _, some := s.trial.LaunchSome(s.Query, s.worth, s.maxBins(), below); some {
+	if _, some := s.trial.LaunchSome(s.Query, s.worth, s.launched(), below); some {
 		return nil, nil
 	}
 	if joint {
 		s.trial.Launch(s.Query, usd(most))
 		return nil, nil
 	}
-	if most < unlimited && (len(s.units) > smallFleet || s.way.subsets) && s.trial.Plain(s.Query) {
+	if most < unlimited && (len(s.live) > smallFleet || s.way.subsets) && s.trial.Plain(s.Query) {
 		return &Block{Code: BlockNotCheaper, Price: usd(most)}, nil
 	}
 	return s.launchAny(most)
@@ -54,14 +54,14 @@ func (s *search) launchBest(most int64) (*Block, error) {
 			return 0, &Block{Code: BlockNotCheaper, Price: usd(most)}, nil
 		},
 		func() (int64, *Block, error) {
-			if price, ok := s.trial.LaunchSome(s.Query, s.worth, s.maxBins(), usd(most)); ok {
+			if price, ok := s.trial.LaunchSome(s.Query, s.worth, s.launched(), usd(most)); ok {
 				return nanoUSD(price), nil, nil
 			}
 			return 0, &Block{Code: BlockNotCheaper, Price: usd(most)}, nil
 		},
 		func() (int64, *Block, error) {
 			why, err := s.launchAny(most)
-			return s.launched, why, err
+			return s.anyCost, why, err
 		},
 	}
 	var first *Block
@@ -94,7 +94,7 @@ const smallFleet = 12
 func (s *search) launchAny(most int64) (*Block, error) {
 	s.work += placeWork
 	out, err := s.trial.PlaceNew(s.ctx, s.Query)
-	s.launched = nanoUSD(out.NewCost)
+	s.anyCost = nanoUSD(out.NewCost)
 	switch {
 	case err != nil:
 		return nil, err

@@ -17,9 +17,11 @@ import (
 type step struct {
 	method  Method
 	members []*unit
-	// bins are the new nodes with the types that may be launched, in the order in which the trial opened them.
-	// planned are the same with all types that would hold their pods.
-	bins, planned []scheduling.NewNode
+	// bins are the new nodes with the types that may be launched, numbers what the trial calls them.
+	bins    []scheduling.NewNode
+	numbers []int
+	// grown are other new nodes that have received pods.
+	grown []int
 	// saving in nano-USD per hour, and what one step is worth in nano-USD: see search.value.
 	saving, value int64
 	pods          int
@@ -32,18 +34,29 @@ type search struct {
 	ctx   context.Context
 	pass  *pass
 	trial *scheduling.Trial
-	// gone and fixed are units that are removed, and that receive pods: those stay.
-	gone, fixed map[*unit]bool
+	// start is the trial before anything was tried.
+	start scheduling.Mark
+	// live are the units that the search looks at: all, and once it is refined those left and those that stand for new nodes.
+	live []*unit
+	// gone and fixed are units that are removed, and that receive pods: those stay. Those that receive pods of nodes that have
+	// drifted are firm: they stay even when the search is refined.
+	gone, fixed, firm map[*unit]bool
+	// refining tells that live has new nodes; received is what units have been given so far.
+	refining bool
+	received map[*unit]scheduling.Load
 	// later are units whose commands have no place in the order of the plan.
-	later map[*unit]bool
-	steps []*step
+	later    map[*unit]bool
+	steps    []*step
+	families *families
+	// unrefined are the commands that there were before the search was refined, where places depend on the order.
+	unrefined []*Command
 	// made are commands that take no trial: of emptiness and of static pools.
 	made []*Command
 	// value is the sum of the steps', work how many what-ifs were made.
 	value int64
 	work  int
-	// launched is what launchAny's nodes cost, nano-USD per hour.
-	launched int64
+	// anyCost is what launchAny's nodes cost, nano-USD per hour.
+	anyCost int64
 	// accepting tells that what is tried is worth every effort.
 	accepting bool
 	// why keeps units from being consolidated, by name.
@@ -121,13 +134,13 @@ func (g *ground) newSearch(ctx context.Context, w way) (*search, error) {
 		return nil, err
 	}
 	for _, m := range Methods() {
-		_, p.blocks[m] = g.fleet.Eligible(m)
+		p.blocks[m] = map[string]*Block{}
 	}
 	t, err := g.trial(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return &search{ground: g, way: w, ctx: ctx, pass: p, trial: t, gone: map[*unit]bool{}, fixed: map[*unit]bool{}, later: map[*unit]bool{}, why: map[string]*Block{}}, nil
+	return &search{ground: g, way: w, ctx: ctx, pass: p, trial: t, start: t.Mark(), live: g.units, gone: map[*unit]bool{}, fixed: map[*unit]bool{}, firm: map[*unit]bool{}, later: map[*unit]bool{}, families: newFamilies(), why: map[string]*Block{}}, nil
 }
 
 // run is the order of work: what costs nothing first, then what has to go anyway, then what saves.
@@ -138,6 +151,11 @@ func (s *search) run() error {
 	if err := s.removeDrifted(); err != nil {
 		return err
 	}
+	return s.consolidate()
+}
+
+// consolidate is what saves.
+func (s *search) consolidate() error {
 	if s.way.subsets {
 		if err := s.bestSubset(); err != nil {
 			return err
@@ -160,7 +178,7 @@ func (s *search) run() error {
 // removeEmpty takes nodes from which nobody has to move, and drifted nodes of static pools.
 func (s *search) removeEmpty() error {
 	for _, m := range []Method{MethodEmptiness, MethodStaticDrift} {
-		accepted, _ := s.fleet.Eligible(m)
+		accepted := s.accepted[m]
 		if len(accepted) == 0 {
 			continue
 		}
@@ -190,7 +208,7 @@ func stays(*corev1.Pod) bool { return false }
 // at theta, for each unit of disturbance. Those that are due come first.
 func (s *search) free() []*unit {
 	var out []*unit
-	for _, u := range s.units {
+	for _, u := range s.live {
 		if u.blocked == nil && !s.gone[u] && !s.fixed[u] {
 			out = append(out, u)
 		}
@@ -201,7 +219,7 @@ func (s *search) free() []*unit {
 
 func (s *search) sort(list []*unit) {
 	key := func(u *unit) int64 {
-		return int64(float64(u.price-u.worth/1000*s.way.theta) / u.Cost)
+		return int64(float64(u.price-s.worthOn(u)/1000*s.way.theta) / u.Cost)
 	}
 	rank := func(u *unit) int {
 		if u.due {
@@ -216,7 +234,7 @@ func (s *search) sort(list []*unit) {
 
 // removeDrifted takes the nodes that have drifted, the longest first, whatever that costs.
 func (s *search) removeDrifted() error {
-	accepted, _ := s.fleet.Eligible(MethodDrift)
+	accepted := slices.Clone(s.accepted[MethodDrift])
 	byDrift(accepted)
 	for _, c := range accepted {
 		u := s.byName[c.Name]

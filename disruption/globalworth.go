@@ -5,6 +5,40 @@ import (
 	"time"
 )
 
+// standing are the units that are there, not planned.
+func standing(group []*unit) []*unit {
+	if !slices.ContainsFunc(group, func(u *unit) bool { return u.planned != nil }) {
+		return group
+	}
+	return slices.DeleteFunc(slices.Clone(group), func(u *unit) bool { return u.planned != nil })
+}
+
+func candidates(group []*unit) []*Candidate {
+	out := make([]*Candidate, len(group))
+	for i, u := range group {
+		out[i] = u.Candidate
+	}
+	return out
+}
+
+func priceOf(group []*unit) int64 {
+	sum := int64(0)
+	for _, u := range group {
+		sum += u.price
+	}
+	return sum
+}
+
+// required is what removing the group has to save at least, nano-USD per hour. New nodes that are not launched yet are given
+// up for any saving: nobody is disturbed.
+func (s *search) required(group []*unit) int64 {
+	there := standing(group)
+	if len(there) == 0 {
+		return 0
+	}
+	return max(int64(s.share()*float64(priceOf(there))), nanoUSD(s.MinSaving))
+}
+
 // worthOf is what a saving is worth over the time in which it has to pay back, less what the disturbance costs, nano-USD.
 func (s *search) worthOf(saving int64, cost float64) int64 {
 	return int64(float64(saving)*s.horizon().Hours()) - int64(s.DisruptionPrice*nanoPerUSD*cost)
@@ -22,28 +56,32 @@ func (s *search) horizon() time.Duration {
 // new nodes run beside the old ones. Nodes that are due cost no disturbance, since they have to go anyway.
 func (s *search) valueOf(st *step) int64 {
 	cost, drain := 0.0, time.Duration(0)
+	overlap := int64(0)
 	for _, u := range st.members {
+		if u.planned != nil {
+			overlap -= u.price
+			continue
+		}
 		if !u.due {
 			cost += u.Cost
 		}
 		drain = max(drain, u.drain)
 	}
-	overlap := int64(0)
 	for i := range st.bins {
 		overlap += nanoUSD(st.bins[i].InstanceTypes[0].Price)
 	}
 	if s.payBack() == 0 {
 		overlap = 0
 	}
-	return s.worthOf(st.saving, cost) - int64(float64(overlap)*(s.launchTime()+drain).Hours())
+	return s.worthOf(st.saving, cost) - int64(float64(max(overlap, 0))*(s.launchTime()+drain).Hours())
 }
 
 // pays says why a step is not worth it; nil when it is.
-func (s *search) pays(st *step, spent int64) *Block {
+func (s *search) pays(st *step) *Block {
 	if st.method == MethodDrift || slices.ContainsFunc(st.members, func(u *unit) bool { return u.due }) {
 		return nil
 	}
-	required := max(int64(s.share()*float64(spent)), nanoUSD(s.MinSaving))
+	there, spent, required := standing(st.members), priceOf(st.members), s.required(st.members)
 	if st.saving <= 0 || st.saving < required {
 		// Removing what nobody knows the price of saves that price, whatever it is (DIS-136).
 		if spent > 0 || len(st.bins) > 0 {
@@ -53,9 +91,8 @@ func (s *search) pays(st *step, spent int64) *Block {
 	if s.payBack() > 0 && st.value < 0 && spent > 0 {
 		return &Block{Code: BlockPayBack, Saving: usd(st.saving), Required: usd(st.saving - int64(float64(st.value)/s.horizon().Hours()))}
 	}
-	batch := make([]*Candidate, len(st.members))
-	for i, u := range st.members {
-		batch[i] = u.Candidate
+	if len(there) == 0 {
+		return nil
 	}
-	return s.pass.balanced(batch, usd(st.saving))
+	return s.pass.balanced(candidates(there), usd(st.saving))
 }

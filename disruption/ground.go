@@ -25,6 +25,9 @@ type ground struct {
 	// units are the candidates, by name; byName finds them.
 	units  []*unit
 	byName map[string]*unit
+	// accepted and refused are what each method makes of the candidates.
+	accepted map[Method][]*Candidate
+	refused  map[Method]map[string]*Block
 	// closed are nodes that take no pods of others (DIS-069, DIS-158).
 	closed []string
 	// worth is what pods are worth; order is the nodes that take pods, those first that are best kept.
@@ -52,6 +55,8 @@ type unit struct {
 	draws []draw
 	// drain is how long it takes at least until its pods are gone.
 	drain time.Duration
+	// planned is the new node that it stands for; nil for a node that is there.
+	planned *plannedNode
 }
 
 // draw is how many pods of a node one PodDisruptionBudget has to let go.
@@ -67,7 +72,10 @@ func (g *Global) newGround(ctx context.Context, f *Fleet) (*ground, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &ground{Global: g, fleet: f, model: settled.Model, byName: map[string]*unit{}}
+	out := &ground{Global: g, fleet: f, model: settled.Model, byName: map[string]*unit{}, accepted: map[Method][]*Candidate{}, refused: map[Method]map[string]*Block{}}
+	for _, m := range Methods() {
+		out.accepted[m], out.refused[m] = f.Eligible(m)
+	}
 	if out.worth, err = out.model.Worth(ctx, g.Query); err != nil {
 		return nil, err
 	}
@@ -78,7 +86,7 @@ func (g *Global) newGround(ctx context.Context, f *Fleet) (*ground, error) {
 		out.units = append(out.units, u)
 		out.byName[u.Name] = u
 	}
-	out.rank()
+	out.order = out.rank(func(u *unit) int64 { return u.worth })
 	out.floor = newFloorPrices(f, out.model, out.units)
 	return out, nil
 }
@@ -200,7 +208,7 @@ func (g *ground) coolsDown(c *Candidate, moved map[types.UID]time.Time) *Block {
 
 // rank orders the nodes that take pods: first those that stay whatever happens, then those best kept, those whose pods
 // are worth most of their price, and last those that have to go anyway. Nodes that nobody knows the price of stay.
-func (g *ground) rank() {
+func (g *ground) rank(worth func(*unit) int64) []string {
 	type place struct {
 		name  string
 		class int
@@ -217,7 +225,7 @@ func (g *ground) rank() {
 			case u.blocked == nil:
 				p.class = 1
 				if u.price > 0 {
-					p.keep = float64(u.worth) / float64(u.price)
+					p.keep = float64(worth(u)) / float64(u.price)
 				}
 			}
 		}
@@ -226,10 +234,11 @@ func (g *ground) rank() {
 	slices.SortFunc(list, func(a, b place) int {
 		return cmp.Or(cmp.Compare(a.class, b.class), cmp.Compare(b.keep, a.keep), cmp.Compare(a.name, b.name))
 	})
-	g.order = make([]string, len(list))
+	order := make([]string, len(list))
 	for i := range list {
-		g.order[i] = list[i].name
+		order[i] = list[i].name
 	}
+	return order
 }
 
 // trial is a fresh one on the ground: waiting pods placed, and nodes closed that take no others.

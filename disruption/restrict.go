@@ -75,6 +75,32 @@ func (g *Global) newReplay(ctx context.Context, f *Fleet) (*replay, error) {
 	return &replay{p, t}, nil
 }
 
+// arrange carries out what it can, in the order given as far as that goes: what has no place yet is tried again after the
+// others. It returns what was carried out, in that order, and the rest.
+func (r *replay) arrange(ctx context.Context, commands []*Command) (done, rest []*Command, err error) {
+	rest = commands
+	for progress := true; progress && len(rest) > 0; {
+		progress = false
+		var again []*Command
+		for _, cmd := range rest {
+			if err := ctx.Err(); err != nil {
+				return nil, nil, err
+			}
+			_, why, err := r.step(cmd)
+			switch {
+			case err != nil:
+				return nil, nil, err
+			case why != nil:
+				again = append(again, cmd)
+			default:
+				done, progress = append(done, cmd), true
+			}
+		}
+		rest = again
+	}
+	return done, rest, nil
+}
+
 // step is the command as it can be carried out now, or what is in the way; nothing has changed then.
 func (r *replay) step(cmd *Command) (*Command, *RejectedError, error) {
 	var members []*Candidate

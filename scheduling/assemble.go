@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 
@@ -184,11 +185,13 @@ func (t *Trial) describe(node *NewNode, mc *machine, loads []binding, described 
 		if described.offered[offers] == nil {
 			described.offered[offers] = m.rowOffers(p, rows, slots)
 		}
-		described.scratch = m.optionsFor(described.scratch[:0], p, mc, described.offered[offers])
-		own := m.ownFirst(described.scratch, p, mc)
-		if n := described.most; n > 0 && n < len(described.scratch) && len(p.variety) == 0 {
-			described.scratch = described.scratch[:n]
+		most := described.most
+		if most == 0 || len(p.variety) > 0 {
+			most = math.MaxInt
 		}
+		described.scratch = m.optionsFor(described.scratch[:0], p, mc, described.offered[offers], most)
+		own := m.ownFirst(described.scratch, p, mc)
+		described.scratch = described.scratch[:min(most, len(described.scratch))]
 		d.options = slices.Clone(described.scratch)
 		d.claim = m.claimRequirements(c, claim, p.template.Merge(mc.labels), slots)
 		d.row = m.rowOf(p, d.options[0].Name, mc, rows, slots)

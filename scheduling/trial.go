@@ -62,8 +62,8 @@ type Trial struct {
 	// kinds are the machines that LaunchSome chooses from, by stage; kindCells number where rules see them.
 	kinds     map[int32][]kind
 	kindCells *cells
-	// offered remembers for Planned what machines of the same demands could be.
-	offered map[string][]rowOffer
+	// described remembers for Planned what machines of the same demands could be.
+	described *descriptions
 	// freedClass finds the class of pods of hidden machines, for the first freedIndexed of freed; see waitingClass.
 	freedClass   map[PodKey]int32
 	freedIndexed int

@@ -282,10 +282,12 @@ func (t *Trial) Planned(since Mark, types int) []NewNode {
 		}
 	}
 	var out []NewNode
-	if t.offered == nil {
-		t.offered = map[string][]rowOffer{}
+	if t.described == nil {
+		t.described = &descriptions{byLoad: map[string]description{}, offered: map[string][]rowOffer{}}
 	}
-	described := &descriptions{byLoad: map[string]description{}, offered: t.offered, most: types}
+	described := t.described
+	clear(described.byLoad)
+	described.most = types
 	for i := first; i < len(t.machines); i++ {
 		if mc := &t.machines[i]; !mc.empty() {
 			node := NewNode{Pool: t.m.pools[mc.pool].key}

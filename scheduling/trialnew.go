@@ -1,0 +1,237 @@
+package scheduling
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// NewNodes counts the new nodes opened so far, those without pods among them. They are numbered from 0 on in that order.
+func (t *Trial) NewNodes() int { return len(t.machines) }
+
+// Filled are the numbers of the new nodes from the given one on that have pods.
+func (t *Trial) Filled(from int) []int {
+	var out []int
+	for i := from; i < len(t.machines); i++ {
+		if !t.machines[i].empty() {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// Drop takes a new node out of the trial, as if it had never been opened: its pods wait again. It reports how many those are.
+// A number that no new node has, or one without pods, is an error and changes nothing.
+func (t *Trial) Drop(number int) (pods int, err error) {
+	if number < 0 || number >= len(t.machines) || t.machines[number].empty() {
+		return 0, fmt.Errorf("dropping new node %d: the trial has none of that number with pods", number)
+	}
+	host := int32(len(t.m.nodes) + number)
+	for i := range t.placed {
+		p := &t.placed[i]
+		if p.host != host || p.count == 0 {
+			continue
+		}
+		pods += int(p.count)
+		t.apply(*p, -1)
+		t.log = append(t.log, change{changeTaken, int32(i), p.count})
+		p.count = 0
+	}
+	t.countMachine(int32(number), -1)
+	t.log = append(t.log, change{changeForsaken, int32(number), 0})
+	return pods, nil
+}
+
+// Fill places waiting pods on new nodes that have room, by the rules of Move, the nodes in the order of their numbers. It
+// returns how many pods still wait.
+func (t *Trial) Fill(q Query) (left int) {
+	t.options = PlaceOptions{Query: q}
+	classes := t.waitingClasses()
+	for progress := true; progress; {
+		progress = false
+		for _, class := range classes {
+			if c := t.m.classes[class]; c.invalid == nil && t.fillWith(class, c) {
+				progress = c.topology != nil
+			}
+		}
+	}
+	for _, c := range classes {
+		left += int(t.waiting[c])
+	}
+	return left
+}
+
+// fillWith places pods of the class on new nodes; false if none has room.
+func (t *Trial) fillWith(class int32, c *class) bool {
+	filled, dims := false, t.m.resources.len()
+	for i := range t.machines {
+		mc := &t.machines[i]
+		if t.waiting[class] == 0 {
+			break
+		}
+		if mc.empty() || !fitsBeside(c.unshared(), mc.used, t.m.pools[mc.pool].table.allocOf(int(mc.row), dims)) {
+			continue
+		}
+		host := int32(len(t.m.nodes) + i)
+		stage := t.stageOn(c, mc)
+		for stage >= 0 && t.waiting[class] > 0 && fits(t.needOn(c, host), t.roomOf(host)) && t.admits(c, host) && t.keepsVariety(host, c, stage) {
+			t.place(binding{class: class, host: host, count: min(t.bulkOn(class, host), t.waiting[class]), stage: stage, tight: t.tightly(class)})
+			filled = true
+		}
+	}
+	return filled
+}
+
+// Load is what a trial has put on a node: how many pods, and what they are worth together, USD per hour.
+type Load struct {
+	Pods  int
+	Worth float64
+}
+
+// Loads are what the trial has put on nodes of the snapshot, by name, and on new ones, by number.
+func (w *Worth) Loads(t *Trial) (received map[string]Load, planned []Load) {
+	received, planned = map[string]Load{}, make([]Load, len(t.machines))
+	for _, b := range t.placed {
+		if b.count == 0 {
+			continue
+		}
+		worth := float64(int64(b.count)*w.byClass[b.class]) / nanoPerUSD
+		if i := int(b.host) - len(t.m.nodes); i >= 0 {
+			planned[i].Pods += int(b.count)
+			planned[i].Worth += worth
+			continue
+		}
+		name := t.m.nodes[b.host].name
+		l := received[name]
+		received[name] = Load{l.Pods + int(b.count), l.Worth + worth}
+	}
+	return received, planned
+}
+
+// Requested is what those pods of a node ask for together, themselves counted, that could move and that moves says so of; nil for a
+// name that the snapshot lacks.
+func (m *Model) Requested(node string, moves func(*corev1.Pod) bool) corev1.ResourceList {
+	i, ok := m.nodeIndex[node]
+	if !ok {
+		return nil
+	}
+	sum := make([]int64, m.resources.len())
+	for _, p := range m.nodes[i].movable {
+		if moves(p.pod) {
+			addScaled(sum, m.classes[p.class].requests, 1)
+		}
+	}
+	return m.resources.list(sum)
+}
+
+// Grown are the numbers of the new nodes that were there at the mark and have received pods since, each once, ascending. The
+// mark must be one that could be rolled back to.
+func (t *Trial) Grown(since Mark) []int {
+	first := len(t.m.nodes) + len(t.machines)
+	for _, c := range t.log[since.log:] {
+		if c.kind == changeMachine {
+			first--
+		}
+	}
+	var out []int
+	for _, b := range t.placedSince(since) {
+		if b.count > 0 && int(b.host) >= len(t.m.nodes) && int(b.host) < first {
+			out = append(out, int(b.host)-len(t.m.nodes))
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// Assigned is where the trial has put pods so far: on nodes of the snapshot, by name, and on new ones, by number. It is
+// Placed without what the new nodes are, and pods of a class that were hidden together are placed together, whatever was
+// placed and taken off before.
+func (t *Trial) Assigned() (existing []ExistingNode, planned [][]PodKey) {
+	m := t.m
+	r := &redealing{t: t, waiting: map[int32][]PodKey{}, hands: make([][]PodKey, len(t.placed))}
+	r.deal()
+	pods := make([][]PodKey, len(m.nodes)+len(t.machines))
+	for i, b := range t.placed {
+		if b.count > 0 {
+			pods[b.host] = append(pods[b.host], r.hands[i]...)
+		}
+	}
+	for i := range m.nodes {
+		if len(pods[i]) > 0 {
+			existing = append(existing, ExistingNode{Name: m.nodes[i].name, Pods: pods[i]})
+		}
+	}
+	slices.SortFunc(existing, func(a, b ExistingNode) int { return cmp.Compare(a.Name, b.Name) })
+	return existing, pods[len(m.nodes):]
+}
+
+// redealing goes through what a trial has done, to tell pods of a class apart.
+type redealing struct {
+	t *Trial
+	// waiting are the pods without a place, by class, those first that have waited longest; hands are those of each binding.
+	waiting map[int32][]PodKey
+	hands   [][]PodKey
+}
+
+func (r *redealing) deal() {
+	t := r.t
+	counts := make([]int32, len(t.placed))
+	for i, b := range t.placed {
+		counts[i] = b.count
+	}
+	at, freed := len(t.placed), len(t.freed)
+	for _, c := range t.log {
+		switch c.kind {
+		case changeHidden:
+			freed -= int(c.b)
+		case changePlaced:
+			at--
+		case changeTaken:
+			counts[c.a] = c.b
+		}
+	}
+	// What was done before the last Commit is not logged.
+	r.free(t.freed[:freed])
+	for i := range at {
+		r.place(i, counts[i])
+	}
+	for _, c := range t.log {
+		switch c.kind {
+		case changeHidden:
+			r.free(t.freed[freed : freed+int(c.b)])
+			freed += int(c.b)
+		case changePlaced:
+			r.place(at, counts[at])
+			at++
+		case changeTaken:
+			class := t.placed[c.a].class
+			r.waiting[class] = append(r.queue(class), r.hands[c.a]...)
+			r.hands[c.a] = nil
+		}
+	}
+}
+
+func (r *redealing) free(list []boundPod) {
+	for _, p := range list {
+		r.waiting[p.class] = append(r.queue(p.class), PodKey{p.pod.Namespace, p.pod.Name})
+	}
+}
+
+// queue is waiting of the class, which begins with the snapshot's own waiting pods.
+func (r *redealing) queue(class int32) []PodKey {
+	list, known := r.waiting[class]
+	if !known {
+		for _, i := range r.t.m.classes[class].pending {
+			list = append(list, PodKey{r.t.m.pods[i].Namespace, r.t.m.pods[i].Name})
+		}
+	}
+	return list
+}
+
+func (r *redealing) place(binding int, n int32) {
+	class := r.t.placed[binding].class
+	list := r.queue(class)
+	r.hands[binding], r.waiting[class] = list[:n:n], list[n:]
+}

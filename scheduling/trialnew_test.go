@@ -1,0 +1,77 @@
+package scheduling_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/scheduling"
+)
+
+// New nodes of a trial can be given up again, and filled up; who went where is told by who was hidden with whom.
+func TestTrialNewNodes(t *testing.T) {
+	s := cluster(node("a", bound(pod("a-0", requests("cpu=1")))), node("b", bound(pod("b-0", requests("cpu=1")))), node("c", bound(pod("c-0", requests("cpu=1")))))
+	model := compile(t, s)
+	trial := model.Trial()
+	worth, err := model.Worth(t.Context(), scheduling.Query{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	launch := func(name string) {
+		t.Helper()
+		mustHide(t, trial, name)
+		if _, ok := trial.Launch(scheduling.Query{}, 1e6); !ok {
+			t.Fatalf("no new node for the pods of %s", name)
+		}
+	}
+	launch("a")
+	launch("b")
+	if n, filled := trial.NewNodes(), trial.Filled(0); n != 2 || !slices.Equal(filled, []int{0, 1}) {
+		t.Fatalf("%d new nodes, %v with pods", n, filled)
+	}
+	if _, planned := worth.Loads(trial); len(planned) != 2 || planned[0].Pods != 1 || planned[1].Pods != 1 {
+		t.Errorf("loads %+v", planned)
+	}
+	said := func() string {
+		existing, planned := trial.Assigned()
+		return fmt.Sprint(existing, planned)
+	}
+	before, mark := said(), trial.Mark()
+	if want := "[] [[default/a-0] [default/b-0]]"; before != want {
+		t.Errorf("%s, want %s", before, want)
+	}
+	if pods, err := trial.Drop(0); err != nil || pods != 1 {
+		t.Fatalf("%d pods wait, %v", pods, err)
+	}
+	for _, number := range []int{-1, 0, 2} {
+		if _, err := trial.Drop(number); err == nil {
+			t.Errorf("new node %d was dropped", number)
+		}
+	}
+	mustHide(t, trial, "c")
+	trial.Fill(scheduling.Query{})
+	if grown, filled := trial.Grown(mark), trial.Filled(0); !slices.Equal(grown, []int{1}) || !slices.Equal(filled, []int{1}) {
+		t.Errorf("%v grew, %v have pods: %s", grown, filled, said())
+	}
+	if _, planned := trial.Assigned(); planned[1][0].Name != "b-0" || planned[1][1].Name != "a-0" {
+		t.Errorf("%s, want b-0 first and then a-0, which waited longer than c-0", said())
+	}
+	mustRollback(t, trial, mark)
+	if got := said(); got != before {
+		t.Errorf("rolled back: %s, want %s", got, before)
+	}
+}
+
+// Requested is what those pods ask for that are to move.
+func TestModelRequested(t *testing.T) {
+	m := compile(t, cluster(node("a", bound(pod("p", requests("cpu=1")), pod("q", requests("cpu=500m"))))))
+	all := m.Requested("a", func(p *corev1.Pod) bool { return p.Name == "q" })
+	if cpu, pods := all.Cpu().String(), all.Pods().String(); cpu != "500m" || pods != "1" {
+		t.Errorf("%s cores of %s pods", cpu, pods)
+	}
+	if got := m.Requested("x", nil); got != nil {
+		t.Errorf("of a node that is not there: %v", got)
+	}
+}
