@@ -19,6 +19,7 @@ import (
 
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 	"github.com/drawknife/drawknife/disruption"
+	"github.com/drawknife/drawknife/examples/controller/alpha"
 	"github.com/drawknife/drawknife/examples/controller/install"
 	"github.com/drawknife/drawknife/examples/controller/reconcilers"
 	"github.com/drawknife/drawknife/examples/controller/settings"
@@ -87,6 +88,11 @@ func serve(ctx context.Context, s settings.Settings, extra extraFlags, log *slog
 	if err := reconcilers.Add(mgr, wanted); err != nil {
 		return err
 	}
+	if s.Planning.ServeAlpha {
+		if err := alpha.Add(mgr, alpha.Options{Logger: log}); err != nil {
+			return err
+		}
+	}
 	log.Info("drawknife starts", "provider", provider.Name(), "leaderElection", s.Process.LeaderElection, "v1beta1IsServed", servesBeta(s))
 	return mgr.Start(ctx)
 }
@@ -106,6 +112,9 @@ func restConfig(p settings.Process) (*rest.Config, error) {
 
 func managerOptions(p settings.Process) (ctrl.Options, error) {
 	scheme := reconcilers.Scheme()
+	if err := alpha.AddToScheme(scheme); err != nil {
+		return ctrl.Options{}, err
+	}
 	if p.Provider == settings.ProviderAWS {
 		if err := awsv1.AddToScheme(scheme); err != nil {
 			return ctrl.Options{}, err

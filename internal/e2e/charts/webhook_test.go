@@ -64,3 +64,35 @@ func TestWebhook(t *testing.T) {
 	}
 	t.Error("there is no Role for the Secret")
 }
+
+// SET-111, SET-055: objects of the first generation may be read unless serveAlpha says otherwise; Karpenter's lease may be looked
+// for by its name, whatever that is.
+func TestOtherGenerationsPermissions(t *testing.T) {
+	may := func(values, resource, verb string) []string {
+		_, objects := render(t, Controller, "x", []byte(values))
+		for _, rule := range find[rbacv1.ClusterRole](t, objects, "ClusterRole").Rules {
+			if slices.Contains(rule.Resources, resource) && slices.Contains(rule.Verbs, verb) {
+				return append([]string{"yes"}, rule.ResourceNames...)
+			}
+		}
+		return nil
+	}
+	for _, c := range []struct {
+		values, resource, verb string
+		want                   []string
+	}{
+		{"", "provisioners", "watch", []string{"yes"}},
+		{"", "machines", "list", []string{"yes"}},
+		{"", "awsnodetemplates", "get", []string{"yes"}},
+		{"", "provisioners/status", "patch", []string{"yes"}},
+		{"", "provisioners", "patch", nil},
+		{"settings: {serveAlpha: false}", "provisioners", "watch", nil},
+		{"settings: {serveAlpha: false}", "awsnodetemplates", "get", nil},
+		{"", "leases", "list", []string{"yes", "karpenter-leader-election"}},
+		{"settings: {karpenterLease: other}", "leases", "list", []string{"yes", "other"}},
+	} {
+		if got := may(c.values, c.resource, c.verb); !slices.Equal(got, c.want) {
+			t.Errorf("%q: may the controller %s %s: %v, want %v", c.values, c.verb, c.resource, got, c.want)
+		}
+	}
+}
