@@ -186,6 +186,12 @@ func (m *Model) withRows(p *pool, sets []requirements.Set) []assignment {
 	return out
 }
 
+// decides reports whether the assignment has a value, or none, for each label that the profile asks about. Of one that is not
+// decided nothing is known: that some pod may take it for absent binds nobody.
+func (a *assignment) decides(p *profile) bool {
+	return !slices.ContainsFunc(p.open, func(r requirements.Requirement) bool { return !a.labels.Has(r.Key()) })
+}
+
 // allows reports whether the profile's open requirements accept the assignment.
 func (a *assignment) allows(p *profile) bool {
 	for _, r := range p.open {

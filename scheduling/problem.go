@@ -350,7 +350,7 @@ func (m *Model) stageAllows(st, pl int32, row, slot int, as *assignment) bool {
 		if u.pool != pl {
 			continue
 		}
-		if f := &m.pools[pl].profiles[u.profile]; f.rows.has(row) && f.slots.has(slot) && as.allows(f) {
+		if f := &m.pools[pl].profiles[u.profile]; f.rows.has(row) && f.slots.has(slot) && as.decides(f) && as.allows(f) {
 			return true
 		}
 	}

@@ -262,7 +262,7 @@ func (r *rearranging) consider() bool {
 		return false
 	}
 	broken, ranks := t.countBroken(), t.ranks(w)
-	if more == 0 && (broken > r.broken || lower(ranks, r.ranks)) {
+	if more == 0 && (broken > r.broken || lower(ranks, r.ranks)) || !t.allVaried() {
 		return false
 	}
 	better := more > 0 || cost < r.cost

@@ -45,6 +45,17 @@ func TestPlansOnceIncomplete(t *testing.T) {
 	}
 }
 
+// Pods on machines that don't meet what they ask for, as TestPlansAreValid found them: SCH-030, SCH-158, SCH-177.
+func TestPlansOnceInvalid(t *testing.T) {
+	for name, s := range found(t, "valid") {
+		t.Run(name, func(t *testing.T) {
+			for _, fault := range planvalidator.Check(s, solve(t, s)) {
+				t.Errorf("%v", fault)
+			}
+		})
+	}
+}
+
 // What a trial says a plan costs when all machines are gone, where the plan once cost something else, as
 // TestOutcomeAgreesWithPlan found it.
 func TestOutcomesThatOnceDisagreed(t *testing.T) {

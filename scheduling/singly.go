@@ -40,6 +40,9 @@ func (t *Trial) placeOne(c *cells, class int32) bool {
 		t.place(binding{class: class, host: host, count: t.bulkOn(class, host), stage: stage, tight: t.tightly(class)})
 		return true
 	}
+	if t.decideAndJoin(class) {
+		return true
+	}
 	if t.options.ExistingOnly {
 		return false
 	}
@@ -115,12 +118,51 @@ func (t *Trial) fillPlanned(classes []int32) {
 	for _, class := range classes {
 		for t.waiting[class] > 0 && t.m.classes[class].invalid == nil {
 			host, stage := t.findMachine(class)
-			if host < 0 {
+			if host >= 0 {
+				t.place(binding{class: class, host: host, count: t.bulkOn(class, host), stage: stage})
+			} else if !t.decideAndJoin(class) {
 				break
 			}
-			t.place(binding{class: class, host: host, count: t.bulkOn(class, host), stage: stage})
 		}
 	}
+}
+
+// decideAndJoin puts a pod of the class on a new machine that costs no more for it once labels are decided that its pods have
+// left open so far.
+func (t *Trial) decideAndJoin(class int32) bool {
+	m := t.m
+	c := m.classes[class]
+	before, cost := t.Mark(), int64(-1)
+	for _, st := range t.stagesFor(c) {
+		for i := t.fresh; i < len(t.machines); i++ {
+			mc := &t.machines[i]
+			host := int32(len(m.nodes) + i)
+			if mc.empty() || !m.undecided(st, mc) || !t.admits(c, host) || (t.awaitsReservation(c) && m.reservationOf(mc.pool, mc.slot) == "") {
+				continue
+			}
+			if cost < 0 {
+				cost = t.newCost()
+			}
+			if load := t.loadOf(host); len(load) > 0 && t.growTo(class, int32(i), st, load) && t.newCost() <= cost {
+				return true
+			}
+			t.undo(before)
+		}
+	}
+	return false
+}
+
+// undecided reports whether pods at the stage ask about labels that are not decided for the machine, and would do with it but
+// for them.
+func (m *Model) undecided(stage int32, mc *machine) bool {
+	as := assignment{labels: mc.labels}
+	return slices.ContainsFunc(m.stages[stage].uses, func(u use) bool {
+		if u.pool != mc.pool {
+			return false
+		}
+		f := &m.pools[u.pool].profiles[u.profile]
+		return len(f.open) > 0 && f.rows.has(int(mc.row)) && f.slots.has(int(mc.slot)) && !as.decides(f)
+	})
 }
 
 // grow exchanges a new machine for a larger one of its pool that takes a pod of the class as well: the last resort, for
@@ -185,13 +227,17 @@ func (t *Trial) growWithin(commitment, class, i, stage int32, load []binding) bo
 		}
 		before := t.Mark()
 		other.row, other.slot, other.price = row, slot, price
+		var domains []int32
+		if t.topology != nil {
+			domains = t.topology.hosts[host].domains
+		}
 		t.exchange(i, other)
 		if !t.admits(m.classes[class], host) {
 			t.undo(before)
 			continue
 		}
 		t.place(added)
-		if t.stillVaried(i, append(slices.Clone(load), added)) && !t.disturbs(host) {
+		if t.stillVaried(i, append(slices.Clone(load), added)) && !t.disturbs(host) && (domains == nil || !t.vacated(domains) || t.allVaried()) {
 			return true
 		}
 		t.undo(before)

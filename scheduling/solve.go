@@ -165,7 +165,7 @@ func (t *Trial) placeClasses(ctx context.Context, classes []int32) {
 	if !t.begin(classes) {
 		return
 	}
-	c := t.cells
+	c, before := t.cells, t.Mark()
 	if len(t.machines) > 0 && !t.newOnly {
 		t.fillPlanned(classes)
 	}
@@ -179,6 +179,7 @@ func (t *Trial) placeClasses(ctx context.Context, classes []int32) {
 	}
 	t.forsakeEmpty()
 	t.placeLeft(ctx, classes)
+	t.keepVaried(ctx, before, classes)
 }
 
 // placeLeft places what is left one by one, by the exact rules, so that a pod of the classes that still waits fits nowhere, and

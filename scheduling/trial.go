@@ -442,8 +442,7 @@ func (t *Trial) settle() {
 		}
 		other, before := *mc, t.Mark()
 		other.row, other.slot, other.price = row, slot, price
-		t.exchange(int32(i), other)
-		if !t.stillVaried(int32(i), load) {
+		if !t.exchangeVaried(int32(i), other, load) {
 			// The dearer one keeps more of the pool's limits, so that enough types may be launched.
 			t.undo(before)
 			other = *mc
