@@ -135,6 +135,7 @@ func TestProtection(t *testing.T) {
 	}{
 		"none":                       {pod: pod()},
 		"true":                       {pod: pod(protected("true")), want: true},
+		"true has no end":            {pod: pod(protected("true"), started(time.Hour)), want: true},
 		"True":                       {pod: pod(protected("True")), fault: true},
 		"false":                      {pod: pod(protected("false")), fault: true},
 		"1":                          {pod: pod(protected("1")), fault: true},
