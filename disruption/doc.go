@@ -28,6 +28,7 @@
 //	                                                                       consolidation.go, replacement.go, balanced.go
 //	global       the whole fleet in one plan                               global.go, ground.go, globalsearch.go, globalgroups.go,
 //	                                                                       flexible.go, globalplan.go, waves.go
+//	                                                                       selection.go, globalbudgets.go
 //	proofs       why nothing cheaper can be                                floorprices.go
 //	replay       whether any part of a plan is still good                  restrict.go
 //	what-if      where pods would go                                       simulate.go

@@ -90,7 +90,7 @@ func (s *search) admissible(method Method, group []*unit) *Block {
 
 // try does it on the trial.
 func (s *search) try(method Method, group []*unit, where places, mark scheduling.Mark) (*step, *Block, error) {
-	st := &step{method: method, members: group}
+	st := &step{method: method, members: group, where: where}
 	spent, first := int64(0), s.trial.NewNodes()
 	for _, u := range group {
 		pods, err := s.hide(u)

@@ -25,6 +25,8 @@ type step struct {
 	// saving in nano-USD per hour, and what one step is worth in nano-USD: see search.value.
 	saving, value int64
 	pods          int
+	// where its pods were allowed to go.
+	where places
 }
 
 // search is one way of looking for a plan. It is not safe for concurrent use.
@@ -72,6 +74,8 @@ type way struct {
 	rebuild bool
 	// subsets tries all sets of a few nodes, and begins with the best.
 	subsets bool
+	// prepare is done before anything is consolidated; nil for nothing.
+	prepare func(*search) error
 }
 
 // ways are tried for each plan, and the best kept.
@@ -105,7 +109,7 @@ func (g *ground) searchAll(ctx context.Context) (*search, error) {
 			best = s
 		}
 	}
-	return best, nil
+	return g.withinBudgets(ctx, best)
 }
 
 // search goes one way to its end.
@@ -150,6 +154,11 @@ func (s *search) run() error {
 	}
 	if err := s.removeDrifted(); err != nil {
 		return err
+	}
+	if s.way.prepare != nil {
+		if err := s.way.prepare(s); err != nil {
+			return err
+		}
 	}
 	return s.consolidate()
 }

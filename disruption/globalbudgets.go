@@ -1,0 +1,94 @@
+package disruption
+
+import "context"
+
+// withinBudgets looks once more where budgets kept a search from nodes: it searches as if consolidation had none, chooses of
+// what it finds what is worth most within the budgets, and begins a search with that. What goes node by node under budgets
+// takes what comes first, and that need not be worth most. Groups that are exchanged for new nodes leave little to choose
+// from; so where the best way does that, a way without is gone too. Of all these searches the best is returned.
+func (g *ground) withinBudgets(ctx context.Context, best *search) (*search, error) {
+	if !best.heldByBudgets() {
+		return best, nil
+	}
+	list := []way{best.way}
+	if best.way.rebuild || best.way.subsets {
+		list = append(list, way{theta: best.way.theta})
+	}
+	for _, w := range list {
+		free, begun := w, w
+		free.prepare = func(s *search) error {
+			s.pass.ledger = s.pass.ledger.unbound()
+			return nil
+		}
+		wish, err := g.search(ctx, free)
+		if err != nil {
+			return nil, err
+		}
+		begun.prepare = func(s *search) error { return s.takeBest(wish.steps) }
+		next, err := g.search(ctx, begun)
+		if err != nil {
+			return nil, err
+		}
+		if next.better(best) {
+			best = next
+		}
+	}
+	return best, nil
+}
+
+// heldByBudgets reports whether a budget kept the search from consolidating some node.
+func (s *search) heldByBudgets() bool {
+	for _, why := range s.why {
+		if why.Code == BlockBudget {
+			return true
+		}
+	}
+	return false
+}
+
+// takeBest makes those of the steps that are worth most within the budgets, in their order. Steps of drift were made already.
+func (s *search) takeBest(steps []*step) error {
+	var list []choice
+	var open []*step
+	var books []*book
+	index := map[*book]int{}
+	for _, st := range steps {
+		if st.method.Reason() == ReasonDrifted {
+			continue
+		}
+		c := choice{value: st.value}
+		for _, u := range st.members {
+			concerned, amounts := s.pass.ledger.concerned(u.Machine, st.method.Reason())
+			for i, b := range concerned {
+				at, known := index[b]
+				if !known {
+					at = len(books)
+					index[b], books = at, append(books, b)
+				}
+				for len(c.takes) <= at {
+					c.takes = append(c.takes, 0)
+				}
+				if b.Calendar.Counts(s.fleet.now) {
+					c.takes[at] += nanoUSD(amounts[i])
+				}
+			}
+		}
+		list, open = append(list, c), append(open, st)
+	}
+	room := make([]int64, len(books))
+	for i, b := range books {
+		room[i] = nanoUSD(b.amount(b.total)+slack) - nanoUSD(b.inUse(s.fleet.now, s.fleet.now))
+	}
+	for i := range list {
+		list[i].takes = append(list[i].takes, make([]int64, len(books)-len(list[i].takes))...)
+	}
+	for _, i := range choose(list, room) {
+		if err := s.tryGroup(open[i].members, open[i].where); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// unbound is a ledger of the same fleet without budgets.
+func (l *Ledger) unbound() *Ledger { return &Ledger{fleet: l.fleet, taken: map[string]taken{}} }

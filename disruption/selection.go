@@ -1,0 +1,225 @@
+package disruption
+
+import (
+	"cmp"
+	"slices"
+)
+
+// choice is something that may be done, with what it is worth and what it takes of each of several budgets, all in whole
+// numbers.
+type choice struct {
+	value int64
+	takes []int64
+}
+
+// Bounds on the work of choose.
+const (
+	// exactCells is how large the table of a budget that binds alone may be: choices times units.
+	exactCells = 4_000_000
+	// mostSwaps is how many exchanges are tried.
+	mostSwaps = 400_000
+)
+
+// choose picks choices of the most value in sum, so that none of the budgets is exceeded, and returns their numbers, ascending.
+// Where only one budget binds that is exact (dynamic programming, while the table is not too large). Where several do, it takes
+// first what is worth most for its share of the budget that it uses up most, and then exchanges: one for another, one for
+// two, two for one, for as long as that gains. What is worth nothing is left out.
+func choose(list []choice, room []int64) []int {
+	var open []int
+	for i := range list {
+		if list[i].value > 0 && within(list[i].takes, room) {
+			open = append(open, i)
+		}
+	}
+	binding := bindingBudgets(list, open, room)
+	switch len(binding) {
+	case 0:
+		return open
+	case 1:
+		if out, ok := chooseExactly(list, open, room[binding[0]], binding[0]); ok {
+			return out
+		}
+	}
+	p := &picker{list: list, room: slices.Clone(room), in: make([]bool, len(list)), open: open}
+	p.rank(room)
+	p.fill()
+	p.exchange()
+	return slices.DeleteFunc(slices.Clone(open), func(i int) bool { return !p.in[i] })
+}
+
+func within(takes, room []int64) bool {
+	for b, n := range takes {
+		if n > 0 && n > room[b] {
+			return false
+		}
+	}
+	return true
+}
+
+// bindingBudgets are those that can't stand all the choices together.
+func bindingBudgets(list []choice, open []int, room []int64) []int {
+	var out []int
+	for b := range room {
+		left := room[b]
+		for _, i := range open {
+			left -= list[i].takes[b]
+		}
+		if left < 0 {
+			out = append(out, b)
+		}
+	}
+	return out
+}
+
+// chooseExactly is the knapsack of one budget, in units of what all choices take multiples of; false where that is too much
+// work.
+func chooseExactly(list []choice, open []int, room int64, budget int) ([]int, bool) {
+	unit := int64(0)
+	for _, i := range open {
+		unit = gcd(unit, list[i].takes[budget])
+	}
+	if unit == 0 || room/unit+1 > exactCells/int64(len(open)) {
+		return nil, false
+	}
+	units := int(room / unit)
+	best := make([]int64, units+1) // most value, by units used at most
+	took := make([]bool, len(open)*(units+1))
+	for k, i := range open {
+		n := int(list[i].takes[budget] / unit)
+		for u := units; u >= n; u-- {
+			if with := best[u-n] + list[i].value; with > best[u] {
+				best[u], took[k*(units+1)+u] = with, true
+			}
+		}
+	}
+	var out []int
+	for k, u := len(open)-1, units; k >= 0; k-- {
+		if took[k*(units+1)+u] {
+			out = append(out, open[k])
+			u -= int(list[open[k]].takes[budget] / unit)
+		}
+	}
+	slices.Sort(out)
+	return out, true
+}
+
+func gcd(a, b int64) int64 {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
+}
+
+// picker chooses under several budgets.
+type picker struct {
+	list []choice
+	// room is what is left.
+	room []int64
+	in   []bool
+	// open are the choices there are, order the same by what each is worth for its share of the scarcest budget.
+	open, order []int
+	swaps       int
+}
+
+// rank orders the choices.
+func (p *picker) rank(room []int64) {
+	density := make([]float64, len(p.list))
+	for _, i := range p.open {
+		share := 0.0
+		for b, n := range p.list[i].takes {
+			if n > 0 {
+				share = max(share, float64(n)/float64(room[b]))
+			}
+		}
+		density[i] = float64(p.list[i].value)
+		if share > 0 {
+			density[i] /= share
+		} else {
+			density[i] *= 1e9 // it takes of nothing that is scarce
+		}
+	}
+	p.order = slices.Clone(p.open)
+	slices.SortFunc(p.order, func(a, b int) int { return cmp.Or(cmp.Compare(density[b], density[a]), cmp.Compare(a, b)) })
+}
+
+func (p *picker) add(i int) {
+	p.in[i] = true
+	for b, n := range p.list[i].takes {
+		p.room[b] -= n
+	}
+}
+
+func (p *picker) drop(i int) {
+	p.in[i] = false
+	for b, n := range p.list[i].takes {
+		p.room[b] += n
+	}
+}
+
+// fill takes what there is room for, in order; it returns the value and what was taken.
+func (p *picker) fill() (value int64, added []int) {
+	for _, i := range p.order {
+		if !p.in[i] && within(p.list[i].takes, p.room) {
+			p.add(i)
+			value += p.list[i].value
+			added = append(added, i)
+		}
+	}
+	return value, added
+}
+
+// exchange improves what is chosen until nothing gains any more, or enough was tried.
+func (p *picker) exchange() {
+	for p.better() && p.swaps < mostSwaps {
+	}
+}
+
+// better does one exchange that gains.
+func (p *picker) better() bool {
+	for _, out := range p.order {
+		if p.in[out] && p.replace(out) {
+			return true
+		}
+	}
+	for a, first := range p.order {
+		for _, second := range p.order[a+1:] {
+			if p.swaps >= mostSwaps {
+				return false
+			}
+			if p.in[first] && p.in[second] && p.replace(first, second) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// replace takes some out, and puts in another, and whatever then has room, if all that is worth more.
+func (p *picker) replace(out ...int) bool {
+	lost := int64(0)
+	for _, i := range out {
+		lost += p.list[i].value
+		p.drop(i)
+	}
+	for _, i := range p.order {
+		if p.in[i] || slices.Contains(out, i) || !within(p.list[i].takes, p.room) {
+			continue
+		}
+		if p.swaps++; p.swaps > mostSwaps {
+			break
+		}
+		p.add(i)
+		gained, added := p.fill()
+		if gained+p.list[i].value > lost {
+			return true
+		}
+		for _, j := range added {
+			p.drop(j)
+		}
+		p.drop(i)
+	}
+	for _, i := range out {
+		p.add(i)
+	}
+	return false
+}
