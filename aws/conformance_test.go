@@ -121,20 +121,28 @@ type bench struct {
 	sent    bool // something is or was in the queue
 }
 
-func onMoto(t testing.TB) conformance.Subject {
+func onMoto(t testing.TB) conformance.Subject { return newBench(t, nil).subject() }
+
+// newBench makes a provider with a queue. wait is for how many seconds EC2's queue looks for messages before it says that there
+// are none; nil leaves that to the provider.
+func newBench(t testing.TB, wait *int) *bench {
 	b := &bench{clock: &clockAhead{}, classes: &classes{all: map[string]*awsv1.EC2NodeClass{}}}
 	b.site = newSite(t, func(c *aws.Config, o *aws.Options) {
 		c.InterruptionQueue, o.NodeClasses, o.Clock = queueName, b.classes, b.clock
 	})
-	b.openQueue()
+	b.openQueue(wait)
 	b.classes.put("default", b.class)
+	return b
+}
+
+func (b *bench) subject() conformance.Subject {
 	another := func(cluster string) func() cloudprovider.CloudProvider {
 		return func() cloudprovider.CloudProvider {
-			p, err := aws.New(t.Context(), aws.Config{ClusterName: cluster, SDK: sdkConfig(b.cloud), Tags: map[string]string{"common": "yes"}}, aws.Options{
+			p, err := aws.New(b.t.Context(), aws.Config{ClusterName: cluster, SDK: sdkConfig(b.cloud), Tags: map[string]string{"common": "yes"}}, aws.Options{
 				NodeClasses: b.classes, Clock: b.clock, Cluster: aws.StaticCluster{Endpoint: "https://api.demo.example", ServiceCIDR: "172.20.0.0/16"},
 			})
 			if err != nil {
-				t.Fatal(err)
+				b.t.Fatal(err)
 			}
 			return p
 		}
@@ -180,7 +188,7 @@ func (b *bench) machines(ctx context.Context) ([]conformance.Machine, error) {
 const queueName = "conformance"
 
 // openQueue makes the queue. Its messages come again after a second of real time, since moto's clock can't be moved.
-func (b *bench) openQueue() {
+func (b *bench) openQueue(wait *int) {
 	b.queue = sqs.NewFromConfig(*base(), func(o *sqs.Options) { o.BaseEndpoint = awssdk.String(b.cloud.URL()) })
 	made, err := b.queue.CreateQueue(b.t.Context(), &sqs.CreateQueueInput{QueueName: awssdk.String(queueName)})
 	if err != nil {
@@ -189,12 +197,18 @@ func (b *bench) openQueue() {
 	b.url = made.QueueUrl
 	b.cloud.Handle("ReceiveMessage", func(call moto.Call, next func(moto.Call) moto.Answer) moto.Answer {
 		call.Body = visibility.ReplaceAll(call.Body, []byte(`"VisibilityTimeout":1`))
+		if wait != nil {
+			call.Body = waitTime.ReplaceAll(call.Body, fmt.Appendf(nil, `"WaitTimeSeconds":%d`, *wait))
+		}
 		return next(call)
 	})
 }
 
-// visibility is how long a reader asks to have a message for itself.
-var visibility = regexp.MustCompile(`"VisibilityTimeout":\d+`)
+// visibility is how long a reader asks to have a message for itself, waitTime how long it is ready to wait for one.
+var (
+	visibility = regexp.MustCompile(`"VisibilityTimeout":\d+`)
+	waitTime   = regexp.MustCompile(`"WaitTimeSeconds":\d+`)
+)
 
 // advance moves the provider's clock; where a message could come again, moto's time passes too.
 func (b *bench) advance(d time.Duration) {
@@ -376,5 +390,6 @@ func withOtherImages(class *awsv1.EC2NodeClass) *awsv1.EC2NodeClass {
 		class.Status.AMIs[i].ID = "ami-" + strings.Repeat("0", 7) + fmt.Sprint(i+1)
 	}
 	class.Generation++
+	makeReady(class)
 	return class
 }

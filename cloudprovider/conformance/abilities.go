@@ -264,19 +264,30 @@ func (l *lab) repairer() cloudprovider.Repairer {
 	return ability[cloudprovider.Repairer](l, "Repairer")
 }
 
+// hollow reports whether a policy says nothing of when a machine is broken. It is not none, which a list without entries is.
+func hollow(p cloudprovider.RepairPolicy) bool {
+	return p.ConditionType == "" || p.ConditionStatus == ""
+}
+
+// repairOff holds a list to having no entry that is no policy; and, where the provider itself turns repair off, that one to
+// having none at all.
 func (l *lab) repairOff() {
-	// An empty list is legal, so a provider passes with any list that is one; it may be nil.
 	policies := l.repairer().RepairPolicies()
 	for i, p := range policies {
-		if p == (cloudprovider.RepairPolicy{}) {
-			l.Errorf("repair policy %d of %d is empty: leave it out, or repair can't be turned off", i, len(policies))
+		if hollow(p) {
+			l.Errorf("repair policy %d of %d names no condition or no status (%+v): leave it out, or repair can't be turned off", i, len(policies), p)
 		}
+	}
+	if l.WithoutRepair == nil {
+		return
+	}
+	if off, ok := cloudprovider.As[cloudprovider.Repairer](l.WithoutRepair()); ok && len(off.RepairPolicies()) > 0 {
+		l.Errorf("repair is turned off, and the policies are %v", off.RepairPolicies())
 	}
 }
 
 func (l *lab) repairValid() {
-	policies := slices.DeleteFunc(l.repairer().RepairPolicies(), func(p cloudprovider.RepairPolicy) bool { return p == cloudprovider.RepairPolicy{} })
-	if err := cloudprovider.ValidateRepairPolicies(policies); err != nil {
+	if err := cloudprovider.ValidateRepairPolicies(slices.DeleteFunc(l.repairer().RepairPolicies(), hollow)); err != nil {
 		l.Error(err)
 	}
 }

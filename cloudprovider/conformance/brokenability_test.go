@@ -128,6 +128,22 @@ func brokenAbilities() []broken {
 		{clause: "CP-REPAIR-01", what: "no policy is an empty policy", how: func(d *double) {
 			d.policies = func() []cloudprovider.RepairPolicy { return []cloudprovider.RepairPolicy{{}} }
 		}},
+		{clause: "CP-REPAIR-01", what: "no policy is one without a status", how: func(d *double) {
+			d.policies = func() []cloudprovider.RepairPolicy {
+				return append(d.Cloud.RepairPolicies(), cloudprovider.RepairPolicy{ConditionType: "None", Toleration: time.Hour})
+			}
+		}},
+		{clause: "CP-REPAIR-01", what: "repair can't be turned off", how: func(d *double) {
+			d.subject.WithoutRepair = func() cloudprovider.CloudProvider { return d.Cloud }
+		}},
+		{clause: "CP-REPAIR-02", what: "a condition has two tolerations", how: func(d *double) {
+			d.policies = func() []cloudprovider.RepairPolicy {
+				all := d.Cloud.RepairPolicies()
+				again := all[0]
+				again.Toleration *= 2
+				return append(all, again)
+			}
+		}},
 		{clause: "CP-REPAIR-02", what: "a node may not be unready for a moment", how: func(d *double) {
 			d.policies = func() []cloudprovider.RepairPolicy {
 				return []cloudprovider.RepairPolicy{{ConditionType: corev1.NodeReady, ConditionStatus: corev1.ConditionFalse}}

@@ -71,6 +71,14 @@ func brokenDescriptions() []broken {
 	}
 }
 
+func copiesOf(types []*cloudprovider.InstanceType) []*cloudprovider.InstanceType {
+	copies := make([]*cloudprovider.InstanceType, len(types))
+	for i, t := range types {
+		copies[i] = t.DeepCopy()
+	}
+	return copies
+}
+
 func brokenCatalogues() []broken {
 	return []broken{
 		{clause: "CP-CATALOG-01", what: "types without an available offering are left out", how: func(d *double) {
@@ -156,11 +164,33 @@ func brokenCatalogues() []broken {
 			var kept [][]*cloudprovider.InstanceType
 			d.types = func(ctx context.Context, p *v1.NodePool) ([]*cloudprovider.InstanceType, error) {
 				all, err := d.Cloud.InstanceTypes(ctx, p)
-				var copies []*cloudprovider.InstanceType
+				kept = append(kept, copiesOf(all))
+				return all, err
+			}
+			d.t.Cleanup(func() { kept = nil })
+		}},
+		{clause: "CP-CATALOG-12", what: "answers are kept for each nodepool", how: func(d *double) {
+			kept := map[string][]*cloudprovider.InstanceType{}
+			d.types = func(ctx context.Context, p *v1.NodePool) ([]*cloudprovider.InstanceType, error) {
+				all, err := d.Cloud.InstanceTypes(ctx, p)
+				kept[p.Name] = copiesOf(all)
+				return all, err
+			}
+			d.t.Cleanup(func() { kept = nil })
+		}},
+		{clause: "CP-CATALOG-12", what: "answers are kept for each change", how: func(d *double) {
+			kept := map[string][]*cloudprovider.InstanceType{}
+			d.types = func(ctx context.Context, p *v1.NodePool) ([]*cloudprovider.InstanceType, error) {
+				all, err := d.Cloud.InstanceTypes(ctx, p)
+				closed := ""
 				for _, t := range all {
-					copies = append(copies, t.DeepCopy())
+					for i := range t.Offerings {
+						if !t.Offerings[i].Available {
+							closed += cloudprovider.KeyOf(t, &t.Offerings[i]).String() + " "
+						}
+					}
 				}
-				kept = append(kept, copies)
+				kept[closed] = copiesOf(all)
 				return all, err
 			}
 			d.t.Cleanup(func() { kept = nil })

@@ -17,6 +17,8 @@ const (
 	Drift        Level = "Drift"
 	Repair       Level = "Repair"
 	Interruption Level = "Interruption"
+	// Engine is what package engine reports its scenarios as; it is none of Levels.
+	Engine Level = "Engine"
 )
 
 // Levels are all levels, Core first. The slice is the caller's.

@@ -78,7 +78,14 @@ func subject(cloud *fake.Cloud, clock *fake.SimClock) conformance.Subject {
 			MakeDrift:    func(id string) error { return cloud.SetDrift(id, "Moved") },
 			Interrupt:    cloud.Interrupt,
 			Noise:        func() error { cloud.Noise(); return nil },
-			Stall:        func(m conformance.Method) (func(), error) { return cloud.Stall(fake.Method(m)), nil },
+			WithoutRepair: func() cloudprovider.CloudProvider {
+				off, err := fake.New(catalogue(), fake.Options{Clock: clock, RepairPolicies: []cloudprovider.RepairPolicy{}})
+				if err != nil {
+					return cloud // which has some, as the kit will say
+				}
+				return off
+			},
+			Stall: func(m conformance.Method) (func(), error) { return cloud.Stall(fake.Method(m)), nil },
 		},
 	}
 }

@@ -91,7 +91,7 @@ func (r *Report) WriteMarkdown(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Conformance of provider %s\n\nThe clauses are those of package `cloudprovider`.\n\n", r.Provider)
 	b.WriteString("| level | outcome | passed | failed | skipped |\n|---|---|---|---|---|\n")
-	for _, level := range Levels() {
+	for _, level := range append(Levels(), Engine) {
 		count := map[Outcome]int{}
 		for _, result := range r.Results {
 			if result.Level == level {

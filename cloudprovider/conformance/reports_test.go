@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -18,6 +19,7 @@ func TestReports(t *testing.T) {
 	dir := filepath.Join("..", "..", "docs", "conformance")
 	columns := []struct{ title, file string }{{"fake", "fake.json"}, {"aws on moto", "aws.json"}, {"aws in memory", "aws-memory.json"}}
 	found, err := filepath.Glob(filepath.Join(dir, "*.json"))
+	found = slices.DeleteFunc(found, func(name string) bool { return strings.HasSuffix(name, "-engine.json") }) // no levels of clauses
 	if err != nil || len(found) != len(columns) {
 		t.Fatalf("there are reports %q, %v; give each a column here", found, err)
 	}

@@ -62,6 +62,9 @@ type Hooks struct {
 	MakeDrift func(providerID string) error
 	// Interrupt has the cloud announce what it will do to a machine after the notice, and then do it.
 	Interrupt func(providerID string, kind cloudprovider.InterruptionKind, notice time.Duration) error
+	// WithoutRepair is a provider whose operator has turned repair off. Nil when providers know nothing of that, and their
+	// callers leave the policies aside.
+	WithoutRepair func() cloudprovider.CloudProvider
 	// Noise puts messages into the source of interruptions that mean nothing to a cluster, or can't be parsed.
 	Noise func() error
 }

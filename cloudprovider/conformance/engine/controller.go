@@ -38,7 +38,7 @@ func (w *world) hear() {
 	if w.source == nil {
 		return
 	}
-	messages, err := received(w.t.Context(), w.source)
+	messages, err := received(w.t.Context(), w.source, w.options.Listen)
 	if err != nil {
 		w.t.Fatalf("receiving interruptions: %v", err)
 	}

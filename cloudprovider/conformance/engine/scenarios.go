@@ -23,6 +23,9 @@ type Options struct {
 	Step time.Duration
 	// Steps is how many looks a scenario may take to get somewhere; zero means 200.
 	Steps int
+	// Listen is how long each look waits for interruptions, in real time; zero means 50 milliseconds. A source that is far away
+	// needs longer; what it has given meanwhile must come again.
+	Listen time.Duration
 }
 
 // Scenarios are the names of all scenarios, in the order in which Run runs them. The slice is the caller's.
@@ -36,21 +39,38 @@ func Scenarios() []string {
 
 type scenario struct {
 	name string
+	// says is what it shows in a few words.
+	says string
 	play func(*world)
 }
 
 func scenarios() []scenario {
 	return []scenario{
-		{"ScaleUp", scaleUp}, {"FallBack", fallBack}, {"Consolidate", consolidate}, {"Drift", drift}, {"Interrupt", interrupt}, {"Repair", repair},
+		{"ScaleUp", "pods that wait get machines, which go with them", scaleUp},
+		{"FallBack", "what is out of stock is planned around", fallBack},
+		{"Consolidate", "machines that are hardly used go", consolidate},
+		{"Drift", "a machine that has drifted is replaced", drift},
+		{"Interrupt", "a machine that will be taken back is replaced", interrupt},
+		{"Repair", "a machine that breaks is replaced", repair},
 	}
 }
 
-// Run plays every scenario as a sub-test of t.
-func Run(t *testing.T, factory conformance.Factory, options Options) {
+// Run plays every scenario as a sub-test of t, and reports what came of each, as the clauses of level conformance.Engine.
+func Run(t *testing.T, factory conformance.Factory, options Options) *conformance.Report {
 	t.Helper()
+	report := &conformance.Report{}
 	for _, s := range scenarios() {
-		t.Run(s.name, func(t *testing.T) { Play(t, s.name, factory, options) })
+		t.Run(s.name, func(t *testing.T) {
+			seen := &witness{TB: t}
+			defer func() { report.Results = append(report.Results, seen.result(s)) }()
+			subject := factory(seen)
+			if subject.Provider != nil {
+				report.Provider = subject.Provider.Name()
+			}
+			s.play(newWorld(seen, subject, options))
+		})
 	}
+	return report
 }
 
 // Play plays one scenario, which fails or skips t. An unknown name fails it.
@@ -178,9 +198,9 @@ func repair(w *world) {
 	w.sound()
 }
 
-// received are the messages that are there now.
-func received(ctx context.Context, source cloudprovider.InterruptionSource) ([]cloudprovider.Interruption, error) {
-	soon, cancel := context.WithTimeout(ctx, 50*time.Millisecond)
+// received are the messages that there are, or come soon.
+func received(ctx context.Context, source cloudprovider.InterruptionSource, wait time.Duration) ([]cloudprovider.Interruption, error) {
+	soon, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	messages, err := source.ReceiveInterruptions(soon)
 	if err != nil && soon.Err() != nil && ctx.Err() == nil {
