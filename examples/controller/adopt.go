@@ -46,7 +46,10 @@ func newTruce(config *rest.Config, options *ctrl.Options, p settings.Process, lo
 		return nil, err
 	}
 	own := types.NamespacedName{Namespace: p.LeaderElectionNamespace, Name: p.LeaderElectionName}
-	out := &truce{guard: &adoption.Guard{Reader: c, Lease: p.KarpenterLease, Own: own, Logger: log}, client: c, adopt: p.Adopt, log: log}
+	if p.KarpenterLease == settings.LeaseIgnored {
+		log.Info("Karpenter may act beside this controller: it must know no NodePools")
+	}
+	out := &truce{guard: &adoption.Guard{Reader: c, Lease: p.KarpenterLease, Own: own, Ignored: p.KarpenterLease == settings.LeaseIgnored, Logger: log}, client: c, adopt: p.Adopt, log: log}
 	if p.Adopt == settings.AdoptDryRun {
 		// Whatever acts waits for an election that nobody wins.
 		options.LeaderElection, options.LeaderElectionResourceLockInterface = true, &adoption.Lock{Interface: nobody{}, Guard: out.guard}

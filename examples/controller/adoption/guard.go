@@ -38,6 +38,8 @@ type Guard struct {
 	Lease string
 	// Own is this controller's lease, which is not Karpenter's even if it has the name.
 	Own types.NamespacedName
+	// Ignored has Karpenter act beside this controller: one of v1alpha5, whose Provisioners and machines are of other kinds.
+	Ignored bool
 	// Now is the clock; nil is time.Now.
 	Now func() time.Time
 	// Logger is told when Karpenter is found running, and when no longer; nil discards it.
@@ -73,6 +75,9 @@ func (g *Guard) Ready(*http.Request) error {
 }
 
 func (g *Guard) check(ctx context.Context) error {
+	if g.Ignored {
+		return nil
+	}
 	name := g.Lease
 	if name == "" {
 		name = DefaultLease

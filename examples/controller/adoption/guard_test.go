@@ -72,6 +72,10 @@ func TestGuard(t *testing.T) {
 			}
 		})
 	}
+	beside := &adoption.Guard{Reader: leases(t, lease("karpenter", name, "karpenter-7", 0)), Ignored: true, Now: func() time.Time { return now }}
+	if err := beside.Check(t.Context()); err != nil {
+		t.Errorf("beside a Karpenter without NodePools: %v", err)
+	}
 	broken := interceptor.NewClient(leases(t), interceptor.Funcs{List: func(context.Context, client.WithWatch, client.ObjectList, ...client.ListOption) error {
 		return apierrors.NewForbidden(coordinationv1.Resource("leases"), name, errors.New("no"))
 	}})

@@ -264,7 +264,7 @@ func processDefinitions() []*setting {
 		define("leader-election-namespace", "Process.LeaderElectionNamespace", texts(), func(s *Settings) *string { return &s.Process.LeaderElectionNamespace },
 			"namespace of the lease; empty: the system namespace", inChart("settings.leaderElectionNamespace")),
 		define("karpenter-lease", "Process.KarpenterLease", texts(), func(s *Settings) *string { return &s.Process.KarpenterLease },
-			"name of the lease that Karpenter holds while it acts; nothing is done as long as it is held", inChart("settings.karpenterLease")),
+			"name of the lease that Karpenter holds while it acts; nothing is done as long as it is held; none beside one of v1alpha5, which knows no NodePools", inChart("settings.karpenterLease")),
 		define("adopt", "Process.Adopt", choices("adoption", AdoptNo, AdoptYes, AdoptDryRun), func(s *Settings) *Adoption { return &s.Process.Adopt },
 			"take over the nodes that Karpenter launched: true, or dry-run to see what that means", inChart("settings.adopt"),
 			func(s *setting) { s.boolean = true }),

@@ -113,7 +113,7 @@ type Process struct {
 	// default.
 	LeaderElectionName, LeaderElectionNamespace string
 	// KarpenterLease is the name of the lease that Karpenter holds while it acts, in whatever namespace;
-	// "karpenter-leader-election" by default. Nothing is done while it is held.
+	// "karpenter-leader-election" by default. Nothing is done while it is held. LeaseIgnored acts beside a Karpenter that knows no NodePools.
 	KarpenterLease string
 	// Adopt says whether nodes that Karpenter launched are taken over; AdoptNo by default.
 	Adopt Adoption
@@ -175,6 +175,9 @@ const (
 	// AdoptDryRun prints what taking them over means, and does nothing.
 	AdoptDryRun Adoption = "dry-run"
 )
+
+// LeaseIgnored, as Process.KarpenterLease, is for a Karpenter of v1alpha5 beside this controller: each has pools of its own.
+const LeaseIgnored = "none"
 
 // LogEncoding is the form of log records.
 type LogEncoding string
