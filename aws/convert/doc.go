@@ -36,6 +36,10 @@
 //   - A pool of v1 that shares a node class with a pool of v1beta1 keeps it as it is, whatever the order of their names: the
 //     kubelet block of the other goes to a copy. So pools that have none still count as different, and what is of v1 already is
 //     not changed (API-372, API-373, API-467).
+//   - A field that a kind does not have is warned of, and refused only when asked for (API-016): what users keep in a folder for
+//     years has such fields, and the warning names them.
+//   - The old annotations that keep pods and nodes are honoured whatever pools there are (API-229), since who moves to pools of v1
+//     should not lose protection at that moment.
 //   - Objects of the first generation are read, planned with and converted, and not acted on: Provisioners, their Machines and
 //     instances are the business of the release that made them. So no instance is tagged or listed by their keys, nor by those of
 //     v1beta1 (API-416, API-417, API-418, API-424), launch templates have the one name of v1 (API-422), policies allow what v1

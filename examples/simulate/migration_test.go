@@ -65,6 +65,8 @@ func TestMigrationGuide(t *testing.T) {
 		}
 	}
 
+	moveOffProvisioners(t, guide, fence)
+
 	var values struct {
 		Affinity corev1.Affinity `json:"affinity"`
 	}
@@ -89,5 +91,53 @@ func TestMigrationGuide(t *testing.T) {
 			t.Errorf("%q is missing, or comes too early", step)
 		}
 		at = i
+	}
+}
+
+// moveOffProvisioners runs the guide's commands for clusters of older generations: a node of the Provisioner that the guide
+// converts goes with it, and a new one comes from the NodePool of its name; what is converted from v1beta1 changes nothing.
+func moveOffProvisioners(t *testing.T, guide string, fence func(marker, language string) string) {
+	t.Helper()
+	const command = "\ngo run ./examples/simulate cluster.yaml --diff new.yaml\n"
+	if !strings.Contains(guide, command) {
+		t.Fatalf("the guide has no line%s", command)
+	}
+	const node = `
+---
+apiVersion: v1
+kind: Node
+metadata:
+  name: old
+  labels: {LABEL: default, node.kubernetes.io/instance-type: m5.large, topology.kubernetes.io/zone: us-east-1a, karpenter.sh/capacity-type: on-demand, kubernetes.io/arch: amd64, kubernetes.io/os: linux}
+spec: {providerID: aws:///us-east-1a/i-1}
+status: {capacity: {cpu: "2", memory: 8Gi, pods: "29"}}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: p, uid: p, ownerReferences: [{apiVersion: apps/v1, kind: ReplicaSet, name: r, uid: r, controller: true}]}
+spec: {nodeName: old, containers: [{name: x, resources: {requests: {cpu: "1"}}}]}
+`
+	for name, c := range map[string]struct {
+		label, changes string
+		replaced       int
+	}{
+		"old.yaml":  {"karpenter.sh/provisioner-name", "default added, v1alpha5/default removed", 1},
+		"beta.yaml": {"karpenter.sh/nodepool", "default unchanged", 0},
+	} {
+		cluster := fence("<!-- "+name+" -->", "yaml") + strings.Replace(node, "LABEL", c.label, 1)
+		for file, content := range map[string]string{"cluster.yaml": cluster, "new.yaml": fence("<!-- "+name+" becomes -->", "yaml")} {
+			if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		a := simulate(t, "", "cluster.yaml", "--diff", "new.yaml", "-o", "json")
+		d := decode[differenceDocument](t, a)
+		var changes []string
+		for _, p := range d.NodePools {
+			changes = append(changes, p.Name+" "+p.Change)
+		}
+		if got := strings.Join(changes, ", "); a.code != exitPlaced || got != c.changes || d.Summary.Replaced != c.replaced || d.Summary.Unschedulable != 0 {
+			t.Errorf("%s: status %d, %s, %+v, want %s, %d replaced\n%s", name, a.code, got, d.Summary, c.changes, c.replaced, a.stderr)
+		}
 	}
 }
