@@ -27,6 +27,8 @@
 //	reference    Karpenter's methods, one after another                    reference.go, emptiness.go, driftmethods.go,
 //	                                                                       consolidation.go, replacement.go, balanced.go
 //	global       the whole fleet in one plan                               global.go, ground.go, globalsearch.go, globalgroups.go,
+//	                                                                       globalattempt.go, globallaunch.go, globalworth.go,
+//	                                                                       globalrefine.go, globalfamilies.go, globalcommands.go,
 //	                                                                       flexible.go, globalplan.go, waves.go
 //	                                                                       selection.go, globalbudgets.go
 //	proofs       why nothing cheaper can be                                floorprices.go

@@ -38,7 +38,7 @@ func (p *pass) flexible(m Method, group []*unit, bins []scheduling.NewNode, spen
 // Lists of types are cut where nothing asks for more: what a search looks at to know that a command is good, and what a
 // command lists in the end, which is more than providers take for one launch.
 const (
-	typesToTry  = 20
+	typesToTry  = 10
 	typesToList = 60
 )
 
@@ -114,13 +114,14 @@ type offer struct {
 }
 
 // cheaper is the function of that name, with what was found for a type remembered: nodes of a plan have few different
-// requirements.
+// requirements. The list is good until the next call.
 func (p *pass) cheaper(pool *pool, node *scheduling.NewNode, spent int64) []priced {
 	if p.offers == nil {
 		p.offers = map[offer]*priced{}
 	}
 	text := node.Requirements.String()
-	out := make([]priced, 0, len(node.InstanceTypes))
+	out := p.cheapest[:0]
+	defer func() { p.cheapest = out }()
 	one := *node
 	for i := range node.InstanceTypes {
 		o := &node.InstanceTypes[i]

@@ -53,7 +53,8 @@ type Global struct {
 	// (DIS-144), 0 for DefaultSpotToSpotTypes.
 	SpotToSpot      bool
 	SpotToSpotTypes int
-	// MaxMembers and MaxBins bound how many nodes one command removes and launches; 0 is the default.
+	// MaxMembers and MaxBins bound how many nodes one command removes and launches; 0 is the default. What would take more is
+	// left for later plans.
 	MaxMembers, MaxBins int
 	// Work bounds the what-ifs of a plan: counted, not timed, so that plans do not depend on how fast they are made; 0 is
 	// DefaultWork.

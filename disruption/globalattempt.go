@@ -73,8 +73,10 @@ func (s *search) attempt(method Method, group []*unit, where places) (*Block, er
 
 // admissible looks at what needs no trial.
 func (s *search) admissible(method Method, group []*unit) *Block {
-	if _, size := s.families.parties(group); size.members > s.maxMembers() {
-		return &Block{Code: BlockLater}
+	if s.refining {
+		if _, size := s.families.parties(group); size.members > s.maxMembers() {
+			return s.families.full
+		}
 	}
 	for _, u := range standing(group) {
 		if why := s.pass.ledger.Blocks(u.Candidate, method.Reason()); why != nil {
@@ -161,9 +163,12 @@ func (s *search) take(method Method, st *step) *Block {
 // tooLarge is the block of a step with which nodes would have to go together that are more than a command may remove, or for
 // more new ones than it may launch.
 func (s *search) tooLarge(st *step) *Block {
-	_, size := s.families.parties(st.members, s.families.mixed(st.members, st.numbers, st.grown))
+	if !s.refining {
+		return nil // each step is a command
+	}
+	_, size := s.families.parties(st.members, s.families.mixed(st.members, st.numbers, st.grown)...)
 	if size.members > s.maxMembers() || (st.method != MethodDrift && size.bins+len(st.numbers) > s.maxBins()) {
-		return &Block{Code: BlockLater}
+		return s.families.full
 	}
 	return nil
 }
@@ -172,7 +177,7 @@ func (s *search) accept(st *step, receivers []string) {
 	for _, u := range st.members {
 		s.gone[u] = true
 	}
-	roots, size := s.families.parties(st.members, s.families.mixed(st.members, st.numbers, st.grown))
+	roots, size := s.families.parties(st.members, s.families.mixed(st.members, st.numbers, st.grown)...)
 	s.families.join(roots, size, st.numbers)
 	for _, name := range receivers {
 		u := s.byName[name]

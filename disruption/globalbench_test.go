@@ -1,10 +1,14 @@
 package disruption_test
 
 import (
+	"fmt"
 	"runtime"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/drawknife/drawknife/disruption"
+	"github.com/drawknife/drawknife/scheduling"
 )
 
 // BenchmarkGlobal plans for fleets that are two fifths full, after Survey. USD/h are what they cost before and after, evictions
@@ -25,13 +29,62 @@ func BenchmarkGlobal(b *testing.B) {
 			f := surveyed(b, spec.snapshot())
 			b.ReportAllocs()
 			var plan *disruption.Plan
+			before := processorTime(b)
 			for b.Loop() {
 				var err error
 				if plan, err = thrifty().Plan(b.Context(), f); err != nil {
 					b.Fatal(err)
 				}
 			}
+			b.ReportMetric(float64((processorTime(b)-before).Milliseconds())/float64(b.N), "cpu-ms")
 			report(b, f, plan)
+		})
+	}
+}
+
+// processorTime is what the process has used so far.
+func processorTime(b *testing.B) time.Duration {
+	var use syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &use); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(use.Utime.Nano() + use.Stime.Nano())
+}
+
+// BenchmarkProbe asks of one node after the other whether it could go: the node is hidden, its pods are placed, on a new node
+// if there is no other way, and all is rolled back.
+func BenchmarkProbe(b *testing.B) {
+	for _, spec := range []fleetSpec{{nodes: 1000, fill: 0.4}, {nodes: 1000, fill: 0.8}, {nodes: 1000, fill: 0.4, mixed: true}, {nodes: 1000, fill: 0.8, mixed: true}} {
+		b.Run(fmt.Sprintf("%s/fill=%g", spec, spec.fill), func(b *testing.B) {
+			s := spec.snapshot()
+			model, err := scheduling.Compile(s)
+			if err != nil {
+				b.Fatal(err)
+			}
+			names := make([]string, len(s.Nodes))
+			for i := range s.Nodes {
+				names[i] = s.Nodes[i].Name
+			}
+			trial := model.Trial()
+			if err := trial.Rank(names); err != nil {
+				b.Fatal(err)
+			}
+			b.ReportAllocs()
+			before, i := processorTime(b), 0
+			for b.Loop() {
+				mark := trial.Mark()
+				if _, err := trial.Hide(names[i%len(names)]); err != nil {
+					b.Fatal(err)
+				}
+				if trial.Move(scheduling.Query{}) > 0 {
+					trial.Launch(scheduling.Query{}, 1e6)
+				}
+				if err := trial.Rollback(mark); err != nil {
+					b.Fatal(err)
+				}
+				i++
+			}
+			b.ReportMetric(float64((processorTime(b)-before).Microseconds())/float64(b.N), "cpu-us")
 		})
 	}
 }

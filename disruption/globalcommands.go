@@ -39,7 +39,13 @@ type commandWriter struct {
 }
 
 func (s *search) newCommandWriter() *commandWriter {
-	w := &commandWriter{s: s, of: map[scheduling.PodKey]*unit{}, method: map[*unit]Method{}, receivers: map[*unit][]scheduling.ExistingNode{}}
+	pods := 0
+	for _, st := range s.steps {
+		for _, u := range standing(st.members) {
+			pods += len(u.moving)
+		}
+	}
+	w := &commandWriter{s: s, of: make(map[scheduling.PodKey]*unit, pods), method: map[*unit]Method{}, receivers: map[*unit][]scheduling.ExistingNode{}}
 	for _, st := range s.steps {
 		for _, u := range standing(st.members) {
 			w.members = append(w.members, u)

@@ -1,5 +1,7 @@
 package disruption
 
+import "slices"
+
 // families tell which nodes have to go together, while a search is going on: those that were exchanged for one another, one
 // exchange upon another, and those whose pods share a new node. A command is a family or less, so none becomes larger than a
 // command may be.
@@ -11,12 +13,15 @@ type families struct {
 	opener map[int]*unit
 	// guests are members whose pods a node that is there may have received.
 	guests map[*unit][]*unit
+	roots  []*unit // scratch
+	// full is the block of what would make a family larger than a command may be: the next plan begins with new families.
+	full *Block
 }
 
 type familySize struct{ members, bins int }
 
 func newFamilies() *families {
-	return &families{size: map[*unit]familySize{}, opener: map[int]*unit{}, guests: map[*unit][]*unit{}}
+	return &families{size: map[*unit]familySize{}, opener: map[int]*unit{}, guests: map[*unit][]*unit{}, full: &Block{Code: BlockLater}}
 }
 
 // of is the root of what the unit belongs to.
@@ -27,21 +32,22 @@ func (f *families) of(u *unit) *unit {
 	return f.kin.find(u)
 }
 
-// parties are the roots that come together if the group goes and pods of the others are put on the same new nodes.
-func (f *families) parties(group []*unit, others ...[]*unit) (roots []*unit, size familySize) {
-	seen := map[*unit]bool{}
+// parties are the roots that come together if the group goes and pods of the others are put on the same new nodes. The list
+// is good until the next call.
+func (f *families) parties(group []*unit, others ...*unit) (roots []*unit, size familySize) {
+	f.roots = f.roots[:0]
 	add := func(u *unit) {
 		root := f.of(u)
-		if !seen[root] {
-			seen[root] = true
-			roots = append(roots, root)
-			known, has := f.size[root]
-			if !has {
-				known.members = 1
-			}
-			size.members += known.members
-			size.bins += known.bins
+		if slices.Contains(f.roots, root) {
+			return
 		}
+		f.roots = append(f.roots, root)
+		known, has := f.size[root]
+		if !has {
+			known.members = 1
+		}
+		size.members += known.members
+		size.bins += known.bins
 	}
 	for _, u := range group {
 		add(u)
@@ -49,12 +55,10 @@ func (f *families) parties(group []*unit, others ...[]*unit) (roots []*unit, siz
 			size.bins--
 		}
 	}
-	for _, list := range others {
-		for _, u := range list {
-			add(u)
-		}
+	for _, u := range others {
+		add(u)
 	}
-	return roots, size
+	return f.roots, size
 }
 
 // mixed are the others whose pods may be on the same new nodes as the group's: those whose pods were on nodes of the group,

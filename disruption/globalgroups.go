@@ -143,7 +143,8 @@ const (
 // remove.
 func (s *search) drawGroup(list []*unit, at, draw int, random *dice) []*unit {
 	size := []int{2, (s.exchanged() + 2) / 2, s.exchanged()}[draw%groupDraws]
-	var near []*unit
+	near := s.near[:0]
+	defer func() { s.near = near }()
 	for _, u := range list[at+1:] {
 		if !s.gone[u] && !s.fixed[u] {
 			near = append(near, u)

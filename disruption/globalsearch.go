@@ -61,6 +61,7 @@ type search struct {
 	anyCost int64
 	// accepting tells that what is tried is worth every effort.
 	accepting bool
+	near      []*unit // scratch of drawGroup
 	// why keeps units from being consolidated, by name.
 	why map[string]*Block
 }

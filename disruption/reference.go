@@ -77,8 +77,9 @@ type pass struct {
 	open, closed *simulator
 	// totals are those of Balanced pools.
 	totals map[v1.PoolKey]*poolTotals
-	// offers remembers what cheaper found.
-	offers map[offer]*priced
+	// cheapest is scratch of cheaper; offers remembers what it found.
+	cheapest []priced
+	offers   map[offer]*priced
 	// unreached are the pools that single-node consolidation did not come to.
 	unreached []v1.PoolKey
 }

@@ -85,6 +85,8 @@ type binding struct {
 	stage int32
 	// tight bindings rest on there being no machine with fewer members of a spread over machines.
 	tight bool
+	// before is the number, from 1 on, of the binding before it on a new machine; 0 for none.
+	before int32
 }
 
 // machine is a new one.
@@ -99,6 +101,8 @@ type machine struct {
 	used       []int64
 	// forsaken machines got no pods and are not counted any more.
 	forsaken bool
+	// last is the number of the last binding on it, from 1 on; 0 for none.
+	last int32
 }
 
 // change is one undoable step.
@@ -206,6 +210,9 @@ func (t *Trial) undo(to Mark) {
 		case changePlaced:
 			p := t.placed[len(t.placed)-1]
 			t.placed = t.placed[:len(t.placed)-1]
+			if i := int(p.host) - len(t.m.nodes); i >= 0 {
+				t.machines[i].last = p.before
+			}
 			t.apply(p, -1)
 		case changeTaken:
 			p := &t.placed[last.a]
@@ -341,6 +348,9 @@ func (t *Trial) countBound(node, n int32) {
 // place puts pods on a host. Whoever calls it has checked that they may go there.
 func (t *Trial) place(p binding) {
 	t.proof = nil
+	if i := int(p.host) - len(t.m.nodes); i >= 0 {
+		p.before, t.machines[i].last = t.machines[i].last, int32(len(t.placed)+1)
+	}
 	t.placed = append(t.placed, p)
 	t.log = append(t.log, change{kind: changePlaced})
 	t.apply(p, 1)
@@ -378,7 +388,7 @@ func (t *Trial) roomChanged(node int32) {
 
 // open adds a new, empty machine and returns its host number.
 func (t *Trial) open(mc machine) int32 {
-	mc.used = make([]int64, t.m.resources.len())
+	mc.used, mc.last = make([]int64, t.m.resources.len()), 0
 	t.count(mc.pool, t.m.capacityOf(&mc), 1)
 	t.reserve(&mc, 1)
 	t.machines = append(t.machines, mc)

@@ -28,15 +28,14 @@ func (t *Trial) Drop(number int) (pods int, err error) {
 	if number < 0 || number >= len(t.machines) || t.machines[number].empty() {
 		return 0, fmt.Errorf("dropping new node %d: the trial has none of that number with pods", number)
 	}
-	host := int32(len(t.m.nodes) + number)
-	for i := range t.placed {
+	for i := t.machines[number].last - 1; i >= 0; i = t.placed[i].before - 1 {
 		p := &t.placed[i]
-		if p.host != host || p.count == 0 {
+		if p.count == 0 {
 			continue
 		}
 		pods += int(p.count)
 		t.apply(*p, -1)
-		t.log = append(t.log, change{changeTaken, int32(i), p.count})
+		t.log = append(t.log, change{changeTaken, i, p.count})
 		p.count = 0
 	}
 	t.countMachine(int32(number), -1)
@@ -71,12 +70,13 @@ func (t *Trial) fillWith(class int32, c *class) bool {
 		if t.waiting[class] == 0 {
 			break
 		}
-		if mc.empty() || !fitsBeside(c.unshared(), mc.used, t.m.pools[mc.pool].table.allocOf(int(mc.row), dims)) {
+		alloc := t.m.pools[mc.pool].table.allocOf(int(mc.row), dims)
+		if mc.empty() || !fitsBeside(c.unshared(), mc.used, alloc) {
 			continue
 		}
 		host := int32(len(t.m.nodes) + i)
 		stage := t.stageOn(c, mc)
-		for stage >= 0 && t.waiting[class] > 0 && fits(t.needOn(c, host), t.roomOf(host)) && t.admits(c, host) && t.keepsVariety(host, c, stage) {
+		for stage >= 0 && t.waiting[class] > 0 && fitsBeside(t.needOn(c, host), mc.used, alloc) && t.admits(c, host) && t.keepsVariety(host, c, stage) {
 			t.place(binding{class: class, host: host, count: min(t.bulkOn(class, host), t.waiting[class]), stage: stage, tight: t.tightly(class)})
 			filled = true
 		}
