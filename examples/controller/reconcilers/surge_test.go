@@ -1,7 +1,6 @@
 package reconcilers
 
 import (
-	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -137,7 +136,7 @@ func TestScaleOnlyWhatWasSeen(t *testing.T) {
 			t.Errorf("%d replicas, want the one as before", n)
 		}
 		if err := w.surge.scale(t.Context(), provisioning.ScaleWorkload{Kind: "StatefulSet", Key: key}); err == nil {
-			t.Error(fmt.Sprint("a StatefulSet is scaled"))
+			t.Error("a StatefulSet is scaled")
 		}
 	})
 }
