@@ -140,8 +140,9 @@ type nobody struct{}
 
 var errDryRun = errors.New("nothing is done in a dry run")
 
-// Get refuses.
-func (nobody) Get(context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
+// Get waits for the end.
+func (nobody) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
+	<-ctx.Done()
 	return nil, nil, errDryRun
 }
 

@@ -47,6 +47,9 @@ func run(ctx context.Context, args []string, out, trouble io.Writer) int {
 		fmt.Fprintln(trouble, err)
 		return exitUsage
 	}
+	if p := &loaded.Settings.Process; p.Adopt == settings.AdoptDryRun {
+		p.LogOutputPaths = []string{"stderr"} // what is printed is the table
+	}
 	logger, closeLog, err := newLogger(loaded.Settings.Process, out, trouble)
 	if err != nil {
 		fmt.Fprintln(trouble, err)
