@@ -101,6 +101,9 @@ const (
 	BlockReceiver BlockCode = "Receiver"
 	// BlockLater: its pods have places only once other commands are done: the next plan has it.
 	BlockLater BlockCode = "Later"
+	// BlockRobustness: if kube-scheduler puts pods elsewhere than planned, Block.Pods may find no place: so one of Block.Count
+	// orders showed. The next plan looks again.
+	BlockRobustness BlockCode = "Robustness"
 	// BlockCoolDown: it is new, or owners of its pods had pods moved of late; Until.
 	BlockCoolDown BlockCode = "CoolDown"
 	// BlockFloor: pods of it have no room on any other node, and new nodes for them cost at least Block.Floor, which leaves
@@ -208,7 +211,7 @@ func (b *Block) sentence() string {
 	case BlockDependsOnUninitialized:
 		return "its pods would have to go to nodes that are not initialized: " + b.Detail
 	case BlockManyNodes:
-		return fmt.Sprintf("it would take %d new nodes, and consolidation launches at most one", b.Count)
+		return fmt.Sprintf("it would take %d new nodes, and consolidation launches at most %d", b.Count, max(b.Need, 1))
 	case BlockNotCheaper:
 		if b.Floor > 0 {
 			return fmt.Sprintf("new nodes for its pods cost at least %.4f USD/h, and may cost less than %.4f", b.Floor, b.Price)
@@ -226,6 +229,8 @@ func (b *Block) sentence() string {
 		return fmt.Sprintf("saving %.4f USD/h would not pay back in time for the disturbance and for new nodes beside the old: %.4f would", b.Saving, b.Required)
 	case BlockDrain:
 		return fmt.Sprintf("pod disruption budgets %v let %d of its %d pods go at a time: its drain would take %s", b.Budgets, b.Need, b.Count, b.Duration)
+	case BlockRobustness:
+		return fmt.Sprintf("if pods are put elsewhere than planned, some may find no place, as one of %d orders shows: %s", b.Count, podList(b.Pods))
 	case BlockScore:
 		return fmt.Sprintf("score %.3f of nodepool %q is below %.3f: the saving is too small for the pods it would move", b.Score, b.Pool, b.Threshold)
 	}

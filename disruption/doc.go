@@ -30,7 +30,7 @@
 //	                                                                       globalattempt.go, globallaunch.go, globalworth.go,
 //	                                                                       globalrefine.go, globalfamilies.go, globalcommands.go,
 //	                                                                       flexible.go, globalplan.go, waves.go
-//	                                                                       selection.go, globalbudgets.go
+//	                                                                       selection.go, globalbudgets.go, robustness.go
 //	proofs       why nothing cheaper can be                                floorprices.go
 //	replay       whether any part of a plan is still good                  restrict.go
 //	what-if      where pods would go                                       simulate.go

@@ -61,6 +61,11 @@ type Global struct {
 	Work int
 	// Parallelism is how many ways of searching are gone side by side; 0 is as many as GOMAXPROCS. Plans do not depend on it.
 	Parallelism int
+	// Robustness is in how many orders, drawn by chance, the pods of each wave are scattered over nodes as kube-scheduler's
+	// scores would have it, instead of filling nodes up as planned: a wave loses commands, which the next plan has, until no
+	// order leaves a pod without a place. 0, the default, does none of it: what pods find no place gets a new node, at worst.
+	// It takes time in proportion to pods times nodes.
+	Robustness int
 	// Seed of the search for groups of nodes. Any number will do.
 	Seed uint64
 	// LaunchTime, ReadyTime and DrainLimit say how long things take: see their defaults. A node whose pods would take longer

@@ -63,7 +63,7 @@ func (s *search) order(ctx context.Context, out *Plan) error {
 		list = append(done, more...)
 	}
 	out.Commands, out.Waves = s.waves(list)
-	return nil
+	return s.withstand(ctx, out)
 }
 
 // putOff keeps the members of a command for the next plan.
@@ -102,6 +102,8 @@ func (s *search) noteBlocks() {
 	for _, u := range s.units {
 		why := u.blocked
 		switch {
+		case s.frail[u] != nil:
+			why = s.frail[u]
 		case s.later[u]:
 			why = &Block{Code: BlockLater}
 		case s.gone[u]:

@@ -83,10 +83,13 @@ func spreadWide(p *corev1.Pod) {
 }
 
 func drawnPlanner(rt *rapid.T) *disruption.Global {
+	orders := rapid.SampledFrom([]int{0, 0, 3}).Draw(rt, "orders")
 	if rapid.Bool().Draw(rt, "thrifty") {
-		return thrifty()
+		p := thrifty()
+		p.Robustness = orders
+		return p
 	}
-	return &disruption.Global{SpotToSpot: rapid.Bool().Draw(rt, "spotToSpot"), SpotToSpotTypes: 2, CoolDown: -1}
+	return &disruption.Global{Robustness: orders, SpotToSpot: rapid.Bool().Draw(rt, "spotToSpot"), SpotToSpotTypes: 2, CoolDown: -1}
 }
 
 func encoded(rt failing, plan *disruption.Plan) string {

@@ -62,6 +62,8 @@ type search struct {
 	// accepting tells that what is tried is worth every effort.
 	accepting bool
 	near      []*unit // scratch of drawGroup
+	// frail are units whose commands a wave has lost: see Global.Robustness.
+	frail map[*unit]*Block
 	// why keeps units from being consolidated, by name.
 	why map[string]*Block
 }
@@ -145,7 +147,7 @@ func (g *ground) newSearch(ctx context.Context, w way) (*search, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &search{ground: g, way: w, ctx: ctx, pass: p, trial: t, start: t.Mark(), live: g.units, gone: map[*unit]bool{}, fixed: map[*unit]bool{}, firm: map[*unit]bool{}, later: map[*unit]bool{}, families: newFamilies(), why: map[string]*Block{}}, nil
+	return &search{ground: g, way: w, ctx: ctx, pass: p, trial: t, start: t.Mark(), live: g.units, gone: map[*unit]bool{}, fixed: map[*unit]bool{}, firm: map[*unit]bool{}, frail: map[*unit]*Block{}, later: map[*unit]bool{}, families: newFamilies(), why: map[string]*Block{}}, nil
 }
 
 // run is the order of work: what costs nothing first, then what has to go anyway, then what saves.

@@ -34,6 +34,8 @@ type waveDraft struct {
 	drain    time.Duration
 }
 
+func newWaveDraft() *waveDraft { return &waveDraft{loads: map[types.NamespacedName]*load{}} }
+
 // waves puts the commands in an order, what is worth most for its disturbance first, and in waves such that no drain waits
 // for another of the same wave: a command goes to the first wave whose drains, with it, take no longer than its own and
 // theirs did alone. Commands are returned in the order of the waves. Where rules about how pods are spread make places
@@ -59,7 +61,7 @@ func (s *search) waves(commands []*Command) ([]*Command, []Wave) {
 			}
 		}
 		if !placed {
-			d := &waveDraft{loads: map[types.NamespacedName]*load{}}
+			d := newWaveDraft()
 			drafts = append(drafts, d)
 			s.add(d, cmd)
 		}

@@ -1,0 +1,136 @@
+package disruption
+
+import (
+	"context"
+	"slices"
+
+	"github.com/drawknife/drawknife/scheduling"
+)
+
+// withstand keeps of each wave only what goes well when kube-scheduler puts pods where it likes and not where the plan does:
+// with the commands of the waves before carried out as planned, all pods of a wave are scattered over the nodes there are and
+// its new ones, in some orders drawn by chance. As long as one of them leaves a pod without a place, the wave loses its last
+// command, which is left for the next plan.
+func (s *search) withstand(ctx context.Context, out *Plan) error {
+	if s.Robustness <= 0 || len(out.Commands) == 0 {
+		return nil
+	}
+	r, err := s.newReplay(ctx, s.fleet)
+	if err != nil {
+		return err
+	}
+	byID := make(map[string]*Command, len(out.Commands))
+	for _, cmd := range out.Commands {
+		byID[cmd.ID] = cmd
+	}
+	random := dice(s.Seed)
+	waves := out.Waves
+	out.Commands, out.Waves = nil, nil
+	for _, wave := range waves {
+		list := make([]*Command, len(wave.Commands))
+		for i, id := range wave.Commands {
+			list[i] = byID[id]
+		}
+		for len(list) > 0 {
+			lost, err := s.scatter(ctx, r, list, &random)
+			if err != nil {
+				return err
+			}
+			if len(lost) == 0 {
+				break
+			}
+			s.giveWay(list[len(list)-1], lost)
+			list = list[:len(list)-1]
+		}
+		if list, err = r.carried(list); err != nil {
+			return err
+		}
+		if len(list) == 0 {
+			continue
+		}
+		d := newWaveDraft()
+		for _, cmd := range list {
+			s.add(d, cmd)
+		}
+		out.Commands, out.Waves = append(out.Commands, list...), append(out.Waves, s.waveOf(d))
+	}
+	return nil
+}
+
+// scatter carries the commands out with their pods scattered, in as many orders as are asked for; it returns the pods that
+// one of them leaves without a place, and leaves nothing changed.
+func (s *search) scatter(ctx context.Context, r *replay, list []*Command, random *dice) (lost []scheduling.PodKey, err error) {
+	start := r.trial.Mark()
+	defer func() {
+		if back := r.trial.Rollback(start); err == nil {
+			err = back
+		}
+	}()
+	var pods []scheduling.PodKey
+	for _, cmd := range list {
+		moves := s.fleet.moves
+		if cmd.Method == MethodEmptiness || cmd.Method == MethodStaticDrift {
+			moves = stays
+		}
+		for i := range cmd.Members {
+			if _, err := r.trial.HideMoving(cmd.Members[i].Node, moves); err != nil {
+				return nil, err
+			}
+		}
+		for i := range cmd.Receivers {
+			pods = append(pods, cmd.Receivers[i].Pods...)
+		}
+		for i := range cmd.Replacements {
+			if n := cmd.Replacements[i].Node; n != nil {
+				pods = append(pods, n.Pods...)
+				empty := *n
+				empty.Pods = nil
+				if err := r.trial.PutNew(&empty); err != nil {
+					return n.Pods, nil
+				}
+			}
+		}
+	}
+	slices.SortFunc(pods, func(a, b scheduling.PodKey) int { return compareStrings(a.String(), b.String()) })
+	before := r.trial.Mark()
+	for range s.Robustness {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		for i := len(pods) - 1; i > 0; i-- {
+			j := random.next(i + 1)
+			pods[i], pods[j] = pods[j], pods[i]
+		}
+		if lost, err = r.trial.Scatter(pods); err != nil || len(lost) > 0 {
+			return lost, err
+		}
+		if err := r.trial.Rollback(before); err != nil {
+			return nil, err
+		}
+	}
+	return nil, nil
+}
+
+// giveWay leaves a command for the next plan, with the pods that might find no place.
+func (s *search) giveWay(cmd *Command, lost []scheduling.PodKey) {
+	why := &Block{Code: BlockRobustness, Pods: lost[:min(len(lost), maxNamed)], Count: s.Robustness}
+	for i := range cmd.Members {
+		u := s.byName[cmd.Members[i].Node]
+		s.frail[u], s.later[u] = why, true
+	}
+	s.pass.waiting = true
+}
+
+// carried carries the commands out as planned; what can't be, since a command before it gave way, is left out.
+func (r *replay) carried(list []*Command) (good []*Command, err error) {
+	for _, cmd := range list {
+		next, why, err := r.step(cmd)
+		if err != nil {
+			return nil, err
+		}
+		if why == nil {
+			good = append(good, next)
+		}
+	}
+	return good, nil
+}

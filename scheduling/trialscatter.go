@@ -1,0 +1,66 @@
+package scheduling
+
+import "fmt"
+
+// Scatter places pods of hidden nodes one by one, in the order given, each on the node that then has the largest share of its
+// cores and memory left, of the snapshot's and of those that the trial has opened: as kube-scheduler does by default, where a
+// plan would fill nodes up. It returns those that no node takes. It knows no wishes. Each pod looks at every node: this is for
+// asking what becomes of a plan, not for planning.
+func (t *Trial) Scatter(pods []PodKey) (left []PodKey, err error) {
+	hosts := len(t.m.nodes) + len(t.machines)
+	sizes := make([][2]int64, hosts)
+	scratch := make([]int64, t.m.resources.len())
+	for h := range sizes {
+		if i := h - len(t.m.nodes); i >= 0 {
+			mc := &t.machines[i]
+			alloc := t.m.pools[mc.pool].table.allocOf(int(mc.row), len(scratch))
+			sizes[h] = [2]int64{alloc[dimCPU], alloc[dimMemory]}
+			continue
+		}
+		if object := t.m.nodes[h].source.Object; object != nil {
+			t.m.resources.capacityVector(object.Status.Allocatable, scratch)
+			sizes[h] = [2]int64{scratch[dimCPU], scratch[dimMemory]}
+		}
+	}
+	for _, key := range pods {
+		class, err := t.waitingClass(key)
+		if err != nil {
+			return nil, fmt.Errorf("scattering pods: %w", err)
+		}
+		c := t.m.classes[class]
+		best, bestShare, bestStage := int32(-1), int64(-1), int32(-1)
+		for h := range sizes {
+			host := int32(h)
+			room, need := t.roomOf(host), t.needOn(c, host)
+			if !fits(need, room) {
+				continue
+			}
+			share := int64(0)
+			for d, size := range sizes[h] {
+				if dim := [2]int{dimCPU, dimMemory}[d]; size > 0 {
+					share += (room[dim] - need[dim]) * 100 / size
+				}
+			}
+			if share <= bestShare {
+				continue
+			}
+			stage := int32(-1)
+			if i := h - len(t.m.nodes); i >= 0 {
+				if stage = t.stageOn(c, &t.machines[i]); stage < 0 || t.machines[i].forsaken {
+					continue
+				}
+			} else if !t.usable.has(h) || !t.m.accepts(t.m.nodes[h].group, c.shape) {
+				continue
+			}
+			if t.admitsPut(c, host) {
+				best, bestShare, bestStage = host, share, stage
+			}
+		}
+		if best < 0 {
+			left = append(left, key)
+			continue
+		}
+		t.place(binding{class: class, host: best, count: 1, stage: bestStage})
+	}
+	return left, nil
+}
