@@ -289,7 +289,7 @@ func (r *rearranging) insert(class int32, how recipe) bool {
 		best, least := int32(-1), int64(math.MaxInt64)
 		for i := range t.machines {
 			mc := &t.machines[i]
-			if mc.empty() || (waits && t.m.reservationOf(mc.pool, mc.slot) == "") || !t.admits(c, int32(len(t.m.nodes)+i)) {
+			if mc.empty() || (waits && t.m.reservationOf(mc.pool, mc.slot) == "") || !t.couldAdmit(c, int32(i)) {
 				continue
 			}
 			r.steps++
@@ -315,6 +315,7 @@ func (r *rearranging) insert(class int32, how recipe) bool {
 // restoreBut does again what was recorded at this point, without what was on some of its new machines. What the exact rules
 // do not admit then waits.
 func (t *Trial) restoreBut(w way, gone func(host int32) bool) {
+	t.regrow(w)
 	number := make([]int32, len(w.machines))
 	for i, mc := range w.machines {
 		number[i] = -1

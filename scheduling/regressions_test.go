@@ -56,6 +56,19 @@ func TestPlansOnceInvalid(t *testing.T) {
 	}
 }
 
+// A handful of pods of which once more could be placed than the plan did, as TestNothingPlacesMore and TestMoreTypesLoseNoPods
+// found them: SCH-081, SCH-171.
+func TestPlansThatOncePlacedLess(t *testing.T) {
+	for name, s := range found(t, "joint") {
+		t.Run(name, func(t *testing.T) {
+			p := solve(t, s)
+			if better := planvalidator.Better(s, p); better != "" || len(p.Unschedulable) > 0 {
+				t.Errorf("%d pods have no place; a better way: %s", len(p.Unschedulable), better)
+			}
+		})
+	}
+}
+
 // What a trial says a plan costs when all machines are gone, where the plan once cost something else, as
 // TestOutcomeAgreesWithPlan found it.
 func TestOutcomesThatOnceDisagreed(t *testing.T) {

@@ -192,8 +192,7 @@ func (s *search) onHosts(ctx context.Context, class int32) {
 		}
 	}
 	for i := range t.machines {
-		host := int32(len(m.nodes) + i)
-		if t.machines[i].empty() || !t.admits(c, host) {
+		if t.machines[i].empty() || !t.couldAdmit(c, int32(i)) {
 			continue
 		}
 		before := t.Mark()
@@ -208,14 +207,13 @@ func (t *Trial) joins(class, i int32) bool {
 	m := t.m
 	c, mc := m.classes[class], &t.machines[i]
 	host := int32(len(m.nodes)) + i
-	if fitsBeside(t.needOn(c, host), mc.used, m.pools[mc.pool].table.allocOf(int(mc.row), m.resources.len())) {
+	if fitsBeside(t.needOn(c, host), mc.used, m.pools[mc.pool].table.allocOf(int(mc.row), m.resources.len())) && t.admits(c, host) {
 		if stage := t.stageOn(c, mc); stage >= 0 && t.keepsVariety(host, c, stage) {
 			t.place(binding{class: class, host: host, count: 1, stage: stage, tight: t.tightly(class)})
 			return true
 		}
 	}
-	load := t.loadOf(host)
-	return slices.ContainsFunc(t.stagesFor(c), func(st int32) bool { return t.growTo(class, i, st, load) })
+	return t.growAny(class, i, t.loadOf(host)) || t.growUnwished(class, i)
 }
 
 // onNew tries a new machine of each kind.

@@ -56,7 +56,8 @@ func (s *search) better(a, b *site) bool {
 	return compareOptions(&a.option, &b.option) < 0
 }
 
-// kindOf is what rules can tell of a machine: its pool, DaemonSets, and the labels that they look at.
+// kindOf is what rules can tell of a machine: its pool, DaemonSets, and the labels that they look at; and where machines are
+// few, the stage that it is bought at.
 func (s *search) kindOf(o *site) string {
 	t, m := s.t, s.t.m
 	as := &t.assigned[o.stage][o.pool][o.assign]
@@ -69,6 +70,9 @@ func (s *search) kindOf(o *site) string {
 		return text
 	}
 	text := fmt.Sprint(o.pool, table.rows[o.row].resident, o.limited)
+	if o.limited || m.pools[o.pool].limits != nil {
+		text += fmt.Sprint(" ", o.stage) // where there is nothing left for one that wishes are kept on, there may be for another
+	}
 	for _, key := range m.pinnedKeys {
 		text += " " + m.machineLabel(o.pool, int(o.row), int(o.slot), as, key)
 	}

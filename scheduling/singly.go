@@ -137,7 +137,7 @@ func (t *Trial) decideAndJoin(class int32) bool {
 		for i := t.fresh; i < len(t.machines); i++ {
 			mc := &t.machines[i]
 			host := int32(len(m.nodes) + i)
-			if mc.empty() || !m.undecided(st, mc) || !t.admits(c, host) || (t.awaitsReservation(c) && m.reservationOf(mc.pool, mc.slot) == "") {
+			if mc.empty() || !m.undecided(st, mc) || (t.awaitsReservation(c) && m.reservationOf(mc.pool, mc.slot) == "") {
 				continue
 			}
 			if cost < 0 {
@@ -152,16 +152,12 @@ func (t *Trial) decideAndJoin(class int32) bool {
 	return false
 }
 
-// undecided reports whether pods at the stage ask about labels that are not decided for the machine, and would do with it but
-// for them.
+// undecided reports whether pods at the stage ask about labels that are not decided for the machine.
 func (m *Model) undecided(stage int32, mc *machine) bool {
 	as := assignment{labels: mc.labels}
 	return slices.ContainsFunc(m.stages[stage].uses, func(u use) bool {
-		if u.pool != mc.pool {
-			return false
-		}
 		f := &m.pools[u.pool].profiles[u.profile]
-		return len(f.open) > 0 && f.rows.has(int(mc.row)) && f.slots.has(int(mc.slot)) && !as.decides(f)
+		return u.pool == mc.pool && !as.decides(f)
 	})
 }
 
@@ -171,22 +167,58 @@ func (t *Trial) grow(class int32) bool {
 	m := t.m
 	c := m.classes[class]
 	loads := t.loads(0)
-	for i := range t.machines {
-		mc := &t.machines[i]
-		host := int32(len(m.nodes) + i)
-		if mc.empty() || i < t.fresh {
-			continue
-		}
-		if len(loads[i]) == 0 || !t.admits(c, host) || (t.awaitsReservation(c) && m.reservationOf(mc.pool, mc.slot) == "") {
-			continue
-		}
-		for _, st := range t.stagesFor(c) {
-			if t.growTo(class, int32(i), st, loads[i]) {
+	for _, wishes := range []bool{true, false} {
+		for i := range t.machines {
+			mc := &t.machines[i]
+			if mc.empty() || i < t.fresh || len(loads[i]) == 0 || !t.couldAdmit(c, int32(i)) || (t.awaitsReservation(c) && m.reservationOf(mc.pool, mc.slot) == "") {
+				continue
+			}
+			if wishes && t.growAny(class, int32(i), loads[i]) || !wishes && t.growUnwished(class, int32(i)) {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// growAny is growTo at the first of the class's stages that allows it.
+func (t *Trial) growAny(class, i int32, load []binding) bool {
+	return slices.ContainsFunc(t.stagesFor(t.m.classes[class]), func(st int32) bool { return t.growTo(class, i, st, load) })
+}
+
+// growUnwished is growAny for a machine whose pods give up wishes that bind them to machines like it: a wish costs no other
+// pod its place.
+func (t *Trial) growUnwished(class, i int32) bool {
+	m := t.m
+	mc := &t.machines[i]
+	as := assignment{labels: mc.labels}
+	before, host := t.Mark(), int32(len(m.nodes))+i
+	for n := range t.placed {
+		b := &t.placed[n]
+		if b.host != host || b.count == 0 {
+			continue
+		}
+		for _, st := range slices.Backward(t.stagesFor(m.classes[b.class])) {
+			if m.stageAllows(st, mc.pool, int(mc.row), int(mc.slot), &as) {
+				if st != b.stage {
+					t.restage(int32(n), st)
+				}
+				break
+			}
+		}
+	}
+	if len(t.log) > before.log && t.growAny(class, i, t.loadOf(host)) {
+		return true
+	}
+	t.undo(before)
+	return false
+}
+
+// couldAdmit reports whether rules admit a pod of the class on new machine i, or might once labels are decided that they look
+// at.
+func (t *Trial) couldAdmit(c *class, i int32) bool {
+	return t.admits(c, int32(len(t.m.nodes))+i) ||
+		slices.ContainsFunc(t.stagesFor(c), func(st int32) bool { return t.m.undecided(st, &t.machines[i]) })
 }
 
 // growTo exchanges new machine i for one that takes a pod of the class at the stage as well, if there is one: for one that

@@ -122,6 +122,7 @@ const (
 	changeMoved                      // machine a became another: the last of Trial.before
 	changeForsaken                   // machine a, which is empty, counts no more
 	changeClosed                     // node a was closed
+	changeStage                      // placement a was at stage b before
 )
 
 // Mark is a point in a trial to come back to. The zero value is none.
@@ -225,6 +226,8 @@ func (t *Trial) undo(to Mark) {
 			t.countMachine(last.a, 1)
 		case changeClosed:
 			t.reopen(int(last.a))
+		case changeStage:
+			t.placed[last.a].stage = last.b
 		case changeMachine:
 			mc := &t.machines[len(t.machines)-1]
 			t.count(mc.pool, t.m.capacityOf(mc), -1)

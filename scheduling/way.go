@@ -1,6 +1,9 @@
 package scheduling
 
-import "slices"
+import (
+	"maps"
+	"slices"
+)
 
 // way is what a trial has placed, so that it can be done again after a rollback.
 type way struct {
@@ -8,6 +11,9 @@ type way struct {
 	bindings []binding
 	// nodes is how many machines the snapshot has; first is the host number of the first of the machines.
 	nodes, first int32
+	// grown are new machines of before that became others, and restaged the stages that placements of before came to, by number.
+	grown    map[int32]machine
+	restaged map[int32]int32
 }
 
 // record is what was placed since the mark; machines without pods are left out.
@@ -21,6 +27,20 @@ func (t *Trial) record(since Mark) way {
 			placements++
 		case changeMachine:
 			opened++
+		}
+	}
+	for _, c := range t.log[since.log:] {
+		switch {
+		case c.kind == changeMoved && int(c.a) < len(t.machines)-opened:
+			if w.grown == nil {
+				w.grown = map[int32]machine{}
+			}
+			w.grown[c.a] = t.machines[c.a]
+		case c.kind == changeStage && int(c.a) < len(t.placed)-placements:
+			if w.restaged == nil {
+				w.restaged = map[int32]int32{}
+			}
+			w.restaged[c.a] = t.placed[c.a].stage
 		}
 	}
 	w.first += int32(len(t.machines) - opened)
@@ -47,12 +67,29 @@ func (t *Trial) record(since Mark) way {
 
 // restore does again what was recorded at this point.
 func (t *Trial) restore(w way) {
+	t.regrow(w)
 	for _, mc := range w.machines {
 		t.open(mc)
 	}
 	for _, b := range w.bindings {
 		t.place(b)
 	}
+}
+
+// regrow does again what became of machines that were there before.
+func (t *Trial) regrow(w way) {
+	for _, i := range slices.Sorted(maps.Keys(w.grown)) {
+		t.exchange(i, w.grown[i])
+	}
+	for _, n := range slices.Sorted(maps.Keys(w.restaged)) {
+		t.restage(n, w.restaged[n])
+	}
+}
+
+// restage changes the stage that a placement goes by.
+func (t *Trial) restage(placement, stage int32) {
+	t.log = append(t.log, change{changeStage, placement, t.placed[placement].stage})
+	t.placed[placement].stage = stage
 }
 
 // nodesUsed are the machines of the snapshot that received pods, ascending.
