@@ -12,6 +12,7 @@ import (
 	"github.com/drawknife/drawknife/api/requirements"
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/internal/seeded"
 )
 
 func launchKeys(candidates []cloudprovider.Candidate) []string {
@@ -108,7 +109,7 @@ func TestOffersAgreesWithMachineRequirements(t *testing.T) {
 		}
 		return s
 	}
-	rapid.Check(t, func(rt *rapid.T) {
+	seeded.Check(t, func(rt *rapid.T) {
 		it := &cloudprovider.InstanceType{Name: "t", Requirements: set(rt, "type ", 2)}
 		for range rapid.IntRange(1, 3).Draw(rt, "offerings") {
 			it.Offerings = append(it.Offerings, cloudprovider.Offering{Requirements: set(rt, "offering ", 1)})

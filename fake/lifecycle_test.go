@@ -12,6 +12,7 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/fake"
+	"github.com/drawknife/drawknife/internal/seeded"
 )
 
 // recorder notes what the hooks tell.
@@ -301,7 +302,7 @@ func TestRegistrationGate(t *testing.T) {
 // CP-CREATE-02, CP-DELETE, CP-GET, CP-LIST: any sequence of calls leaves what a simple model says.
 func TestLifecycleAgainstAModel(t *testing.T) {
 	const boot, shutdown = 3 * time.Second, 2 * time.Second
-	rapid.Check(t, func(rt *rapid.T) {
+	seeded.Check(t, func(rt *rapid.T) {
 		clock := fake.NewSimClock(start())
 		launches, ends := map[string]int{}, map[string]int{}
 		cloud, err := fake.New(fake.GenericTypes(1), fake.Options{

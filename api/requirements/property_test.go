@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/drawknife/drawknife/api/requirements"
+	"github.com/drawknife/drawknife/internal/seeded"
 )
 
 // drawnValues are the values that drawn requirements list. 03 is an integer that is not in plain form.
@@ -55,7 +56,7 @@ func requirementList() *rapid.Generator[[]requirements.Requirement] {
 }
 
 func TestIntersectIsCommutativeAssociativeAndIdempotent(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	seeded.Check(t, func(t *rapid.T) {
 		a, b, c := requirement(key).Draw(t, "a"), requirement(key).Draw(t, "b"), requirement(key).Draw(t, "c")
 		same := func(law string, x, y requirements.Requirement) {
 			if !x.Equal(y) {
@@ -73,7 +74,7 @@ func TestIntersectIsCommutativeAssociativeAndIdempotent(t *testing.T) {
 }
 
 func TestHasDistributesOverIntersect(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	seeded.Check(t, func(t *rapid.T) {
 		a, b := requirement(key).Draw(t, "a"), requirement(key).Draw(t, "b")
 		both := a.Intersect(b)
 		for _, v := range domain() {
@@ -96,7 +97,7 @@ func overlapByForce(a, b requirements.Requirement) bool {
 }
 
 func TestIntersectsAgreesWithBruteForce(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	seeded.Check(t, func(t *rapid.T) {
 		a, b := requirement(key).Draw(t, "a"), requirement(key).Draw(t, "b")
 		if got, want := a.Intersects(b), overlapByForce(a, b); got != want {
 			t.Fatalf("%s overlaps %s = %v, want %v", a, b, got, want)
@@ -105,7 +106,7 @@ func TestIntersectsAgreesWithBruteForce(t *testing.T) {
 }
 
 func TestAnyValueIsAllowedWhereverThereIsOne(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	seeded.Check(t, func(t *rapid.T) {
 		r := requirement(key).Draw(t, "r")
 		v, ok := r.AnyValue()
 		if ok && !r.Has(v) {
@@ -121,7 +122,7 @@ func TestCompatibleAgreesWithBruteForce(t *testing.T) {
 	acceptsAbsence := func(r requirements.Requirement) bool {
 		return r.Operator() == requirements.OpNotIn || r.Operator() == requirements.OpDoesNotExist
 	}
-	rapid.Check(t, func(t *rapid.T) {
+	seeded.Check(t, func(t *rapid.T) {
 		have, want := set().Draw(t, "have"), set().Draw(t, "want")
 		open := rapid.SliceOf(rapid.SampledFrom([]string{"k1", "k2", "k3"})).Draw(t, "open")
 		defined, overlapping := true, true
@@ -148,7 +149,7 @@ func TestCompatibleAgreesWithBruteForce(t *testing.T) {
 }
 
 func TestSetIsTheSameInWhateverOrderItIsBuilt(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	seeded.Check(t, func(t *rapid.T) {
 		list := requirementList().Draw(t, "list")
 		want := requirements.NewSet(list...)
 		shuffled := rapid.Permutation(list).Draw(t, "shuffled")
@@ -169,7 +170,7 @@ func TestSetIsTheSameInWhateverOrderItIsBuilt(t *testing.T) {
 }
 
 func TestSetComesBackFromJSONAndText(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	seeded.Check(t, func(t *rapid.T) {
 		want := set().Draw(t, "set")
 		data, err := json.Marshal(want)
 		if err != nil {
@@ -189,7 +190,7 @@ func TestSetComesBackFromJSONAndText(t *testing.T) {
 }
 
 func TestRequirementWithAnyStringsComesBackFromText(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	seeded.Check(t, func(t *rapid.T) {
 		want := requirements.NotIn(rapid.String().Draw(t, "key"), rapid.SliceOf(rapid.String()).Draw(t, "values")...)
 		got, err := requirements.ParseText(want.String())
 		if err != nil || !got.Equal(want) {

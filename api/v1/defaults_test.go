@@ -6,6 +6,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"github.com/drawknife/drawknife/internal/seeded"
 )
 
 // PRV-002, API-179, API-182 to API-185, DIS-010 to DIS-012.
@@ -59,7 +61,7 @@ func TestClaimDefaults(t *testing.T) {
 }
 
 func TestDefaultsAreIdempotentAndValid(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	seeded.Check(t, func(t *rapid.T) {
 		pool := drawPool(t)
 		before := pool.Validate()
 		pool.Default()

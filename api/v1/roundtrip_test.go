@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/drawknife/drawknife/internal/manifesttest"
+	"github.com/drawknife/drawknife/internal/seeded"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files in their canonical form")
@@ -50,7 +51,7 @@ func TestUnknownFieldIsRefusedWhenDecodingStrictly(t *testing.T) {
 }
 
 func TestRandomPoolsRoundTrip(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	seeded.Check(t, func(t *rapid.T) {
 		pool := drawPool(t)
 		first, err := json.Marshal(pool)
 		if err != nil {

@@ -18,6 +18,7 @@ import (
 	"github.com/drawknife/drawknife/api/conversion"
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/internal/manifesttest"
+	"github.com/drawknife/drawknife/internal/seeded"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files in their canonical form")
@@ -50,7 +51,7 @@ func TestManifestsRoundTrip(t *testing.T) {
 // API-258, API-264, API-340, API-341, API-346, API-347, API-349, API-351, API-370, API-376, API-381: to v1 and back gives
 // the pool back, with its defaults written out, but for what a warning says; the argument stays as it was.
 func TestRandomPoolsSurviveV1(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	seeded.Check(t, func(t *rapid.T) {
 		pool := drawPool(t)
 		if errs := pool.Validate(); len(errs) > 0 {
 			t.Fatalf("drawn invalid: %v", errs.ToAggregate())
@@ -97,7 +98,7 @@ func TestRandomPoolsSurviveV1(t *testing.T) {
 
 // API-370, API-381: with the annotations that Karpenter's webhook writes, a reference survives as it was written.
 func TestRandomClaimsSurviveV1(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	seeded.Check(t, func(t *rapid.T) {
 		pool := drawPool(t)
 		claim := &NodeClaim{Spec: pool.Spec.Template.Spec}
 		claim.Name, claim.Labels = pool.Name, pool.Spec.Template.Labels

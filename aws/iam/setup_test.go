@@ -16,6 +16,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/drawknife/drawknife/aws/iam"
+	"github.com/drawknife/drawknife/internal/seeded"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files under testdata")
@@ -200,7 +201,7 @@ func TestTooMuch(t *testing.T) {
 // that was named, and are the same each time.
 func TestLimits(t *testing.T) {
 	sid := regexp.MustCompile(`^[0-9A-Za-z]+$`)
-	rapid.Check(t, func(t *rapid.T) {
+	seeded.Check(t, func(t *rapid.T) {
 		s := iam.Settings{
 			Region:      rapid.SampledFrom([]string{"eu-central-1", "ap-southeast-7", "cn-northwest-1", "us-gov-west-1"}).Draw(t, "region"),
 			AccountID:   "111122223333",

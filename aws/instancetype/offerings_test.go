@@ -15,6 +15,7 @@ import (
 	"github.com/drawknife/drawknife/aws/catalog"
 	"github.com/drawknife/drawknife/aws/instancetype"
 	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/internal/seeded"
 )
 
 // offered writes offerings as "zone zone-id capacity-type price", with a mark on those that can't be had.
@@ -190,7 +191,7 @@ func TestCatalogueContract(t *testing.T) {
 	if err := cloudprovider.ValidateCatalog(whole, capabilities); err != nil {
 		t.Fatal(err)
 	}
-	rapid.Check(t, func(t *rapid.T) {
+	seeded.Check(t, func(t *rapid.T) {
 		s := drawSettings(t, c)
 		types, err := instancetype.ResolveSettings(c, s)
 		if err != nil {

@@ -21,6 +21,7 @@ import (
 	"github.com/drawknife/drawknife/aws/prices"
 	"github.com/drawknife/drawknife/aws/unavailable"
 	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/internal/seeded"
 )
 
 func stored(tb testing.TB, s *offerings.Store, m offerings.Market, v offerings.View) map[string]*cloudprovider.InstanceType {
@@ -357,7 +358,7 @@ func TestNoStaleAnswers(t *testing.T) {
 		view(t, c, class("five"), offerings.Options{Group: &placement.Group{ID: "pg-1", Strategy: placement.StrategyPartition, Partitions: 2}}),
 	}
 	books := []*prices.Book{book(t, c), book(t, c), bookOf(t, &prices.List{Source: "x", OnDemand: map[string]prices.Price{"m5.large": {PerHour: 1}}})}
-	rapid.Check(t, func(t *rapid.T) {
+	seeded.Check(t, func(t *rapid.T) {
 		now := start()
 		memory := unavailable.New(unavailable.Options{Now: func() time.Time { return now }})
 		store := offerings.Store{Views: rapid.IntRange(1, 6).Draw(t, "views")}

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/drawknife/drawknife/aws/unavailable"
+	"github.com/drawknife/drawknife/internal/seeded"
 )
 
 type clock struct {
@@ -378,7 +379,7 @@ func TestJitter(t *testing.T) {
 // However marks, launches and reads are interleaved: what was marked is closed for at least its lifetime, and nothing
 // stays closed for ever.
 func TestMarksAreSeen(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	seeded.Check(t, func(t *rapid.T) {
 		c := newClock()
 		m := unavailable.New(unavailable.Options{Seed: rapid.Uint64().Draw(t, "seed"), Now: c.Now})
 		marked := map[unavailable.Key]time.Time{}

@@ -23,6 +23,7 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/fake"
+	"github.com/drawknife/drawknife/internal/seeded"
 	"github.com/drawknife/drawknife/scheduling"
 	"github.com/drawknife/drawknife/scheduling/cluster"
 )
@@ -222,7 +223,7 @@ func sameView(t rapid.TB, got, want *cluster.View) {
 // PRV-020 to PRV-024: whatever the order in which events come, and however often, the view in the end is the one that is made
 // from scratch of the objects that there are; with snapshots in between or without; and each snapshot can be compiled.
 func TestViewIsThatOfTheObjects(t *testing.T) {
-	rapid.Check(t, func(r *rapid.T) {
+	seeded.Check(t, func(r *rapid.T) {
 		api, live := newServer(), newState(r)
 		for range rapid.IntRange(1, 60).Draw(r, "events") {
 			api.happen(r)
@@ -254,7 +255,7 @@ func TestViewIsThatOfTheObjects(t *testing.T) {
 
 // Marks and nominations stay with their machine through everything but its end.
 func TestNotesStayWithTheirMachine(t *testing.T) {
-	rapid.Check(t, func(r *rapid.T) {
+	seeded.Check(t, func(r *rapid.T) {
 		api, live := newServer(), newState(r)
 		for range rapid.IntRange(1, 40).Draw(r, "events") {
 			api.happen(r)
@@ -288,7 +289,7 @@ func TestNotesStayWithTheirMachine(t *testing.T) {
 
 // Objects without UIDs and resource versions, as tests and other sources have them, are taken as they come.
 func TestObjectsWithoutVersions(t *testing.T) {
-	rapid.Check(t, func(r *rapid.T) {
+	seeded.Check(t, func(r *rapid.T) {
 		api, live := newServer(), newState(r)
 		for range rapid.IntRange(1, 40).Draw(r, "events") {
 			api.happen(r)

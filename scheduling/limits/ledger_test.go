@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/internal/seeded"
 	"github.com/drawknife/drawknife/scheduling/limits"
 )
 
@@ -136,7 +137,7 @@ func TestParallelReservations(t *testing.T) {
 // Whatever happens in whatever order: what is used is the sum over the entries that count, and a reservation is granted
 // if and only if that sum stays within the limits.
 func TestBooksBalance(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	seeded.Check(t, func(t *rapid.T) {
 		type machine struct {
 			pool  v1.PoolKey
 			phase limits.Phase

@@ -7,6 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"github.com/drawknife/drawknife/internal/seeded"
 )
 
 func TestMalformedJSON(t *testing.T) {
@@ -40,7 +42,7 @@ func TestMalformedJSON(t *testing.T) {
 
 // The tree that finds lines holds what a real decoder reads.
 func TestJSONTreeHoldsWhatJSONHolds(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	seeded.Check(t, func(t *rapid.T) {
 		text := drawJSON(t, 4)
 		root := jsonTree([]byte(text), span{0, len(text)}, 1, DefaultMaxDepth)
 		w := jsonWriter{limit: 1 << 20, maxDepth: DefaultMaxDepth}

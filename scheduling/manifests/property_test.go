@@ -10,6 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 	"sigs.k8s.io/yaml"
+
+	"github.com/drawknife/drawknife/internal/seeded"
 )
 
 // drawSources draws files with valid objects that depend on each other across files.
@@ -71,7 +73,7 @@ func identity(object string) string {
 }
 
 func TestOrderOfSourcesDoesNotMatter(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	seeded.Check(t, func(t *rapid.T) {
 		sources := drawSources(t)
 		want := loaded(t, sources)
 		shuffled := slices.Clone(sources)
@@ -85,7 +87,7 @@ func TestOrderOfSourcesDoesNotMatter(t *testing.T) {
 
 // Moving objects between files changes where they are said to be, not what is made of them.
 func TestDivisionIntoFilesDoesNotMatter(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	seeded.Check(t, func(t *rapid.T) {
 		sources := drawSources(t)
 		var all []byte
 		for _, i := range rapid.Permutation(indexesOf(sources)).Draw(t, "order") {
@@ -132,7 +134,7 @@ func asYAML(t *rapid.T, result *Result) string {
 
 // Every pod has one place at most, and a name of its own.
 func TestPodsAreUnique(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	seeded.Check(t, func(t *rapid.T) {
 		result, err := Load(drawSources(t), Options{Now: now})
 		if err != nil {
 			t.Fatal(err)

@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/drawknife/drawknife/internal/manifesttest"
+	"github.com/drawknife/drawknife/internal/seeded"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files in their canonical form")
@@ -137,7 +138,7 @@ func TestRandomClassesRoundTrip(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rapid.Check(t, func(t *rapid.T) {
+	seeded.Check(t, func(t *rapid.T) {
 		// Any subset of the fields, at every depth.
 		var spec map[string]any
 		if err := json.Unmarshal(full, &spec); err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/drawknife/drawknife/aws/api/v1beta1"
 	"github.com/drawknife/drawknife/internal/manifesttest"
+	"github.com/drawknife/drawknife/internal/seeded"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files in their canonical form")
@@ -57,7 +58,7 @@ func comeBack(t interface {
 // API-011, API-258, API-261, API-264, API-309, API-310, API-314, API-316 to API-318: to v1 and back gives the node template
 // back, and so does v1beta1; the argument stays as it was, and a second conversion gives the same.
 func TestRandomNodeTemplatesSurvive(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	seeded.Check(t, func(t *rapid.T) {
 		node := drawNodeTemplate(t)
 		if errs := node.Validate(); len(errs) > 0 {
 			t.Fatalf("drawn invalid: %v", errs.ToAggregate())
