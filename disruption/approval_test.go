@@ -13,6 +13,7 @@ import (
 
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/disruption"
+	"github.com/drawknife/drawknife/internal/seeded"
 )
 
 // Nobody removes nodes in the evening unless somebody says so: what an approver refuses stays, and says why.
@@ -234,7 +235,7 @@ func TestAsk(t *testing.T) {
 // Whatever an approver answers and whenever: nothing is done before it has approved, or its silence counts as that; and no
 // command waits longer than it may.
 func TestApprovalProperties(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	seeded.Check(t, func(rt *rapid.T) {
 		cmd, s := newStage(1, rapid.IntRange(0, 1).Draw(rt, "replacements"))
 		policy := disruption.ApprovalPolicy{
 			Wait: time.Duration(rapid.IntRange(-1, 3600).Draw(rt, "wait")) * time.Second, Every: time.Duration(rapid.IntRange(-1, 100).Draw(rt, "every")) * time.Second,

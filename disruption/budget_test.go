@@ -15,6 +15,7 @@ import (
 
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/disruption"
+	"github.com/drawknife/drawknife/internal/seeded"
 )
 
 // allowed counts how many of the nodes can be taken one after another.
@@ -398,7 +399,7 @@ func TestNextWindow(t *testing.T) {
 
 // In whatever order nodes are taken and given back, no budget is exceeded, and a Take that is refused would have exceeded one.
 func TestLedgerNeverExceeds(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	seeded.Check(t, func(rt *rapid.T) {
 		w := newWorld()
 		w.pool("other")
 		n := rapid.IntRange(1, 12).Draw(rt, "nodes")

@@ -15,6 +15,7 @@ import (
 
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/disruption"
+	"github.com/drawknife/drawknife/internal/seeded"
 	"github.com/drawknife/drawknife/scheduling"
 )
 
@@ -321,7 +322,7 @@ func TestExecutionRemovesReplacements(t *testing.T) {
 // Whatever fails and whenever: a member is deleted only once all replacements are ready, an execution ends, and what it leaves
 // behind when it fails is nothing.
 func TestExecutionInterleavings(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	seeded.Check(t, func(rt *rapid.T) {
 		cmd, s := newStage(rapid.IntRange(1, 3).Draw(rt, "members"), rapid.IntRange(0, 2).Draw(rt, "replacements"))
 		e := disruption.Execute(cmd)
 		for range 400 {

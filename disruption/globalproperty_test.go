@@ -14,6 +14,7 @@ import (
 
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/disruption"
+	"github.com/drawknife/drawknife/internal/seeded"
 	"github.com/drawknife/drawknife/scheduling"
 )
 
@@ -104,7 +105,7 @@ func encoded(rt failing, plan *disruption.Plan) string {
 // under way; what is saved is what was said; each node has a verdict; and any part of a plan that Restrict lets pass is
 // sound.
 func TestGlobalPlansAreSound(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	seeded.Check(t, func(rt *rapid.T) {
 		w := drawnWorld(rt)
 		planner := drawnPlanner(rt)
 		f := w.fleet(t)
@@ -168,7 +169,7 @@ func TestGlobalPlansAreSound(t *testing.T) {
 // are gone side by side.
 func TestGlobalIsDeterministic(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
-	rapid.Check(t, func(rt *rapid.T) {
+	seeded.Check(t, func(rt *rapid.T) {
 		w := drawnWorld(rt)
 		planner := drawnPlanner(rt)
 		var want string
@@ -200,7 +201,7 @@ func TestGlobalIsDeterministic(t *testing.T) {
 func TestGlobalAgainstOthers(t *testing.T) {
 	total, optimal, worse := 0, 0, 0
 	sum, sumBest := 0.0, 0.0
-	rapid.Check(t, func(rt *rapid.T) {
+	seeded.Check(t, func(rt *rapid.T) {
 		w := drawnWorld(rt)
 		w.pool("default", budgets([]v1.Budget{}...))
 		w.pool("other", policy(v1.ConsolidationPolicyWhenEmptyOrUnderutilized))
@@ -251,7 +252,7 @@ func bestRemoval(rt *rapid.T, s *scheduling.Snapshot) float64 {
 // Each proof holds by arithmetic alone: its pods ask for more than any other node has free, no machine of the catalogs costs
 // less than what it offers is worth at the plan's prices, and what the pods are worth leaves less to save than required.
 func TestGlobalProofs(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	seeded.Check(t, func(rt *rapid.T) {
 		w := drawnWorld(rt)
 		if rapid.Bool().Draw(rt, "full") {
 			w.node("full", "c2", bought("spot"), holding(pod("large", asks("cpu=1800m", "memory=100Mi"))))

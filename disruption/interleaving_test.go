@@ -14,6 +14,7 @@ import (
 
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/disruption"
+	"github.com/drawknife/drawknife/internal/seeded"
 	"github.com/drawknife/drawknife/scheduling"
 )
 
@@ -288,7 +289,7 @@ func TestInterleavings(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			starts, failures, held := 0, 0, map[disruption.Unit]int{}
-			rapid.Check(t, func(rt *rapid.T) {
+			seeded.Check(t, func(rt *rapid.T) {
 				c := &cell{world: drawnWorld(rt), rt: rt, now: now(), claims: map[string][]disruption.ReplacementState{}, begun: map[string]bool{}, planner: planner}
 				c.drawBudgets()
 				if list := c.snapshot.PodDisruptionBudgets; len(list) > 0 {

@@ -10,6 +10,7 @@ import (
 
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/disruption"
+	"github.com/drawknife/drawknife/internal/seeded"
 	"github.com/drawknife/drawknife/scheduling"
 )
 
@@ -68,7 +69,7 @@ func (w *world) carryOut(t *rapid.T, cmd *disruption.Command, round int) {
 
 // Plans that are carried out one after another stay within capacity and budgets, save what they say, and come to an end.
 func TestReferenceCarriedOut(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	seeded.Check(t, func(rt *rapid.T) {
 		w := newWorld()
 		w.pool("other", policy(rapid.SampledFrom([]v1.ConsolidationPolicy{v1.ConsolidationPolicyBalanced, v1.ConsolidationPolicyWhenEmpty}).Draw(rt, "policy")))
 		limit := rapid.IntRange(1, 4).Draw(rt, "budget")

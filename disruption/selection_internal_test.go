@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/drawknife/drawknife/internal/seeded"
 )
 
 // bestOfAll tries all subsets.
@@ -33,7 +35,7 @@ func bestOfAll(list []choice, room []int64) int64 {
 // less than what comes of taking one after another.
 func TestChoose(t *testing.T) {
 	sum, sumBest, exact, total := int64(0), int64(0), 0, 0
-	rapid.Check(t, func(rt *rapid.T) {
+	seeded.Check(t, func(rt *rapid.T) {
 		budgets := rapid.IntRange(0, 3).Draw(rt, "budgets")
 		room := make([]int64, budgets)
 		for b := range room {

@@ -12,6 +12,7 @@ import (
 	"github.com/drawknife/drawknife/api/requirements"
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/internal/seeded"
 	"github.com/drawknife/drawknife/provisioning"
 )
 
@@ -146,7 +147,7 @@ func TestBeliefProbes(t *testing.T) {
 // Whatever was seen: probabilities are within 0 and 1, a further failure never makes its offering likelier, a further
 // success never less likely.
 func TestBeliefIsMonotone(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	seeded.Check(t, func(t *rapid.T) {
 		b, err := provisioning.NewBelief(provisioning.BeliefOptions{})
 		if err != nil {
 			t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/internal/seeded"
 	"github.com/drawknife/drawknife/provisioning"
 	"github.com/drawknife/drawknife/scheduling/pods"
 )
@@ -202,7 +203,7 @@ func TestEvictionQueueProperty(t *testing.T) {
 		failures int
 		taken    bool
 	}
-	rapid.Check(t, func(t *rapid.T) {
+	seeded.Check(t, func(t *rapid.T) {
 		q, want, now := provisioning.NewEvictionQueue(), map[string]*known{}, start
 		pod := func(name string) provisioning.EvictPod {
 			return provisioning.EvictPod{Key: types.NamespacedName{Namespace: "x", Name: name}, UID: types.UID(name)}

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"pgregory.net/rapid"
 
+	"github.com/drawknife/drawknife/internal/seeded"
 	"github.com/drawknife/drawknife/provisioning"
 )
 
@@ -275,7 +276,7 @@ func TestSurgeYields(t *testing.T) {
 // Whatever the moment of a crash, and whatever is ready when: a workload keeps what it asks for ready as long as replacements
 // come in time, never has more than the surge allows, and in the end asks for what it did.
 func TestSurgeProperties(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	seeded.Check(t, func(rt *rapid.T) {
 		n := rapid.IntRange(1, 5).Draw(rt, "replicas")
 		s := newShop(n, rapid.IntRange(1, n).Draw(rt, "draining"))
 		s.startup = time.Duration(rapid.IntRange(1, 90).Draw(rt, "startup")) * time.Second
