@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/internal/seeded"
 	"github.com/drawknife/drawknife/scheduling"
 )
 
@@ -68,7 +69,7 @@ func cheapestPlan(pods []tinyPod, machines []tinyMachine) float64 {
 // planned, the plan is not far from it.
 func TestBoundAgainstExhaustiveSearch(t *testing.T) {
 	worst := 1.0
-	rapid.Check(t, func(t *rapid.T) {
+	seeded.Check(t, func(t *rapid.T) {
 		var machines []tinyMachine
 		var types []*cloudprovider.InstanceType
 		for i := range number(t, 1, 4) {

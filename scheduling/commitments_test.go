@@ -14,6 +14,7 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/internal/planvalidator"
+	"github.com/drawknife/drawknife/internal/seeded"
 	"github.com/drawknife/drawknife/scheduling"
 )
 
@@ -204,7 +205,7 @@ func randomTerms(t *rapid.T, types []billedType) []scheduling.CostTerm {
 // what a plan says it costs is what the bill says.
 func TestCommitmentsAgainstExhaustiveSearch(t *testing.T) {
 	worst, plans, optimal := 1.0, 0, 0
-	rapid.Check(t, func(t *rapid.T) {
+	seeded.Check(t, func(t *rapid.T) {
 		b := &bill{}
 		var types []*cloudprovider.InstanceType
 		for i := range number(t, 1, 3) {
@@ -264,7 +265,7 @@ func TestCommitmentsAgainstExhaustiveSearch(t *testing.T) {
 
 // Plans with commitments, terms, reservations and minValues pass the independent validator, prices and certificates included.
 func TestPlansWithCostsAreValid(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	seeded.Check(t, func(t *rapid.T) {
 		s := randomSnapshot(t)
 		if chance(t, 3) {
 			s = randomRuledSnapshot(t)

@@ -1,15 +1,14 @@
 package scheduling_test
 
 import (
-	"flag"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
 
 	"github.com/drawknife/drawknife/internal/planvalidator"
+	"github.com/drawknife/drawknife/internal/seeded"
 	"github.com/drawknife/drawknife/scheduling"
 )
 
@@ -22,7 +21,7 @@ import (
 //
 //	go test ./scheduling -run TestPlansAreComplete -rapid.checks 20000
 func TestPlansAreComplete(t *testing.T) {
-	seeded(t, 400, func(t *rapid.T) {
+	seeded.Times(t, 400, func(t *rapid.T) {
 		s := randomRuledSnapshot(t)
 		p := solved(t, s)
 		for i, fault := range planvalidator.Check(s, p) {
@@ -39,28 +38,9 @@ func TestPlansAreComplete(t *testing.T) {
 	})
 }
 
-// seeded checks a property with as many and the same random inputs each time, so that it fails for changes of the code
-// alone; rapid's own flags come first.
-func seeded(t *testing.T, checks int, property func(*rapid.T)) {
-	given := map[string]bool{}
-	flag.Visit(func(f *flag.Flag) { given[f.Name] = true })
-	for name, value := range map[string]int{"rapid.checks": checks, "rapid.seed": 1} {
-		f := flag.Lookup(name)
-		if given[name] {
-			continue
-		}
-		before := f.Value.String()
-		if err := f.Value.Set(strconv.Itoa(value)); err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = f.Value.Set(before) }()
-	}
-	rapid.Check(t, property)
-}
-
 // The judge of completeness is no pushover: a pod that the plan could place last and does not is always noticed.
 func TestWithheldPlacesAreNoticed(t *testing.T) {
-	seeded(t, 150, func(t *rapid.T) {
+	seeded.Times(t, 150, func(t *rapid.T) {
 		s := randomRuledSnapshot(t)
 		for i := range s.NodePools {
 			// The judge gives the benefit of the doubt where minValues count.

@@ -12,6 +12,7 @@ import (
 	"github.com/drawknife/drawknife/api/requirements"
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/internal/planvalidator"
+	"github.com/drawknife/drawknife/internal/seeded"
 	"github.com/drawknife/drawknife/scheduling"
 )
 
@@ -132,7 +133,7 @@ func tinySpec(t *rapid.T, kind string) []podOption {
 //
 //	go test ./scheduling -run TestNothingPlacesMore -rapid.checks 20000
 func TestNothingPlacesMore(t *testing.T) {
-	seeded(t, 300, func(t *rapid.T) {
+	seeded.Times(t, 300, func(t *rapid.T) {
 		s := tinySnapshot(t)
 		p := solved(t, s)
 		if better := planvalidator.Better(s, p); better != "" {

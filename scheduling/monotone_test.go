@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/internal/seeded"
 	"github.com/drawknife/drawknife/scheduling"
 )
 
@@ -40,7 +41,7 @@ func placedBy(s *scheduling.Snapshot, p *scheduling.Plan) []int {
 
 // One more instance type loses no pod, with limits or without: SCH-165, SCH-171.
 func TestMoreTypesLoseNoPods(t *testing.T) {
-	seeded(t, 300, func(t *rapid.T) {
+	seeded.Times(t, 300, func(t *rapid.T) {
 		s := limited(t)
 		before := placedBy(s, solved(t, s))
 		o := *s
@@ -58,7 +59,7 @@ func TestMoreTypesLoseNoPods(t *testing.T) {
 
 // Looser limits lose no pod: SCH-171.
 func TestLooserLimitsLoseNoPods(t *testing.T) {
-	seeded(t, 300, func(t *rapid.T) {
+	seeded.Times(t, 300, func(t *rapid.T) {
 		s := limited(t)
 		before := placedBy(s, solved(t, s))
 		o := *s
@@ -112,7 +113,7 @@ func spreadless(s *scheduling.Snapshot) {
 
 // An empty machine more never raises what a few pods cost, nor loses one.
 func TestEmptyMachineNeverRaisesTheCost(t *testing.T) {
-	seeded(t, 300, func(t *rapid.T) {
+	seeded.Times(t, 300, func(t *rapid.T) {
 		s := limited(t)
 		spreadless(s)
 		before, o := unwishing(t, s), emptied(t, s)
@@ -133,7 +134,7 @@ func TestEmptyMachineNeverRaisesTheCost(t *testing.T) {
 // them are worth by its certificate that had a place on the machines there are. Hardly ever do they matter.
 func TestEmptyMachineStaysWithinTheGap(t *testing.T) {
 	all, outside := 0, 0
-	seeded(t, 200, func(t *rapid.T) {
+	seeded.Times(t, 200, func(t *rapid.T) {
 		s := randomSnapshot(t)
 		for i := range s.NodePools {
 			s.NodePools[i].Object.Spec.Weight, s.NodePools[i].Object.Spec.Limits = nil, nil

@@ -8,13 +8,14 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"pgregory.net/rapid"
 
+	"github.com/drawknife/drawknife/internal/seeded"
 	"github.com/drawknife/drawknife/scheduling"
 )
 
 // OPP-17: on random snapshots with one waiting pod each nearest miss is a cure, whatever else the snapshot has.
 func TestNearestMissesAreTrue(t *testing.T) {
 	seen := map[scheduling.MissCode]int{}
-	rapid.Check(t, func(rt *rapid.T) {
+	seeded.Check(t, func(rt *rapid.T) {
 		s := randomSnapshot(rt)
 		p := pod("p", randomSpec(rt)...)
 		s.Pods = []*corev1.Pod{p}

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/internal/seeded"
 	"github.com/drawknife/drawknife/scheduling"
 )
 
@@ -73,7 +74,7 @@ func sortedText(t *rapid.T, p *scheduling.Plan) string {
 //
 //	go test ./scheduling -run TestOrderOfInputDoesNotChangeThePlan -rapid.checks 20000
 func TestOrderOfInputDoesNotChangeThePlan(t *testing.T) {
-	seeded(t, 300, func(t *rapid.T) {
+	seeded.Times(t, 300, func(t *rapid.T) {
 		s := randomRuledSnapshot(t)
 		want := sortedText(t, solved(t, s))
 		o := shuffled(s, rapid.Uint64().Draw(t, "order"))

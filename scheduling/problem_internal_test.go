@@ -11,12 +11,13 @@ import (
 	"github.com/drawknife/drawknife/api/requirements"
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/internal/seeded"
 )
 
 // Whatever pools there are, each machine that one of them could launch for a pod is an option or dominated by one: pools
 // that are passed over because another covers them had nothing to add.
 func TestNoPoolIsMissed(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	seeded.Check(t, func(t *rapid.T) {
 		s := &Snapshot{Vocabulary: requirements.CoreVocabulary(), Catalogs: map[string][]*cloudprovider.InstanceType{"x": nil, "y": nil}}
 		for name := range s.Catalogs {
 			for i := range 3 {

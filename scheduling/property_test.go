@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/drawknife/drawknife/internal/planvalidator"
+	"github.com/drawknife/drawknife/internal/seeded"
 	"github.com/drawknife/drawknife/scheduling"
 )
 
@@ -45,7 +46,7 @@ func solvedBy(t *rapid.T, m *scheduling.Model) *scheduling.Plan {
 // SCH-177, soundness and completeness: each placement passes the independent validator, each pod stands exactly once, the bound
 // is below the cost and its certificate holds, a pod without a place is explained for each pool and has no place indeed.
 func TestPlansAreValid(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	seeded.Check(t, func(t *rapid.T) {
 		s := randomSnapshot(t)
 		p := solved(t, s)
 		for i, fault := range planvalidator.Check(s, p) {
@@ -59,7 +60,7 @@ func TestPlansAreValid(t *testing.T) {
 
 // SCH-175: the same input gives the same plan, byte for byte: again, on one processor or two, and after a trip through a file.
 func TestPlansAreDeterministic(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	seeded.Check(t, func(t *rapid.T) {
 		s := randomSnapshot(t)
 		want := text(t, solved(t, s))
 		same := func(how string, p *scheduling.Plan) {
@@ -90,7 +91,7 @@ func TestPlansAreDeterministic(t *testing.T) {
 
 // The order in which pods, machines, pools and DaemonSets are listed carries no meaning for what the plan costs.
 func TestOrderOfInputDoesNotChangeCost(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	seeded.Check(t, func(t *rapid.T) {
 		s := randomSnapshot(t)
 		want := solved(t, s)
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
@@ -150,7 +151,7 @@ func changed(t *rapid.T, s *scheduling.Snapshot, round int) *scheduling.Snapshot
 
 // Update(s) is Compile(s), whatever the model was made from, and leaves that model as it was.
 func TestUpdateEqualsCompile(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	seeded.Check(t, func(t *rapid.T) {
 		s := randomSnapshot(t)
 		m, err := scheduling.Compile(s)
 		if err != nil {
@@ -176,7 +177,7 @@ func TestUpdateEqualsCompile(t *testing.T) {
 // A trial that was rolled back is as good as new: what it says then, and what it does afterwards, is what a fresh one
 // says and does.
 func TestTrialRollbackRestores(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	seeded.Check(t, func(t *rapid.T) {
 		s := randomSnapshot(t)
 		m, err := scheduling.Compile(s)
 		if err != nil {
@@ -243,7 +244,7 @@ func TestTrialRollbackRestores(t *testing.T) {
 
 // What Place reports is what the plan says.
 func TestOutcomeAgreesWithPlan(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	seeded.Check(t, func(t *rapid.T) {
 		s := randomSnapshot(t)
 		m, err := scheduling.Compile(s)
 		if err != nil {
@@ -296,7 +297,7 @@ func TestOutcomeAgreesWithPlan(t *testing.T) {
 
 // Any number of solves and trials may run on one model (meant for -race).
 func TestConcurrentSolves(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	seeded.Check(t, func(t *rapid.T) {
 		s := randomSnapshot(t)
 		m, err := scheduling.Compile(s)
 		if err != nil {

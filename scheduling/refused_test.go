@@ -7,13 +7,14 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"pgregory.net/rapid"
 
+	"github.com/drawknife/drawknife/internal/seeded"
 	"github.com/drawknife/drawknife/scheduling"
 )
 
 // SCH-156: no pod is refused for which a pool has a machine that each check passes, whatever rules its pods and those of
 // others state.
 func TestRefusedPodsHaveAReason(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	seeded.Check(t, func(rt *rapid.T) {
 		s := randomSnapshot(rt)
 		for _, p := range s.Pods {
 			if chance(rt, 5) {

@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/drawknife/drawknife/internal/seeded"
 	"github.com/drawknife/drawknife/internal/workload"
 	"github.com/drawknife/drawknife/scheduling"
 )
@@ -77,7 +78,7 @@ func TestTrialMovesRollBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rapid.Check(t, func(rt *rapid.T) {
+	seeded.Check(t, func(rt *rapid.T) {
 		trial := m.Trial()
 		var order []string
 		for i := range s.Nodes {

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"pgregory.net/rapid"
 
+	"github.com/drawknife/drawknife/internal/seeded"
 	"github.com/drawknife/drawknife/scheduling"
 )
 
@@ -140,7 +141,7 @@ func generated(s *scheduling.Snapshot) *scheduling.Snapshot {
 // compiling.
 func TestChainOfUpdatesEqualsCompile(t *testing.T) {
 	inPlace, steps := 0, 0
-	rapid.Check(t, func(t *rapid.T) {
+	seeded.Check(t, func(t *rapid.T) {
 		s := generated(randomRuledSnapshot(t))
 		model, err := scheduling.Compile(s)
 		if err != nil {

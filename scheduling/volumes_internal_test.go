@@ -18,6 +18,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/drawknife/drawknife/api/requirements"
+	"github.com/drawknife/drawknife/internal/seeded"
 )
 
 const (
@@ -516,7 +517,7 @@ func TestVolumesMadeByHand(t *testing.T) {
 func TestSCH102OrderOfVolumesDoesNotMatter(t *testing.T) {
 	keys := []string{volumeZone, "example.com/rack", "example.com/row"}
 	vocab := volumeVocabulary()
-	rapid.Check(t, func(t *rapid.T) {
+	seeded.Check(t, func(t *rapid.T) {
 		s := &Snapshot{}
 		var names []string
 		for i := range rapid.IntRange(1, 4).Draw(t, "volumes") {
