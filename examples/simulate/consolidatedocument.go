@@ -13,6 +13,7 @@ import (
 type consolidationDocument struct {
 	Summary  consolidationSummary `json:"summary"`
 	Commands []commandDocument    `json:"commands"`
+	Waves    []disruption.Wave    `json:"waves"`
 	Nodes    []verdictDocument    `json:"nodes"`
 	Notes    []planNote           `json:"notes"`
 }
@@ -40,6 +41,8 @@ type commandDocument struct {
 	Launches  []launchDocument   `json:"launches"`
 	Receivers []receiverDocument `json:"receivers"`
 	Savings   float64            `json:"savings"`
+	// Wave is its number, from 1; left out by planners without waves.
+	Wave int `json:"wave,omitempty"`
 }
 
 type launchDocument struct {
@@ -73,6 +76,8 @@ type stayDocument struct {
 	Method  string `json:"method,omitempty"`
 	Code    string `json:"code"`
 	Message string `json:"message"`
+	// Block has what the sentence is made of: objects, numbers, proof.
+	Block *disruption.Block `json:"block"`
 }
 
 // newConsolidationDocument writes down a plan. But for how long it took, it is a function of the snapshot and the plan
@@ -80,11 +85,13 @@ type stayDocument struct {
 func newConsolidationDocument(c consolidation) consolidationDocument {
 	d := consolidationDocument{
 		Commands: make([]commandDocument, 0, len(c.plan.Commands)),
+		Waves:    wavesOf(c.plan),
 		Nodes:    make([]verdictDocument, 0, len(c.plan.Verdicts)),
 		Notes:    []planNote{},
 	}
+	waves := waveNumbers(c.plan)
 	for _, cmd := range c.plan.Commands {
-		d.Commands = append(d.Commands, newCommandDocument(cmd))
+		d.Commands = append(d.Commands, newCommandDocument(cmd, waves[cmd.ID]))
 		d.Summary.Launched += len(cmd.Replacements)
 		d.Summary.Evictions += cmd.Pods()
 		d.Summary.Savings += cmd.Savings
@@ -121,10 +128,30 @@ func sortedKeys[V any](m map[string]V) []string {
 	return keys
 }
 
-func newCommandDocument(cmd *disruption.Command) commandDocument {
+// wavesOf are the plan's waves with rounded amounts, never nil.
+func wavesOf(plan *disruption.Plan) []disruption.Wave {
+	waves := append([]disruption.Wave{}, plan.Waves...)
+	for i := range waves {
+		waves[i].Overlap, waves[i].Savings = roundDollars(waves[i].Overlap), roundDollars(waves[i].Savings)
+	}
+	return waves
+}
+
+// waveNumbers tells the number of each command's wave, from 1, by ID.
+func waveNumbers(plan *disruption.Plan) map[string]int {
+	numbers := make(map[string]int, len(plan.Commands))
+	for i, wave := range plan.Waves {
+		for _, id := range wave.Commands {
+			numbers[id] = i + 1
+		}
+	}
+	return numbers
+}
+
+func newCommandDocument(cmd *disruption.Command, wave int) commandDocument {
 	d := commandDocument{
 		ID: cmd.ID, Decision: string(cmd.Decision()), Method: string(cmd.Method), Reason: string(cmd.Reason),
-		Nodes: cmd.Nodes(), Pods: []string{}, Savings: roundDollars(cmd.Savings),
+		Nodes: cmd.Nodes(), Pods: []string{}, Savings: roundDollars(cmd.Savings), Wave: wave,
 		Launches:  make([]launchDocument, 0, len(cmd.Replacements)),
 		Receivers: make([]receiverDocument, 0, len(cmd.Receivers)),
 	}
@@ -159,7 +186,7 @@ func newVerdictDocument(v disruption.Verdict, price float64) verdictDocument {
 		d.NodePool = v.Pool.String()
 	}
 	for _, b := range v.Blocks {
-		d.Reasons = append(d.Reasons, stayDocument{Method: string(b.Method), Code: string(b.Block.Code), Message: b.Block.String()})
+		d.Reasons = append(d.Reasons, stayDocument{Method: string(b.Method), Code: string(b.Block.Code), Message: b.Block.String(), Block: b.Block})
 	}
 	return d
 }

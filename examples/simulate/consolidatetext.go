@@ -31,6 +31,7 @@ func (r consolidationText) write(w io.Writer) {
 	fmt.Fprintf(w, "%s at %s/h, %s of which could go as far as they alone are concerned\n",
 		r.paint(bold, counted(s.Nodes, "node")), dollars(s.HourlyCost), number(s.Candidates))
 	r.writeCommands(w)
+	r.writeWaves(w)
 	r.writeStays(w)
 	r.writeSaving(w)
 }
@@ -61,6 +62,34 @@ func (r consolidationText) writeCommands(w io.Writer) {
 	if left > 0 {
 		fmt.Fprintf(w, "  %s and %s (--verbose lists them)\n", r.ellipsis(), counted(left, "more command"))
 	}
+}
+
+// writeWaves says how long it takes to carry the commands out, wave by wave: which of them are in which stands in their order.
+func (r consolidationText) writeWaves(w io.Writer) {
+	if len(r.plan.Waves) == 0 {
+		return
+	}
+	t := table{columns: []column{
+		{title: "WAVE", right: true}, {title: "COMMANDS"}, {title: "PODS", right: true}, {title: "TAKES", right: true}, {title: "OVERLAP $", right: true}, {title: "SAVES $/H", right: true},
+	}}
+	var total time.Duration
+	first := 1
+	for i, wave := range r.document.Waves {
+		takes := time.Duration(wave.Seconds * float64(time.Second)).Round(time.Second)
+		total += takes
+		last := first + len(wave.Commands) - 1
+		which := number(first)
+		if last > first {
+			which += " to " + number(last)
+		}
+		first = last + 1
+		t.rows = append(t.rows, row{cells: []string{
+			number(i + 1), which, number(wave.Pods), takes.String(),
+			strings.Replace(dollars(wave.Overlap), "$", "", 1), strings.Replace(dollars(wave.Savings), "$", "", 1),
+		}})
+	}
+	fmt.Fprintf(w, "\n%s, %s in all\n", r.paint(bold, counted(len(r.plan.Waves), "wave")), total)
+	t.write(w, r.canvas)
 }
 
 // launches says what a command launches: "m7g.large/us-east-1a/spot, 2 x c7g.large/us-east-1b/spot".

@@ -207,6 +207,13 @@
 //	                 nodePool alone for nodes of a static pool
 //	  receivers[]    nodes of the cluster that pods move to: name, pods
 //	  savings        USD per hour; negative where it costs more
+//	  wave           number of its wave, from 1; absent if the planner makes none, as the reference
+//	waves[]          what is carried out side by side, one wave after another, in order
+//	  commands       their ids
+//	  seconds        how long that is expected to take
+//	  overlap        USD for what is launched while what goes is still there
+//	  pods           that have to move
+//	  savings        USD per hour
 //	nodes[]          every node of a pool, by name
 //	  name, nodePool
 //	  outcome        kept, removed or replaced
@@ -217,6 +224,7 @@
 //	    method       that it is kept from; absent if from all
 //	    code         machine-readable, see disruption.BlockCode
 //	    message      a sentence
+//	    block        what the sentence is made of, see disruption.Block: objects, numbers and, where there is one, a proof
 //	notes[]          as above
 //
 // With --diff:
