@@ -176,7 +176,7 @@ const (
 	AdoptDryRun Adoption = "dry-run"
 )
 
-// LeaseIgnored, as Process.KarpenterLease, is for a Karpenter of v1alpha5 beside this controller: each has pools of its own.
+// LeaseIgnored is the value of Process.KarpenterLease for a Karpenter of v1alpha5 beside this controller: each has pools of its own.
 const LeaseIgnored = "none"
 
 // LogEncoding is the form of log records.
