@@ -38,18 +38,18 @@
 //	           machines to buy, with a price table     machines.go, pool.go, daemons.go, variety.go
 //	           what they cost, commitments             costterms.go, commitments.go
 //	           pods as classes of the like, in stages  classkey.go, class.go, needs.go, stage.go, assign.go
-//	           rules about counts as topology groups   topology.go, rulekey.go, hostports.go, defaultspread.go
+//	           rules about counts as topology groups   topology*.go, rulekey.go, hostports.go, defaultspread.go
 //	           volumes as alternatives and room        volumes.go and its neighbours, sharedvolumes.go
 //	   │ Trial, Solve
 //	   ▼
-//	Trial      what is where, undoable                 trial.go, topologystate.go, limits.go, ledger.go, way.go
+//	Trial      what is where, undoable                 trial*.go, topologystate.go, limits.go, ledger.go, way.go
 //	           the order of work                       solve.go, policy.go
 //	   1. deal pods under wide rules out to cells      cells.go, deal.go
 //	   2. value pods by a linear program: the bound    problem.go, pricing.go, knapsack.go, simplex.go, values.go
 //	   3. fill the nodes there are, by value           propose.go
 //	   4. pack the rest onto new ones                  patterns.go, pack.go, improve.go, merge.go, exact.go, committed.go
-//	   5. admit all that by the exact rules            propose.go, topologystate.go
-//	   6. place what is left pod by pod                singly.go, spreadorder.go
+//	   5. admit all that by the exact rules            propose.go, topologyadmit.go
+//	   6. place what is left pod by pod                singly.go, growth.go, sites.go, spreadorder.go
 //	   7. look for better ways where pods are few      search.go, searchkinds.go, spareplaces.go, rearrange.go
 //	   │
 //	   ▼

@@ -1,0 +1,188 @@
+package scheduling
+
+import (
+	"slices"
+
+	"github.com/drawknife/drawknife/api/requirements"
+)
+
+// decideAndJoin puts a pod of the class on a new machine that costs no more for it once labels are decided that its pods have
+// left open so far.
+func (t *Trial) decideAndJoin(class int32) bool {
+	m := t.m
+	c := m.classes[class]
+	before, cost := t.Mark(), int64(-1)
+	for _, st := range t.stagesFor(c) {
+		for i := t.fresh; i < len(t.machines); i++ {
+			mc := &t.machines[i]
+			host := int32(len(m.nodes) + i)
+			if mc.empty() || !m.undecided(st, mc) || (t.awaitsReservation(c) && m.reservationOf(mc.pool, mc.slot) == "") {
+				continue
+			}
+			if cost < 0 {
+				cost = t.newCost()
+			}
+			if load := t.loadOf(host); len(load) > 0 && t.growTo(class, int32(i), st, load) && t.newCost() <= cost {
+				return true
+			}
+			t.undo(before)
+		}
+	}
+	return false
+}
+
+// undecided reports whether pods at the stage ask about labels that are not decided for the machine.
+func (m *Model) undecided(stage int32, mc *machine) bool {
+	as := assignment{labels: mc.labels}
+	return slices.ContainsFunc(m.stages[stage].uses, func(u use) bool {
+		f := &m.pools[u.pool].profiles[u.profile]
+		return u.pool == mc.pool && !as.decides(f)
+	})
+}
+
+// grow exchanges a new machine for a larger one of its pool that takes a pod of the class as well: the last resort, for
+// pods that rules bind to a machine or a cell where nothing else can be bought.
+func (t *Trial) grow(class int32) bool {
+	m := t.m
+	c := m.classes[class]
+	loads := t.loads(0)
+	for _, wishes := range []bool{true, false} {
+		for i := range t.machines {
+			mc := &t.machines[i]
+			if mc.empty() || i < t.fresh || len(loads[i]) == 0 || !t.couldAdmit(c, int32(i)) || (t.awaitsReservation(c) && m.reservationOf(mc.pool, mc.slot) == "") {
+				continue
+			}
+			if wishes && t.growAny(class, int32(i), loads[i]) || !wishes && t.growUnwished(class, int32(i)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// growAny is growTo at the first of the class's stages that allows it.
+func (t *Trial) growAny(class, i int32, load []binding) bool {
+	return slices.ContainsFunc(t.stagesFor(t.m.classes[class]), func(st int32) bool { return t.growTo(class, i, st, load) })
+}
+
+// growUnwished is growAny for a machine whose pods give up wishes that bind them to machines like it: a wish costs no other
+// pod its place.
+func (t *Trial) growUnwished(class, i int32) bool {
+	m := t.m
+	mc := &t.machines[i]
+	as := assignment{labels: mc.labels}
+	before, host := t.Mark(), int32(len(m.nodes))+i
+	for n := range t.placed {
+		b := &t.placed[n]
+		if b.host != host || b.count == 0 {
+			continue
+		}
+		for _, st := range slices.Backward(t.stagesFor(m.classes[b.class])) {
+			if m.stageAllows(st, mc.pool, int(mc.row), int(mc.slot), &as) {
+				if st != b.stage {
+					t.restage(int32(n), st)
+				}
+				break
+			}
+		}
+	}
+	if len(t.log) > before.log && t.growAny(class, i, t.loadOf(host)) {
+		return true
+	}
+	t.undo(before)
+	return false
+}
+
+// couldAdmit reports whether rules admit a pod of the class on new machine i, or might once labels are decided that they look
+// at.
+func (t *Trial) couldAdmit(c *class, i int32) bool {
+	return t.admits(c, int32(len(t.m.nodes))+i) ||
+		slices.ContainsFunc(t.stagesFor(c), func(st int32) bool { return t.m.undecided(st, &t.machines[i]) })
+}
+
+// growTo exchanges new machine i for one that takes a pod of the class at the stage as well, if there is one: for one that
+// its commitment covers as well rather than for another.
+func (t *Trial) growTo(class, i, stage int32, load []binding) bool {
+	commitment := t.machines[i].commitment
+	return t.growWithin(commitment, class, i, stage, load) || (commitment != 0 && t.growWithin(0, class, i, stage, load))
+}
+
+// growWithin is growTo for machines that the commitment covers; 0 for all.
+func (t *Trial) growWithin(commitment, class, i, stage int32, load []binding) bool {
+	m := t.m
+	mc := &t.machines[i]
+	host := int32(len(m.nodes)) + i
+	other := *mc
+	other.commitment = commitment
+	other.used = slices.Clone(mc.used)
+	addScaled(other.used, t.needOn(m.classes[class], host), 1)
+	added := binding{class: class, host: host, count: 1, stage: stage, tight: t.tightly(class)}
+	with := append(slices.Clone(load), added)
+	// What the new pod asks for is looked at below, since the machine as it is may not meet it.
+	with[len(load)].stage = load[0].stage
+	for _, u := range m.stages[stage].uses {
+		f := &m.pools[u.pool].profiles[u.profile]
+		if u.pool != mc.pool {
+			continue
+		}
+		other.labels = m.decideFor(m.pools[u.pool], mc.labels, f)
+		if as := (assignment{labels: other.labels}); !as.allows(f) {
+			continue
+		}
+		rows, slots, _ := t.leeway(&other, with)
+		rows.and(f.rows)
+		slots.and(f.slots)
+		row, slot, price := m.cheapestWithin(&other, rows, slots, t.spare(mc))
+		if row < 0 || m.reservationOf(mc.pool, slot) != m.reservationOf(mc.pool, mc.slot) {
+			continue
+		}
+		before := t.Mark()
+		other.row, other.slot, other.price = row, slot, price
+		var domains []int32
+		if t.topology != nil {
+			domains = t.topology.hosts[host].domains
+		}
+		t.exchange(i, other)
+		if !t.admits(m.classes[class], host) {
+			t.undo(before)
+			continue
+		}
+		t.place(added)
+		if t.stillVaried(i, append(slices.Clone(load), added)) && !t.disturbs(host) && (domains == nil || !t.vacated(domains) || t.allVaried()) {
+			return true
+		}
+		t.undo(before)
+	}
+	return false
+}
+
+// decideFor adds to the labels decided for a machine those that the profile asks for and nobody has cared about yet. Labels
+// that rules can notice are decided when the machine is opened.
+func (m *Model) decideFor(p *pool, labels requirements.Set, f *profile) requirements.Set {
+	for _, r := range f.open {
+		key := r.Key()
+		if labels.Has(key) || slices.Contains(m.topologyKeys, key) {
+			continue
+		}
+		wanted := p.template.Get(key)
+		for _, o := range f.open {
+			if o.Key() == key {
+				wanted = wanted.Intersect(o)
+			}
+		}
+		labels = labels.With(p.decide(key, wanted))
+	}
+	return labels
+}
+
+// stillVaried reports whether the types that would do for new machine i with the load are as varied as its pool's
+// minValues ask for.
+func (t *Trial) stillVaried(i int32, load []binding) bool {
+	mc := &t.machines[i]
+	p := t.m.pools[mc.pool]
+	if !t.strictVariety(p) {
+		return true
+	}
+	rows, slots, _ := t.leeway(mc, load)
+	return t.m.varied(p, mc, rows, slots)
+}

@@ -1,0 +1,130 @@
+package scheduling
+
+import (
+	"maps"
+	"math"
+	"slices"
+)
+
+// findSite is the machine to buy for a pod of the class: of its first stage that has one, the cheapest; for pods that
+// must share a machine with their like, the one that holds most of them.
+func (t *Trial) findSite(c *cells, class int32) *site {
+	m := t.m
+	cl := m.classes[class]
+	crowd, waits := t.mustShare(cl), t.awaitsReservation(cl)
+	for _, st := range t.stagesFor(cl) {
+		var best *site
+		most, price := 0, int64(math.MaxInt64)
+		sites := t.sitesOf(c, st, t.sites)
+		for i := range sites {
+			s := &sites[i]
+			if !fits(cl.requests, s.alloc) || (waits && !s.limited) || !t.affordable(s.pool, s.row) || !t.reservable(s.pool, s.row, s.slot) || !t.admitsAt(cl, s) || !t.variedAt(cl, s) {
+				continue
+			}
+			held := 1
+			if crowd {
+				held = howMany(cl.requests, s.alloc, int(t.waiting[class]))
+			}
+			if held > most || (held == most && s.price < price) {
+				best, most, price = s, held, s.price
+			}
+			if !crowd {
+				break // sites are sorted by price
+			}
+		}
+		if best != nil {
+			return best
+		}
+	}
+	return nil
+}
+
+// findVariedSite is a machine to buy for one pod of the class from a pool whose minValues no full machine would meet, but
+// one with little on it does: other types hold that too.
+func (t *Trial) findVariedSite(c *cells, class int32) *site {
+	m := t.m
+	if !slices.ContainsFunc(m.pools, t.strictVariety) {
+		return nil
+	}
+	cl := m.classes[class]
+	waits := t.awaitsReservation(cl)
+	for _, st := range t.stagesFor(cl) {
+		sites := t.listSites(c, st, 0, t.varied)
+		for i := range sites {
+			s := &sites[i]
+			if t.strictVariety(m.pools[s.pool]) && t.couldBuy(cl, s, waits) {
+				return s
+			}
+		}
+		if s := t.findSplitSite(cl, st, waits); s != nil {
+			return s
+		}
+	}
+	return nil
+}
+
+// maxSplitSites bounds how many machines findSplitSite looks at.
+const maxSplitSites = 256
+
+// findSplitSite is findVariedSite where what a type holds depends on where it is bought: its claim names one zone and one
+// capacity type, and a dearer way to buy may leave more types.
+func (t *Trial) findSplitSite(cl *class, st int32, waits bool) *site {
+	var list []site
+	for _, pool := range slices.Sorted(maps.Keys(t.assigned[st])) {
+		if p := t.m.pools[pool]; !p.table.split || !t.strictVariety(p) {
+			continue
+		}
+		for a := range t.assigned[st][pool] {
+			t.eachMachine(cl, st, pool, int32(a), func(s site) { list = append(list, s) })
+		}
+	}
+	slices.SortStableFunc(list, func(a, b site) int { return compareOptions(&a.option, &b.option) })
+	for i := range list[:min(len(list), maxSplitSites)] {
+		if t.couldBuy(cl, &list[i], waits) {
+			return &list[i]
+		}
+	}
+	return nil
+}
+
+// couldBuy reports whether the machine may be bought for a pod of the class; waits tells that it must be on a reservation.
+func (t *Trial) couldBuy(cl *class, s *site, waits bool) bool {
+	return fits(cl.requests, s.alloc) && (!waits || s.limited) && t.affordable(s.pool, s.row) && t.reservable(s.pool, s.row, s.slot) &&
+		t.admitsAt(cl, s) && t.variedAt(cl, s)
+}
+
+// variedAt reports whether one pod of the class on a machine yet to be bought leaves the variety that its pool asks for.
+func (t *Trial) variedAt(cl *class, s *site) bool {
+	if !t.strictVariety(t.m.pools[s.pool]) {
+		return true
+	}
+	before := t.Mark()
+	host := t.open(machine{pool: s.pool, row: s.row, slot: s.slot, price: s.price, labels: t.assigned[s.stage][s.pool][s.assign].labels})
+	ok := t.keepsVariety(host, cl, s.stage)
+	t.undo(before)
+	return ok
+}
+
+// mustShare reports whether pods of the class require a machine with their like.
+func (t *Trial) mustShare(c *class) bool {
+	return c.topology != nil && slices.ContainsFunc(c.topology.owns, func(g int32) bool {
+		gr := &t.m.topology[g]
+		return gr.kind == kindAffinity && gr.hard && gr.at == hostnameKey
+	})
+}
+
+// admitsAt checks the rules for a pod on a machine yet to be bought, by buying it for a moment: the DaemonSet pods that
+// come with it count, and so does a domain that it brings.
+func (t *Trial) admitsAt(cl *class, s *site) bool {
+	if t.topology == nil {
+		return true
+	}
+	if row := &t.m.pools[s.pool].table.rows[s.row]; cl.topology == nil && row.resident == 0 && !t.breaksSpread(t.cells.list[s.cell]) {
+		return true
+	}
+	before := t.Mark()
+	host := t.open(machine{pool: s.pool, row: s.row, slot: s.slot, price: s.price, labels: t.assigned[s.stage][s.pool][s.assign].labels})
+	ok := !t.disturbs(host) && t.admits(cl, host)
+	t.undo(before)
+	return ok
+}

@@ -1,0 +1,135 @@
+package scheduling
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+)
+
+// spreads adds the pod's topology spread constraints, or the cluster's defaults if it has none (SCH-145).
+func (x *topologyIndex) spreads(pod *corev1.Pod, add func(topologyGroup)) error {
+	var errs []error
+	list := pod.Spec.TopologySpreadConstraints
+	if len(list) == 0 {
+		list = x.defaults.constraintsFor(pod)
+	}
+	keys := x.hardKeys(list)
+	for i := range list {
+		c := &list[i]
+		selector, err := spreadSelector(c, pod.Labels)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("topologySpreadConstraints[%d]: %w", i, err))
+			continue
+		}
+		filter, err := x.filterOf(c, pod)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		others := len(keys) > 1 || (len(keys) == 1 && x.m.vocab.Canonical(c.TopologyKey) == labelHostname)
+		if c.WhenUnsatisfiable != corev1.ScheduleAnyway && others {
+			filter.keys = keys
+			filter.text += "; has " + strings.Join(keys, ", ")
+		}
+		g := topologyGroup{
+			kind: kindSpread, key: c.TopologyKey, hard: c.WhenUnsatisfiable != corev1.ScheduleAnyway, weight: 100,
+			maxSkew: max(c.MaxSkew, 1), minDomains: 1, namespaces: []string{pod.Namespace},
+			selectors: []labels.Selector{selector}, filter: filter,
+		}
+		if c.MinDomains != nil && g.hard {
+			g.minDomains = max(*c.MinDomains, 1)
+		}
+		add(g)
+	}
+	return errors.Join(errs...)
+}
+
+// hardKeys are the topology keys of the constraints that must be kept, sorted. Every machine has a name of its own.
+func (x *topologyIndex) hardKeys(list []corev1.TopologySpreadConstraint) []string {
+	var keys []string
+	for i := range list {
+		key := x.m.vocab.Canonical(list[i].TopologyKey)
+		if list[i].WhenUnsatisfiable != corev1.ScheduleAnyway && key != labelHostname {
+			keys = append(keys, key)
+		}
+	}
+	slices.Sort(keys)
+	return slices.Compact(keys)
+}
+
+// spreadSelector is the constraint's selector with matchLabelKeys turned into equalities (SCH-118). A nil selector
+// matches nothing (SCH-119).
+func spreadSelector(c *corev1.TopologySpreadConstraint, podLabels map[string]string) (labels.Selector, error) {
+	selector, err := metav1.LabelSelectorAsSelector(c.LabelSelector)
+	if err != nil {
+		return nil, err
+	}
+	return withLabelKeys(selector, c.MatchLabelKeys, nil, podLabels)
+}
+
+// withLabelKeys adds "key in (pod's value)" for each of match and "key notin (pod's value)" for each of mismatch; keys
+// the pod lacks are passed over. The API server may have merged them already: the same requirement twice is harmless.
+func withLabelKeys(selector labels.Selector, match, mismatch []string, podLabels map[string]string) (labels.Selector, error) {
+	for _, keys := range []struct {
+		list []string
+		op   string
+	}{{match, "in"}, {mismatch, "notin"}} {
+		for _, key := range keys.list {
+			value, ok := podLabels[key]
+			if !ok {
+				continue
+			}
+			extra, err := labels.Parse(fmt.Sprintf("%s %s (%s)", key, keys.op, value))
+			if err != nil {
+				return nil, err
+			}
+			reqs, _ := extra.Requirements()
+			if !containsRequirements(selector, reqs) {
+				selector = selector.Add(reqs...)
+			}
+		}
+	}
+	return selector, nil
+}
+
+func containsRequirements(selector labels.Selector, reqs labels.Requirements) bool {
+	have, _ := selector.Requirements()
+	for _, r := range reqs {
+		if !slices.ContainsFunc(have, func(h labels.Requirement) bool { return h.Equal(r) }) {
+			return false
+		}
+	}
+	return true
+}
+
+// filterOf reads nodeAffinityPolicy (default Honor) and nodeTaintsPolicy (default Ignore).
+func (x *topologyIndex) filterOf(c *corev1.TopologySpreadConstraint, pod *corev1.Pod) (nodeFilter, error) {
+	var f nodeFilter
+	if c.NodeAffinityPolicy == nil || *c.NodeAffinityPolicy == corev1.NodeInclusionPolicyHonor {
+		terms, err := x.m.requiredTerms(&pod.Spec)
+		if err != nil {
+			return f, err
+		}
+		if len(terms) > 1 || len(terms[0]) > 0 {
+			f.terms = terms
+			for _, t := range terms {
+				f.text += t.String() + " or "
+				x.m.ask(t)
+			}
+		}
+	}
+	if c.NodeTaintsPolicy != nil && *c.NodeTaintsPolicy == corev1.NodeInclusionPolicyHonor {
+		f.taints, f.tolerations = true, pod.Spec.Tolerations
+		f.text += "; honours taints"
+		for i := range pod.Spec.Tolerations {
+			t := &pod.Spec.Tolerations[i]
+			f.text += fmt.Sprintf("; tolerates %q %s %q %s", t.Key, t.Operator, t.Value, t.Effect)
+		}
+	}
+	return f, nil
+}

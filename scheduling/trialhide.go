@@ -1,0 +1,97 @@
+package scheduling
+
+import (
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// Hide takes a node of the snapshot out of the trial, as if it were gone: its pods that can move begin to wait for
+// a place. It reports how many those are. A name the snapshot does not have, or a node already hidden, is an
+// error and changes nothing.
+func (t *Trial) Hide(name string) (pods int, err error) {
+	return t.HideMoving(name, func(*corev1.Pod) bool { return true })
+}
+
+// HideMoving is Hide for a node some of whose pods need no other place, since they stay until they end or are never let go:
+// only those for which moves says so begin to wait. Pods of DaemonSets and static ones are not asked about.
+func (t *Trial) HideMoving(name string, moves func(*corev1.Pod) bool) (pods int, err error) {
+	i, ok := t.m.nodeIndex[name]
+	if !ok {
+		return 0, fmt.Errorf("hiding node %q: the snapshot has none of that name", name)
+	}
+	if slices.Contains(t.hidden, int32(i)) {
+		return 0, fmt.Errorf("hiding node %q: it is hidden already", name)
+	}
+	n := &t.m.nodes[i]
+	t.takeOff(int32(i))
+	t.usable.clear(i)
+	t.roomChanged(int32(i))
+	t.hidden = append(t.hidden, int32(i))
+	for _, p := range n.movable {
+		if moves(p.pod) {
+			t.waiting[p.class]++
+			t.freed = append(t.freed, p)
+			pods++
+		}
+	}
+	if !n.source.Leaving {
+		t.count(n.pool, n.capacity, -1)
+		t.countBound(int32(i), -1)
+	}
+	t.log = append(t.log, change{changeHidden, int32(i), int32(pods)})
+	return pods, nil
+}
+
+// takeOff makes pods that the trial has put on a host wait again.
+func (t *Trial) takeOff(host int32) {
+	if t.received[host] == 0 {
+		return
+	}
+	for i := range t.placed {
+		p := &t.placed[i]
+		if p.host != host || p.count == 0 {
+			continue
+		}
+		t.apply(*p, -1)
+		t.log = append(t.log, change{changeTaken, int32(i), p.count})
+		p.count = 0
+	}
+}
+
+func (t *Trial) unhide(i int32, pods int) {
+	n := &t.m.nodes[i]
+	for _, p := range t.freed[len(t.freed)-pods:] {
+		t.waiting[p.class]--
+	}
+	t.freed = t.freed[:len(t.freed)-pods]
+	if t.freedIndexed > len(t.freed) {
+		t.freedClass, t.freedIndexed = nil, 0
+	}
+	t.hidden = t.hidden[:len(t.hidden)-1]
+	if n.usable && !t.isClosed(int(i)) {
+		t.usable.set(int(i))
+		t.roomChanged(i)
+	}
+	if !n.source.Leaving {
+		t.count(n.pool, n.capacity, 1)
+		t.countBound(i, 1)
+	}
+}
+
+// countBound adds the machine and its bound pods to the topology counts, or takes them off.
+func (t *Trial) countBound(node, n int32) {
+	if t.topology == nil {
+		return
+	}
+	if n > 0 {
+		t.topology.setGone(node, false)
+	}
+	for _, p := range t.m.nodes[node].bound {
+		t.topology.place(t.m.stakeOfBound(p), node, n)
+	}
+	if n < 0 {
+		t.topology.setGone(node, true)
+	}
+}

@@ -1,0 +1,179 @@
+package scheduling
+
+import (
+	"slices"
+)
+
+// open adds a new, empty machine and returns its host number.
+func (t *Trial) open(mc machine) int32 {
+	mc.used, mc.last = make([]int64, t.m.resources.len()), 0
+	t.count(mc.pool, t.m.capacityOf(&mc), 1)
+	t.reserve(&mc, 1)
+	t.machines = append(t.machines, mc)
+	t.log = append(t.log, change{kind: changeMachine})
+	host := int32(len(t.m.nodes) + len(t.machines) - 1)
+	if t.topology != nil {
+		as := assignment{labels: mc.labels}
+		labels := t.m.knownLabels(&mc, &as)
+		t.topology.addHost(func(key string) string {
+			return t.m.machineLabel(mc.pool, int(mc.row), int(mc.slot), &as, key)
+		}, labels, t.m.pools[mc.pool].taints)
+		t.placeResidents(&t.machines[len(t.machines)-1], 1)
+	}
+	return host
+}
+
+// forsakeEmpty takes machines whose pods were not admitted out of all counts: their domains, their pools' limits and their
+// reservations are free again.
+func (t *Trial) forsakeEmpty() {
+	for i := range t.machines {
+		if mc := &t.machines[i]; mc.empty() && !mc.forsaken {
+			t.countMachine(int32(i), -1)
+			t.log = append(t.log, change{changeForsaken, int32(i), 0})
+		}
+	}
+}
+
+// countMachine takes an empty machine out of all counts (n is -1), or back in (1).
+func (t *Trial) countMachine(i int32, n int) {
+	mc := &t.machines[i]
+	mc.forsaken = n < 0
+	t.count(mc.pool, t.m.capacityOf(mc), int64(n))
+	t.reserve(mc, n)
+	if t.topology == nil {
+		return
+	}
+	host := int32(len(t.m.nodes)) + i
+	if n > 0 {
+		t.topology.setGone(host, false)
+	}
+	for _, class := range t.m.pools[mc.pool].table.rows[mc.row].residents {
+		t.topology.place(t.m.classes[class].topology, host, int32(n))
+	}
+	if n < 0 {
+		t.topology.setGone(host, true)
+	}
+}
+
+// settle exchanges each new machine for the cheapest that would do for the pods it ended up with.
+func (t *Trial) settle() {
+	for k, load := range t.loads(t.fresh) {
+		if load == nil {
+			continue
+		}
+		i := t.fresh + k
+		mc := &t.machines[i]
+		rows, slots, _ := t.leeway(mc, load)
+		row, slot, price := t.m.cheapestMachine(mc, rows, slots)
+		if row < 0 || price >= mc.price {
+			continue
+		}
+		other, before := *mc, t.Mark()
+		other.row, other.slot, other.price = row, slot, price
+		if !t.exchangeVaried(int32(i), other, load) {
+			// The dearer one keeps more of the pool's limits, so that enough types may be launched.
+			t.undo(before)
+			other = *mc
+			other.price = price
+			t.exchange(int32(i), other)
+		}
+	}
+}
+
+// loads are the bindings on each new machine from the given one on, that one's first.
+func (t *Trial) loads(from int) [][]binding {
+	out := make([][]binding, len(t.machines)-from)
+	for _, b := range t.placed {
+		if i := int(b.host) - len(t.m.nodes) - from; i >= 0 && b.count > 0 {
+			out[i] = append(out[i], b)
+		}
+	}
+	return out
+}
+
+// exchange makes new machine i another of its pool, undoably.
+func (t *Trial) exchange(i int32, other machine) {
+	t.before = append(t.before, t.machines[i])
+	t.log = append(t.log, change{changeMoved, i, 0})
+	t.become(i, other)
+}
+
+// become makes machine i another of its pool, with the same DaemonSet pods as far as rules notice them, and in the same
+// domains as far as rules concern the pods on it.
+func (t *Trial) become(i int32, other machine) {
+	mc := &t.machines[i]
+	t.count(mc.pool, t.m.capacityOf(mc), -1)
+	relabelled := t.topology != nil && (mc.row != other.row || mc.slot != other.slot || !mc.labels.Equal(other.labels))
+	mc.row, mc.slot, mc.price, mc.labels, mc.commitment = other.row, other.slot, other.price, other.labels, other.commitment
+	t.count(mc.pool, t.m.capacityOf(mc), 1)
+	if relabelled {
+		t.relabel(i)
+	}
+}
+
+// relabel counts new machine i by the labels that it has now: it may be in other domains, and spreads may take notice of it
+// that did not, or no more.
+func (t *Trial) relabel(i int32) {
+	mc := &t.machines[i]
+	host := int32(len(t.m.nodes)) + i
+	recount := func(n int32) {
+		for _, b := range t.placed {
+			if b.host == host && b.count > 0 {
+				t.topology.place(t.m.classes[b.class].topology, host, n*b.count)
+			}
+		}
+		for _, class := range t.m.pools[mc.pool].table.rows[mc.row].residents {
+			t.topology.place(t.m.classes[class].topology, host, n)
+		}
+	}
+	as := &assignment{labels: mc.labels}
+	domains := t.topology.domainsOf(func(key string) string { return t.m.machineLabel(mc.pool, int(mc.row), int(mc.slot), as, key) })
+	ignoredBy := t.topology.ignoredBy(t.m.knownLabels(mc, as), t.m.pools[mc.pool].taints)
+	if h := &t.topology.hosts[host]; slices.Equal(domains, h.domains) && slices.Equal(ignoredBy, h.ignoredBy) {
+		return
+	}
+	recount(-1)
+	t.topology.rejoin(host, domains, ignoredBy)
+	recount(1)
+}
+
+// placeResidents counts the DaemonSet pods that come with a new machine, the last host.
+func (t *Trial) placeResidents(mc *machine, n int32) {
+	host := int32(len(t.topology.hosts) - 1)
+	for _, class := range t.m.pools[mc.pool].table.rows[mc.row].residents {
+		t.topology.place(t.m.classes[class].topology, host, n)
+	}
+}
+
+// affordable reports whether the pool's limits allow one more machine of the row.
+func (t *Trial) affordable(pool, row int32) bool {
+	p := t.m.pools[pool]
+	if p.limits == nil {
+		return true
+	}
+	return p.limits.allow(t.usage[pool], p.rowCost(int(row)))
+}
+
+// newMachines counts the new machines that have pods, and newCost is what they cost, nano-USD per hour.
+func (t *Trial) newMachines() int {
+	n := 0
+	for i := range t.machines {
+		if !t.machines[i].empty() {
+			n++
+		}
+	}
+	return n
+}
+
+func (t *Trial) newCost() int64 {
+	sum := int64(0)
+	for i := range t.machines {
+		if !t.machines[i].empty() {
+			sum += t.machines[i].price
+		}
+	}
+	return sum - t.committedSavings()
+}
+
+// empty reports whether none of the machine's pods was admitted: it is not bought.
+func (mc *machine) empty() bool { return mc.used[dimPods] == 0 }
