@@ -24,6 +24,7 @@ import (
 	"github.com/drawknife/drawknife/aws/sdk/mock"
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/cloudprovider/conformance"
+	"github.com/drawknife/drawknife/internal/seeded"
 )
 
 // TestConformance holds the provider to the contract on an EC2 in memory, which has what moto lacks: capacity reservations,
@@ -53,6 +54,7 @@ func TestConformance(t *testing.T) {
 func checkInMemory(t *testing.T, factory conformance.Factory, options conformance.Options) *conformance.Report {
 	t.Helper()
 	var report *conformance.Report
+	seeded.Fix(t)
 	synctest.Test(t, func(t *testing.T) { report = conformance.Check(t, factory, options) })
 	for _, r := range report.Results {
 		t.Run(string(r.Level)+"/"+r.Clause, func(t *testing.T) {

@@ -28,6 +28,7 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/cloudprovider/conformance"
 	"github.com/drawknife/drawknife/internal/moto"
+	"github.com/drawknife/drawknife/internal/seeded"
 )
 
 var updateConformance = flag.Bool("update-conformance", false, "write docs/conformance/aws*.* anew")
@@ -35,6 +36,7 @@ var updateConformance = flag.Bool("update-conformance", false, "write docs/confo
 // TestMotoConformance holds the provider to the contract, on moto. What moto can't do is skipped, and the report says so.
 func TestMotoConformance(t *testing.T) {
 	newSite(t) // skips without moto
+	seeded.Fix(t)
 	report := conformance.Run(t, onMoto, conformance.Options{
 		Trials: 3, Steps: 8, Parallel: 12, Patience: 2 * time.Minute, MemorySlack: 4 << 20, // moto's proxy keeps all calls
 	})

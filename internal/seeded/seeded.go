@@ -26,22 +26,38 @@ func Times(t *testing.T, draws int, property func(*rapid.T)) {
 	check(t, map[string]int{"rapid.seed": 1, "rapid.checks": draws}, property)
 }
 
-// check sets rapid's flags, but those that were given to the test, for the time of one property. Flags belong to the process:
-// tests that run side by side must not use them.
+// Fix gives properties that the test has checked by others, as by the conformance kit, the fixed seed, until it ends.
+func Fix(t testing.TB) {
+	t.Helper()
+	t.Cleanup(set(t, map[string]int{"rapid.seed": 1}))
+}
+
 func check(t *testing.T, flags map[string]int, property func(*rapid.T)) {
+	t.Helper()
+	defer set(t, flags)()
+	rapid.Check(t, property)
+}
+
+// set sets rapid's flags, but those that were given to the test, and returns what sets them back. Flags belong to the process:
+// tests that run side by side must not use them.
+func set(t testing.TB, flags map[string]int) (undo func()) {
 	t.Helper()
 	given := map[string]bool{}
 	flag.Visit(func(f *flag.Flag) { given[f.Name] = true })
+	before := map[string]string{}
 	for name, value := range flags {
 		if given[name] {
 			continue
 		}
 		f := flag.Lookup(name)
-		before := f.Value.String()
+		before[name] = f.Value.String()
 		if err := f.Value.Set(strconv.Itoa(value)); err != nil {
 			t.Fatal(err)
 		}
-		defer func() { _ = f.Value.Set(before) }()
 	}
-	rapid.Check(t, property)
+	return func() {
+		for name, value := range before {
+			_ = flag.Lookup(name).Value.Set(value)
+		}
+	}
 }
