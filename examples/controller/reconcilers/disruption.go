@@ -131,13 +131,6 @@ func (d *disruptor) rest(ctx context.Context, wait time.Duration) {
 	}
 }
 
-func wake(c chan struct{}) {
-	select {
-	case c <- struct{}{}:
-	default:
-	}
-}
-
 // pass validates what waits for it and, once no command is about to begin, cleans up and plans; it says when a plan may come
 // out differently, if that is known. Not before: what is about to go is no place for pods, and only a command that has begun
 // shows that (DIS-078).

@@ -60,17 +60,7 @@ const longestStride = 5
 func (d *disruptor) carryOut(ctx context.Context) {
 	for ctx.Err() == nil {
 		again := d.advance(ctx)
-		var due <-chan time.Time
-		timer := time.NewTimer(max(again, time.Millisecond))
-		if again > 0 {
-			due = timer.C
-		}
-		select {
-		case <-ctx.Done():
-		case <-d.moved:
-		case <-due:
-		}
-		timer.Stop()
+		rest(ctx, d.moved, again)
 	}
 }
 

@@ -86,7 +86,7 @@ func (e *evictions) Start(ctx context.Context) error {
 		pod, late, ok, again := e.queue.Next(e.now())
 		e.mu.Unlock()
 		if !ok {
-			if !e.rest(ctx, again) {
+			if !rest(ctx, e.wake, again) {
 				return nil
 			}
 			continue
@@ -108,24 +108,6 @@ func (e *evictions) Start(ctx context.Context) error {
 			e.report(pod, e.evict(ctx, pod))
 		})
 	}
-}
-
-// rest waits until there may be something to do: for the time given, 0 for ever, or until a pod is added. It is false when ctx
-// has ended.
-func (e *evictions) rest(ctx context.Context, again time.Duration) bool {
-	var due <-chan time.Time
-	if again > 0 {
-		timer := time.NewTimer(again)
-		defer timer.Stop()
-		due = timer.C
-	}
-	select {
-	case <-ctx.Done():
-		return false
-	case <-e.wake:
-	case <-due:
-	}
-	return true
 }
 
 func (e *evictions) report(pod provisioning.EvictPod, outcome provisioning.EvictionOutcome) {

@@ -80,17 +80,7 @@ func (s *surge) Start(ctx context.Context) error {
 			s.log.Error("workloads of pods that have to leave could not be looked at; it is tried again", "in", surgeRetry, "error", err)
 			again = surgeRetry
 		}
-		var due <-chan time.Time
-		timer := time.NewTimer(max(again, time.Millisecond))
-		if again > 0 {
-			due = timer.C
-		}
-		select {
-		case <-ctx.Done():
-		case <-s.wake:
-		case <-due:
-		}
-		timer.Stop()
+		rest(ctx, s.wake, again)
 	}
 }
 
