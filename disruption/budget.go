@@ -168,8 +168,9 @@ func ownersOf(list []*corev1.Pod) []types.UID {
 	return out
 }
 
-// budgetsOf are the budgets that a NodePool states (DIS-012, DIS-013), and faults in them: while there is one, the pool
-// lets nothing go for the reasons that the faulty budget is about. (The reference then lets nothing go at all, DIS-207.)
+// budgetsOf are the budgets that a NodePool states (DIS-012, DIS-013) or that its generation brings with it (API-410), and
+// faults in them: while there is one, the pool lets nothing go for the reasons that the faulty budget is about. (The
+// reference then lets nothing go at all, DIS-207.)
 func budgetsOf(key v1.PoolKey, object *v1.NodePool) []Budget {
 	list := object.Spec.Disruption.Budgets
 	if list == nil {
@@ -197,6 +198,9 @@ func budgetsOf(key v1.PoolKey, object *v1.NodePool) []Budget {
 		default:
 			b.Amount, b.Percent, b.Calendar = float64(nodes.Value), nodes.Percent, calendar
 		}
+		out = append(out, b)
+	}
+	if b, ok := driftOneByOne(key, object); ok {
 		out = append(out, b)
 	}
 	return out

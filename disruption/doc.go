@@ -20,6 +20,7 @@
 //	quiet        consolidateAfter and the condition Consolidatable         quiet.go
 //	cost         what disturbing a node costs, what it saves               cost.go
 //	budgets      how much may be disrupted: of NodePools and beyond        budget.go, calendar.go, ledger.go, window.go
+//	generations  what pools born in the first one bring with them          firstgeneration.go
 //	back-off     pools whose replacements fail                             backoff.go
 //	drift        the condition Drifted, and hashes                         drift.go, hashes.go
 //	forced       what must go: broken, expired, interrupted nodes          repair.go, forced.go
