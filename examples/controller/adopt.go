@@ -24,7 +24,7 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/examples/controller/adoption"
 	"github.com/drawknife/drawknife/examples/controller/reconcilers"
-	"github.com/drawknife/drawknife/examples/controller/settings"
+	"github.com/drawknife/drawknife/examples/settings"
 )
 
 // keeper of the peace between this controller and Karpenter.

@@ -3,7 +3,7 @@ package main
 import (
 	"fmt"
 
-	"github.com/drawknife/drawknife/examples/controller/settings"
+	"github.com/drawknife/drawknife/examples/settings"
 )
 
 // idleSettings are settings that this controller understands and does not heed, each with the reason for a value, or "" for a

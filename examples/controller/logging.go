@@ -8,7 +8,7 @@ import (
 	"os"
 
 	"github.com/drawknife/drawknife/examples/controller/reconcilers"
-	"github.com/drawknife/drawknife/examples/controller/settings"
+	"github.com/drawknife/drawknife/examples/settings"
 )
 
 // newLogger writes records where the settings say, JSON for programs or text for people, and says elsewhere when that fails. Each

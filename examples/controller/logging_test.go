@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/drawknife/drawknife/examples/controller/settings"
+	"github.com/drawknife/drawknife/examples/settings"
 )
 
 // S1-087, SET-066, SET-156: every record bears the commit, in either form, and goes to every path.

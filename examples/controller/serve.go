@@ -22,7 +22,7 @@ import (
 	"github.com/drawknife/drawknife/examples/controller/alpha"
 	"github.com/drawknife/drawknife/examples/controller/install"
 	"github.com/drawknife/drawknife/examples/controller/reconcilers"
-	"github.com/drawknife/drawknife/examples/controller/settings"
+	"github.com/drawknife/drawknife/examples/settings"
 	"github.com/drawknife/drawknife/provisioning"
 	"github.com/drawknife/drawknife/scheduling"
 )

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/drawknife/drawknife/examples/controller/settings"
+	"github.com/drawknife/drawknife/examples/settings"
 	"github.com/drawknife/drawknife/provisioning"
 )
 

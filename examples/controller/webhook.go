@@ -19,7 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
 
 	"github.com/drawknife/drawknife/examples/controller/conversion"
-	"github.com/drawknife/drawknife/examples/controller/settings"
+	"github.com/drawknife/drawknife/examples/settings"
 )
 
 // servesBeta reports whether v1beta1 is served next to v1: only somebody who converts it can.

@@ -34,7 +34,7 @@ func Specification() []Statements {
 		{"PRV", "001-011 020-033 035-037 040-044 050-061 065-073 080-088 110 120-123 140-144 150-154 160 165 170-184", []string{"provisioning/doc.go"}},
 		{"DIS", "001-319", []string{"disruption/doc.go"}},
 		{"API", "001-468", []string{"aws/convert/doc.go", "api/v1alpha5/doc.go", "aws/api/v1alpha1/doc.go", "api/v1beta1/doc.go", "aws/api/v1beta1/doc.go"}},
-		{"SET", "001-179", []string{"examples/controller/settings/doc.go"}},
+		{"SET", "001-179", []string{"examples/settings/doc.go"}},
 	}
 }
 

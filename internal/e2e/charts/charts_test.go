@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/drawknife/drawknife/api/crds"
-	"github.com/drawknife/drawknife/examples/controller/settings"
+	"github.com/drawknife/drawknife/examples/settings"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -27,7 +27,7 @@ func values(t *testing.T) map[string][]byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	files = append(files, "../../../examples/controller/settings/testdata/values-0.26.yaml")
+	files = append(files, "../../../examples/settings/testdata/values-0.26.yaml")
 	out := make(map[string][]byte)
 	for _, file := range files {
 		text, err := os.ReadFile(file)

@@ -67,7 +67,7 @@ func TestInstallAndUpgrade(t *testing.T) {
 	if err := helm.Init(environment.RESTClientGetter(), "karpenter", "secret", t.Logf); err != nil {
 		t.Fatal(err)
 	}
-	text, err := os.ReadFile("../../../examples/controller/settings/testdata/values-0.26.yaml")
+	text, err := os.ReadFile("../../../examples/settings/testdata/values-0.26.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}

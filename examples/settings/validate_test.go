@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/drawknife/drawknife/examples/controller/settings"
+	"github.com/drawknife/drawknife/examples/settings"
 )
 
 // SET-014, SET-175, SET-157, SET-161, SET-162, SET-011, SET-105 to SET-110, SET-116 to SET-128, SET-136, SET-144 to SET-157,

@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/drawknife/drawknife/examples/controller/settings"
+	"github.com/drawknife/drawknife/examples/settings"
 	"github.com/drawknife/drawknife/scheduling"
 )
 

@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/drawknife/drawknife/examples/controller/settings"
+	"github.com/drawknife/drawknife/examples/settings"
 )
 
 // SET-159: an empty variable counts as unset, but for the queue, where it means that there is none.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/drawknife/drawknife/examples/controller/settings"
+	"github.com/drawknife/drawknife/examples/settings"
 )
 
 // combined checks what holds of any input: no panic, and settings that pass their own validation, or an error.

@@ -12,7 +12,7 @@ import (
 
 	"github.com/drawknife/drawknife/aws/catalog"
 	"github.com/drawknife/drawknife/aws/instancetype"
-	"github.com/drawknife/drawknife/examples/controller/settings"
+	"github.com/drawknife/drawknife/examples/settings"
 )
 
 // SET-001, SET-096, SET-174, SET-166: an installation of 0.18 has its settings in the environment but for the windows, which

@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/drawknife/drawknife/examples/controller/settings"
+	"github.com/drawknife/drawknife/examples/settings"
 )
 
 // SET-036, SET-038 to SET-044, SET-137 to SET-143, SET-163, SET-176, DIS-289: gates that are not named keep their defaults.
