@@ -97,7 +97,7 @@ func nodesWithoutEither(s GarbageState) []Effect {
 	}
 	var effects []Effect
 	for _, n := range s.Nodes {
-		if n.DeletionTimestamp == nil && n.Labels[v1.NodePoolLabelKey] != "" && n.Spec.ProviderID != "" &&
+		if n.DeletionTimestamp == nil && !v1.PoolOf(n.Labels).IsZero() && n.Spec.ProviderID != "" &&
 			!known[n.Spec.ProviderID] && nodeCondition(n, corev1.NodeReady) != corev1.ConditionTrue {
 			effects = append(effects, DeleteNode{Name: n.Name, UID: n.UID})
 		}

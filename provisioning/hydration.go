@@ -20,7 +20,7 @@ func HydrateClaim(claim *v1.NodeClaim, pool *v1.NodePool) *v1.NodeClaim {
 	}
 	out := claim.DeepCopy()
 	out.Labels = withClassLabel(out.Labels, claim)
-	if pool != nil && claim.Labels[v1.NodePoolLabelKey] == pool.Name && claim.Annotations[v1.NodePoolHashVersionAnnotationKey] != v1.NodePoolHashVersion {
+	if pool != nil && v1.PoolOf(claim.Labels) == pool.Key() && claim.Annotations[v1.NodePoolHashVersionAnnotationKey] != v1.NodePoolHashVersion {
 		out.Annotations = merged(out.Annotations, map[string]string{v1.NodePoolHashVersionAnnotationKey: v1.NodePoolHashVersion})
 		if !out.Conditions().IsTrue(v1.ConditionDrifted) {
 			out.Annotations[v1.NodePoolHashAnnotationKey] = pool.Hash()
@@ -45,10 +45,11 @@ func HydrateNode(node *corev1.Node, claim *v1.NodeClaim) *corev1.Node {
 	return out
 }
 
-// withClassLabel adds the label that tells of which node class the claim is, unless it is there.
+// withClassLabel adds the label that tells of which node class the claim is, unless it is there. Claims of the first generation
+// have none (API-225): their node classes are known by names that are no values of labels.
 func withClassLabel(labels map[string]string, claim *v1.NodeClaim) map[string]string {
 	ref := claim.Spec.NodeClassRef
-	if ref.Kind == "" || ref.Name == "" {
+	if ref.Kind == "" || ref.Name == "" || v1.GenerationOf(claim) == v1.GenerationV1Alpha5 {
 		return labels
 	}
 	key := requirements.NodeClassLabelKey(ref.Group, ref.Kind)

@@ -27,15 +27,15 @@ type PoolSet struct {
 // launch take part as owners of their nodes, with the types that those are of if the provider tells (DIS-056). A pool whose
 // types can't be found out is left out of launching with the reason, and the others go on; only when ctx ends is that an
 // error. belief may be nil; it closes offerings that are
-// thought to be empty. Pools are keyed as those of the newest generation.
+// thought to be empty. Each pool is keyed by the generation it was born in (v1.GenerationOf).
 func ResolvePools(ctx context.Context, provider cloudprovider.CloudProvider, pools []*v1.NodePool, belief *Belief, now time.Time) (*PoolSet, error) {
 	set := &PoolSet{Catalogs: map[string][]*cloudprovider.InstanceType{}}
 	capabilities := provider.Describe()
 	sorted := slices.SortedFunc(slices.Values(pools), func(a, b *v1.NodePool) int {
-		return v1.NewPoolKey(a.Name).Compare(v1.NewPoolKey(b.Name))
+		return a.Key().Compare(b.Key())
 	})
 	for _, pool := range sorted {
-		entry := scheduling.NodePool{Key: v1.NewPoolKey(pool.Name), Object: pool, NotReady: notReady(pool, capabilities)}
+		entry := scheduling.NodePool{Key: pool.Key(), Object: pool, NotReady: notReady(pool, capabilities)}
 		if capabilities.SupportsNodeClass(pool.Spec.Template.Spec.NodeClassRef) {
 			types, err := provider.InstanceTypes(ctx, pool)
 			if ctx.Err() != nil {

@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/api/v1alpha5"
 )
 
 // gateRetry is when closed gates that name no time are asked again.
@@ -78,8 +79,12 @@ func synced(observed *corev1.Node, claim *v1.NodeClaim) *corev1.Node {
 	owned := slices.ContainsFunc(node.OwnerReferences, func(ref metav1.OwnerReference) bool { return ref.UID == claim.UID })
 	if !owned {
 		block := true
+		owner := v1.GroupVersion().WithKind(v1.KindNodeClaim)
+		if v1.GenerationOf(claim) == v1.GenerationV1Alpha5 { // what is stored: an owner of another kind is one that is gone (API-408)
+			owner = v1alpha5.GroupVersion().WithKind(v1alpha5.KindMachine)
+		}
 		node.OwnerReferences = append(node.OwnerReferences, metav1.OwnerReference{
-			APIVersion: v1.GroupVersion().String(), Kind: "NodeClaim", Name: claim.Name, UID: claim.UID, BlockOwnerDeletion: &block,
+			APIVersion: owner.GroupVersion().String(), Kind: owner.Kind, Name: claim.Name, UID: claim.UID, BlockOwnerDeletion: &block,
 		})
 	}
 	node.Labels = merged(node.Labels, claim.Labels)

@@ -92,7 +92,7 @@ func (s StaticState) scaleUp(missing, all int, o nodeclaims.Options) (StaticStep
 			missing = room
 		}
 	}
-	pool := &scheduling.NodePool{Key: v1.NewPoolKey(s.Pool.Name), Object: s.Pool}
+	pool := &scheduling.NodePool{Key: s.Pool.Key(), Object: s.Pool}
 	for range missing {
 		claim, err := nodeclaims.NewStatic(pool, o)
 		if err != nil {

@@ -43,15 +43,7 @@ func ending(claim *v1.NodeClaim) bool {
 }
 
 // PoolOf reads the pool that owns a node from the labels of its Node or NodeClaim; zero for none.
-func PoolOf(labels map[string]string) v1.PoolKey {
-	if name := labels[v1.NodePoolLabelKey]; name != "" {
-		return v1.NewPoolKey(name)
-	}
-	if name := labels[provisionerLabel]; name != "" {
-		return v1.PoolKey{Generation: v1.GenerationV1Alpha5, Name: name}
-	}
-	return v1.PoolKey{}
-}
+func PoolOf(labels map[string]string) v1.PoolKey { return v1.PoolOf(labels) }
 
 // CompleteNode fills in what a Node may lack and every one that has joined has: allocatable (capacity, by the API's
 // default) and the hostname label (the name, PRV-021). A Node that has both is returned as it is, else a copy that shares

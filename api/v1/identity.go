@@ -1,6 +1,10 @@
 package v1
 
-import "fmt"
+import (
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
 
 // Generation names the identity space an object's name lives in. Objects of the first API generation
 // (Provisioner, Machine, AWSNodeTemplate) are kinds of their own, so a Provisioner and a NodePool may bear one
@@ -13,6 +17,47 @@ const (
 	// GenerationV1Alpha5 is the space of v1alpha5 objects (and v1alpha1 node templates).
 	GenerationV1Alpha5 Generation = "v1alpha5"
 )
+
+// provisionerNameLabelKey names the pool of a node or claim that was born in the first generation (API-220).
+const provisionerNameLabelKey = "karpenter.sh/provisioner-name"
+
+// GenerationOf is the space that the name of a NodePool, NodeClaim or node class lives in. An object that was read from one of
+// the first generation says so by its otherwise empty metadata.namespace, which is GenerationV1Alpha5 then: in memory alone,
+// for the kinds are cluster-scoped and no API takes it (API-011). So names, work queues and maps by namespace and name tell it
+// from a later object of its name (API-262) without knowing of generations. All other objects are of GenerationV1.
+func GenerationOf(o metav1.Object) Generation {
+	if o.GetNamespace() == string(GenerationV1Alpha5) {
+		return GenerationV1Alpha5
+	}
+	return GenerationV1
+}
+
+// SetGenerationOf says in memory in which generation the object was born: see GenerationOf.
+func SetGenerationOf(o metav1.Object, g Generation) {
+	if g == GenerationV1Alpha5 {
+		o.SetNamespace(string(g))
+		return
+	}
+	o.SetNamespace("")
+}
+
+// QualifiedName is the object's name, with the generation before it if that is an older one: "web", "v1alpha5/web". No name in
+// an API has a slash, so that it is as good as namespace and name where only a name fits.
+func QualifiedName(o metav1.Object) string {
+	return PoolKey{GenerationOf(o), o.GetName()}.String()
+}
+
+// PoolOf reads which pool owns a node or NodeClaim from its labels, whatever its generation: the label of later generations
+// counts first (API-220). It is the zero value when no label names one.
+func PoolOf(labels map[string]string) PoolKey {
+	if name := labels[NodePoolLabelKey]; name != "" {
+		return NewPoolKey(name)
+	}
+	if name := labels[provisionerNameLabelKey]; name != "" {
+		return PoolKey{GenerationV1Alpha5, name}
+	}
+	return PoolKey{}
+}
 
 // PoolKey is the identity of a NodePool inside the library: pools of two generations may share a name.
 // It is comparable and made for map keys; the zero value names no pool ("not managed by a pool").

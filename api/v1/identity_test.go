@@ -72,3 +72,33 @@ func TestPoolKeyCompareIsATotalOrder(t *testing.T) {
 		}
 	})
 }
+
+// API-011, API-220, API-262: what an object was born as goes with it in memory, and the labels of nodes name pools of either
+// generation, the later one first.
+func TestGenerationOf(t *testing.T) {
+	pool := &NodePool{}
+	pool.Name = "web"
+	if GenerationOf(pool) != GenerationV1 || QualifiedName(pool) != "web" {
+		t.Errorf("a NodePool is of %s, %q", GenerationOf(pool), QualifiedName(pool))
+	}
+	SetGenerationOf(pool, GenerationV1Alpha5)
+	if want := (PoolKey{GenerationV1Alpha5, "web"}); pool.Key() != want || QualifiedName(pool) != "v1alpha5/web" {
+		t.Errorf("a Provisioner's pool is %v, %q", pool.Key(), QualifiedName(pool))
+	}
+	SetGenerationOf(pool, GenerationV1)
+	if pool.Namespace != "" {
+		t.Errorf("a NodePool is in namespace %q", pool.Namespace)
+	}
+	for _, c := range []struct {
+		labels map[string]string
+		want   PoolKey
+	}{
+		{nil, PoolKey{}},
+		{map[string]string{provisionerNameLabelKey: "web"}, PoolKey{GenerationV1Alpha5, "web"}},
+		{map[string]string{provisionerNameLabelKey: "old", NodePoolLabelKey: "web"}, NewPoolKey("web")},
+	} {
+		if got := PoolOf(c.labels); got != c.want {
+			t.Errorf("%v: %v, want %v", c.labels, got, c.want)
+		}
+	}
+}

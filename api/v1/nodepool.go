@@ -77,9 +77,9 @@ type NodePoolSpec struct {
 // IsStatic reports whether the pool keeps a fixed number of nodes.
 func (p *NodePool) IsStatic() bool { return p.Spec.Replicas != nil }
 
-// Key is the identity of a pool of this generation. A pool that was converted from an older generation keeps the
-// identity it was born with, which the object alone can't tell: see PoolKey.
-func (p *NodePool) Key() PoolKey { return NewPoolKey(p.Name) }
+// Key is the identity of the pool. One that was read from an older generation keeps the identity it was born with: see
+// GenerationOf.
+func (p *NodePool) Key() PoolKey { return PoolKey{GenerationOf(p), p.Name} }
 
 // NodeClaimTemplate is what the NodeClaims of a pool are made from.
 type NodeClaimTemplate struct {

@@ -58,12 +58,4 @@ func (p *Provisioner) Key() v1.PoolKey {
 
 // PoolOf returns which pool owns the node or Machine with these labels, whatever its generation: the label of later
 // generations counts first. It is the zero value when no label names one.
-func PoolOf(labels map[string]string) v1.PoolKey {
-	if name := labels[v1.NodePoolLabelKey]; name != "" {
-		return v1.NewPoolKey(name)
-	}
-	if name := labels[ProvisionerNameLabelKey]; name != "" {
-		return v1.PoolKey{Generation: v1.GenerationV1Alpha5, Name: name}
-	}
-	return v1.PoolKey{}
-}
+func PoolOf(labels map[string]string) v1.PoolKey { return v1.PoolOf(labels) }

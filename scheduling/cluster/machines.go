@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -73,7 +74,15 @@ func keyOfClaim(claim *v1.NodeClaim) machineKey {
 	if claim.Status.ProviderID != "" {
 		return machineKey{byProviderID, claim.Status.ProviderID}
 	}
-	return machineKey{byClaim, claim.Name}
+	return machineKey{byClaim, v1.QualifiedName(claim)}
+}
+
+// claimKey is where the NodeClaim with the qualified name is: see v1.QualifiedName.
+func claimKey(name string) types.NamespacedName {
+	if generation, rest, older := strings.Cut(name, "/"); older {
+		return types.NamespacedName{Namespace: generation, Name: rest}
+	}
+	return types.NamespacedName{Name: name}
 }
 
 func (s *State) touch(key machineKey) { s.touched[key] = struct{}{} }
@@ -136,13 +145,13 @@ func (s *State) applyClaim(claim *v1.NodeClaim, e *Event) {
 		return
 	}
 	if known {
-		delete(s.machineAt(keyOfClaim(old)).claims, old.Name)
+		delete(s.machineAt(keyOfClaim(old)).claims, v1.QualifiedName(old))
 		if e.Deleted || old.UID != claim.UID {
-			delete(s.claimFacts, old.Name)
+			delete(s.claimFacts, v1.QualifiedName(old))
 		}
 	}
 	if !e.Deleted {
-		s.machineAt(keyOfClaim(claim)).claims[claim.Name] = struct{}{}
+		s.machineAt(keyOfClaim(claim)).claims[v1.QualifiedName(claim)] = struct{}{}
 	}
 }
 
@@ -156,7 +165,7 @@ func (s *State) machineNamed(name string) *machine {
 	if len(name) > len(claimPrefix) && name[:len(claimPrefix)] == claimPrefix {
 		name = name[len(claimPrefix):]
 	}
-	if claim := s.claims.get(types.NamespacedName{Name: name}); claim != nil {
+	if claim := s.claims.get(claimKey(name)); claim != nil {
 		return s.machines[keyOfClaim(claim)]
 	}
 	return nil
@@ -173,7 +182,7 @@ func (m *machine) speakers(s *State) (*corev1.Node, *v1.NodeClaim) {
 	}
 	var claim *v1.NodeClaim
 	for name := range m.claims {
-		if c := s.claims.get(types.NamespacedName{Name: name}); claim == nil || compareClaimants(&c.ObjectMeta, &claim.ObjectMeta) > 0 {
+		if c := s.claims.get(claimKey(name)); claim == nil || compareClaimants(&c.ObjectMeta, &claim.ObjectMeta) > 0 {
 			claim = c
 		}
 	}
@@ -265,7 +274,7 @@ func (s *State) look(m *machine) *shownMachine {
 		out.machine.ProviderID = node.Spec.ProviderID
 	}
 	if claim != nil {
-		f := s.claimFacts[claim.Name]
+		f := s.claimFacts[v1.QualifiedName(claim)]
 		out.machine.note(f)
 		if since, ok := initializedSince(claim); ok && f.nominatedFor > 0 {
 			out.machine.note(facts{nominatedUntil: since.Add(f.nominatedFor)})
@@ -311,8 +320,8 @@ func (m *machine) passedOver(node *corev1.Node, claim *v1.NodeClaim) []LeftOut {
 	}
 	if len(m.claims) > 1 {
 		for _, name := range slices.Sorted(maps.Keys(m.claims)) {
-			if name != claim.Name {
-				out = append(out, LeftOut{objectKey(KindNodeClaim, name), LeftOutSameProviderID, objectKey(KindNodeClaim, claim.Name).String()})
+			if name != v1.QualifiedName(claim) {
+				out = append(out, LeftOut{ObjectKey{KindNodeClaim, claimKey(name)}, LeftOutSameProviderID, objectOf(nil, claim).String()})
 			}
 		}
 	}
@@ -327,7 +336,7 @@ func compareClaimants(a, b *metav1.ObjectMeta) int {
 		}
 		return 0
 	}
-	return cmp.Or(stays(a)-stays(b), a.CreationTimestamp.Compare(b.CreationTimestamp.Time), compareNames(a.Name, b.Name))
+	return cmp.Or(stays(a)-stays(b), a.CreationTimestamp.Compare(b.CreationTimestamp.Time), compareNames(a.Name, b.Name), compareNames(a.Namespace, b.Namespace))
 }
 
 // complete reports whether a Node says enough to stand for its machine (PRV-020).
@@ -353,11 +362,12 @@ func phaseOf(node *corev1.Node, claim *v1.NodeClaim) Phase {
 const claimPrefix = "nodeclaim/"
 
 func (s *State) nameOf(claim *v1.NodeClaim, m *machine) string {
-	node := s.nodes.get(types.NamespacedName{Name: claim.Name})
-	if _, own := m.nodes[claim.Name]; node == nil || own {
-		return claim.Name
+	name := v1.QualifiedName(claim)
+	node := s.nodes.get(types.NamespacedName{Name: name})
+	if _, own := m.nodes[name]; node == nil || own {
+		return name
 	}
-	return claimPrefix + claim.Name
+	return claimPrefix + name
 }
 
 // worthALook reports whether the change can make consolidation worth another look (PRV-027).
@@ -394,7 +404,7 @@ func objectOf(node *corev1.Node, claim *v1.NodeClaim) ObjectKey {
 	if node != nil {
 		return objectKey(KindNode, node.Name)
 	}
-	return objectKey(KindNodeClaim, claim.Name)
+	return ObjectKey{KindNodeClaim, keyOf(claim)}
 }
 
 func objectKey(kind Kind, name string) ObjectKey {

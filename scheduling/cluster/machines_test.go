@@ -95,3 +95,34 @@ func TestDaemonPodsAreNoPodEvents(t *testing.T) {
 		t.Errorf("the last pod event at %s, want when the other pod was bound", got)
 	}
 }
+
+// API-009, API-011, API-220, API-262: a Machine and a NodeClaim of one name, of a Provisioner and a NodePool of one name, are two
+// machines of two pools, each with facts of its own.
+func TestTwoGenerationsUnderOneName(t *testing.T) {
+	state := synced(t)
+	later := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: "web-1", UID: "later", Labels: map[string]string{v1.NodePoolLabelKey: "web"}}}
+	first := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: "web-1", UID: "first", Labels: map[string]string{"karpenter.sh/provisioner-name": "web"}}}
+	v1.SetGenerationOf(first, v1.GenerationV1Alpha5)
+	pools := []*v1.NodePool{{ObjectMeta: metav1.ObjectMeta{Name: "web"}}, {ObjectMeta: metav1.ObjectMeta{Name: "web"}}}
+	v1.SetGenerationOf(pools[1], v1.GenerationV1Alpha5)
+	apply(t, state, cluster.Upsert(later), cluster.Upsert(first), cluster.Upsert(pools[0]), cluster.Upsert(pools[1]))
+	if !state.Mark(v1.QualifiedName(first)) || !state.NominateNew(v1.QualifiedName(first), time.Minute) {
+		t.Fatal("the Machine is not found")
+	}
+	if m := state.Machine("web-1"); m == nil || m.Claim.UID != "later" || m.Marked || m.Pool != v1.NewPoolKey("web") {
+		t.Errorf("the NodeClaim's machine is %+v", m)
+	}
+	if m := state.Machine("v1alpha5/web-1"); m == nil || m.Claim.UID != "first" || !m.Marked || m.Pool != (v1.PoolKey{Generation: v1.GenerationV1Alpha5, Name: "web"}) {
+		t.Errorf("the Machine's machine is %+v", m)
+	}
+	if n := len(state.NodePools()); n != 2 {
+		t.Errorf("%d pools, want 2", n)
+	}
+	if n := len(state.Snapshot(query()).Snapshot.Nodes); n != 2 {
+		t.Errorf("%d nodes in the snapshot, want 2", n)
+	}
+	apply(t, state, cluster.Delete(first))
+	if state.Machine("v1alpha5/web-1") != nil || state.Machine("web-1") == nil {
+		t.Error("not the Machine alone is gone")
+	}
+}

@@ -66,11 +66,11 @@ func (s *State) addShapes(snapshot *scheduling.Snapshot, q Query) {
 		if made == nil {
 			continue
 		}
-		known := s.shapes.claims[n.Claim.Name]
+		known := s.shapes.claims[v1.QualifiedName(n.Claim)]
 		if known.claim != n.Claim || known.shape != made {
 			known = shapedClaim{n.Claim, made.on(n.Claim), made}
 		}
-		next.claims[n.Claim.Name] = known
+		next.claims[v1.QualifiedName(n.Claim)] = known
 		n.Claim = known.shaped
 	}
 	s.shapes = next

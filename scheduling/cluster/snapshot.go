@@ -61,13 +61,13 @@ func (s *State) addPools(view *View, q Query) {
 	list := q.NodePools
 	if list == nil {
 		for _, pool := range s.lists.nodePools.sorted.values() {
-			list = append(list, scheduling.NodePool{Key: v1.NewPoolKey(pool.Name), Object: pool})
+			list = append(list, scheduling.NodePool{Key: pool.Key(), Object: pool})
 		}
 	}
 	sound := list[:0:0]
 	for i := range list {
 		if err := scheduling.CheckNodePool(&list[i], s.lookup); err != nil {
-			view.LeftOut = append(view.LeftOut, LeftOut{objectKey(KindNodePool, list[i].Object.Name), LeftOutInvalid, err.Error()})
+			view.LeftOut = append(view.LeftOut, LeftOut{ObjectKey{KindNodePool, keyOf(list[i].Object)}, LeftOutInvalid, err.Error()})
 			continue
 		}
 		sound = append(sound, list[i])

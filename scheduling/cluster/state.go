@@ -212,7 +212,7 @@ func (s *State) NodeOverlays() []*v1.NodeOverlay {
 }
 
 // Machine is the machine of that name, its Node's or its NodeClaim's, as it is now; nil if there is none. A claim's name finds
-// its machine also once the Node has joined.
+// its machine also once the Node has joined; that of one of the first generation is its v1.QualifiedName.
 func (s *State) Machine(name string) *Machine {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -236,11 +236,12 @@ func (s *State) Nominate(name string, until time.Time) bool {
 
 // NominateNew keeps a machine that was ordered for pods from being disrupted until they can have been bound to it: for the
 // window given from its NodeClaim's initialisation on, however long that takes to come; before it, consolidation leaves it
-// alone anyway. A longer window stays. It reports whether there is a NodeClaim of that name.
+// alone anyway. A longer window stays. It reports whether there is a NodeClaim of that name,
+// which is as for Machine.
 func (s *State) NominateNew(claim string, window time.Duration) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	ordered := s.claims.get(types.NamespacedName{Name: claim})
+	ordered := s.claims.get(claimKey(claim))
 	if ordered == nil {
 		return false
 	}
@@ -292,7 +293,7 @@ func (s *State) note(name string, change func(*facts)) bool {
 	all, on := s.nodeFacts, ""
 	node, claim := m.speakers(s)
 	if claim != nil { // the claim is there first and goes last
-		all, on = s.claimFacts, claim.Name
+		all, on = s.claimFacts, v1.QualifiedName(claim)
 	} else {
 		on = node.Name
 	}

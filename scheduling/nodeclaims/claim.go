@@ -106,6 +106,7 @@ func check(node *scheduling.NewNode, pool *scheduling.NodePool) error {
 func blank(pool *scheduling.NodePool, o Options) *v1.NodeClaim {
 	object, template := pool.Object, &pool.Object.Spec.Template
 	claim := &v1.NodeClaim{}
+	v1.SetGenerationOf(claim, pool.Key.Generation)
 	claim.GenerateName = object.Name + "-"
 	block := true
 	owner := v1.GroupVersion().WithKind(v1.KindNodePool)
@@ -158,7 +159,8 @@ func labelsOf(node *scheduling.NewNode, pool *scheduling.NodePool, lookup *requi
 
 func addOwn(labels map[string]string, pool *scheduling.NodePool) {
 	labels[scheduling.PoolLabel(pool.Key)] = pool.Object.Name
-	if class := pool.Object.Spec.Template.Spec.NodeClassRef; class.Kind != "" {
+	// Claims of the first generation have no label of their node class (API-225).
+	if class := pool.Object.Spec.Template.Spec.NodeClassRef; class.Kind != "" && pool.Key.Generation != v1.GenerationV1Alpha5 {
 		labels[requirements.NodeClassLabelKey(class.Group, class.Kind)] = class.Name
 	}
 }
