@@ -25,7 +25,7 @@ type entry struct {
 	born     conversion.Provenance
 }
 
-// label is "Kind/name".
+// label is "Kind/name" of what it has become.
 func (e *entry) label() string { return Converted{Object: e.object}.name() }
 
 // bundle is all objects of one conversion.
@@ -38,23 +38,34 @@ type bundle struct {
 	refused map[int]bool
 	// said are the warnings of each document.
 	said []conversion.Warnings
+	// documents are what is converted.
+	documents []Document
+	// judged are the paths that judge has found wrong in each document, so that conversions don't say them again.
+	judged []map[string]bool
 }
 
 // note records warnings of a document; of one with an error among them nothing is kept.
 func (b *bundle) note(document int, warnings conversion.Warnings) {
-	b.said[document] = append(b.said[document], warnings...)
+	for _, w := range warnings {
+		if w.Code != conversion.CodeResultInvalid || !b.judged[document][w.Path] {
+			b.said[document] = append(b.said[document], w)
+		}
+	}
 	if warnings.Err() != nil && !b.options.Force {
 		b.refused[document] = true
 	}
 }
 
 func newBundle(documents []Document, options Options) *bundle {
-	return &bundle{options: options, refused: make(map[int]bool), said: make([]conversion.Warnings, len(documents))}
+	return &bundle{
+		options: options, documents: documents, refused: make(map[int]bool), said: make([]conversion.Warnings, len(documents)),
+		judged: make([]map[string]bool, len(documents)),
+	}
 }
 
 // takeIn brings every document to v1beta1 or a later generation.
-func (b *bundle) takeIn(documents []Document) {
-	for i, d := range documents {
+func (b *bundle) takeIn() {
+	for i, d := range b.documents {
 		b.said[i] = slices.Clone(d.Warnings)
 		kind := d.Object.GetObjectKind().GroupVersionKind()
 		switch o := d.Object.(type) {
@@ -282,11 +293,11 @@ func (b *bundle) expiries() map[api.PoolKey]api.NillableDuration {
 }
 
 // result is what is left, in order.
-func (b *bundle) result(documents []Document) Result {
+func (b *bundle) result() Result {
 	var out Result
 	for _, e := range b.entries {
 		if !b.refused[e.document] {
-			out.Objects = append(out.Objects, Converted{Object: e.object, Document: e.document, Position: documents[e.document].Position, Provenance: e.born})
+			out.Objects = append(out.Objects, Converted{Object: e.object, Document: e.document, Position: b.documents[e.document].Position, Provenance: e.born})
 		}
 	}
 	for _, said := range b.said {

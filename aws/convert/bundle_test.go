@@ -6,8 +6,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/drawknife/drawknife/api/conversion"
+	"github.com/drawknife/drawknife/api/requirements"
 	api "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/api/v1beta1"
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
@@ -123,6 +125,11 @@ func TestRewrite(t *testing.T) {
 		},
 		{name: "API-383: what the result's rules refuse", in: "{apiVersion: karpenter.sh/v1alpha5, kind: Provisioner, metadata: {name: a}, spec: {weight: 0, providerRef: {name: ''}}}", words: []string{}, want: "", has: "W601"},
 		{
+			name: "API-383: by which those of the target generation are judged too", in: strings.Replace(v1Pool, "spec: {", "spec: {weight: 101, ", 1) + strings.Replace(class("null"), "[{id: sg-1}]", "[]", 1),
+			words: []string{}, want: "", has: "W601",
+		},
+		{name: "API-383: as v1beta1", in: strings.Replace(pool("a", "null"), "360h", "-1s", 1), options: Options{Target: V1Beta1}, words: []string{}, want: "", has: "W601"},
+		{
 			name: "API-350: a claim lives as long as its pool says", in: "{apiVersion: karpenter.sh/v1beta1, kind: NodeClaim, metadata: {name: a-1, labels: {karpenter.sh/nodepool: a}}, spec: {requirements: [], nodeClassRef: {name: b}}}" + pool("a", "null"),
 			words: []string{"expire"}, want: "NodeClaim/a-1\nexpireAfter: 360h\nNodePool/a\nexpireAfter: 360h",
 		},
@@ -143,6 +150,57 @@ func TestRewrite(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// API-021, API-032, API-383: what the vocabulary of the provider restricts is found whatever the generation, together with all
+// else that is wrong, once; by the tool's own lights it is fine.
+func TestValidatePool(t *testing.T) {
+	in := `
+{apiVersion: karpenter.sh/v1alpha5, kind: Provisioner, metadata: {name: first}, spec: {weight: 101, labels: {karpenter.sh/team: a}, providerRef: {name: x}, ttlSecondsAfterEmpty: 1, ttlSecondsUntilExpired: 1}}
+---
+{apiVersion: karpenter.sh/v1beta1, kind: NodePool, metadata: {name: beta}, spec: {weight: 102, template: {spec: {requirements: [{key: kubernetes.io/hostname, operator: Exists}, {key: karpenter.k8s.aws/nope, operator: Exists}], nodeClassRef: {name: x}}}}}
+---
+{apiVersion: karpenter.sh/v1, kind: NodePool, metadata: {name: hub}, spec: {weight: 103, template: {metadata: {labels: {karpenter.sh/team: a}}, spec: {requirements: [], nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: x}}}}}
+`
+	lookup := requirements.CoreVocabulary().Merge(requirements.Vocabulary{RestrictedDomains: []string{awsv1.RestrictedLabelDomain}}).Compile()
+	options := Options{IgnoreDefaults: true, ValidatePool: func(p *api.NodePool) field.ErrorList { return requirements.ValidateNodePool(p, lookup) }}
+	var got []string
+	for _, w := range rewrite(t, in, options).Warnings {
+		if w.Severity == conversion.SeverityError {
+			got = append(got, w.Object+" "+w.Path)
+		}
+	}
+	want := []string{
+		"Provisioner/first spec.weight", "Provisioner/first spec.template.metadata.labels[karpenter.sh/team]",
+		"NodePool/beta spec.template.spec.requirements[0].key", "NodePool/beta spec.template.spec.requirements[1].key", "NodePool/beta spec.weight",
+		"NodePool/hub spec.weight", "NodePool/hub spec.template.metadata.labels[karpenter.sh/team]",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	options.Target = V1Beta1
+	if r := rewrite(t, pool("a", "null")+"  limits: {cpu: 1}\n", options); len(r.Objects) != 1 || r.Warnings.Err() != nil {
+		t.Errorf("a pool that is fine: %v", r.Warnings)
+	}
+	options.ReferenceCompat = true
+	fine := strings.NewReplacer("weight: 101, ", "", "weight: 102, ", "", "weight: 103, ", "", "{key: kubernetes.io/hostname, operator: Exists}, ", "").Replace(in)
+	if r := rewrite(t, fine, options); r.Warnings.Err() != nil {
+		t.Errorf("by the tool: %v", r.Warnings.Err())
+	}
+}
+
+// API-263: who clashes with whom is said with where the other comes from, since it may be of another kind.
+func TestClashNamesOrigin(t *testing.T) {
+	r := rewrite(t, everything+v1Pool+strings.Replace(v1Pool, "name: b", "name: default, labels: {a: b}", 1), Options{})
+	var got []string
+	for _, w := range r.Warnings {
+		if w.Code == conversion.CodeNameClash {
+			got = append(got, w.String())
+		}
+	}
+	if diff := cmp.Diff([]string{"ERROR W111 NodePool/default: NodePool/default, made of Provisioner/default, in.yaml:1 (document 1), already exists with different content"}, got); diff != "" {
+		t.Error(diff)
 	}
 }
 

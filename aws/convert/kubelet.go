@@ -146,9 +146,9 @@ func (b *bundle) moveTo(class *entry) {
 			copied := &entry{document: class.document, object: deepCopy(original), born: class.born}
 			copied.object.SetName(name)
 			b.giveBlock(copied, u.block)
-			if b.taken(copied) {
+			if there := b.there(copied); there != nil {
 				more := conversion.NewRecorder(api.KindNodePool, u.entry.object.GetName())
-				more.Add(conversion.CodeNameClash, nil, copied.label())
+				more.Add(conversion.CodeNameClash, nil, b.describe(there))
 				b.note(u.entry.document, more.Warnings())
 				continue
 			}
@@ -233,9 +233,12 @@ func (b *bundle) point(u user, name, original string) {
 	b.note(u.entry.document, more.Warnings())
 }
 
-// taken reports whether there is a node class of that name.
-func (b *bundle) taken(class *entry) bool {
-	return slices.ContainsFunc(b.entries, func(e *entry) bool { return e.label() == class.label() })
+// there is the node class of that name; nil when the name is free.
+func (b *bundle) there(class *entry) *entry {
+	if i := slices.IndexFunc(b.entries, func(e *entry) bool { return e.label() == class.label() }); i >= 0 {
+		return b.entries[i]
+	}
+	return nil
 }
 
 func deepCopy(o Object) Object {

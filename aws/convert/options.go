@@ -3,7 +3,9 @@ package convert
 import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	api "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/api/v1alpha5"
 	"github.com/drawknife/drawknife/api/v1beta1"
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
@@ -42,6 +44,10 @@ type Options struct {
 	// what a webhook would have given it, which are the default requirements of a Provisioner. A node template without an
 	// instance profile, its own or that of Legacy, gets NodeRole.
 	Unadmitted bool
+	// ValidatePool says what else is wrong with a pool, such as label keys that the provider's vocabulary restricts; each is
+	// an error of Rewrite. Nil asks nothing more than the rules of the kinds themselves. Neither Read nor ReferenceCompat
+	// asks it.
+	ValidatePool func(*api.NodePool) field.ErrorList
 	// Force gives objects even though they have warnings of severity error.
 	Force bool
 }

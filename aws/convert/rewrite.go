@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"slices"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -21,7 +22,8 @@ import (
 func Rewrite(documents []Document, options Options) Result {
 	options.Target = cmp.Or(options.Target, V1)
 	b := newBundle(documents, options)
-	b.takeIn(documents)
+	b.takeIn()
+	b.judge()
 	for _, e := range b.entries {
 		trim(e, options.Target)
 	}
@@ -35,7 +37,7 @@ func Rewrite(documents []Document, options Options) Result {
 		}
 		b.toV1()
 	}
-	return b.result(documents)
+	return b.result()
 }
 
 // Read converts live objects to v1, as they are.
@@ -43,10 +45,10 @@ func Read(documents []Document, options Options) Result {
 	options.Target = V1
 	b := newBundle(documents, options)
 	b.live = true
-	b.takeIn(documents)
+	b.takeIn()
 	b.refuseClashes()
 	b.toV1()
-	return b.result(documents)
+	return b.result()
 }
 
 // trim leaves out of an object that is rewritten what an API server wrote.
@@ -102,10 +104,26 @@ func (b *bundle) refuseClashes() {
 			return true
 		}
 		more := conversion.NewRecorder(cmp.Or(e.born.Source.Kind, e.object.GetObjectKind().GroupVersionKind().Kind), cmp.Or(e.born.Name, e.object.GetName()))
-		more.Add(conversion.CodeNameClash, nil, e.label())
+		more.Add(conversion.CodeNameClash, nil, b.describe(earlier))
 		b.note(e.document, more.Warnings())
 		return false
 	})
+}
+
+// describe is an object that is there, with where it comes from, since it may have been born under another kind.
+func (b *bundle) describe(e *entry) string {
+	text, from := e.label(), b.documents[e.document]
+	var origin []string
+	if kind := from.Object.GetObjectKind().GroupVersionKind().Kind; kind+"/"+from.Object.GetName() != text {
+		origin = append(origin, "made of "+kind+"/"+from.Object.GetName())
+	}
+	if from.Position != (Position{}) {
+		origin = append(origin, from.Position.String())
+	}
+	if len(origin) == 0 {
+		return text
+	}
+	return text + ", " + strings.Join(origin, ", ") + ","
 }
 
 // meaning is the object in v1 as text, without status and what an API server adds to metadata.

@@ -7,8 +7,13 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
 	"github.com/drawknife/drawknife/api/conversion"
+	"github.com/drawknife/drawknife/api/requirements"
+	api "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/aws/convert"
+	"github.com/drawknife/drawknife/aws/instancetype"
 )
 
 // Exit statuses, part of the contract in the package comment and in --help.
@@ -53,6 +58,7 @@ func (o options) run(stdin io.Reader, stdout, stderr io.Writer) (int, error) {
 	if err != nil {
 		return exitInput, err
 	}
+	o.convert.ValidatePool = validatePool()
 	documents, err := convert.Decode(convert.DecodeOptions{Strict: o.strict}, sources...)
 	if err != nil {
 		return exitInput, errors.New("the input can't be read, nothing is converted:\n" + err.Error())
@@ -78,6 +84,13 @@ func (o options) run(stdin io.Reader, stdout, stderr io.Writer) (int, error) {
 		return exitLost, errors.New("some objects can't be converted, see the errors above; the others are printed")
 	}
 	return exitConverted, nil
+}
+
+// validatePool finds what a controller on AWS would refuse a pool for although the API takes it: label keys above all, which
+// are restricted or not by AWS's vocabulary.
+func validatePool() func(*api.NodePool) field.ErrorList {
+	lookup := instancetype.Vocabulary().Compile()
+	return func(pool *api.NodePool) field.ErrorList { return requirements.ValidateNodePool(pool, lookup) }
 }
 
 func (o options) print(objects []convert.Converted, stdout io.Writer) error {

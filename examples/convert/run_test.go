@@ -123,6 +123,9 @@ func TestLosses(t *testing.T) {
 		{"strict refuses another kind", pool + foreign, []string{"--strict"}, exitLost, "", []string{"would be lost (W603)"}},
 		{"strict takes what only behaves differently", strings.Replace(pool, "spec: {", "spec: {ttlSecondsUntilExpired: 60, ", 1), []string{"--strict"}, exitConverted, "expireAfter: 1m0s", []string{"WARN W504"}},
 		{"a role that is open", strings.Replace(template, ", launchTemplate: mine", "", 1), []string{"--strict"}, exitLost, "", []string{"W203"}},
+		{"API-383: an object of today that breaks a rule", strings.Replace(pool, "spec: {", "spec: {labels: {karpenter.k8s.aws/team: a}, ", 1) + "---\n{apiVersion: karpenter.sh/v1, kind: NodePool, metadata: {name: b}, spec: {weight: 0}}\n", nil, exitLost, "", []string{
+			`ERROR W601 Provisioner/a spec.template.metadata.labels[karpenter.k8s.aws/team]: Forbidden: label key "karpenter.k8s.aws/team" is restricted`, "ERROR W601 NodePool/b spec.weight:", "ERROR W601 NodePool/b spec.template.spec.requirements:",
+		}},
 		{"a Machine", pool + "---\napiVersion: karpenter.sh/v1alpha5\nkind: Machine\nmetadata: {name: m}\nspec: {}\n", nil, exitConverted, "name: a", []string{"INFO W301 Machine/m"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

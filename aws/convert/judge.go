@@ -1,0 +1,59 @@
+package convert
+
+import (
+	"cmp"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/drawknife/drawknife/api/conversion"
+	api "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/api/v1alpha5"
+	"github.com/drawknife/drawknife/api/v1beta1"
+)
+
+// judge finds what conversions don't look at, before anything moves between objects: what is wrong with objects that are of
+// the target generation already, and what ValidatePool has against pools of any.
+func (b *bundle) judge() {
+	for i, d := range b.documents {
+		kind := d.Object.GetObjectKind().GroupVersionKind()
+		var errs field.ErrorList
+		if o, ok := d.Object.(interface{ Validate() field.ErrorList }); ok && kind.Version == string(b.options.Target) {
+			errs = o.Validate()
+		}
+		if pool := b.poolOf(d.Object); pool != nil && b.options.ValidatePool != nil && !b.options.ReferenceCompat {
+			errs = append(errs, b.options.ValidatePool(pool)...)
+		}
+		// Of faults that a conversion has found already the same field is enough, whatever the words; two judges use the same.
+		known, judged := make(map[string]bool), make(map[string]bool)
+		for _, w := range b.said[i] {
+			known[w.Path] = known[w.Path] || w.Code == conversion.CodeResultInvalid
+		}
+		more := conversion.NewRecorder(kind.Kind, cmp.Or(d.Object.GetName(), d.Object.GetGenerateName()))
+		for _, err := range errs {
+			if !known[err.Field] && !known[err.Error()] {
+				known[err.Error()], judged[err.Field] = true, true
+				more.AddInvalid(field.ErrorList{err})
+			}
+		}
+		b.note(i, more.Warnings())
+		b.judged[i] = judged
+	}
+}
+
+// poolOf is the pool that a document becomes, whatever is wrong with it; nil for other kinds.
+func (b *bundle) poolOf(o Object) *api.NodePool {
+	var pool *api.NodePool
+	switch o := o.(type) {
+	case *v1alpha5.Provisioner:
+		options := b.options.ProvisionerOptions()
+		options.Force = true
+		pool, _ = o.ToV1(options)
+	case *v1beta1.NodePool:
+		options := b.options.NodePoolOptions()
+		options.Force = true
+		pool, _ = o.ToV1(options)
+	case *api.NodePool:
+		pool = o
+	}
+	return pool
+}
