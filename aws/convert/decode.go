@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"regexp"
 	"strconv"
 	"strings"
@@ -16,6 +17,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/drawknife/drawknife/api/conversion"
+	"github.com/drawknife/drawknife/internal/fieldtypes"
 )
 
 // Bounds of the input.
@@ -138,13 +140,17 @@ func (d *decoder) yaml(at Position, text []byte) {
 	if err != nil {
 		message := strings.TrimPrefix(err.Error(), "error converting YAML to JSON: ")
 		message = strings.TrimPrefix(message, "yaml: ")
-		if m := yamlLine.FindStringSubmatch(message); m != nil {
-			if line, err := strconv.Atoi(m[1]); err == nil {
-				at.Line += line - 1
-				message = strings.TrimPrefix(message, m[0]+": ")
+		// Of some faults the parser tells all, one a line, below a heading.
+		for one := range strings.SplitSeq(strings.TrimPrefix(message, "unmarshal errors:\n"), "\n") {
+			one, where := strings.TrimSpace(one), at
+			if m := yamlLine.FindStringSubmatch(one); m != nil {
+				if line, err := strconv.Atoi(m[1]); err == nil {
+					where.Line += line - 1
+					one = strings.TrimPrefix(one, m[0]+": ")
+				}
 			}
+			d.problem(where, "", one)
 		}
-		d.problem(at, "", message)
 		return
 	}
 	d.object(at, converted, schema.GroupVersionKind{})
@@ -250,7 +256,13 @@ func (d *decoder) decode(at Position, text []byte, kind schema.GroupVersionKind)
 	unknown, err := sigsjson.UnmarshalStrict(text, object)
 	name := kind.Kind + "/" + object.GetName()
 	if err != nil {
-		d.problem(at, name, strings.TrimPrefix(err.Error(), "json: "))
+		faults := fieldtypes.Faults(text, reflect.TypeOf(object).Elem())
+		for _, f := range faults {
+			d.problem(at, name, f.Path+" "+f.Message)
+		}
+		if len(faults) == 0 {
+			d.problem(at, name, strings.TrimPrefix(err.Error(), "json: "))
+		}
 		return
 	}
 	object.GetObjectKind().SetGroupVersionKind(kind)

@@ -50,7 +50,13 @@ func TestDecodeRefuses(t *testing.T) {
 		{"no JSON", "{\"kind\": \"Pod\",\n x}\n", DecodeOptions{}, "in:2 (document 1): invalid character 'x' looking for beginning of object key string"},
 		{"no object", "- a\n", DecodeOptions{}, "in:1 (document 1): a document must be an object with apiVersion, kind and metadata: cannot unmarshal array into Go value of type convert.header"},
 		{"an apiVersion that is none", "{apiVersion: a/b/c, kind: Pod}", DecodeOptions{}, "in:1 (document 1): Pod: unexpected GroupVersion string: a/b/c"},
-		{"a type", name + "weight: x}}", DecodeOptions{}, "in:1 (document 1): NodePool/a: json: cannot unmarshal string into Go struct field NodePoolSpec.spec.weight of type int32"},
+		{
+			"values of the wrong type", name + "weight: x, disruption: {expireAfter: soon}, limits: {cpu: lots}}}", DecodeOptions{},
+			"in:1 (document 1): NodePool/a: spec.disruption.expireAfter must be a duration such as \"1h30m\", not \"soon\": \"soon\" is neither a duration nor Never: write it like 90s, 30m or 720h\n" +
+				"in:1 (document 1): NodePool/a: spec.limits[cpu] must be a quantity such as \"500m\" or \"2Gi\", not \"lots\": quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'\n" +
+				"in:1 (document 1): NodePool/a: spec.weight must be a whole number, not \"x\"",
+		},
+		{"keys that are there twice", "kind: Pod\nkind: Pod\napiVersion: v1\napiVersion: v1\n", DecodeOptions{}, "in:2 (document 1): key \"kind\" already set in map\nin:4 (document 1): key \"apiVersion\" already set in map"},
 		{"unknown fields, strictly", name + "wait: 1, template: {spec: {nodes: 2}}}}", DecodeOptions{Strict: true}, "in:1 (document 1): NodePool/a: unknown field \"spec.template.spec.nodes\"\nin:1 (document 1): NodePool/a: unknown field \"spec.wait\""},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -16,6 +16,7 @@ func floors() map[string]int {
 		"api/conversion":      foundation,
 		"internal/conditions": foundation,
 		"internal/drifthash":  foundation,
+		"internal/fieldtypes": foundation,
 
 		"api/v1":                  0,
 		"api/v1beta1":             0,

@@ -1,8 +1,6 @@
 package manifests
 
 import (
-	"encoding"
-	"encoding/json"
 	"fmt"
 	"reflect"
 	"strconv"
@@ -10,6 +8,8 @@ import (
 
 	"go.yaml.in/yaml/v3"
 	sigsjson "sigs.k8s.io/json"
+
+	"github.com/drawknife/drawknife/internal/fieldtypes"
 )
 
 // splitPath cuts "spec.containers[0].requests[cpu]" into spec, containers, 0, requests, cpu. What stands in brackets
@@ -104,7 +104,7 @@ func (d *typeDiagnosis) visit(n *yaml.Node, t reflect.Type, path string, line, d
 		t = t.Elem()
 	}
 	switch {
-	case decodesItself(t):
+	case fieldtypes.DecodesItself(t):
 		d.leaf(n, t, path, line)
 	case t.Kind() == reflect.Struct:
 		d.fields(n, t, path, line, depth)
@@ -130,7 +130,7 @@ func (d *typeDiagnosis) fields(n *yaml.Node, t reflect.Type, path string, line, 
 		return
 	}
 	d.eachPair(n, func(key string, keyLine int, value *yaml.Node) {
-		field, ok := fieldByJSONName(t, key)
+		field, ok := fieldtypes.Member(t, key)
 		if !ok {
 			return
 		}
@@ -176,66 +176,14 @@ func (d *typeDiagnosis) leaf(n *yaml.Node, t reflect.Type, path string, line int
 	if err == nil {
 		return
 	}
-	message := fmt.Sprintf("must be %s, not %s", wanted(t), describe(n))
+	message := fmt.Sprintf("must be %s, not %s", fieldtypes.Wanted(t), describe(n))
 	switch {
 	case t.Kind() == reflect.String && n.Kind == yaml.ScalarNode:
 		message += "; put it in quotes"
-	case decodesItself(t) && n.Kind == yaml.ScalarNode:
+	case fieldtypes.DecodesItself(t) && n.Kind == yaml.ScalarNode:
 		message += ": " + err.Error()
 	}
 	d.add(path, line, message)
-}
-
-func decodesItself(t reflect.Type) bool {
-	p := reflect.PointerTo(t)
-	return p.Implements(reflect.TypeFor[json.Unmarshaler]()) || p.Implements(reflect.TypeFor[encoding.TextUnmarshaler]())
-}
-
-// fieldByJSONName finds the type of a field, also in embedded structs without a name of their own.
-func fieldByJSONName(t reflect.Type, name string) (reflect.Type, bool) {
-	for i := range t.NumField() {
-		field := t.Field(i)
-		tag, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-		switch {
-		case tag == "-":
-		case tag == name:
-			return field.Type, true
-		case tag == "" && field.Anonymous && field.Type.Kind() == reflect.Struct:
-			if found, ok := fieldByJSONName(field.Type, name); ok {
-				return found, true
-			}
-		}
-	}
-	return nil, false
-}
-
-// wanted names a type for a person.
-func wanted(t reflect.Type) string {
-	switch t.Name() {
-	case "Quantity":
-		return `a quantity such as "500m" or "2Gi"`
-	case "IntOrString":
-		return "a number or text"
-	case "Time", "MicroTime":
-		return `a time such as "2026-01-31T12:00:00Z"`
-	case "Duration", "NillableDuration":
-		return `a duration such as "1h30m"`
-	}
-	switch t.Kind() {
-	case reflect.String:
-		return "text"
-	case reflect.Bool:
-		return "true or false"
-	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
-		return "a whole number"
-	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
-		return "a whole number that is not negative"
-	case reflect.Float32, reflect.Float64:
-		return "a number"
-	case reflect.Slice:
-		return "base64 text"
-	}
-	return "a " + t.Name()
 }
 
 // describe names what stands in the document.

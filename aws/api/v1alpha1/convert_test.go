@@ -207,7 +207,8 @@ func TestDecodeProvider(t *testing.T) {
 		{"with one", `{"apiVersion":"extensions.karpenter.sh/v1alpha1","kind":"AWS"}`, ""},
 		{"of another kind", `{"apiVersion":"v1","kind":"GCP"}`, "spec.provider.apiVersion spec.provider.kind"},
 		{"API-113, API-114, API-119: what it can't say", `{"userData":"x","amiSelector":{},"detailedMonitoring":true}`, "spec.provider spec.provider spec.provider"},
-		{"of the wrong type", `{"context":1}`, "spec.provider"},
+		{"of the wrong type", `{"context":1,"blockDeviceMappings":[{"ebs":{"volumeSize":"big"}}]}`, "spec.provider.blockDeviceMappings[0].ebs.volumeSize spec.provider.context"},
+		{"no object", `[]`, "spec.provider"},
 		{"cut short", `{"context":`, "spec.provider"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

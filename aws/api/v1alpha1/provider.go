@@ -2,11 +2,14 @@ package v1alpha1
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	sigsjson "sigs.k8s.io/json"
+
+	"github.com/drawknife/drawknife/internal/fieldtypes"
 )
 
 // What the header of an inline provider block says, if it has one.
@@ -29,11 +32,22 @@ func DecodeProvider(name string, block []byte) (*AWSNodeTemplate, field.ErrorLis
 	var in provider
 	strict, err := sigsjson.UnmarshalStrict(block, &in)
 	if err != nil {
-		return nil, field.ErrorList{field.Invalid(path, "", strings.TrimPrefix(err.Error(), "json: "))}
+		var errs field.ErrorList
+		for _, f := range fieldtypes.Faults(block, reflect.TypeFor[provider]()) {
+			at := path
+			if f.Path != "" {
+				at = path.Child(f.Path)
+			}
+			errs = append(errs, field.Invalid(at, field.OmitValueType{}, f.Message))
+		}
+		if len(errs) == 0 {
+			errs = field.ErrorList{field.Invalid(path, field.OmitValueType{}, strings.TrimPrefix(err.Error(), "json: "))}
+		}
+		return nil, errs
 	}
 	var errs field.ErrorList
 	for _, err := range strict {
-		errs = append(errs, field.Invalid(path, "", err.Error()+": remove it, or name a node template in providerRef instead, which can say more"))
+		errs = append(errs, field.Invalid(path, field.OmitValueType{}, err.Error()+": remove it, or name a node template in providerRef instead, which can say more"))
 	}
 	if in.APIVersion != "" && in.APIVersion != providerAPIVersion {
 		errs = append(errs, field.Invalid(path.Child("apiVersion"), in.APIVersion, fmt.Sprintf("must be %s, or be left out", providerAPIVersion)))
