@@ -222,7 +222,11 @@ func (b *Block) sentence() string {
 	case BlockFewTypes:
 		return fmt.Sprintf("%d instance types are cheaper on spot, and replacing a spot node takes %d", b.Count, b.Need)
 	case BlockFloor:
-		return fmt.Sprintf("%d of its pods have no room elsewhere, and new nodes for them cost at least %.4f USD/h where it costs %.4f", len(b.Proof.Homeless), b.Floor, b.Price)
+		homeless := 0
+		if b.Proof != nil {
+			homeless = len(b.Proof.Homeless)
+		}
+		return fmt.Sprintf("%d of its pods have no room elsewhere, and new nodes for them cost at least %.4f USD/h where it costs %.4f", homeless, b.Floor, b.Price)
 	case BlockNoGain:
 		return fmt.Sprintf("removing it would save %.4f USD/h, and has to save %.4f", b.Saving, b.Required)
 	case BlockPayBack:

@@ -2,6 +2,7 @@ package disruption_test
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -302,7 +303,18 @@ func TestBlockSilent(t *testing.T) {
 	}
 }
 
-// Every code makes a sentence of its own.
+// DIS-135: five pods without a place are named, the others counted.
+func TestBlockNamesFivePods(t *testing.T) {
+	b := &disruption.Block{Code: disruption.BlockUnschedulable}
+	for i := range 7 {
+		b.Pods = append(b.Pods, scheduling.PodKey{Namespace: "a", Name: fmt.Sprint("p", i)})
+	}
+	if got, want := b.String(), "pods would have no place: a/p0, a/p1, a/p2, a/p3, a/p4, and 2 more"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// Every code makes a sentence of its own, also one whose operands somebody left out.
 func TestBlockSentences(t *testing.T) {
 	seen := map[string]disruption.BlockCode{}
 	for _, code := range codes() {
@@ -326,7 +338,9 @@ func codes() []disruption.BlockCode {
 		disruption.BlockInstanceTypeUnknown, disruption.BlockNoLabel, disruption.BlockNotDrifted, disruption.BlockBudget, disruption.BlockScalingDown,
 		disruption.BlockLimit, disruption.BlockBackOff, disruption.BlockUnschedulable, disruption.BlockDependsOnUninitialized, disruption.BlockManyNodes,
 		disruption.BlockNotCheaper, disruption.BlockMinValues, disruption.BlockSpotToSpot, disruption.BlockFewTypes, disruption.BlockScore,
-		disruption.BlockNoBatch, disruption.BlockNotReached,
+		disruption.BlockNoBatch, disruption.BlockNotReached, disruption.BlockRefused, disruption.BlockReceiver, disruption.BlockLater,
+		disruption.BlockRobustness, disruption.BlockCoolDown, disruption.BlockNoGain, disruption.BlockPayBack, disruption.BlockDrain,
+		disruption.BlockFloor,
 	}
 }
 

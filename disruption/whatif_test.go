@@ -127,6 +127,45 @@ func TestWhatIf(t *testing.T) {
 			}
 			w.node("room", "c4", kept)
 		}, want: "SingleNodeConsolidation: a", node: "b", from: multi, code: disruption.BlockNoBatch},
+		{name: "DIS-069 a node whose waiting time is just over takes pods", make: func(w *world) {
+			w.pool("slow", after("1h"))
+			w.node("n", "c4", holding(pods("p", 3, "1")...))
+			w.node("m", "c4", ofPool("slow"), kept)
+			w.machine("m", func(m *cluster.Machine) { m.LastPodEvent = now().Add(-time.Hour) })
+		}, want: "SingleNodeConsolidation: n"},
+		{name: "DIS-089 nodes that are leaving take from the limit too", make: func(w *world) {
+			w.pool("default", replicas(2), func(p *v1.NodePool) { p.Spec.Limits = amounts("nodes=3") })
+			w.fill("n", 2, drifted(time.Hour))
+			w.node("old", "c4", leaving)
+		}, node: "n-00", from: disruption.MethodStaticDrift, code: disruption.BlockLimit},
+		{name: "DIS-106 one that its budget keeps is passed over, not the end", make: func(w *world) {
+			w.pool("other", budgets(v1.Budget{Nodes: "0"}))
+			w.node("dear", "c8", ofPool("other"), holding(pods("d", 1, "500m")...))
+			for _, name := range []string{"a", "b"} {
+				w.node(name, "c2", holding(pods(name, 1, "500m")...))
+			}
+			w.node("room", "c16", kept)
+		}, want: "MultiNodeConsolidation: a b", node: "dear", from: multi, code: disruption.BlockBudget},
+		{name: "DIS-112 a search that ends early has not looked at the rest", make: func(w *world) {
+			onlyTypes(instanceType("c4", 4, "on-demand=0.2"))(w)
+			for i := range 9 {
+				w.node(fmt.Sprintf("n-%d", i), "c4", holding(pods(fmt.Sprintf("p%d", i), 1, "4")...))
+			}
+		}, r: disruption.Reference{MaxTrials: 1}, node: "n-8", from: multi, code: disruption.BlockNotReached},
+		{name: "DIS-131 where all is equal the name decides, however many there are", make: func(w *world) {
+			w.pool("default", budgets(v1.Budget{Nodes: "5"}))
+			for i := range 60 {
+				w.node(fmt.Sprintf("n-%02d", i), []string{"c4", "c8", "c2"}[i%3])
+			}
+		}, want: "Emptiness: n-01 n-04 n-07 n-10 n-13"},
+		{name: "DIS-144 as many types as minValues ask for", make: func(w *world) {
+			spotTypes(20)(w)
+			seventeen := 17
+			w.pool("default", func(p *v1.NodePool) {
+				p.Spec.Template.Spec.Requirements = []v1.NodeSelectorRequirementWithMinValues{{Key: corev1.LabelInstanceTypeStable, Operator: corev1.NodeSelectorOpExists, MinValues: &seventeen}}
+			})
+			w.node("n", "c4", spot, holding(pods("p", 3, "1")...))
+		}, r: disruption.Reference{SpotToSpot: true}, want: "SingleNodeConsolidation: n -> s00/spot(17)"},
 		{name: "DIS-118 single-node: one that fails uses nothing up", make: func(w *world) {
 			w.pool("default", budgets(v1.Budget{Nodes: "1"}))
 			w.node("stuck", "c16", labelled("only", "here"), holding(pod("p", selecting("only", "here"))))
