@@ -8,13 +8,13 @@ import (
 	"slices"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/disruption"
 	"github.com/drawknife/drawknife/scheduling"
+	"github.com/drawknife/drawknife/scheduling/pods"
 )
 
 // plannerKind is a value of --planner.
@@ -90,7 +90,7 @@ func (s *simulation) standIn(snapshot *scheduling.Snapshot) {
 			continue
 		}
 		made++
-		n.Claim = standInClaim(n.Object, snapshot.Time)
+		n.Claim = standInClaim(n)
 		n.Object = n.Object.DeepCopy()
 		for _, key := range []string{v1.NodeRegisteredLabelKey, v1.NodeInitializedLabelKey} {
 			n.Object.Labels[key] = "true"
@@ -104,16 +104,28 @@ func (s *simulation) standIn(snapshot *scheduling.Snapshot) {
 	}
 }
 
-// standInClaim is a NodeClaim that could have become the node.
-func standInClaim(node *corev1.Node, now time.Time) *v1.NodeClaim {
+// standInClaim is a NodeClaim that could have become the node: initialized when that was made, or before all time where the
+// node does not say when; and quiet since a pod last began on it.
+func standInClaim(n *scheduling.Node) *v1.NodeClaim {
+	node := n.Object
 	claim := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{
 		Name: node.Name, UID: types.UID("stand-in-" + node.Name), CreationTimestamp: node.CreationTimestamp, Labels: node.Labels,
 	}}
 	claim.Spec.ExpireAfter = v1.Never()
 	claim.Status.NodeName, claim.Status.ProviderID = node.Name, node.Spec.ProviderID
 	claim.Status.Capacity, claim.Status.Allocatable = node.Status.Capacity, node.Status.Allocatable
+	since := node.CreationTimestamp.Time
+	if since.IsZero() {
+		since = time.Unix(0, 0)
+	}
 	for _, kind := range []string{v1.ConditionLaunched, v1.ConditionRegistered, v1.ConditionInitialized} {
-		claim.Conditions().SetTrue(kind, now)
+		claim.Conditions().SetTrue(kind, since)
+	}
+	for _, pod := range n.Pods {
+		began := pod.Status.StartTime
+		if began != nil && !pods.OwnedByDaemonSet(pod) && began.After(claim.Status.LastPodEventTime.Time) {
+			claim.Status.LastPodEventTime = *began
+		}
 	}
 	return claim
 }

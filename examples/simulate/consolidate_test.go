@@ -97,6 +97,61 @@ func TestConsolidateWithoutNodeClaims(t *testing.T) {
 	}
 }
 
+// Since when such a node is there, and quiet, its own times and those of its pods say: not when they were listed.
+func TestConsolidateWithoutNodeClaimsByAge(t *testing.T) {
+	const cluster = `
+apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: default}
+spec:
+  disruption: {consolidateAfter: 30m}
+  template:
+    spec:
+      nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}
+      requirements: [{key: karpenter.sh/capacity-type, operator: In, values: [on-demand]}]
+---
+apiVersion: v1
+kind: Node
+metadata:
+  name: large
+  creationTimestamp: CREATED
+  labels: {karpenter.sh/nodepool: default, node.kubernetes.io/instance-type: m5.4xlarge, topology.kubernetes.io/zone: us-east-1a,
+    karpenter.sh/capacity-type: on-demand, kubernetes.io/arch: amd64, kubernetes.io/os: linux, kubernetes.io/hostname: large}
+status:
+  allocatable: {cpu: "15", memory: 58Gi, pods: "110"}
+  conditions: [{type: Ready, status: "True"}]
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: p, namespace: default}
+spec:
+  nodeName: large
+  containers: [{name: c, resources: {requests: {cpu: "1", memory: 1Gi}}}]
+status: {phase: Running, startTime: STARTED}
+`
+	for name, c := range map[string]struct {
+		created, started string
+		replaced         int
+		code             string
+	}{
+		"long there, long quiet": {`"2026-05-04T08:00:00Z"`, `"2026-05-04T08:01:00Z"`, 1, ""},
+		"nobody says when":       {"null", "null", 1, ""},
+		"a pod came lately":      {`"2026-05-04T08:00:00Z"`, `"2026-05-04T09:45:00Z"`, 0, "ConsolidateAfter"},
+		"new":                    {`"2026-05-04T09:55:00Z"`, "null", 0, "ConsolidateAfter"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			input := strings.NewReplacer("CREATED", c.created, "STARTED", c.started).Replace(cluster)
+			d := decode[consolidationDocument](t, simulate(t, input, "-", "--consolidate", "--now", "2026-05-04T10:00:00Z", "-o", "json"))
+			if d.Summary.Replaced != c.replaced || len(d.Nodes) != 1 {
+				t.Fatalf("%+v, %+v", d.Summary, d.Nodes)
+			}
+			if reasons := d.Nodes[0].Reasons; c.code != "" && (len(reasons) == 0 || string(reasons[len(reasons)-1].Code) != c.code) {
+				t.Errorf("it stays for %+v, want %s", reasons, c.code)
+			}
+		})
+	}
+}
+
 func TestDiff(t *testing.T) {
 	d := both[differenceDocument](t, "diff", exitPlaced, nil, fleet("--diff", "testdata/otherpools.yaml")...)
 	if s := d.Summary; s.Nodes != 6 || s.Replaced != len(d.Nodes) || s.HourlyCostAfter >= s.HourlyCost {
