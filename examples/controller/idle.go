@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/drawknife/drawknife/examples/settings"
 )
@@ -62,8 +63,12 @@ func unless(value, reason string) func(string, settings.Settings) string {
 // idle warns of settings that somebody has set in vain (W704).
 func idle(loaded *settings.Loaded) []*settings.Problem {
 	var out []*settings.Problem
+	all, heeded := settings.DisruptionFlags(loaded.Settings.Planning.DisruptionPlanner)
 	for _, v := range loaded.Effective() {
 		why := idleSettings[v.Name]
+		if slices.Contains(all, v.Name) && !slices.Contains(heeded, v.Name) {
+			why = always("it is for --disruption-planner=global; Karpenter's way has nothing like it")
+		}
 		if why == nil || v.Source == settings.SourceDefault {
 			continue
 		}

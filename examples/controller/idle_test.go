@@ -15,18 +15,20 @@ func TestIdleSettings(t *testing.T) {
 		args []string
 		want []string
 	}{
-		"nothing is set":      {nil, nil},
-		"heeded":              {[]string{"--ami-refresh-interval=2m", "--subnet-refresh-interval=2m", "--eks-control-plane=true", "--feature-gates=NodeOverlay=true"}, nil},
-		"older generations":   {[]string{"--serve-alpha=true", "--serve-beta=false"}, nil},
-		"beta by itself":      {[]string{"--serve-beta=true"}, []string{"--serve-beta"}},
-		"device claims":       {[]string{"--ignore-dra-requests=false"}, []string{"--ignore-dra-requests"}},
-		"what is done anyway": {[]string{"--ignore-dra-requests=true", "--disable-webhook=true"}, nil},
-		"webhook":             {[]string{"--disable-webhook=false", "--webhook-port=9443", "--serve-beta=true"}, nil},
-		"webhook for nothing": {[]string{"--disable-webhook=false", "--serve-beta=false", "--webhook-port=9443"}, []string{"--webhook-port", "--disable-webhook"}},
-		"webhook not on":      {[]string{"--webhook-service=x", "--webhook-cert-dir=/x"}, []string{"--webhook-service", "--webhook-cert-dir"}},
-		"partition":           {[]string{"--aws-partition=aws-cn"}, []string{"--aws-partition"}},
-		"of node templates":   {[]string{"--aws-default-instance-profile=p", "--aws-enable-pod-eni=true"}, []string{"--aws-default-instance-profile", "--aws-enable-pod-eni"}},
-		"more of them":        {[]string{"--aws-eni-limited-pod-density=false", "--aws-node-name-convention=ip-name"}, []string{"--aws-eni-limited-pod-density", "--aws-node-name-convention"}},
+		"nothing is set":       {nil, nil},
+		"heeded":               {[]string{"--ami-refresh-interval=2m", "--subnet-refresh-interval=2m", "--eks-control-plane=true", "--feature-gates=NodeOverlay=true"}, nil},
+		"older generations":    {[]string{"--serve-alpha=true", "--serve-beta=false"}, nil},
+		"beta by itself":       {[]string{"--serve-beta=true"}, []string{"--serve-beta"}},
+		"device claims":        {[]string{"--ignore-dra-requests=false"}, []string{"--ignore-dra-requests"}},
+		"what is done anyway":  {[]string{"--ignore-dra-requests=true", "--disable-webhook=true"}, nil},
+		"webhook":              {[]string{"--disable-webhook=false", "--webhook-port=9443", "--serve-beta=true"}, nil},
+		"webhook for nothing":  {[]string{"--disable-webhook=false", "--serve-beta=false", "--webhook-port=9443"}, []string{"--webhook-port", "--disable-webhook"}},
+		"webhook not on":       {[]string{"--webhook-service=x", "--webhook-cert-dir=/x"}, []string{"--webhook-service", "--webhook-cert-dir"}},
+		"partition":            {[]string{"--aws-partition=aws-cn"}, []string{"--aws-partition"}},
+		"of node templates":    {[]string{"--aws-default-instance-profile=p", "--aws-enable-pod-eni=true"}, []string{"--aws-default-instance-profile", "--aws-enable-pod-eni"}},
+		"of the other planner": {[]string{"--disruption-planner=reference", "--disruption-robustness=4", "--disruption-validation-delay=1s"}, []string{"--disruption-robustness"}},
+		"of this planner":      {[]string{"--disruption-robustness=4", "--disruption-validation-delay=1s"}, nil},
+		"more of them":         {[]string{"--aws-eni-limited-pod-density=false", "--aws-node-name-convention=ip-name"}, []string{"--aws-eni-limited-pod-density", "--aws-node-name-convention"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			loaded, err := settings.Load(settings.Sources{Args: append([]string{"--cluster-name=blue"}, c.args...)})

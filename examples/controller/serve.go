@@ -18,7 +18,6 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
-	"github.com/drawknife/drawknife/disruption"
 	"github.com/drawknife/drawknife/examples/controller/alpha"
 	"github.com/drawknife/drawknife/examples/controller/install"
 	"github.com/drawknife/drawknife/examples/controller/reconcilers"
@@ -156,10 +155,7 @@ func addProbes(mgr ctrl.Manager, p settings.Process) error {
 // reconcilerOptions are the settings as the reconcilers take them.
 func reconcilerOptions(p settings.Planning) reconcilers.Options {
 	query := scheduling.Query{Preferences: p.PreferencePolicy, MinValues: p.MinValuesPolicy}
-	var planner disruption.Planner = &disruption.Global{Query: query, SpotToSpot: p.FeatureGates.SpotToSpotConsolidation}
-	if p.DisruptionPlanner == settings.PlannerReference {
-		planner = &disruption.Reference{Query: query, SpotToSpot: p.FeatureGates.SpotToSpotConsolidation}
-	}
+	planner := p.Disruption.Planner(p.DisruptionPlanner, query, p.FeatureGates.SpotToSpotConsolidation)
 	var evictor provisioning.Evictor
 	if p.Eviction == settings.EvictSurgeFirst {
 		evictor = provisioning.SurgeFirst{}

@@ -28,6 +28,8 @@ type setting struct {
 	droppedSince string
 	// alphaUntil is the release since which only objects of v1alpha5 heed it (W704 without such).
 	alphaUntil string
+	// ofGlobal settings mean nothing to the planner reference.
+	ofGlobal bool
 	// old names in flags and environment.
 	old []oldName
 	// configMap are the keys in karpenter-global-settings.
@@ -120,7 +122,7 @@ func (s *Settings) legacy() *Legacy {
 func definitions() []*setting {
 	keepEmpty := func(s *setting) { s.keepsEmpty = true }
 	shortened := func(s *setting) { s.shortened = true }
-	return append(planningDefinitions(), append(awsDefinitions(keepEmpty, shortened), processDefinitions()...)...)
+	return append(append(planningDefinitions(), disruptionDefinitions()...), append(awsDefinitions(keepEmpty, shortened), processDefinitions()...)...)
 }
 
 func planningDefinitions() []*setting {

@@ -37,6 +37,8 @@ type Planning struct {
 	IgnoreResourceClaims bool
 	// DisruptionPlanner decides which nodes are removed and replaced; PlannerGlobal by default.
 	DisruptionPlanner DisruptionPlanner
+	// Disruption is what it weighs.
+	Disruption Disruption
 	// Eviction is how pods leave nodes that are drained; EvictAtOnce by default.
 	Eviction Eviction
 	// FeatureGates switch behaviour on and off.
@@ -51,7 +53,7 @@ func defaultPlanning() Planning {
 	return Planning{
 		BatchMaxDuration: 10 * time.Second, BatchIdleDuration: time.Second,
 		PreferencePolicy: scheduling.PreferencesRespect, MinValuesPolicy: scheduling.MinValuesStrict,
-		DisruptionPlanner: PlannerGlobal, Eviction: EvictAtOnce, IgnoreResourceClaims: true, FeatureGates: DefaultFeatureGates(), ServeAlpha: true, ServeBeta: true,
+		DisruptionPlanner: PlannerGlobal, Disruption: DefaultDisruption(), Eviction: EvictAtOnce, IgnoreResourceClaims: true, FeatureGates: DefaultFeatureGates(), ServeAlpha: true, ServeBeta: true,
 	}
 }
 

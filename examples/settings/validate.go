@@ -111,6 +111,8 @@ func (s *Settings) faults() []fault {
 	refuse(isKnown(choices("", "Respect", "Ignore"), string(p.PreferencePolicy)), "preference-policy", "preference policy", "write Respect or Ignore")
 	refuse(isKnown(choices("", "Strict", "BestEffort"), string(p.MinValuesPolicy)), "min-values-policy", "minValues policy", "write Strict or BestEffort")
 
+	out = append(out, p.Disruption.faults()...)
+
 	require(a.ClusterName != "" || c.Provider != ProviderAWS, "cluster-name", "machines are known by it; give the name the cluster has at EKS")
 	refuse(a.ClusterEndpoint == "" || isEndpoint(a.ClusterEndpoint), "cluster-endpoint", "URL", "write an absolute one with a host, as in https://example.com")
 	refuse(a.VMMemoryOverheadPercent >= 0 && a.VMMemoryOverheadPercent < 1, "vm-memory-overhead-percent", "fraction", "it must be at least 0 and less than 1, as 0.075 for 7.5 %")

@@ -17,14 +17,6 @@ import (
 	"github.com/drawknife/drawknife/scheduling/pods"
 )
 
-// plannerKind is a value of --planner.
-type plannerKind string
-
-const (
-	plannerGlobal    plannerKind = "global"
-	plannerReference plannerKind = "reference"
-)
-
 // consolidation is a plan of which nodes go, with what is needed to tell of it.
 type consolidation struct {
 	snapshot *scheduling.Snapshot
@@ -52,7 +44,7 @@ func (s *simulation) planConsolidation(ctx context.Context, snapshot *scheduling
 		return 0, err
 	}
 	s.progress.enter("planning for " + counted(len(snapshot.Nodes), "node"))
-	plan, err := s.disruptionPlanner().Plan(ctx, fleet)
+	plan, err := s.disruption.Planner(s.planner, s.query, s.spotToSpot).Plan(ctx, fleet)
 	if err != nil {
 		return 0, fmt.Errorf("planning: %w", err)
 	}
@@ -68,13 +60,6 @@ func (s *simulation) planConsolidation(ctx context.Context, snapshot *scheduling
 		return 0, fmt.Errorf("writing the plan: %w", err)
 	}
 	return exitPlaced, nil
-}
-
-func (s *simulation) disruptionPlanner() disruption.Planner {
-	if s.planner == plannerReference {
-		return &disruption.Reference{Query: s.query, SpotToSpot: s.spotToSpot}
-	}
-	return &disruption.Global{Query: s.query, SpotToSpot: s.spotToSpot}
 }
 
 // standIn makes a NodeClaim for each node of a pool where the input has no NodeClaim at all, so that nodes which somebody

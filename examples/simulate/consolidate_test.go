@@ -3,9 +3,13 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/drawknife/drawknife/examples/settings"
 )
 
 // fleet is the cluster of the tests below, at a time at which its nodes have been quiet for long.
@@ -82,6 +86,33 @@ func TestConsolidate(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// What a command has to be worth is the user's to say, by the names of the controller's settings, which --help has all of.
+func TestConsolidateByFlags(t *testing.T) {
+	plan := func(more ...string) consolidationDocument {
+		t.Helper()
+		return decode[consolidationDocument](t, simulate(t, "", fleet(append([]string{"--consolidate", "-o", "json"}, more...)...)...))
+	}
+	free, none := plan(), plan("--disruption-min-saving", "1000")
+	if len(free.Commands) == 0 || len(none.Commands) != 1 || none.Commands[0].Reason != "Empty" ||
+		!strings.Contains(fmt.Sprint(none.Nodes), "would save 0.1632 USD/h, and has to save 1000.0000") {
+		t.Errorf("%d commands, with --disruption-min-saving %d: %+v", len(free.Commands), len(none.Commands), none.Nodes)
+	}
+	late := plan("--disruption-validation-delay", "2m")
+	if len(late.Commands) == 0 || !late.Commands[0].NotBefore.Equal(time.Date(2026, 5, 4, 10, 2, 0, 0, time.UTC)) {
+		t.Errorf("with --disruption-validation-delay: %+v", late.Commands)
+	}
+	one := plan("--disruption-robustness", "5", "--disruption-price", "1")
+	if len(one.Commands) >= len(free.Commands) {
+		t.Errorf("at $1 a pod as many commands as for nothing: %d", len(one.Commands))
+	}
+	all, _ := settings.DisruptionFlags(settings.PlannerGlobal)
+	for _, name := range all {
+		if !strings.Contains(helpText, "--"+name+" ") {
+			t.Errorf("--help is silent on --%s", name)
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/drawknife/drawknife/disruption"
 	"github.com/drawknife/drawknife/scheduling"
@@ -41,6 +42,8 @@ type commandDocument struct {
 	Launches  []launchDocument   `json:"launches"`
 	Receivers []receiverDocument `json:"receivers"`
 	Savings   float64            `json:"savings"`
+	// NotBefore is when it may begin at the earliest: see --disruption-validation-delay.
+	NotBefore time.Time `json:"notBefore"`
 	// Wave is its number, from 1; left out by planners without waves.
 	Wave int `json:"wave,omitempty"`
 }
@@ -151,7 +154,7 @@ func waveNumbers(plan *disruption.Plan) map[string]int {
 func newCommandDocument(cmd *disruption.Command, wave int) commandDocument {
 	d := commandDocument{
 		ID: cmd.ID, Decision: string(cmd.Decision()), Method: string(cmd.Method), Reason: string(cmd.Reason),
-		Nodes: cmd.Nodes(), Pods: []string{}, Savings: roundDollars(cmd.Savings), Wave: wave,
+		Nodes: cmd.Nodes(), Pods: []string{}, Savings: roundDollars(cmd.Savings), NotBefore: cmd.NotBefore.UTC(), Wave: wave,
 		Launches:  make([]launchDocument, 0, len(cmd.Replacements)),
 		Receivers: make([]receiverDocument, 0, len(cmd.Receivers)),
 	}

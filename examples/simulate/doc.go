@@ -74,6 +74,9 @@
 // --consolidate asks package disruption which nodes could be removed or replaced, now and within their pools' budgets. Where
 // the input has no NodeClaim at all, each node that a pool's label names is taken for one of that pool, with a note.
 //
+// What it weighs (the least saving, the pay-back time, what a move is worth, and so on) is set by the flags --disruption-...,
+// which are the controller's settings of the same names and defaults: see examples/settings.Disruption.
+//
 // --diff compares the NodePools of the input with another set, given as a whole in one file, with node classes that are
 // others: which nodes would drift, and what everything costs before and once they have been replaced.
 //
@@ -207,6 +210,7 @@
 //	                 nodePool alone for nodes of a static pool
 //	  receivers[]    nodes of the cluster that pods move to: name, pods
 //	  savings        USD per hour; negative where it costs more
+//	  notBefore      when it may begin at the earliest, RFC 3339
 //	  wave           number of its wave, from 1; absent if the planner makes none, as the reference
 //	waves[]          what is carried out side by side, one wave after another, in order
 //	  commands       their ids

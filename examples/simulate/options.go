@@ -12,6 +12,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/labels"
 
+	"github.com/drawknife/drawknife/examples/settings"
 	"github.com/drawknife/drawknife/scheduling"
 )
 
@@ -63,8 +64,10 @@ type options struct {
 	// consolidate asks which nodes to remove or to replace, instead of where pods go.
 	consolidate bool
 	// planner decides that, and spotToSpot lets it replace spot machines by spot machines.
-	planner    plannerKind
+	planner    settings.DisruptionPlanner
 	spotToSpot bool
+	// disruption is what it weighs: the flags of the controller, by the same names.
+	disruption settings.Disruption
 	// replay is what --replay and its flags say.
 	replay replayOptions
 	// diff is the file with another set of NodePools to compare with; empty when there is none.
@@ -119,7 +122,11 @@ func parseOptions(args []string) (options, error) {
 	flags.Float64Var(&o.replay.interruptions, "spot-interruptions", 1, "")
 	flags.Uint64Var(&o.replay.seed, "seed", 1, "")
 	flags.StringVar(&replace, "replace-nodes", "", "")
-	flags.StringVar((*string)(&o.planner), "planner", string(plannerGlobal), "")
+	for _, name := range []string{"planner", "disruption-planner"} {
+		flags.StringVar((*string)(&o.planner), name, string(settings.PlannerGlobal), "")
+	}
+	o.disruption = settings.DefaultDisruption()
+	o.disruption.AddFlags(flags)
 	flags.BoolVar(&o.spotToSpot, "spot-to-spot", false, "")
 	flags.StringVar(&now, "now", "", "")
 	flags.DurationVar(&o.timeout, "timeout", 0, "")
@@ -239,13 +246,8 @@ func (o options) check(given map[string]bool) error {
 	if !slices.Contains([]colorMode{colorAuto, colorAlways, colorNever}, o.color) {
 		return fmt.Errorf("--color %q: not one of auto, always, never", o.color)
 	}
-	if !slices.Contains([]plannerKind{plannerGlobal, plannerReference}, o.planner) {
-		return fmt.Errorf("--planner %q: not one of global, reference", o.planner)
-	}
-	for _, name := range []string{"planner", "spot-to-spot"} {
-		if given[name] && !o.consolidate {
-			return fmt.Errorf("--%s: goes with --consolidate", name)
-		}
+	if err := o.checkPlanner(given); err != nil {
+		return err
 	}
 	if err := o.checkQuestion(given); err != nil {
 		return err
@@ -286,6 +288,28 @@ func (o options) check(given map[string]bool) error {
 		if given[name] {
 			return fmt.Errorf("--snapshot: a saved snapshot has its own instance types, zones and time; leave out --%s", name)
 		}
+	}
+	return nil
+}
+
+// checkPlanner refuses flags that nothing would heed.
+func (o options) checkPlanner(given map[string]bool) error {
+	if !slices.Contains([]settings.DisruptionPlanner{settings.PlannerGlobal, settings.PlannerReference}, o.planner) {
+		return fmt.Errorf("--planner %q: not one of global, reference", o.planner)
+	}
+	all, heeded := settings.DisruptionFlags(o.planner)
+	for _, name := range append([]string{"planner", "disruption-planner", "spot-to-spot"}, all...) {
+		if given[name] && !o.consolidate {
+			return fmt.Errorf("--%s: goes with --consolidate", name)
+		}
+	}
+	for _, name := range all {
+		if given[name] && !slices.Contains(heeded, name) {
+			return fmt.Errorf("--%s: goes with --planner global; Karpenter's methods have nothing like it", name)
+		}
+	}
+	if given["disruption-spot-to-spot-types"] && !o.spotToSpot {
+		return errors.New("--disruption-spot-to-spot-types: goes with --spot-to-spot")
 	}
 	return nil
 }

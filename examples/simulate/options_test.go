@@ -8,12 +8,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/drawknife/drawknife/examples/settings"
 	"github.com/drawknife/drawknife/scheduling"
 )
 
 func TestParseOptions(t *testing.T) {
 	defaults := func(change func(*options)) options {
-		o := options{provider: providerFile, output: outputText, color: colorAuto, planner: plannerGlobal, replay: replayOptions{interruptions: 1, seed: 1}, query: scheduling.Query{
+		o := options{provider: providerFile, output: outputText, color: colorAuto, planner: settings.PlannerGlobal, disruption: settings.DefaultDisruption(), replay: replayOptions{interruptions: 1, seed: 1}, query: scheduling.Query{
 			Preferences: scheduling.PreferencesRespect, MinValues: scheduling.MinValuesStrict, Reserved: scheduling.ReservedFallback,
 		}}
 		change(&o)
@@ -56,6 +57,13 @@ func TestParseOptions(t *testing.T) {
 		{"AWS in a region", "--region eu-west-1 --provider=aws --zones eu-west-1a", defaults(func(o *options) {
 			o.provider, o.region, o.zones = providerAWS, "eu-west-1", []string{"eu-west-1a"}
 		})},
+		{"consolidation by the controller's flags", "--consolidate --disruption-planner=global --disruption-robustness 8 --disruption-min-saving=0.5 --disruption-cool-down 0s", defaults(func(o *options) {
+			o.consolidate = true
+			o.disruption.Robustness, o.disruption.MinSaving, o.disruption.CoolDown = 8, 0.5, 0
+		})},
+		{"Karpenter's way", "--consolidate --planner=reference --spot-to-spot --disruption-spot-to-spot-types=5", defaults(func(o *options) {
+			o.consolidate, o.planner, o.spotToSpot, o.disruption.SpotToSpotTypes = true, settings.PlannerReference, true, 5
+		})},
 		{"catalogue with prices", "--catalog c.json --prices p.json", defaults(func(o *options) {
 			o.catalog, o.prices = "c.json", "p.json"
 		})},
@@ -97,6 +105,11 @@ func TestParseOptionsRefuses(t *testing.T) {
 		{"replay with inputs", "--snapshot s.yaml pods.yaml", "leave out pods.yaml"},
 		{"replay with another catalogue", "--snapshot s.yaml --catalog c.json", "leave out --catalog"},
 		{"replay with zones", "--snapshot s.yaml --zones us-east-1a", "leave out --zones"},
+		{"robustness of pods' places", "--disruption-robustness 8", "--disruption-robustness: goes with --consolidate"},
+		{"robustness of Karpenter's methods", "--consolidate --planner reference --disruption-robustness 8", "--disruption-robustness: goes with --planner global"},
+		{"types for nothing", "--consolidate --disruption-spot-to-spot-types 5", "goes with --spot-to-spot"},
+		{"a share in percent", "--consolidate --disruption-min-saving-share 15", "it must be at least 0 and less than 1, as 0.15 for 15 %"},
+		{"a duration without unit", "--consolidate --disruption-pay-back 2", "it has no unit"},
 		{"replay at another time", "--snapshot s.yaml --now 2026-05-01T12:00:00Z", "leave out --now"},
 	}
 	for _, test := range tests {

@@ -1,0 +1,213 @@
+package settings
+
+import (
+	"flag"
+	"time"
+
+	"github.com/drawknife/drawknife/disruption"
+	"github.com/drawknife/drawknife/scheduling"
+)
+
+// Disruption is what the planners of disruption weigh, option by option as in disruption.Global; the planner reference heeds
+// SpotToSpotTypes and ValidationDelay alone. Unlike there 0 stands for 0, and defaults are written out: see
+// DefaultDisruption.
+type Disruption struct {
+	// PayBack is the time in which a command has to earn what it costs; at least 0, 2 hours by default. 0 asks for none.
+	PayBack time.Duration
+	// MinSaving is the least that a command has to save, USD per hour; at least 0, which is the default.
+	MinSaving float64
+	// MinSavingShare is the least share of what its nodes cost that a command has to save, from 0 to below 1; 0.15 by default.
+	MinSavingShare float64
+	// Price is what moving an ordinary pod is worth in USD (disruption.Global.DisruptionPrice); at least 0, which is the default.
+	Price float64
+	// CoolDown is how long consolidation leaves new nodes alone, and nodes with pods of an owner of whose pods some had to move;
+	// at least 0, 10 minutes by default.
+	CoolDown time.Duration
+	// SpotToSpotTypes is how many cheaper types it takes to replace one spot node by another; at least 1, 15 by default. See the
+	// gate SpotToSpotConsolidation.
+	SpotToSpotTypes int
+	// MaxMembers and MaxBins bound how many nodes one command removes and launches; at least 1, 8 and 16 by default.
+	MaxMembers, MaxBins int
+	// Work bounds the what-ifs of a plan; at least 1, 60000 by default.
+	Work int
+	// Robustness is in how many orders the pods of each wave are scattered as kube-scheduler might; from 0, the default, which
+	// does none of it, to 1000.
+	Robustness int
+	// LaunchTime is how long a new node takes to be ready, ReadyTime how long a pod does that a PodDisruptionBudget counts on;
+	// at least 0, 3 minutes and 1 minute by default.
+	LaunchTime, ReadyTime time.Duration
+	// DrainLimit is how long a drain may be expected to take unless its node is due; at least 0, 1 hour by default. 0 is no
+	// limit.
+	DrainLimit time.Duration
+	// ExpireAhead is how long before a node expires it is replaced; at least 0, the default, which waits until it has expired.
+	ExpireAhead time.Duration
+	// ValidationDelay is how long a command that saves money waits before it begins; at least 0, 15 seconds by default.
+	ValidationDelay time.Duration
+}
+
+// DefaultDisruption is what the planners weigh by themselves.
+func DefaultDisruption() Disruption {
+	return Disruption{
+		PayBack: disruption.DefaultPayBack, MinSavingShare: disruption.DefaultMinSavingShare, CoolDown: disruption.DefaultCoolDown,
+		SpotToSpotTypes: disruption.DefaultSpotToSpotTypes, MaxMembers: disruption.DefaultMaxMembers, MaxBins: disruption.DefaultMaxBins,
+		Work: disruption.DefaultWork, LaunchTime: disruption.DefaultLaunchTime, ReadyTime: disruption.DefaultReadyTime,
+		DrainLimit: disruption.DefaultDrainLimit, ValidationDelay: disruption.DefaultValidationDelay,
+	}
+}
+
+// Planner is the planner of that name with these options; spotToSpot lets it replace spot nodes by spot nodes.
+func (d Disruption) Planner(name DisruptionPlanner, query scheduling.Query, spotToSpot bool) disruption.Planner {
+	if name == PlannerReference {
+		return &disruption.Reference{
+			Query: query, SpotToSpot: spotToSpot, SpotToSpotTypes: d.SpotToSpotTypes, ValidationDelay: noneFor0(d.ValidationDelay),
+		}
+	}
+	return &disruption.Global{
+		Query: query, SpotToSpot: spotToSpot, SpotToSpotTypes: d.SpotToSpotTypes,
+		PayBack: noneFor0(d.PayBack), MinSaving: d.MinSaving, MinSavingShare: noneFor0(d.MinSavingShare), DisruptionPrice: d.Price,
+		CoolDown: noneFor0(d.CoolDown), MaxMembers: d.MaxMembers, MaxBins: d.MaxBins, Work: d.Work, Robustness: d.Robustness,
+		LaunchTime: noneFor0(d.LaunchTime), ReadyTime: noneFor0(d.ReadyTime), DrainLimit: noneFor0(d.DrainLimit),
+		ExpireAhead: d.ExpireAhead, ValidationDelay: noneFor0(d.ValidationDelay),
+	}
+}
+
+// noneFor0 says none as the planners have it, for which 0 is the default.
+func noneFor0[T time.Duration | float64](v T) T {
+	if v == 0 {
+		return -1
+	}
+	return v
+}
+
+// AddFlags registers the flags of these settings alone, for programs that have no use for the others. The defaults that the
+// usage text shows are the values d has; fs.Parse fails for a value that can't be, and changes d for others.
+func (d *Disruption) AddFlags(fs *flag.FlagSet) {
+	for _, s := range disruptionDefinitions() {
+		fs.Var(&disruptionFlag{setting: s, into: d}, s.name, s.usage)
+	}
+}
+
+// DisruptionFlags are the names of the flags that AddFlags registers, and of them those that the planner heeds.
+func DisruptionFlags(planner DisruptionPlanner) (all, heeded []string) {
+	for _, s := range disruptionDefinitions() {
+		all = append(all, s.name)
+		if planner != PlannerReference || !s.ofGlobal {
+			heeded = append(heeded, s.name)
+		}
+	}
+	return all, heeded
+}
+
+// disruptionFlag is a flag.Value that writes into a Disruption at once.
+type disruptionFlag struct {
+	setting *setting
+	into    *Disruption
+}
+
+// String is the value there is.
+func (f *disruptionFlag) String() string {
+	if f == nil || f.into == nil {
+		return ""
+	}
+	return f.setting.show(&Settings{Planning: Planning{Disruption: *f.into}})
+}
+
+// Set reads the value and checks it.
+func (f *disruptionFlag) Set(text string) error {
+	scratch := Settings{Planning: Planning{Disruption: *f.into}}
+	if err := f.setting.parse(&scratch, text); err != nil {
+		return err
+	}
+	for _, fault := range scratch.Planning.Disruption.faults() {
+		if fault.setting == f.setting.name {
+			return errorText(fault.cure)
+		}
+	}
+	*f.into = scratch.Planning.Disruption
+	return nil
+}
+
+// errorText is an error that says what to write instead.
+type errorText string
+
+func (e errorText) Error() string { return string(e) }
+
+// ofDisruption is where a setting of Disruption has its value.
+func ofDisruption[T any](at func(*Disruption) *T) func(*Settings) *T {
+	return func(s *Settings) *T { return at(&s.Planning.Disruption) }
+}
+
+func disruptionDefinitions() []*setting {
+	ofGlobal := func(s *setting) { s.ofGlobal = true }
+	return []*setting{
+		define("disruption-pay-back", "Planning.Disruption.PayBack", durations(), ofDisruption(func(d *Disruption) *time.Duration { return &d.PayBack }),
+			"time in which removing and replacing nodes has to earn what it costs; 0: no matter how late", ofGlobal, inChart("settings.disruptionPayBack")),
+		define("disruption-min-saving", "Planning.Disruption.MinSaving", floats[float64]("amount"), ofDisruption(func(d *Disruption) *float64 { return &d.MinSaving }),
+			"least saving of a command, in USD per hour", ofGlobal, inChart("settings.disruptionMinSaving")),
+		define("disruption-min-saving-share", "Planning.Disruption.MinSavingShare", floats[float64]("share"), ofDisruption(func(d *Disruption) *float64 { return &d.MinSavingShare }),
+			"least saving of a command as a share of what its nodes cost, from 0 to below 1", ofGlobal, inChart("settings.disruptionMinSavingShare")),
+		define("disruption-price", "Planning.Disruption.Price", floats[float64]("amount"), ofDisruption(func(d *Disruption) *float64 { return &d.Price }),
+			"what moving an ordinary pod is worth, in USD, which a command has to earn within the pay-back time", ofGlobal, inChart("settings.disruptionPrice")),
+		define("disruption-cool-down", "Planning.Disruption.CoolDown", durations(), ofDisruption(func(d *Disruption) *time.Duration { return &d.CoolDown }),
+			"how long consolidation leaves new nodes alone, and nodes with pods of an owner of whose pods some had to move; 0: not at all", ofGlobal, inChart("settings.disruptionCoolDown")),
+		define("disruption-spot-to-spot-types", "Planning.Disruption.SpotToSpotTypes", integers[int]("number"), ofDisruption(func(d *Disruption) *int { return &d.SpotToSpotTypes }),
+			"how many cheaper types it takes to replace one spot node by another, where that is allowed", inChart("settings.disruptionSpotToSpotTypes")),
+		define("disruption-max-members", "Planning.Disruption.MaxMembers", integers[int]("number"), ofDisruption(func(d *Disruption) *int { return &d.MaxMembers }),
+			"how many nodes one command removes at most", ofGlobal, inChart("settings.disruptionMaxMembers")),
+		define("disruption-max-bins", "Planning.Disruption.MaxBins", integers[int]("number"), ofDisruption(func(d *Disruption) *int { return &d.MaxBins }),
+			"how many nodes one command launches at most", ofGlobal, inChart("settings.disruptionMaxBins")),
+		define("disruption-work", "Planning.Disruption.Work", integers[int]("number"), ofDisruption(func(d *Disruption) *int { return &d.Work }),
+			"how many what-ifs a plan takes at most: more may find more, and takes longer", ofGlobal, inChart("settings.disruptionWork")),
+		define("disruption-robustness", "Planning.Disruption.Robustness", integers[int]("number"), ofDisruption(func(d *Disruption) *int { return &d.Robustness }),
+			"in how many orders to try whether each wave goes well wherever kube-scheduler puts its pods; 0: none", ofGlobal, inChart("settings.disruptionRobustness")),
+		define("disruption-launch-time", "Planning.Disruption.LaunchTime", durations(), ofDisruption(func(d *Disruption) *time.Duration { return &d.LaunchTime }),
+			"how long a new node is taken to need until it is ready", ofGlobal, inChart("settings.disruptionLaunchTime")),
+		define("disruption-ready-time", "Planning.Disruption.ReadyTime", durations(), ofDisruption(func(d *Disruption) *time.Duration { return &d.ReadyTime }),
+			"how long a pod of a PodDisruptionBudget is taken to need until it is ready", ofGlobal, inChart("settings.disruptionReadyTime")),
+		define("disruption-drain-limit", "Planning.Disruption.DrainLimit", durations(), ofDisruption(func(d *Disruption) *time.Duration { return &d.DrainLimit }),
+			"longest drain that PodDisruptionBudgets may make of a node that need not go; 0: any", ofGlobal, inChart("settings.disruptionDrainLimit")),
+		define("disruption-expire-ahead", "Planning.Disruption.ExpireAhead", durations(), ofDisruption(func(d *Disruption) *time.Duration { return &d.ExpireAhead }),
+			"how long before it expires a node is replaced; 0: only once it has expired", ofGlobal, inChart("settings.disruptionExpireAhead")),
+		define("disruption-validation-delay", "Planning.Disruption.ValidationDelay", durations(), ofDisruption(func(d *Disruption) *time.Duration { return &d.ValidationDelay }),
+			"how long a command that saves money waits before it begins, in case things change", inChart("settings.disruptionValidationDelay")),
+	}
+}
+
+// faults are what is wrong with values that could be read, in the order of the fields.
+func (d Disruption) faults() []fault {
+	var out []fault
+	refuse := func(ok bool, setting, kind, cure string) {
+		if !ok {
+			out = append(out, fault{setting, CodeInvalid, kind, cure})
+		}
+	}
+	const notNegative = "it must be at least 0"
+	for _, v := range []struct {
+		setting string
+		value   time.Duration
+	}{
+		{"disruption-pay-back", d.PayBack}, {"disruption-cool-down", d.CoolDown}, {"disruption-launch-time", d.LaunchTime}, {"disruption-ready-time", d.ReadyTime},
+		{"disruption-drain-limit", d.DrainLimit}, {"disruption-expire-ahead", d.ExpireAhead}, {"disruption-validation-delay", d.ValidationDelay},
+	} {
+		refuse(v.value >= 0, v.setting, "duration", notNegative)
+	}
+	refuse(d.MinSaving >= 0 && d.MinSaving <= maxAmount, "disruption-min-saving", "amount", "it must be from 0 to 1000000, in USD per hour")
+	refuse(d.Price >= 0 && d.Price <= maxAmount, "disruption-price", "amount", "it must be from 0 to 1000000, in USD")
+	refuse(d.MinSavingShare >= 0 && d.MinSavingShare < 1, "disruption-min-saving-share", "share", "it must be at least 0 and less than 1, as 0.15 for 15 %")
+	for _, v := range []struct {
+		setting string
+		value   int
+	}{
+		{"disruption-spot-to-spot-types", d.SpotToSpotTypes}, {"disruption-max-members", d.MaxMembers}, {"disruption-max-bins", d.MaxBins}, {"disruption-work", d.Work},
+	} {
+		refuse(v.value >= 1, v.setting, "number", "it must be at least 1")
+	}
+	refuse(d.Robustness >= 0 && d.Robustness <= maxRobustness, "disruption-robustness", "number", "it must be from 0 to 1000")
+	return out
+}
+
+// Bounds of the time that a plan takes, and of what money is reckoned with, USD.
+const (
+	maxRobustness = 1000
+	maxAmount     = 1_000_000
+)
