@@ -33,10 +33,13 @@ type truce struct {
 	client client.Client
 	adopt  settings.Adoption
 	log    *slog.Logger
+	// end ends the process, for a reason.
+	end context.CancelCauseFunc
 }
 
-// newTruce has this process act only while Karpenter does not, and after the cluster was taken over.
-func newTruce(config *rest.Config, options *ctrl.Options, p settings.Process, log *slog.Logger) (*truce, error) {
+// newTruce has this process act only while Karpenter does not, and after the cluster was taken over; end is called when Karpenter comes
+// back.
+func newTruce(config *rest.Config, options *ctrl.Options, p settings.Process, end context.CancelCauseFunc, log *slog.Logger) (*truce, error) {
 	scheme := runtime.NewScheme()
 	if err := errors.Join(coordinationv1.AddToScheme(scheme), corev1.AddToScheme(scheme), v1.AddToScheme(scheme)); err != nil {
 		return nil, err
@@ -49,7 +52,7 @@ func newTruce(config *rest.Config, options *ctrl.Options, p settings.Process, lo
 	if p.KarpenterLease == settings.LeaseIgnored {
 		log.Info("Karpenter may act beside this controller: it must know no NodePools")
 	}
-	out := &truce{guard: &adoption.Guard{Reader: c, Lease: p.KarpenterLease, Own: own, Ignored: p.KarpenterLease == settings.LeaseIgnored, Logger: log}, client: c, adopt: p.Adopt, log: log}
+	out := &truce{guard: &adoption.Guard{Reader: c, Lease: p.KarpenterLease, Own: own, Ignored: p.KarpenterLease == settings.LeaseIgnored, Logger: log}, client: c, adopt: p.Adopt, log: log, end: end}
 	if p.Adopt == settings.AdoptDryRun {
 		// Whatever acts waits for an election that nobody wins.
 		options.LeaderElection, options.LeaderElectionResourceLockInterface = true, &adoption.Lock{Interface: nobody{}, Guard: out.guard}
@@ -71,7 +74,7 @@ func newTruce(config *rest.Config, options *ctrl.Options, p settings.Process, lo
 	if err != nil {
 		return nil, err
 	}
-	options.LeaderElectionResourceLockInterface = &adoption.Lock{Interface: lock, Guard: out.guard, First: out.first}
+	options.LeaderElectionResourceLockInterface = &adoption.Lock{Interface: lock, Guard: out.guard, First: out.first, Lost: func(held *adoption.HeldError) { out.end(held) }}
 	return out, nil
 }
 
@@ -124,6 +127,16 @@ func (t *truce) add(ctx context.Context, mgr ctrl.Manager, p settings.Process) e
 			}
 		}
 	}))
+}
+
+// start runs the manager until ctx ends; if it does since Karpenter has come back, that is the error.
+func (t *truce) start(ctx context.Context, mgr ctrl.Manager) error {
+	err := mgr.Start(ctx)
+	var held *adoption.HeldError
+	if err == nil && errors.As(context.Cause(ctx), &held) {
+		return held
+	}
+	return err
 }
 
 // watchman runs whether or not the process leads.

@@ -54,7 +54,9 @@ func serve(ctx context.Context, s settings.Settings, extra extraFlags, log *slog
 	if err != nil {
 		return err
 	}
-	peace, err := newTruce(config, &options, s.Process, log)
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	peace, err := newTruce(config, &options, s.Process, end, log)
 	if err != nil {
 		return err
 	}
@@ -93,7 +95,7 @@ func serve(ctx context.Context, s settings.Settings, extra extraFlags, log *slog
 		}
 	}
 	log.Info("drawknife starts", "provider", provider.Name(), "leaderElection", s.Process.LeaderElection, "v1beta1IsServed", servesBeta(s))
-	return mgr.Start(ctx)
+	return peace.start(ctx, mgr)
 }
 
 func restConfig(p settings.Process) (*rest.Config, error) {

@@ -20,5 +20,9 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, "stopping the control plane:", err)
 		code = max(code, 1)
 	}
+	if err := removePrograms(programBuilt); err != nil {
+		fmt.Fprintln(os.Stderr, "removing the controller's program:", err)
+		code = max(code, 1)
+	}
 	os.Exit(code)
 }

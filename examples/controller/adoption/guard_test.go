@@ -113,6 +113,7 @@ func TestLock(t *testing.T) {
 	karpenter := lease("karpenter", adoption.DefaultLease, "karpenter-7", 0)
 	c := leases(t, karpenter)
 	var asked []bool
+	var lost []string
 	trouble := errors.New("not yet")
 	l := &adoption.Lock{
 		Interface: &memory{}, Guard: &adoption.Guard{Reader: c, Now: func() time.Time { return now }},
@@ -120,6 +121,7 @@ func TestLock(t *testing.T) {
 			asked = append(asked, never)
 			return trouble
 		},
+		Lost: func(held *adoption.HeldError) { lost = append(lost, held.Holder) },
 	}
 	mine := resourcelock.LeaderElectionRecord{HolderIdentity: "drawknife-1"}
 	var held *adoption.HeldError
@@ -148,10 +150,22 @@ func TestLock(t *testing.T) {
 	if err := c.Update(t.Context(), karpenter); err != nil {
 		t.Fatal(err)
 	}
+	if len(lost) > 0 {
+		t.Errorf("lost to %v before anything was held", lost)
+	}
 	if err := l.Update(t.Context(), mine); !errors.As(err, &held) {
 		t.Errorf("renewed beside Karpenter: %v", err)
 	}
+	if len(lost) != 1 || lost[0] != "karpenter-8" {
+		t.Errorf("the leader is told that it is lost to %v", lost)
+	}
+	if _, _, err := l.Get(t.Context()); err != nil {
+		t.Errorf("reading it, to give it away: %v", err)
+	}
 	if err := l.Update(t.Context(), resourcelock.LeaderElectionRecord{}); err != nil {
 		t.Errorf("giving it away: %v", err)
+	}
+	if _, _, err := l.Get(t.Context()); !errors.As(err, &held) || len(lost) != 1 {
+		t.Errorf("after it is given away: %v, lost to %v", err, lost)
 	}
 }

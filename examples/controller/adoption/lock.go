@@ -2,6 +2,7 @@ package adoption
 
 import (
 	"context"
+	"errors"
 	"sync"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -17,15 +18,22 @@ type Lock struct {
 	// First is called, again until it succeeds, before the lock is first asked for; never tells that the lock does not
 	// exist, so that nobody has ever held it. Nil: nothing is to be done first.
 	First func(ctx context.Context, never bool) error
+	// Lost is called when the lock is had and Karpenter acts: an election alone would go on for its renewal deadline, with two
+	// controllers at work. Nil: the election ends by itself then.
+	Lost func(*HeldError)
 
 	mu   sync.Mutex
 	done bool
+	// held is true from the moment that the lock is had until it is given away.
+	held bool
 }
 
-// Get reads the lock.
+// Get reads the lock. Whoever has it may do so always, to give it away.
 func (l *Lock) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
-	if err := l.Guard.Check(ctx); err != nil {
-		return nil, nil, err
+	if !l.leads() {
+		if err := l.Guard.Check(ctx); err != nil {
+			return nil, nil, err
+		}
 	}
 	record, raw, err := l.Interface.Get(ctx)
 	if err != nil && !apierrors.IsNotFound(err) {
@@ -50,20 +58,52 @@ func (l *Lock) first(ctx context.Context, never bool) error {
 	return nil
 }
 
+// check asks the guard, and tells of Karpenter where that makes a difference.
+func (l *Lock) check(ctx context.Context) error {
+	err := l.Guard.Check(ctx)
+	var held *HeldError
+	if errors.As(err, &held) && l.Lost != nil && l.leads() {
+		l.Lost(held)
+	}
+	return err
+}
+
+func (l *Lock) leads() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.held
+}
+
+func (l *Lock) has(held bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.held = held
+}
+
 // Create takes a lock that does not exist.
 func (l *Lock) Create(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
-	if err := l.Guard.Check(ctx); err != nil {
+	if err := l.check(ctx); err != nil {
 		return err
 	}
-	return l.Interface.Create(ctx, record)
+	err := l.Interface.Create(ctx, record)
+	if err == nil {
+		l.has(true)
+	}
+	return err
 }
 
 // Update takes or keeps the lock. To give it away is always allowed.
 func (l *Lock) Update(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
-	if record.HolderIdentity != "" {
-		if err := l.Guard.Check(ctx); err != nil {
-			return err
-		}
+	if record.HolderIdentity == "" {
+		l.has(false)
+		return l.Interface.Update(ctx, record)
 	}
-	return l.Interface.Update(ctx, record)
+	if err := l.check(ctx); err != nil {
+		return err
+	}
+	err := l.Interface.Update(ctx, record)
+	if err == nil {
+		l.has(true)
+	}
+	return err
 }

@@ -1,0 +1,155 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"k8s.io/client-go/kubernetes"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/examples/controller/kubelet"
+	"github.com/drawknife/drawknife/fake"
+)
+
+// Times that simulated machines take.
+const (
+	simulatedLaunch   = 5 * time.Second
+	simulatedBoot     = 2 * time.Second
+	simulatedShutdown = 5 * time.Second
+	simulationTick    = 200 * time.Millisecond
+)
+
+// simulation is a fake cloud whose machines join the cluster as nodes of which nothing is real but the objects. It knows the machines
+// of earlier processes from the cluster's NodeClaims, which it reads when it is first asked about machines: whoever asks acts on
+// the cluster by then, so that nobody else launches. Until then it writes nothing either.
+type simulation struct {
+	*fake.Cloud
+	// ctx is the process's.
+	ctx     context.Context
+	clients kubernetes.Interface
+	reader  client.Reader
+	// still simulates no kubelets, which write to the cluster.
+	still bool
+	log   *slog.Logger
+
+	mu       sync.Mutex
+	awake    bool
+	kubelets *kubelet.Simulator
+}
+
+func newSimulation(ctx context.Context, mgr ctrl.Manager, catalog string, still bool, log *slog.Logger) (*simulation, error) {
+	types, err := simulatedTypes(catalog)
+	if err != nil {
+		return nil, err
+	}
+	s := &simulation{ctx: ctx, reader: mgr.GetAPIReader(), still: still, log: log}
+	if s.clients, err = kubernetes.NewForConfig(mgr.GetConfig()); err != nil {
+		return nil, err
+	}
+	s.Cloud, err = fake.New(types, fake.Options{
+		LaunchLatency: simulatedLaunch, ShutdownLatency: simulatedShutdown,
+		OnLaunch:    func(i fake.Instance) { s.kubelets.Boot(i.Node(), kubelet.Behaviour{ReadyAfter: simulatedBoot}) },
+		OnTerminate: func(i fake.Instance) { s.kubelets.PowerOff(i.NodeName) },
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s, mgr.Add(manager.RunnableFunc(func(ctx context.Context) error {
+		ticker := time.NewTicker(simulationTick)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return nil
+			case <-ticker.C:
+				s.Settle()
+			}
+		}
+	}))
+}
+
+// wake has the cloud know the machines that NodeClaims tell of, and their kubelets work.
+func (s *simulation) wake(ctx context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.awake {
+		return nil
+	}
+	var claims v1.NodeClaimList
+	if err := s.reader.List(ctx, &claims); err != nil {
+		return fmt.Errorf("reading the nodeclaims of earlier simulated machines: %w", err)
+	}
+	if s.kubelets == nil && !s.still {
+		var err error
+		if s.kubelets, err = kubelet.Start(s.ctx, s.clients, kubelet.Options{Log: s.log}); err != nil {
+			return err
+		}
+	}
+	for i := range claims.Items {
+		if err := s.Restore(&claims.Items[i]); err != nil {
+			return err
+		}
+	}
+	if !s.still {
+		for _, i := range s.Instances() {
+			s.kubelets.Boot(i.Node(), kubelet.Behaviour{})
+		}
+	}
+	s.awake = true
+	return nil
+}
+
+// Create launches a machine.
+func (s *simulation) Create(ctx context.Context, claim *v1.NodeClaim) (*v1.NodeClaim, error) {
+	if err := s.wake(ctx); err != nil {
+		return nil, err
+	}
+	return s.Cloud.Create(ctx, claim)
+}
+
+// Delete ends a machine.
+func (s *simulation) Delete(ctx context.Context, claim *v1.NodeClaim) error {
+	if err := s.wake(ctx); err != nil {
+		return err
+	}
+	return s.Cloud.Delete(ctx, claim)
+}
+
+// Get describes a machine.
+func (s *simulation) Get(ctx context.Context, providerID string) (*v1.NodeClaim, error) {
+	if err := s.wake(ctx); err != nil {
+		return nil, err
+	}
+	return s.Cloud.Get(ctx, providerID)
+}
+
+// List describes all machines.
+func (s *simulation) List(ctx context.Context) ([]*v1.NodeClaim, error) {
+	if err := s.wake(ctx); err != nil {
+		return nil, err
+	}
+	return s.Cloud.List(ctx)
+}
+
+// IsDrifted tells whether a machine is what is asked for today.
+func (s *simulation) IsDrifted(ctx context.Context, claim *v1.NodeClaim) (cloudprovider.DriftReason, error) {
+	if err := s.wake(ctx); err != nil {
+		return "", err
+	}
+	return s.Cloud.IsDrifted(ctx, claim)
+}
+
+// Registered tells whether a node may take pods.
+func (s *simulation) Registered(ctx context.Context, claim *v1.NodeClaim) (cloudprovider.GateResult, error) {
+	if err := s.wake(ctx); err != nil {
+		return cloudprovider.GateResult{}, err
+	}
+	return s.Cloud.Registered(ctx, claim)
+}
