@@ -39,11 +39,18 @@ type AskApproval struct {
 	Deadline time.Time
 }
 
-// TaintNode puts the taint v1.DisruptedTaint on the node, so that nothing new comes to it.
+// TaintNode puts the taint v1.DisruptedTaint on the node, so that nothing new comes to it: v1.MarkerTaint.Mark.
 type TaintNode struct{ Node string }
 
-// UntaintNode takes it off again.
+// UntaintNode takes it off again, and the taint of v1beta1 too: v1.TakeTaintOff.
 type UntaintNode struct{ Node string }
+
+// CordonNode cordons the node instead, if its pool was born in the first generation, and notes on it that it did, unless
+// somebody had: v1.MarkerCordon.Mark.
+type CordonNode struct{ Node string }
+
+// UncordonNode takes a cordon off that CordonNode put on, and no other: v1.TakeCordonOff.
+type UncordonNode struct{ Node string }
 
 // SetReason sets the claim's condition DisruptionReason to true, with the reason.
 type SetReason struct {
@@ -89,6 +96,8 @@ func (ValidateCommand) effect()   {}
 func (AskApproval) effect()       {}
 func (TaintNode) effect()         {}
 func (UntaintNode) effect()       {}
+func (CordonNode) effect()        {}
+func (UncordonNode) effect()      {}
 func (SetReason) effect()         {}
 func (ClearReason) effect()       {}
 func (LaunchReplacement) effect() {}
@@ -103,6 +112,8 @@ func (e ValidateCommand) String() string { return "validate command " + e.Comman
 func (e AskApproval) String() string     { return "ask for approval of command " + e.Command.ID }
 func (e TaintNode) String() string       { return "taint node " + e.Node }
 func (e UntaintNode) String() string     { return "untaint node " + e.Node }
+func (e CordonNode) String() string      { return "cordon node " + e.Node }
+func (e UncordonNode) String() string    { return "uncordon node " + e.Node }
 func (e SetReason) String() string {
 	return "set reason of nodeclaim " + e.Claim + " (" + string(e.Reason) + ")"
 }

@@ -98,7 +98,7 @@ func (f *Fleet) podBlock(m *cluster.Machine) *Block {
 		}
 	}
 	for _, pod := range m.Pods {
-		if why := f.pdbs.Blocks(pod, f.now); why != nil {
+		if why := f.pdbs.BlocksFrom(v1.MarkerOf(m.Pool), pod, f.now); why != nil {
 			return &Block{Code: BlockPodDisruptionBudget, Pod: keyOf(pod), Budgets: why.Budgets}
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -265,7 +264,7 @@ func (m *memberNow) going() bool {
 	return m.now.Claim == nil || m.now.Claim.DeletionTimestamp != nil
 }
 
-// taint has members tainted and given their condition. With replacements one that fails ends the command, and so do all;
+// taint has members marked, by taint or cordon, and given their condition. With replacements one that fails ends the command, and so do all;
 // a delete goes on without those that fail (DIS-185). What is gone needs neither.
 func (e *Execution) taint(o Observed, step *Step) {
 	var failed []error
@@ -289,9 +288,9 @@ func (e *Execution) taint(o Observed, step *Step) {
 			step.Effects = append(step.Effects, e.unmake(m)...)
 		case m.going():
 		default:
-			if m.now.Node != nil && !tainted(m.now.Node) {
+			if effect := m.mark(); effect != nil {
 				settled = false
-				step.Effects = append(step.Effects, TaintNode{m.member.Node})
+				step.Effects = append(step.Effects, effect)
 			}
 			if why, is := reasonOf(m.now.Claim); !is || why != string(e.cmd.Reason) {
 				settled = false
@@ -427,8 +426,8 @@ func (e *Execution) undo(o Observed, step *Step) {
 // unmake takes off a member what the execution put on it.
 func (e *Execution) unmake(m *memberNow) []Effect {
 	var out []Effect
-	if m.now.Node != nil && tainted(m.now.Node) {
-		out = append(out, UntaintNode{m.member.Node})
+	if m.now.Node != nil {
+		out = append(out, unmark(m.member.Node, m.now.Node)...)
 	}
 	if m.now.Claim != nil {
 		if _, is := reasonOf(m.now.Claim); is {
@@ -441,10 +440,29 @@ func (e *Execution) unmake(m *memberNow) []Effect {
 	return out
 }
 
-// tainted reports whether the node bears the taint of nodes that are leaving.
-func tainted(node *corev1.Node) bool {
-	taint := v1.DisruptedTaint()
-	return slices.ContainsFunc(node.Spec.Taints, func(t corev1.Taint) bool { return v1.SameTaint(&t, &taint) })
+// mark puts the marker on the member's node that fits its pool's generation (API-247); nil when there is no node or it is
+// marked.
+func (m *memberNow) mark() Effect {
+	marker := v1.MarkerOf(m.member.Pool)
+	switch {
+	case m.now.Node == nil || marker.On(m.now.Node):
+		return nil
+	case marker == v1.MarkerCordon:
+		return CordonNode{m.member.Node}
+	}
+	return TaintNode{m.member.Node}
+}
+
+// unmark takes off the node whatever marks it as being disrupted, of any generation (API-247).
+func unmark(name string, node *corev1.Node) []Effect {
+	var out []Effect
+	if v1.DisruptionTainted(node) {
+		out = append(out, UntaintNode{name})
+	}
+	if v1.DisruptionCordoned(node) {
+		out = append(out, UncordonNode{name})
+	}
+	return out
 }
 
 // reasonOf is what the claim's condition DisruptionReason says, if it is true.

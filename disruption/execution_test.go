@@ -69,7 +69,10 @@ func (s *stage) nodeOf(claim string) string { return strings.TrimPrefix(claim, "
 func (s *stage) do(e disruption.Effect) {
 	s.log = append(s.log, e.String())
 	if err, refused := s.refuse[e.String()]; refused {
-		if t, ok := e.(disruption.TaintNode); ok {
+		switch t := e.(type) {
+		case disruption.TaintNode:
+			s.tainting[t.Node] = err
+		case disruption.CordonNode:
 			s.tainting[t.Node] = err
 		}
 		if l, ok := e.(disruption.LaunchReplacement); ok {
@@ -93,9 +96,13 @@ func (s *stage) do(e disruption.Effect) {
 	}
 	switch e := e.(type) {
 	case disruption.TaintNode:
-		change(e.Node, func(m *disruption.MemberState) { m.Node.Spec.Taints = []corev1.Taint{v1.DisruptedTaint()} })
+		change(e.Node, func(m *disruption.MemberState) { v1.MarkerTaint.Mark(m.Node) })
 	case disruption.UntaintNode:
-		change(e.Node, func(m *disruption.MemberState) { m.Node.Spec.Taints = nil })
+		change(e.Node, func(m *disruption.MemberState) { v1.TakeTaintOff(m.Node) })
+	case disruption.CordonNode:
+		change(e.Node, func(m *disruption.MemberState) { v1.MarkerCordon.Mark(m.Node) })
+	case disruption.UncordonNode:
+		change(e.Node, func(m *disruption.MemberState) { v1.TakeCordonOff(m.Node) })
 	case disruption.SetReason:
 		change(s.nodeOf(e.Claim), func(m *disruption.MemberState) {
 			m.Claim.Conditions().Set(v1.ConditionDisruptionReason, metav1.ConditionTrue, string(e.Reason), "x", s.now)
@@ -160,8 +167,8 @@ func (s *stage) left() string {
 	for name, m := range s.members {
 		switch {
 		case s.deleted[name] || m.Claim == nil:
-		case len(m.Node.Spec.Taints) > 0:
-			return name + " is tainted"
+		case v1.DisruptionMarked(m.Node) || len(m.Node.Spec.Taints) > 0 || m.Node.Spec.Unschedulable:
+			return name + " is marked as being disrupted"
 		case m.Claim.Conditions().Has(v1.ConditionDisruptionReason):
 			return name + " has its condition"
 		case m.Marked:
@@ -234,12 +241,17 @@ func TestExecutionFails(t *testing.T) {
 		{"DIS-192 deleting never succeeds", 1, 0, func(s *stage) { s.refuse["delete nodeclaim claim-n0 (Underutilized)"] = errors.New("no") },
 			func(s *stage) { s.now = s.now.Add(11 * time.Minute) }, disruption.ErrTimeout, 0, 0},
 	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			cmd, s := newStage(tt.members, tt.replacements)
-			if tt.prepare != nil {
-				tt.prepare(s)
-			}
+	for i := range 2 * len(tests) {
+		tt, name := tests[i/2], tests[i/2].name
+		cmd, s := newStage(tt.members, tt.replacements)
+		if tt.prepare != nil {
+			tt.prepare(s)
+		}
+		if i%2 == 1 {
+			name += ", API-243: of a pool of the first generation"
+			bornAlpha(cmd, s)
+		}
+		t.Run(name, func(t *testing.T) {
 			e := disruption.Execute(cmd)
 			s.run(e, disruption.StateWaiting)
 			if tt.waiting != nil {
@@ -257,6 +269,57 @@ func TestExecutionFails(t *testing.T) {
 				t.Errorf("%d deleted, %d not ready; want %d, %d", len(s.deleted), e.Unready(), tt.deleted, tt.unready)
 			}
 		})
+	}
+}
+
+// bornAlpha has the members be of a pool of the first generation; what is refused of taints is refused of cordons.
+func bornAlpha(cmd *disruption.Command, s *stage) {
+	for i := range cmd.Members {
+		cmd.Members[i].Pool = alphaKey
+	}
+	for text, err := range s.refuse {
+		if node, is := strings.CutPrefix(text, "taint node "); is {
+			s.refuse["cordon node "+node] = err
+		}
+	}
+}
+
+// API-243, API-247: nodes of pools of the first generation are cordoned, each other node is tainted; what somebody else cordoned
+// before is not cordoned by us, stays so when the command fails, and all other marks are taken back; a marker of ours that is
+// there is not put on again.
+func TestExecutionMarksByGeneration(t *testing.T) {
+	cmd, s := newStage(4, 1)
+	for _, i := range []int{0, 1, 3} {
+		cmd.Members[i].Pool = alphaKey
+	}
+	cmd.Members[2].Pool = v1.NewPoolKey("default")
+	s.members["n1"].Node.Spec.Unschedulable = true
+	v1.MarkerCordon.Mark(s.members["n3"].Node)
+	e := disruption.Execute(cmd)
+	s.run(e, disruption.StateWaiting)
+	var marks []string
+	for _, text := range s.log {
+		if strings.Contains(text, "taint") || strings.Contains(text, "cordon") {
+			marks = append(marks, text)
+		}
+	}
+	if want := []string{"cordon node n0", "taint node n2"}; !slices.Equal(marks, want) {
+		t.Errorf("%q, want %q", marks, want)
+	}
+	for name, ours := range map[string]bool{"n0": true, "n1": false, "n3": true} {
+		if n := s.members[name].Node; !n.Spec.Unschedulable || v1.DisruptionTainted(n) || v1.DisruptionCordoned(n) != ours {
+			t.Errorf("%s: %+v %v", name, n.Spec, n.Annotations)
+		}
+	}
+	s.log = nil
+	s.repl[0].Stored, s.repl[0].Known = nil, false
+	if step := s.run(e, disruption.StateFailed); step.State != disruption.StateFailed {
+		t.Fatalf("%+v", step)
+	}
+	for name, cordoned := range map[string]bool{"n0": false, "n1": true, "n2": false, "n3": false} {
+		if n := s.members[name].Node; n.Spec.Unschedulable != cordoned || v1.DisruptionMarked(n) {
+			t.Errorf("%s after the command has failed: %+v %v", name, n.Spec, n.Annotations)
+		}
 	}
 }
 
@@ -324,6 +387,9 @@ func TestExecutionRemovesReplacements(t *testing.T) {
 func TestExecutionInterleavings(t *testing.T) {
 	seeded.Check(t, func(rt *rapid.T) {
 		cmd, s := newStage(rapid.IntRange(1, 3).Draw(rt, "members"), rapid.IntRange(0, 2).Draw(rt, "replacements"))
+		if rapid.Bool().Draw(rt, "alpha") {
+			bornAlpha(cmd, s)
+		}
 		e := disruption.Execute(cmd)
 		for range 400 {
 			switch rapid.IntRange(0, 9).Draw(rt, "event") {
@@ -394,7 +460,8 @@ func TestQueue(t *testing.T) {
 	}
 }
 
-// DIS-073, DIS-196: what a command left that nobody executes is undone.
+// DIS-073, DIS-196, API-247, DIS-302: what a command left that nobody executes is undone, whichever generation it is marked by;
+// a cordon of somebody else stays.
 func TestCleanUp(t *testing.T) {
 	w := newWorld()
 	touched := func(n *scheduling.Node) {
@@ -403,6 +470,13 @@ func TestCleanUp(t *testing.T) {
 	}
 	w.node("left", "c4", touched)
 	w.node("busy", "c4", touched)
+	w.alphaPool()
+	w.node("cordoned", "c4", ofAlpha, func(n *scheduling.Node) { v1.MarkerCordon.Mark(n.Object) })
+	w.node("of beta", "c4", func(n *scheduling.Node) {
+		n.Object.Spec.Taints = []corev1.Taint{{Key: "karpenter.sh/disruption", Value: "disrupting", Effect: corev1.TaintEffectNoSchedule}}
+	})
+	w.node("others", "c4", ofAlpha, func(n *scheduling.Node) { n.Object.Spec.Unschedulable = true })
+	w.node("busy too", "c4", ofAlpha, func(n *scheduling.Node) { v1.MarkerCordon.Mark(n.Object) })
 	w.node("going", "c4", touched, leaving)
 	w.node("marked", "c4", touched)
 	w.node("clean", "c4")
@@ -413,10 +487,10 @@ func TestCleanUp(t *testing.T) {
 		}
 	}
 	var got []string
-	for _, e := range disruption.CleanUp(view, map[string]string{"busy": "c"}) {
+	for _, e := range disruption.CleanUp(view, map[string]string{"busy": "c", "busy too": "d"}) {
 		got = append(got, e.String())
 	}
-	if want := []string{"untaint node left", "clear reason of nodeclaim claim-left"}; !slices.Equal(got, want) {
+	if want := []string{"untaint node left", "clear reason of nodeclaim claim-left", "uncordon node cordoned", "untaint node of beta"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -67,8 +67,8 @@ func (q *Queue) Executing() map[string]string {
 	return out
 }
 
-// CleanUp undoes what commands left that nobody executes any more, after a restart for instance: taints and conditions of
-// nodes that are not leaving (DIS-073). Do it before each plan.
+// CleanUp undoes what commands left that nobody executes any more, after a restart for instance: taints, cordons and
+// conditions of nodes that are not leaving (DIS-073); the taint that a release of v1beta1 left, too. Do it before each plan.
 func CleanUp(view *cluster.View, executing map[string]string) []Effect {
 	var out []Effect
 	for i := range view.Machines {
@@ -77,9 +77,7 @@ func CleanUp(view *cluster.View, executing map[string]string) []Effect {
 		if busy || m.Leaving || m.Marked || m.Node == nil || m.Claim == nil || m.Claim.DeletionTimestamp != nil || m.Node.DeletionTimestamp != nil {
 			continue
 		}
-		if tainted(m.Node) {
-			out = append(out, UntaintNode{m.Name})
-		}
+		out = append(out, unmark(m.Name, m.Node)...)
 		if _, is := trueSince(m.Claim, v1.ConditionDisruptionReason); is {
 			out = append(out, ClearReason{m.Claim.Name, m.Claim.UID})
 		}

@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/scheduling/pods"
 )
 
@@ -31,19 +32,25 @@ type Drain struct {
 // are those that are on their way. Once a pod could not use its whole grace period before the deadline any more, it is
 // deleted with what is left, whatever its tier, its annotations and its budgets say.
 func DrainNode(list []*corev1.Pod, deadline, now time.Time) Drain {
+	return DrainMarkedNode(v1.MarkerTaint, list, deadline, now)
+}
+
+// DrainMarkedNode is DrainNode for a node that is so marked: on one that is cordoned instead of tainted, pods that tolerate
+// the cordon stay, as those of DaemonSets do (API-244).
+func DrainMarkedNode(marker v1.DisruptionMarker, list []*corev1.Pod, deadline, now time.Time) Drain {
 	d := Drain{Tier: pods.TierCriticalDaemon}
 	sorted := slices.SortedFunc(slices.Values(list), func(a, b *corev1.Pod) int {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 	})
 	for _, pod := range sorted {
-		if !pods.AwaitedByDrain(pod, now) {
+		if !pods.AwaitedByDrainFrom(marker, pod, now) {
 			continue
 		}
 		d.Waiting++
 		d.Tier = min(d.Tier, pods.DrainTierOf(pod))
 	}
 	for _, pod := range sorted {
-		if pods.AwaitedByDrain(pod, now) {
+		if pods.AwaitedByDrainFrom(marker, pod, now) {
 			d.decide(pod, deadline, now)
 		}
 	}

@@ -47,7 +47,7 @@ type CreateInstance struct{ Claim *v1.NodeClaim }
 // AskGates asks the registration gates about the claim, and hands their answers in as ClaimState.Gates.
 type AskGates struct{ Claim *v1.NodeClaim }
 
-// PutNode stores the node's metadata and taints as they are in Node. The stored object must still be the one it was made
+// PutNode stores the node's metadata, taints and cordon (spec.unschedulable) as they are in Node. The stored object must still be the one it was made
 // from: otherwise observe anew.
 type PutNode struct{ Node *corev1.Node }
 

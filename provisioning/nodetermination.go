@@ -9,6 +9,7 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/scheduling"
 	"github.com/drawknife/drawknife/scheduling/pods"
 )
 
@@ -81,12 +82,15 @@ func TerminateNode(s NodeTermination, now time.Time) Step {
 	return step
 }
 
+// markerOf is how the node is marked as being disrupted: as the generation of its pool has it (API-243).
+func markerOf(node *corev1.Node) v1.DisruptionMarker {
+	return v1.MarkerOf(scheduling.PoolOf(node.Labels))
+}
+
 // closeNode keeps pods and load balancers' traffic from coming to the node (PRV-066).
 func closeNode(observed *corev1.Node) (Step, bool) {
 	node := observed.DeepCopy()
-	taint := v1.DisruptedTaint()
-	node.Spec.Taints = slices.DeleteFunc(node.Spec.Taints, func(t corev1.Taint) bool { return t.Key == taint.Key && t.Effect != taint.Effect })
-	node.Spec.Taints = v1.MergeTaints(node.Spec.Taints, []corev1.Taint{taint})
+	markerOf(node).Mark(node)
 	node.Labels = merged(node.Labels, map[string]string{v1.ExcludeBalancersLabelKey: "karpenter"})
 	put := putNode(observed, node)
 	if put == nil {
@@ -108,7 +112,7 @@ func nodeDeadline(claim *v1.NodeClaim) (time.Time, []Event) {
 
 // drain has the pods leave; over tells that none is left (PRV-071).
 func (s NodeTermination) drain(claim *v1.NodeClaim, deadline, now time.Time) (step Step, over bool) {
-	drain := DrainNode(s.Pods, deadline, now)
+	drain := DrainMarkedNode(markerOf(s.Node), s.Pods, deadline, now)
 	drain.explain(EvictionReason(claim))
 	since := s.DrainingSince
 	if claim != nil {
@@ -178,7 +182,7 @@ func (s NodeTermination) attached(now time.Time) []string {
 	staying, going := map[string]bool{}, map[string]bool{}
 	for _, pod := range s.Pods {
 		users := staying
-		if pods.Drainable(pod, now) {
+		if pods.DrainableFrom(markerOf(s.Node), pod, now) {
 			users = going
 		}
 		for _, volume := range s.VolumesOf[string(pod.UID)] {

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/api/v1alpha5"
 	"github.com/drawknife/drawknife/provisioning"
 )
 
@@ -157,6 +158,37 @@ func TestTerminateNode(t *testing.T) {
 	node := storedNode(t, provisioning.TerminateNode(provisioning.NodeTermination{Node: goingNode(), Claims: claim()}, start))
 	if node.Labels[v1.ExcludeBalancersLabelKey] != "karpenter" || node.Spec.Taints[len(node.Spec.Taints)-1] != v1.DisruptedTaint() {
 		t.Errorf("PRV-066: %v %v", node.Labels, node.Spec.Taints)
+	}
+	alpha := func(n *corev1.Node) {
+		delete(n.Labels, v1.NodePoolLabelKey)
+		n.Labels[v1alpha5.ProvisionerNameLabelKey] = "default"
+	}
+	cordoned := storedNode(t, provisioning.TerminateNode(provisioning.NodeTermination{Node: goingNode(alpha), Claims: claim()}, start))
+	if cordoned.Labels[v1.ExcludeBalancersLabelKey] != "karpenter" || !cordoned.Spec.Unschedulable || v1.DisruptionTainted(cordoned) {
+		t.Errorf("API-243: %v %+v; want it cordoned and not tainted", cordoned.Labels, cordoned.Spec)
+	}
+	others := storedNode(t, provisioning.TerminateNode(provisioning.NodeTermination{Node: goingNode(alpha, func(n *corev1.Node) { n.Spec.Unschedulable = true }), Claims: claim()}, start))
+	if !others.Spec.Unschedulable || v1.DisruptionCordoned(others) {
+		t.Errorf("API-243: somebody's cordon is taken for ours: %v", others.Annotations)
+	}
+	tolerant := drainPod("daemon", ofDaemonSet, func(p *corev1.Pod) {
+		p.Spec.Tolerations = []corev1.Toleration{{Key: corev1.TaintNodeUnschedulable, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoSchedule}}
+	})
+	for name, c := range map[string]struct {
+		node *corev1.Node
+		want string
+	}{
+		"API-244: pods of DaemonSets stay on a cordoned node": {cordoned, "put nodeclaim default-1"},
+		"API-244: and are evicted from a tainted one":         {node, "evict pod default/daemon"},
+	} {
+		s := provisioning.NodeTermination{Node: c.node, Claims: claim(draining), Pods: []*corev1.Pod{tolerant}}
+		if got := strings.Join(texts(provisioning.TerminateNode(s, at(60)).Effects), ","); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+	held := provisioning.NodeTermination{Node: cordoned, Claims: claim(drained), VolumesOf: map[string][]string{"uid-daemon": {"pv-a"}}, Pods: []*corev1.Pod{tolerant}, Attachments: []*storagev1.VolumeAttachment{attachment("x", "pv-a")}}
+	if got := storedClaim(t, provisioning.TerminateNode(held, start)).Conditions().Get(v1.ConditionVolumesDetached); got.Status != "True" {
+		t.Errorf("API-244: volumes of pods that stay are waited for: %+v", got)
 	}
 	bad := claim(func(c *v1.NodeClaim) { c.Annotations[v1.NodeClaimTerminationTimestampAnnotationKey] = "soon" }, draining)
 	step := provisioning.TerminateNode(provisioning.NodeTermination{Node: goingNode(closed), Claims: bad, Pods: []*corev1.Pod{drainPod("a")}}, at(60))

@@ -11,6 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
 // Budgets are the PodDisruptionBudgets of a cluster, ready to be asked. It is read-only once made and safe for
@@ -133,7 +135,12 @@ func (b *Block) Error() string {
 // Blocks is why the budgets would refuse to evict the pod at the time now, or nil. Only evictable pods are asked about
 // (DIS-042 to DIS-045); each alone: see Ledger for several.
 func (b *Budgets) Blocks(pod *corev1.Pod, now time.Time) *Block {
-	if !Evictable(pod, now) {
+	return b.BlocksFrom(v1.MarkerTaint, pod, now)
+}
+
+// BlocksFrom is Blocks for a pod of a node that is so marked when it goes.
+func (b *Budgets) BlocksFrom(marker v1.DisruptionMarker, pod *corev1.Pod, now time.Time) *Block {
+	if !EvictableFrom(marker, pod, now) {
 		return nil
 	}
 	return block(pod, b.Of(pod), func(budget *Budget) bool { return budget.Allowed > 0 })

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
 // stuckAfter is how long past its deletion timestamp, which includes the grace period, a terminating pod is waited for
@@ -14,8 +16,11 @@ import (
 const stuckAfter = time.Minute
 
 // Evictable reports whether the pod may be asked to go at the time now, disruption budgets aside (DIS-035).
-func Evictable(pod *corev1.Pod, now time.Time) bool {
-	return Active(pod) && !ToleratesDisruption(pod) && !Static(pod) && !Protected(pod, now)
+func Evictable(pod *corev1.Pod, now time.Time) bool { return EvictableFrom(v1.MarkerTaint, pod, now) }
+
+// EvictableFrom is Evictable on a node that is so marked.
+func EvictableFrom(marker v1.DisruptionMarker, pod *corev1.Pod, now time.Time) bool {
+	return Active(pod) && !ToleratesMarker(pod, marker) && !Static(pod) && !Protected(pod, now)
 }
 
 // Reschedulable reports whether the pod, or its successor, will need another place when its node goes: it is active, or
@@ -42,8 +47,11 @@ func Unbound(pod *corev1.Pod) *corev1.Pod {
 // Drainable reports whether a drain has to see to the pod: it does not tolerate the disruption, is not static, and is
 // not stuck, that is, terminating for over a minute longer than it was given (PRV-067, DIS-038). Protected pods are
 // drainable: the drain waits for them.
-func Drainable(pod *corev1.Pod, now time.Time) bool {
-	if ToleratesDisruption(pod) || Static(pod) {
+func Drainable(pod *corev1.Pod, now time.Time) bool { return DrainableFrom(v1.MarkerTaint, pod, now) }
+
+// DrainableFrom is Drainable on a node that is so marked.
+func DrainableFrom(marker v1.DisruptionMarker, pod *corev1.Pod, now time.Time) bool {
+	if ToleratesMarker(pod, marker) || Static(pod) {
 		return false
 	}
 	return !Terminating(pod) || !now.After(pod.DeletionTimestamp.Add(stuckAfter))
@@ -51,7 +59,12 @@ func Drainable(pod *corev1.Pod, now time.Time) bool {
 
 // AwaitedByDrain reports whether a drain is not over while the pod is there: it is drainable and has not ended (DIS-039).
 func AwaitedByDrain(pod *corev1.Pod, now time.Time) bool {
-	return Drainable(pod, now) && !Terminal(pod)
+	return AwaitedByDrainFrom(v1.MarkerTaint, pod, now)
+}
+
+// AwaitedByDrainFrom is AwaitedByDrain on a node that is so marked.
+func AwaitedByDrainFrom(marker v1.DisruptionMarker, pod *corev1.Pod, now time.Time) bool {
+	return DrainableFrom(marker, pod, now) && !Terminal(pod)
 }
 
 // DrainTier is a pod's turn in a drain: a tier starts when no pod of an earlier one remains (PRV-068).

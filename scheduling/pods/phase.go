@@ -82,14 +82,18 @@ func Provisionable(pod *corev1.Pod) bool {
 
 // ToleratesDisruption reports whether the pod tolerates the taint of nodes that are going away,
 // karpenter.sh/disrupted:NoSchedule: it stays until its node is gone (DIS-031).
-func ToleratesDisruption(pod *corev1.Pod) bool {
+func ToleratesDisruption(pod *corev1.Pod) bool { return ToleratesMarker(pod, v1.MarkerTaint) }
+
+// ToleratesMarker is ToleratesDisruption for a node that is so marked: by a cordon, which pods of DaemonSets tolerate, if
+// its pool was born in the first generation (API-244).
+func ToleratesMarker(pod *corev1.Pod, marker v1.DisruptionMarker) bool {
+	taint := marker.Taint() // it has no value
 	for i := range pod.Spec.Tolerations {
 		t := &pod.Spec.Tolerations[i]
 		exists := t.Operator == corev1.TolerationOpExists
 		equal := t.Operator == "" || t.Operator == corev1.TolerationOpEqual
-		key := t.Key == v1.DisruptedTaintKey || t.Key == "" && exists
-		effect := t.Effect == "" || t.Effect == corev1.TaintEffectNoSchedule
-		// The taint has no value.
+		key := t.Key == taint.Key || t.Key == "" && exists
+		effect := t.Effect == "" || t.Effect == taint.Effect
 		if key && effect && (exists || equal && t.Value == "") {
 			return true
 		}

@@ -2,6 +2,7 @@ package pods_test
 
 import (
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -121,6 +122,42 @@ func TestToleratesDisruption(t *testing.T) {
 	} {
 		if got := pods.ToleratesDisruption(pod(tolerating(c.toleration))); got != c.want {
 			t.Errorf("%s: %t, want %t", name, got, c.want)
+		}
+	}
+}
+
+// API-244, DIS-315: from a node that is cordoned pods of DaemonSets, which tolerate that, do not go, and pods that tolerate the
+// taint of v1 do; from one that bears the taint it is the other way round. Budgets hold only who goes.
+func TestPodsThatStayByMarker(t *testing.T) {
+	unschedulable := tolerating(corev1.Toleration{Key: corev1.TaintNodeUnschedulable, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoSchedule})
+	disrupted := tolerating(corev1.Toleration{Key: v1.DisruptedTaintKey, Operator: corev1.TolerationOpExists})
+	everything := tolerating(corev1.Toleration{Operator: corev1.TolerationOpExists})
+	one := intstr.FromInt32(1)
+	budgets, err := pods.NewBudgets([]*policyv1.PodDisruptionBudget{{
+		ObjectMeta: metav1.ObjectMeta{Namespace: pod().Namespace, Name: "all"},
+		Spec:       policyv1.PodDisruptionBudgetSpec{MinAvailable: &one, Selector: &metav1.LabelSelector{}},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		pod           *corev1.Pod
+		taint, cordon bool // it has to go
+	}{
+		"any":                 {pod(), true, true},
+		"of a DaemonSet":      {pod(daemon, unschedulable), true, false},
+		"tolerates the taint": {pod(disrupted), false, true},
+		"tolerates all":       {pod(everything), false, false},
+		"static":              {pod(static), false, false},
+	} {
+		for marker, goes := range map[v1.DisruptionMarker]bool{v1.MarkerTaint: c.taint, v1.MarkerCordon: c.cordon, "": c.taint} {
+			got := []bool{
+				!pods.ToleratesMarker(c.pod, marker) && !pods.Static(c.pod), pods.EvictableFrom(marker, c.pod, now),
+				pods.DrainableFrom(marker, c.pod, now), pods.AwaitedByDrainFrom(marker, c.pod, now), budgets.BlocksFrom(marker, c.pod, now) != nil,
+			}
+			if want := []bool{goes, goes, goes, goes, goes}; !slices.Equal(got, want) {
+				t.Errorf("%s, %q: %t, want %t", name, marker, got, goes)
+			}
 		}
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -170,7 +169,7 @@ func (a *actor) putNode(ctx context.Context, r *round, want *corev1.Node) error 
 		return err
 	}
 	r.nodes[want.UID] = stored
-	if stored != nil && cordoned(stored) && !cordoned(base) {
+	if stored != nil && v1.DisruptionMarked(stored) && !v1.DisruptionMarked(base) {
 		a.log.Info("node is cordoned", "node", stored.Name, "nodepool", stored.Labels[v1.NodePoolLabelKey])
 	}
 	if stored == nil {
@@ -178,12 +177,6 @@ func (a *actor) putNode(ctx context.Context, r *round, want *corev1.Node) error 
 		a.log.Info("node is gone", "node", base.Name, "nodepool", base.Labels[v1.NodePoolLabelKey])
 	}
 	return nil
-}
-
-// cordoned reports whether the node bears the taint of those that are leaving.
-func cordoned(node *corev1.Node) bool {
-	taint := v1.DisruptedTaint()
-	return slices.ContainsFunc(node.Spec.Taints, func(t corev1.Taint) bool { return v1.SameTaint(&t, &taint) })
 }
 
 func (a *actor) deleteClaim(ctx context.Context, r *round, e provisioning.DeleteClaim) error {

@@ -99,6 +99,43 @@ func TestEmptyNodeIsRemoved(t *testing.T) {
 	})
 }
 
+// API-243, API-247: a node is cordoned and uncordoned with a note of whose cordon it is, another's is left alone, and the taints
+// of all generations are taken off.
+func TestMarkersOfNodes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, asKarpenter)
+		w.start(asKarpenter)
+		node, _ := w.node(newPod("a"))
+		do := func(effects ...disruption.Effect) *corev1.Node {
+			t.Helper()
+			for _, e := range effects {
+				if err := w.disruptor.effect(t.Context(), nil, e); err != nil {
+					t.Fatal(err)
+				}
+			}
+			return get(w, &corev1.Node{}, node.Name)
+		}
+		if n := do(disruption.CordonNode{Node: node.Name}, disruption.CordonNode{Node: node.Name}); !n.Spec.Unschedulable || !v1.DisruptionCordoned(n) {
+			t.Errorf("cordoned: %+v %v", n.Spec, n.Annotations)
+		}
+		n := do(disruption.UncordonNode{Node: node.Name})
+		if n.Spec.Unschedulable || v1.DisruptionMarked(n) {
+			t.Errorf("uncordoned: %+v %v", n.Spec, n.Annotations)
+		}
+		n.Spec.Unschedulable = true
+		n.Spec.Taints = append(n.Spec.Taints, corev1.Taint{Key: "karpenter.sh/disruption", Value: "disrupting", Effect: corev1.TaintEffectNoSchedule})
+		if err := w.client.Update(t.Context(), n); err != nil {
+			t.Fatal(err)
+		}
+		if n := do(disruption.TaintNode{Node: node.Name}, disruption.CordonNode{Node: node.Name}); !v1.MarkerTaint.On(n) || v1.DisruptionCordoned(n) {
+			t.Errorf("tainted, and cordoned by somebody: %+v %v", n.Spec, n.Annotations)
+		}
+		if n := do(disruption.UntaintNode{Node: node.Name}, disruption.UncordonNode{Node: node.Name}); v1.DisruptionMarked(n) || !n.Spec.Unschedulable {
+			t.Errorf("in the end: %+v", n.Spec)
+		}
+	})
+}
+
 // DIS-073, DIS-196: what a process left that was stopped in a command is undone by the next.
 func TestRestartUndoesCommands(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -42,11 +41,17 @@ func (d *disruptor) try(ctx context.Context, run *commandRun, effect disruption.
 	case disruption.AskApproval:
 		return d.askApproval(ctx, run, e)
 	case disruption.TaintNode:
-		err := d.taint(ctx, e.Node)
+		err := d.changeNode(ctx, e.Node, v1.MarkerTaint.Mark)
+		d.noteTainting(run, e.Node, err)
+		return err
+	case disruption.CordonNode:
+		err := d.changeNode(ctx, e.Node, v1.MarkerCordon.Mark)
 		d.noteTainting(run, e.Node, err)
 		return err
 	case disruption.UntaintNode:
-		return d.untaint(ctx, e.Node)
+		return d.changeNode(ctx, e.Node, v1.TakeTaintOff)
+	case disruption.UncordonNode:
+		return d.changeNode(ctx, e.Node, v1.TakeCordonOff)
 	case disruption.SetReason:
 		err := d.setReason(ctx, e)
 		d.noteTainting(run, nodeOf(run, e.Claim), err)
@@ -122,27 +127,6 @@ func (d *disruptor) changeNode(ctx context.Context, name string, change func(*co
 	}
 	_, err := putNode(ctx, d.client, base, want)
 	return err
-}
-
-// taint keeps new pods off the node. Another effect under the taint's key gives way to it (DIS-251).
-func (d *disruptor) taint(ctx context.Context, node string) error {
-	taint := v1.DisruptedTaint()
-	return d.changeNode(ctx, node, func(n *corev1.Node) bool {
-		if slices.ContainsFunc(n.Spec.Taints, func(t corev1.Taint) bool { return v1.SameTaint(&t, &taint) }) {
-			return false
-		}
-		n.Spec.Taints = append(slices.DeleteFunc(n.Spec.Taints, func(t corev1.Taint) bool { return t.Key == taint.Key }), taint)
-		return true
-	})
-}
-
-func (d *disruptor) untaint(ctx context.Context, node string) error {
-	taint := v1.DisruptedTaint()
-	return d.changeNode(ctx, node, func(n *corev1.Node) bool {
-		before := len(n.Spec.Taints)
-		n.Spec.Taints = slices.DeleteFunc(n.Spec.Taints, func(t corev1.Taint) bool { return v1.SameTaint(&t, &taint) })
-		return len(n.Spec.Taints) < before
-	})
 }
 
 // changeClaim stores what change makes of the claim with the UID; one that is gone is left alone.

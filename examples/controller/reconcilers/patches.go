@@ -68,7 +68,7 @@ func putPool(ctx context.Context, c client.Client, base, want *v1.NodePool) erro
 func putNode(ctx context.Context, c client.Client, base, want *corev1.Node) (*corev1.Node, error) {
 	next := base.DeepCopy()
 	next.Labels, next.Annotations, next.Finalizers, next.OwnerReferences = want.Labels, want.Annotations, want.Finalizers, want.OwnerReferences
-	next.Spec.Taints = want.Spec.Taints
+	next.Spec.Taints, next.Spec.Unschedulable = want.Spec.Taints, want.Spec.Unschedulable
 	if err := c.Patch(ctx, next, unchangedSince(base)); err != nil {
 		return nil, client.IgnoreNotFound(err)
 	}

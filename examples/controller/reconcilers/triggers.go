@@ -92,16 +92,7 @@ func (p *planner) seen(before, after client.Object) {
 
 // leaves reports whether the node is being emptied: its pods will need places.
 func leaves(node *corev1.Node) bool {
-	if node.DeletionTimestamp != nil {
-		return true
-	}
-	disrupted := v1.DisruptedTaint()
-	for i := range node.Spec.Taints {
-		if v1.SameTaint(&node.Spec.Taints[i], &disrupted) {
-			return true
-		}
-	}
-	return false
+	return node.DeletionTimestamp != nil || v1.DisruptionMarked(node)
 }
 
 func ready(pool *v1.NodePool) bool { return pool.DeepCopy().Conditions().IsTrue(v1.ConditionReady) }

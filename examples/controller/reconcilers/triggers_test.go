@@ -22,6 +22,9 @@ func TestTriggers(t *testing.T) {
 	node.UID = "node"
 	tainted := node.DeepCopy()
 	tainted.Spec.Taints = []corev1.Taint{v1.DisruptedTaint()}
+	cordoned, others := node.DeepCopy(), node.DeepCopy()
+	v1.MarkerCordon.Mark(cordoned)
+	others.Spec.Unschedulable = true
 	claim := newClaim("c")
 	claim.UID = "claim"
 	leaving := claim.DeepCopy()
@@ -46,6 +49,8 @@ func TestTriggers(t *testing.T) {
 		"a pod that was refused is to be planned": {func(p *planner) { p.seen(bound, waiting) }, "pod"},
 		"a node":                                {func(p *planner) { p.seen(nil, node) }, ""},
 		"a node is disrupted":                   {func(p *planner) { p.seen(node, tainted) }, "node"},
+		"API-247: a node is cordoned":           {func(p *planner) { p.seen(node, cordoned) }, "node"},
+		"a node is cordoned by somebody":        {func(p *planner) { p.seen(node, others) }, ""},
 		"a disrupted node, as a process begins": {func(p *planner) { p.seen(nil, tainted) }, "node"},
 		"a disrupted node changes":              {func(p *planner) { p.seen(tainted, tainted) }, ""},
 		"a claim":                               {func(p *planner) { p.seen(nil, claim) }, ""},
