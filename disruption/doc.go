@@ -37,7 +37,7 @@
 //	what-if      where pods would go                                       simulate.go
 //	validation   whether a command is still good                           validate.go
 //	approval     an external system that may delay or refuse commands      approval.go
-//	execution    taint or cordon, launch, wait, delete, or take all of it back       execution.go, effects.go, queue.go
+//	execution    mark, launch, wait, delete, or take all of it back        execution.go, effects.go, queue.go
 //	pace         when the next pass is due, when planning is of no use     pace.go, idle.go
 //	told         events, and metrics with what is counted in them, as data event.go, planevents.go, metric.go,
 //	                                                                       samples.go, pooluse.go
@@ -84,8 +84,10 @@
 //   - Pools of older generations are planned in their v1 form, and all pools by the rules of the newest release: there is no
 //     switch that brings back how earlier ones went about it (DIS-129, DIS-291, DIS-313). So expiry is forced and no method
 //     (DIS-296, DIS-297, DIS-312), emptiness needs no condition Empty (DIS-298), labels are asked for by consolidation alone
-//     (DIS-301), commands run side by side (DIS-304), and nodes of pools of v1beta1 get the taint of v1 (DIS-302). Conversion keeps consolidation that was
-//     switched off switched off (DIS-305). Which generations are served is the API server's business (DIS-306).
+//     (DIS-301), commands run side by side (DIS-304), and nodes of pools of v1beta1 get the taint of v1 (DIS-302). Conversion
+//     keeps consolidation that was switched off switched off (DIS-305). Which generations are served is the API server's
+//     business (DIS-306). Pools born in the first generation keep what operators of such clusters rely on: see
+//     firstgeneration.go, quiet.go and v1.DisruptionMarker.
 //   - Of the quirks that the specification's index asks a decision on (DIS-316), these are kept: nodes whose pods have no
 //     positive cost are empty (DIS-085), an empty list of reasons speaks of none (DIS-205), each pod is asked about its
 //     budget alone (DIS-045). The others have their entry here.

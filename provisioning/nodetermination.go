@@ -9,7 +9,6 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
-	"github.com/drawknife/drawknife/scheduling"
 	"github.com/drawknife/drawknife/scheduling/pods"
 )
 
@@ -84,7 +83,7 @@ func TerminateNode(s NodeTermination, now time.Time) Step {
 
 // markerOf is how the node is marked as being disrupted: as the generation of its pool has it (API-243).
 func markerOf(node *corev1.Node) v1.DisruptionMarker {
-	return v1.MarkerOf(scheduling.PoolOf(node.Labels))
+	return v1.MarkerOf(v1.PoolOf(node.Labels))
 }
 
 // closeNode keeps pods and load balancers' traffic from coming to the node (PRV-066).
