@@ -10,11 +10,10 @@ import (
 
 // tryGroup tries to consolidate the units, and notes what is in the way.
 func (s *search) tryGroup(group []*unit, where places) error {
-	method := MethodMultiNode
-	if len(group) == 1 {
-		method = MethodSingleNode
+	if !s.news(group) {
+		return nil
 	}
-	why, err := s.attempt(method, group, where)
+	why, err := s.attempt(methodFor(group), group, where)
 	if err != nil || why == nil {
 		return err
 	}
@@ -179,10 +178,18 @@ func (s *search) accept(st *step, receivers []string) {
 	}
 	roots, size := s.families.parties(st.members, s.families.mixed(st.members, st.numbers, st.grown)...)
 	s.families.join(roots, size, st.numbers)
+	if s.refining {
+		for _, number := range append(st.grown, st.numbers...) {
+			s.changed[identity{planned: number + 1}] = s.lap
+		}
+	}
 	for _, name := range receivers {
 		u := s.byName[name]
 		if u == nil {
 			continue
+		}
+		if s.refining {
+			s.changed[u.identity()] = s.lap
 		}
 		s.families.receive(u, st.members)
 		if st.method == MethodDrift {

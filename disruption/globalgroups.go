@@ -107,7 +107,6 @@ func (s *search) waste(u *unit) int64 { return u.price - s.worthOn(u) }
 func (s *search) exchangeGroups() error {
 	list := s.free()
 	slices.SortStableFunc(list, func(a, b *unit) int { return cmp.Compare(s.waste(b), s.waste(a)) })
-	random := dice(s.Seed ^ uint64(s.way.theta)<<32)
 	for at, seed := range list {
 		if s.work > s.Global.work() {
 			return nil
@@ -116,7 +115,7 @@ func (s *search) exchangeGroups() error {
 			continue
 		}
 		for draw := range groupDraws {
-			group := s.drawGroup(list, at, draw, &random)
+			group := s.drawGroup(list, at, draw)
 			if len(group) < 2 {
 				break
 			}
@@ -141,7 +140,8 @@ const (
 
 // drawGroup is the seed with partners that are still free: more of them with each draw, from two to as many as a command may
 // remove.
-func (s *search) drawGroup(list []*unit, at, draw int, random *dice) []*unit {
+func (s *search) drawGroup(list []*unit, at, draw int) []*unit {
+	random := dice(s.Seed ^ uint64(s.way.theta)<<32 ^ uint64(draw))
 	size := []int{2, (s.exchanged() + 2) / 2, s.exchanged()}[draw%groupDraws]
 	near := s.near[:0]
 	defer func() { s.near = near }()

@@ -2,6 +2,7 @@ package disruption
 
 import (
 	"fmt"
+	"slices"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/scheduling"
@@ -28,9 +29,13 @@ func (s *search) refine() error {
 	}
 	s.refining = true
 	list := append(ways(), way{theta: 1000, subsets: true})
+	since := make([]int, len(list)) // when each way was gone last
+	since[0] = never
 	for i, idle := 0, 0; idle < len(list) && s.work <= s.Global.work(); i++ {
 		before := len(s.steps)
 		s.way = list[i%len(list)]
+		s.lap, s.since = i, since[i%len(list)]
+		since[i%len(list)] = i
 		if err := s.release(); err != nil {
 			return err
 		}
@@ -44,6 +49,32 @@ func (s *search) refine() error {
 		}
 	}
 	return nil
+}
+
+// never is when nodes changed last that refining has not touched: the first way looks at them, the others need not.
+const never = -1
+
+// news reports whether there is something new about the group since the way was gone last: a member is a new node, or has
+// received pods. Of others it is known that they come to nothing: what else has happened has taken room, or opened nodes, which are
+// looked at themselves. Few nodes are looked at each time.
+func (s *search) news(group []*unit) bool {
+	if !s.refining || s.since == never || len(s.live) <= smallFleet {
+		return true
+	}
+	return slices.ContainsFunc(group, func(u *unit) bool {
+		lap, changed := s.changed[u.identity()]
+		return changed && lap >= s.since
+	})
+}
+
+// identity tells units apart, new nodes too, however often they are made anew.
+type identity struct{ node, planned int }
+
+func (u *unit) identity() identity {
+	if u.planned != nil {
+		return identity{planned: u.planned.number + 1}
+	}
+	return identity{node: u.number + 1}
 }
 
 // release frees all nodes again that have neither drifted nor receive pods of such, and begins to treat new nodes as nodes.

@@ -46,6 +46,10 @@ type search struct {
 	// refining tells that live has new nodes; received is what units have been given so far.
 	refining bool
 	received map[*unit]scheduling.Load
+	// lap numbers the times that a way was gone while refining, since is when the present one was gone last, and changed when
+	// nodes last received pods or, new ones, were opened.
+	lap, since int
+	changed    map[identity]int
 	// later are units whose commands have no place in the order of the plan.
 	later    map[*unit]bool
 	steps    []*step
@@ -147,7 +151,7 @@ func (g *ground) newSearch(ctx context.Context, w way) (*search, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &search{ground: g, way: w, ctx: ctx, pass: p, trial: t, start: t.Mark(), live: g.units, gone: map[*unit]bool{}, fixed: map[*unit]bool{}, firm: map[*unit]bool{}, frail: map[*unit]*Block{}, later: map[*unit]bool{}, families: newFamilies(), why: map[string]*Block{}}, nil
+	return &search{ground: g, way: w, ctx: ctx, pass: p, trial: t, start: t.Mark(), live: g.units, gone: map[*unit]bool{}, fixed: map[*unit]bool{}, firm: map[*unit]bool{}, frail: map[*unit]*Block{}, later: map[*unit]bool{}, families: newFamilies(), why: map[string]*Block{}, changed: map[identity]int{}}, nil
 }
 
 // run is the order of work: what costs nothing first, then what has to go anyway, then what saves.

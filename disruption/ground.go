@@ -40,6 +40,8 @@ type ground struct {
 // unit is a candidate with what a search weighs. It is read-only once made.
 type unit struct {
 	*Candidate
+	// number of it among the units.
+	number int
 	// price in nano-USD per hour, 0 when it is not known; worth that of its pods.
 	price, worth int64
 	// moving are the pods that need another place; stays are others that would have to wait for none (DIS-096).
@@ -83,6 +85,7 @@ func (g *Global) newGround(ctx context.Context, f *Fleet) (*ground, error) {
 	moved := recentOwners(f, g.coolDown())
 	for _, c := range f.Candidates {
 		u := out.unitOf(c, moved)
+		u.number = len(out.units)
 		out.units = append(out.units, u)
 		out.byName[u.Name] = u
 	}
