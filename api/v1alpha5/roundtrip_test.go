@@ -127,8 +127,10 @@ func canonical(t interface{ Fatal(...any) }, text []byte, lossyStatus bool) any 
 // API-009, API-011, API-258, API-261, API-264, API-270, API-272 to API-275, API-281, API-294, API-296, API-297: to v1 and back
 // gives the Provisioner back, and so does v1beta1; the argument stays as it was, and a second conversion gives the same.
 func TestRandomProvisionersSurvive(t *testing.T) {
+	var drawn manifesttest.Fields
 	seeded.Check(t, func(t *rapid.T) {
 		p := drawProvisioner(t)
+		drawn.Note(p)
 		if errs := p.Validate(); len(errs) > 0 {
 			t.Fatalf("drawn invalid: %v", errs.ToAggregate())
 		}
@@ -149,26 +151,38 @@ func TestRandomProvisionersSurvive(t *testing.T) {
 		}
 		comeBack(t, p)
 	})
+	drawn.Complete(t, &Provisioner{}, manifesttest.UndrawnMetadata()...)
 }
 
 // API-334, API-335: nor is anything lost of a Machine.
 func TestRandomMachinesSurvive(t *testing.T) {
+	var drawn manifesttest.Fields
 	seeded.Check(t, func(t *rapid.T) {
 		p := drawProvisioner(t)
-		m := &Machine{Spec: MachineSpec{
-			Taints: p.Spec.Taints, StartupTaints: p.Spec.StartupTaints, Requirements: p.Spec.Requirements,
-			Kubelet: p.Spec.KubeletConfiguration, MachineTemplateRef: p.Spec.ProviderRef,
-			Resources: v1.ResourceRequirements{Requests: corev1.ResourceList{"cpu": resource.MustParse("1")}},
-		}}
-		m.Name, m.Labels = p.Name, map[string]string{ProvisionerNameLabelKey: "pool"}
+		m := &Machine{
+			ObjectMeta: p.ObjectMeta,
+			Spec: MachineSpec{
+				Taints: p.Spec.Taints, StartupTaints: p.Spec.StartupTaints, Requirements: p.Spec.Requirements,
+				Kubelet: p.Spec.KubeletConfiguration, MachineTemplateRef: p.Spec.ProviderRef,
+				Resources: v1.ResourceRequirements{Requests: manifesttest.Resources().Draw(t, "requests")},
+			},
+			Status: MachineStatus{
+				NodeName: manifesttest.Word().Draw(t, "node"), ProviderID: manifesttest.Word().Draw(t, "provider"),
+				Capacity: manifesttest.Resources().Draw(t, "capacity"), Allocatable: manifesttest.Resources().Draw(t, "allocatable"),
+				Conditions: drawConditions(t, ConditionMachineLaunched, ConditionMachineRegistered, ConditionMachineInitialized, ConditionMachineEmpty, ConditionReady),
+			},
+		}
+		m.Labels = map[string]string{ProvisionerNameLabelKey: "pool"}
 		if m.Spec.MachineTemplateRef == nil {
 			m.Annotations = map[string]string{ProviderAnnotationKey: "{}"}
 		}
+		drawn.Note(m)
 		if _, warnings := m.ToV1(aws()); warnings.Err() != nil {
 			t.Fatal(warnings.Err())
 		}
 		comeBack(t, m)
 	})
+	drawn.Complete(t, &Machine{}, manifesttest.UndrawnMetadata()...)
 }
 
 func FuzzManifest(f *testing.F) {
@@ -214,36 +228,23 @@ func convertBothWays(t *testing.T, o object) {
 	}
 }
 
+// drawProvisioner draws a valid Provisioner; which fields it can have is checked by the tests that use it.
 func drawProvisioner(t *rapid.T) *Provisioner {
-	name := rapid.StringMatching(`[a-z]{1,8}`)
-	p := &Provisioner{}
-	p.Name = name.Draw(t, "name")
-	if rapid.Bool().Draw(t, "annotated") {
-		p.Annotations = map[string]string{"example.com/note": name.Draw(t, "note")}
-	}
-	p.Spec.Labels = rapid.MapOfN(name, name, 0, 3).Draw(t, "labels")
-	p.Spec.Annotations = rapid.MapOfN(name, name, 0, 3).Draw(t, "annotations")
-	p.Spec.Taints = []corev1.Taint{{Key: name.Draw(t, "taint"), Effect: corev1.TaintEffectNoSchedule}}
-	p.Spec.Requirements = rapid.SampledFrom([][]corev1.NodeSelectorRequirement{
-		nil, {},
-		{{Key: "a", Operator: "In", Values: []string{"b", "c"}}, {Key: "d", Operator: "Gt", Values: []string{"3"}}},
-		{{Key: "a", Operator: "NotIn", Values: []string{"b"}}, {Key: "e", Operator: "Exists"}, {Key: "f", Operator: "DoesNotExist"}},
-	}).Draw(t, "requirements")
+	word := manifesttest.Word()
+	p := &Provisioner{ObjectMeta: manifesttest.Metadata().Draw(t, "metadata")}
+	p.Spec.Labels = rapid.MapOfN(word, word, 0, 3).Draw(t, "labels")
+	p.Spec.Annotations = rapid.MapOfN(word, word, 0, 3).Draw(t, "annotations")
+	p.Spec.Taints, p.Spec.StartupTaints = manifesttest.Taints("taint").Draw(t, "taints"), manifesttest.Taints("startup").Draw(t, "startupTaints")
+	p.Spec.Requirements = rapid.OneOf(rapid.Just[[]corev1.NodeSelectorRequirement](nil), manifesttest.Requirements()).Draw(t, "requirements")
 	if rapid.Bool().Draw(t, "kubelet") {
-		p.Spec.KubeletConfiguration = &KubeletConfiguration{
-			ContainerRuntime: rapid.SampledFrom([]*string{nil, new(string)}).Draw(t, "runtime"),
-			MaxPods:          rapid.Ptr(rapid.Int32Range(0, 500), true).Draw(t, "maxPods"),
-			SystemReserved:   rapid.SampledFrom([]corev1.ResourceList{nil, {}, {"cpu": resource.MustParse("100m")}}).Draw(t, "systemReserved"),
-			EvictionHard:     rapid.SampledFrom([]map[string]string{nil, {}, {"memory.available": "5%"}}).Draw(t, "evictionHard"),
-			CPUCFSQuota:      rapid.Ptr(rapid.Bool(), true).Draw(t, "cpuCFSQuota"),
-		}
+		p.Spec.KubeletConfiguration = drawKubelet(t)
 	}
 	switch rapid.IntRange(0, 2).Draw(t, "settings") {
 	case 0:
 		p.Spec.Provider = &runtime.RawExtension{Raw: []byte(`{"subnetSelector":{"a":"b"}}`)}
 	case 1:
 		p.Spec.ProviderRef = &MachineTemplateRef{
-			Name:       name.Draw(t, "template"),
+			Name:       word.Draw(t, "template"),
 			Kind:       rapid.SampledFrom([]string{"", "AWSNodeTemplate", "EC2NodeClass", "Other"}).Draw(t, "kind"),
 			APIVersion: rapid.SampledFrom([]string{"", "karpenter.k8s.aws/v1alpha1", "karpenter.k8s.aws/v1beta1", "example.com/v1"}).Draw(t, "apiVersion"),
 		}
@@ -257,11 +258,61 @@ func drawProvisioner(t *rapid.T) *Provisioner {
 		p.Spec.TTLSecondsAfterEmpty = ttl.Draw(t, "empty")
 	}
 	p.Spec.Weight = rapid.Ptr(rapid.Int32Range(1, 100), true).Draw(t, "weight")
-	p.Spec.Limits = rapid.SampledFrom([]*Limits{nil, {}, {Resources: corev1.ResourceList{}}, {Resources: corev1.ResourceList{"cpu": resource.MustParse("1k")}}}).Draw(t, "limits")
+	if rapid.Bool().Draw(t, "limited") {
+		p.Spec.Limits = &Limits{Resources: manifesttest.Resources().Draw(t, "limits")}
+	}
 	if rapid.Bool().Draw(t, "status") {
-		at := metav1.Unix(1_700_000_000, 0)
-		p.Status.LastScaleTime = &at
-		p.Status.Conditions = []v1beta1.Condition{{Type: ConditionActive, Status: "True"}}
+		at := manifesttest.Time().Draw(t, "scaled")
+		p.Status = ProvisionerStatus{LastScaleTime: &at, Resources: manifesttest.Resources().Draw(t, "resources"), Conditions: drawConditions(t, ConditionActive)}
 	}
 	return p
+}
+
+func drawKubelet(t *rapid.T) *KubeletConfiguration {
+	number := rapid.Ptr(rapid.Int32Range(0, 500), true)
+	reserved := rapid.SampledFrom([]corev1.ResourceList{nil, {}, {"cpu": resource.MustParse("100m")}, {"memory": resource.MustParse("1Gi"), "pid": resource.MustParse("1k")}})
+	thresholds := rapid.SampledFrom([]map[string]string{nil, {}, {"memory.available": "5%"}, {"nodefs.available": "1Gi", "pid.available": "3%"}})
+	k := &KubeletConfiguration{
+		ClusterDNS:       rapid.SampledFrom([][]string{nil, {}, {"10.0.0.10", "fd00::a"}}).Draw(t, "clusterDNS"),
+		ContainerRuntime: rapid.SampledFrom([]*string{nil, new(string)}).Draw(t, "runtime"),
+		MaxPods:          number.Draw(t, "maxPods"), PodsPerCore: number.Draw(t, "podsPerCore"),
+		SystemReserved: reserved.Draw(t, "systemReserved"), KubeReserved: reserved.Draw(t, "kubeReserved"),
+		EvictionHard: thresholds.Draw(t, "evictionHard"), EvictionSoft: thresholds.Draw(t, "evictionSoft"),
+		EvictionMaxPodGracePeriod: number.Draw(t, "evictionMaxPodGracePeriod"),
+		CPUCFSQuota:               rapid.Ptr(rapid.Bool(), true).Draw(t, "cpuCFSQuota"),
+	}
+	if k.ContainerRuntime != nil {
+		*k.ContainerRuntime = rapid.SampledFrom([]string{"containerd", "dockerd"}).Draw(t, "which")
+	}
+	if len(k.EvictionSoft) > 0 {
+		k.EvictionSoftGracePeriod = make(map[string]v1.Duration)
+		for _, signal := range sortedKeys(k.EvictionSoft) {
+			period, err := v1.ParseDuration(rapid.SampledFrom([]string{"1m", "90s", "1h0m0s"}).Draw(t, "period"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			k.EvictionSoftGracePeriod[signal] = period
+		}
+	}
+	if rapid.Bool().Draw(t, "collects") {
+		low, high := rapid.Int32Range(0, 49).Draw(t, "low"), rapid.Int32Range(50, 100).Draw(t, "high")
+		k.ImageGCLowThresholdPercent, k.ImageGCHighThresholdPercent = &low, &high
+	}
+	return k
+}
+
+// drawConditions draws conditions of the given types as some release wrote them.
+func drawConditions(t *rapid.T, kinds ...string) []v1beta1.Condition {
+	var out []v1beta1.Condition
+	for _, kind := range kinds {
+		if rapid.Bool().Draw(t, kind) {
+			out = append(out, v1beta1.Condition{
+				Type: kind, Status: rapid.SampledFrom([]metav1.ConditionStatus{"True", "False", "Unknown"}).Draw(t, "status"),
+				Severity: rapid.SampledFrom([]string{"", "Info"}).Draw(t, "severity"), Reason: rapid.SampledFrom([]string{"", "Why"}).Draw(t, "reason"),
+				Message: rapid.SampledFrom([]string{"", "it is so"}).Draw(t, "message"), ObservedGeneration: rapid.Int64Range(0, 3).Draw(t, "generation"),
+				LastTransitionTime: manifesttest.Time().Draw(t, "since"),
+			})
+		}
+	}
+	return out
 }

@@ -2,13 +2,16 @@ package v1beta1
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"flag"
+	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -51,8 +54,10 @@ func TestManifestsRoundTrip(t *testing.T) {
 // API-258, API-264, API-340, API-341, API-346, API-347, API-349, API-351, API-370, API-376, API-381: to v1 and back gives
 // the pool back, with its defaults written out, but for what a warning says; the argument stays as it was.
 func TestRandomPoolsSurviveV1(t *testing.T) {
+	var drawn manifesttest.Fields
 	seeded.Check(t, func(t *rapid.T) {
 		pool := drawPool(t)
+		drawn.Note(pool)
 		if errs := pool.Validate(); len(errs) > 0 {
 			t.Fatalf("drawn invalid: %v", errs.ToAggregate())
 		}
@@ -86,23 +91,33 @@ func TestRandomPoolsSurviveV1(t *testing.T) {
 		if warnings.Has(conversion.CodeAnnotationRenamed) {
 			want.Spec.Template.Annotations = back.Spec.Template.Annotations
 		}
-		if diff := cmp.Diff(want, back); diff != "" {
+		if diff := gocmp.Diff(want, back); diff != "" {
 			t.Fatalf("(-before +after)\n%s", diff)
 		}
 		again, againWarnings := pool.ToV1(aws())
-		if diff := cmp.Diff(hub, again) + cmp.Diff(warnings, againWarnings); diff != "" {
+		if diff := gocmp.Diff(hub, again) + gocmp.Diff(warnings, againWarnings); diff != "" {
 			t.Fatalf("a second conversion differs:\n%s", diff)
 		}
 	})
+	// A pool's template must not have resources.
+	drawn.Complete(t, &NodePool{}, append(manifesttest.UndrawnMetadata(), "spec.template.spec.resources")...)
 }
 
-// API-370, API-381: with the annotations that Karpenter's webhook writes, a reference survives as it was written.
+// API-335, API-340, API-368, API-369, API-370, API-381: with the annotations that Karpenter's webhook writes, a reference survives
+// as it was written; of conditions only what v1 has no place for is lost.
 func TestRandomClaimsSurviveV1(t *testing.T) {
+	var drawn manifesttest.Fields
 	seeded.Check(t, func(t *rapid.T) {
 		pool := drawPool(t)
-		claim := &NodeClaim{Spec: pool.Spec.Template.Spec}
-		claim.Name, claim.Labels = pool.Name, pool.Spec.Template.Labels
-		claim.Spec.Resources = v1.ResourceRequirements{Requests: corev1.ResourceList{"cpu": resource.MustParse("1")}}
+		claim := &NodeClaim{ObjectMeta: pool.ObjectMeta, Spec: pool.Spec.Template.Spec}
+		claim.Spec.Resources = v1.ResourceRequirements{Requests: manifesttest.Resources().Draw(t, "requests")}
+		word := manifesttest.Word()
+		claim.Status = NodeClaimStatus{
+			NodeName: word.Draw(t, "node"), ProviderID: word.Draw(t, "provider"), ImageID: word.Draw(t, "image"),
+			Capacity: manifesttest.Resources().Draw(t, "capacity"), Allocatable: manifesttest.Resources().Draw(t, "allocatable"),
+			Conditions: drawConditions(t),
+		}
+		drawn.Note(claim)
 		options := aws()
 		options.ReferenceCompat = true
 		hub, warnings := claim.ToV1(options)
@@ -115,10 +130,16 @@ func TestRandomClaimsSurviveV1(t *testing.T) {
 		}
 		want := claim.DeepCopy()
 		want.APIVersion, want.Kind = APIVersion, KindNodeClaim
-		if diff := cmp.Diff(want, back); diff != "" {
+		want.Status.Conditions = slices.DeleteFunc(want.Status.Conditions, func(c Condition) bool { return c.Type == ConditionEmpty || c.Type == ConditionExpired })
+		for i := range want.Status.Conditions {
+			c := &want.Status.Conditions[i]
+			c.Severity, c.Reason = "", cmp.Or(c.Reason, c.Type)
+		}
+		if diff := gocmp.Diff(want, back, cmpopts.EquateEmpty()); diff != "" {
 			t.Fatalf("(-before +after)\n%s", diff)
 		}
 	})
+	drawn.Complete(t, &NodeClaim{}, manifesttest.UndrawnMetadata()...)
 }
 
 func FuzzManifest(f *testing.F) {
@@ -162,8 +183,9 @@ func convertBothWays(t *testing.T, o object) {
 	}
 }
 
+// drawPool draws a valid pool; which fields it can have is checked by the tests that use it.
 func drawPool(t *rapid.T) *NodePool {
-	name := rapid.StringMatching(`[a-z]{1,8}`)
+	word := manifesttest.Word()
 	span := rapid.StringMatching(`([1-9]?[0-9]h)?[1-9]?[0-9]m`)
 	nillable := func(label string) v1.NillableDuration {
 		d, err := v1.ParseNillableDuration(rapid.OneOf(span, rapid.Just("Never")).Draw(t, label))
@@ -172,29 +194,20 @@ func drawPool(t *rapid.T) *NodePool {
 		}
 		return d
 	}
-	pool := &NodePool{}
-	pool.Name = name.Draw(t, "name")
-	if rapid.Bool().Draw(t, "annotated") {
-		pool.Annotations = map[string]string{"example.com/note": name.Draw(t, "note")}
-	}
-	pool.Spec.Template.Labels = rapid.MapOfN(name, name, 0, 3).Draw(t, "labels")
-	pool.Spec.Template.Annotations = rapid.MapOfN(rapid.OneOf(name, rapid.Just(DoNotConsolidateAnnotationKey)), name, 0, 3).Draw(t, "annotations")
+	pool := &NodePool{ObjectMeta: manifesttest.Metadata().Draw(t, "metadata")}
+	pool.Spec.Template.Labels = rapid.MapOfN(word, word, 0, 3).Draw(t, "labels")
+	pool.Spec.Template.Annotations = rapid.MapOfN(rapid.OneOf(word, rapid.Just(DoNotConsolidateAnnotationKey)), word, 0, 3).Draw(t, "annotations")
 	pool.Spec.Template.Spec = NodeClaimSpec{
-		Taints:       []corev1.Taint{{Key: name.Draw(t, "taint"), Effect: corev1.TaintEffectNoSchedule}},
+		Taints: manifesttest.Taints("taint").Draw(t, "taints"), StartupTaints: manifesttest.Taints("startup").Draw(t, "startupTaints"),
 		Requirements: drawRequirements(t),
 		NodeClassRef: NodeClassReference{
-			Name:       name.Draw(t, "class"),
+			Name:       word.Draw(t, "class"),
 			Kind:       rapid.SampledFrom([]string{"", "EC2NodeClass", "Other"}).Draw(t, "kind"),
 			APIVersion: rapid.SampledFrom([]string{"", "karpenter.k8s.aws/v1beta1", "example.com/v1", "example.com"}).Draw(t, "apiVersion"),
 		},
 	}
 	if rapid.Bool().Draw(t, "kubelet") {
-		pool.Spec.Template.Spec.Kubelet = &KubeletConfiguration{
-			MaxPods:        rapid.Ptr(rapid.Int32Range(0, 500), true).Draw(t, "maxPods"),
-			SystemReserved: rapid.SampledFrom([]map[string]Amount{nil, {}, {"cpu": "100m"}, {"pid": "1e3"}}).Draw(t, "systemReserved"),
-			EvictionHard:   rapid.SampledFrom([]map[string]string{nil, {}, {"memory.available": "5%"}}).Draw(t, "evictionHard"),
-			CPUCFSQuota:    rapid.Ptr(rapid.Bool(), true).Draw(t, "cpuCFSQuota"),
-		}
+		pool.Spec.Template.Spec.Kubelet = drawKubelet(t)
 	}
 	d := &pool.Spec.Disruption
 	switch rapid.IntRange(0, 3).Draw(t, "disruption") {
@@ -208,29 +221,65 @@ func drawPool(t *rapid.T) *NodePool {
 	if rapid.Bool().Draw(t, "expires") {
 		d.ExpireAfter = nillable("expireAfter")
 	}
-	d.Budgets = rapid.SampledFrom([][]Budget{nil, {}, {{Nodes: "10%"}, {Nodes: "3"}}}).Draw(t, "budgets")
-	pool.Spec.Weight = rapid.Ptr(rapid.Int32Range(1, 100), true).Draw(t, "weight")
-	if rapid.Bool().Draw(t, "limited") {
-		pool.Spec.Limits = corev1.ResourceList{"cpu": resource.MustParse("1k")}
+	nightly, long := "@daily", v1.Duration{}
+	if err := json.Unmarshal([]byte(`"8h"`), &long); err != nil {
+		t.Fatal(err)
 	}
+	d.Budgets = rapid.SampledFrom([][]Budget{nil, {}, {{Nodes: "10%"}, {Nodes: "3"}}, {{Nodes: "0", Schedule: &nightly, Duration: &long}}}).Draw(t, "budgets")
+	pool.Spec.Weight = rapid.Ptr(rapid.Int32Range(1, 100), true).Draw(t, "weight")
+	pool.Spec.Limits, pool.Status.Resources = manifesttest.Resources().Draw(t, "limits"), manifesttest.Resources().Draw(t, "resources")
 	return pool
 }
 
+func drawKubelet(t *rapid.T) *KubeletConfiguration {
+	number := rapid.Ptr(rapid.Int32Range(0, 500), true)
+	reserved := rapid.SampledFrom([]map[string]Amount{nil, {}, {"cpu": "100m"}, {"memory": "1Gi", "pid": "1e3"}})
+	thresholds := rapid.SampledFrom([]map[string]string{nil, {}, {"memory.available": "5%"}, {"nodefs.available": "1Gi", "pid.available": "3%"}})
+	k := &KubeletConfiguration{
+		ClusterDNS: rapid.SampledFrom([][]string{nil, {}, {"10.0.0.10", "fd00::a"}}).Draw(t, "clusterDNS"),
+		MaxPods:    number.Draw(t, "maxPods"), PodsPerCore: number.Draw(t, "podsPerCore"),
+		SystemReserved: reserved.Draw(t, "systemReserved"), KubeReserved: reserved.Draw(t, "kubeReserved"),
+		EvictionHard: thresholds.Draw(t, "evictionHard"), EvictionSoft: thresholds.Draw(t, "evictionSoft"),
+		EvictionMaxPodGracePeriod: number.Draw(t, "evictionMaxPodGracePeriod"),
+		CPUCFSQuota:               rapid.Ptr(rapid.Bool(), true).Draw(t, "cpuCFSQuota"),
+	}
+	if len(k.EvictionSoft) > 0 {
+		k.EvictionSoftGracePeriod = make(map[string]string)
+		for signal := range k.EvictionSoft {
+			k.EvictionSoftGracePeriod[signal] = "90s"
+		}
+	}
+	if rapid.Bool().Draw(t, "collects") {
+		low, high := rapid.Int32Range(0, 49).Draw(t, "low"), rapid.Int32Range(50, 100).Draw(t, "high")
+		k.ImageGCLowThresholdPercent, k.ImageGCHighThresholdPercent = &low, &high
+	}
+	return k
+}
+
 func drawRequirements(t *rapid.T) []NodeSelectorRequirementWithMinValues {
-	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) NodeSelectorRequirementWithMinValues {
-		r := NodeSelectorRequirementWithMinValues{
-			Key:      rapid.StringMatching(`[a-z]{1,8}`).Draw(t, "key"),
-			Operator: rapid.SampledFrom([]corev1.NodeSelectorOperator{"In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"}).Draw(t, "operator"),
+	out := []NodeSelectorRequirementWithMinValues{}
+	for _, r := range manifesttest.Requirements().Draw(t, "requirements") {
+		with := NodeSelectorRequirementWithMinValues{Key: r.Key, Operator: r.Operator, Values: r.Values}
+		if r.Operator == corev1.NodeSelectorOpIn {
+			with.MinValues = rapid.Ptr(rapid.IntRange(1, len(r.Values)), true).Draw(t, "minValues")
 		}
-		switch r.Operator {
-		case corev1.NodeSelectorOpIn:
-			r.Values = []string{"a", "b"}
-			r.MinValues = rapid.Ptr(rapid.IntRange(1, 2), true).Draw(t, "minValues")
-		case corev1.NodeSelectorOpNotIn:
-			r.Values = []string{"a"}
-		case corev1.NodeSelectorOpGt, corev1.NodeSelectorOpLt:
-			r.Values = []string{"3"}
+		out = append(out, with)
+	}
+	return out
+}
+
+// drawConditions draws conditions as some release wrote them.
+func drawConditions(t *rapid.T) []Condition {
+	var out []Condition
+	for _, kind := range []string{ConditionLaunched, ConditionRegistered, ConditionEmpty, ConditionExpired, ConditionDrifted, "Own"} {
+		if rapid.Bool().Draw(t, kind) {
+			out = append(out, Condition{
+				Type: kind, Status: rapid.SampledFrom([]metav1.ConditionStatus{"True", "False", "Unknown"}).Draw(t, "status"),
+				Severity: rapid.SampledFrom([]string{"", "Info"}).Draw(t, "severity"), Reason: rapid.SampledFrom([]string{"", "Why"}).Draw(t, "reason"),
+				Message: rapid.SampledFrom([]string{"", "it is so"}).Draw(t, "message"), ObservedGeneration: rapid.Int64Range(0, 3).Draw(t, "generation"),
+				LastTransitionTime: manifesttest.Time().Draw(t, "since"),
+			})
 		}
-		return r
-	}), 0, 4).Draw(t, "requirements")
+	}
+	return out
 }

@@ -10,6 +10,7 @@ import (
 	apiresource "k8s.io/apimachinery/pkg/api/resource"
 	"pgregory.net/rapid"
 
+	v1 "github.com/drawknife/drawknife/aws/api/v1"
 	"github.com/drawknife/drawknife/aws/api/v1beta1"
 	"github.com/drawknife/drawknife/internal/manifesttest"
 	"github.com/drawknife/drawknife/internal/seeded"
@@ -58,8 +59,10 @@ func comeBack(t interface {
 // API-011, API-258, API-261, API-264, API-309, API-310, API-314, API-316 to API-318: to v1 and back gives the node template
 // back, and so does v1beta1; the argument stays as it was, and a second conversion gives the same.
 func TestRandomNodeTemplatesSurvive(t *testing.T) {
+	var drawn manifesttest.Fields
 	seeded.Check(t, func(t *rapid.T) {
 		node := drawNodeTemplate(t)
+		drawn.Note(node)
 		if errs := node.Validate(); len(errs) > 0 {
 			t.Fatalf("drawn invalid: %v", errs.ToAggregate())
 		}
@@ -79,6 +82,7 @@ func TestRandomNodeTemplatesSurvive(t *testing.T) {
 		}
 		comeBack(t, node)
 	})
+	drawn.Complete(t, &AWSNodeTemplate{}, manifesttest.UndrawnMetadata()...)
 }
 
 func FuzzManifest(f *testing.F) {
@@ -112,8 +116,9 @@ func FuzzDecodeProvider(f *testing.F) {
 	})
 }
 
+// drawNodeTemplate draws a valid node template; which fields it can have is checked by the test that uses it.
 func drawNodeTemplate(t *rapid.T) *AWSNodeTemplate {
-	word := rapid.StringMatching(`[a-z]{1,8}`)
+	word := manifesttest.Word()
 	text := func(label string) *string { return rapid.Ptr(word, true).Draw(t, label) }
 	value := rapid.StringMatching(`[a-z]{1,3}(, ?[a-z]{1,3}){0,2}|\*`)
 	selector := func(label, id string, keys ...string) map[string]string {
@@ -128,13 +133,24 @@ func drawNodeTemplate(t *rapid.T) *AWSNodeTemplate {
 		}
 		return out
 	}
-	node := &AWSNodeTemplate{}
-	node.Name = word.Draw(t, "name")
-	node.Spec.SubnetSelector = selector("subnets", "subnet")
-	node.Spec.SecurityGroupSelector = selector("groups", "sg")
-	node.Spec.UserData, node.Spec.Context, node.Spec.InstanceProfile = text("userData"), text("context"), text("profile")
+	node := &AWSNodeTemplate{ObjectMeta: manifesttest.Metadata().Draw(t, "metadata")}
+	node.Spec.SubnetSelector, node.Spec.Context = selector("subnets", "subnet"), text("context")
 	node.Spec.DetailedMonitoring = rapid.Ptr(rapid.Bool(), true).Draw(t, "monitoring")
 	node.Spec.Tags = rapid.MapOfN(rapid.OneOf(word, rapid.Just(tagManagedBy)), word, 0, 3).Draw(t, "tags")
+	if rapid.Bool().Draw(t, "status") {
+		node.Status = AWSNodeTemplateStatus{
+			Subnets:        []v1.Subnet{{ID: "subnet-1", Zone: word.Draw(t, "zone"), ZoneID: word.Draw(t, "zoneID")}},
+			SecurityGroups: []v1.SecurityGroup{{ID: "sg-1", Name: word.Draw(t, "groupName")}},
+			AMIs:           []AMI{{ID: "ami-1", Name: word.Draw(t, "imageName"), Requirements: manifesttest.Requirements().Draw(t, "imageRequirements")}},
+		}
+	}
+	if rapid.IntRange(0, 4).Draw(t, "launches") == 0 {
+		name := word.Draw(t, "launchTemplate")
+		node.Spec.LaunchTemplate = &name
+		return node
+	}
+	node.Spec.SecurityGroupSelector = selector("groups", "sg")
+	node.Spec.UserData, node.Spec.InstanceProfile = text("userData"), text("profile")
 	node.Spec.AMIFamily = rapid.SampledFrom([]*v1beta1.AMIFamily{nil, new(v1beta1.AMIFamily)}).Draw(t, "family")
 	if node.Spec.AMIFamily != nil {
 		*node.Spec.AMIFamily = rapid.SampledFrom([]v1beta1.AMIFamily{"AL2", "Bottlerocket", "Ubuntu", "Windows2022"}).Draw(t, "which")
@@ -144,11 +160,20 @@ func drawNodeTemplate(t *rapid.T) *AWSNodeTemplate {
 	}
 	if rapid.Bool().Draw(t, "volumes") {
 		size := apiresource.MustParse(rapid.SampledFrom([]string{"20Gi", "20480Mi", "1.5Ti", "10000000000", "10737418240", "100.5G"}).Draw(t, "size"))
-		device := "/dev/xvda"
-		node.Spec.BlockDeviceMappings = []BlockDeviceMapping{{DeviceName: &device, EBS: &v1beta1.BlockDevice{VolumeSize: &size}}}
+		device, toggle, number := "/dev/xvda", rapid.Ptr(rapid.Bool(), true), rapid.Ptr(rapid.Int64Range(125, 1000), true)
+		node.Spec.BlockDeviceMappings = []BlockDeviceMapping{{DeviceName: &device, EBS: &v1beta1.BlockDevice{
+			DeleteOnTermination: toggle.Draw(t, "deleted"), Encrypted: toggle.Draw(t, "encrypted"), IOPS: number.Draw(t, "iops"), Throughput: number.Draw(t, "throughput"),
+			KMSKeyID: text("key"), SnapshotID: rapid.Ptr(rapid.Just("snap-1"), true).Draw(t, "snapshot"),
+			VolumeSize: &size, VolumeType: rapid.Ptr(rapid.Just(v1.VolumeTypeGP3), true).Draw(t, "type"),
+		}}}
 	}
-	if rapid.Bool().Draw(t, "metadata") {
-		node.Spec.MetadataOptions = &MetadataOptions{HTTPPutResponseHopLimit: rapid.Ptr(rapid.Int64Range(1, 64), true).Draw(t, "hops")}
+	if rapid.Bool().Draw(t, "metadataOptions") {
+		toggle := rapid.Ptr(rapid.SampledFrom([]v1.Switch{v1.Enabled, v1.Disabled}), true)
+		node.Spec.MetadataOptions = &MetadataOptions{
+			HTTPEndpoint: toggle.Draw(t, "endpoint"), HTTPProtocolIPv6: toggle.Draw(t, "ipv6"),
+			HTTPPutResponseHopLimit: rapid.Ptr(rapid.Int64Range(1, 64), true).Draw(t, "hops"),
+			HTTPTokens:              rapid.Ptr(rapid.SampledFrom([]v1.HTTPTokens{v1.HTTPTokensRequired, v1.HTTPTokensOptional}), true).Draw(t, "tokens"),
+		}
 	}
 	return node
 }

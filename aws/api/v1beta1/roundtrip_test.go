@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"pgregory.net/rapid"
 
 	v1 "github.com/drawknife/drawknife/aws/api/v1"
@@ -39,8 +40,10 @@ func TestManifestsRoundTrip(t *testing.T) {
 // API-258, API-264, API-269, API-340, API-365, API-381: to v1 and back gives the node class back, with its metadata options
 // written out, but for what a warning says; the argument stays as it was.
 func TestRandomClassesSurviveV1(t *testing.T) {
+	var drawn manifesttest.Fields
 	seeded.Check(t, func(t *rapid.T) {
 		class := drawClass(t)
+		drawn.Note(class)
 		if errs := class.Validate(); len(errs) > 0 {
 			t.Fatalf("drawn invalid: %v", errs.ToAggregate())
 		}
@@ -79,6 +82,7 @@ func TestRandomClassesSurviveV1(t *testing.T) {
 			t.Fatalf("(-before +after)\n%s", diff)
 		}
 	})
+	drawn.Complete(t, &EC2NodeClass{}, manifesttest.UndrawnMetadata()...)
 }
 
 func FuzzManifest(f *testing.F) {
@@ -105,22 +109,21 @@ func FuzzManifest(f *testing.F) {
 	})
 }
 
+// drawClass draws a valid node class; which fields it can have is checked by the test that uses it.
 func drawClass(t *rapid.T) *EC2NodeClass {
-	word := rapid.StringMatching(`[a-z]{1,8}`)
+	word := manifesttest.Word()
 	tags := rapid.MapOfN(word, word, 1, 3)
 	text := func(label string) *string { return rapid.Ptr(word, true).Draw(t, label) }
-	class := &EC2NodeClass{}
-	class.Name = word.Draw(t, "name")
-	if rapid.Bool().Draw(t, "annotated") {
-		class.Annotations = map[string]string{"example.com/note": word.Draw(t, "note")}
-	}
+	class := &EC2NodeClass{ObjectMeta: manifesttest.Metadata().Draw(t, "metadata")}
+	raid := v1.InstanceStorePolicyRAID0
 	class.Spec = EC2NodeClassSpec{
-		SubnetSelectorTerms:        []v1.SubnetSelectorTerm{{Tags: tags.Draw(t, "subnets")}},
-		SecurityGroupSelectorTerms: []v1.SecurityGroupSelectorTerm{{Name: word.Draw(t, "group")}},
+		SubnetSelectorTerms:        []v1.SubnetSelectorTerm{{Tags: tags.Draw(t, "subnets")}, {ID: "subnet-" + word.Draw(t, "subnet")}},
+		SecurityGroupSelectorTerms: []v1.SecurityGroupSelectorTerm{{Name: word.Draw(t, "group")}, {Tags: tags.Draw(t, "groups")}, {ID: "sg-" + word.Draw(t, "groupID")}},
 		AMIFamily:                  rapid.SampledFrom(AMIFamilies()).Draw(t, "family"),
 		UserData:                   text("userData"),
 		AssociatePublicIPAddress:   rapid.Ptr(rapid.Bool(), true).Draw(t, "public"),
 		Tags:                       rapid.MapOfN(rapid.OneOf(word, rapid.Just(v1.TagNodeClaim)), word, 0, 3).Draw(t, "tags"),
+		InstanceStorePolicy:        rapid.SampledFrom([]*v1.InstanceStorePolicy{nil, &raid}).Draw(t, "instanceStore"),
 		DetailedMonitoring:         rapid.Ptr(rapid.Bool(), true).Draw(t, "monitoring"),
 		Context:                    text("context"),
 	}
@@ -135,11 +138,38 @@ func drawClass(t *rapid.T) *EC2NodeClass {
 		class.Annotations = map[string]string{AliasVersionAnnotationKey: "v20240625"}
 	}
 	if rapid.Bool().Draw(t, "volumes") {
-		size := resource.MustParse("20Gi")
-		class.Spec.BlockDeviceMappings = []BlockDeviceMapping{{DeviceName: text("device"), RootVolume: true, EBS: &BlockDevice{VolumeSize: &size}}}
+		class.Spec.BlockDeviceMappings = []BlockDeviceMapping{
+			{DeviceName: text("device"), RootVolume: true, EBS: drawVolume(t)}, {DeviceName: text("second"), EBS: drawVolume(t)},
+		}
 	}
-	if rapid.Bool().Draw(t, "metadata") {
-		class.Spec.MetadataOptions = &MetadataOptions{HTTPPutResponseHopLimit: rapid.Ptr(rapid.Int64Range(1, 64), true).Draw(t, "hops")}
+	if rapid.Bool().Draw(t, "metadataOptions") {
+		toggle := rapid.Ptr(rapid.SampledFrom([]v1.Switch{v1.Enabled, v1.Disabled}), true)
+		class.Spec.MetadataOptions = &MetadataOptions{
+			HTTPEndpoint: toggle.Draw(t, "endpoint"), HTTPProtocolIPv6: toggle.Draw(t, "ipv6"),
+			HTTPPutResponseHopLimit: rapid.Ptr(rapid.Int64Range(1, 64), true).Draw(t, "hops"),
+			HTTPTokens:              rapid.Ptr(rapid.SampledFrom([]v1.HTTPTokens{v1.HTTPTokensRequired, v1.HTTPTokensOptional}), true).Draw(t, "tokens"),
+		}
+	}
+	if rapid.Bool().Draw(t, "status") {
+		class.Status = EC2NodeClassStatus{
+			Subnets:         []v1.Subnet{{ID: "subnet-1", Zone: word.Draw(t, "zone"), ZoneID: word.Draw(t, "zoneID")}},
+			SecurityGroups:  []v1.SecurityGroup{{ID: "sg-1", Name: word.Draw(t, "groupName")}},
+			AMIs:            []AMI{{ID: "ami-1", Name: word.Draw(t, "imageName"), Requirements: manifesttest.Requirements().Draw(t, "imageRequirements")}},
+			InstanceProfile: word.Draw(t, "profile"),
+			Conditions: []metav1.Condition{{
+				Type: "Ready", Status: metav1.ConditionTrue, Reason: "Why", Message: word.Draw(t, "message"), ObservedGeneration: 3, LastTransitionTime: manifesttest.Time().Draw(t, "since"),
+			}},
+		}
 	}
 	return class
+}
+
+func drawVolume(t *rapid.T) *BlockDevice {
+	flag, number := rapid.Ptr(rapid.Bool(), true), rapid.Ptr(rapid.Int64Range(125, 1000), true)
+	size := resource.MustParse(rapid.SampledFrom([]string{"20Gi", "100G", "1Ti"}).Draw(t, "size"))
+	return &BlockDevice{
+		DeleteOnTermination: flag.Draw(t, "deleted"), Encrypted: flag.Draw(t, "encrypted"), IOPS: number.Draw(t, "iops"), Throughput: number.Draw(t, "throughput"),
+		KMSKeyID: rapid.Ptr(manifesttest.Word(), true).Draw(t, "key"), SnapshotID: rapid.Ptr(rapid.Just("snap-1"), true).Draw(t, "snapshot"),
+		VolumeSize: &size, VolumeType: rapid.Ptr(rapid.Just(v1.VolumeTypeGP3), true).Draw(t, "type"),
+	}
 }
