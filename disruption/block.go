@@ -214,7 +214,7 @@ func (b *Block) sentence() string {
 		return fmt.Sprintf("it would take %d new nodes, and consolidation launches at most %d", b.Count, max(b.Need, 1))
 	case BlockNotCheaper:
 		if b.Floor > 0 {
-			return fmt.Sprintf("new nodes for its pods cost at least %.4f USD/h, and may cost less than %.4f", b.Floor, b.Price)
+			return fmt.Sprintf("new nodes for its pods cost at least %.4f USD/h, and have to cost less than %.4f", b.Floor, b.Price)
 		}
 		return fmt.Sprintf("no instance type that would hold its pods is sure to cost less than %.4f USD/h", b.Price)
 	case BlockMinValues:
