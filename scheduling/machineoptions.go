@@ -107,18 +107,9 @@ func (m *Model) cheapestMachine(mc *machine, rows, slots bitset) (row, slot int3
 // cheapestWithin is cheapestMachine with the most it may take from the pool's limits given; nil for any amount.
 func (m *Model) cheapestWithin(mc *machine, rows, slots bitset, most []int64) (row, slot int32, price int64) {
 	p := m.pools[mc.pool]
-	t, c := p.table, p.table.catalog
-	row, slot, price = -1, -1, noPrice
-	dims := m.resources.len()
-	for r := range rows.members {
-		if !fits(mc.used, t.allocOf(r, dims)) {
-			continue
-		}
-		if s, at := c.cheapest(t.rows[r].variant, t.rows[r].slots, slots); s >= 0 && at < price && (most == nil || fits(p.rowCost(r), most)) {
-			row, slot, price = int32(r), int32(s), at
-		}
-	}
-	return row, slot, price
+	return p.table.cheapestWith(mc.used, rows, slots, noPrice, func(buy purchase) bool {
+		return most == nil || fits(p.rowCost(int(buy.row)), most)
+	})
 }
 
 // cheapest is the variant's cheapest slot among those of both sets, the first of equals; -1 if there is none.

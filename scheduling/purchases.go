@@ -13,11 +13,18 @@ type purchase struct{ row, slot int32 }
 type purchases struct {
 	once sync.Once
 	list []purchase
+	// room finds those with room for pods, by their number in the list.
+	room maxTree
 }
 
 // cheapestFirst are all purchases with a price: the cheapest first, of equal prices what leaves most for pods. The caller must
 // not change them.
 func (t *table) cheapestFirst(dims int) []purchase {
+	return t.ordered(dims).list
+}
+
+// ordered are they with what finds those that have room.
+func (t *table) ordered(dims int) *purchases {
 	t.inOrder.once.Do(func() {
 		for r := range t.rows {
 			prices := t.catalog.pricesOf(t.rows[r].variant)
@@ -37,6 +44,35 @@ func (t *table) cheapestFirst(dims int) []purchase {
 			}
 			return cmp.Or(cmp.Compare(a.row, b.row), cmp.Compare(a.slot, b.slot))
 		})
+		t.inOrder.room = newMaxTree(len(t.inOrder.list), dims)
+		for i, p := range t.inOrder.list {
+			copy(t.inOrder.room.entry(t.inOrder.room.width+i), t.allocOf(int(p.row), dims))
+		}
+		t.inOrder.room.pullAll()
 	})
-	return t.inOrder.list
+	return t.inOrder
+}
+
+// cheapestWith is the cheapest purchase of the rows and slots that has room for the need, costs less than below and that take
+// says yes to: of equal prices the first row, and of its slots the first; row -1 if there is none.
+func (t *table) cheapestWith(need []int64, rows, slots bitset, below int64, take func(purchase) bool) (row, slot int32, price int64) {
+	row, slot, price = -1, -1, noPrice
+	in := t.ordered(len(need))
+	for i := in.room.next(need, 0); i >= 0; i = in.room.next(need, i+1) {
+		p := in.list[i]
+		if !rows.has(int(p.row)) || !slots.has(int(p.slot)) {
+			continue
+		}
+		at := t.catalog.price(t.rows[p.row].variant, int(p.slot))
+		if at >= below || at > price {
+			break
+		}
+		if at == price && (p.row > row || (p.row == row && p.slot > slot)) {
+			continue
+		}
+		if take(p) {
+			row, slot, price = p.row, p.slot, at
+		}
+	}
+	return row, slot, price
 }

@@ -30,7 +30,9 @@ type Trial struct {
 	// at the end.
 	placed   []binding
 	machines []machine
-	hidden   []int32
+	// hidden are machines of the snapshot in the order they were hidden, hiddenSet the same as a set.
+	hidden    []int32
+	hiddenSet bitset
 	// before are machines as they were when settle changed them.
 	before []machine
 	// usage is indexed by pool, then like the pool's limits: capacity of its machines, hidden and new ones considered.
@@ -105,7 +107,7 @@ type machine struct {
 
 // Trial starts a what-if.
 func (m *Model) Trial() *Trial {
-	t := &Trial{m: m, free: slices.Clone(m.free), usable: newBitset(len(m.nodes)), waiting: make([]int32, len(m.classes)), received: make([]int32, len(m.nodes))}
+	t := &Trial{m: m, free: slices.Clone(m.free), usable: newBitset(len(m.nodes)), hiddenSet: newBitset(len(m.nodes)), waiting: make([]int32, len(m.classes)), received: make([]int32, len(m.nodes))}
 	for i := range m.nodes {
 		if m.nodes[i].usable {
 			t.usable.set(i)

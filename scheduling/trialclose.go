@@ -1,9 +1,6 @@
 package scheduling
 
-import (
-	"fmt"
-	"slices"
-)
+import "fmt"
 
 // Close keeps pods that are placed from now on off a node of the snapshot: what is on it stays. A name the snapshot does
 // not have is an error and changes nothing; a node that is closed or hidden already is none.
@@ -30,7 +27,7 @@ func (t *Trial) isClosed(node int) bool { return t.closed != nil && t.closed.has
 // reopen undoes Close.
 func (t *Trial) reopen(node int) {
 	t.closed.clear(node)
-	if t.m.nodes[node].usable && !slices.Contains(t.hidden, int32(node)) {
+	if t.m.nodes[node].usable && !t.hiddenSet.has(node) {
 		t.usable.set(node)
 		t.roomChanged(int32(node))
 	}

@@ -2,7 +2,6 @@ package scheduling
 
 import (
 	"fmt"
-	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 )
@@ -21,7 +20,7 @@ func (t *Trial) HideMoving(name string, moves func(*corev1.Pod) bool) (pods int,
 	if !ok {
 		return 0, fmt.Errorf("hiding node %q: the snapshot has none of that name", name)
 	}
-	if slices.Contains(t.hidden, int32(i)) {
+	if t.hiddenSet.has(i) {
 		return 0, fmt.Errorf("hiding node %q: it is hidden already", name)
 	}
 	n := &t.m.nodes[i]
@@ -29,6 +28,7 @@ func (t *Trial) HideMoving(name string, moves func(*corev1.Pod) bool) (pods int,
 	t.usable.clear(i)
 	t.roomChanged(int32(i))
 	t.hidden = append(t.hidden, int32(i))
+	t.hiddenSet.set(i)
 	for _, p := range n.movable {
 		if moves(p.pod) {
 			t.waiting[p.class]++
@@ -70,6 +70,7 @@ func (t *Trial) unhide(i int32, pods int) {
 		t.freedClass, t.freedIndexed = nil, 0
 	}
 	t.hidden = t.hidden[:len(t.hidden)-1]
+	t.hiddenSet.clear(int(i))
 	if n.usable && !t.isClosed(int(i)) {
 		t.usable.set(int(i))
 		t.roomChanged(i)

@@ -143,8 +143,17 @@ func (t *Trial) joint(classes []int32, total []int64, most int64) []machine {
 		if !ok || t.strictVariety(p) {
 			continue
 		}
-		best := map[int32]int{} // cell -> index in out
 		table := p.table
+		if !ruled && t.cells == nil {
+			row, slot, price := table.cheapestWith(total, rows, slots, most, func(buy purchase) bool {
+				return t.affordable(u.pool, buy.row) && t.reservable(u.pool, buy.row, buy.slot)
+			})
+			if row >= 0 {
+				out = append(out, machine{pool: u.pool, row: row, slot: slot, price: price})
+			}
+			continue
+		}
+		best := map[int32]int{} // cell -> index in out
 		for r := range rows.members {
 			if !fits(total, table.allocOf(r, m.resources.len())) || !t.affordable(u.pool, int32(r)) {
 				continue

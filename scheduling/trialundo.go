@@ -1,6 +1,7 @@
 package scheduling
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 )
@@ -50,15 +51,19 @@ func (t *Trial) Rollback(to Mark) error {
 		return ErrStaleMark
 	}
 	t.cut++
-	t.cuts = slices.DeleteFunc(t.cuts, func(c cut) bool { return c.at >= to.log })
+	for len(t.cuts) > 0 && t.cuts[len(t.cuts)-1].at >= to.log {
+		t.cuts = t.cuts[:len(t.cuts)-1]
+	}
 	t.cuts = append(t.cuts, cut{t.cut, to.log})
 	t.undo(to)
 	return nil
 }
 
-// isCut reports whether a rollback since the mark was taken went back beyond it.
+// isCut reports whether a rollback since the mark was taken went back beyond it. Both numbers and places of cuts ascend, so
+// that the first one since then went back furthest.
 func (t *Trial) isCut(m Mark) bool {
-	return slices.ContainsFunc(t.cuts, func(c cut) bool { return c.number > m.taken && c.at < m.log })
+	since, _ := slices.BinarySearchFunc(t.cuts, m.taken+1, func(c cut, number int) int { return cmp.Compare(c.number, number) })
+	return since < len(t.cuts) && t.cuts[since].at < m.log
 }
 
 // undo is Rollback to a mark that is known to be good.
