@@ -1,6 +1,9 @@
 package scheduling
 
-import "slices"
+import (
+	"encoding/binary"
+	"slices"
+)
 
 // roomIndex finds machines of the snapshot with room for a pod without looking at all: for each group of machines that
 // take the same shapes a tree over its machines in a given order, whose inner entries are what the roomiest below has of
@@ -13,13 +16,31 @@ type roomIndex struct {
 	leaf []int32
 	// size is indexed by class: how much of all room one pod takes, for an order by size.
 	size []float64
+	// need is indexed by class: the number of what one pod takes, alike for classes that take the same; needs counts them.
+	need  []int32
+	needs int
 }
 
-// roomTree is the tree of one group.
+// roomTree is the tree of one group. What is searched for again and again is remembered: with several resources the most of
+// each promises room that no single machine has, so that a search has to look into many entries.
 type roomTree struct {
 	nodes []int32
 	maxTree
+	// known is indexed by need: where to begin; nil before the first search.
+	known []startingPoint
+	// grown are the leaves that have got room, in that order; forgotten counts those before.
+	grown     []int32
+	forgotten int
 }
+
+// startingPoint says that no leaf before at had room when so many leaves had grown.
+type startingPoint struct {
+	at    int32
+	grown int
+}
+
+// mostGrown is how many leaves are remembered to have grown.
+const mostGrown = 2048
 
 // newRoomIndex indexes machines in the given order; others are not found.
 func (t *Trial) newRoomIndex(order []int32) *roomIndex {
@@ -45,6 +66,7 @@ func (t *Trial) newRoomIndex(order []int32) *roomIndex {
 		}
 		tree.pullAll()
 	}
+	x.numberNeeds(m)
 	size := t.sizes(order)
 	x.size = make([]float64, len(m.classes))
 	for i, c := range m.classes {
@@ -53,16 +75,63 @@ func (t *Trial) newRoomIndex(order []int32) *roomIndex {
 	return x
 }
 
-// write sets a leaf to what the machine has free.
-func (tree *roomTree) write(leaf int, t *Trial, node int32) {
+// numberNeeds tells apart what pods of the classes take.
+func (x *roomIndex) numberNeeds(m *Model) {
+	x.need = make([]int32, len(m.classes))
+	numbers := make(map[string]int32, len(m.classes))
+	var key []byte
+	for i, c := range m.classes {
+		key = key[:0]
+		for _, n := range c.unshared() {
+			key = binary.LittleEndian.AppendUint64(key, uint64(n))
+		}
+		n, has := numbers[string(key)]
+		if !has {
+			n = int32(len(numbers))
+			numbers[string(key)] = n
+		}
+		x.need[i] = n
+	}
+	x.needs = len(numbers)
+}
+
+// write sets a leaf to what the machine has free; it reports whether that is more than before of anything.
+func (tree *roomTree) write(leaf int, t *Trial, node int32) (grew bool) {
 	e := tree.entry(tree.width + leaf)
-	if t.usable.has(int(node)) {
-		copy(e, t.freeOf(node))
-		return
+	if !t.usable.has(int(node)) {
+		for d := range e {
+			e[d] = -1
+		}
+		return false
 	}
-	for d := range e {
-		e[d] = -1
+	for d, n := range t.freeOf(node) {
+		grew = grew || n > e[d]
+		e[d] = n
 	}
+	return grew
+}
+
+// start is the first leaf that has the need, by its number, without looking again at leaves known not to; -1 for none.
+func (x *roomIndex) start(tree *roomTree, number int32, need []int64) int {
+	if tree.known == nil {
+		tree.known = make([]startingPoint, x.needs)
+	}
+	k := &tree.known[number]
+	if k.grown < tree.forgotten {
+		*k = startingPoint{}
+	} else {
+		for _, leaf := range tree.grown[k.grown-tree.forgotten:] {
+			if leaf < k.at && fits(need, tree.entry(tree.width+int(leaf))) {
+				k.at = leaf
+			}
+		}
+	}
+	k.grown = tree.forgotten + len(tree.grown)
+	at := tree.next(need, int(k.at))
+	if k.at = int32(at); at < 0 {
+		k.at = int32(tree.count)
+	}
+	return at
 }
 
 // update takes notice of what became of a machine's room.
@@ -71,9 +140,15 @@ func (x *roomIndex) update(t *Trial, node int32) {
 		return
 	}
 	tree := &x.trees[t.m.nodes[node].group]
-	leaf := int(x.leaf[node])
-	tree.write(leaf, t, node)
-	tree.pullFrom(leaf)
+	leaf := x.leaf[node]
+	if tree.write(int(leaf), t, node) && tree.known != nil {
+		if len(tree.grown) == mostGrown {
+			tree.forgotten += len(tree.grown)
+			tree.grown = tree.grown[:0]
+		}
+		tree.grown = append(tree.grown, leaf)
+	}
+	tree.pullFrom(int(leaf))
 }
 
 // cursor walks the machines of one group that have room for a need, in order.
@@ -82,9 +157,10 @@ type cursor struct {
 	at   int
 }
 
-// first finds the first machine, by rank, that has room for a pod of the class, is of a group that fits it at least as well as
+// first finds the first machine, by rank, that has room for the need of the class's pods, is of a group that fits it at least as well as
 // asked, and that take says yes to. It returns -1 if there is none.
-func (x *roomIndex) first(m *Model, c *class, need []int64, fit uint32, exactly bool, take func(node int32) bool) int32 {
+func (x *roomIndex) first(m *Model, class int32, need []int64, fit uint32, exactly bool, take func(node int32) bool) int32 {
+	c := m.classes[class]
 	var open []cursor
 	for g := range x.trees {
 		tree := &x.trees[g]
@@ -94,7 +170,7 @@ func (x *roomIndex) first(m *Model, c *class, need []int64, fit uint32, exactly 
 		if has := m.fitOf(int32(g), c.shape); has < fit || (exactly && has != fit) {
 			continue
 		}
-		if at := tree.next(need, 0); at >= 0 {
+		if at := x.start(tree, x.need[class], need); at >= 0 {
 			open = append(open, cursor{tree, at})
 		}
 	}

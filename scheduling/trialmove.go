@@ -92,7 +92,7 @@ func (t *Trial) moveClass(class int32, c *class, fit uint32, exactly bool) bool 
 	moved := false
 	need := c.unshared()
 	for t.waiting[class] > 0 {
-		node := t.rooms.first(t.m, c, need, fit, exactly, func(node int32) bool {
+		node := t.rooms.first(t.m, class, need, fit, exactly, func(node int32) bool {
 			return (len(c.shared) == 0 || fits(t.needOn(c, node), t.freeOf(node))) && t.admits(c, node)
 		})
 		if node < 0 {
