@@ -99,8 +99,8 @@ func TestToV1Beta1(t *testing.T) {
 		},
 		{
 			name:    "API-022, API-096: an old name of a label is its new one, and keeps the default away",
-			replace: []string{"  providerRef", "  requirements: [{key: beta.kubernetes.io/os, operator: Exists}, {key: kubernetes.io/arch, operator: Exists}, {key: karpenter.sh/capacity-type, operator: Exists}]\n  providerRef"}, options: defaults, field: requirements,
-			want: "- key: beta.kubernetes.io/os\n  operator: Exists\n- key: kubernetes.io/arch\n  operator: Exists\n- key: karpenter.sh/capacity-type\n  operator: Exists",
+			replace: []string{"  providerRef", "  requirements: [{key: beta.kubernetes.io/os, operator: Exists}, {key: beta.kubernetes.io/arch, operator: Exists}, {key: karpenter.sh/capacity-type, operator: Exists}]\n  providerRef"}, options: defaults, field: requirements,
+			want: "- key: beta.kubernetes.io/os\n  operator: Exists\n- key: beta.kubernetes.io/arch\n  operator: Exists\n- key: karpenter.sh/capacity-type\n  operator: Exists",
 		},
 		{
 			name:    "API-096, API-277: labels keep no default away, but a contradiction is said",
@@ -377,6 +377,8 @@ func TestValidate(t *testing.T) {
 			"spec.taints[1].effect spec.startupTaints[0]"},
 		{"API-044, API-046, API-048: kubelet", "metadata: {name: a}\nspec: {kubeletConfiguration: {maxPods: -1, systemReserved: {gpu: 1}, evictionHard: {memory.available: 101%}}}",
 			"spec.kubeletConfiguration.maxPods spec.kubeletConfiguration.systemReserved[gpu] spec.kubeletConfiguration.evictionHard[memory.available]"},
+		{"API-083: an expiry below 0", "metadata: {name: a}\nspec: {ttlSecondsUntilExpired: -1}", "spec.ttlSecondsUntilExpired"},
+		{"API-082: and a wait for empty nodes", "metadata: {name: a}\nspec: {ttlSecondsAfterEmpty: -1}", "spec.ttlSecondsAfterEmpty"},
 		{"API-080 to API-083, API-085: the rest", "metadata: {name: a}\nspec: {provider: {}, providerRef: {name: ''}, ttlSecondsAfterEmpty: -1, ttlSecondsUntilExpired: -1, weight: 0, consolidation: {enabled: true}, limits: {resources: {cpu: -1}}}",
 			"spec.limits.resources[cpu] spec.weight spec.ttlSecondsAfterEmpty spec.ttlSecondsUntilExpired spec.ttlSecondsAfterEmpty spec.provider spec.providerRef.name"},
 	} {

@@ -5,12 +5,12 @@ import (
 	"testing"
 )
 
-// API-094 (S3-071): whichever requirement speaks of machines keeps the defaults for category and generation away, and only
+// API-022, API-094 (S3-071): whichever requirement speaks of machines keeps the defaults for category and generation away, and only
 // these.
 func TestDefaultRequirementsOfFamilies(t *testing.T) {
 	for _, key := range []string{
 		"node.kubernetes.io/instance-type", "karpenter.k8s.aws/instance-family", "karpenter.k8s.aws/instance-category", "karpenter.k8s.aws/instance-generation",
-		"example.com/team",
+		"beta.kubernetes.io/instance-type", "example.com/team",
 	} {
 		manifest := "apiVersion: karpenter.sh/v1alpha5\nkind: Provisioner\nmetadata: {name: a}\nspec:\n  providerRef: {name: a}\n" +
 			"  requirements: [{key: " + key + ", operator: In, values: [\"5\"]}]\n"

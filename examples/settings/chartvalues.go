@@ -166,7 +166,7 @@ func (r *valuesReader) environment(path string, value any) {
 	read := ParseEnv(func(name string) (string, bool) { text, there := variables[name]; return text, there })
 	in := func(name string) string { return path + "[" + name + "]" }
 	for _, p := range read.Problems {
-		r.layer.report(&Problem{p.Code, SourceFile, in(p.Name), in(strings.TrimPrefix(p.Message, p.Name))})
+		r.layer.report(&Problem{p.Code, SourceFile, in(p.Name), strings.Replace(p.Message, p.Name, in(p.Name), 1)})
 	}
 	for _, s := range definitions() {
 		if e, there := read.entries[s.name]; there {

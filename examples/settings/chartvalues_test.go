@@ -104,6 +104,22 @@ func TestUnknownValues(t *testing.T) {
 	}
 }
 
+// SET-092, SET-167: what is wrong in the container's environment is told by the whole path of the variable.
+func TestMessagesOfTheEnvironment(t *testing.T) {
+	l := settings.ParseChartValues([]byte("controller: {env: [{name: LEADER_ELECT, value: 'false'}, {name: RESERVED_ENIS, value: few}]}\n"))
+	var got []string
+	for _, p := range l.Problems {
+		got = append(got, p.Message)
+	}
+	want := []string{
+		"controller.env[LEADER_ELECT] is deprecated, use DISABLE_LEADER_ELECTION=true",
+		`controller.env[RESERVED_ENIS]: "few" is not a valid number: write a whole number in digits`,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 // A file may hold a ConfigMap as kubectl prints it, of settings or of logging; a file that is too large is not read.
 func TestFileWithConfigMap(t *testing.T) {
 	l := settings.ParseFile([]byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: karpenter-global-settings}\ndata: {aws.clusterName: blue}\n"))

@@ -83,6 +83,10 @@ func TestToV1Beta1(t *testing.T) {
 			name: "API-303: the profile is kept", replace: []string{"  subnet", "  instanceProfile: p\n  subnet"}, options: ConvertOptions{Identity: IdentityKeep, DefaultInstanceProfile: "d"},
 			field: identity, want: "- null\n- p", codes: "W204 spec.instanceProfile",
 		},
+		{
+			name: "API-110, API-303: also where it is empty", replace: []string{"  subnet", "  instanceProfile: ''\n  subnet"}, options: ConvertOptions{Identity: IdentityKeep, DefaultInstanceProfile: "d"},
+			field: identity, want: "- null\n- d", codes: "W204 spec.instanceProfile",
+		},
 		{name: "API-110, API-303: or that of the global settings", options: ConvertOptions{Identity: IdentityKeep, DefaultInstanceProfile: "d"}, field: identity, want: "- null\n- d", codes: "W204 spec.instanceProfile"},
 		{name: "API-303: without either it is an error", options: ConvertOptions{Identity: IdentityKeep}, field: identity, want: "none", codes: "W601 spec.role"},
 		{
@@ -238,6 +242,8 @@ func TestValidate(t *testing.T) {
 		{"API-108: Custom needs images", []string{"AL2", "Custom"}, "spec.amiSelector"},
 		{"API-111, API-112: selectors are required", []string{"  subnetSelector: {a: b}\n", "", "  securityGroupSelector: {a: b}\n", ""}, "spec.subnetSelector spec.securityGroupSelector"},
 		{"API-111 to API-113: no empty keys and values", []string{"subnetSelector: {a: b}", "subnetSelector: {'': b, c: ''}\n  amiSelector: {aws::ids: 'sg-1'}"}, "spec.subnetSelector spec.subnetSelector[c] spec.amiSelector[aws::ids]"},
+		{"API-123: ids under either key", []string{"subnetSelector: {a: b}", "subnetSelector: {aws-ids: 'subnet-1,sg-2'}\n  amiSelector: {aws::ids: 'ami-1, x'}"}, "spec.subnetSelector[aws-ids] spec.amiSelector[aws::ids]"},
+		{"API-055: a volume without a place", []string{"  subnet", "  blockDeviceMappings: [{deviceName: '', ebs: {volumeSize: 1Gi}}]\n  subnet"}, "spec.blockDeviceMappings[0].deviceName"},
 		{"API-115: tags", []string{"  subnet", "  tags: {'': a}\n  subnet"}, "spec.tags"},
 		{"API-116: a launch template", []string{"  subnet", "  launchTemplate: a\n  userData: b\n  instanceProfile: c\n  metadataOptions: {}\n  amiSelector: {a: b}\n  blockDeviceMappings: [{deviceName: a, ebs: {volumeSize: 1Gi}}]\n  subnet"},
 			"spec.securityGroupSelector spec.metadataOptions spec.amiFamily spec.instanceProfile spec.blockDeviceMappings spec.userData spec.amiSelector"},

@@ -1,6 +1,7 @@
 package v1beta1
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -20,6 +21,15 @@ func fields(errs field.ErrorList) []string {
 	return paths
 }
 
+// manyTags are so many tags as they stand in a manifest.
+func manyTags(n int) string {
+	tags := make([]string, n)
+	for i := range tags {
+		tags[i] = fmt.Sprintf("t%d: a", i)
+	}
+	return strings.Join(tags, ", ")
+}
+
 func TestValidate(t *testing.T) {
 	const images = "amiSelectorTerms: [{id: ami-1}]"
 	for _, c := range []struct {
@@ -36,6 +46,7 @@ func TestValidate(t *testing.T) {
 		}},
 		{name: "API-159: at most 30 terms", replace: []string{images, "amiSelectorTerms: [" + strings.TrimSuffix(strings.Repeat("{id: ami-1}, ", 31), ", ") + "]"}, want: []string{"spec.amiSelectorTerms"}},
 		{name: "API-160: tags of terms", replace: []string{images, "amiSelectorTerms: [{tags: {'': a, b: '', c: '*'}}]"}, want: []string{"spec.amiSelectorTerms[0].tags", "spec.amiSelectorTerms[0].tags[b]"}},
+		{name: "API-160: at most 20 tags in a term", replace: []string{images, "amiSelectorTerms: [{tags: {" + manyTags(20) + "}}, {tags: {" + manyTags(21) + "}}]"}, want: []string{"spec.amiSelectorTerms[1].tags"}},
 		{name: "API-162: a family is required", replace: []string{"AL2", "''"}, want: []string{"spec.amiFamily"}},
 		{name: "API-162: a family of v1", replace: []string{"AL2", "Windows2025"}, want: []string{"spec.amiFamily"}},
 		{name: "API-162: Custom needs terms", replace: []string{"AL2", "Custom", images, "amiSelectorTerms: []"}, want: []string{"spec.amiSelectorTerms"}},
