@@ -164,8 +164,11 @@ func TestLedgerTakesAndReturns(t *testing.T) {
 	if c, why := l.TakeAll(f.Candidates, disruption.ReasonEmpty); why == nil || c.Name != "n-02" {
 		t.Fatalf("three were taken of two: %v %v", c, why)
 	}
+	if uses := l.Uses(); uses[0].InUse != 0 {
+		t.Fatalf("after a refusal something is still taken: %+v", uses)
+	}
 	if _, why := l.TakeAll(f.Candidates[:2], disruption.ReasonEmpty); why != nil {
-		t.Fatal("after a refusal something is still taken:", why)
+		t.Fatal("two of two:", why)
 	}
 	if why := l.Take(f.Candidates[0], disruption.ReasonDrifted); why != nil {
 		t.Error("a node that is taken is refused:", why)
@@ -212,12 +215,19 @@ func TestBudgetAlgebra(t *testing.T) {
 			{Node: "y", Time: now().Add(-time.Hour), Reason: disruption.ReasonEmpty},
 			{Node: "z", Time: now().Add(-time.Minute), Reason: disruption.ReasonExpired},
 		}, "a1"},
+		{"rate for a reason: what had to go counts, what went for another does not", disruption.Budget{
+			Unit: disruption.UnitNodes, Amount: 2, Window: time.Hour, Reasons: []disruption.Reason{disruption.ReasonUnderutilized},
+		}, []disruption.Disruption{
+			{Node: "x", Time: now(), Reason: disruption.ReasonExpired}, {Node: "y", Time: now(), Reason: disruption.ReasonDrifted},
+		}, "a1"},
+		{"what was started later than now is not yet", disruption.Budget{Unit: disruption.UnitNodes, Amount: 1, Window: time.Hour},
+			[]disruption.Disruption{{Node: "x", Time: now().Add(time.Minute), Reason: disruption.ReasonEmpty}}, "a1"},
 		{"rate of pods", disruption.Budget{Unit: disruption.UnitPods, Amount: 4, Window: time.Hour}, []disruption.Disruption{
 			{Node: "x", Time: now(), Reason: disruption.ReasonEmpty, Pods: 2},
 		}, "a1 b2"},
-		{"rate of a zone", disruption.Budget{Unit: disruption.UnitNodes, Amount: 1, Window: time.Hour, Scope: disruption.Scope{Zone: "b"}}, []disruption.Disruption{
+		{"rate of a zone", disruption.Budget{Unit: disruption.UnitNodes, Amount: 2, Window: time.Hour, Scope: disruption.Scope{Zone: "b"}}, []disruption.Disruption{
 			{Node: "x", Time: now(), Reason: disruption.ReasonEmpty, Zone: "b"}, {Node: "y", Time: now(), Reason: disruption.ReasonEmpty, Zone: "a"},
-		}, "a1 a2"},
+		}, "a1 a2 b1"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -394,6 +404,49 @@ func TestNextWindow(t *testing.T) {
 				t.Errorf("%s, blocked by %q; want %s, %q", got.Start, name, tt.start, tt.block)
 			}
 		})
+	}
+}
+
+// What another took of a rate just now is free again when its time is over; who has taken may go. A node on its way out is none
+// that was started in the time, unless the history says so.
+func TestNextWindowAfterTake(t *testing.T) {
+	w := newWorld()
+	w.fill("n", 2)
+	w.node("old", "c4", leaving)
+	w.input.Budgets = []disruption.Budget{{Name: "rate", Unit: disruption.UnitNodes, Amount: 1, Window: time.Hour}}
+	f, l := w.ledger(t)
+	if why := l.Take(f.Candidate("n-00"), disruption.ReasonEmpty); why != nil {
+		t.Fatal(why)
+	}
+	if got := l.NextWindow(f.Candidate("n-00"), disruption.ReasonEmpty); !got.Start.Equal(now()) || got.Block != nil {
+		t.Errorf("the one that was taken: %+v", got)
+	}
+	if got := l.NextWindow(f.Candidate("n-01"), disruption.ReasonEmpty); !got.Start.Equal(now().Add(time.Hour)) || got.Block == nil {
+		t.Errorf("the other: %+v", got)
+	}
+}
+
+// The latest of several budgets decides, and a rate that takes several starts to leave its window.
+func TestNextWindowOfSeveral(t *testing.T) {
+	w := newWorld()
+	w.node("n", "c4", holding(pods("p", 3, "1")...))
+	w.input.Budgets = []disruption.Budget{
+		{Name: "pods", Unit: disruption.UnitPods, Amount: 4, Window: time.Hour},
+		{Name: "day", Unit: disruption.UnitNodes, Calendar: calendar(t, "0 8 * * *", 150*time.Minute, "")},
+	}
+	for _, ago := range []time.Duration{50, 40, 30, 20} {
+		w.input.History = append(w.input.History, disruption.Disruption{Time: now().Add(-ago * time.Minute), Reason: disruption.ReasonEmpty, Pods: 1})
+	}
+	f, l := w.ledger(t)
+	// Until 10:30 the day, and the pods too: three of the four that went must be an hour ago, the third went at 9:30.
+	got := l.NextWindow(f.Candidate("n"), disruption.ReasonUnderutilized)
+	if !got.Start.Equal(now().Add(30*time.Minute)) || got.Block.Detail != "pods" {
+		t.Errorf("%s, %v", got.Start, got.Block)
+	}
+	w.input.History[2].Time = now().Add(-20 * time.Minute)
+	f, l = w.ledger(t)
+	if got := l.NextWindow(f.Candidate("n"), disruption.ReasonUnderutilized); !got.Start.Equal(now().Add(40 * time.Minute)) {
+		t.Errorf("one that went later: %s", got.Start)
 	}
 }
 

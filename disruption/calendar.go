@@ -70,8 +70,10 @@ func (c *Calendar) Counts(t time.Time) bool {
 	return !hit.IsZero() && !hit.After(t)
 }
 
-// next is the first hit strictly after t; zero if there is none.
-func (c *Calendar) next(t time.Time) time.Time { return c.schedule.Next(t.In(c.location)) }
+// next is the first hit strictly after t, in t's zone, so that times of one plan are written alike; zero if there is none.
+func (c *Calendar) next(t time.Time) time.Time {
+	return c.schedule.Next(t.In(c.location)).In(t.Location())
+}
 
 // maxWindows bounds how many windows in a row are followed to find where they end.
 const maxWindows = 10_000

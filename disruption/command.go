@@ -56,7 +56,7 @@ type Replacement struct {
 // Command is one decision that is carried out as a whole: nodes to remove, and nodes to launch before (DIS-007).
 // It is plain data.
 type Command struct {
-	// ID is the same for the same members, replacements and time.
+	// ID is the same for the same method, members and time.
 	ID string `json:"id"`
 	// Method that found it, and Reason that its members go for.
 	Method Method `json:"method"`

@@ -2,6 +2,7 @@ package disruption_test
 
 import (
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -102,6 +103,10 @@ func TestMarkDrift(t *testing.T) {
 			s.Claim.Labels[v1.CapacityTypeLabelKey] = "reserved"
 			spotOnly(s)
 		}, disruption.DriftInstanceType},
+		{"DIS-227 nor in another zone", func(s *disruption.DriftState) {
+			s.Claim.Labels[v1.CapacityTypeLabelKey] = "reserved"
+			s.InstanceTypes[1].Offerings = slices.DeleteFunc(s.InstanceTypes[1].Offerings, func(o cloudprovider.Offering) bool { return o.Zone() == "a" })
+		}, disruption.DriftInstanceType},
 		{"DIS-228 provider", func(s *disruption.DriftState) { s.Provider.Reason = "AMIDrift" }, "AMIDrift"},
 		{"DIS-215 the first counts", func(s *disruption.DriftState) {
 			s.Provider.Reason = "AMIDrift"
@@ -199,6 +204,11 @@ func TestUpdateHashes(t *testing.T) {
 	changed.Spec.Template.Labels["team"] = "blue"
 	if step := disruption.UpdateHashes(changed, []*v1.NodeClaim{s.Claim}); step.Pool == nil || step.Pool.Annotations[hash] != changed.Hash() || step.Claims != nil {
 		t.Errorf("after a change of the template: %+v", step)
+	}
+	left := s.Claim.DeepCopy()
+	left.Annotations[version] = "v2"
+	if step := disruption.UpdateHashes(pool, []*v1.NodeClaim{left}); step.Claims != nil {
+		t.Errorf("DIS-222: claims are visited when the pool's version is another, and this one's is not: %+v", step)
 	}
 	old := pool.DeepCopy()
 	old.Annotations[version], old.Annotations[hash] = "v2", "1"

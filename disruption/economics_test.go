@@ -127,7 +127,7 @@ func TestWaveTimes(t *testing.T) {
 		t.Fatal(plan, err)
 	}
 	wave := plan.Waves[0]
-	if wave.Seconds != (16 * time.Minute).Seconds() || wave.Pods != 3 {
+	if wave.Seconds != (16*time.Minute).Seconds() || wave.Pods != 3 {
 		t.Errorf("%+v, want ten minutes and three times two", wave)
 	}
 	if want := 0.2 * 16 / 60; wave.Overlap < want-1e-6 || wave.Overlap > want+1e-6 {

@@ -304,6 +304,9 @@ func TestInterleavings(t *testing.T) {
 				}
 			})
 			t.Logf("%d commands begun, %d failed; budgets used up, by unit: %v", starts, failures, held)
+			if starts == 0 {
+				t.Error("the draws are of no use: no command was begun")
+			}
 		})
 	}
 }

@@ -36,9 +36,9 @@ func (c *cell) drawBudgets() {
 	rt := c.rt
 	for _, name := range []string{"default", "other"} {
 		key, list := v1.NewPoolKey(name), []v1.Budget{}
-		for i := range rapid.IntRange(0, 2).Draw(rt, "pool budgets") {
+		for i := range rapid.IntRange(0, 1).Draw(rt, "pool budgets") {
 			r := rule{name: fmt.Sprintf("%s %d", name, i), unit: disruption.UnitNodes, about: func(pool v1.PoolKey, _ string, _ map[string]string) bool { return pool == key }}
-			r.amount = float64(rapid.SampledFrom([]int{2, 1, 3, 0}).Draw(rt, "nodes"))
+			r.amount = float64(rapid.SampledFrom([]int{2, 1, 3, 2, 1, 4, 0}).Draw(rt, "nodes"))
 			b := v1.Budget{Nodes: fmt.Sprint(r.amount)}
 			if rapid.Bool().Draw(rt, "percent") {
 				r.percent, r.amount = true, r.amount*20
@@ -57,7 +57,7 @@ func (c *cell) drawBudgets() {
 		}
 		c.pool(name, budgets(list...))
 	}
-	for i := range rapid.IntRange(0, 3).Draw(rt, "budgets") {
+	for i := range rapid.IntRange(0, 2).Draw(rt, "budgets") {
 		c.drawBudget(fmt.Sprintf("own %d", i))
 	}
 }
@@ -67,7 +67,7 @@ func (c *cell) drawBudget(name string) {
 	rt := c.rt
 	b := disruption.Budget{Name: name, Unit: rapid.SampledFrom([]disruption.Unit{disruption.UnitNodes, disruption.UnitPods, disruption.UnitPrice}).Draw(rt, "unit")}
 	r := rule{name: name, unit: b.Unit}
-	b.Amount = map[disruption.Unit]float64{disruption.UnitNodes: 1, disruption.UnitPods: 2, disruption.UnitPrice: 0.15}[b.Unit] * float64(rapid.SampledFrom([]int{2, 1, 3, 0}).Draw(rt, "amount"))
+	b.Amount = map[disruption.Unit]float64{disruption.UnitNodes: 1, disruption.UnitPods: 2, disruption.UnitPrice: 0.25}[b.Unit] * float64(rapid.SampledFrom([]int{2, 1, 3, 2, 1, 4, 0}).Draw(rt, "amount"))
 	if rapid.IntRange(0, 2).Draw(rt, "share") == 0 {
 		b.Percent, b.Amount = true, float64(rapid.IntRange(1, 6).Draw(rt, "tenths")*10)
 	}

@@ -16,13 +16,16 @@ type Window struct {
 
 // NextWindow tells when budgets would let a candidate go for a reason if nothing but time changed: calendars close, and
 // what was started falls out of windows. What is under way now is taken to last: a budget that is used up by it has no end
-// in sight.
+// in sight. A candidate that was taken has its share already, and may go now.
 func (l *Ledger) NextWindow(c *Candidate, r Reason) Window {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	at := l.fleet.now
+	if _, has := l.taken[c.Name]; has {
+		return Window{Start: at}
+	}
 	list, amounts := l.concerned(c.Machine, r)
 	var first *Block
-	at := l.fleet.now
 	for range maxSteps {
 		blocked := false
 		next := at
