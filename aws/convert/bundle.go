@@ -98,7 +98,9 @@ func (b *bundle) takeProvisioner(i int, p *v1alpha5.Provisioner) {
 	more := conversion.NewRecorder(v1alpha5.KindProvisioner, p.Name)
 	spec := field.NewPath("spec")
 	if s := b.options.Legacy; s != nil {
-		more.Add(conversion.CodePodENI, nil)
+		if !b.live { // who reads heeds it: EnablePodENI is theirs to look at
+			more.Add(conversion.CodePodENI, nil)
+		}
 		if pool != nil && s.unlimitedDensity() && limitDensity(pool) {
 			more.Add(conversion.CodePodDensity, spec.Child("kubeletConfiguration", "maxPods"))
 		}

@@ -47,13 +47,6 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 }
 
 func (o options) run(stdin io.Reader, stdout, stderr io.Writer) (int, error) {
-	if o.settings != "" {
-		settings, err := readSettings(o.settings)
-		if err != nil {
-			return exitInput, err
-		}
-		o.convert.Legacy = settings
-	}
 	sources, err := readInputs(o, stdin)
 	if err != nil {
 		return exitInput, err
@@ -62,6 +55,9 @@ func (o options) run(stdin io.Reader, stdout, stderr io.Writer) (int, error) {
 	documents, err := convert.Decode(convert.DecodeOptions{Strict: o.strict}, sources...)
 	if err != nil {
 		return exitInput, errors.New("the input can't be read, nothing is converted:\n" + err.Error())
+	}
+	if documents, err = o.settle(documents, stderr); err != nil {
+		return exitInput, err
 	}
 	result := convert.Rewrite(documents, o.convert)
 	for _, w := range result.Warnings {

@@ -86,6 +86,39 @@ func TestStandardInput(t *testing.T) {
 	}
 }
 
+// API-260, API-320, SET-135, SET-179: global settings among the inputs count as those of --settings do, which win over them.
+// Keys that nobody knows are warned of, and refused with --strict (SET-164).
+func TestSettingsAmongTheInputs(t *testing.T) {
+	folder := []string{"-f", "testdata/folder", "--keep-instance-profile"}
+	_, want, _ := exec(t, "", append(folder, "--settings", "testdata/settings.yaml")...)
+	code, got, errs := exec(t, "", append(folder, "-f", "testdata/settings.yaml")...)
+	if code != exitConverted || got != want || strings.Contains(errs, "W603") {
+		t.Errorf("status %d, %s\n%s", code, errs, cmp.Diff(want, got))
+	}
+	if !strings.Contains(got, "maxPods: 110") || !strings.Contains(got, "ManagedBy: Helm") {
+		t.Errorf("density and tags are lost:\n%s", got)
+	}
+	const other = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: karpenter-global-settings}\ndata: {aws.tag: a}\n"
+	if _, got, _ := exec(t, other, append(folder, "-f", "-", "--settings", "testdata/settings.yaml")...); got != want {
+		t.Errorf("--settings does not win:\n%s", cmp.Diff(want, got))
+	}
+	for _, tc := range []struct {
+		in, want string
+		args     []string
+		code     int
+	}{
+		{pool + "---\n" + other, "WARN W701 ConfigMap/karpenter-global-settings data[aws.tag]: unknown settings key aws.tag ignored", nil, exitConverted},
+		{pool + "---\n" + other, "--strict: the settings have keys that nobody reads", []string{"--strict"}, exitInput},
+		{pool + "---\n" + other + "---\n" + other, "ConfigMap karpenter-global-settings is given twice, first in -:5 (document 2)", nil, exitInput},
+		{strings.Replace(pool+"---\n"+other, "aws.tag: a", "aws.tags: a", 1), "aws.tags: \"a\" is not a valid set of tags: write a JSON object", nil, exitInput},
+		{strings.Replace(pool+"---\n"+other, "aws.tag: a", "aws.tags: {a: b}", 1), "values of data must be text", nil, exitInput},
+	} {
+		if code, _, errs := exec(t, tc.in, append(tc.args, "-f", "-")...); code != tc.code || !strings.Contains(errs, tc.want) {
+			t.Errorf("status %d, want %d and %q:\n%s", code, tc.code, tc.want, errs)
+		}
+	}
+}
+
 // What is printed is input again, of which nothing changes and nothing is said.
 func TestPrintedIsInput(t *testing.T) {
 	for _, output := range []string{"yaml", "json"} {
@@ -176,7 +209,7 @@ func TestRefusals(t *testing.T) {
 		{"an empty stream", "", []string{"-f", "-"}, []string{"no objects to convert"}},
 		{"truncated", pool + "---\nkind: [\n", []string{"-f", cut, "-f", "-"}, []string{cut + ":4 (document 1): ", "-:6 (document 2): "}},
 		{"settings that are no ConfigMap", "", []string{"-f", "-", "--settings", "testdata/provisioner.yaml"}, []string{"testdata/provisioner.yaml: kind is \"Provisioner\""}},
-		{"settings of the wrong type", "", []string{"-f", "-", "--settings", settings}, []string{`data[aws.enablePodENI]: "maybe" is neither true nor false`}},
+		{"settings of the wrong type", "", []string{"-f", "-", "--settings", settings}, []string{`W706 (file): aws.enablePodENI: "maybe" is not a valid boolean: write "true" or "false"`}},
 		{"no settings", "", []string{"-f", "-", "--settings", "testdata/none.yaml"}, []string{"none.yaml"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

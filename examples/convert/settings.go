@@ -1,23 +1,18 @@
 package main
 
 import (
-	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"os"
-	"strconv"
-	"strings"
+	"slices"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
+	"github.com/drawknife/drawknife/api/conversion"
 	"github.com/drawknife/drawknife/aws/convert"
-)
-
-// Keys of the ConfigMap karpenter-global-settings that node classes and pools say themselves later.
-const (
-	keyProfile = "aws.defaultInstanceProfile"
-	keyPodENI  = "aws.enablePodENI"
-	keyDensity = "aws.enableENILimitedPodDensity"
-	keyTags    = "aws.tags"
+	"github.com/drawknife/drawknife/examples/settings"
 )
 
 // configMap is what is read of a ConfigMap.
@@ -26,56 +21,81 @@ type configMap struct {
 	Data map[string]string `json:"data"`
 }
 
-// readSettings reads the global settings from a ConfigMap.
-func readSettings(name string) (*convert.LegacySettings, error) {
+// settingsFile reads the global settings from the file with a ConfigMap that --settings names.
+func settingsFile(name string) (*settings.Loaded, error) {
 	text, err := os.ReadFile(name)
 	if err != nil {
 		return nil, err
 	}
-	settings, err := parseSettings(text)
+	var in configMap
+	if err := yaml.Unmarshal(text, &in); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	if in.Kind != "ConfigMap" {
+		return nil, fmt.Errorf("%s: kind is %q: --settings takes the ConfigMap %s", name, in.Kind, settings.GlobalSettingsName)
+	}
+	loaded, err := settings.FromConfigMap(in.Data, settings.FirstGenerationUnknown)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	return settings, nil
+	return loaded, nil
 }
 
-// parseSettings reads a ConfigMap. Tags may be one key each, as releases up to 0.23 took them, or a JSON object. Settings
-// that manifests have no place for are passed over.
-func parseSettings(text []byte) (*convert.LegacySettings, error) {
-	var in configMap
-	if err := yaml.Unmarshal(text, &in); err != nil {
-		return nil, err
-	}
-	if in.Kind != "ConfigMap" {
-		return nil, fmt.Errorf("kind is %q: --settings takes the ConfigMap karpenter-global-settings", in.Kind)
-	}
-	out := &convert.LegacySettings{DefaultInstanceProfile: in.Data[keyProfile], Tags: map[string]string{}}
-	if text := in.Data[keyTags]; text != "" {
-		if err := json.Unmarshal([]byte(text), &out.Tags); err != nil {
-			return nil, fmt.Errorf("data[%s]: must be a JSON object of strings: %w", keyTags, err)
-		}
-	}
-	for key, value := range in.Data {
-		if tag, ok := strings.CutPrefix(key, keyTags+"."); ok {
-			if out.Tags == nil {
-				out.Tags = map[string]string{}
-			}
-			out.Tags[tag] = value
-		}
-	}
-	for key, set := range map[string]func(bool){
-		keyPodENI:  func(on bool) { out.EnablePodENI = on },
-		keyDensity: func(on bool) { out.ENILimitedPodDensity = &on },
-	} {
-		text, ok := in.Data[key]
-		if !ok {
+// takeSettings takes the ConfigMap with the global settings out of the documents; nil if there is none.
+func takeSettings(documents []convert.Document) ([]convert.Document, *settings.Loaded, error) {
+	var found *settings.Loaded
+	var first convert.Position
+	rest := slices.Clone(documents[:0])
+	for _, d := range documents {
+		object, ok := d.Object.(*unstructured.Unstructured)
+		if !ok || object.GetAPIVersion() != "v1" || object.GetKind() != "ConfigMap" || object.GetName() != settings.GlobalSettingsName {
+			rest = append(rest, d)
 			continue
 		}
-		on, err := strconv.ParseBool(text)
-		if err != nil {
-			return nil, fmt.Errorf("data[%s]: %q is neither true nor false", key, text)
+		if found != nil {
+			return nil, nil, fmt.Errorf("%s: ConfigMap %s is given twice, first in %s; remove one of them", d.Position, settings.GlobalSettingsName, first)
 		}
-		set(on)
+		data, _, err := unstructured.NestedStringMap(object.Object, "data")
+		if err != nil {
+			return nil, nil, fmt.Errorf("%s: ConfigMap %s: values of data must be text: %w", d.Position, settings.GlobalSettingsName, err)
+		}
+		if found, err = settings.FromConfigMap(data, settings.FirstGenerationUnknown); err != nil {
+			return nil, nil, fmt.Errorf("%s: %w", d.Position, err)
+		}
+		first = d.Position
 	}
-	return out, nil
+	return rest, found, nil
+}
+
+// settle decides which settings count, those of --settings before those among the inputs, and tells of what is odd about
+// them, which --strict refuses.
+func (o *options) settle(documents []convert.Document, stderr io.Writer) ([]convert.Document, error) {
+	documents, found, err := takeSettings(documents)
+	if err != nil {
+		return nil, err
+	}
+	if o.settings != "" {
+		if found, err = settingsFile(o.settings); err != nil {
+			return nil, err
+		}
+	}
+	if found == nil {
+		return documents, nil
+	}
+	unknown := false
+	for _, p := range found.Warnings {
+		severity := conversion.SeverityWarn
+		if p.Code == settings.CodeLimited {
+			severity = conversion.SeverityInfo
+		}
+		unknown = unknown || p.Code == settings.CodeUnknown
+		fmt.Fprintln(stderr, conversion.Warning{
+			Code: conversion.Code(p.Code), Severity: severity, Object: "ConfigMap/" + settings.GlobalSettingsName, Path: "data[" + p.Name + "]", Message: p.Message,
+		})
+	}
+	if unknown && o.strict {
+		return nil, errors.New("--strict: the settings have keys that nobody reads, nothing is printed")
+	}
+	o.convert.Legacy = found.Settings.AWS.Legacy.ForConversion()
+	return documents, nil
 }

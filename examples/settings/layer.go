@@ -110,8 +110,11 @@ func (l *Loaded) Effective() []Value { return slices.Clone(l.effective) }
 
 // Combine puts layers on top of each other: for each setting the first that has it wins, and the default is last. It
 // fails with an *Error that has all problems of all layers and of the whole. With an error Loaded is nil.
-func Combine(layers ...Layer) (*Loaded, error) {
-	loaded := &Loaded{Settings: Default()}
+func Combine(layers ...Layer) (*Loaded, error) { return combine(Default(), layers) }
+
+// combine puts layers on top of defaults.
+func combine(defaults Settings, layers []Layer) (*Loaded, error) {
+	loaded := &Loaded{Settings: defaults}
 	var problems []*Problem
 	from := make(map[string]Value)
 	for _, layer := range layers {

@@ -69,6 +69,13 @@
 //
 // Replays of a snapshot saved with it need no --cost-model; with one, they say what the same would have cost by it.
 //
+// # Settings of old releases
+//
+// A ConfigMap karpenter-global-settings among the inputs is read as the controller reads it, with the same codes (W701 to W708):
+// the memory overhead and the reserved network interfaces count for all machines, the density of pods and branch interfaces
+// for those of Provisioners, and without drift no node counts as drifted. The rest, and the ConfigMap config-logging, has no
+// bearing on planning and is said to have none.
+//
 // # What could go, and what would change
 //
 // --consolidate asks package disruption which nodes could be removed or replaced, now and within their pools' budgets. Where

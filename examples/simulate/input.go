@@ -38,12 +38,16 @@ func (s *simulation) load(ctx context.Context) (*scheduling.Snapshot, error) {
 		return nil, err
 	}
 	s.progress.enter("reading objects")
-	loaded, err := manifests.Load(sources, s.manifestOptions())
+	options := s.manifestOptions()
+	options.Settings = s.settingsOfInput()
+	loaded, err := manifests.Load(sources, options)
 	if err != nil {
 		return nil, err
 	}
 	s.remarkOn(loaded)
 	snapshot := loaded.Snapshot
+	s.remarkOnSettings(snapshot.NodePools)
+	s.forgetDrift(snapshot)
 	if len(snapshot.NodePools) == 0 {
 		if snapshot.NodePools, err = s.defaultPools(); err != nil {
 			return nil, err
@@ -138,7 +142,11 @@ func (s *simulation) manifestOptions() manifests.Options {
 	if now.IsZero() {
 		now = time.Now().UTC().Truncate(time.Second)
 	}
-	return manifests.Options{Now: now, Vocabulary: instancetype.Vocabulary(), Strict: s.strict}
+	options := manifests.Options{Now: now, Vocabulary: instancetype.Vocabulary(), Strict: s.strict}
+	if s.global != nil {
+		options.Conversion.Legacy = s.global.read.Settings.AWS.Legacy.ForConversion()
+	}
+	return options
 }
 
 // remarkOn passes on what was odd about the input. Unknown kinds are named once with their numbers; that a node class is

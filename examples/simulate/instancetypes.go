@@ -74,7 +74,7 @@ func (s *simulation) addCatalogs(
 		if err != nil {
 			return err
 		}
-		settings, err := s.settings(facts, class)
+		settings, err := s.settings(facts, class, s.global.typeOptions(pool.Key))
 		if err != nil {
 			return err
 		}
@@ -136,8 +136,8 @@ func (s *simulation) checkZones(facts *catalog.Catalog) error {
 }
 
 // settings are what a class makes of EC2's machines; the zones of its subnets are narrowed to those asked for.
-func (s *simulation) settings(facts *catalog.Catalog, class *awsv1.EC2NodeClass) (instancetype.Settings, error) {
-	settings, err := instancetype.NewSettings(facts, class, instancetype.Options{})
+func (s *simulation) settings(facts *catalog.Catalog, class *awsv1.EC2NodeClass, options instancetype.Options) (instancetype.Settings, error) {
+	settings, err := instancetype.NewSettings(facts, class, options)
 	if err != nil || len(s.zones) == 0 {
 		return settings, err
 	}

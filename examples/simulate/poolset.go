@@ -83,6 +83,10 @@ type nodeChange struct {
 // planDifference says what another set of NodePools would make of the cluster: what drifts, and what it costs then.
 func (s *simulation) planDifference(ctx context.Context, snapshot *scheduling.Snapshot) (int, error) {
 	s.standIn(snapshot)
+	if s.global.withoutDrift() {
+		s.note("DriftOff", "ConfigMap %s/%s switches drift off: no node would be replaced for what follows until it is deleted; what it says is what drift would do",
+			s.global.from.Namespace, s.global.from.Name)
+	}
 	old := poolSet{snapshot.NodePools, s.classes}
 	other, err := s.readPoolSet()
 	if err != nil {

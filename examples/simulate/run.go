@@ -40,6 +40,8 @@ type simulation struct {
 	facts   *catalog.Catalog
 	classes nodeClasses
 	nodes   int
+	// global are the settings that the input has; nil without any.
+	global *globalSettings
 }
 
 // remark is a line for standard error: something the user should know that did not stop the run.

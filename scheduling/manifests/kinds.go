@@ -54,6 +54,7 @@ type objects struct {
 	csiNodes               []entry[*storagev1.CSINode]
 	priorityClasses        []entry[*schedulingv1.PriorityClass]
 	runtimeClasses         []entry[*nodev1.RuntimeClass]
+	configMaps             []entry[*corev1.ConfigMap]
 	podTemplates           []entry[*corev1.PodTemplate]
 	capacityBuffers        []entry[*autoscalingv1beta1.CapacityBuffer]
 	nodePools              []entry[*v1.NodePool]

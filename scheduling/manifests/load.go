@@ -32,6 +32,8 @@ type Options struct {
 	Oldest string
 	// Conversion says how objects of older generations are converted; Target and Unadmitted are not read.
 	Conversion convert.Options
+	// Settings are ConfigMaps of the input that say how to read it. The zero value: none.
+	Settings Settings
 	// Limits bound the input.
 	Limits Limits
 }
@@ -84,6 +86,7 @@ func Load(sources []Source, opts Options) (*Result, error) {
 		for i := range l.sources {
 			l.readSource(i)
 		}
+		l.applySettings()
 		l.convertOlder()
 		l.validate()
 	}
@@ -129,6 +132,9 @@ func newLoader(sources []Source, opts Options) *loader {
 		seen:      make(map[objectKey]origin),
 		generated: make(map[objectKey]int),
 		skipped:   make(map[string]int),
+	}
+	if len(opts.Settings.Names) > 0 {
+		l.kinds[groupKind{"", "ConfigMap"}] = kindConfigMap(opts.Settings.Names)
 	}
 	l.problems.limit = l.limits.Problems
 	// Whatever depends on order, such as which of two messages comes first, must not depend on the caller's.

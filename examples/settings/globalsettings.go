@@ -1,0 +1,52 @@
+package settings
+
+import (
+	"maps"
+
+	"github.com/drawknife/drawknife/aws/convert"
+)
+
+// Names of the ConfigMaps that releases up to 0.32 and 0.37 were told by how to behave and how to log.
+const (
+	GlobalSettingsName = "karpenter-global-settings"
+	LoggingConfigName  = "config-logging"
+)
+
+// FirstGeneration says whether there are objects of v1alpha5, without which settings that are for them alone mean nothing.
+type FirstGeneration string
+
+const (
+	// FirstGenerationUnknown warns of no such setting.
+	FirstGenerationUnknown FirstGeneration = ""
+	// FirstGenerationAbsent warns of each (W704).
+	FirstGenerationAbsent FirstGeneration = "Absent"
+)
+
+// FromConfigMap reads the ConfigMap karpenter-global-settings by itself, for programs that plan or convert: what a
+// controller alone needs, such as the cluster's name, may be missing. AWS.Legacy is never nil: where there is such a
+// ConfigMap, what it leaves out was as the old releases had it by default. It fails with an *Error that has every problem.
+func FromConfigMap(data map[string]string, alpha FirstGeneration) (*Loaded, error) {
+	defaults := Default()
+	defaults.Process.Provider, defaults.Process.AllowSimulatedNodes = ProviderFake, true // nothing is launched
+	defaults.Planning.ServeAlpha = alpha != FirstGenerationAbsent
+	defaults.legacy()
+	loaded, err := combine(defaults, []Layer{ParseLegacyConfigMap(data)})
+	if err != nil {
+		return nil, err
+	}
+	// No ConfigMap says these.
+	loaded.Settings.Process, loaded.Settings.Planning.ServeAlpha = defaultProcess(), true
+	return loaded, nil
+}
+
+// ForConversion is what conversion of node templates and Provisioners takes from the settings (API-260); nil for nil.
+func (l *Legacy) ForConversion() *convert.LegacySettings {
+	if l == nil {
+		return nil
+	}
+	density := l.EnableENILimitedPodDensity
+	return &convert.LegacySettings{
+		DefaultInstanceProfile: l.DefaultInstanceProfile, Tags: maps.Clone(l.Tags),
+		EnablePodENI: l.EnablePodENI, ENILimitedPodDensity: &density,
+	}
+}

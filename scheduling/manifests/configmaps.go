@@ -1,0 +1,78 @@
+package manifests
+
+import (
+	"encoding/json"
+	"errors"
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/aws/convert"
+)
+
+// Settings say which ConfigMaps of the input are settings rather than something that planning does not read.
+type Settings struct {
+	// Names of the ConfigMaps, in whatever namespace. Without any, all are of an unknown kind.
+	Names []string
+	// Apply is called with each of them, by namespace and name, once all objects are read and before older ones are converted,
+	// whose conversion it may change. Its error refuses the input; one that has several (Unwrap() []error) is a problem each.
+	// Nil: they are passed over.
+	Apply func(ConfigMap, *convert.Options) error
+}
+
+// ConfigMap is one that Settings names.
+type ConfigMap struct {
+	// Position is where it was found.
+	Position Position
+	// Namespace and Name are its own; Namespace is Options.Namespace where it says none.
+	Namespace, Name string
+	// Data is the caller's.
+	Data map[string]string
+}
+
+// kindConfigMap is how ConfigMaps are read: those with other names are left out as if the kind was not known.
+func kindConfigMap(names []string) kind {
+	keep := decodeInto(func(o *objects) *[]entry[*corev1.ConfigMap] { return &o.configMaps })
+	return kind{version: "v1", namespaced: true, decode: func(l *loader, d document) {
+		var head struct {
+			Metadata struct {
+				Name string `json:"name"`
+			} `json:"metadata"`
+		}
+		// What can't be decoded is told of when it is decoded for its own sake.
+		if err := json.Unmarshal(d.text, &head); err == nil && !slices.Contains(names, head.Metadata.Name) {
+			l.skip(d)
+			return
+		}
+		keep(l, d)
+	}}
+}
+
+// applySettings hands over the ConfigMaps that are settings.
+func (l *loader) applySettings() {
+	if l.opts.Settings.Apply == nil {
+		return
+	}
+	slices.SortStableFunc(l.objects.configMaps, func(a, b entry[*corev1.ConfigMap]) int {
+		return compareNames(a.object, b.object)
+	})
+	for _, e := range l.objects.configMaps {
+		c := ConfigMap{Position: l.position(e.origin, ""), Namespace: e.object.Namespace, Name: e.object.Name, Data: maps.Clone(e.object.Data)}
+		for _, err := range each(l.opts.Settings.Apply(c, &l.opts.Conversion)) {
+			l.problem(e.origin, ProblemInvalid, "ConfigMap "+qualifiedName(e.object), "data", err.Error())
+		}
+	}
+}
+
+// each is what an error is made of, and the error itself where that is nothing.
+func each(err error) []error {
+	if err == nil {
+		return nil
+	}
+	var several interface{ Unwrap() []error }
+	if errors.As(err, &several) && len(several.Unwrap()) > 0 {
+		return several.Unwrap()
+	}
+	return []error{err}
+}
