@@ -225,6 +225,34 @@ func TestVectors(t *testing.T) {
 			want: "EC2NodeClass/default\n- name: n1\nowner: o1\n- name: n2\nowner: o1\n- name: n1\nowner: o2\n- name: n2\nowner: o2", codes: "W202 W203 W223 W205",
 		},
 		{name: "API-396, API-456: a launch template", in: strings.Replace(template, "securityGroupSelector: {a: b}", "launchTemplate: x", 1), want: "", codes: "W201 W202 W203 W601"},
+		{
+			name: "API-401, API-449: by the tool, no requirements", in: none, options: compat, words: []string{"key: k", "apiVersion", "kind"},
+			want: "NodePool/default\napiVersion: karpenter.sh/v1beta1\nkind: NodePool\napiVersion: karpenter.k8s.aws/v1alpha1\nkind: AWSNodeTemplate\n- key: kubernetes.io/os\n- key: kubernetes.io/arch\n- key: karpenter.sh/capacity-type\n- key: karpenter.k8s.aws/instance-category\n- key: karpenter.k8s.aws/instance-generation", codes: "W101 W116",
+		},
+		{
+			name: "API-401, API-450: by the tool, and none added", in: none, options: Options{Target: V1Beta1, ReferenceCompat: true, IgnoreDefaults: true}, words: []string{"requirements"},
+			want: "NodePool/default\nrequirements: []", codes: "W116",
+		},
+		{
+			name: "API-401, API-452: by the tool, no family", in: template, options: compat, words: []string{"amiFamily", "role", "metadataOptions"},
+			want: "EC2NodeClass/default\namiFamily: AL2\nrole: $KARPENTER_NODE_ROLE", codes: "W202 W203",
+		},
+		{
+			name: "API-401, API-455: by the tool, names and owners", in: template + "  amiSelector: {aws::name: 'n1,n2', aws::owners: 'o1,o2'}\n", options: compat, words: []string{"name: n", "owner:"},
+			want: "EC2NodeClass/default\n- name: n1\nowner: o1\n- name: n2\nowner: o1\n- name: n1\nowner: o2\n- name: n2\nowner: o2", codes: "W202 W203 W223 W205",
+		},
+		{
+			name: "API-401, API-328: by the tool, image tags alone", in: template + "  amiSelector: {team: 'a,b'}\n", options: compat, words: []string{"team:", "owner:"},
+			want: "EC2NodeClass/default\nteam: a\nteam: b", codes: "W202 W203 W223 W205",
+		},
+		{name: "API-401, API-456: by the tool, a launch template", in: strings.Replace(template, "securityGroupSelector: {a: b}", "launchTemplate: x", 1), options: compat, want: "", codes: "W201 W202 W203 W601"},
+		{
+			name: "API-401, API-458: by the tool, inline provider", options: compat, words: []string{"nodeClassRef", "name: inline", "http", "volumeSize", "role"},
+			in: `{apiVersion: karpenter.sh/v1alpha5, kind: Provisioner, metadata: {name: inline}, spec: {consolidation: {enabled: true}, ttlSecondsUntilExpired: 1, requirements: [{key: karpenter.k8s.aws/instance-family, operator: Exists}],
+  provider: {subnetSelector: {a: b}, securityGroupSelector: {a: b}, metadataOptions: {httpTokens: required}, blockDeviceMappings: [{deviceName: /dev/xvda, ebs: {volumeSize: 20480Mi}}]}}}`,
+			want:  "NodePool/inline\nname: inline\nnodeClassRef:\nname: inline\nEC2NodeClass/inline\nname: inline\nvolumeSize: 20Gi\nhttpTokens: required\nrole: $KARPENTER_NODE_ROLE",
+			codes: "W101 W110 W116 W202 W203",
+		},
 		{name: "API-391, API-457: an unknown kind", in: everything + "---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\n", options: beta, words: []string{"weight"}, want: "NodePool/default\nweight: 10", codes: "W101 W108 W116 W603"},
 		{
 			name: "API-285, API-458: inline provider", options: beta, words: []string{"nodeClassRef", "name: inline", "http", "volumeSize", "role"},
