@@ -96,7 +96,7 @@ func (d *decoder) source(s Source) {
 		text, rest := cut(data)
 		switch {
 		case blank(text):
-		case bytes.HasPrefix(bytes.TrimLeft(text, " \t\r\n"), []byte(`{"`)):
+		case bytes.HasPrefix(bytes.TrimLeft(text, " \t\r\n"), []byte(`{"`)) && !onlyYAML(text):
 			d.json(&at, text)
 		default:
 			at.Document++
@@ -107,19 +107,30 @@ func (d *decoder) source(s Source) {
 	}
 }
 
-// cut returns the first document and what follows. The line of a separator belongs to the document it opens.
+// cut returns the first document and what follows. The line of a separator belongs to the document it opens, one of three dots
+// to the document it ends.
 func cut(data []byte) (document, rest []byte) {
 	for pos := 0; ; {
-		next := bytes.Index(data[pos:], []byte("\n---"))
+		next := bytes.IndexByte(data[pos:], '\n')
 		if next < 0 {
 			return data, nil
 		}
 		pos += next + 1
-		after := pos + len("---")
-		if after == len(data) || strings.IndexByte(" \t\r\n", data[after]) >= 0 {
+		line, _, _ := bytes.Cut(data[pos:], []byte("\n"))
+		switch {
+		case isMarker(line, "---"):
 			return data[:pos], data[pos:]
+		case isMarker(line, "..."):
+			end := min(pos+len(line)+1, len(data))
+			return data[:end], data[end:]
 		}
 	}
+}
+
+// isMarker reports whether a line begins with the three characters, and they are a word of their own.
+func isMarker(line []byte, marker string) bool {
+	after, ok := bytes.CutPrefix(line, []byte(marker))
+	return ok && (len(after) == 0 || strings.IndexByte(" \t\r", after[0]) >= 0)
 }
 
 // blank reports whether a document holds nothing but separators, comments and directives.
@@ -154,6 +165,21 @@ func (d *decoder) yaml(at Position, text []byte) {
 		return
 	}
 	d.object(at, converted, schema.GroupVersionKind{})
+}
+
+// onlyYAML reports whether what looks like JSON is none, and is an object in YAML: there names may go without quotes, and comments
+// follow.
+func onlyYAML(text []byte) bool {
+	for stream := json.NewDecoder(bytes.NewReader(text)); ; {
+		var raw json.RawMessage
+		switch err := stream.Decode(&raw); {
+		case errors.Is(err, io.EOF):
+			return false
+		case err != nil:
+			var h header
+			return yaml.Unmarshal(text, &h) == nil && h.APIVersion != "" && h.Kind != ""
+		}
+	}
 }
 
 // json reads one JSON object after the other.
@@ -205,7 +231,11 @@ func (d *decoder) object(at Position, text []byte, inherited schema.GroupVersion
 	}
 	var h header
 	if err := sigsjson.UnmarshalCaseSensitivePreserveInts(text, &h); err != nil {
-		d.problem(at, "", "a document must be an object with apiVersion, kind and metadata: "+strings.TrimPrefix(err.Error(), "json: "))
+		message := strings.TrimPrefix(err.Error(), "json: ")
+		if faults := fieldtypes.Faults(text, reflect.TypeFor[header]()); len(faults) > 0 {
+			message = strings.TrimSpace(faults[0].Path + " " + faults[0].Message)
+		}
+		d.problem(at, "", "a document is an object with apiVersion, kind and metadata: "+message)
 		return
 	}
 	if h.APIVersion == "" {

@@ -16,6 +16,8 @@ func TestDecode(t *testing.T) {
 		{"nothing", "# a comment\n---\n...\n---\nnull\n", ""},
 		{"documents", "apiVersion: v1\nkind: Pod\n---\n# x\napiVersion: karpenter.sh/v1beta1\nkind: NodePool\n", "Pod in:1 (document 1)\nNodePool in:3 (document 2)"},
 		{"JSON one after the other", "{\"apiVersion\": \"v1\",\n\"kind\": \"Pod\"}\n{\"apiVersion\": \"karpenter.sh/v1\", \"kind\": \"NodePool\"}", "Pod in:1 (document 1)\nNodePool in:2 (document 2)"},
+		{"YAML that begins like JSON", "{\"apiVersion\": v1, \"kind\": Pod}\n---\n{\"apiVersion\": \"v1\", \"kind\": \"Pod\"} # a comment\n", "Pod in:1 (document 1)\nPod in:2 (document 2)"},
+		{"dots between documents", "apiVersion: v1\nkind: Pod\n...\n{apiVersion: v1, kind: Job}\n... # end\n---\napiVersion: v1\nkind: Event\nmetadata:\n  name: ...\n....: a\n...", "Pod in:1 (document 1)\nJob in:4 (document 2)\nEvent in:6 (document 3)"},
 		{"a list of anything", "apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: Pod}\n- {apiVersion: karpenter.sh/v1alpha5, kind: Provisioner}\n", "Pod in:1 (document 1, item 1)\nProvisioner in:1 (document 1, item 2)"},
 		{"a list of one kind", "apiVersion: karpenter.sh/v1alpha5\nkind: ProvisionerList\nitems:\n- {metadata: {name: a}}\n", "Provisioner in:1 (document 1, item 1)"},
 		{"a list of nothing", "apiVersion: v1\nkind: List\n", ""},
@@ -48,7 +50,8 @@ func TestDecodeRefuses(t *testing.T) {
 		{"cut short YAML, and another fault", "apiVersion: v1\nkind: Pod\n---\nkind: Pod\nspec:\n  a: [1,\n---\nkind: Pod\n", DecodeOptions{}, "in:6 (document 2): did not find expected node content\nin:7 (document 3): must say what it is: give apiVersion and kind"},
 		{"cut short JSON", "{\"kind\": \"Pod\",\n\"spec\": {\n", DecodeOptions{}, "in:3 (document 1): the text ends in the middle of an object"},
 		{"no JSON", "{\"kind\": \"Pod\",\n x}\n", DecodeOptions{}, "in:2 (document 1): invalid character 'x' looking for beginning of object key string"},
-		{"no object", "- a\n", DecodeOptions{}, "in:1 (document 1): a document must be an object with apiVersion, kind and metadata: cannot unmarshal array into Go value of type convert.header"},
+		{"no object", "- a\n", DecodeOptions{}, "in:1 (document 1): a document is an object with apiVersion, kind and metadata: must be an object, not a list"},
+		{"a kind that is no word", "{apiVersion: v1, kind: 3}", DecodeOptions{}, "in:1 (document 1): a document is an object with apiVersion, kind and metadata: kind must be text, not the number 3; put it in quotes"},
 		{"an apiVersion that is none", "{apiVersion: a/b/c, kind: Pod}", DecodeOptions{}, "in:1 (document 1): Pod: unexpected GroupVersion string: a/b/c"},
 		{
 			"values of the wrong type", name + "weight: x, disruption: {expireAfter: soon}, limits: {cpu: lots}}}", DecodeOptions{},

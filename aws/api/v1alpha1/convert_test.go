@@ -191,6 +191,22 @@ func TestExpand(t *testing.T) {
 	}
 }
 
+// API-321, API-326: what is said to be dropped is all that no longer selects, the older of two lists of ids too, and not the list
+// that does.
+func TestDroppedConditions(t *testing.T) {
+	for selector, want := range map[string]string{
+		"{aws-ids: subnet-1, 'aws::ids': subnet-2, team: a}": "ids select alone; dropped condition(s) aws-ids=subnet-1, team=a",
+		"{aws-ids: subnet-1, team: a}":                        "ids select alone; dropped condition(s) team=a",
+	} {
+		node := &AWSNodeTemplate{}
+		read(t, base, []string{"subnetSelector: {a: b}", "subnetSelector: " + selector}, node)
+		_, warnings := node.ToV1Beta1(ConvertOptions{NodeRole: "nodes"})
+		if len(warnings) != 1 || warnings[0].Message != want {
+			t.Errorf("%s: %v", selector, warnings)
+		}
+	}
+}
+
 // API-119, API-113, API-308: images are selected by terms, and their tags no longer restrict instance types.
 func TestImages(t *testing.T) {
 	node := &AWSNodeTemplate{}
