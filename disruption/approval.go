@@ -193,7 +193,7 @@ func (e *Execution) refuse(why *RefusedError, step *Step) {
 }
 
 // Refusals remembers what approvers refused, so that plans leave these nodes alone for a while and verdicts say why. It is
-// kept in memory, holds no clock, and is safe for concurrent use. A nil *Refusals remembers nothing.
+// kept in memory, holds no clock, and is safe for concurrent use. The zero value is ready, a nil *Refusals remembers nothing.
 type Refusals struct {
 	mu    sync.Mutex
 	nodes map[refusalKey]refusal
@@ -225,6 +225,9 @@ func (r *Refusals) Note(err error, now time.Time) {
 		if !now.Before(known.until) {
 			delete(r.nodes, key)
 		}
+	}
+	if r.nodes == nil {
+		r.nodes = map[refusalKey]refusal{}
 	}
 	text := why.Why
 	if why.By != "" {

@@ -16,7 +16,7 @@ const (
 
 // BackOff remembers which pools' replacements for drift fail, so that one that keeps failing does not keep the others from
 // theirs (DIS-098, DIS-231). Only drift counts (DIS-234). It is kept in memory, holds no clock, and is safe for concurrent
-// use. A nil *BackOff remembers nothing.
+// use. A nil *BackOff remembers nothing; the zero value is one with the seed 0.
 type BackOff struct {
 	mu    sync.Mutex
 	pools map[v1.PoolKey]backedOff
@@ -37,8 +37,14 @@ func NewBackOff(seed uint64) *BackOff {
 // Failed says that a drift command of the pool could not be started, or failed for good: the pool is left alone for a
 // minute, then two, at most ten. While it is left alone a further failure changes nothing, and false is returned (DIS-232).
 func (b *BackOff) Failed(pool v1.PoolKey, now time.Time) bool {
+	if b == nil {
+		return false
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if b.pools == nil {
+		b.pools = map[v1.PoolKey]backedOff{}
+	}
 	p := b.pools[pool]
 	if now.Before(p.until) {
 		return false
@@ -63,6 +69,9 @@ func (b *BackOff) share(pool v1.PoolKey, level int, span time.Duration) time.Dur
 
 // Succeeded says that a drift command of the pool was carried out: what was remembered of it is forgotten (DIS-233).
 func (b *BackOff) Succeeded(pool v1.PoolKey) {
+	if b == nil {
+		return
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	delete(b.pools, pool)

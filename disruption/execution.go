@@ -227,12 +227,13 @@ func (e *Execution) fail(err error) {
 
 func (e *Execution) validate(o Observed, now time.Time, step *Step) {
 	switch {
-	case o.Validation == nil:
+	case o.Validation == nil, o.Validation.Command == nil && o.Validation.Err == nil:
 		step.Effects = append(step.Effects, ValidateCommand{e.cmd})
 	case o.Validation.Err != nil:
 		e.state, e.err = StateFailed, fmt.Errorf("command %s: %w: %w", e.cmd.ID, ErrVoid, o.Validation.Err)
 	default:
 		e.cmd = o.Validation.Command
+		e.ready = make([]bool, len(e.cmd.Replacements))
 		e.start(now)
 	}
 }

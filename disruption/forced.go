@@ -1,6 +1,7 @@
 package disruption
 
 import (
+	"cmp"
 	"time"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
@@ -41,14 +42,14 @@ func Expire(claim *v1.NodeClaim, now time.Time) ForcedStep {
 	case now.Before(due.At):
 		return ForcedStep{Again: due.At.Sub(now)}
 	}
-	return ForcedStep{Removal: &Removal{Claim: claim, Reason: ReasonExpired, Detail: "expireAfter " + claim.Spec.ExpireAfter.String()}}
+	return ForcedStep{Removal: &Removal{Claim: claim, Reason: ReasonExpired, Detail: "expireAfter " + cmp.Or(claim.Spec.ExpireAfter.String(), v1.DefaultExpireAfter.String())}}
 }
 
 // Interrupted is what a message of the provider means for the claim of the machine that it is about (DIS-271): the claim is
 // deleted, so that its pods get other places while they still run; at once and without regard to them if the machine is
 // broken. Where the provider says when the machine stops, that is the deadline: pods that nothing else moves get what is left
-// of their grace period, instead of being cut off. A mere recommendation to rebalance removes nothing. Nothing happens to a claim that is being deleted, and none for
-// a machine that no claim is known of: a nil claim (DIS-272).
+// of their grace period, instead of being cut off. A mere recommendation to rebalance removes nothing. Nothing happens to a
+// claim that is being deleted, and none for a machine that no claim is known of: a nil claim (DIS-272).
 func Interrupted(claim *v1.NodeClaim, message cloudprovider.Interruption, now time.Time) ForcedStep {
 	if claim == nil || claim.DeletionTimestamp != nil || claim.Status.ProviderID != message.ProviderID {
 		return ForcedStep{}

@@ -50,7 +50,14 @@ func TestRepairBreaker(t *testing.T) {
 			t.Errorf("%d of %d: %s, again in %s", tt.bad, tt.nodes, step.Block, step.Again)
 		}
 	}
-	list, claim := unhealthyNodes(3, 2, time.Hour)
+	list, claim := unhealthyNodes(10, 3, time.Hour)
+	for _, n := range list[1:] {
+		n.Status.Conditions[0].LastTransitionTime = metav1.NewTime(now().Add(-time.Minute))
+	}
+	if step := disruption.Repair(disruption.RepairState{Node: list[0], Claim: claim, Policies: repairPolicies(), Nodes: list}, now()); step.Block == nil || step.Block.Unhealthy != 3 {
+		t.Errorf("those whose patience has not run out count too: %+v", step)
+	}
+	list, claim = unhealthyNodes(3, 2, time.Hour)
 	delete(claim.Labels, v1.NodePoolLabelKey)
 	other, _ := unhealthyNodes(10, 0, time.Hour)
 	for _, n := range other {
@@ -121,6 +128,9 @@ func TestExpire(t *testing.T) {
 		t.Error("an expired node has a deadline that its claim does not give")
 	}
 	claim.Spec.ExpireAfter = v1.NillableDuration{}
+	if step := disruption.Expire(claim, now().Add(720*time.Hour)); step.Removal == nil || step.Removal.Detail != "expireAfter 720h0m0s" {
+		t.Errorf("by default: %+v", step.Removal)
+	}
 	if due, ok := disruption.ExpiryOf(claim); !ok || !due.At.Equal(claim.CreationTimestamp.Add(720*time.Hour)) {
 		t.Errorf("by default: %+v", due)
 	}

@@ -20,7 +20,7 @@ const (
 
 // RepairState is what is known when the health of a node is looked at. Nothing in it is changed.
 type RepairState struct {
-	// Node that is looked at, and its NodeClaim.
+	// Node that is looked at, and its NodeClaim: without either there is nothing to repair.
 	Node  *corev1.Node
 	Claim *v1.NodeClaim
 	// Policies of the provider; none turns repair off.
@@ -91,7 +91,7 @@ func (r *Removal) WithDeadline() (claim *v1.NodeClaim, changed bool) {
 // PRV-088), unless more than a fifth of the pool's nodes, or for a claim without a pool of the cluster's, match a policy
 // (DIS-266). Pods get no time beyond the least: see Removal.Deadline.
 func Repair(s RepairState, now time.Time) RepairStep {
-	if s.Claim == nil || s.Claim.DeletionTimestamp != nil {
+	if s.Node == nil || s.Claim == nil || s.Claim.DeletionTimestamp != nil {
 		return RepairStep{}
 	}
 	due, policy := repairDue(s.Node, s.Policies)

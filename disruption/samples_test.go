@@ -245,6 +245,17 @@ func TestMoveSamples(t *testing.T) {
 		t.Errorf("rejected (-want +got):\n%s", diff)
 	}
 	w = newWorld()
+	onlyTypes(instanceType("c4", 4, "on-demand=0.2"), instanceType("d4", 4, "on-demand=0.12"))(w)
+	w.pool("default", policy(v1.ConsolidationPolicyBalanced))
+	for _, name := range []string{"m", "n"} {
+		w.node(name, "c4", holding(pods(name, 3, "1")...))
+	}
+	rejected := "consolidation_moves_total{decision=rejected,nodepool=default,policy=balanced} 1"
+	score := "consolidation_score{decision=rejected,nodepool=default,policy=balanced} 0.4"
+	if diff := cmp.Diff([]string{rejected, score, rejected, score}, run(w, disruption.Reference{})); diff != "" {
+		t.Errorf("DIS-286: each node that is looked at alone counts (-want +got):\n%s", diff)
+	}
+	w = newWorld()
 	w.pool("other")
 	w.node("a", "c4", holding(pods("a", 4, "1")...))
 	w.node("o", "c4", ofPool("other"), holding(pods("o", 4, "1")...))
