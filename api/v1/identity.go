@@ -21,7 +21,7 @@ const (
 // provisionerNameLabelKey names the pool of a node or claim that was born in the first generation (API-220).
 const provisionerNameLabelKey = "karpenter.sh/provisioner-name"
 
-// GenerationOf is the space that the name of a NodePool, NodeClaim or node class lives in. An object that was read from one of
+// GenerationOf is the space that the name of a NodePool or NodeClaim lives in. An object that was read from one of
 // the first generation says so by its otherwise empty metadata.namespace, which is GenerationV1Alpha5 then: in memory alone,
 // for the kinds are cluster-scoped and no API takes it (API-011). So names, work queues and maps by namespace and name tell it
 // from a later object of its name (API-262) without knowing of generations. All other objects are of GenerationV1.

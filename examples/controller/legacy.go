@@ -8,6 +8,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/drawknife/drawknife/aws/convert"
 	"github.com/drawknife/drawknife/examples/settings"
 )
 
@@ -33,6 +34,16 @@ func load(ctx context.Context, from settings.Sources) (*settings.Loaded, error) 
 		return behaviour, logging, err
 	}
 	return settings.Load(from)
+}
+
+// legacyOf are the global settings that objects of the first generation are read with; nil if none are set.
+func legacyOf(l *settings.Legacy) *convert.LegacySettings {
+	if l == nil {
+		return nil
+	}
+	return &convert.LegacySettings{
+		DefaultInstanceProfile: l.DefaultInstanceProfile, Tags: l.Tags, EnablePodENI: l.EnablePodENI, ENILimitedPodDensity: &l.EnableENILimitedPodDensity,
+	}
 }
 
 // configMap is the data of a ConfigMap; nil if there is none, or if it may not be read.

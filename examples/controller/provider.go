@@ -19,7 +19,7 @@ func newProvider(ctx context.Context, mgr ctrl.Manager, s settings.Settings, ext
 		if !s.Process.AllowSimulatedNodes {
 			return nil, errors.New("--provider fake puts Node objects into the cluster that are only simulated: say --allow-simulated-nodes if that is meant")
 		}
-		return newSimulation(ctx, mgr, extra.catalog, s.Process.Adopt == settings.AdoptDryRun, log)
+		return newSimulation(ctx, mgr, extra.catalog, s.Planning.ServeAlpha, s.Process.Adopt == settings.AdoptDryRun, log)
 	case settings.ProviderAWS:
 		return newAWS(ctx, mgr, s, log)
 	}

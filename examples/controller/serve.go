@@ -18,7 +18,7 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
-	"github.com/drawknife/drawknife/examples/controller/alpha"
+	"github.com/drawknife/drawknife/examples/controller/generations"
 	"github.com/drawknife/drawknife/examples/controller/install"
 	"github.com/drawknife/drawknife/examples/controller/reconcilers"
 	"github.com/drawknife/drawknife/examples/settings"
@@ -73,6 +73,12 @@ func serve(ctx context.Context, s settings.Settings, extra extraFlags, log *slog
 	if err := addProbes(mgr, s.Process); err != nil {
 		return err
 	}
+	if s.Planning.ServeAlpha {
+		// From here on objects of the first generation are among those of v1.
+		if mgr, err = generations.Serve(mgr, generations.Options{Legacy: legacyOf(s.AWS.Legacy), Logger: log}); err != nil {
+			return err
+		}
+	}
 	provider, err := newProvider(ctx, mgr, s, extra, log)
 	if err != nil {
 		return err
@@ -88,11 +94,6 @@ func serve(ctx context.Context, s settings.Settings, extra extraFlags, log *slog
 	}
 	if err := reconcilers.Add(mgr, wanted); err != nil {
 		return err
-	}
-	if s.Planning.ServeAlpha {
-		if err := alpha.Add(mgr, alpha.Options{Logger: log}); err != nil {
-			return err
-		}
 	}
 	log.Info("drawknife starts", "provider", provider.Name(), "leaderElection", s.Process.LeaderElection, "v1beta1IsServed", servesBeta(s))
 	return peace.start(ctx, mgr)
@@ -113,7 +114,7 @@ func restConfig(p settings.Process) (*rest.Config, error) {
 
 func managerOptions(p settings.Process) (ctrl.Options, error) {
 	scheme := reconcilers.Scheme()
-	if err := alpha.AddToScheme(scheme); err != nil {
+	if err := generations.AddToScheme(scheme); err != nil {
 		return ctrl.Options{}, err
 	}
 	if p.Provider == settings.ProviderAWS {

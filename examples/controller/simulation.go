@@ -7,12 +7,14 @@ import (
 	"sync"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
+	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/examples/controller/kubelet"
 	"github.com/drawknife/drawknife/fake"
@@ -44,7 +46,7 @@ type simulation struct {
 	kubelets *kubelet.Simulator
 }
 
-func newSimulation(ctx context.Context, mgr ctrl.Manager, catalog string, still bool, log *slog.Logger) (*simulation, error) {
+func newSimulation(ctx context.Context, mgr ctrl.Manager, catalog string, alpha, still bool, log *slog.Logger) (*simulation, error) {
 	types, err := simulatedTypes(catalog)
 	if err != nil {
 		return nil, err
@@ -53,7 +55,12 @@ func newSimulation(ctx context.Context, mgr ctrl.Manager, catalog string, still 
 	if s.clients, err = kubernetes.NewForConfig(mgr.GetConfig()); err != nil {
 		return nil, err
 	}
+	capabilities := fake.GenericCapabilities()
+	if alpha { // what Provisioners refer to: of a simulated machine it says nothing
+		capabilities.NodeClasses = append(capabilities.NodeClasses, metav1.GroupKind{Group: awsv1.Group, Kind: awsv1.KindEC2NodeClass})
+	}
 	s.Cloud, err = fake.New(types, fake.Options{
+		Capabilities:  &capabilities,
 		LaunchLatency: simulatedLaunch, ShutdownLatency: simulatedShutdown,
 		OnLaunch:    func(i fake.Instance) { s.kubelets.Boot(i.Node(), kubelet.Behaviour{ReadyAfter: simulatedBoot}) },
 		OnTerminate: func(i fake.Instance) { s.kubelets.PowerOff(i.NodeName) },

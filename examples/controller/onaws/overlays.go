@@ -63,13 +63,13 @@ func (o *overlays) Overlay(ctx context.Context, nodePool string, types []*cloudp
 	for i := range list.Items {
 		in.Overlays = append(in.Overlays, &list.Items[i])
 	}
-	known := false
+	var known v1.PoolKey
 	for i := range pools.Items {
 		pool := &pools.Items[i]
-		entry := overlay.Pool{Key: v1.NewPoolKey(pool.Name), Object: pool}
+		entry := overlay.Pool{Key: pool.Key(), Object: pool}
 		switch {
-		case pool.Name == nodePool:
-			entry.Types, known = types, true
+		case v1.QualifiedName(pool) == nodePool:
+			entry.Types, known = types, pool.Key()
 		case !pool.Conditions().IsTrue(v1.ConditionReady):
 			continue // planning leaves it out too
 		default:
@@ -83,10 +83,10 @@ func (o *overlays) Overlay(ctx context.Context, nodePool string, types []*cloudp
 		}
 		in.Pools = append(in.Pools, entry)
 	}
-	if !known {
+	if known.IsZero() {
 		return types, nil // the pool is gone, and with it what overlays could say of it
 	}
-	return o.apply(in).InstanceTypes(v1.NewPoolKey(nodePool))
+	return o.apply(in).InstanceTypes(known)
 }
 
 // apply is what overlays make of the input; launches side by side share one answer.

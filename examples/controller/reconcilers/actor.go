@@ -137,18 +137,18 @@ func (a *actor) putClaim(ctx context.Context, r *round, want *v1.NodeClaim) erro
 func (a *actor) tellOfClaim(ctx context.Context, before, after *v1.NodeClaim) {
 	if after == nil {
 		a.metrics.claimTerminated(before, a.now())
-		a.log.Info("nodeclaim is gone", "nodeclaim", before.Name, "nodepool", before.Labels[v1.NodePoolLabelKey], "providerID", before.Status.ProviderID)
+		a.log.Info("nodeclaim is gone", "nodeclaim", before.Name, "nodepool", poolName(before.Labels), "providerID", before.Status.ProviderID)
 		return
 	}
 	was, is := before.DeepCopy().Conditions(), after.DeepCopy().Conditions()
 	if !was.IsTrue(v1.ConditionDrained) && is.IsTrue(v1.ConditionDrained) {
-		a.metrics.nodesDrained.WithLabelValues(after.Labels[v1.NodePoolLabelKey]).Inc()
+		a.metrics.nodesDrained.WithLabelValues(poolName(after.Labels)).Inc()
 	}
 	for _, kind := range []string{v1.ConditionLaunched, v1.ConditionRegistered, v1.ConditionInitialized} {
 		if was.IsTrue(kind) || !is.IsTrue(kind) {
 			continue
 		}
-		a.log.Info("nodeclaim: "+kind, "nodeclaim", after.Name, "nodepool", after.Labels[v1.NodePoolLabelKey], "node", after.Status.NodeName,
+		a.log.Info("nodeclaim: "+kind, "nodeclaim", after.Name, "nodepool", poolName(after.Labels), "node", after.Status.NodeName,
 			"providerID", after.Status.ProviderID, "instanceType", after.Labels[corev1.LabelInstanceTypeStable],
 			"capacityType", after.Labels[v1.CapacityTypeLabelKey], "zone", after.Labels[corev1.LabelTopologyZone], "age", a.now().Sub(after.CreationTimestamp.Time).Round(time.Millisecond))
 		if kind == v1.ConditionRegistered {
@@ -170,17 +170,17 @@ func (a *actor) putNode(ctx context.Context, r *round, want *corev1.Node) error 
 	}
 	r.nodes[want.UID] = stored
 	if stored != nil && v1.DisruptionMarked(stored) && !v1.DisruptionMarked(base) {
-		a.log.Info("node is cordoned", "node", stored.Name, "nodepool", stored.Labels[v1.NodePoolLabelKey])
+		a.log.Info("node is cordoned", "node", stored.Name, "nodepool", poolName(stored.Labels))
 	}
 	if stored == nil {
 		a.metrics.nodeTerminated(base, a.now())
-		a.log.Info("node is gone", "node", base.Name, "nodepool", base.Labels[v1.NodePoolLabelKey])
+		a.log.Info("node is gone", "node", base.Name, "nodepool", poolName(base.Labels))
 	}
 	return nil
 }
 
 func (a *actor) deleteClaim(ctx context.Context, r *round, e provisioning.DeleteClaim) error {
-	if err := deleteExactly(ctx, a.client, &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: e.Name, UID: e.UID}}); err != nil {
+	if err := deleteClaim(ctx, a.client, e.Name, e.UID); err != nil {
 		return err
 	}
 	if e.Reason == "" {
@@ -210,7 +210,7 @@ func (a *actor) createInstance(ctx context.Context, r *round, claim *v1.NodeClai
 	}
 	now := a.now()
 	if err != nil {
-		a.log.Warn("machine was not launched", "nodeclaim", claim.Name, "nodepool", claim.Labels[v1.NodePoolLabelKey], "error", err)
+		a.log.Warn("machine was not launched", "nodeclaim", claim.Name, "nodepool", poolName(claim.Labels), "error", err)
 	} else if key, ok := offeringOf(answer); ok {
 		a.belief.Launched(key, now)
 	}

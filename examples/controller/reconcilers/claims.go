@@ -60,7 +60,7 @@ func (r *claimReconciler) claimsOfNode(ctx context.Context, node client.Object) 
 	}
 	var list []reconcile.Request
 	for _, c := range claims {
-		list = append(list, reconcile.Request{NamespacedName: types.NamespacedName{Name: c.Name}})
+		list = append(list, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(c)})
 	}
 	return list
 }

@@ -10,6 +10,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
 // conditionMetrics are the families operator_<kind>_status_condition_* and operator_<kind>_termination_* of section 17: what
@@ -82,7 +84,7 @@ func (m *conditionMetrics) seen(before, after client.Object) {
 		return
 	}
 	now := m.now()
-	key := objectKey{cmp.Or(kind, oldKind), object.GetName()}
+	key := objectKey{cmp.Or(kind, oldKind), v1.QualifiedName(object)}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if kind == "" {

@@ -40,7 +40,7 @@ func (r *conditionReader) of(object client.Object) (kind string, conditions []me
 	case *v1.NodeClaim:
 		return "NodeClaim", o.Status.Conditions
 	case *corev1.Node:
-		if o.Labels[v1.NodePoolLabelKey] == "" {
+		if v1.PoolOf(o.Labels).IsZero() {
 			return "", nil
 		}
 		return "Node", conditionsOfNode(o)

@@ -163,20 +163,19 @@ func (d *disruptor) observe(ctx context.Context, run *commandRun) (disruption.Ob
 	for i := range cmd.Members {
 		m := &cmd.Members[i]
 		state := disruption.MemberState{}
-		claim, node := &v1.NodeClaim{}, &corev1.Node{}
-		switch err := d.client.Get(ctx, types.NamespacedName{Name: m.Claim}, claim); {
-		case err == nil:
-			state.Claim = claim
-		case client.IgnoreNotFound(err) != nil:
+		claim, err := claimWith(ctx, d.client, m.Claim, m.UID)
+		if err != nil {
 			return out, err
 		}
+		state.Claim = claim
+		node := &corev1.Node{}
 		switch err := d.client.Get(ctx, types.NamespacedName{Name: m.Node}, node); {
 		case err == nil:
 			state.Node = node
 		case client.IgnoreNotFound(err) != nil:
 			return out, err
 		}
-		if machine := d.state.Machine(m.Claim); machine != nil {
+		if machine := d.state.Machine(nameOfMember(m, claim)); machine != nil {
 			state.Marked = machine.Marked
 		}
 		out.Members[m.Node] = state
@@ -191,13 +190,21 @@ func (d *disruptor) observe(ctx context.Context, run *commandRun) (disruption.Ob
 	return out, nil
 }
 
+// nameOfMember is what the view knows a member's machine by: its claim's name, or its node's when that is all there is.
+func nameOfMember(m *disruption.Member, claim *v1.NodeClaim) string {
+	if claim != nil {
+		return v1.QualifiedName(claim)
+	}
+	return m.Node
+}
+
 func (d *disruptor) observeReplacement(ctx context.Context, r *launchedReplacement) (disruption.ReplacementState, error) {
 	state := disruption.ReplacementState{Claim: r.claim, Err: r.err}
 	if r.claim == "" {
 		return state, nil
 	}
 	claim := &v1.NodeClaim{}
-	switch err := d.client.Get(ctx, types.NamespacedName{Name: r.claim}, claim); {
+	switch err := d.client.Get(ctx, qualified(r.claim), claim); {
 	case err == nil && claim.UID == r.uid:
 		state.Stored = claim
 	case client.IgnoreNotFound(err) != nil:
@@ -282,7 +289,7 @@ func (d *disruptor) finish(run *commandRun, step disruption.Step) {
 			if step.State == disruption.StateDone {
 				d.backOff.Succeeded(cmd.Members[i].Pool)
 			} else if pool := cmd.Members[i].Pool; d.backOff.Failed(pool, d.now()) { // DIS-232
-				d.told.counters[disruption.MetricBackOffFailures].WithLabelValues(pool.Name).Inc()
+				d.told.counters[disruption.MetricBackOffFailures].WithLabelValues(pool.String()).Inc()
 			}
 		}
 	}

@@ -131,13 +131,13 @@ func (d *disruptor) changeNode(ctx context.Context, name string, change func(*co
 
 // changeClaim stores what change makes of the claim with the UID; one that is gone is left alone.
 func (d *disruptor) changeClaim(ctx context.Context, name string, uid types.UID, change func(*v1.NodeClaim)) error {
-	base := &v1.NodeClaim{}
-	if err := d.client.Get(ctx, types.NamespacedName{Name: name}, base); err != nil || base.UID != uid {
-		return client.IgnoreNotFound(err)
+	base, err := claimWith(ctx, d.client, name, uid)
+	if err != nil || base == nil {
+		return err
 	}
 	want := base.DeepCopy()
 	change(want)
-	_, err := putClaim(ctx, d.client, base, want)
+	_, err = putClaim(ctx, d.client, base, want)
 	return err
 }
 
@@ -176,7 +176,7 @@ func (d *disruptor) launchReplacement(ctx context.Context, run *commandRun, e di
 	launched := outcome.Launched[0]
 	switch {
 	case launched.Err == nil:
-		done.claim, done.uid = launched.Claim.Name, launched.Claim.UID
+		done.claim, done.uid = v1.QualifiedName(launched.Claim), launched.Claim.UID
 	case !launched.RetryAt.IsZero():
 		done.retryAt = launched.RetryAt
 		return nil
@@ -223,7 +223,7 @@ func (d *disruptor) order(ctx context.Context, r disruption.Replacement) (provis
 
 // deleteMember deletes the claim of a member, and counts that once.
 func (d *disruptor) deleteMember(ctx context.Context, run *commandRun, e disruption.DeleteMember) error {
-	if err := deleteExactly(ctx, d.client, &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: e.Claim, UID: e.UID}}); err != nil {
+	if err := deleteClaim(ctx, d.client, e.Claim, e.UID); err != nil {
 		return err
 	}
 	if run.deleted[e.UID] {
@@ -245,7 +245,7 @@ func (d *disruptor) deleteReplacement(ctx context.Context, run *commandRun, e di
 	for i := range run.replacements {
 		if r := &run.replacements[i]; r.claim == e.Claim {
 			d.log.Info("replacement is of no use any more", "nodeclaim", e.Claim, "command", run.execution.Command().ID)
-			return deleteExactly(ctx, d.client, &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: r.claim, UID: r.uid}})
+			return deleteClaim(ctx, d.client, qualified(r.claim).Name, r.uid)
 		}
 	}
 	return nil
@@ -254,7 +254,7 @@ func (d *disruptor) deleteReplacement(ctx context.Context, run *commandRun, e di
 // reschedulableOn counts the pods of a claim's machine that need another place when it goes.
 func reschedulableOn(state *cluster.State, claim *v1.NodeClaim) int {
 	n := 0
-	if machine := state.Machine(claim.Name); machine != nil {
+	if machine := state.Machine(v1.QualifiedName(claim)); machine != nil {
 		for _, pod := range machine.Pods {
 			if pods.Reschedulable(pod) {
 				n++

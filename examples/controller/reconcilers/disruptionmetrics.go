@@ -117,7 +117,7 @@ func (m *disruptionMetrics) timedOut() {
 
 // disrupted counts a claim that is given up, and the pods that have to move (DIS-283 to DIS-285).
 func (m *metrics) disrupted(claim *v1.NodeClaim, reason string, pods int) {
-	labels := []string{reason, claim.Labels[v1.NodePoolLabelKey], claim.Labels[v1.CapacityTypeLabelKey], "", disruption.TerminationMode(claim)}
+	labels := []string{reason, poolName(claim.Labels), claim.Labels[v1.CapacityTypeLabelKey], "", disruption.TerminationMode(claim)}
 	m.claimsDisrupted.WithLabelValues(labels...).Inc()
 	m.podsDisrupted.WithLabelValues(labels...).Add(float64(pods))
 }

@@ -65,7 +65,9 @@ func (r *conditionReconciler) setup(mgr ctrl.Manager, concurrency int) error {
 }
 
 func (r *conditionReconciler) claimsOfPool(ctx context.Context, pool client.Object) []reconcile.Request {
-	return r.claimsWhere(ctx, func(c *v1.NodeClaim) bool { return c.Labels[v1.NodePoolLabelKey] == pool.GetName() })
+	return r.claimsWhere(ctx, func(c *v1.NodeClaim) bool {
+		return v1.PoolOf(c.Labels) == v1.PoolKey{Generation: v1.GenerationOf(pool), Name: pool.GetName()}
+	})
 }
 
 func (r *conditionReconciler) claimsOfClass(ctx context.Context, class client.Object) []reconcile.Request {
@@ -84,7 +86,7 @@ func (r *conditionReconciler) claimsWhere(ctx context.Context, is func(*v1.NodeC
 	var out []reconcile.Request
 	for i := range list.Items {
 		if is(&list.Items[i]) {
-			out = append(out, reconcile.Request{NamespacedName: types.NamespacedName{Name: list.Items[i].Name}})
+			out = append(out, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&list.Items[i])})
 		}
 	}
 	return out
@@ -124,7 +126,7 @@ func (r *conditionReconciler) Reconcile(ctx context.Context, request reconcile.R
 const unseenRetry = time.Second
 
 func (r *conditionReconciler) consolidatable(claim *v1.NodeClaim, pool *v1.NodePool) (again time.Duration) {
-	machine := r.state.Machine(claim.Name)
+	machine := r.state.Machine(v1.QualifiedName(claim))
 	if machine == nil || machine.Claim == nil || machine.Claim.UID != claim.UID {
 		return unseenRetry
 	}
@@ -143,7 +145,7 @@ func (r *conditionReconciler) drift(ctx context.Context, claim *v1.NodeClaim, po
 	}
 	state := disruption.DriftState{Claim: claim.DeepCopy(), Pool: pool, Lookup: r.lookup}
 	if pool != nil {
-		state.InstanceTypes = r.typesOf(v1.NewPoolKey(pool.Name))
+		state.InstanceTypes = r.typesOf(pool.Key())
 	}
 	step, err := disruption.MarkDrift(claim, state, now)
 	if err != nil || !step.Ask {

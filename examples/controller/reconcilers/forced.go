@@ -6,7 +6,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/disruption"
@@ -34,7 +33,7 @@ func (r *remover) remove(ctx context.Context, removal *disruption.Removal, node 
 			return nil // it is gone
 		}
 	}
-	if err := deleteExactly(ctx, r.client, &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: claim.Name, UID: claim.UID}}); err != nil {
+	if err := deleteExactly(ctx, r.client, claim.DeepCopy()); err != nil {
 		return err
 	}
 	r.log.Info("nodeclaim is deleted", "nodeclaim", claim.Name, "node", node, "reason", removal.Reason, "detail", removal.Detail, "deadline", removal.Deadline)
@@ -46,7 +45,7 @@ func (r *remover) remove(ctx context.Context, removal *disruption.Removal, node 
 // forcedOut notes that a node had to go, for budgets with a rate.
 func forcedOut(claim *v1.NodeClaim, node string, reason disruption.Reason, moving int, now time.Time) disruption.Disruption {
 	return disruption.Disruption{
-		Node: node, Time: now, Reason: reason, Pool: v1.NewPoolKey(claim.Labels[v1.NodePoolLabelKey]),
+		Node: node, Time: now, Reason: reason, Pool: v1.PoolOf(claim.Labels),
 		Zone: claim.Labels[corev1.LabelTopologyZone], Labels: claim.Labels, Pods: moving,
 	}
 }

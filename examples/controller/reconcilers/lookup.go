@@ -5,10 +5,12 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -108,18 +110,63 @@ func attachmentsTo(ctx context.Context, c client.Reader, node string) ([]*storag
 
 // poolOf is the NodePool of a claim; nil if it has none, or one that is gone.
 func poolOf(ctx context.Context, c client.Reader, claim *v1.NodeClaim) (*v1.NodePool, error) {
-	name := claim.Labels[v1.NodePoolLabelKey]
-	if name == "" {
+	key := v1.PoolOf(claim.Labels)
+	if key.IsZero() {
 		return nil, nil
 	}
 	pool := &v1.NodePool{}
-	if err := c.Get(ctx, types.NamespacedName{Name: name}, pool); err != nil {
+	if err := c.Get(ctx, qualified(key.String()), pool); err != nil {
 		if apierrors.IsNotFound(err) {
 			return nil, nil
 		}
 		return nil, err
 	}
 	return pool, nil
+}
+
+// poolName is what logs and metrics call the pool of a node or claim with these labels: one of an older generation is not taken
+// for a later one of its name.
+func poolName(labels map[string]string) string { return v1.PoolOf(labels).String() }
+
+// qualified is the key of the object with a name as v1.QualifiedName gives it.
+func qualified(name string) types.NamespacedName {
+	if generation, rest, older := strings.Cut(name, "/"); older {
+		return types.NamespacedName{Namespace: generation, Name: rest}
+	}
+	return types.NamespacedName{Name: name}
+}
+
+// claimWith is the claim with the name and the UID, of whatever generation; nil if there is none.
+func claimWith(ctx context.Context, c client.Reader, name string, uid types.UID) (*v1.NodeClaim, error) {
+	for _, generation := range []string{"", string(v1.GenerationV1Alpha5)} {
+		claim := &v1.NodeClaim{}
+		err := c.Get(ctx, types.NamespacedName{Namespace: generation, Name: name}, claim)
+		switch {
+		case err == nil && claim.UID == uid:
+			return claim, nil
+		case client.IgnoreNotFound(err) != nil:
+			return nil, err
+		}
+	}
+	return nil, nil
+}
+
+// deleteClaim deletes the claim with the name and the UID, also one that the cache does not show yet; one that is gone is no error.
+func deleteClaim(ctx context.Context, c client.Client, name string, uid types.UID) error {
+	switch claim, err := claimWith(ctx, c, name, uid); {
+	case err != nil:
+		return err
+	case claim != nil:
+		return deleteExactly(ctx, c, claim)
+	}
+	for _, generation := range []v1.Generation{v1.GenerationV1, v1.GenerationV1Alpha5} {
+		claim := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: name, UID: uid}}
+		v1.SetGenerationOf(claim, generation)
+		if err := deleteExactly(ctx, c, claim); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // volumesOf are the names of the PersistentVolumes that the pods use, by the pod's UID.

@@ -158,11 +158,11 @@ func (m *metrics) claimCreated(claim *v1.NodeClaim, reason string) {
 	if relaxed == "" {
 		relaxed = "false"
 	}
-	m.claimsCreated.WithLabelValues(reason, claim.Labels[v1.NodePoolLabelKey], relaxed).Inc()
+	m.claimsCreated.WithLabelValues(reason, poolName(claim.Labels), relaxed).Inc()
 }
 
 func (m *metrics) claimTerminated(claim *v1.NodeClaim, now time.Time) {
-	pool := claim.Labels[v1.NodePoolLabelKey]
+	pool := poolName(claim.Labels)
 	m.claimsTerminated.WithLabelValues(pool, claim.Labels[v1.CapacityTypeLabelKey], claim.Labels[corev1.LabelTopologyZone]).Inc()
 	if claim.DeletionTimestamp != nil {
 		m.claimTermination.WithLabelValues(pool).Observe(now.Sub(claim.DeletionTimestamp.Time).Seconds())
@@ -173,11 +173,11 @@ func (m *metrics) claimTerminated(claim *v1.NodeClaim, now time.Time) {
 }
 
 func (m *metrics) nodeCreated(claim *v1.NodeClaim) {
-	m.nodesCreated.WithLabelValues(claim.Labels[v1.NodePoolLabelKey], claim.Labels[corev1.LabelTopologyZone]).Inc()
+	m.nodesCreated.WithLabelValues(poolName(claim.Labels), claim.Labels[corev1.LabelTopologyZone]).Inc()
 }
 
 func (m *metrics) nodeTerminated(node *corev1.Node, now time.Time) {
-	pool := node.Labels[v1.NodePoolLabelKey]
+	pool := poolName(node.Labels)
 	m.nodesTerminated.WithLabelValues(pool, node.Labels[corev1.LabelTopologyZone]).Inc()
 	m.nodeLifetime.WithLabelValues(pool).Observe(now.Sub(node.CreationTimestamp.Time).Seconds())
 	if node.DeletionTimestamp != nil {
@@ -190,15 +190,15 @@ func (m *metrics) podDrained(reason string)     { m.drained.WithLabelValues(reas
 
 // poolShown shows a pool's limits and usage; those of one that is going are taken away.
 func (m *metrics) poolShown(pool *v1.NodePool) {
-	m.poolGone(pool.Name)
+	m.poolGone(v1.QualifiedName(pool))
 	if pool.DeletionTimestamp != nil {
 		return
 	}
 	for name, q := range pool.Spec.Limits {
-		m.poolLimit.WithLabelValues(pool.Name, string(name)).Set(q.AsApproximateFloat64())
+		m.poolLimit.WithLabelValues(v1.QualifiedName(pool), string(name)).Set(q.AsApproximateFloat64())
 	}
 	for name, q := range pool.Status.Resources {
-		m.poolUsage.WithLabelValues(pool.Name, string(name)).Set(q.AsApproximateFloat64())
+		m.poolUsage.WithLabelValues(v1.QualifiedName(pool), string(name)).Set(q.AsApproximateFloat64())
 	}
 }
 

@@ -233,7 +233,7 @@ func (s *stateMetrics) pod(pod *corev1.Pod, m *cluster.Machine, gauge func(*prom
 	if m != nil {
 		node, managed, labels = m.Node.Name, m.Claim != nil, m.Node.Labels
 	}
-	gauge(s.podState, 1, pod.Name, pod.Namespace, owner, node, strconv.FormatBool(m != nil), labels[v1.NodePoolLabelKey],
+	gauge(s.podState, 1, pod.Name, pod.Namespace, owner, node, strconv.FormatBool(m != nil), poolName(labels),
 		labels[corev1.LabelTopologyZone], labels[corev1.LabelArchStable], labels[v1.CapacityTypeLabelKey], labels[corev1.LabelInstanceTypeStable],
 		string(pod.Status.Phase), strconv.FormatBool(pods.Ready(pod)), strconv.FormatBool(managed))
 }
@@ -266,7 +266,7 @@ func (s *stateMetrics) poolCosts(view *cluster.View, gauge func(*prometheus.Desc
 	catalogOf := map[v1.PoolKey]string{}
 	for _, pool := range set.NodePools {
 		catalogOf[pool.Key] = pool.Catalog
-		costs[pool.Key.Name] = 0
+		costs[pool.Key.String()] = 0
 	}
 	for i := range view.Machines {
 		m := &view.Machines[i]
@@ -277,8 +277,8 @@ func (s *stateMetrics) poolCosts(view *cluster.View, gauge func(*prometheus.Desc
 		key := cloudprovider.OfferingKey{
 			InstanceType: labels[corev1.LabelInstanceTypeStable], Zone: labels[corev1.LabelTopologyZone], CapacityType: labels[v1.CapacityTypeLabelKey],
 		}
-		if _, ok := costs[m.Pool.Name]; ok {
-			costs[m.Pool.Name] += prices[catalogOf[m.Pool]][key]
+		if _, ok := costs[m.Pool.String()]; ok {
+			costs[m.Pool.String()] += prices[catalogOf[m.Pool]][key]
 		}
 	}
 	for name, cost := range costs {

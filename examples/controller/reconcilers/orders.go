@@ -38,7 +38,7 @@ func (p *planner) launchInstead(ctx context.Context, orders []provisioning.Launc
 	outcome := p.launcher.Launch(ctx, fmt.Sprintf("%s/%d", p.process, p.passes), orders, p.now())
 	for _, launched := range outcome.Launched {
 		if launched.Err != nil {
-			p.log.Warn("node is not ordered", "nodepool", launched.Launch.Pool.Name, "pods", len(launched.Launch.Pods), "error", launched.Err)
+			p.log.Warn("node is not ordered", "nodepool", launched.Launch.Pool.String(), "pods", len(launched.Launch.Pods), "error", launched.Err)
 			continue
 		}
 		claim := launched.Claim
@@ -46,10 +46,10 @@ func (p *planner) launchInstead(ctx context.Context, orders []provisioning.Launc
 			p.log.Error("a nodeclaim is not taken into the view of the cluster", "nodeclaim", claim.Name, "error", err)
 		}
 		if len(launched.Launch.Pods) > 0 || len(leaving) > 0 {
-			p.state.NominateNew(claim.Name, p.options.nomination())
+			p.state.NominateNew(v1.QualifiedName(claim), p.options.nomination())
 		}
 		p.metrics.claimCreated(claim, reason)
-		p.log.Info("nodeclaim created", "nodeclaim", claim.Name, "nodepool", launched.Launch.Pool.Name, "pods", len(launched.Launch.Pods),
+		p.log.Info("nodeclaim created", "nodeclaim", claim.Name, "nodepool", launched.Launch.Pool.String(), "pods", len(launched.Launch.Pods),
 			"requests", amounts(claim.Spec.Resources.Requests), "instanceTypes", firstTypes(claim), "pricePerHour", launched.Launch.Price)
 	}
 	p.recorder.publish(outcome.Events)
@@ -114,7 +114,7 @@ func (p *planner) bringBooksUpToDate(leaving map[types.UID]bool) error {
 	known := map[string]bool{}
 	var errs []error
 	for _, pool := range p.state.NodePools() {
-		errs = append(errs, p.ledger.SetLimits(v1.NewPoolKey(pool.Name), pool.Spec.Limits))
+		errs = append(errs, p.ledger.SetLimits(pool.Key(), pool.Spec.Limits))
 	}
 	for i := range view.Machines {
 		m := &view.Machines[i]

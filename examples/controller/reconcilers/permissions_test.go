@@ -20,6 +20,9 @@ import (
 // surgeRules begins the rules that hold with settings.eviction surge-first alone.
 const surgeRules = `"surge-first" }}`
 
+// alphaRules begins the rules that hold with settings.serveAlpha alone.
+const alphaRules = `.serveAlpha) "false" }}`
+
 // chartRules are the rules of the chart's ClusterRole that hold with every values file, and those of the block that each of the
 // conditions begins.
 func chartRules(t *testing.T, conditions ...string) []rbacv1.PolicyRule {

@@ -6,7 +6,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
@@ -40,11 +39,11 @@ func (r *poolReconciler) setup(mgr ctrl.Manager) error {
 	return ctrl.NewControllerManagedBy(mgr).Named("nodepool").
 		For(&v1.NodePool{}).
 		Watches(&v1.NodeClaim{}, handler.EnqueueRequestsFromMapFunc(func(_ context.Context, claim client.Object) []reconcile.Request {
-			pool := claim.GetLabels()[v1.NodePoolLabelKey]
-			if pool == "" {
+			pool := v1.PoolOf(claim.GetLabels())
+			if pool.IsZero() {
 				return nil
 			}
-			return []reconcile.Request{{NamespacedName: types.NamespacedName{Name: pool}}}
+			return []reconcile.Request{{NamespacedName: qualified(pool.String())}}
 		})).
 		Complete(r)
 }
@@ -54,14 +53,14 @@ func (r *poolReconciler) Reconcile(ctx context.Context, request reconcile.Reques
 	pool := &v1.NodePool{}
 	if err := r.client.Get(ctx, request.NamespacedName, pool); err != nil {
 		if apierrors.IsNotFound(err) {
-			r.metrics.poolGone(request.Name)
+			r.metrics.poolGone(v1.PoolKey{Generation: v1.Generation(request.Namespace), Name: request.Name}.String())
 		}
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
 	if pool.DeletionTimestamp != nil {
 		r.health.show(func(h *provisioning.RegistrationHealth) { h.Forget(pool.UID) })
 	}
-	usage, nodes := r.usage(pool.Name)
+	usage, nodes := r.usage(pool.Key())
 	state := provisioning.PoolState{
 		Pool: pool, Capabilities: r.provider.Describe(), Lookup: r.lookup, Class: r.class(ctx, pool), Usage: usage, Nodes: nodes,
 	}
@@ -113,11 +112,11 @@ func (r *poolReconciler) class(ctx context.Context, pool *v1.NodePool) *cloudpro
 
 // usage is what the pool's nodes have in all; nil while the view is not complete (PRV-084). Those without an instance, and
 // those that leave, don't count (PRV-024).
-func (r *poolReconciler) usage(pool string) (corev1.ResourceList, int) {
+func (r *poolReconciler) usage(pool v1.PoolKey) (corev1.ResourceList, int) {
 	if !r.state.Synced() {
 		return nil, 0
 	}
-	usage := r.state.Snapshot(cluster.Query{Time: r.now()}).Usage()[v1.NewPoolKey(pool)]
+	usage := r.state.Snapshot(cluster.Query{Time: r.now()}).Usage()[pool]
 	if usage == nil {
 		usage = corev1.ResourceList{} // known to be nothing
 	}

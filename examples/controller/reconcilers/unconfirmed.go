@@ -124,7 +124,7 @@ func assumedUID(view *cluster.View, key cluster.ObjectKey) types.UID {
 		return ""
 	}
 	for i := range view.Machines {
-		if claim := view.Machines[i].Claim; claim != nil && claim.Name == key.Name {
+		if claim := view.Machines[i].Claim; claim != nil && client.ObjectKeyFromObject(claim) == key.NamespacedName {
 			return claim.UID
 		}
 	}

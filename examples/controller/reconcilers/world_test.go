@@ -30,6 +30,9 @@ import (
 	crrecorder "sigs.k8s.io/controller-runtime/pkg/recorder"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/api/v1alpha5"
+	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/examples/controller/generations"
 	"github.com/drawknife/drawknife/fake"
 )
 
@@ -38,7 +41,11 @@ import (
 type world struct {
 	t      *testing.T
 	client client.WithWatch
-	cloud  *fake.Cloud
+	// view is client as reconcilers have it, but for what the chart does not let them do.
+	view client.Client
+	// first says that the cluster has kinds of the first generation.
+	first bool
+	cloud *fake.Cloud
 	*wiring
 	// faults are asked before each write, one at a time; what they answer other than nil is what the writer gets. While others
 	// write at the same time, what it reads is changed with faulting held.
@@ -56,7 +63,22 @@ type world struct {
 func newWorld(t *testing.T, change func(*Options)) *world {
 	t.Helper()
 	w := &world{t: t, known: map[string]client.Object{}}
+	w.begin(change, fake.GenericCapabilities())
+	w.create(newPool("default"))
+	w.pool("default")
+	return w
+}
+
+// begin makes API server, cloud and reconcilers.
+func (w *world) begin(change func(*Options), capabilities cloudprovider.Capabilities) {
+	t := w.t
+	t.Helper()
 	scheme := Scheme()
+	if w.first {
+		if err := generations.AddToScheme(scheme); err != nil {
+			t.Fatal(err)
+		}
+	}
 	builder := clientfake.NewClientBuilder().WithScheme(scheme).
 		// The tracker that notes who manages which field works out a map of all kinds at every patch, and nobody here asks for that.
 		WithObjectTracker(clienttesting.NewObjectTracker(scheme, serializer.NewCodecFactory(scheme).UniversalDecoder())).
@@ -65,8 +87,13 @@ func newWorld(t *testing.T, change func(*Options)) *world {
 	if err := addIndexes(t.Context(), builderIndexer{builder}); err != nil {
 		t.Fatal(err)
 	}
+	if w.first {
+		builder = builder.WithStatusSubresource(&v1alpha5.Provisioner{}, &v1alpha5.Machine{}).
+			WithIndex(&v1alpha5.Machine{}, claimByProviderID, func(o client.Object) []string { return []string{o.(*v1alpha5.Machine).Status.ProviderID} })
+	}
 	w.client = builder.Build()
 	cloud, err := fake.New(fake.GenericTypes(8), fake.Options{
+		Capabilities:  &capabilities,
 		LaunchLatency: 3 * time.Second, ShutdownLatency: 4 * time.Second,
 		OnLaunch: func(i fake.Instance) { w.create(i.Node()) },
 		OnTerminate: func(i fake.Instance) { // its kubelet is heard of no more
@@ -82,9 +109,6 @@ func newWorld(t *testing.T, change func(*Options)) *world {
 	}
 	w.cloud = cloud
 	w.start(change)
-	w.create(newPool("default"))
-	w.pool("default")
-	return w
 }
 
 // start makes the reconcilers, as a process that has just begun does.
@@ -101,8 +125,19 @@ func (w *world) start(change func(*Options)) {
 	if o.Evictor != nil {
 		conditions = append(conditions, surgeRules)
 	}
+	if w.first {
+		conditions = append(conditions, alphaRules)
+	}
+	var mgr ctrl.Manager = &manualManager{client: permittedClient(w.t, w.client, conditions...), recorder: w}
 	var err error
-	if w.wiring, err = newWiring(&manualManager{client: permittedClient(w.t, w.client, conditions...), recorder: w}, &o); err != nil {
+	w.view = w.client
+	if w.first {
+		if mgr, err = generations.View(mgr, generations.Options{}); err != nil {
+			w.t.Fatal(err)
+		}
+		w.view = mgr.GetClient()
+	}
+	if w.wiring, err = newWiring(mgr, &o); err != nil {
 		w.t.Fatal(err)
 	}
 	clear(w.known)
@@ -203,6 +238,16 @@ type manualManager struct {
 func (m *manualManager) GetClient() client.Client    { return m.client }
 func (m *manualManager) GetAPIReader() client.Reader { return m.client }
 func (m *manualManager) GetCache() cache.Cache       { return nil }
+
+// GetRESTMapper knows all kinds of the scheme as cluster-scoped: whether they are there is all that is asked.
+func (m *manualManager) GetRESTMapper() meta.RESTMapper {
+	mapper := meta.NewDefaultRESTMapper(nil)
+	for kind := range m.client.Scheme().AllKnownTypes() {
+		mapper.Add(kind, meta.RESTScopeRoot)
+	}
+	return mapper
+}
+
 func (m *manualManager) GetEventRecorder(string) crrecorder.EventRecorder {
 	return &plainRecorder{EventRecorder: m.recorder}
 }
@@ -241,7 +286,7 @@ func (w *world) watch() {
 		if err != nil {
 			w.t.Fatal(err)
 		}
-		if err := w.client.List(w.t.Context(), list.(client.ObjectList)); err != nil {
+		if err := w.view.List(w.t.Context(), list.(client.ObjectList)); err != nil {
 			w.t.Fatal(err)
 		}
 		items, err := meta.ExtractList(list)
@@ -277,7 +322,7 @@ func (w *world) watch() {
 func (w *world) round() {
 	w.t.Helper()
 	for _, c := range w.allClaims() {
-		if _, err := w.claims.Reconcile(w.t.Context(), ctrl.Request{NamespacedName: types.NamespacedName{Name: c.Name}}); err != nil {
+		if _, err := w.claims.Reconcile(w.t.Context(), ctrl.Request{NamespacedName: client.ObjectKeyFromObject(c)}); err != nil {
 			w.t.Logf("nodeclaim %s: %v", c.Name, err)
 		}
 	}
@@ -308,7 +353,7 @@ func (w *world) live(seconds int) {
 func (w *world) pool(name string) *v1.NodePool {
 	w.t.Helper()
 	w.watch()
-	if _, err := w.pools.Reconcile(w.t.Context(), ctrl.Request{NamespacedName: types.NamespacedName{Name: name}}); err != nil {
+	if _, err := w.pools.Reconcile(w.t.Context(), ctrl.Request{NamespacedName: qualified(name)}); err != nil {
 		w.t.Fatal(err)
 	}
 	w.watch()
@@ -328,7 +373,7 @@ func (w *world) plan() {
 func (w *world) allClaims() []*v1.NodeClaim {
 	w.t.Helper()
 	var list v1.NodeClaimList
-	if err := w.client.List(w.t.Context(), &list); err != nil {
+	if err := w.view.List(w.t.Context(), &list); err != nil {
 		w.t.Fatal(err)
 	}
 	return pointers(list.Items)
@@ -362,11 +407,11 @@ func (w *world) delete(o client.Object) {
 // get reads an object; nil if there is none.
 func get[T client.Object](w *world, into T, name string) T {
 	w.t.Helper()
-	namespace := ""
+	key := qualified(name)
 	if reflect.TypeFor[T]() == reflect.TypeFor[*corev1.Pod]() {
-		namespace = "default"
+		key.Namespace = "default"
 	}
-	if err := w.client.Get(w.t.Context(), types.NamespacedName{Namespace: namespace, Name: name}, into); err != nil {
+	if err := w.view.Get(w.t.Context(), key, into); err != nil {
 		if apierrors.IsNotFound(err) {
 			var none T
 			return none

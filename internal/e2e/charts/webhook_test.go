@@ -65,7 +65,7 @@ func TestWebhook(t *testing.T) {
 	t.Error("there is no Role for the Secret")
 }
 
-// SET-111, SET-055: objects of the first generation may be read unless serveAlpha says otherwise; Karpenter's lease may be looked
+// SET-111, SET-055: objects of the first generation may be read and acted on unless serveAlpha says otherwise; Karpenter's lease may be looked
 // for by its name, whatever that is.
 func TestOtherGenerationsPermissions(t *testing.T) {
 	may := func(values, resource, verb string) []string {
@@ -85,7 +85,12 @@ func TestOtherGenerationsPermissions(t *testing.T) {
 		{"", "machines", "list", []string{"yes"}},
 		{"", "awsnodetemplates", "get", []string{"yes"}},
 		{"", "provisioners/status", "patch", []string{"yes"}},
-		{"", "provisioners", "patch", nil},
+		{"", "provisioners", "patch", []string{"yes"}},
+		{"", "provisioners", "create", nil},
+		{"", "machines", "create", []string{"yes"}},
+		{"", "machines/status", "patch", []string{"yes"}},
+		{"", "awsnodetemplates", "patch", nil},
+		{"settings: {serveAlpha: false}", "machines", "create", nil},
 		{"settings: {serveAlpha: false}", "provisioners", "watch", nil},
 		{"settings: {serveAlpha: false}", "awsnodetemplates", "get", nil},
 		{"", "leases", "list", []string{"yes", "karpenter-leader-election"}},

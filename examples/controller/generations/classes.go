@@ -1,0 +1,183 @@
+package generations
+
+import (
+	"encoding/json"
+	"maps"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/drawknife/drawknife/api/conversion"
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/api/v1alpha5"
+	"github.com/drawknife/drawknife/api/v1beta1"
+	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
+	awsv1alpha1 "github.com/drawknife/drawknife/aws/api/v1alpha1"
+	"github.com/drawknife/drawknife/aws/convert"
+)
+
+// className is which node class of the first generation is meant: that of an AWSNodeTemplate, of one with the kubelet block of a
+// Provisioner, or of a Provisioner's inline block. The zero value is none of them.
+type className struct{ template, provisioner string }
+
+const classPrefix = string(v1.GenerationV1Alpha5) + "/"
+
+// String is the name that the node class has in memory.
+func (n className) String() string {
+	if n.provisioner == "" {
+		return classPrefix + n.template
+	}
+	return classPrefix + n.template + "/" + n.provisioner
+}
+
+// parseClass reads the name of a node class in memory.
+func parseClass(name string) className {
+	rest, first := strings.CutPrefix(name, classPrefix)
+	if !first {
+		return className{}
+	}
+	template, provisioner, _ := strings.Cut(rest, "/")
+	return className{template, provisioner}
+}
+
+// classOfProvisioner is the node class that a Provisioner's machines are made from.
+func classOfProvisioner(p *v1alpha5.Provisioner, kubelet bool) className {
+	if p.Spec.Provider != nil || p.Spec.ProviderRef == nil {
+		return className{provisioner: p.Name}
+	}
+	if !kubelet {
+		return className{template: p.Spec.ProviderRef.Name}
+	}
+	return className{p.Spec.ProviderRef.Name, p.Name}
+}
+
+// classOfMachine is the node class that a Machine was made from. Who has a kubelet block has it from its Provisioner.
+func classOfMachine(m *v1alpha5.Machine) className {
+	owner := v1.PoolOf(m.Labels).Name
+	if m.Spec.MachineTemplateRef == nil {
+		return className{provisioner: owner}
+	}
+	if m.Spec.Kubelet == nil {
+		owner = ""
+	}
+	return className{m.Spec.MachineTemplateRef.Name, owner}
+}
+
+// plainReference is a reference as it is stored.
+func plainReference(ref *v1.NodeClassReference) {
+	if n := parseClass(ref.Name); n != (className{}) {
+		ref.Name = n.template
+		if n.template == "" {
+			ref.Name = n.provisioner // an inline block is referred to by its owner's name
+		}
+	}
+}
+
+// classNotes are what is kept of a node class in memory: all of it follows from what is stored and from the account, and nothing
+// outside needs it.
+type classNotes struct {
+	of          types.UID
+	annotations map[string]string
+	finalizers  []string
+	status      awsv1.EC2NodeClassStatus
+}
+
+// kubeletOf is the kubelet block that machines of a Provisioner get, global settings among it.
+func (t *translator) kubeletOf(p *v1alpha5.Provisioner) *v1alpha5.KubeletConfiguration {
+	out := p.Spec.KubeletConfiguration.DeepCopy()
+	if s := t.options.Legacy; s != nil && s.ENILimitedPodDensity != nil && !*s.ENILimitedPodDensity && (out == nil || out.MaxPods == nil) {
+		if out == nil {
+			out = &v1alpha5.KubeletConfiguration{}
+		}
+		out.MaxPods = new(int32(unlimitedDensity))
+	}
+	return out
+}
+
+// unlimitedDensity is how many pods a node takes where its interfaces don't count (SET-179).
+const unlimitedDensity = 110
+
+// classKubelet is the kubelet block of a Provisioner as a node class has it; nil for none.
+func (t *translator) classKubelet(p *v1alpha5.Provisioner) *awsv1.KubeletConfiguration {
+	for _, converted := range t.read(p, provisionerKind, t.options).Objects {
+		if pool, ok := converted.Object.(*v1.NodePool); ok && pool.Annotations[v1beta1.KubeletAnnotationKey] != "" {
+			block := &awsv1.KubeletConfiguration{}
+			if err := json.Unmarshal([]byte(pool.Annotations[v1beta1.KubeletAnnotationKey]), block); err == nil {
+				return block
+			}
+		}
+	}
+	return nil
+}
+
+// class is a node class of the first generation; nil if what it is made of is not there or can't be one, which the warnings say.
+func (t *translator) class(template *awsv1alpha1.AWSNodeTemplate, p *v1alpha5.Provisioner) (*awsv1.EC2NodeClass, conversion.Warnings) {
+	var result convert.Result
+	switch {
+	case template != nil:
+		result = t.read(template, templateKind, t.options)
+	case p != nil && p.Spec.Provider != nil:
+		result = t.read(p, provisionerKind, t.options)
+	default:
+		return nil, nil
+	}
+	for _, converted := range result.Objects {
+		class, ok := converted.Object.(*awsv1.EC2NodeClass)
+		if !ok {
+			continue
+		}
+		t.placeClass(class, template, p)
+		return class, result.Warnings
+	}
+	return nil, result.Warnings
+}
+
+// placeClass gives the node class its name and what is known of it.
+func (t *translator) placeClass(class *awsv1.EC2NodeClass, template *awsv1alpha1.AWSNodeTemplate, p *v1alpha5.Provisioner) {
+	var name className
+	class.UID, class.Generation = "", 0
+	if template != nil {
+		name.template = template.Name
+		class.UID, class.Generation = template.UID, template.Generation
+	}
+	if p != nil {
+		name.provisioner = p.Name
+		class.Spec.Kubelet = t.classKubelet(p)
+		class.Generation += p.Generation
+		if template == nil {
+			class.UID, class.ResourceVersion = p.UID, p.ResourceVersion
+		} else {
+			class.UID += "-" + p.UID
+		}
+	}
+	class.Name, class.Namespace = name.String(), ""
+	class.Status = awsv1.EC2NodeClassStatus{}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	notes := t.classes[class.Name]
+	if notes.of != class.UID {
+		return // made anew under its name
+	}
+	class.Finalizers = append([]string(nil), notes.finalizers...)
+	if len(notes.annotations) > 0 && class.Annotations == nil {
+		class.Annotations = map[string]string{}
+	}
+	maps.Copy(class.Annotations, notes.annotations)
+	class.Status = *notes.status.DeepCopy()
+}
+
+// noteClass keeps what became of a node class.
+func (t *translator) noteClass(class *awsv1.EC2NodeClass) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.classes[class.Name] = classNotes{
+		of: class.UID, annotations: maps.Clone(class.Annotations), finalizers: append([]string(nil), class.Finalizers...), status: *class.Status.DeepCopy(),
+	}
+}
+
+// forgetClass drops what is known of a node class that is gone.
+func (t *translator) forgetClass(name string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.classes, name)
+}

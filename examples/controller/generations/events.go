@@ -1,0 +1,70 @@
+package generations
+
+import (
+	"context"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/recorder"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/api/v1alpha5"
+	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
+)
+
+// teller tells events of objects that are stored: one of the first generation bears them under its own kind.
+type teller struct {
+	recorder.EventRecorder
+	// machines reads Machines and Provisioners from the cache.
+	machines client.Reader
+	has      kinds
+}
+
+// Eventf implements events.EventRecorder.
+func (t *teller) Eventf(about, related runtime.Object, kind, reason, action, note string, args ...any) {
+	t.EventRecorder.Eventf(t.stored(about), related, kind, reason, action, note, args...)
+}
+
+// AnnotatedEventf implements events.AnnotatedEventRecorder.
+func (t *teller) AnnotatedEventf(about, related runtime.Object, annotations map[string]string, kind, reason, action, note string, args ...any) {
+	t.EventRecorder.AnnotatedEventf(t.stored(about), related, annotations, kind, reason, action, note, args...)
+}
+
+// stored is the object that events are about.
+func (t *teller) stored(about runtime.Object) runtime.Object {
+	switch o := about.(type) {
+	case *corev1.ObjectReference:
+		return t.reference(o)
+	case *awsv1.EC2NodeClass:
+		switch name := parseClass(o.Name); {
+		case name.template != "":
+			return &corev1.ObjectReference{APIVersion: templateKind.GroupVersion().String(), Kind: templateKind.Kind, Name: name.template}
+		case name.provisioner != "":
+			return &corev1.ObjectReference{APIVersion: provisionerKind.GroupVersion().String(), Kind: provisionerKind.Kind, Name: name.provisioner, UID: o.UID}
+		}
+	}
+	return about
+}
+
+// reference is of the Provisioner or Machine with the name and UID, if there is one.
+func (t *teller) reference(ref *corev1.ObjectReference) *corev1.ObjectReference {
+	var object client.Object
+	kind := provisionerKind
+	switch {
+	case ref.UID == "":
+		return ref
+	case ref.Kind == v1.KindNodePool && t.has.provisioners:
+		object = &v1alpha5.Provisioner{}
+	case ref.Kind == v1.KindNodeClaim && t.has.machines:
+		object, kind = &v1alpha5.Machine{}, machineKind
+	default:
+		return ref
+	}
+	if err := t.machines.Get(context.Background(), client.ObjectKey{Name: ref.Name}, object); err != nil || object.GetUID() != ref.UID {
+		return ref
+	}
+	out := *ref
+	out.APIVersion, out.Kind = kind.GroupVersion().String(), kind.Kind
+	return &out
+}

@@ -1,0 +1,102 @@
+package generations
+
+import (
+	"sync"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/drawknife/drawknife/api/conversion"
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/api/v1alpha5"
+	"github.com/drawknife/drawknife/api/v1beta1"
+	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
+	"github.com/drawknife/drawknife/aws/convert"
+)
+
+// translator turns objects of the first generation into those of v1 and back. It may be called from any number of goroutines.
+type translator struct {
+	has     kinds
+	options convert.Options
+
+	mu sync.Mutex
+	// pools and classes are what is known of pools, by UID, and of node classes, by name, beside what is stored.
+	pools   map[types.UID]poolNotes
+	classes map[string]classNotes
+}
+
+// poolNotes are the fields of a pool's status that a Provisioner has no place for.
+type poolNotes struct {
+	nodes           *int64
+	classGeneration int64
+}
+
+func newTranslator(has kinds, legacy *convert.LegacySettings) *translator {
+	return &translator{has: has, options: convert.Options{Legacy: legacy}, pools: map[types.UID]poolNotes{}, classes: map[string]classNotes{}}
+}
+
+// read is what becomes of one stored object.
+func (t *translator) read(object convert.Object, kind schema.GroupVersionKind, options convert.Options) convert.Result {
+	copied, _ := object.DeepCopyObject().(convert.Object)
+	copied.GetObjectKind().SetGroupVersionKind(kind)
+	return convert.Read([]convert.Document{{Object: copied}}, options)
+}
+
+// pool is a Provisioner as a pool; nil if it can't be one, which the warnings say.
+func (t *translator) pool(p *v1alpha5.Provisioner) (*v1.NodePool, conversion.Warnings) {
+	result := t.read(p, provisionerKind, t.options)
+	for _, converted := range result.Objects {
+		pool, ok := converted.Object.(*v1.NodePool)
+		if !ok {
+			continue
+		}
+		t.placePool(pool, p)
+		return pool, result.Warnings
+	}
+	return nil, result.Warnings
+}
+
+// placePool gives the pool its place beside those of v1.
+func (t *translator) placePool(pool *v1.NodePool, p *v1alpha5.Provisioner) {
+	v1.SetGenerationOf(pool, v1.GenerationV1Alpha5)
+	if ref := &pool.Spec.Template.Spec.NodeClassRef; ours(*ref) {
+		ref.Name = classOfProvisioner(p, pool.Annotations[v1beta1.KubeletAnnotationKey] != "").String()
+	}
+	delete(pool.Annotations, v1beta1.KubeletAnnotationKey) // the node class has the block
+	pool.Status.Conditions = conditionsOfPool(p.Status.Conditions, p.Generation)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	notes := t.pools[p.UID]
+	pool.Status.Nodes, pool.Status.NodeClassObservedGeneration = notes.nodes, notes.classGeneration
+}
+
+// noteStatus keeps of a pool's status what a Provisioner has no place for.
+func (t *translator) noteStatus(pool *v1.NodePool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.pools[pool.UID] = poolNotes{pool.Status.Nodes, pool.Status.NodeClassObservedGeneration}
+}
+
+// forgetPool drops what is known of a Provisioner that is gone.
+func (t *translator) forgetPool(p *v1alpha5.Provisioner) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.pools, p.UID)
+}
+
+// provisioner is the pool as the Provisioner that is stored says it.
+func (t *translator) provisioner(pool *v1.NodePool, stored *v1alpha5.Provisioner) *v1alpha5.Provisioner {
+	in := pool.DeepCopy()
+	v1.SetGenerationOf(in, v1.GenerationV1)
+	plainReference(&in.Spec.Template.Spec.NodeClassRef)
+	options := t.options.ProvisionerOptions()
+	options.Force = true // what is stored already was judged when it was stored
+	out, _ := v1alpha5.ProvisionerFromV1(in, stored.Provenance(), options)
+	out.Status.Conditions = conditionsOfProvisioner(pool.Status.Conditions, stored.Status.Conditions)
+	return out
+}
+
+// ours reports whether a reference is to a kind of node class that node templates become.
+func ours(ref v1.NodeClassReference) bool {
+	return ref.Group == awsv1.Group && ref.Kind == awsv1.KindEC2NodeClass
+}

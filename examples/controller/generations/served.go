@@ -1,0 +1,132 @@
+package generations
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/recorder"
+
+	"github.com/drawknife/drawknife/api/v1alpha5"
+	awsv1alpha1 "github.com/drawknife/drawknife/aws/api/v1alpha1"
+	"github.com/drawknife/drawknife/aws/convert"
+)
+
+// Options of Serve.
+type Options struct {
+	// Legacy are the global settings of the first generation. Nil: none are known.
+	Legacy *convert.LegacySettings
+	// Logger receives what is told of objects that are not acted on; nil discards it.
+	Logger *slog.Logger
+	// Now is the clock; nil is time.Now.
+	Now func() time.Time
+}
+
+// AddToScheme makes a scheme know the kinds of the first generation.
+func AddToScheme(scheme *runtime.Scheme) error {
+	return errors.Join(v1alpha5.AddToScheme(scheme), awsv1alpha1.AddToScheme(scheme))
+}
+
+// kinds says which of the kinds the cluster has.
+type kinds struct{ provisioners, machines, templates bool }
+
+// any reports whether there is something to read.
+func (k kinds) any() bool { return k.provisioners || k.machines || k.templates }
+
+// pools reports whether Provisioners are acted on: their machines have to be stored as something.
+func (k kinds) pools() bool { return k.provisioners && k.machines }
+
+// Kinds that are watched and told of.
+var (
+	provisionerKind = v1alpha5.GroupVersion().WithKind(v1alpha5.KindProvisioner)
+	machineKind     = v1alpha5.GroupVersion().WithKind(v1alpha5.KindMachine)
+	templateKind    = awsv1alpha1.GroupVersion().WithKind(awsv1alpha1.KindAWSNodeTemplate)
+)
+
+func kindsOf(mapper meta.RESTMapper) (out kinds, err error) {
+	for kind, has := range map[schema.GroupVersionKind]*bool{provisionerKind: &out.provisioners, machineKind: &out.machines, templateKind: &out.templates} {
+		_, err := mapper.RESTMapping(kind.GroupKind(), kind.Version)
+		if err != nil && !meta.IsNoMatchError(err) {
+			return out, fmt.Errorf("whether the cluster has %s can't be found out: %w", kind.Kind, err)
+		}
+		*has = err == nil
+	}
+	return out, nil
+}
+
+// Serve returns the manager as reconcilers of v1 are to see it: with objects of the first generation among those of theirs, if the
+// cluster has the kinds. It adds to mgr what tells of these objects (see the package). The scheme of mgr must know their kinds:
+// see AddToScheme. Kinds that are installed later are seen after a restart.
+func Serve(mgr ctrl.Manager, o Options) (ctrl.Manager, error) {
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	out, err := view(mgr, o)
+	if err != nil || out == nil {
+		return mgr, err
+	}
+	return out, addWatchers(mgr, out.translator, o)
+}
+
+// View is Serve for somebody who only looks, or who brings tellers of his own: nothing is added to mgr, and no Provisioner becomes
+// Active.
+func View(mgr ctrl.Manager, o Options) (ctrl.Manager, error) {
+	out, err := view(mgr, o)
+	if err != nil || out == nil {
+		return mgr, err
+	}
+	return out, nil
+}
+
+// view is nil for a cluster without any of the kinds.
+func view(mgr ctrl.Manager, o Options) (*manager, error) {
+	has, err := kindsOf(mgr.GetRESTMapper())
+	if err != nil || !has.any() {
+		return nil, err
+	}
+	t := newTranslator(has, o.Legacy)
+	return &manager{
+		Manager: mgr, translator: t,
+		client: newClient(mgr.GetClient(), mgr.GetAPIReader(), t),
+		reader: &reader{base: mgr.GetAPIReader(), translator: t},
+		cache:  &informers{Cache: mgr.GetCache(), reader: &reader{base: mgr.GetCache(), translator: t}},
+	}, nil
+}
+
+// manager gives out what reads and writes both generations.
+type manager struct {
+	ctrl.Manager
+	*translator
+	client *translating
+	reader *reader
+	cache  *informers
+}
+
+// GetClient returns the client: it reads from the cache.
+func (m *manager) GetClient() client.Client { return m.client }
+
+// GetAPIReader returns what reads the API itself.
+func (m *manager) GetAPIReader() client.Reader { return m.reader }
+
+// GetCache returns the cache with its informers.
+func (m *manager) GetCache() cache.Cache { return m.cache }
+
+// GetFieldIndexer returns what has the cache find objects of both generations.
+func (m *manager) GetFieldIndexer() client.FieldIndexer {
+	return &indexer{base: m.Manager.GetFieldIndexer(), translator: m.translator}
+}
+
+// GetEventRecorder returns what tells of the objects that are stored.
+func (m *manager) GetEventRecorder(name string) recorder.EventRecorder {
+	return &teller{EventRecorder: m.Manager.GetEventRecorder(name), machines: m.Manager.GetClient(), has: m.has}
+}
