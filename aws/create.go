@@ -52,7 +52,11 @@ func (p *Provider) create(ctx context.Context, nodeClaim *v1.NodeClaim) (*v1.Nod
 	if err != nil {
 		return nil, err
 	}
-	types, group, err := p.types(ctx, class, nodeClaim.Labels[v1.NodePoolLabelKey])
+	launched, err := p.launchedFrom(class, nodeClaim, nil)
+	if err != nil {
+		return nil, cloudprovider.NewPermanentError(err)
+	}
+	types, group, err := p.types(ctx, launched, nodeClaim.Labels[v1.NodePoolLabelKey])
 	if err != nil {
 		return nil, typesFailed(err)
 	}
@@ -66,7 +70,7 @@ func (p *Provider) create(ctx context.Context, nodeClaim *v1.NodeClaim) (*v1.Nod
 		}
 		p.log.Warn("free addresses of subnets were not read; what was known counts", "nodeclass", class.Name, "error", err)
 	}
-	request := launch.Request{NodeClaim: claim, NodeClass: class, InstanceTypes: types, Dead: there.Dead}
+	request := launch.Request{NodeClaim: claim, NodeClass: launched, InstanceTypes: types, Dead: there.Dead}
 	if group != nil {
 		request.PlacementGroupID = group.ID
 	}
@@ -102,7 +106,16 @@ func oldest(live []instances.Instance) instances.Instance {
 
 // adopt answers with a machine that is there. What its class says is of use but not needed.
 func (p *Provider) adopt(ctx context.Context, nodeClaim *v1.NodeClaim, i instances.Instance) *v1.NodeClaim {
-	claim, class := p.describe(ctx, i, p.newResolver())
+	r := p.newResolver()
+	class := p.classOf(ctx, i, r)
+	launched := class
+	if class != nil {
+		if with, err := p.launchedFrom(class, nodeClaim, nil); err == nil {
+			launched = with
+		}
+	}
+	t := p.typeOf(ctx, i, launched, r)
+	claim := p.claimOf(i, launched, t, p.offeringOf(i, t))
 	if class != nil {
 		p.annotate(ctx, claim, class)
 	}

@@ -41,6 +41,8 @@
 //   - Nothing is served from a cache that could hold a machine that is gone (AWI-205).
 //   - Settings are fields of Config and Options, not of a context (AWI-229, AWN-315); what is refreshed how often is said by the
 //     parts (AWI-227), and kubelet expressions are refused without a gate (AWI-228).
+//   - A kubelet block in the annotation that conversion from v1beta1 leaves on a pool or claim counts in place of the class's
+//     (API-377), which releases from 1.1 on do not heed. It takes no part in the drift hash, which is the class's own.
 //   - Times that things are remembered for are those of the parts, several of them longer and told by what happened
 //     (AWI-230). The calls at rest and for each launch are counted by tests, not taken from a table (AWI-232).
 //   - What plays EC2 in tests is moto behind a proxy that makes its faults (AWI-240). The reference's published tables

@@ -89,7 +89,11 @@ func (p *Provider) drift(ctx context.Context, nodeClaim *v1.NodeClaim) (Drift, e
 	if err != nil {
 		return Drift{}, err
 	}
-	types, group, err := p.types(ctx, class, pool)
+	launched, err := p.launchedFrom(class, nodeClaim, nil)
+	if err != nil {
+		launched = class // the machine is there, whatever has become of its claim
+	}
+	types, group, err := p.types(ctx, launched, pool)
 	if err != nil {
 		return Drift{}, err
 	}

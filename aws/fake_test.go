@@ -32,7 +32,8 @@ type account struct {
 	fail      map[string]error // by call
 	calls     []string
 	fleets    []*ec2.CreateFleetInput
-	listing   func() // called while instances are described; nil: nothing
+	userData  []string // of the launch templates, in base64
+	listing   func()   // called while instances are described; nil: nothing
 }
 
 func newAccount(t *testing.T) *account {
@@ -98,6 +99,9 @@ func (a *account) DescribePlacementGroups(context.Context, *ec2.DescribePlacemen
 }
 
 func (a *account) CreateLaunchTemplate(_ context.Context, in *ec2.CreateLaunchTemplateInput, _ ...func(*ec2.Options)) (*ec2.CreateLaunchTemplateOutput, error) {
+	a.mu.Lock()
+	a.userData = append(a.userData, awssdk.ToString(in.LaunchTemplateData.UserData))
+	a.mu.Unlock()
 	return &ec2.CreateLaunchTemplateOutput{LaunchTemplate: &ec2types.LaunchTemplate{
 		LaunchTemplateName: in.LaunchTemplateName, LaunchTemplateId: awssdk.String("lt-1"),
 	}}, a.called("CreateLaunchTemplate")

@@ -46,7 +46,11 @@ func (p *Provider) typesOfPool(ctx context.Context, nodePool *v1.NodePool) ([]*c
 	case class == nil, class.DeletionTimestamp != nil:
 		return nil, notReady(readiness(ref.Name, class).Message)
 	}
-	types, _, err := p.types(ctx, class, nodePool.Name)
+	launched, err := p.launchedFrom(class, nil, nodePool)
+	if err != nil {
+		return nil, cloudprovider.NewNodeClassNotReadyError(ref.Kind+" "+ref.Name, "the nodepool brings a kubelet block that can't be used", err)
+	}
+	types, _, err := p.types(ctx, launched, nodePool.Name)
 	return types, err
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/drawknife/drawknife/api/requirements"
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/api/v1alpha5"
+	"github.com/drawknife/drawknife/api/v1beta1"
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/scheduling"
 )
@@ -117,6 +118,10 @@ func blank(pool *scheduling.NodePool, o Options) *v1.NodeClaim {
 		APIVersion: owner.GroupVersion().String(), Kind: owner.Kind, Name: object.Name, UID: object.UID, BlockOwnerDeletion: &block,
 	}}
 	claim.Annotations = map[string]string{}
+	// What a v1beta1 pool says of kubelets is on the pool itself, and providers see claims alone (API-376, API-377).
+	if block, ok := object.Annotations[v1beta1.KubeletAnnotationKey]; ok {
+		claim.Annotations[v1beta1.KubeletAnnotationKey] = block
+	}
 	maps.Copy(claim.Annotations, template.Annotations)
 	maps.Copy(claim.Annotations, o.Annotations)
 	claim.Annotations[v1.NodePoolHashAnnotationKey] = object.Hash()

@@ -15,6 +15,7 @@ import (
 
 	"github.com/drawknife/drawknife/api/requirements"
 	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/api/v1beta1"
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/scheduling"
 	"github.com/drawknife/drawknife/scheduling/nodeclaims"
@@ -289,6 +290,19 @@ func TestClaimOfAProvisioner(t *testing.T) {
 	}
 	if o := claim.OwnerReferences[0]; o.APIVersion != "karpenter.sh/v1alpha5" || o.Kind != "Provisioner" || o.Name != "web" || !*o.BlockOwnerDeletion {
 		t.Errorf("owner %+v", o)
+	}
+}
+
+// API-376, API-377: the kubelet block that a pool brings from v1beta1 goes with its claims, since providers see nothing else.
+func TestKubeletOfAnOlderPool(t *testing.T) {
+	pool := testPool()
+	if claim, err := nodeclaims.NewStatic(pool, nodeclaims.Options{}); err != nil || claim.Annotations[v1beta1.KubeletAnnotationKey] != "" {
+		t.Errorf("annotations %v, %v", claim.Annotations, err)
+	}
+	pool.Object.Annotations = map[string]string{v1beta1.KubeletAnnotationKey: `{"maxPods":7}`, "other": "stays"}
+	claim, err := nodeclaims.NewStatic(pool, nodeclaims.Options{})
+	if err != nil || claim.Annotations[v1beta1.KubeletAnnotationKey] != `{"maxPods":7}` || claim.Annotations["other"] != "" {
+		t.Errorf("annotations %v, %v", claim.Annotations, err)
 	}
 }
 

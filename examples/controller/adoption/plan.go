@@ -102,7 +102,7 @@ func (p planner) pool(pool *v1.NodePool) Finding {
 	case len(errs) > 0:
 		f.Verdict, f.Reason = Refused, "nothing is launched for it until it is valid: "+errs.ToAggregate().Error()
 	case pool.Annotations[v1beta1.KubeletAnnotationKey] != "":
-		f.Reason = "annotation " + v1beta1.KubeletAnnotationKey + " has no effect: move it to spec.kubelet of its node class and remove it"
+		f.Reason = "annotation " + v1beta1.KubeletAnnotationKey + " counts for machines launched from now on, though Karpenter 1.1 and later did not heed it: move it to spec.kubelet of its node class, or remove it"
 	case pool.Spec.Template.Labels[v1alpha5.ProvisionerNameLabelKey] != "":
 		f.Reason = "its nodes bear the label " + v1alpha5.ProvisionerNameLabelKey + " of the first generation"
 	}

@@ -1,0 +1,50 @@
+package aws
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/api/v1beta1"
+	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
+	"github.com/drawknife/drawknife/aws/convert"
+)
+
+// launchedFrom is the class that machines of the claim, or of the pool, are launched from: a kubelet block that the
+// conversion from v1beta1 left in an annotation, of the claim before that of the pool, counts in place of the class's own
+// (API-377). Without such an annotation it is the class itself, which is never changed. The drift hash stays that of the
+// class as users see it. claim and pool may be nil. The error says that the block can't be used.
+func (p *Provider) launchedFrom(class *awsv1.EC2NodeClass, claim *v1.NodeClaim, pool *v1.NodePool) (*awsv1.EC2NodeClass, error) {
+	if !annotated(claim, pool) {
+		return class, nil
+	}
+	block, err := convert.EffectiveKubelet(claim, pool, class)
+	if err != nil {
+		return nil, fmt.Errorf("metadata.annotations: %w: correct it, or move it to spec.kubelet of the node class", err)
+	}
+	launched := class.DeepCopy()
+	launched.Spec.Kubelet = block
+	var faults []error
+	for _, fault := range launched.ValidateWith(p.config.Features) {
+		if rest, of := strings.CutPrefix(fault.Field, "spec.kubelet"); of {
+			fault.Field = "metadata.annotations[" + v1beta1.KubeletAnnotationKey + "]" + rest
+			faults = append(faults, fault)
+		}
+	}
+	if err := errors.Join(faults...); err != nil {
+		return nil, err
+	}
+	return launched, nil
+}
+
+func annotated(claim *v1.NodeClaim, pool *v1.NodePool) bool {
+	there := false
+	if claim != nil {
+		_, there = claim.Annotations[v1beta1.KubeletAnnotationKey]
+	}
+	if pool != nil && !there {
+		_, there = pool.Annotations[v1beta1.KubeletAnnotationKey]
+	}
+	return there
+}
