@@ -17,6 +17,7 @@ import (
 
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/api/v1beta1"
+	"github.com/drawknife/drawknife/internal/kindfields"
 	"github.com/drawknife/drawknife/internal/manifesttest"
 	"github.com/drawknife/drawknife/internal/seeded"
 )
@@ -127,7 +128,7 @@ func canonical(t interface{ Fatal(...any) }, text []byte, lossyStatus bool) any 
 // API-009, API-011, API-258, API-261, API-264, API-270, API-272 to API-275, API-281, API-294, API-296, API-297: to v1 and back
 // gives the Provisioner back, and so does v1beta1; the argument stays as it was, and a second conversion gives the same.
 func TestRandomProvisionersSurvive(t *testing.T) {
-	var drawn manifesttest.Fields
+	var drawn kindfields.Seen
 	seeded.Check(t, func(t *rapid.T) {
 		p := drawProvisioner(t)
 		drawn.Note(p)
@@ -156,7 +157,7 @@ func TestRandomProvisionersSurvive(t *testing.T) {
 
 // API-334, API-335: nor is anything lost of a Machine.
 func TestRandomMachinesSurvive(t *testing.T) {
-	var drawn manifesttest.Fields
+	var drawn kindfields.Seen
 	seeded.Check(t, func(t *rapid.T) {
 		p := drawProvisioner(t)
 		m := &Machine{

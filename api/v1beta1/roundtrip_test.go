@@ -20,6 +20,7 @@ import (
 
 	"github.com/drawknife/drawknife/api/conversion"
 	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/internal/kindfields"
 	"github.com/drawknife/drawknife/internal/manifesttest"
 	"github.com/drawknife/drawknife/internal/seeded"
 )
@@ -54,7 +55,7 @@ func TestManifestsRoundTrip(t *testing.T) {
 // API-258, API-264, API-340, API-341, API-346, API-347, API-349, API-351, API-370, API-376, API-381: to v1 and back gives
 // the pool back, with its defaults written out, but for what a warning says; the argument stays as it was.
 func TestRandomPoolsSurviveV1(t *testing.T) {
-	var drawn manifesttest.Fields
+	var drawn kindfields.Seen
 	seeded.Check(t, func(t *rapid.T) {
 		pool := drawPool(t)
 		drawn.Note(pool)
@@ -106,7 +107,7 @@ func TestRandomPoolsSurviveV1(t *testing.T) {
 // API-335, API-340, API-368, API-369, API-370, API-381: with the annotations that Karpenter's webhook writes, a reference survives
 // as it was written; of conditions only what v1 has no place for is lost.
 func TestRandomClaimsSurviveV1(t *testing.T) {
-	var drawn manifesttest.Fields
+	var drawn kindfields.Seen
 	seeded.Check(t, func(t *rapid.T) {
 		pool := drawPool(t)
 		claim := &NodeClaim{ObjectMeta: pool.ObjectMeta, Spec: pool.Spec.Template.Spec}

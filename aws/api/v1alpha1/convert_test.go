@@ -137,6 +137,15 @@ func TestToV1Beta1(t *testing.T) {
 	}
 }
 
+// numbered are so many ids.
+func numbered(prefix string, n int) string {
+	ids := make([]string, n)
+	for i := range ids {
+		ids[i] = fmt.Sprintf("%s%d", prefix, i)
+	}
+	return strings.Join(ids, ",")
+}
+
 // API-121 to API-127, API-307, API-321 to API-333: a selector map becomes terms that select the same.
 func TestExpand(t *testing.T) {
 	many := make(map[string]string)
@@ -166,6 +175,8 @@ func TestExpand(t *testing.T) {
 		{"API-331: too many terms", subnets, map[string]string{"a": "1,2,3,4,5,6", "b": "1,2,3,4,5,6"}, false, "", "W224 spec"},
 		{"API-331: too many tags", subnets, many, false, "", "W224 spec"},
 		{"API-331: too many ids", subnets, map[string]string{SelectorIDs: "subnet-0" + strings.Repeat(",subnet-1", 31)}, false, "", "W224 spec"},
+		{"API-331: too many ids beside something else", subnets, map[string]string{SelectorIDs: numbered("subnet-", 31), "a": "1"}, false, "", "W220 spec\nW224 spec"},
+		{"API-331: no more than may be", subnets, map[string]string{SelectorIDs: numbered("subnet-", 30)}, false, "|" + strings.ReplaceAll(numbered("subnet-", 30), ",", "|| |") + "||", ""},
 		{"API-332: ids of another kind", groups, map[string]string{SelectorIDs: "subnet-1"}, false, "|subnet-1||", "W225 spec"},
 		{"a group has no names", groups, map[string]string{SelectorName: "n"}, false, "|||n", ""},
 	} {
@@ -196,7 +207,7 @@ func TestExpand(t *testing.T) {
 func TestDroppedConditions(t *testing.T) {
 	for selector, want := range map[string]string{
 		"{aws-ids: subnet-1, 'aws::ids': subnet-2, team: a}": "ids select alone; dropped condition(s) aws-ids=subnet-1, team=a",
-		"{aws-ids: subnet-1, team: a}":                        "ids select alone; dropped condition(s) team=a",
+		"{aws-ids: subnet-1, team: a}":                       "ids select alone; dropped condition(s) team=a",
 	} {
 		node := &AWSNodeTemplate{}
 		read(t, base, []string{"subnetSelector: {a: b}", "subnetSelector: " + selector}, node)

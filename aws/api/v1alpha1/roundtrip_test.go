@@ -12,6 +12,7 @@ import (
 
 	v1 "github.com/drawknife/drawknife/aws/api/v1"
 	"github.com/drawknife/drawknife/aws/api/v1beta1"
+	"github.com/drawknife/drawknife/internal/kindfields"
 	"github.com/drawknife/drawknife/internal/manifesttest"
 	"github.com/drawknife/drawknife/internal/seeded"
 )
@@ -59,7 +60,7 @@ func comeBack(t interface {
 // API-011, API-258, API-261, API-264, API-309, API-310, API-314, API-316 to API-318: to v1 and back gives the node template
 // back, and so does v1beta1; the argument stays as it was, and a second conversion gives the same.
 func TestRandomNodeTemplatesSurvive(t *testing.T) {
-	var drawn manifesttest.Fields
+	var drawn kindfields.Seen
 	seeded.Check(t, func(t *rapid.T) {
 		node := drawNodeTemplate(t)
 		drawn.Note(node)

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	v1 "github.com/drawknife/drawknife/aws/api/v1"
+	"github.com/drawknife/drawknife/internal/kindfields"
 	"github.com/drawknife/drawknife/internal/manifesttest"
 	"github.com/drawknife/drawknife/internal/seeded"
 )
@@ -40,7 +41,7 @@ func TestManifestsRoundTrip(t *testing.T) {
 // API-258, API-264, API-269, API-340, API-365, API-381: to v1 and back gives the node class back, with its metadata options
 // written out, but for what a warning says; the argument stays as it was.
 func TestRandomClassesSurviveV1(t *testing.T) {
-	var drawn manifesttest.Fields
+	var drawn kindfields.Seen
 	seeded.Check(t, func(t *rapid.T) {
 		class := drawClass(t)
 		drawn.Note(class)

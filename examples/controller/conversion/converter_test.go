@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -12,7 +13,11 @@ import (
 	"sigs.k8s.io/yaml"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/api/v1beta1"
+	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
+	awsv1beta1 "github.com/drawknife/drawknife/aws/api/v1beta1"
 	"github.com/drawknife/drawknife/examples/controller/conversion"
+	"github.com/drawknife/drawknife/internal/kindfields"
 )
 
 type object = map[string]any
@@ -36,10 +41,25 @@ func manifests(t testing.TB) map[string]object {
 	}
 	const pool = "apiVersion: karpenter.sh/v1beta1\nkind: NodePool\nmetadata: {name: web}\nspec: {template: {spec: {requirements: [], nodeClassRef: {name: default}}}"
 	const class = "apiVersion: karpenter.k8s.aws/v1beta1\nkind: EC2NodeClass\nmetadata: {name: c}\nspec: {role: r, subnetSelectorTerms: [{id: subnet-1}], securityGroupSelectorTerms: [{id: sg-1}], "
+	const (
+		condition = "{type: Ready, status: 'False', reason: Why, message: it is so, lastTransitionTime: '2024-05-01T10:00:00Z', observedGeneration: 4}"
+		taints    = "taints: [{key: a, value: b, effect: NoExecute, timeAdded: '2024-05-01T10:00:00Z'}], startupTaints: [{key: c, value: d, effect: NoSchedule, timeAdded: '2024-05-01T10:00:00Z'}]"
+		kubelet   = "kubelet: {clusterDNS: [10.0.0.10], maxPods: 5, podsPerCore: 2, cpuCFSQuota: false, systemReserved: {cpu: 100m}, kubeReserved: {memory: 1Gi}, evictionHard: {pid.available: 5%}, evictionSoft: {memory.available: 7%}, " +
+			"evictionSoftGracePeriod: {memory.available: 1m}, evictionMaxPodGracePeriod: 3, imageGCHighThresholdPercent: 80, imageGCLowThresholdPercent: 70}"
+		minValues = "requirements: [{key: a, operator: In, values: [b, c], minValues: 2}]"
+	)
 	for name, manifest := range map[string]string{
-		"v1beta1 consolidation off":   pool + ", disruption: {consolidationPolicy: WhenUnderutilized, consolidateAfter: Never, expireAfter: Never}}",
-		"v1beta1 quantities as typed": pool + ", limits: {cpu: 1000, memory: 1024Mi}}",
-		"v1beta1 bare":                pool + "}",
+		"v1 rest of a NodePool": "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: web}\nspec: {disruption: {consolidateAfter: 0s}, template: {spec: {" + taints + ", requirements: [], expireAfter: Never, nodeClassRef: {group: a, kind: b, name: c}}}}\n" +
+			"status: {resources: {cpu: '5'}, nodes: 3, nodeClassObservedGeneration: 2, conditions: [" + condition + "]}",
+		"v1 rest of a NodeClaim":     "apiVersion: karpenter.sh/v1\nkind: NodeClaim\nmetadata: {name: web-1}\nspec: {" + taints + ", " + minValues + ", expireAfter: 3h, nodeClassRef: {group: a, kind: b, name: c}}\nstatus: {conditions: [" + condition + "]}",
+		"v1 rest of an EC2NodeClass": strings.Replace(class, "v1beta1", "v1", 1) + "amiSelectorTerms: [{alias: al2023@latest}], associatePublicIPAddress: false, placementGroupSelector: {id: pg-1}}\nstatus: {conditions: [" + condition + "]}",
+		"v1beta1 rest of a NodePool": strings.Replace(pool, "requirements: []", taints+", "+minValues, 1) + "}\nstatus: {resources: {cpu: '5'}}",
+		"v1beta1 rest of a NodeClaim": "apiVersion: karpenter.sh/v1beta1\nkind: NodeClaim\nmetadata: {name: web-1}\nspec: {" + taints + ", " + minValues + ", " + kubelet + ", nodeClassRef: {name: c}}\n" +
+			"status: {conditions: [" + condition + "]}",
+		"v1beta1 rest of an EC2NodeClass": strings.Replace(class, "role: r", "instanceProfile: p", 1) + "amiFamily: AL2, associatePublicIPAddress: false}\nstatus: {conditions: [" + condition + "]}",
+		"v1beta1 consolidation off":       pool + ", disruption: {consolidationPolicy: WhenUnderutilized, consolidateAfter: Never, expireAfter: Never}}",
+		"v1beta1 quantities as typed":     pool + ", limits: {cpu: 1000, memory: 1024Mi}}",
+		"v1beta1 bare":                    pool + "}",
 		"v1beta1 old annotations": "apiVersion: karpenter.sh/v1beta1\nkind: NodePool\nmetadata: {name: web}\nspec: {template: {metadata: {annotations: {karpenter.sh/do-not-consolidate: 'true'}}, " +
 			"spec: {requirements: [], nodeClassRef: {name: default, apiVersion: karpenter.k8s.aws/v1alpha1, kind: AWSNodeTemplate}, resources: {requests: {cpu: 1}}}}}",
 		"v1beta1 Ubuntu":                class + "amiFamily: Ubuntu, amiSelectorTerms: [{id: ami-1}]}",
@@ -64,6 +84,32 @@ func decode(t testing.TB, text string) object {
 		t.Fatal(err)
 	}
 	return out
+}
+
+// What goes there and back has every field of every kind, so that one that a kind gains is not forgotten.
+func TestEveryFieldIsThere(t *testing.T) {
+	kinds := map[string]func() any{
+		"karpenter.sh/v1 NodePool": func() any { return &v1.NodePool{} }, "karpenter.sh/v1 NodeClaim": func() any { return &v1.NodeClaim{} },
+		"karpenter.sh/v1beta1 NodePool": func() any { return &v1beta1.NodePool{} }, "karpenter.sh/v1beta1 NodeClaim": func() any { return &v1beta1.NodeClaim{} },
+		"karpenter.k8s.aws/v1 EC2NodeClass": func() any { return &awsv1.EC2NodeClass{} }, "karpenter.k8s.aws/v1beta1 EC2NodeClass": func() any { return &awsv1beta1.EC2NodeClass{} },
+	}
+	seen := make(map[string]*kindfields.Seen)
+	for name, o := range manifests(t) {
+		kind := fmt.Sprint(o["apiVersion"], " ", o["kind"])
+		// The metadata of both versions are of one type.
+		delete(o, "metadata")
+		typed := kinds[kind]()
+		if err := yaml.Unmarshal([]byte(text(t, o)), typed); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if seen[kind] == nil {
+			seen[kind] = &kindfields.Seen{}
+		}
+		seen[kind].Note(typed)
+	}
+	for kind, newObject := range kinds {
+		t.Run(kind, func(t *testing.T) { seen[kind].Complete(t, newObject(), "metadata") })
+	}
 }
 
 // other is the API version of the other generation.

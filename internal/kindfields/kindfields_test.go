@@ -1,4 +1,4 @@
-package manifesttest
+package kindfields
 
 import (
 	"fmt"
@@ -19,6 +19,7 @@ type whole struct {
 	At              *metav1.Time      `json:"at"`
 	Words           map[string]string `json:"words"`
 	Own             *part             `json:"own"`
+	On              *bool             `json:"on"`
 	hidden          int
 }
 
@@ -34,18 +35,18 @@ func (r *reported) Errorf(format string, args ...any) {
 }
 
 // A field that no object had is reported, wherever it is, and so is an exception that is none.
-func TestFields(t *testing.T) {
-	var f Fields
+func TestSeen(t *testing.T) {
+	var f Seen
 	now := metav1.Now()
 	f.Note(&whole{Parts: []part{{}, {"a"}}, At: &now, Words: map[string]string{"a": "b"}, hidden: 1})
-	f.Note(&whole{ByName: map[string]*part{"a": {}}, Own: &part{}})
+	f.Note(&whole{ByName: map[string]*part{"a": {}}, Own: &part{}, On: new(bool)})
 	got := &reported{TB: t}
 	f.Complete(got, &whole{}, "own", "words", "kind", "apiVersion")
 	want := []string{
-		"*manifesttest.whole: no object of the test has byName[]",
-		"*manifesttest.whole: no object of the test has byName[].name",
-		"*manifesttest.whole: words is excepted, and an object of the test has it",
-		"*manifesttest.whole: words[] is excepted, and an object of the test has it",
+		"*kindfields.whole: no object of the test has byName[]",
+		"*kindfields.whole: no object of the test has byName[].name",
+		"*kindfields.whole: words is excepted, and an object of the test has it",
+		"*kindfields.whole: words[] is excepted, and an object of the test has it",
 	}
 	if diff := cmp.Diff(want, got.lines); diff != "" {
 		t.Error(diff)

@@ -1,4 +1,6 @@
-package manifesttest
+// Package kindfields tells which fields of a kind the objects of a test had, so that a field that the kind gains is not left
+// untested.
+package kindfields
 
 import (
 	"encoding"
@@ -10,26 +12,27 @@ import (
 	"testing"
 )
 
-// Fields tells which fields of a kind the objects of a test had, so that a field that the kind gains is not left untested. The
-// zero value has seen none.
-type Fields struct{ seen map[string]bool }
+// Seen are the fields that objects of a test had. The zero value has seen none.
+type Seen struct{ seen map[string]bool }
 
 // Note takes down which fields of the object are set.
-func (f *Fields) Note(object any) {
+func (f *Seen) Note(object any) {
 	if f.seen == nil {
 		f.seen = make(map[string]bool)
 	}
 	f.note(reflect.ValueOf(object), "")
 }
 
-func (f *Fields) note(v reflect.Value, path string) {
+func (f *Seen) note(v reflect.Value, path string) {
+	// What a pointer points at is set, even to nothing.
+	set := false
 	for v.Kind() == reflect.Pointer {
 		if v.IsNil() {
 			return
 		}
-		v = v.Elem()
+		v, set = v.Elem(), true
 	}
-	if v.IsZero() {
+	if !set && v.IsZero() {
 		return
 	}
 	f.seen[path] = true
@@ -52,7 +55,7 @@ func (f *Fields) note(v reflect.Value, path string) {
 
 // Complete fails t for each field of the object's kind that no object noted so far had, but for those at or below the paths that
 // are excepted: "spec.requirements[].minValues".
-func (f *Fields) Complete(t testing.TB, object any, except ...string) {
+func (f *Seen) Complete(t testing.TB, object any, except ...string) {
 	t.Helper()
 	all := make(map[string]bool)
 	paths(reflect.TypeOf(object), "", all)
