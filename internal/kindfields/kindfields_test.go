@@ -39,11 +39,10 @@ func TestSeen(t *testing.T) {
 	var f Seen
 	now := metav1.Now()
 	f.Note(&whole{Parts: []part{{}, {"a"}}, At: &now, Words: map[string]string{"a": "b"}, hidden: 1})
-	f.Note(&whole{ByName: map[string]*part{"a": {}}, Own: &part{}, On: new(bool)})
+	f.Note(&whole{ByName: map[string]*part{"a": {}}, On: new(bool)})
 	got := &reported{TB: t}
 	f.Complete(got, &whole{}, "own", "words", "kind", "apiVersion")
 	want := []string{
-		"*kindfields.whole: no object of the test has byName[]",
 		"*kindfields.whole: no object of the test has byName[].name",
 		"*kindfields.whole: words is excepted, and an object of the test has it",
 		"*kindfields.whole: words[] is excepted, and an object of the test has it",
