@@ -63,6 +63,8 @@
 //   - A batch never has more members than it may (DIS-108).
 //   - What could be spot or on demand and has no spot offering that is cheaper is launched on demand (DIS-142).
 //   - The disruption of a Balanced pool is summed up anew each time, pods that stay on their node left out (DIS-165).
+//   - Whether an instance type is gone is looked at as often as all else about drift, not every half hour: that asks nobody
+//     (DIS-226).
 //   - A pool of drifted nodes whose replacements fail is left alone for a while (DIS-098, DIS-231).
 //   - Waiting until a command is validated stops nobody: Command.NotBefore says when (DIS-178). One that is void is dropped
 //     when it would begin, and the next pass plans anew, with all candidates and every method (DIS-113, DIS-120). Rejections
