@@ -67,8 +67,10 @@ type Trial struct {
 	// freedClass finds the class of pods of hidden machines, for the first freedIndexed of freed; see waitingClass.
 	freedClass   map[PodKey]int32
 	freedIndexed int
-	// received counts, by machine of the snapshot, the pods that the trial has put there.
-	received []int32
+	// received counts, by machine of the snapshot, the pods that the trial has put there, and last is the number of the last
+	// binding on it, from 1 on; 0 for none.
+	received, last []int32
+	onHost         []int32 // scratch of takeOff
 	// cells, sites and assigned are remembered while classes are placed.
 	cells    *cells
 	sites    map[int32][]site
@@ -85,7 +87,7 @@ type binding struct {
 	stage int32
 	// tight bindings rest on there being no machine with fewer members of a spread over machines.
 	tight bool
-	// before is the number, from 1 on, of the binding before it on a new machine; 0 for none.
+	// before is the number, from 1 on, of the binding before it on the same host; 0 for none.
 	before int32
 }
 
@@ -107,7 +109,7 @@ type machine struct {
 
 // Trial starts a what-if.
 func (m *Model) Trial() *Trial {
-	t := &Trial{m: m, free: slices.Clone(m.free), usable: newBitset(len(m.nodes)), hiddenSet: newBitset(len(m.nodes)), waiting: make([]int32, len(m.classes)), received: make([]int32, len(m.nodes))}
+	t := &Trial{m: m, free: slices.Clone(m.free), usable: newBitset(len(m.nodes)), hiddenSet: newBitset(len(m.nodes)), waiting: make([]int32, len(m.classes)), received: make([]int32, len(m.nodes)), last: make([]int32, len(m.nodes))}
 	for i := range m.nodes {
 		if m.nodes[i].usable {
 			t.usable.set(i)
@@ -154,12 +156,19 @@ func (m *Model) capacityOf(mc *machine) corev1.ResourceList {
 // place puts pods on a host. Whoever calls it has checked that they may go there.
 func (t *Trial) place(p binding) {
 	t.proof = nil
-	if i := int(p.host) - len(t.m.nodes); i >= 0 {
-		p.before, t.machines[i].last = t.machines[i].last, int32(len(t.placed)+1)
-	}
+	last := t.lastOn(p.host)
+	p.before, *last = *last, int32(len(t.placed)+1)
 	t.placed = append(t.placed, p)
 	t.log = append(t.log, change{kind: changePlaced})
 	t.apply(p, 1)
+}
+
+// lastOn is the number of the last binding on the host, from 1 on; 0 for none.
+func (t *Trial) lastOn(host int32) *int32 {
+	if i := int(host) - len(t.m.nodes); i >= 0 {
+		return &t.machines[i].last
+	}
+	return &t.last[host]
 }
 
 // apply does a placement (sign 1) or undoes it (-1).

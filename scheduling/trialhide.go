@@ -2,6 +2,7 @@ package scheduling
 
 import (
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 )
@@ -49,13 +50,17 @@ func (t *Trial) takeOff(host int32) {
 	if t.received[host] == 0 {
 		return
 	}
-	for i := range t.placed {
-		p := &t.placed[i]
-		if p.host != host || p.count == 0 {
-			continue
+	list := t.onHost[:0]
+	for i := t.last[host] - 1; i >= 0; i = t.placed[i].before - 1 {
+		if t.placed[i].count > 0 {
+			list = append(list, i)
 		}
+	}
+	t.onHost = list
+	for _, i := range slices.Backward(list) { // the first to come waits longest
+		p := &t.placed[i]
 		t.apply(*p, -1)
-		t.log = append(t.log, change{changeTaken, int32(i), p.count})
+		t.log = append(t.log, change{changeTaken, i, p.count})
 		p.count = 0
 	}
 }

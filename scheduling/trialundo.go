@@ -80,9 +80,7 @@ func (t *Trial) undo(to Mark) {
 		case changePlaced:
 			p := t.placed[len(t.placed)-1]
 			t.placed = t.placed[:len(t.placed)-1]
-			if i := int(p.host) - len(t.m.nodes); i >= 0 {
-				t.machines[i].last = p.before
-			}
+			*t.lastOn(p.host) = p.before
 			t.apply(p, -1)
 		case changeTaken:
 			p := &t.placed[last.a]
