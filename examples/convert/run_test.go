@@ -175,6 +175,45 @@ func TestLosses(t *testing.T) {
 	}
 }
 
+// API-399: each flag makes a difference, and the one that its line of the help promises.
+func TestFlags(t *testing.T) {
+	in := strings.Replace(pool, "spec: {", "spec: {provider: {subnetSelector: {a: b}, securityGroupSelector: {a: b}, instanceProfile: nodes}, ", 1)
+	in = strings.Replace(in, ", providerRef: {name: a}", "", 1) +
+		"---\n{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {nodeSelector: {karpenter.sh/provisioner-name: a}}}\n"
+	for _, tc := range []struct {
+		flags []string
+		// without and with are what only the one output has.
+		without, with string
+	}{
+		{[]string{"--to", "v1beta1"}, "apiVersion: karpenter.sh/v1\n", "apiVersion: karpenter.sh/v1beta1\n"},
+		{[]string{"--node-role", "mine"}, "role: $KARPENTER_NODE_ROLE", "role: mine"},
+		{[]string{"--keep-instance-profile"}, "role: $KARPENTER_NODE_ROLE", "instanceProfile: nodes"},
+		{[]string{"--ignore-defaults"}, "key: kubernetes.io/arch", "requirements: []"},
+		{[]string{"--settings", "testdata/settings.yaml"}, "", "  tags:\n"},
+		{[]string{"--workloads"}, "", "nodeSelector:\n    karpenter.sh/nodepool: a"},
+		{[]string{"--reference-compat"}, "consolidateAfter: Never", "consolidateAfter: 0s"},
+		{[]string{"--output", "name"}, "apiVersion:", "nodepool.karpenter.sh/a\n"},
+		{[]string{"-o", "json"}, "kind: NodePool", `"kind": "NodePool"`},
+	} {
+		t.Run(tc.flags[0], func(t *testing.T) {
+			_, plain, _ := exec(t, in, "-f", "-")
+			code, flagged, errs := exec(t, in, append([]string{"-f", "-"}, tc.flags...)...)
+			if code != exitConverted {
+				t.Fatalf("status %d: %s", code, errs)
+			}
+			if !strings.Contains(plain, tc.without) || strings.Contains(plain, tc.with) {
+				t.Errorf("without it:\n%s", plain)
+			}
+			if tc.without != "" && strings.Contains(flagged, tc.without) || !strings.Contains(flagged, tc.with) {
+				t.Errorf("with it:\n%s", flagged)
+			}
+			if !strings.Contains(helpText, tc.flags[0]) {
+				t.Error("the help does not have it")
+			}
+		})
+	}
+}
+
 // API-388, API-390, API-392, API-400: bad input and usage are status 1, nothing is printed, and the message names the place.
 // Text that breaks off names file and line, and all bad documents are told at once.
 func TestRefusals(t *testing.T) {
