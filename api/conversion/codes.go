@@ -58,35 +58,35 @@ const (
 // Codes of conversions from v1 back to v1beta1.
 const (
 	// CodeGracePeriodDropped (warn): terminationGracePeriod was left out.
-	CodeGracePeriodDropped Code = "W701"
+	CodeGracePeriodDropped Code = "W901"
 	// CodeBudgetReasonsDropped (warn): a budget's reasons were left out, so that it bounds every reason.
-	CodeBudgetReasonsDropped Code = "W702"
+	CodeBudgetReasonsDropped Code = "W902"
 	// CodeWaitDropped (warn): consolidateAfter was left out; a fixed wait of 15 s applies.
-	CodeWaitDropped Code = "W703"
+	CodeWaitDropped Code = "W903"
 	// CodeZeroWaitDropped (info): consolidateAfter 0s was left out; a fixed wait of 15 s applies.
-	CodeZeroWaitDropped Code = "W704"
+	CodeZeroWaitDropped Code = "W904"
 	// CodeExpiryMovedBack (info): expireAfter moved to the disruption block, and expiry has become graceful.
-	CodeExpiryMovedBack Code = "W705"
+	CodeExpiryMovedBack Code = "W905"
 	// CodeReplicasDropped (error): a static pool can't be expressed.
-	CodeReplicasDropped Code = "W706"
+	CodeReplicasDropped Code = "W906"
 	// CodeNodeLimit (warn): a limit on the number of nodes is not acted on.
-	CodeNodeLimit Code = "W707"
+	CodeNodeLimit Code = "W907"
 	// CodeBalancedDropped (warn): the policy Balanced was written as WhenUnderutilized.
-	CodeBalancedDropped Code = "W708"
+	CodeBalancedDropped Code = "W908"
 	// CodeOperatorRewritten (info): a requirement was written with another operator that means the same.
-	CodeOperatorRewritten Code = "W709"
+	CodeOperatorRewritten Code = "W909"
 	// CodeClaimExpiryDropped (warn): expireAfter of a claim was left out; its pool's counts.
-	CodeClaimExpiryDropped Code = "W710"
+	CodeClaimExpiryDropped Code = "W910"
 	// CodeAnnotationMalformed (error): a compatibility annotation can't be read.
-	CodeAnnotationMalformed Code = "W711"
+	CodeAnnotationMalformed Code = "W911"
 	// CodeBudgetDropped (info): a budget that speaks of no reason bounds nothing and was left out.
-	CodeBudgetDropped Code = "W712"
+	CodeBudgetDropped Code = "W912"
 	// CodeAliasVersionKept (info): the version of an image alias was kept in an annotation.
-	CodeAliasVersionKept Code = "W713"
+	CodeAliasVersionKept Code = "W913"
 	// CodeLaterFieldDropped (warn): a field that came with v1 was left out.
-	CodeLaterFieldDropped Code = "W714"
+	CodeLaterFieldDropped Code = "W914"
 	// CodeShortHopLimitKept (info): the hop limit 1, v1's default, was written out.
-	CodeShortHopLimitKept Code = "W715"
+	CodeShortHopLimitKept Code = "W915"
 )
 
 // Codes returns every code, sorted. The slice is the caller's.

@@ -249,12 +249,12 @@ spec:
 		{
 			name:   "API-381, API-382, API-414: the combined policy loses its wait",
 			change: func(p *v1.NodePool) { p.Spec.Disruption = v1.Disruption{ConsolidateAfter: seconds("5m")} },
-			field:  disruption, want: "consolidationPolicy: WhenUnderutilized\nexpireAfter: Never", codes: "W703 spec.disruption.consolidateAfter",
+			field:  disruption, want: "consolidationPolicy: WhenUnderutilized\nexpireAfter: Never", codes: "W903 spec.disruption.consolidateAfter",
 		},
 		{
 			name:   "API-382: a wait of 0s becomes the fixed one",
 			change: func(p *v1.NodePool) { p.Spec.Disruption = v1.Disruption{} },
-			field:  disruption, want: "consolidationPolicy: WhenUnderutilized\nexpireAfter: Never", codes: "W704 spec.disruption.consolidateAfter",
+			field:  disruption, want: "consolidationPolicy: WhenUnderutilized\nexpireAfter: Never", codes: "W904 spec.disruption.consolidateAfter",
 		},
 		{
 			name:   "API-381: consolidation that is off stays off",
@@ -264,14 +264,14 @@ spec:
 		{
 			name:    "API-381: but for the reference",
 			change:  func(p *v1.NodePool) { p.Spec.Disruption = v1.Disruption{ConsolidateAfter: v1.Never()} },
-			options: compat, field: disruption, want: "consolidationPolicy: WhenUnderutilized\nexpireAfter: Never", codes: "W703 spec.disruption.consolidateAfter",
+			options: compat, field: disruption, want: "consolidationPolicy: WhenUnderutilized\nexpireAfter: Never", codes: "W903 spec.disruption.consolidateAfter",
 		},
 		{
 			name: "API-184, API-382: Balanced",
 			change: func(p *v1.NodePool) {
 				p.Spec.Disruption = v1.Disruption{ConsolidationPolicy: "Balanced", ConsolidateAfter: v1.Never()}
 			},
-			field: disruption, want: "consolidateAfter: Never\nconsolidationPolicy: WhenUnderutilized\nexpireAfter: Never", codes: "W708 spec.disruption.consolidationPolicy",
+			field: disruption, want: "consolidateAfter: Never\nconsolidationPolicy: WhenUnderutilized\nexpireAfter: Never", codes: "W908 spec.disruption.consolidationPolicy",
 		},
 		{
 			name: "API-382: reasons of budgets, one of them none, are lost",
@@ -283,7 +283,7 @@ spec:
 				}
 			},
 			field: asYAML(func(p *NodePool) any { return p.Spec.Disruption.Budgets }), want: "- nodes: \"2\"\n- nodes: \"3\"",
-			codes: "W712 spec.disruption.budgets[0]\nW702 spec.disruption.budgets[1].reasons",
+			codes: "W912 spec.disruption.budgets[0]\nW902 spec.disruption.budgets[1].reasons",
 		},
 		{name: "API-381: the reference is written with a version", field: ref, want: "apiVersion: karpenter.k8s.aws/v1beta1\nkind: EC2NodeClass\nname: default"},
 		{name: "API-381: by the reference without one", options: compat, field: ref, want: "kind: EC2NodeClass\nname: default"},
@@ -307,22 +307,22 @@ spec:
 				p.Annotations = map[string]string{KubeletAnnotationKey: `{`, NodeClassReferenceAnnotationKey: `[]`}
 			},
 			field: ref, want: "none",
-			codes: "W711 metadata.annotations[compatibility.karpenter.sh/v1beta1-kubelet-conversion]\nW711 metadata.annotations[compatibility.karpenter.sh/v1beta1-nodeclass-reference]",
+			codes: "W911 metadata.annotations[compatibility.karpenter.sh/v1beta1-kubelet-conversion]\nW911 metadata.annotations[compatibility.karpenter.sh/v1beta1-nodeclass-reference]",
 		},
 		{
 			name:   "API-382: terminationGracePeriod is lost",
 			change: func(p *v1.NodePool) { d := v1.NewDuration(0); p.Spec.Template.Spec.TerminationGracePeriod = &d },
-			field:  ref, want: "apiVersion: karpenter.k8s.aws/v1beta1\nkind: EC2NodeClass\nname: default", codes: "W701 spec.template.spec.terminationGracePeriod",
+			field:  ref, want: "apiVersion: karpenter.k8s.aws/v1beta1\nkind: EC2NodeClass\nname: default", codes: "W901 spec.template.spec.terminationGracePeriod",
 		},
 		{
 			name:   "API-190: a static pool can't be expressed",
 			change: func(p *v1.NodePool) { p.Spec.Replicas = new(int64) },
-			field:  ref, want: "none", codes: "W706 spec.replicas",
+			field:  ref, want: "none", codes: "W906 spec.replicas",
 		},
 		{
 			name:   "API-188: a limit on nodes is not acted on",
 			change: func(p *v1.NodePool) { p.Spec.Limits = corev1.ResourceList{"nodes": resource.MustParse("3")} },
-			field:  asYAML(func(p *NodePool) any { return p.Spec.Limits }), want: "nodes: \"3\"", codes: "W707 spec.limits[nodes]",
+			field:  asYAML(func(p *NodePool) any { return p.Spec.Limits }), want: "nodes: \"3\"", codes: "W907 spec.limits[nodes]",
 		},
 		{
 			name: "API-018: Gte and Lte are written with the operators there were",
@@ -332,17 +332,17 @@ spec:
 				}
 			},
 			field: requirements, want: "- key: a\n  operator: Gt\n  values:\n  - \"2\"\n- key: b\n  operator: Lt\n  values:\n  - \"4\"\n- key: c\n  operator: Exists",
-			codes: "W709 spec.template.spec.requirements[0]\nW709 spec.template.spec.requirements[1]\nW709 spec.template.spec.requirements[2]",
+			codes: "W909 spec.template.spec.requirements[0]\nW909 spec.template.spec.requirements[1]\nW909 spec.template.spec.requirements[2]",
 		},
 		{
 			name:   "API-349: expiry turns graceful",
 			change: func(p *v1.NodePool) { p.Spec.Template.Spec.ExpireAfter = seconds("360h") },
-			field:  func(p *NodePool) string { return p.Spec.Disruption.ExpireAfter.String() }, want: "360h", codes: "W705 spec.template.spec.expireAfter",
+			field:  func(p *NodePool) string { return p.Spec.Disruption.ExpireAfter.String() }, want: "360h", codes: "W905 spec.template.spec.expireAfter",
 		},
 		{
 			name:   "API-383: the result is judged by its own rules",
 			change: func(p *v1.NodePool) { p.Spec.Disruption.ConsolidationPolicy = "Later" },
-			field:  ref, want: "none", codes: "W703 spec.disruption.consolidateAfter\nW601 spec.disruption.consolidationPolicy",
+			field:  ref, want: "none", codes: "W903 spec.disruption.consolidateAfter\nW601 spec.disruption.consolidationPolicy",
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -392,7 +392,7 @@ func TestClaimExpiry(t *testing.T) {
 	grace := v1.NewDuration(0)
 	hub.Spec.TerminationGracePeriod = &grace
 	_, warnings = NodeClaimFromV1(hub, options)
-	if diff := cmp.Diff("W701 spec.terminationGracePeriod\nW710 spec.expireAfter", codes(warnings)); diff != "" {
+	if diff := cmp.Diff("W901 spec.terminationGracePeriod\nW910 spec.expireAfter", codes(warnings)); diff != "" {
 		t.Error(diff)
 	}
 	claim.Spec.NodeClassRef.Name = ""

@@ -141,18 +141,18 @@ func TestFromV1(t *testing.T) {
 		{name: "API-381: an alias becomes its family", replace: []string{"  amiFamily: AL2\n", "", "id: ami-1", "alias: windows2022@latest"}, field: images, want: "- Windows2022\n- null\n- null"},
 		{
 			name: "API-240, API-382: whose version is remembered", replace: []string{"id: ami-1", "alias: al2@v20240625"}, field: images,
-			want: "- AL2\n- null\n- compatibility.karpenter.k8s.aws/v1-alias-version: v20240625", codes: "W713 spec.amiSelectorTerms[0].alias",
+			want: "- AL2\n- null\n- compatibility.karpenter.k8s.aws/v1-alias-version: v20240625", codes: "W913 spec.amiSelectorTerms[0].alias",
 		},
 		{
 			name: "API-382: Custom can't have the images of an alias", replace: []string{"AL2", "Custom", "id: ami-1", "alias: al2@latest"}, field: images, want: "none",
-			codes: "W714 spec.amiSelectorTerms[0].alias\nW601 spec.amiSelectorTerms[0]",
+			codes: "W914 spec.amiSelectorTerms[0].alias\nW601 spec.amiSelectorTerms[0]",
 		},
 		{
 			name: "API-203, API-383: a family that came later", replace: []string{"  amiFamily: AL2\n", "", "id: ami-1", "alias: windows2025@latest"}, field: images, want: "none", codes: "W601 spec.amiFamily",
 		},
 		{
 			name: "API-202, API-382: an SSM parameter", replace: []string{"[{id: ami-1}]", "[{id: ami-1}, {ssmParameter: /image}]"}, field: images, want: "none",
-			codes: "W714 spec.amiSelectorTerms[1].ssmParameter\nW601 spec.amiSelectorTerms[1]",
+			codes: "W914 spec.amiSelectorTerms[1].ssmParameter\nW601 spec.amiSelectorTerms[1]",
 		},
 		{
 			name: "API-239, API-381: Ubuntu comes back, but not volumes that were changed since",
@@ -174,11 +174,11 @@ func TestFromV1(t *testing.T) {
   blockDeviceMappings: [{ebs: {snapshotID: snap-1, volumeInitializationRate: 100}}]
   role`},
 			field: volumes, want: "1",
-			codes: "W714 spec.blockDeviceMappings[0].ebs.volumeInitializationRate\nW714 spec.capacityReservationSelectorTerms\nW714 spec.placementGroupSelector\nW714 spec.ipPrefixCount\nW714 spec.networkInterfaces\nW714 spec.connectionTracking\nW714 spec.kubelet\nW714 spec.cpuOptions",
+			codes: "W914 spec.blockDeviceMappings[0].ebs.volumeInitializationRate\nW914 spec.capacityReservationSelectorTerms\nW914 spec.placementGroupSelector\nW914 spec.ipPrefixCount\nW914 spec.networkInterfaces\nW914 spec.connectionTracking\nW914 spec.kubelet\nW914 spec.cpuOptions",
 		},
 		{
 			name: "API-071: v1's default hop limit is written out", replace: []string{"  metadataOptions: {httpPutResponseHopLimit: 3}\n", ""},
-			field: func(c *EC2NodeClass) any { return c.Spec.MetadataOptions.HTTPPutResponseHopLimit }, want: "1", codes: "W715 spec.metadataOptions.httpPutResponseHopLimit",
+			field: func(c *EC2NodeClass) any { return c.Spec.MetadataOptions.HTTPPutResponseHopLimit }, want: "1", codes: "W915 spec.metadataOptions.httpPutResponseHopLimit",
 		},
 		{
 			name: "API-166: a tag that v1 leaves to users", replace: []string{"  role", "  tags: {karpenter.sh/managed-by: me}\n  role"},
