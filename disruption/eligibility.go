@@ -34,7 +34,7 @@ func (f *Fleet) look(m *cluster.Machine, n *scheduling.Node) (*Candidate, *Block
 		Name: m.Name, Machine: m, Node: n, Pool: p.NodePool, PodBlock: podBlock,
 		InstanceType: p.types[label(m, corev1.LabelInstanceTypeStable)],
 		Zone:         label(m, corev1.LabelTopologyZone), CapacityType: label(m, v1.CapacityTypeLabelKey),
-		QuietSince: quietSince(m),
+		QuietSince: quietSince(m, f.now),
 	}
 	if price, ok := f.in.Model.NodePrice(m.Name); ok {
 		c.Price, c.Priced = price.Price, true

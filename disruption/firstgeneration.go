@@ -2,8 +2,11 @@ package disruption
 
 import (
 	"fmt"
+	"time"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/api/v1alpha5"
+	"github.com/drawknife/drawknife/scheduling/cluster"
 )
 
 // alphaBorn reports whether the pool was born in the first generation, as a Provisioner.
@@ -29,4 +32,19 @@ func driftOneByOne(key v1.PoolKey, object *v1.NodePool) (Budget, bool) {
 		Name:    fmt.Sprintf("the rule that nodepool %s, born in %s without budgets, replaces one drifted node at a time", key, key.Generation),
 		Reasons: []Reason{ReasonDrifted}, Scope: Scope{Pool: key}, Unit: UnitNodes, Amount: 1,
 	}, true
+}
+
+// foundEmpty is when a release of the first generation found the node empty, as it noted on nodes of its pools: its Machine
+// knows of no pod events, so that without the note the waiting time would seem to be over at the moment the node is taken over
+// (API-232, API-437, API-447). Zero for nodes of other pools, without the note, for one that can't be read, and for a time that
+// has yet to come. The note is never written.
+func foundEmpty(m *cluster.Machine, now time.Time) time.Time {
+	if m.Node == nil || !alphaBorn(m.Pool) {
+		return time.Time{}
+	}
+	at, err := time.Parse(time.RFC3339, m.Node.Annotations[v1alpha5.EmptinessTimestampAnnotationKey])
+	if err != nil || at.After(now) {
+		return time.Time{}
+	}
+	return at
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/drawknife/drawknife/disruption"
 	"github.com/drawknife/drawknife/internal/seeded"
 	"github.com/drawknife/drawknife/scheduling"
+	"github.com/drawknife/drawknife/scheduling/cluster"
 )
 
 // alphaKey is the key of the world's pool that was born in the first generation; its name is that of a later pool, too.
@@ -35,6 +37,88 @@ func (w *world) alphaPool(change ...func(*v1.NodePool)) *v1.NodePool {
 func ofAlpha(n *scheduling.Node) {
 	labelled(v1.NodePoolLabelKey, "")(n)
 	labelled(v1alpha5.ProvisionerNameLabelKey, alphaKey.Name)(n)
+}
+
+// API-232, API-437, API-447: the wait of an empty node of the first generation goes on from when an old release found it empty, also
+// for the condition, unless pods came or went since; on nodes of later pools the annotation says nothing.
+func TestEmptinessTimestampSeedsTheWait(t *testing.T) {
+	stamp := func(ago time.Duration) nodeOption {
+		return annotated(v1alpha5.EmptinessTimestampAnnotationKey, now().Add(-ago).Format(time.RFC3339))
+	}
+	for _, c := range []struct {
+		name  string
+		node  []nodeOption
+		event time.Duration // how long ago a pod came or went; 0 is none
+		until time.Duration // from now; 0: it goes
+	}{
+		{"found empty lately", []nodeOption{ofAlpha, stamp(10 * time.Second)}, 0, 20 * time.Second},
+		{"found empty long enough ago", []nodeOption{ofAlpha, stamp(30 * time.Second)}, 0, 0},
+		{"never found empty", []nodeOption{ofAlpha}, 0, 0},
+		{"pods since", []nodeOption{ofAlpha, stamp(time.Hour)}, 5 * time.Second, 25 * time.Second},
+		{"pods before", []nodeOption{ofAlpha, stamp(10 * time.Second)}, time.Hour, 20 * time.Second},
+		{"before it was initialised", []nodeOption{ofAlpha, stamp(48 * time.Hour)}, 0, 0},
+		{"no time", []nodeOption{ofAlpha, annotated(v1alpha5.EmptinessTimestampAnnotationKey, "lately")}, 0, 0},
+		{"a time to come", []nodeOption{ofAlpha, stamp(-time.Hour)}, 0, 0},
+		{"of a later pool", []nodeOption{stamp(10 * time.Second)}, 0, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWorld()
+			w.pool("default", after("30s"))
+			w.alphaPool(after("30s"), budgets(v1.Budget{Nodes: "100%"}))
+			w.node("idle", "c4", c.node...)
+			if c.event > 0 {
+				w.machine("idle", func(m *cluster.Machine) { m.LastPodEvent = now().Add(-c.event) })
+			}
+			for name, planner := range map[string]disruption.Planner{"Reference": &disruption.Reference{}, "Global": &disruption.Global{CoolDown: -1}} {
+				plan, err := planner.Plan(t.Context(), w.fleet(t))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if goes := len(plan.Commands) == 1; goes != (c.until == 0) {
+					t.Errorf("%s: %q", name, said(plan))
+				}
+				if b := why(t, plan, "idle", disruption.MethodEmptiness); c.until > 0 && (b.Code != disruption.BlockQuiet || !b.Until.Equal(now().Add(c.until))) {
+					t.Errorf("%s: %s", name, b)
+				}
+			}
+			f := w.fleet(t)
+			m := f.Candidate("idle").Machine
+			claim := m.Claim.DeepCopy()
+			_, again := disruption.MarkConsolidatable(claim, m, f.Candidate("idle").Pool.Object, now())
+			if again != c.until || claim.Conditions().IsTrue(v1.ConditionConsolidatable) != (c.until == 0) {
+				t.Errorf("the condition is %+v, again in %s", claim.Conditions().Get(v1.ConditionConsolidatable), again)
+			}
+		})
+	}
+}
+
+// API-227, API-228, API-229: the annotations of the first generation keep its nodes and pods: do-not-evict from all that is voluntary,
+// do-not-consolidate from consolidation, not from drift.
+func TestAnnotationsOfTheFirstGeneration(t *testing.T) {
+	w := newWorld()
+	onlyTypes(instanceType("c4", 4, "on-demand=0.2"))(w)
+	w.alphaPool(budgets(v1.Budget{Nodes: "100%"}))
+	w.node("room", "c4", kept)
+	w.node("held", "c4", ofAlpha, drifted(1), holding(pod("a", podAnnotated("karpenter.sh/do-not-evict", "true"))))
+	w.node("left", "c4", ofAlpha, annotated("karpenter.sh/do-not-consolidate", "true"), holding(pods("b", 1, "1")...))
+	w.node("drifted", "c4", ofAlpha, annotated("karpenter.sh/do-not-consolidate", "true"), drifted(1), holding(pods("c", 1, "1")...))
+	w.node("free", "c4", ofAlpha, holding(pods("d", 1, "1")...))
+	f := w.fleet(t)
+	if b := f.Blocked["held"]; b == nil || b.Code != disruption.BlockPod {
+		t.Errorf("held: %v", b)
+	}
+	for _, c := range []struct {
+		method disruption.Method
+		node   string
+		want   disruption.BlockCode
+	}{
+		{disruption.MethodSingleNode, "left", disruption.BlockAnnotation}, {disruption.MethodSingleNode, "drifted", disruption.BlockAnnotation}, {disruption.MethodSingleNode, "free", ""},
+		{disruption.MethodDrift, "drifted", ""},
+	} {
+		if got := blocked(f, c.method, c.node); got != c.want {
+			t.Errorf("%s, %s: %q, want %q", c.method, c.node, got, c.want)
+		}
+	}
 }
 
 // API-410: of a pool that was born in the first generation one drifted node at a time may go, whatever the default budget says,

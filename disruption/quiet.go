@@ -8,8 +8,9 @@ import (
 )
 
 // quietSince is when the waiting time of consolidateAfter begins: at the last pod event, without one at the claim's
-// initialisation (DIS-065). Zero when the claim is not initialised.
-func quietSince(m *cluster.Machine) time.Time {
+// initialisation (DIS-065), and not before a release of the first generation found the node empty. Zero when the claim is not
+// initialised.
+func quietSince(m *cluster.Machine, now time.Time) time.Time {
 	if m.Claim == nil {
 		return time.Time{}
 	}
@@ -17,10 +18,14 @@ func quietSince(m *cluster.Machine) time.Time {
 	if !ok {
 		return time.Time{}
 	}
-	if m.LastPodEvent.IsZero() {
-		return initialized
+	since := m.LastPodEvent
+	if since.IsZero() {
+		since = initialized
 	}
-	return m.LastPodEvent
+	if empty := foundEmpty(m, now); empty.After(since) {
+		return empty
+	}
+	return since
 }
 
 // trueSince is since when a condition of the claim is true. The claim is only read.
@@ -64,7 +69,7 @@ func MarkConsolidatable(claim *v1.NodeClaim, m *cluster.Machine, pool *v1.NodePo
 	if pool == nil || claim.DeletionTimestamp != nil {
 		return false, 0
 	}
-	quiet := QuietOf(pool, quietSince(m), now)
+	quiet := QuietOf(pool, quietSince(m, now), now)
 	if quiet.Reached {
 		return claim.Conditions().SetTrue(v1.ConditionConsolidatable, now), 0
 	}
@@ -81,6 +86,6 @@ func closedTo(m *cluster.Machine, pool *v1.NodePool, now time.Time) bool {
 		return false
 	}
 	wait, ok := pool.Spec.Disruption.ConsolidateAfter.Duration()
-	since := quietSince(m)
+	since := quietSince(m, now)
 	return ok && wait > 0 && !since.IsZero() && now.Sub(since) < wait
 }
