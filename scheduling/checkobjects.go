@@ -72,5 +72,8 @@ func poolLimits(pool *v1.NodePool, key v1.PoolKey) (*limits, error) {
 	if err != nil {
 		return nil, &SnapshotError{Path: fmt.Sprintf("nodePools[%s].object.spec.limits", key), Rule: "has a bad entry: " + err.Error(), Cure: "leave the resource out to not limit it"}
 	}
+	if l != nil {
+		l.early = key.Generation == v1.GenerationV1Alpha5
+	}
 	return l, nil
 }

@@ -307,6 +307,11 @@ func (t *Trial) limitsDetail(pl int32) string {
 		used, limit := quantity(name, t.usage[pl][i]), quantity(name, p.limits.max[i])
 		parts = append(parts, fmt.Sprintf("%s %s of %s", name, used.String(), limit.String()))
 	}
+	for i, name := range p.limits.names {
+		if p.limits.reached(t.standing[pl], i) {
+			return fmt.Sprintf("the nodepool was born in %s and launches nothing more while its limit of %s is reached (in use: %s)", p.key.Generation, name, strings.Join(parts, ", "))
+		}
+	}
 	return "all instance types that would fit exceed the nodepool's limits (in use: " + strings.Join(parts, ", ") + ")"
 }
 

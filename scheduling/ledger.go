@@ -32,7 +32,7 @@ func (l *ledger) open(option int32) bool {
 		return false
 	}
 	p := l.t.m.pools[o.pool]
-	if p.limits != nil && !p.limits.allow(l.used[o.pool], p.rowCost(int(o.row))) {
+	if p.limits != nil && !l.t.allows(o.pool, l.used[o.pool], p.rowCost(int(o.row))) {
 		return false
 	}
 	return l.t.m.reservable(o.pool, o.row, o.slot, l.reserved)

@@ -16,6 +16,8 @@ const maxLimit = 1 << 61
 type limits struct {
 	names []corev1.ResourceName // sorted
 	max   []int64
+	// early are those of a pool that was born in the first generation: see reached.
+	early bool
 }
 
 func newLimits(list corev1.ResourceList) (*limits, error) {
@@ -55,6 +57,25 @@ func (l *limits) allow(used, cost []int64) bool {
 		}
 	}
 	return true
+}
+
+// reached reports whether machines that are there use up a limit, by its place, of a pool that was born in the first
+// generation: its early releases launched nothing more for such a pool, even what takes nothing of that resource (API-436,
+// API-447). What is planned beside them does not count, as it did not there: a plan may reach a limit, like that of any pool.
+// A limit of which nothing is used was not looked at, so that one of 0 closes nothing.
+func (l *limits) reached(standing []int64, i int) bool {
+	return l.early && standing[i] > 0 && standing[i] >= l.max[i]
+}
+
+// allows reports whether a pool that uses so much may launch a machine of the given cost: see limits.
+func (t *Trial) allows(pool int32, used, cost []int64) bool {
+	l := t.m.pools[pool].limits
+	for i := range l.max {
+		if l.reached(t.standing[pool], i) {
+			return false
+		}
+	}
+	return l.allow(used, cost)
 }
 
 // rowCost is what one machine of the row takes from the pool's limits.

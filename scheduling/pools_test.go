@@ -1,6 +1,7 @@
 package scheduling_test
 
 import (
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -187,6 +188,81 @@ func TestTwoGenerationsOfOneName(t *testing.T) {
 	r := reasonsOf(t, p, "x")
 	if len(r) != 2 || r[0].Pool == r[1].Pool || r[0].String() == r[1].String() {
 		t.Errorf("reasons %q, want one for each pool", r)
+	}
+}
+
+// API-084, API-295, API-436, API-447: a pool of the first generation whose machines use up a limit launches nothing more, even what takes
+// nothing of that resource, and the reason says so; a plan may reach the limit; what is leaving, or hidden in a what-if, does not
+// count; and a limit of which nothing is used closes nothing.
+func TestReachedLimitsOfTheFirstGeneration(t *testing.T) {
+	const gpu = "example.com/gpu"
+	with := func(amount string, options ...nodeOption) scheduling.Node {
+		n := node("n", append([]nodeOption{ofPool("default"), bound(pod("full", requests("cpu=4")))}, options...)...)
+		n.Pool.Generation = v1.GenerationV1Alpha5
+		delete(n.Object.Labels, v1.NodePoolLabelKey)
+		delete(n.Claim.Labels, v1.NodePoolLabelKey)
+		n.Object.Labels["karpenter.sh/provisioner-name"], n.Claim.Labels["karpenter.sh/provisioner-name"] = "default", "default"
+		n.Object.Status.Capacity[gpu], n.Claim.Status.Capacity[gpu] = resource.MustParse(amount), resource.MustParse(amount)
+		return n
+	}
+	old := func(amounts ...string) scheduling.NodePool {
+		return nodePool("default", bornIn(v1.GenerationV1Alpha5), limit(amounts...))
+	}
+	for _, c := range []struct {
+		name  string
+		parts []any
+		want  int // of two pods, each of which takes a machine
+	}{
+		{"reached", []any{old(gpu+"=2", "cpu=100"), with("2")}, 0},
+		{"not reached", []any{old(gpu+"=3", "cpu=100"), with("2")}, 2},
+		{"leaving", []any{old(gpu+"=2", "cpu=100"), with("2", func(n *scheduling.Node) { n.Leaving = true })}, 2},
+		{"none used", []any{old(gpu+"=0", "cpu=100"), with("0")}, 2},
+		{"reached by the plan", []any{old("cpu=8")}, 2},
+		{"reached by the plan beside what is there", []any{old("cpu=12"), with("0")}, 2},
+		{"passed by the plan: types that would are left out", []any{old("cpu=11"), with("0")}, 1},
+		{"reached, of a later pool", []any{nodePool("default", limit(gpu+"=2", "cpu=100")), with("2")}, 2},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := cluster(append(c.parts, catalogue()[1:2], pods("p", 2, requests("cpu=3")))...)
+			p := solve(t, s)
+			if got := 2 - len(p.Unschedulable); got != c.want {
+				t.Errorf("%d pods placed, want %d: %v", got, c.want, p.Unschedulable)
+			}
+			if c.name != "reached" {
+				return
+			}
+			r := p.Unschedulable[0].Reasons[0]
+			const text = "the nodepool was born in v1alpha5 and launches nothing more while its limit of example.com/gpu is reached (in use: cpu 4 of 100, example.com/gpu 2 of 2)"
+			if r.Code != scheduling.ReasonLimits || !strings.Contains(r.String(), text) {
+				t.Errorf("reason %q", r)
+			}
+			m, err := scheduling.Compile(s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			trial := m.Trial()
+			place := func() int {
+				t.Helper()
+				out, err := trial.Place(t.Context(), scheduling.PlaceOptions{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				return out.Placed
+			}
+			mark := trial.Mark()
+			if _, err := trial.Hide("n"); err != nil {
+				t.Fatal(err)
+			}
+			if placed := place(); placed != 3 {
+				t.Errorf("%d pods placed while the machine is hidden, want all three", placed)
+			}
+			if err := trial.Rollback(mark); err != nil {
+				t.Fatal(err)
+			}
+			if placed := place(); placed != 0 {
+				t.Errorf("%d pods placed once the machine is back, want none", placed)
+			}
+		})
 	}
 }
 

@@ -152,7 +152,7 @@ func (x *explanations) factsOf(at int32) *poolFacts {
 		for r := range p.table.rows {
 			cost := p.rowCost(r)
 			f.cost = append(f.cost, cost...)
-			if !p.limits.allow(x.t.usage[at], cost) {
+			if !x.t.allows(at, x.t.usage[at], cost) {
 				f.over.set(r)
 			}
 		}
@@ -470,7 +470,11 @@ func (x *explainer) exceeded(q *question, row int, f func(limit int, over int64)
 	l := q.p.limits
 	cost := x.factsOf(q.at).cost[row*len(l.names) : (row+1)*len(l.names)]
 	for i := range l.names {
-		if over := x.t.usage[q.at][i] + cost[i] - l.max[i]; over > 0 {
+		over := x.t.usage[q.at][i] + cost[i] - l.max[i]
+		if l.reached(x.t.standing[q.at], i) {
+			over = max(over, 1)
+		}
+		if over > 0 {
 			f(i, over)
 		}
 	}

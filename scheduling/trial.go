@@ -37,6 +37,8 @@ type Trial struct {
 	before []machine
 	// usage is indexed by pool, then like the pool's limits: capacity of its machines, hidden and new ones considered.
 	usage [][]int64
+	// standing is likewise, without new machines; nil for pools that don't ask (see limits.reached).
+	standing [][]int64
 	// topology counts who is where; nil when no pod states a topology rule.
 	topology *topologyState
 	// reserved counts, by reservation, the instances bought of it.
@@ -118,21 +120,33 @@ func (m *Model) Trial() *Trial {
 	for i, c := range m.classes {
 		t.waiting[i] = int32(len(c.pending))
 	}
-	t.usage = make([][]int64, len(m.pools))
+	t.usage, t.standing = make([][]int64, len(m.pools)), make([][]int64, len(m.pools))
 	for i, p := range m.pools {
-		if p.limits != nil {
-			t.usage[i] = make([]int64, len(p.limits.names))
+		if p.limits == nil {
+			continue
+		}
+		t.usage[i] = make([]int64, len(p.limits.names))
+		if p.limits.early {
+			t.standing[i] = make([]int64, len(p.limits.names))
 		}
 	}
 	for i := range m.nodes {
 		if !m.nodes[i].source.Leaving {
-			t.count(m.nodes[i].pool, m.nodes[i].capacity, 1)
+			t.countNode(&m.nodes[i], 1)
 		}
 	}
 	if m.base != nil {
 		t.topology = m.base.clone()
 	}
 	return t
+}
+
+// countNode adds a node that is there, or takes it away again.
+func (t *Trial) countNode(n *node, times int64) {
+	t.count(n.pool, n.capacity, times)
+	if n.pool >= 0 && t.standing[n.pool] != nil {
+		addScaled(t.standing[n.pool], t.m.pools[n.pool].limits.cost(n.capacity), times)
+	}
 }
 
 // count adds machines of the given capacity to a pool's usage.

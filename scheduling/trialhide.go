@@ -38,7 +38,7 @@ func (t *Trial) HideMoving(name string, moves func(*corev1.Pod) bool) (pods int,
 		}
 	}
 	if !n.source.Leaving {
-		t.count(n.pool, n.capacity, -1)
+		t.countNode(n, -1)
 		t.countBound(int32(i), -1)
 	}
 	t.log = append(t.log, change{changeHidden, int32(i), int32(pods)})
@@ -81,7 +81,7 @@ func (t *Trial) unhide(i int32, pods int) {
 		t.roomChanged(i)
 	}
 	if !n.source.Leaving {
-		t.count(n.pool, n.capacity, 1)
+		t.countNode(n, 1)
 		t.countBound(i, 1)
 	}
 }

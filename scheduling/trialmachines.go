@@ -151,7 +151,7 @@ func (t *Trial) affordable(pool, row int32) bool {
 	if p.limits == nil {
 		return true
 	}
-	return p.limits.allow(t.usage[pool], p.rowCost(int(row)))
+	return t.allows(pool, t.usage[pool], p.rowCost(int(row)))
 }
 
 // newMachines counts the new machines that have pods, and newCost is what they cost, nano-USD per hour.

@@ -58,8 +58,11 @@ func (c *checker) limits() {
 		if !grows {
 			continue
 		}
-		after := c.afterwards(key)
+		after, before := c.afterwards(key), c.used(key)
 		for name, limit := range np.Object.Spec.Limits {
+			if q := before[name]; key.Generation == v1.GenerationV1Alpha5 && q.Sign() > 0 && q.Cmp(limit) >= 0 {
+				c.fault("nodepool "+key.String(), "it launches machines, and its limit of %s of %s is reached", limit.String(), name)
+			}
 			if q := after[name]; q.Cmp(limit) > 0 {
 				c.fault("nodepool "+key.String(), "its machines may count for %s of %s, its limit is %s", q.String(), name, limit.String())
 			}

@@ -21,11 +21,17 @@ type ExceededError struct {
 	Used resource.Quantity
 	// Asked is what the refused machine would take.
 	Asked resource.Quantity
+	// Reached tells that the pool was born in the first generation and launches nothing at all while the limit is reached.
+	Reached bool
 }
 
 func (e *ExceededError) Error() string {
+	if e.Reached {
+		return fmt.Sprintf("nodepool %s: spec.limits[%s] is %s, of which %s is used: a pool born in %s launches nothing more while a limit is reached: raise the limit or remove nodes",
+			e.Pool, e.Resource, e.Limit.String(), e.Used.String(), e.Pool.Generation)
+	}
 	return fmt.Sprintf("nodepool %s: spec.limits[%s] is %s, of which %s is used: no room for %s more: raise the limit or remove nodes",
-		e.Pool.Name, e.Resource, e.Limit.String(), e.Used.String(), e.Asked.String())
+		e.Pool, e.Resource, e.Limit.String(), e.Used.String(), e.Asked.String())
 }
 
 // EntryError is an entry that can't be what is asked of it.
@@ -46,5 +52,5 @@ type LimitError struct {
 }
 
 func (e *LimitError) Error() string {
-	return fmt.Sprintf("nodepool %s: spec.limits[%s] is %s: a limit can't be negative", e.Pool.Name, e.Resource, e.Limit.String())
+	return fmt.Sprintf("nodepool %s: spec.limits[%s] is %s: a limit can't be negative", e.Pool, e.Resource, e.Limit.String())
 }

@@ -26,8 +26,8 @@ type Ledger struct {
 // account is a pool's.
 type account struct {
 	limits corev1.ResourceList
-	// used is the sum over the entries that count.
-	used corev1.ResourceList
+	// used is the sum over the entries that count, live that over those whose instances exist.
+	used, live corev1.ResourceList
 	// phases is how many entries are in each phase.
 	phases [Leaving + 1]int
 }
@@ -197,7 +197,7 @@ func (l *Ledger) free(id string) error {
 func (l *Ledger) account(pool v1.PoolKey) *account {
 	a := l.pools[pool]
 	if a == nil {
-		a = &account{used: corev1.ResourceList{}}
+		a = &account{used: corev1.ResourceList{}, live: corev1.ResourceList{}}
 		l.pools[pool] = a
 	}
 	return a
@@ -206,11 +206,11 @@ func (l *Ledger) account(pool v1.PoolKey) *account {
 func (l *Ledger) remove(id string, e *entry) {
 	a := l.account(e.pool)
 	a.phases[e.phase]--
-	if e.phase.counts() {
+	for _, sum := range a.sums(e.phase) {
 		for name, q := range e.capacity {
-			used := a.used[name]
-			used.Sub(q)
-			a.used[name] = used
+			amount := sum[name]
+			amount.Sub(q)
+			sum[name] = amount
 		}
 	}
 	delete(l.entries, id)
@@ -225,25 +225,39 @@ func (l *Ledger) tidy(pool v1.PoolKey) {
 
 func (a *account) add(e *entry) {
 	a.phases[e.phase]++
-	if !e.phase.counts() {
-		return
-	}
-	for name, q := range e.capacity {
-		used := a.used[name]
-		used.Add(q)
-		a.used[name] = used
+	for _, sum := range a.sums(e.phase) {
+		for name, q := range e.capacity {
+			amount := sum[name]
+			amount.Add(q)
+			sum[name] = amount
+		}
 	}
 }
 
+// sums are those that a machine in the phase is part of.
+func (a *account) sums(p Phase) []corev1.ResourceList {
+	switch {
+	case p == Live:
+		return []corev1.ResourceList{a.used, a.live}
+	case p.counts():
+		return []corev1.ResourceList{a.used}
+	}
+	return nil
+}
+
 // room reports which limit, the first by name, a machine of that capacity would break. A pool that is over any of its
-// limits takes no machine at all, even one that asks for nothing of the resource (SCH-171).
+// limits takes no machine at all, even one that asks for nothing of the resource (SCH-171). One that was born in the first
+// generation takes none either once machines whose instances exist use up a limit: its early releases compared what was
+// recorded, which are these (API-436, API-447). So machines that are planned together don't refuse each other by that rule.
 func (a *account) room(pool v1.PoolKey, capacity corev1.ResourceList) error {
+	early := pool.Generation == v1.GenerationV1Alpha5
 	for _, name := range slices.Sorted(maps.Keys(a.limits)) {
-		limit, used, asked := a.limits[name], a.used[name], capacity[name]
+		limit, used, asked, live := a.limits[name], a.used[name], capacity[name], a.live[name]
 		sum := used.DeepCopy()
 		sum.Add(asked)
-		if sum.Cmp(limit) > 0 {
-			return &ExceededError{Pool: pool, Resource: name, Limit: limit.DeepCopy(), Used: used.DeepCopy(), Asked: asked.DeepCopy()}
+		reached := early && live.Sign() > 0 && live.Cmp(limit) >= 0
+		if reached || sum.Cmp(limit) > 0 {
+			return &ExceededError{Pool: pool, Resource: name, Limit: limit.DeepCopy(), Used: used.DeepCopy(), Asked: asked.DeepCopy(), Reached: reached}
 		}
 	}
 	return nil

@@ -19,7 +19,7 @@ import (
 
 var (
 	web = v1.PoolKey{Generation: v1.GenerationV1, Name: "web"}
-	old = v1.PoolKey{Generation: "v1beta1", Name: "web"}
+	old = v1.PoolKey{Generation: v1.GenerationV1Alpha5, Name: "web"}
 )
 
 func list(amounts ...string) corev1.ResourceList {
@@ -134,8 +134,52 @@ func TestParallelReservations(t *testing.T) {
 	}
 }
 
+// API-295, API-436, API-447: a pool of the first generation launches nothing more once its live machines use up a limit, even of what
+// the machine has none; machines that are planned together may reach it, a limit of which nothing is used closes nothing, and
+// pools of later generations go on.
+func TestReachedLimitOfFirstGeneration(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		pool  v1.PoolKey
+		phase limits.Phase
+		gpus  string
+		want  bool // there is room
+	}{
+		{"reached", old, limits.Live, "2", false},
+		{"passed", old, limits.Live, "3", false},
+		{"not reached", old, limits.Live, "1", true},
+		{"none used", old, limits.Live, "0", true},
+		{"planned", old, limits.Planned, "2", true},
+		{"launching", old, limits.Launching, "2", true},
+		{"leaving", old, limits.Leaving, "2", true},
+		{"reached, of a later pool", web, limits.Live, "2", true},
+	} {
+		l := limits.NewLedger()
+		must(t, l.SetLimits(c.pool, list("cpu", "100", "example.com/gpu", "2")))
+		must(t, l.Observe(c.pool, "a", c.phase, list("cpu", "4", "example.com/gpu", c.gpus)))
+		err := l.Reserve(c.pool, "b", list("cpu", "4"))
+		var exceeded *limits.ExceededError
+		if (err == nil) != c.want || err != nil && (!errors.As(err, &exceeded) || !exceeded.Reached || exceeded.Resource != "example.com/gpu") {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		if c.name == "reached" {
+			const text = "nodepool v1alpha5/web: spec.limits[example.com/gpu] is 2, of which 2 is used: a pool born in v1alpha5 launches nothing more while a limit is reached: raise the limit or remove nodes"
+			if err.Error() != text {
+				t.Errorf("%q\nwant %q", err, text)
+			}
+		}
+		must(t, l.Observe(c.pool, "a", limits.Leaving, list("cpu", "4", "example.com/gpu", c.gpus)))
+		must(t, l.Reserve(c.pool, "c", list("cpu", "4")))
+	}
+	l := limits.NewLedger()
+	must(t, l.SetLimits(old, list("example.com/gpu", "0")))
+	must(t, l.Reserve(old, "a", list("cpu", "4")))
+	must(t, l.Observe(old, "a", limits.Live, list("cpu", "4")))
+	must(t, l.Reserve(old, "b", list("cpu", "4")))
+}
+
 // Whatever happens in whatever order: what is used is the sum over the entries that count, and a reservation is granted
-// if and only if that sum stays within the limits.
+// if and only if that sum stays within the limits, and the pool is not closed for having reached one.
 func TestBooksBalance(t *testing.T) {
 	seeded.Check(t, func(t *rapid.T) {
 		type machine struct {
@@ -148,6 +192,14 @@ func TestBooksBalance(t *testing.T) {
 		used := func(pool v1.PoolKey) (cpu int64) {
 			for _, m := range model {
 				if m.pool == pool && m.phase != limits.Leaving {
+					cpu += m.cpu
+				}
+			}
+			return cpu
+		}
+		live := func(pool v1.PoolKey) (cpu int64) {
+			for _, m := range model {
+				if m.pool == pool && m.phase == limits.Live {
 					cpu += m.cpu
 				}
 			}
@@ -168,7 +220,7 @@ func TestBooksBalance(t *testing.T) {
 				}
 			case 1:
 				max, limited := limit[pool]
-				want := !known && (!limited || used(pool)+cpu <= max)
+				want := !known && (!limited || used(pool)+cpu <= max && !(pool == old && live(pool) > 0 && live(pool) >= max))
 				if err := l.Reserve(pool, id, capacity); (err == nil) != want {
 					t.Fatalf("reserve %d of %d (limit %t %d): %v", cpu, used(pool), limited, max, err)
 				}
