@@ -129,7 +129,7 @@ func TestNoInstanceTypeFits(t *testing.T) {
 	}
 }
 
-// SCH-156: a pod is told about each pool, in the pools' order.
+// SCH-156, API-193: a pod is told about each pool, in the pools' order: by weight, the heavier first, then by name, the later first.
 func TestReasonsOfSeveralPools(t *testing.T) {
 	p := solve(t, cluster(
 		nodePool("banana", poolTaints("example.com/special-taint=:NoSchedule")),
@@ -142,8 +142,8 @@ func TestReasonsOfSeveralPools(t *testing.T) {
 	}
 	want := []string{
 		`incompatible with nodepool "apple", incompatible requirements, key kubernetes.io/arch: the pod wants In [arm64], the pool allows In [amd64]`,
-		`incompatible with nodepool "banana", did not tolerate example.com/special-taint=:NoSchedule`,
 		`incompatible with nodepool "cherry", no instance type fits: of 4, 3 don't meet the requirements, 1 are too small for cpu 64`,
+		`incompatible with nodepool "banana", did not tolerate example.com/special-taint=:NoSchedule`,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

@@ -76,7 +76,8 @@ type profile struct {
 	robust bitset
 }
 
-// compilePools makes the snapshot's pools ready, ordered by weight (higher first), then key.
+// compilePools makes the snapshot's pools ready, ordered by weight (higher first), then generation (later first), then name
+// (later first): API-012, API-013, SCH-168. Pools of one weight compete by price all the same; the order decides between equals.
 func (m *Model) compilePools(s *Snapshot, previous *Model) error {
 	m.poolIndex = make(map[v1.PoolKey]int, len(s.NodePools))
 	for i := range s.NodePools {
@@ -90,7 +91,7 @@ func (m *Model) compilePools(s *Snapshot, previous *Model) error {
 		}
 	}
 	slices.SortStableFunc(m.pools, func(a, b *pool) int {
-		return cmp.Or(cmp.Compare(b.weight, a.weight), a.key.Compare(b.key))
+		return cmp.Or(cmp.Compare(b.weight, a.weight), cmp.Compare(age(a.key), age(b.key)), cmp.Compare(b.key.Name, a.key.Name))
 	})
 	for i, p := range m.pools {
 		if _, twice := m.poolIndex[p.key]; twice {
@@ -99,6 +100,14 @@ func (m *Model) compilePools(s *Snapshot, previous *Model) error {
 		m.poolIndex[p.key] = i
 	}
 	return nil
+}
+
+// age ranks generations for the order of pools: later ones first (API-013).
+func age(key v1.PoolKey) int {
+	if key.Generation == v1.GenerationV1Alpha5 {
+		return 1
+	}
+	return 0
 }
 
 func (m *Model) compilePool(p *pool, catalogName string, previous *Model) error {

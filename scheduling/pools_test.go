@@ -191,6 +191,36 @@ func TestTwoGenerationsOfOneName(t *testing.T) {
 	}
 }
 
+// API-012, API-013, API-193, SCH-168: between pools of which none is better, weight decides, then the later generation, then the later
+// name; a cheaper pool of the same weight goes before either.
+func TestOrderOfPools(t *testing.T) {
+	old := func(name string, options ...poolOption) scheduling.NodePool {
+		return nodePool(name, append(options, bornIn(v1.GenerationV1Alpha5))...)
+	}
+	for _, c := range []struct {
+		name  string
+		pools []scheduling.NodePool
+		want  string
+	}{
+		{"weight", []scheduling.NodePool{nodePool("z"), old("a", weight(2))}, "v1alpha5/a"},
+		{"generation", []scheduling.NodePool{old("z"), nodePool("a")}, "a"},
+		{"generation, whatever the order", []scheduling.NodePool{nodePool("a"), old("z")}, "a"},
+		{"generation, one name", []scheduling.NodePool{old("a"), nodePool("a")}, "a"},
+		{"name", []scheduling.NodePool{nodePool("a"), nodePool("c"), nodePool("b")}, "c"},
+		{"name, of the first generation", []scheduling.NodePool{old("c"), old("a")}, "v1alpha5/c"},
+		{"price before generation", []scheduling.NodePool{old("a"), nodePool("b", poolNeeds(capacityKey, opIn, "on-demand"))}, "v1alpha5/a"},
+	} {
+		parts := []any{pod("p")}
+		for _, p := range c.pools {
+			parts = append(parts, p)
+		}
+		n := newNodeOf(t, solve(t, cluster(parts...)), "p")
+		if n == nil || n.Pool.String() != c.want {
+			t.Errorf("%s: %+v, want a machine of %s", c.name, n, c.want)
+		}
+	}
+}
+
 // API-084, API-295, API-436, API-447: a pool of the first generation whose machines use up a limit launches nothing more, even what takes
 // nothing of that resource, and the reason says so; a plan may reach the limit; what is leaving, or hidden in a what-if, does not
 // count; and a limit of which nothing is used closes nothing.

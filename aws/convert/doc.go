@@ -45,9 +45,7 @@
 //     v1beta1 (API-416, API-417, API-418, API-424), launch templates have the one name of v1 (API-422), policies allow what v1
 //     needs (API-425, API-426, API-432), and a cluster moves from there with two controllers side by side, by hand or by deletion,
 //     not through a release that acts on both (API-402, API-404).
-//   - Pools of all generations are planned by the rules of the newest, as package disruption says: a limit may be reached, not
-//     passed (API-295, API-447).
-//   - Pools of one weight compete by price, whatever their generation and name (API-012, API-013).
+//   - Pools of one weight compete by price; their generation and name decide only between equals (API-012, API-013).
 //   - Tags of images narrow no instance types; a conversion warns of it (API-128, API-308).
 //   - Metrics bear the names of v1 alone (API-255).
 //   - What the releases of the generations were meant to become is history, and nothing follows from it (API-006).

@@ -276,10 +276,13 @@ func (c *checker) sharesUnmade(pod *corev1.Pod) bool {
 
 // affordable reports whether the pool's limits allow the machine, beside all others or in place of n (SCH-171).
 func (c *checker) affordable(key v1.PoolKey, n *scheduling.NewNode, it *cloudprovider.InstanceType, o *cloudprovider.Offering) bool {
-	after := c.afterwards(key)
+	after, standing := c.afterwards(key), c.used(key)
 	for name, limit := range c.pools[key].Object.Spec.Limits {
 		if q := after[name]; n == nil && q.Cmp(limit) > 0 {
 			return false // a pool over a limit is closed
+		}
+		if q := standing[name]; n == nil && key.Generation == v1.GenerationV1Alpha5 && q.Sign() > 0 && q.Cmp(limit) >= 0 {
+			return false // one of the first generation that has reached it is, too
 		}
 	}
 	next := capacity(it, o)
