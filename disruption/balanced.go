@@ -75,6 +75,12 @@ func (s Score) String() string {
 // scores are those of the batch's Balanced pools, by pool, for a move with the savings: each is credited with its share of
 // them by the prices of its nodes (DIS-163, DIS-166 to DIS-168).
 func (p *pass) scores(batch []*Candidate, savings float64) []Score {
+	isBalanced := func(c *Candidate) bool {
+		return c.Pool.Object.Spec.Disruption.ConsolidationPolicy == v1.ConsolidationPolicyBalanced
+	}
+	if !slices.ContainsFunc(batch, isBalanced) {
+		return nil
+	}
 	type share struct {
 		price      int64
 		disruption float64
@@ -88,7 +94,7 @@ func (p *pass) scores(batch []*Candidate, savings float64) []Score {
 		if s == nil {
 			s = &share{}
 			shares[c.Pool.Key] = s
-			if c.Pool.Object.Spec.Disruption.ConsolidationPolicy == v1.ConsolidationPolicyBalanced {
+			if isBalanced(c) {
 				keys = append(keys, c.Pool.Key)
 			}
 		}

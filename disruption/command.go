@@ -125,15 +125,18 @@ func memberOf(c *Candidate) Member {
 		Node: c.Name, Claim: c.Machine.Claim.Name, UID: c.Machine.Claim.UID, ProviderID: c.Machine.ProviderID,
 		Pool: c.Pool.Key, Static: c.Pool.Object.IsStatic(), Price: c.Price, Cost: c.Cost,
 	}
-	for _, pod := range c.Pods {
-		m.Pods = append(m.Pods, keyOf(pod))
+	if len(c.Pods) > 0 {
+		m.Pods = make([]scheduling.PodKey, len(c.Pods))
+	}
+	for i, pod := range c.Pods {
+		m.Pods[i] = keyOf(pod)
 	}
 	return m
 }
 
 // newCommand makes a command of candidates; it sorts them.
 func newCommand(method Method, members []*Candidate, now time.Time) *Command {
-	cmd := &Command{Method: method, Reason: method.Reason(), Planned: now, NotBefore: now}
+	cmd := &Command{Method: method, Reason: method.Reason(), Planned: now, NotBefore: now, Members: make([]Member, 0, len(members))}
 	sum := int64(0)
 	for _, c := range members {
 		cmd.Members = append(cmd.Members, memberOf(c))

@@ -4,6 +4,9 @@ import (
 	"cmp"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/api/requirements"
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/scheduling"
 )
@@ -74,18 +77,20 @@ func (p *pass) narrowed(group []*unit, planned *scheduling.NewNode, share, spent
 	case spotToSpot && !p.SpotToSpot:
 		return nil, &Block{Code: BlockSpotToSpot}
 	case spotToSpot:
-		node.Requirements = only(planned.Requirements, v1.CapacityTypeSpot)
+		p.keepTo(v1.CapacityTypeSpot, &node)
 	case planOn == v1.CapacityTypeReserved:
-		node.Requirements = only(planned.Requirements, v1.CapacityTypeReserved)
+		p.keepTo(v1.CapacityTypeReserved, &node)
 	}
-	list := p.cheaper(pool, &node, share)
+	var list []*knownOffer
 	if !spotToSpot && planOn != v1.CapacityTypeReserved && admits.Has(v1.CapacityTypeSpot) && admits.Has(v1.CapacityTypeOnDemand) {
-		list = p.restrictFor(pool, &node, list, share)
+		list = p.restrictFor(pool, &node, share)
+	} else {
+		list = p.cheaper(pool, &node, share)
 	}
 	if len(list) == 0 {
 		return nil, &Block{Code: BlockNotCheaper, Price: usd(spent), Floor: planned.InstanceTypes[0].Price}
 	}
-	setTypes(pool, &node, list)
+	setOffers(pool, &node, list)
 	if why := p.varied(pool, &node); why != nil {
 		return nil, why
 	}
@@ -94,7 +99,7 @@ func (p *pass) narrowed(group []*unit, planned *scheduling.NewNode, share, spent
 			return nil, &Block{Code: BlockFewTypes, Count: len(list), Need: p.spotTypes()}
 		}
 		for n := p.spotTypes(); ; n++ {
-			setTypes(pool, &node, list[:n])
+			setOffers(pool, &node, list[:n])
 			if n == len(list) || p.varied(pool, &node) == nil {
 				break
 			}
@@ -103,60 +108,153 @@ func (p *pass) narrowed(group []*unit, planned *scheduling.NewNode, share, spent
 	return &node, nil
 }
 
-// offer is a type as a node with certain requirements could be launched.
-type offer struct {
-	requirements string
-	pool         v1.PoolKey
-	name, zone   string
-	capacityType string
-	others       string
-	price        float64
+// setOffers is setTypes for offers that are remembered. Nodes share what is alike: it must not be changed.
+func setOffers(pool *pool, node *scheduling.NewNode, list []*knownOffer) {
+	alike := len(list) <= len(node.InstanceTypes)
+	for i := 0; alike && i < len(list); i++ {
+		alike = sameOption(&node.InstanceTypes[i], &list[i].option)
+	}
+	if alike {
+		node.InstanceTypes = node.InstanceTypes[:len(list):len(list)]
+	} else {
+		node.InstanceTypes = make([]scheduling.InstanceTypeOption, len(list))
+		for i := range list {
+			node.InstanceTypes[i] = list[i].option
+		}
+	}
+	first := list[0]
+	if first.allocatable == nil {
+		first.allocatable = allocatableOf(pool, &first.option)
+	}
+	if first.allocatable != nil {
+		node.Allocatable = first.allocatable
+	}
 }
 
-// cheaper is the function of that name, with what was found for a type remembered: nodes of a plan have few different
-// requirements. The list is good until the next call.
-func (p *pass) cheaper(pool *pool, node *scheduling.NewNode, spent int64) []priced {
-	if p.offers == nil {
-		p.offers = map[offer]*priced{}
+func sameOption(a, b *scheduling.InstanceTypeOption) bool {
+	return a.Name == b.Name && a.Zone == b.Zone && a.CapacityType == b.CapacityType && a.Others == b.Others && a.Price == b.Price && slices.Equal(a.Terms, b.Terms)
+}
+
+// wanted are nodes of a pool with the same requirements, with what is known of the types that they could be.
+type wanted struct {
+	pool         v1.PoolKey
+	requirements requirements.Set
+	// narrower are those kept to a capacity type.
+	narrower map[string]*wanted
+	// known is indexed by the type's name, and has nil for what is not to be had.
+	known map[string][]*knownOffer
+}
+
+// knownOffer is a type, as it was planned, with what it may become: no options if it is not to be had.
+type knownOffer struct {
+	planned scheduling.InstanceTypeOption
+	priced
+	had bool
+	// allocatable of option; nil until somebody asks.
+	allocatable corev1.ResourceList
+}
+
+type wantedKey struct {
+	pool         v1.PoolKey
+	requirements string
+}
+
+// lately is how many of what is wanted are found by comparing.
+const lately = 8
+
+// wants finds what is known of nodes like it: nodes of a plan have few different requirements.
+func (p *pass) wants(node *scheduling.NewNode) *wanted {
+	for _, w := range p.wanted {
+		if w.pool == node.Pool && w.requirements.Equal(node.Requirements) {
+			return w
+		}
 	}
-	text := node.Requirements.String()
+	key := wantedKey{node.Pool, node.Requirements.String()}
+	w := p.allWanted[key]
+	if w == nil {
+		w = &wanted{pool: node.Pool, requirements: node.Requirements, narrower: map[string]*wanted{}, known: map[string][]*knownOffer{}}
+		if p.allWanted == nil {
+			p.allWanted = map[wantedKey]*wanted{}
+		}
+		p.allWanted[key] = w
+	}
+	if len(p.wanted) == lately {
+		p.wanted = slices.Delete(p.wanted, 0, 1)
+	}
+	p.wanted = append(p.wanted, w)
+	return w
+}
+
+// keepTo keeps the node to a capacity type.
+func (p *pass) keepTo(capacityType string, node *scheduling.NewNode) {
+	w := p.wants(node)
+	if w.narrower[capacityType] == nil {
+		one := scheduling.NewNode{Pool: node.Pool, Requirements: only(node.Requirements, capacityType)}
+		w.narrower[capacityType] = p.wants(&one)
+	}
+	node.Requirements = w.narrower[capacityType].requirements
+}
+
+// cheaper is the function of that name, with what was found for a type remembered. The list is good until the next call.
+func (p *pass) cheaper(pool *pool, node *scheduling.NewNode, spent int64) []*knownOffer {
+	w := p.wants(node)
 	out := p.cheapest[:0]
 	defer func() { p.cheapest = out }()
-	one := *node
 	for i := range node.InstanceTypes {
 		o := &node.InstanceTypes[i]
 		if nanoUSD(o.Price) >= spent {
 			break
 		}
-		key := offer{text, node.Pool, o.Name, o.Zone, o.CapacityType, o.Others, o.Price}
-		known, ok := p.offers[key]
-		if !ok {
-			one.InstanceTypes = node.InstanceTypes[i : i+1]
-			if list := cheaper(pool, &one, unlimited); len(list) > 0 {
-				known = &list[0]
-			}
-			p.offers[key] = known
-		}
-		if known != nil && known.worst < spent {
-			out = append(out, *known)
+		if known := w.offer(pool, node, i); known.had && known.worst < spent {
+			out = append(out, known)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b priced) int {
+	byPrice := func(a, b *knownOffer) int {
 		return cmp.Or(cmp.Compare(a.option.Price, b.option.Price), cmp.Compare(a.option.Name, b.option.Name))
-	})
+	}
+	if !slices.IsSortedFunc(out, byPrice) {
+		slices.SortStableFunc(out, byPrice)
+	}
 	return out
 }
 
+// offer is what the node's type of that number may become.
+func (w *wanted) offer(pool *pool, node *scheduling.NewNode, number int) *knownOffer {
+	o := &node.InstanceTypes[number]
+	for _, known := range w.known[o.Name] {
+		if p := &known.planned; p.Zone == o.Zone && p.CapacityType == o.CapacityType && p.Others == o.Others && p.Price == o.Price {
+			return known
+		}
+	}
+	one := *node
+	one.InstanceTypes = node.InstanceTypes[number : number+1]
+	known := &knownOffer{planned: *o}
+	if list := cheaper(pool, &one, unlimited); len(list) > 0 {
+		known.priced, known.had = list[0], true
+	}
+	w.known[o.Name] = append(w.known[o.Name], known)
+	return known
+}
+
 // restrictFor is restrict with cheaper as above.
-func (p *pass) restrictFor(pool *pool, node *scheduling.NewNode, list []priced, spent int64) []priced {
-	whole := node.Requirements
-	node.Requirements = only(whole, v1.CapacityTypeSpot)
+func (p *pass) restrictFor(pool *pool, node *scheduling.NewNode, spent int64) []*knownOffer {
+	whole := *node
+	p.keepTo(v1.CapacityTypeSpot, node)
 	if spot := p.cheaper(pool, node, spent); len(spot) > 0 {
 		return spot
 	}
-	if len(list) == 0 {
+	if len(p.cheaper(pool, &whole, spent)) == 0 {
 		return nil
 	}
-	node.Requirements = only(whole, v1.CapacityTypeOnDemand)
+	node.Requirements = whole.Requirements
+	p.keepTo(v1.CapacityTypeOnDemand, node)
 	return p.cheaper(pool, node, spent)
+}
+
+// apart is the pass for a goroutine of its own, that reads but does not add to what is found: what is remembered on the way is
+// not shared.
+func (p *pass) apart() *pass {
+	own := *p
+	own.cheapest, own.wanted, own.allWanted, own.totals = nil, nil, nil, map[v1.PoolKey]*poolTotals{}
+	return &own
 }

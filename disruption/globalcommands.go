@@ -4,98 +4,158 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"sync"
+	"sync/atomic"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/scheduling"
 )
 
 // commands are those made without a trial, then those of the steps: nodes that share a new one go together, others apart
-// where each is worth it without the rest.
+// where each is worth it without the rest. Families have nothing to do with each other and are written side by side.
 func (s *search) commands() []*Command {
 	out := slices.Clone(s.made)
 	w := s.newCommandWriter()
-	for _, f := range w.families() {
-		for _, p := range w.viable(w.split(f)) {
-			out = append(out, w.command(p))
+	families := w.families()
+	written := make([]writtenFamily, len(families))
+	var next atomic.Int32
+	var all sync.WaitGroup
+	for range min(s.parallelism(), 1+len(families)/familiesApart) {
+		all.Go(func() {
+			own := w.apart()
+			for i := int(next.Add(1)) - 1; i < len(families); i = int(next.Add(1)) - 1 {
+				written[i] = own.write(families[i])
+			}
+		})
+	}
+	all.Wait()
+	for i := range written {
+		out = append(out, written[i].commands...)
+		for _, u := range written[i].later {
+			s.later[u] = true
+			s.pass.waiting = true
 		}
 	}
 	return out
 }
 
+// familiesApart is how many families are worth a goroutine more.
+const familiesApart = 8
+
 // commandWriter turns steps into commands, in their order.
 type commandWriter struct {
 	s *search
-	// members are the nodes that go, in the order in which they were found; of tells whose pod a pod is.
+	// members are the nodes that go, in the order in which they were found.
 	members []*unit
-	of      map[scheduling.PodKey]*unit
-	// method that found a member.
-	method map[*unit]Method
+	// method that found a member, and receivers, the nodes that take its pods, by name; both by unit.at.
+	method    []Method
+	receivers [][]scheduling.ExistingNode
 	// bins are the new nodes with all types that would hold their pods, as far as a command lists them; opener are the first
-	// members that they were opened for.
+	// members that they were opened for, and from are those that their pods come from, nil for pods that wait anyway.
 	bins   []scheduling.NewNode
 	opener []*unit
-	// receivers are the nodes that take a unit's pods.
-	receivers map[*unit][]scheduling.ExistingNode
+	from   [][]*unit
 }
 
 func (s *search) newCommandWriter() *commandWriter {
-	pods := 0
-	for _, st := range s.steps {
-		for _, u := range standing(st.members) {
-			pods += len(u.moving)
-		}
-	}
-	w := &commandWriter{s: s, of: make(map[scheduling.PodKey]*unit, pods), method: map[*unit]Method{}, receivers: map[*unit][]scheduling.ExistingNode{}}
+	w := &commandWriter{s: s, method: make([]Method, len(s.units)), receivers: make([][]scheduling.ExistingNode, len(s.units))}
 	for _, st := range s.steps {
 		for _, u := range standing(st.members) {
 			w.members = append(w.members, u)
-			w.method[u] = st.method
-			for _, pod := range u.moving {
-				w.of[keyOf(pod)] = u
-			}
+			w.method[u.at] = st.method
 		}
 	}
-	existing, planned := s.trial.Assigned()
-	for i := range existing {
-		w.receive(&existing[i])
+	assigned := s.trial.Assigned()
+	hidden := make([]*unit, len(assigned.Hidden))
+	for i, name := range assigned.Hidden {
+		hidden[i] = s.byName[name]
+	}
+	for i := range assigned.Existing {
+		w.receive(&assigned.Existing[i], assigned.ExistingFrom[i], hidden)
 	}
 	w.bins = s.trial.Planned(s.start, max(typesToList, s.pass.spotTypes()))
 	numbers := map[v1.PoolKey]int{}
 	for i, number := range s.trial.Filled(0) {
 		bin := &w.bins[i]
 		numbers[bin.Pool]++
-		bin.Name, bin.Pods = fmt.Sprintf("%s-%d", bin.Pool, numbers[bin.Pool]), planned[number]
+		bin.Name, bin.Pods = fmt.Sprintf("%s-%d", bin.Pool, numbers[bin.Pool]), assigned.Planned[number]
 		w.opener = append(w.opener, s.families.opener[number])
+		w.from = append(w.from, cameFrom(assigned.PlannedFrom[number], hidden))
 	}
 	return w
 }
 
+// cameFrom are the units that pods come from, in their order; each as often as others come between.
+func cameFrom(from []int32, hidden []*unit) []*unit {
+	var out []*unit
+	for i, k := range from {
+		if k >= 0 && (i == 0 || k != from[i-1]) {
+			out = append(out, hidden[k])
+		}
+	}
+	return out
+}
+
 // receive shares the pods that a node receives out to the units they come from.
-func (w *commandWriter) receive(e *scheduling.ExistingNode) {
-	for _, key := range e.Pods {
-		u := w.of[key]
-		if u == nil {
-			continue
+func (w *commandWriter) receive(e *scheduling.ExistingNode, from []int32, hidden []*unit) {
+	for i := 0; i < len(from); {
+		end := i + 1
+		for end < len(from) && from[end] == from[i] {
+			end++
 		}
-		list := w.receivers[u]
-		if n := len(list); n == 0 || list[n-1].Name != e.Name {
-			list = append(list, scheduling.ExistingNode{Name: e.Name})
+		if from[i] >= 0 {
+			list, pods := &w.receivers[hidden[from[i]].at], e.Pods[i:end:end]
+			if n := len(*list); n > 0 && (*list)[n-1].Name == e.Name {
+				(*list)[n-1].Pods = append((*list)[n-1].Pods, pods...)
+			} else {
+				*list = append(*list, scheduling.ExistingNode{Name: e.Name, Pods: pods})
+			}
 		}
-		list[len(list)-1].Pods = append(list[len(list)-1].Pods, key)
-		w.receivers[u] = list
+		i = end
 	}
 }
 
-// part is a set of members and new nodes that belong together.
+// apart is a writer for a goroutine of its own: what it remembers on the way is not shared.
+func (w *commandWriter) apart() *commandWriter {
+	own, s := *w, *w.s
+	s.pass = s.pass.apart()
+	own.s = &s
+	return &own
+}
+
+// writtenFamily is what came of a family: its commands, and the members that are left for the next plan.
+type writtenFamily struct {
+	commands []*Command
+	later    []*unit
+}
+
+func (w *commandWriter) write(f *part) writtenFamily {
+	steps := w.viable(w.split(f))
+	if steps == nil {
+		return writtenFamily{later: f.members}
+	}
+	out := writtenFamily{commands: make([]*Command, len(steps))}
+	for i, st := range steps {
+		out.commands[i] = w.command(st)
+	}
+	return out
+}
+
+// part is a set of members and new nodes that belong together, those by number in the writer's bins.
 type part struct {
 	members []*unit
-	bins    []scheduling.NewNode
-	opener  []*unit
+	bins    []int
+	// openers of the new nodes, while they are still to be parted.
+	opener []*unit
 }
 
 // families are what was exchanged for one another, with all new nodes that came of it.
 func (w *commandWriter) families() []*part {
-	return grouped(&part{w.members, w.bins, w.opener}, &w.s.families.kin)
+	all := &part{members: w.members, bins: make([]int, len(w.bins)), opener: w.opener}
+	for i := range all.bins {
+		all.bins[i] = i
+	}
+	return grouped(all, &w.s.families.kin)
 }
 
 // split takes a family apart into members that share no new node. A new node of pods that wait anyway goes with those that it
@@ -104,24 +164,23 @@ func (w *commandWriter) split(f *part) []*part {
 	together := &sets{}
 	alone := *f
 	alone.opener = slices.Clone(f.opener)
-	for i := range f.bins {
-		var first *unit
-		for _, key := range f.bins[i].Pods {
-			if u := w.of[key]; u != nil && first == nil {
-				first = u
-			} else if u != nil {
-				together.join(first, u)
+	for i, number := range f.bins {
+		for k, u := range w.from[number] {
+			if k == 0 {
+				alone.opener[i] = u
+			} else {
+				together.join(w.from[number][0], u)
 			}
-		}
-		if first != nil {
-			alone.opener[i] = first
 		}
 	}
 	return grouped(&alone, together)
 }
 
 func grouped(f *part, by *sets) []*part {
-	at := map[*unit]*part{}
+	if len(f.members) == 1 {
+		return []*part{f}
+	}
+	at := make(map[*unit]*part, len(f.members))
 	var out []*part
 	for _, u := range f.members {
 		root := by.find(u)
@@ -131,15 +190,15 @@ func grouped(f *part, by *sets) []*part {
 		}
 		at[root].members = append(at[root].members, u)
 	}
-	for i := range f.bins {
+	for i, number := range f.bins {
 		p := at[by.find(f.opener[i])]
-		p.bins, p.opener = append(p.bins, f.bins[i]), append(p.opener, f.opener[i])
+		p.bins, p.opener = append(p.bins, number), append(p.opener, f.opener[i])
 	}
 	return out
 }
 
 // viable are the parts of a family as commands that are good without each other, as steps: one that is not worth it by
-// itself goes with the one that saves most. What is not even worth it as a whole is left for the next plan.
+// itself goes with the one that saves most. Nil if it is not even worth it as a whole: it is left for the next plan.
 func (w *commandWriter) viable(parts []*part) []*step {
 	out := make([]*step, len(parts))
 	for i, p := range parts {
@@ -151,10 +210,6 @@ func (w *commandWriter) viable(parts []*part) []*step {
 			return out
 		}
 		if len(parts) == 1 {
-			for _, u := range parts[0].members {
-				w.s.later[u] = true
-			}
-			w.s.pass.waiting = true
 			return nil
 		}
 		best := -1
@@ -186,13 +241,17 @@ func savingOf(st *step) int64 {
 
 // stepOf is the part as one step, with the types that its new nodes may be launched as; nil if it is not worth it.
 func (w *commandWriter) stepOf(p *part) *step {
-	method := w.method[p.members[0]]
+	method := w.method[p.members[0].at]
 	if method != MethodDrift {
 		method = methodFor(p.members)
 	}
 	st := &step{method: method, members: p.members, saving: priceOf(p.members)}
 	if len(p.bins) > 0 {
-		bins, why := w.s.pass.flexible(method, p.members, p.bins, st.saving, w.s.mostFor(method, p.members, st.saving), max(typesToList, w.s.pass.spotTypes()))
+		bins := make([]scheduling.NewNode, len(p.bins))
+		for i, number := range p.bins {
+			bins[i] = w.bins[number]
+		}
+		bins, why := w.s.pass.flexible(method, p.members, bins, st.saving, w.s.mostFor(method, p.members, st.saving), max(typesToList, w.s.pass.spotTypes()))
 		if why != nil {
 			return nil
 		}
@@ -220,15 +279,18 @@ func (w *commandWriter) command(st *step) *Command {
 
 // receiversOf are the nodes that take pods of the members, by name.
 func (w *commandWriter) receiversOf(members []*unit) []scheduling.ExistingNode {
+	if len(members) == 1 {
+		return w.receivers[members[0].at]
+	}
 	at := map[string]int{}
 	var out []scheduling.ExistingNode
 	for _, u := range members {
-		for _, e := range w.receivers[u] {
+		for _, e := range w.receivers[u.at] {
 			i, has := at[e.Name]
 			if !has {
-				i = len(out)
-				at[e.Name] = i
-				out = append(out, scheduling.ExistingNode{Name: e.Name})
+				at[e.Name] = len(out)
+				out = append(out, e)
+				continue
 			}
 			out[i].Pods = append(out[i].Pods, e.Pods...)
 		}

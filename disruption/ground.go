@@ -40,6 +40,8 @@ type ground struct {
 // unit is a candidate with what a search weighs. It is read-only once made.
 type unit struct {
 	*Candidate
+	// at is its place in ground.units; of no meaning for a new node.
+	at int
 	// number of it among the units.
 	number int
 	// price in nano-USD per hour, 0 when it is not known; worth that of its pods.
@@ -85,6 +87,7 @@ func (g *Global) newGround(ctx context.Context, f *Fleet) (*ground, error) {
 	moved := recentOwners(f, g.coolDown())
 	for _, c := range f.Candidates {
 		u := out.unitOf(c, moved)
+		u.at = len(out.units)
 		u.number = len(out.units)
 		out.units = append(out.units, u)
 		out.byName[u.Name] = u

@@ -77,9 +77,10 @@ type pass struct {
 	open, closed *simulator
 	// totals are those of Balanced pools.
 	totals map[v1.PoolKey]*poolTotals
-	// cheapest is scratch of cheaper; offers remembers what it found.
-	cheapest []priced
-	offers   map[offer]*priced
+	// cheapest is scratch of cheaper; allWanted remembers what it found, wanted the last of them.
+	cheapest  []*knownOffer
+	wanted    []*wanted
+	allWanted map[wantedKey]*wanted
 	// unreached are the pools that single-node consolidation did not come to.
 	unreached []v1.PoolKey
 }

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/drawknife/drawknife/api/requirements"
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/cloudprovider"
@@ -165,12 +167,20 @@ func setTypes(pool *pool, node *scheduling.NewNode, list []priced) {
 	for i := range list {
 		node.InstanceTypes[i] = list[i].option
 	}
-	t, key := pool.types[list[0].option.Name], list[0].option.Offering()
+	if has := allocatableOf(pool, &list[0].option); has != nil {
+		node.Allocatable = has
+	}
+}
+
+// allocatableOf is what a machine of the option has; nil for an offering that its type does not have.
+func allocatableOf(pool *pool, option *scheduling.InstanceTypeOption) (has corev1.ResourceList) {
+	t, key := pool.types[option.Name], option.Offering()
 	for i := range t.Offerings {
 		if cloudprovider.KeyOf(t, &t.Offerings[i]) == key {
-			node.Allocatable = t.AllocatableOf(&t.Offerings[i])
+			has = t.AllocatableOf(&t.Offerings[i])
 		}
 	}
+	return has
 }
 
 // varied says whether the node's types still meet the minValues of its pool, whatever the policy for those is (DIS-141).

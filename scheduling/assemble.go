@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -110,7 +109,7 @@ func (t *Trial) writeBindings(out *Plan, q *podQueues) {
 func (t *Trial) writeMachines(out *Plan, pods [][]PodKey, loads [][]binding) {
 	m := t.m
 	numbers := map[int32]int{}
-	described := &descriptions{byLoad: map[string]description{}, offered: map[string][]rowOffer{}}
+	described := newDescriptions()
 	var bought []boughtNode
 	for i := range t.machines {
 		mc := &t.machines[i]
@@ -126,7 +125,7 @@ func (t *Trial) writeMachines(out *Plan, pods [][]PodKey, loads [][]binding) {
 		d := t.describe(&node, mc, loads[i], described)
 		out.NewNodes = append(out.NewNodes, node)
 		if m.standings != nil {
-			bought = append(bought, boughtNode{mc, d, described.offered[d.offers]})
+			bought = append(bought, boughtNode{mc, d})
 		}
 	}
 	t.writeCommitments(out, bought)
@@ -143,19 +142,45 @@ type description struct {
 	claim   requirements.Set
 	// row and slot of the first option.
 	row, slot int
-	// offers is the key of what it was chosen from.
-	offers string
+	// offers are what it was chosen from.
+	offers *offersOf
 }
 
 // descriptions are those made so far, by demands and load, and what the machines of the same demands could be, whatever
 // their load.
 type descriptions struct {
 	byLoad  map[string]description
-	offered map[string][]rowOffer
-	scratch []InstanceTypeOption
-	key     []byte // scratch
+	offered map[string]*offersOf
+	// allocatable is shared by nodes whose first option is of one variant; nil where each has its own.
+	allocatable map[variantOf]corev1.ResourceList
+	scratch     []InstanceTypeOption
+	key         []byte // scratch
 	// most is how many types are listed for machines of pools that don't ask for variety; 0 for all.
 	most int
+}
+
+func newDescriptions() *descriptions {
+	return &descriptions{byLoad: map[string]description{}, offered: map[string]*offersOf{}}
+}
+
+// offersOf are what machines of the same demands could be, cheapest first, and what claims for them say.
+type offersOf struct {
+	key    string
+	rows   []rowOffer
+	claims []machineClaim
+	// forgotten counts claims that are not remembered any more.
+	forgotten int
+}
+
+// mostClaims is how many claims are remembered for the same offers.
+const mostClaims = 64
+
+// machineClaim is what the claim of a machine with certain labels says, before and after it is told what is left to buy.
+type machineClaim struct{ labels, before, after requirements.Set }
+
+type variantOf struct {
+	catalog *catalog
+	variant int
 }
 
 // rowOffer is a row with its cheapest offering among the slots that would do.
@@ -170,8 +195,9 @@ func (t *Trial) describe(node *NewNode, mc *machine, loads []binding, described 
 	p := m.pools[mc.pool]
 	c := p.table.catalog
 	rows, slots, claim := t.leeway(mc, loads)
-	offers := profileText(rows, slots, nil) + strconv.Itoa(int(mc.pool))
-	key := append(append(described.key[:0], offers...), claim.String()...)
+	offers := described.offersFor(m, mc, rows, slots)
+	says, number := offers.claimFor(m, mc, claim, slots)
+	key := binary.LittleEndian.AppendUint32(append(described.key[:0], offers.key...), uint32(number))
 	for _, n := range mc.used {
 		key = binary.LittleEndian.AppendUint64(key, uint64(n))
 	}
@@ -182,19 +208,16 @@ func (t *Trial) describe(node *NewNode, mc *machine, loads []binding, described 
 	described.key = key
 	d, ok := described.byLoad[string(described.key)]
 	if !ok {
-		if described.offered[offers] == nil {
-			described.offered[offers] = m.rowOffers(p, rows, slots)
-		}
 		most := described.most
 		if most == 0 || len(p.variety) > 0 {
 			most = math.MaxInt
 		}
-		described.scratch = m.optionsFor(described.scratch[:0], p, mc, described.offered[offers], most)
+		described.scratch = m.optionsFor(described.scratch[:0], p, mc, offers.rows, most)
 		own := m.ownFirst(described.scratch, p, mc)
 		described.scratch = described.scratch[:min(most, len(described.scratch))]
 		d.options = slices.Clone(described.scratch)
-		d.claim = m.claimRequirements(c, claim, p.template.Merge(mc.labels), slots)
-		d.row = m.rowOf(p, d.options[0].Name, mc, rows, slots)
+		d.claim = says
+		d.row = m.rowOf(p, d.options[0].Name, mc, offers.rows)
 		d.slot, _ = c.cheapest(p.table.rows[d.row].variant, p.table.rows[d.row].slots, slots)
 		if own {
 			d.row, d.slot = int(mc.row), int(mc.slot)
@@ -208,6 +231,49 @@ func (t *Trial) describe(node *NewNode, mc *machine, loads []binding, described 
 	dims := m.resources.len()
 	addScaled(used, p.table.daemons[d.row*dims:(d.row+1)*dims], 1)
 	node.Requests = m.resources.list(used)
-	node.Allocatable = canonical(c.variants[p.table.rows[d.row].variant].allocatable)
+	node.Allocatable = described.allocatableOf(c, p.table.rows[d.row].variant)
 	return d
+}
+
+// offersFor are those in the rows and slots of the machine's pool.
+func (d *descriptions) offersFor(m *Model, mc *machine, rows, slots bitset) *offersOf {
+	d.key = d.key[:0]
+	for _, set := range []bitset{rows, slots} {
+		for _, w := range set {
+			d.key = binary.LittleEndian.AppendUint64(d.key, w)
+		}
+	}
+	d.key = binary.LittleEndian.AppendUint32(d.key, uint32(mc.pool))
+	offers := d.offered[string(d.key)]
+	if offers == nil {
+		offers = &offersOf{key: string(d.key), rows: m.rowOffers(m.pools[mc.pool], rows, slots)}
+		d.offered[offers.key] = offers
+	}
+	return offers
+}
+
+// claimFor is what the machine's claim says, with a number by which it is told from others of the same offers.
+func (o *offersOf) claimFor(m *Model, mc *machine, claim requirements.Set, slots bitset) (says requirements.Set, number int) {
+	at := slices.IndexFunc(o.claims, func(c machineClaim) bool { return c.before.Equal(claim) && c.labels.Equal(mc.labels) })
+	if at < 0 {
+		if len(o.claims) == mostClaims {
+			o.forgotten += len(o.claims)
+			o.claims = o.claims[:0]
+		}
+		p := m.pools[mc.pool]
+		at = len(o.claims)
+		o.claims = append(o.claims, machineClaim{mc.labels, claim, m.claimRequirements(p.table.catalog, claim, p.template.Merge(mc.labels), slots)})
+	}
+	return o.claims[at].after, o.forgotten + at
+}
+
+func (d *descriptions) allocatableOf(c *catalog, variant int) corev1.ResourceList {
+	list, known := d.allocatable[variantOf{c, variant}]
+	if !known {
+		list = canonical(c.variants[variant].allocatable)
+		if d.allocatable != nil {
+			d.allocatable[variantOf{c, variant}] = list
+		}
+	}
+	return list
 }

@@ -351,8 +351,6 @@ func (m *Model) NodePrice(name string) (NodePrice, bool) {
 type boughtNode struct {
 	machine *machine
 	description
-	// offered is what its options were chosen from.
-	offered []rowOffer
 }
 
 // writeCommitments covers the plan's new nodes and writes down what that makes of their prices and of the commitments.
@@ -377,7 +375,7 @@ func (t *Trial) writeCommitments(out *Plan, nodes []boughtNode) {
 		for _, s := range c.shares {
 			saved[s.commitment] += s.saved
 		}
-		text := fmt.Sprint(nodes[i].offers, nodes[i].machine.used, nodes[i].row, c.shares)
+		text := fmt.Sprint(nodes[i].offers.key, nodes[i].machine.used, nodes[i].row, c.shares)
 		if options[text] == nil {
 			options[text] = m.coveredOptions(&nodes[i], c)
 		}
@@ -404,10 +402,10 @@ func (m *Model) coveredOptions(n *boughtNode, c *covered) []InstanceTypeOption {
 			continue
 		}
 		// Of a type's rows the first offered counts, as in optionsFor.
-		at := slices.IndexFunc(n.offered, func(o rowOffer) bool {
+		at := slices.IndexFunc(n.offers.rows, func(o rowOffer) bool {
 			return o.option.Name == plain.Name && o.option.Price == plain.Price && fits(n.machine.used, p.table.allocOf(o.row, m.resources.len()))
 		})
-		o := n.offered[at]
+		o := n.offers.rows[at]
 		plain.Price, plain.Terms = catalog.coveredAt(p.table.rows[o.row].variant, o.slot, c)
 		out = append(out, plain)
 	}

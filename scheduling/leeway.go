@@ -15,15 +15,15 @@ func (t *Trial) leeway(mc *machine, loads []binding) (rows, slots bitset, claim 
 	rows, slots = p.rows.clone(), p.slots.clone()
 	claim = p.template.Merge(mc.labels)
 	var stakes []*ownership
-	seen := map[int32]bool{}
+	var seen []int32
 	for _, b := range loads {
 		if o := m.classes[b.class].topology; o != nil && !slices.Contains(stakes, o) {
 			stakes = append(stakes, o)
 		}
-		if seen[b.stage] {
+		if slices.Contains(seen, b.stage) {
 			continue
 		}
-		seen[b.stage] = true
+		seen = append(seen, b.stage)
 		f := m.profileFor(b.stage, mc)
 		rows.and(f.rows)
 		slots.and(f.slots)

@@ -126,19 +126,14 @@ func (c *catalog) cheapest(variant int, a, b bitset) (slot int, price int64) {
 	return slot, price
 }
 
-// rowOf is the row behind the first option of the list.
-func (m *Model) rowOf(p *pool, name string, mc *machine, rows, slots bitset) int {
-	t, c := p.table, p.table.catalog
-	at, best := int(mc.row), int64(noPrice)
-	for r := range rows.members {
-		if c.types[c.variants[t.rows[r].variant].typ].Name != name || !fits(mc.used, t.allocOf(r, m.resources.len())) {
-			continue
-		}
-		if _, price := c.cheapest(t.rows[r].variant, t.rows[r].slots, slots); price < best {
-			at, best = r, price
+// rowOf is the row behind the first option of the list: the type's cheapest that holds the machine's pods, of equals the first.
+func (m *Model) rowOf(p *pool, name string, mc *machine, offers []rowOffer) int {
+	for i := range offers { // by price, then name, then row
+		if o := &offers[i]; o.option.Name == name && fits(mc.used, p.table.allocOf(o.row, m.resources.len())) {
+			return o.row
 		}
 	}
-	return at
+	return int(mc.row)
 }
 
 // claimRequirements are the claim's, with the keys of offerings narrowed to the values that the remaining slots have.

@@ -33,6 +33,8 @@ type Trial struct {
 	// hidden are machines of the snapshot in the order they were hidden, hiddenSet the same as a set.
 	hidden    []int32
 	hiddenSet bitset
+	// firstFreed is, for each of hidden, where its pods begin in freed.
+	firstFreed []int32
 	// before are machines as they were when settle changed them.
 	before []machine
 	// usage is indexed by pool, then like the pool's limits: capacity of its machines, hidden and new ones considered.

@@ -30,6 +30,7 @@ func (t *Trial) HideMoving(name string, moves func(*corev1.Pod) bool) (pods int,
 	t.roomChanged(int32(i))
 	t.hidden = append(t.hidden, int32(i))
 	t.hiddenSet.set(i)
+	t.firstFreed = append(t.firstFreed, int32(len(t.freed)))
 	for _, p := range n.movable {
 		if moves(p.pod) {
 			t.waiting[p.class]++
@@ -76,6 +77,7 @@ func (t *Trial) unhide(i int32, pods int) {
 	}
 	t.hidden = t.hidden[:len(t.hidden)-1]
 	t.hiddenSet.clear(int(i))
+	t.firstFreed = t.firstFreed[:len(t.hidden)]
 	if n.usable && !t.isClosed(int(i)) {
 		t.usable.set(int(i))
 		t.roomChanged(i)

@@ -276,7 +276,8 @@ func (t *Trial) PlaceNew(ctx context.Context, q Query) (Outcome, error) {
 }
 
 // Planned are the new nodes opened since the mark that have pods, in their order: as in Placed, without names and without
-// their pods, and with the cheapest types only, at most so many, where their pool asks for no variety; 0 for all.
+// their pods, and with the cheapest types only, at most so many, where their pool asks for no variety; 0 for all. Nodes that
+// are alike share lists of types and amounts, also with those that other calls return: don't change them.
 func (t *Trial) Planned(since Mark, types int) []NewNode {
 	first := len(t.machines)
 	for _, c := range t.log[since.log:] {
@@ -292,7 +293,8 @@ func (t *Trial) Planned(since Mark, types int) []NewNode {
 	}
 	var out []NewNode
 	if t.described == nil {
-		t.described = &descriptions{byLoad: map[string]description{}, offered: map[string][]rowOffer{}}
+		t.described = newDescriptions()
+		t.described.allocatable = map[variantOf]corev1.ResourceList{}
 	}
 	described := t.described
 	clear(described.byLoad)

@@ -1,7 +1,6 @@
 package scheduling
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
@@ -143,95 +142,4 @@ func (t *Trial) Grown(since Mark) []int {
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
-}
-
-// Assigned is where the trial has put pods so far: on nodes of the snapshot, by name, and on new ones, by number. It is
-// Placed without what the new nodes are, and pods of a class that were hidden together are placed together, whatever was
-// placed and taken off before.
-func (t *Trial) Assigned() (existing []ExistingNode, planned [][]PodKey) {
-	m := t.m
-	r := &redealing{t: t, waiting: map[int32][]PodKey{}, hands: make([][]PodKey, len(t.placed))}
-	r.deal()
-	pods := make([][]PodKey, len(m.nodes)+len(t.machines))
-	for i, b := range t.placed {
-		if b.count > 0 {
-			pods[b.host] = append(pods[b.host], r.hands[i]...)
-		}
-	}
-	for i := range m.nodes {
-		if len(pods[i]) > 0 {
-			existing = append(existing, ExistingNode{Name: m.nodes[i].name, Pods: pods[i]})
-		}
-	}
-	slices.SortFunc(existing, func(a, b ExistingNode) int { return cmp.Compare(a.Name, b.Name) })
-	return existing, pods[len(m.nodes):]
-}
-
-// redealing goes through what a trial has done, to tell pods of a class apart.
-type redealing struct {
-	t *Trial
-	// waiting are the pods without a place, by class, those first that have waited longest; hands are those of each binding.
-	waiting map[int32][]PodKey
-	hands   [][]PodKey
-}
-
-func (r *redealing) deal() {
-	t := r.t
-	counts := make([]int32, len(t.placed))
-	for i, b := range t.placed {
-		counts[i] = b.count
-	}
-	at, freed := len(t.placed), len(t.freed)
-	for _, c := range t.log {
-		switch c.kind {
-		case changeHidden:
-			freed -= int(c.b)
-		case changePlaced:
-			at--
-		case changeTaken:
-			counts[c.a] = c.b
-		}
-	}
-	// What was done before the last Commit is not logged.
-	r.free(t.freed[:freed])
-	for i := range at {
-		r.place(i, counts[i])
-	}
-	for _, c := range t.log {
-		switch c.kind {
-		case changeHidden:
-			r.free(t.freed[freed : freed+int(c.b)])
-			freed += int(c.b)
-		case changePlaced:
-			r.place(at, counts[at])
-			at++
-		case changeTaken:
-			class := t.placed[c.a].class
-			r.waiting[class] = append(r.queue(class), r.hands[c.a]...)
-			r.hands[c.a] = nil
-		}
-	}
-}
-
-func (r *redealing) free(list []boundPod) {
-	for _, p := range list {
-		r.waiting[p.class] = append(r.queue(p.class), PodKey{p.pod.Namespace, p.pod.Name})
-	}
-}
-
-// queue is waiting of the class, which begins with the snapshot's own waiting pods.
-func (r *redealing) queue(class int32) []PodKey {
-	list, known := r.waiting[class]
-	if !known {
-		for _, i := range r.t.m.classes[class].pending {
-			list = append(list, PodKey{r.t.m.pods[i].Namespace, r.t.m.pods[i].Name})
-		}
-	}
-	return list
-}
-
-func (r *redealing) place(binding int, n int32) {
-	class := r.t.placed[binding].class
-	list := r.queue(class)
-	r.hands[binding], r.waiting[class] = list[:n:n], list[n:]
 }

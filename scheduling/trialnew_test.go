@@ -35,8 +35,8 @@ func TestTrialNewNodes(t *testing.T) {
 		t.Errorf("loads %+v", planned)
 	}
 	said := func() string {
-		existing, planned := trial.Assigned()
-		return fmt.Sprint(existing, planned)
+		a := trial.Assigned()
+		return fmt.Sprint(a.Existing, a.Planned)
 	}
 	before, mark := said(), trial.Mark()
 	if want := "[] [[default/a-0] [default/b-0]]"; before != want {
@@ -55,8 +55,12 @@ func TestTrialNewNodes(t *testing.T) {
 	if grown, filled := trial.Grown(mark), trial.Filled(0); !slices.Equal(grown, []int{1}) || !slices.Equal(filled, []int{1}) {
 		t.Errorf("%v grew, %v have pods: %s", grown, filled, said())
 	}
-	if _, planned := trial.Assigned(); planned[1][0].Name != "b-0" || planned[1][1].Name != "a-0" {
+	a := trial.Assigned()
+	if planned := a.Planned; planned[1][0].Name != "b-0" || planned[1][1].Name != "a-0" {
 		t.Errorf("%s, want b-0 first and then a-0, which waited longer than c-0", said())
+	}
+	if from := a.PlannedFrom[1]; !slices.Equal(a.Hidden, []string{"a", "b", "c"}) || !slices.Equal(from, []int32{1, 0}) || a.PlannedFrom[0] != nil {
+		t.Errorf("pods from %v of %v", a.PlannedFrom, a.Hidden)
 	}
 	mustRollback(t, trial, mark)
 	if got := said(); got != before {
