@@ -143,7 +143,7 @@ type Disruption struct {
 	// Pods that had to move, and Price in USD per hour.
 	Pods  int
 	Price float64
-	// Owners of those pods: Global leaves nodes with pods of theirs alone for a while.
+	// Owners of those pods: Global leaves nodes with pods of theirs alone for a while, see Global.CoolDown.
 	Owners []types.UID
 }
 
@@ -152,6 +152,17 @@ func DisruptionOf(c *Candidate, r Reason, started time.Time) Disruption {
 	return Disruption{
 		Node: c.Name, Time: started, Reason: r, Pool: c.Pool.Key, Zone: c.Zone, Labels: c.Machine.Node.Labels,
 		Pods: len(c.Pods), Price: c.Price, Owners: ownersOf(c.Pods),
+	}
+}
+
+// ForcedDisruption notes that the removal of a claim's node was forced and has been started: by expiry, an interruption, or
+// repair. It asked no budget, but those with a rate reckon with it; and pods' owners that it disturbed are left alone for a
+// while by Global, whatever it was that moved them. node may be empty, moving are the pods that have to move, and Price is the
+// caller's to fill in where it is known.
+func ForcedDisruption(claim *v1.NodeClaim, node string, r Reason, moving []*corev1.Pod, started time.Time) Disruption {
+	return Disruption{
+		Node: node, Time: started, Reason: r, Pool: v1.PoolOf(claim.Labels), Zone: claim.Labels[corev1.LabelTopologyZone], Labels: claim.Labels,
+		Pods: len(moving), Owners: ownersOf(moving),
 	}
 }
 

@@ -96,7 +96,7 @@
 //
 // Global differs in more, and on purpose: it plans empty, drifted and under-used nodes at once, in many commands (DIS-076,
 // DIS-094); it launches several nodes for several (DIS-137, DIS-147); it puts pods first on the nodes best kept (DIS-155); it
-// asks for a least saving, a pay-back time and a cool-down (DIS-148); it reckons how long drains under PodDisruptionBudgets
+// asks for a least saving, a pay-back time and a cool-down, which forced removals start too (DIS-148); it reckons how long drains under PodDisruptionBudgets
 // take (DIS-045); drift leaves nodes alone that wait for their consolidateAfter (DIS-097); and a command is validated by
 // whether its pods still have their places, not by planning again (DIS-181).
 package disruption

@@ -72,6 +72,11 @@ func TestGlobalEconomics(t *testing.T) {
 			wide(w)
 			w.input.History = []disruption.Disruption{{Node: "x", Time: now().Add(-2 * time.Minute), Owners: []types.UID{"other", "web"}}}
 		}, disruption.Global{}, "", disruption.BlockCoolDown, "until 2026-05-04T10:08:00Z"},
+		{"DIS-148 pods whose like were forced out of late", func(w *world) {
+			wide(w)
+			w.input.History = []disruption.Disruption{disruption.ForcedDisruption(&v1.NodeClaim{}, "x", disruption.ReasonInterrupted,
+				[]*corev1.Pod{{ObjectMeta: metav1.ObjectMeta{OwnerReferences: []metav1.OwnerReference{{UID: "web"}}}}}, now().Add(-3*time.Minute))}
+		}, disruption.Global{}, "", disruption.BlockCoolDown, "until 2026-05-04T10:07:00Z"},
 		{"not so lately", func(w *world) {
 			wide(w)
 			w.input.History = []disruption.Disruption{{Node: "x", Time: now().Add(-10 * time.Minute), Owners: []types.UID{"web"}}}

@@ -30,7 +30,8 @@ type Input struct {
 	Buffered map[string]bool
 	// Budgets bound disruption beside those of the NodePools.
 	Budgets []Budget
-	// History are the disruptions that were started of late, for budgets with a rate: as long back as the longest of them.
+	// History are the disruptions that were started of late, by commands (DisruptionOf) and by force (ForcedDisruption): as
+	// long back as the longest window of a budget with a rate, and Global.CoolDown.
 	History []Disruption
 	// Unreached are the pools that the last plan did not come to, Plan.Unreached: they come first (DIS-116).
 	Unreached []v1.PoolKey

@@ -47,7 +47,8 @@ type Global struct {
 	// DisruptionPrice is what a unit of disturbance, an ordinary pod that has to move, is worth in USD (lambda).
 	DisruptionPrice float64
 	// CoolDown keeps consolidation off nodes that have not been there for so long, and off nodes with pods of an owner of
-	// whose pods some had to move within it: see Disruption.Owners.
+	// whose pods some had to move within it, be it for a command or since their node was forced out (DIS-148): see
+	// Disruption.Owners.
 	CoolDown time.Duration
 	// SpotToSpot allows replacing spot nodes by spot nodes; SpotToSpotTypes is how many cheaper types that takes for one node
 	// (DIS-144), 0 for DefaultSpotToSpotTypes.

@@ -33,8 +33,8 @@ type actor struct {
 	metrics  *metrics
 	// planNow has pods planned at once, since a machine they were promised will not come.
 	planNow func()
-	// podsOf counts the pods that have to move when the claim's node goes.
-	podsOf func(*v1.NodeClaim) int
+	// podsOf are the pods that have to move when the claim's node goes. They are the view's: only to be read.
+	podsOf func(*v1.NodeClaim) []*corev1.Pod
 	log    *slog.Logger
 	now    func() time.Time
 }
@@ -191,7 +191,7 @@ func (a *actor) deleteClaim(ctx context.Context, r *round, e provisioning.Delete
 	if claim == nil {
 		return nil
 	}
-	a.metrics.disrupted(claim, string(e.Reason), a.podsOf(claim))
+	a.metrics.disrupted(claim, string(e.Reason), len(a.podsOf(claim)))
 	switch e.Reason {
 	case provisioning.ReasonLaunchTimeout, provisioning.ReasonRegistrationTimeout:
 		a.health.givenUp(ctx, a.client, claim)

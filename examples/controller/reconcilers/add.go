@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
@@ -166,7 +167,7 @@ func (w *wiring) addDisruption(o *Options, act *actor, state *cluster.State, pla
 	if err != nil {
 		return fmt.Errorf("registering metrics: %w", err)
 	}
-	act.podsOf = func(claim *v1.NodeClaim) int { return reschedulableOn(state, claim) }
+	act.podsOf = func(claim *v1.NodeClaim) []*corev1.Pod { return reschedulableOn(state, claim) }
 	w.disruptor = newDisruptor(o, act, state, plans, told)
 	w.conditions = &conditionReconciler{
 		actor: act, state: state, lookup: o.Provider.Describe().Vocabulary.Compile(), typesOf: plans.typesOf, nodeClasses: o.NodeClasses,

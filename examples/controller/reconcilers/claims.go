@@ -192,7 +192,7 @@ func (r *claimReconciler) expire(ctx context.Context, work *round, claim *v1.Nod
 	if err := r.deleteClaim(ctx, work, provisioning.DeleteClaim{Name: claim.Name, UID: claim.UID, Reason: provisioning.ReasonExpired}); err != nil {
 		return err
 	}
-	r.removed(forcedOut(claim, claim.Status.NodeName, disruption.ReasonExpired, moving, r.now()))
+	r.removed(disruption.ForcedDisruption(claim, claim.Status.NodeName, disruption.ReasonExpired, moving, r.now()))
 	return nil
 }
 

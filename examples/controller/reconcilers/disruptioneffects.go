@@ -251,15 +251,15 @@ func (d *disruptor) deleteReplacement(ctx context.Context, run *commandRun, e di
 	return nil
 }
 
-// reschedulableOn counts the pods of a claim's machine that need another place when it goes.
-func reschedulableOn(state *cluster.State, claim *v1.NodeClaim) int {
-	n := 0
+// reschedulableOn are the pods of a claim's machine that need another place when it goes.
+func reschedulableOn(state *cluster.State, claim *v1.NodeClaim) []*corev1.Pod {
+	var moving []*corev1.Pod
 	if machine := state.Machine(v1.QualifiedName(claim)); machine != nil {
 		for _, pod := range machine.Pods {
 			if pods.Reschedulable(pod) {
-				n++
+				moving = append(moving, pod)
 			}
 		}
 	}
-	return n
+	return moving
 }

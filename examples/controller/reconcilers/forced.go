@@ -3,11 +3,7 @@ package reconcilers
 import (
 	"context"
 	"fmt"
-	"time"
 
-	corev1 "k8s.io/api/core/v1"
-
-	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/disruption"
 )
 
@@ -15,7 +11,7 @@ import (
 type remover struct {
 	*actor
 	told *disruptionMetrics
-	// removed is told of what goes, for budgets with a rate.
+	// removed is told of what goes, for budgets with a rate and the cool-down of owners.
 	removed func(disruption.Disruption)
 }
 
@@ -37,15 +33,7 @@ func (r *remover) remove(ctx context.Context, removal *disruption.Removal, node 
 		return err
 	}
 	r.log.Info("nodeclaim is deleted", "nodeclaim", claim.Name, "node", node, "reason", removal.Reason, "detail", removal.Detail, "deadline", removal.Deadline)
-	r.told.take(removal.Samples(moving))
-	r.removed(forcedOut(claim, node, removal.Reason, moving, r.now()))
+	r.told.take(removal.Samples(len(moving)))
+	r.removed(disruption.ForcedDisruption(claim, node, removal.Reason, moving, r.now()))
 	return nil
-}
-
-// forcedOut notes that a node had to go, for budgets with a rate.
-func forcedOut(claim *v1.NodeClaim, node string, reason disruption.Reason, moving int, now time.Time) disruption.Disruption {
-	return disruption.Disruption{
-		Node: node, Time: now, Reason: reason, Pool: v1.PoolOf(claim.Labels),
-		Zone: claim.Labels[corev1.LabelTopologyZone], Labels: claim.Labels, Pods: moving,
-	}
 }

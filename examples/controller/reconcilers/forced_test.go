@@ -78,10 +78,47 @@ func TestForcedRemovalsAreRemembered(t *testing.T) {
 		}
 		got := history[0]
 		if got.Node != node.Name || got.Reason != disruption.ReasonExpired || got.Pool.Name != "default" || got.Zone != claim.Labels[corev1.LabelTopologyZone] ||
-			got.Pods != 1 || got.Price <= 0 || time.Since(got.Time) < 0 {
+			got.Pods != 1 || got.Price <= 0 || time.Since(got.Time) < 0 || len(got.Owners) != 1 || got.Owners[0] != "uid-web" {
 			t.Errorf("remembered as %+v", got)
 		}
 	})
+}
+
+// DIS-148: whose pods had to move since the cloud takes their machine, or since it was broken, is left alone by consolidation for a
+// while as if a command had moved them.
+func TestForcedRemovalsStartTheCoolDown(t *testing.T) {
+	for name, force := range map[string]func(*world, *corev1.Node, *v1.NodeClaim){
+		"interruption": func(w *world, _ *corev1.Node, claim *v1.NodeClaim) {
+			w.running(w.interruptions.Start)
+			if err := w.cloud.Interrupt(claim.Status.ProviderID, cloudprovider.InterruptionSpotReclaim, 2*time.Minute); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+		},
+		"repair": func(w *world, node *corev1.Node, _ *v1.NodeClaim) {
+			policy := w.repair.policies[0]
+			node.Status.Conditions = []corev1.NodeCondition{{Type: policy.ConditionType, Status: policy.ConditionStatus, LastTransitionTime: metav1.Now()}}
+			if err := w.client.Status().Update(t.Context(), node); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(policy.Toleration)
+			if _, err := w.repair.Reconcile(t.Context(), requestFor(node.Name)); err != nil {
+				t.Fatal(err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, func(o *Options) { asKarpenter(o); o.Features.NodeRepair = true })
+				node, claim := w.node(newPod("a"))
+				force(w, node, claim)
+				history := w.disruptor.history
+				if len(history) != 1 || history[0].Pods != 1 || len(history[0].Owners) != 1 || history[0].Owners[0] != "uid-web" {
+					t.Errorf("remembered as %+v, want one with the owner of its pod", history)
+				}
+			})
+		})
+	}
 }
 
 // CP-INTERRUPT-01: what could not be acted on is not acknowledged, and comes again.
