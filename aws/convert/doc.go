@@ -27,7 +27,8 @@
 // see Converted.Provenance, Converted.PoolKey and Result.ClassOf.
 //
 // Both keep the order of the input; what a conversion creates follows the object it came from. An object that can't be
-// converted is left out as a whole, with all its problems at once, and the others go on.
+// converted is left out as a whole, with all its problems at once, and the others go on. Rewrite passes what is of the target
+// generation already through unchanged, and refuses it too where it breaks a rule of its kind; Options.ValidatePool adds rules.
 //
 // # Deliberate differences
 //
