@@ -91,6 +91,9 @@ func TestGlobalEconomics(t *testing.T) {
 		{"pods that are ready sooner", shy, disruption.Global{MinSavingShare: -1, DrainLimit: 2 * time.Minute, ReadyTime: 40 * time.Second}, "d4", "", ""},
 		{"as long as it may take", shy, disruption.Global{MinSavingShare: -1, DrainLimit: 3 * time.Minute}, "d4", "", ""},
 		{"one that expires soon is replaced at any price", full, disruption.Global{ExpireAhead: time.Hour}, "c4", "", ""},
+		{"and need not wait until it is no longer new", func(w *world) { full(w); w.initialized("n", 5*time.Minute) }, disruption.Global{ExpireAhead: time.Hour}, "c4", "", ""},
+		{"where consolidation may not have it, it stays to the end", func(w *world) { full(w); w.pool("default", policy(v1.ConsolidationPolicyWhenEmpty)) },
+			disruption.Global{ExpireAhead: time.Hour}, "", disruption.BlockPolicy, ""},
 		{"but not too soon", full, disruption.Global{ExpireAhead: 10 * time.Minute}, "", disruption.BlockFloor, "cost at least 0.2000 USD/h where it costs 0.2000"},
 	}
 	for _, tt := range tests {

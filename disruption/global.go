@@ -73,7 +73,8 @@ type Global struct {
 	// than DrainLimit to go, for want of room in their PodDisruptionBudgets, stays unless it is due.
 	LaunchTime, ReadyTime, DrainLimit time.Duration
 	// ExpireAhead is how long before a node expires it counts as due, so that what comes in its stead is ready in time;
-	// 0 for not at all.
+	// 0 for not at all. It is consolidation that replaces it: where a pool's policy or consolidateAfter keeps that from a node,
+	// it stays until it expires.
 	ExpireAhead time.Duration
 	// ValidationDelay is what Command.NotBefore leaves for things to change; 0 is DefaultValidationDelay, negative none.
 	ValidationDelay time.Duration

@@ -132,7 +132,7 @@ func (g *ground) unitOf(c *Candidate, moved map[types.UID]time.Time) *unit {
 	u := &unit{Candidate: c, price: nanoUSD(c.Price), worth: nanoUSD(g.worth.Node(c.Name)), blocked: f.accepts(c, MethodSingleNode)}
 	u.drifts = f.accepts(c, MethodDrift) == nil
 	u.due = u.drifts || g.expiresSoon(c)
-	if u.blocked == nil {
+	if u.blocked == nil && !u.due {
 		u.blocked = g.coolsDown(c, moved)
 	}
 	draws := map[types.NamespacedName]*draw{}
