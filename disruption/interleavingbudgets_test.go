@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -12,6 +13,7 @@ import (
 
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/disruption"
+	"github.com/drawknife/drawknife/internal/seeded"
 	"github.com/drawknife/drawknife/scheduling"
 )
 
@@ -124,6 +126,72 @@ func (r *rule) counted(pods int, price float64) float64 {
 		return price
 	}
 	return 1
+}
+
+// drawRate adds a budget of a node or two in some minutes.
+func (c *cell) drawRate() {
+	b := disruption.Budget{
+		Name: "rate", Unit: disruption.UnitNodes, Amount: float64(rapid.IntRange(1, 2).Draw(c.rt, "so many")),
+		Window: rapid.SampledFrom([]time.Duration{10 * time.Minute, 5 * time.Minute, time.Minute}).Draw(c.rt, "in"),
+	}
+	r := rule{name: b.Name, unit: b.Unit, amount: b.Amount, window: b.Window, about: func(v1.PoolKey, string, map[string]string) bool { return true }}
+	switch rapid.IntRange(0, 3).Draw(c.rt, "where") {
+	case 0:
+		b.Scope.Zone = "a"
+		r.about = func(_ v1.PoolKey, zone string, _ map[string]string) bool { return zone == "a" }
+	case 1:
+		b.Scope.Labels = labels.SelectorFromSet(labels.Set{v1.CapacityTypeLabelKey: v1.CapacityTypeSpot})
+		r.about = func(_ v1.PoolKey, _ string, set map[string]string) bool {
+			return set[v1.CapacityTypeLabelKey] == v1.CapacityTypeSpot
+		}
+	}
+	if rapid.Bool().Draw(c.rt, "of empty ones") {
+		b.Reasons = []disruption.Reason{disruption.ReasonEmpty}
+		r.reasons = b.Reasons
+	}
+	c.books = append(c.books, r)
+	c.input.Budgets = append(c.input.Budgets, b)
+}
+
+// DIS-198, DIS-202: so it is where nothing but budgets is in the way of anything: of a pool of empty nodes as many go as these let,
+// again and again as time passes and other nodes have to go.
+func TestInterleavingsOfEmptyNodes(t *testing.T) {
+	starts, full := 0, 0
+	seeded.Check(t, func(rt *rapid.T) {
+		w := newWorld()
+		w.catalog("all", instanceType("c2", 2, "on-demand=0.1", "spot=0.04"), instanceType("c4", 4, "on-demand=0.2", "spot=0.07"))
+		w.pool("other")
+		for i := range rapid.IntRange(4, 8).Draw(rt, "nodes") {
+			more := []nodeOption{ofPool(rapid.SampledFrom([]string{"default", "other"}).Draw(rt, "pool")), labelled(corev1.LabelTopologyZone, rapid.SampledFrom([]string{"a", "b"}).Draw(rt, "zone"))}
+			if rapid.Bool().Draw(rt, "spot") {
+				more = append(more, bought("spot"))
+			}
+			w.node(fmt.Sprintf("n-%d", i), rapid.SampledFrom([]string{"c2", "c4"}).Draw(rt, "type"), more...)
+		}
+		c := &cell{world: w, rt: rt, now: now(), claims: map[string][]disruption.ReplacementState{}, begun: map[string]bool{}, planner: &disruption.Reference{ValidationDelay: -1}}
+		if rapid.IntRange(0, 2).Draw(rt, "more") == 0 {
+			c.drawBudgets()
+		}
+		c.drawRate()
+		for range rapid.IntRange(10, 40).Draw(rt, "actions") {
+			switch list := c.queue.Executions(); rapid.SampledFrom([]string{"go", "go", "wait", "force"}).Draw(rt, "action") {
+			case "go":
+				c.planMore(t)
+				for _, e := range list {
+					c.step(t, e)
+				}
+			case "wait":
+				c.now = c.now.Add(rapid.SampledFrom([]time.Duration{20 * time.Second, 35 * time.Second, 3 * time.Minute, 6 * time.Minute, 31 * time.Minute}).Draw(rt, "time"))
+			case "force":
+				c.force()
+			}
+		}
+		starts += c.starts
+		for i := range c.books {
+			full += c.books[i].full
+		}
+	})
+	t.Logf("%d commands begun; budgets used up %d times", starts, full)
 }
 
 // concerns reports whether the node draws on the budget.
