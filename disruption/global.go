@@ -18,8 +18,8 @@ const (
 	// DefaultCoolDown is how long a new node is left alone, and pods of an owner of which some had to move.
 	DefaultCoolDown = 10 * time.Minute
 	// DefaultMaxMembers and DefaultMaxBins bound what one command removes and launches.
-	DefaultMaxMembers = 8
-	DefaultMaxBins    = 16
+	DefaultMaxMembers = 16
+	DefaultMaxBins    = 32
 	// DefaultWork is how many what-ifs a plan takes at most.
 	DefaultWork = 60_000
 	// DefaultLaunchTime is how long a new node takes to be ready, DefaultReadyTime how long a pod does that a

@@ -86,14 +86,14 @@ func (r *replay) arrange(ctx context.Context, commands []*Command) (done, rest [
 			if err := ctx.Err(); err != nil {
 				return nil, nil, err
 			}
-			_, why, err := r.step(cmd)
+			next, why, err := r.step(cmd)
 			switch {
 			case err != nil:
 				return nil, nil, err
 			case why != nil:
 				again = append(again, cmd)
 			default:
-				done, progress = append(done, cmd), true
+				done, progress = append(done, next), true
 			}
 		}
 		rest = again
@@ -128,9 +128,9 @@ func (r *replay) step(cmd *Command) (*Command, *RejectedError, error) {
 		return nil, first, nil
 	}
 	mark := r.trial.Mark()
-	why, err := r.carryOut(cmd, members)
+	next, why, err := r.carryOut(cmd, members)
 	if err != nil || why == nil {
-		return shrunk(cmd, members), nil, err
+		return shrunk(next, members), nil, err
 	}
 	giveUp()
 	if err := r.trial.Rollback(mark); err != nil {
@@ -139,16 +139,16 @@ func (r *replay) step(cmd *Command) (*Command, *RejectedError, error) {
 	return nil, &RejectedError{Command: cmd.ID, Category: RejectedScheduling, Node: cmd.Members[0].Node, Block: why}, nil
 }
 
-// carryOut moves the members' pods where the command says. Pods that came to a member since then have no place planned, and
-// make it void; so does a place that is gone.
-func (r *replay) carryOut(cmd *Command, members []*Candidate) (*Block, error) {
+// carryOut moves the members' pods where the command says, and returns the command with its nodes in the order in which they
+// take them. Pods that came to a member since it was planned have no place, and make it void; so does a place that is gone.
+func (r *replay) carryOut(cmd *Command, members []*Candidate) (*Command, *Block, error) {
 	if cmd.Method == MethodEmptiness || cmd.Method == MethodStaticDrift {
 		for _, c := range members {
 			if _, err := r.trial.HideMoving(c.Name, stays); err != nil {
-				return &Block{Code: BlockLeaving}, nil
+				return nil, &Block{Code: BlockLeaving}, nil
 			}
 		}
-		return nil, nil
+		return cmd, nil, nil
 	}
 	planned := 0
 	for i := range cmd.Receivers {
@@ -163,29 +163,70 @@ func (r *replay) carryOut(cmd *Command, members []*Candidate) (*Block, error) {
 	for _, c := range members {
 		n, err := r.trial.HideMoving(c.Name, r.pass.fleet.moves)
 		if err != nil {
-			return &Block{Code: BlockLeaving}, nil
+			return nil, &Block{Code: BlockLeaving}, nil
 		}
 		moving += n
 	}
 	if moving > planned {
-		return &Block{Code: BlockUnschedulable, Pods: r.trial.Waiting(maxNamed), Detail: "pods came since it was planned"}, nil
+		return nil, &Block{Code: BlockUnschedulable, Pods: r.trial.Waiting(maxNamed), Detail: "pods came since it was planned"}, nil
 	}
-	for i := range cmd.Receivers {
-		e := &cmd.Receivers[i]
-		if err := r.trial.Put(e.Name, e.Pods); err != nil {
-			return noPlace(err, e.Pods), nil
-		}
+	return r.put(cmd)
+}
+
+// put puts pods on the command's nodes, first those that are there. Where a rule about how pods are spread keeps some off a node,
+// that one comes after the others.
+func (r *replay) put(cmd *Command) (*Command, *Block, error) {
+	receivers, why, err := inSomeOrder(r.trial, cmd.Receivers, func(e *scheduling.ExistingNode) ([]scheduling.PodKey, error) {
+		return e.Pods, r.trial.Put(e.Name, e.Pods)
+	})
+	if err != nil || why != nil {
+		return nil, why, err
 	}
-	for i := range cmd.Replacements {
-		n := cmd.Replacements[i].Node
-		if n == nil {
-			continue
+	replacements, why, err := inSomeOrder(r.trial, cmd.Replacements, func(p *Replacement) ([]scheduling.PodKey, error) {
+		if p.Node == nil {
+			return nil, nil
 		}
-		if err := r.trial.PutNew(n); err != nil {
-			return noPlace(err, n.Pods), nil
-		}
+		return p.Node.Pods, r.trial.PutNew(p.Node)
+	})
+	if err != nil || why != nil {
+		return nil, why, err
 	}
-	return nil, nil
+	next := *cmd
+	next.Receivers, next.Replacements = receivers, replacements
+	return &next, nil, nil
+}
+
+// inSomeOrder puts pods on all nodes of the list, in its order as far as that goes, and returns the order in which it went. The
+// block is that of the first that takes its pods in none.
+func inSomeOrder[N any](t *scheduling.Trial, list []N, put func(*N) ([]scheduling.PodKey, error)) ([]N, *Block, error) {
+	done := make([]N, 0, len(list))
+	for rest := list; len(rest) > 0; {
+		var again []N
+		var first *Block
+		for i := range rest {
+			mark := t.Mark()
+			pods, err := put(&rest[i])
+			if err == nil {
+				done = append(done, rest[i])
+				continue
+			}
+			if first == nil {
+				first = noPlace(err, pods)
+			}
+			if !t.Ruled() || !errors.Is(err, scheduling.ErrNoPlace) {
+				return nil, first, nil
+			}
+			if err := t.Rollback(mark); err != nil {
+				return nil, nil, err
+			}
+			again = append(again, rest[i])
+		}
+		if len(again) == len(rest) {
+			return nil, first, nil
+		}
+		rest = again
+	}
+	return done, nil, nil
 }
 
 // noPlace is the block for pods of a place that is gone, with the error's own words.
