@@ -77,7 +77,7 @@ func comesToRest(t failing, tb testing.TB, planner *disruption.Global, s *schedu
 func TestGlobalComesToRest(t *testing.T) {
 	specs := []fleetSpec{{nodes: 10, fill: 0.4}, {nodes: 25, fill: 0.5, mixed: true}, {nodes: 60, fill: 0.4}}
 	if !testing.Short() {
-		specs = append(specs, fleetSpec{nodes: 25, fill: 0.4}, fleetSpec{nodes: 100, fill: 0.4, mixed: true}, fleetSpec{nodes: 500, fill: 0.4})
+		specs = append(specs, fleetSpec{nodes: 25, fill: 0.4}, fleetSpec{nodes: 100, fill: 0.4, mixed: true}, fleetSpec{nodes: 500, fill: 0.4}, fleetSpec{nodes: 500, fill: 0.4, mixed: true})
 	}
 	for _, spec := range specs {
 		t.Run(spec.String(), func(t *testing.T) { comesToRest(t, t, restless(), spec.snapshot(), 3) })

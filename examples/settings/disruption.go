@@ -26,7 +26,7 @@ type Disruption struct {
 	// SpotToSpotTypes is how many cheaper types it takes to replace one spot node by another; at least 1, 15 by default. See the
 	// gate SpotToSpotConsolidation.
 	SpotToSpotTypes int
-	// MaxMembers and MaxBins bound how many nodes one command removes and launches; at least 1, 8 and 16 by default.
+	// MaxMembers and MaxBins bound how many nodes one command removes and launches; at least 1, 16 and 32 by default.
 	MaxMembers, MaxBins int
 	// Work bounds the what-ifs of a plan; at least 1, 60000 by default.
 	Work int
