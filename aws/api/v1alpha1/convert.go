@@ -131,7 +131,7 @@ func tagsToBeta(own map[string]string, options ConvertOptions, path *field.Path,
 // reservedInBeta reports whether some release of v1beta1 refuses the tag.
 func reservedInBeta(key string) bool {
 	return strings.HasPrefix(key, strings.TrimSuffix(v1.TagClusterPrefix, "/")) ||
-		slices.Contains([]string{v1.TagNodePool, tagManagedBy, tagProvisioner}, key)
+		slices.Contains([]string{v1.TagNodePool, v1.TagNodeClaim, v1.TagNodeClass, tagManagedBy, tagProvisioner}, key)
 }
 
 // metadataToBeta writes out what a block leaves to EC2, whose defaults are not those of the later schemas.

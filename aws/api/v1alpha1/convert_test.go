@@ -94,6 +94,10 @@ func TestToV1Beta1(t *testing.T) {
 			field: tags, want: "a: b", codes: "W206 spec.tags[karpenter.sh/managed-by]\nW206 spec.tags[karpenter.sh/provisioner-name]\nW206 spec.tags[kubernetes.io/cluster/x]",
 		},
 		{
+			name: "API-166, API-310: and by later releases alone", replace: []string{"  subnet", "  tags: {a: b, karpenter.sh/nodeclaim: c, karpenter.k8s.aws/ec2nodeclass: d}\n  subnet"}, options: role,
+			field: tags, want: "a: b", codes: "W206 spec.tags[karpenter.k8s.aws/ec2nodeclass]\nW206 spec.tags[karpenter.sh/nodeclaim]",
+		},
+		{
 			name: "API-311: global tags are merged under the own", replace: []string{"  subnet", "  tags: {a: b}\n  subnet"}, options: ConvertOptions{NodeRole: "nodes", GlobalTags: map[string]string{"a": "x", "c": "d"}},
 			field: tags, want: "a: b\nc: d", codes: "W207 spec.tags",
 		},
