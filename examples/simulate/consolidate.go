@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -21,6 +22,8 @@ import (
 type consolidation struct {
 	snapshot *scheduling.Snapshot
 	plan     *disruption.Plan
+	// verdicts are the plan's, and those of nodes that no pool owns, by name.
+	verdicts []disruption.Verdict
 	// prices of the nodes, USD per hour, by name; those that are not known are missing.
 	prices map[string]float64
 	// planning is how long it took.
@@ -48,7 +51,7 @@ func (s *simulation) planConsolidation(ctx context.Context, snapshot *scheduling
 	if err != nil {
 		return 0, fmt.Errorf("planning: %w", err)
 	}
-	c := consolidation{snapshot: snapshot, plan: plan, prices: make(map[string]float64), planning: time.Since(start)}
+	c := consolidation{snapshot: snapshot, plan: plan, verdicts: allVerdicts(snapshot, fleet, plan), prices: make(map[string]float64), planning: time.Since(start)}
 	for i := range snapshot.Nodes {
 		if price, ok := model.NodePrice(snapshot.Nodes[i].Name); ok {
 			c.prices[snapshot.Nodes[i].Name] = price.Price
@@ -60,6 +63,23 @@ func (s *simulation) planConsolidation(ctx context.Context, snapshot *scheduling
 		return 0, fmt.Errorf("writing the plan: %w", err)
 	}
 	return exitPlaced, nil
+}
+
+// allVerdicts are those of the plan, and for each node that no pool owns, which no planner speaks of, why it stays.
+func allVerdicts(snapshot *scheduling.Snapshot, fleet *disruption.Fleet, plan *disruption.Plan) []disruption.Verdict {
+	told := make(map[string]bool, len(plan.Verdicts))
+	for i := range plan.Verdicts {
+		told[plan.Verdicts[i].Node] = true
+	}
+	all := slices.Clone(plan.Verdicts)
+	for i := range snapshot.Nodes {
+		n := &snapshot.Nodes[i]
+		if why := fleet.Blocked[n.Name]; why != nil && !told[n.Name] {
+			all = append(all, disruption.Verdict{Node: n.Name, Pool: n.Pool, Outcome: disruption.OutcomeKept, Blocks: []disruption.MethodBlock{{Block: why}}})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b disruption.Verdict) int { return strings.Compare(a.Node, b.Node) })
+	return all
 }
 
 // standIn makes a NodeClaim for each node of a pool where the input has no NodeClaim at all, so that nodes which somebody
@@ -128,7 +148,7 @@ func (s *simulation) printConsolidation(c consolidation) error {
 	}
 	consolidationText{
 		textReport: textReport{canvas: newCanvas(s.stdout, s.color, os.Getenv), snapshot: c.snapshot, verbose: s.verbose, workloads: indexWorkloads(c.snapshot)},
-		document:   d, plan: c.plan, planning: c.planning,
+		document:   d, plan: c.plan, verdicts: c.verdicts, planning: c.planning,
 	}.write(b)
 	return b.Flush()
 }

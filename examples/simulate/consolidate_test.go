@@ -77,6 +77,9 @@ func TestConsolidate(t *testing.T) {
 				s.Evictions != evictions || s.Removed+s.Replaced != gone {
 				t.Errorf("the summary is not that of the commands: %+v", s)
 			}
+			if len(d.Nodes) != s.Nodes || s.Nodes == 0 {
+				t.Errorf("%d of %d nodes are told of; those of no pool stay for a reason too", len(d.Nodes), s.Nodes)
+			}
 			for _, n := range d.Nodes {
 				if (n.Outcome == "kept") == (n.Command != "") {
 					t.Errorf("%s: %s by command %q", n.Name, n.Outcome, n.Command)

@@ -89,7 +89,7 @@ func newConsolidationDocument(c consolidation) consolidationDocument {
 	d := consolidationDocument{
 		Commands: make([]commandDocument, 0, len(c.plan.Commands)),
 		Waves:    wavesOf(c.plan),
-		Nodes:    make([]verdictDocument, 0, len(c.plan.Verdicts)),
+		Nodes:    make([]verdictDocument, 0, len(c.verdicts)),
 		Notes:    []planNote{},
 	}
 	waves := waveNumbers(c.plan)
@@ -99,7 +99,7 @@ func newConsolidationDocument(c consolidation) consolidationDocument {
 		d.Summary.Evictions += cmd.Pods()
 		d.Summary.Savings += cmd.Savings
 	}
-	for _, v := range c.plan.Verdicts {
+	for _, v := range c.verdicts {
 		d.Nodes = append(d.Nodes, newVerdictDocument(v, c.prices[v.Node]))
 		switch v.Outcome {
 		case disruption.OutcomeRemoved:

@@ -23,6 +23,7 @@ type consolidationText struct {
 	textReport
 	document consolidationDocument
 	plan     *disruption.Plan
+	verdicts []disruption.Verdict
 	planning time.Duration
 }
 
@@ -124,7 +125,7 @@ func (r consolidationText) writeStays(w io.Writer) {
 	index := make(map[string]int)
 	var stays []stay
 	kept := 0
-	for _, v := range r.plan.Verdicts {
+	for _, v := range r.verdicts {
 		if v.Outcome != disruption.OutcomeKept {
 			continue
 		}

@@ -225,8 +225,8 @@
 //	  overlap        USD for what is launched while what goes is still there
 //	  pods           that have to move
 //	  savings        USD per hour
-//	nodes[]          every node of a pool, by name
-//	  name, nodePool
+//	nodes[]          every node, by name
+//	  name, nodePool the latter empty for a node of none, which stays
 //	  outcome        kept, removed or replaced
 //	  command        id of the one that removes it; absent if none does
 //	  price          USD per hour; absent if not known
