@@ -1,6 +1,9 @@
 package conversion
 
-import "maps"
+import (
+	"maps"
+	"sync"
+)
 
 // message is what a code says.
 type message struct {
@@ -11,14 +14,14 @@ type message struct {
 // catalogue is messages by code; formats take their operands as %s.
 type catalogue map[Code]message
 
-// messages is the whole catalogue.
-func messages() catalogue {
+// messages is the whole catalogue, which nobody changes; it is put together once, since every warning looks into it.
+var messages = sync.OnceValue(func() catalogue {
 	all := first()
 	for _, part := range []catalogue{firstNodeClass(), toV1(), ofAny(), fromV1(), toFirst()} {
 		maps.Copy(all, part)
 	}
 	return all
-}
+})
 
 // first is the catalogue of the first generation's codes.
 func first() catalogue {

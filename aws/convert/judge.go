@@ -20,8 +20,10 @@ func (b *bundle) judge() {
 		if o, ok := d.Object.(interface{ Validate() field.ErrorList }); ok && kind.Version == string(b.options.Target) {
 			errs = o.Validate()
 		}
-		if pool := b.poolOf(d.Object); pool != nil && b.options.ValidatePool != nil && !b.options.ReferenceCompat {
-			errs = append(errs, b.options.ValidatePool(pool)...)
+		if b.options.ValidatePool != nil && !b.options.ReferenceCompat {
+			if pool := b.poolOf(d.Object); pool != nil {
+				errs = append(errs, b.options.ValidatePool(pool)...)
+			}
 		}
 		// Of faults that a conversion has found already the same field is enough, whatever the words; two judges use the same.
 		known, judged := make(map[string]bool), make(map[string]bool)
