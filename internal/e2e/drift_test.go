@@ -49,8 +49,18 @@ func TestDriftRollsPool(t *testing.T) {
 	most := 0
 	took := cluster.Eventually("all nodes are of the new pool", patience, func() (bool, string) {
 		ending := map[string]bool{} // the budget counts them no more (DIS-199)
+		gone, replaced := pods, 0
 		for _, claim := range claimsOf(t, cluster) {
 			ending[claim.Status.NodeName] = claim.Conditions().IsTrue(v1.ConditionInstanceTerminating)
+			switch {
+			case claim.Labels[v1.NodePoolLabelKey] == "new" && claim.Conditions().IsTrue(v1.ConditionInitialized):
+				replaced++
+			case claim.Labels[v1.NodePoolLabelKey] == "old" && claim.DeletionTimestamp == nil:
+				gone--
+			}
+		}
+		if gone > replaced {
+			t.Errorf("%d old nodes are given up, and %d new ones are ready", gone, replaced)
 		}
 		leaving, left, ready := 0, 0, 0
 		for _, node := range cluster.Nodes() {
