@@ -108,9 +108,9 @@ var (
 	ErrTimeout = errors.New("the command took too long")
 )
 
-// Execution follows one command until it is carried out or taken back: have it approved if there is an Approver, taint, launch what is to come, wait until that is
-// ready, delete what is to go (DIS-184 to DIS-194). It holds no clock and is one goroutine's. It lives in memory: after a
-// restart CleanUp undoes what an execution left, and the nodes are candidates again (DIS-196).
+// Execution follows one command until it is carried out or taken back: have it approved if there is an Approver, taint, launch
+// what is to come, wait until that is ready, delete what is to go (DIS-184 to DIS-194). It holds no clock and is one goroutine's.
+// It lives in memory: after a restart CleanUp undoes what an execution left, and the nodes are candidates again (DIS-196).
 type Execution struct {
 	cmd     *Command
 	state   State

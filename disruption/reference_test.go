@@ -74,20 +74,38 @@ func spotTypes(n int) func(*world) {
 	return onlyTypes(append(list, instanceType("c4", 4, "spot=0.2", "on-demand=0.5"), instanceType("c16", 16, "spot=0.8", "on-demand=1"))...)
 }
 
+// referenceCase is a cluster, what one plan of r makes of it, and what keeps one of its nodes from a method.
+type referenceCase struct {
+	name string
+	make func(*world)
+	r    disruption.Reference
+	want string
+	node string
+	from disruption.Method
+	code disruption.BlockCode
+}
+
+func (c referenceCase) check(t *testing.T) {
+	w := newWorld()
+	c.make(w)
+	p := w.plan(t, &c.r)
+	if got := said(p); got != c.want {
+		t.Errorf("%q, want %q", got, c.want)
+		for _, v := range p.Verdicts {
+			t.Log(v)
+		}
+	}
+	if b := why(t, p, c.node, c.from); c.node != "" && b.Code != c.code {
+		t.Errorf("%s is kept by %q (%v), want %q", c.node, b.Code, b, c.code)
+	}
+}
+
 // The scenarios of DIS-319 that one plan decides, and what else the methods do.
 func TestReference(t *testing.T) {
 	const multi, single = disruption.MethodMultiNode, disruption.MethodSingleNode
 	whenEmpty := policy(v1.ConsolidationPolicyWhenEmpty)
 	spot := bought(v1.CapacityTypeSpot)
-	tests := []struct {
-		name string
-		make func(*world)
-		r    disruption.Reference
-		want string
-		node string
-		from disruption.Method
-		code disruption.BlockCode
-	}{
+	tests := []referenceCase{
 		{name: "DIS-319 scenario 1, DIS-082: empty", make: func(w *world) {
 			w.pool("default", whenEmpty)
 			w.node("n", "c4")
@@ -287,20 +305,7 @@ func TestReference(t *testing.T) {
 		}, want: "Drift: n", node: "m", from: single, code: disruption.BlockNotReached},
 	}
 	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			w := newWorld()
-			tt.make(w)
-			p := w.plan(t, &tt.r)
-			if got := said(p); got != tt.want {
-				t.Errorf("%q, want %q", got, tt.want)
-				for _, v := range p.Verdicts {
-					t.Log(v)
-				}
-			}
-			if b := why(t, p, tt.node, tt.from); tt.node != "" && b.Code != tt.code {
-				t.Errorf("%s is kept by %q (%v), want %q", tt.node, b.Code, b, tt.code)
-			}
-		})
+		t.Run(tt.name, tt.check)
 	}
 }
 

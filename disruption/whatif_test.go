@@ -42,15 +42,7 @@ func TestWhatIf(t *testing.T) {
 			}}}}
 		})...))
 	}
-	tests := []struct {
-		name string
-		make func(*world)
-		r    disruption.Reference
-		want string
-		node string
-		from disruption.Method
-		code disruption.BlockCode
-	}{
+	tests := []referenceCase{
 		{name: "DIS-139 a reservation is no spot: the ordinary rules hold", make: func(w *world) {
 			reserved := instanceType("c4", 4, "spot=0.2", "reserved=0.00001")
 			for i := range reserved.Offerings {
@@ -200,20 +192,7 @@ func TestWhatIf(t *testing.T) {
 		}, node: "n", from: single, code: disruption.BlockStatic},
 	}
 	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			w := newWorld()
-			tt.make(w)
-			p := w.plan(t, &tt.r)
-			if got := said(p); got != tt.want {
-				t.Errorf("%q, want %q", got, tt.want)
-				for _, v := range p.Verdicts {
-					t.Log(v)
-				}
-			}
-			if b := why(t, p, tt.node, tt.from); tt.node != "" && b.Code != tt.code {
-				t.Errorf("%s is kept by %q (%v), want %q", tt.node, b.Code, b, tt.code)
-			}
-		})
+		t.Run(tt.name, tt.check)
 	}
 }
 
