@@ -89,6 +89,7 @@ func TestGlobalEconomics(t *testing.T) {
 		{"a drain that would take long", shy, disruption.Global{MinSavingShare: -1, DrainLimit: 2 * time.Minute}, "", disruption.BlockDrain,
 			"let 1 of its 3 pods go at a time: its drain would take 3m0s"},
 		{"pods that are ready sooner", shy, disruption.Global{MinSavingShare: -1, DrainLimit: 2 * time.Minute, ReadyTime: 40 * time.Second}, "d4", "", ""},
+		{"while pods go one by one, both nodes are paid for", shy, disruption.Global{MinSavingShare: -1, ReadyTime: time.Hour, DrainLimit: -1}, "", disruption.BlockPayBack, ""},
 		{"as long as it may take", shy, disruption.Global{MinSavingShare: -1, DrainLimit: 3 * time.Minute}, "d4", "", ""},
 		{"one that expires soon is replaced at any price", full, disruption.Global{ExpireAhead: time.Hour}, "c4", "", ""},
 		{"and need not wait until it is no longer new", func(w *world) { full(w); w.initialized("n", 5*time.Minute) }, disruption.Global{ExpireAhead: time.Hour}, "c4", "", ""},
@@ -129,7 +130,7 @@ func TestGlobalEconomics(t *testing.T) {
 func TestWaveTimes(t *testing.T) {
 	w := newWorld()
 	w.node("n", "c16", holding(pods("p", 3, "1", app("x"))...))
-	w.pdb("b", "x", 1)
+	budget := w.pdb("b", "x", 1)
 	plan, err := (&disruption.Global{LaunchTime: 10 * time.Minute, ReadyTime: 2 * time.Minute}).Plan(t.Context(), w.fleet(t))
 	if err != nil || len(plan.Waves) != 1 {
 		t.Fatal(plan, err)
@@ -140,6 +141,11 @@ func TestWaveTimes(t *testing.T) {
 	}
 	if want := 0.2 * 16 / 60; wave.Overlap < want-1e-6 || wave.Overlap > want+1e-6 {
 		t.Errorf("old and new nodes cost %g USD beside each other, want %g", wave.Overlap, want)
+	}
+	budget.Status.DisruptionsAllowed = 2
+	plan, err = (&disruption.Global{LaunchTime: 10 * time.Minute, ReadyTime: 2 * time.Minute}).Plan(t.Context(), w.fleet(t))
+	if err != nil || len(plan.Waves) != 1 || plan.Waves[0].Seconds != (14*time.Minute).Seconds() {
+		t.Errorf("three pods, two at a time: %+v, %v", plan.Waves, err)
 	}
 }
 
