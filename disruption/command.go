@@ -61,10 +61,11 @@ type Command struct {
 	// Method that found it, and Reason that its members go for.
 	Method Method `json:"method"`
 	Reason Reason `json:"reason"`
-	// Members by name, at least one. Replacements in the order they were planned.
+	// Members by name, at least one. Replacements in an order in which they can take their pods.
 	Members      []Member      `json:"members"`
 	Replacements []Replacement `json:"replacements,omitempty"`
-	// Receivers are the nodes of the cluster that pods of the members are planned for, with these pods.
+	// Receivers are the nodes of the cluster that pods of the members are planned for, with these pods, in an order in which
+	// they can take them: rules about how pods are spread may ask for one.
 	Receivers []scheduling.ExistingNode `json:"receivers,omitempty"`
 	// Savings in USD per hour: prices of the members less those of the replacements. Negative for a replacement that costs
 	// more, as drift's may.

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"pgregory.net/rapid"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
@@ -100,5 +102,36 @@ func TestGlobalConverges(t *testing.T) {
 				comesToRest(rt, t, c.planner, w.snapshot, c.rounds)
 			})
 		})
+	}
+}
+
+// Pods of one application may find their places only in an order that goes back and forth between nodes: such a command is
+// not put off, and names its nodes in the order that they take pods in.
+func TestGlobalPutsPodsInSomeOrder(t *testing.T) {
+	w := newWorld()
+	even := func(p *corev1.Pod) {
+		app("x")(p)
+		p.Spec.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{{
+			MaxSkew: 1, TopologyKey: corev1.LabelTopologyZone, WhenUnsatisfiable: corev1.DoNotSchedule,
+			LabelSelector: &metav1.LabelSelector{MatchLabels: p.Labels},
+		}}
+	}
+	w.node("n", "c4", labelled(corev1.LabelTopologyZone, "b"), holding(pods("p", 2, "1", even)...))
+	w.node("room-a", "c2", kept, labelled(corev1.LabelTopologyZone, "a"), holding(pod("first", asks("cpu=500m"), even)))
+	w.node("room-b", "c2", kept, labelled(corev1.LabelTopologyZone, "b"), holding(pod("other", asks("cpu=900m"))))
+	planner := thrifty()
+	fleet := w.fleet(t)
+	plan, err := planner.Plan(t.Context(), fleet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(plan.Commands) != 1 || len(plan.Commands[0].Receivers) != 2 || plan.Commands[0].Receivers[0].Name != "room-b" {
+		t.Fatalf("%s: %+v", said(plan), plan.Commands)
+	}
+	cmd := *plan.Commands[0]
+	cmd.Receivers = []scheduling.ExistingNode{cmd.Receivers[1], cmd.Receivers[0]}
+	good, rejected, err := planner.Restrict(t.Context(), fleet, []*disruption.Command{&cmd})
+	if err != nil || len(rejected) > 0 || good[0].Receivers[0].Name != "room-b" || cmd.Receivers[0].Name != "room-a" {
+		t.Errorf("%v, rejected %v, error %v", good, rejected, err)
 	}
 }
