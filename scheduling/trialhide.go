@@ -72,8 +72,9 @@ func (t *Trial) unhide(i int32, pods int) {
 		t.waiting[p.class]--
 	}
 	t.freed = t.freed[:len(t.freed)-pods]
-	if t.freedIndexed > len(t.freed) {
-		t.freedClass, t.freedIndexed = nil, 0
+	for ; t.freedIndexed > len(t.freed); t.freedIndexed-- {
+		p := t.freed[:t.freedIndexed][t.freedIndexed-1]
+		delete(t.freedClass, PodKey{p.pod.Namespace, p.pod.Name})
 	}
 	t.hidden = t.hidden[:len(t.hidden)-1]
 	t.hiddenSet.clear(int(i))

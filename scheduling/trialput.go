@@ -107,9 +107,6 @@ func (t *Trial) machineFor(pool int32, n *NewNode) (machine, bool) {
 
 // waitingClass is the class of a pod of a hidden node, if pods of that class wait.
 func (t *Trial) waitingClass(key PodKey) (int32, error) {
-	if t.freedIndexed > len(t.freed) {
-		t.freedClass, t.freedIndexed = nil, 0
-	}
 	if t.freedClass == nil {
 		t.freedClass = map[PodKey]int32{}
 	}
