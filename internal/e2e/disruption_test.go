@@ -18,6 +18,7 @@ import (
 	"github.com/drawknife/drawknife/examples/controller/reconcilers"
 	"github.com/drawknife/drawknife/fake"
 	"github.com/drawknife/drawknife/internal/e2e/harness"
+	"github.com/drawknife/drawknife/provisioning"
 )
 
 // planners are those that a user may choose from, in a hurry: they wait for less than they would in earnest.
@@ -70,9 +71,11 @@ func claimsOf(t *testing.T, cluster *harness.Cluster) []v1.NodeClaim {
 // TestEmptyNodeRemoved (DIS-062 to DIS-065, DIS-079 to DIS-084): a node that nothing runs on goes after consolidateAfter and not
 // before.
 func TestEmptyNodeRemoved(t *testing.T) {
-	const after = 10 * time.Second
+	const after = 15 * time.Second // longer than new nodes are kept for the pods they were launched for, which is 10 s with short batches
 	cluster := server.Start(t, harness.Options{})
-	startController(t, cluster, hasty())
+	options := hasty()
+	options.Batch = provisioning.BatchOptions{Idle: 200 * time.Millisecond, Max: time.Second}
+	startController(t, cluster, options)
 	cluster.CreateNodePool(consolidated("default", after))
 	cluster.CreateDeployment("web", 3, harness.Pod("1", "1Gi"))
 	cluster.Eventually("the pods run", patience, cluster.PodsRun("web", 3))
