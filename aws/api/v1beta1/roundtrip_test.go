@@ -83,7 +83,9 @@ func TestRandomClassesSurviveV1(t *testing.T) {
 			t.Fatalf("(-before +after)\n%s", diff)
 		}
 	})
-	drawn.Complete(t, &EC2NodeClass{}, manifesttest.UndrawnMetadata()...)
+	if !testing.Short() { // which draws a fifth
+		drawn.Complete(t, &EC2NodeClass{}, manifesttest.UndrawnMetadata()...)
+	}
 }
 
 func FuzzManifest(f *testing.F) {
