@@ -40,7 +40,7 @@ type startingPoint struct {
 }
 
 // mostGrown is how many leaves are remembered to have grown.
-const mostGrown = 2048
+const mostGrown = 128
 
 // newRoomIndex indexes machines in the given order; others are not found.
 func (t *Trial) newRoomIndex(order []int32) *roomIndex {
