@@ -43,3 +43,18 @@ func TestHydrationOfAMachine(t *testing.T) {
 		t.Errorf("with the Provisioner: %+v", got)
 	}
 }
+
+// API-001, API-337: releases before 0.28 stored no Machines, so that an instance whose node is of a Provisioner is no garbage for
+// want of one; without the node it is.
+func TestNodesWithoutMachinesAreNoGarbage(t *testing.T) {
+	instance := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: "i", CreationTimestamp: metav1.NewTime(at(0))}, Status: v1.NodeClaimStatus{ProviderID: "p"}}
+	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n", Labels: map[string]string{v1alpha5.ProvisionerNameLabelKey: "default"}}, Spec: corev1.NodeSpec{ProviderID: "p"}}
+	state := provisioning.GarbageState{Machines: []*v1.NodeClaim{instance}, Nodes: []*corev1.Node{node}}
+	if step := provisioning.CollectGarbage(state, at(1e5)); len(step.Effects) != 0 {
+		t.Errorf("with its node: %v", texts(step.Effects))
+	}
+	state.Nodes = nil
+	if step := provisioning.CollectGarbage(state, at(1e5)); len(step.Effects) != 1 {
+		t.Errorf("without: %v", texts(step.Effects))
+	}
+}

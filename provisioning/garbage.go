@@ -30,7 +30,8 @@ type GarbageState struct {
 // CollectGarbage compares claims and machines both ways. A claim whose machine has vanished is deleted, unless its
 // node is there and ready, which says otherwise (PRV-081). A machine that bears a UID no claim has is ended, once it is
 // older than the list may lag and than a launch whose claim may not have been seen yet can take: its claim was deleted
-// before its launch was answered, or never stored.
+// before its launch was answered, or never stored. One whose node is of a pool of the first generation is not: early releases
+// stored no claims.
 func CollectGarbage(s GarbageState, now time.Time) Step {
 	var step Step
 	step.Again = GarbageEvery
@@ -75,6 +76,12 @@ func machinesWithoutClaim(s GarbageState, now time.Time) []Effect {
 		uids[c.UID] = true
 		if c.Status.ProviderID != "" {
 			ids[c.Status.ProviderID] = true
+		}
+	}
+	for _, n := range s.Nodes {
+		// Releases before 0.28 stored no Machines: their nodes stand for themselves (API-337).
+		if v1.PoolOf(n.Labels).Generation == v1.GenerationV1Alpha5 && n.Spec.ProviderID != "" {
+			ids[n.Spec.ProviderID] = true
 		}
 	}
 	var effects []Effect

@@ -122,7 +122,8 @@ func (m *Model) compilePool(p *pool, catalogName string, previous *Model) error 
 		labels[k] = v
 	}
 	labels[PoolLabel(p.key)] = p.key.Name
-	if class := p.object.Spec.Template.Spec.NodeClassRef; class.Kind != "" {
+	// Nodes of the first generation have no label of their node class (API-225).
+	if class := p.object.Spec.Template.Spec.NodeClassRef; class.Kind != "" && p.key.Generation != v1.GenerationV1Alpha5 {
 		labels[nodeClassLabel(class.Group, class.Kind)] = class.Name
 	}
 	p.variety = varietyOf(set)

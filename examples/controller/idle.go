@@ -29,13 +29,21 @@ var idleSettings = map[string]func(value string, s settings.Settings) string{
 	"webhook-service":  withWebhook("drawknife"),
 	"webhook-cert-dir": withWebhook(""),
 
-	"aws-default-instance-profile": always(onlyV1 + "; write spec.instanceProfile of the EC2NodeClass"),
-	"aws-enable-pod-eni":           always(onlyV1 + "; those of v1 report branch interfaces wherever there are any"),
-	"aws-eni-limited-pod-density":  always(onlyV1 + "; write spec.kubelet.maxPods of the EC2NodeClass"),
-	"aws-node-name-convention":     always(onlyV1 + "; nodes are known by the names they register with"),
+	"aws-default-instance-profile": withAlpha("write spec.instanceProfile of the EC2NodeClass"),
+	"aws-enable-pod-eni":           always("nodes report branch interfaces wherever there are any"),
+	"aws-eni-limited-pod-density":  withAlpha("write spec.kubelet.maxPods of the EC2NodeClass"),
+	"aws-node-name-convention":     always("nodes are known by the names they register with"),
 }
 
-const onlyV1 = "the controller acts on objects of generation v1: convert older ones and apply the result"
+// withAlpha is a setting that Provisioners and AWSNodeTemplates follow alone.
+func withAlpha(instead string) func(string, settings.Settings) string {
+	return func(_ string, s settings.Settings) string {
+		if s.Planning.ServeAlpha {
+			return ""
+		}
+		return "without --serve-alpha there are no objects of the first generation, which follow it: " + instead
+	}
+}
 
 func always(reason string) func(string, settings.Settings) string {
 	return func(string, settings.Settings) string { return reason }

@@ -25,10 +25,11 @@ func TestIdleSettings(t *testing.T) {
 		"webhook for nothing":  {[]string{"--disable-webhook=false", "--serve-beta=false", "--webhook-port=9443"}, []string{"--webhook-port", "--disable-webhook"}},
 		"webhook not on":       {[]string{"--webhook-service=x", "--webhook-cert-dir=/x"}, []string{"--webhook-service", "--webhook-cert-dir"}},
 		"partition":            {[]string{"--aws-partition=aws-cn"}, []string{"--aws-partition"}},
-		"of node templates":    {[]string{"--aws-default-instance-profile=p", "--aws-enable-pod-eni=true"}, []string{"--aws-default-instance-profile", "--aws-enable-pod-eni"}},
+		"of node templates":    {[]string{"--aws-default-instance-profile=p", "--aws-enable-pod-eni=true"}, []string{"--aws-enable-pod-eni"}},
+		"without them":         {[]string{"--serve-alpha=false", "--aws-default-instance-profile=p"}, []string{"--aws-default-instance-profile"}},
 		"of the other planner": {[]string{"--disruption-planner=reference", "--disruption-robustness=4", "--disruption-validation-delay=1s"}, []string{"--disruption-robustness"}},
 		"of this planner":      {[]string{"--disruption-robustness=4", "--disruption-validation-delay=1s"}, nil},
-		"more of them":         {[]string{"--aws-eni-limited-pod-density=false", "--aws-node-name-convention=ip-name"}, []string{"--aws-eni-limited-pod-density", "--aws-node-name-convention"}},
+		"more of them":         {[]string{"--aws-eni-limited-pod-density=false", "--aws-node-name-convention=ip-name"}, []string{"--aws-node-name-convention"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			loaded, err := settings.Load(settings.Sources{Args: append([]string{"--cluster-name=blue"}, c.args...)})

@@ -73,7 +73,11 @@ func serve(ctx context.Context, s settings.Settings, extra extraFlags, log *slog
 	if err := addProbes(mgr, s.Process); err != nil {
 		return err
 	}
-	if s.Planning.ServeAlpha {
+	switch {
+	case !s.Planning.ServeAlpha:
+	case s.Process.KarpenterLease == settings.LeaseIgnored:
+		log.Info("Provisioners, Machines and AWSNodeTemplates are left to the Karpenter that may act beside this controller: its lease is not looked at")
+	default:
 		// From here on objects of the first generation are among those of v1.
 		if mgr, err = generations.Serve(mgr, generations.Options{Legacy: legacyOf(s.AWS.Legacy), Logger: log}); err != nil {
 			return err

@@ -32,11 +32,17 @@ type controller struct {
 // logger is as a user gets it. It ends with the test.
 func startController(t *testing.T, cluster *harness.Cluster, options reconcilers.Options) *controller {
 	t.Helper()
+	return startServing(t, cluster, options, func(mgr ctrl.Manager, _ *slog.Logger) (ctrl.Manager, error) { return mgr, nil })
+}
+
+// startServing is startController with a manager that serves more than the one it is made of.
+func startServing(t *testing.T, cluster *harness.Cluster, options reconcilers.Options, serve func(ctrl.Manager, *slog.Logger) (ctrl.Manager, error)) *controller {
+	t.Helper()
 	c := &controller{t: t, line: cluster.Lifeline(), done: make(chan error, 1)}
 	logs := slog.NewTextHandler(harness.LogWriter(t), &slog.HandlerOptions{Level: slog.LevelInfo})
 	ctrl.SetLogger(logr.Discard()) // what has no logger of its own; without it controller-runtime complains
 	manager, err := ctrl.NewManager(c.line.Config(cluster.Config()), ctrl.Options{
-		Scheme:  reconcilers.Scheme(),
+		Scheme:  everyKind(t),
 		Metrics: metricsserver.Options{BindAddress: "0"},
 		Logger:  logr.FromSlogHandler(quietHandler{logs}),
 		// A process has one manager, a test process several one after the other.
@@ -47,6 +53,9 @@ func startController(t *testing.T, cluster *harness.Cluster, options reconcilers
 	}
 	options.Provider = c.line.Provider()
 	options.Logger = slog.New(logs)
+	if manager, err = serve(manager, options.Logger); err != nil {
+		t.Fatal(err)
+	}
 	if err := reconcilers.Add(manager, options); err != nil {
 		t.Fatal(err)
 	}

@@ -62,6 +62,9 @@ func TestMachinesOfBothGenerations(t *testing.T) {
 			m.Spec.MachineTemplateRef.Name != "default" || m.Finalizers[0] != v1.TerminationFinalizer {
 			t.Errorf("the Machine is %+v", m)
 		}
+		if _, labelled := m.Labels["karpenter.k8s.aws/ec2nodeclass"]; labelled {
+			t.Errorf("API-225: the Machine has labels %v", m.Labels)
+		}
 		claim := get(w, &v1.NodeClaim{}, v1.QualifiedName(w.machine()))
 		if !claim.Conditions().IsTrue(v1.ConditionInitialized) {
 			t.Errorf("conditions of the Machine: %+v", m.Status.Conditions)
