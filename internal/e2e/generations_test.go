@@ -131,12 +131,12 @@ func (s *firstGeneration) serve(options reconcilers.Options) *controller {
 	})
 }
 
-// provisioner creates one whose machines have four cores.
-func (s *firstGeneration) provisioner(name string) *v1alpha5.Provisioner {
+// provisioner creates one whose machines have so many cores.
+func (s *firstGeneration) provisioner(name, cores string) *v1alpha5.Provisioner {
 	s.t.Helper()
 	p := &v1alpha5.Provisioner{ObjectMeta: metav1.ObjectMeta{Name: name}}
 	p.Spec.ProviderRef = &v1alpha5.MachineTemplateRef{Name: "default"}
-	p.Spec.Requirements = []corev1.NodeSelectorRequirement{{Key: fake.LabelInstanceCPU, Operator: corev1.NodeSelectorOpIn, Values: []string{"4"}}}
+	p.Spec.Requirements = []corev1.NodeSelectorRequirement{{Key: fake.LabelInstanceCPU, Operator: corev1.NodeSelectorOpIn, Values: []string{cores}}}
 	s.must(s.client.Create(s.t.Context(), p))
 	return p
 }
@@ -171,7 +171,7 @@ func pinned(key, value string) corev1.PodTemplateSpec {
 func TestBothGenerations(t *testing.T) {
 	s := startFirstGeneration(t)
 	s.serve(hasty())
-	p := s.provisioner("default")
+	p := s.provisioner("default", "4")
 	s.CreateNodePool(harness.NodePool("default"))
 	s.CreateDeployment("old", 1, pinned(v1alpha5.ProvisionerNameLabelKey, "default"))
 	s.CreateDeployment("new", 1, pinned(v1.NodePoolLabelKey, "default"))
@@ -274,7 +274,7 @@ func (s *firstGeneration) oldNode(p *v1alpha5.Provisioner, name string) *v1alpha
 func TestMachinesOfEarlierReleases(t *testing.T) {
 	const pods = 2
 	s := startFirstGeneration(t)
-	p := s.provisioner("default")
+	p := s.provisioner("default", "8")
 	before := map[types.UID]string{}
 	for i := range pods {
 		m := s.oldNode(p, fmt.Sprintf("default-%d", i))
@@ -314,7 +314,7 @@ func TestLegacyTaintRollsProvisioner(t *testing.T) {
 	const pods = 2
 	s := startFirstGeneration(t)
 	s.serve(hasty())
-	p := s.provisioner("default")
+	p := s.provisioner("default", "4")
 	s.CreateDeployment("web", pods, harness.Pod("3", "2Gi"))
 	s.Eventually("the pods run", patience, s.PodsRun("web", pods))
 	s.Eventually("all Machines are initialised", patience, func() (bool, string) {

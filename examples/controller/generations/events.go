@@ -2,6 +2,7 @@ package generations
 
 import (
 	"context"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -49,6 +50,11 @@ func (t *teller) stored(about runtime.Object) runtime.Object {
 
 // reference is of the Provisioner or Machine with the name and UID, if there is one.
 func (t *teller) reference(ref *corev1.ObjectReference) *corev1.ObjectReference {
+	if name, older := strings.CutPrefix(ref.Name, classPrefix); older && ref.Kind == v1.KindNodeClaim {
+		out := *ref
+		out.APIVersion, out.Kind, out.Name = machineKind.GroupVersion().String(), machineKind.Kind, name
+		return &out
+	}
 	var object client.Object
 	kind := provisionerKind
 	switch {
