@@ -25,7 +25,10 @@ type resolver struct {
 }
 
 // poolOfClass is what decides a machine's type: its class, and its pool because of overlays.
-type poolOfClass struct{ class, pool string }
+type poolOfClass struct {
+	class string
+	pool  v1.PoolKey
+}
 
 func (p *Provider) newResolver() *resolver {
 	return &resolver{classes: map[string]*awsv1.EC2NodeClass{}, types: map[poolOfClass]map[string]*cloudprovider.InstanceType{}}
@@ -60,7 +63,7 @@ func (p *Provider) typeOf(ctx context.Context, i instances.Instance, class *awsv
 	key := poolOfClass{class.Name, i.NodePool()}
 	byName, known := r.types[key]
 	if !known {
-		list, _, err := p.types(ctx, class, key.pool)
+		list, _, err := p.types(ctx, class, key.pool.String())
 		if err != nil {
 			p.log.Warn("machines are described without their instance types, which could not be told", "nodeclass", class.Name, "error", err)
 		}
@@ -162,7 +165,9 @@ func (p *Provider) labels(i instances.Instance, class *awsv1.EC2NodeClass, t *cl
 	set(awsv1.LabelTopologyZoneID, zoneID(i, class))
 	set(v1.CapacityTypeLabelKey, i.CapacityType)
 	set(awsv1.LabelInstanceTenancy, i.Tenancy)
-	set(v1.NodePoolLabelKey, i.NodePool())
+	if pool := i.NodePool(); !pool.IsZero() {
+		labels[poolLabel(pool)] = pool.Name
+	}
 	set(awsv1.LabelPlacementGroupID, i.PlacementGroupID)
 	if i.Partition > 0 {
 		set(awsv1.LabelPlacementGroupPartition, strconv.Itoa(int(i.Partition)))
@@ -173,6 +178,14 @@ func (p *Provider) labels(i instances.Instance, class *awsv1.EC2NodeClass, t *cl
 		set(awsv1.LabelCapacityReservationInterruptible, strconv.FormatBool(r.Interruptible))
 	}
 	return labels
+}
+
+// poolLabel is the key of the label, and of the tag, that names a pool of the generation.
+func poolLabel(pool v1.PoolKey) string {
+	if pool.Generation == v1.GenerationV1Alpha5 {
+		return awsv1.TagProvisioner
+	}
+	return v1.NodePoolLabelKey
 }
 
 // zoneID is what EC2 says, else that of the class's subnet in the zone (AWN-101).

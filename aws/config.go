@@ -30,6 +30,11 @@ type Config struct {
 	// WithoutReservedCapacity leaves capacity reservations out: no offering uses them, and machines in open ones count as
 	// on-demand (AWI-121).
 	WithoutReservedCapacity bool
+	// ServeAlpha says that pools of the first generation, Provisioners, are served beside others: their instances bear that
+	// generation's tags, and are listed by them, which takes a second call (API-420, API-424). Machines that are launched for
+	// such a pool bear its tags whether or not it is set, and without it nobody finds them: set it while there are such pools,
+	// or claims or instances of one.
+	ServeAlpha bool
 	// ZonalShift keeps out of zones that the EKS cluster is shifted away from (AWI-226).
 	ZonalShift bool
 	// TypesEvery and PricesEvery are how often types and on-demand prices are read; zero: every 12 hours (AWI-231).

@@ -56,7 +56,7 @@ func (p *Provider) create(ctx context.Context, nodeClaim *v1.NodeClaim) (*v1.Nod
 	if err != nil {
 		return nil, cloudprovider.NewPermanentError(err)
 	}
-	types, group, err := p.types(ctx, launched, nodeClaim.Labels[v1.NodePoolLabelKey])
+	types, group, err := p.types(ctx, launched, v1.PoolOf(nodeClaim.Labels).String())
 	if err != nil {
 		return nil, typesFailed(err)
 	}

@@ -38,6 +38,7 @@
 //   - A node class that is missing or being deleted is one that is not ready, not a lack of capacity (AWN-080).
 //   - Late tags are merged and paced by the budget of package sdk, without pauses (AWN-263). TagNode annotates no claim:
 //     whoever keeps claims notes there which are done (AWN-262).
+//   - Pools of the first generation are served with Config.ServeAlpha: package aws/convert says what is not as it was then.
 //   - Nothing is served from a cache that could hold a machine that is gone (AWI-205).
 //   - Settings are fields of Config and Options, not of a context (AWI-229, AWN-315); what is refreshed how often is said by the
 //     parts (AWI-227), and kubelet expressions are refused without a gate (AWI-228).

@@ -73,7 +73,7 @@ func (p *Provider) Drift(ctx context.Context, nodeClaim *v1.NodeClaim) (Drift, e
 }
 
 func (p *Provider) drift(ctx context.Context, nodeClaim *v1.NodeClaim) (Drift, error) {
-	pool := nodeClaim.Labels[v1.NodePoolLabelKey]
+	pool := v1.PoolOf(nodeClaim.Labels).String()
 	if pool == "" || !p.capabilities.SupportsNodeClass(nodeClaim.Spec.NodeClassRef) {
 		return Drift{}, nil
 	}

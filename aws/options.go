@@ -112,7 +112,7 @@ func (c NodeClasses) NodeClass(_ context.Context, name string) (*awsv1.EC2NodeCl
 
 // Overlayer changes the instance types that a NodePool sees: prices and additional resources of NodeOverlays.
 type Overlayer interface {
-	// Overlay gives the types as the NodePool of that name sees them. The types it is given are shared: it copies what it
+	// Overlay gives the types as the NodePool of that name, v1.QualifiedName, sees them. The types it is given are shared: it copies what it
 	// changes (see package cloudprovider/overlay). While it can't tell, its error is of kind UnevaluatedNodePool.
 	Overlay(ctx context.Context, nodePool string, types []*cloudprovider.InstanceType) ([]*cloudprovider.InstanceType, error)
 }

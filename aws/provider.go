@@ -214,7 +214,7 @@ func (p *Provider) assembleLaunch() (err error) {
 		return err
 	}
 	p.instances, err = instances.New(instances.Options{
-		EC2: urgent, Cluster: p.config.ClusterName, Now: p.now, Observe: p.options.OnBatch,
+		EC2: urgent, Cluster: p.config.ClusterName, ServeAlpha: p.config.ServeAlpha, Now: p.now, Observe: p.options.OnBatch,
 		Shifted: func(_, zoneID string) bool {
 			return p.shifts != nil && zoneID != "" && p.shifts.Snapshot().Shifted(zoneID)
 		},
@@ -274,5 +274,5 @@ func (p *Provider) Catalog() *catalog.Catalog { return p.discovery.Known() }
 // reserved reports whether a tag is the provider's own, so that nobody else may set it (AWI-200).
 func reserved(key string) bool {
 	return len(key) >= len(awsv1.TagClusterPrefix) && key[:len(awsv1.TagClusterPrefix)] == awsv1.TagClusterPrefix ||
-		slices.Contains([]string{awsv1.TagClusterName, awsv1.TagNodePool, awsv1.TagNodeClaim, awsv1.TagNodeClass, launch.TagNodeClaimUID}, key)
+		slices.Contains([]string{awsv1.TagClusterName, awsv1.TagNodePool, awsv1.TagNodeClaim, awsv1.TagNodeClass, awsv1.TagProvisioner, awsv1.TagManagedBy, launch.TagNodeClaimUID}, key)
 }

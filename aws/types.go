@@ -50,7 +50,7 @@ func (p *Provider) typesOfPool(ctx context.Context, nodePool *v1.NodePool) ([]*c
 	if err != nil {
 		return nil, cloudprovider.NewNodeClassNotReadyError(ref.Kind+" "+ref.Name, "the nodepool brings a kubelet block that can't be used", err)
 	}
-	types, _, err := p.types(ctx, launched, nodePool.Name)
+	types, _, err := p.types(ctx, launched, v1.QualifiedName(nodePool))
 	return types, err
 }
 

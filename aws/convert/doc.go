@@ -41,10 +41,11 @@
 //     years has such fields, and the warning names them.
 //   - The old annotations that keep pods and nodes are honoured whatever pools there are (API-229), since who moves to pools of v1
 //     should not lose protection at that moment.
-//   - Instances are tagged and listed by the keys of v1 alone, whatever their pool was born as (API-416, API-417, API-418, API-424),
-//     launch templates have the one name of v1 (API-422), policies allow what v1 needs (API-425, API-426, API-432), and a cluster
-//     moves from a Provisioner to a NodePool in its own time, with one controller that acts on both or with two side by side
-//     (API-402, API-404).
+//   - Instances of the first generation are tagged as releases from 0.28 on did, and listed if they say that this cluster manages
+//     them (API-416, API-420): what an older release left can't be told from another cluster's, and is rolled by hand. Its launch
+//     templates are those of v1 in name and tags (API-416, API-422), and nothing is tagged or listed by the keys that v1beta1 alone
+//     had (API-418). A cluster moves from a Provisioner to a NodePool in its own time, with one controller that acts on both or
+//     with two side by side (API-402, API-404).
 //   - Pools of one weight compete by price; their generation and name decide only between equals (API-012, API-013).
 //   - Tags of images narrow no instance types; a conversion warns of it (API-128, API-308).
 //   - Metrics bear the names of v1 alone (API-255).

@@ -62,19 +62,19 @@ func table() []call {
 	onEKS := func(s Settings) bool { return !s.WithoutEKS }
 
 	launch := slices.Concat(
-		in("ec2:RunInstances", useShared, useTemplates, createTagged),
-		in("ec2:CreateTags", tagAtCreation),
+		in("ec2:RunInstances", useShared, useTemplates, createTagged, createAlpha),
+		in("ec2:CreateTags", tagAtCreation, tagAlphaAtCreation),
 		in("iam:PassRole", passRoles),
 	)
 	rows := []call{
 		{api: "EC2API", method: "CreateFleet", grants: slices.Concat(launch,
-			in("ec2:CreateFleet", useShared, useTemplates, createTagged),
+			in("ec2:CreateFleet", useShared, useTemplates, createTagged, createAlpha),
 			in("iam:CreateServiceLinkedRole", spotRole))},
 		{api: "EC2API", method: "RunInstances", grants: launch},
 		{api: "EC2API", method: "CreateLaunchTemplate", grants: slices.Concat(
 			in("ec2:CreateLaunchTemplate", createTemplates), in("ec2:CreateTags", tagAtCreation))},
 		{api: "EC2API", method: "CreateTags", grants: in("ec2:CreateTags", tagLater)},
-		{api: "EC2API", method: "TerminateInstances", grants: in("ec2:TerminateInstances", end)},
+		{api: "EC2API", method: "TerminateInstances", grants: in("ec2:TerminateInstances", end, endAlpha)},
 		{api: "EC2API", method: "DeleteLaunchTemplate", grants: in("ec2:DeleteLaunchTemplate", end)},
 		{api: "EC2API", method: "DescribeCapacityReservations", grants: in("ec2:DescribeCapacityReservations", readRegion), when: reserved},
 	}

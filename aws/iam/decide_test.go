@@ -88,6 +88,41 @@ func context(prefix string, tags map[string]string, more ...string) map[string][
 	return out
 }
 
+// API-425, API-426, API-432: machines of Provisioners are launched, tagged and ended by the tags of their generation, if the settings say
+// so; those of another cluster are not, nor those that don't say who manages them, and nothing is tagged later.
+func TestDecisionsOfTheFirstGeneration(t *testing.T) {
+	const arn = "arn:aws:ec2:eu-central-1:111122223333:"
+	ours := map[string]string{"kubernetes.io/cluster/demo": "owned", "karpenter.sh/provisioner-name": "default", "karpenter.sh/managed-by": "demo"}
+	unmanaged := map[string]string{"kubernetes.io/cluster/demo": "owned", "karpenter.sh/provisioner-name": "default"}
+	others := map[string]string{"kubernetes.io/cluster/demo": "owned", "karpenter.sh/provisioner-name": "default", "karpenter.sh/managed-by": "other"}
+	for _, c := range []struct {
+		name string
+		request
+		want bool // with ServeAlpha; without it never
+	}{
+		{"launch", request{"ec2:CreateFleet", arn + "fleet/*", context("aws:RequestTag/", ours)}, true},
+		{"run", request{"ec2:RunInstances", arn + "instance/*", context("aws:RequestTag/", ours)}, true},
+		{"launch without saying who manages it", request{"ec2:RunInstances", arn + "instance/*", context("aws:RequestTag/", unmanaged)}, false},
+		{"launch for another", request{"ec2:RunInstances", arn + "instance/*", context("aws:RequestTag/", others)}, false},
+		{"tag at creation", request{"ec2:CreateTags", arn + "instance/i-1", context("aws:RequestTag/", ours, "ec2:CreateAction", "CreateFleet")}, true},
+		{"tag later", request{"ec2:CreateTags", arn + "instance/i-1", context("aws:ResourceTag/", ours, "aws:TagKeys", "Name")}, false},
+		{"end", request{"ec2:TerminateInstances", arn + "instance/i-1", context("aws:ResourceTag/", ours)}, true},
+		{"end what does not say who manages it", request{"ec2:TerminateInstances", arn + "instance/i-1", context("aws:ResourceTag/", unmanaged)}, false},
+		{"end another's", request{"ec2:TerminateInstances", arn + "instance/i-1", context("aws:ResourceTag/", others)}, false},
+		{"end a volume", request{"ec2:TerminateInstances", arn + "volume/v-1", context("aws:ResourceTag/", ours)}, false},
+	} {
+		for _, serve := range []bool{false, true} {
+			var documents []iam.Document
+			for _, p := range generate(t, settings(func(s *iam.Settings) { s.ServeAlpha = serve })).ControllerPolicies {
+				documents = append(documents, p.Document)
+			}
+			if got := decide(t, documents, "", c.request); got != (c.want && serve) {
+				t.Errorf("%s: %t with ServeAlpha %t", c.name, got, serve)
+			}
+		}
+	}
+}
+
 // TestDecisions: what the policies let the controller do, and what not, row by row of AWN-323. API-427, API-428, API-430: what is
 // launched, ended and deleted bears the cluster's and the pool's tag, and a role is passed to EC2 alone.
 func TestDecisions(t *testing.T) {

@@ -20,9 +20,10 @@
 // # What is not here
 //
 // Keys: EBS
-// volumes, images and queues that are encrypted with a customer's own key need grants on that key. Instances with the
-// tags of older API generations alone, without karpenter.sh/nodepool, are beyond these policies (API-432): they need the
-// policy they were launched with as long as they live. Denials of permission
+// volumes, images and queues that are encrypted with a customer's own key need grants on that key. Instances of
+// the first API generation bear karpenter.sh/provisioner-name in place of karpenter.sh/nodepool: with Settings.ServeAlpha there is a
+// policy for them beside the others, which stays attached as long as one lives (API-425, API-432). Those from before release 0.28,
+// which do not say which cluster manages them, are beyond these policies: they need the one they were launched with. Denials of permission
 // boundaries and organisations are beyond what an account's policies can say.
 //
 // # Deliberate differences

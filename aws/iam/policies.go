@@ -67,6 +67,7 @@ func policies(a account) ([]Policy, error) {
 		{policyProfiles, "makes and removes the instance profiles of"},
 		{policyDiscovery, "reads what machines there are for"},
 		{policyInterruption, "reads the queue of interruption events of"},
+		{policyAlpha, "launches, tags and ends the machines of Provisioners of"},
 	} {
 		for i, document := range divide(statements[kind.name]) {
 			name := a.ClusterName + "-" + kind.name

@@ -42,6 +42,12 @@ const (
 
 	readQueue
 
+	// createAlpha, tagAlphaAtCreation and endAlpha are createTagged, tagAtCreation and end for machines of pools of the first
+	// generation. Their tags are all put on at once, and their launch templates are like those of others.
+	createAlpha
+	tagAlphaAtCreation
+	endAlpha
+
 	scopes // how many there are
 )
 
@@ -51,6 +57,7 @@ const (
 	policyProfiles     = "instance-profiles"
 	policyDiscovery    = "discovery"
 	policyInterruption = "interruption"
+	policyAlpha        = "nodes-v1alpha5"
 )
 
 // policy is the one that the statement is in.
@@ -62,13 +69,18 @@ func (s scope) policy() string {
 		return policyProfiles
 	case s <= readShifts:
 		return policyDiscovery
+	case s == readQueue:
+		return policyInterruption
 	}
-	return policyInterruption
+	return policyAlpha
 }
 
 // statement is the scope in an account, without actions. It has no resources when nothing is to be allowed.
 func (s scope) statement(a account) Statement {
 	everything := []string{"*"}
+	if s >= createAlpha && !a.ServeAlpha {
+		return Statement{}
+	}
 	switch s {
 	case useShared:
 		// Images and snapshots have no account in their ARN. The others may be shared by other accounts.
@@ -136,6 +148,13 @@ func (s scope) statement(a account) Statement {
 			with("StringEquals", "arc-zonal-shift:ResourceIdentifier", a.cluster())}
 	case readQueue:
 		return Statement{Sid: "ReadInterruptions", Resource: []string{a.queue()}}
+	case createAlpha:
+		return Statement{Sid: "CreateTaggedMachines", Resource: a.own(launched()...), Condition: a.alphaTags(requestTag)}
+	case tagAlphaAtCreation:
+		return Statement{Sid: "TagMachinesAtCreation", Resource: a.own(launched()...), Condition: a.alphaTags(requestTag).
+			with("StringEquals", "ec2:CreateAction", "CreateFleet", "RunInstances")}
+	case endAlpha:
+		return Statement{Sid: "EndMachines", Resource: a.own("instance"), Condition: a.alphaTags(resourceTag)}
 	}
 	return Statement{}
 }
@@ -186,6 +205,15 @@ func (a account) ownedNode() Condition {
 	return Condition{}.
 		with("StringEquals", resourceTag+awsv1.TagClusterPrefix+a.ClusterName, owned).
 		with("StringLike", resourceTag+awsv1.TagNodePool, "*")
+}
+
+// alphaTags holds for what bears the tags of the first generation, in the request or itself, and is managed by the cluster: those
+// that releases from 0.28 on write (API-417, API-421, API-425).
+func (a account) alphaTags(prefix string) Condition {
+	return Condition{}.
+		with("StringEquals", prefix+awsv1.TagClusterPrefix+a.ClusterName, owned).
+		with("StringEquals", prefix+awsv1.TagManagedBy, a.ClusterName).
+		with("StringLike", prefix+awsv1.TagProvisioner, "*")
 }
 
 // profileTags holds for instance profiles with the cluster's tags, in the request or on the profile. Profiles of earlier

@@ -53,6 +53,9 @@ type Settings struct {
 	WithoutEKS bool
 	// ZonalShift lets ARC be asked for zones that the EKS cluster is shifted away from (AWI-226).
 	ZonalShift bool
+	// ServeAlpha adds a policy for machines of pools of the first generation, which are known by that generation's tags:
+	// keep it attached beside the others while instances bear them (API-425, API-426, API-432).
+	ServeAlpha bool
 	// SpotServiceLinkedRole lets the first spot launch of the account make the role that EC2 needs for it (AWN-326). It
 	// is not needed where that role exists.
 	SpotServiceLinkedRole bool

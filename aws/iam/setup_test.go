@@ -30,6 +30,7 @@ func TestGoldens(t *testing.T) {
 			s.Queue, s.IsolatedVPC, s.WithoutEKS, s.WithoutInstanceProfiles, s.WithoutReservedCapacity = "", true, true, true, true
 			s.OIDCIssuer = "https://oidc.example.com/demo"
 		}),
+		"aws-alpha":  settings(func(s *iam.Settings) { s.ServeAlpha = true }),
 		"aws-cn":     settings(func(s *iam.Settings) { s.Region, s.ZonalShift = "cn-northwest-1", true }),
 		"aws-us-gov": settings(func(s *iam.Settings) { s.Region, s.SpotServiceLinkedRole = "us-gov-west-1", true }),
 	} {

@@ -68,7 +68,13 @@ func (c *Client) Tag(ctx context.Context, i Instance, tags map[string]string) er
 
 // MissingTags are those that are put on an instance once its node has joined, of which the node's name could not be known
 // before (AWI-201): only what it lacks, so that users' own values stay. Nil when it lacks none.
+//
+// An instance of the first generation has all its tags from the start, and the policies of that generation allow no others
+// (API-417, API-425).
 func (c *Client) MissingTags(i Instance, claimName, nodeName string) map[string]string {
+	if i.alphaBorn() {
+		return nil
+	}
 	var missing map[string]string
 	for key, value := range map[string]string{
 		awsv1.TagName: nodeName, awsv1.TagNodeClaim: claimName, awsv1.TagClusterName: c.options.Cluster,

@@ -36,6 +36,10 @@ type Options struct {
 	EC2 sdk.EC2API
 	// Cluster whose instances these are.
 	Cluster string
+	// ServeAlpha has instances of pools that were born in the first generation listed, and found by their claims: those of
+	// release 0.28 and later, which say that this cluster manages them (API-420, API-421, API-424). What is listed may be
+	// collected: what an older release left, or another cluster manages, is not listed.
+	ServeAlpha bool
 	// Shifted reports whether traffic is shifted away from a zone, which then is left alone: nothing in it is terminated
 	// or tagged (AWI-136). Nil: no zone is.
 	Shifted func(zone, zoneID string) bool
@@ -190,7 +194,11 @@ func (c *Client) describeClaims(ctx context.Context, uids []types.UID) []batch.A
 	for i, uid := range uids {
 		values[i] = string(uid)
 	}
-	found, err := c.read(ctx, filter("tag:"+launch.TagNodeClaimUID, distinct(values)...), filter("tag:"+awsv1.TagClusterName, c.options.Cluster))
+	ours := filter("tag:"+awsv1.TagClusterName, c.options.Cluster)
+	if c.options.ServeAlpha {
+		ours = filter("tag:"+awsv1.TagClusterPrefix+c.options.Cluster, "owned") // which instances of all generations bear
+	}
+	found, err := c.read(ctx, filter("tag:"+launch.TagNodeClaimUID, distinct(values)...), ours)
 	if err != nil {
 		return batch.Fail[[]Instance](len(uids), err)
 	}
@@ -213,6 +221,20 @@ func (c *Client) List(ctx context.Context) ([]Instance, error) {
 		filter("tag:"+awsv1.TagClusterName, c.options.Cluster), filter("instance-state-name", present()...))
 	if err != nil {
 		return nil, fmt.Errorf("listing the instances of cluster %q: %w", c.options.Cluster, err)
+	}
+	if c.options.ServeAlpha {
+		// Filters of one call all have to hold, so that the other keys take another call.
+		old, err := c.read(ctx,
+			filter("tag-key", awsv1.TagProvisioner), filter("tag:"+awsv1.TagClusterPrefix+c.options.Cluster, "owned"),
+			filter("tag:"+awsv1.TagManagedBy, c.options.Cluster), filter("instance-state-name", present()...))
+		if err != nil {
+			return nil, fmt.Errorf("listing the instances of the first generation of cluster %q: %w", c.options.Cluster, err)
+		}
+		for _, i := range old {
+			if !slices.ContainsFunc(found, func(other Instance) bool { return other.ID == i.ID }) {
+				found = append(found, i)
+			}
+		}
 	}
 	return c.seenOrUnseen(found, func(*Instance) bool { return true }), nil
 }

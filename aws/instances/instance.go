@@ -78,8 +78,12 @@ func (i *Instance) Terminating() bool {
 	return i.State == StateShuttingDown || i.State == StateTerminated
 }
 
-// NodePool it was launched for, by name; empty when its tags don't say.
-func (i *Instance) NodePool() string { return i.Tags[awsv1.TagNodePool] }
+// NodePool it was launched for; zero when its tags don't say. Tags name pools by the keys that labels do, the later generation
+// first.
+func (i *Instance) NodePool() v1.PoolKey { return v1.PoolOf(i.Tags) }
+
+// alphaBorn reports whether its pool was born in the first generation.
+func (i *Instance) alphaBorn() bool { return i.NodePool().Generation == v1.GenerationV1Alpha5 }
 
 // NodeClass it was launched from, by name; empty when its tags don't say.
 func (i *Instance) NodeClass() string { return i.Tags[awsv1.TagNodeClass] }
@@ -90,8 +94,12 @@ func (i *Instance) NodeClaim() string { return i.Tags[awsv1.TagNodeClaim] }
 // NodeClaimUID is the UID of that claim; empty when its tags don't say.
 func (i *Instance) NodeClaimUID() string { return i.Tags[launch.TagNodeClaimUID] }
 
-// Of reports whether it belongs to a cluster.
+// Of reports whether it belongs to a cluster. One of the first generation that says who manages it is that cluster's alone
+// (API-421); before release 0.28 they did not say.
 func (i *Instance) Of(cluster string) bool {
+	if by, says := i.Tags[awsv1.TagManagedBy]; says && i.alphaBorn() && by != cluster {
+		return false
+	}
 	return i.Tags[awsv1.TagClusterName] == cluster || i.Tags[awsv1.TagClusterPrefix+cluster] == "owned"
 }
 

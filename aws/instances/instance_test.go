@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/drawknife/drawknife/api/requirements"
+	v1 "github.com/drawknife/drawknife/api/v1"
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 	"github.com/drawknife/drawknife/aws/instances"
 	"github.com/drawknife/drawknife/aws/launch"
@@ -39,7 +40,7 @@ func TestFromEC2(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	if got.NodeClaimUID() != "uid" || got.NodeClaim() != "claim" || got.NodePool() != "pool" || got.NodeClass() != "class" {
+	if got.NodeClaimUID() != "uid" || got.NodeClaim() != "claim" || got.NodePool() != v1.NewPoolKey("pool") || got.NodeClass() != "class" {
 		t.Errorf("tags %v", got.Tags)
 	}
 	if got.ProviderID() != "aws:///us-east-1a/i-1" {

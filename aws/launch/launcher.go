@@ -405,14 +405,24 @@ func (l *Launcher) offers(ctx context.Context, f *flight, zones map[string]awsv1
 }
 
 // Tags of everything that is launched for a claim: the options', those of the class over them, and over both those that
-// say whose it is (AWI-200, CP-CREATE-08). The map is the caller's.
+// say whose it is (AWI-200, CP-CREATE-08). What is launched for a pool that was born in the first generation bears that
+// generation's tags of pool and cluster, and a name that the options and the class may override (API-416, API-417, API-424). The
+// map is the caller's.
 func Tags(cluster string, common map[string]string, class *awsv1.EC2NodeClass, claim *v1.NodeClaim) map[string]string {
-	tags := make(map[string]string, len(common)+len(class.Spec.Tags)+6)
+	tags := make(map[string]string, len(common)+len(class.Spec.Tags)+7)
+	pool := v1.PoolOf(claim.Labels)
+	alpha := pool.Generation == v1.GenerationV1Alpha5
+	if alpha {
+		tags[awsv1.TagName] = awsv1.TagProvisioner + "/" + pool.Name
+	}
 	maps.Copy(tags, common)
 	maps.Copy(tags, class.Spec.Tags)
 	tags[awsv1.TagClusterPrefix+cluster] = "owned"
-	tags[awsv1.TagClusterName] = cluster
-	tags[awsv1.TagNodePool] = claim.Labels[v1.NodePoolLabelKey]
+	if alpha {
+		tags[awsv1.TagManagedBy], tags[awsv1.TagProvisioner] = cluster, pool.Name
+	} else {
+		tags[awsv1.TagClusterName], tags[awsv1.TagNodePool] = cluster, pool.Name
+	}
 	tags[awsv1.TagNodeClass] = class.Name
 	tags[awsv1.TagNodeClaim] = claim.Name
 	tags[TagNodeClaimUID] = string(claim.UID)

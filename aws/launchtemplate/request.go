@@ -101,7 +101,7 @@ func prepare(r Request) (*plan, error) {
 		return nil, p.failed(err)
 	}
 	p.efa = p.asks(ResourceEFA)
-	p.tags = sortedTags(Tags(r.Cluster, r.NodeClass, r.NodeClaim.Labels[v1.NodePoolLabelKey]))
+	p.tags = sortedTags(Tags(r.Cluster, r.NodeClass, v1.PoolOf(r.NodeClaim.Labels).String()))
 	return p, nil
 }
 

@@ -2,13 +2,16 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/client-go/discovery"
 	ctrl "sigs.k8s.io/controller-runtime"
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 
+	"github.com/drawknife/drawknife/api/v1alpha5"
 	"github.com/drawknife/drawknife/aws"
 	"github.com/drawknife/drawknife/aws/sdk"
 	"github.com/drawknife/drawknife/cloudprovider"
@@ -19,6 +22,11 @@ import (
 // newAWS launches EC2 instances.
 func newAWS(ctx context.Context, mgr ctrl.Manager, s settings.Settings, log *slog.Logger) (cloudprovider.CloudProvider, error) {
 	config := awsConfig(s)
+	alpha, err := hasMachines(mgr.GetRESTMapper())
+	if err != nil {
+		return nil, err
+	}
+	config.ServeAlpha = config.ServeAlpha && alpha
 	clients, err := sdk.Load(ctx, config.SDK)
 	if err != nil {
 		return nil, err
@@ -39,6 +47,20 @@ func newAWS(ctx context.Context, mgr ctrl.Manager, s settings.Settings, log *slo
 	})
 }
 
+// hasMachines reports whether the cluster has the kind that stands for instances of the first generation: where it has not, nobody
+// asks EC2 for these.
+func hasMachines(mapper meta.RESTMapper) (bool, error) {
+	kind := v1alpha5.GroupVersion().WithKind(v1alpha5.KindMachine)
+	_, err := mapper.RESTMapping(kind.GroupKind(), kind.Version)
+	if meta.IsNoMatchError(err) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("whether the cluster has %s can't be found out: %w", kind.Kind, err)
+	}
+	return true, nil
+}
+
 // awsConfig are the settings as the provider takes them.
 func awsConfig(s settings.Settings) aws.Config {
 	overhead := s.AWS.VMMemoryOverheadPercent
@@ -46,6 +68,7 @@ func awsConfig(s settings.Settings) aws.Config {
 		ClusterName: s.AWS.ClusterName, SDK: sdk.Config{Region: s.AWS.Region}, VMMemoryOverheadPercent: &overhead,
 		ReservedENIs: s.AWS.ReservedENIs, IsolatedVPC: s.AWS.IsolatedVPC, InterruptionQueue: s.AWS.InterruptionQueue,
 		WithoutDryRuns: s.AWS.DisableDryRun, ZonalShift: s.AWS.EnableZonalShift,
+		ServeAlpha:              s.Planning.ServeAlpha,
 		WithoutReservedCapacity: !s.Planning.FeatureGates.ReservedCapacity,
 		ImagesEvery:             s.AWS.AMIRefreshInterval, SubnetsEvery: s.AWS.SubnetRefreshInterval,
 	}

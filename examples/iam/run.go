@@ -51,6 +51,7 @@ func generate(args []string, stdout io.Writer) error {
 	flags.BoolVar(&s.WithoutInstanceProfiles, "without-instance-profiles", false, "")
 	flags.BoolVar(&s.WithoutEKS, "without-eks", false, "")
 	flags.BoolVar(&s.ZonalShift, "zonal-shift", false, "")
+	flags.BoolVar(&s.ServeAlpha, "serve-alpha", false, "")
 	flags.BoolVar(&s.SpotServiceLinkedRole, "spot-service-linked-role", false, "")
 	flags.StringVar(&out, "out", "", "")
 	flags.StringVar(&output, "output", "text", "")

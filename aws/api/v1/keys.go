@@ -144,6 +144,10 @@ const (
 	TagNodeClaim = "karpenter.sh/nodeclaim"
 	// TagNodeClass holds the node class' name.
 	TagNodeClass = LabelNodeClass
+	// TagProvisioner holds the pool's name on instances of pools that were born in the first generation, in place of TagNodePool.
+	TagProvisioner = "karpenter.sh/provisioner-name"
+	// TagManagedBy holds the cluster's name on those instances, in place of TagClusterName.
+	TagManagedBy = "karpenter.sh/managed-by"
 	// TagName is the name that AWS's console shows; users may set it.
 	TagName = "Name"
 )
