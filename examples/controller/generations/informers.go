@@ -37,7 +37,7 @@ func (i *informers) IndexField(ctx context.Context, object client.Object, field 
 	return (&indexer{base: i.Cache, translator: i.translator}).IndexField(ctx, object, field, value)
 }
 
-// source is a stored kind and what becomes of an object of it; remember is told of those that are gone.
+// source is a stored kind and what becomes of an object of it; gone is told of those that are, and may be nil.
 type source struct {
 	kind   client.Object
 	become func(stored client.Object) []client.Object
@@ -86,10 +86,14 @@ func (i *informers) sources(ctx context.Context, object client.Object) []source 
 	case *awsv1.EC2NodeClass:
 		var out []source
 		if i.has.templates {
-			out = append(out, source{&awsv1alpha1.AWSNodeTemplate{}, func(o client.Object) []client.Object { return i.classesOfTemplate(ctx, o) }, nil})
+			out = append(out, source{&awsv1alpha1.AWSNodeTemplate{}, func(o client.Object) []client.Object { return i.classesOfTemplate(ctx, o) }, func(o client.Object) {
+				i.forgetClass(className{template: o.GetName()}.String())
+			}})
 		}
 		if i.has.provisioners {
-			out = append(out, source{&v1alpha5.Provisioner{}, func(o client.Object) []client.Object { return i.classesOfProvisioner(ctx, o) }, nil})
+			out = append(out, source{&v1alpha5.Provisioner{}, func(o client.Object) []client.Object { return i.classesOfProvisioner(ctx, o) }, func(o client.Object) {
+				i.forgetClass(classOfProvisioner(o.(*v1alpha5.Provisioner), true).String())
+			}})
 		}
 		return out
 	}
