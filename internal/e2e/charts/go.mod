@@ -4,7 +4,6 @@ go 1.26.0
 
 require (
 	github.com/drawknife/drawknife v0.0.0
-	github.com/drawknife/drawknife/examples/controller v0.0.0
 	github.com/drawknife/drawknife/internal/e2e v0.0.0
 	github.com/google/go-cmp v0.7.0
 	helm.sh/helm/v3 v3.22.0
