@@ -166,7 +166,7 @@ func (p *Provider) labels(i instances.Instance, class *awsv1.EC2NodeClass, t *cl
 	set(v1.CapacityTypeLabelKey, i.CapacityType)
 	set(awsv1.LabelInstanceTenancy, i.Tenancy)
 	if pool := i.NodePool(); !pool.IsZero() {
-		labels[poolLabel(pool)] = pool.Name
+		labels[pool.LabelKey()] = pool.Name
 	}
 	set(awsv1.LabelPlacementGroupID, i.PlacementGroupID)
 	if i.Partition > 0 {
@@ -178,14 +178,6 @@ func (p *Provider) labels(i instances.Instance, class *awsv1.EC2NodeClass, t *cl
 		set(awsv1.LabelCapacityReservationInterruptible, strconv.FormatBool(r.Interruptible))
 	}
 	return labels
-}
-
-// poolLabel is the key of the label, and of the tag, that names a pool of the generation.
-func poolLabel(pool v1.PoolKey) string {
-	if pool.Generation == v1.GenerationV1Alpha5 {
-		return awsv1.TagProvisioner
-	}
-	return v1.NodePoolLabelKey
 }
 
 // zoneID is what EC2 says, else that of the class's subnet in the zone (AWN-101).

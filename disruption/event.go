@@ -9,7 +9,7 @@ import (
 // Event is something that operators or a pod's owner should hear of: what the caller publishes as a Kubernetes event.
 type Event struct {
 	// Kind is Node, NodeClaim, NodePool or Pod; Namespace, Name and UID say whose it is. Namespace is a pod's alone, UID may
-	// be empty.
+	// be empty. A pool's name is its key's String, so that one of the first generation is told from a later one of its name.
 	Kind, Namespace, Name string
 	UID                   types.UID
 	// Warning events report trouble; the others are the course of things.

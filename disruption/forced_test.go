@@ -2,6 +2,7 @@ package disruption_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/api/v1alpha5"
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/disruption"
 )
@@ -32,6 +34,33 @@ func repairPolicies() []cloudprovider.RepairPolicy {
 	return []cloudprovider.RepairPolicy{
 		{ConditionType: corev1.NodeReady, ConditionStatus: corev1.ConditionFalse, Toleration: 30 * time.Minute},
 		{ConditionType: "KernelReady", ConditionStatus: corev1.ConditionFalse, Toleration: 10 * time.Minute},
+	}
+}
+
+// API-220, API-262, DIS-266: nodes of a pool of the first generation are counted by its label, and apart from those of a later pool
+// of its name.
+func TestRepairBreakerOfTheFirstGeneration(t *testing.T) {
+	born := func(labels map[string]string) {
+		delete(labels, v1.NodePoolLabelKey)
+		labels[v1alpha5.ProvisionerNameLabelKey] = "default"
+	}
+	list, claim := unhealthyNodes(3, 2, time.Hour)
+	born(claim.Labels)
+	for _, n := range list {
+		born(n.Labels)
+	}
+	later, _ := unhealthyNodes(10, 0, time.Hour)
+	state := disruption.RepairState{Node: list[0], Claim: claim, Policies: repairPolicies(), Nodes: append(later, list...)}
+	want := disruption.RepairBlock{Pool: alphaKey, Unhealthy: 2, Nodes: 3, Allowed: 1}
+	step := disruption.Repair(state, now())
+	if step.Block == nil || *step.Block != want {
+		t.Fatalf("%+v, want %+v", step.Block, want)
+	}
+	if got := step.Block.String(); !strings.Contains(got, "nodepool v1alpha5/default") {
+		t.Error(got)
+	}
+	if events := step.Block.Events(list[0], claim); events[len(events)-1].Name != "v1alpha5/default" {
+		t.Errorf("told on the pool %q", events[len(events)-1].Name)
 	}
 }
 

@@ -98,7 +98,7 @@ func (c *Command) plannedEvents() []Event {
 			out = append(out, c.Members[0].events(e)...)
 			continue
 		}
-		e.Kind, e.Name = kindNodePool, s.Pool.Name
+		e.Kind, e.Name = kindNodePool, s.Pool.String()
 		out = append(out, e)
 	}
 	return out
@@ -135,7 +135,7 @@ func (l *Ledger) Events() []Event {
 			continue
 		}
 		out = append(out, Event{
-			Kind: kindNodePool, Name: use.Pool.Name, Reason: EventDisruptionBlocked, Identity: string(use.Reason), Every: poolBlockedEvery,
+			Kind: kindNodePool, Name: use.Pool.String(), Reason: EventDisruptionBlocked, Identity: string(use.Reason), Every: poolBlockedEvery,
 			Message: fmt.Sprintf("no node may be disrupted for %s: spec.disruption.budgets allows 0 of %d", use.Reason, use.Total),
 		})
 	}
@@ -146,8 +146,8 @@ func (l *Ledger) Events() []Event {
 func (b *RepairBlock) Events(node *corev1.Node, claim *v1.NodeClaim) []Event {
 	e := Event{Warning: true, Reason: EventNodeRepairBlocked, Message: b.String(), Every: stateEvery}
 	out := machineEvents(&cluster.Machine{Node: node, Claim: claim}, e)
-	if b.Pool != "" {
-		e.Kind, e.Name, e.UID = kindNodePool, b.Pool, ""
+	if !b.Pool.IsZero() {
+		e.Kind, e.Name, e.UID = kindNodePool, b.Pool.String(), ""
 		out = append(out, e)
 	}
 	return out

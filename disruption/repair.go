@@ -42,8 +42,8 @@ type RepairStep struct {
 
 // RepairBlock is why nothing is repaired.
 type RepairBlock struct {
-	// Pool that the nodes are counted of; empty for the whole cluster.
-	Pool string
+	// Pool that the nodes are counted of; the zero value for the whole cluster.
+	Pool v1.PoolKey
 	// Unhealthy of Nodes, and how many of them may be.
 	Unhealthy, Nodes, Allowed int
 }
@@ -51,8 +51,8 @@ type RepairBlock struct {
 // String is a sentence.
 func (b *RepairBlock) String() string {
 	of := "the cluster"
-	if b.Pool != "" {
-		of = "nodepool " + b.Pool
+	if !b.Pool.IsZero() {
+		of = "nodepool " + b.Pool.String()
 	}
 	return fmt.Sprintf("%d of %d nodes of %s are unhealthy, more than the %d that are repaired", b.Unhealthy, b.Nodes, of, b.Allowed)
 }
@@ -127,9 +127,9 @@ func repairDue(node *corev1.Node, policies []cloudprovider.RepairPolicy) (due ti
 }
 
 func tooManyUnhealthy(s RepairState) *RepairBlock {
-	b := &RepairBlock{Pool: s.Claim.Labels[v1.NodePoolLabelKey]}
+	b := &RepairBlock{Pool: v1.PoolOf(s.Claim.Labels)}
 	for _, node := range s.Nodes {
-		if b.Pool != "" && node.Labels[v1.NodePoolLabelKey] != b.Pool {
+		if !b.Pool.IsZero() && v1.PoolOf(node.Labels) != b.Pool {
 			continue
 		}
 		b.Nodes++

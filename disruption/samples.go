@@ -65,7 +65,7 @@ func (f *Fleet) Samples() []Sample {
 func (l *Ledger) Samples() []Sample {
 	var out []Sample
 	for _, use := range l.PoolUses() {
-		labels := map[string]string{labelPool: use.Pool.Name, labelReason: string(use.Reason)}
+		labels := map[string]string{labelPool: use.Pool.String(), labelReason: string(use.Reason)}
 		out = append(out, Sample{MetricAllowedDisruptions, labels, float64(use.Allowed)}, Sample{MetricConsumingBudgets, labels, float64(use.Disrupting)})
 	}
 	return out
@@ -123,7 +123,7 @@ func (c *Command) moveSamples(f *Fleet) []Sample {
 }
 
 func (f *Fleet) moveSamples(key v1.PoolKey, decision string, score *float64) []Sample {
-	labels := map[string]string{labelDecision: decision, labelPool: key.Name, labelPolicy: f.policyOf(key)}
+	labels := map[string]string{labelDecision: decision, labelPool: key.String(), labelPolicy: f.policyOf(key)}
 	out := []Sample{{MetricMoves, labels, 1}}
 	if score != nil {
 		out = append(out, Sample{MetricScore, labels, *score})
@@ -171,7 +171,7 @@ func (c *Command) StartedSamples() []Sample {
 	out := []Sample{{MetricDecisions, c.decisionLabels(), 1}}
 	for _, key := range c.pools() {
 		labels := c.decisionLabels()
-		labels[labelPool] = key.Name
+		labels[labelPool] = key.String()
 		out = append(out, Sample{MetricDecisionsByPool, labels, 1})
 	}
 	return out
@@ -194,7 +194,7 @@ func (e *Execution) FailureSamples() []Sample {
 // disruptedSamples are nodeclaims_disrupted_total and pods_disruption_initiated_total of one claim.
 func disruptedSamples(claim *v1.NodeClaim, reason, policy string, moved int) []Sample {
 	labels := map[string]string{
-		labelReason: reason, labelPool: claim.Labels[v1.NodePoolLabelKey], labelCapacityType: claim.Labels[v1.CapacityTypeLabelKey],
+		labelReason: reason, labelPool: v1.PoolOf(claim.Labels).String(), labelCapacityType: claim.Labels[v1.CapacityTypeLabelKey],
 		labelConsolidationPolicy: policy, labelTerminationMode: TerminationMode(claim),
 	}
 	return []Sample{{MetricDisrupted, labels, 1}, {MetricPodsDisrupted, labels, float64(moved)}}
@@ -216,7 +216,7 @@ func (r *Removal) Samples(moving int) []Sample {
 	out := disruptedSamples(r.Claim, r.Label(), "", moving)
 	if r.Reason == ReasonUnhealthy {
 		out = append(out, Sample{MetricUnhealthyDisrupted, map[string]string{
-			labelCondition: snake(string(r.Condition)), labelPool: r.Claim.Labels[v1.NodePoolLabelKey],
+			labelCondition: snake(string(r.Condition)), labelPool: v1.PoolOf(r.Claim.Labels).String(),
 			labelCapacityType: r.Claim.Labels[v1.CapacityTypeLabelKey], labelImage: r.Claim.Status.ImageID,
 		}, 1})
 	}
@@ -253,7 +253,7 @@ func (b *BackOff) Samples(now time.Time) []Sample {
 	defer b.mu.Unlock()
 	var out []Sample
 	for key, p := range b.pools {
-		out = append(out, Sample{MetricBackOffSeconds, map[string]string{labelPool: key.Name}, max(0, p.until.Sub(now)).Seconds()})
+		out = append(out, Sample{MetricBackOffSeconds, map[string]string{labelPool: key.String()}, max(0, p.until.Sub(now)).Seconds()})
 	}
 	slices.SortFunc(out, func(a, b Sample) int { return strings.Compare(a.Labels[labelPool], b.Labels[labelPool]) })
 	return out

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/api/v1alpha5"
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/disruption"
 	"github.com/drawknife/drawknife/scheduling"
@@ -277,5 +278,35 @@ func TestBackOffSamples(t *testing.T) {
 	}
 	if s := b.Samples(now())[0]; s.Value < 30 || s.Value >= 60 {
 		t.Errorf("%v", s)
+	}
+}
+
+// API-220, API-262, DIS-213, DIS-238: what is counted of a pool of the first generation is told from what is counted of a later pool
+// of its name, whichever label its claims bear.
+func TestSamplesOfTheFirstGeneration(t *testing.T) {
+	const pool = "nodepool=v1alpha5/default"
+	w := newWorld()
+	w.pool("default")
+	alpha := w.alphaPool()
+	n := w.node("n", "c4", ofAlpha)
+	_, l := w.ledger(t)
+	of := map[string]int{}
+	for _, s := range l.Samples() {
+		of[s.Labels["nodepool"]]++
+	}
+	if diff := cmp.Diff(map[string]int{"default": 6, "v1alpha5/default": 6}, of); diff != "" {
+		t.Errorf("budgets (-want +got):\n%s", diff)
+	}
+	cmd := &disruption.Command{Method: disruption.MethodDrift, Reason: disruption.ReasonDrifted, Members: []disruption.Member{{Pool: alphaKey}}}
+	list, broken := unhealthyNodes(10, 1, time.Hour)
+	broken.Labels = map[string]string{v1alpha5.ProvisionerNameLabelKey: alphaKey.Name}
+	list[0].Labels = broken.Labels
+	repair := disruption.Repair(disruption.RepairState{Node: list[0], Claim: broken, Policies: repairPolicies(), Nodes: list[:1]}, now()).Removal
+	b := disruption.NewBackOff(0)
+	b.Failed(alphaKey, now())
+	for _, sample := range counts(t, slices.Concat(cmd.StartedSamples()[1:], cmd.DisruptedSamples(&cmd.Members[0], n.Claim, alpha), repair.Samples(1), b.Samples(now().Add(time.Hour)))) {
+		if !strings.Contains(sample, pool) {
+			t.Errorf("%s: not of %s", sample, pool)
+		}
 	}
 }

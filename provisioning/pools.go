@@ -39,7 +39,7 @@ func ResolvePools(ctx context.Context, provider cloudprovider.CloudProvider, poo
 		if capabilities.SupportsNodeClass(pool.Spec.Template.Spec.NodeClassRef) {
 			types, err := provider.InstanceTypes(ctx, pool)
 			if ctx.Err() != nil {
-				return nil, fmt.Errorf("instance types of nodepool %s: %w", pool.Name, errors.Join(ctx.Err(), err))
+				return nil, fmt.Errorf("instance types of nodepool %s: %w", v1.QualifiedName(pool), errors.Join(ctx.Err(), err))
 			}
 			set.add(&entry, types, err, belief, now)
 		}

@@ -24,9 +24,4 @@ func nodeClassLabel(group, kind string) string { return group + "/" + strings.To
 
 // PoolLabel is the key of the label that names the pool of its nodes, whose value is the pool's name: that of later
 // generations is karpenter.sh/nodepool, that of the first karpenter.sh/provisioner-name (API-220).
-func PoolLabel(pool v1.PoolKey) string {
-	if pool.Generation == v1.GenerationV1Alpha5 {
-		return provisionerLabel
-	}
-	return labelNodePool
-}
+func PoolLabel(pool v1.PoolKey) string { return pool.LabelKey() }

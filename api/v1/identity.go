@@ -72,6 +72,15 @@ type PoolKey struct {
 // NewPoolKey returns the key of a pool of the current generation.
 func NewPoolKey(name string) PoolKey { return PoolKey{Generation: GenerationV1, Name: name} }
 
+// LabelKey is the key of the label that names the pool on its nodes and claims, whose value is the pool's name: that of later
+// generations is NodePoolLabelKey, that of the first karpenter.sh/provisioner-name (API-220).
+func (k PoolKey) LabelKey() string {
+	if k.Generation == GenerationV1Alpha5 {
+		return provisionerNameLabelKey
+	}
+	return NodePoolLabelKey
+}
+
 // IsZero reports whether k names no pool.
 func (k PoolKey) IsZero() bool { return k == PoolKey{} }
 

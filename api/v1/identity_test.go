@@ -102,3 +102,17 @@ func TestGenerationOf(t *testing.T) {
 		}
 	}
 }
+
+// API-220: each generation has a label of its own that names the pool, and what bears it is of that pool.
+func TestLabelKey(t *testing.T) {
+	for key, label := range map[PoolKey]string{
+		NewPoolKey("web"): "karpenter.sh/nodepool", {Name: "web"}: "karpenter.sh/nodepool", {GenerationV1Alpha5, "web"}: "karpenter.sh/provisioner-name",
+	} {
+		if got := key.LabelKey(); got != label {
+			t.Errorf("%s: %s, want %s", key, got, label)
+		}
+		if got := PoolOf(map[string]string{label: "web"}); got.String() != key.String() {
+			t.Errorf("%s: its label is of %s", key, got)
+		}
+	}
+}

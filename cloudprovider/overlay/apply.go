@@ -24,7 +24,7 @@ type Input struct {
 
 // Pool is a NodePool and the machines it may launch.
 type Pool struct {
-	// Key is the pool's identity. Its name is the value of the label karpenter.sh/nodepool.
+	// Key is the pool's identity. Its name is the value of the label Key.LabelKey, which overlays may ask about.
 	Key v1.PoolKey
 	// Object gives the labels of the template, which overlays may ask about beside what types and offerings state. Nil
 	// has none.

@@ -73,6 +73,25 @@ func TestPrices(t *testing.T) {
 	}
 }
 
+// API-220, API-262: an overlay that asks about the label of later pools is not for a pool of the first generation that bears the name,
+// and one that asks about the label of the first is for that alone.
+func TestPoolsOfTwoGenerationsOfOneName(t *testing.T) {
+	later, first := pool("web", ladder()), pool("web", ladder())
+	first.Key.Generation = v1.GenerationV1Alpha5
+	for key, want := range map[string]v1.PoolKey{v1.NodePoolLabelKey: later.Key, "karpenter.sh/provisioner-name": first.Key} {
+		result := apply(t, []Pool{later, first}, newOverlay("o", where(key, "In", "web"), price("6")))
+		for _, p := range []Pool{later, first} {
+			types, err := result.InstanceTypes(p.Key)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if changed := prices(types)[0][0] == 6; changed != (p.Key == want) {
+				t.Errorf("%s: pool %s is changed: %t", key, p.Key, changed)
+			}
+		}
+	}
+}
+
 // PRV-140, PRV-141, PRV-142: which resources come out.
 func TestCapacity(t *testing.T) {
 	for _, tc := range []struct {

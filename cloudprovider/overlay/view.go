@@ -6,7 +6,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/drawknife/drawknife/api/requirements"
-	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
@@ -89,8 +88,8 @@ func askedLabels(p Pool, keys []string, lookup *requirements.Lookup) requirement
 			}
 		}
 	}
-	if _, asked := slices.BinarySearch(keys, v1.NodePoolLabelKey); asked {
-		labels[v1.NodePoolLabelKey] = p.Key.Name
+	if _, asked := slices.BinarySearch(keys, lookup.Canonical(p.Key.LabelKey())); asked {
+		labels[p.Key.LabelKey()] = p.Key.Name
 	}
 	return lookup.FromLabels(labels)
 }

@@ -26,9 +26,9 @@ type Observation struct {
 	Supports func(v1.NodeClassReference) bool
 	// Lookup is the provider's vocabulary.
 	Lookup *requirements.Lookup
-	// Types are the instance types of pools by name; a pool that is missing has none that are known.
-	Types map[string][]*cloudprovider.InstanceType
-	// Drift is what the provider says of launched claims by name, as a *disruption.ProviderDrift has it; a claim that is missing was
+	// Types are the instance types of pools by key; a pool that is missing has none that are known.
+	Types map[v1.PoolKey][]*cloudprovider.InstanceType
+	// Drift is what the provider says of launched claims by v1.QualifiedName, as a *disruption.ProviderDrift has it; a claim that is missing was
 	// not asked about.
 	Drift map[string]Drift
 }
@@ -45,7 +45,7 @@ func Observe(ctx context.Context, reader client.Reader, provider cloudprovider.C
 	capabilities := provider.Describe()
 	out := Observation{
 		Supports: capabilities.SupportsNodeClass, Lookup: capabilities.Vocabulary.Compile(),
-		Types: map[string][]*cloudprovider.InstanceType{}, Drift: map[string]Drift{},
+		Types: map[v1.PoolKey][]*cloudprovider.InstanceType{}, Drift: map[string]Drift{},
 	}
 	// Before the claims: a machine that is launched in between must not look as if it had none.
 	out.Machines, out.MachinesErr = provider.List(ctx)
@@ -57,14 +57,14 @@ func Observe(ctx context.Context, reader client.Reader, provider cloudprovider.C
 			continue
 		}
 		if types, err := provider.InstanceTypes(ctx, pool); err == nil {
-			out.Types[pool.Name] = types
+			out.Types[pool.Key()] = types
 		}
 	}
 	detector, detects := cloudprovider.As[cloudprovider.DriftDetector](provider)
 	for _, claim := range out.Claims {
 		if detects && claim.Status.ProviderID != "" && out.Supports(claim.Spec.NodeClassRef) {
 			reason, err := detector.IsDrifted(ctx, claim)
-			out.Drift[claim.Name] = Drift{Reason: reason, Err: err}
+			out.Drift[v1.QualifiedName(claim)] = Drift{Reason: reason, Err: err}
 		}
 	}
 	return out, ctx.Err()

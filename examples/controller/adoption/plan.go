@@ -7,10 +7,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/drawknife/drawknife/api/v1alpha5"
-	"github.com/drawknife/drawknife/api/v1beta1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/api/v1alpha5"
+	"github.com/drawknife/drawknife/api/v1beta1"
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/disruption"
 	"github.com/drawknife/drawknife/provisioning"
@@ -34,9 +35,10 @@ const (
 
 // Finding is what becomes of one object or instance.
 type Finding struct {
-	// Kind is NodePool, NodeClaim, Node or Instance; Name is the object's, or the instance's provider ID.
+	// Kind is NodePool, NodeClaim, Node or Instance, or that of an object of the first generation, Provisioner or Machine. Name is the
+	// object's, or the instance's provider ID.
 	Kind, Name string
-	// Pool and Node are those that it belongs to, as far as they are known.
+	// Pool and Node are those that it belongs to, as far as they are known. A pool is told by its key's String.
 	Pool, Node string
 	Verdict    Verdict
 	// Reason says why, and what to do about it; empty where there is nothing to be said.
@@ -85,12 +87,15 @@ type planner struct {
 	machines, claimed map[string]bool
 }
 
-func byName[T interface{ GetName() string }](list []T) []T {
-	return slices.SortedFunc(slices.Values(list), func(a, b T) int { return cmp.Compare(a.GetName(), b.GetName()) })
+// byName sorts by name; of one name, what is of the first generation comes last.
+func byName[T metav1.Object](list []T) []T {
+	return slices.SortedFunc(slices.Values(list), func(a, b T) int {
+		return cmp.Or(cmp.Compare(a.GetName(), b.GetName()), cmp.Compare(a.GetNamespace(), b.GetNamespace()))
+	})
 }
 
 func (p planner) pool(pool *v1.NodePool) Finding {
-	f := Finding{Kind: v1.KindNodePool, Name: pool.Name, Pool: pool.Name, Verdict: TakenOver}
+	f := Finding{Kind: kindOf(pool, v1.KindNodePool, v1alpha5.KindProvisioner), Name: pool.Name, Pool: pool.Key().String(), Verdict: TakenOver}
 	ref := pool.Spec.Template.Spec.NodeClassRef
 	checked := pool.DeepCopy()
 	checked.Default()
@@ -110,9 +115,10 @@ func (p planner) pool(pool *v1.NodePool) Finding {
 }
 
 func (p planner) claim(claim *v1.NodeClaim) Finding {
-	f := Finding{Kind: v1.KindNodeClaim, Name: claim.Name, Pool: claim.Labels[v1.NodePoolLabelKey], Node: claim.Status.NodeName, Verdict: TakenOver}
+	key := v1.PoolOf(claim.Labels)
+	f := Finding{Kind: kindOf(claim, v1.KindNodeClaim, v1alpha5.KindMachine), Name: claim.Name, Pool: key.String(), Node: claim.Status.NodeName, Verdict: TakenOver}
 	ref, id := claim.Spec.NodeClassRef, claim.Status.ProviderID
-	pool := p.poolNamed(f.Pool)
+	pool := p.poolOf(claim)
 	switch {
 	case claim.DeletionTimestamp != nil:
 		f.Verdict = Leaving
@@ -123,7 +129,7 @@ func (p planner) claim(claim *v1.NodeClaim) Finding {
 	case p.MachinesErr == nil && !p.machines[id]:
 		f.Verdict, f.Reason = Ended, "instance "+id+" is gone, or does not bear the tags of this cluster"
 	case f.Pool != "" && pool == nil:
-		f.Reason = "NodePool " + f.Pool + " does not exist: it stays until it is deleted or expires"
+		f.Reason = kindOfPool(key) + " " + key.Name + " does not exist: it stays until it is deleted or expires"
 	default:
 		if reason := p.replacement(claim, pool); reason != "" {
 			f.Verdict, f.Reason = Replaced, reason
@@ -132,11 +138,28 @@ func (p planner) claim(claim *v1.NodeClaim) Finding {
 	return f
 }
 
-func (p planner) poolNamed(name string) *v1.NodePool {
-	if i := slices.IndexFunc(p.Pools, func(pool *v1.NodePool) bool { return pool.Name == name }); i >= 0 {
+// poolOf is the pool that owns the claim, by name and generation; nil if there is none.
+func (p planner) poolOf(claim *v1.NodeClaim) *v1.NodePool {
+	key := v1.PoolOf(claim.Labels)
+	if i := slices.IndexFunc(p.Pools, func(pool *v1.NodePool) bool { return pool.Key() == key }); i >= 0 {
 		return p.Pools[i]
 	}
 	return nil
+}
+
+// kindOf is the kind that the object is stored as, among that of later generations and that of the first.
+func kindOf(o metav1.Object, later, first string) string {
+	if v1.GenerationOf(o) == v1.GenerationV1Alpha5 {
+		return first
+	}
+	return later
+}
+
+func kindOfPool(key v1.PoolKey) string {
+	if key.Generation == v1.GenerationV1Alpha5 {
+		return v1alpha5.KindProvisioner
+	}
+	return v1.KindNodePool
 }
 
 // replacement is why a claim's node would be replaced; empty if it would not.
@@ -147,9 +170,9 @@ func (p planner) replacement(claim *v1.NodeClaim, pool *v1.NodePool) string {
 	}
 	state := disruption.DriftState{Claim: claim.DeepCopy(), Pool: pool, Lookup: p.Lookup}
 	if pool != nil {
-		state.InstanceTypes = p.Types[pool.Name]
+		state.InstanceTypes = p.Types[pool.Key()]
 	}
-	if answer, asked := p.Drift[claim.Name]; asked {
+	if answer, asked := p.Drift[v1.QualifiedName(claim)]; asked {
 		state.Provider = &disruption.ProviderDrift{Reason: answer.Reason, Err: answer.Err}
 	}
 	if _, err := disruption.MarkDrift(claim, state, p.now); err != nil && !cloudprovider.IsNodeClaimNotFound(err) {
@@ -165,11 +188,11 @@ func (p planner) replacement(claim *v1.NodeClaim, pool *v1.NodePool) string {
 func (p planner) nodes() []Finding {
 	var out []Finding
 	for _, node := range byName(p.Nodes) {
-		pool := v1alpha5.PoolOf(node.Labels)
+		pool := v1.PoolOf(node.Labels)
 		if pool.IsZero() || p.claimed[node.Spec.ProviderID] {
 			continue
 		}
-		f := Finding{Kind: "Node", Name: node.Name, Pool: pool.Name, Node: node.Name, Verdict: Refused}
+		f := Finding{Kind: "Node", Name: node.Name, Pool: pool.String(), Node: node.Name, Verdict: Refused}
 		f.Reason = "no NodeClaim has its provider ID: it is left alone while it is ready; delete it to have its pods moved"
 		if pool.Generation == v1.GenerationV1Alpha5 {
 			f.Reason = "it is of Provisioner " + pool.Name + " of the first generation: it is left alone; roll it, see docs/migration.md"
@@ -187,7 +210,7 @@ func (p planner) strays() []Finding {
 			continue
 		}
 		out = append(out, Finding{
-			Kind: "Instance", Name: m.Status.ProviderID, Pool: m.Labels[v1.NodePoolLabelKey], Verdict: Ended,
+			Kind: "Instance", Name: m.Status.ProviderID, Pool: v1.PoolOf(m.Labels).String(), Verdict: Ended,
 			Reason: "it bears the tags of this cluster's nodes and no NodeClaim stands for it, as Karpenter would end it too: remove the tags to keep it",
 		})
 	}
@@ -198,13 +221,13 @@ func (p planner) strays() []Finding {
 func migrated(o Observation) Observation {
 	claims := map[string]*v1.NodeClaim{}
 	for _, c := range o.Claims {
-		claims[c.Name] = c
+		claims[v1.QualifiedName(c)] = c
 	}
 	pools := make([]*v1.NodePool, 0, len(o.Pools))
 	for _, pool := range o.Pools {
 		step := disruption.UpdateHashes(pool, claimsOf(pool, o.Claims))
 		for _, c := range step.Claims {
-			claims[c.Name] = c
+			claims[v1.QualifiedName(c)] = c
 		}
 		if step.Pool != nil {
 			pool = step.Pool
@@ -214,8 +237,8 @@ func migrated(o Observation) Observation {
 	o.Pools = pools
 	list := make([]*v1.NodeClaim, 0, len(o.Claims))
 	for _, c := range o.Claims {
-		c = claims[c.Name]
-		if h := provisioning.HydrateClaim(c, planner{Observation: o}.poolNamed(c.Labels[v1.NodePoolLabelKey])); h != nil {
+		c = claims[v1.QualifiedName(c)]
+		if h := provisioning.HydrateClaim(c, planner{Observation: o}.poolOf(c)); h != nil {
 			c = h
 		}
 		list = append(list, c)
@@ -227,7 +250,7 @@ func migrated(o Observation) Observation {
 func claimsOf(pool *v1.NodePool, claims []*v1.NodeClaim) []*v1.NodeClaim {
 	var out []*v1.NodeClaim
 	for _, c := range claims {
-		if c.Labels[v1.NodePoolLabelKey] == pool.Name && c.DeletionTimestamp == nil {
+		if v1.PoolOf(c.Labels) == pool.Key() && c.DeletionTimestamp == nil {
 			out = append(out, c)
 		}
 	}

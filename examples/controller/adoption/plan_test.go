@@ -68,7 +68,7 @@ func observed(pools []*v1.NodePool, claims []*v1.NodeClaim) adoption.Observation
 		Supports: func(ref v1.NodeClassReference) bool { return ref.Group == ours.Group && ref.Kind == ours.Kind },
 	}
 	for _, c := range claims {
-		o.Drift[c.Name] = adoption.Drift{}
+		o.Drift[v1.QualifiedName(c)] = adoption.Drift{}
 		if c.Status.ProviderID != "" {
 			o.Machines = append(o.Machines, &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Labels: c.Labels}, Status: v1.NodeClaimStatus{ProviderID: c.Status.ProviderID}})
 		}
@@ -166,6 +166,49 @@ NodeClaim  of-v2  old       node-of-v2  taken over
 	unlisted.Machines, unlisted.MachinesErr = nil, errors.New("EC2 does not answer")
 	if !adoption.Harmless(adoption.Plan(unlisted, now)) {
 		t.Error("machines that could not be listed count as gone")
+	}
+}
+
+// API-220, API-262: Provisioners and Machines are told by their own kinds and judged by what is theirs, also beside a NodePool and a
+// NodeClaim of the same names.
+func TestPlanOfTwoGenerations(t *testing.T) {
+	web := pool("web", stamped("v3"))
+	fine := claim("one", web)
+	web.Spec.Template.Labels = map[string]string{"team": "blue"} // since: the claim of v1 has drifted
+	born := pool("web", stamped("v3"))
+	machine := claim("one", born, func(c *v1.NodeClaim) {
+		c.UID, c.Status.ProviderID, c.Status.NodeName = "uid-machine", "aws:///a/i-machine", "node-machine"
+	})
+	lost := claim("lost", pool("gone"))
+	for _, o := range []metav1.Object{born, machine, lost} {
+		v1.SetGenerationOf(o, v1.GenerationV1Alpha5)
+	}
+	for _, c := range []*v1.NodeClaim{machine, lost} {
+		c.Labels = map[string]string{"karpenter.sh/provisioner-name": c.Labels[v1.NodePoolLabelKey]}
+	}
+	o := observed([]*v1.NodePool{born, web}, []*v1.NodeClaim{machine, fine, lost})
+	o.Drift["lost"] = adoption.Drift{Reason: "AMIDrift"} // of a claim that is not there
+	o.Machines = append(o.Machines, &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Labels: machine.Labels}, Status: v1.NodeClaimStatus{ProviderID: "aws:///a/i-stray"}})
+	var table bytes.Buffer
+	if err := adoption.WriteTable(&table, adoption.Plan(o, now)); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for line := range strings.Lines(table.String()) {
+		got = append(got, strings.Join(strings.Fields(line), " "))
+	}
+	want := []string{
+		"KIND NAME NODEPOOL NODE VERDICT REASON",
+		"NodePool web web taken over",
+		"Provisioner web v1alpha5/web taken over",
+		"Machine lost v1alpha5/gone node-lost taken over Provisioner gone does not exist: it stays until it is deleted or expires",
+		"NodeClaim one web node-one would be replaced Drifted: NodePoolDrifted",
+		"Machine one v1alpha5/web node-machine taken over",
+		"Instance aws:///a/i-stray v1alpha5/web would be ended it bears the tags of this cluster's nodes and no NodeClaim stands for it, as Karpenter would end it too: remove the tags to keep it",
+		"", "4 taken over, 0 leaving, 1 would be replaced, 1 would be ended, 0 refused",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 

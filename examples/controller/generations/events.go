@@ -48,11 +48,15 @@ func (t *teller) stored(about runtime.Object) runtime.Object {
 	return about
 }
 
-// reference is of the Provisioner or Machine with the name and UID, if there is one.
+// reference is of the Provisioner or Machine that the name names with its generation, or of that with the name and UID, if there is one.
 func (t *teller) reference(ref *corev1.ObjectReference) *corev1.ObjectReference {
-	if name, older := strings.CutPrefix(ref.Name, classPrefix); older && ref.Kind == v1.KindNodeClaim {
+	if name, older := strings.CutPrefix(ref.Name, classPrefix); older && (ref.Kind == v1.KindNodeClaim || ref.Kind == v1.KindNodePool) {
+		kind := machineKind
+		if ref.Kind == v1.KindNodePool {
+			kind = provisionerKind
+		}
 		out := *ref
-		out.APIVersion, out.Kind, out.Name = machineKind.GroupVersion().String(), machineKind.Kind, name
+		out.APIVersion, out.Kind, out.Name = kind.GroupVersion().String(), kind.Kind, name
 		return &out
 	}
 	var object client.Object

@@ -170,7 +170,7 @@ func (p *planner) pass(ctx context.Context) error {
 		return err
 	}
 	for _, refused := range orders.Refused {
-		p.log.Error("a planned node can't be ordered", "nodepool", refused.Node.Pool.Name, "error", refused.Err)
+		p.log.Error("a planned node can't be ordered", "nodepool", refused.Node.Pool.String(), "error", refused.Err)
 	}
 	for _, n := range orders.Nominations {
 		p.state.Nominate(n.Node, n.Until)

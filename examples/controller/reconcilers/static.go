@@ -27,7 +27,7 @@ func (r *poolReconciler) scale(ctx context.Context, pool *v1.NodePool) (time.Dur
 		return 0, err
 	}
 	if step.Err != nil {
-		r.log.Warn("static nodepool has fewer nodes than replicas", "nodepool", pool.Name, "error", step.Err)
+		r.log.Warn("static nodepool has fewer nodes than replicas", "nodepool", v1.QualifiedName(pool), "error", step.Err)
 	}
 	outcome := r.planner.launch(ctx, step.Launches, "static")
 	for _, launched := range outcome.Launched {
