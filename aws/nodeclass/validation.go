@@ -143,7 +143,8 @@ type Fault struct {
 }
 
 // Faults is what is wrong with a class's own fields, sorted by reason in the order in which they are told (AWN-157), with
-// one fault for each reason; nil when it is fine. It is pure.
+// one fault for each reason; nil when it is fine. Its name is not judged: what an API server stores has one, and classes of the
+// first generation have such as no API takes, since others bear theirs (API-262). It is pure.
 func Faults(class *awsv1.EC2NodeClass, features awsv1.Features) []Fault {
 	var shape, disabled, invalid, family, other, tags field.ErrorList
 	all := class.ValidateWith(features)
@@ -154,6 +155,7 @@ func Faults(class *awsv1.EC2NodeClass, features awsv1.Features) []Fault {
 	anyFamily := custom.ValidateWith(features)
 	for _, e := range all {
 		switch {
+		case e.Field == "metadata.name":
 		case strings.HasPrefix(e.Field, "spec.tags"):
 			tags = append(tags, e)
 		case !strings.HasPrefix(e.Field, "spec.kubelet"):

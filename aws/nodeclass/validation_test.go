@@ -254,6 +254,19 @@ func TestLaunchProvesPermission(t *testing.T) {
 	}
 }
 
+// API-262: a class of the first generation has a name that no API takes; its fields are judged as others'.
+func TestFaultsOfTheFirstGeneration(t *testing.T) {
+	c := class()
+	c.Name = "v1alpha5/default"
+	if faults := Faults(c, awsv1.Features{}); len(faults) > 0 {
+		t.Errorf("of a good class: %+v", faults)
+	}
+	c.Spec.SubnetSelectorTerms = nil
+	if faults := Faults(c, awsv1.Features{}); len(faults) != 1 || !strings.Contains(faults[0].Message, "spec.subnetSelectorTerms") {
+		t.Errorf("of one without subnets: %+v", faults)
+	}
+}
+
 // AWN-157, AWN-260: what is told of a class with several faults, in order.
 func TestFaults(t *testing.T) {
 	c := class(func(c *awsv1.EC2NodeClass) {
