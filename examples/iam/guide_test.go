@@ -14,6 +14,35 @@ import (
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 )
 
+// The guide of migration: its command writes the policy for machines of Provisioners, which the guide of EKS has not, under the name by
+// which the command after it takes it. API-425, API-426, API-432.
+func TestMigrationGuide(t *testing.T) {
+	text, err := os.ReadFile("../../docs/migration.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	commands := regexp.MustCompile(`(?m)^ *go run \./examples/iam (.*) --out setup\n *aws iam put-role-policy .* --policy-name (\S+) --policy-document file://setup/(\S+)$`).FindStringSubmatch(string(text))
+	if commands == nil {
+		t.Fatal("the guide does not run these commands")
+	}
+	dir := t.TempDir()
+	var stdout, stderr bytes.Buffer
+	if code := run(append(strings.Fields(commands[1]), "--out", dir), &stdout, &stderr); code != 0 {
+		t.Fatal(&stderr)
+	}
+	policy, err := os.ReadFile(filepath.Join(dir, commands[3]))
+	if err != nil || !strings.Contains(string(policy), "karpenter.sh/provisioner-name") || commands[3] != commands[2]+".json" {
+		t.Errorf("policy %s of file %s: %v", commands[2], commands[3], err)
+	}
+	without := t.TempDir()
+	if code := run(append(strings.Fields(strings.ReplaceAll(commands[1], "--serve-alpha", "")), "--out", without), &stdout, &stderr); code != 0 {
+		t.Fatal(&stderr)
+	}
+	if _, err := os.Stat(filepath.Join(without, commands[3])); err == nil {
+		t.Errorf("%s is written without --serve-alpha too", commands[3])
+	}
+}
+
 // The guide of EKS: its command writes every file that the commands after it use, with the policies that it attaches, and its
 // objects are valid. S1-013, S2-019, S2-027, S2-028.
 func TestGuide(t *testing.T) {
