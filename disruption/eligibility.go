@@ -105,8 +105,11 @@ func (f *Fleet) podBlock(m *cluster.Machine) *Block {
 	return nil
 }
 
-// moves reports whether a plan has to find the pod a place when its node goes: nothing keeps it where it is (DIS-037).
-func (f *Fleet) moves(pod *corev1.Pod) bool { return pods.ReschedulableNow(pod, f.pdbs, f.now) }
+// moves reports whether a plan has to find a pod on a node of the pool a place when that goes: nothing keeps it where it is (DIS-037).
+func (f *Fleet) moves(pool v1.PoolKey) func(*corev1.Pod) bool {
+	marker := v1.MarkerOf(pool)
+	return func(pod *corev1.Pod) bool { return pods.ReschedulableNowFrom(marker, pod, f.pdbs, f.now) }
+}
 
 // accepts says what keeps the candidate from the method, budgets and places for its pods aside; nil for nothing.
 func (f *Fleet) accepts(c *Candidate, m Method) *Block {

@@ -136,8 +136,9 @@ func (g *ground) unitOf(c *Candidate, moved map[types.UID]time.Time) *unit {
 		u.blocked = g.coolsDown(c, moved)
 	}
 	draws := map[types.NamespacedName]*draw{}
+	moves := f.moves(c.Machine.Pool)
 	for _, pod := range c.Machine.Pods {
-		if !f.moves(pod) {
+		if !moves(pod) {
 			u.stay(pod)
 		}
 	}

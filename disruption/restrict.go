@@ -161,7 +161,7 @@ func (r *replay) carryOut(cmd *Command, members []*Candidate) (*Command, *Block,
 	}
 	moving := 0
 	for _, c := range members {
-		n, err := r.trial.HideMoving(c.Name, r.pass.fleet.moves)
+		n, err := r.trial.HideMoving(c.Name, r.pass.fleet.moves(c.Machine.Pool))
 		if err != nil {
 			return nil, &Block{Code: BlockLeaving}, nil
 		}

@@ -68,11 +68,11 @@ func (s *search) scatter(ctx context.Context, r *replay, list []*Command, random
 	}()
 	var pods []scheduling.PodKey
 	for _, cmd := range list {
-		moves := s.fleet.moves
-		if cmd.Method == MethodEmptiness || cmd.Method == MethodStaticDrift {
-			moves = stays
-		}
 		for i := range cmd.Members {
+			moves := s.fleet.moves(cmd.Members[i].Pool)
+			if cmd.Method == MethodEmptiness || cmd.Method == MethodStaticDrift {
+				moves = stays
+			}
 			if _, err := r.trial.HideMoving(cmd.Members[i].Node, moves); err != nil {
 				return nil, err
 			}

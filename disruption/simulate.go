@@ -155,8 +155,9 @@ func (s *simulator) remove(ctx context.Context, batch []*Candidate) (*simulation
 func (s *simulator) try(ctx context.Context, batch []*Candidate) (*simulation, *Block, error) {
 	moving := map[scheduling.PodKey]bool{}
 	for _, c := range batch {
+		moves := s.fleet.moves(c.Machine.Pool)
 		for _, pod := range c.Pods {
-			if s.fleet.moves(pod) {
+			if moves(pod) {
 				moving[keyOf(pod)] = true
 			}
 		}

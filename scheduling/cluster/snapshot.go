@@ -109,9 +109,9 @@ func (s *State) displace(snapshot *scheduling.Snapshot, now time.Time) {
 		if len(n.Pods) == 0 {
 			continue
 		}
-		staying := make([]*corev1.Pod, 0, len(n.Pods))
+		staying, marker := make([]*corev1.Pod, 0, len(n.Pods)), v1.MarkerOf(n.Pool)
 		for _, pod := range n.Pods {
-			if !pods.ReschedulableNow(pod, s.disruptionBudgets(), now) {
+			if !pods.ReschedulableNowFrom(marker, pod, s.disruptionBudgets(), now) {
 				staying = append(staying, pod)
 				continue
 			}

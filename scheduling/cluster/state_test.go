@@ -3,14 +3,17 @@ package cluster_test
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"sync"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/cloudprovider"
@@ -144,6 +147,28 @@ func TestNotes(t *testing.T) {
 	}
 	if len(marked.Snapshot.Pods) != 1 || len(marked.Snapshot.Nodes[0].Pods) != 0 || len(m.Pods) != 1 || len(marked.Usage()) != 0 {
 		t.Errorf("its pod does not look for a new place: %+v", marked.Snapshot.Pods)
+	}
+	// SCH-091, API-244: on a node of the first generation what tolerates the taint of later ones is evicted all the same, which its
+	// budget never lets happen.
+	never := intstr.FromInt32(0)
+	tolerant := pod.DeepCopy()
+	tolerant.Spec.Tolerations = []corev1.Toleration{{Key: v1.DisruptedTaintKey, Operator: corev1.TolerationOpExists}}
+	apply(t, state, cluster.Upsert(tolerant), cluster.Upsert(&policyv1.PodDisruptionBudget{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "all"},
+		Spec:       policyv1.PodDisruptionBudgetSpec{MaxUnavailable: &never, Selector: &metav1.LabelSelector{}},
+	}))
+	if view := state.Snapshot(query()); len(view.Snapshot.Pods) != 1 {
+		t.Error("what tolerates the taint is not planned for")
+	}
+	first := node.DeepCopy()
+	first.Labels = maps.Clone(first.Labels)
+	delete(first.Labels, v1.NodePoolLabelKey)
+	first.Labels["karpenter.sh/provisioner-name"] = "p"
+	born := claim.DeepCopy()
+	born.Labels = first.Labels
+	apply(t, state, cluster.Upsert(first), cluster.Upsert(born))
+	if view := state.Snapshot(query()); len(view.Snapshot.Pods) != 0 || !view.Machines[0].Leaving {
+		t.Errorf("what stays on a node of the first generation is planned for: %+v", view.Machines[0])
 	}
 	state.Unmark("a")
 	if view := state.Snapshot(query()); view.Machines[0].Leaving || len(view.Snapshot.Pods) != 0 {

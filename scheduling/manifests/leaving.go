@@ -6,6 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 
+	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/scheduling/pods"
 )
 
@@ -26,8 +27,9 @@ func (l *loader) displaced(machines []machine) []*corev1.Pod {
 			}
 		}
 		var staying []*corev1.Pod
+		marker := v1.MarkerOf(n.Pool)
 		for _, pod := range n.Pods {
-			if !pods.ReschedulableNow(pod, budgets, l.opts.Now) {
+			if !pods.ReschedulableNowFrom(marker, pod, budgets, l.opts.Now) {
 				staying = append(staying, pod)
 				continue
 			}

@@ -207,6 +207,21 @@ func TestPodsOfLeavingMachines(t *testing.T) {
 	}
 }
 
+// SCH-091, SCH-092, API-244: what tolerates the cordon of a node of the first generation is not evicted from it, and what tolerates the
+// taint of later ones is, if its budget ever lets it; on nodes of later pools it is the other way round.
+func TestPodsOfLeavingMachinesOfBothGenerations(t *testing.T) {
+	const budget = "---\napiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata: {name: b}\nspec: {selector: {}, maxUnavailable: 0}\n"
+	for label, moves := range map[string]string{"karpenter.sh/provisioner-name": "node.kubernetes.io/unschedulable", "karpenter.sh/nodepool": "karpenter.sh/disrupted"} {
+		for _, tolerated := range []string{"node.kubernetes.io/unschedulable", "karpenter.sh/disrupted"} {
+			result := load(t, nodeOf("n1", ", deletionTimestamp: '2026-01-31T11:00:00Z', labels: {"+label+": web}", "")+
+				"---\n"+simplePod("a", "  nodeName: n1\n  tolerations: [{key: "+tolerated+", operator: Exists}]\n")+budget)
+			if got := len(result.Snapshot.Pods) == 1; got != (tolerated == moves) {
+				t.Errorf("on a node with %s, tolerating %s: planned for: %t", label, tolerated, got)
+			}
+		}
+	}
+}
+
 func TestAMachineLeavesWithItsClaim(t *testing.T) {
 	result := load(t, nodeOf("n1", "", "")+claimOf("n1", ", deletionTimestamp: '2026-01-31T11:00:00Z'", ""))
 	if !onlyNode(t, result).Leaving {

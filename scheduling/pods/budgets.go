@@ -106,8 +106,11 @@ func (b *Budgets) Of(pod *corev1.Pod) []*Budget {
 // NeverAllow reports whether budgets keep the pod from ever being evicted as things stand: one that never allows a
 // disruption, or several at once, for which the eviction API refuses a pod (SCH-092). Pods that would not be evicted
 // anyway are not kept by budgets, nor are pods that are not ready by a budget that spares those.
-func (b *Budgets) NeverAllow(pod *corev1.Pod) bool {
-	if !Active(pod) || ToleratesDisruption(pod) || Static(pod) {
+func (b *Budgets) NeverAllow(pod *corev1.Pod) bool { return b.NeverAllowFrom(v1.MarkerTaint, pod) }
+
+// NeverAllowFrom is NeverAllow for a pod of a node that is so marked when it goes.
+func (b *Budgets) NeverAllowFrom(marker v1.DisruptionMarker, pod *corev1.Pod) bool {
+	if !Active(pod) || ToleratesMarker(pod, marker) || Static(pod) {
 		return false
 	}
 	matching := b.Of(pod)

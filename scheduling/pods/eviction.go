@@ -33,7 +33,12 @@ func Reschedulable(pod *corev1.Pod) bool {
 // its own annotation nor a budget that never allows a disruption. These pods of leaving nodes are planned for as if they
 // were pending (SCH-091, DIS-037).
 func ReschedulableNow(pod *corev1.Pod, budgets *Budgets, now time.Time) bool {
-	return Reschedulable(pod) && Disruptable(pod, now) && !budgets.NeverAllow(pod)
+	return ReschedulableNowFrom(v1.MarkerTaint, pod, budgets, now)
+}
+
+// ReschedulableNowFrom is ReschedulableNow for a pod of a node that is so marked.
+func ReschedulableNowFrom(marker v1.DisruptionMarker, pod *corev1.Pod, budgets *Budgets, now time.Time) bool {
+	return Reschedulable(pod) && Disruptable(pod, now) && !budgets.NeverAllowFrom(marker, pod)
 }
 
 // Unbound is a copy of the pod that is bound to no node: what stands for its successor while a new place is looked for.

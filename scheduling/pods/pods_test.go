@@ -126,12 +126,16 @@ func TestToleratesDisruption(t *testing.T) {
 	}
 }
 
+// What pods tolerate of nodes that are marked.
+var (
+	unschedulable = tolerating(corev1.Toleration{Key: corev1.TaintNodeUnschedulable, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoSchedule})
+	disrupted     = tolerating(corev1.Toleration{Key: v1.DisruptedTaintKey, Operator: corev1.TolerationOpExists})
+	everything    = tolerating(corev1.Toleration{Operator: corev1.TolerationOpExists})
+)
+
 // API-244, DIS-315: from a node that is cordoned pods of DaemonSets, which tolerate that, do not go, and pods that tolerate the
 // taint of v1 do; from one that bears the taint it is the other way round. Budgets hold only who goes.
 func TestPodsThatStayByMarker(t *testing.T) {
-	unschedulable := tolerating(corev1.Toleration{Key: corev1.TaintNodeUnschedulable, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoSchedule})
-	disrupted := tolerating(corev1.Toleration{Key: v1.DisruptedTaintKey, Operator: corev1.TolerationOpExists})
-	everything := tolerating(corev1.Toleration{Operator: corev1.TolerationOpExists})
 	one := intstr.FromInt32(1)
 	budgets, err := pods.NewBudgets([]*policyv1.PodDisruptionBudget{{
 		ObjectMeta: metav1.ObjectMeta{Namespace: pod().Namespace, Name: "all"},
@@ -394,6 +398,29 @@ func TestNeverAllow(t *testing.T) {
 		}
 		if got := pods.ReschedulableNow(c.pod, b, now); got != (pods.Reschedulable(c.pod) && !c.want) {
 			t.Errorf("DIS-037: %s: rescheduled now: %t", name, got)
+		}
+	}
+}
+
+// SCH-092, DIS-037, API-243, API-244: who tolerates how its node is marked is not evicted, so that no budget keeps it.
+func TestNeverAllowFromMarkedNodes(t *testing.T) {
+	b := budgets(t, budget("a", maxUnavailable("0")))
+	for name, c := range map[string]struct {
+		pod           *corev1.Pod
+		taint, cordon bool // it is kept
+	}{
+		"any":                  {pod(), true, true},
+		"tolerates the cordon": {pod(unschedulable), true, false},
+		"tolerates the taint":  {pod(disrupted), false, true},
+		"tolerates all":        {pod(everything), false, false},
+	} {
+		for marker, kept := range map[v1.DisruptionMarker]bool{v1.MarkerTaint: c.taint, v1.MarkerCordon: c.cordon, "": c.taint} {
+			if got := b.NeverAllowFrom(marker, c.pod); got != kept {
+				t.Errorf("%s, %q: never allowed: %t", name, marker, got)
+			}
+			if got := pods.ReschedulableNowFrom(marker, c.pod, b, now); got == kept {
+				t.Errorf("%s, %q: rescheduled now: %t", name, marker, got)
+			}
 		}
 	}
 }
