@@ -125,8 +125,8 @@ func TestGlobalEconomics(t *testing.T) {
 	}
 }
 
-// A wave lasts until its new nodes are ready, and as long as PodDisruptionBudgets let its pods go; meanwhile old and new nodes are
-// paid for.
+// A wave lasts until its new nodes are ready, and as long as PodDisruptionBudgets let its pods go, or until pods that none counts on
+// are ready elsewhere; meanwhile old and new nodes are paid for. Where no pod moves nobody waits.
 func TestWaveTimes(t *testing.T) {
 	w := newWorld()
 	w.node("n", "c16", holding(pods("p", 3, "1", app("x"))...))
@@ -146,6 +146,20 @@ func TestWaveTimes(t *testing.T) {
 	plan, err = (&disruption.Global{LaunchTime: 10 * time.Minute, ReadyTime: 2 * time.Minute}).Plan(t.Context(), w.fleet(t))
 	if err != nil || len(plan.Waves) != 1 || plan.Waves[0].Seconds != (14*time.Minute).Seconds() {
 		t.Errorf("three pods, two at a time: %+v, %v", plan.Waves, err)
+	}
+	for name, c := range map[string]struct {
+		node nodeOption
+		want time.Duration
+	}{
+		"pods that no budget counts on": {holding(pods("p", 3, "1")...), 12 * time.Minute},
+		"an empty node":                 {holding(), 0},
+	} {
+		w := newWorld()
+		w.node("n", "c16", c.node)
+		plan, err := (&disruption.Global{LaunchTime: 10 * time.Minute, ReadyTime: 2 * time.Minute}).Plan(t.Context(), w.fleet(t))
+		if err != nil || len(plan.Waves) != 1 || plan.Waves[0].Seconds != c.want.Seconds() {
+			t.Errorf("%s: %+v, %v, want %s", name, plan.Waves, err, c.want)
+		}
 	}
 }
 

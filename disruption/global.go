@@ -22,8 +22,7 @@ const (
 	DefaultMaxBins    = 32
 	// DefaultWork is how many what-ifs a plan takes at most.
 	DefaultWork = 60_000
-	// DefaultLaunchTime is how long a new node takes to be ready, DefaultReadyTime how long a pod does that a
-	// PodDisruptionBudget counts on.
+	// DefaultLaunchTime is how long a new node takes to be ready, DefaultReadyTime how long a pod does once it has a place.
 	DefaultLaunchTime = 3 * time.Minute
 	DefaultReadyTime  = time.Minute
 	// DefaultDrainLimit is how long a drain may be expected to take.

@@ -14,7 +14,8 @@ type Wave struct {
 	// Commands by ID, in their order.
 	Commands []string `json:"commands"`
 	// Seconds that it is expected to take: new nodes have to be ready, then pods have to go as fast as PodDisruptionBudgets
-	// let them.
+	// let them. What no budget slows down goes at once, and is there again when its successors are ready. 0 is nothing that
+	// anybody waits for: no pod moves.
 	Seconds float64 `json:"seconds"`
 	// Overlap is what new nodes cost meanwhile beside the old ones, USD.
 	Overlap float64 `json:"overlap"`
@@ -152,6 +153,9 @@ func (s *search) add(d *waveDraft, cmd *Command) {
 func (s *search) waveOf(d *waveDraft) Wave {
 	w := Wave{}
 	span := d.drain
+	if slices.ContainsFunc(d.commands, func(c *Command) bool { return c.Pods() > 0 }) {
+		span = max(span, s.readyTime())
+	}
 	if d.launches {
 		span += s.launchTime()
 	}

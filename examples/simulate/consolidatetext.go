@@ -89,7 +89,11 @@ func (r consolidationText) writeWaves(w io.Writer) {
 			strings.Replace(dollars(wave.Overlap), "$", "", 1), strings.Replace(dollars(wave.Savings), "$", "", 1),
 		}})
 	}
-	fmt.Fprintf(w, "\n%s, %s in all\n", r.paint(bold, counted(len(r.plan.Waves), "wave")), total)
+	long := "at once: no pod moves"
+	if total > 0 {
+		long = total.String() + " in all"
+	}
+	fmt.Fprintf(w, "\n%s, %s\n", r.paint(bold, counted(len(r.plan.Waves), "wave")), long)
 	t.write(w, r.canvas)
 }
 
