@@ -17,11 +17,13 @@ import (
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 )
 
-// change is what is to become of an object of v1: a JSON merge patch of it, and the version it was decided on, which is empty for
-// any.
+// change is what is to become of an object of v1: a JSON merge patch of it, or all of it, and the version it was decided on, which is
+// empty for any.
 type change struct {
 	patch   map[string]any
 	version string
+	// whole has what the patch does not name go.
+	whole bool
 }
 
 // mergeOf is the change that a patch is. Only merge patches can be taken to another form.
@@ -46,7 +48,7 @@ func mergeOf(object client.Object, patch client.Patch) (change, error) {
 // wholly is the change to the object as it is.
 func wholly(object client.Object) change {
 	fields, _ := asMap(object) // objects of this project are all JSON
-	return change{fields, object.GetResourceVersion()}
+	return change{fields, object.GetResourceVersion(), true}
 }
 
 func asMap(object any) (map[string]any, error) {
@@ -85,6 +87,9 @@ func (c change) apply(base, want client.Object, status bool) error {
 		return err
 	}
 	next := merged(fields, c.patch)
+	if c.whole {
+		next = maps.Clone(c.patch)
+	}
 	for _, kept := range []string{"metadata", "spec", "status"} {
 		if (kept == "status") == status {
 			continue
