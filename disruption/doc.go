@@ -37,7 +37,7 @@
 //	what-if      where pods would go                                       simulate.go
 //	validation   whether a command is still good                           validate.go
 //	approval     an external system that may delay or refuse commands      approval.go
-//	execution    mark, launch, wait, delete, or take all of it back        execution.go, effects.go, queue.go
+//	execution    mark, launch, wait, delete, or take all of it back        execution.go, executionmarks.go, effects.go, queue.go
 //	pace         when the next pass is due, when planning is of no use     pace.go, idle.go
 //	told         events, and metrics with what is counted in them, as data event.go, planevents.go, metric.go,
 //	                                                                       samples.go, pooluse.go

@@ -1,0 +1,157 @@
+package disruption
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+)
+
+// members are those that are left, with what is known of them.
+func (e *Execution) members(o Observed) []memberNow {
+	var out []memberNow
+	for i := range e.cmd.Members {
+		m := &e.cmd.Members[i]
+		if e.dropped[m.Node] {
+			continue
+		}
+		state := o.Members[m.Node]
+		if state.Claim != nil && state.Claim.UID != m.UID {
+			state = MemberState{} // the member is gone, and another bears its name
+		}
+		out = append(out, memberNow{m, state})
+	}
+	return out
+}
+
+type memberNow struct {
+	member *Member
+	now    MemberState
+}
+
+// going reports whether the member's claim is gone or being deleted.
+func (m *memberNow) going() bool {
+	return m.now.Claim == nil || m.now.Claim.DeletionTimestamp != nil
+}
+
+// taint has members marked, by taint or cordon, and given their condition. With replacements one that fails ends the command, and so do all;
+// a delete goes on without those that fail (DIS-185). What is gone needs neither.
+func (e *Execution) taint(o Observed, step *Step) {
+	var failed []error
+	list := e.members(o)
+	for i := range list {
+		m := &list[i]
+		if m.now.Err != nil {
+			failed = append(failed, fmt.Errorf("node %s: %w", m.member.Node, m.now.Err))
+		}
+	}
+	if len(failed) > 0 && (len(e.cmd.Replacements) > 0 || len(failed) == len(list)) {
+		e.fail(fmt.Errorf("%w: %w", ErrTainting, errors.Join(failed...)))
+		return
+	}
+	settled := true
+	for i := range list {
+		m := &list[i]
+		switch {
+		case m.now.Err != nil:
+			e.dropped[m.member.Node] = true
+			step.Effects = append(step.Effects, e.unmake(m)...)
+		case m.going():
+		default:
+			if effect := m.mark(); effect != nil {
+				settled = false
+				step.Effects = append(step.Effects, effect)
+			}
+			if why, is := reasonOf(m.now.Claim); !is || why != string(e.cmd.Reason) {
+				settled = false
+				step.Effects = append(step.Effects, SetReason{m.member.Claim, m.member.UID, e.cmd.Reason})
+			}
+		}
+	}
+	if settled {
+		e.state = StateLaunching
+	}
+}
+
+// undo takes back what was done, until none of it is seen any more: taints, conditions and marks of members that are not
+// going anyway (DIS-194), and replacements that nothing runs on. The reference leaves those to be found empty later.
+func (e *Execution) undo(o Observed, step *Step) {
+	clean := true
+	for i := range e.cmd.Members {
+		name := e.cmd.Members[i].Node
+		m := memberNow{&e.cmd.Members[i], o.Members[name]}
+		if m.going() || m.now.Claim.UID != m.member.UID {
+			continue
+		}
+		if effects := e.unmake(&m); len(effects) > 0 {
+			clean = false
+			step.Effects = append(step.Effects, effects...)
+		}
+	}
+	for i := range e.cmd.Replacements {
+		r := replacementAt(o, i)
+		if r.Stored == nil || r.Stored.DeletionTimestamp != nil || r.Pods || e.cmd.Replacements[i].Static {
+			continue
+		}
+		clean = false
+		step.Effects = append(step.Effects, DeleteReplacement{r.Claim})
+	}
+	if clean {
+		e.state = StateFailed
+	}
+}
+
+// unmake takes off a member what the execution put on it.
+func (e *Execution) unmake(m *memberNow) []Effect {
+	var out []Effect
+	if m.now.Node != nil {
+		out = append(out, unmark(m.member.Node, m.now.Node)...)
+	}
+	if m.now.Claim != nil {
+		if _, is := reasonOf(m.now.Claim); is {
+			out = append(out, ClearReason{m.member.Claim, m.member.UID})
+		}
+	}
+	if m.now.Marked {
+		out = append(out, UnmarkNode{m.member.Node})
+	}
+	return out
+}
+
+// mark puts the marker on the member's node that fits its pool's generation (API-247); nil when there is no node or it is
+// marked.
+func (m *memberNow) mark() Effect {
+	marker := v1.MarkerOf(m.member.Pool)
+	switch {
+	case m.now.Node == nil || marker.On(m.now.Node):
+		return nil
+	case marker == v1.MarkerCordon:
+		return CordonNode{m.member.Node}
+	}
+	return TaintNode{m.member.Node}
+}
+
+// unmark takes off the node whatever marks it as being disrupted, of any generation (API-247).
+func unmark(name string, node *corev1.Node) []Effect {
+	var out []Effect
+	if v1.DisruptionTainted(node) {
+		out = append(out, UntaintNode{name})
+	}
+	if v1.DisruptionCordoned(node) {
+		out = append(out, UncordonNode{name})
+	}
+	return out
+}
+
+// reasonOf is what the claim's condition DisruptionReason says, if it is true.
+func reasonOf(claim *v1.NodeClaim) (reason string, is bool) {
+	for i := range claim.Status.Conditions {
+		if c := &claim.Status.Conditions[i]; c.Type == v1.ConditionDisruptionReason {
+			return cmp.Or(c.Reason, c.Type), c.Status == "True"
+		}
+	}
+	return "", false
+}
