@@ -13,29 +13,66 @@ import (
 
 // flexible narrows planned nodes down to the types whose launch leaves the command worth it: what may be spent is shared
 // out over the new nodes by their prices, and each keeps the types that can't cost more than its share, whatever way to
-// buy them succeeds (DIS-140 to DIS-144). A node that comes for one that has drifted keeps all its types.
-func (p *pass) flexible(m Method, group []*unit, bins []scheduling.NewNode, spent, most int64, limit int) ([]scheduling.NewNode, *Block) {
+// buy them succeeds (DIS-140 to DIS-144). A node that comes for one that has drifted keeps all its types. Where such shares leave
+// some node no type, it gets what it needs of the others', unless the caller is strict.
+func (p *pass) flexible(m Method, group []*unit, bins []scheduling.NewNode, spent, most int64, limit int, strict bool) ([]scheduling.NewNode, *Block) {
 	if m == MethodDrift {
 		return bins, nil
 	}
-	planned := int64(0)
+	most = min(most, unlimited)
+	out, why := p.sharing(group, bins, nil, spent, most, limit)
+	if why == nil || strict || len(bins) == 1 || most == unlimited {
+		return out, why
+	}
+	return p.sharing(group, bins, p.needs(group, bins, limit), spent, most, limit)
+}
+
+// sharing narrows each new node to its share. A node whose share by its price leaves it no type gets what it needs, and the others
+// share what is left: one whose type costs more in another zone does not stop a command that saves enough. Without needs each has
+// to do with its share by price.
+func (p *pass) sharing(group []*unit, bins []scheduling.NewNode, needs []int64, spent, most int64, limit int) ([]scheduling.NewNode, *Block) {
+	planned, short := int64(0), make([]bool, len(bins))
 	for i := range bins {
 		planned += nanoUSD(bins[i].InstanceTypes[0].Price)
 	}
-	most = min(most, unlimited)
 	out := make([]scheduling.NewNode, len(bins))
-	for i := range bins {
-		share := most
-		if most < unlimited {
-			share = sharedOut(nanoUSD(bins[i].InstanceTypes[0].Price), planned, most)
+	for again := true; again; {
+		again = false
+		for i := range bins {
+			price, share := nanoUSD(bins[i].InstanceTypes[0].Price), most
+			switch {
+			case short[i]:
+				share = needs[i]
+			case most < unlimited:
+				share = sharedOut(price, planned, most)
+			}
+			node, why := p.narrowed(group, &bins[i], share, spent, len(bins), limit)
+			if why == nil {
+				out[i] = *node
+				continue
+			}
+			if needs == nil || short[i] || needs[i] <= share {
+				return nil, why
+			}
+			short[i], again = true, true
+			if planned, most = planned-price, most-needs[i]; most < planned {
+				return nil, why
+			}
 		}
-		node, why := p.narrowed(group, &bins[i], share, spent, len(bins), limit)
-		if why != nil {
-			return nil, why
-		}
-		out[i] = *node
 	}
 	return out, nil
+}
+
+// needs is the least share for each new node that leaves it a type; 0 where nothing does.
+func (p *pass) needs(group []*unit, bins []scheduling.NewNode, limit int) []int64 {
+	out, fromSpot := make([]int64, len(bins)), allSpot(group)
+	for i := range bins {
+		node := bins[i]
+		if list, _, _ := p.offers(fromSpot, &node, unlimited, limit); len(list) > 0 {
+			out[i] = slices.MinFunc(list, func(a, b *knownOffer) int { return cmp.Compare(a.worst, b.worst) }).worst + 1
+		}
+	}
+	return out
 }
 
 // Lists of types are cut where nothing asks for more: what a search looks at to know that a command is good, and what a
@@ -58,34 +95,49 @@ func sharedOut(price, planned, most int64) int64 {
 	return price + int64(float64(most-planned)*float64(price)/float64(planned))
 }
 
+// offers keeps the node to the capacity type that it has to be bought as, and returns its types that cost less than its share. The
+// list is good until the next call.
+func (p *pass) offers(fromSpot bool, node *scheduling.NewNode, share int64, limit int) (list []*knownOffer, spotToSpot bool, why *Block) {
+	pool := p.fleet.pools[node.Pool]
+	if !p.picky(pool) && len(node.InstanceTypes) > limit {
+		node.InstanceTypes = node.InstanceTypes[:limit]
+	}
+	admits := node.Requirements.Get(v1.CapacityTypeLabelKey)
+	planOn := node.InstanceTypes[0].CapacityType
+	spotToSpot = fromSpot && admits.Has(v1.CapacityTypeSpot) && planOn != v1.CapacityTypeReserved
+	switch {
+	case spotToSpot && !p.SpotToSpot:
+		return nil, true, &Block{Code: BlockSpotToSpot}
+	case spotToSpot:
+		p.keepTo(v1.CapacityTypeSpot, node)
+	case planOn == v1.CapacityTypeReserved:
+		p.keepTo(v1.CapacityTypeReserved, node)
+	}
+	if !spotToSpot && planOn != v1.CapacityTypeReserved && admits.Has(v1.CapacityTypeSpot) && admits.Has(v1.CapacityTypeOnDemand) {
+		return p.restrictFor(pool, node, share), false, nil
+	}
+	return p.cheaper(pool, node, share), spotToSpot, nil
+}
+
+// allSpot reports whether the whole group is bought as spot.
+func allSpot(group []*unit) bool {
+	return !slices.ContainsFunc(group, func(u *unit) bool { return u.CapacityType != v1.CapacityTypeSpot })
+}
+
 // narrowed is one planned node with the types that cost less than its share. The rules for capacity types are those of the
 // reference, by what the whole group is bought as.
 func (p *pass) narrowed(group []*unit, planned *scheduling.NewNode, share, spent int64, bins, limit int) (*scheduling.NewNode, *Block) {
 	pool := p.fleet.pools[planned.Pool]
 	node := *planned
-	if !p.picky(pool) && len(node.InstanceTypes) > limit {
-		node.InstanceTypes = node.InstanceTypes[:limit]
-	}
-	admits := planned.Requirements.Get(v1.CapacityTypeLabelKey)
-	planOn := planned.InstanceTypes[0].CapacityType
-	fromSpot := !slices.ContainsFunc(group, func(u *unit) bool { return u.CapacityType != v1.CapacityTypeSpot })
-	spotToSpot := fromSpot && admits.Has(v1.CapacityTypeSpot) && planOn != v1.CapacityTypeReserved
-	due := slices.ContainsFunc(group, func(u *unit) bool { return u.due })
-	switch {
-	case due:
+	if slices.ContainsFunc(group, func(u *unit) bool { return u.due }) {
+		if !p.picky(pool) && len(node.InstanceTypes) > limit {
+			node.InstanceTypes = node.InstanceTypes[:limit]
+		}
 		return &node, nil
-	case spotToSpot && !p.SpotToSpot:
-		return nil, &Block{Code: BlockSpotToSpot}
-	case spotToSpot:
-		p.keepTo(v1.CapacityTypeSpot, &node)
-	case planOn == v1.CapacityTypeReserved:
-		p.keepTo(v1.CapacityTypeReserved, &node)
 	}
-	var list []*knownOffer
-	if !spotToSpot && planOn != v1.CapacityTypeReserved && admits.Has(v1.CapacityTypeSpot) && admits.Has(v1.CapacityTypeOnDemand) {
-		list = p.restrictFor(pool, &node, share)
-	} else {
-		list = p.cheaper(pool, &node, share)
+	list, spotToSpot, why := p.offers(allSpot(group), &node, share, limit)
+	if why != nil {
+		return nil, why
 	}
 	if len(list) == 0 {
 		return nil, &Block{Code: BlockNotCheaper, Price: usd(spent), Floor: planned.InstanceTypes[0].Price}

@@ -105,6 +105,44 @@ func TestGlobalConverges(t *testing.T) {
 	}
 }
 
+// DIS-140: what may be spent on several new nodes is first shared out by their prices. One that could cost more in another zone than
+// its share gets what it needs, as long as the worst launches of all together leave the command worth it.
+func TestGlobalSharesWhatMayBeSpent(t *testing.T) {
+	on := func(name string) podOption {
+		return func(p *corev1.Pod) { p.Spec.NodeSelector = map[string]string{corev1.LabelInstanceTypeStable: name} }
+	}
+	for name, c := range map[string]struct {
+		elsewhere float64 // what the small type costs in the other zone
+		commands  int
+	}{
+		"room for the dearer zone": {0.15, 1}, "all there is": {0.199, 1}, "too dear": {0.2, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld()
+			small := instanceType("small", 2, "on-demand=0.1")
+			small.Offerings[1].Price = c.elsewhere
+			onlyTypes(small, instanceType("large", 8, "on-demand=0.4"), instanceType("old", 16, "on-demand=0.6"))(w)
+			w.node("n", "old", holding(pod("a", asks("cpu=1"), on("small")), pod("b", asks("cpu=7"), on("large"))))
+			plan, err := thrifty().Plan(t.Context(), w.fleet(t))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(plan.Commands) != c.commands {
+				t.Fatalf("%q, want %d commands", said(plan), c.commands)
+			}
+			worst := 0.0
+			for _, cmd := range plan.Commands {
+				for _, r := range cmd.Replacements {
+					worst += map[string]float64{"small": c.elsewhere, "large": 0.4}[r.Node.InstanceTypes[0].Name]
+				}
+			}
+			if worst >= 0.6 {
+				t.Errorf("%q: launches may cost %.3f USD/h, the node costs 0.6", said(plan), worst)
+			}
+		})
+	}
+}
+
 // Pods of one application may find their places only in an order that goes back and forth between nodes: such a command is
 // not put off, and names its nodes in the order that they take pods in.
 func TestGlobalPutsPodsInSomeOrder(t *testing.T) {

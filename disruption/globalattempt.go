@@ -118,7 +118,8 @@ func (s *search) try(method Method, group []*unit, where places, mark scheduling
 		if len(bins) > s.launched() && method != MethodDrift {
 			return nil, &Block{Code: BlockManyNodes, Count: len(bins), Need: s.launched()}, nil
 		}
-		if st.bins, why = s.pass.flexible(method, group, bins, spent, most, max(typesToTry, s.pass.spotTypes())); why != nil {
+		// Refining goes by shares: steps that leave the family they join no slack keep others from joining it.
+		if st.bins, why = s.pass.flexible(method, group, bins, spent, most, max(typesToTry, s.pass.spotTypes()), s.refining); why != nil {
 			return nil, why, nil
 		}
 		st.numbers = s.trial.Filled(first)

@@ -251,7 +251,7 @@ func (w *commandWriter) stepOf(p *part) *step {
 		for i, number := range p.bins {
 			bins[i] = w.bins[number]
 		}
-		bins, why := w.s.pass.flexible(method, p.members, bins, st.saving, w.s.mostFor(method, p.members, st.saving), max(typesToList, w.s.pass.spotTypes()))
+		bins, why := w.s.pass.flexible(method, p.members, bins, st.saving, w.s.mostFor(method, p.members, st.saving), max(typesToList, w.s.pass.spotTypes()), false)
 		if why != nil {
 			return nil
 		}
