@@ -30,7 +30,7 @@ func (s *search) launch(where places, most int64) (*Block, error) {
 			return nil, err
 		}
 	}
-	if _, some := s.trial.LaunchSome(s.Query, s.worth, s.launched(), below); some {
+	if _, some := s.launchSome(below); some {
 		return nil, nil
 	}
 	if joint {
@@ -43,6 +43,17 @@ func (s *search) launch(where places, most int64) (*Block, error) {
 	return s.launchAny(most)
 }
 
+// launchSome opens several new nodes, where nodes are few after a search for the cheapest.
+func (s *search) launchSome(below float64) (price float64, ok bool) {
+	if len(s.live) <= smallFleet && (s.way.subsets || s.accepting) {
+		return s.trial.LaunchLeast(s.Query, s.worth, s.launched(), launchTries, below)
+	}
+	return s.trial.LaunchSome(s.Query, s.worth, s.launched(), below)
+}
+
+// launchTries is how many new nodes are opened, where nodes are few, to find the cheapest for one group of pods.
+const launchTries = 128
+
 // launchBest goes all ways to launch new nodes, and then the cheapest once more.
 func (s *search) launchBest(most int64) (*Block, error) {
 	mark, best, cheapest := s.trial.Mark(), -1, most
@@ -54,7 +65,7 @@ func (s *search) launchBest(most int64) (*Block, error) {
 			return 0, &Block{Code: BlockNotCheaper, Price: usd(most)}, nil
 		},
 		func() (int64, *Block, error) {
-			if price, ok := s.trial.LaunchSome(s.Query, s.worth, s.launched(), usd(most)); ok {
+			if price, ok := s.launchSome(usd(most)); ok {
 				return nanoUSD(price), nil, nil
 			}
 			return 0, &Block{Code: BlockNotCheaper, Price: usd(most)}, nil

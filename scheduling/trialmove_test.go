@@ -68,7 +68,7 @@ func TestTrialPut(t *testing.T) {
 	wantPlace(t, p, "p", "on c")
 }
 
-// What LaunchSome, Launch and Move do can be undone, and done again by PutNew and Put; what they place is what Placed tells.
+// What LaunchSome, LaunchLeast, Launch and Move do can be undone, and done again by PutNew and Put; what they place is what Placed tells.
 func TestTrialMovesRollBack(t *testing.T) {
 	catalog := workload.Catalog()
 	nodes := workload.Existing(catalog, 6, 0.6)
@@ -100,9 +100,12 @@ func TestTrialMovesRollBack(t *testing.T) {
 			}
 			floor := w.Waiting(trial)
 			price, ok := 0.0, false
-			if rapid.Bool().Draw(rt, "some") {
+			switch rapid.IntRange(0, 2).Draw(rt, "launch") {
+			case 0:
 				price, ok = trial.LaunchSome(scheduling.Query{}, w, 5, 1e6)
-			} else {
+			case 1:
+				price, ok = trial.LaunchLeast(scheduling.Query{}, w, 5, 10, 1e6)
+			case 2:
 				price, ok = trial.Launch(scheduling.Query{}, 1e6)
 			}
 			if !ok {

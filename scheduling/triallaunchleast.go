@@ -1,0 +1,179 @@
+package scheduling
+
+import (
+	"math"
+	"slices"
+)
+
+// LaunchLeast is LaunchSome for few pods: it does not only open the node that holds the most worth for its price each time,
+// but goes back and tries others instead, those first that come next by that, and puts pods first that rules hold apart or
+// together too; the cheapest outcome counts, of equals the first. A choice is given up as soon as what it has opened and what
+// the pods that still wait are worth come to as much as the cheapest so far. It opens tries nodes at most to find out, those
+// that it goes back on counted; so what it finds need not be the least there is.
+func (t *Trial) LaunchLeast(q Query, w *Worth, most, tries int, below float64) (price float64, ok bool) {
+	t.options = PlaceOptions{Query: q}
+	classes := t.waitingClasses()
+	if len(classes) == 0 || w == nil || w.m != t.m {
+		return 0, false
+	}
+	t.begin(classes)
+	t.fresh = len(t.machines)
+	defer func() { t.fresh = 0 }()
+	orders := t.loadingOrders(classes)
+	s := &launchSearch{t: t, w: w, least: int64(min(below, dearest) * nanoPerUSD)}
+	for i, order := range orders {
+		s.classes = order
+		s.tries += (tries - s.tries) / (len(orders) - i)
+		s.open(most, 0)
+	}
+	if s.best == nil {
+		return 0, false
+	}
+	for _, l := range s.best {
+		s.launch(l)
+	}
+	t.settle()
+	return float64(s.least) / nanoPerUSD, true
+}
+
+// loadingOrders are the orders in which new nodes are filled: by size, and, where rules concern some of the pods but not all,
+// those first.
+func (t *Trial) loadingOrders(classes []int32) [][]int32 {
+	ruled := func(class int32) bool { return t.m.classes[class].topology != nil }
+	first := slices.Clone(classes)
+	slices.SortStableFunc(first, func(a, b int32) int {
+		if ruled(a) == ruled(b) {
+			return 0
+		}
+		if ruled(a) {
+			return -1
+		}
+		return 1
+	})
+	if slices.Equal(first, classes) {
+		return [][]int32{classes}
+	}
+	return [][]int32{classes, first}
+}
+
+// launchSearch looks for the cheapest new nodes for the pods that wait, depth first.
+type launchSearch struct {
+	t       *Trial
+	w       *Worth
+	classes []int32
+	// tries is how many more nodes may be opened.
+	tries int
+	// path is what is open, best the cheapest that holds all pods, and least what that costs, or may cost at most.
+	path, best []opening
+	least      int64
+}
+
+// opening is a machine and how it is filled: the anchor's pods first, then the others in the order of the classes.
+type opening struct {
+	kind    kind
+	anchor  int32
+	classes []int32
+}
+
+// launch opens the machine and puts pods on it; false if it takes none.
+func (s *launchSearch) launch(l opening) bool {
+	t := s.t
+	host := t.open(machine{pool: l.kind.pool, row: l.kind.row, slot: l.kind.slot, price: l.kind.price})
+	if t.disturbs(host) {
+		return false
+	}
+	(&loading{t: t, w: s.w, classes: l.classes, anchor: l.anchor}).place(&l.kind, host)
+	return !t.machines[len(t.machines)-1].empty()
+}
+
+// open opens machines for the pods that wait, most at most, beside those that cost spent.
+func (s *launchSearch) open(most int, spent int64) {
+	t := s.t
+	worth, left := int64(0), 0
+	for _, class := range s.classes {
+		worth += int64(t.waiting[class]) * s.w.byClass[class]
+		left += int(t.waiting[class])
+	}
+	if left == 0 {
+		s.note()
+		return
+	}
+	if most == 0 || spent+worth >= s.least {
+		return
+	}
+	for _, l := range s.choices(spent) {
+		if s.tries == 0 {
+			return
+		}
+		if spent+l.kind.price >= s.least {
+			continue
+		}
+		s.tries--
+		before := t.Mark()
+		if s.launch(l) {
+			s.path = append(s.path, l)
+			s.open(most-1, spent+l.kind.price)
+			s.path = s.path[:len(s.path)-1]
+		}
+		t.undo(before)
+	}
+}
+
+// choices are the machines to open next, by what they would hold for their price. Of those that cost as much and would hold as
+// much only the first is among them.
+func (s *launchSearch) choices(spent int64) []opening {
+	t := s.t
+	anchor, kinds := t.anchorOf(s.classes)
+	if anchor < 0 {
+		return nil
+	}
+	f := &loading{t: t, w: s.w, classes: s.classes, anchor: anchor}
+	type choice struct{ price, value int64 }
+	seen := map[choice]bool{}
+	var out []opening
+	var scores []float64
+	for i := range kinds {
+		k := &kinds[i]
+		if spent+k.price >= s.least {
+			break
+		}
+		if !t.affordable(k.pool, k.row) || !t.reservable(k.pool, k.row, k.slot) {
+			continue
+		}
+		c := choice{k.price, f.value(k)}
+		if c.value == 0 || seen[c] {
+			continue
+		}
+		seen[c] = true
+		score := math.Inf(1)
+		if c.price > 0 {
+			score = float64(c.value) / float64(c.price)
+		}
+		at, _ := slices.BinarySearchFunc(scores, score, func(known, score float64) int {
+			if known >= score {
+				return -1 // of equals the first found comes first
+			}
+			return 1
+		})
+		scores = slices.Insert(scores, at, score)
+		out = slices.Insert(out, at, opening{*k, anchor, s.classes})
+	}
+	return out
+}
+
+// note keeps what is open if it costs less than the cheapest so far, each machine exchanged for the cheapest that would do.
+func (s *launchSearch) note() {
+	t := s.t
+	before := t.Mark()
+	t.settle()
+	cost := int64(0)
+	for i := t.fresh; i < len(t.machines); i++ {
+		if !t.machines[i].empty() {
+			cost += t.machines[i].price
+		}
+	}
+	if cost < s.least {
+		s.least, s.best = cost, slices.Clone(s.path)
+	}
+	t.undo(before)
+}
