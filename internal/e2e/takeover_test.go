@@ -48,7 +48,7 @@ func karpentersLease(t *testing.T, cluster *harness.Cluster, holder string, rene
 }
 
 // versions are the resource versions of all objects of the cluster but events and leases, which change by themselves, and endpoints, which
-// are slices under another name.
+// are slices under another name. Namespaces that are ending, those of scenarios before, are left out with all that is in them.
 func versions(t *testing.T, cluster *harness.Cluster) map[string]string {
 	t.Helper()
 	resources, err := cluster.Client.Discovery().ServerPreferredResources()
@@ -59,6 +59,14 @@ func versions(t *testing.T, cluster *harness.Cluster) map[string]string {
 	objects, err := metadata.NewForConfig(cluster.Config())
 	if err != nil {
 		t.Fatal(err)
+	}
+	namespaces, err := objects.Resource(corev1.SchemeGroupVersion.WithResource("namespaces")).List(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatalf("listing namespaces: %v", err)
+	}
+	ending := map[string]bool{}
+	for i := range namespaces.Items {
+		ending[namespaces.Items[i].Name] = namespaces.Items[i].DeletionTimestamp != nil
 	}
 	out := map[string]string{}
 	for _, list := range resources {
@@ -76,6 +84,9 @@ func versions(t *testing.T, cluster *harness.Cluster) map[string]string {
 			}
 			for i := range found.Items {
 				o := &found.Items[i]
+				if ending[o.Namespace] || (r.Name == "namespaces" && ending[o.Name]) {
+					continue
+				}
 				out[fmt.Sprintf("%s %s/%s", r.Name, o.Namespace, o.Name)] = string(o.UID) + " at " + o.ResourceVersion
 			}
 		}
