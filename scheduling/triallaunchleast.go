@@ -8,8 +8,10 @@ import (
 // LaunchLeast is LaunchSome for few pods: it does not only open the node that holds the most worth for its price each time,
 // but goes back and tries others instead, those first that come next by that, and puts pods first that rules hold apart or
 // together too; the cheapest outcome counts, of equals the first. A choice is given up as soon as what it has opened and what
-// the pods that still wait are worth come to as much as the cheapest so far. It opens tries nodes at most to find out, those
-// that it goes back on counted; so what it finds need not be the least there is.
+// the pods that still wait are worth come to as much as the cheapest so far, or below, USD per hour. It opens most nodes at most.
+// tries bounds those it opens to find out, the ones that it goes back on counted: where pods are put in two orders, the first
+// has half as many and the second as many as tries; so what it finds need not be the least there is. price is what the new
+// nodes cost together, USD per hour. ok is false, and nothing is opened, when nothing is found.
 func (t *Trial) LaunchLeast(q Query, w *Worth, most, tries int, below float64) (price float64, ok bool) {
 	t.options = PlaceOptions{Query: q}
 	classes := t.waitingClasses()

@@ -159,7 +159,7 @@ func planningDefinitions() []*setting {
 		define("feature-gates", "Planning.FeatureGates", gatesKind(), func(s *Settings) *FeatureGates { return &s.Planning.FeatureGates },
 			"comma list of Name=true or Name=false; gates that are not named keep their defaults", gates),
 		define("serve-alpha", "Planning.ServeAlpha", bools(), func(s *Settings) *bool { return &s.Planning.ServeAlpha },
-			"look at objects of the generation v1alpha5 where there are any", inChart("settings.serveAlpha")),
+			"act on objects of the generation v1alpha5 where there are any", inChart("settings.serveAlpha")),
 		define("serve-beta", "Planning.ServeBeta", bools(), func(s *Settings) *bool { return &s.Planning.ServeBeta },
 			"serve v1beta1 next to v1, with the conversion webhook on", inChart("settings.serveBeta")),
 	}
