@@ -124,19 +124,48 @@ func TestNewNodesWaitForTheirPods(t *testing.T) {
 	cluster.Lap("removed after %s", took.Round(time.Millisecond))
 }
 
-// halfUsed has two nodes with one pod each that would fit on one. The pods bear the labels of the deployment "web".
-func halfUsed(t *testing.T, cluster *harness.Cluster) {
+// surplus is a label of pods that are not to stay when their deployment is scaled down.
+const surplus = "surplus"
+
+// halfUsed has two nodes of the pool default with one pod each that would fit on one. The pods bear the labels of the deployment
+// "web". Which pods a deployment loses is its controller's choice, and which node they leave empty would be luck: one of each node
+// costs more to lose. Nothing is consolidated until then; from then on the pool's nodes are, after the time given.
+func halfUsed(t *testing.T, cluster *harness.Cluster, after time.Duration) {
 	t.Helper()
-	cluster.CreateDeployment("web", 6, harness.Pod("1", "1Gi"))
+	pool := fourCores("default", after)
+	pool.Spec.Disruption.ConsolidateAfter = v1.Never()
+	cluster.CreateNodePool(pool)
+	template := harness.Pod("1", "1Gi")
+	template.Labels = map[string]string{surplus: "true"}
+	cluster.CreateDeployment("web", 6, template) // 3 fit on a node
 	cluster.Eventually("the pods run", patience, cluster.PodsRun("web", 6))
 	cluster.Eventually("nodes, claims and machines belong together", patience, cluster.Settled(2))
-	cluster.Scale("web", 2) // the deployment's controller takes from the node that has more
-	cluster.Eventually("two pods are left", patience, cluster.PodsRun("web", 2))
+	kept := map[types.UID]bool{}
 	for _, node := range cluster.Nodes() {
-		if n := len(cluster.OnNode(node.Name)); n != 1 {
-			t.Fatalf("node %s has %d pods, want one on each", node.Name, n)
+		pod := cluster.OnNode(node.Name)[0]
+		patch := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:"1"},"labels":{%q:null}}}`, corev1.PodDeletionCost, surplus)
+		if _, err := cluster.Client.CoreV1().Pods(cluster.Namespace).Patch(t.Context(), pod.Name, types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		kept[pod.UID] = true
+	}
+	// The controller that chooses counts the pods that bear all labels of their template: it then knows what they cost, too.
+	cluster.Eventually("the pods' controller knows which are to stay", patience, func() (bool, string) {
+		sets, err := cluster.Client.AppsV1().ReplicaSets(cluster.Namespace).List(t.Context(), metav1.ListOptions{})
+		if err != nil || len(sets.Items) != 1 {
+			return false, fmt.Sprint(len(sets.Items), " replica sets, ", err)
+		}
+		status := sets.Items[0].Status
+		return status.Replicas == 6 && status.FullyLabeledReplicas == 4, fmt.Sprintf("%+v", status)
+	})
+	cluster.Scale("web", 2)
+	cluster.Eventually("two pods are left", patience, cluster.PodsRun("web", 2))
+	for _, pod := range cluster.Pods("web") {
+		if !kept[pod.UID] {
+			t.Fatalf("pod %s is left, though another one on its node costs more to lose", pod.Name)
 		}
 	}
+	patchPool(t, cluster, "default", fmt.Sprintf(`{"spec":{"disruption":{"consolidateAfter":%q}}}`, after))
 }
 
 // fourCores is a pool of machines with four cores.
@@ -162,8 +191,7 @@ func underusedNodesMerged(t *testing.T, planner disruption.Planner) {
 	options := hasty()
 	options.Disruption.Planner = planner
 	startController(t, cluster, options)
-	cluster.CreateNodePool(fourCores("default", 4*time.Second))
-	halfUsed(t, cluster)
+	halfUsed(t, cluster, 4*time.Second)
 	took := cluster.Eventually("one node is left", patience, cluster.Settled(1))
 	cluster.Eventually("both pods run", patience, cluster.PodsRun("web", 2))
 	if n := cluster.Cloud.Calls(fake.MethodCreate); n != 2 {
@@ -225,7 +253,6 @@ func TestNodeReplacedByCheaper(t *testing.T) {
 func TestPodDisruptionBudgetBlocksAndAllows(t *testing.T) {
 	cluster := server.Start(t, harness.Options{})
 	startController(t, cluster, hasty())
-	cluster.CreateNodePool(fourCores("default", time.Second))
 	budgets := cluster.Client.PolicyV1().PodDisruptionBudgets(cluster.Namespace)
 	if _, err := budgets.Create(t.Context(), &policyv1.PodDisruptionBudget{
 		ObjectMeta: metav1.ObjectMeta{Name: "web"},
@@ -235,7 +262,7 @@ func TestPodDisruptionBudgetBlocksAndAllows(t *testing.T) {
 	}, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	halfUsed(t, cluster)
+	halfUsed(t, cluster, time.Second)
 	cluster.Eventually("the nodes say that the budget holds them", patience, func() (bool, string) {
 		return told(t, cluster, "DisruptionBlocked", "Node", cluster.Namespace+"/web") == 2, "they do not"
 	})
