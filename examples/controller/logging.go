@@ -12,8 +12,8 @@ import (
 )
 
 // newLogger writes records where the settings say, JSON for programs or text for people, and says elsewhere when that fails. Each
-// bears the commit that the program was built from (SET-066), so that a log can be read years later. The function returned
-// closes the files.
+// bears the commit that the program was built from (SET-066), so that a log can be read years later. Durations are written as Go
+// writes them in both forms, "1.5s". The function returned closes the files.
 func newLogger(p settings.Process, out, trouble io.Writer) (*slog.Logger, func(), error) {
 	files := outputs{out: out, trouble: trouble, open: map[string]*os.File{}}
 	records, err := files.named(p.LogOutputPaths)
@@ -27,7 +27,7 @@ func newLogger(p settings.Process, out, trouble io.Writer) (*slog.Logger, func()
 		return nil, nil, fmt.Errorf("log-error-output-paths: %w", err)
 	}
 	writer := reporting{to: all(records), failures: all(failures)}
-	options := &slog.HandlerOptions{Level: p.LogLevel}
+	options := &slog.HandlerOptions{Level: p.LogLevel, ReplaceAttr: durationsAsText}
 	var handler slog.Handler
 	if p.LogEncoding == settings.LogConsole {
 		handler = slog.NewTextHandler(writer, options)
@@ -36,6 +36,14 @@ func newLogger(p settings.Process, out, trouble io.Writer) (*slog.Logger, func()
 	}
 	_, commit := reconcilers.Build()
 	return slog.New(handler).With("commit", commit), files.close, nil
+}
+
+// durationsAsText gives JSON the form that text has anyway: JSON's own is a bare number of nanoseconds.
+func durationsAsText(_ []string, a slog.Attr) slog.Attr {
+	if a.Value.Kind() == slog.KindDuration {
+		a.Value = slog.StringValue(a.Value.Duration().String())
+	}
+	return a
 }
 
 // outputs are what paths of settings stand for. A file that is named twice is opened once.

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/drawknife/drawknife/examples/settings"
 )
@@ -22,7 +23,7 @@ func TestRecords(t *testing.T) {
 			t.Fatal(err)
 		}
 		log.Debug("not at this level")
-		log.Info("started", "pools", 2)
+		log.With("every", time.Minute).Info("started", "pools", 2, slog.Group("plan", "took", 1500*time.Millisecond))
 		done()
 		text, err := os.ReadFile(file)
 		if err != nil {
@@ -35,8 +36,10 @@ func TestRecords(t *testing.T) {
 			t.Errorf("a record below the level: %s", &out)
 		}
 		if encoding == settings.LogConsole {
-			if !strings.Contains(out.String(), "commit=unknown") {
-				t.Errorf("the record has no commit: %s", &out)
+			for _, part := range []string{" commit=unknown", " every=1m0s", " plan.took=1.5s"} {
+				if !strings.Contains(out.String(), part) {
+					t.Errorf("the record lacks %q: %s", part, &out)
+				}
 			}
 			continue
 		}
@@ -46,6 +49,9 @@ func TestRecords(t *testing.T) {
 		}
 		if record["commit"] != "unknown" || record["msg"] != "started" || record["pools"] != 2.0 || record["level"] != "INFO" {
 			t.Errorf("record %v", record)
+		}
+		if took := record["plan"].(map[string]any)["took"]; took != "1.5s" || record["every"] != "1m0s" {
+			t.Errorf("durations %v and %v, not as text has them", took, record["every"])
 		}
 	}
 }
