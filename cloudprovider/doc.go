@@ -136,7 +136,9 @@
 //     a cache that keeps dead machines hides lost nodes, and one that is late with new ones gets them collected.
 //   - CP-LIST-03: machines that are shutting down are listed with a deletion timestamp, gone ones are not. Why: see
 //     CP-GET-02.
-//   - CP-LIST-04: NodePool, claim name and claim UID can be read from each entry. Why: see CP-CREATE-08.
+//   - CP-LIST-04: NodePool, claim name and claim UID can be read from each entry, the NodePool from the label that names it
+//     on the claim. Why: see CP-CREATE-08; a pool of the first generation, where such are served, may bear the name of
+//     another, and its label alone tells them apart ([v1.PoolOf]).
 //   - CP-LIST-05: an answer that may be incomplete, a page that could not be read for instance, is an error, never a
 //     shorter list. Why: what is not listed is taken for lost.
 //   - CP-LIST-06: entries are ordered by provider ID. Why: callers' work, and their logs, can be compared.

@@ -26,7 +26,8 @@ const (
 	Gone Phase = "Gone"
 )
 
-// Keys of the tags on a machine. All that List and Get know about a machine's owner comes from them.
+// Keys of the tags on a machine. All that List and Get know about a machine's owner comes from them. A machine that was launched
+// for a pool of the first generation has that generation's label of pools as a tag, in place of TagNodePool (v1.PoolKey.LabelKey).
 const (
 	TagCluster      = "fake.drawknife.test/cluster"
 	TagNodePool     = v1.NodePoolLabelKey

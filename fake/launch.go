@@ -200,8 +200,8 @@ func tags(cluster string, nodeClaim *v1.NodeClaim) map[string]string {
 		TagNodeClaim:    nodeClaim.Name,
 		TagNodeClaimUID: string(nodeClaim.UID),
 	}
-	if pool := nodeClaim.Labels[v1.NodePoolLabelKey]; pool != "" {
-		tags[TagNodePool] = pool
+	if pool := v1.PoolOf(nodeClaim.Labels); !pool.IsZero() {
+		tags[pool.LabelKey()] = pool.Name
 	}
 	return tags
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/drawknife/drawknife/api/requirements"
 	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/api/v1alpha5"
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/fake"
 )
@@ -196,6 +197,44 @@ func TestCreateGetListAgree(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, created); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// CP-CREATE-08, CP-LIST-04, API-220: a machine of a pool of the first generation tells of it by that generation's label, also to the
+// next process, and one of no pool by none.
+func TestOwnersOfBothGenerations(t *testing.T) {
+	cloud, _ := testCloud(t, fake.Options{})
+	owners := map[string]v1.PoolKey{
+		"a": v1.NewPoolKey("web"), "b": {Generation: v1.GenerationV1Alpha5, Name: "web"}, "c": {},
+	}
+	for name, pool := range owners {
+		c := claim(name)
+		delete(c.Labels, v1.NodePoolLabelKey)
+		if !pool.IsZero() {
+			c.Labels[pool.LabelKey()] = pool.Name
+		}
+		created := create(t, cloud, c)
+		got, err := cloud.Get(context.Background(), created.Status.ProviderID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(created, got); diff != "" {
+			t.Errorf("Get differs from Create (-want +got):\n%s", diff)
+		}
+	}
+	all, err := cloud.ForCluster(fake.DefaultCluster).List(context.Background())
+	if err != nil || len(all) != len(owners) {
+		t.Fatalf("%d machines, %v", len(all), err)
+	}
+	for _, c := range all {
+		if got := v1.PoolOf(c.Labels); got != owners[c.Name] {
+			t.Errorf("the machine of claim %s says that its pool is %q, not %q", c.Name, got, owners[c.Name])
+		}
+		for _, key := range []string{v1.NodePoolLabelKey, v1alpha5.ProvisionerNameLabelKey} {
+			if _, has := c.Labels[key]; has != (key == owners[c.Name].LabelKey() && !owners[c.Name].IsZero()) {
+				t.Errorf("the machine of claim %s of pool %q bears the labels %v", c.Name, owners[c.Name], c.Labels)
+			}
+		}
 	}
 }
 

@@ -65,8 +65,8 @@ func (m *machine) claim() *v1.NodeClaim {
 			Allocatable: m.Allocatable.DeepCopy(),
 		},
 	}
-	if pool, ok := m.Tags[TagNodePool]; ok {
-		c.Labels[v1.NodePoolLabelKey] = pool
+	if pool := v1.PoolOf(m.Tags); !pool.IsZero() {
+		c.Labels[pool.LabelKey()] = pool.Name
 	}
 	if m.Phase == ShuttingDown {
 		since := metav1.NewTime(m.ShutdownAt)

@@ -114,8 +114,8 @@ func (l *lab) createOwnership() {
 	for _, c := range l.listBy(provider) {
 		if c.UID == claim.UID {
 			l.own(c)
-			if c.Name != claim.Name || c.Labels[v1.NodePoolLabelKey] != l.NodePool.Name {
-				l.Errorf("the machine is known as claim %q of nodepool %q, launched for %q of %q", c.Name, c.Labels[v1.NodePoolLabelKey], claim.Name, l.NodePool.Name)
+			if pool := v1.PoolOf(c.Labels); c.Name != claim.Name || pool != l.NodePool.Key() {
+				l.Errorf("the machine is known as claim %q of nodepool %q, launched for %q of %q", c.Name, pool, claim.Name, l.NodePool.Key())
 			}
 			return
 		}

@@ -197,6 +197,35 @@ func TestFake(t *testing.T) {
 	}
 }
 
+// CP-CREATE-08, CP-LIST-04, API-220: given a pool of the first generation, the kit asks for that generation's label, and finds a
+// provider that keeps the name of the pool and not the kind.
+func TestPoolOfTheFirstGeneration(t *testing.T) {
+	owners := conformance.Options{Clauses: []string{"CP-CREATE-05", "CP-CREATE-08", "CP-GET-01", "CP-LIST-04"}}
+	on := func(break_ func(*double)) conformance.Factory {
+		return func(t testing.TB) conformance.Subject {
+			s := doubled(t, break_)
+			s.NodePool = &v1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: "web", UID: "web-uid", Generation: 1}}
+			v1.SetGenerationOf(s.NodePool, v1.GenerationV1Alpha5)
+			s.NodePool.Spec.Template.Spec.NodeClassRef = v1.NodeClassReference{Group: fake.NodeClassGroup, Kind: fake.NodeClassKind, Name: "default"}
+			return s
+		}
+	}
+	conformance.Run(t, on(func(*double) {}), owners)
+	report := conformance.Check(t, on(func(d *double) {
+		d.listing(func(all []*v1.NodeClaim) []*v1.NodeClaim {
+			for _, c := range all {
+				pool := v1.PoolOf(c.Labels)
+				delete(c.Labels, pool.LabelKey())
+				c.Labels[v1.NodePoolLabelKey] = pool.Name
+			}
+			return all
+		})
+	}), owners)
+	if diff := cmp.Diff([]string{"CP-CREATE-08", "CP-LIST-04"}, report.Failed()); diff != "" {
+		t.Errorf("clauses that failed (-want +got):\n%s", diff)
+	}
+}
+
 // A cloud whose List lags keeps the contract as well, within the window that it declares.
 func TestFakeThatLags(t *testing.T) {
 	factory := func(t testing.TB) conformance.Subject {

@@ -96,7 +96,7 @@ func (l *lab) claim(more ...v1.NodeSelectorRequirementWithMinValues) *v1.NodeCla
 	return &v1.NodeClaim{
 		ObjectMeta: metav1.ObjectMeta{
 			Name: name, UID: types.UID(name + "-uid"), Generation: 1,
-			Labels: map[string]string{v1.NodePoolLabelKey: l.NodePool.Name},
+			Labels: map[string]string{l.NodePool.Key().LabelKey(): l.NodePool.Name},
 		},
 		Spec: v1.NodeClaimSpec{
 			NodeClassRef: l.NodeClass,

@@ -305,9 +305,9 @@ func (l *lab) listOwners() {
 	if got == nil {
 		l.Skip("List does not have the machine (CP-LIST-01)")
 	}
-	if got.Name != claim.Name || got.UID != claim.UID || got.Labels[v1.NodePoolLabelKey] != l.NodePool.Name {
+	if pool := v1.PoolOf(got.Labels); got.Name != claim.Name || got.UID != claim.UID || pool != l.NodePool.Key() {
 		l.Errorf("the entry names claim %q, UID %q, nodepool %q; launched was it for %q, %q, %q",
-			got.Name, got.UID, got.Labels[v1.NodePoolLabelKey], claim.Name, claim.UID, l.NodePool.Name)
+			got.Name, got.UID, pool, claim.Name, claim.UID, l.NodePool.Key())
 	}
 }
 

@@ -22,7 +22,9 @@ type Factory func(t testing.TB) Subject
 type Subject struct {
 	// Provider under test.
 	Provider cloudprovider.CloudProvider
-	// NodePool that instance types are asked for; nil means one named "conformance" without requirements.
+	// NodePool that instance types are asked for and that claims are of; nil means one named "conformance" without requirements. With
+	// one of the first generation (v1.SetGenerationOf) the kit looks whether the provider serves those too: claims bear the label of
+	// that generation then, and machines have to.
 	NodePool *v1.NodePool
 	// NodeClass that claims are launched from; zero means one named "default" of the kind that the provider declares
 	// first.

@@ -156,6 +156,17 @@ func TestThousand(t *testing.T) {
 	conformance.Run(t, subject(hall(600)), conformance.Options{Clauses: []string{"CP-CONCURRENCY-01"}})
 }
 
+// API-220: machines of pools of the first generation tell of them by that generation's label, also after a restart.
+func TestFirstGeneration(t *testing.T) {
+	conformance.Run(t, func(t testing.TB) conformance.Subject {
+		s := subject(hall(4))(t)
+		s.NodePool = &v1.NodePool{}
+		s.NodePool.Name = "web"
+		v1.SetGenerationOf(s.NodePool, v1.GenerationV1Alpha5)
+		return s
+	}, conformance.Options{Clauses: []string{"CP-CREATE-05", "CP-CREATE-08", "CP-GET-01", "CP-LIST-04"}})
+}
+
 // subject makes providers over the inventory, each with a ledger of its own.
 func subject(inventory *customprovider.Inventory) conformance.Factory {
 	return func(t testing.TB) conformance.Subject {

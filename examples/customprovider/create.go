@@ -85,8 +85,9 @@ func (p *Provider) take(claim *v1.NodeClaim, order []cloudprovider.Candidate) (n
 					continue
 				}
 				name = m.Name
+				pool := v1.PoolOf(claim.Labels)
 				holder = Holder{
-					Cluster: p.options.Cluster, NodePool: claim.Labels[v1.NodePoolLabelKey], Claim: claim.Name, UID: string(claim.UID), Since: now,
+					Cluster: p.options.Cluster, NodePool: pool.Name, Generation: pool.Generation, Claim: claim.Name, UID: string(claim.UID), Since: now,
 				}
 				return name, &holder, nil // with its number
 			}

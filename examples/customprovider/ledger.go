@@ -9,14 +9,18 @@ import (
 	"os"
 	"sync"
 	"time"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
 // Holder is whose a machine is.
 type Holder struct {
 	// Launch is the number of this time that the machine was given away, which no other one has.
-	Launch   int64  `json:"launch"`
-	Cluster  string `json:"cluster"`
-	NodePool string `json:"nodePool,omitempty"`
+	Launch  int64  `json:"launch"`
+	Cluster string `json:"cluster"`
+	// NodePool of the claim, and the Generation that it was born in; both are empty for a claim of none.
+	NodePool   string        `json:"nodePool,omitempty"`
+	Generation v1.Generation `json:"generation,omitempty"`
 	// Claim and UID are those of the NodeClaim.
 	Claim string `json:"claim"`
 	UID   string `json:"uid"`

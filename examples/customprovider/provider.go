@@ -266,15 +266,15 @@ func (p *Provider) describe(name string, holder Holder) *v1.NodeClaim {
 	claim := &v1.NodeClaim{
 		ObjectMeta: metav1.ObjectMeta{
 			Name: holder.Claim, UID: types.UID(holder.UID), CreationTimestamp: metav1.NewTime(holder.Since),
-			Labels: map[string]string{v1.NodePoolLabelKey: holder.NodePool},
+			Labels: map[string]string{},
 		},
 		Status: v1.NodeClaimStatus{
 			ProviderID: p.providerID(name, holder), ImageID: p.options.Image,
 			Capacity: t.CapacityOf(&t.Offerings[0]), Allocatable: t.AllocatableOf(&t.Offerings[0]),
 		},
 	}
-	if holder.NodePool == "" {
-		delete(claim.Labels, v1.NodePoolLabelKey)
+	if pool := (v1.PoolKey{Generation: holder.Generation, Name: holder.NodePool}); pool.Name != "" {
+		claim.Labels[pool.LabelKey()] = pool.Name
 	}
 	for r := range t.MachineRequirements(&t.Offerings[0]).All {
 		if values := r.Values(); len(values) == 1 && !r.Complement() {
