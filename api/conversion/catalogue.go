@@ -96,10 +96,11 @@ func toV1() catalogue {
 // ofAny is the catalogue of every conversion.
 func ofAny() catalogue {
 	return catalogue{
-		CodeResultInvalid: {SeverityError, "%s"},
-		CodeUnknownKind:   {SeverityError, "kind %s is not one of the kinds this tool converts"},
-		CodeSkipped:       {SeverityWarn, "%s skipped"},
-		CodeUnknownField:  {SeverityWarn, "unknown field %s ignored"},
+		CodeResultInvalid:  {SeverityError, "%s"},
+		CodeUnknownKind:    {SeverityError, "kind %s is not one of the kinds this tool converts"},
+		CodeSkipped:        {SeverityWarn, "%s skipped"},
+		CodeUnknownField:   {SeverityWarn, "unknown field %s ignored"},
+		CodeAppliedDropped: {SeverityInfo, "what kubectl apply noted of the object of old was left out; it notes the new one when that is applied"},
 	}
 }
 

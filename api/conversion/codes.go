@@ -53,6 +53,8 @@ const (
 	CodeSkipped Code = "W603"
 	// CodeUnknownField (warn): a field that the kind doesn't have was left out.
 	CodeUnknownField Code = "W604"
+	// CodeAppliedDropped (info): what kubectl apply had noted in an annotation of an object that became another was left out.
+	CodeAppliedDropped Code = "W605"
 )
 
 // Codes of conversions from v1 back to v1beta1.

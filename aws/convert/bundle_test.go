@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -201,6 +202,66 @@ func TestClashNamesOrigin(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"ERROR W111 NodePool/default: NodePool/default, made of Provisioner/default, in.yaml:1 (document 1), already exists with different content"}, got); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// W605: what kubectl apply noted of an object does not get into one of another generation, and whoever converts is told; other
+// annotations do. What passes through keeps it, live objects do, and Karpenter's tool keeps it everywhere.
+func TestAppliedNote(t *testing.T) {
+	noted := func(manifest string) string {
+		return strings.Replace(manifest, "name: default", "name: default, annotations: {team: a, "+corev1.LastAppliedConfigAnnotation+": '{}'}", 1)
+	}
+	provisioner, overlay, deployment := noted(everything), noted("{apiVersion: karpenter.sh/v1alpha1, kind: NodeOverlay, metadata: {name: default}}"), noted("{apiVersion: apps/v1, kind: Deployment, metadata: {name: default}, spec: {template: {spec: {nodeSelector: {karpenter.sh/provisioner-name: a}}}}}")
+	for _, c := range []struct {
+		name, in string
+		options  Options
+		live     bool
+		want     string
+	}{
+		{name: "a Provisioner", in: provisioner, want: "NodePool/default without; Provisioner/default"},
+		{name: "an inline provider", in: noted("{apiVersion: karpenter.sh/v1alpha5, kind: Provisioner, metadata: {name: default}, spec: {provider: {subnetSelector: {a: b}, securityGroupSelector: {a: b}}}}"), want: "NodePool/default without, EC2NodeClass/default without; Provisioner/default"},
+		{name: "a node template", in: noted(template), want: "EC2NodeClass/default without; AWSNodeTemplate/default"},
+		{name: "a pool of v1beta1", in: noted(pool("default", "null")), want: "NodePool/default without; NodePool/default"},
+		{name: "to v1beta1", in: noted(strings.Replace(v1Class, "KUBELET", "null", 1)), options: Options{Target: V1Beta1}, want: "EC2NodeClass/default without; EC2NodeClass/default"},
+		{name: "one that is there already", in: noted(strings.Replace(v1Class, "KUBELET", "null", 1)), want: "EC2NodeClass/default with; "},
+		{name: "as Karpenter's tool does", in: provisioner, options: Options{ReferenceCompat: true}, want: "NodePool/default with; "},
+		{name: "live", in: provisioner, live: true, want: "NodePool/default with; "},
+		{name: "an overlay", in: overlay, want: "NodeOverlay/default with; "},
+		{name: "a workload", in: deployment, options: Options{Workloads: true}, want: "Deployment/default with; "},
+		{name: "equal but for it", in: noted(template) + template, want: "EC2NodeClass/default without; AWSNodeTemplate/default"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			documents := decode(t, c.in)
+			var r Result
+			if c.live {
+				r = Read(documents, c.options)
+			} else {
+				r = Rewrite(documents, c.options)
+			}
+			var objects, told []string
+			for _, o := range r.Objects {
+				text := "with"
+				annotations := o.Object.GetAnnotations()
+				if _, kept := annotations[corev1.LastAppliedConfigAnnotation]; !kept {
+					text = "without"
+				}
+				objects = append(objects, o.name()+" "+text)
+				if annotations["team"] != "a" && o.name() != "EC2NodeClass/default" {
+					t.Errorf("%s: annotations %v", o.name(), annotations)
+				}
+			}
+			for _, w := range r.Warnings {
+				if w.Code == conversion.CodeAppliedDropped {
+					told = append(told, w.Object)
+				}
+			}
+			if got := strings.Join(objects, ", ") + "; " + strings.Join(told, ", "); got != c.want {
+				t.Errorf("got  %s\nwant %s", got, c.want)
+			}
+			if d := documents[0].Object.GetAnnotations(); d[corev1.LastAppliedConfigAnnotation] != "{}" {
+				t.Errorf("the input was changed: %v", d)
+			}
+		})
 	}
 }
 

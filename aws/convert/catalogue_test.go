@@ -113,6 +113,7 @@ func TestEveryCode(t *testing.T) {
 		"W602": {"{apiVersion: karpenter.sh/v1, kind: Provisioner, metadata: {name: web}}", Options{}},
 		"W603": {with(aPod, ""), Options{}},
 		"W604": {with(aProvisioner, "wait: 1"), Options{}},
+		"W605": {strings.Replace(with(aBetaPool, ""), "name: web", "name: web, annotations: {kubectl.kubernetes.io/last-applied-configuration: '{}'}", 1), Options{}},
 		"W901": {withNode(aPool, "", "terminationGracePeriod: 1h"), beta},
 		"W902": {with(aPool, "disruption: {consolidateAfter: 0s, budgets: [{nodes: '1', reasons: [Drifted, Empty]}]}"), beta},
 		"W903": {with(aPool, "disruption: {consolidateAfter: 5m}"), beta},

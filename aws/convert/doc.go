@@ -19,8 +19,8 @@
 //
 // # Two ways to convert
 //
-// Rewrite makes new manifests: defaults that a webhook used to add are written out, metadata that an API server wrote and
-// status are left out, live Machines are skipped, two results of one kind and name are an error unless they are equal.
+// Rewrite makes new manifests: defaults that a webhook used to add are written out, metadata that an API server wrote, status and what
+// kubectl apply noted are left out, live Machines are skipped, two results of one kind and name are an error unless they are equal.
 //
 // Read takes live objects as they are, with all metadata and status, for somebody who goes on to act on them. A pool or node
 // class that was born in the first generation keeps an identity of its own, so that it may bear the name of a later one:
@@ -39,6 +39,8 @@
 //     not changed (API-372, API-373, API-467).
 //   - A field that a kind does not have is warned of, and refused only when asked for (API-016): what users keep in a folder for
 //     years has such fields, and the warning names them.
+//   - The annotation in which kubectl apply keeps the manifest it was last given does not survive a rewrite, though others do (API-265,
+//     API-393): it holds an object of another generation, and kubectl would compare the next manifest with that.
 //   - The old annotations that keep pods and nodes are honoured whatever pools there are (API-229), since who moves to pools of v1
 //     should not lose protection at that moment.
 //   - Instances of the first generation are tagged as releases from 0.28 on did, and listed if they say that this cluster manages

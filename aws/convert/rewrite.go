@@ -3,11 +3,14 @@ package convert
 import (
 	"cmp"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/drawknife/drawknife/api/conversion"
 	api "github.com/drawknife/drawknife/api/v1"
@@ -17,14 +20,15 @@ import (
 )
 
 // Rewrite makes manifests of the target generation. Objects of that generation pass through unchanged; of those that are
-// converted only name, labels, annotations and finalizers of the metadata are kept. Objects of other groups are left out
-// with a warning.
+// converted only name, labels, annotations and finalizers of the metadata are kept, but for what kubectl apply noted in an
+// annotation. Objects of other groups are left out with a warning.
 func Rewrite(documents []Document, options Options) Result {
 	options.Target = cmp.Or(options.Target, V1)
 	b := newBundle(documents, options)
 	b.takeIn()
 	b.judge()
 	for _, e := range b.entries {
+		b.dropApplied(e)
 		trim(e, options.Target)
 	}
 	b.refuseClashes()
@@ -51,10 +55,36 @@ func Read(documents []Document, options Options) Result {
 	return b.result()
 }
 
+// rewritten reports whether the entry is of another generation than the target, so that it doesn't pass through as it is. Overlays
+// and workloads do.
+func (e *entry) rewritten(target Version) bool {
+	switch e.object.(type) {
+	case *unstructured.Unstructured, *api.NodeOverlay:
+		return false
+	}
+	return !e.born.Source.Empty() && e.born.Source.Version != string(target)
+}
+
+// dropApplied leaves out of an object that is rewritten the manifest that kubectl apply was last given for it, and says so. An object
+// created with that would have the next apply compare with fields of the generation of old: what is taken out of the new
+// manifest then would stay in the cluster.
+func (b *bundle) dropApplied(e *entry) {
+	const key = corev1.LastAppliedConfigAnnotation
+	annotations := e.object.GetAnnotations()
+	if _, noted := annotations[key]; !noted || b.options.ReferenceCompat || !e.rewritten(b.options.Target) {
+		return
+	}
+	annotations = maps.Clone(annotations)
+	delete(annotations, key)
+	e.object.SetAnnotations(annotations)
+	told := conversion.NewRecorder(e.born.Source.Kind, e.born.Name)
+	told.Add(conversion.CodeAppliedDropped, field.NewPath("metadata", "annotations").Key(key))
+	b.note(e.document, told.Warnings())
+}
+
 // trim leaves out of an object that is rewritten what an API server wrote.
 func trim(e *entry, target Version) {
-	kind := e.born.Source
-	if kind.Empty() || kind.Version == string(target) {
+	if !e.rewritten(target) {
 		return
 	}
 	meta := metav1.ObjectMeta{
