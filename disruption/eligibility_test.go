@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -141,6 +142,34 @@ func TestSurveyRefusesInput(t *testing.T) {
 		var fault *disruption.InputError
 		if _, err := disruption.Survey(disruption.Input{View: view}); !errors.As(err, &fault) {
 			t.Errorf("%s: error %v, want an InputError", name, err)
+		}
+	}
+}
+
+// A pool whose key is left out is the one of its object's name: candidates, budgets and plans are the same.
+func TestPoolsWithoutKeys(t *testing.T) {
+	w := newWorld()
+	w.pool("default").Spec.Disruption.Budgets = []v1.Budget{{Nodes: "1"}}
+	w.node("a", "c8", holding(pods("a", 3, "1")...))
+	w.node("b", "c8", holding(pods("b", 4, "1")...))
+	w.node("idle", "c4")
+	named, unnamed := w.snapshot, *w.snapshot
+	unnamed.NodePools = slices.Clone(named.NodePools)
+	unnamed.NodePools[0].Key = v1.PoolKey{}
+	for name, planner := range map[string]disruption.Planner{"Reference": &disruption.Reference{}, "Global": &disruption.Global{}} {
+		want, err := planner.Plan(t.Context(), surveyed(t, named))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := planner.Plan(t.Context(), surveyed(t, &unnamed))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(want.Commands) == 0 {
+			t.Errorf("%s: no commands, so that nothing is compared", name)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-with keys +without):\n%s", name, diff)
 		}
 	}
 }

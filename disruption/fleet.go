@@ -69,6 +69,7 @@ type Fleet struct {
 
 // pool is a NodePool as disruption sees it.
 type pool struct {
+	// NodePool is the snapshot's, its Key in full.
 	*scheduling.NodePool
 	// types of it with overlays applied, by name.
 	types map[string]*cloudprovider.InstanceType
@@ -155,13 +156,15 @@ func poolsOf(view *cluster.View) map[v1.PoolKey]*pool {
 	in := overlay.Input{Overlays: s.NodeOverlays, Lookup: s.Vocabulary.Compile()}
 	for i := range s.NodePools {
 		p := &s.NodePools[i]
-		in.Pools = append(in.Pools, overlay.Pool{Key: p.Key, Object: p.Object, Types: s.Catalogs[p.Catalog]})
+		in.Pools = append(in.Pools, overlay.Pool{Key: p.Identity(), Object: p.Object, Types: s.Catalogs[p.Catalog]})
 	}
 	overlaid := overlay.Apply(in)
 	out := make(map[v1.PoolKey]*pool, len(s.NodePools))
 	named := map[string]map[string]*cloudprovider.InstanceType{}
 	for i := range s.NodePools {
-		p := &pool{NodePool: &s.NodePools[i]}
+		own := s.NodePools[i]
+		own.Key = own.Identity()
+		p := &pool{NodePool: &own}
 		out[p.Key] = p
 		if byName, ok := named[p.Catalog]; ok && len(s.NodeOverlays) == 0 {
 			p.types = byName

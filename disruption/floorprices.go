@@ -91,7 +91,7 @@ func newFloorPrices(f *Fleet, model *scheduling.Model, units []*unit) *floorPric
 	}
 	directions := []corev1.ResourceList{mean}
 	for i := range snapshot.NodePools {
-		if d := byPool[snapshot.NodePools[i].Key]; d != nil && len(directions) < maxDirections {
+		if d := byPool[snapshot.NodePools[i].Identity()]; d != nil && len(directions) < maxDirections {
 			directions = append(directions, d)
 		}
 	}
@@ -167,7 +167,7 @@ func machinesOf(f *Fleet) []offered {
 	var out []offered
 	seen := map[offered]bool{}
 	for i := range f.in.View.Snapshot.NodePools {
-		p := f.pools[f.in.View.Snapshot.NodePools[i].Key]
+		p := f.pools[f.in.View.Snapshot.NodePools[i].Identity()]
 		for _, name := range sortedNames(p.types) {
 			t := p.types[name]
 			var ofType *[3]float64 // the same for most offerings, and reckoning takes time

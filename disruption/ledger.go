@@ -67,7 +67,7 @@ func NewLedger(f *Fleet) (*Ledger, error) {
 	snapshot := f.in.View.Snapshot
 	var budgets []Budget
 	for i := range snapshot.NodePools {
-		budgets = append(budgets, budgetsOf(snapshot.NodePools[i].Key, snapshot.NodePools[i].Object)...)
+		budgets = append(budgets, budgetsOf(snapshot.NodePools[i].Identity(), snapshot.NodePools[i].Object)...)
 	}
 	stated := len(budgets)
 	budgets = append(budgets, f.in.Budgets...)

@@ -118,8 +118,8 @@ func newDecision(snapshot *scheduling.Snapshot, o PassOptions) *decision {
 	in := overlay.Input{Overlays: snapshot.NodeOverlays, Lookup: snapshot.Vocabulary.Compile()}
 	for i := range snapshot.NodePools {
 		p := &snapshot.NodePools[i]
-		d.pools[p.Key] = p
-		in.Pools = append(in.Pools, overlay.Pool{Key: p.Key, Object: p.Object, Types: snapshot.Catalogs[p.Catalog]})
+		d.pools[p.Identity()] = p
+		in.Pools = append(in.Pools, overlay.Pool{Key: p.Identity(), Object: p.Object, Types: snapshot.Catalogs[p.Catalog]})
 	}
 	d.overlaid = overlay.Apply(in)
 	d.options.Claims.Lookup = in.Lookup

@@ -99,6 +99,16 @@ func passSnapshot(pods ...*corev1.Pod) *scheduling.Snapshot {
 	return s
 }
 
+// A pool whose key is left out is the one of its object's name.
+func TestDecideForPoolsWithoutKeys(t *testing.T) {
+	s := passSnapshot(passPod("new", "3"))
+	s.NodePools[0].Key = v1.PoolKey{}
+	orders := decide(t, s)
+	if len(orders.Refused) != 0 || len(orders.Launches) != 1 || orders.Launches[0].Claim.Labels[v1.NodePoolLabelKey] != "default" {
+		t.Errorf("%+v", orders)
+	}
+}
+
 // PRV-026, PRV-035 to PRV-037, PRV-043: launches, nominations and pods without a place.
 func TestDecide(t *testing.T) {
 	orders := decide(t, passSnapshot(passPod("fits", "2"), passPod("new", "3"), passPod("huge", "100"), passPod("room", "3", placeholder)))

@@ -26,7 +26,7 @@ func CheckNodePool(np *NodePool, lookup *requirements.Lookup) error {
 	if np.Object == nil {
 		return &SnapshotError{Path: "nodePools[" + np.Key.String() + "].object", Rule: "is missing", Cure: "give the NodePool in its v1 form"}
 	}
-	key := poolKey(np)
+	key := np.Identity()
 	if _, err := poolRequirements(np.Object, key, lookup); err != nil {
 		return err
 	}

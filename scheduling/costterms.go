@@ -197,7 +197,7 @@ func (m *Model) priceCatalogs(s *Snapshot) {
 		if name == "" || s.NodePools[i].Object == nil {
 			continue
 		}
-		inPool, text := m.costs.poolTerms(poolKey(&s.NodePools[i]))
+		inPool, text := m.costs.poolTerms(s.NodePools[i].Identity())
 		pricedName := name + "\x00" + s.NodePools[i].Catalog + "\x00" + text
 		if m.catalogs[pricedName] == nil {
 			source := fmt.Sprintf("catalog %q", s.NodePools[i].Catalog)

@@ -232,7 +232,7 @@ func (m *Model) typeLists(s *Snapshot, previous *Model) (map[string][]*cloudprov
 	}
 	for i := range s.NodePools {
 		if np := &s.NodePools[i]; np.Object != nil && np.Catalog != "" {
-			in.Pools = append(in.Pools, overlay.Pool{Key: poolKey(np), Object: np.Object, Types: s.Catalogs[np.Catalog]})
+			in.Pools = append(in.Pools, overlay.Pool{Key: np.Identity(), Object: np.Object, Types: s.Catalogs[np.Catalog]})
 		}
 	}
 	m.overlays = overlay.Apply(in)
@@ -244,7 +244,7 @@ func (m *Model) typeLists(s *Snapshot, previous *Model) (map[string][]*cloudprov
 	}
 	for i := range s.NodePools {
 		if m.poolCatalog[i] != "" {
-			m.poolCatalog[i] = overlaidName(number[poolKey(&s.NodePools[i])])
+			m.poolCatalog[i] = overlaidName(number[s.NodePools[i].Identity()])
 		}
 	}
 	for _, v := range m.overlays.Verdicts {
@@ -256,18 +256,6 @@ func (m *Model) typeLists(s *Snapshot, previous *Model) (map[string][]*cloudprov
 }
 
 func overlaidName(list int) string { return fmt.Sprintf("overlaid-%d", list) }
-
-// poolKey is the pool's key; a zero one reads as that of a pool of the current generation.
-func poolKey(np *NodePool) v1.PoolKey {
-	key := np.Key
-	if key.IsZero() {
-		return v1.NewPoolKey(np.Object.Name)
-	}
-	if key.Generation == "" {
-		key.Generation = v1.GenerationV1
-	}
-	return key
-}
 
 // sameList reports whether both are the very same slice.
 func sameList[T any](a, b []T) bool {

@@ -82,7 +82,7 @@ func (m *Model) compilePools(s *Snapshot, previous *Model) error {
 	m.poolIndex = make(map[v1.PoolKey]int, len(s.NodePools))
 	for i := range s.NodePools {
 		np := &s.NodePools[i]
-		m.pools = append(m.pools, &pool{key: poolKey(np), object: np.Object, notReady: np.NotReady, catalogName: m.poolCatalog[i], byText: map[string]int{}})
+		m.pools = append(m.pools, &pool{key: np.Identity(), object: np.Object, notReady: np.NotReady, catalogName: m.poolCatalog[i], byText: map[string]int{}})
 		if np.Object.Spec.Weight != nil {
 			m.pools[i].weight = *np.Object.Spec.Weight
 		}

@@ -78,7 +78,7 @@ type Snapshot struct {
 
 // NodePool is a pool of the API with what planning needs beside it.
 type NodePool struct {
-	// Key is the pool's identity. A zero Key stands for {GenerationV1, Object.Name}.
+	// Key is the pool's identity. A zero Key stands for {GenerationV1, Object.Name}: read it by Identity.
 	Key v1.PoolKey `json:"key"`
 	// Object is the pool in its v1 form, whatever generation it was born in.
 	Object *v1.NodePool `json:"object"`
@@ -87,6 +87,19 @@ type NodePool struct {
 	Catalog string `json:"catalog,omitempty"`
 	// NotReady says why the pool must not launch nodes now ("NodeClass not found"); empty means it may.
 	NotReady string `json:"notReady,omitempty"`
+}
+
+// Identity is the pool's key in full, as plans name it: Key, with what it leaves out filled in. Object must not be nil where
+// Key is zero.
+func (p *NodePool) Identity() v1.PoolKey {
+	key := p.Key
+	if key.IsZero() {
+		return v1.NewPoolKey(p.Object.Name)
+	}
+	if key.Generation == "" {
+		key.Generation = v1.GenerationV1
+	}
+	return key
 }
 
 // Node is one the cluster has, or one that is on its way: Object is nil until it has joined, Claim is nil when

@@ -120,7 +120,7 @@ func (u *update) changePools() {
 	}
 	m.pools = slices.Clone(m.pools)
 	for i := range u.snapshot.NodePools {
-		at := m.poolIndex[poolKey(&u.snapshot.NodePools[i])]
+		at := m.poolIndex[u.snapshot.NodePools[i].Identity()]
 		own := *m.pools[at]
 		own.object = u.snapshot.NodePools[i].Object
 		m.pools[at] = &own

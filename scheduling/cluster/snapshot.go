@@ -70,7 +70,9 @@ func (s *State) addPools(view *View, q Query) {
 			view.LeftOut = append(view.LeftOut, LeftOut{ObjectKey{KindNodePool, keyOf(list[i].Object)}, LeftOutInvalid, err.Error()})
 			continue
 		}
-		sound = append(sound, list[i])
+		pool := list[i]
+		pool.Key = pool.Identity()
+		sound = append(sound, pool)
 	}
 	view.Snapshot.NodePools = sound
 }

@@ -96,6 +96,23 @@ func machineOf(name string) (*v1.NodeClaim, *corev1.Node) {
 	return claim, node
 }
 
+// Pools that are handed in without keys leave with them.
+func TestPoolsWithoutKeys(t *testing.T) {
+	state, err := cluster.New(cluster.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool := &v1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: "web"}}
+	query := cluster.Query{Time: noon, NodePools: []scheduling.NodePool{{Object: pool}}}
+	view := state.Snapshot(query)
+	if got := view.Snapshot.NodePools; len(got) != 1 || got[0].Key != v1.NewPoolKey("web") {
+		t.Errorf("pools %+v, left out %v", got, view.LeftOut)
+	}
+	if !query.NodePools[0].Key.IsZero() {
+		t.Error("what was handed in was changed")
+	}
+}
+
 // PRV-020, PRV-021: one machine for a Node and its claim, in the phase that their labels say.
 func TestPhases(t *testing.T) {
 	claim, node := machineOf("a")

@@ -95,8 +95,8 @@ func check(node *scheduling.NewNode, pool *scheduling.NodePool) error {
 		return &InputError{Rule: "there is no node"}
 	case pool == nil || pool.Object == nil:
 		return &InputError{Node: node.Name, Rule: "a claim has a pool"}
-	case node.Pool != pool.Key:
-		return &InputError{Node: node.Name, Rule: "it is planned for nodepool " + node.Pool.String() + ", not " + pool.Key.String()}
+	case node.Pool != pool.Identity():
+		return &InputError{Node: node.Name, Rule: "it is planned for nodepool " + node.Pool.String() + ", not " + pool.Identity().String()}
 	case len(node.InstanceTypes) == 0:
 		return &InputError{Node: node.Name, Rule: "no instance type would do"}
 	}
@@ -107,11 +107,11 @@ func check(node *scheduling.NewNode, pool *scheduling.NodePool) error {
 func blank(pool *scheduling.NodePool, o Options) *v1.NodeClaim {
 	object, template := pool.Object, &pool.Object.Spec.Template
 	claim := &v1.NodeClaim{}
-	v1.SetGenerationOf(claim, pool.Key.Generation)
+	v1.SetGenerationOf(claim, pool.Identity().Generation)
 	claim.GenerateName = object.Name + "-"
 	block := true
 	owner := v1.GroupVersion().WithKind(v1.KindNodePool)
-	if pool.Key.Generation == v1.GenerationV1Alpha5 {
+	if pool.Identity().Generation == v1.GenerationV1Alpha5 {
 		owner = v1alpha5.GroupVersion().WithKind(v1alpha5.KindProvisioner)
 	}
 	claim.OwnerReferences = []metav1.OwnerReference{{
@@ -163,9 +163,9 @@ func labelsOf(node *scheduling.NewNode, pool *scheduling.NodePool, lookup *requi
 }
 
 func addOwn(labels map[string]string, pool *scheduling.NodePool) {
-	labels[scheduling.PoolLabel(pool.Key)] = pool.Object.Name
+	labels[scheduling.PoolLabel(pool.Identity())] = pool.Object.Name
 	// Claims of the first generation have no label of their node class (API-225).
-	if class := pool.Object.Spec.Template.Spec.NodeClassRef; class.Kind != "" && pool.Key.Generation != v1.GenerationV1Alpha5 {
+	if class := pool.Object.Spec.Template.Spec.NodeClassRef; class.Kind != "" && pool.Identity().Generation != v1.GenerationV1Alpha5 {
 		labels[requirements.NodeClassLabelKey(class.Group, class.Kind)] = class.Name
 	}
 }

@@ -293,6 +293,34 @@ func TestClaimOfAProvisioner(t *testing.T) {
 	}
 }
 
+// A pool whose key is left out is of the newest generation, and has its object's name.
+func TestClaimOfAPoolWithoutKey(t *testing.T) {
+	types := testTypes(2)
+	pool := testPool()
+	pool.Key = v1.PoolKey{}
+	for name, make := range map[string]func(*scheduling.NodePool) (*v1.NodeClaim, error){
+		"planned": func(p *scheduling.NodePool) (*v1.NodeClaim, error) {
+			return nodeclaims.New(testNode(types), p, nodeclaims.Options{InstanceTypes: types})
+		},
+		"static": func(p *scheduling.NodePool) (*v1.NodeClaim, error) {
+			return nodeclaims.NewStatic(p, nodeclaims.Options{})
+		},
+	} {
+		got, err := make(pool)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		want, err := make(testPool())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-with key +without):\n%s", name, diff)
+		}
+	}
+}
+
 // API-376, API-377: the kubelet block that a pool brings from v1beta1 goes with its claims, since providers see nothing else.
 func TestKubeletOfAnOlderPool(t *testing.T) {
 	pool := testPool()

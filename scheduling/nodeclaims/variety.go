@@ -110,7 +110,7 @@ func (v *variety) choose(o Options) ([]scheduling.InstanceTypeOption, error) {
 			v.relaxed = true
 		default:
 			return nil, &VarietyError{
-				Node: v.node.Name, Pool: v.pool.Key.String(), Key: d.key, MinValues: d.n, Found: found, InstanceTypes: most,
+				Node: v.node.Name, Pool: v.pool.Identity().String(), Key: d.key, MinValues: d.n, Found: found, InstanceTypes: most,
 			}
 		}
 	}
