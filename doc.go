@@ -39,9 +39,14 @@
 //	scheduling                Snapshot → Model → Plan
 //	scheduling/manifests      Kubernetes objects as files → Snapshot
 //	scheduling/buffers        room to keep free → placeholder pods
+//	scheduling/cluster        live objects, event by event → Snapshot
+//	scheduling/nodeclaims     planned node → NodeClaim
 //	aws/catalog               facts and prices of EC2 instance types, built in
 //	aws/instancetype          these facts → instance types: labels, capacity, overhead, offerings
 //	fake                      a cloud in memory
+//	aws                       EC2 as a provider
+//	provisioning              from a pod that waits to an instance that is gone
+//	disruption                which nodes to remove or to replace, why, and why the others stay
 //	examples/simulate         all of it as a command: what would these manifests need, and cost?
 //
 // Imports go from the bottom of that list to its top, never back; docs/architecture.md draws the floors.

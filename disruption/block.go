@@ -23,7 +23,7 @@ const (
 	BlockUnmanaged BlockCode = "Unmanaged"
 	// BlockNoNode: it has not joined.
 	BlockNoNode BlockCode = "NoNode"
-	// BlockNotInitialized: it is not ready for pods yet.
+	// BlockNotInitialized: it is not ready for pods yet, as the label of its Node or the condition Initialized of its NodeClaim says.
 	BlockNotInitialized BlockCode = "NotInitialized"
 	// BlockLeaving: it is being removed already.
 	BlockLeaving BlockCode = "Leaving"
@@ -91,7 +91,7 @@ const (
 	BlockSpotToSpot BlockCode = "SpotToSpot"
 	// BlockFewTypes: only Block.Count types are cheaper, and a spot node needs Block.Need to be replaced.
 	BlockFewTypes BlockCode = "FewCheaperTypes"
-	// BlockScore: the saving is too small for the disturbance: Block.Score of Block.Need, in thousandths.
+	// BlockScore: the saving is too small for the disturbance: Block.Score is below Block.Threshold.
 	BlockScore BlockCode = "BalancedScore"
 	// BlockNoBatch: no batch of nodes that has it among them can be removed for at most one new node.
 	BlockNoBatch BlockCode = "NoBatch"
@@ -246,7 +246,7 @@ func fixedSentences(code BlockCode) (string, bool) {
 	s, ok := map[BlockCode]string{
 		BlockUnmanaged:      "no nodeclaim made it",
 		BlockNoNode:         "it has not joined the cluster",
-		BlockNotInitialized: "it is not initialized",
+		BlockNotInitialized: "it is not initialized: label " + v1.NodeInitializedLabelKey + " of its node or condition " + v1.ConditionInitialized + " of its nodeclaim is not true",
 		BlockLeaving:        "it is being removed",
 		BlockNominated:      "pods were planned for it",
 		BlockNoPool:         "it lacks the label " + v1.NodePoolLabelKey,

@@ -1,14 +1,15 @@
 // Package disruption decides which nodes to remove or to replace, why, and in which order: empty ones, those whose pods
 // cost less elsewhere, those that have drifted; and follows each decision until it is carried out or taken back.
 //
-//	fleet, err := disruption.Survey(disruption.Input{View: state.Snapshot(query), Executing: executing})
+//	fleet, err := disruption.Survey(disruption.Input{View: state.Snapshot(query), Executing: executing}) // or ViewOf a snapshot
 //	if err != nil {
 //		return err // which budget or object can't be read
 //	}
 //	for node, why := range fleet.Blocked {
 //		log.Info("not a candidate", "node", node, "why", why)
 //	}
-//	plan, err := planner.Plan(ctx, fleet) // a *Reference
+//	planner := &disruption.Global{} // or a Reference, which goes about it as Karpenter does
+//	plan, err := planner.Plan(ctx, fleet)
 //	for _, verdict := range plan.Verdicts {
 //		log.Info(verdict.String()) // what becomes of the node, or each thing that keeps it
 //	}

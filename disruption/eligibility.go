@@ -181,8 +181,12 @@ func (f *Fleet) acceptsConsolidation(c *Candidate) *Block {
 	return f.waits(c)
 }
 
-// waits is the block of a candidate whose consolidateAfter has not passed.
+// waits is the block of a candidate whose consolidateAfter has not passed, or has not begun since the claim does not say that
+// the node is initialised.
 func (f *Fleet) waits(c *Candidate) *Block {
+	if c.QuietSince.IsZero() {
+		return &Block{Code: BlockNotInitialized}
+	}
 	if quiet := QuietOf(c.Pool.Object, c.QuietSince, f.now); !quiet.Reached {
 		return &Block{Code: BlockQuiet, Until: quiet.Until}
 	}

@@ -192,6 +192,7 @@ func TestLabelsBeforeRegistration(t *testing.T) {
 func TestAccepts(t *testing.T) {
 	const empty, single, drift, static = disruption.MethodEmptiness, disruption.MethodSingleNode, disruption.MethodDrift, disruption.MethodStaticDrift
 	p := pod("p")
+	unfinished := func(n *scheduling.Node) { n.Claim.Conditions().Clear(v1.ConditionInitialized, now()) }
 	cheap := pod("p", podAnnotated(corev1.PodDeletionCost, "-2147483647"))
 	tests := []struct {
 		name   string
@@ -213,6 +214,7 @@ func TestAccepts(t *testing.T) {
 			pod("d", owned("DaemonSet")), pod("m", owned("Node")), pod("e", ended), pod("t", terminating))}, nil, nil, empty, ""},
 		{"DIS-086 a StatefulSet's successor", []nodeOption{holding(pod("s", terminating, owned("StatefulSet")))}, nil, nil, empty, disruption.BlockNotEmpty},
 		{"DIS-065 waiting", nil, []func(*v1.NodePool){after("48h")}, nil, empty, disruption.BlockQuiet},
+		{"DIS-064, DIS-104 initialized by the label, not by the condition", []nodeOption{unfinished}, nil, nil, empty, disruption.BlockNotInitialized},
 		{"DIS-099 static", []nodeOption{holding(p)}, []func(*v1.NodePool){replicas(1)}, nil, single, disruption.BlockStatic},
 		{"DIS-100 unknown type", []nodeOption{holding(p), labelled(corev1.LabelInstanceTypeStable, "other")}, nil, nil, single, disruption.BlockInstanceTypeUnknown},
 		{"DIS-100 no capacity type", []nodeOption{holding(p), bought("")}, nil, nil, single, disruption.BlockNoLabel},

@@ -78,7 +78,10 @@ type pool struct {
 }
 
 // ViewOf is a view of a snapshot that no live cluster is behind, such as one that was saved or read from manifests: no
-// node is nominated or marked, and the last pod event is what the NodeClaim says.
+// node is nominated or marked, and the last pod event is what the NodeClaim says. A node is a candidate only if it has a
+// NodeClaim (scheduling.JoinNode puts both together), is initialised by its label karpenter.sh/initialized and by its claim's
+// condition Initialized, and bears the labels of its pool, instance type, zone and capacity type. One whose condition Ready is
+// not true counts as disrupted in its pool's budgets.
 func ViewOf(s *scheduling.Snapshot) *cluster.View {
 	view := &cluster.View{Snapshot: s, Machines: make([]cluster.Machine, len(s.Nodes))}
 	for i := range s.Nodes {

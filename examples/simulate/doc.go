@@ -116,7 +116,7 @@
 // # JSON
 //
 // With -o json, standard output is one object. Keys are only ever added; arrays are never null. Apart from
-// solveMillis, equal input gives equal bytes.
+// solveMillis and planMillis, equal input gives equal bytes, at the same time where time matters: --now says which.
 //
 //	summary
 //	  pods           number of pending pods
