@@ -50,7 +50,7 @@ func karpentersNode(t *testing.T, cluster *harness.Cluster, pool *v1.NodePool, n
 		t.Fatal(err)
 	}
 	var node *corev1.Node
-	cluster.Eventually("the node of "+name+" has joined", time.Minute, func() (bool, string) {
+	cluster.Eventually("the node of "+name+" has joined", patience, func() (bool, string) {
 		for _, n := range cluster.Nodes() {
 			if n.Spec.ProviderID == launched.Status.ProviderID {
 				node = n

@@ -17,7 +17,7 @@ import (
 )
 
 // stopTimeout is how long a controller may take to end when told so.
-const stopTimeout = 30 * time.Second
+const stopTimeout = time.Minute
 
 // controller runs in the test's process, on connections of its own that the test can cut.
 type controller struct {

@@ -96,7 +96,7 @@ func (s *twoVersions) create(version, plural, manifest string) *unstructured.Uns
 		s.t.Fatal(err)
 	}
 	var created *unstructured.Unstructured
-	s.cluster.Eventually(plural+" of "+version+" are served", time.Minute, func() (bool, string) {
+	s.cluster.Eventually(plural+" of "+version+" are served", patience, func() (bool, string) {
 		got, err := s.of(version, plural).Create(s.t.Context(), &object, metav1.CreateOptions{FieldValidation: "Strict"})
 		if apierrors.IsInvalid(err) {
 			s.t.Fatal(err)
@@ -213,21 +213,21 @@ func (s *twoVersions) migrate() {
 	const name = "nodepools.karpenter.sh"
 	store := func(version string) {
 		s.t.Helper()
-		crd := &apiextensionsv1.CustomResourceDefinition{}
-		if err := s.client.Get(s.t.Context(), client.ObjectKey{Name: name}, crd); err != nil {
-			s.t.Fatal(err)
-		}
-		for i := range crd.Spec.Versions {
-			crd.Spec.Versions[i].Storage = crd.Spec.Versions[i].Name == version
-		}
-		if err := s.client.Update(s.t.Context(), crd); err != nil {
-			s.t.Fatal(err)
-		}
+		s.cluster.Retry("storing "+name+" as "+version, func() error { // the API server writes conditions of it in between
+			crd := &apiextensionsv1.CustomResourceDefinition{}
+			if err := s.client.Get(s.t.Context(), client.ObjectKey{Name: name}, crd); err != nil {
+				return err
+			}
+			for i := range crd.Spec.Versions {
+				crd.Spec.Versions[i].Storage = crd.Spec.Versions[i].Name == version
+			}
+			return s.client.Update(s.t.Context(), crd)
+		})
 	}
 	store("v1beta1")
 	// Written until it is stored in that version: the API server hears of it a moment later.
 	first := s.get("v1beta1", "nodepools", "web").GetResourceVersion()
-	s.cluster.Eventually("the pool is stored as v1beta1", time.Minute, func() (bool, string) {
+	s.cluster.Eventually("the pool is stored as v1beta1", patience, func() (bool, string) {
 		got, err := s.of("v1beta1", "nodepools").Patch(s.t.Context(), "web", "application/merge-patch+json", []byte("{}"), metav1.PatchOptions{})
 		if err != nil {
 			return false, err.Error()
@@ -247,7 +247,7 @@ func (s *twoVersions) migrate() {
 	}
 	was := s.get("v1", "nodepools", "web")
 	migrator := &conversion.Migrator{Client: s.client}
-	s.cluster.Eventually("the pool is stored as v1 again", time.Minute, func() (bool, string) {
+	s.cluster.Eventually("the pool is stored as v1 again", patience, func() (bool, string) {
 		crd := &apiextensionsv1.CustomResourceDefinition{}
 		if err := s.client.Get(s.t.Context(), client.ObjectKey{Name: name}, crd); err != nil {
 			return false, err.Error()

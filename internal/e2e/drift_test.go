@@ -48,10 +48,11 @@ func TestDriftRollsPool(t *testing.T) {
 	disrupted := v1.DisruptedTaint()
 	most := 0
 	took := cluster.Eventually("all nodes are of the new pool", patience, func() (bool, string) {
-		ending := map[string]bool{} // the budget counts them no more (DIS-199)
+		nodes := cluster.Nodes()   // read before the claims: a node that leaves when another one has ended is not seen beside it
+		lives := map[string]bool{} // the budget does not count machines that are being ended (DIS-199)
 		gone, replaced := pods, 0
 		for _, claim := range claimsOf(t, cluster) {
-			ending[claim.Status.NodeName] = claim.Conditions().IsTrue(v1.ConditionInstanceTerminating)
+			lives[claim.Status.NodeName] = !claim.Conditions().IsTrue(v1.ConditionInstanceTerminating)
 			switch {
 			case claim.Labels[v1.NodePoolLabelKey] == "new" && claim.Conditions().IsTrue(v1.ConditionInitialized):
 				replaced++
@@ -63,13 +64,13 @@ func TestDriftRollsPool(t *testing.T) {
 			t.Errorf("%d old nodes are given up, and %d new ones are ready", gone, replaced)
 		}
 		leaving, left, ready := 0, 0, 0
-		for _, node := range cluster.Nodes() {
+		for _, node := range nodes {
 			switch {
 			case node.Labels[v1.NodePoolLabelKey] == "new":
 				if node.Labels[v1.NodeInitializedLabelKey] == "true" {
 					ready++
 				}
-			case ending[node.Name]:
+			case !lives[node.Name]:
 				left++
 			case node.DeletionTimestamp != nil, slices.ContainsFunc(node.Spec.Taints, func(taint corev1.Taint) bool { return v1.SameTaint(&taint, &disrupted) }):
 				leaving++
@@ -84,10 +85,10 @@ func TestDriftRollsPool(t *testing.T) {
 		most = max(most, leaving)
 		return left == 0, fmt.Sprintf("%d are left, %d of them leave", left, leaving)
 	})
-	if most != 1 {
+	if most > 1 { // none is seen when each leaves between two looks
 		t.Errorf("up to %d nodes left at a time, want 1", most)
 	}
 	cluster.Eventually("the pods run", patience, cluster.PodsRun("web", pods))
 	cluster.Eventually("nodes, claims and machines belong together", patience, cluster.Settled(pods))
-	cluster.Lap("rolled after %s, %d node at a time", took.Round(time.Millisecond), most)
+	cluster.Lap("rolled after %s, up to %d node at a time", took.Round(time.Millisecond), most)
 }

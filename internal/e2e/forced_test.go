@@ -12,7 +12,6 @@ import (
 
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/cloudprovider"
-	"github.com/drawknife/drawknife/fake"
 	"github.com/drawknife/drawknife/internal/e2e/harness"
 )
 
@@ -51,7 +50,7 @@ func TestExpiredNode(t *testing.T) {
 // TestInterruption (DIS-269 to DIS-274): a spot machine is about to be taken away. Its node takes no more pods, a replacement comes
 // up, and the pods run there before the machine stops.
 func TestInterruption(t *testing.T) {
-	const notice = 25 * time.Second
+	const notice = 2 * time.Minute // as a cloud gives it
 	cluster := server.Start(t, harness.Options{})
 	startController(t, cluster, hasty())
 	pool := harness.NodePool("default")
@@ -86,9 +85,9 @@ func TestInterruption(t *testing.T) {
 	} else {
 		cluster.Lap("cordoned after %s, all pods elsewhere %s before the deadline", cordoned.Round(time.Millisecond), left.Round(time.Millisecond))
 	}
-	if n := told(t, cluster, "SpotInterrupted", "Node", ""); n == 0 {
-		t.Error("no event says that the machine is interrupted")
-	}
+	cluster.Eventually("an event says that the machine is interrupted", patience, func() (bool, string) {
+		return told(t, cluster, "SpotInterrupted", "Node", "") > 0, "none does"
+	})
 	cluster.Eventually("one machine is left", patience, cluster.Settled(1))
 	if left := cluster.Nodes()[0]; left.Name == node.Name {
 		t.Error("the interrupted machine is the one that is left")
@@ -121,11 +120,15 @@ func TestKilledInMidCommand(t *testing.T) {
 	tainted := func(n *corev1.Node) bool {
 		return slices.ContainsFunc(n.Spec.Taints, func(taint corev1.Taint) bool { return v1.SameTaint(&taint, &disrupted) })
 	}
-	if node := cluster.Node(before); node == nil || !tainted(node) {
+	var large *corev1.Node
+	cluster.Retry("reading node "+before, func() (err error) { // what the test's own watch knows may be older
+		large, err = cluster.Client.CoreV1().Nodes().Get(t.Context(), before, metav1.GetOptions{})
+		return err
+	})
+	if !tainted(large) {
 		t.Fatal("the killed controller had not tainted the node: it was killed at another moment than meant")
 	}
-	second := startController(t, cluster, hasty())
-	_ = second
+	startController(t, cluster, hasty())
 	cluster.Eventually("the pod runs on a small machine, and nothing else is left", patience, func() (bool, string) {
 		if node := cluster.Node(before); node != nil {
 			return false, "the large node is there"
@@ -145,5 +148,5 @@ func TestKilledInMidCommand(t *testing.T) {
 	if claim.Conditions().IsTrue(v1.ConditionDisruptionReason) {
 		t.Error("the claim that is left says that it is disrupted")
 	}
-	cluster.Lap("done by its successor; %d machines were launched in all", cluster.Cloud.Calls(fake.MethodCreate))
+	cluster.Lap("done by its successor; %d machines were launched in all", cluster.Bought())
 }

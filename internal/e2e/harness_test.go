@@ -59,7 +59,7 @@ func claimFor(name, zone string) *v1.NodeClaim {
 func welcome(t *testing.T, cluster *harness.Cluster, count int) {
 	t.Helper()
 	welcomed := map[string]bool{}
-	cluster.Eventually(fmt.Sprintf("%d nodes are ready", count), time.Minute, func() (bool, string) {
+	cluster.Eventually(fmt.Sprintf("%d nodes are ready", count), patience, func() (bool, string) {
 		ready := 0
 		for _, node := range cluster.Nodes() {
 			if !welcomed[node.Name] && slices.ContainsFunc(node.Spec.Taints, func(taint corev1.Taint) bool { return taint.Key == v1.UnregisteredTaintKey }) {
@@ -83,12 +83,12 @@ func welcome(t *testing.T, cluster *harness.Cluster, count int) {
 func TestPodsRunOnMachinesOfTheCloud(t *testing.T) {
 	cluster := server.Start(t, harness.Options{})
 	cluster.CreateDeployment("web", 12, harness.Pod("1", "1Gi"))
-	cluster.Eventually("there is no room", time.Minute, cluster.PodsUnschedulable("web", 12))
+	cluster.Eventually("there is no room", patience, cluster.PodsUnschedulable("web", 12))
 	cluster.Lap("12 pods unschedulable")
 
 	first := launch(t, cluster, "first", zoneA)
 	launch(t, cluster, "second", zoneB)
-	cluster.Eventually("the nodes have registered", time.Minute, func() (bool, string) {
+	cluster.Eventually("the nodes have registered", patience, func() (bool, string) {
 		return len(cluster.Nodes()) == 2, fmt.Sprint(len(cluster.Nodes()))
 	})
 	for _, node := range cluster.Nodes() {
@@ -98,7 +98,7 @@ func TestPodsRunOnMachinesOfTheCloud(t *testing.T) {
 	}
 	welcome(t, cluster, 2)
 	cluster.Lap("2 nodes ready")
-	cluster.Eventually("the pods run", time.Minute, cluster.PodsRun("web", 12))
+	cluster.Eventually("the pods run", patience, cluster.PodsRun("web", 12))
 	cluster.Lap("12 pods running")
 
 	nodes := cluster.Nodes()
@@ -114,13 +114,13 @@ func TestPodsRunOnMachinesOfTheCloud(t *testing.T) {
 	if err := cluster.Cloud.Delete(t.Context(), first); err != nil {
 		t.Fatal(err)
 	}
-	cluster.Eventually("the machine is gone", time.Minute, func() (bool, string) {
+	cluster.Eventually("the machine is gone", patience, func() (bool, string) {
 		return len(cluster.Cloud.Instances()) == 1, fmt.Sprint(cluster.Cloud.Instances())
 	})
 	if err := cluster.Client.CoreV1().Nodes().Delete(t.Context(), node.Name, metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	cluster.Eventually("its pods are gone, and others wait in their place", time.Minute, func() (bool, string) {
+	cluster.Eventually("its pods are gone, and others wait in their place", patience, func() (bool, string) {
 		return len(cluster.OnNode(node.Name)) == 0 && len(cluster.Pods("web")) == 12, fmt.Sprint(len(cluster.OnNode(node.Name)), " pods on the node")
 	})
 	cluster.Lap("%d pods lost with their machine and replaced", len(lost))
@@ -170,7 +170,7 @@ func TestEvictionsKeepBudgets(t *testing.T) {
 	cluster.CreateDeployment("web", 4, harness.Pod("1", "1Gi"))
 	launch(t, cluster, "one", zoneA)
 	welcome(t, cluster, 1)
-	cluster.Eventually("the pods run", time.Minute, cluster.PodsRun("web", 4))
+	cluster.Eventually("the pods run", patience, cluster.PodsRun("web", 4))
 
 	budgets := cluster.Client.PolicyV1().PodDisruptionBudgets(cluster.Namespace)
 	if _, err := budgets.Create(t.Context(), &policyv1.PodDisruptionBudget{
@@ -190,7 +190,7 @@ func TestEvictionsKeepBudgets(t *testing.T) {
 			return b.Status.ObservedGeneration == b.Generation && b.Status.ExpectedPods == 4 && b.Status.DisruptionsAllowed == n, fmt.Sprintf("%+v", b.Status)
 		}
 	}
-	cluster.Eventually("the budget allows nothing", time.Minute, allows(0))
+	cluster.Eventually("the budget allows nothing", patience, allows(0))
 	victim := cluster.Pods("web")[0]
 	evict := func() error {
 		return cluster.Client.PolicyV1().Evictions(cluster.Namespace).Evict(t.Context(), &policyv1.Eviction{
@@ -203,11 +203,11 @@ func TestEvictionsKeepBudgets(t *testing.T) {
 	if _, err := budgets.Patch(t.Context(), "web", types.MergePatchType, []byte(`{"spec":{"maxUnavailable":1}}`), metav1.PatchOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	cluster.Eventually("the budget allows one", time.Minute, allows(1))
+	cluster.Eventually("the budget allows one", patience, allows(1))
 	if err := evict(); err != nil {
 		t.Fatal(err)
 	}
-	cluster.Eventually("another pod runs instead", time.Minute, func() (bool, string) {
+	cluster.Eventually("another pod runs instead", patience, func() (bool, string) {
 		done, seen := cluster.PodsRun("web", 4)()
 		return done && !slices.ContainsFunc(cluster.Pods("web"), func(p *corev1.Pod) bool { return p.UID == victim.UID }), seen
 	})
@@ -220,10 +220,10 @@ func TestAPIServerRestarts(t *testing.T) {
 	launch(t, cluster, "one", zoneA)
 	welcome(t, cluster, 1)
 	cluster.CreateDeployment("web", 2, harness.Pod("1", "1Gi"))
-	cluster.Eventually("the pods run", time.Minute, cluster.PodsRun("web", 2))
+	cluster.Eventually("the pods run", patience, cluster.PodsRun("web", 2))
 	restartAPIServer(t, cluster, 2*time.Second)
 	cluster.Scale("web", 4)
-	cluster.Eventually("more pods run", time.Minute, cluster.PodsRun("web", 4))
+	cluster.Eventually("more pods run", patience, cluster.PodsRun("web", 4))
 	cluster.Lap("scaled up after the restart")
 }
 
@@ -235,7 +235,7 @@ func restartAPIServer(t *testing.T, cluster *harness.Cluster, away time.Duration
 		t.Error("the API server answers after its death")
 	}
 	time.Sleep(away)
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	began := time.Now()
 	if err := cluster.Plane.StartAPIServer(ctx); err != nil {
@@ -260,7 +260,7 @@ func TestWorkloadsOfOtherKinds(t *testing.T) {
 	}, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	cluster.Eventually("the daemon set is on all nodes", time.Minute, cluster.PodsRun("agent", 3))
+	cluster.Eventually("the daemon set is on all nodes", patience, cluster.PodsRun("agent", 3))
 
 	job := harness.Pod("100m", "64Mi")
 	job.Annotations = map[string]string{kubelet.CompletesAfter: "200ms"}
@@ -271,7 +271,7 @@ func TestWorkloadsOfOtherKinds(t *testing.T) {
 	}, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	cluster.Eventually("the job is complete", time.Minute, func() (bool, string) {
+	cluster.Eventually("the job is complete", patience, func() (bool, string) {
 		j, err := cluster.Client.BatchV1().Jobs(cluster.Namespace).Get(t.Context(), "job", metav1.GetOptions{})
 		if err != nil {
 			return false, err.Error()
@@ -282,7 +282,7 @@ func TestWorkloadsOfOtherKinds(t *testing.T) {
 	class := createStorageClass(t, cluster)
 	createClaim(t, cluster, class, "data")
 	cluster.CreateDeployment("store", 1, withVolume(harness.Pod("100m", "64Mi"), "data"))
-	cluster.Eventually("the pod with a volume runs", time.Minute, cluster.PodsRun("store", 1))
+	cluster.Eventually("the pod with a volume runs", patience, cluster.PodsRun("store", 1))
 	claim, err := cluster.Client.CoreV1().PersistentVolumeClaims(cluster.Namespace).Get(t.Context(), "data", metav1.GetOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -304,16 +304,16 @@ func TestWorkloadsOfOtherKinds(t *testing.T) {
 			}
 			n := 0
 			for _, a := range list.Items {
-				if a.Spec.Attacher == kubelet.StorageDriver && a.Status.Attached && a.Spec.NodeName == node.Name {
+				if of := a.Spec.Source.PersistentVolumeName; of != nil && *of == volume.Name && a.Status.Attached && a.Spec.NodeName == node.Name {
 					n++
 				}
 			}
 			return n == want, fmt.Sprintf("%d attachments", n)
 		}
 	}
-	cluster.Eventually("the volume is attached", time.Minute, attached(1))
+	cluster.Eventually("the volume is attached", patience, attached(1))
 	cluster.Scale("store", 0)
-	cluster.Eventually("the volume is detached", time.Minute, attached(0))
+	cluster.Eventually("the volume is detached", patience, attached(0))
 }
 
 // createStorageClass makes the class of disks that are made where their pod goes. It belongs to no namespace, and is removed
@@ -356,31 +356,38 @@ func withVolume(template corev1.PodTemplateSpec, claim string) corev1.PodTemplat
 	return template
 }
 
-// TestGracePeriods checks that a pod takes the time it asks for to end, and no more than its grace.
+// TestGracePeriods checks that a pod takes the time it asks for to end, and no more than its grace. On a busy machine it may take
+// longer by any time, but not that of a grace which is longer than the test waits.
 func TestGracePeriods(t *testing.T) {
 	cluster := server.Start(t, harness.Options{})
 	launch(t, cluster, "one", zoneA)
 	welcome(t, cluster, 1)
-	took := map[string]time.Duration{}
-	for name, stops := range map[string]string{"quick": "0s", "within": "1s", "beyond": "1h"} {
+	long := int64(10 * patience / time.Second)
+	for name, c := range map[string]struct {
+		stops string
+		grace int64
+		least time.Duration // deletion is noted to the second
+	}{
+		"quick": {stops: "0s", grace: long}, "within": {stops: "2s", grace: long, least: time.Second}, "beyond": {stops: "1h", grace: 3, least: 2 * time.Second},
+	} {
 		template := harness.Pod("100m", "64Mi")
 		template.Labels = harness.Labels(name)
-		template.Annotations = map[string]string{kubelet.StopsAfter: stops}
-		template.Spec.TerminationGracePeriodSeconds = new(int64(3))
+		template.Annotations = map[string]string{kubelet.StopsAfter: c.stops}
+		template.Spec.TerminationGracePeriodSeconds = &c.grace
 		if _, err := cluster.Client.CoreV1().Pods(cluster.Namespace).Create(t.Context(), &corev1.Pod{
 			ObjectMeta: metav1.ObjectMeta{Name: name, Labels: template.Labels, Annotations: template.Annotations}, Spec: template.Spec,
 		}, metav1.CreateOptions{}); err != nil {
 			t.Fatal(err)
 		}
-		cluster.Eventually(name+" runs", time.Minute, cluster.PodsRun(name, 1))
+		cluster.Eventually(name+" runs", patience, cluster.PodsRun(name, 1))
+		told := time.Now()
 		if err := cluster.Client.CoreV1().Pods(cluster.Namespace).Delete(t.Context(), name, metav1.DeleteOptions{}); err != nil {
 			t.Fatal(err)
 		}
-		took[name] = cluster.Eventually(name+" is gone", time.Minute, func() (bool, string) { return len(cluster.Pods(name)) == 0, "there" })
-	}
-	// Deletion is noted to the second.
-	if took["quick"] >= took["within"] || took["within"] >= took["beyond"] || took["beyond"] < 2*time.Second {
-		t.Errorf("pods took %v to end", took)
+		cluster.Eventually(name+" is gone", patience, func() (bool, string) { return len(cluster.Pods(name)) == 0, "there" })
+		if took := time.Since(told); took < c.least {
+			t.Errorf("pod %s took %s to end, want no less than %s", name, took, c.least)
+		}
 	}
 	if !strings.HasPrefix(cluster.Namespace, "testgraceperiods-") {
 		t.Errorf("the namespace is %q, want the test's name", cluster.Namespace)

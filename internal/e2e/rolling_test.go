@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"testing"
 
+	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/internal/e2e/harness"
@@ -34,7 +36,42 @@ func TestDeletionRollsPool(t *testing.T) {
 	cluster := server.Start(t, harness.Options{})
 	startController(t, cluster, hasty())
 	twoPools(t, cluster, pods)
+	// While a budget lets no pod go none of the nodes can end, however late the deletion of another one begins.
+	budgets := cluster.Client.PolicyV1().PodDisruptionBudgets(cluster.Namespace)
+	if _, err := budgets.Create(t.Context(), &policyv1.PodDisruptionBudget{
+		ObjectMeta: metav1.ObjectMeta{Name: "web"},
+		Spec: policyv1.PodDisruptionBudgetSpec{
+			Selector: &metav1.LabelSelector{MatchLabels: harness.Labels("web")}, MaxUnavailable: new(intstr.FromInt32(0)),
+		},
+	}, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	cluster.Eventually("the budget is counted", patience, func() (bool, string) {
+		b, err := budgets.Get(t.Context(), "web", metav1.GetOptions{})
+		if err != nil {
+			return false, err.Error()
+		}
+		return b.Status.ExpectedPods == pods && b.Status.DisruptionsAllowed == 0, fmt.Sprintf("%+v", b.Status)
+	})
 	if err := cluster.NodePools.Delete(t.Context(), "old", metav1.DeleteOptions{PropagationPolicy: new(metav1.DeletePropagationForeground)}); err != nil {
+		t.Fatal(err)
+	}
+	cluster.Eventually("all nodes of the old pool drain", patience, func() (bool, string) {
+		leaving := 0
+		for _, claim := range claimsOf(t, cluster) {
+			if claim.Labels[v1.NodePoolLabelKey] == "old" && claim.DeletionTimestamp != nil {
+				leaving++
+			}
+		}
+		marked := 0
+		for _, node := range cluster.Nodes() {
+			if node.Labels[v1.NodePoolLabelKey] == "old" && v1.DisruptionMarked(node) {
+				marked++
+			}
+		}
+		return leaving == pods && marked == pods, fmt.Sprintf("%d claims are deleted, %d nodes take no more pods", leaving, marked)
+	})
+	if err := budgets.Delete(t.Context(), "web", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	took := cluster.Eventually("the old pool is gone", patience, func() (bool, string) {
@@ -76,6 +113,15 @@ func TestRolledByHand(t *testing.T) {
 	startController(t, cluster, hasty())
 	twoPools(t, cluster, pods)
 	patchPool(t, cluster, "old", `{"spec":{"template":{"spec":{"taints":[{"key":"karpenter.sh/legacy","value":"true","effect":"NoSchedule"}]}}}}`)
+	cluster.Eventually("the controller has seen the taint", patience, func() (bool, string) {
+		drifted := 0
+		for _, claim := range claimsOf(t, cluster) {
+			if claim.Conditions().IsTrue(v1.ConditionDrifted) {
+				drifted++
+			}
+		}
+		return drifted == pods, fmt.Sprintf("%d of %d have drifted", drifted, pods)
+	})
 	for _, node := range cluster.Nodes() {
 		if node.Labels[v1.NodePoolLabelKey] != "old" {
 			t.Fatalf("node %s is of another pool before anything was deleted", node.Name)

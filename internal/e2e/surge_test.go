@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/drawknife/drawknife/examples/controller/reconcilers"
@@ -49,10 +48,9 @@ func TestDrainSurgesFirst(t *testing.T) {
 		note := d.Annotations[provisioning.SurgeAnnotation]
 		return *d.Spec.Replicas == 1 && note == "" && d.Status.ReadyReplicas == 1, fmt.Sprintf("%d replicas, note %q, %d ready", *d.Spec.Replicas, note, d.Status.ReadyReplicas)
 	})
-	for _, pod := range cluster.Pods("web") {
-		if pod.UID == old.UID && pod.Status.Phase == corev1.PodRunning {
-			t.Error("the pod is where it was")
-		}
+	cluster.Eventually("one pod runs", patience, cluster.PodsRun("web", 1))
+	if cluster.Pods("web")[0].UID == old.UID {
+		t.Error("the pod is where it was")
 	}
 	cluster.Lap("moved in %s", took.Round(time.Millisecond))
 }

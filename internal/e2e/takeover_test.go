@@ -1,7 +1,6 @@
 package e2e_test
 
 import (
-	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -19,6 +18,7 @@ import (
 
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/examples/controller/adoption"
+	"github.com/drawknife/drawknife/examples/controller/kubelet"
 	"github.com/drawknife/drawknife/internal/e2e/harness"
 )
 
@@ -94,9 +94,22 @@ func versions(t *testing.T, cluster *harness.Cluster) map[string]string {
 	return out
 }
 
-// settledVersions are those of a cluster in which nothing happens any more.
+// settledVersions are those of a cluster in which nothing happens any more: what other scenarios have left is gone, and with it
+// what the end of a namespace does to objects outside of it, such as volumes.
 func settledVersions(t *testing.T, cluster *harness.Cluster) map[string]string {
 	t.Helper()
+	cluster.Eventually("no namespace is ending any more", patience, func() (bool, string) {
+		namespaces, err := cluster.Client.CoreV1().Namespaces().List(t.Context(), metav1.ListOptions{})
+		if err != nil {
+			return false, err.Error()
+		}
+		for i := range namespaces.Items {
+			if namespaces.Items[i].DeletionTimestamp != nil {
+				return false, namespaces.Items[i].Name + " is"
+			}
+		}
+		return true, ""
+	})
 	last := versions(t, cluster)
 	cluster.Eventually("nothing happens any more", patience, func() (bool, string) {
 		before := last
@@ -255,9 +268,13 @@ func TestProgramTakesOver(t *testing.T) {
 	cluster.Eventually("the program has looked for the lease three more times", patience, func() (bool, string) {
 		return p.wire.asked("/leases?") >= looks+3, fmt.Sprint(p.wire.asked("/leases?"), " times in all")
 	})
-	if ready, text := p.ready(); ready || !strings.Contains(text, "[-]karpenter failed") {
-		t.Errorf("while Karpenter holds its lease the program's probe says %s", text)
-	}
+	cluster.Eventually("the program's probe says why it is not ready", patience, func() (bool, string) {
+		ready, text := p.ready()
+		if ready {
+			t.Errorf("while Karpenter holds its lease the program's probe says %s", text)
+		}
+		return strings.Contains(text, "[-]karpenter failed"), text
+	})
 	nothingDone(t, p)
 	if changed := changes(was, versions(t, cluster)); len(changed) > 0 {
 		t.Errorf("while Karpenter holds its lease: %v", changed)
@@ -335,13 +352,13 @@ func TestProgramDryRunFinds(t *testing.T) {
 	pool := karpentersPool(cluster, "web", v1.NodePoolHashVersion, "")
 	karpentersNode(t, cluster, pool, "web-1")
 	patchPool(t, cluster, "web", `{"spec":{"template":{"metadata":{"labels":{"team":"blue"}}}},"metadata":{"annotations":{"`+v1.NodePoolHashAnnotationKey+`":"1"}}}`)
-	// A node whose claim somebody has deleted.
-	lost := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "lost", Labels: map[string]string{v1.NodePoolLabelKey: "web"}}}
-	if _, err := cluster.Client.CoreV1().Nodes().Create(t.Context(), lost, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = cluster.Client.CoreV1().Nodes().Delete(context.Background(), "lost", metav1.DeleteOptions{})
+	// A node whose claim somebody has deleted. Its kubelet lives: otherwise it would change when that is noticed.
+	cluster.Kubelets.Boot(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "lost", Labels: map[string]string{v1.NodePoolLabelKey: "web"}}}, kubelet.Behaviour{})
+	cluster.Eventually("the lost node is ready", patience, func() (bool, string) {
+		node := cluster.Node("lost")
+		return node != nil && slices.ContainsFunc(node.Status.Conditions, func(c corev1.NodeCondition) bool {
+			return c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue
+		}), fmt.Sprint(node)
 	})
 	was := settledVersions(t, cluster)
 	p := startProgram(t, cluster, "--adopt=dry-run")

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
@@ -72,12 +73,18 @@ func CRDs(ctx context.Context, config *rest.Config, o Options) error {
 	if err != nil {
 		return err
 	}
+	return install(ctx, c, o)
+}
+
+func install(ctx context.Context, c client.Client, o Options) error {
 	definitions, err := o.definitions()
 	if err != nil {
 		return err
 	}
 	for _, want := range definitions {
-		if err := put(ctx, c, want.DeepCopy()); err != nil {
+		// The API server writes conditions of a definition, and another replica the same definition, at any time.
+		err := retry.RetryOnConflict(retry.DefaultBackoff, func() error { return put(ctx, c, want.DeepCopy()) })
+		if err != nil {
 			return fmt.Errorf("%s: %w", want.Name, err)
 		}
 	}

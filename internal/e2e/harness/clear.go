@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 )
@@ -37,12 +38,20 @@ func (c *Cluster) clear(stopKubelets context.CancelFunc) {
 		{"budgets", func() error {
 			return c.Client.PolicyV1().PodDisruptionBudgets(c.Namespace).DeleteCollection(ctx, background, everything)
 		}},
+		{"leases", func() error {
+			return c.Client.CoordinationV1().Leases(c.Namespace).DeleteCollection(ctx, background, everything)
+		}},
 		{"the namespace", func() error { return core.Namespaces().Delete(ctx, c.Namespace, background) }},
 		{"nodepools", func() error { return c.NodePools.DeleteCollection(ctx, background, everything) }},
 		{"nodeclaims", func() error { return c.NodeClaims.DeleteCollection(ctx, background, everything) }},
 		{"nodes", func() error { return core.Nodes().DeleteCollection(ctx, background, everything) }},
+		// Nodes of the next test have the same names: it is not to find what was said of them, nor their drivers.
+		{"drivers of nodes", func() error { return c.Client.StorageV1().CSINodes().DeleteCollection(ctx, background, everything) }},
+		{"events", func() error {
+			return core.Events(metav1.NamespaceDefault).DeleteCollection(ctx, background, everything)
+		}},
 	} {
-		if err := step.delete(); err != nil {
+		if err := insist(ctx, step.delete); err != nil {
 			c.t.Errorf("clearing the cluster: deleting %s: %v", step.what, err)
 		}
 	}
@@ -62,7 +71,23 @@ func (c *Cluster) clear(stopKubelets context.CancelFunc) {
 	stopKubelets()
 }
 
-// removeLeft takes finalizers off what is being deleted and deletes pods at once, and counts what is still there.
+// insist deletes until that succeeds or the time is over: the API server may have just come back, or be very busy.
+func insist(ctx context.Context, remove func() error) error {
+	for {
+		err := remove()
+		if err == nil || apierrors.IsNotFound(err) {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(5 * pollEvery):
+		}
+	}
+}
+
+// removeLeft takes finalizers off what is being deleted, deletes pods at once and nodes that have joined meanwhile, and counts
+// what is still there.
 func (c *Cluster) removeLeft(ctx context.Context) (left int) {
 	var everything metav1.ListOptions
 	patch := []byte(withoutFinalizers)
@@ -84,6 +109,9 @@ func (c *Cluster) removeLeft(ctx context.Context) (left int) {
 	}
 	for _, node := range c.Nodes() {
 		left++
+		if node.DeletionTimestamp == nil {
+			_ = c.Client.CoreV1().Nodes().Delete(ctx, node.Name, metav1.DeleteOptions{})
+		}
 		if len(node.Finalizers) > 0 {
 			_, _ = c.Client.CoreV1().Nodes().Patch(ctx, node.Name, types.MergePatchType, patch, metav1.PatchOptions{})
 		}

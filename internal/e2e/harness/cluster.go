@@ -66,6 +66,10 @@ type Cluster struct {
 	pods  corelisters.PodNamespaceLister
 	// meant is where pods were to go, as events say.
 	meant placements
+
+	mu sync.Mutex
+	// bought are the provider IDs of all machines that have run or are gone.
+	bought map[string]bool
 }
 
 // Start gives a test a cluster without nodes, and the control plane when it is the first. The test is skipped when the
@@ -98,7 +102,7 @@ func (s *Server) Start(t testing.TB, options Options) *Cluster {
 		if stopInformers != nil {
 			stopInformers()
 		}
-		if err := goleak.Find(append(outliving(), before)...); err != nil {
+		if err := leftBehind(append(outliving(), before)...); err != nil {
 			t.Errorf("left behind: %v", err)
 		}
 	})
@@ -118,6 +122,19 @@ func outliving() []goleak.Option {
 		goleak.IgnoreAnyFunction("github.com/drawknife/drawknife/internal/e2e/plane.startProcess.func2"),
 		goleak.IgnoreAnyFunction("golang.org/x/net/http2.(*clientConnReadLoop).run"),
 		goleak.IgnoreAnyFunction("k8s.io/klog/v2.(*flushDaemon).run.func1"),
+	}
+}
+
+// endTimeout is how long goroutines that were told to end may take to, on a busy machine.
+const endTimeout = 30 * time.Second
+
+// leftBehind is the error that names goroutines that do not end.
+func leftBehind(options ...goleak.Option) error {
+	for began := time.Now(); ; {
+		err := goleak.Find(options...) // it waits for less than a second
+		if err == nil || time.Since(began) > endTimeout {
+			return err
+		}
 	}
 }
 
@@ -158,7 +175,7 @@ func (c *Cluster) makeNamespace() {
 	}, metav1.CreateOptions{})
 	c.check(err)
 	c.Namespace = namespace.Name
-	c.Eventually("the namespace has its service account", time.Minute, func() (bool, string) {
+	c.Eventually("the namespace has its service account", 2*time.Minute, func() (bool, string) {
 		_, err := c.Client.CoreV1().ServiceAccounts(c.Namespace).Get(c.t.Context(), "default", metav1.GetOptions{})
 		return err == nil, fmt.Sprint(err)
 	})
@@ -215,13 +232,16 @@ func (c *Cluster) newCloud(options Options) (*fake.Cloud, error) {
 	if behaviour == nil {
 		behaviour = func(fake.Instance) kubelet.Behaviour { return kubelet.Behaviour{ReadyAfter: DefaultReadyAfter} }
 	}
+	c.bought = map[string]bool{}
 	o.OnLaunch = func(i fake.Instance) {
+		c.note(i)
 		c.Kubelets.Boot(i.Node(), behaviour(i))
 		if options.Cloud.OnLaunch != nil {
 			options.Cloud.OnLaunch(i)
 		}
 	}
 	o.OnTerminate = func(i fake.Instance) {
+		c.note(i)
 		c.Kubelets.PowerOff(i.NodeName)
 		if options.Cloud.OnTerminate != nil {
 			options.Cloud.OnTerminate(i)
@@ -232,6 +252,24 @@ func (c *Cluster) newCloud(options Options) (*fake.Cloud, error) {
 		types = fake.GenericTypes(60)
 	}
 	return fake.New(types, o)
+}
+
+func (c *Cluster) note(i fake.Instance) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.bought[i.ProviderID] = true
+}
+
+// Bought is how many machines there have been so far, those that are gone included. Calls of the cloud are more: a controller
+// that could not store the answer to one asks again, and is told of the same machine.
+func (c *Cluster) Bought() int {
+	now := c.Cloud.Instances()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for i := range now {
+		c.bought[now[i].ProviderID] = true
+	}
+	return len(c.bought)
 }
 
 // settleEvery is how late the cloud may notice that a machine has booted or is gone.

@@ -17,7 +17,7 @@ import (
 )
 
 // crdTimeout is how long the API server may take to serve the kinds.
-const crdTimeout = time.Minute
+const crdTimeout = 2 * time.Minute
 
 // installCRDs defines the project's kinds and waits until they are served.
 func installCRDs(ctx context.Context, config *rest.Config, client kubernetes.Interface) error {

@@ -66,6 +66,8 @@ type Placements struct {
 	Met int
 	// Elsewhere names those that were not, with both nodes.
 	Elsewhere []string
+	// Deserted are the nodes that a pod was meant for which is elsewhere.
+	Deserted map[string]bool
 }
 
 // Rate of pods bound as meant among those of which it is known, 0 to 1; 1 when nothing is known.
@@ -93,7 +95,7 @@ func (c *Cluster) Placements() Placements {
 	}
 	c.meant.mu.Lock()
 	defer c.meant.mu.Unlock()
-	var p Placements
+	p := Placements{Deserted: map[string]bool{}}
 	for _, pod := range c.Pods("") {
 		if pod.Spec.NodeName == "" {
 			continue
@@ -111,6 +113,7 @@ func (c *Cluster) Placements() Placements {
 		if pod.Spec.NodeName == want {
 			p.Met++
 		} else {
+			p.Deserted[want] = true
 			p.Elsewhere = append(p.Elsewhere, fmt.Sprintf("%s is on %s, meant was %s (%+v)", pod.Name, pod.Spec.NodeName, want, t))
 		}
 	}

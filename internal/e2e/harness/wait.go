@@ -20,7 +20,7 @@ type Condition func() (done bool, seen string)
 const pollEvery = 50 * time.Millisecond
 
 // retryTimeout is how long Retry goes on.
-const retryTimeout = 30 * time.Second
+const retryTimeout = 2 * time.Minute
 
 // Eventually waits for a condition, and fails the test with what was seen last when that takes longer than the timeout. The
 // result is how long it took.
@@ -55,7 +55,7 @@ func (c *Cluster) Never(what string, during time.Duration, condition Condition) 
 	}
 }
 
-// Retry does something until it succeeds, for half a minute at most.
+// Retry does something until it succeeds, for two minutes at most.
 func (c *Cluster) Retry(what string, try func() error) {
 	c.t.Helper()
 	c.Eventually(what, retryTimeout, func() (bool, string) {

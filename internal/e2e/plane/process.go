@@ -11,8 +11,8 @@ import (
 // parentPipe tells a component to end at the end of its standard input; see internal/e2e/controlplane.
 const parentPipe = "CONTROLPLANE_PARENT_PIPE"
 
-// stopTimeout is how long a component may take to end by itself.
-const stopTimeout = 10 * time.Second
+// stopTimeout is how long a component may take to end by itself. It is some tenths of a second where nothing else runs.
+const stopTimeout = time.Minute
 
 // process is a component that runs.
 type process struct {
