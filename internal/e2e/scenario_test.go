@@ -31,17 +31,23 @@ func requirement(key string, operator corev1.NodeSelectorOperator, values ...str
 	return v1.NodeSelectorRequirementWithMinValues{Key: key, Operator: operator, Values: values}
 }
 
-// placedAsMeant logs how many pods kube-scheduler bound to the very node that the planner meant them to go to. The others are
-// to be in a place at least as good: every pod is bound, no machine was launched for nothing, and all machines together cost no
-// more than those that were planned. A machine that no pod is on was not launched for nothing if kube-scheduler had a pod that was
-// meant for it elsewhere, where later pods have left room; controllers limit the rate of events, so that not of all is known.
+// placedAsMeant waits until it is known where pods are to go, which events say, and has them placedWell.
 func placedAsMeant(t *testing.T, cluster *harness.Cluster) {
 	t.Helper()
-	var placements harness.Placements
 	cluster.Eventually("the controller tells of a pod where it is to go, by a Nominated event", patience, func() (bool, string) {
-		placements = cluster.Placements()
+		placements := cluster.Placements()
 		return placements.Told > 0, placements.String()
 	})
+	placedWell(t, cluster)
+}
+
+// placedWell logs how many pods kube-scheduler bound to the very node that the planner meant them to go to. The others are
+// to be in a place at least as good: every pod is bound, no machine was launched for nothing, and all machines together cost no
+// more than those that were planned. A machine that no pod is on was not launched for nothing if kube-scheduler has a pod that was
+// meant for it elsewhere, on a node that had room left; controllers limit the rate of events, so that not of all pods it is known.
+func placedWell(t *testing.T, cluster *harness.Cluster) {
+	t.Helper()
+	placements := cluster.Placements()
 	cluster.Lap("%v", placements)
 	costs := cluster.Costs()
 	cluster.Lap("%v", costs)
@@ -342,7 +348,7 @@ func TestKilledInMidLaunch(t *testing.T) {
 					t.Errorf("nodeclaim %s has %d machines", uid, n)
 				}
 			}
-			placedAsMeant(t, cluster)
+			placedWell(t, cluster) // what the killed controller had to tell may be lost with it
 			removePools(t, cluster)
 		})
 	}
