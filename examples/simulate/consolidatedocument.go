@@ -16,7 +16,9 @@ type consolidationDocument struct {
 	Commands []commandDocument    `json:"commands"`
 	Waves    []disruption.Wave    `json:"waves"`
 	Nodes    []verdictDocument    `json:"nodes"`
-	Notes    []planNote           `json:"notes"`
+	// FloorPrices are what proofs in the nodes' reasons go by.
+	FloorPrices []disruption.FloorPrices `json:"floorPrices"`
+	Notes       []planNote               `json:"notes"`
 }
 
 type consolidationSummary struct {
@@ -91,6 +93,8 @@ func newConsolidationDocument(c consolidation) consolidationDocument {
 		Waves:    wavesOf(c.plan),
 		Nodes:    make([]verdictDocument, 0, len(c.verdicts)),
 		Notes:    []planNote{},
+		// Not rounded: proofs are sums of products with them.
+		FloorPrices: append([]disruption.FloorPrices{}, c.plan.FloorPrices...),
 	}
 	waves := waveNumbers(c.plan)
 	for _, cmd := range c.plan.Commands {

@@ -235,7 +235,11 @@
 //	    method       that it is kept from; absent if from all
 //	    code         machine-readable, see disruption.BlockCode
 //	    message      a sentence
-//	    block        what the sentence is made of, see disruption.Block: objects, numbers and, where there is one, a proof
+//	    block        what the sentence is made of, see disruption.Block: objects, numbers and, where there is one, a proof,
+//	                 whose prices are the number of one of floorPrices, from 0: its floor is at most what its demand is
+//	                 worth at these, or the cheapest of one of its homeless pods
+//	floorPrices[]    USD per hour for each core (cpu), byte (memory) and pod (pods), such that no machine that is to be had
+//	                 costs less than what it offers is worth at them; none from the reference and with a cost model
 //	notes[]          as above
 //
 // With --diff:

@@ -68,7 +68,7 @@ func TestKubeletOfAnOlderPool(t *testing.T) {
 // --consolidate plans for nodes of all generations: the old annotation of a pod keeps its node, and a node from before there were
 // Machines is one of its Provisioner (API-227, API-337).
 func TestConsolidateGenerations(t *testing.T) {
-	d := both(t, "generations-consolidate", exitPlaced, shortenLaunches, generations("--consolidate")...)
+	d := both(t, "generations-consolidate", exitPlaced, shortenConsolidation, generations("--consolidate")...)
 	verdicts := make(map[string]verdictDocument)
 	for _, n := range d.Nodes {
 		verdicts[n.Name] = n
