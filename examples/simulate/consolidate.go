@@ -36,6 +36,9 @@ func (s *simulation) planConsolidation(ctx context.Context, snapshot *scheduling
 	if len(snapshot.Nodes) == 0 {
 		s.note("NoNodes", "the input has no Node: there is nothing to consolidate")
 	}
+	if n := len(snapshot.Pods); n > 0 {
+		s.note("PodsWaiting", "%s without a node: they get their places before anything goes; without --consolidate you see which", counted(n, "pod"))
+	}
 	s.progress.enter("compiling " + counted(len(snapshot.Nodes), "node"))
 	model, err := scheduling.Compile(snapshot)
 	if err != nil {

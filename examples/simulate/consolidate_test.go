@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/drawknife/drawknife/disruption"
 	"github.com/drawknife/drawknife/examples/settings"
 )
 
@@ -185,6 +186,33 @@ status: {phase: Running, startTime: STARTED}
 				t.Errorf("it stays for %+v, want %s", reasons, c.code)
 			}
 		})
+	}
+}
+
+// Pods that wait are told of, since they bear on what can go; a fleet that has to be replaced may cost more.
+func TestConsolidateWithPodsWaiting(t *testing.T) {
+	const waiting = `
+apiVersion: v1
+kind: Pod
+metadata: {name: huge, namespace: shop}
+spec:
+  containers: [{name: c, resources: {requests: {cpu: "500"}}}]
+`
+	a := simulate(t, waiting, fleet("-", "--consolidate")...)
+	if a.code != exitPlaced || !strings.Contains(a.stderr, "1 pod without a node") {
+		t.Errorf("status %d: %s", a.code, a.stderr)
+	}
+	if b := simulate(t, "", fleet("--consolidate")...); strings.Contains(b.stderr, "without a node") || a.stdout == "" {
+		t.Errorf("no pod waits: %s", b.stderr)
+	}
+	var text strings.Builder
+	dearer := consolidationText{plan: &disruption.Plan{}}
+	dearer.document.Summary = consolidationSummary{HourlyCost: 1, HourlyCostAfter: 1.25, Savings: -0.25, Replaced: 2, Launched: 1, Evictions: 3}
+	dearer.writeSaving(&text)
+	for _, want := range []string{"0 nodes removed, 2 replaced by 1; 3 evictions of pods.", "$1.2500/h instead of $1.0000/h: $0.2500/h more (25.0%), $182.50 a month"} {
+		if !strings.Contains(text.String(), want) {
+			t.Errorf("%q lacks %q", text.String(), want)
+		}
 	}
 }
 

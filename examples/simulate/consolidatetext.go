@@ -195,12 +195,19 @@ func stayMessage(v disruption.Verdict) string {
 
 func (r consolidationText) writeSaving(w io.Writer) {
 	s := r.document.Summary
-	fmt.Fprintf(w, "\n%s removed, %s replaced by %s; %s of pods.\n", counted(s.Removed, "node"), number(s.Replaced),
-		number(s.Launched), counted(s.Evictions, "eviction"))
+	replaced := ""
+	if s.Replaced > 0 {
+		replaced = fmt.Sprintf(", %s replaced by %s", number(s.Replaced), number(s.Launched))
+	}
+	fmt.Fprintf(w, "\n%s removed%s; %s of pods.\n", counted(s.Removed, "node"), replaced, counted(s.Evictions, "eviction"))
 	if s.Savings != 0 && s.HourlyCost > 0 {
-		fmt.Fprintf(w, "%s/h instead of %s/h: %s/h less (%.1f%%), %s a month of %d h.\n",
-			r.paint(bold, dollars(s.HourlyCostAfter)), dollars(s.HourlyCost), dollars(s.Savings), 100*s.Savings/s.HourlyCost,
-			r.paint(bold, monthly(s.Savings)), hoursPerMonth)
+		change, word := s.Savings, "less"
+		if change < 0 { // what has to go may be replaced by something dearer
+			change, word = -change, "more"
+		}
+		fmt.Fprintf(w, "%s/h instead of %s/h: %s/h %s (%.1f%%), %s a month of %d h.\n",
+			r.paint(bold, dollars(s.HourlyCostAfter)), dollars(s.HourlyCost), dollars(change), word, 100*change/s.HourlyCost,
+			r.paint(bold, monthly(change)), hoursPerMonth)
 	}
 	if r.plan.Waiting {
 		again := ""

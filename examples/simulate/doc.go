@@ -107,7 +107,7 @@
 //
 // # Exit status
 //
-//	0  all pods have a place
+//	0  all pods have a place; with --consolidate, whatever came of it
 //	1  bad input or usage: nothing was planned
 //	2  some pods have no place; with --diff, more than before
 //
