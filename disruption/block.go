@@ -67,7 +67,8 @@ const (
 	BlockNoLabel BlockCode = "NoLabel"
 	// BlockNotDrifted: it is what its pool asks for.
 	BlockNotDrifted BlockCode = "NotDrifted"
-	// BlockBudget: Block.Detail, a disruption budget, leaves no room: Allowed, InUse.
+	// BlockBudget: Block.Detail, a disruption budget, leaves no room: Allowed, InUse. Until its calendar closes, or until enough of what
+	// was started is longer ago than its rate remembers; nobody knows when what is under way at one time will have ended.
 	BlockBudget BlockCode = "Budget"
 	// BlockScalingDown: its static pool has more nodes than replicas, and gives one back first.
 	BlockScalingDown BlockCode = "ScalingDown"

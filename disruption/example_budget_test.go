@@ -42,5 +42,5 @@ func ExampleBudget() {
 	}
 	// Output:
 	// pay: from 16:00 on; now payments, office hours allows 0 and 0 are in use until 2026-05-04T16:00:00Z
-	// web: from 10:06 on; now ten pods in ten minutes allows 10 and 8 are in use
+	// web: from 10:06 on; now ten pods in ten minutes allows 10 and 8 are in use until 2026-05-04T10:06:00Z
 }

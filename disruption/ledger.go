@@ -1,6 +1,7 @@
 package disruption
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -26,7 +27,7 @@ type book struct {
 	ofPool bool
 	// total of the scope, and what nodes that are disrupted already use, in the budget's unit.
 	total, before float64
-	// history are the starts that a budget with a window remembers.
+	// history are the starts that a budget with a window remembers, the latest first.
 	history []charge
 	// takes is what was taken of it, by node, and sum all of that, both in billionths of the unit, so that the order of
 	// adding up does not matter.
@@ -105,6 +106,7 @@ func (b *book) remember(history []Disruption, now time.Time) {
 			b.history = append(b.history, charge{d.Time, amountOf(b.Unit, d.Pods, d.Price)})
 		}
 	}
+	slices.SortStableFunc(b.history, func(x, y charge) int { return y.at.Compare(x.at) })
 }
 
 // count adds a node to the total, and to what is in use if it is disrupted already.
@@ -152,9 +154,10 @@ func (b *book) inUse(now, at time.Time) float64 {
 		sum = b.before
 	}
 	for _, c := range b.history {
-		if at.Sub(c.at) < b.Window {
-			sum += c.amount
+		if at.Sub(c.at) >= b.Window {
+			break
 		}
+		sum += c.amount
 	}
 	if b.Window == 0 || at.Sub(now) < b.Window {
 		sum += usd(b.sum)
@@ -174,7 +177,7 @@ func (b *book) refuses(amount float64, now, at time.Time) *Block {
 	if used+amount <= allowed+slack {
 		return nil
 	}
-	return &Block{Code: BlockBudget, Detail: b.Name, Allowed: allowed, InUse: used, Until: b.closing(now, at)}
+	return &Block{Code: BlockBudget, Detail: b.Name, Allowed: allowed, InUse: used, Until: b.frees(amount, now, at)}
 }
 
 // concerned are the budgets that a node of the fleet draws on for a reason, with how much of each.

@@ -38,12 +38,11 @@ func (l *Ledger) NextWindow(c *Candidate, r Reason) Window {
 			if first == nil {
 				first = why
 			}
-			frees := b.frees(amounts[i], l.fleet.now, at)
-			if frees.IsZero() {
+			if why.Until.IsZero() {
 				return Window{Block: why}
 			}
-			if frees.After(next) {
-				next = frees
+			if why.Until.After(next) {
+				next = why.Until
 			}
 		}
 		if !blocked {
@@ -54,22 +53,38 @@ func (l *Ledger) NextWindow(c *Candidate, r Reason) Window {
 	return Window{Block: first}
 }
 
-// frees is the first moment after at, at which it refuses, that the budget may no longer do so; zero for none.
+// frees is the first moment after at, at which the budget has no room for the amount, at which it has if nothing but time changes:
+// its calendar's window has closed, or enough of what was started is longer ago than a rate remembers. Zero if there is none.
 func (b *book) frees(amount float64, now, at time.Time) time.Time {
-	best := b.closing(now, at)
-	if b.Window == 0 || amount > b.amount(b.total)+slack {
-		return best
+	closes, room := b.closing(now, at), b.roomAgain(amount, now, at)
+	if closes.IsZero() || !room.IsZero() && room.Before(closes) {
+		return room
 	}
-	consider := func(from time.Time) {
-		if t := from.Add(b.Window); t.After(at) && (best.IsZero() || t.Before(best)) {
-			best = t
+	return closes
+}
+
+// roomAgain is when a budget with a window has room for the amount again, which it lacks at at; zero for one without, and if
+// the amount is more than it ever allows. From the latest start backwards, what does not fit beside the amount must be forgotten.
+func (b *book) roomAgain(amount float64, now, at time.Time) time.Time {
+	room := b.amount(b.total) + slack - amount
+	if b.Window == 0 || room < 0 {
+		return time.Time{}
+	}
+	var last time.Time
+	if b.sum > 0 && at.Sub(now) < b.Window {
+		last = now.Add(b.Window)
+		if room -= usd(b.sum); room < 0 {
+			return last
 		}
 	}
 	for _, c := range b.history {
-		consider(c.at)
+		if at.Sub(c.at) >= b.Window {
+			break
+		}
+		last = c.at.Add(b.Window)
+		if room -= c.amount; room < 0 {
+			break
+		}
 	}
-	if len(b.takes) > 0 {
-		consider(now)
-	}
-	return best
+	return last
 }

@@ -1,10 +1,14 @@
 package disruption_test
 
 import (
+	"context"
 	"testing"
 	"time"
 
+	"pgregory.net/rapid"
+
 	"github.com/drawknife/drawknife/disruption"
+	"github.com/drawknife/drawknife/internal/seeded"
 )
 
 // When may this node go, and what stands in the way?
@@ -91,5 +95,102 @@ func TestNextWindowOfSeveral(t *testing.T) {
 	f, l = w.ledger(t)
 	if got := l.NextWindow(f.Candidate("n"), disruption.ReasonUnderutilized); !got.Start.Equal(now().Add(40 * time.Minute)) {
 		t.Errorf("one that went later: %s", got.Start)
+	}
+}
+
+// A budget refuses until just the moment that it says: a rate until enough of what was started is forgotten, a calendar until it
+// closes, both until the earlier of the two. What has no such moment still refuses much later.
+func TestBudgetRefusesUntil(t *testing.T) {
+	minutes := func(rt *rapid.T, label string, least, most int) time.Duration {
+		return time.Duration(rapid.IntRange(least, most).Draw(rt, label)) * time.Minute
+	}
+	calendars := map[string]*disruption.Calendar{
+		"always": nil, "day": calendar(t, "0 8 * * *", 9*time.Hour, ""), "hour": calendar(t, "50 9 * * *", time.Hour, ""),
+		"overlapping": calendar(t, "0 * * * *", 61*time.Minute, ""), "zone": calendar(t, "0 7 * * *", 6*time.Hour, "Europe/Berlin"),
+	}
+	seeded.Check(t, func(rt *rapid.T) {
+		var history []disruption.Disruption
+		for range rapid.IntRange(0, 6).Draw(rt, "started") {
+			history = append(history, disruption.Disruption{
+				Time: now().Add(-minutes(rt, "ago", 0, 100)), Reason: disruption.ReasonEmpty, Pods: rapid.IntRange(0, 2).Draw(rt, "pods"),
+			})
+		}
+		budget := disruption.Budget{
+			Name: "rate", Unit: rapid.SampledFrom([]disruption.Unit{disruption.UnitNodes, disruption.UnitPods}).Draw(rt, "unit"),
+			Amount: float64(rapid.IntRange(0, 5).Draw(rt, "amount")), Window: minutes(rt, "window", 0, 90),
+			Calendar: calendars[rapid.SampledFrom([]string{"always", "day", "hour", "overlapping", "zone"}).Draw(rt, "calendar")],
+		}
+		ledger := func(at time.Time, history []disruption.Disruption) (*disruption.Fleet, *disruption.Ledger) {
+			w := newWorld()
+			w.node("n", "c4", holding(pods("p", 2, "1")...))
+			w.node("m", "c4", holding(pods("q", 1, "1")...))
+			w.snapshot.Time, w.input.History, w.input.Budgets = at, history, []disruption.Budget{budget}
+			return w.ledger(t)
+		}
+		f, l := ledger(now(), history)
+		m := f.Candidate("m")
+		taken := rapid.Bool().Draw(rt, "another is taken") && l.Take(m, disruption.ReasonUnderutilized) == nil
+		if taken {
+			history = append(history, disruption.DisruptionOf(m, disruption.ReasonUnderutilized, now()))
+		}
+		why := l.Blocks(f.Candidate("n"), disruption.ReasonUnderutilized)
+		if why == nil {
+			return
+		}
+		free := func(at time.Time) bool {
+			f, l := ledger(at, history)
+			if taken && budget.Window == 0 { // it is under way still
+				l.Take(m, disruption.ReasonUnderutilized)
+			}
+			return l.Blocks(f.Candidate("n"), disruption.ReasonUnderutilized) == nil
+		}
+		switch {
+		case why.Until.IsZero():
+			if late := now().Add(1000 * time.Hour); free(late) {
+				rt.Fatalf("%s, and at %s it is free", why, late)
+			}
+		case free(why.Until.Add(-time.Nanosecond)):
+			rt.Fatalf("%s: it is free before that", why)
+		case !free(why.Until):
+			rt.Fatalf("%s: it is not free then", why)
+		}
+	})
+}
+
+// A plan that a rate holds up is made again when the rate has room, not before and not much later, although nothing happens.
+func TestPlanWaitsForRate(t *testing.T) {
+	for name, plan := range map[string]func(*disruption.Fleet) (*disruption.Plan, error){
+		"reference": func(f *disruption.Fleet) (*disruption.Plan, error) {
+			return (&disruption.Reference{}).Plan(context.Background(), f)
+		},
+		"global": func(f *disruption.Fleet) (*disruption.Plan, error) {
+			return (&disruption.Global{}).Plan(context.Background(), f)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			clock, free := now(), now().Add(25*time.Minute)
+			passes := 0
+			for ; passes < 10; passes++ {
+				w := newWorld()
+				w.node("n", "c4")
+				w.snapshot.Time = clock
+				w.input.Budgets = []disruption.Budget{{Name: "rate", Unit: disruption.UnitNodes, Amount: 1, Window: time.Hour}}
+				w.input.History = []disruption.Disruption{{Node: "gone", Time: now().Add(-35 * time.Minute), Reason: disruption.ReasonEmpty}}
+				p, err := plan(w.fleet(t))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if len(p.Commands) > 0 {
+					break
+				}
+				if !p.Again.After(clock) {
+					t.Fatalf("at %s nothing goes, and the next plan is due at %s", clock, p.Again)
+				}
+				clock = p.Again
+			}
+			if !clock.Equal(free) || passes != 1 {
+				t.Errorf("the node goes at %s after %d plans without it; the rate has room at %s", clock, passes, free)
+			}
+		})
 	}
 }
