@@ -65,6 +65,22 @@ func onlyTypes(list ...*cloudprovider.InstanceType) func(*world) {
 	return func(w *world) { w.catalog("all", list...) }
 }
 
+// reserved is the type with room for so many machines in each of its reserved offerings.
+func reserved(room int, t *cloudprovider.InstanceType) *cloudprovider.InstanceType {
+	for i := range t.Offerings {
+		if t.Offerings[i].CapacityType() == v1.CapacityTypeReserved {
+			t.Offerings[i].ReservationCapacity, t.Offerings[i].Available = room, room > 0
+		}
+	}
+	return t
+}
+
+// inZone is the type as that zone alone has it.
+func inZone(zone string, t *cloudprovider.InstanceType) *cloudprovider.InstanceType {
+	t.Offerings = slices.DeleteFunc(t.Offerings, func(o cloudprovider.Offering) bool { return o.Zone() != zone })
+	return t
+}
+
 // spotTypes are n types of four cores on spot, the dearest the last at 0.2, and c4, on demand too.
 func spotTypes(n int) func(*world) {
 	var list []*cloudprovider.InstanceType
@@ -218,13 +234,29 @@ func TestReference(t *testing.T) {
 			w.node("n", "c16", holding(pod("p", asks("cpu=1"), func(p *corev1.Pod) { p.Spec.NodeSelector = map[string]string{"only": "here"} })), labelled("only", "here"))
 		}, node: "n", from: single, code: disruption.BlockUnschedulable},
 		{name: "DIS-150 a free reservation of the same type", make: func(w *world) {
-			reserved := instanceType("c4", 4, "on-demand=0.2", "reserved=0.00001")
-			for i := range reserved.Offerings {
-				reserved.Offerings[i].ReservationCapacity = 1
-			}
-			onlyTypes(reserved)(w)
+			onlyTypes(reserved(1, instanceType("c4", 4, "on-demand=0.2", "reserved=0.00001")))(w)
 			w.node("n", "c4", holding(pods("p", 3, "1")...))
 		}, want: "SingleNodeConsolidation: n -> c4/reserved(1)"},
+		{name: "DIS-150 of a larger type", make: func(w *world) {
+			onlyTypes(instanceType("c4", 4, "on-demand=0.2"), reserved(1, instanceType("c8", 8, "on-demand=0.4", "reserved=0.00002")))(w)
+			w.node("n", "c4", holding(pods("p", 3, "1")...))
+		}, want: "SingleNodeConsolidation: n -> c8/reserved(1)"},
+		{name: "DIS-139, DIS-150 from spot too, which is then no move from spot to spot", make: func(w *world) {
+			onlyTypes(reserved(1, instanceType("c4", 4, "spot=0.1", "reserved=0.00001")))(w)
+			w.node("n", "c4", spot, holding(pods("p", 3, "1")...))
+		}, want: "SingleNodeConsolidation: n -> c4/reserved(1)"},
+		{name: "DIS-150 from a reservation to a cheaper one", make: func(w *world) {
+			onlyTypes(reserved(1, instanceType("c4", 4, "reserved=0.00001")), reserved(1, instanceType("c16", 16, "reserved=0.00004")))(w)
+			w.node("n", "c16", bought(v1.CapacityTypeReserved), holding(pods("p", 3, "1")...))
+		}, want: "SingleNodeConsolidation: n -> c4/reserved(1)"},
+		{name: "DIS-150 a reservation that is full is planned without", make: func(w *world) {
+			onlyTypes(reserved(0, instanceType("c4", 4, "on-demand=0.2", "reserved=0.00001")), instanceType("c16", 16, "on-demand=0.8"))(w)
+			w.node("n", "c16", holding(pods("p", 3, "1")...))
+		}, want: "SingleNodeConsolidation: n -> c4/on-demand(1)"},
+		{name: "DIS-150 so is what comes after its last machine", make: func(w *world) {
+			onlyTypes(reserved(1, inZone("a", instanceType("c4", 4, "on-demand=0.2", "reserved=0.00001"))), instanceType("c8", 8, "on-demand=0.9"))(w)
+			w.node("n", "c8", drifted(time.Hour), holding(pods("p", 2, "4")...))
+		}, want: "Drift: n -> c4/reserved(1) -> c4/on-demand(2)"},
 		{name: "DIS-141 minValues", make: func(w *world) {
 			two := 2
 			w.pool("default", func(p *v1.NodePool) {
@@ -336,6 +368,40 @@ func TestReferenceBalanced(t *testing.T) {
 	b := why(t, p, "n", disruption.MethodSingleNode)
 	if said(p) != "" || b.Code != disruption.BlockScore || fmt.Sprintf("%.2f", b.Score) != "0.45" || b.Threshold != 0.5 {
 		t.Errorf("16 pods: %q, %v, score %g", said(p), b, b.Score)
+	}
+}
+
+// DIS-170: single-node consolidation passes over a node of a Balanced pool that is not worth its disturbance even if nothing came in
+// its place, without asking where its pods would go; a batch is judged as a whole.
+func TestReferenceBalancedHopeless(t *testing.T) {
+	const single = disruption.MethodSingleNode
+	stuck := func(n int) nodeOption {
+		return holding(pods("p", n, "1m", func(p *corev1.Pod) { p.Spec.NodeSelector = map[string]string{"only": "here"} })...)
+	}
+	with := func(other string, options ...nodeOption) func(*world) {
+		return func(w *world) {
+			w.pool("default", policy(v1.ConsolidationPolicyBalanced))
+			w.node("n", "c2", append(options, labelled("only", "here"))...)
+			w.node("m", other, holding(pods("q", 1, "1")...), annotated(v1.DoNotDisruptAnnotationKey, "true"))
+		}
+	}
+	for _, tt := range []referenceCase{
+		// A ninth of the cost, and nine elevenths of the disruption.
+		{name: "a cheap node full of pods", make: with("c16", stuck(8)), node: "n", from: single, code: disruption.BlockScore},
+		{name: "one that a removal would be worth", make: with("c2", stuck(1)), node: "n", from: single, code: disruption.BlockUnschedulable},
+		{name: "under another policy", make: func(w *world) {
+			with("c16", stuck(8))(w)
+			w.pool("default", policy(v1.ConsolidationPolicyWhenEmptyOrUnderutilized))
+		}, node: "n", from: single, code: disruption.BlockUnschedulable},
+		{name: "in a batch", make: func(w *world) {
+			w.pool("default", policy(v1.ConsolidationPolicyBalanced))
+			w.pool("other")
+			w.node("n", "c2", holding(pods("p", 8, "1m")...))
+			w.node("m", "c16", holding(pods("q", 1, "1")...))
+			w.node("room", "c16", ofPool("other"), annotated(v1.DoNotDisruptAnnotationKey, "true"))
+		}, want: "MultiNodeConsolidation: m n", node: "n", from: single},
+	} {
+		t.Run(tt.name, tt.check)
 	}
 }
 
