@@ -386,9 +386,8 @@ func TestReferenceBalancedHopeless(t *testing.T) {
 		}
 	}
 	for _, tt := range []referenceCase{
-		// A ninth of the cost, and nine elevenths of the disruption.
-		{name: "a cheap node full of pods", make: with("c16", stuck(8)), node: "n", from: single, code: disruption.BlockScore},
-		{name: "one that a removal would be worth", make: with("c2", stuck(1)), node: "n", from: single, code: disruption.BlockUnschedulable},
+		{name: "a third of the cost for five sevenths of the disruption", make: with("c4", stuck(4)), node: "n", from: single, code: disruption.BlockScore},
+		{name: "and for two thirds, which the removal would be worth", make: with("c4", stuck(3)), node: "n", from: single, code: disruption.BlockUnschedulable},
 		{name: "under another policy", make: func(w *world) {
 			with("c16", stuck(8))(w)
 			w.pool("default", policy(v1.ConsolidationPolicyWhenEmptyOrUnderutilized))
