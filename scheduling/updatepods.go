@@ -7,94 +7,107 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
+// arrival is a pod that was not there before, or in another place, and where its class is to be written.
+type arrival struct {
+	pod         *corev1.Pod
+	placeholder bool
+	class       *int32
+}
+
 // changePods counts the pods that went, then those that came, and finds the classes of the latter.
 func (u *update) changePods() bool {
-	m, s := u.was, u.snapshot
-	for _, was := range u.gone {
-		for j, pod := range m.nodes[was].source.Pods {
-			u.removed = append(u.removed, classedPod{pod, u.memo.classes[was][j]})
-		}
-	}
-	u.classes = make([][]int32, len(u.changed))
-	stay := make(map[*corev1.Pod]int32)
-	type arrival struct {
-		pod  *corev1.Pod
-		into *int32
-	}
-	var arrivals []arrival
-	for i, c := range u.changed {
-		n := &s.Nodes[c.at]
-		clear(stay)
-		if c.was >= 0 {
-			for j, pod := range m.nodes[c.was].source.Pods {
-				stay[pod] = u.memo.classes[c.was][j]
-			}
-		}
-		u.classes[i] = make([]int32, len(n.Pods))
-		for j, pod := range n.Pods {
-			if class, ok := stay[pod]; ok {
-				u.classes[i][j] = class
-				delete(stay, pod)
-				continue
-			}
-			arrivals = append(arrivals, arrival{pod, &u.classes[i][j]})
-		}
-		for pod, class := range stay {
-			u.removed = append(u.removed, classedPod{pod, class})
-		}
-	}
-	waiting := s.Pods
-	if len(s.Placeholders) > 0 {
-		waiting = slices.Concat(s.Pods, s.Placeholders)
-	}
-	u.next.pods = waiting
-	firstPlaceholder := len(arrivals)
-	u.podsChanged = !slices.Equal(waiting, m.pods) || len(s.Placeholders) != len(m.snapshot.Placeholders)
-	if u.podsChanged {
-		type place struct {
-			class       int32
-			placeholder bool
-		}
-		old := make(map[*corev1.Pod]place, len(m.pods))
-		for i, pod := range m.pods {
-			old[pod] = place{m.podClass[i], i >= len(m.snapshot.Pods)}
-		}
-		u.next.podClass = make([]int32, len(waiting))
-		placeholders := []arrival(nil)
-		for i, pod := range waiting {
-			if was, ok := old[pod]; ok && was.placeholder == (i >= len(s.Pods)) {
-				u.next.podClass[i] = was.class
-				delete(old, pod)
-			} else if i >= len(s.Pods) {
-				placeholders = append(placeholders, arrival{pod, &u.next.podClass[i]})
-			} else {
-				arrivals = append(arrivals, arrival{pod, &u.next.podClass[i]})
-			}
-		}
-		firstPlaceholder = len(arrivals)
-		arrivals = append(arrivals, placeholders...)
-		for pod, was := range old {
-			u.removed = append(u.removed, classedPod{pod, was.class})
-		}
-	}
+	m := u.was
+	arrivals := slices.Concat(u.comparePlaced(), u.compareWaiting())
 	for _, r := range u.removed {
 		if usesClaims(r.pod) {
 			return false
 		}
 		u.memo.remove(m, r.pod, r.class, u.scratch)
 	}
-	for i, a := range arrivals {
+	for _, a := range arrivals {
 		if a.pod == nil || usesClaims(a.pod) {
 			return false
 		}
-		class, known := u.classOf(a.pod, i >= firstPlaceholder)
+		class, known := u.classOf(a.pod, a.placeholder)
 		if !known || !u.memo.add(m, a.pod, class, u.scratch) {
 			return false
 		}
-		*a.into = class
+		*a.class = class
 		u.added = append(u.added, classedPod{a.pod, class})
 	}
 	return true
+}
+
+// comparePlaced finds the pods that came to machines, and notes those that left them.
+func (u *update) comparePlaced() []arrival {
+	m := u.was
+	for _, was := range u.gone {
+		for j, pod := range m.nodes[was].source.Pods {
+			u.removed = append(u.removed, classedPod{pod, u.memo.classes[was][j]})
+		}
+	}
+	var arrivals []arrival
+	u.classes = make([][]int32, len(u.changed))
+	stay := make(map[*corev1.Pod]int32)
+	for i, c := range u.changed {
+		clear(stay)
+		if c.was >= 0 {
+			for j, pod := range m.nodes[c.was].source.Pods {
+				stay[pod] = u.memo.classes[c.was][j]
+			}
+		}
+		list := u.snapshot.Nodes[c.at].Pods
+		u.classes[i] = make([]int32, len(list))
+		for j, pod := range list {
+			if class, ok := stay[pod]; ok {
+				u.classes[i][j] = class
+				delete(stay, pod)
+				continue
+			}
+			arrivals = append(arrivals, arrival{pod: pod, class: &u.classes[i][j]})
+		}
+		for pod, class := range stay {
+			u.removed = append(u.removed, classedPod{pod, class})
+		}
+	}
+	return arrivals
+}
+
+// compareWaiting finds the pods that began to wait, placeholders last, and notes those that wait no more.
+func (u *update) compareWaiting() []arrival {
+	m, s := u.was, u.snapshot
+	waiting := s.Pods
+	if len(s.Placeholders) > 0 {
+		waiting = slices.Concat(s.Pods, s.Placeholders)
+	}
+	u.next.pods = waiting
+	u.podsChanged = !slices.Equal(waiting, m.pods) || len(s.Placeholders) != len(m.snapshot.Placeholders)
+	if !u.podsChanged {
+		return nil
+	}
+	type place struct {
+		class       int32
+		placeholder bool
+	}
+	old := make(map[*corev1.Pod]place, len(m.pods))
+	for i, pod := range m.pods {
+		old[pod] = place{m.podClass[i], i >= len(m.snapshot.Pods)}
+	}
+	var arrivals []arrival
+	u.next.podClass = make([]int32, len(waiting))
+	for i, pod := range waiting {
+		placeholder := i >= len(s.Pods)
+		if was, ok := old[pod]; ok && was.placeholder == placeholder {
+			u.next.podClass[i] = was.class
+			delete(old, pod)
+			continue
+		}
+		arrivals = append(arrivals, arrival{pod, placeholder, &u.next.podClass[i]})
+	}
+	for pod, was := range old {
+		u.removed = append(u.removed, classedPod{pod, was.class})
+	}
+	return arrivals
 }
 
 // usesClaims reports whether the pod has volumes that other pods or objects have a say in.

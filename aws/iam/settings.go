@@ -142,13 +142,26 @@ func check(s Settings) (account, error) {
 		refuse("ZonalShift", "", "only EKS clusters are shifted: leave out WithoutEKS, or ZonalShift")
 	}
 	a := account{Settings: s}
-	if len(s.NodeRoles) == 0 {
+	a.checkLists(refuse)
+	if err := errors.Join(faults...); err != nil {
+		return account{}, fmt.Errorf("settings of IAM documents: %w", err)
+	}
+	slices.Sort(a.roles)
+	slices.Sort(a.parameters)
+	a.roles, a.parameters = slices.Compact(a.roles), slices.Compact(a.parameters)
+	a.LaunchResources = slices.Sorted(slices.Values(s.LaunchResources))
+	return a, nil
+}
+
+// checkLists reads roles and parameters as ARNs, and refuses what of the lists can't be.
+func (a *account) checkLists(refuse func(setting, value, format string, args ...any)) {
+	if len(a.NodeRoles) == 0 {
 		refuse("NodeRoles", "", "required: without a role to pass no machine can be launched")
 	}
 	for _, list := range []struct {
 		setting string
 		values  []string
-	}{{"NodeRoles", s.NodeRoles}, {"SSMParameters", s.SSMParameters}, {"LaunchResources", s.LaunchResources}} {
+	}{{"NodeRoles", a.NodeRoles}, {"SSMParameters", a.SSMParameters}, {"LaunchResources", a.LaunchResources}} {
 		if len(list.values) > maxList {
 			refuse(list.setting, "", "has %d entries, and at most %d are taken", len(list.values), maxList)
 		}
@@ -177,14 +190,6 @@ func check(s Settings) (account, error) {
 			}
 		}
 	}
-	if err := errors.Join(faults...); err != nil {
-		return account{}, fmt.Errorf("settings of IAM documents: %w", err)
-	}
-	slices.Sort(a.roles)
-	slices.Sort(a.parameters)
-	a.roles, a.parameters = slices.Compact(a.roles), slices.Compact(a.parameters)
-	a.LaunchResources = slices.Sorted(slices.Values(s.LaunchResources))
-	return a, nil
 }
 
 // partitionOf is the partition of a region; "" for those this package knows nothing about.

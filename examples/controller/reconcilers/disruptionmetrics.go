@@ -2,6 +2,7 @@ package reconcilers
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -71,20 +72,19 @@ func newDisruptionMetrics(registerer prometheus.Registerer, common *metrics) (*d
 // take counts samples. A sample of a metric that is not described, or with other labels, is a fault of package disruption's and
 // panics there in tests; here it is left out.
 func (m *disruptionMetrics) take(samples ...[]disruption.Sample) {
-	for _, list := range samples {
-		for _, s := range list {
-			if c := m.counters[s.Metric]; c != nil {
-				if counter, err := c.GetMetricWith(s.Labels); err == nil {
-					counter.Add(s.Value)
-				}
-			} else if g := m.gauges[s.Metric]; g != nil {
-				if gauge, err := g.GetMetricWith(s.Labels); err == nil {
-					gauge.Set(s.Value)
-				}
-			} else if h := m.histograms[s.Metric]; h != nil {
-				if histogram, err := h.GetMetricWith(s.Labels); err == nil {
-					histogram.Observe(s.Value)
-				}
+	for _, s := range slices.Concat(samples...) {
+		switch {
+		case m.counters[s.Metric] != nil:
+			if counter, err := m.counters[s.Metric].GetMetricWith(s.Labels); err == nil {
+				counter.Add(s.Value)
+			}
+		case m.gauges[s.Metric] != nil:
+			if gauge, err := m.gauges[s.Metric].GetMetricWith(s.Labels); err == nil {
+				gauge.Set(s.Value)
+			}
+		case m.histograms[s.Metric] != nil:
+			if histogram, err := m.histograms[s.Metric].GetMetricWith(s.Labels); err == nil {
+				histogram.Observe(s.Value)
 			}
 		}
 	}
