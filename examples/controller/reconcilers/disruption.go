@@ -115,19 +115,8 @@ const leastPause = 500 * time.Millisecond
 
 // rest waits for so long, or until something calls for a plan.
 func (d *disruptor) rest(ctx context.Context, wait time.Duration) {
-	pause := time.NewTimer(leastPause)
-	defer pause.Stop()
-	select {
-	case <-ctx.Done():
-		return
-	case <-pause.C:
-	}
-	due := time.NewTimer(max(0, wait-leastPause))
-	defer due.Stop()
-	select {
-	case <-ctx.Done():
-	case <-due.C:
-	case <-d.changed:
+	if rest(ctx, nil, leastPause) {
+		rest(ctx, d.changed, max(1, wait-leastPause)) // 0 would be for ever
 	}
 }
 

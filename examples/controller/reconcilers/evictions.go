@@ -53,10 +53,7 @@ func (e *evictions) add(pod provisioning.EvictPod) {
 	}
 	e.queue.Add(pod, now)
 	e.mu.Unlock()
-	select {
-	case e.wake <- struct{}{}:
-	default:
-	}
+	wake(e.wake)
 }
 
 // remove forgets pods whose node is gone.
@@ -81,14 +78,12 @@ func (e *evictions) Start(ctx context.Context) error {
 	slots := make(chan struct{}, evictionParallelism)
 	var group sync.WaitGroup
 	defer group.Wait()
-	for {
+	for ctx.Err() == nil {
 		e.mu.Lock()
 		pod, late, ok, again := e.queue.Next(e.now())
 		e.mu.Unlock()
 		if !ok {
-			if !rest(ctx, e.wake, again) {
-				return nil
-			}
+			rest(ctx, e.wake, again)
 			continue
 		}
 		if late {
@@ -108,6 +103,7 @@ func (e *evictions) Start(ctx context.Context) error {
 			e.report(pod, e.evict(ctx, pod))
 		})
 	}
+	return nil
 }
 
 func (e *evictions) report(pod provisioning.EvictPod, outcome provisioning.EvictionOutcome) {
@@ -119,10 +115,7 @@ func (e *evictions) report(pod provisioning.EvictPod, outcome provisioning.Evict
 		e.asked[pod.UID] = now
 	}
 	e.mu.Unlock()
-	select { // one that was refused has a time now
-	case e.wake <- struct{}{}:
-	default:
-	}
+	wake(e.wake) // one that was refused has a time now
 }
 
 // evict asks once (PRV-070).

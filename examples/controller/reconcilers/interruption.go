@@ -57,12 +57,7 @@ func (r *interruptions) read(ctx context.Context) {
 		if ctx.Err() == nil {
 			r.log.Warn("messages about interruptions could not be dealt with; they come again", "error", err)
 		}
-		timer := time.NewTimer(retry)
-		select {
-		case <-ctx.Done():
-		case <-timer.C:
-		}
-		timer.Stop()
+		rest(ctx, nil, retry)
 		retry = min(2*retry, interruptionRetryMost)
 	}
 }
@@ -105,12 +100,8 @@ func (r *interruptions) interrupted(ctx context.Context, m *cloudprovider.Interr
 		if !apierrors.IsConflict(err) || attempt == interruptionAttempts {
 			return err
 		}
-		timer := time.NewTimer(conflictRetry)
-		select {
-		case <-ctx.Done():
-			timer.Stop()
+		if !rest(ctx, nil, conflictRetry) {
 			return ctx.Err()
-		case <-timer.C:
 		}
 	}
 }

@@ -95,14 +95,10 @@ const startTrigger types.UID = "start"
 
 // untilSynced waits for the view of the cluster to be complete; false if ctx ends before.
 func (p *planner) untilSynced(ctx context.Context) bool {
-	ticker := time.NewTicker(100 * time.Millisecond)
-	defer ticker.Stop()
 	began, told := p.now(), p.now()
 	for !p.state.Synced() {
-		select {
-		case <-ctx.Done():
+		if !rest(ctx, nil, 100*time.Millisecond) {
 			return false
-		case <-ticker.C:
 		}
 		if now := p.now(); now.Sub(began) >= 30*time.Second && now.Sub(told) >= 10*time.Second { // PRV-025
 			told = now
@@ -120,20 +116,10 @@ func (p *planner) rest(ctx context.Context, now time.Time, again time.Duration) 
 	if !p.retryAt.IsZero() {
 		again = sooner(again, max(time.Millisecond, p.retryAt.Sub(now)))
 	}
-	var due <-chan time.Time
-	if again > 0 {
-		timer := time.NewTimer(again)
-		defer timer.Stop()
-		due = timer.C
-	}
-	select {
-	case <-ctx.Done():
-	case <-p.triggers.wake:
-	case <-due:
-		if p.waiting > 0 || !p.retryAt.IsZero() && !p.now().Before(p.retryAt) {
-			p.retryAt = time.Time{}
-			p.triggers.add(startTrigger)
-		}
+	due := rest(ctx, p.triggers.wake, again)
+	if due && (p.waiting > 0 || !p.retryAt.IsZero() && !p.now().Before(p.retryAt)) {
+		p.retryAt = time.Time{}
+		p.triggers.add(startTrigger)
 	}
 }
 

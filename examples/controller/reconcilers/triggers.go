@@ -30,10 +30,7 @@ func (t *triggers) add(uid types.UID) {
 	t.added[uid] = true
 	delete(t.removed, uid)
 	t.mu.Unlock()
-	select {
-	case t.wake <- struct{}{}:
-	default:
-	}
+	wake(t.wake)
 }
 
 func (t *triggers) forget(uid types.UID) {

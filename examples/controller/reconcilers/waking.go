@@ -13,8 +13,8 @@ func wake(c chan<- struct{}) {
 	}
 }
 
-// rest waits until there may be something to do: for the time given, 0 for ever, or until it is woken. It is false when ctx has
-// ended.
+// rest waits until there may be something to do: for the time given, 0 for ever, or until it is woken; nil is nobody to wake it. It is
+// true when the time is over, and false when it was woken or ctx has ended, which callers look at themselves.
 func rest(ctx context.Context, woken <-chan struct{}, again time.Duration) bool {
 	var due <-chan time.Time
 	if again > 0 {
@@ -24,9 +24,9 @@ func rest(ctx context.Context, woken <-chan struct{}, again time.Duration) bool 
 	}
 	select {
 	case <-ctx.Done():
-		return false
 	case <-woken:
 	case <-due:
+		return true
 	}
-	return true
+	return false
 }
