@@ -19,19 +19,15 @@ func (s *search) kindsFor(class int32) []site {
 	at := map[string]int{}
 	for _, st := range t.stagesFor(c) {
 		t.sitesOf(t.cells, st, t.sites) // finds the assignments
-		for _, pool := range slices.Sorted(maps.Keys(t.assigned[st])) {
-			for a := range t.assigned[st][pool] {
-				t.eachMachine(c, st, pool, int32(a), func(o site) {
-					kind := s.kindOf(&o)
-					if i, ok := at[kind]; !ok {
-						at[kind] = len(list)
-						list = append(list, o)
-					} else if list[i].stage == o.stage && s.better(&o, &list[i]) {
-						list[i] = o
-					}
-				})
+		t.eachOfStage(c, st, func(o site) {
+			kind := s.kindOf(&o)
+			if i, ok := at[kind]; !ok {
+				at[kind] = len(list)
+				list = append(list, o)
+			} else if list[i].stage == o.stage && s.better(&o, &list[i]) {
+				list[i] = o
 			}
-		}
+		})
 	}
 	slices.SortStableFunc(list, func(a, b site) int { return compareOptions(&a.option, &b.option) })
 	s.kinds[class] = list
@@ -82,6 +78,15 @@ func (s *search) kindOf(o *site) string {
 
 // kindKey is what decides a machine's kind.
 type kindKey struct{ stage, pool, slot, assign, resident, variant int32 }
+
+// eachOfStage shows the machines of all pools that the stage allows for a pod of the class, in a total order.
+func (t *Trial) eachOfStage(c *class, st int32, see func(site)) {
+	for _, pool := range slices.Sorted(maps.Keys(t.assigned[st])) {
+		for a := range t.assigned[st][pool] {
+			t.eachMachine(c, st, pool, int32(a), see)
+		}
+	}
+}
 
 // eachMachine shows the machines of a pool that the stage allows for a pod of the class.
 func (t *Trial) eachMachine(c *class, st, pool, a int32, see func(site)) {
