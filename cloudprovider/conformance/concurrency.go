@@ -97,6 +97,13 @@ func (l *lab) manyAtOnce() {
 // stallTime is how long other calls may take while one hangs. It is real time, and generous: a busy machine is slow.
 const stallTime = 10 * time.Second
 
+// hangTime is how long a call is given to come to where it hangs, in real time; were it to hang later, a lock that it holds then
+// would not be seen.
+const hangTime = 100 * time.Millisecond
+
+// endTime is how long goroutines may take that have been told to end, in real time.
+const endTime = 10 * time.Second
+
 func (l *lab) slowCall() {
 	if l.Stall == nil {
 		l.Skip("needs the hook Stall")
@@ -120,7 +127,7 @@ func (l *lab) slowCall() {
 			defer close(hanging)
 			_ = c.make(l.Context())
 		}()
-		pass(l.Context(), 50*time.Millisecond) // until it hangs
+		pass(l.Context(), hangTime)
 		l.othersGoOn(c.method, machine)
 		release()
 		<-hanging
@@ -179,7 +186,7 @@ func (l *lab) noGoroutines() {
 	}
 	l.stalledCalls(machine)
 	var after int
-	for range 100 { // goroutines that have been told to end need a moment
+	for began := time.Now(); time.Since(began) < endTime; {
 		if after = runtime.NumGoroutine(); after <= before+2 {
 			return
 		}

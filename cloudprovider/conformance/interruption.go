@@ -22,8 +22,12 @@ func interruptionClauses() []clause {
 	}
 }
 
-// receiveTime is how long a message that is there may take to be received, in real time.
-const receiveTime = 5 * time.Second
+// receiveTime is how long a message that is there may take to be received. It is real time, and generous: a busy machine is slow.
+const receiveTime = 10 * time.Second
+
+// sharedTime is for how long several readers read what is there, in real time. In less a busy machine might not let two of them
+// have a turn, and a source that gives one message to both would pass.
+const sharedTime = 300 * time.Millisecond
 
 func (l *lab) source() cloudprovider.InterruptionSource {
 	source := ability[cloudprovider.InterruptionSource](l, "InterruptionSource")
@@ -181,7 +185,7 @@ func (l *lab) interruptShared() {
 	deliveries := map[string]int{}
 	var mu sync.Mutex
 	var readers sync.WaitGroup
-	ctx, cancel := context.WithTimeout(l.Context(), 200*time.Millisecond)
+	ctx, cancel := context.WithTimeout(l.Context(), sharedTime)
 	defer cancel()
 	for range 4 {
 		readers.Go(func() {

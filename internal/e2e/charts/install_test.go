@@ -1,6 +1,7 @@
 package charts
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -12,9 +13,11 @@ import (
 	"helm.sh/helm/v3/pkg/chart/loader"
 	"helm.sh/helm/v3/pkg/cli"
 	"helm.sh/helm/v3/pkg/release"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/dynamic"
 	"sigs.k8s.io/yaml"
 
@@ -78,7 +81,7 @@ func TestInstallAndUpgrade(t *testing.T) {
 	install := func(name, dir string, values map[string]any) {
 		t.Helper()
 		a := action.NewInstall(helm)
-		a.ReleaseName, a.Namespace, a.CreateNamespace, a.Timeout = name, "karpenter", true, time.Minute
+		a.ReleaseName, a.Namespace, a.CreateNamespace, a.Timeout = name, "karpenter", true, 5*time.Minute
 		if _, err := a.Run(version(t, dir, "0.1.0"), values); err != nil {
 			t.Fatalf("installing %s: %v", name, err)
 		}
@@ -86,7 +89,7 @@ func TestInstallAndUpgrade(t *testing.T) {
 	upgrade := func(name, dir string, values map[string]any) {
 		t.Helper()
 		a := action.NewUpgrade(helm)
-		a.Namespace, a.Timeout = "karpenter", time.Minute
+		a.Namespace, a.Timeout = "karpenter", 5*time.Minute
 		r, err := a.Run(name, version(t, dir, "0.1.1"), values)
 		if err != nil {
 			t.Fatalf("upgrading %s: %v", name, err)
@@ -110,7 +113,15 @@ func TestInstallAndUpgrade(t *testing.T) {
 			t.Fatal(err)
 		}
 		resource := objects.Resource(schema.GroupVersionResource{Group: "karpenter.sh", Version: "v1", Resource: plural})
-		if before[plural], err = resource.Create(t.Context(), &object, metav1.CreateOptions{FieldValidation: "Strict"}); err != nil {
+		// The API server serves a kind a moment after its definition is there.
+		if err := wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, 2*time.Minute, true, func(ctx context.Context) (bool, error) {
+			created, err := resource.Create(ctx, object.DeepCopy(), metav1.CreateOptions{FieldValidation: "Strict"})
+			before[plural] = created
+			if apierrors.IsNotFound(err) {
+				return false, nil
+			}
+			return err == nil, err
+		}); err != nil {
 			t.Fatal(err)
 		}
 	}

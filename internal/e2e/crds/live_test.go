@@ -86,7 +86,7 @@ var definitionsResource = schema.GroupVersionResource{Group: "apiextensions.k8s.
 func (l *live) eventually(what string, try func() error) {
 	l.t.Helper()
 	var err error
-	for began := time.Now(); time.Since(began) < time.Minute; time.Sleep(50 * time.Millisecond) {
+	for began := time.Now(); time.Since(began) < 2*time.Minute; time.Sleep(50 * time.Millisecond) {
 		if err = try(); err == nil {
 			return
 		}
