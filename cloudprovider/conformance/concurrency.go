@@ -101,8 +101,11 @@ const stallTime = 10 * time.Second
 // would not be seen.
 const hangTime = 100 * time.Millisecond
 
-// endTime is how long goroutines may take that have been told to end, in real time.
-const endTime = 10 * time.Second
+// endTime is how long goroutines may take that have been told to end, in real time, and endPoll how often they are counted.
+const (
+	endTime = 10 * time.Second
+	endPoll = 20 * time.Millisecond
+)
 
 func (l *lab) slowCall() {
 	if l.Stall == nil {
@@ -186,11 +189,11 @@ func (l *lab) noGoroutines() {
 	}
 	l.stalledCalls(machine)
 	var after int
-	for began := time.Now(); time.Since(began) < endTime; {
+	for range endTime / endPoll {
 		if after = runtime.NumGoroutine(); after <= before+2 {
 			return
 		}
-		pass(context.WithoutCancel(l.Context()), 20*time.Millisecond)
+		pass(context.WithoutCancel(l.Context()), endPoll)
 	}
 	l.Errorf("%d goroutines before, %d after calls whose context has ended", before, after)
 }
