@@ -39,6 +39,11 @@ func TestGlobalEconomics(t *testing.T) {
 	}
 	// One of 0.8 whose pods one of 0.2 would.
 	wide := func(w *world) { w.node("n", "c16", holding(pods("p", 3, "1", app("x"), byOwner("web"))...)) }
+	// One whose pods cost a quarter of a cent an hour less elsewhere.
+	tiny := func(w *world) {
+		onlyTypes(instanceType("c4", 4, "on-demand=0.012"), instanceType("d4", 4, "on-demand=0.0095"))(w)
+		w.node("n", "c4", holding(pods("p", 3, "1")...))
+	}
 	full := func(w *world) {
 		onlyTypes(instanceType("c4", 4, "on-demand=0.2"))(w)
 		n := w.node("n", "c4", holding(pods("p", 4, "1")...))
@@ -64,6 +69,8 @@ func TestGlobalEconomics(t *testing.T) {
 		{"more time to earn it", tight, disruption.Global{MinSavingShare: -1, LaunchTime: time.Hour, PayBack: 12 * time.Hour}, "d4", "", ""},
 		{"no time by which to earn it", tight, disruption.Global{MinSavingShare: -1, LaunchTime: time.Hour, PayBack: -1}, "d4", "", ""},
 		{"what disturbing four units is worth", wide, disruption.Global{DisruptionPrice: 0.4}, "", disruption.BlockPayBack, "beside the old: 0.8050 would"},
+		{"next to nothing for each pod that moves", tiny, disruption.Global{}, "", disruption.BlockPayBack, "saving 0.0025 USD/h would not pay back in time"},
+		{"unless moving them is worth nothing", tiny, disruption.Global{DisruptionPrice: -1}, "d4", "", ""},
 		{"is not too much", wide, disruption.Global{DisruptionPrice: 0.2}, "c4", "", ""},
 		{"a new node", func(w *world) { wide(w); w.initialized("n", 5*time.Minute) }, disruption.Global{}, "", disruption.BlockCoolDown, "until 2026-05-04T10:05:00Z"},
 		{"new for a shorter time", func(w *world) { wide(w); w.initialized("n", 5*time.Minute) }, disruption.Global{CoolDown: 5 * time.Minute}, "c4", "", ""},

@@ -41,7 +41,7 @@ func surveyed(t testing.TB, s *scheduling.Snapshot) *disruption.Fleet {
 
 // thrifty has no thresholds and no cool-downs.
 func thrifty() *disruption.Global {
-	return &disruption.Global{PayBack: -1, MinSavingShare: -1, CoolDown: -1, SpotToSpot: true, SpotToSpotTypes: 1, ValidationDelay: -1, DrainLimit: -1}
+	return &disruption.Global{PayBack: -1, MinSavingShare: -1, DisruptionPrice: -1, CoolDown: -1, SpotToSpot: true, SpotToSpotTypes: 1, ValidationDelay: -1, DrainLimit: -1}
 }
 
 // costOf is what the fleet's nodes cost, USD per hour.

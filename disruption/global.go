@@ -13,6 +13,9 @@ import (
 const (
 	// DefaultPayBack is how soon a command has to have earned what it costs.
 	DefaultPayBack = 2 * time.Hour
+	// DefaultDisruptionPrice is what a unit of disturbance has to earn within the pay-back time, USD: so little that it only keeps
+	// pods from moving for next to nothing: with the default pay-back time a move has to save 73 cents a month.
+	DefaultDisruptionPrice = 0.002
 	// DefaultMinSavingShare is the least share of what a command's nodes cost that it has to save.
 	DefaultMinSavingShare = 0.15
 	// DefaultCoolDown is how long a new node is left alone, and pods of an owner of which some had to move.
@@ -30,8 +33,8 @@ const (
 )
 
 // Global plans for the whole fleet at once: which nodes go, where their pods go, and what is launched instead, in one plan
-// of many commands, for the least money that is worth the disturbance. In all durations and shares 0 stands for the
-// default and a negative number for none. The zero value is ready, and safe for concurrent use as long as it is not
+// of many commands, for the least money that is worth the disturbance. In all durations, shares and the price of disruption 0 stands
+// for the default and a negative number for none. The zero value is ready, and safe for concurrent use as long as it is not
 // changed. The same fleet and options give the same plan, byte for byte. It is a search, and promises no optimum: fleets of up
 // to a dozen nodes that can be consolidated are searched so thoroughly that they hardly ever end dearer than by Reference's
 // methods, but now and then one does.
@@ -102,6 +105,7 @@ func orNone[T cmp.Ordered](v, otherwise T) T {
 }
 
 func (g *Global) share() float64            { return orNone(g.MinSavingShare, DefaultMinSavingShare) }
+func (g *Global) disruptionPrice() float64  { return orNone(g.DisruptionPrice, DefaultDisruptionPrice) }
 func (g *Global) payBack() time.Duration    { return orNone(g.PayBack, DefaultPayBack) }
 func (g *Global) coolDown() time.Duration   { return orNone(g.CoolDown, DefaultCoolDown) }
 func (g *Global) launchTime() time.Duration { return orNone(g.LaunchTime, DefaultLaunchTime) }

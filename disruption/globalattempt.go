@@ -10,12 +10,16 @@ import (
 
 // tryGroup tries to consolidate the units, and notes what is in the way.
 func (s *search) tryGroup(group []*unit, where places) error {
-	if !s.news(group) {
+	if !s.news(group, where) {
 		return nil
 	}
+	s.withheld = false
 	why, err := s.attempt(methodFor(group), group, where)
 	if err != nil || why == nil {
 		return err
+	}
+	if s.refining && !s.withheld {
+		s.tried[s.state(group, where)] = true
 	}
 	for _, u := range group {
 		if u.planned != nil {
@@ -53,9 +57,13 @@ func (s *search) attempt(method Method, group []*unit, where places) (*Block, er
 		return why, nil
 	}
 	mark := s.trial.Mark()
-	st, why, err := s.try(method, group, where, mark)
-	if err == nil && why == nil {
-		why = s.tooLarge(st)
+	st, why, err := s.tryWithin(method, group, where, mark)
+	if err == nil && why == s.families.full && st != nil && len(st.grown) > 0 && !s.many() {
+		if err = s.trial.Rollback(mark); err == nil {
+			s.ungrown = true
+			st, why, err = s.tryWithin(method, group, where, mark)
+			s.ungrown = false
+		}
 	}
 	if err == nil && why == nil {
 		why = s.take(method, st)
@@ -68,6 +76,15 @@ func (s *search) attempt(method Method, group []*unit, where places) (*Block, er
 	}
 	s.accept(st, s.trial.Receivers(mark))
 	return nil, nil
+}
+
+// tryWithin tries it, within what a command may remove and launch.
+func (s *search) tryWithin(method Method, group []*unit, where places, mark scheduling.Mark) (*step, *Block, error) {
+	st, why, err := s.try(method, group, where, mark)
+	if err == nil && why == nil {
+		why = s.tooLarge(st)
+	}
+	return st, why, err
 }
 
 // admissible looks at what needs no trial.
@@ -104,7 +121,7 @@ func (s *search) try(method Method, group []*unit, where places, mark scheduling
 	left := st.pods
 	if where != onlyNew {
 		left = s.trial.Move(s.Query)
-		if left > 0 && s.refining {
+		if left > 0 && s.refining && !s.ungrown {
 			left = s.trial.Fill(s.Query)
 		}
 	}
@@ -119,7 +136,8 @@ func (s *search) try(method Method, group []*unit, where places, mark scheduling
 			return nil, &Block{Code: BlockManyNodes, Count: len(bins), Need: s.launched()}, nil
 		}
 		// Refining goes by shares: steps that leave the family they join no slack keep others from joining it.
-		if st.bins, why = s.pass.flexible(method, group, bins, spent, most, max(typesToTry, s.pass.spotTypes()), s.refining); why != nil {
+		if st.bins, why = s.pass.flexible(method, group, bins, spent, most, max(typesToTry, s.pass.spotTypes()), s.strict); why != nil {
+			s.withheld = s.withheld || s.strict && len(bins) > 1
 			return nil, why, nil
 		}
 		st.numbers = s.trial.Filled(first)
@@ -181,7 +199,7 @@ func (s *search) accept(st *step, receivers []string) {
 	s.families.join(roots, size, st.numbers)
 	if s.refining {
 		for _, number := range append(st.grown, st.numbers...) {
-			s.changed[identity{planned: number + 1}] = s.lap
+			s.changed[identity{planned: number + 1}]++
 		}
 	}
 	for _, name := range receivers {
@@ -190,7 +208,7 @@ func (s *search) accept(st *step, receivers []string) {
 			continue
 		}
 		if s.refining {
-			s.changed[u.identity()] = s.lap
+			s.changed[u.identity()]++
 		}
 		s.families.receive(u, st.members)
 		if st.method == MethodDrift {

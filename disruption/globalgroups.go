@@ -2,6 +2,7 @@ package disruption
 
 import (
 	"cmp"
+	"hash/fnv"
 	"slices"
 )
 
@@ -139,35 +140,63 @@ const (
 )
 
 // drawGroup is the seed with partners that are still free: more of them with each draw, from two to as many as a command may
-// remove.
+// remove. Which ones goes by what they are like and not by their number, so that the next plan draws the same of nodes that
+// stayed the same: it does not find by luck what this one has missed.
 func (s *search) drawGroup(list []*unit, at, draw int) []*unit {
-	random := dice(s.Seed ^ uint64(s.way.theta)<<32 ^ uint64(draw))
 	size := []int{2, (s.exchanged() + 2) / 2, s.exchanged()}[draw%groupDraws]
-	near := s.near[:0]
+	salt := dice(s.Seed ^ uint64(s.way.theta)<<32 ^ uint64(draw) ^ s.way.salt<<20 ^ s.likeness(list[at]))
+	mixed, near := salt.draw(), s.near[:0]
 	defer func() { s.near = near }()
 	for _, u := range list[at+1:] {
 		if !s.gone[u] && !s.fixed[u] {
-			near = append(near, u)
+			lot := dice(mixed ^ s.likeness(u))
+			near = append(near, drawn{u, lot.draw()})
 		}
 		if len(near) == groupReach*s.exchanged() {
 			break
 		}
 	}
-	for i := len(near) - 1; i > 0; i-- {
-		j := random.next(i + 1)
-		near[i], near[j] = near[j], near[i]
+	slices.SortStableFunc(near, func(a, b drawn) int { return cmp.Compare(a.lot, b.lot) })
+	group := []*unit{list[at]}
+	for _, d := range near[:min(len(near), size-1)] {
+		group = append(group, d.unit)
 	}
-	return append([]*unit{list[at]}, near[:min(len(near), size-1)]...)
+	return group
+}
+
+// drawn is a unit with its lot.
+type drawn struct {
+	*unit
+	lot uint64
+}
+
+// likeness is the same for nodes that are bought alike, with pods of the same worth as far as rounding lets that be told.
+func (s *search) likeness(u *unit) uint64 {
+	like := dice(u.like ^ uint64(s.worthOn(u)>>12))
+	return like.draw()
+}
+
+// likeness of what the candidate is bought as, whatever its name.
+func (c *Candidate) likeness() uint64 {
+	h := fnv.New64a()
+	for _, part := range []string{c.Zone, c.CapacityType, c.Pool.Key.String()} {
+		h.Write([]byte(part))
+		h.Write([]byte{0})
+	}
+	return h.Sum64() ^ uint64(nanoUSD(c.Price))
 }
 
 // dice are numbers without a pattern, the same for the same seed (splitmix64; Steele, Lea, Flood 2014).
 type dice uint64
 
-// next is a number from 0 to n-1.
-func (d *dice) next(n int) int {
+// draw is any number.
+func (d *dice) draw() uint64 {
 	*d += 0x9e3779b97f4a7c15
 	z := uint64(*d)
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
 	z = (z ^ z>>27) * 0x94d049bb133111eb
-	return int((z ^ z>>31) % uint64(n))
+	return z ^ z>>31
 }
+
+// next is a number from 0 to n-1.
+func (d *dice) next(n int) int { return int(d.draw() % uint64(n)) }

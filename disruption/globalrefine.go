@@ -27,15 +27,17 @@ func (s *search) refine() error {
 	if s.trial.Ruled() {
 		s.unrefined = s.commands()
 	}
-	s.refining = true
+	s.refining, s.strict = true, true
 	list := append(ways(), way{theta: 1000, subsets: true})
-	since := make([]int, len(list)) // when each way was gone last
-	since[0] = never
+	if !s.many() {
+		for _, w := range ways()[:3] {
+			list = append(list, way{theta: w.theta, salt: 1})
+		}
+	}
+	swept := 0 // how many steps there were when all groups were last looked at once more
 	for i, idle := 0, 0; idle < len(list) && s.work <= s.Global.work(); i++ {
 		before := len(s.steps)
-		s.way = list[i%len(list)]
-		s.lap, s.since = i, since[i%len(list)]
-		since[i%len(list)] = i
+		s.way, s.lap = list[i%len(list)], i
 		if err := s.release(); err != nil {
 			return err
 		}
@@ -47,24 +49,46 @@ func (s *search) refine() error {
 		if idle++; len(s.steps) > before {
 			idle = 0
 		}
+		if idle == len(list) && !s.many() && (s.strict || len(s.steps) > swept) {
+			idle, s.strict, swept = 0, false, len(s.steps)
+			clear(s.tried)
+		}
 	}
 	return nil
 }
 
-// never is when nodes changed last that refining has not touched: the first way looks at them, the others need not.
-const never = -1
+// thoroughFleet is how many nodes are few enough for each way to look at all groups while refining.
+const thoroughFleet = 1000
 
-// news reports whether there is something new about the group since the way was gone last: a member is a new node, or has
-// received pods. Of others it is known that they come to nothing: what else has happened has taken room, or opened nodes, which are
-// looked at themselves. Few nodes are looked at each time.
-func (s *search) news(group []*unit) bool {
-	if !s.refining || s.since == never || len(s.live) <= smallFleet {
+// many tells that nodes are too many for that.
+func (s *search) many() bool { return len(s.live) > thoroughFleet }
+
+// news reports whether it is worth trying the group once more while refining: not as long as no member has received pods since it came
+// to nothing, whichever way that was. Where nodes are many, ways after the first look only at groups with a member that is a new node
+// or has received pods: what else has happened has taken room, or opened nodes, which are looked at themselves. Few nodes are looked
+// at each time, and so is whether all pods of one have room elsewhere.
+func (s *search) news(group []*unit, where places) bool {
+	many := s.many()
+	switch {
+	case !s.refining || len(s.live) <= smallFleet:
 		return true
+	case where == onlyRoom && !many:
+		return true
+	case many && s.lap > 0 && !slices.ContainsFunc(group, func(u *unit) bool { return s.changed[u.identity()] > 0 }):
+		return false
 	}
-	return slices.ContainsFunc(group, func(u *unit) bool {
-		lap, changed := s.changed[u.identity()]
-		return changed && lap >= s.since
-	})
+	return !s.tried[s.state(group, where)]
+}
+
+// state is the group as it is, with all that matters to what comes of it, as a number.
+func (s *search) state(group []*unit, where places) uint64 {
+	sum := uint64(where)
+	for _, u := range group {
+		id := u.identity()
+		mixed := dice(uint64(id.node)<<40 ^ uint64(id.planned)<<16 ^ uint64(s.changed[id]))
+		sum += mixed.draw()
+	}
+	return sum
 }
 
 // identity tells units apart, new nodes too, however often they are made anew.
@@ -121,5 +145,5 @@ func (s *search) plannedUnit(st *step, i int, load scheduling.Load) *unit {
 	if p.spot {
 		c.CapacityType = v1.CapacityTypeSpot
 	}
-	return &unit{Candidate: c, price: nanoUSD(first.Price), worth: nanoUSD(load.Worth), planned: p}
+	return &unit{Candidate: c, like: c.likeness(), price: nanoUSD(first.Price), worth: nanoUSD(load.Worth), planned: p}
 }

@@ -46,10 +46,16 @@ type search struct {
 	// refining tells that live has new nodes; received is what units have been given so far.
 	refining bool
 	received map[*unit]scheduling.Load
-	// lap numbers the times that a way was gone while refining, since is when the present one was gone last, and changed when
-	// nodes last received pods or, new ones, were opened.
-	lap, since int
-	changed    map[identity]int
+	// lap numbers the times that a way was gone while refining.
+	lap int
+	// changed is how often nodes have received pods while refining, or 1 for new ones that were opened then; tried are groups that
+	// came to nothing as they were: see news.
+	changed map[identity]int
+	tried   map[uint64]bool
+	// strict shares out what may be spent by prices alone, and withheld tells that this has kept a group from being consolidated.
+	strict, withheld bool
+	// ungrown keeps pods from new nodes that others have opened.
+	ungrown bool
 	// later are units whose commands have no place in the order of the plan.
 	later    map[*unit]bool
 	steps    []*step
@@ -65,7 +71,7 @@ type search struct {
 	anyCost int64
 	// accepting tells that what is tried is worth every effort.
 	accepting bool
-	near      []*unit // scratch of drawGroup
+	near      []drawn // scratch of drawGroup
 	// frail are units whose commands a wave has lost: see Global.Robustness.
 	frail map[*unit]*Block
 	// why keeps units from being consolidated, by name.
@@ -77,6 +83,8 @@ type way struct {
 	// theta is the price put on room that pods take on nodes there are, in thousandths of what the pods are worth: with 0
 	// dear nodes go first, with 1000 those whose pods are worth least beside their price.
 	theta int64
+	// salt draws other groups.
+	salt uint64
 	// rebuild tries to exchange groups of nodes for new ones before room on the others is used.
 	rebuild bool
 	// subsets tries all sets of a few nodes, and begins with the best.
@@ -151,7 +159,7 @@ func (g *ground) newSearch(ctx context.Context, w way) (*search, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &search{ground: g, way: w, ctx: ctx, pass: p, trial: t, start: t.Mark(), live: g.units, gone: map[*unit]bool{}, fixed: map[*unit]bool{}, firm: map[*unit]bool{}, frail: map[*unit]*Block{}, later: map[*unit]bool{}, families: newFamilies(), why: map[string]*Block{}, changed: map[identity]int{}}, nil
+	return &search{ground: g, way: w, ctx: ctx, pass: p, trial: t, start: t.Mark(), live: g.units, gone: map[*unit]bool{}, fixed: map[*unit]bool{}, firm: map[*unit]bool{}, frail: map[*unit]*Block{}, later: map[*unit]bool{}, families: newFamilies(), why: map[string]*Block{}, changed: map[identity]int{}, tried: map[uint64]bool{}}, nil
 }
 
 // run is the order of work: what costs nothing first, then what has to go anyway, then what saves.

@@ -41,7 +41,7 @@ func (s *search) required(group []*unit) int64 {
 
 // worthOf is what a saving is worth over the time in which it has to pay back, less what the disturbance costs, nano-USD.
 func (s *search) worthOf(saving int64, cost float64) int64 {
-	return int64(float64(saving)*s.horizon().Hours()) - int64(s.DisruptionPrice*nanoPerUSD*cost)
+	return int64(float64(saving)*s.horizon().Hours()) - int64(s.disruptionPrice()*nanoPerUSD*cost)
 }
 
 // horizon is the time over which savings count: the pay-back time, an hour without one.

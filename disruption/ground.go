@@ -59,6 +59,8 @@ type unit struct {
 	draws []draw
 	// drain is how long it takes at least until its pods are gone.
 	drain time.Duration
+	// like is what it is bought as, as a number.
+	like uint64
 	// planned is the new node that it stands for; nil for a node that is there.
 	planned *plannedNode
 }
@@ -129,7 +131,7 @@ func recentOwners(f *Fleet, within time.Duration) map[types.UID]time.Time {
 
 func (g *ground) unitOf(c *Candidate, moved map[types.UID]time.Time) *unit {
 	f := g.fleet
-	u := &unit{Candidate: c, price: nanoUSD(c.Price), worth: nanoUSD(g.worth.Node(c.Name)), blocked: f.accepts(c, MethodSingleNode)}
+	u := &unit{Candidate: c, like: c.likeness(), price: nanoUSD(c.Price), worth: nanoUSD(g.worth.Node(c.Name)), blocked: f.accepts(c, MethodSingleNode)}
 	u.drifts = f.accepts(c, MethodDrift) == nil
 	u.due = u.drifts || g.expiresSoon(c)
 	if u.blocked == nil && !u.due {

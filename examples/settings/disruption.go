@@ -14,11 +14,13 @@ import (
 type Disruption struct {
 	// PayBack is the time in which a command has to earn what it costs; at least 0, 2 hours by default. 0 asks for none.
 	PayBack time.Duration
-	// MinSaving is the least that a command has to save, USD per hour; at least 0, which is the default.
+	// MinSaving is the least that a command has to save, USD per hour; at least 0, 0.002
+	// by default.
 	MinSaving float64
 	// MinSavingShare is the least share of what its nodes cost that a command has to save, from 0 to below 1; 0.15 by default.
 	MinSavingShare float64
-	// Price is what moving an ordinary pod is worth in USD (disruption.Global.DisruptionPrice); at least 0, which is the default.
+	// Price is what moving an ordinary pod is worth in USD (disruption.Global.DisruptionPrice); at least 0, 0.002
+	// by default.
 	Price float64
 	// CoolDown is how long consolidation leaves new nodes alone, and nodes with pods of an owner of whose pods some had to move;
 	// at least 0, 10 minutes by default.
@@ -48,7 +50,7 @@ type Disruption struct {
 // DefaultDisruption is what the planners weigh by themselves.
 func DefaultDisruption() Disruption {
 	return Disruption{
-		PayBack: disruption.DefaultPayBack, MinSavingShare: disruption.DefaultMinSavingShare, CoolDown: disruption.DefaultCoolDown,
+		PayBack: disruption.DefaultPayBack, MinSavingShare: disruption.DefaultMinSavingShare, Price: disruption.DefaultDisruptionPrice, CoolDown: disruption.DefaultCoolDown,
 		SpotToSpotTypes: disruption.DefaultSpotToSpotTypes, MaxMembers: disruption.DefaultMaxMembers, MaxBins: disruption.DefaultMaxBins,
 		Work: disruption.DefaultWork, LaunchTime: disruption.DefaultLaunchTime, ReadyTime: disruption.DefaultReadyTime,
 		DrainLimit: disruption.DefaultDrainLimit, ValidationDelay: disruption.DefaultValidationDelay,
@@ -64,7 +66,7 @@ func (d Disruption) Planner(name DisruptionPlanner, query scheduling.Query, spot
 	}
 	return &disruption.Global{
 		Query: query, SpotToSpot: spotToSpot, SpotToSpotTypes: d.SpotToSpotTypes,
-		PayBack: noneFor0(d.PayBack), MinSaving: d.MinSaving, MinSavingShare: noneFor0(d.MinSavingShare), DisruptionPrice: d.Price,
+		PayBack: noneFor0(d.PayBack), MinSaving: d.MinSaving, MinSavingShare: noneFor0(d.MinSavingShare), DisruptionPrice: noneFor0(d.Price),
 		CoolDown: noneFor0(d.CoolDown), MaxMembers: d.MaxMembers, MaxBins: d.MaxBins, Work: d.Work, Robustness: d.Robustness,
 		LaunchTime: noneFor0(d.LaunchTime), ReadyTime: noneFor0(d.ReadyTime), DrainLimit: noneFor0(d.DrainLimit),
 		ExpireAhead: d.ExpireAhead, ValidationDelay: noneFor0(d.ValidationDelay),
@@ -147,7 +149,7 @@ func disruptionDefinitions() []*setting {
 		define("disruption-min-saving-share", "Planning.Disruption.MinSavingShare", floats[float64]("share"), ofDisruption(func(d *Disruption) *float64 { return &d.MinSavingShare }),
 			"least saving of a command as a share of what its nodes cost, from 0 to below 1", ofGlobal, inChart("settings.disruptionMinSavingShare")),
 		define("disruption-price", "Planning.Disruption.Price", floats[float64]("amount"), ofDisruption(func(d *Disruption) *float64 { return &d.Price }),
-			"what moving an ordinary pod is worth, in USD, which a command has to earn within the pay-back time", ofGlobal, inChart("settings.disruptionPrice")),
+			"what moving an ordinary pod is worth, in USD, which a command has to earn within the pay-back time; 0: nothing", ofGlobal, inChart("settings.disruptionPrice")),
 		define("disruption-cool-down", "Planning.Disruption.CoolDown", durations(), ofDisruption(func(d *Disruption) *time.Duration { return &d.CoolDown }),
 			"how long consolidation leaves new nodes alone, and nodes with pods of an owner of whose pods some had to move; 0: not at all", ofGlobal, inChart("settings.disruptionCoolDown")),
 		define("disruption-spot-to-spot-types", "Planning.Disruption.SpotToSpotTypes", integers[int]("number"), ofDisruption(func(d *Disruption) *int { return &d.SpotToSpotTypes }),

@@ -24,12 +24,12 @@ func TestDisruptionOptions(t *testing.T) {
 		want    disruption.Planner
 	}{
 		"defaults": {settings.PlannerGlobal, settings.DefaultDisruption(), &disruption.Global{
-			Query: query, SpotToSpot: true, PayBack: disruption.DefaultPayBack, MinSavingShare: disruption.DefaultMinSavingShare, CoolDown: disruption.DefaultCoolDown,
+			Query: query, SpotToSpot: true, PayBack: disruption.DefaultPayBack, MinSavingShare: disruption.DefaultMinSavingShare, DisruptionPrice: disruption.DefaultDisruptionPrice, CoolDown: disruption.DefaultCoolDown,
 			SpotToSpotTypes: disruption.DefaultSpotToSpotTypes, MaxMembers: disruption.DefaultMaxMembers, MaxBins: disruption.DefaultMaxBins, Work: disruption.DefaultWork,
 			LaunchTime: disruption.DefaultLaunchTime, ReadyTime: disruption.DefaultReadyTime, DrainLimit: disruption.DefaultDrainLimit, ValidationDelay: disruption.DefaultValidationDelay,
 		}},
 		"none": {settings.PlannerGlobal, settings.Disruption{SpotToSpotTypes: 1, MaxMembers: 1, MaxBins: 1, Work: 1}, &disruption.Global{
-			Query: query, SpotToSpot: true, PayBack: -1, MinSavingShare: -1, CoolDown: -1, SpotToSpotTypes: 1, MaxMembers: 1, MaxBins: 1, Work: 1,
+			Query: query, SpotToSpot: true, PayBack: -1, MinSavingShare: -1, DisruptionPrice: -1, CoolDown: -1, SpotToSpotTypes: 1, MaxMembers: 1, MaxBins: 1, Work: 1,
 			LaunchTime: -1, ReadyTime: -1, DrainLimit: -1, ValidationDelay: -1,
 		}},
 		"all": {settings.PlannerGlobal, settings.Disruption{

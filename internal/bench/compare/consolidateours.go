@@ -42,7 +42,7 @@ type lookedOnce struct {
 func planner(name string, spotToSpot bool) (disruption.Planner, error) {
 	switch name {
 	case plannerGlobal:
-		return &disruption.Global{PayBack: -1, MinSavingShare: -1, CoolDown: -1, ValidationDelay: -1, DrainLimit: -1, SpotToSpot: spotToSpot}, nil
+		return &disruption.Global{PayBack: -1, MinSavingShare: -1, DisruptionPrice: -1, CoolDown: -1, ValidationDelay: -1, DrainLimit: -1, SpotToSpot: spotToSpot}, nil
 	case plannerReference:
 		return &disruption.Reference{ValidationDelay: -1, SpotToSpot: spotToSpot}, nil
 	}

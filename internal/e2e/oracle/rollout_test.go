@@ -76,7 +76,7 @@ func drawnPlanner(t *rapid.T, q scheduling.Query) disruption.Planner {
 	case 1:
 		return &disruption.Global{Query: q, SpotToSpot: spot, SpotToSpotTypes: 2, CoolDown: -1}
 	}
-	return &disruption.Global{Query: q, SpotToSpot: true, SpotToSpotTypes: 1, PayBack: -1, MinSavingShare: -1, CoolDown: -1, DrainLimit: -1}
+	return &disruption.Global{Query: q, SpotToSpot: true, SpotToSpotTypes: 1, PayBack: -1, MinSavingShare: -1, DisruptionPrice: -1, CoolDown: -1, DrainLimit: -1}
 }
 
 // TestRollouts has plans of both planners carried out command by command, and asks kube-scheduler about each pod that has to
