@@ -13,8 +13,8 @@ import (
 const (
 	// DefaultPayBack is how soon a command has to have earned what it costs.
 	DefaultPayBack = 2 * time.Hour
-	// DefaultDisruptionPrice is what a unit of disturbance has to earn within the pay-back time, USD: so little that it only keeps
-	// pods from moving for next to nothing: with the default pay-back time a move has to save 73 cents a month.
+	// DefaultDisruptionPrice is what a unit of disturbance has to earn within the pay-back time, USD. It is so little that it only
+	// keeps pods from moving for next to nothing: with the default pay-back time a move has to save 73 cents a month.
 	DefaultDisruptionPrice = 0.002
 	// DefaultMinSavingShare is the least share of what a command's nodes cost that it has to save.
 	DefaultMinSavingShare = 0.15
@@ -48,7 +48,8 @@ type Global struct {
 	// cost. Nodes that are due need not save anything.
 	MinSaving      float64
 	MinSavingShare float64
-	// DisruptionPrice is what a unit of disturbance, an ordinary pod that has to move, is worth in USD (lambda).
+	// DisruptionPrice is what a unit of disturbance, an ordinary pod that has to move, is worth in USD (lambda); a command has to
+	// earn it within PayBack. Without PayBack it is no threshold.
 	DisruptionPrice float64
 	// CoolDown keeps consolidation off nodes that have not been there for so long, and off nodes with pods of an owner of
 	// whose pods some had to move within it, be it for a command or since their node was forced out (DIS-148): see

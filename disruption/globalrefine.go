@@ -57,16 +57,17 @@ func (s *search) refine() error {
 	return nil
 }
 
-// thoroughFleet is how many nodes are few enough for each way to look at all groups while refining.
+// thoroughFleet is how many nodes are few enough for each way to look at all groups while refining, and once more in the end.
 const thoroughFleet = 1000
 
-// many tells that nodes are too many for that.
+// many tells that nodes are too many for that: those that are left as the present way begins, and the new ones.
 func (s *search) many() bool { return len(s.live) > thoroughFleet }
 
 // news reports whether it is worth trying the group once more while refining: not as long as no member has received pods since it came
-// to nothing, whichever way that was. Where nodes are many, ways after the first look only at groups with a member that is a new node
-// or has received pods: what else has happened has taken room, or opened nodes, which are looked at themselves. Few nodes are looked
-// at each time, and so is whether all pods of one have room elsewhere.
+// to nothing, whichever way that was, until all groups are looked at once more in the end. Where nodes are many, there is no such end,
+// and ways after the first look only at groups with a member that is a new node or has received pods: what else has happened has
+// taken room, or opened nodes, which are looked at themselves. Few nodes are looked at each time, and so is whether all pods of one
+// have room elsewhere.
 func (s *search) news(group []*unit, where places) bool {
 	many := s.many()
 	switch {
@@ -80,7 +81,7 @@ func (s *search) news(group []*unit, where places) bool {
 	return !s.tried[s.state(group, where)]
 }
 
-// state is the group as it is, with all that matters to what comes of it, as a number.
+// state is the group as it is, its members with how often they have received pods, and where its pods may go, as a number.
 func (s *search) state(group []*unit, where places) uint64 {
 	sum := uint64(where)
 	for _, u := range group {

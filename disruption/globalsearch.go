@@ -52,7 +52,8 @@ type search struct {
 	// came to nothing as they were: see news.
 	changed map[identity]int
 	tried   map[uint64]bool
-	// strict shares out what may be spent by prices alone, and withheld tells that this has kept a group from being consolidated.
+	// strict shares out what may be spent by prices alone, as refining does at first; withheld tells that this may have kept the
+	// group that was tried last from being consolidated.
 	strict, withheld bool
 	// ungrown keeps pods from new nodes that others have opened.
 	ungrown bool

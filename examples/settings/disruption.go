@@ -14,13 +14,11 @@ import (
 type Disruption struct {
 	// PayBack is the time in which a command has to earn what it costs; at least 0, 2 hours by default. 0 asks for none.
 	PayBack time.Duration
-	// MinSaving is the least that a command has to save, USD per hour; at least 0, 0.002
-	// by default.
+	// MinSaving is the least that a command has to save, USD per hour; at least 0, which is the default.
 	MinSaving float64
 	// MinSavingShare is the least share of what its nodes cost that a command has to save, from 0 to below 1; 0.15 by default.
 	MinSavingShare float64
-	// Price is what moving an ordinary pod is worth in USD (disruption.Global.DisruptionPrice); at least 0, 0.002
-	// by default.
+	// Price is what moving an ordinary pod is worth in USD (disruption.Global.DisruptionPrice); at least 0, 0.002 by default. 0: nothing.
 	Price float64
 	// CoolDown is how long consolidation leaves new nodes alone, and nodes with pods of an owner of whose pods some had to move;
 	// at least 0, 10 minutes by default.
