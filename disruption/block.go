@@ -134,9 +134,11 @@ type Block struct {
 	Budgets []types.NamespacedName `json:"budgets,omitempty"`
 	// Pods have no place.
 	Pods []scheduling.PodKey `json:"pods,omitempty"`
-	// Allowed and InUse are what a disruption budget permits and what is taken of it, in its unit.
-	Allowed float64 `json:"allowed,omitempty"`
-	InUse   float64 `json:"inUse,omitempty"`
+	// Allowed and InUse are what a disruption budget permits and what is taken of it, in its unit; Disrupted is the part of InUse
+	// that nodes take which are not ready or on their way out already.
+	Allowed   float64 `json:"allowed,omitempty"`
+	InUse     float64 `json:"inUse,omitempty"`
+	Disrupted float64 `json:"disrupted,omitempty"`
 	// Count and Need are numbers that the code speaks of.
 	Count int `json:"count,omitempty"`
 	Need  int `json:"need,omitempty"`
@@ -198,7 +200,7 @@ func (b *Block) sentence() string {
 	case BlockNoLabel:
 		return "it lacks the label " + b.Key
 	case BlockBudget:
-		return fmt.Sprintf("%s allows %g and %g are in use", b.Detail, b.Allowed, b.InUse)
+		return b.disruptionBudgetSentence()
 	case BlockScalingDown:
 		return fmt.Sprintf("nodepool %q has %d nodes and %d replicas: one is given back first", b.Pool, b.Count, b.Need)
 	case BlockLimit:
@@ -268,6 +270,15 @@ func fixedSentences(code BlockCode) (string, bool) {
 		BlockNotReached:     "the search ended before its turn",
 	}[code]
 	return s, ok
+}
+
+// disruptionBudgetSentence says of nodes that are not ready that they count: of those nobody would expect it.
+func (b *Block) disruptionBudgetSentence() string {
+	out := fmt.Sprintf("%s allows %g and %g are in use", b.Detail, b.Allowed, b.InUse)
+	if b.Disrupted > 0 {
+		out += fmt.Sprintf(", %g by nodes that are not ready or on their way out", b.Disrupted)
+	}
+	return out
 }
 
 func (b *Block) budgetSentence() string {

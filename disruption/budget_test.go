@@ -119,6 +119,19 @@ func TestPoolBudgets(t *testing.T) {
 
 func nodes(n int) func(*world) { return func(w *world) { w.fill("n", n) } }
 
+// DIS-200: a budget that nodes use up which are not ready says so: nobody would look for them.
+func TestBudgetTellsOfNodesThatAreNotReady(t *testing.T) {
+	w := newWorld()
+	w.pool("default", budgets(v1.Budget{Nodes: "2"}))
+	w.fill("n", 3)
+	w.fill("x", 2, notReady)
+	f, l := w.ledger(t)
+	b := l.Take(f.Candidates[0], disruption.ReasonEmpty)
+	if b == nil || b.Disrupted != 2 || !strings.HasSuffix(b.String(), "allows 2 and 2 are in use, 2 by nodes that are not ready or on their way out") {
+		t.Errorf("%+v %s", b, b)
+	}
+}
+
 // DIS-198: budgets are per pool. DIS-002: nodes without a claim are not part of any.
 func TestPoolBudgetsArePerPool(t *testing.T) {
 	w := newWorld()

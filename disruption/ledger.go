@@ -177,7 +177,11 @@ func (b *book) refuses(amount float64, now, at time.Time) *Block {
 	if used+amount <= allowed+slack {
 		return nil
 	}
-	return &Block{Code: BlockBudget, Detail: b.Name, Allowed: allowed, InUse: used, Until: b.frees(amount, now, at)}
+	out := &Block{Code: BlockBudget, Detail: b.Name, Allowed: allowed, InUse: used, Until: b.frees(amount, now, at)}
+	if b.Window == 0 {
+		out.Disrupted = b.before
+	}
+	return out
 }
 
 // concerned are the budgets that a node of the fleet draws on for a reason, with how much of each.
