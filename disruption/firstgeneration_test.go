@@ -168,7 +168,8 @@ func TestDriftOneByOneIsExplained(t *testing.T) {
 			t.Fatalf("%s: %v, %v", name, said(plan), err)
 		}
 		b := why(t, plan, "n-07", disruption.MethodDrift)
-		const want = "the rule that nodepool v1alpha5/default, born in v1alpha5 without budgets, replaces one drifted node at a time allows 1 and 1 are in use"
+		const want = "the rule that nodepool v1alpha5/default, born in v1alpha5 without budgets, replaces one drifted node at a time allows 1 and 1 are in use, " +
+			"1 by nodes that are not ready or on their way out"
 		if b.Code != disruption.BlockBudget || b.String() != want {
 			t.Errorf("%s: %s %q, want %q", name, b.Code, b, want)
 		}

@@ -25,7 +25,7 @@ func (s *search) tryGroup(group []*unit, where places) error {
 		if u.planned != nil {
 			continue
 		}
-		if known := s.why[u.Name]; known == nil || len(group) == 1 {
+		if known := s.why[u.Name]; known == nil || len(group) == 1 && why.Code != BlockNotReached {
 			s.why[u.Name] = why
 		}
 	}
@@ -60,6 +60,7 @@ func (s *search) attempt(method Method, group []*unit, where places) (*Block, er
 	st, why, err := s.tryWithin(method, group, where, mark)
 	if err == nil && why == s.families.full && st != nil && len(st.grown) > 0 && !s.many() {
 		if err = s.trial.Rollback(mark); err == nil {
+			s.work++
 			s.ungrown = true
 			st, why, err = s.tryWithin(method, group, where, mark)
 			s.ungrown = false
