@@ -55,6 +55,8 @@ func brokenAbilities() []broken {
 			open := map[string]int{}
 			d.registered = func(ctx context.Context, c *v1.NodeClaim) (cloudprovider.GateResult, error) {
 				r, err := d.Cloud.Registered(ctx, c)
+				d.state.Lock()
+				defer d.state.Unlock()
 				if r.Open {
 					open[c.Status.ProviderID]++
 				}
@@ -66,6 +68,8 @@ func brokenAbilities() []broken {
 			asked := map[string]int{}
 			d.registered = func(ctx context.Context, c *v1.NodeClaim) (cloudprovider.GateResult, error) {
 				r, err := d.Cloud.Registered(ctx, c)
+				d.state.Lock()
+				defer d.state.Unlock()
 				if err == nil {
 					asked[c.Status.ProviderID]++
 					r.Open = r.Open || asked[c.Status.ProviderID] > 1
@@ -92,6 +96,8 @@ func brokenAbilities() []broken {
 			n := 0
 			d.drifted = func(ctx context.Context, c *v1.NodeClaim) (cloudprovider.DriftReason, error) {
 				reason, err := d.Cloud.IsDrifted(ctx, c)
+				d.state.Lock()
+				defer d.state.Unlock()
 				if n++; n%2 == 0 && reason != "" {
 					reason += "Again"
 				}
@@ -215,11 +221,14 @@ func brokenInterruptions() []broken {
 		{clause: "CP-INTERRUPT-05", what: "acknowledging twice is refused", how: func(d *double) {
 			acked := map[string]bool{}
 			d.ack = func(ctx context.Context, ids ...string) error {
+				d.state.Lock()
+				twice := slices.ContainsFunc(ids, func(id string) bool { return acked[id] })
 				for _, id := range ids {
-					if acked[id] {
-						return errors.New("receipt handle is invalid")
-					}
 					acked[id] = true
+				}
+				d.state.Unlock()
+				if twice {
+					return errors.New("receipt handle is invalid")
 				}
 				return d.Cloud.AckInterruptions(ctx, ids...)
 			}

@@ -22,11 +22,15 @@ func brokenDescriptions() []broken {
 		{clause: "CP-DESCRIBE-01", what: "the declaration changes with the first launch", how: func(d *double) {
 			launched := false
 			d.create = func(ctx context.Context, c *v1.NodeClaim) (*v1.NodeClaim, error) {
+				d.state.Lock()
 				launched = true
+				d.state.Unlock()
 				return d.Cloud.Create(ctx, c)
 			}
 			d.describe = func() cloudprovider.Capabilities {
 				c := d.Cloud.Describe()
+				d.state.Lock()
+				defer d.state.Unlock()
 				if launched {
 					c.LaunchTimeout.Duration = time.Hour
 				}
@@ -58,6 +62,8 @@ func brokenDescriptions() []broken {
 			d.SetAvailable(false, func(k cloudprovider.OfferingKey) bool { return lastClosed[k] })
 			d.create = func(ctx context.Context, c *v1.NodeClaim) (*v1.NodeClaim, error) {
 				created, err := d.Cloud.Create(ctx, c)
+				d.state.Lock()
+				defer d.state.Unlock()
 				if named := cloudprovider.ExhaustedOfferings(err); len(named) == 1 {
 					clear(lastClosed)
 					lastClosed[named[0]] = true
@@ -130,6 +136,8 @@ func brokenCatalogues() []broken {
 			handedOut := map[string]*cloudprovider.InstanceType{}
 			d.types = func(ctx context.Context, p *v1.NodePool) ([]*cloudprovider.InstanceType, error) {
 				all, err := d.Cloud.InstanceTypes(ctx, p)
+				d.state.Lock()
+				defer d.state.Unlock()
 				for i, t := range all {
 					if handedOut[t.Name] == nil {
 						handedOut[t.Name] = t.DeepCopy()
@@ -144,6 +152,8 @@ func brokenCatalogues() []broken {
 			var kept []*cloudprovider.InstanceType
 			d.types = func(ctx context.Context, p *v1.NodePool) ([]*cloudprovider.InstanceType, error) {
 				all, err := d.Cloud.InstanceTypes(ctx, p)
+				d.state.Lock()
+				defer d.state.Unlock()
 				if err != nil || len(kept) == len(all) && slices.Contains(kept, nil) {
 					return kept, err
 				}
@@ -164,6 +174,8 @@ func brokenCatalogues() []broken {
 			var kept [][]*cloudprovider.InstanceType
 			d.types = func(ctx context.Context, p *v1.NodePool) ([]*cloudprovider.InstanceType, error) {
 				all, err := d.Cloud.InstanceTypes(ctx, p)
+				d.state.Lock()
+				defer d.state.Unlock()
 				kept = append(kept, copiesOf(all))
 				return all, err
 			}
@@ -173,6 +185,8 @@ func brokenCatalogues() []broken {
 			kept := map[string][]*cloudprovider.InstanceType{}
 			d.types = func(ctx context.Context, p *v1.NodePool) ([]*cloudprovider.InstanceType, error) {
 				all, err := d.Cloud.InstanceTypes(ctx, p)
+				d.state.Lock()
+				defer d.state.Unlock()
 				kept[p.Name] = copiesOf(all)
 				return all, err
 			}
@@ -190,6 +204,8 @@ func brokenCatalogues() []broken {
 						}
 					}
 				}
+				d.state.Lock()
+				defer d.state.Unlock()
 				kept[closed] = copiesOf(all)
 				return all, err
 			}

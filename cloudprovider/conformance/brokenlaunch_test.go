@@ -51,9 +51,11 @@ func brokenLaunches() []broken {
 			n := 0
 			d.create = func(ctx context.Context, c *v1.NodeClaim) (*v1.NodeClaim, error) {
 				if c.UID == "" {
+					d.state.Lock()
 					n++
 					c = c.DeepCopy()
 					c.UID = types.UID(fmt.Sprint("made-up-", n))
+					d.state.Unlock()
 				}
 				return d.Cloud.Create(ctx, c)
 			}
@@ -156,10 +158,14 @@ func brokenLaunches() []broken {
 			hidden := map[types.UID]bool{}
 			d.create = func(ctx context.Context, c *v1.NodeClaim) (*v1.NodeClaim, error) {
 				created, err := d.Cloud.Create(ctx, c)
+				d.state.Lock()
+				defer d.state.Unlock()
 				hidden[c.UID] = err != nil
 				return created, err
 			}
 			d.listing(func(all []*v1.NodeClaim) []*v1.NodeClaim {
+				d.state.Lock()
+				defer d.state.Unlock()
 				return slices.DeleteFunc(all, func(c *v1.NodeClaim) bool { return hidden[c.UID] })
 			})
 		}},

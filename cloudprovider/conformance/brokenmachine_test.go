@@ -83,12 +83,16 @@ func brokenMachines() []broken {
 			}
 			d.create = func(ctx context.Context, c *v1.NodeClaim) (*v1.NodeClaim, error) {
 				created, err := d.Cloud.Create(ctx, c)
+				d.state.Lock()
+				defer d.state.Unlock()
 				if err == nil {
 					own[created.Status.ProviderID] = true
 				}
 				return created, err
 			}
 			d.listing(func(all []*v1.NodeClaim) []*v1.NodeClaim {
+				d.state.Lock()
+				defer d.state.Unlock()
 				return slices.DeleteFunc(all, func(c *v1.NodeClaim) bool { return !own[c.Status.ProviderID] })
 			})
 		}},
@@ -112,6 +116,8 @@ func brokenMachines() []broken {
 				if err != nil {
 					return nil, err
 				}
+				d.state.Lock()
+				defer d.state.Unlock()
 				there := map[string]bool{}
 				for _, c := range all {
 					there[c.Status.ProviderID] = true

@@ -2,6 +2,7 @@ package conformance_test
 
 import (
 	"context"
+	"sync"
 	"testing"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
@@ -13,23 +14,25 @@ import (
 // double is a fake cloud some of whose methods are replaced. Nil replaces nothing.
 type double struct {
 	*fake.Cloud
-	describe     func() cloudprovider.Capabilities
-	name         func() string
-	types        func(context.Context, *v1.NodePool) ([]*cloudprovider.InstanceType, error)
-	create       func(context.Context, *v1.NodeClaim) (*v1.NodeClaim, error)
-	delete       func(context.Context, *v1.NodeClaim) error
-	get          func(context.Context, string) (*v1.NodeClaim, error)
-	list         func(context.Context) ([]*v1.NodeClaim, error)
-	drifted      func(context.Context, *v1.NodeClaim) (cloudprovider.DriftReason, error)
-	policies     func() []cloudprovider.RepairPolicy
-	receive      func(context.Context) ([]cloudprovider.Interruption, error)
-	ack          func(context.Context, ...string) error
-	status       func(context.Context, v1.NodeClassReference) (cloudprovider.NodeClassReadiness, error)
-	registered   func(context.Context, *v1.NodeClaim) (cloudprovider.GateResult, error)
-	subject      *conformance.Subject
-	restarts     int
-	t            testing.TB
-	clock        *fake.SimClock
+	describe   func() cloudprovider.Capabilities
+	name       func() string
+	types      func(context.Context, *v1.NodePool) ([]*cloudprovider.InstanceType, error)
+	create     func(context.Context, *v1.NodeClaim) (*v1.NodeClaim, error)
+	delete     func(context.Context, *v1.NodeClaim) error
+	get        func(context.Context, string) (*v1.NodeClaim, error)
+	list       func(context.Context) ([]*v1.NodeClaim, error)
+	drifted    func(context.Context, *v1.NodeClaim) (cloudprovider.DriftReason, error)
+	policies   func() []cloudprovider.RepairPolicy
+	receive    func(context.Context) ([]cloudprovider.Interruption, error)
+	ack        func(context.Context, ...string) error
+	status     func(context.Context, v1.NodeClassReference) (cloudprovider.NodeClassReadiness, error)
+	registered func(context.Context, *v1.NodeClaim) (cloudprovider.GateResult, error)
+	subject    *conformance.Subject
+	restarts   int
+	t          testing.TB
+	clock      *fake.SimClock
+	// state is held by hooks while they look at what they remember, never while they call: a call may hang.
+	state        sync.Mutex
 	forLaterOnes map[string]bool
 }
 
@@ -157,6 +160,8 @@ func (d *double) selling(which func(*cloudprovider.InstanceType) bool, change fu
 	copies := map[*cloudprovider.InstanceType]*cloudprovider.InstanceType{}
 	d.types = func(ctx context.Context, p *v1.NodePool) ([]*cloudprovider.InstanceType, error) {
 		all, err := d.Cloud.InstanceTypes(ctx, p)
+		d.state.Lock()
+		defer d.state.Unlock()
 		for i, t := range all {
 			if !which(t) {
 				continue
