@@ -104,7 +104,7 @@ func (s *search) worthOn(u *unit) int64 { return u.worth + nanoUSD(s.received[u]
 func (s *search) waste(u *unit) int64 { return u.price - s.worthOn(u) }
 
 // exchangeGroups looks for groups of nodes that cost less together as fewer or smaller ones: seeds by waste, partners near
-// them in that order, drawn by chance; each seed gets a few draws. Pairs that came to nothing are not tried again.
+// them in that order, drawn without a pattern; each seed gets a few draws.
 func (s *search) exchangeGroups() error {
 	list := s.free()
 	slices.SortStableFunc(list, func(a, b *unit) int { return cmp.Compare(s.waste(b), s.waste(a)) })

@@ -43,8 +43,9 @@ type Planning struct {
 	Eviction Eviction
 	// FeatureGates switch behaviour on and off.
 	FeatureGates FeatureGates
-	// ServeAlpha has objects of the generation v1alpha5 acted on like those of later ones, in a cluster that has their kinds. ServeBeta has v1beta1 served next to v1, which takes the conversion webhook: see Process.DisableWebhook. Both are
-	// true by default.
+	// ServeAlpha has objects of the generation v1alpha5 acted on like those of later ones, in a cluster that has their kinds.
+	// ServeBeta has v1beta1 served next to v1, which takes the conversion webhook: see Process.DisableWebhook. Both are true by
+	// default.
 	ServeAlpha, ServeBeta bool
 }
 
