@@ -9,10 +9,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
-	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/intstr"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/disruption"
@@ -256,14 +254,7 @@ func TestPodDisruptionBudgetBlocksAndAllows(t *testing.T) {
 	cluster := server.Start(t, harness.Options{})
 	startController(t, cluster, hasty())
 	budgets := cluster.Client.PolicyV1().PodDisruptionBudgets(cluster.Namespace)
-	if _, err := budgets.Create(t.Context(), &policyv1.PodDisruptionBudget{
-		ObjectMeta: metav1.ObjectMeta{Name: "web"},
-		Spec: policyv1.PodDisruptionBudgetSpec{
-			Selector: &metav1.LabelSelector{MatchLabels: harness.Labels("web")}, MaxUnavailable: new(intstr.FromInt32(0)),
-		},
-	}, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	cluster.CreateBudget("web", 0)
 	halfUsed(t, cluster, time.Second)
 	cluster.Eventually("the nodes say that the budget holds them", patience, func() (bool, string) {
 		return told(t, cluster, "DisruptionBlocked", "Node", cluster.Namespace+"/web") == 2, "they do not"

@@ -17,7 +17,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/intstr"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/examples/controller/kubelet"
@@ -173,24 +172,8 @@ func TestEvictionsKeepBudgets(t *testing.T) {
 	cluster.Eventually("the pods run", patience, cluster.PodsRun("web", 4))
 
 	budgets := cluster.Client.PolicyV1().PodDisruptionBudgets(cluster.Namespace)
-	if _, err := budgets.Create(t.Context(), &policyv1.PodDisruptionBudget{
-		ObjectMeta: metav1.ObjectMeta{Name: "web"},
-		Spec: policyv1.PodDisruptionBudgetSpec{
-			Selector: &metav1.LabelSelector{MatchLabels: harness.Labels("web")}, MaxUnavailable: new(intstr.FromInt32(0)),
-		},
-	}, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	allows := func(n int32) harness.Condition {
-		return func() (bool, string) {
-			b, err := budgets.Get(t.Context(), "web", metav1.GetOptions{})
-			if err != nil {
-				return false, err.Error()
-			}
-			return b.Status.ObservedGeneration == b.Generation && b.Status.ExpectedPods == 4 && b.Status.DisruptionsAllowed == n, fmt.Sprintf("%+v", b.Status)
-		}
-	}
-	cluster.Eventually("the budget allows nothing", patience, allows(0))
+	cluster.CreateBudget("web", 0)
+	cluster.Eventually("the budget allows nothing", patience, cluster.BudgetAllows("web", 4, 0))
 	victim := cluster.Pods("web")[0]
 	evict := func() error {
 		return cluster.Client.PolicyV1().Evictions(cluster.Namespace).Evict(t.Context(), &policyv1.Eviction{
@@ -203,7 +186,7 @@ func TestEvictionsKeepBudgets(t *testing.T) {
 	if _, err := budgets.Patch(t.Context(), "web", types.MergePatchType, []byte(`{"spec":{"maxUnavailable":1}}`), metav1.PatchOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	cluster.Eventually("the budget allows one", patience, allows(1))
+	cluster.Eventually("the budget allows one", patience, cluster.BudgetAllows("web", 4, 1))
 	if err := evict(); err != nil {
 		t.Fatal(err)
 	}

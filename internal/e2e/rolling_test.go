@@ -4,9 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/intstr"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/internal/e2e/harness"
@@ -38,21 +36,8 @@ func TestDeletionRollsPool(t *testing.T) {
 	twoPools(t, cluster, pods)
 	// While a budget lets no pod go none of the nodes can end, however late the deletion of another one begins.
 	budgets := cluster.Client.PolicyV1().PodDisruptionBudgets(cluster.Namespace)
-	if _, err := budgets.Create(t.Context(), &policyv1.PodDisruptionBudget{
-		ObjectMeta: metav1.ObjectMeta{Name: "web"},
-		Spec: policyv1.PodDisruptionBudgetSpec{
-			Selector: &metav1.LabelSelector{MatchLabels: harness.Labels("web")}, MaxUnavailable: new(intstr.FromInt32(0)),
-		},
-	}, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	cluster.Eventually("the budget is counted", patience, func() (bool, string) {
-		b, err := budgets.Get(t.Context(), "web", metav1.GetOptions{})
-		if err != nil {
-			return false, err.Error()
-		}
-		return b.Status.ExpectedPods == pods && b.Status.DisruptionsAllowed == 0, fmt.Sprintf("%+v", b.Status)
-	})
+	cluster.CreateBudget("web", 0)
+	cluster.Eventually("the budget is counted", patience, cluster.BudgetAllows("web", pods, 0))
 	if err := cluster.NodePools.Delete(t.Context(), "old", metav1.DeleteOptions{PropagationPolicy: new(metav1.DeletePropagationForeground)}); err != nil {
 		t.Fatal(err)
 	}

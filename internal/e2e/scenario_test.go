@@ -8,11 +8,9 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/intstr"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/cloudprovider"
@@ -379,22 +377,8 @@ func TestDrainKeepsBudgets(t *testing.T) {
 	cluster.CreateNodePool(harness.NodePool("default"))
 	cluster.CreateDeployment("web", pods, harness.Pod("1", "1Gi"))
 	cluster.Eventually("the pods run", patience, cluster.PodsRun("web", pods))
-	budgets := cluster.Client.PolicyV1().PodDisruptionBudgets(cluster.Namespace)
-	if _, err := budgets.Create(t.Context(), &policyv1.PodDisruptionBudget{
-		ObjectMeta: metav1.ObjectMeta{Name: "web"},
-		Spec: policyv1.PodDisruptionBudgetSpec{
-			Selector: &metav1.LabelSelector{MatchLabels: harness.Labels("web")}, MaxUnavailable: new(intstr.FromInt32(1)),
-		},
-	}, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	cluster.Eventually("the budget is counted", patience, func() (bool, string) {
-		b, err := budgets.Get(t.Context(), "web", metav1.GetOptions{})
-		if err != nil {
-			return false, err.Error()
-		}
-		return b.Status.ExpectedPods == pods && b.Status.DisruptionsAllowed == 1, fmt.Sprintf("%+v", b.Status)
-	})
+	cluster.CreateBudget("web", 1)
+	cluster.Eventually("the budget is counted", patience, cluster.BudgetAllows("web", pods, 1))
 	old := map[types.UID]bool{}
 	for _, pod := range cluster.Pods("web") {
 		old[pod.UID] = true

@@ -5,10 +5,12 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/client-go/rest"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
@@ -65,6 +67,19 @@ func (c *Cluster) CreateDeployment(name string, replicas int32, template corev1.
 	}, metav1.CreateOptions{})
 	c.check(err)
 	return created
+}
+
+// CreateBudget creates a PodDisruptionBudget of a deployment's name in the test's namespace, under which so many of its pods may be
+// away at a time.
+func (c *Cluster) CreateBudget(deployment string, maxUnavailable int32) {
+	c.t.Helper()
+	_, err := c.Client.PolicyV1().PodDisruptionBudgets(c.Namespace).Create(c.t.Context(), &policyv1.PodDisruptionBudget{
+		ObjectMeta: metav1.ObjectMeta{Name: deployment},
+		Spec: policyv1.PodDisruptionBudgetSpec{
+			Selector: &metav1.LabelSelector{MatchLabels: Labels(deployment)}, MaxUnavailable: new(intstr.FromInt32(maxUnavailable)),
+		},
+	}, metav1.CreateOptions{})
+	c.check(err)
 }
 
 // Scale changes a deployment's number of pods.

@@ -147,6 +147,18 @@ func (c *Cluster) PodsUnschedulable(workload string, n int) Condition {
 	return c.PodsAre(workload, n, "unschedulable", Unschedulable)
 }
 
+// BudgetAllows is the condition that the PodDisruptionBudget of a deployment, as it is now, counts so many pods and lets so many go.
+func (c *Cluster) BudgetAllows(deployment string, pods, allowed int32) Condition {
+	return func() (bool, string) {
+		b, err := c.Client.PolicyV1().PodDisruptionBudgets(c.Namespace).Get(c.t.Context(), deployment, metav1.GetOptions{})
+		if err != nil {
+			return false, err.Error()
+		}
+		counted := b.Status.ObservedGeneration == b.Generation && b.Status.ExpectedPods == pods
+		return counted && b.Status.DisruptionsAllowed == allowed, fmt.Sprintf("%+v", b.Status)
+	}
+}
+
 // Empty is the condition that there is no node, no claim and no machine in the cloud.
 func (c *Cluster) Empty() Condition {
 	return func() (bool, string) {
