@@ -118,7 +118,8 @@ func Start(ctx context.Context, client kubernetes.Interface, options Options) (*
 func (s *Simulator) Wait() { s.wg.Wait() }
 
 // Boot starts a machine whose kubelet registers the node with that name, labels, taints, provider ID and resources. It
-// returns at once. A name that runs already is left alone.
+// returns at once. Pods that are bound to the node already, such as those that came while no kubelet worked, are looked after too. A
+// name that runs already is left alone.
 func (s *Simulator) Boot(node *corev1.Node, behaviour Behaviour) {
 	ctx, off := context.WithCancel(s.ctx)
 	s.mu.Lock()
@@ -129,6 +130,7 @@ func (s *Simulator) Boot(node *corev1.Node, behaviour Behaviour) {
 	}
 	// Known before there is a node: the first pod may be bound the moment it is ready.
 	s.machines[node.Name] = &machine{behaviour: behaviour, off: off, running: true}
+	s.requeue(node.Name)
 	s.wg.Go(func() {
 		defer off()
 		s.register(ctx, node.DeepCopy(), behaviour)
@@ -150,13 +152,14 @@ func (s *Simulator) PowerOff(name string) {
 	}
 }
 
-// SetBehaviour changes what a machine does from now on; what it has done stays done. A name that is not known is passed
-// over.
+// SetBehaviour changes what a machine does from now on, with the pods that it has as well; what it has done stays done. A name
+// that is not known is passed over.
 func (s *Simulator) SetBehaviour(name string, behaviour Behaviour) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if m := s.machines[name]; m != nil {
 		m.behaviour = behaviour
+		s.requeue(name)
 	}
 }
 

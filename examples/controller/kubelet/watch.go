@@ -49,10 +49,7 @@ func (s *Simulator) watch() error {
 		handle   func(object any)
 		deleted  func(object any)
 	}{
-		{informer: s.pods, handle: func(object any) {
-			pod := object.(*corev1.Pod)
-			s.queue.Add(types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name})
-		}},
+		{informer: s.pods, handle: func(object any) { s.enqueue(object.(*corev1.Pod)) }},
 		{informer: factory.Core().V1().Nodes().Informer(), handle: func(any) {}, deleted: s.onNodeDeleted},
 		{informer: factory.Core().V1().PersistentVolumeClaims().Informer(), handle: func(object any) {
 			claim := object.(*corev1.PersistentVolumeClaim)
@@ -101,16 +98,36 @@ func (s *Simulator) onNodeDeleted(object any) {
 	if !ok || !s.nodeDeleted(node.Name) {
 		return
 	}
-	pods, err := s.pods.GetIndexer().ByIndex(byNode, node.Name)
-	if err != nil {
-		s.log("finding the pods of node "+node.Name, err)
-		return
-	}
-	for _, object := range pods {
-		pod := object.(*corev1.Pod)
+	for _, pod := range s.podsOf(node.Name) {
 		s.wg.Go(func() {
 			s.insist(s.ctx, "removing pod "+pod.Namespace+"/"+pod.Name+" of a deleted node", func() error { return s.removePod(s.ctx, pod) })
 		})
+	}
+}
+
+// podsOf are the pods that are bound to a node. They are shared: to be read only.
+func (s *Simulator) podsOf(node string) []*corev1.Pod {
+	objects, err := s.pods.GetIndexer().ByIndex(byNode, node)
+	if err != nil {
+		s.log("finding the pods of node "+node, err)
+	}
+	pods := make([]*corev1.Pod, 0, len(objects))
+	for _, object := range objects {
+		pods = append(pods, object.(*corev1.Pod))
+	}
+	return pods
+}
+
+// enqueue has a pod looked at.
+func (s *Simulator) enqueue(pod *corev1.Pod) {
+	s.queue.Add(types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name})
+}
+
+// requeue has the pods of a node looked at again, of which no event may come any more: what came before its machine was known, or
+// behaved as it does now, has been passed over.
+func (s *Simulator) requeue(node string) {
+	for _, pod := range s.podsOf(node) {
+		s.enqueue(pod)
 	}
 }
 
