@@ -3,7 +3,9 @@ package kubelet
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
@@ -39,10 +41,7 @@ func (s *Simulator) register(ctx context.Context, node *corev1.Node, behaviour B
 	s.noteRegistered(node.Name)
 	var created *corev1.Node
 	if !s.insist(ctx, "registering node "+node.Name, func() (err error) {
-		created, err = s.client.CoreV1().Nodes().Create(ctx, node, metav1.CreateOptions{})
-		if apierrors.IsAlreadyExists(err) { // the answer to an earlier try was lost
-			created, err = s.client.CoreV1().Nodes().Get(ctx, node.Name, metav1.GetOptions{})
-		}
+		created, err = s.join(ctx, node)
 		return err
 	}) {
 		return
@@ -59,8 +58,33 @@ func (s *Simulator) register(ctx context.Context, node *corev1.Node, behaviour B
 	}
 	s.insist(ctx, "making node "+node.Name+" ready", func() error {
 		_, err := s.client.CoreV1().Nodes().Patch(ctx, node.Name, types.StrategicMergePatchType, patch, metav1.PatchOptions{}, "status")
-		return err
+		return unlessGone(err) // somebody has deleted it
 	})
+}
+
+// join creates the node, unless it is there: the answer to an earlier try was lost, or the kubelet has started anew. One of that name
+// which another machine had is waited for until it is gone.
+func (s *Simulator) join(ctx context.Context, node *corev1.Node) (*corev1.Node, error) {
+	created, err := s.client.CoreV1().Nodes().Create(ctx, node, metav1.CreateOptions{})
+	if !apierrors.IsAlreadyExists(err) {
+		return created, err
+	}
+	there, err := s.client.CoreV1().Nodes().Get(ctx, node.Name, metav1.GetOptions{})
+	if err != nil {
+		return nil, err
+	}
+	if there.Spec.ProviderID != node.Spec.ProviderID {
+		return nil, fmt.Errorf("it is still that of machine %q", there.Spec.ProviderID)
+	}
+	return there, nil
+}
+
+// unlessGone is an error, unless it says that the object is not there.
+func unlessGone(err error) error {
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	return err
 }
 
 // noteRegistered says that a node is, or is about to be, there.
@@ -101,22 +125,32 @@ func reduce(have, less corev1.ResourceList) {
 	}
 }
 
-// tellDrivers writes the node's CSINode.
+// tellDrivers writes the node's CSINode. One that an earlier node of the name has left goes first: it would be collected as garbage
+// later, and leave the node without.
 func (s *Simulator) tellDrivers(ctx context.Context, node *corev1.Node, behaviour Behaviour) error {
 	drivers := behaviour.Drivers
 	if drivers == nil {
 		drivers = []storagev1.CSINodeDriver{{Name: StorageDriver, NodeID: node.Name, TopologyKeys: []string{corev1.LabelTopologyZone}}}
 	}
-	_, err := s.client.StorageV1().CSINodes().Create(ctx, &storagev1.CSINode{
+	nodes := s.client.StorageV1().CSINodes()
+	_, err := nodes.Create(ctx, &storagev1.CSINode{
 		ObjectMeta: metav1.ObjectMeta{Name: node.Name, OwnerReferences: []metav1.OwnerReference{{
 			APIVersion: "v1", Kind: "Node", Name: node.Name, UID: node.UID,
 		}}},
 		Spec: storagev1.CSINodeSpec{Drivers: append([]storagev1.CSINodeDriver{}, drivers...)},
 	}, metav1.CreateOptions{})
-	if apierrors.IsAlreadyExists(err) {
+	if !apierrors.IsAlreadyExists(err) {
+		return err
+	}
+	there, err := nodes.Get(ctx, node.Name, metav1.GetOptions{})
+	if err != nil {
+		return err
+	}
+	if slices.ContainsFunc(there.OwnerReferences, func(o metav1.OwnerReference) bool { return o.UID == node.UID }) {
 		return nil
 	}
-	return err
+	err = unlessGone(nodes.Delete(ctx, node.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &there.UID}}))
+	return errors.Join(errors.New("it was an earlier node's"), err)
 }
 
 // heartbeats renews the leases of all registered machines that run.
@@ -167,14 +201,15 @@ func (s *Simulator) renew(ctx context.Context, node string) error {
 	return err
 }
 
-// insist does something until it succeeds. False when the machine went off or the object is gone.
+// insist does something until it succeeds. False when the machine went off. That something is not found is no reason to give up: a
+// namespace of a young cluster may be yet to come, and what was in the way a moment ago be gone.
 func (s *Simulator) insist(ctx context.Context, what string, try func() error) bool {
 	for {
 		err := try()
 		if err == nil {
 			return true
 		}
-		if ctx.Err() != nil || apierrors.IsNotFound(err) {
+		if ctx.Err() != nil {
 			return false
 		}
 		s.log(what, fmt.Errorf("trying again: %w", err))

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 )
@@ -70,11 +71,22 @@ func stopsAt(pod *corev1.Pod) time.Time {
 	return pod.DeletionTimestamp.Add(min(takes, grace) - grace)
 }
 
-// removePod is the kubelet's last word on a pod.
+// removePod is the kubelet's last word on a pod. One that is gone, or whose name another has by now, is no error.
 func (s *Simulator) removePod(ctx context.Context, pod *corev1.Pod) error {
-	return s.client.CoreV1().Pods(pod.Namespace).Delete(ctx, pod.Name, metav1.DeleteOptions{
+	pods := s.client.CoreV1().Pods(pod.Namespace)
+	err := pods.Delete(ctx, pod.Name, metav1.DeleteOptions{
 		GracePeriodSeconds: new(int64), Preconditions: &metav1.Preconditions{UID: &pod.UID},
 	})
+	if apierrors.IsConflict(err) {
+		there, readErr := pods.Get(ctx, pod.Name, metav1.GetOptions{})
+		if readErr != nil {
+			return unlessGone(readErr)
+		}
+		if there.UID != pod.UID {
+			return nil
+		}
+	}
+	return unlessGone(err)
 }
 
 func runningStatus(pod *corev1.Pod, now metav1.Time) corev1.PodStatus {

@@ -2,6 +2,7 @@ package kubelet
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
@@ -58,11 +59,11 @@ func (s *Simulator) provision(ctx context.Context, namespace, name string) error
 		claim.Spec.StorageClassName == nil {
 		return nil
 	}
-	class, err := s.classes.Get(*claim.Spec.StorageClassName)
+	class, err := s.classOf(ctx, claim)
 	if err != nil {
-		return fmt.Errorf("claim %s/%s: %w", namespace, name, err)
+		return err
 	}
-	zones, wait, err := s.zones(claim, class)
+	zones, wait, err := s.zones(ctx, claim, class)
 	if err != nil || wait {
 		return err
 	}
@@ -73,10 +74,30 @@ func (s *Simulator) provision(ctx context.Context, namespace, name string) error
 	return err
 }
 
-// zones in which a claim's volume may be, none for any; or wait until the scheduler has chosen a node.
-func (s *Simulator) zones(claim *corev1.PersistentVolumeClaim, class *storagev1.StorageClass) (zones []string, wait bool, err error) {
+// classOf is the class of a claim. The claim may be seen before its class is: no other event of the claim need come.
+func (s *Simulator) classOf(ctx context.Context, claim *corev1.PersistentVolumeClaim) (*storagev1.StorageClass, error) {
+	name := *claim.Spec.StorageClassName
+	class, err := s.classes.Get(name)
+	if apierrors.IsNotFound(err) {
+		class, err = s.client.StorageV1().StorageClasses().Get(ctx, name, metav1.GetOptions{})
+	}
+	if err != nil { // not wrapped: of what is not found nothing is tried again
+		return nil, fmt.Errorf("the class of claim %s/%s: %v", claim.Namespace, claim.Name, err)
+	}
+	return class, nil
+}
+
+// zones in which a claim's volume may be, none for any; or wait until the scheduler has chosen a node. If the one it has chosen is
+// gone, the claim is given back to it, as drivers do: it would hold to that node for ever.
+func (s *Simulator) zones(ctx context.Context, claim *corev1.PersistentVolumeClaim, class *storagev1.StorageClass) (zones []string, wait bool, err error) {
 	if selected := claim.Annotations[selectedNodeAnnotation]; selected != "" {
 		node, err := s.nodes.Get(selected)
+		if apierrors.IsNotFound(err) {
+			node, err = s.client.CoreV1().Nodes().Get(ctx, selected, metav1.GetOptions{})
+		}
+		if apierrors.IsNotFound(err) {
+			return nil, true, s.giveBack(ctx, claim)
+		}
 		if err != nil {
 			return nil, false, err
 		}
@@ -93,6 +114,18 @@ func (s *Simulator) zones(claim *corev1.PersistentVolumeClaim, class *storagev1.
 		}
 	}
 	return nil, false, nil
+}
+
+// giveBack has the scheduler choose a node for a claim again, unless somebody else wrote to the claim meanwhile, which shows.
+func (s *Simulator) giveBack(ctx context.Context, claim *corev1.PersistentVolumeClaim) error {
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
+		"resourceVersion": claim.ResourceVersion, "annotations": map[string]any{selectedNodeAnnotation: nil},
+	}})
+	if err != nil {
+		return err
+	}
+	_, err = s.client.CoreV1().PersistentVolumeClaims(claim.Namespace).Patch(ctx, claim.Name, types.MergePatchType, patch, metav1.PatchOptions{})
+	return err
 }
 
 func volume(claim *corev1.PersistentVolumeClaim, class *storagev1.StorageClass, zones []string) *corev1.PersistentVolume {
