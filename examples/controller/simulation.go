@@ -105,11 +105,31 @@ func (s *simulation) wake(ctx context.Context) error {
 		}
 	}
 	if !s.still {
-		for _, i := range s.Instances() {
-			s.kubelets.Boot(i.Node(), kubelet.Behaviour{})
+		if err := s.bootRestored(ctx, claims.Items); err != nil {
+			return err
 		}
 	}
 	s.awake = true
+	return nil
+}
+
+// bootRestored has the kubelets of restored machines work. Machines that an earlier process was told to end go on ending: a
+// kubelet on one might register a node anew that is drained and gone, and nobody would take that away again.
+func (s *simulation) bootRestored(ctx context.Context, claims []v1.NodeClaim) error {
+	for i := range claims {
+		claim := claims[i].DeepCopy()
+		if claim.DeletionTimestamp == nil || !claim.Conditions().IsTrue(v1.ConditionInstanceTerminating) {
+			continue
+		}
+		if err := s.Cloud.Delete(ctx, claim); err != nil && !cloudprovider.IsNodeClaimNotFound(err) {
+			return fmt.Errorf("ending the machine of nodeclaim %q: %w", claim.Name, err)
+		}
+	}
+	for _, i := range s.Instances() {
+		if i.Phase == fake.Running {
+			s.kubelets.Boot(i.Node(), kubelet.Behaviour{})
+		}
+	}
 	return nil
 }
 
