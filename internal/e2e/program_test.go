@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -25,6 +24,7 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"github.com/drawknife/drawknife/internal/e2e/harness"
+	"github.com/drawknife/drawknife/internal/e2e/plane"
 )
 
 // build makes the controller's program for all tests of this process; removePrograms removes it.
@@ -76,7 +76,10 @@ func startProgram(t *testing.T, cluster *harness.Cluster, flags ...string) *prog
 		t.Fatal(err)
 	}
 	w := newWire(t, cluster.Config())
-	ports := freePorts(t, 2)
+	ports, err := plane.FreePorts(2)
+	if err != nil {
+		t.Fatal(err)
+	}
 	p := &program{t: t, cluster: cluster, wire: w, probe: fmt.Sprintf("http://127.0.0.1:%d", ports[0]), stdout: &output{}, stderr: &output{}, done: make(chan struct{})}
 	command := exec.Command(path, append([]string{
 		"--provider", "fake", "--allow-simulated-nodes", "--kubeconfig", w.kubeconfig(t),
@@ -232,21 +235,6 @@ func (w *wire) kubeconfig(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return path
-}
-
-// freePorts are ports that nobody listened on a moment ago.
-func freePorts(t *testing.T, n int) []int {
-	t.Helper()
-	var ports []int
-	for range n {
-		listener, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = listener.Close() }()
-		ports = append(ports, listener.Addr().(*net.TCPAddr).Port)
-	}
-	return ports
 }
 
 // output is what a process has written so far.

@@ -149,10 +149,11 @@ func (c *ControlPlane) start(ctx context.Context) error {
 
 // prepare finds a port and writes all files.
 func (c *ControlPlane) prepare() error {
-	var err error
-	if c.port, err = freePort(); err != nil {
+	ports, err := FreePorts(1)
+	if err != nil {
 		return err
 	}
+	c.port = ports[0]
 	server := "https://" + net.JoinHostPort("127.0.0.1", strconv.Itoa(c.port))
 	if c.credentials, err = writeCredentials(c.dir, server); err != nil {
 		return err
@@ -181,16 +182,6 @@ func (c *ControlPlane) prepare() error {
 		},
 	}
 	return nil
-}
-
-// freePort finds a port: the API server does not take port 0.
-func freePort() (int, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, err
-	}
-	port := listener.Addr().(*net.TCPAddr).Port
-	return port, listener.Close()
 }
 
 // run starts a component.

@@ -1,0 +1,58 @@
+package plane
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"os"
+	"strconv"
+)
+
+// Ports are taken from firstPort up to, and without, those that the kernel gives to whoever asks for any.
+const (
+	firstPort = 10240
+	// anyPortFrom is where the kernel begins unless it is told otherwise.
+	anyPortFrom = 32768
+	// portAttempts is how many ports are tried.
+	portAttempts = 1000
+)
+
+// FreePorts are n different TCP ports that nobody listened on a moment ago, at any address. The kernel gives them to nobody who does
+// not name them: neither to a listener that takes any port nor to a connection, of which a busy machine makes many between the
+// moment that a port is chosen and that its process listens.
+func FreePorts(n int) ([]int, error) {
+	return freePorts(n, firstPort, anyPort())
+}
+
+func freePorts(n, from, to int) ([]int, error) {
+	var ports []int
+	for attempt := 0; len(ports) < n; attempt++ {
+		if attempt == portAttempts {
+			return nil, fmt.Errorf("of %d ports from %d to %d that were tried %d are free, want %d", portAttempts, from, to-1, len(ports), n)
+		}
+		port := 0 // any
+		if from < to {
+			port = from + rand.IntN(to-from)
+		}
+		listener, err := net.Listen("tcp", net.JoinHostPort("", strconv.Itoa(port)))
+		if err != nil {
+			continue
+		}
+		defer func() { _ = listener.Close() }() // not before all are found: they are to be different
+		ports = append(ports, listener.Addr().(*net.TCPAddr).Port)
+	}
+	return ports, nil
+}
+
+// anyPort is the first port that the kernel gives to whoever asks for any.
+func anyPort() int {
+	text, err := os.ReadFile("/proc/sys/net/ipv4/ip_local_port_range")
+	if err != nil {
+		return anyPortFrom
+	}
+	var first, last int
+	if _, err := fmt.Sscan(string(text), &first, &last); err != nil {
+		return anyPortFrom
+	}
+	return first
+}
