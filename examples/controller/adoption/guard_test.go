@@ -169,3 +169,37 @@ func TestLock(t *testing.T) {
 		t.Errorf("after it is given away: %v, lost to %v", err, lost)
 	}
 }
+
+// late is a lock of which a renewal arrives between its reading and its writing.
+type late struct {
+	memory
+	renewals int
+	taken    string
+}
+
+func (l *late) Identity() string { return "drawknife-1" }
+
+func (l *late) Update(ctx context.Context, r resourcelock.LeaderElectionRecord) error {
+	if l.renewals > 0 {
+		l.renewals--
+		l.record = &resourcelock.LeaderElectionRecord{HolderIdentity: l.taken}
+		return apierrors.NewConflict(coordinationv1.Resource("leases"), "drawknife", errors.New("it has changed"))
+	}
+	return l.memory.Update(ctx, r)
+}
+
+// A lock is given away though a renewal of its holder's own comes in between; one that a successor has by then is left alone.
+func TestLockGivenAway(t *testing.T) {
+	for taken, want := range map[string]string{"drawknife-1": "", "drawknife-2": "drawknife-2"} {
+		below := &late{taken: taken}
+		l := &adoption.Lock{Interface: below, Guard: &adoption.Guard{Reader: leases(t), Now: func() time.Time { return now }}}
+		if err := l.Create(t.Context(), resourcelock.LeaderElectionRecord{HolderIdentity: "drawknife-1"}); err != nil {
+			t.Fatal(err)
+		}
+		below.renewals = 2
+		err := l.Update(t.Context(), resourcelock.LeaderElectionRecord{})
+		if below.record.HolderIdentity != want || (err == nil) != (want == "") {
+			t.Errorf("when it is %s's meanwhile: it is %q's, %v", taken, below.record.HolderIdentity, err)
+		}
+	}
+}

@@ -96,7 +96,7 @@ func (l *Lock) Create(ctx context.Context, record resourcelock.LeaderElectionRec
 func (l *Lock) Update(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
 	if record.HolderIdentity == "" {
 		l.has(false)
-		return l.Interface.Update(ctx, record)
+		return l.giveAway(ctx, record)
 	}
 	if err := l.check(ctx); err != nil {
 		return err
@@ -106,4 +106,22 @@ func (l *Lock) Update(ctx context.Context, record resourcelock.LeaderElectionRec
 		l.has(true)
 	}
 	return err
+}
+
+// giveAway gives the lock away. A renewal that was under way when its holder was told to end may arrive after the lock was read: it is
+// read again then, lest a successor wait until it runs out.
+func (l *Lock) giveAway(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
+	for {
+		err := l.Interface.Update(ctx, record)
+		if !apierrors.IsConflict(err) {
+			return err
+		}
+		there, _, readErr := l.Interface.Get(ctx)
+		if readErr != nil {
+			return errors.Join(err, readErr)
+		}
+		if there.HolderIdentity != l.Identity() {
+			return err // a successor has it
+		}
+	}
 }
