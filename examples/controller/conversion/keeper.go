@@ -51,7 +51,7 @@ func ServiceNames(service, namespace string) []string {
 const attempts = 5
 
 // Ensure sees to it that there is a certificate which is good for some time yet, that the API server trusts it, and that it is
-// shown. Call it before serving, and then every few hours; Start does the latter.
+// shown. Call it before serving, and then every few minutes; Start does the latter.
 func (k *Keeper) Ensure(ctx context.Context) error {
 	for range attempts {
 		again, err := k.ensure(ctx)
@@ -127,10 +127,12 @@ func (k *Keeper) GetCertificate(*tls.ClientHelloInfo) (*tls.Certificate, error) 
 	return nil, ErrNoCertificate
 }
 
-// renewEvery is how often Start looks: often enough that one that another replica renewed is shown long before the old one ends.
-const renewEvery = time.Hour
+// renewEvery is how often Start looks: often enough that one that another replica renewed is shown long before the old one ends, and
+// that the API server does not go without for long when the definitions were installed, or replaced, after the process had started, or
+// when a replica ended between telling of its authority and finding that another's is kept.
+const renewEvery = 5 * time.Minute
 
-// Start calls Ensure every hour until ctx ends. What goes wrong is logged and tried again.
+// Start calls Ensure every five minutes until ctx ends. What goes wrong is logged and tried again.
 func (k *Keeper) Start(ctx context.Context) error {
 	ticker := time.NewTicker(renewEvery)
 	defer ticker.Stop()

@@ -1,7 +1,9 @@
 package conversion
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -22,37 +24,95 @@ type Migrator struct {
 	Client client.Client
 	// Definitions are the names of CustomResourceDefinitions; nil is DefinitionNames.
 	Definitions []string
+	// Settle is how long the API server may take to store objects as their definition says, after it has begun to say so: what is
+	// written before stays as it is, and nothing tells that. 0 is DefaultSettle, less is no time.
+	Settle time.Duration
 	// Logger receives what was done; nil discards it.
 	Logger *slog.Logger
 }
 
+// DefaultSettle is how long Migrate waits for every API server to know a definition.
+const DefaultSettle = 10 * time.Second
+
 // page is how many objects are read at a time.
 const page = 500
 
-// Migrate does it once. It may be called again at any time, and goes on where it failed.
+// Migrate does it once, and waits for Settle if there is anything to do. It may be called again at any time, and goes on where it failed.
 func (m *Migrator) Migrate(ctx context.Context) error {
 	names := m.Definitions
 	if names == nil {
 		names = DefinitionNames()
 	}
+	var old []*apiextensionsv1.CustomResourceDefinition
 	for _, name := range names {
-		if err := m.migrate(ctx, name); err != nil {
-			return fmt.Errorf("storing all objects of %s anew: %w", name, err)
+		crd, err := m.toMigrate(ctx, name)
+		if err != nil {
+			return fmt.Errorf("reading the definition %s: %w", name, err)
+		}
+		if crd != nil {
+			old = append(old, crd)
+		}
+	}
+	if len(old) == 0 {
+		return nil
+	}
+	if err := m.settle(ctx); err != nil {
+		return err
+	}
+	for _, crd := range old {
+		if err := m.migrate(ctx, crd); err != nil {
+			return fmt.Errorf("storing all objects of %s anew: %w", crd.Name, err)
 		}
 	}
 	return nil
 }
 
-func (m *Migrator) migrate(ctx context.Context, name string) error {
+// toMigrate is the definition of that name if objects may be stored in another version than it says; nil if not.
+func (m *Migrator) toMigrate(ctx context.Context, name string) (*apiextensionsv1.CustomResourceDefinition, error) {
 	crd := &apiextensionsv1.CustomResourceDefinition{}
 	if err := m.Client.Get(ctx, client.ObjectKey{Name: name}, crd); err != nil {
-		return client.IgnoreNotFound(err)
+		return nil, client.IgnoreNotFound(err)
 	}
+	if stored := storedVersion(crd); stored == "" || slices.Equal(crd.Status.StoredVersions, []string{stored}) {
+		return nil, nil
+	}
+	return crd, nil
+}
+
+// storedVersion is the version that a definition says objects are stored in.
+func storedVersion(crd *apiextensionsv1.CustomResourceDefinition) string {
 	i := slices.IndexFunc(crd.Spec.Versions, func(v apiextensionsv1.CustomResourceDefinitionVersion) bool { return v.Storage })
-	if i < 0 || slices.Equal(crd.Status.StoredVersions, []string{crd.Spec.Versions[i].Name}) {
+	if i < 0 {
+		return ""
+	}
+	return crd.Spec.Versions[i].Name
+}
+
+// settle waits until every API server stores what is written from now on as the definitions say that were read before.
+func (m *Migrator) settle(ctx context.Context) error {
+	timer := time.NewTimer(max(0, cmp.Or(m.Settle, DefaultSettle)))
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
 		return nil
 	}
-	stored := crd.Spec.Versions[i].Name
+}
+
+// errDefinitionChanged is a definition that says something else than before Settle.
+var errDefinitionChanged = errors.New("its definition was changed meanwhile")
+
+// migrate writes all objects of a definition that has settled.
+func (m *Migrator) migrate(ctx context.Context, settled *apiextensionsv1.CustomResourceDefinition) error {
+	crd := &apiextensionsv1.CustomResourceDefinition{}
+	if err := m.Client.Get(ctx, client.ObjectKeyFromObject(settled), crd); err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	if crd.UID != settled.UID || crd.Generation != settled.Generation {
+		return errDefinitionChanged
+	}
+	stored := storedVersion(crd)
 	kind := schema.GroupVersionKind{Group: crd.Spec.Group, Version: stored, Kind: crd.Spec.Names.ListKind}
 	written := 0
 	for next := ""; ; {
@@ -79,7 +139,7 @@ func (m *Migrator) migrate(ctx context.Context, name string) error {
 		return err
 	}
 	if m.Logger != nil {
-		m.Logger.Info("all objects are stored in one version", "definition", name, "version", stored, "before", crd.Status.StoredVersions, "objects", written)
+		m.Logger.Info("all objects are stored in one version", "definition", crd.Name, "version", stored, "before", crd.Status.StoredVersions, "objects", written)
 	}
 	return nil
 }
