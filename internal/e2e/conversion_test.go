@@ -101,6 +101,9 @@ func (s *twoVersions) create(version, plural, manifest string) *unstructured.Uns
 		if apierrors.IsInvalid(err) {
 			s.t.Fatal(err)
 		}
+		if apierrors.IsAlreadyExists(err) { // the answer to an earlier try was lost
+			got, err = s.of(version, plural).Get(s.t.Context(), object.GetName(), metav1.GetOptions{})
+		}
 		if err != nil {
 			return false, err.Error()
 		}
@@ -116,12 +119,14 @@ func (s *twoVersions) create(version, plural, manifest string) *unstructured.Uns
 	return created
 }
 
+// get reads an object that is there, once the API server serves the version.
 func (s *twoVersions) get(version, plural, name string) *unstructured.Unstructured {
 	s.t.Helper()
-	got, err := s.of(version, plural).Get(s.t.Context(), name, metav1.GetOptions{})
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	var got *unstructured.Unstructured
+	s.cluster.Retry("reading "+plural+" "+name+" as "+version, func() (err error) {
+		got, err = s.of(version, plural).Get(s.t.Context(), name, metav1.GetOptions{})
+		return err
+	})
 	return got
 }
 

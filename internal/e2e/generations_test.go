@@ -75,12 +75,12 @@ func startFirstGeneration(t *testing.T) *firstGeneration {
 			return err == nil, fmt.Sprint(err)
 		})
 	}
-	s.must(s.client.Create(t.Context(), &awsv1alpha1.AWSNodeTemplate{
+	s.create(&awsv1alpha1.AWSNodeTemplate{
 		ObjectMeta: metav1.ObjectMeta{Name: "default"},
 		Spec: awsv1alpha1.AWSNodeTemplateSpec{AWS: awsv1alpha1.AWS{
 			InstanceProfile: new("nodes"), SubnetSelector: map[string]string{"cluster": "test"}, SecurityGroupSelector: map[string]string{"cluster": "test"},
 		}},
-	}))
+	})
 	return s
 }
 
@@ -97,17 +97,12 @@ func (s *firstGeneration) must(err error) {
 
 // remove takes the kinds away, and all objects with them.
 func (s *firstGeneration) remove(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	var machines v1alpha5.MachineList
-	if err := s.client.List(ctx, &machines); err == nil {
-		for i := range machines.Items {
-			_ = s.client.Patch(ctx, &machines.Items[i], client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`)))
-		}
-	}
 	for _, definition := range crds.Alpha() {
 		object := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: definition.Name()}}
 		for {
+			s.releaseMachines(ctx)
 			err := s.client.Delete(ctx, object)
 			if apierrors.IsNotFound(err) {
 				break
@@ -120,6 +115,29 @@ func (s *firstGeneration) remove(ctx context.Context) {
 			}
 		}
 	}
+}
+
+// releaseMachines takes off the finalizers of those that there are; what fails is tried again by whoever waits for their end.
+func (s *firstGeneration) releaseMachines(ctx context.Context) {
+	var machines v1alpha5.MachineList
+	if err := s.client.List(ctx, &machines); err != nil {
+		return
+	}
+	for i := range machines.Items {
+		_ = s.client.Patch(ctx, &machines.Items[i], client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`)))
+	}
+}
+
+// create creates an object of a kind that is new: the API server may not take any for a moment after it has said that it serves it.
+func (s *firstGeneration) create(object client.Object) {
+	s.t.Helper()
+	s.Retry(fmt.Sprintf("creating %T %s", object, object.GetName()), func() error {
+		err := s.client.Create(s.t.Context(), object)
+		if apierrors.IsAlreadyExists(err) { // the answer to an earlier try was lost
+			return s.client.Get(s.t.Context(), client.ObjectKeyFromObject(object), object)
+		}
+		return err
+	})
 }
 
 // serve starts a controller that serves the first generation.
@@ -136,7 +154,7 @@ func (s *firstGeneration) provisioner(name, cores string) *v1alpha5.Provisioner 
 	p := &v1alpha5.Provisioner{ObjectMeta: metav1.ObjectMeta{Name: name}}
 	p.Spec.ProviderRef = &v1alpha5.MachineTemplateRef{Name: "default"}
 	p.Spec.Requirements = []corev1.NodeSelectorRequirement{{Key: fake.LabelInstanceCPU, Operator: corev1.NodeSelectorOpIn, Values: []string{cores}}}
-	s.must(s.client.Create(s.t.Context(), p))
+	s.create(p)
 	return p
 }
 
@@ -187,14 +205,21 @@ func TestBothGenerations(t *testing.T) {
 		condition(m.Status.Conditions, v1alpha5.ConditionReady) != "True" {
 		t.Errorf("the Machine is %+v", m)
 	}
-	for _, node := range s.Nodes() {
-		pool := v1.PoolOf(node.Labels)
-		if pool.Name != "default" || node.OwnerReferences[0].Kind != map[bool]string{true: v1alpha5.KindMachine, false: v1.KindNodeClaim}[pool == p.Key()] {
-			t.Errorf("node %s is of %s, owned by %+v", node.Name, pool, node.OwnerReferences)
+	s.Eventually("each node is owned by the Machine or NodeClaim of its pool", patience, func() (bool, string) { // the watch may be late
+		owned := 0
+		for _, node := range s.Nodes() {
+			pool := v1.PoolOf(node.Labels)
+			kind := map[bool]string{true: v1alpha5.KindMachine, false: v1.KindNodeClaim}[pool == p.Key()]
+			if pool.Name == "default" && len(node.OwnerReferences) == 1 && node.OwnerReferences[0].Kind == kind {
+				owned++
+			}
 		}
-	}
+		return owned == 2 && len(s.Nodes()) == 2, fmt.Sprintf("%d of %d", owned, len(s.Nodes()))
+	})
 	s.Eventually("the Provisioner is active and has usage", patience, func() (bool, string) {
-		s.must(s.client.Get(t.Context(), client.ObjectKeyFromObject(p), p))
+		if err := s.client.Get(t.Context(), client.ObjectKeyFromObject(p), p); err != nil {
+			return false, err.Error()
+		}
 		cores := p.Status.Resources[corev1.ResourceCPU]
 		return condition(p.Status.Conditions, v1alpha5.ConditionActive) == "True" && cores.Value() == 4, fmt.Sprintf("%+v", p.Status)
 	})
@@ -217,7 +242,7 @@ func (s *firstGeneration) oldNode(p *v1alpha5.Provisioner, name string) *v1alpha
 	}}
 	m.Spec.MachineTemplateRef = &v1alpha5.MachineTemplateRef{APIVersion: awsv1alpha1.APIVersion, Kind: awsv1alpha1.KindAWSNodeTemplate, Name: "default"}
 	m.Spec.Requirements = p.Spec.Requirements
-	s.must(s.client.Create(t.Context(), m))
+	s.create(m)
 	claim := claimFor(name, zoneA)
 	claim.UID, claim.Labels = m.UID, maps.Clone(m.Labels)
 	launched, err := s.Cloud.Create(t.Context(), claim)

@@ -10,6 +10,7 @@ import (
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -51,19 +52,31 @@ func karpentersLease(t *testing.T, cluster *harness.Cluster, holder string, rene
 // are slices under another name. Namespaces that are ending, those of scenarios before, are left out with all that is in them.
 func versions(t *testing.T, cluster *harness.Cluster) map[string]string {
 	t.Helper()
-	resources, err := cluster.Client.Discovery().ServerPreferredResources()
-	if err != nil {
-		t.Fatal(err)
-	}
+	var resources []*metav1.APIResourceList
+	cluster.Retry("finding out what there is", func() (err error) {
+		resources, err = cluster.Client.Discovery().ServerPreferredResources()
+		return err
+	})
 	resources = discovery.FilteredBy(discovery.SupportsAllVerbs{Verbs: []string{"list", "watch"}}, resources)
 	objects, err := metadata.NewForConfig(cluster.Config())
 	if err != nil {
 		t.Fatal(err)
 	}
-	namespaces, err := objects.Resource(corev1.SchemeGroupVersion.WithResource("namespaces")).List(t.Context(), metav1.ListOptions{})
-	if err != nil {
-		t.Fatalf("listing namespaces: %v", err)
+	listOf := func(r schema.GroupVersionResource) *metav1.PartialObjectMetadataList {
+		list := &metav1.PartialObjectMetadataList{}
+		cluster.Retry("listing "+r.String(), func() error {
+			found, err := objects.Resource(r).List(t.Context(), metav1.ListOptions{})
+			if err == nil {
+				list = found
+			}
+			if apierrors.IsNotFound(err) { // its definition is gone, with a scenario before
+				return nil
+			}
+			return err
+		})
+		return list
 	}
+	namespaces := listOf(corev1.SchemeGroupVersion.WithResource("namespaces"))
 	ending := map[string]bool{}
 	for i := range namespaces.Items {
 		ending[namespaces.Items[i].Name] = namespaces.Items[i].DeletionTimestamp != nil
@@ -78,10 +91,7 @@ func versions(t *testing.T, cluster *harness.Cluster) map[string]string {
 			if r.Name == "events" || r.Name == "leases" || r.Name == "endpoints" {
 				continue
 			}
-			found, err := objects.Resource(of.WithResource(r.Name)).List(t.Context(), metav1.ListOptions{})
-			if err != nil {
-				t.Fatalf("listing %s: %v", r.Name, err)
-			}
+			found := listOf(of.WithResource(r.Name))
 			for i := range found.Items {
 				o := &found.Items[i]
 				if ending[o.Namespace] || (r.Name == "namespaces" && ending[o.Name]) {

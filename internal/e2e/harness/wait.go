@@ -93,9 +93,13 @@ func (c *Cluster) Nodes() []*corev1.Node {
 	return nodes
 }
 
-// Node by name; nil when there is none. It is shared: to be read only.
+// Node by name; nil when there is none. It is shared: to be read only. One that the watch of nodes does not show yet, though that of pods
+// shows pods on it, is read.
 func (c *Cluster) Node(name string) *corev1.Node {
 	node, err := c.nodes.Get(name)
+	if err != nil {
+		node, err = c.Client.CoreV1().Nodes().Get(c.t.Context(), name, metav1.GetOptions{})
+	}
 	if err != nil {
 		return nil
 	}
