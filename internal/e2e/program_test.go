@@ -24,7 +24,7 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"github.com/drawknife/drawknife/internal/e2e/harness"
-	"github.com/drawknife/drawknife/internal/e2e/plane"
+	"github.com/drawknife/drawknife/internal/ports"
 )
 
 // build makes the controller's program for all tests of this process; removePrograms removes it.
@@ -76,15 +76,15 @@ func startProgram(t *testing.T, cluster *harness.Cluster, flags ...string) *prog
 		t.Fatal(err)
 	}
 	w := newWire(t, cluster.Config())
-	ports, err := plane.FreePorts(2)
+	free, err := ports.Free(2)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &program{t: t, cluster: cluster, wire: w, probe: fmt.Sprintf("http://127.0.0.1:%d", ports[0]), stdout: &output{}, stderr: &output{}, done: make(chan struct{})}
+	p := &program{t: t, cluster: cluster, wire: w, probe: fmt.Sprintf("http://127.0.0.1:%d", free[0]), stdout: &output{}, stderr: &output{}, done: make(chan struct{})}
 	command := exec.Command(path, append([]string{
 		"--provider", "fake", "--allow-simulated-nodes", "--kubeconfig", w.kubeconfig(t),
 		"--leader-election-namespace", cluster.Namespace, "--system-namespace", cluster.Namespace,
-		"--health-probe-port", strconv.Itoa(ports[0]), "--metrics-port", strconv.Itoa(ports[1]),
+		"--health-probe-port", strconv.Itoa(free[0]), "--metrics-port", strconv.Itoa(free[1]),
 	}, flags...)...)
 	command.Env = []string{"HOME=" + t.TempDir()} // and no settings of whoever runs the tests
 	command.Stdout, command.Stderr = p.stdout, p.stderr

@@ -9,9 +9,12 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/drawknife/drawknife/internal/ports"
 )
 
 // ProgramVariable names the moto_server to start.
@@ -69,19 +72,17 @@ func program() (string, error) {
 	return named, nil
 }
 
-// launch starts the process on a free port of the loopback interface and waits until it answers.
+// launch starts the process on a free port of the loopback interface and waits until it answers. It takes seconds until it listens: the
+// port is to be one that nobody else is given meanwhile.
 func (s *Server) launch(ctx context.Context, program string) error {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	free, err := ports.Free(1)
 	if err != nil {
 		return err
 	}
-	address := listener.Addr().(*net.TCPAddr)
-	if err := listener.Close(); err != nil {
-		return err
-	}
-	s.target = &url.URL{Scheme: "http", Host: address.String()}
+	port := strconv.Itoa(free[0])
+	s.target = &url.URL{Scheme: "http", Host: net.JoinHostPort("127.0.0.1", port)}
 	// The process outlives the test that starts it: no context ends it but Stop.
-	s.command = exec.Command(program, "-H", "127.0.0.1", "-p", fmt.Sprint(address.Port))
+	s.command = exec.Command(program, "-H", "127.0.0.1", "-p", port)
 	ownGroup(s.command)
 	if err := s.command.Start(); err != nil {
 		return err

@@ -25,6 +25,8 @@ import (
 	"time"
 
 	"k8s.io/client-go/rest"
+
+	"github.com/drawknife/drawknife/internal/ports"
 )
 
 // Defaults of Options.
@@ -149,11 +151,11 @@ func (c *ControlPlane) start(ctx context.Context) error {
 
 // prepare finds a port and writes all files.
 func (c *ControlPlane) prepare() error {
-	ports, err := FreePorts(1)
+	free, err := ports.Free(1)
 	if err != nil {
 		return err
 	}
-	c.port = ports[0]
+	c.port = free[0]
 	server := "https://" + net.JoinHostPort("127.0.0.1", strconv.Itoa(c.port))
 	if c.credentials, err = writeCredentials(c.dir, server); err != nil {
 		return err

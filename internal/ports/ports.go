@@ -1,4 +1,7 @@
-package plane
+// Package ports finds TCP ports for processes that tests start and that can't choose one by themselves:
+//
+//	list, err := ports.Free(2)
+package ports
 
 import (
 	"fmt"
@@ -17,14 +20,14 @@ const (
 	portAttempts = 1000
 )
 
-// FreePorts are n different TCP ports that nobody listened on a moment ago, at any address. The kernel gives them to nobody who does
+// Free are n different TCP ports that nobody listened on a moment ago, at any address. The kernel gives them to nobody who does
 // not name them: neither to a listener that takes any port nor to a connection, of which a busy machine makes many between the
 // moment that a port is chosen and that its process listens.
-func FreePorts(n int) ([]int, error) {
-	return freePorts(n, firstPort, anyPort())
+func Free(n int) ([]int, error) {
+	return free(n, firstPort, anyPort())
 }
 
-func freePorts(n, from, to int) ([]int, error) {
+func free(n, from, to int) ([]int, error) {
 	var ports []int
 	for attempt := 0; len(ports) < n; attempt++ {
 		if attempt == portAttempts {
