@@ -33,7 +33,7 @@
 //	                                                                       globalrefine.go, globalfamilies.go, globalcommands.go,
 //	                                                                       flexible.go, globalplan.go, waves.go
 //	                                                                       selection.go, globalbudgets.go, robustness.go
-//	proofs       why nothing cheaper can be                                floorprices.go
+//	proofs       why nothing cheaper can be                                floorprices.go, floorsimplex.go
 //	replay       whether any part of a plan is still good                  restrict.go
 //	what-if      where pods would go                                       simulate.go
 //	validation   whether a command is still good                           validate.go

@@ -1,7 +1,7 @@
 package disruption
 
 import (
-	"maps"
+	"fmt"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -11,9 +11,12 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// FloorPrices are prices of resources, USD per hour for each core, byte and pod, such that no machine that is to be had
-// costs less than what it has to offer is worth by them. New nodes for any pods then cost at least what these ask for is
-// worth: weak duality of linear programming.
+// FloorPrices are prices of resources, USD per hour for each core, byte and pod, for the pods of the proofs that go by them: no
+// machine that may be launched for one of these and would hold it costs less than what it has for pods, beside its DaemonSets, is
+// worth by them.
+// New nodes for the pods then cost at least what they ask for is worth: weak duality of linear programming. Machines that may be
+// launched for a pod are those of pools that launch now and whose taints it tolerates, as far as the pool's requirements and its own
+// allow: scheduling.Launchables. All prices are 0 where one of them costs nothing.
 type FloorPrices map[corev1.ResourceName]float64
 
 // Worth of amounts at the prices, USD per hour.
@@ -47,17 +50,22 @@ type HomelessPod struct {
 	Resource corev1.ResourceName `json:"resource"`
 	Need     string              `json:"need"`
 	Most     string              `json:"most"`
-	// Cheapest is the price of the cheapest machine that would hold the pod, USD per hour.
+	// Cheapest is the price of the cheapest machine that may be launched for the pod and would hold it, USD per hour.
 	Cheapest float64 `json:"cheapest"`
 }
 
 // floorResources are those that prices are found for. Others have none, which is a price too.
 var floorResources = []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourcePods}
 
-// floorPrices are a few FloorPrices, each the best for what some pods ask for, and what nodes have free.
+// floorPrices look for proofs. What they found for some pods is kept for others, so that proofs must be asked for one at a time.
 type floorPrices struct {
-	list     []FloorPrices
-	machines []offered
+	// list are the prices that proofs go by.
+	list []FloorPrices
+	// directions are the demands that prices are made for.
+	directions []corev1.ResourceList
+	// machines tells what new nodes for pods may be; scopes are what was found of these, by the groups they are of.
+	machines *scheduling.Launchables
+	scopes   map[string][]FloorPrices
 	// first and second are the nodes with most free of a resource.
 	first, second map[corev1.ResourceName]roomiest
 }
@@ -67,15 +75,17 @@ type roomiest struct {
 	free int64
 }
 
-// newFloorPrices finds them; nil where the snapshot's cost model makes what machines cost depend on more than their type.
+// newFloorPrices finds what all proofs have in common; nil where the snapshot's cost model makes what machines cost depend on more
+// than their type.
 func newFloorPrices(f *Fleet, model *scheduling.Model, units []*unit) *floorPrices {
 	snapshot := f.in.View.Snapshot
 	if snapshot.CostModel != nil || len(units) == 0 {
 		return nil
 	}
-	out := &floorPrices{first: map[corev1.ResourceName]roomiest{}, second: map[corev1.ResourceName]roomiest{}}
-	machines := machinesOf(f)
-	out.machines = machines
+	out := &floorPrices{
+		machines: model.Launchables(), scopes: map[string][]FloorPrices{},
+		first: map[corev1.ResourceName]roomiest{}, second: map[corev1.ResourceName]roomiest{},
+	}
 	mean := corev1.ResourceList{}
 	byPool := map[v1.PoolKey]corev1.ResourceList{}
 	for _, u := range units {
@@ -89,19 +99,14 @@ func newFloorPrices(f *Fleet, model *scheduling.Model, units []*unit) *floorPric
 		}
 		addAmounts(byPool[u.Pool.Key], requests)
 	}
-	directions := []corev1.ResourceList{mean}
+	out.directions = []corev1.ResourceList{mean}
 	for i := range snapshot.NodePools {
-		if d := byPool[snapshot.NodePools[i].Identity()]; d != nil && len(directions) < maxDirections {
-			directions = append(directions, d)
+		if d := byPool[snapshot.NodePools[i].Identity()]; d != nil && len(out.directions) < maxDirections {
+			out.directions = append(out.directions, d)
 		}
 	}
 	for _, name := range floorResources {
-		directions = append(directions, corev1.ResourceList{name: mean[name]})
-	}
-	for _, d := range directions {
-		if y := bestPrices(machines, d); y != nil && !slices.ContainsFunc(out.list, func(have FloorPrices) bool { return samePrices(have, y) }) {
-			out.list = append(out.list, y)
-		}
+		out.directions = append(out.directions, corev1.ResourceList{name: mean[name]})
 	}
 	for i := range snapshot.Nodes {
 		node := snapshot.Nodes[i].Name
@@ -119,8 +124,12 @@ func newFloorPrices(f *Fleet, model *scheduling.Model, units []*unit) *floorPric
 	return out
 }
 
-// maxDirections bounds how many demands prices are made for, single resources aside.
-const maxDirections = 8
+const (
+	// maxDirections bounds how many demands prices are made for, single resources aside.
+	maxDirections = 8
+	// maxScopes bounds for how many different choices of machines prices are made.
+	maxScopes = 64
+)
 
 func samePrices(a, b FloorPrices) bool {
 	for _, name := range floorResources {
@@ -138,8 +147,6 @@ func requestsOf(pod *corev1.Pod) corev1.ResourceList {
 	return out
 }
 
-func sortedNames[T any](m map[string]T) []string { return slices.Sorted(maps.Keys(m)) }
-
 func addAmounts(into, amounts corev1.ResourceList) {
 	for name, q := range amounts {
 		sum := into[name]
@@ -148,177 +155,60 @@ func addAmounts(into, amounts corev1.ResourceList) {
 	}
 }
 
-// offered is a machine that is to be had: what it offers of the floorResources, and its price.
-type offered struct {
-	amounts [3]float64
-	price   float64
-}
-
-func floorAmounts(list corev1.ResourceList) (amounts [3]float64) {
-	for d, name := range floorResources {
-		q := list[name]
-		amounts[d] = q.AsApproximateFloat64()
+// pricesFor are prices for pods of the groups of machines, each the best for one of the directions.
+func (p *floorPrices) pricesFor(groups []int) []FloorPrices {
+	slices.Sort(groups)
+	groups = slices.Compact(groups)
+	text := fmt.Sprint(groups)
+	if prices, known := p.scopes[text]; known || len(p.scopes) >= maxScopes {
+		return prices
 	}
-	return amounts
+	machines := p.offered(groups)
+	var prices []FloorPrices
+	for _, d := range p.directions {
+		if y := bestPrices(machines, d); y != nil && !slices.ContainsFunc(prices, func(have FloorPrices) bool { return samePrices(have, y) }) {
+			prices = append(prices, y)
+		}
+	}
+	p.scopes[text] = prices
+	return prices
 }
 
-// machinesOf are all of them, of all pools, each kind of a type at its cheapest.
-func machinesOf(f *Fleet) []offered {
+// offered are the machines of the groups: those of one make at the lowest price.
+func (p *floorPrices) offered(groups []int) []offered {
 	var out []offered
-	seen := map[offered]bool{}
-	for i := range f.in.View.Snapshot.NodePools {
-		p := f.pools[f.in.View.Snapshot.NodePools[i].Identity()]
-		for _, name := range sortedNames(p.types) {
-			t := p.types[name]
-			var ofType *[3]float64 // the same for most offerings, and reckoning takes time
-			for o := range t.OfferingsWithRoom() {
-				m := offered{price: o.Price}
-				switch {
-				case o.OverridesResources():
-					m.amounts = floorAmounts(t.AllocatableOf(o))
-				case ofType == nil:
-					m.amounts = floorAmounts(t.Allocatable())
-					ofType = &m.amounts
-				default:
-					m.amounts = *ofType
-				}
-				if !seen[m] {
-					seen[m] = true
-					out = append(out, m)
-				}
-			}
+	at := map[[3]float64]int{}
+	for _, kind := range p.machines.Kinds(groups...) {
+		m := offered{floorAmounts(kind.Room), kind.Price}
+		i, known := at[m.amounts]
+		switch {
+		case !known:
+			at[m.amounts] = len(out)
+			out = append(out, m)
+		case m.price < out[i].price:
+			out[i].price = m.price
 		}
 	}
 	return out
 }
 
-// bestPrices are the floor prices by which the demand is worth most, by the simplex method on the few resources there are;
-// rounding can't make them wrong, since they are scaled until they hold. Nil if there are none.
-func bestPrices(machines []offered, demand corev1.ResourceList) FloorPrices {
-	const n = 3
-	var scale, goal [n]float64
-	for d, name := range floorResources {
-		q := demand[name]
-		goal[d] = q.AsApproximateFloat64()
-		for i := range machines {
-			scale[d] = max(scale[d], machines[i].amounts[d])
-		}
+// number of the prices in the list, to which they are added if they aren't there.
+func (p *floorPrices) number(y FloorPrices) int {
+	i := slices.IndexFunc(p.list, func(have FloorPrices) bool { return samePrices(have, y) })
+	if i < 0 {
+		i, p.list = len(p.list), append(p.list, y)
 	}
-	// Rows are machines, columns the resources or, once exchanged, slacks.
-	type row struct {
-		a [n]float64
-		b float64
-	}
-	rows := make([]row, len(machines))
-	basic := make([]int, len(machines)) // the resource whose price the row gives, or -1
-	column := [n]int{}                  // the resource of a column, or -1 for a slack
-	for d := range n {
-		column[d] = d
-		if scale[d] == 0 {
-			return nil
-		}
-		goal[d] *= scale[d]
-	}
-	for i := range machines {
-		rows[i].b, basic[i] = machines[i].price, -1
-		for d := range n {
-			rows[i].a[d] = machines[i].amounts[d] / scale[d]
-		}
-	}
-	for range maxPivots {
-		enter, leave := -1, -1
-		for d := range n {
-			if goal[d] > 1e-12 && (enter < 0 || goal[d] > goal[enter]) {
-				enter = d
-			}
-		}
-		if enter < 0 {
-			break
-		}
-		for i := range rows {
-			if rows[i].a[enter] > 1e-12 && (leave < 0 || rows[i].b*rows[leave].a[enter] < rows[leave].b*rows[i].a[enter]) {
-				leave = i
-			}
-		}
-		if leave < 0 {
-			return nil
-		}
-		pivot := rows[leave].a[enter]
-		own := rows[leave]
-		for d := range n {
-			own.a[d] /= pivot
-		}
-		own.b /= pivot
-		own.a[enter] = 1 / pivot
-		for i := range rows {
-			if k := rows[i].a[enter]; i != leave && k != 0 {
-				for d := range n {
-					rows[i].a[d] -= k * own.a[d]
-				}
-				rows[i].b -= k * own.b
-				rows[i].a[enter] = -k / pivot
-			}
-		}
-		k := goal[enter]
-		for d := range n {
-			goal[d] -= k * own.a[d]
-		}
-		goal[enter] = -k / pivot
-		rows[leave] = own
-		basic[leave], column[enter] = column[enter], basic[leave]
-	}
-	y := FloorPrices{}
-	for i, d := range basic {
-		if d >= 0 {
-			y[floorResources[d]] = max(rows[i].b, 0) / scale[d]
-		}
-	}
-	return y.held(machines)
+	return i
 }
 
-// maxPivots bounds the simplex method.
-const maxPivots = 50
-
-// held scales prices down until no machine costs less than it is worth.
-func (y FloorPrices) held(machines []offered) FloorPrices {
-	worst := 1.0
-	for i := range machines {
-		worth := 0.0
-		for d, name := range floorResources {
-			worth += y[name] * machines[i].amounts[d]
-		}
-		if worth > 0 && machines[i].price <= 0 {
-			return nil
-		}
-		if worth > 0 {
-			worst = max(worst, worth/machines[i].price)
-		}
-	}
-	for name := range y {
-		y[name] = y[name] / worst * (1 - 1e-12)
-	}
-	return y
-}
-
-// cheapest is the price of the cheapest machine that offers what is asked for, as far as the floorResources go; 0 for none.
-func (p *floorPrices) cheapest(requests corev1.ResourceList) float64 {
-	need := floorAmounts(requests)
-	best := 0.0
-	for i := range p.machines {
-		m := &p.machines[i]
-		if m.amounts[0] >= need[0] && m.amounts[1] >= need[1] && m.amounts[2] >= need[2] && (best == 0 || m.price < best) {
-			best = m.price
-		}
-	}
-	return best
-}
-
-// prove looks for a proof that removing the unit alone saves less than required, nano-USD per hour; nil if there is none.
+// prove looks for a proof that removing the unit alone saves less than required, nano-USD per hour; nil if there is none, and if
+// a pod that needs a new node can't have any: then it is not money that is in the way.
 func (p *floorPrices) prove(u *unit, required int64) *Proof {
-	if p == nil || len(p.list) == 0 || u.price == 0 {
+	if p == nil || u.price == 0 {
 		return nil
 	}
-	out, single := &Proof{Demand: corev1.ResourceList{}}, 0.0
+	out := &Proof{Demand: corev1.ResourceList{}}
+	var groups []int
 	for _, pod := range u.moving {
 		requests := requestsOf(pod)
 		for _, name := range floorResources {
@@ -330,23 +220,32 @@ func (p *floorPrices) prove(u *unit, required int64) *Proof {
 			if need.MilliValue() <= max(most.free, 0) {
 				continue
 			}
+			group, cheapest, ok := p.machines.Of(u.Name, keyOf(pod))
+			if !ok {
+				return nil
+			}
 			free := need.DeepCopy()
 			free.SetMilli(max(most.free, 0))
-			h := HomelessPod{keyOf(pod), name, need.String(), free.String(), p.cheapest(requests)}
-			out.Homeless = append(out.Homeless, h)
-			single = max(single, h.Cheapest)
+			out.Homeless = append(out.Homeless, HomelessPod{keyOf(pod), name, need.String(), free.String(), cheapest})
+			groups = append(groups, group)
+			out.Floor = max(out.Floor, cheapest)
 			addAmounts(out.Demand, requests)
 			break
 		}
 	}
-	for i, y := range p.list {
-		if worth := y.Worth(out.Demand); worth > out.Floor {
-			out.Prices, out.Floor = i, worth
-		}
-	}
-	out.Floor = max(out.Floor, single)
-	if len(out.Homeless) == 0 || u.price-nanoUSD(out.Floor) >= max(required, 1) {
+	if len(out.Homeless) == 0 {
 		return nil
 	}
+	best, most := FloorPrices{}, 0.0
+	for _, y := range p.pricesFor(groups) {
+		if worth := y.Worth(out.Demand); worth > most {
+			best, most = y, worth
+		}
+	}
+	out.Floor = max(out.Floor, most)
+	if u.price-nanoUSD(out.Floor) >= max(required, 1) {
+		return nil
+	}
+	out.Prices = p.number(best)
 	return out
 }

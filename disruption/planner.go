@@ -25,7 +25,7 @@ type Plan struct {
 	Commands []*Command `json:"commands,omitempty"`
 	// Waves say in which order to carry them out and how long that takes; Commands are in that order. Reference makes none.
 	Waves []Wave `json:"waves,omitempty"`
-	// FloorPrices are what proofs in Verdicts go by.
+	// FloorPrices are what proofs in Verdicts go by, by the numbers that these give.
 	FloorPrices []FloorPrices `json:"floorPrices,omitempty"`
 	// Cost of the candidates in USD per hour; Floor is what new nodes for the pods of all nodes would cost at least. Reference
 	// leaves them 0.

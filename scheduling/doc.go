@@ -35,7 +35,8 @@
 //	Model      all of it, made ready and shared        model.go
 //	           resources as int64 vectors              resources.go, amounts.go, podrequests.go, attach.go
 //	           nodes of the snapshot                   node.go, join.go, taints.go
-//	           machines to buy, with a price table     machines.go, pool.go, daemons.go, variety.go
+//	           machines to buy, with a price table     machines.go, pool.go, daemons.go, variety.go,
+//	                                                   launchables.go
 //	           what they cost, commitments             costterms.go, commitments.go
 //	           pods as classes of the like, in stages  classkey.go, class.go, needs.go, stage.go, assign.go
 //	           rules about counts as topology groups   topology*.go, rulekey.go, hostports.go, defaultspread.go

@@ -238,8 +238,11 @@
 //	    block        what the sentence is made of, see disruption.Block: objects, numbers and, where there is one, a proof,
 //	                 whose prices are the number of one of floorPrices, from 0: its floor is at most what its demand is
 //	                 worth at these, or the cheapest of one of its homeless pods
-//	floorPrices[]    USD per hour for each core (cpu), byte (memory) and pod (pods), such that no machine that is to be had
-//	                 costs less than what it offers is worth at them; none from the reference and with a cost model
+//	floorPrices[]    USD per hour for each core (cpu), byte (memory) and pod (pods), such that no machine that may be launched
+//	                 for a homeless pod of a proof that goes by them, and would hold it, costs less than what it has for
+//	                 pods, beside its DaemonSets, is worth at them. Machines may be launched by pools that are ready and
+//	                 not static, whose taints the pod tolerates, as the pool and the pod require. None from the reference
+//	                 and with a cost model
 //	notes[]          as above
 //
 // With --diff:

@@ -1,0 +1,165 @@
+package scheduling
+
+import (
+	"cmp"
+	"encoding/binary"
+	"math"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+)
+
+// Launchable is a kind of machine that a new node may be.
+type Launchable struct {
+	// Pool that launches it, and its InstanceType.
+	Pool         v1.PoolKey
+	InstanceType string
+	// Room is what it has for pods: its allocatable less what DaemonSets take, resources of which it has none left out.
+	Room corev1.ResourceList
+	// Price is the lowest for which the pool may buy it, USD per hour. What is not available and what draws on a reservation
+	// that is used up does not count; with a CostModel it is the price of a machine that no commitment covers.
+	Price float64
+}
+
+// Launchables tell which kinds of machine new nodes with pods of the snapshot's nodes may be, as far as each pod alone decides:
+// of pools that launch now and whose taints it tolerates, those that meet what the pool and the pod require. What pods prefer,
+// rules between pods, limits and minValues narrow that further, so that every new node of every plan is one of these.
+// They remember what they found and must not be used by several goroutines at once.
+type Launchables struct {
+	m *Model
+	// byClass is what was found of a class, by its number; groups are distinct lists of uses, groupOf finds them by their text.
+	byClass map[int32]reach
+	groups  [][]use
+	groupOf map[string]int
+}
+
+// reach is what new machines there are for a class.
+type reach struct {
+	group    int
+	cheapest int64 // noPrice if none of them has room for a pod
+}
+
+// Launchables of the model's pools.
+func (m *Model) Launchables() *Launchables {
+	return &Launchables{m: m, byClass: map[int32]reach{}, groupOf: map[string]int{}}
+}
+
+// Of is the group of machines that new nodes with the pod on them may be, a number for Kinds, and the price of the cheapest
+// of them that has room for the pod beside its DaemonSets, USD per hour. Others of the group may be too small for it; those of
+// pools that have none with room for it are not of the group. False if the node has no such pod that could move, or no machine of
+// any pool would hold it.
+func (l *Launchables) Of(node string, pod PodKey) (group int, cheapest float64, ok bool) {
+	i, known := l.m.nodeIndex[node]
+	if !known {
+		return 0, 0, false
+	}
+	list := l.m.nodes[i].movable
+	at := slices.IndexFunc(list, func(p boundPod) bool { return p.pod.Name == pod.Name && p.pod.Namespace == pod.Namespace })
+	if at < 0 {
+		return 0, 0, false
+	}
+	r := l.reachOf(list[at].class)
+	return r.group, float64(r.cheapest) / nanoPerUSD, r.cheapest != noPrice
+}
+
+func (l *Launchables) reachOf(class int32) reach {
+	if r, known := l.byClass[class]; known {
+		return r
+	}
+	m, c := l.m, l.m.classes[class]
+	var uses []use
+	r := reach{cheapest: noPrice}
+	if c.invalid == nil {
+		for _, st := range c.stages {
+			uses = append(uses, m.stages[st].uses...)
+		}
+	}
+	slices.SortFunc(uses, func(a, b use) int { return cmp.Or(cmp.Compare(a.pool, b.pool), cmp.Compare(a.profile, b.profile)) })
+	uses = slices.Compact(uses)
+	r.group = l.number(uses)
+	need, dims := c.unshared(), m.resources.len()
+	for _, u := range uses {
+		t := m.pools[u.pool].table
+		for row, price := range m.rowPrices(u) {
+			if price < r.cheapest && fits(need, t.allocOf(row, dims)) {
+				r.cheapest = price
+			}
+		}
+	}
+	l.byClass[class] = r
+	return r
+}
+
+func (l *Launchables) number(uses []use) int {
+	text := make([]byte, 0, 8*len(uses))
+	for _, u := range uses {
+		text = binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(text, uint32(u.pool)), uint32(u.profile))
+	}
+	n, known := l.groupOf[string(text)]
+	if !known {
+		n = len(l.groups)
+		l.groups, l.groupOf[string(text)] = append(l.groups, uses), n
+	}
+	return n
+}
+
+// Kinds are the machines of the groups, each once, in the order of pools by which plans prefer them and then by type: every new
+// node with pods of these groups is one of them, whatever else it holds. Numbers that Of never gave stand for nothing.
+func (l *Launchables) Kinds(groups ...int) []Launchable {
+	type kind struct {
+		pool int32
+		row  int
+	}
+	m := l.m
+	prices := map[kind]int64{}
+	for _, g := range groups {
+		if g < 0 || g >= len(l.groups) {
+			continue
+		}
+		for _, u := range l.groups[g] {
+			for row, price := range m.rowPrices(u) {
+				k := kind{u.pool, row}
+				if have, known := prices[k]; !known || price < have {
+					prices[k] = price
+				}
+			}
+		}
+	}
+	kinds := make([]kind, 0, len(prices))
+	for k := range prices {
+		kinds = append(kinds, k)
+	}
+	slices.SortFunc(kinds, func(a, b kind) int { return cmp.Or(cmp.Compare(a.pool, b.pool), cmp.Compare(a.row, b.row)) })
+	out := make([]Launchable, len(kinds))
+	for i, k := range kinds {
+		p := m.pools[k.pool]
+		c := p.table.catalog
+		out[i] = Launchable{
+			Pool: p.key, InstanceType: c.types[c.variants[p.table.rows[k.row].variant].typ].Name,
+			Room: m.resources.list(p.table.allocOf(k.row, m.resources.len())), Price: float64(prices[k]) / nanoPerUSD,
+		}
+	}
+	return out
+}
+
+// rowPrices yields the rows of a profile that can be bought, each with its lowest price.
+func (m *Model) rowPrices(u use) func(yield func(row int, price int64) bool) {
+	p := m.pools[u.pool]
+	f, c := &p.profiles[u.profile], p.table.catalog
+	return func(yield func(row int, price int64) bool) {
+		for row := range f.rows.members {
+			r := &p.table.rows[row]
+			prices, price := c.pricesOf(r.variant), int64(math.MaxInt64)
+			for s := range r.slots.members {
+				if id := c.slots[s].reservation; f.slots.has(s) && (id == "" || c.reservations[id] > 0) {
+					price = min(price, prices[s])
+				}
+			}
+			if price != noPrice && !yield(row, price) {
+				return
+			}
+		}
+	}
+}
