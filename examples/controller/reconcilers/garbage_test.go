@@ -1,12 +1,16 @@
 package reconcilers
 
 import (
+	"context"
 	"errors"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/cloudprovider"
@@ -82,6 +86,65 @@ func TestGarbageWithoutAnswer(t *testing.T) {
 		}
 		if get(w, &v1.NodeClaim{}, claim.Name).DeletionTimestamp != nil {
 			t.Error("the claim is collected")
+		}
+	})
+}
+
+// blind is a cache that does not show the object of a name yet.
+type blind struct {
+	client.Client
+	to string
+}
+
+func (b *blind) Get(ctx context.Context, key client.ObjectKey, o client.Object, options ...client.GetOption) error {
+	if key.Name == b.to {
+		return apierrors.NewNotFound(corev1.Resource("objects"), key.Name)
+	}
+	return b.Client.Get(ctx, key, o, options...)
+}
+
+func (b *blind) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
+	err := b.Client.List(ctx, list, options...)
+	if claims, ok := list.(*v1.NodeClaimList); ok {
+		claims.Items = slices.DeleteFunc(claims.Items, func(c v1.NodeClaim) bool { return c.Name == b.to })
+	}
+	return err
+}
+
+// PRV-083: what befalls a pod is stored as of then though the watch of nodes, or of claims, shows its node or claim later; of a node
+// that never comes nothing is kept.
+func TestPodEventsOfStrangers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, nil)
+		node, claim := w.node(newPod("a"))
+		w.podEvents.store(t.Context())
+		act := *w.podEvents.actor
+		cache := &blind{Client: act.client}
+		act.client = cache
+		events := &podEvents{actor: &act, last: map[string]time.Time{}}
+		for _, name := range []string{node.Name, claim.Name} {
+			time.Sleep(time.Minute)
+			cache.to = name
+			at := time.Now()
+			pod := get(w, &corev1.Pod{}, "a")
+			ended := pod.DeepCopy()
+			ended.Status.Phase = corev1.PodSucceeded
+			events.seen(pod, ended)
+			events.store(t.Context())
+			time.Sleep(10 * time.Second)
+			cache.to = ""
+			events.store(t.Context())
+			if got := get(w, &v1.NodeClaim{}, claim.Name).Status.LastPodEventTime.Time; !got.Equal(at.Truncate(time.Second)) {
+				t.Errorf("while %s is not seen: it is noted as of %s, want %s", name, got, at)
+			}
+		}
+		stray := newPod("stray")
+		stray.Spec.NodeName = "nowhere"
+		events.seen(nil, stray)
+		time.Sleep(strangerFor)
+		events.store(t.Context())
+		if len(events.last) > 0 {
+			t.Errorf("kept are %v", events.last)
 		}
 	})
 }

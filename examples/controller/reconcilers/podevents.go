@@ -21,8 +21,13 @@ type podEvents struct {
 	last map[string]time.Time
 }
 
-// podEventsEvery is how often what was seen is stored.
-const podEventsEvery = time.Second
+const (
+	// podEventsEvery is how often what was seen is stored.
+	podEventsEvery = time.Second
+	// strangerFor is how long an event is kept of a node that the cache does not know, or whose claim does not say yet that the node
+	// is its own: each kind is watched by itself, and pods may be seen first.
+	strangerFor = 30 * time.Second
+)
 
 // seen notes a change of a pod.
 func (p *podEvents) seen(before, after client.Object) {
@@ -79,15 +84,15 @@ func (p *podEvents) store(ctx context.Context) {
 	}
 }
 
-// storeOne stores one node's event; later says that it is too soon after the last one.
+// storeOne stores one node's event; later says that it is too soon after the last one, or that node or claim may yet be seen.
 func (p *podEvents) storeOne(ctx context.Context, name string, at time.Time) (later bool, err error) {
 	node := &corev1.Node{}
 	if err := p.client.Get(ctx, types.NamespacedName{Name: name}, node); err != nil {
-		return false, client.IgnoreNotFound(err)
+		return apierrors.IsNotFound(err) && p.now().Sub(at) < strangerFor, client.IgnoreNotFound(err)
 	}
 	claims, err := claimsWithProviderID(ctx, p.client, node.Spec.ProviderID)
 	if err != nil || len(claims) != 1 {
-		return false, err
+		return len(claims) == 0 && p.now().Sub(at) < strangerFor, err
 	}
 	out, again := provisioning.NotePodEvent(claims[0], at, p.now())
 	if out == nil {
