@@ -16,7 +16,7 @@ const (
 
 // BackOff remembers which pools' replacements for drift fail, so that one that keeps failing does not keep the others from
 // theirs (DIS-098, DIS-231). Only drift counts (DIS-234). It is kept in memory, holds no clock, and is safe for concurrent
-// use. A nil *BackOff remembers nothing; the zero value is one with the seed 0.
+// use. Pools that are deleted are forgotten by ForgetGone. A nil *BackOff remembers nothing; the zero value is one with the seed 0.
 type BackOff struct {
 	mu    sync.Mutex
 	pools map[v1.PoolKey]backedOff
@@ -75,6 +75,22 @@ func (b *BackOff) Succeeded(pool v1.PoolKey) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	delete(b.pools, pool)
+}
+
+// ForgetGone forgets pools that the cluster no longer has, so that no entry outlives its pool and one made anew under the same
+// name is tried at once. Call it with each Fleet that is planned for; planners, which change nothing, leave it to their callers.
+// A pool that is there is remembered until it succeeds, also after its time: a further failure has it wait longer (DIS-233).
+func (b *BackOff) ForgetGone(f *Fleet) {
+	if b == nil {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for pool := range b.pools {
+		if f.pools[pool] == nil {
+			delete(b.pools, pool)
+		}
+	}
 }
 
 // Blocks says until when the pool is left alone; nil when it is not.

@@ -35,7 +35,7 @@ type Input struct {
 	History []Disruption
 	// Unreached are the pools that the last plan did not come to, Plan.Unreached: they come first (DIS-116).
 	Unreached []v1.PoolKey
-	// BackOff are the pools whose replacements for drift failed of late; nil for none.
+	// BackOff are the pools whose replacements for drift failed of late; nil for none. See BackOff.ForgetGone.
 	BackOff *BackOff
 	// Refusals are the nodes that an Approver refused of late; nil for none.
 	Refusals *Refusals

@@ -220,6 +220,7 @@ func (d *disruptor) survey(view *cluster.View, except, also []*disruption.Comman
 func (d *disruptor) plan(ctx context.Context, fleet *disruption.Fleet) (*disruption.Plan, error) {
 	bounded, cancel := context.WithTimeout(ctx, d.options.PlanTimeout)
 	defer cancel()
+	d.backOff.ForgetGone(fleet)
 	began := d.now()
 	plan, err := d.options.Planner.Plan(bounded, fleet)
 	if err != nil {

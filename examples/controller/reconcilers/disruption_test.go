@@ -230,6 +230,15 @@ func TestFailedReplacementIsTakenBack(t *testing.T) {
 		if n := w.cloud.Calls(fake.MethodCreate); n != 2 {
 			t.Errorf("the cloud was asked %d times, want once for the node and once for its replacement", n)
 		}
+		const left = "karpenter_voluntary_disruption_backoff_seconds{nodepool=default}"
+		if _, shown := all[left]; !shown {
+			t.Error("how long the pool is left alone is not shown")
+		}
+		w.delete(w.pool("default"))
+		w.disrupt(60)
+		if seconds, shown := gathered(t, registry)[left]; shown {
+			t.Errorf("the pool is gone and left alone for %gs", seconds)
+		}
 	})
 }
 
