@@ -297,8 +297,43 @@ func TestReplaceNodes(t *testing.T) {
 	if d.Summary.Pods != 1 || d.Summary.ExistingNodes != 5 || *d.Summary.ReplacedNodes != 1 || *d.Summary.ReplacedCost <= 0 {
 		t.Errorf("summary %+v", d.Summary)
 	}
-	if a := simulate(t, "", fleet("--replace-nodes", "no=such")...); !strings.Contains(a.stderr, "no node has such labels") {
-		t.Errorf("nothing to replace: %s", a.stderr)
+}
+
+// A selector that no node meets is a slip: nothing is planned, and what was meant is found in the error.
+func TestReplaceNoNodes(t *testing.T) {
+	const none = "simulate: --replace-nodes %s: no node of the input (6) has such labels: %s\n"
+	for _, c := range []struct{ selector, says string }{
+		{"no=such", "none has the label no"},
+		{"eks.amazonaws.com/nodegrup=system", "none has the label eks.amazonaws.com/nodegrup; did you mean eks.amazonaws.com/nodegroup?"},
+		{"nodegroup", "none has the label nodegroup; did you mean eks.amazonaws.com/nodegroup?"},
+		{"eks.amazonaws.com/nodegroup=sistem", `eks.amazonaws.com/nodegroup is "system"`},
+		{"eks.amazonaws.com/nodegroup in (blue,sistem)", `eks.amazonaws.com/nodegroup is "system"`},
+		{"kubernetes.io/os!=linux", `kubernetes.io/os is "linux"`},
+		{"!kubernetes.io/os", `kubernetes.io/os is "linux"`},
+		{"eks.amazonaws.com/nodegroup,karpenter.sh/nodepool", "some meet each part of it, and none meets all"},
+	} {
+		a := simulate(t, "", fleet("--replace-nodes", c.selector)...)
+		if want := fmt.Sprintf(none, c.selector, c.says); a.code != exitInput || a.stdout != "" || !strings.HasSuffix(a.stderr, want) {
+			t.Errorf("%s: %d, %s, want %s", c.selector, a.code, a.stderr, want)
+		}
+	}
+	if a := simulate(t, "", "testdata/deployment.yaml", "--replace-nodes", "a=b"); a.code != exitInput || !strings.Contains(a.stderr, "--replace-nodes a=b: the input has no Node") {
+		t.Errorf("no nodes: %d, %s", a.code, a.stderr)
+	}
+}
+
+// The values that may have been meant come first, and not all that there are.
+func TestReplaceNoNodesOfMany(t *testing.T) {
+	selector, err := parseNodeSelector("group=whote")
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := &noSuchNodesError{selector: selector}
+	for _, group := range []string{"black", "blue", "cyan", "green", "orange", "red", "white"} {
+		e.nodes = append(e.nodes, map[string]string{"group": group})
+	}
+	if want := `group is "white", "black", "blue", "cyan", "green" or 2 other values`; !strings.HasSuffix(e.Error(), want) {
+		t.Errorf("%v, want %s", e, want)
 	}
 }
 

@@ -89,7 +89,7 @@
 //
 // --replace-nodes leaves out the nodes that a selector of labels matches and lets their pods wait: what would be launched in
 // their place, and at what price. Nodes that say nothing of how they were bought count as on-demand ones, but for what EKS
-// says of those of its groups (eks.amazonaws.com/capacityType).
+// says of those of its groups (eks.amazonaws.com/capacityType). A selector that no node meets is bad input: nothing is planned.
 //
 // # Replay
 //
