@@ -131,8 +131,8 @@ func trusted(c *apiextensionsv1.CustomResourceConversion) []byte {
 	return c.Webhook.ClientConfig.CABundle
 }
 
-// patience is how long the API server may take to serve a new kind.
-const patience = 30 * time.Second
+// patience is how long the API server, which may be busy, may take to serve a new kind.
+const patience = 2 * time.Minute
 
 func established(ctx context.Context, c client.Client, name string) error {
 	return wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {

@@ -126,7 +126,7 @@ func outliving() []goleak.Option {
 }
 
 // endTimeout is how long goroutines that were told to end may take to, on a busy machine.
-const endTimeout = 30 * time.Second
+const endTimeout = 2 * time.Minute
 
 // leftBehind is the error that names goroutines that do not end.
 func leftBehind(options ...goleak.Option) error {
