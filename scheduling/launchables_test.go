@@ -93,7 +93,11 @@ func TestLaunchablesNone(t *testing.T) {
 func TestLaunchablesHoldAllPlans(t *testing.T) {
 	found := 0
 	seeded.Check(t, func(rt *rapid.T) {
-		s := randomSnapshot(rt)
+		drawn := randomSnapshot
+		if rapid.Bool().Draw(rt, "rules between pods") {
+			drawn = randomRuledSnapshot
+		}
+		s := drawn(rt)
 		s.CostModel = nil
 		m, err := scheduling.Compile(s)
 		if err != nil {
