@@ -3,6 +3,7 @@ package reconcilers
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -178,6 +179,37 @@ func TestPodEvents(t *testing.T) {
 		w.podEvents.store(t.Context())
 		if get(w, &v1.NodeClaim{}, claim.Name).ResourceVersion != version {
 			t.Error("written although nothing happened")
+		}
+	})
+}
+
+// TestPodEventsOnStandby has a process that does not lead keep the events of the last minutes alone, which whoever led may not have
+// stored.
+func TestPodEventsOnStandby(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, nil)
+		events := &podEvents{actor: w.podEvents.actor, last: map[string]time.Time{}}
+		note := func(node string) {
+			pod := newPod("a")
+			pod.Spec.NodeName = node
+			ended := pod.DeepCopy()
+			ended.Status.Phase = corev1.PodSucceeded
+			events.seen(pod, ended)
+		}
+		kept := func() []string { return slices.Sorted(maps.Keys(events.last)) }
+		note("old")
+		time.Sleep(handover - time.Second)
+		note("new")
+		time.Sleep(time.Second)
+		note("last")
+		if got := kept(); !slices.Equal(got, []string{"last", "new"}) {
+			t.Errorf("a standby keeps %v, want new and last", got)
+		}
+		events.leads = true
+		time.Sleep(2 * handover)
+		note("later")
+		if got := kept(); !slices.Equal(got, []string{"last", "later", "new"}) {
+			t.Errorf("a leader keeps %v until it has stored it", got)
 		}
 	})
 }

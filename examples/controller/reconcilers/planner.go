@@ -70,7 +70,7 @@ func (p *planner) Start(ctx context.Context) error {
 	if !p.untilSynced(ctx) {
 		return nil
 	}
-	p.triggers.add(startTrigger)
+	p.triggers.begin()
 	for ctx.Err() == nil {
 		now := p.now()
 		p.triggers.drain(p.batch, now)

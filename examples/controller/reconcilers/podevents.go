@@ -2,6 +2,7 @@ package reconcilers
 
 import (
 	"context"
+	"maps"
 	"sync"
 	"time"
 
@@ -19,9 +20,15 @@ type podEvents struct {
 	mu sync.Mutex
 	// last is the latest event of a node that is not stored yet, by the node's name.
 	last map[string]time.Time
+	// leads from the start on. Until then nobody stores, and what is older than handover is forgotten, as of swept the last time: the
+	// process that led has stored it.
+	leads bool
+	swept time.Time
 }
 
 const (
+	// handover is more than it takes until another process leads.
+	handover = 5 * time.Minute
 	// podEventsEvery is how often what was seen is stored.
 	podEventsEvery = time.Second
 	// strangerFor is how long an event is kept of a node that the cache does not know, or whose claim does not say yet that the node
@@ -44,7 +51,12 @@ func (p *podEvents) seen(before, after client.Object) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.last[node] = p.now()
+	now := p.now()
+	p.last[node] = now
+	if !p.leads && now.Sub(p.swept) >= handover {
+		maps.DeleteFunc(p.last, func(_ string, at time.Time) bool { return now.Sub(at) >= handover })
+		p.swept = now
+	}
 }
 
 // NeedLeaderElection is true: one process writes.
@@ -52,6 +64,9 @@ func (p *podEvents) NeedLeaderElection() bool { return true }
 
 // Start stores until ctx ends.
 func (p *podEvents) Start(ctx context.Context) error {
+	p.mu.Lock()
+	p.leads = true
+	p.mu.Unlock()
 	ticker := time.NewTicker(podEventsEvery)
 	defer ticker.Stop()
 	for {

@@ -19,14 +19,30 @@ type triggers struct {
 	added   map[types.UID]bool
 	removed map[types.UID]bool
 	wake    chan struct{}
+	// standby is a process that does not lead: nobody drains there, so that what it kept of every pod that comes and goes would only
+	// grow. Whoever begins to lead plans for everything that waits.
+	standby bool
 }
 
+// newTriggers are those of a process that does not lead yet.
 func newTriggers() triggers {
-	return triggers{added: map[types.UID]bool{}, removed: map[types.UID]bool{}, wake: make(chan struct{}, 1)}
+	return triggers{added: map[types.UID]bool{}, removed: map[types.UID]bool{}, wake: make(chan struct{}, 1), standby: true}
+}
+
+// begin has everything planned that waits, and gathers from here on.
+func (t *triggers) begin() {
+	t.mu.Lock()
+	t.standby = false
+	t.mu.Unlock()
+	t.add(startTrigger)
 }
 
 func (t *triggers) add(uid types.UID) {
 	t.mu.Lock()
+	if t.standby {
+		t.mu.Unlock()
+		return
+	}
 	t.added[uid] = true
 	delete(t.removed, uid)
 	t.mu.Unlock()
@@ -36,6 +52,9 @@ func (t *triggers) add(uid types.UID) {
 func (t *triggers) forget(uid types.UID) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if t.standby {
+		return
+	}
 	delete(t.added, uid)
 	t.removed[uid] = true
 }

@@ -62,6 +62,7 @@ func TestTriggers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := &planner{triggers: newTriggers()}
+			p.triggers.standby = false
 			c.seen(p)
 			var got types.UID
 			for uid := range p.triggers.added {
@@ -81,6 +82,7 @@ func TestTriggersReachTheBatch(t *testing.T) {
 		t.Fatal(err)
 	}
 	list, now := newTriggers(), time.Unix(0, 0)
+	list.standby = false
 	list.add("a")
 	list.add("b")
 	list.drain(batch, now)
@@ -100,6 +102,22 @@ func TestTriggersReachTheBatch(t *testing.T) {
 	case <-list.wake:
 	default:
 		t.Error("nobody was woken")
+	}
+}
+
+// TestTriggersOnStandby has a process that does not lead keep nothing of what comes and goes, and plan once for all when it begins.
+func TestTriggersOnStandby(t *testing.T) {
+	list := newTriggers()
+	list.add("waits")
+	list.add("gone")
+	list.forget("gone")
+	if len(list.added)+len(list.removed) > 0 {
+		t.Errorf("a standby keeps %v and %v", list.added, list.removed)
+	}
+	list.begin()
+	list.add("b")
+	if len(list.added) != 2 || !list.added[startTrigger] || !list.added["b"] {
+		t.Errorf("a process that begins to lead has %v", list.added)
 	}
 }
 

@@ -32,6 +32,7 @@ func TestUnconfirmedClaims(t *testing.T) {
 		}
 		w.delete(get(w, &v1.NodeClaim{}, "gone")) // and no watch tells
 		w.planner.triggers = newTriggers()
+		w.planner.triggers.standby = false
 		if !slices.Contains(w.runnables(), manager.Runnable(w.confirmer)) {
 			t.Error("the manager is not given the confirmer")
 		}

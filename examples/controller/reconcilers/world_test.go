@@ -66,6 +66,7 @@ func newWorld(t *testing.T, change func(*Options)) *world {
 	w.begin(change, fake.GenericCapabilities())
 	w.create(newPool("default"))
 	w.pool("default")
+	w.planner.triggers.standby = false // plan is called by tests, in whose process nobody else leads
 	return w
 }
 
