@@ -100,7 +100,8 @@ const (
 	BlockNotReached BlockCode = "NotReached"
 	// BlockReceiver: pods of nodes that go are planned for it.
 	BlockReceiver BlockCode = "Receiver"
-	// BlockLater: its pods have places only once other commands are done: the next plan has it.
+	// BlockLater: its pods have places only once other commands are done, since rules ask for that order, or since all together would
+	// be more than one command may remove and launch: the next plan looks at it again.
 	BlockLater BlockCode = "Later"
 	// BlockRobustness: if kube-scheduler puts pods elsewhere than planned, Block.Pods may find no place: so one of Block.Count
 	// orders showed. The next plan looks again.
@@ -265,7 +266,7 @@ func fixedSentences(code BlockCode) (string, bool) {
 		BlockSpotToSpot:     "replacing spot nodes by spot nodes is switched off",
 		BlockNoBatch:        "no batch that was tried with it among the nodes can be removed for at most one new node",
 		BlockReceiver:       "pods of nodes that go are planned for it",
-		BlockLater:          "its pods have places once other commands are done: the next plan has it",
+		BlockLater:          "its pods have places once other commands are done: the next plan looks at it again",
 		BlockCoolDown:       "it is new, or owners of its pods had pods moved of late",
 		BlockNotReached:     "the search ended before its turn",
 	}[code]

@@ -104,6 +104,42 @@ func TestGlobalLeavesLittleForAFourthPlan(t *testing.T) {
 	}
 }
 
+// A plan tells of nodes that stay what is in the way: not that their pods have no place where it is that new nodes for them would cost too
+// much, nor either of these where they have places on nodes that other commands launch, only that all would be too much for one command: a
+// plan that leaves something to the next one has nodes of that kind.
+func TestGlobalTellsWhatIsInTheWay(t *testing.T) {
+	specs := map[fleetSpec]int{{nodes: 60, fill: 0.4, mixed: true}: 3}
+	if !testing.Short() {
+		specs[fleetSpec{nodes: 350, fill: 0.4, mixed: true}] = 4
+	}
+	for spec, plans := range specs {
+		t.Run(spec.String(), func(t *testing.T) {
+			s, later := spec.snapshot(), 0
+			for round := range plans {
+				plan, err := restless().Plan(t.Context(), surveyed(t, s))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if round == 3 && len(plan.Commands) > 0 && later == 0 {
+					t.Errorf("plan %d has commands: %s; the one before called no node Later", round+1, said(plan))
+				}
+				later = 0
+				for _, v := range plan.Verdicts {
+					for _, b := range v.Blocks {
+						switch b.Block.Code {
+						case disruption.BlockUnschedulable:
+							t.Errorf("plan %d: node %s: %s", round+1, v.Node, b.Block)
+						case disruption.BlockLater:
+							later++
+						}
+					}
+				}
+				s = applied(t, s, plan.Commands, false)
+			}
+		})
+	}
+}
+
 // leftAfter is what another plan still saves, USD/h, once so many were carried out, and what the fleet then costs.
 func leftAfter(t *testing.T, spec fleetSpec, plans int) (saving, cost float64) {
 	t.Helper()

@@ -25,7 +25,7 @@ func (s *search) tryGroup(group []*unit, where places) error {
 		if u.planned != nil {
 			continue
 		}
-		if known := s.why[u.Name]; known == nil || len(group) == 1 && why.Code != BlockNotReached {
+		if known := s.why[u.Name]; known == nil || len(group) == 1 && why.Code != BlockNotReached && !(where == onlyRoom && why.Code == BlockUnschedulable) {
 			s.why[u.Name] = why
 		}
 	}
@@ -62,7 +62,9 @@ func (s *search) attempt(method Method, group []*unit, where places) (*Block, er
 		if err = s.trial.Rollback(mark); err == nil {
 			s.work++
 			s.ungrown = true
-			st, why, err = s.tryWithin(method, group, where, mark)
+			if st, why, err = s.tryWithin(method, group, where, mark); why != nil {
+				why = s.families.full // there are places: only not in one command
+			}
 			s.ungrown = false
 		}
 	}
