@@ -125,6 +125,7 @@ func TestTriggersOnStandby(t *testing.T) {
 func TestPlannerLoop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, nil)
+		w.planner.triggers.standby = true // as in a process until it leads
 		w.running(w.planner.Start)
 		time.Sleep(2 * time.Second)
 		w.create(newPod("a"))
