@@ -20,9 +20,9 @@ require (
 	github.com/pelletier/go-toml/v2 v2.4.3
 	github.com/robfig/cron/v3 v3.0.1
 	go.uber.org/mock v0.6.0
-	go.yaml.in/yaml/v3 v3.0.4
-	golang.org/x/sync v0.18.0
-	golang.org/x/term v0.37.0
+	go.yaml.in/yaml/v3 v3.0.6
+	golang.org/x/sync v0.22.0
+	golang.org/x/term v0.44.0
 	k8s.io/api v0.35.0
 	k8s.io/apimachinery v0.35.0
 	pgregory.net/rapid v1.3.0
@@ -49,7 +49,7 @@ require (
 	github.com/x448/float16 v0.8.4 // indirect
 	go.yaml.in/yaml/v2 v2.4.3 // indirect
 	golang.org/x/net v0.47.0 // indirect
-	golang.org/x/sys v0.38.0 // indirect
+	golang.org/x/sys v0.46.0 // indirect
 	golang.org/x/text v0.31.0 // indirect
 	gopkg.in/inf.v0 v0.9.1 // indirect
 	k8s.io/klog/v2 v2.130.1 // indirect

@@ -28,7 +28,7 @@ const (
 )
 
 // Conditions is a view of one object's conditions: it writes through to the object. It is no safer for concurrent use
-// than the object itself.
+// than the object itself. The zero value is of no object: nothing is known, and writing does nothing.
 type Conditions struct {
 	list       *[]metav1.Condition
 	meta       *metav1.ObjectMeta
@@ -68,14 +68,14 @@ func (c Conditions) Ready() metav1.Condition {
 	if ready.Status != status {
 		ready.LastTransitionTime = c.lastDependentChange()
 	}
-	ready.Status, ready.Reason, ready.Message, ready.ObservedGeneration = status, reason, message, c.meta.Generation
+	ready.Status, ready.Reason, ready.Message, ready.ObservedGeneration = status, reason, message, c.generation()
 	return ready
 }
 
 // Set writes a condition as of now and reports whether that changed anything. The time of transition moves only when
 // the status changes. The observed generation becomes the object's. Ready follows by itself and can't be set.
 func (c Conditions) Set(conditionType string, status metav1.ConditionStatus, reason, message string, now time.Time) bool {
-	if conditionType == TypeReady {
+	if conditionType == TypeReady || c.list == nil {
 		return false
 	}
 	changed := c.initialise()
@@ -115,6 +115,9 @@ func (c Conditions) Clear(conditionType string, now time.Time) bool {
 }
 
 func (c Conditions) find(conditionType string) *metav1.Condition {
+	if c.list == nil {
+		return nil
+	}
 	for i := range *c.list {
 		if (*c.list)[i].Type == conditionType {
 			return &(*c.list)[i]
@@ -130,9 +133,23 @@ func (c Conditions) initial(conditionType string) metav1.Condition {
 		Type:               conditionType,
 		Status:             metav1.ConditionUnknown,
 		Reason:             ReasonAwaitingReconciliation,
-		LastTransitionTime: c.meta.CreationTimestamp,
-		ObservedGeneration: c.meta.Generation,
+		LastTransitionTime: c.created(),
+		ObservedGeneration: c.generation(),
 	}
+}
+
+func (c Conditions) generation() int64 {
+	if c.meta == nil {
+		return 0
+	}
+	return c.meta.Generation
+}
+
+func (c Conditions) created() metav1.Time {
+	if c.meta == nil {
+		return metav1.Time{}
+	}
+	return c.meta.CreationTimestamp
 }
 
 // initialise makes the conditions of the roll-up visible, as Unknown, with the first write.
@@ -149,7 +166,7 @@ func (c Conditions) initialise() (changed bool) {
 func (c Conditions) write(conditionType string, status metav1.ConditionStatus, reason, message string, now time.Time) bool {
 	next := metav1.Condition{
 		Type: conditionType, Status: status, Reason: reason, Message: message,
-		ObservedGeneration: c.meta.Generation,
+		ObservedGeneration: c.generation(),
 		LastTransitionTime: metav1.NewTime(now),
 	}
 	have := c.find(conditionType)
@@ -214,7 +231,7 @@ func (c Conditions) rollUp() (status metav1.ConditionStatus, reason, message str
 }
 
 func (c Conditions) lastDependentChange() metav1.Time {
-	last := c.meta.CreationTimestamp
+	last := c.created()
 	for _, t := range c.dependents {
 		if changed := c.Get(t).LastTransitionTime; changed.After(last.Time) {
 			last = changed

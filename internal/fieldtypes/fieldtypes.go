@@ -13,6 +13,8 @@ import (
 	"strings"
 
 	sigsjson "sigs.k8s.io/json"
+
+	"github.com/drawknife/drawknife/internal/quantities"
 )
 
 // Fault is a field whose value does not have the type it should.
@@ -84,6 +86,10 @@ func (d *diagnosis) add(path, message string) { d.found = append(d.found, Fault{
 func (d *diagnosis) leaf(value any, t reflect.Type, path string) {
 	text, err := json.Marshal(value)
 	if err != nil {
+		return
+	}
+	if err := quantities.CheckJSON(text, t); err != nil {
+		d.add(path, "must be "+Wanted(t)+": "+err.Error())
 		return
 	}
 	err = sigsjson.UnmarshalCaseSensitivePreserveInts(text, reflect.New(t).Interface())

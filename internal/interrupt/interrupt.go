@@ -1,0 +1,83 @@
+// Package interrupt ends a command that its user interrupts with a word on what was done. It is for commands that read, think and
+// then write, and hold nothing open that somebody would have to close.
+package interrupt
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"sync"
+	"syscall"
+)
+
+// Status is the exit status of a command that was interrupted, as a shell would say it.
+const Status = 130
+
+// Done is what a command has come to so far. The zero value is nothing; it is safe for concurrent use.
+type Done struct {
+	mu      sync.Mutex
+	printed bool
+	files   []string
+}
+
+// Wrote notes a file that is complete.
+func (d *Done) Wrote(name string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.files = append(d.files, name)
+}
+
+// Printing is w, and notes that something was printed.
+func (d *Done) Printing(w io.Writer) io.Writer { return printing{w, d} }
+
+type printing struct {
+	io.Writer
+	done *Done
+}
+
+func (p printing) Write(text []byte) (int, error) {
+	p.done.mu.Lock()
+	p.done.printed = true
+	p.done.mu.Unlock()
+	return p.Writer.Write(text)
+}
+
+// String says what was written and printed.
+func (d *Done) String() string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var parts []string
+	if len(d.files) > 0 {
+		parts = append(parts, fmt.Sprintf("complete are %q, other files are not written", d.files))
+	}
+	if d.printed {
+		parts = append(parts, "what was printed is not complete")
+	}
+	if len(parts) == 0 {
+		return "nothing was written"
+	}
+	return strings.Join(parts, "; ")
+}
+
+// Run runs a command and returns its exit status, unless its user, or whoever sends SIGTERM, interrupts it: then it says on
+// stderr what was done, and returns Status while the command may still be running. End the process with what it returns.
+func Run(name string, stderr io.Writer, command func(*Done) int) int {
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	defer signal.Stop(signals)
+	return run(name, stderr, signals, command)
+}
+
+func run(name string, stderr io.Writer, signals <-chan os.Signal, command func(*Done) int) int {
+	done, ended := &Done{}, make(chan int, 1)
+	go func() { ended <- command(done) }()
+	select {
+	case code := <-ended:
+		return code
+	case <-signals:
+	}
+	fmt.Fprintf(stderr, "%s: interrupted: %s\n", name, done)
+	return Status
+}

@@ -1,0 +1,146 @@
+// Package printable keeps text of any origin from steering the terminal that it is printed on: no colours, titles, cursor moves or
+// reversed lines but the program's own.
+package printable
+
+import (
+	"bytes"
+	"crypto/rand"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+)
+
+// steers reports whether a terminal or an editor acts on the character instead of showing it.
+func steers(r rune) bool {
+	switch {
+	case r == '\n' || r == '\t':
+		return false
+	case r < ' ' || r >= 0x7f && r < 0xa0: // control characters, C0 and C1
+		return true
+	case r == 0x61c || r == 0x200e || r == 0x200f || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069: // the direction of text
+		return true
+	case r == 0x2028 || r == 0x2029 || r == 0xfeff || r >= 0xe0000 && r <= 0xe007f: // line ends and what is not shown at all
+		return true
+	}
+	return false
+}
+
+// Text returns the text with every character that steers written as in JSON: \u001b. Line ends and tabs stay.
+func Text(text string) string {
+	if strings.IndexFunc(text, steers) < 0 && utf8.ValidString(text) {
+		return text
+	}
+	var out bytes.Buffer
+	w := Writer{w: &out}
+	_, _ = w.Write([]byte(text)) // a buffer takes all
+	_ = w.Flush()
+	return out.String()
+}
+
+// Writer writes such text. It is not safe for concurrent use.
+type Writer struct {
+	w io.Writer
+	// mark follows the escape character of the program's own sequences.
+	mark string
+	// held is the end of what was written, as long as it may be the beginning of a character or a sequence.
+	held []byte
+}
+
+// NewWriter returns a writer to w. Flush it at the end.
+func NewWriter(w io.Writer) *Writer { return &Writer{w: w, mark: rand.Text()} }
+
+// Paint returns the sequence that chooses a rendition, as "1" for bold, which this writer passes on. It can't be in text that comes
+// from outside, because it bears a mark that is drawn for each writer.
+func (w *Writer) Paint(rendition string) string { return "\x1b" + w.mark + "[" + rendition + "m" }
+
+// Unwrap is the writer below.
+func (w *Writer) Unwrap() io.Writer { return w.w }
+
+// longestRendition is that of "38;5;255".
+const longestRendition = 8
+
+// Write writes the text, with what steers escaped.
+func (w *Writer) Write(text []byte) (int, error) {
+	data := append(w.held, text...)
+	w.held = nil
+	out := make([]byte, 0, len(data)+16)
+	for len(data) > 0 {
+		if c := data[0]; c >= ' ' && c < 0x7f || c == '\n' || c == '\t' {
+			out = append(out, c)
+			data = data[1:]
+			continue
+		}
+		n, ok := w.next(&out, data)
+		if !ok {
+			w.held = bytes.Clone(data)
+			break
+		}
+		data = data[n:]
+	}
+	if _, err := w.w.Write(out); err != nil {
+		return 0, err
+	}
+	return len(text), nil
+}
+
+// Flush writes what was held back.
+func (w *Writer) Flush() error {
+	var out []byte
+	for _, b := range w.held {
+		out = escape(out, rune(b))
+	}
+	w.held = nil
+	if len(out) == 0 {
+		return nil
+	}
+	_, err := w.w.Write(out)
+	return err
+}
+
+// next writes the character or the sequence that data begins with and returns its length. It is false if data ends in it.
+func (w *Writer) next(out *[]byte, data []byte) (int, bool) {
+	switch {
+	case data[0] == 0x1b:
+		own := len(w.mark) > 0 && bytes.HasPrefix(data[1:], []byte(w.mark[:min(len(w.mark), len(data)-1)]))
+		if !own {
+			break
+		}
+		end := bytes.IndexByte(data, 'm')
+		if most := 1 + len(w.mark) + 1 + longestRendition + 1; end < 0 && len(data) < most {
+			return 0, false
+		}
+		if end > 0 {
+			*out = append(append(*out, 0x1b), data[1+len(w.mark):end+1]...)
+			return end + 1, true
+		}
+	case data[0] == '\r':
+		if len(data) == 1 {
+			return 0, false
+		}
+		if data[1] == '\n' { // a line end of Windows
+			*out = append(*out, '\r')
+			return 1, true
+		}
+	case data[0] >= 0x80 && !utf8.FullRune(data):
+		return 0, false
+	}
+	r, n := utf8.DecodeRune(data)
+	switch {
+	case r == utf8.RuneError && n <= 1:
+		*out = escape(*out, utf8.RuneError)
+	case steers(r):
+		*out = escape(*out, r)
+	default:
+		*out = append(*out, data[:n]...)
+	}
+	return n, true
+}
+
+func escape(out []byte, r rune) []byte {
+	if r == '\r' || r < 0x10000 {
+		return fmt.Appendf(out, `\u%04x`, r)
+	}
+	r -= 0x10000
+	return fmt.Appendf(out, `\u%04x\u%04x`, 0xd800+r>>10, 0xdc00+r&0x3ff)
+}

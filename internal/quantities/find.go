@@ -1,0 +1,286 @@
+package quantities
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+)
+
+// Found is a quantity in a document that is out of bounds.
+type Found struct {
+	Error
+	// Start and End are where it stands in the document, quotes included.
+	Start, End int
+}
+
+// maxFound bounds what is found in one document: more than anybody reads.
+const maxFound = 100
+
+// CheckJSON returns an error if a value in the document that stands where the type has a quantity is out of bounds: every such
+// value as an *Error, joined. It must be called before the document is decoded into the type. Text in other places, such as an
+// annotation, may be anything. The document need not be JSON: what is not is for the decoder to refuse.
+func CheckJSON(document []byte, into reflect.Type) error {
+	found := Find(document, into)
+	if len(found) == 0 {
+		return nil
+	}
+	all := make([]error, len(found))
+	for i := range found {
+		all[i] = &found[i].Error
+	}
+	return errors.Join(all...)
+}
+
+// Find returns the first hundred values that are out of bounds, in the order of the document. It looks closer only at
+// documents that have such a text anywhere, so that it costs little more than to read through them once.
+func Find(document []byte, into reflect.Type) []Found {
+	if !suspect(document) {
+		return nil
+	}
+	w := walker{data: document}
+	w.value(w.space(0), into, "", 0)
+	return w.found
+}
+
+// Bound returns the document with 0 in the place of every quantity that is out of bounds, and what was replaced. The
+// document is returned as it is when there is none.
+func Bound(document []byte, into reflect.Type) ([]byte, []Found) {
+	var all []Found
+	for {
+		found := Find(document, into)
+		if len(found) == 0 {
+			return document, all
+		}
+		all = append(all, found...)
+		var out []byte
+		from := 0
+		for _, f := range found {
+			out = append(append(out, document[from:f.Start]...), `"0"`...)
+			from = f.End
+		}
+		document = append(out, document[from:]...)
+	}
+}
+
+// suspect reports whether any text or number in the document would be out of bounds as a quantity.
+func suspect(document []byte) bool {
+	for pos := 0; pos < len(document); {
+		switch c := document[pos]; {
+		case c == '"':
+			end := textEnd(document, pos)
+			if suspectText(document[pos+1 : max(end-1, pos+1)]) {
+				return true
+			}
+			pos = end
+		case c >= '0' && c <= '9', c == '-', c == '+', c == '.':
+			end := numberEnd(document, pos)
+			if suspectText(document[pos:end]) {
+				return true
+			}
+			pos = end
+		default:
+			pos++
+		}
+	}
+	return false
+}
+
+// suspectText is quick to say no, which is the answer for all but a few texts.
+func suspectText(text []byte) bool {
+	if len(text) <= len("1e99") {
+		return beyond(string(text))
+	}
+	start := 0
+	for start < len(text) && (text[start] <= ' ' || text[start] >= 0x80) {
+		start++
+	}
+	if start == len(text) || text[start] > '9' || text[start] < '+' {
+		return false
+	}
+	i := start
+	for i < len(text) && (text[i] >= '0' && text[i] <= '9' || text[i] == '.' || text[i] == '+' || text[i] == '-') {
+		i++
+		if i-start > MaxLength {
+			return true
+		}
+	}
+	return i < len(text) && (text[i] == 'e' || text[i] == 'E') && beyond(string(text))
+}
+
+// textEnd is where the text in quotes that starts at pos ends.
+func textEnd(data []byte, pos int) int {
+	pos++
+	for pos < len(data) {
+		quote := bytes.IndexByte(data[pos:], '"')
+		if quote < 0 {
+			break
+		}
+		escape := bytes.IndexByte(data[pos:pos+quote], '\\')
+		if escape < 0 {
+			return pos + quote + 1
+		}
+		pos += escape + 2
+	}
+	return len(data)
+}
+
+// numberEnd is where what is not in quotes ends.
+func numberEnd(data []byte, pos int) int {
+	for pos < len(data) && strings.IndexByte(" \t\r\n,:]}\"[{", data[pos]) < 0 {
+		pos++
+	}
+	return pos
+}
+
+// maxDepth is how deep the decoder of the standard library goes, which refuses what is nested deeper.
+const maxDepth = 10_000
+
+// walker goes through a document along its type. It stops where the text is not JSON.
+type walker struct {
+	data  []byte
+	found []Found
+}
+
+func (w *walker) space(pos int) int {
+	for pos < len(w.data) && strings.IndexByte(" \t\r\n", w.data[pos]) >= 0 {
+		pos++
+	}
+	return pos
+}
+
+// value visits the value at pos and returns its end. A nil type is that of a value without quantities.
+func (w *walker) value(pos int, t reflect.Type, path string, depth int) int {
+	if pos >= len(w.data) || depth > maxDepth || len(w.found) == maxFound {
+		return len(w.data)
+	}
+	for t != nil && t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	switch w.data[pos] {
+	case '{':
+		return w.object(pos, t, path, depth)
+	case '[':
+		return w.list(pos, t, path, depth)
+	case '"':
+		end := textEnd(w.data, pos)
+		w.scalar(pos, end, string(w.data[pos+1:max(end-1, pos+1)]), t, path)
+		return end
+	}
+	end := numberEnd(w.data, pos)
+	if end == pos {
+		return len(w.data) // no JSON
+	}
+	w.scalar(pos, end, string(w.data[pos:end]), t, path)
+	return end
+}
+
+func (w *walker) scalar(start, end int, text string, t reflect.Type, path string) {
+	if t == reflect.TypeFor[resource.Quantity]() && beyond(text) {
+		w.found = append(w.found, Found{Error: Error{Path: path, Text: inShort(text)}, Start: start, End: end})
+	}
+}
+
+func (w *walker) object(pos int, t reflect.Type, path string, depth int) int {
+	for pos = w.space(pos + 1); pos < len(w.data); pos = w.space(pos + 1) {
+		if w.data[pos] == '}' {
+			return pos + 1
+		}
+		if w.data[pos] != '"' {
+			break
+		}
+		end := textEnd(w.data, pos)
+		key := w.data[pos:end]
+		if pos = w.space(end); pos >= len(w.data) || w.data[pos] != ':' {
+			break
+		}
+		below, at := member(t, key, path)
+		pos = w.space(w.value(w.space(pos+1), below, at, depth+1))
+		if pos >= len(w.data) || w.data[pos] != ',' {
+			if pos < len(w.data) && w.data[pos] == '}' {
+				return pos + 1
+			}
+			break
+		}
+	}
+	return len(w.data)
+}
+
+func (w *walker) list(pos int, t reflect.Type, path string, depth int) int {
+	var below reflect.Type
+	if t != nil && (t.Kind() == reflect.Slice || t.Kind() == reflect.Array) {
+		below = t.Elem()
+	}
+	if pos = w.space(pos + 1); pos < len(w.data) && w.data[pos] == ']' {
+		return pos + 1
+	}
+	for i := 0; pos < len(w.data); i++ {
+		at := path
+		if below != nil {
+			at = path + "[" + strconv.Itoa(i) + "]"
+		}
+		pos = w.space(w.value(pos, below, at, depth+1))
+		if pos >= len(w.data) {
+			break
+		}
+		switch w.data[pos] {
+		case ',':
+			pos = w.space(pos + 1)
+		case ']':
+			return pos + 1
+		default:
+			return len(w.data)
+		}
+	}
+	return len(w.data)
+}
+
+// member is the type of an object's field, or of a map's values, and its path. Decoders differ in whether they take names in
+// other cases: here they count as well.
+func member(t reflect.Type, quoted []byte, path string) (reflect.Type, string) {
+	if t == nil || t.Kind() != reflect.Struct && t.Kind() != reflect.Map {
+		return nil, ""
+	}
+	key := string(quoted[1:max(len(quoted)-1, 1)])
+	if strings.IndexByte(key, '\\') >= 0 {
+		var plain string
+		if json.Unmarshal(quoted, &plain) == nil {
+			key = plain
+		}
+	}
+	if t.Kind() == reflect.Map {
+		return t.Elem(), path + "[" + key + "]"
+	}
+	if path != "" {
+		path += "."
+	}
+	return fieldType(t, key), path + key
+}
+
+// fieldType is the type of a struct's field by its name in JSON, also in embedded structs. Nil when it has none.
+func fieldType(t reflect.Type, name string) reflect.Type {
+	for i := range t.NumField() {
+		field := t.Field(i)
+		tag, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		switch {
+		case tag == "-":
+		case tag == "" && field.Anonymous:
+			embedded := field.Type
+			for embedded.Kind() == reflect.Pointer {
+				embedded = embedded.Elem()
+			}
+			if embedded.Kind() == reflect.Struct {
+				if found := fieldType(embedded, name); found != nil {
+					return found
+				}
+			}
+		case strings.EqualFold(tag, name), tag == "" && strings.EqualFold(field.Name, name):
+			return field.Type
+		}
+	}
+	return nil
+}

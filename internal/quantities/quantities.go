@@ -1,0 +1,85 @@
+// Package quantities reads resource quantities that somebody else wrote. The parser of Kubernetes writes out every digit that an
+// exponent stands for, so that "1e-999999999" keeps it busy for minutes. Whatever decodes untrusted text looks here first.
+package quantities
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+)
+
+const (
+	// MaxLength is the most characters that a quantity may have. Kubernetes itself writes at most some 25.
+	MaxLength = 64
+	// MaxExponent is the largest power of ten, and the negative of the smallest. A node has neither 1e30 of anything nor 1e-30.
+	MaxExponent = 30
+)
+
+// Error is a quantity that is too long, or whose exponent is too large or too small, to be read.
+type Error struct {
+	// Path of the field: "spec.limits[cpu]". Empty where the quantity stands alone.
+	Path string
+	// Text is the quantity as it was written, cut after 40 characters.
+	Text string
+}
+
+// Error says which bounds there are.
+func (e *Error) Error() string {
+	message := fmt.Sprintf("%q is no quantity that can be read: write at most %d characters, and an exponent from -%d to %d",
+		e.Text, MaxLength, MaxExponent, MaxExponent)
+	if e.Path != "" {
+		return e.Path + ": " + message
+	}
+	return message
+}
+
+// Parse is resource.ParseQuantity for text of any origin. What is out of bounds is an *Error; what is no quantity gets the error
+// of Kubernetes.
+func Parse(text string) (resource.Quantity, error) {
+	if err := Check(text); err != nil {
+		return resource.Quantity{}, err
+	}
+	return resource.ParseQuantity(text)
+}
+
+// Check returns an *Error if the text is too much for resource.ParseQuantity. Nil does not mean that it is a quantity.
+func Check(text string) error {
+	if !beyond(text) {
+		return nil
+	}
+	return &Error{Text: inShort(text)}
+}
+
+func inShort(text string) string {
+	const most = 40
+	text = strings.TrimSpace(text)
+	if len(text) > most {
+		return strings.ToValidUTF8(text[:most], "") + "…"
+	}
+	return text
+}
+
+// beyond reports whether a quantity would be out of bounds.
+func beyond(text string) bool {
+	text = strings.TrimSpace(text)
+	if len(text) > MaxLength {
+		return true
+	}
+	e := strings.IndexAny(text, "eE")
+	if e < 0 || e+1 == len(text) {
+		return false // no exponent, or the suffix of 10^18
+	}
+	exponent, err := strconv.Atoi(text[e+1:])
+	if err != nil {
+		return digits(text[e+1:]) // a number beyond all bounds
+	}
+	return exponent > MaxExponent || exponent < -MaxExponent
+}
+
+// digits reports whether the text is a whole number.
+func digits(text string) bool {
+	text = strings.TrimLeft(text, "+-")
+	return text != "" && strings.Trim(text, "0123456789") == ""
+}

@@ -1,0 +1,26 @@
+package spelling
+
+import (
+	"flag"
+	"fmt"
+	"strings"
+)
+
+// Flag is an error of flags.Parse, with the names of the flags that were perhaps meant if it is about one that is not defined. Every
+// other error, and nil, is returned as it is.
+func Flag(err error, flags *flag.FlagSet) error {
+	if err == nil {
+		return nil
+	}
+	name, undefined := strings.CutPrefix(err.Error(), "flag provided but not defined: -")
+	if !undefined {
+		return err
+	}
+	var known []string
+	flags.VisitAll(func(f *flag.Flag) { known = append(known, f.Name) })
+	near := Nearest(name, known)
+	if len(near) == 0 {
+		return fmt.Errorf("there is no flag --%s", name)
+	}
+	return fmt.Errorf("there is no flag --%s; did you mean --%s?", name, strings.Join(near, " or --"))
+}

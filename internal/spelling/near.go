@@ -1,0 +1,112 @@
+// Package spelling finds the names that someone may have meant who wrote one that nobody knows. It answers every "did you mean": those of
+// label keys, resources, values, flags.
+//
+//	spelling.Nearest("nvidia.com/gpus", []string{"cpu", "nvidia.com/gpu"}) // [nvidia.com/gpu]
+//
+// Names are near if few letters differ, from the whole or from what follows the last slash; capitals make no difference.
+package spelling
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// maxEdits is how many letters may differ at most, however long the name is.
+const maxEdits = 3
+
+// maxNearest bounds Nearest: more names that are equally near are no help.
+const maxNearest = 3
+
+// Near are the known names that are near to a name, the nearest first, equally near ones sorted, each once; nil if none is.
+// The name itself is not among them.
+func Near(name string, known []string) []string {
+	list := near(name, known)
+	if len(list) == 0 {
+		return nil
+	}
+	out := make([]string, len(list))
+	for i, c := range list {
+		out[i] = c.name
+	}
+	return out
+}
+
+// Nearest are the known names that are nearest to a name, sorted; nil if none is near, or if more than three are equally near.
+func Nearest(name string, known []string) []string {
+	list := near(name, known)
+	if len(list) == 0 {
+		return nil
+	}
+	var out []string
+	for _, c := range list {
+		if c.edits == list[0].edits {
+			out = append(out, c.name)
+		}
+	}
+	if len(out) > maxNearest {
+		return nil
+	}
+	return out
+}
+
+type candidate struct {
+	name  string
+	edits int
+}
+
+func near(name string, known []string) []candidate {
+	var list []candidate
+	for _, k := range known {
+		if edits, ok := distance(name, k); ok && k != name {
+			list = append(list, candidate{k, edits})
+		}
+	}
+	slices.SortFunc(list, func(a, b candidate) int {
+		return cmp.Or(cmp.Compare(a.edits, b.edits), strings.Compare(a.name, b.name))
+	})
+	return slices.Compact(list)
+}
+
+// distance is how far apart two names are, and whether that is near. Names that differ only in what stands before the slash are near.
+func distance(a, b string) (n int, near bool) {
+	a, b = strings.ToLower(a), strings.ToLower(b)
+	n, near = Edits(a, b, min(maxEdits, max(1, len(a)/4)))
+	if !strings.Contains(a+b, "/") {
+		return n, near
+	}
+	part := func(s string) string { return s[strings.LastIndexByte(s, '/')+1:] }
+	own := part(a)
+	if edits, ok := Edits(own, part(b), min(maxEdits, len(own)/4)); own != "" && ok && (!near || edits+1 < n) {
+		return edits + 1, true
+	}
+	return n, near
+}
+
+// Edits is how many slips turn one text into the other, and whether these are at most so many; if they are not, the number means nothing.
+// A slip puts a byte in, leaves one out, changes one, or swaps two neighbours.
+func Edits(a, b string, most int) (n int, few bool) {
+	if len(a)-len(b) > most || len(b)-len(a) > most {
+		return 0, false // and not worth the time
+	}
+	// The rows of Levenshtein's table for the byte of a at hand and the two before it.
+	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		before, last, row = last, row, before
+		row[0] = i + 1
+		for j := range len(b) {
+			change := last[j]
+			if a[i] != b[j] {
+				change++
+			}
+			row[j+1] = min(change, last[j+1]+1, row[j]+1)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				row[j+1] = min(row[j+1], before[j-1]+1)
+			}
+		}
+	}
+	return row[len(b)], row[len(b)] <= most
+}

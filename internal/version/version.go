@@ -1,0 +1,42 @@
+// Package version says what a command was built from. Every command prints it for --version:
+//
+//	fmt.Fprint(stdout, version.Line("simulate")) // drawknife simulate v0.3.0 (commit 0123abc, go1.26.8 linux/amd64)
+package version
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+)
+
+// Line is a line for people: the command's name, the version of the module and the commit that the program was built from, "unknown" where
+// the toolchain did not note them, and the toolchain itself. "-dirty" follows a commit whose files had been changed.
+func Line(command string) string {
+	release, commit := Build()
+	return fmt.Sprintf("drawknife %s %s (commit %s, %s %s/%s)\n", command, release, commit, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+}
+
+// Build is the version of the program's module and the commit that it was built from: see Line. Both are "unknown" where tests run.
+func Build() (release, commit string) {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown", "unknown"
+	}
+	return of(info)
+}
+
+func of(info *debug.BuildInfo) (release, commit string) {
+	release, commit = "unknown", "unknown"
+	if info.Main.Version != "" {
+		release = info.Main.Version
+	}
+	for _, setting := range info.Settings {
+		switch {
+		case setting.Key == "vcs.revision":
+			commit = setting.Value
+		case setting.Key == "vcs.modified" && setting.Value == "true":
+			commit += "-dirty"
+		}
+	}
+	return release, commit
+}
