@@ -66,6 +66,7 @@ func firstNodeClass() catalogue {
 		CodeOwnersExplicit:   {SeverityInfo, "image owners self and amazon are now explicit"},
 		CodeCommaSplit:       {SeverityWarn, "value %s was split on commas"},
 		CodeTooManyTerms:     {SeverityError, "%s terms (limit 30) / %s tags (limit 20)"},
+		CodeReferenceRefused: {SeverityWarn, "written as Karpenter's tool does, and refused by the API: %s"},
 		CodeMalformedID:      {SeverityError, "%s is not a valid %s id"},
 	}
 }
@@ -100,6 +101,7 @@ func ofAny() catalogue {
 		CodeUnknownKind:    {SeverityError, "kind %s is not one of the kinds this tool converts"},
 		CodeSkipped:        {SeverityWarn, "%s skipped"},
 		CodeUnknownField:   {SeverityWarn, "unknown field %s ignored"},
+		CodeKubeletMoved:   {SeverityWarn, "kubelet is a field of node classes: moved to EC2NodeClass %s, whose new nodes heed it"},
 		CodeAppliedDropped: {SeverityInfo, "what kubectl apply noted of the object of old was left out; it notes the new one when that is applied"},
 	}
 }
@@ -117,6 +119,7 @@ func fromV1() catalogue {
 		CodeBalancedDropped:      {SeverityWarn, "Balanced written as WhenUnderutilized, which does not weigh the disturbance of pods"},
 		CodeOperatorRewritten:    {SeverityInfo, "%s written as %s"},
 		CodeClaimExpiryDropped:   {SeverityWarn, "expireAfter %s left out; the pool's own counts"},
+		CodeKubeletMovedBack:     {SeverityInfo, "kubelet moved to the pools that use the node class: %s"},
 		CodeAnnotationMalformed:  {SeverityError, "can't be read: %s"},
 		CodeBudgetDropped:        {SeverityInfo, "a budget without a reason bounds nothing and was left out"},
 		CodeAliasVersionKept:     {SeverityInfo, "version %s of the image alias kept in an annotation"},

@@ -55,6 +55,8 @@ const (
 	CodeUnknownField Code = "W604"
 	// CodeAppliedDropped (info): what kubectl apply had noted in an annotation of an object that became another was left out.
 	CodeAppliedDropped Code = "W605"
+	// CodeKubeletMoved (warn): a kubelet block that stood in a NodePool of v1, where it means nothing, was moved to the node class.
+	CodeKubeletMoved Code = "W606"
 )
 
 // Codes of conversions from v1 back to v1beta1.
@@ -89,6 +91,8 @@ const (
 	CodeLaterFieldDropped Code = "W914"
 	// CodeShortHopLimitKept (info): the hop limit 1, v1's default, was written out.
 	CodeShortHopLimitKept Code = "W915"
+	// CodeKubeletMovedBack (info): the node class's kubelet block went back into its pools.
+	CodeKubeletMovedBack Code = "W916"
 )
 
 // Codes returns every code, sorted. The slice is the caller's.

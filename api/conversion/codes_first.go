@@ -73,6 +73,8 @@ const (
 	CodeTooManyTerms Code = "W224"
 	// CodeMalformedID (error): an id does not look like one.
 	CodeMalformedID Code = "W225"
+	// CodeReferenceRefused (warn): what Karpenter's tool writes is given as asked for, and no API server takes it.
+	CodeReferenceRefused Code = "W226"
 	// CodeMachineSkipped (info): a Machine was left out of a rewrite.
 	CodeMachineSkipped Code = "W301"
 	// CodeWorkloadKeyRenamed (info): a key in a workload was renamed, or joined by its new name.

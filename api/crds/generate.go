@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"sigs.k8s.io/yaml"
@@ -109,9 +110,10 @@ func (g generation) join(name string, text []byte) ([]byte, error) {
 			continue // the generator shows what the packages import too
 		}
 		schema := version["schema"].(object)["openAPIV3Schema"].(object)
-		if err := constrain(schema["properties"].(object)["spec"].(object)); err != nil {
+		if err := errors.Join(constrain(schema["properties"].(object)["spec"].(object)), bound(schema)); err != nil {
 			return nil, err
 		}
+		conditions(schema)
 		version["served"], version["storage"] = false, false
 		spec := crd["spec"].(object)
 		spec["versions"] = append([]any{version}, spec["versions"].([]any)...)
@@ -137,11 +139,46 @@ func complete(text []byte) ([]byte, error) {
 			version["name"] = "v1alpha1"
 		}
 		schema := version["schema"].(object)["openAPIV3Schema"].(object)
-		if err := constrain(schema["properties"].(object)["spec"].(object)); err != nil {
+		if err := errors.Join(constrain(schema["properties"].(object)["spec"].(object)), bound(schema)); err != nil {
 			return nil, err
 		}
+		if version["name"] == "v1alpha5" {
+			everyEffect(schema["properties"].(object)["spec"].(object))
+			continue
+		}
+		conditions(schema)
 	}
 	return written(crd)
+}
+
+// conditions lets conditions be without reason and message: Karpenter up to 0.36 wrote such, and an object that has one could
+// not be written at all otherwise, not even to take its finalizer off. The list becomes a map by type, so that two writers
+// don't overwrite each other and an API server can see which conditions a write leaves as they are.
+func conditions(schema object) {
+	status, _ := schema["properties"].(object)["status"].(object)
+	properties, _ := status["properties"].(object)
+	list, found := properties["conditions"].(object)
+	if !found {
+		return
+	}
+	list["x-kubernetes-list-type"], list["x-kubernetes-list-map-keys"] = "map", []any{"type"}
+	item := list["items"].(object)
+	item["required"] = slices.DeleteFunc(item["required"].([]any), func(field any) bool { return field == "reason" || field == "message" })
+	reason := item["properties"].(object)["reason"].(object)
+	delete(reason, "minLength")
+	reason["pattern"] = `^([A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?)?$`
+}
+
+// everyEffect lets taints of the first generation be without effect, which its webhook took: what is stored can be written
+// still, and the conversion says what is wrong with it.
+func everyEffect(spec object) {
+	for _, name := range []string{"taints", "startupTaints"} {
+		if list, found := spec["properties"].(object)[name].(object); found {
+			item := list["items"].(object)
+			item["required"] = []any{"key"}
+			item["properties"].(object)["effect"].(object)["enum"] = []any{"", "NoSchedule", "PreferNoSchedule", "NoExecute"}
+		}
+	}
 }
 
 func written(crd object) ([]byte, error) {
@@ -156,8 +193,14 @@ const (
 	qualifiedName = `^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$`
 	// maxQualifiedName is that of a domain, the slash and a name.
 	maxQualifiedName = 253 + 1 + 63
-	// quantity is the pattern that controller-gen gives quantities, without their sign.
-	quantity = `([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$`
+	// unbounded is how the pattern that controller-gen gives quantities ends: with an exponent of any size.
+	unbounded = `([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$`
+	// bounded takes exponents up to 30. Whoever decodes a quantity writes out all digits that its exponent stands for.
+	bounded = `([eE](\+|-)?0*([12]?[0-9]|30)))?$`
+	// quantity is the pattern of quantities without their sign.
+	quantity = `([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|` + bounded
+	// maxQuantity is the most characters that a quantity may have, as package internal/quantities has it.
+	maxQuantity = 64
 )
 
 // constrain goes through the schema of a spec and completes those of Kubernetes' own types, which have no markers of ours:
@@ -176,6 +219,10 @@ func constrain(schema object) error {
 		if name == "volumeSize" {
 			// Its rules read it as a quantity, and what that may cost is reckoned from the longest text.
 			property["maxLength"] = 32
+			property["pattern"] = `^\+?[0-9]{1,18}(\.[0-9]{1,9})?([KMGT]i|[mkMGT])?$`
+		}
+		if name == "template" {
+			labelValues(property)
 		}
 		if err := constrain(property); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
@@ -208,11 +255,47 @@ func constrain(schema object) error {
 	return nil
 }
 
+// bound gives every quantity in the schema, of the spec or the status, a pattern without large exponents and a length.
+func bound(schema object) error {
+	if pattern, _ := schema["pattern"].(string); schema["x-kubernetes-int-or-string"] == true && strings.Contains(pattern, "numkMGTPE") {
+		start, found := strings.CutSuffix(pattern, unbounded)
+		if !found && !strings.HasSuffix(pattern, bounded) {
+			return fmt.Errorf("quantities have another pattern than known: %q", pattern)
+		}
+		if found {
+			schema["pattern"] = start + bounded
+		}
+		if _, bounded := schema["maxLength"]; !bounded {
+			schema["maxLength"] = maxQuantity
+		}
+	}
+	for _, below := range schema {
+		if below, ok := below.(object); ok {
+			if err := bound(below); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// labelValues has the labels that a pool puts on its nodes be such as Kubernetes takes.
+func labelValues(template object) {
+	properties, _ := template["properties"].(object)
+	metadata, _ := properties["metadata"].(object)
+	inner, _ := metadata["properties"].(object)
+	labels, _ := inner["labels"].(object)
+	values, found := labels["additionalProperties"].(object)
+	if found {
+		values["maxLength"], values["pattern"] = 63, `^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$`
+	}
+}
+
 func taint(schema object) {
 	properties := schema["properties"].(object)
 	key, value, effect := properties["key"].(object), properties["value"].(object), properties["effect"].(object)
 	key["minLength"], key["maxLength"], key["pattern"] = 1, maxQualifiedName, qualifiedName
 	value["maxLength"], value["pattern"] = maxQualifiedName, strings.Replace(strings.TrimSuffix(qualifiedName, "$"), "^", "^(", 1)+")?$"
-	effect["enum"] = []any{"", "NoSchedule", "PreferNoSchedule", "NoExecute"}
-	schema["required"] = []any{"key"}
+	effect["enum"] = []any{"NoSchedule", "PreferNoSchedule", "NoExecute"}
+	schema["required"] = []any{"effect", "key"}
 }

@@ -17,6 +17,9 @@ import (
 // The pool's own Validate checks the rest of the pool. What both look at (the form of labels and taints, the range of
 // minValues) they report in the same words, so that ToAggregate of the two lists together says it once.
 func ValidateNodePool(pool *v1.NodePool, lookup *Lookup) field.ErrorList {
+	if pool == nil {
+		return nil
+	}
 	template := field.NewPath("spec", "template")
 	spec := template.Child("spec")
 	errs := ValidateTemplateLabels(pool.Spec.Template.Labels, lookup, template.Child("metadata", "labels"))
@@ -44,7 +47,7 @@ func ValidateTemplateLabels(labels map[string]string, lookup *Lookup, path *fiel
 }
 
 // refuseNodePoolKey refuses the labels that name the pool: every node of a pool has that of its generation, whatever the
-// pool says, and none has the other's (API-023, API-279).
+// pool says, and none has the other's.
 func refuseNodePoolKey(key string, lookup *Lookup, path *field.Path) field.ErrorList {
 	switch key := lookup.Canonical(key); key {
 	case v1.NodePoolLabelKey, provisionerNameLabelKey:

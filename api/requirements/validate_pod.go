@@ -2,13 +2,18 @@ package requirements
 
 import (
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
 // ValidatePodSpec says what is wrong with what a pod, whose spec stands at path, demands of a node: each pair of its
 // node selector and each expression of its required node affinity must keep the rules of [ValidateRequirement], and
-// matchFields, Gte and Lte are refused. Preferred terms are not looked at: a preference can always be dropped.
+// Gte and Lte are refused. Of matchFields the API knows metadata.name, In or NotIn with one name. Preferred terms are not
+// looked at: a preference can always be dropped.
 func ValidatePodSpec(spec *corev1.PodSpec, lookup *Lookup, path *field.Path) field.ErrorList {
+	if spec == nil {
+		return nil
+	}
 	var errs field.ErrorList
 	for _, key := range sortedKeys(spec.NodeSelector) {
 		at := path.Child("nodeSelector").Key(key)
@@ -27,8 +32,8 @@ func ValidatePodSpec(spec *corev1.PodSpec, lookup *Lookup, path *field.Path) fie
 
 func validateTerm(term corev1.NodeSelectorTerm, lookup *Lookup, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	if len(term.MatchFields) > 0 {
-		errs = append(errs, field.Forbidden(path.Child("matchFields"), "a node that is still to be made has no fields to match: use matchExpressions on labels"))
+	for i, e := range term.MatchFields {
+		errs = append(errs, validateField(e, path.Child("matchFields").Index(i))...)
 	}
 	for i, e := range term.MatchExpressions {
 		at := path.Child("matchExpressions").Index(i)
@@ -39,4 +44,17 @@ func validateTerm(term corev1.NodeSelectorTerm, lookup *Lookup, path *field.Path
 		errs = append(errs, validateExpression(e.Key, e.Operator, e.Values, lookup, at)...)
 	}
 	return errs
+}
+
+// validateField says what is wrong with a requirement on a field of a node, by the API server's rules.
+func validateField(e corev1.NodeSelectorRequirement, at *field.Path) field.ErrorList {
+	switch {
+	case e.Key != metav1.ObjectNameField:
+		return field.ErrorList{field.NotSupported(at.Child("key"), e.Key, []string{metav1.ObjectNameField})}
+	case e.Operator != OpIn && e.Operator != OpNotIn:
+		return field.ErrorList{field.NotSupported(at.Child(fieldOperator), e.Operator, []corev1.NodeSelectorOperator{OpIn, OpNotIn})}
+	case len(e.Values) != 1:
+		return field.ErrorList{field.Invalid(at.Child("values"), e.Values, "must be one name: write a term for each node with In, a requirement for each with NotIn")}
+	}
+	return nil
 }

@@ -152,6 +152,7 @@ func TestSCH013NodePoolValidation(t *testing.T) {
 		{field.ErrorTypeForbidden, "spec.template.metadata.labels[karpenter.sh/provisioner-name]", "leave it out"},
 		{field.ErrorTypeNotSupported, "spec.template.spec.taints[2].effect", "NoSchedule"},
 		{field.ErrorTypeRequired, "spec.template.spec.taints[3].key", "needs a key"},
+		{field.ErrorTypeRequired, "spec.template.spec.taints[4].effect", "NoSchedule, PreferNoSchedule or NoExecute"},
 		{field.ErrorTypeDuplicate, "spec.template.spec.startupTaints[0]", "spec.template.spec.taints[0]"},
 		{field.ErrorTypeInvalid, "spec.template.spec.startupTaints[1].value", "not a taint value"},
 		{field.ErrorTypeRequired, "spec.template.spec.requirements[1].values", "at least one value"},
@@ -165,7 +166,7 @@ func TestPoolFaultsThatTwoValidationsSeeAreSaidOnce(t *testing.T) {
 	pool.Name = "default"
 	pool.Spec.Template.Labels = map[string]string{"bad key": "bad value"}
 	pool.Spec.Template.Spec.NodeClassRef = v1.NodeClassReference{Group: "cloud.example", Kind: "Class", Name: "default"}
-	pool.Spec.Template.Spec.Taints = []corev1.Taint{{Key: "bad key"}}
+	pool.Spec.Template.Spec.Taints = []corev1.Taint{{Key: "bad key", Effect: corev1.TaintEffectNoSchedule}}
 	pool.Spec.Template.Spec.Requirements = []v1.NodeSelectorRequirementWithMinValues{withMin(entry("Exists"), 51)}
 	errs := append(pool.Validate(), requirements.ValidateNodePool(pool, nil)...)
 	if got := len(errs.ToAggregate().Errors()); got != 4 || len(errs) != 8 {
@@ -184,8 +185,11 @@ func TestSCH014PodValidation(t *testing.T) {
 				{MatchExpressions: []corev1.NodeSelectorRequirement{expression("team", "In", "a"), expression("team", "In"), expression("cpu", "Gte", "3")}},
 				{
 					MatchExpressions: []corev1.NodeSelectorRequirement{expression("kubernetes.io/hostname", "In", "node-1")},
-					MatchFields:      []corev1.NodeSelectorRequirement{expression("metadata.name", "In", "node-1")},
+					MatchFields:      []corev1.NodeSelectorRequirement{expression("metadata.name", "In", "node-1"), expression("metadata.name", "NotIn", "node-2")},
 				},
+				{MatchFields: []corev1.NodeSelectorRequirement{expression("spec.unschedulable", "In", "true")}},
+				{MatchFields: []corev1.NodeSelectorRequirement{expression("metadata.name", "Exists")}},
+				{MatchFields: []corev1.NodeSelectorRequirement{expression("metadata.name", "In", "node-1", "node-2")}},
 			}},
 			PreferredDuringSchedulingIgnoredDuringExecution: []corev1.PreferredSchedulingTerm{
 				{Weight: 1, Preference: corev1.NodeSelectorTerm{MatchExpressions: []corev1.NodeSelectorRequirement{expression("karpenter.sh/custom", "Like")}}},
@@ -199,8 +203,10 @@ func TestSCH014PodValidation(t *testing.T) {
 		{field.ErrorTypeForbidden, "spec.nodeSelector[karpenter.sh/custom]", "restricted"},
 		{field.ErrorTypeRequired, terms + "[0].matchExpressions[1].values", "at least one value"},
 		{field.ErrorTypeInvalid, terms + "[0].matchExpressions[2].operator", "write Gt with a value one less"},
-		{field.ErrorTypeForbidden, terms + "[1].matchFields", "matchExpressions"},
 		{field.ErrorTypeForbidden, terms + "[1].matchExpressions[0].key", "kubernetes.io/hostname"},
+		{field.ErrorTypeNotSupported, terms + "[2].matchFields[0].key", "metadata.name"},
+		{field.ErrorTypeNotSupported, terms + "[3].matchFields[0].operator", "NotIn"},
+		{field.ErrorTypeInvalid, terms + "[4].matchFields[0].values", "one name"},
 	})
 	expectProblems(t, requirements.ValidatePodSpec(&corev1.PodSpec{}, lookup, field.NewPath("spec")), nil)
 }

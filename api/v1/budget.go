@@ -17,6 +17,8 @@ import (
 type Budget struct {
 	// Reasons are those the budget speaks of. Nil speaks of every reason; an empty list of none.
 	// +optional
+	// +kubebuilder:validation:MaxItems=50
+	// +listType=set
 	Reasons []DisruptionReason `json:"reasons,omitzero"`
 	// Nodes is the bound: a count ("3"), or a share of the pool's nodes, rounded up ("10%"). Empty reads as "10%".
 	// +kubebuilder:validation:Pattern=`^((100|[0-9]{1,2})%|[0-9]+)$`
@@ -114,6 +116,9 @@ func validateBudget(b *Budget, path *field.Path) field.ErrorList {
 	}
 	known := []DisruptionReason{DisruptionReasonUnderutilized, DisruptionReasonEmpty, DisruptionReasonDrifted}
 	for i, reason := range b.Reasons {
+		if slices.Contains(b.Reasons[:i], reason) {
+			errs = append(errs, field.Duplicate(path.Child("reasons").Index(i), reason))
+		}
 		if !slices.Contains(known, reason) {
 			errs = append(errs, field.NotSupported(path.Child("reasons").Index(i), reason, known))
 		}

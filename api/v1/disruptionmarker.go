@@ -10,7 +10,7 @@ import (
 // that somebody else put on the node, and is the only one to be taken off again.
 const CordonedAnnotationKey = "drawknife.dev/cordoned"
 
-// betaDisruptionTaint is what releases of v1beta1 put on a node that was being disrupted (API-243).
+// betaDisruptionTaint is what releases of v1beta1 put on a node that was being disrupted.
 func betaDisruptionTaint() corev1.Taint {
 	return corev1.Taint{Key: "karpenter.sh/disruption", Value: "disrupting", Effect: corev1.TaintEffectNoSchedule}
 }
@@ -24,7 +24,7 @@ const (
 	// MarkerTaint is DisruptedTaint: on nodes of pools of v1 and v1beta1.
 	MarkerTaint DisruptionMarker = "taint"
 	// MarkerCordon is spec.unschedulable: on nodes of pools that were born in the first generation. Whatever looks after such
-	// a cluster expects it, and pods of DaemonSets tolerate it, so that they stay until the node is gone (API-243, API-244).
+	// a cluster expects it, and pods of DaemonSets tolerate it, so that they stay until the node is gone.
 	MarkerCordon DisruptionMarker = "cordon"
 )
 
@@ -47,6 +47,9 @@ func (m DisruptionMarker) Taint() corev1.Taint {
 
 // On reports whether the marker keeps pods off the node. Any cordon does, whosever it is.
 func (m DisruptionMarker) On(node *corev1.Node) bool {
+	if node == nil {
+		return false
+	}
 	if m == MarkerCordon {
 		return node.Spec.Unschedulable
 	}
@@ -55,8 +58,11 @@ func (m DisruptionMarker) On(node *corev1.Node) bool {
 }
 
 // Mark puts the marker on the node and reports whether that changed it. A node that is cordoned already is left as it is, so
-// that somebody else's cordon stays theirs; another effect under the key of DisruptedTaint gives way to it (DIS-251).
+// that somebody else's cordon stays theirs; another effect under the key of DisruptedTaint gives way to it.
 func (m DisruptionMarker) Mark(node *corev1.Node) (changed bool) {
+	if node == nil {
+		return false
+	}
 	if m == MarkerCordon {
 		if node.Spec.Unschedulable {
 			return false
@@ -77,18 +83,27 @@ func (m DisruptionMarker) Mark(node *corev1.Node) (changed bool) {
 }
 
 // DisruptionMarked reports whether the node bears a marker of any generation: the taint of v1, that of v1beta1, or a cordon
-// that Mark put on it (API-247). A cordon of somebody else is none.
+// that Mark put on it. A cordon of somebody else is none.
 func DisruptionMarked(node *corev1.Node) bool {
+	if node == nil {
+		return false
+	}
 	return DisruptionTainted(node) || DisruptionCordoned(node)
 }
 
 // DisruptionTainted reports whether the node bears the taint of v1 or that of v1beta1.
 func DisruptionTainted(node *corev1.Node) bool {
+	if node == nil {
+		return false
+	}
 	return slices.ContainsFunc(node.Spec.Taints, func(t corev1.Taint) bool { return marksDisruption(&t) })
 }
 
 // DisruptionCordoned reports whether Mark cordoned the node.
 func DisruptionCordoned(node *corev1.Node) bool {
+	if node == nil {
+		return false
+	}
 	return node.Annotations[CordonedAnnotationKey] == "true"
 }
 
@@ -99,6 +114,9 @@ func marksDisruption(t *corev1.Taint) bool {
 
 // TakeTaintOff takes the taints of DisruptionTainted off the node and reports whether there were any.
 func TakeTaintOff(node *corev1.Node) (changed bool) {
+	if node == nil {
+		return false
+	}
 	if !DisruptionTainted(node) {
 		return false
 	}
@@ -109,6 +127,9 @@ func TakeTaintOff(node *corev1.Node) (changed bool) {
 // TakeCordonOff undoes what Mark did to a node that it cordoned and reports whether it did. Kubernetes takes off the taint
 // that goes with the cordon.
 func TakeCordonOff(node *corev1.Node) (changed bool) {
+	if node == nil {
+		return false
+	}
 	if !DisruptionCordoned(node) {
 		return false
 	}

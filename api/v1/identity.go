@@ -18,15 +18,15 @@ const (
 	GenerationV1Alpha5 Generation = "v1alpha5"
 )
 
-// provisionerNameLabelKey names the pool of a node or claim that was born in the first generation (API-220).
+// provisionerNameLabelKey names the pool of a node or claim that was born in the first generation.
 const provisionerNameLabelKey = "karpenter.sh/provisioner-name"
 
 // GenerationOf is the space that the name of a NodePool or NodeClaim lives in. An object that was read from one of
 // the first generation says so by its otherwise empty metadata.namespace, which is GenerationV1Alpha5 then: in memory alone,
-// for the kinds are cluster-scoped and no API takes it (API-011). So names, work queues and maps by namespace and name tell it
-// from a later object of its name (API-262) without knowing of generations. All other objects are of GenerationV1.
+// for the kinds are cluster-scoped and no API takes it. So names, work queues and maps by namespace and name tell it
+// from a later object of its name without knowing of generations. All other objects are of GenerationV1.
 func GenerationOf(o metav1.Object) Generation {
-	if o.GetNamespace() == string(GenerationV1Alpha5) {
+	if o != nil && o.GetNamespace() == string(GenerationV1Alpha5) {
 		return GenerationV1Alpha5
 	}
 	return GenerationV1
@@ -34,6 +34,9 @@ func GenerationOf(o metav1.Object) Generation {
 
 // SetGenerationOf says in memory in which generation the object was born: see GenerationOf.
 func SetGenerationOf(o metav1.Object, g Generation) {
+	if o == nil {
+		return
+	}
 	if g == GenerationV1Alpha5 {
 		o.SetNamespace(string(g))
 		return
@@ -44,11 +47,14 @@ func SetGenerationOf(o metav1.Object, g Generation) {
 // QualifiedName is the object's name, with the generation before it if that is an older one: "web", "v1alpha5/web". No name in
 // an API has a slash, so that it is as good as namespace and name where only a name fits.
 func QualifiedName(o metav1.Object) string {
+	if o == nil {
+		return ""
+	}
 	return PoolKey{GenerationOf(o), o.GetName()}.String()
 }
 
 // PoolOf reads which pool owns a node or NodeClaim from its labels, whatever its generation: the label of later generations
-// counts first (API-220). It is the zero value when no label names one.
+// counts first. It is the zero value when no label names one.
 func PoolOf(labels map[string]string) PoolKey {
 	if name := labels[NodePoolLabelKey]; name != "" {
 		return NewPoolKey(name)
@@ -73,7 +79,7 @@ type PoolKey struct {
 func NewPoolKey(name string) PoolKey { return PoolKey{Generation: GenerationV1, Name: name} }
 
 // LabelKey is the key of the label that names the pool on its nodes and claims, whose value is the pool's name: that of later
-// generations is NodePoolLabelKey, that of the first karpenter.sh/provisioner-name (API-220).
+// generations is NodePoolLabelKey, that of the first karpenter.sh/provisioner-name.
 func (k PoolKey) LabelKey() string {
 	if k.Generation == GenerationV1Alpha5 {
 		return provisionerNameLabelKey

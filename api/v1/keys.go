@@ -58,6 +58,12 @@ const (
 	RequestedDRADriversAnnotationKey = "karpenter.sh/requested-dra-drivers"
 	// PriceOverlayAppliedAnnotationKey is on a claim when an overlay changed the price of a type it may become.
 	PriceOverlayAppliedAnnotationKey = "karpenter.sh/price-overlay-applied"
+	// DisruptionCommandAnnotationKey on a claim holds what it has to do with a command of package disruption that is being
+	// carried out: see disruption.Record. It is not copied to the node.
+	DisruptionCommandAnnotationKey = "drawknife.dev/disruption-command"
+	// DisruptionHistoryAnnotationKey on a pool holds the disruptions of its nodes that budgets with a rate and cool-downs
+	// still remember: see disruption.History.
+	DisruptionHistoryAnnotationKey = "drawknife.dev/disruption-history"
 	// CapacityOverlayAppliedAnnotationKey is on a claim when an overlay changed the capacity of a type it may become.
 	CapacityOverlayAppliedAnnotationKey = "karpenter.sh/capacity-overlay-applied"
 )
@@ -85,6 +91,9 @@ const (
 	ConditionNodeClassReady = "NodeClassReady"
 	// ConditionNodeRegistrationHealthy (NodePool): machines launched of late did join. Ready doesn't depend on it.
 	ConditionNodeRegistrationHealthy = "NodeRegistrationHealthy"
+	// ConditionLaunchHealthy (NodePool; Ready doesn't depend on it): the pool's last launch did not fail. It is missing until
+	// something was launched.
+	ConditionLaunchHealthy = "LaunchHealthy"
 
 	// ConditionLaunched (NodeClaim): the provider has launched the machine.
 	ConditionLaunched = "Launched"

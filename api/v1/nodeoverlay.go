@@ -10,7 +10,7 @@ import (
 // kind here whose apiVersion differs from the package's name.
 //
 // +kubebuilder:object:root=true
-// +kubebuilder:resource:path=nodeoverlays,scope=Cluster,categories=karpenter
+// +kubebuilder:resource:path=nodeoverlays,scope=Cluster,categories=karpenter,shortName=overlays
 // +kubebuilder:subresource:status
 // +kubebuilder:printcolumn:name="Ready",type="string",JSONPath=".status.conditions[?(@.type==\"Ready\")].status"
 // +kubebuilder:printcolumn:name="Age",type="date",JSONPath=".metadata.creationTimestamp"
@@ -46,6 +46,7 @@ type NodeOverlaySpec struct {
 	// +optional
 	// +kubebuilder:validation:MaxItems=100
 	// +kubebuilder:validation:XValidation:rule="self.all(x, x.operator == 'In' ? has(x.values) && size(x.values) > 0 : true)",message="operator In needs at least one value"
+	// +kubebuilder:validation:XValidation:rule="self.all(x, x.operator == 'NotIn' ? has(x.values) && size(x.values) > 0 : true)",message="operator NotIn needs at least one value"
 	// +kubebuilder:validation:XValidation:rule="self.all(x, x.operator in ['Gt', 'Lt', 'Gte', 'Lte'] ? has(x.values) && size(x.values) == 1 && x.values[0].matches('^[0-9]+$') : true)",message="operators Gt, Lt, Gte and Lte need exactly one whole number that is not negative"
 	// +kubebuilder:validation:XValidation:rule="self.all(x, x.operator == 'In' && has(x.minValues) && has(x.values) ? size(x.values) >= x.minValues : true)",message="operator In must list at least minValues values"
 	Requirements []NodeSelectorRequirementWithMinValues `json:"requirements,omitzero"`

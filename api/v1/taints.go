@@ -17,9 +17,12 @@ func DisruptedTaint() corev1.Taint {
 	return corev1.Taint{Key: DisruptedTaintKey, Effect: corev1.TaintEffectNoSchedule}
 }
 
-// EphemeralTaint reports whether the taint is one that a node bears only while it comes up, by key and effect
-// (SCH-053): not ready, unreachable, uninitialised by the cloud provider, unregistered, or any under readiness.k8s.io.
+// EphemeralTaint reports whether the taint is one that a node bears only while it comes up, by key and effect: not ready,
+// unreachable, uninitialised by the cloud provider, unregistered, or any under readiness.k8s.io.
 func EphemeralTaint(t *corev1.Taint) bool {
+	if t == nil {
+		return false
+	}
 	switch t.Key {
 	case corev1.TaintNodeNotReady:
 		return t.Effect == corev1.TaintEffectNoSchedule || t.Effect == corev1.TaintEffectNoExecute
@@ -31,10 +34,15 @@ func EphemeralTaint(t *corev1.Taint) bool {
 	return strings.HasPrefix(t.Key, "readiness.k8s.io/")
 }
 
-// SameTaint reports whether the taints are one and the same on a node: key and effect identify them (SCH-054).
-func SameTaint(a, b *corev1.Taint) bool { return a.Key == b.Key && a.Effect == b.Effect }
+// SameTaint reports whether the taints are one and the same on a node: key and effect identify them.
+func SameTaint(a, b *corev1.Taint) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return a.Key == b.Key && a.Effect == b.Effect
+}
 
-// MergeTaints are the taints with those of more that they lack; those that are there stay as they are (SCH-054).
+// MergeTaints are the taints with those of more that they lack; those that are there stay as they are.
 // Neither list is changed.
 func MergeTaints(taints, more []corev1.Taint) []corev1.Taint {
 	merged := slices.Clone(taints)

@@ -67,7 +67,10 @@ func validateTaint(taint corev1.Taint, path *field.Path) field.ErrorList {
 		errs = append(errs, invalid(path.Child("value"), taint.Value, "not a taint value", validation.IsQualifiedName(taint.Value))...)
 	}
 	known := []corev1.TaintEffect{corev1.TaintEffectNoSchedule, corev1.TaintEffectPreferNoSchedule, corev1.TaintEffectNoExecute}
-	if taint.Effect != "" && !slices.Contains(known, taint.Effect) {
+	switch {
+	case taint.Effect == "":
+		errs = append(errs, field.Required(path.Child("effect"), "a taint without effect can't be put on a node: write NoSchedule, PreferNoSchedule or NoExecute"))
+	case !slices.Contains(known, taint.Effect):
 		errs = append(errs, field.NotSupported(path.Child("effect"), taint.Effect, known))
 	}
 	return errs

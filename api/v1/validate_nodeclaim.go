@@ -22,6 +22,9 @@ func (c *NodeClaim) Validate() field.ErrorList {
 // spec, which is immutable. A value written in another form (1h, 60m) is no change.
 func (c *NodeClaim) ValidateUpdate(old *NodeClaim) field.ErrorList {
 	errs := c.Validate()
+	if old == nil {
+		return errs // it is new
+	}
 	if !unchanged(c.Spec, old.Spec) {
 		errs = append(errs, field.Forbidden(field.NewPath("spec"), "the spec of a NodeClaim never changes: delete it and make another"))
 	}

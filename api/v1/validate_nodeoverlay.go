@@ -14,6 +14,11 @@ func (o *NodeOverlay) Validate() field.ErrorList {
 	errs := validateName(o.ObjectMeta)
 	spec := field.NewPath("spec")
 	errs = append(errs, validateRequirementList(o.Spec.Requirements, spec.Child("requirements"))...)
+	for i, requirement := range o.Spec.Requirements {
+		if requirement.Operator == corev1.NodeSelectorOpNotIn && len(requirement.Values) == 0 {
+			errs = append(errs, field.Required(spec.Child("requirements").Index(i).Child("values"), "operator NotIn needs at least one value"))
+		}
+	}
 	if o.Spec.Price != nil && o.Spec.PriceAdjustment != nil {
 		errs = append(errs, field.Forbidden(spec.Child("priceAdjustment"), "price already replaces the price: give one of price and priceAdjustment"))
 	}

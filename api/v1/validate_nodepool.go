@@ -42,6 +42,9 @@ func (p *NodePool) Validate() field.ErrorList {
 // change. Group and kind of the node class stay, and a pool does not turn static or dynamic.
 func (p *NodePool) ValidateUpdate(old *NodePool) field.ErrorList {
 	errs := p.Validate()
+	if old == nil {
+		return errs // it is new
+	}
 	spec := field.NewPath("spec")
 	ref, was := p.Spec.Template.Spec.NodeClassRef, old.Spec.Template.Spec.NodeClassRef
 	path := spec.Child("template", "spec", "nodeClassRef")

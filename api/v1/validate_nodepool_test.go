@@ -182,7 +182,8 @@ func TestTaintValidation(t *testing.T) {
 		taints, startup []corev1.Taint
 		path, text      string
 	}{
-		{"each effect once", []corev1.Taint{taint("a", "", "NoSchedule"), taint("a", "", "PreferNoSchedule"), taint("a", "", "NoExecute"), taint("a", "", "")}, nil, "", ""},
+		{"each effect once", []corev1.Taint{taint("a", "", "NoSchedule"), taint("a", "", "PreferNoSchedule"), taint("a", "", "NoExecute")}, nil, "", ""},
+		{"no effect", nil, []corev1.Taint{taint("a", "", "")}, "x.startupTaints[0].effect", "write NoSchedule, PreferNoSchedule or NoExecute"},
 		{"no key", []corev1.Taint{taint("", "", "NoSchedule")}, nil, "x.taints[0].key", "needs a key"},
 		{"key that is none", []corev1.Taint{taint("a b", "", "NoSchedule")}, nil, "x.taints[0].key", "not a taint key"},
 		{"value that is none", nil, []corev1.Taint{taint("a", "b c", "NoSchedule")}, "x.startupTaints[0].value", "not a taint value"},

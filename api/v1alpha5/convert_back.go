@@ -81,6 +81,9 @@ func restoreSeconds(p conversion.Provenance, path string, n **int64) {
 
 // ProvisionerFromV1 is from v1 to v1beta1 and on to the Provisioner, with the warnings of both steps.
 func ProvisionerFromV1(p *v1.NodePool, born conversion.Provenance, options ConvertOptions) (*Provisioner, conversion.Warnings) {
+	if p == nil {
+		return nil, nil
+	}
 	beta, warnings := v1beta1.NodePoolFromV1(p, options.beta())
 	if beta == nil {
 		return nil, warnings
@@ -94,6 +97,9 @@ func ProvisionerFromV1(p *v1.NodePool, born conversion.Provenance, options Conve
 // object, or the zero value for a pool that never was one. The result shares nothing with p. It is nil when a warning has
 // severity error, unless options force it.
 func ProvisionerFromV1Beta1(p *v1beta1.NodePool, born conversion.Provenance, options ConvertOptions) (*Provisioner, conversion.Warnings) {
+	if p == nil {
+		return nil, nil
+	}
 	warnings := conversion.NewRecorder(v1beta1.KindNodePool, p.Name)
 	in := p.DeepCopy()
 	template := field.NewPath("spec", "template", "spec")

@@ -92,6 +92,9 @@ func (m *Machine) Provenance() conversion.Provenance {
 
 // MachineFromV1 is from v1 to v1beta1 and on to the Machine, with the warnings of both steps.
 func MachineFromV1(c *v1.NodeClaim, born conversion.Provenance, options ConvertOptions) (*Machine, conversion.Warnings) {
+	if c == nil {
+		return nil, nil
+	}
 	beta, warnings := v1beta1.NodeClaimFromV1(c, options.beta())
 	if beta == nil {
 		return nil, warnings
@@ -103,6 +106,9 @@ func MachineFromV1(c *v1.NodeClaim, born conversion.Provenance, options ConvertO
 // MachineFromV1Beta1 returns the claim as the Machine it was born as, with all that was lost on the way: see
 // ProvisionerFromV1Beta1.
 func MachineFromV1Beta1(c *v1beta1.NodeClaim, born conversion.Provenance, options ConvertOptions) (*Machine, conversion.Warnings) {
+	if c == nil {
+		return nil, nil
+	}
 	warnings := conversion.NewRecorder(v1beta1.KindNodeClaim, c.Name)
 	in := c.DeepCopy()
 	spec := field.NewPath("spec")
@@ -178,6 +184,9 @@ func conditionFromBeta(name string) string {
 // become requirements, but for the host name; it has launched and registered, and is initialised when its label says so.
 // Which node template it was made with is not known.
 func MachineFromNode(node *corev1.Node) *Machine {
+	if node == nil {
+		return nil
+	}
 	in := node.DeepCopy()
 	out := &Machine{
 		TypeMeta: metav1.TypeMeta{APIVersion: APIVersion, Kind: KindMachine},

@@ -35,13 +35,13 @@
 //
 // ConvertOptions.ReferenceCompat gives what Karpenter's conversion tool gives instead:
 //
-//   - The kind and version of the node template are rewritten to those of the node class (API-283); the tool copies them.
-//   - Labels that are gone are an error in requirements (API-278); the tool copies them.
-//   - Consolidation together with ttlSecondsAfterEmpty is an error (API-289); the tool lets consolidation win.
-//   - A Provisioner that never scales down keeps doing so (API-291); what the tool writes turns consolidation on.
-//   - The annotation of nodes karpenter.sh/do-not-consolidate is renamed (API-271); the tool copies it.
+//   - The kind and version of the node template are rewritten to those of the node class; the tool copies them.
+//   - Labels that are gone are an error in requirements; the tool copies them.
+//   - Consolidation together with ttlSecondsAfterEmpty is an error; the tool lets consolidation win.
+//   - A Provisioner that never scales down keeps doing so; what the tool writes turns consolidation on.
+//   - The annotation of nodes karpenter.sh/do-not-consolidate is renamed; the tool copies it.
 //
-// And in every mode: the requirements of a Machine that is made of a node leave the host name out (API-337), since no
+// And in every mode: the requirements of a Machine that is made of a node leave the host name out, since no
 // generation takes a requirement on it.
 //
 // The types carry no locks: an object may be read by many goroutines at once as long as nobody changes it.

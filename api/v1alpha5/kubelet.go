@@ -5,10 +5,10 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/api/v1beta1"
+	"github.com/drawknife/drawknife/internal/quantities"
 )
 
 // ContainerRuntimeContainerd is the one container runtime of later generations.
@@ -145,7 +145,7 @@ func resources(reserved map[string]v1beta1.Amount) (corev1.ResourceList, []strin
 	var malformed []string
 	out := make(corev1.ResourceList, len(reserved))
 	for _, name := range slices.Sorted(maps.Keys(reserved)) {
-		quantity, err := resource.ParseQuantity(string(reserved[name]))
+		quantity, err := quantities.Parse(string(reserved[name]))
 		if err != nil {
 			malformed = append(malformed, name)
 			continue

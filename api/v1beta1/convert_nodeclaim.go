@@ -72,6 +72,9 @@ func hubConditions(conditions []Condition) []metav1.Condition {
 
 // NodeClaimFromV1 returns the claim in v1beta1 with all that was lost on the way: see NodePoolFromV1.
 func NodeClaimFromV1(c *v1.NodeClaim, options ConvertOptions) (*NodeClaim, conversion.Warnings) {
+	if c == nil {
+		return nil, nil
+	}
 	warnings := conversion.NewRecorder(v1.KindNodeClaim, c.Name)
 	in := c.DeepCopy()
 	spec := field.NewPath("spec")

@@ -113,6 +113,9 @@ func renameDoNot(annotations map[string]string, path *field.Path, warnings *conv
 // reference come from the annotations of p that remember them. The result shares nothing with p. It is nil when a warning
 // has severity error, unless options force it.
 func NodePoolFromV1(p *v1.NodePool, options ConvertOptions) (*NodePool, conversion.Warnings) {
+	if p == nil {
+		return nil, nil
+	}
 	warnings := conversion.NewRecorder(v1.KindNodePool, p.Name)
 	in := p.DeepCopy()
 	spec := field.NewPath("spec")

@@ -26,7 +26,7 @@ func hubReference(ref NodeClassReference, options ConvertOptions, path *field.Pa
 		warnings.Add(conversion.CodeReferenceCompleted, path, out.Group, out.Kind)
 	}
 	// The way back writes Version; any other is lost, unless the annotation keeps it.
-	if ref.APIVersion != "" && version != Version && !options.ReferenceCompat {
+	if ref.APIVersion != "" && version != versionOf(group) && !options.ReferenceCompat {
 		warnings.Add(conversion.CodeReferenceVersionDropped, path.Child("apiVersion"), ref.APIVersion)
 	}
 	return out
@@ -36,7 +36,7 @@ func hubReference(ref NodeClassReference, options ConvertOptions, path *field.Pa
 func referenceFromHub(ref v1.NodeClassReference, annotations map[string]string, options ConvertOptions, warnings *conversion.Recorder) NodeClassReference {
 	out := NodeClassReference{Kind: ref.Kind, Name: ref.Name}
 	if !options.ReferenceCompat && ref.Group != "" {
-		out.APIVersion = ref.Group + "/" + Version
+		out.APIVersion = ref.Group + "/" + versionOf(ref.Group)
 	}
 	text, ok := annotations[NodeClassReferenceAnnotationKey]
 	if !ok {
@@ -52,6 +52,17 @@ func referenceFromHub(ref v1.NodeClassReference, annotations map[string]string, 
 		return kept
 	}
 	return out
+}
+
+// autoModeGroup is the API group of EKS Auto Mode's NodeClass, which began with v1.
+const autoModeGroup = "eks.amazonaws.com"
+
+// versionOf is the version in which a pool of v1beta1 refers to node classes of the group.
+func versionOf(group string) string {
+	if group == autoModeGroup {
+		return v1.Version
+	}
+	return Version
 }
 
 // annotate keeps in annotations what v1 has no place for. The map given is changed, or made when it is nil.

@@ -35,10 +35,10 @@
 //
 // ConvertOptions.ReferenceCompat gives what Karpenter's conversion webhook gives instead:
 //
-//   - Consolidation that is off (WhenUnderutilized with consolidateAfter Never) stays off; the webhook turns it on
-//     (API-346), and forgets Never on the way back (API-381).
-//   - The node class reference is not kept in an annotation (API-379); on the way back its apiVersion is written as the
-//     group with version v1beta1, and the webhook writes none without the annotation (API-381).
+//   - Consolidation that is off (WhenUnderutilized with consolidateAfter Never) stays off; the webhook turns it on, and
+//     forgets Never on the way back.
+//   - The node class reference is not kept in an annotation; on the way back its apiVersion is written as the
+//     group with version v1beta1, and the webhook writes none without the annotation.
 //
 // The types carry no locks: an object may be read by many goroutines at once as long as nobody changes it.
 package v1beta1

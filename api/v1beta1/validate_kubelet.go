@@ -9,8 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/drawknife/drawknife/internal/quantities"
 )
 
 var percentageForm = regexp.MustCompile(`^[0-9]+(\.[0-9]+)?%$`)
@@ -55,7 +56,7 @@ func validateReserved(reserved map[string]Amount, path *field.Path) field.ErrorL
 		if !slices.Contains(reservedResources(), name) {
 			errs = append(errs, field.NotSupported(at, name, reservedResources()))
 		}
-		switch _, err := resource.ParseQuantity(text); {
+		switch _, err := quantities.Parse(text); {
 		case err != nil:
 			errs = append(errs, field.Invalid(at, text, "not a quantity: write it like 100m or 512Mi"))
 		case strings.HasPrefix(text, "-"):
@@ -84,7 +85,7 @@ func validateThresholds(thresholds map[string]string, path *field.Path) field.Er
 			}
 			continue
 		}
-		switch _, err := resource.ParseQuantity(value); {
+		switch _, err := quantities.Parse(value); {
 		case err != nil:
 			errs = append(errs, field.Invalid(at, value, "neither a quantity nor a percentage: write it like 200Mi or 5%"))
 		case strings.HasPrefix(value, "-"):

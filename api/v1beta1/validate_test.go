@@ -44,7 +44,9 @@ func TestValidatePool(t *testing.T) {
 		}},
 		{name: "API-025: at most 100 requirements", replace: []string{"requirements: []", "requirements: [" + strings.TrimSuffix(strings.Repeat("{key: a, operator: Exists}, ", 101), ", ") + "]"}, want: []string{"spec.template.spec.requirements"}},
 		{name: "API-026, API-132: requirements are required", replace: []string{"requirements: []", "taints: []"}, want: []string{"spec.template.spec.requirements"}},
-		{name: "API-028 to API-030, API-131: taints", replace: []string{"requirements: []", "requirements: []\n      taints: [{key: a, effect: Never}, {key: b}]\n      startupTaints: [{key: b}]"}, want: []string{"spec.template.spec.startupTaints[0]", "spec.template.spec.taints[0].effect"}},
+		{name: "API-028 to API-030, API-131: taints", replace: []string{"requirements: []", "requirements: []\n      taints: [{key: a, effect: Never}, {key: b}]\n      startupTaints: [{key: b}]"}, want: []string{
+			"spec.template.spec.startupTaints[0]", "spec.template.spec.startupTaints[0].effect", "spec.template.spec.taints[0].effect", "spec.template.spec.taints[1].effect",
+		}},
 		{name: "API-035, API-129: label values", replace: []string{"template:", "template:\n    metadata: {labels: {a: 'b c'}, annotations: {a: 'b c'}}"}, want: []string{"spec.template.metadata.labels[a]"}},
 		{name: "API-134: the node class is named", replace: []string{"name: default", "name: ''"}, want: []string{"spec.template.spec.nodeClassRef.name"}},
 		{name: "API-135: no resources", replace: []string{"requirements: []", "requirements: []\n      resources: {requests: {cpu: 1}}"}, want: []string{"spec.template.spec.resources"}},

@@ -5,12 +5,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// CapacityBuffer asks for room for pods that don't exist yet: how many, and of which shape (PRV-150).
+// CapacityBuffer asks for room for pods that don't exist yet: how many, and of which shape.
 //
 // +kubebuilder:object:root=true
-// +kubebuilder:resource:path=capacitybuffers,scope=Namespaced,shortName=cb
+// +kubebuilder:resource:path=capacitybuffers,scope=Namespaced,shortName=cb,categories=autoscaling
 // +kubebuilder:subresource:status
 // +kubebuilder:printcolumn:name="Strategy",type="string",JSONPath=".spec.provisioningStrategy"
+// +kubebuilder:printcolumn:name="PodTemplate",type="string",JSONPath=".status.podTemplateRef.name"
 // +kubebuilder:printcolumn:name="Replicas",type="integer",JSONPath=".status.replicas"
 // +kubebuilder:printcolumn:name="Ready",type="string",JSONPath=".status.conditions[?(@.type==\"ReadyForProvisioning\")].status"
 // +kubebuilder:printcolumn:name="Provisioning",type="string",JSONPath=".status.conditions[?(@.type==\"Provisioning\")].reason"
@@ -39,7 +40,7 @@ type CapacityBufferList struct {
 
 // CapacityBufferSpec says which room is to be kept free. It is that of max(Replicas, Percentage) pods, cut down to
 // what fits in Limits; of as many as fit in Limits when neither size is given; of none when there are no Limits
-// either (PRV-151).
+// either.
 //
 // +kubebuilder:validation:XValidation:rule="has(self.podTemplateRef) != has(self.scalableRef)",message="give exactly one of podTemplateRef and scalableRef"
 // +kubebuilder:validation:XValidation:rule="!has(self.podTemplateRef) || has(self.replicas) || has(self.limits) && size(self.limits) > 0",message="say by replicas or limits how many pods of the PodTemplate there shall be room for"

@@ -15,7 +15,7 @@ const (
 	KindStatefulSet = "StatefulSet"
 )
 
-// Annotations of placeholder pods, which exist in memory only (PRV-152).
+// Annotations of placeholder pods, which exist in memory only.
 const (
 	// PlaceholderAnnotationKey is "true" on every placeholder.
 	PlaceholderAnnotationKey = "karpenter.sh/capacity-buffer-fake-pod"
@@ -25,7 +25,7 @@ const (
 	BufferNamespaceAnnotationKey = "karpenter.sh/capacity-buffer-namespace"
 )
 
-// Conditions of a buffer (PRV-153).
+// Conditions of a buffer.
 const (
 	// ConditionReadyForProvisioning: it is known which pods the buffer stands for.
 	ConditionReadyForProvisioning = "ReadyForProvisioning"

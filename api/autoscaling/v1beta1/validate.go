@@ -11,8 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// Validate returns what is wrong with the buffer, each with its path, the rule and the cure; nothing when it is fine
-// (PRV-150). Whether what it refers to exists is found out where it is resolved.
+// Validate returns what is wrong with the buffer, each with its path, the rule and the cure; nothing when it is fine.
+// Whether what it refers to exists is found out where it is resolved.
 func (b *CapacityBuffer) Validate() field.ErrorList {
 	errs := b.validateName()
 	spec := field.NewPath("spec")
