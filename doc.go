@@ -49,5 +49,6 @@
 //	disruption                which nodes to remove or to replace, why, and why the others stay
 //	examples/simulate         all of it as a command: what would these manifests need, and cost?
 //
-// Imports go from the bottom of that list to its top, never back; docs/architecture.md draws the floors.
+// Imports go from the bottom of that list to its top, never back. docs/architecture.md draws them, docs/packages.md lists all packages,
+// and docs/algorithm.md explains how plans are found and why their lower bounds are valid.
 package drawknife

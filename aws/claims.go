@@ -96,7 +96,7 @@ func (p *Provider) offeringOf(i instances.Instance, t *cloudprovider.InstanceTyp
 	return nil
 }
 
-// claimOf makes a claim of a machine (AWI-147, AWI-148). class, type and offering may be nil. The claim shares nothing
+// claimOf makes a claim of a machine. class, type and offering may be nil. The claim shares nothing
 // with them (CP-CREATE-06).
 func (p *Provider) claimOf(i instances.Instance, class *awsv1.EC2NodeClass, t *cloudprovider.InstanceType, o *cloudprovider.Offering) *v1.NodeClaim {
 	if p.config.WithoutReservedCapacity && i.CapacityType == v1.CapacityTypeReserved {
@@ -123,8 +123,7 @@ func (p *Provider) claimOf(i instances.Instance, class *awsv1.EC2NodeClass, t *c
 	return claim
 }
 
-// present leaves out resources that a machine has none of, EFA among them unless it really has such interfaces
-// (AWI-148).
+// present leaves out resources that a machine has none of, EFA among them unless it really has such interfaces.
 func present(list corev1.ResourceList, i instances.Instance) corev1.ResourceList {
 	maps.DeleteFunc(list, func(name corev1.ResourceName, quantity resource.Quantity) bool {
 		return quantity.IsZero() || name == instancetype.ResourceEFA && i.EFAs == 0
@@ -180,7 +179,7 @@ func (p *Provider) labels(i instances.Instance, class *awsv1.EC2NodeClass, t *cl
 	return labels
 }
 
-// zoneID is what EC2 says, else that of the class's subnet in the zone (AWN-101).
+// zoneID is what EC2 says, else that of the class's subnet in the zone.
 func zoneID(i instances.Instance, class *awsv1.EC2NodeClass) string {
 	if i.ZoneID != "" || class == nil {
 		return i.ZoneID

@@ -43,10 +43,10 @@ type StaticCluster ClusterInfo
 // ClusterInfo implements ClusterInfoSource.
 func (c StaticCluster) ClusterInfo(context.Context) (ClusterInfo, error) { return ClusterInfo(c), nil }
 
-// clusterPeriod is how long an answer of EKS is good for (AWI-231).
+// clusterPeriod is how long an answer of EKS is good for.
 const clusterPeriod = 5 * time.Minute
 
-// EKSCluster asks EKS about a cluster (AWI-005), at most every five minutes; while EKS does not answer, its last answer
+// EKSCluster asks EKS about a cluster, at most every five minutes; while EKS does not answer, its last answer
 // stands. It is safe for concurrent use. Make one with NewEKSCluster.
 type EKSCluster struct {
 	api  sdk.EKSAPI

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
+	"github.com/drawknife/drawknife/aws/instancetype"
 	"github.com/drawknife/drawknife/aws/interruption"
 	"github.com/drawknife/drawknife/aws/sdk"
 )
@@ -13,47 +14,59 @@ import (
 // Config are the settings of a provider. ClusterName is required; the zero value of everything else takes the default.
 type Config struct {
 	// ClusterName is the name of the cluster whose machines these are. It is part of the tags by which they are known,
-	// so that no two clusters in an account and region may share one (AWI-217).
+	// so that no two clusters in an account and region may share one.
 	ClusterName string
 	// SDK says how to reach AWS. Ignored where Options.Clients brings clients of its own.
 	SDK sdk.Config
 	// Tags are put on everything that is launched, unless the node class has the same key. Nil: none.
 	Tags map[string]string
 	// VMMemoryOverheadPercent is the fraction of a machine's memory that it is believed to lose before the kubelet sees
-	// it; nil: instancetype.DefaultVMMemoryOverheadPercent (AWI-222).
+	// it; nil: instancetype.DefaultVMMemoryOverheadPercent.
 	VMMemoryOverheadPercent *float64
-	// ReservedENIs are network interfaces that pods get no addresses from (AWI-224).
+	// ReservedENIs are network interfaces that pods get no addresses from.
 	ReservedENIs int64
-	// IsolatedVPC says that the price list can't be reached (AWI-220), nor IAM: node classes have to name an instance
-	// profile instead of a role (AWN-346).
+	// InstanceTypes say what else decides what EC2's facts become as instance types: how the network gives pods addresses (PodDensity, for
+	// prefix delegation and custom networking), MemoryPrior, FractionalGPUs, DeviceResources, HugePages, WithoutPodENI. What the provider
+	// knows itself stays zero: zones, placement groups, discovered memory; and VMMemoryOverheadPercent and ReservedENIs are given above.
+	InstanceTypes instancetype.Options
+	// IsolatedVPC says that the price list can't be reached, nor IAM: node classes have to name an instance
+	// profile instead of a role.
 	IsolatedVPC bool
 	// WithoutReservedCapacity leaves capacity reservations out: no offering uses them, and machines in open ones count as
-	// on-demand (AWI-121).
+	// on-demand.
 	WithoutReservedCapacity bool
 	// ServeAlpha says that pools of the first generation, Provisioners, are served beside others: their instances bear that
-	// generation's tags, and are listed by them, which takes a second call (API-420, API-424). Machines that are launched for
+	// generation's tags, and are listed by them, which takes a second call. Machines that are launched for
 	// such a pool bear its tags whether or not it is set, and without it nobody finds them: set it while there are such pools,
 	// or claims or instances of one.
 	ServeAlpha bool
-	// ZonalShift keeps out of zones that the EKS cluster is shifted away from (AWI-226).
+	// ZonalShift keeps out of zones that the EKS cluster is shifted away from.
 	ZonalShift bool
-	// TypesEvery and PricesEvery are how often types and on-demand prices are read; zero: every 12 hours (AWI-231).
+	// TypesEvery and PricesEvery are how often types and on-demand prices are read; zero: every 12 hours.
 	TypesEvery, PricesEvery time.Duration
 	// SpotPricesEvery is how often spot prices are read; zero: prices.DefaultSpotEvery.
 	SpotPricesEvery time.Duration
-	// ImagesEvery and SubnetsEvery are how often images and subnets are looked for, at least a minute (AWI-227); zero: every
+	// ImagesEvery and SubnetsEvery are how often images and subnets are looked for, at least a minute; zero: every
 	// minute. Longer spares calls where there are many node classes, and new ones are found later.
 	ImagesEvery, SubnetsEvery time.Duration
 	// InterruptionQueue is the name of the SQS queue that EventBridge sends events about instances to, neither its ARN nor
-	// its URL (AWN-283). Empty: there is none, and only what EC2 reports itself is heard of.
+	// its URL. Empty: there is none, and only what EC2 reports itself is heard of.
 	InterruptionQueue string
 	// WithoutDryRuns takes it for granted that machines may be launched from node classes that are otherwise sound,
-	// instead of asking EC2 (AWN-314).
+	// instead of asking EC2.
 	WithoutDryRuns bool
 	// Features of the node class API that are on.
 	Features awsv1.Features
 	// USDPer converts prices of other currencies, {"CNY": 0.14}; see prices.Options.
 	USDPer map[string]float64
+	// MinSpotDiscount is the fraction, from 0 to below 1, by which a spot price must be below the on-demand price for spot to be
+	// offered; 0 asks for nothing.
+	MinSpotDiscount float64
+	// UnavailableFor is how long an offering that EC2 had no room for stays closed at first, and UnavailableForAtMost after it was
+	// refused again and again; zero: unavailable.DefaultFirst and DefaultLongest.
+	UnavailableFor, UnavailableForAtMost time.Duration
+	// ReportInterruptionsOnly removes messages about interruptions once they were told to Options, and acts on none.
+	ReportInterruptionsOnly bool
 	// Seed decides by how much refreshes of this process are early; give each replica its own.
 	Seed uint64
 }
@@ -74,7 +87,23 @@ func (c Config) Validate() error {
 	if c.ReservedENIs < 0 {
 		refuse("reservedENIs %d: must not be negative", c.ReservedENIs)
 	}
-	for name, every := range map[string]time.Duration{"typesEvery": c.TypesEvery, "pricesEvery": c.PricesEvery, "spotPricesEvery": c.SpotPricesEvery} {
+	if t := c.InstanceTypes; t.Zones != nil || t.PlacementStrategy != "" || t.PlacementGroupID != "" || t.PlacementPartitions != 0 || t.DiscoveredMemory != nil ||
+		t.VMMemoryOverheadPercent != nil || t.ReservedENIs != 0 {
+		refuse("instanceTypes: zones, placement groups, discovered memory, the memory overhead and reserved interfaces have other places: leave them out")
+	}
+	if err := c.InstanceTypes.Validate(); err != nil {
+		refuse("instanceTypes: %w", err)
+	}
+	if c.InstanceTypes.MemoryPrior == instancetype.MemoryPriorMeasured && c.VMMemoryOverheadPercent != nil {
+		refuse("vmMemoryOverheadPercent %v: leave it out, or instanceTypes.memoryPrior, over which it would win", *c.VMMemoryOverheadPercent)
+	}
+	if d := c.MinSpotDiscount; !(d >= 0 && d < 1) {
+		refuse("minSpotDiscount %v: must be a fraction from 0 to below 1", d)
+	}
+	if c.UnavailableForAtMost != 0 && c.UnavailableForAtMost < c.UnavailableFor {
+		refuse("unavailableForAtMost %s: must not be less than unavailableFor %s", c.UnavailableForAtMost, c.UnavailableFor)
+	}
+	for name, every := range map[string]time.Duration{"unavailableFor": c.UnavailableFor, "unavailableForAtMost": c.UnavailableForAtMost, "typesEvery": c.TypesEvery, "pricesEvery": c.PricesEvery, "spotPricesEvery": c.SpotPricesEvery} {
 		if every < 0 {
 			refuse("%s %s: must not be negative", name, every)
 		}

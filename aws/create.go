@@ -20,7 +20,7 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// Create launches the claim's machine, or answers with the one that its UID has already (CP-CREATE, AWI-142).
+// Create launches the claim's machine, or answers with the one that its UID has already (CP-CREATE).
 func (p *Provider) Create(ctx context.Context, nodeClaim *v1.NodeClaim) (*v1.NodeClaim, error) {
 	if nodeClaim == nil {
 		return nil, cloudprovider.NewPermanentError(errors.New("the nodeclaim is nil"))
@@ -88,7 +88,7 @@ func (p *Provider) create(ctx context.Context, nodeClaim *v1.NodeClaim) (*v1.Nod
 	return created, nil
 }
 
-// typesFailed gives an error of types a reason for the claim's condition, unless it has a kind (AWI-142).
+// typesFailed gives an error of types a reason for the claim's condition, unless it has a kind.
 func typesFailed(err error) error {
 	var kinded interface {
 		Kind() cloudprovider.ErrorKind
@@ -123,7 +123,7 @@ func (p *Provider) adopt(ctx context.Context, nodeClaim *v1.NodeClaim, i instanc
 	return claim
 }
 
-// annotate says what a machine was launched with (AWI-142, AWN-274).
+// annotate says what a machine was launched with.
 func (p *Provider) annotate(ctx context.Context, claim *v1.NodeClaim, class *awsv1.EC2NodeClass) {
 	info, err := p.options.Cluster.ClusterInfo(ctx)
 	if err != nil {
@@ -148,7 +148,7 @@ func instanceProfile(class *awsv1.EC2NodeClass) string {
 }
 
 // pinPartition has a claim that restricts the partition of its placement group ask for one alone: the lowest with room,
-// so that launch template, marks and labels agree on it (AWI-139). A claim that does not restrict it leaves the choice to
+// so that launch template, marks and labels agree on it. A claim that does not restrict it leaves the choice to
 // EC2. The claim handed in is not changed.
 func (p *Provider) pinPartition(claim *v1.NodeClaim, group *placement.Group, types []*cloudprovider.InstanceType) (*v1.NodeClaim, error) {
 	if group == nil || group.Partitions == 0 {

@@ -17,7 +17,7 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// Reasons of drift, in the order in which they are looked for (AWI-149).
+// Reasons of drift, in the order in which they are looked for.
 const (
 	// NodeClassDrift: the class's settings have changed since the launch.
 	NodeClassDrift cloudprovider.DriftReason = "NodeClassDrift"
@@ -43,9 +43,9 @@ type Drift struct {
 	Unknown error
 }
 
-// IsDrifted compares a claim's machine with its node class as it is now (CP-DRIFT, AWI-149). A claim without a NodePool,
+// IsDrifted compares a claim's machine with its node class as it is now (CP-DRIFT). A claim without a NodePool,
 // or whose class is missing or being deleted, is not drifted. What can't be found out is an error only if nothing that
-// can be is drift already (AWN-353). Drift tells the causes in full.
+// can be is drift already. Drift tells the causes in full.
 func (p *Provider) IsDrifted(ctx context.Context, nodeClaim *v1.NodeClaim) (cloudprovider.DriftReason, error) {
 	d, err := p.Drift(ctx, nodeClaim)
 	switch {
@@ -59,7 +59,7 @@ func (p *Provider) IsDrifted(ctx context.Context, nodeClaim *v1.NodeClaim) (clou
 	return d.Reason, nil
 }
 
-// Drift is IsDrifted with everything that differs (AWN-268). The error is about what nothing can be compared without: the
+// Drift is IsDrifted with everything that differs. The error is about what nothing can be compared without: the
 // machine, the class, or the cluster.
 func (p *Provider) Drift(ctx context.Context, nodeClaim *v1.NodeClaim) (Drift, error) {
 	if nodeClaim == nil {
@@ -147,7 +147,7 @@ func reasonOf(field string) cloudprovider.DriftReason {
 }
 
 // imageOf is the image that machines of the instance's type boot from now, empty when none of the class does; the error says why it, or that of the instance,
-// is not known (AWN-275).
+// is not known.
 func imageOf(i instances.Instance, class *awsv1.EC2NodeClass, types []*cloudprovider.InstanceType) (string, error) {
 	if len(class.Status.AMIs) == 0 {
 		return "", fmt.Errorf("node class %q lists no image", class.Name)
@@ -179,7 +179,7 @@ func subnetsKnown(class *awsv1.EC2NodeClass) error {
 	return nil
 }
 
-// RepairPolicies are the node conditions that mean a machine beyond hope (AWI-150).
+// RepairPolicies are the node conditions that mean a machine beyond hope.
 func (p *Provider) RepairPolicies() []cloudprovider.RepairPolicy {
 	const usual, accelerated = 30 * time.Minute, 10 * time.Minute
 	return []cloudprovider.RepairPolicy{
@@ -194,7 +194,7 @@ func (p *Provider) RepairPolicies() []cloudprovider.RepairPolicy {
 }
 
 // Registered holds a node back until EC2 says which partition of its placement group it is in, since pods may be spread
-// over them (CP-GATE, AWI-139). All other nodes may be registered at once.
+// over them (CP-GATE). All other nodes may be registered at once.
 func (p *Provider) Registered(ctx context.Context, nodeClaim *v1.NodeClaim) (cloudprovider.GateResult, error) {
 	if nodeClaim == nil || nodeClaim.Labels[awsv1.LabelPlacementGroupID] == "" || nodeClaim.Labels[awsv1.LabelPlacementGroupPartition] != "" {
 		return cloudprovider.GateResult{Open: true}, nil

@@ -16,7 +16,7 @@ func TestMotoEngine(t *testing.T) {
 	// The clock of the provider is the real one and what it is ahead.
 	// moto goes on looking for messages when nobody waits for them any more, and what it finds is lost for a while.
 	factory := func(t testing.TB) conformance.Subject { return newBench(t, new(int)).subject() }
-	report := engine.Run(t, factory, engine.Options{Start: time.Now(), Step: 20 * time.Second, Listen: 500 * time.Millisecond})
+	report := engine.Run(t, factory, engine.Options{Start: time.Now(), Step: 20 * time.Second, Listen: 500 * time.Millisecond, VanishEvery: 12})
 	if !t.Failed() {
 		committed(t, report, "aws-engine")
 	}

@@ -23,7 +23,7 @@ func (p *Provider) assembleInterruptions() (err error) {
 		find = p.machines.find
 	}
 	o := interruption.Options{
-		Queue: p.config.InterruptionQueue, EC2: p.options.Clients.EC2(sdk.Normal), Find: find,
+		Queue: p.config.InterruptionQueue, ReportOnly: p.config.ReportInterruptionsOnly, EC2: p.options.Clients.EC2(sdk.Normal), Find: find,
 		OnEvent: p.heard, OnMessage: p.options.OnInterruption, OnUnhealthy: p.options.OnUnhealthy, Now: p.now, Logger: p.options.Logger,
 	}
 	if o.Queue != "" {
@@ -34,7 +34,7 @@ func (p *Provider) assembleInterruptions() (err error) {
 }
 
 // ReceiveInterruptions waits for what AWS has to say about machines of the cluster: messages of Config.InterruptionQueue
-// and what EC2 reports of instances that are impaired or due for maintenance (CP-INTERRUPT, AWN-284, AWN-298). What a
+// and what EC2 reports of instances that are impaired or due for maintenance (CP-INTERRUPT). What a
 // message says of an offering or a reservation counts from that moment. Several may call it at once.
 func (p *Provider) ReceiveInterruptions(ctx context.Context) ([]cloudprovider.Interruption, error) {
 	if p.options.FindInstance == nil && p.machines.listen() {
@@ -50,7 +50,7 @@ func (p *Provider) AckInterruptions(ctx context.Context, ids ...string) error {
 	return p.interruptions.AckInterruptions(ctx, ids...)
 }
 
-// heard takes in what an event says beside its machine (AWN-289).
+// heard records what an event says in addition to its instance.
 func (p *Provider) heard(_ context.Context, kind interruption.Kind, i interruption.Instance) {
 	switch kind {
 	case interruption.SpotInterrupted:

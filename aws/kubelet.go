@@ -12,8 +12,8 @@ import (
 )
 
 // launchedFrom is the class that machines of the claim, or of the pool, are launched from: a kubelet block that the
-// conversion from v1beta1 left in an annotation, of the claim before that of the pool, counts in place of the class's own
-// (API-377). Without such an annotation it is the class itself, which is never changed. The drift hash stays that of the
+// conversion from v1beta1 left in an annotation, of the claim before that of the pool, counts in place of the class's own.
+// Without such an annotation it is the class itself, which is never changed. The drift hash stays that of the
 // class as users see it. claim and pool may be nil. The error says that the block can't be used.
 func (p *Provider) launchedFrom(class *awsv1.EC2NodeClass, claim *v1.NodeClaim, pool *v1.NodePool) (*awsv1.EC2NodeClass, error) {
 	if !annotated(claim, pool) {

@@ -14,7 +14,7 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// Get describes one machine (CP-GET, AWI-143). When its node class is gone or can't be read, what the class would tell,
+// Get describes one machine (CP-GET). When its node class is gone or can't be read, what the class would tell,
 // capacity for instance, is left out.
 func (p *Provider) Get(ctx context.Context, providerID string) (*v1.NodeClaim, error) {
 	i, err := p.instance(ctx, providerID)
@@ -38,8 +38,8 @@ func (p *Provider) instance(ctx context.Context, providerID string) (instances.I
 	return i, err
 }
 
-// List describes every machine of the cluster, by provider id (CP-LIST, AWI-144). A node class that can't be read spoils
-// nothing but what it would tell of its own machines (OPP-04).
+// List describes every machine of the cluster, by provider id (CP-LIST). A node class that can't be read spoils
+// nothing but what it would tell of its own machines.
 func (p *Provider) List(ctx context.Context) ([]*v1.NodeClaim, error) {
 	now := p.now()
 	found, err := p.instances.List(ctx)
@@ -59,7 +59,7 @@ func (p *Provider) List(ctx context.Context) ([]*v1.NodeClaim, error) {
 	return claims, nil
 }
 
-// Delete starts the end of a machine, or says that it is gone (CP-DELETE, AWI-145, AWI-207).
+// Delete starts the end of a machine, or says that it is gone (CP-DELETE).
 func (p *Provider) Delete(ctx context.Context, nodeClaim *v1.NodeClaim) error {
 	if nodeClaim == nil {
 		return cloudprovider.NewPermanentError(errors.New("the nodeclaim is nil"))
@@ -87,7 +87,7 @@ func (p *Provider) delete(ctx context.Context, providerID string) error {
 }
 
 // CollectOrphans ends the machines of the cluster that belong to no claim: those whose launch was never answered, whose
-// claim could not be written, or that EC2 launched unasked (AWI-208, AWI-209). claims reads all NodeClaims, after the
+// claim could not be written, or that EC2 launched unasked. claims reads all NodeClaims, after the
 // machines were listed; it must be complete. rounds is how often CollectOrphans has succeeded so far. It returns the
 // provider ids of the machines that are ending, whose Node objects can go, and when to come again.
 func (p *Provider) CollectOrphans(ctx context.Context, claims func(context.Context) ([]instances.ClaimRef, error), rounds int) (ended []string, requeueAfter time.Duration, err error) {
@@ -104,8 +104,8 @@ func (p *Provider) CollectOrphans(ctx context.Context, claims func(context.Conte
 	return ended, d.RequeueAfter, err
 }
 
-// TagNode puts on a machine the tags that could not be known when it was launched, now that its node has joined
-// (AWI-201). Tags that are there stay as they are. A machine that is gone is an error of kind NodeClaimNotFound.
+// TagNode puts on a machine the tags that could not be known when it was launched, now that its node has joined. Tags that
+// are there stay as they are. A machine that is gone is an error of kind NodeClaimNotFound.
 func (p *Provider) TagNode(ctx context.Context, nodeClaim *v1.NodeClaim) error {
 	if nodeClaim == nil || nodeClaim.Status.NodeName == "" {
 		return cloudprovider.NewPermanentError(errors.New("tagging a node: the claim has none yet"))

@@ -72,7 +72,7 @@ func (p *Provider) CollectInstanceProfiles(ctx context.Context, inUse func(conte
 }
 
 // DeleteEverything deletes the launch templates and instance profiles that were made for the cluster, for the day on which
-// it is given up (AWN-358). End its machines first.
+// it is given up. End its machines first.
 func (p *Provider) DeleteEverything(ctx context.Context) error {
 	errs := []error{p.templates.DeleteAll(ctx)}
 	if p.profiles != nil {
@@ -82,7 +82,7 @@ func (p *Provider) DeleteEverything(ctx context.Context) error {
 }
 
 // NodeClassStatus says whether machines can be launched from a node class: whether it is there, has been looked at as it
-// is now, and was found ready (CP-CLASS, AWI-142).
+// is now, and was found ready (CP-CLASS).
 func (p *Provider) NodeClassStatus(ctx context.Context, ref v1.NodeClassReference) (cloudprovider.NodeClassReadiness, error) {
 	if !p.capabilities.SupportsNodeClass(ref) {
 		return cloudprovider.NodeClassReadiness{

@@ -45,26 +45,26 @@ type Options struct {
 	Clock Clock
 	// Logger is told what happens that no result says; nil: nobody is.
 	Logger *slog.Logger
-	// IsDrift reports whether a difference makes a claim's machine drift; one that does not is told by Drift alone (AWN-336).
+	// IsDrift reports whether a difference makes a claim's machine drift; one that does not is told by Drift alone.
 	// So foreign security groups can be ignored, kinds of drift told without acting on them, or new images left to soak. It
 	// is asked of each difference each time that a claim is looked at, must return soon, and must be safe for concurrent
 	// use. Nil: all do.
 	IsDrift func(*v1.NodeClaim, nodeclass.Difference) bool
-	// OnFleetError is told of each error that EC2 gave for a launch, once (AWI-241). Nil: nobody is. It must be safe for
+	// OnFleetError is told of each error that EC2 gave for a launch, once. Nil: nobody is. It must be safe for
 	// concurrent use, as the next.
 	OnFleetError func(launch.Failure)
-	// OnBatch is told of merged calls (AWI-242). Nil: nobody is.
+	// OnBatch is told of merged calls. Nil: nobody is.
 	OnBatch func(batch.Attempt)
 	// FindInstance looks an instance of the cluster up by its EC2 ID when AWS has something to say about it; false if the
-	// cluster has no such instance, whose message is then removed (AWN-287). It is asked for every message, so that it had
+	// cluster has no such instance, whose message is then removed. It is asked for every message, so that it had
 	// better be an index over NodeClaims. Nil: the provider goes by the machines it has launched and, once a minute while
 	// Run is at work, listed.
 	FindInstance func(instanceID string) (interruption.Instance, bool)
-	// OnInterruption is told of each message of the queue, for metrics (AWN-294, AWN-319). Nil: nobody is. It must be safe
+	// OnInterruption is told of each message of the queue, for metrics. Nil: nobody is. It must be safe
 	// for concurrent use.
 	OnInterruption func(interruption.Message)
 	// OnUnhealthy is told of each machine that EC2 reports as impaired or due for maintenance, once while that lasts, for
-	// metrics (AWN-302, AWN-319). Nil: nobody is. It must be safe for concurrent use.
+	// metrics. Nil: nobody is. It must be safe for concurrent use.
 	OnUnhealthy func(interruption.Kind, interruption.Instance)
 }
 
@@ -108,6 +108,14 @@ type NodeClasses map[string]*awsv1.EC2NodeClass
 // NodeClass implements NodeClassReader.
 func (c NodeClasses) NodeClass(_ context.Context, name string) (*awsv1.EC2NodeClass, error) {
 	return c[name], nil
+}
+
+// StandInPricer is an Overlayer that has prices for types which AWS has none for. Offerings of such a type are open at that price.
+type StandInPricer interface {
+	Overlayer
+	// StandInPrices gives prices in USD per hour, each more than 0, by the name of the type, for those of the types that it has one for.
+	// The types are shared and not changed.
+	StandInPrices(ctx context.Context, types []*cloudprovider.InstanceType) (map[string]float64, error)
 }
 
 // Overlayer changes the instance types that a NodePool sees: prices and additional resources of NodeOverlays.

@@ -85,7 +85,7 @@ var (
 )
 
 // New makes a provider. It asks EC2 whether it may be used and which instance types there are, and fails when it may not
-// or there are none (AWI-004, AWI-006); with Options.Types it starts while AWS is out of reach or throttles too, and
+// or there are none; with Options.Types it starts while AWS is out of reach or throttles too, and
 // Troubles says so. Prices are those built in until Refresh or Run has read better ones. Errors have a kind: Unauthorized when credentials or a permission
 // are missing, which is named; Permanent for a region that does not exist and for bad settings.
 func New(ctx context.Context, c Config, o Options) (*Provider, error) {
@@ -158,13 +158,15 @@ func (p *Provider) assembleMarket(builtIn *catalog.Catalog) (err error) {
 		return err
 	}
 	p.prices, err = prices.NewBoard(prices.Options{
-		Region: region, Static: prices.Static(builtIn, region), Feeds: p.feeds(region), USDPer: p.config.USDPer, Seed: p.config.Seed, Now: p.now,
+		Region: region, Static: prices.Static(builtIn, region), Feeds: p.feeds(region), USDPer: p.config.USDPer,
+		MinSpotDiscount: p.config.MinSpotDiscount, Seed: p.config.Seed, Now: p.now,
 	})
 	if err != nil {
 		return err
 	}
 	p.memory = discovery.NewMemory(p.now)
 	p.unavailable = unavailable.New(unavailable.Options{
+		First: p.config.UnavailableFor, Longest: p.config.UnavailableForAtMost,
 		Neighbours: unavailable.LargerSizes(p.discovery.Known), VCPUs: unavailable.VCPUs(p.discovery.Known), Seed: p.config.Seed, Now: p.now,
 	})
 	p.reservations = reservations.NewLedger(p.now)
@@ -203,7 +205,7 @@ func (p *Provider) assembleLaunch() (err error) {
 	if err != nil {
 		return err
 	}
-	ledger := subnets.New(subnets.Options{Lifetime: max(subnets.DefaultLifetime, p.config.SubnetsEvery+4*time.Minute), Now: p.now}) // AWI-179
+	ledger := subnets.New(subnets.Options{Lifetime: max(subnets.DefaultLifetime, p.config.SubnetsEvery+4*time.Minute), Now: p.now})
 	p.subnets = subnets.NewCounter(p.options.Clients.EC2(sdk.Normal), ledger)
 	p.launcher, err = launch.New(launch.Options{
 		EC2: urgent, Templates: templater{p}, Cluster: p.config.ClusterName, Subnets: ledger, Unavailable: p.unavailable,
@@ -222,7 +224,7 @@ func (p *Provider) assembleLaunch() (err error) {
 	return err
 }
 
-// Name is "aws" (AWI-141).
+// Name is "aws".
 func (p *Provider) Name() string { return "aws" }
 
 // Describe declares what the provider is like (CP-DESCRIBE).
@@ -250,11 +252,11 @@ func capabilities(region string) cloudprovider.Capabilities {
 	}
 }
 
-// Memory is what machines were seen to have of memory: hand it the nodes that join (AWI-066), and save it, if you like,
+// Memory is what machines were seen to have of memory: hand it the nodes that join, and save it, if you like,
 // across restarts.
 func (p *Provider) Memory() *discovery.Memory { return p.memory }
 
-// Unavailable is what EC2 has no room for: hand it interruption notices (AWI-101).
+// Unavailable is what EC2 has no room for: hand it interruption notices.
 func (p *Provider) Unavailable() *unavailable.Memory { return p.unavailable }
 
 // Reservations is the ledger of reserved capacity, which ReconcileNodeClass, launches and offerings share: hand it to
@@ -271,7 +273,7 @@ func (p *Provider) LaunchTemplates() *launchtemplates.Store { return p.templates
 // Catalog is the instance types that are known, to be saved as Options.Types; nil while none are.
 func (p *Provider) Catalog() *catalog.Catalog { return p.discovery.Known() }
 
-// reserved reports whether a tag is the provider's own, so that nobody else may set it (AWI-200).
+// reserved reports whether a tag is the provider's own, so that nobody else may set it.
 func reserved(key string) bool {
 	return len(key) >= len(awsv1.TagClusterPrefix) && key[:len(awsv1.TagClusterPrefix)] == awsv1.TagClusterPrefix ||
 		slices.Contains([]string{awsv1.TagClusterName, awsv1.TagNodePool, awsv1.TagNodeClaim, awsv1.TagNodeClass, awsv1.TagProvisioner, awsv1.TagManagedBy, launch.TagNodeClaimUID}, key)

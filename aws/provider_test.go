@@ -81,13 +81,13 @@ func TestNew(t *testing.T) {
 func TestConfigRefused(t *testing.T) {
 	bad := math.NaN()
 	_, err := aws.New(t.Context(), aws.Config{
-		VMMemoryOverheadPercent: &bad, ReservedENIs: -1, TypesEvery: -1, PricesEvery: -1, SpotPricesEvery: -1, ImagesEvery: time.Second, SubnetsEvery: -1, InterruptionQueue: "https://queue",
+		VMMemoryOverheadPercent: &bad, MinSpotDiscount: 1, UnavailableFor: 2, UnavailableForAtMost: 1, ReservedENIs: -1, TypesEvery: -1, PricesEvery: -1, SpotPricesEvery: -1, ImagesEvery: time.Second, SubnetsEvery: -1, InterruptionQueue: "https://queue",
 		Tags: map[string]string{"karpenter.sh/nodepool": "x"}, SDK: sdk.Config{Endpoint: "nowhere"},
 	}, aws.Options{})
 	if !cloudprovider.IsPermanent(err) {
 		t.Fatalf("got %v", err)
 	}
-	for _, field := range []string{"clusterName", "vmMemoryOverheadPercent", "reservedENIs", "typesEvery", "pricesEvery", "spotPricesEvery", "imagesEvery", "subnetsEvery", "interruptionQueue", "tags", "endpoint", "nodeClasses", "cluster"} {
+	for _, field := range []string{"clusterName", "vmMemoryOverheadPercent", "reservedENIs", "minSpotDiscount", "unavailableFor", "typesEvery", "pricesEvery", "spotPricesEvery", "imagesEvery", "subnetsEvery", "interruptionQueue", "tags", "endpoint", "nodeClasses", "cluster"} {
 		if !strings.Contains(err.Error(), field) {
 			t.Errorf("%v does not name %s", err, field)
 		}

@@ -23,7 +23,7 @@ type ReservationDuty struct {
 	Relabel reservations.Relabeling
 }
 
-// ReviewReservations looks at the claims that are labelled with a reservation (AWI-130, AWI-131, AWN-307, AWN-308): those
+// ReviewReservations looks at the claims that are labelled with a reservation: those
 // whose machine fell out of its reservation are to be relabelled, those whose capacity block is about to end deleted. It
 // returns only claims that need something, by name, and comes to at most one list of machines; call it once a minute with
 // all claims. What a node class that can't be read would tell is left out, with an error beside the rest.

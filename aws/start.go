@@ -24,7 +24,7 @@ func (p *Provider) start(ctx context.Context) error {
 	if p.config.ZonalShift {
 		p.shifts = zonalshift.ForCluster(p.options.Clients.ZonalShift(sdk.Normal), p.options.Clients.EKS(sdk.Normal), p.config.ClusterName, p.now)
 		p.market.Shifts = p.shifts
-		if _, err := p.pollShifts(ctx); err != nil { // AWI-134
+		if _, err := p.pollShifts(ctx); err != nil {
 			if !bearable(err) {
 				return err
 			}

@@ -4,18 +4,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
+	"github.com/drawknife/drawknife/aws/catalog"
 	"github.com/drawknife/drawknife/aws/discovery"
-	"github.com/drawknife/drawknife/aws/instancetype"
 	"github.com/drawknife/drawknife/aws/offerings"
 	"github.com/drawknife/drawknife/aws/placement"
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// InstanceTypes are the machines of the NodePool's node class, available or not, with overlays applied (CP-CATALOG,
-// AWI-146). For a node class that is missing or is being deleted, the error is of kind NodeClassNotReady; one that is
+// InstanceTypes are the machines of the NodePool's node class, available or not, with overlays applied (CP-CATALOG).
+// For a node class that is missing or is being deleted, the error is of kind NodeClassNotReady; one that is
 // merely not ready has types as soon as its status lists subnets, since running machines are judged by them.
 func (p *Provider) InstanceTypes(ctx context.Context, nodePool *v1.NodePool) ([]*cloudprovider.InstanceType, error) {
 	if err := ctx.Err(); err != nil {
@@ -55,7 +56,7 @@ func (p *Provider) typesOfPool(ctx context.Context, nodePool *v1.NodePool) ([]*c
 }
 
 // types are those of a node class as a NodePool sees them, and the placement group the class selects. An empty name is no
-// NodePool's, for whom there are no overlays (AWI-142).
+// NodePool's, for whom there are no overlays.
 func (p *Provider) types(ctx context.Context, class *awsv1.EC2NodeClass, nodePool string) ([]*cloudprovider.InstanceType, *placement.Group, error) {
 	group, err := p.groups.Find(ctx, class.Spec.PlacementGroupSelector)
 	var missing *placement.NotFoundError
@@ -73,21 +74,19 @@ func (p *Provider) types(ctx context.Context, class *awsv1.EC2NodeClass, nodePoo
 	if err != nil {
 		return nil, nil, cloudprovider.NewTransientError(err)
 	}
-	view, err := offerings.NewView(market.Catalog, class, offerings.Options{
-		Settings: instancetype.Options{
-			VMMemoryOverheadPercent: p.config.VMMemoryOverheadPercent,
-			ReservedENIs:            p.config.ReservedENIs,
-			DiscoveredMemory:        p.memory.For(string(class.Spec.EffectiveAMIFamily()), imageKey(class)),
-		},
-		Group:               group,
-		WithoutReservations: p.config.WithoutReservedCapacity,
-	})
+	settings := p.config.InstanceTypes
+	settings.VMMemoryOverheadPercent = p.config.VMMemoryOverheadPercent
+	settings.ReservedENIs = p.config.ReservedENIs
+	settings.DiscoveredMemory = p.memory.For(string(class.Spec.EffectiveAMIFamily()), imageKey(class))
+	options := offerings.Options{Settings: settings, Group: group, WithoutReservations: p.config.WithoutReservedCapacity}
+	types, err := p.view(market, class, options)
 	if err != nil {
-		return nil, nil, unusable(class, err)
+		return nil, nil, err
 	}
-	types, err := p.offerings.Types(market, view)
-	if err != nil {
-		return nil, nil, unusable(class, err)
+	if pricer, ok := p.options.Overlays.(StandInPricer); ok {
+		if types, err = p.standIns(ctx, pricer, market, class, options, types); err != nil {
+			return nil, nil, err
+		}
 	}
 	if p.options.Overlays != nil && nodePool != "" {
 		if types, err = p.options.Overlays.Overlay(ctx, nodePool, types); err != nil {
@@ -95,6 +94,58 @@ func (p *Provider) types(ctx context.Context, class *awsv1.EC2NodeClass, nodePoo
 		}
 	}
 	return types, group, nil
+}
+
+// view is the instance types of a class under some options.
+func (p *Provider) view(market offerings.Market, class *awsv1.EC2NodeClass, options offerings.Options) ([]*cloudprovider.InstanceType, error) {
+	view, err := offerings.NewView(market.Catalog, class, options)
+	if err != nil {
+		return nil, unusable(class, err)
+	}
+	types, err := p.offerings.Types(market, view)
+	if err != nil {
+		return nil, unusable(class, err)
+	}
+	return types, nil
+}
+
+// standIns are the instance types of a class with those among them that AWS has no price for and somebody else has. types are those without.
+func (p *Provider) standIns(ctx context.Context, pricer StandInPricer, market offerings.Market, class *awsv1.EC2NodeClass, options offerings.Options, types []*cloudprovider.InstanceType) ([]*cloudprovider.InstanceType, error) {
+	options.StandInPrices = make(map[string]float64)
+	for i := range market.Catalog.Types {
+		if name := market.Catalog.Types[i].Name; !hasPrice(market, name) {
+			options.StandInPrices[name] = 1 // any will do to see what machine it is
+		}
+	}
+	if len(options.StandInPrices) == 0 {
+		return types, nil
+	}
+	all, err := p.view(market, class, options)
+	if err != nil {
+		return nil, err
+	}
+	unpriced := slices.DeleteFunc(slices.Clone(all), func(t *cloudprovider.InstanceType) bool { return options.StandInPrices[t.Name] == 0 })
+	if options.StandInPrices, err = pricer.StandInPrices(ctx, unpriced); err != nil {
+		return nil, fmt.Errorf("prices for instance types that AWS has none for: %w", err)
+	}
+	if len(options.StandInPrices) == 0 {
+		return types, nil
+	}
+	return p.view(market, class, options)
+}
+
+// hasPrice reports whether a type has a price of any kind.
+func hasPrice(market offerings.Market, name string) bool {
+	if market.Prices == nil {
+		return false
+	}
+	if quote, _ := market.Prices.OnDemand(name); quote.USD > 0 {
+		return true
+	}
+	return slices.ContainsFunc(market.Catalog.Zones, func(z catalog.Zone) bool {
+		quote, _ := market.Prices.Spot(name, z.Name)
+		return quote.USD > 0
+	})
 }
 
 func imageKey(class *awsv1.EC2NodeClass) string {

@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	// sweepEvery is how often launch templates that nobody uses are looked for (AWI-231).
+	// sweepEvery is how often launch templates that nobody uses are looked for.
 	sweepEvery = time.Minute
-	// recheckEvery is how often the newest images are looked at for having been withdrawn (AWN-137).
+	// recheckEvery is how often the newest images are looked at for having been withdrawn.
 	recheckEvery = 30 * time.Minute
 	// shortestPause keeps a loop from running hot, whatever a part says of when it is due.
 	shortestPause = time.Second
@@ -41,7 +41,7 @@ func (u *upkeep) due(last *time.Time, every time.Duration, now time.Time) bool {
 }
 
 // Refresh reads anew what is due of types, zones, prices and zonal shifts, and of machines where interruptions are
-// listened to without Options.FindInstance, and says when to call it again (AWI-231). What
+// listened to without Options.FindInstance, and says when to call it again. What
 // could not be read stays as it was; the errors are joined. Every replica needs it; Run calls it in a loop.
 func (p *Provider) Refresh(ctx context.Context) (next time.Time, err error) {
 	duties := []func() (time.Time, error){

@@ -22,7 +22,7 @@ func (o Overhead) Total() corev1.ResourceList {
 }
 
 // Allocatable is what pods can have of a machine of this type, where the offering changes nothing: capacity less
-// overhead, memory further reduced by every hugepages capacity, nothing below zero (SCH-158). The list is the
+// overhead, memory further reduced by every hugepages capacity, nothing below zero. The list is the
 // caller's.
 func (t *InstanceType) Allocatable() corev1.ResourceList {
 	return allocatable(t.Capacity, t.Overhead)
@@ -31,6 +31,9 @@ func (t *InstanceType) Allocatable() corev1.ResourceList {
 // CapacityOf is the whole machine when bought by the offering: the type's capacity with the offering's entries in
 // their place. The list is the caller's.
 func (t *InstanceType) CapacityOf(o *Offering) corev1.ResourceList {
+	if o == nil {
+		return replaceEntries(t.Capacity, nil)
+	}
 	return replaceEntries(t.Capacity, o.Capacity)
 }
 
@@ -38,7 +41,7 @@ func (t *InstanceType) CapacityOf(o *Offering) corev1.ResourceList {
 // entries in their place, part by part. The lists are the caller's.
 func (t *InstanceType) OverheadOf(o *Offering) Overhead {
 	var replacement Overhead
-	if o.Overhead != nil {
+	if o != nil && o.Overhead != nil {
 		replacement = *o.Overhead
 	}
 	return Overhead{
@@ -51,7 +54,7 @@ func (t *InstanceType) OverheadOf(o *Offering) Overhead {
 // AllocatableOf is what pods can have of a machine bought by the offering, by the same formula as Allocatable. The
 // list is the caller's.
 func (t *InstanceType) AllocatableOf(o *Offering) corev1.ResourceList {
-	if !o.OverridesResources() {
+	if o == nil || !o.OverridesResources() {
 		return t.Allocatable()
 	}
 	return allocatable(t.CapacityOf(o), t.OverheadOf(o))

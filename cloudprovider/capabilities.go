@@ -16,14 +16,13 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// DefaultLaunchTimeout is how long a NodeClaim may stay without a machine when the provider does not say (PRV-061).
+// DefaultLaunchTimeout is how long a NodeClaim may stay without a machine when the provider does not say.
 const DefaultLaunchTimeout = 5 * time.Minute
 
 // Capabilities declare, as plain data, what a provider is like. Whoever holds one must not change it; a provider
 // gives each caller lists and maps that nobody writes to.
 type Capabilities struct {
-	// NodeClasses are the kinds of node class that the provider launches machines from; the first is the default
-	// (PRV-177). At least one.
+	// NodeClasses are the kinds of node class that the provider launches machines from; the first is the default. At least one.
 	NodeClasses []metav1.GroupKind `json:"nodeClasses"`
 	// Vocabulary is everything the provider knows of label keys: requirements.CoreVocabulary() merged with its own.
 	Vocabulary requirements.Vocabulary `json:"vocabulary"`
@@ -32,18 +31,17 @@ type Capabilities struct {
 	LabelValues map[string][]string `json:"labelValues,omitempty"`
 	// ReservationIDLabel is the key that tells one reservation from another; empty when the provider has none.
 	ReservationIDLabel string `json:"reservationIDLabel,omitempty"`
-	// ReservationLabels are all keys that only machines from a reservation bear, ReservationIDLabel among them
-	// (SCH-005).
+	// ReservationLabels are all keys that only machines from a reservation bear, ReservationIDLabel among them.
 	ReservationLabels []string `json:"reservationLabels,omitempty"`
 	// UnsupportedVolumeTopologyKeys are label keys of a StorageClass's allowed topologies that no machine of the
-	// provider can meet: pods with such volumes are refused with that reason (SCH-104).
+	// provider can meet: pods with such volumes are refused with that reason.
 	UnsupportedVolumeTopologyKeys []string `json:"unsupportedVolumeTopologyKeys,omitempty"`
-	// UnsupportedVolumeDrivers are CSI drivers whose volumes no machine of the provider can attach (SCH-104).
+	// UnsupportedVolumeDrivers are CSI drivers whose volumes no machine of the provider can attach.
 	UnsupportedVolumeDrivers []string `json:"unsupportedVolumeDrivers,omitempty"`
 	// LaunchTimeout is how long a NodeClaim may stay without a machine before it is given up; zero means
-	// DefaultLaunchTimeout (PRV-061).
+	// DefaultLaunchTimeout.
 	LaunchTimeout metav1.Duration `json:"launchTimeout,omitzero"`
-	// TerminationGracePeriod is given to NodeClaims whose NodePool sets none (PRV-041); nil gives none.
+	// TerminationGracePeriod is given to NodeClaims whose NodePool sets none; nil gives none.
 	TerminationGracePeriod *metav1.Duration `json:"terminationGracePeriod,omitempty"`
 	// ConsistencyWindow is how long List may lag behind what happened (CP-LIST-02); zero means not at all.
 	ConsistencyWindow metav1.Duration `json:"consistencyWindow,omitzero"`
@@ -57,7 +55,7 @@ func (c Capabilities) DefaultNodeClass() metav1.GroupKind {
 	return c.NodeClasses[0]
 }
 
-// SupportsNodeClass reports whether the provider launches machines from the kind that ref names (PRV-036, PRV-050).
+// SupportsNodeClass reports whether the provider launches machines from the kind that ref names.
 func (c Capabilities) SupportsNodeClass(ref v1.NodeClassReference) bool {
 	return slices.Contains(c.NodeClasses, metav1.GroupKind{Group: ref.Group, Kind: ref.Kind})
 }

@@ -12,26 +12,26 @@ import (
 // More is optional: DriftDetector, Repairer, InterruptionSource, NodeClassStatus and RegistrationGate are found by
 // asking the provider for them (see As).
 type CloudProvider interface {
-	// Name of the provider, in lower case: a label of metrics and a word in messages. It never changes (PRV-178).
+	// Name of the provider, in lower case: a label of metrics and a word in messages. It never changes.
 	Name() string
 
-	// InstanceTypes are all machines that a NodePool may be given, available or not (CP-CATALOG, PRV-174). The slice
+	// InstanceTypes are all machines that a NodePool may be given, available or not (CP-CATALOG). The slice
 	// is the caller's; what it points to is shared and must not be changed.
 	InstanceTypes(ctx context.Context, nodePool *v1.NodePool) ([]*InstanceType, error)
 
-	// Create launches exactly one machine that meets the claim, and describes it (CP-CREATE, PRV-170). Repeated for
+	// Create launches exactly one machine that meets the claim, and describes it (CP-CREATE). Repeated for
 	// the same claim UID it gives the same machine. The claim is not changed.
 	Create(ctx context.Context, nodeClaim *v1.NodeClaim) (*v1.NodeClaim, error)
 
 	// Delete starts the end of the machine with the claim's provider ID: nil means that termination is under way, an
-	// error of kind NodeClaimNotFound that the machine is gone (CP-DELETE, PRV-171). Call it until it says so.
+	// error of kind NodeClaimNotFound that the machine is gone (CP-DELETE). Call it until it says so.
 	Delete(ctx context.Context, nodeClaim *v1.NodeClaim) error
 
-	// Get describes one machine, or says with an error of kind NodeClaimNotFound that it is gone (CP-GET, PRV-172).
+	// Get describes one machine, or says with an error of kind NodeClaimNotFound that it is gone (CP-GET).
 	Get(ctx context.Context, providerID string) (*v1.NodeClaim, error)
 
 	// List describes every machine this cluster owns; those that are shutting down bear a deletion timestamp
-	// (CP-LIST, PRV-173).
+	// (CP-LIST).
 	List(ctx context.Context) ([]*v1.NodeClaim, error)
 
 	// Describe declares what the provider is like (CP-DESCRIBE). It does no I/O and always gives the same answer.

@@ -15,6 +15,7 @@ func (t *InstanceType) DeepCopy() *InstanceType {
 	c.Capacity = t.Capacity.DeepCopy()
 	c.Overhead = t.Overhead.DeepCopy()
 	c.VolumeLimits = maps.Clone(t.VolumeLimits)
+	c.NotKnown = slices.Clone(t.NotKnown)
 	c.Offerings = slices.Clone(t.Offerings)
 	for i := range c.Offerings {
 		c.Offerings[i] = t.Offerings[i].DeepCopy()

@@ -56,7 +56,7 @@
 //     one value or none for any other key; a reserved one names its reservation and how much room is left in it, and
 //     no other bears a reservation's labels. Why: an offering is one thing that can be bought.
 //   - CP-CATALOG-07: prices are finite, positive and all USD per hour; zero is for reservations already paid for,
-//     which had better keep a tiny price in proportion to their size, so that small ones are used first (PRV-183).
+//     which had better keep a tiny price in proportion to their size, so that small ones are used first.
 //     Why: a missing price read as zero draws every pod to that type.
 //   - CP-CATALOG-08: capacity has cpu, memory and pods; nothing is negative, and overhead leaves cpu and memory for
 //     pods. Why: limits, packing and node size all start from it.
@@ -80,24 +80,24 @@
 // # CP-CREATE: Create
 //
 //   - CP-CREATE-01: nil means that exactly one machine was launched, that meets all the claim's requirements and
-//     whose allocatable holds its requests (PRV-170). Why: the pods were planned onto just that.
+//     whose allocatable holds its requests. Why: the pods were planned onto just that.
 //   - CP-CREATE-02: a claim UID has at most one live machine. Create repeated for a UID, at once or much later, by
 //     this process or the next one, answers with the machine that is there; only once that is shutting down or gone
 //     may another be launched. The UID is required. Why: answers get lost and processes restart; a second machine
 //     would run unseen.
 //   - CP-CREATE-03: of the offerings that suit, the capacity type is chosen reserved before spot before on-demand,
 //     then by the provider's own strategy, which for on-demand is the lowest price. Why: plans count on it when they
-//     reckon what a replacement costs (PRV-182).
+//     reckon what a replacement costs.
 //   - CP-CREATE-04: the machine's node joins with the taint karpenter.sh/unregistered:NoExecute and with the claim's
 //     taints and start-up taints. Why: otherwise pods slip in before the node is labelled.
 //   - CP-CREATE-05: the answer has the claim's name and UID, labels with the one value of each well-known key the
-//     machine has, the provider ID, the image ID, capacity and allocatable (PRV-052). Why: it is all that is known of
+//     machine has, the provider ID, the image ID, capacity and allocatable. Why: it is all that is known of
 //     a node until it joins.
 //   - CP-CREATE-06: the claim handed in is not changed, and the answer shares nothing with it or with the provider.
 //     Why: both are written to by their owners.
 //   - CP-CREATE-07: when nothing that suits has room, the error is of kind InsufficientCapacity and names every
 //     offering that suits; the next InstanceTypes, of any NodePool, shows exactly the offerings found out of stock as
-//     unavailable, under the keys it lists them by, for a few minutes (PRV-180). Those of a quota likewise. Offerings
+//     unavailable, under the keys it lists them by, for a few minutes. Those of a quota likewise. Offerings
 //     found empty on the way to a success are shown so too. Why: planners would otherwise come back with the same
 //     claim at once.
 //   - CP-CREATE-08: whose a machine is, by cluster, NodePool, claim name and claim UID, is stored with the machine
@@ -107,12 +107,12 @@
 //   - CP-CREATE-10: a claim whose node class is missing, being deleted or not ready gives an error of kind
 //     NodeClassNotReady. Why: the pods may have other NodePools to go to.
 //   - CP-CREATE-11: Create sees the same types, prices and capacities as InstanceTypes, overlays included. Why: what
-//     was planned must be what is bought (PRV-144).
+//     was planned must be what is bought.
 //
 // # CP-DELETE: Delete
 //
 //   - CP-DELETE-01: nil means that termination is under way, not that the machine is gone; the error of kind
-//     NodeClaimNotFound means that it is gone (PRV-171). Why: a machine that is still shutting down still holds its
+//     NodeClaimNotFound means that it is gone. Why: a machine that is still shutting down still holds its
 //     volumes, addresses and cost.
 //   - CP-DELETE-02: it can be repeated at will, before, during and after termination. Why: the caller does just that.
 //   - CP-DELETE-03: an empty, malformed, foreign or unknown provider ID is of kind NodeClaimNotFound. Why: any other
@@ -122,7 +122,7 @@
 //
 // # CP-GET: Get
 //
-//   - CP-GET-01: the answer describes the machine as Create did (PRV-172). Why: callers compare them.
+//   - CP-GET-01: the answer describes the machine as Create did. Why: callers compare them.
 //   - CP-GET-02: a machine that is shutting down has a deletion timestamp; one that is gone is an error of kind
 //     NodeClaimNotFound. Why: the two call for different things, waiting and forgetting.
 //   - CP-GET-03: an empty, malformed, foreign or unknown provider ID is of kind NodeClaimNotFound. Why: see
@@ -130,7 +130,7 @@
 //
 // # CP-LIST: List
 //
-//   - CP-LIST-01: every machine that the cluster owns is there, and none of another cluster (PRV-173). Why: garbage
+//   - CP-LIST-01: every machine that the cluster owns is there, and none of another cluster. Why: garbage
 //     collection deletes claims without machines and machines without claims.
 //   - CP-LIST-02: it lags behind what happened by at most [Capabilities].ConsistencyWindow, in both directions. Why:
 //     a cache that keeps dead machines hides lost nodes, and one that is late with new ones gets them collected.

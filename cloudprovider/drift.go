@@ -19,6 +19,6 @@ type DriftReason string
 //     to replace.
 //   - CP-DRIFT-04: what can't be found out now is an error, never "not drifted". Why: the caller keeps what it knew.
 type DriftDetector interface {
-	// IsDrifted says why the claim's machine has drifted; empty when it has not (PRV-175).
+	// IsDrifted says why the claim's machine has drifted; empty when it has not.
 	IsDrifted(ctx context.Context, nodeClaim *v1.NodeClaim) (DriftReason, error)
 }

@@ -97,7 +97,7 @@ func IsTransient(err error) bool { return KindOf(err) == Transient }
 func IsPermanent(err error) bool { return errors.Is(err, Permanent) }
 
 // LaunchAbandoned reports whether an error of Create means that the NodeClaim can't be met as it is, so that it
-// should be deleted and its pods planned anew (PRV-053, PRV-054).
+// should be deleted and its pods planned anew.
 func LaunchAbandoned(err error) bool {
 	switch KindOf(err) {
 	case InsufficientCapacity, QuotaExceeded, NodeClassNotReady:

@@ -132,7 +132,7 @@ func (e *NodeClassNotReadyError) Is(target error) bool { return target == NodeCl
 // Unwrap gives the cause.
 func (e *NodeClassNotReadyError) Unwrap() error { return e.Cause }
 
-// CreateError is a failed launch whose reason and message belong on the NodeClaim's Launched condition (PRV-055).
+// CreateError is a failed launch whose reason and message belong on the NodeClaim's Launched condition.
 type CreateError struct {
 	// Reason is a CamelCase word, fit for a condition's reason.
 	Reason string

@@ -25,6 +25,9 @@ type InstanceType struct {
 	// report in CSINode.spec.drivers[].allocatable.count once the machine has joined. A driver that is not listed is
 	// unlimited; nil limits none (CP-CATALOG-15).
 	VolumeLimits map[string]int32 `json:"volumeLimits,omitempty"`
+	// NotKnown are resources of which the provider does not know how many a machine has, sorted. Capacity has none of them, so that
+	// no pod is planned there that asks for one; explanations say so. Nil: all is known.
+	NotKnown []corev1.ResourceName `json:"notKnown,omitempty"`
 }
 
 // Overhead is the part of a machine's capacity that pods can't have. A nil list means nothing is kept.

@@ -13,7 +13,7 @@ import (
 )
 
 // CapacityTypeRank orders capacity types by the preference at launch: reserved 0, spot 1, on-demand 2, anything else
-// 3 (PRV-170).
+// 3.
 func CapacityTypeRank(capacityType string) int {
 	switch capacityType {
 	case v1.CapacityTypeReserved:
@@ -36,17 +36,20 @@ type Candidate struct {
 func (c Candidate) Key() OfferingKey { return KeyOf(c.Type, c.Offering) }
 
 // Suits reports whether a machine bought this way meets the requirements and has room for the requests. Keys that
-// only one side knows do not matter (SCH-032); a resource the machine does not have counts as zero.
+// only one side knows do not matter; a resource the machine does not have counts as zero.
 func (c Candidate) Suits(want requirements.Set, requests corev1.ResourceList) bool {
-	return c.Type.Offers(c.Offering, want) && fits(requests, c.Type.AllocatableOf(c.Offering))
+	return c.Type != nil && c.Type.Offers(c.Offering, want) && fits(requests, c.Type.AllocatableOf(c.Offering))
 }
 
 // LaunchOrder are all offerings that suit, with or without room, in the order in which a provider with nothing better
-// to go by tries them: by capacity type (see CapacityTypeRank), then the cheapest first, then by key (PRV-170). The
+// to go by tries them: by capacity type (see CapacityTypeRank), then the cheapest first, then by key. The
 // order does not depend on that of types.
 func LaunchOrder(types []*InstanceType, want requirements.Set, requests corev1.ResourceList) []Candidate {
 	var suitable []keyedCandidate
 	for _, t := range types {
+		if t == nil {
+			continue
+		}
 		suitable = appendSuitable(suitable, t, want, requests)
 	}
 	slices.SortFunc(suitable, func(a, b keyedCandidate) int {
@@ -115,9 +118,10 @@ func (t *InstanceType) CheapestPrice(want requirements.Set) float64 {
 }
 
 // SortByPrice is a new list of the types, cheapest first by CheapestPrice and by name where prices are equal; types
-// that can't be had come last (SCH-173).
+// that can't be had come last.
 func SortByPrice(types []*InstanceType, want requirements.Set) []*InstanceType {
 	price := make(map[*InstanceType]float64, len(types))
+	types = slices.DeleteFunc(slices.Clone(types), func(t *InstanceType) bool { return t == nil })
 	for _, t := range types {
 		price[t] = t.CheapestPrice(want)
 	}
@@ -130,7 +134,7 @@ func SortByPrice(types []*InstanceType, want requirements.Set) []*InstanceType {
 
 // WorstLaunchPrice is what a machine of this type may cost at most when launched with the requirements, in USD per
 // hour: of the offerings with room that meet them, those of the most preferred capacity type count, and of these the
-// dearest. +Inf when there is none. A replacement is judged by it (PRV-182).
+// dearest. +Inf when there is none. A replacement is judged by it.
 func (t *InstanceType) WorstLaunchPrice(want requirements.Set) float64 {
 	best, worst := math.MaxInt, math.Inf(1)
 	m := newMatcher(t, want)

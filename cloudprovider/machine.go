@@ -12,6 +12,9 @@ import (
 // offering's, and absent where only other offerings of the type state a key.
 func (t *InstanceType) MachineRequirements(o *Offering) requirements.Set {
 	stated := t.offeringKeys()
+	if o == nil {
+		o = &Offering{}
+	}
 	var absent []requirements.Requirement
 	for _, key := range stated {
 		if !o.Requirements.Has(key) {
@@ -24,6 +27,9 @@ func (t *InstanceType) MachineRequirements(o *Offering) requirements.Set {
 // Offers reports whether a machine of this type bought by this offering meets the requirements: whether they overlap
 // with MachineRequirements on every key that both know. Room and resources are not looked at.
 func (t *InstanceType) Offers(o *Offering, want requirements.Set) bool {
+	if o == nil {
+		return false
+	}
 	m := newMatcher(t, want)
 	return m.meets(o)
 }

@@ -8,7 +8,7 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// Reasons that every provider gives in these words; others are the provider's own, one CamelCase word each (PRV-085).
+// Reasons that every provider gives in these words; others are the provider's own, one CamelCase word each.
 const (
 	// NodeClassNotFound: there is no such object.
 	NodeClassNotFound = "NodeClassNotFound"

@@ -45,6 +45,9 @@ type OfferingKey struct {
 
 // KeyOf is the key of one of a type's offerings.
 func KeyOf(t *InstanceType, o *Offering) OfferingKey {
+	if t == nil || o == nil {
+		return OfferingKey{}
+	}
 	key := OfferingKey{InstanceType: t.Name}
 	var others strings.Builder
 	for r := range o.Requirements.All {

@@ -30,6 +30,6 @@ type GateResult struct {
 type RegistrationGate interface {
 	// Name of the gate, shown while the node waits for it.
 	Name() string
-	// Registered says whether the claim's machine may be registered (PRV-059, PRV-179).
+	// Registered says whether the claim's machine may be registered.
 	Registered(ctx context.Context, nodeClaim *v1.NodeClaim) (GateResult, error)
 }

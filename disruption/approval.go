@@ -26,12 +26,23 @@ type ApproverFunc func(ctx context.Context, cmd *Command) (Approval, error)
 
 // Approve calls the function.
 func (f ApproverFunc) Approve(ctx context.Context, cmd *Command) (Approval, error) {
+	if f == nil {
+		return Approval{}, &ArgumentError{"ApproverFunc.Approve", "the function"}
+	}
 	return f(ctx, cmd)
 }
 
 // Ask carries out an AskApproval: it gives the approver so long for an answer. An answer that comes with an error, or not in
 // time, is none: nil, with the error. A timeout of 0 or less leaves it to ctx.
 func Ask(ctx context.Context, a Approver, ask AskApproval, timeout time.Duration) (*Approval, error) {
+	switch {
+	case ctx == nil:
+		return nil, &ArgumentError{"Ask", "the context"}
+	case a == nil:
+		return nil, &ArgumentError{"Ask", "the approver"}
+	case ask.Command == nil:
+		return nil, &ArgumentError{"Ask", "the command"}
+	}
 	if timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, timeout)
@@ -173,12 +184,15 @@ func (e *Execution) approve(o Observed, now time.Time, step *Step) {
 	}
 	step.Again = min(e.policy.every(answer), deadline.Sub(now))
 	step.Effects = append(step.Effects, AskApproval{Command: e.cmd, Deadline: deadline})
-	message := fmt.Sprintf("waits for approval until %s: %s", deadline.UTC().Format(time.RFC3339), e.cmd)
+	identity := ""
+	message := "waits for approval until " + deadline.UTC().Format(time.RFC3339)
 	if answer != nil && answer.Reason != "" {
-		message += ": " + answer.Reason
+		identity = answer.Reason              // what the approver says now need not wait since the event was told without
+		message += " (" + answer.Reason + ")" // before the command, which may be long: the ends of long events are cut off
 	}
+	message += ": " + e.cmd.String()
 	for i := range e.cmd.Members {
-		step.Events = append(step.Events, e.cmd.Members[i].events(Event{Reason: EventDisruptionAwaitingApproval, Message: message, Every: stateEvery})...)
+		step.Events = append(step.Events, e.cmd.Members[i].events(Event{Reason: EventDisruptionAwaitingApproval, Identity: identity, Message: message, Every: stateEvery})...)
 	}
 }
 

@@ -132,7 +132,7 @@ func TestApprovalWaits(t *testing.T) {
 	if !ok || len(step.Effects) != 1 || ask.Command != cmd || !ask.Deadline.Equal(now().Add(time.Hour)) || ask.String() != "ask for approval of command c" {
 		t.Errorf("%+v", step.Effects)
 	}
-	if got := told(step.Events); !slices.Equal(got, twice("DisruptionAwaitingApproval", "n0")) || !strings.HasSuffix(step.Events[0].Message, ": ann is asked") {
+	if got := told(step.Events); !slices.Equal(got, twice("DisruptionAwaitingApproval", "n0")) || !strings.HasPrefix(step.Events[0].Message, "waits for approval until 2026-05-04T11:00:00Z (ann is asked): delete n0") {
 		t.Errorf("%q: %q", got, step.Events[0].Message)
 	}
 	if got := q.Executing()["n0"]; got != "c" {

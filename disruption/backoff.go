@@ -8,15 +8,15 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// Bounds of how long a pool is left alone after a failure (DIS-232).
+// Bounds of how long a pool is left alone after a failure.
 const (
 	backOffFirst = time.Minute
 	backOffMost  = 10 * time.Minute
 )
 
 // BackOff remembers which pools' replacements for drift fail, so that one that keeps failing does not keep the others from
-// theirs (DIS-098, DIS-231). Only drift counts (DIS-234). It is kept in memory, holds no clock, and is safe for concurrent
-// use. Pools that are deleted are forgotten by ForgetGone. A nil *BackOff remembers nothing; the zero value is one with the seed 0.
+// theirs. Only drift counts. It is kept in memory, holds no clock, and is safe for concurrent use. Pools that are deleted are
+// forgotten by ForgetGone. A nil *BackOff remembers nothing; the zero value is one with the seed 0.
 type BackOff struct {
 	mu    sync.Mutex
 	pools map[v1.PoolKey]backedOff
@@ -35,7 +35,7 @@ func NewBackOff(seed uint64) *BackOff {
 }
 
 // Failed says that a drift command of the pool could not be started, or failed for good: the pool is left alone for a
-// minute, then two, at most ten. While it is left alone a further failure changes nothing, and false is returned (DIS-232).
+// minute, then two, at most ten. While it is left alone a further failure changes nothing, and false is returned.
 func (b *BackOff) Failed(pool v1.PoolKey, now time.Time) bool {
 	if b == nil {
 		return false
@@ -67,7 +67,7 @@ func (b *BackOff) share(pool v1.PoolKey, level int, span time.Duration) time.Dur
 	return time.Duration(h.Sum64() % uint64(span))
 }
 
-// Succeeded says that a drift command of the pool was carried out: what was remembered of it is forgotten (DIS-233).
+// Succeeded says that a drift command of the pool was carried out: what was remembered of it is forgotten.
 func (b *BackOff) Succeeded(pool v1.PoolKey) {
 	if b == nil {
 		return
@@ -79,7 +79,7 @@ func (b *BackOff) Succeeded(pool v1.PoolKey) {
 
 // ForgetGone forgets pools that the cluster no longer has, so that no entry outlives its pool and one made anew under the same
 // name is tried at once. Call it with each Fleet that is planned for; planners, which change nothing, leave it to their callers.
-// A pool that is there is remembered until it succeeds, also after its time: a further failure has it wait longer (DIS-233).
+// A pool that is there is remembered until it succeeds, also after its time: a further failure has it wait longer.
 func (b *BackOff) ForgetGone(f *Fleet) {
 	if b == nil {
 		return

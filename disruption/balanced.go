@@ -8,7 +8,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/pods"
 )
 
-// balancedThreshold is 1/k of the policy Balanced, k being 2 (DIS-169).
+// balancedThreshold is 1/k of the policy Balanced, k being 2.
 const balancedThreshold = 0.5
 
 // poolTotals are what a Balanced pool's moves are measured by.
@@ -18,8 +18,8 @@ type poolTotals struct {
 	disruption float64
 }
 
-// totalsOf sums up all of the pool's nodes, candidates or not (DIS-164). What their pods are worth is counted as they are
-// now, pods that stay on their node left out.
+// totalsOf sums up all of the pool's nodes, candidates or not. What their pods are worth is counted as they are now, pods
+// that stay on their node left out.
 func (p *pass) totalsOf(key v1.PoolKey) *poolTotals {
 	if t := p.totals[key]; t != nil {
 		return t
@@ -38,8 +38,8 @@ func (p *pass) totalsOf(key v1.PoolKey) *poolTotals {
 	return t
 }
 
-// score of a move in one pool: the share of the pool's cost that it saves by the share of its disruption that it causes
-// (DIS-168).
+// score of a move in one pool: the share of the pool's cost that it saves by the share of its disruption that it
+// causes.
 func (t *poolTotals) score(savings int64, disruption float64) float64 {
 	if t.cost <= 0 || t.disruption <= 0 || savings <= 0 || disruption <= 0 {
 		return 0
@@ -48,7 +48,7 @@ func (t *poolTotals) score(savings int64, disruption float64) float64 {
 }
 
 // Score is how a Balanced pool judges a command: what share of its cost the command saves for each share of its disruption
-// that it causes (DIS-168).
+// that it causes.
 type Score struct {
 	Pool v1.PoolKey `json:"pool"`
 	// Score is SavingsShare by DisruptionShare; 0 where nothing is saved. Threshold is what it takes.
@@ -73,7 +73,7 @@ func (s Score) String() string {
 }
 
 // scores are those of the batch's Balanced pools, by pool, for a move with the savings: each is credited with its share of
-// them by the prices of its nodes (DIS-163, DIS-166 to DIS-168).
+// them by the prices of its nodes.
 func (p *pass) scores(batch []*Candidate, savings float64) []Score {
 	isBalanced := func(c *Candidate) bool {
 		return c.Pool.Object.Spec.Disruption.ConsolidationPolicy == v1.ConsolidationPolicyBalanced
@@ -120,7 +120,7 @@ func (p *pass) scores(batch []*Candidate, savings float64) []Score {
 }
 
 // balanced says which Balanced pool of the batch does not approve of a move with the savings; nil when all do, and those
-// of other policies always do (DIS-163, DIS-169).
+// of other policies always do.
 func (p *pass) balanced(batch []*Candidate, savings float64) *Block {
 	for _, s := range p.scores(batch, savings) {
 		if !s.Approved() {
@@ -130,5 +130,5 @@ func (p *pass) balanced(batch []*Candidate, savings float64) *Block {
 	return nil
 }
 
-// hopeless says that even removing the candidate for nothing would score too low (DIS-170).
+// hopeless says that even removing the candidate for nothing would score too low.
 func (p *pass) hopeless(c *Candidate) *Block { return p.balanced([]*Candidate{c}, c.Price) }

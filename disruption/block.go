@@ -15,7 +15,7 @@ import (
 // BlockCode says what kind of thing keeps a node. Codes are stable.
 type BlockCode string
 
-// What keeps a node from being a candidate at all, in the order in which it is looked at (DIS-048 to DIS-058).
+// What keeps a node from being a candidate at all, in the order in which it is looked at.
 const (
 	// BlockInFlight: Block.Command is about to remove it.
 	BlockInFlight BlockCode = "InFlight"
@@ -78,6 +78,8 @@ const (
 	BlockBackOff BlockCode = "BackOff"
 	// BlockRefused: an Approver refused to have it disrupted for the reason, Block.Detail; Until.
 	BlockRefused BlockCode = "Refused"
+	// BlockUnapproved: Block.Pod came to the node after the command was approved: see MovedOn.
+	BlockUnapproved BlockCode = "Unapproved"
 	// BlockUnschedulable: Block.Pods would have no place.
 	BlockUnschedulable BlockCode = "Unschedulable"
 	// BlockDependsOnUninitialized: pods would have to go to nodes that are not ready, Block.Detail.
@@ -161,7 +163,7 @@ type Block struct {
 	Detail string `json:"detail,omitempty"`
 }
 
-// Silent reports whether nobody needs to hear of it: the state of things, not an obstacle (DIS-048).
+// Silent reports whether nobody needs to hear of it: the state of things, not an obstacle.
 func (b *Block) Silent() bool {
 	switch b.Code {
 	case BlockInFlight, BlockUnmanaged, BlockStatic, BlockNotStatic, BlockNotEmpty, BlockEmpty, BlockNotDrifted, BlockQuiet, BlockNoBatch, BlockNotReached:
@@ -172,6 +174,9 @@ func (b *Block) Silent() bool {
 
 // String is a sentence for operators, without the node's name.
 func (b *Block) String() string {
+	if b == nil {
+		return ""
+	}
 	s := b.sentence()
 	if !b.Until.IsZero() {
 		s += " until " + b.Until.UTC().Format(time.RFC3339)
@@ -210,6 +215,8 @@ func (b *Block) sentence() string {
 		return fmt.Sprintf("replacements of nodepool %q failed %d times", b.Pool, b.Count)
 	case BlockRefused:
 		return "its disruption was refused (" + b.Detail + ")"
+	case BlockUnapproved:
+		return fmt.Sprintf("pod %s came after the command was approved: the next plan asks again", b.Pod)
 	case BlockUnschedulable:
 		return "pods would have no place: " + podList(b.Pods)
 	case BlockDependsOnUninitialized:
@@ -293,7 +300,7 @@ func (b *Block) budgetSentence() string {
 	return fmt.Sprintf("pod disruption budget %s does not let pod %s go now", strings.Join(names, ", "), b.Pod)
 }
 
-// podList names the first five and counts the others (DIS-135).
+// podList names the first five and counts the others.
 func podList(keys []scheduling.PodKey) string {
 	const named = 5
 	parts := make([]string, 0, named+1)

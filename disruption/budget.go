@@ -54,7 +54,7 @@ type Budget struct {
 	Scope   Scope
 	Unit    Unit
 	// Amount of Unit; with Percent a share of the total of managed, initialised nodes in the scope, 0 to 100. A share of
-	// nodes or pods is rounded up, so that any but 0 lets one go (DIS-209).
+	// nodes or pods is rounded up, so that any but 0 lets one go.
 	Amount  float64
 	Percent bool
 	// Window is 0 for a bound on what is being disrupted at one time. Otherwise it bounds what is started in any span of
@@ -134,6 +134,8 @@ type Disruption struct {
 	// Node, and Time of its start.
 	Node string
 	Time time.Time
+	// Command it was started for, by ID; empty for one that was forced. It counts once for a command and node.
+	Command string
 	// Reason it was for; forced ones count too.
 	Reason Reason
 	// Pool, Zone and Labels of the node at the time.
@@ -149,6 +151,9 @@ type Disruption struct {
 
 // DisruptionOf notes that the disruption of a candidate was started.
 func DisruptionOf(c *Candidate, r Reason, started time.Time) Disruption {
+	if c == nil || c.Pool == nil || c.Machine == nil || c.Machine.Node == nil {
+		return Disruption{}
+	}
 	return Disruption{
 		Node: c.Name, Time: started, Reason: r, Pool: c.Pool.Key, Zone: c.Zone, Labels: c.Machine.Node.Labels,
 		Pods: len(c.Pods), Price: c.Price, Owners: ownersOf(c.Pods),
@@ -160,6 +165,9 @@ func DisruptionOf(c *Candidate, r Reason, started time.Time) Disruption {
 // while by Global, whatever it was that moved them. node may be empty, moving are the pods that have to move, and Price is the
 // caller's to fill in where it is known.
 func ForcedDisruption(claim *v1.NodeClaim, node string, r Reason, moving []*corev1.Pod, started time.Time) Disruption {
+	if claim == nil {
+		return Disruption{}
+	}
 	return Disruption{
 		Node: node, Time: started, Reason: r, Pool: v1.PoolOf(claim.Labels), Zone: claim.Labels[corev1.LabelTopologyZone], Labels: claim.Labels,
 		Pods: len(moving), Owners: ownersOf(moving),
@@ -170,6 +178,9 @@ func ForcedDisruption(claim *v1.NodeClaim, node string, r Reason, moving []*core
 func ownersOf(list []*corev1.Pod) []types.UID {
 	var out []types.UID
 	for _, pod := range list {
+		if pod == nil {
+			continue
+		}
 		for i := range pod.OwnerReferences {
 			if uid := pod.OwnerReferences[i].UID; !slices.Contains(out, uid) {
 				out = append(out, uid)
@@ -179,9 +190,9 @@ func ownersOf(list []*corev1.Pod) []types.UID {
 	return out
 }
 
-// budgetsOf are the budgets that a NodePool states (DIS-012, DIS-013) or that its generation brings with it (API-410), and
-// faults in them: while there is one, the pool lets nothing go for the reasons that the faulty budget is about. (The
-// reference then lets nothing go at all, DIS-207.)
+// budgetsOf are the budgets that a NodePool states or that its generation brings with it, and faults in them: while there
+// is one, the pool lets nothing go for the reasons that the faulty budget is about. (The reference then lets nothing go
+// at all.)
 func budgetsOf(key v1.PoolKey, object *v1.NodePool) []Budget {
 	list := object.Spec.Disruption.Budgets
 	if list == nil {
@@ -218,7 +229,7 @@ func budgetsOf(key v1.PoolKey, object *v1.NodePool) []Budget {
 }
 
 // BudgetFaults are the budgets of NodePools that can't be read, by pool and number, as *BudgetErrors: until they are mended,
-// nothing goes for the reasons that they are about (DIS-071, DIS-207).
+// nothing goes for the reasons that they are about.
 func (f *Fleet) BudgetFaults() []error {
 	pools := slices.SortedFunc(maps.Values(f.pools), func(a, b *pool) int { return a.Key.Compare(b.Key) })
 	var out []error
@@ -254,8 +265,8 @@ func calendarOf(b *v1.Budget) (*Calendar, error) {
 	return ParseCalendar(*b.Schedule, b.Duration.Duration, "")
 }
 
-// counted reports whether the node is part of a budget's total: managed, initialised, and its instance not being ended
-// (DIS-199). Replacements that come up enlarge nothing (DIS-212).
+// counted reports whether the node is part of a budget's total: managed, initialised, and its instance not being
+// ended. Replacements that come up enlarge nothing.
 func counted(m *cluster.Machine) bool {
 	if m.Claim == nil || m.Node == nil || m.Phase != cluster.PhaseInitialized {
 		return false
@@ -264,7 +275,7 @@ func counted(m *cluster.Machine) bool {
 	return !ending
 }
 
-// disrupting reports whether a node that counts is disrupted already: not ready, or on its way out, whatever for (DIS-200).
+// disrupting reports whether a node that counts is disrupted already: not ready, or on its way out, whatever for.
 func (f *Fleet) disrupting(m *cluster.Machine) bool {
 	_, executing := f.in.Executing[m.Name]
 	return executing || m.Leaving || m.Marked || !ready(m.Node)

@@ -31,8 +31,8 @@ func (e *CalendarError) Error() string {
 func (e *CalendarError) Unwrap() error { return e.Err }
 
 // ParseCalendar reads a schedule as v1.ParseSchedule does, in an IANA time zone ("Europe/Berlin"); an empty zone is UTC.
-// The budget counts for the duration, which is positive, from each hit on: a hit at h opens [h, h+duration) (DIS-202).
-// Zones are looked up in the program's time zone database: import time/tzdata where the system may lack one. The error is a
+// The budget counts for the duration, which is positive, from each hit on: a hit at h opens [h, h+duration). Zones are
+// looked up in the program's time zone database: import time/tzdata where the system may lack one. The error is a
 // *CalendarError.
 func ParseCalendar(schedule string, duration time.Duration, timeZone string) (*Calendar, error) {
 	parsed, err := v1.ParseSchedule(schedule)
@@ -61,7 +61,7 @@ func (c *Calendar) String() string {
 }
 
 // Counts reports whether t lies in an open window. A schedule without any hit never opens one (the reference's is
-// then open for good, DIS-203).
+// then open for good).
 func (c *Calendar) Counts(t time.Time) bool {
 	if c == nil {
 		return true

@@ -13,7 +13,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/cluster"
 )
 
-// Candidate is a node that may be disrupted as far as it alone is concerned, with what planners weigh (DIS-006). It is
+// Candidate is a node that may be disrupted as far as it alone is concerned, with what planners weigh. It is
 // read-only.
 type Candidate struct {
 	// Name is that of its scheduling.Node.
@@ -27,37 +27,37 @@ type Candidate struct {
 	InstanceType *cloudprovider.InstanceType
 	// Zone and CapacityType by its labels; may be empty.
 	Zone, CapacityType string
-	// Price in USD per hour; 0 when it is not known (DIS-128), as Priced tells.
+	// Price in USD per hour; 0 when it is not known, as Priced tells.
 	Price  float64
 	Priced bool
 	// Pods would need another place: those that are reschedulable, by namespace and name.
 	Pods []*corev1.Pod
-	// Cost of disrupting it, in units of an ordinary pod: 1 for the node and what each pod's eviction is worth (DIS-124).
+	// Cost of disrupting it, in units of an ordinary pod: 1 for the node and what each pod's eviction is worth.
 	Cost float64
-	// QuietSince is when the waiting time of consolidateAfter began (DIS-065).
+	// QuietSince is when the waiting time of consolidateAfter began.
 	QuietSince time.Time
 	// Drifted is since when it is drifted; zero when it is not.
 	Drifted time.Time
 	// PodBlock is the pod that holds it back from graceful methods, though not from eventual ones: its NodeClaim has a
-	// terminationGracePeriod (DIS-059). Nil when no pod does.
+	// terminationGracePeriod. Nil when no pod does.
 	PodBlock *Block
 }
 
-// Empty reports whether no pod that matters would have to move (DIS-125).
+// Empty reports whether no pod that matters would have to move.
 func (c *Candidate) Empty() bool { return c.Cost <= 1 }
 
-// Ratio is what removing it saves for each unit of disturbance: the order of consolidation (DIS-131).
+// Ratio is what removing it saves for each unit of disturbance: the order of consolidation.
 func (c *Candidate) Ratio() float64 { return c.Price / c.Cost }
 
 // bySavings orders candidates by descending ratio. Where those are equal the less disturbing goes first, then the name
-// decides, so that the order is total: the ratio of the reference leaves equal ones in no order (DIS-131).
+// decides, so that the order is total: the ratio of the reference leaves equal ones in no order.
 func bySavings(list []*Candidate) {
 	slices.SortFunc(list, func(a, b *Candidate) int {
 		return cmp.Or(cmp.Compare(b.Ratio(), a.Ratio()), cmp.Compare(a.Cost, b.Cost), cmp.Compare(a.Name, b.Name))
 	})
 }
 
-// byDrift orders candidates for drift: those without pods to move first, then the longest drifted (DIS-093), then by name.
+// byDrift orders candidates for drift: those without pods to move first, then the longest drifted, then by name.
 func byDrift(list []*Candidate) {
 	rank := func(c *Candidate) int { return min(len(c.Pods), 1) }
 	slices.SortFunc(list, func(a, b *Candidate) int {
@@ -66,11 +66,15 @@ func byDrift(list []*Candidate) {
 }
 
 // LegacyCost is the disruption cost by which consolidation used to order nodes, and by which static pools choose what to
-// give back: what evicting all its pods costs, whoever owns them, by the share of its life that it has before it
-// (DIS-126, DIS-127).
-func (c *Candidate) LegacyCost(now time.Time) float64 { return legacyCost(c.Machine, now) }
+// give back: what evicting all its pods costs, whoever owns them, by the share of its life that it has before it.
+func (c *Candidate) LegacyCost(now time.Time) float64 {
+	if c.Machine == nil {
+		return 0
+	}
+	return legacyCost(c.Machine, now)
+}
 
-// label is a label of the Node, else of the NodeClaim before it is registered (DIS-001).
+// label is a label of the Node, else of the NodeClaim before it is registered.
 func label(m *cluster.Machine, key string) string {
 	if m.Node != nil && (m.Claim == nil || m.Node.Labels[v1.NodeRegisteredLabelKey] == "true") {
 		return m.Node.Labels[key]

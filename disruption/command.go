@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
@@ -17,7 +18,7 @@ import (
 // Decision says what a command comes to.
 type Decision string
 
-// The decisions (DIS-007). A command that does nothing is not made.
+// The decisions. A command that does nothing is not made.
 const (
 	// DecisionDelete removes nodes and launches none.
 	DecisionDelete Decision = "delete"
@@ -40,6 +41,17 @@ type Member struct {
 	Cost  float64 `json:"cost"`
 	// Pods that have to move, by namespace and name.
 	Pods []scheduling.PodKey `json:"pods,omitempty"`
+	// Owners of those pods, each once: Disruption.Owners. They are no part of the command's JSON.
+	Owners []types.UID `json:"-"`
+}
+
+// addOwners notes the pod's owners.
+func (m *Member) addOwners(pod *corev1.Pod) {
+	for i := range pod.OwnerReferences {
+		if uid := pod.OwnerReferences[i].UID; !slices.Contains(m.Owners, uid) {
+			m.Owners = append(m.Owners, uid)
+		}
+	}
 }
 
 // Replacement is a node that a command launches.
@@ -49,12 +61,12 @@ type Replacement struct {
 	Node *scheduling.NewNode `json:"node,omitempty"`
 	// Pool that launches it.
 	Pool v1.PoolKey `json:"pool"`
-	// Static tells that the claim is made from the template alone (DIS-090).
+	// Static tells that the claim is made from the template alone.
 	Static bool `json:"static,omitempty"`
 }
 
-// Command is one decision that is carried out as a whole: nodes to remove, and nodes to launch before (DIS-007).
-// It is plain data.
+// Command is one decision that is carried out as a whole: nodes to remove, and nodes to launch before. It is plain
+// data.
 type Command struct {
 	// ID is the same for the same method, members and time.
 	ID string `json:"id"`
@@ -73,11 +85,15 @@ type Command struct {
 	// Scores are those that the Balanced pools of the members gave it, by pool; nil where none is.
 	Scores []Score `json:"scores,omitempty"`
 	// Planned is when it was decided. NotBefore is when it may be started, after it was validated again; equal to Planned
-	// for methods that do not validate (DIS-178).
+	// for methods that do not validate.
 	Planned   time.Time `json:"planned"`
 	NotBefore time.Time `json:"notBefore"`
-	// MayShrink tells that members that no longer qualify may be left out, instead of giving all up (DIS-084).
+	// MayShrink tells that members that no longer qualify may be left out, instead of giving all up.
 	MayShrink bool `json:"mayShrink,omitempty"`
+	// Wave is the command's place among the Waves of its plan, from 1 on; both are 0 if nobody says. Whoever begins a wave
+	// fills them in, so that a later process knows that more was to come.
+	Wave  int `json:"wave,omitempty"`
+	Waves int `json:"waves,omitempty"`
 }
 
 // Decision is what the command comes to.
@@ -131,6 +147,7 @@ func memberOf(c *Candidate) Member {
 	}
 	for i, pod := range c.Pods {
 		m.Pods[i] = keyOf(pod)
+		m.addOwners(pod)
 	}
 	return m
 }
@@ -151,10 +168,13 @@ func newCommand(method Method, members []*Candidate, now time.Time) *Command {
 
 // identify gives the command its ID.
 func (c *Command) identify() {
-	h := sha256.New()
-	fmt.Fprintf(h, "%s\x00%s", c.Method, c.Planned.UTC().Format(time.RFC3339Nano))
+	var short [256]byte
+	text := append(append(short[:0], c.Method...), 0)
+	text = c.Planned.UTC().AppendFormat(text, time.RFC3339Nano)
 	for i := range c.Members {
-		fmt.Fprintf(h, "\x00%s\x00%s", c.Members[i].Node, c.Members[i].UID)
+		text = append(append(text, 0), c.Members[i].Node...)
+		text = append(append(text, 0), c.Members[i].UID...)
 	}
-	c.ID = hex.EncodeToString(h.Sum(nil)[:8])
+	sum := sha256.Sum256(text)
+	c.ID = hex.EncodeToString(sum[:8])
 }

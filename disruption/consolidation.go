@@ -6,8 +6,8 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// multiNode looks for the longest prefix of the candidates that can be removed for at most one new node (DIS-106, DIS-107).
-// Batches never have more than MaxBatch members (the reference's may have one more, DIS-108).
+// multiNode looks for the longest prefix of the candidates that can be removed for at most one new node. Batches never have
+// more than MaxBatch members (the reference's may have one more).
 func (p *pass) multiNode(accepted []*Candidate) (*Command, error) {
 	list := slices.Clone(accepted)
 	bySavings(list)
@@ -57,8 +57,8 @@ func (p *pass) notReached(m Method, list []*Candidate) {
 	}
 }
 
-// singleNode takes the first candidate that can be removed for at most one new node (DIS-117). Pools take turns; those that
-// were not reached the last time come first (DIS-116).
+// singleNode takes the first candidate that can be removed for at most one new node. Pools take turns; those that were not
+// reached the last time come first.
 func (p *pass) singleNode(accepted []*Candidate) (*Command, error) {
 	list := slices.Clone(accepted)
 	bySavings(list)
@@ -141,7 +141,7 @@ func poolsBeyond(turns []*Candidate, n int) []v1.PoolKey {
 	return out
 }
 
-// consolidate says what removing the batch comes to, or why it is not worth it (DIS-133 to DIS-143).
+// consolidate says what removing the batch comes to, or why it is not worth it.
 func (p *pass) consolidate(m Method, batch []*Candidate) (*Command, *Block, error) {
 	sims, err := p.closedSimulator()
 	if err != nil {

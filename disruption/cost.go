@@ -12,8 +12,8 @@ import (
 // nanoPerUSD is the unit in which planners reckon with money: sums of it are exact, whatever the order.
 const nanoPerUSD = 1e9
 
-// nanoUSD is a price as planners reckon with it. What is no number counts as nothing (DIS-128); what is beyond all prices
-// as more than any.
+// nanoUSD is a price as planners reckon with it. What is no number counts as nothing; what is beyond all prices as more
+// than any.
 func nanoUSD(price float64) int64 {
 	switch {
 	case math.IsNaN(price):

@@ -12,7 +12,7 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// Reasons of the condition Drifted that no provider gives (DIS-217, DIS-225, DIS-226).
+// Reasons of the condition Drifted that no provider gives.
 const (
 	// DriftNodePool: the pool's template is not the one that the claim was made from.
 	DriftNodePool cloudprovider.DriftReason = "NodePoolDrifted"
@@ -24,10 +24,10 @@ const (
 
 // When drift is looked at.
 const (
-	// DriftEvery is how often claims are looked at (DIS-215).
+	// DriftEvery is how often claims are looked at.
 	DriftEvery = 5 * time.Minute
-	// goneFrom is the age from which a claim's instance type may be found missing (DIS-226): catalogs of young machines
-	// may not have settled.
+	// goneFrom is the age from which a claim's instance type may be found missing: catalogs of young machines may not
+	// have settled.
 	goneFrom = time.Hour
 )
 
@@ -62,13 +62,13 @@ type DriftStep struct {
 }
 
 // MarkDrift keeps the claim's condition Drifted: the first check that finds something says why, and without one the
-// condition goes (DIS-215, PRV-087). The time of the condition is that at which the claim began to be drifted, also
-// when the reason changes later (DIS-230). claim is changed and must not be shared; s.Claim need not be the same object.
+// condition goes. The time of the condition is that at which the claim began to be drifted, also when the reason changes
+// later. claim is changed and must not be shared; s.Claim need not be the same object.
 //
 // What the provider can't answer leaves the condition as it is and is the error; that the machine is gone is none, since
-// others see to it (DIS-216).
+// others see to it.
 func MarkDrift(claim *v1.NodeClaim, s DriftState, now time.Time) (DriftStep, error) {
-	if s.Pool == nil || claim.DeletionTimestamp != nil {
+	if s.Pool == nil || claim == nil || claim.DeletionTimestamp != nil {
 		return DriftStep{}, nil
 	}
 	step := DriftStep{Again: DriftEvery}
@@ -122,7 +122,7 @@ func ownDrift(s DriftState, now time.Time) (cloudprovider.DriftReason, error) {
 }
 
 // staticDrift compares the hashes that pool and claim bear. Hashes of different versions say nothing, nor does a missing
-// one (DIS-217).
+// one.
 func staticDrift(claim *v1.NodeClaim, pool *v1.NodePool) bool {
 	const hash, version = v1.NodePoolHashAnnotationKey, v1.NodePoolHashVersionAnnotationKey
 	for _, key := range []string{hash, version} {
@@ -136,7 +136,7 @@ func staticDrift(claim *v1.NodeClaim, pool *v1.NodePool) bool {
 }
 
 // meetsPool reports whether the claim's labels meet what the pool asks of its nodes now. A label that is asked for and
-// missing does not (DIS-225).
+// missing does not.
 func meetsPool(claim *v1.NodeClaim, pool *v1.NodePool, lookup *requirements.Lookup) (bool, error) {
 	want, err := lookup.ParseSet(pool.Spec.Template.Spec.Requirements)
 	if err != nil {
@@ -146,7 +146,7 @@ func meetsPool(claim *v1.NodeClaim, pool *v1.NodePool, lookup *requirements.Look
 }
 
 // typeGone reports whether no type that is listed, available or not, could be the claim's machine. A reserved machine may
-// have become an on-demand one since, and its reservation does not matter (DIS-226, DIS-227).
+// have become an on-demand one since, and its reservation does not matter.
 func typeGone(claim *v1.NodeClaim, types []*cloudprovider.InstanceType) bool {
 	name := claim.Labels[corev1.LabelInstanceTypeStable]
 	for _, t := range types {

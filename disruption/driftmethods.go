@@ -7,7 +7,7 @@ import (
 )
 
 // staticDrift replaces drifted nodes of static pools one for one, without asking where pods go: as many as budgets and the
-// pool's limit on nodes leave room for (DIS-088 to DIS-091). The longest drifted go first.
+// pool's limit on nodes leave room for. The longest drifted go first.
 func (p *pass) staticDrift(accepted []*Candidate) []*Command {
 	list := slices.Clone(accepted)
 	byDrift(list)
@@ -44,8 +44,8 @@ func (p *pass) staticDrift(accepted []*Candidate) []*Command {
 	return out
 }
 
-// scalingDown is the block of a pool with more nodes than replicas: those that stay and those that are being replaced
-// (DIS-088).
+// scalingDown is the block of a pool with more nodes than replicas: those that stay and those that are being
+// replaced.
 func (p *pass) scalingDown(key v1.PoolKey, object *v1.NodePool) *Block {
 	n := 0
 	for _, m := range p.fleet.pools[key].machines {
@@ -60,19 +60,24 @@ func (p *pass) scalingDown(key v1.PoolKey, object *v1.NodePool) *Block {
 	return nil
 }
 
-// staticRoom is how many more nodes the pool's limit allows: all that are there count, also those on their way out
-// (DIS-089).
+// staticRoom is how many more nodes the pool's limit allows: all NodeClaims that are there count, also those on their way
+// out. A Node that outlives its NodeClaim is not the pool's any more.
 func (p *pass) staticRoom(key v1.PoolKey, object *v1.NodePool) int {
-	machines := p.fleet.pools[key].machines
+	n := 0
+	for _, m := range p.fleet.pools[key].machines {
+		if m.Claim != nil {
+			n++
+		}
+	}
 	limit, ok := object.Spec.Limits[v1.ResourceNodes]
 	if !ok {
-		return len(machines)
+		return n
 	}
-	return max(0, int(limit.Value())-len(machines))
+	return max(0, int(limit.Value())-n)
 }
 
 // drift replaces the first drifted node that budgets let go and whose pods all have a place, by as many new nodes as that
-// takes, whatever they cost (DIS-093 to DIS-095).
+// takes, whatever they cost.
 func (p *pass) drift(accepted []*Candidate) (*Command, error) {
 	list := slices.Clone(accepted)
 	byDrift(list)

@@ -1,6 +1,7 @@
 package disruption
 
 import (
+	"fmt"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -39,6 +40,19 @@ type AskApproval struct {
 	Deadline time.Time
 }
 
+// WriteRecord puts the record on the claim, under v1.DisruptionCommandAnnotationKey.
+type WriteRecord struct {
+	Claim  string
+	UID    types.UID
+	Record string
+}
+
+// ClearRecord takes v1.DisruptionCommandAnnotationKey off the claim.
+type ClearRecord struct {
+	Claim string
+	UID   types.UID
+}
+
 // TaintNode puts the taint v1.DisruptedTaint on the node, so that nothing new comes to it: v1.MarkerTaint.Mark.
 type TaintNode struct{ Node string }
 
@@ -66,10 +80,13 @@ type ClearReason struct {
 }
 
 // LaunchReplacement creates the claim of a replacement, subject to limits and governors like any other launch, and reports
-// it in Observed.Replacements at the place of Index.
+// it in Observed.Replacements at the place of Index. Token is the same whichever process asks: a claim that was created for
+// it is there already. Record goes on the claim in the very request that creates it, under v1.DisruptionCommandAnnotationKey.
 type LaunchReplacement struct {
 	Index       int
 	Replacement Replacement
+	Token       string
+	Record      string
 }
 
 // MarkNode marks the node as leaving in memory (cluster.State.Mark): from now on its pods are planned for.
@@ -80,6 +97,10 @@ type UnmarkNode struct{ Node string }
 
 // NominateNode keeps a node that pods are planned for from disruption for a while (cluster.State.Nominate).
 type NominateNode struct{ Node string }
+
+// NoteDisruptions adds to the history (History.Add) and stores it with the NodePools (History.Annotation, under
+// v1.DisruptionHistoryAnnotationKey). That it failed is reported in Observed.NoteErr.
+type NoteDisruptions struct{ Disruptions []Disruption }
 
 // DeleteMember deletes the claim of a member: its node drains and goes. It counts one disruption.
 type DeleteMember struct {
@@ -94,6 +115,9 @@ type DeleteReplacement struct{ Claim string }
 
 func (ValidateCommand) effect()   {}
 func (AskApproval) effect()       {}
+func (WriteRecord) effect()       {}
+func (ClearRecord) effect()       {}
+func (NoteDisruptions) effect()   {}
 func (TaintNode) effect()         {}
 func (UntaintNode) effect()       {}
 func (CordonNode) effect()        {}
@@ -108,12 +132,17 @@ func (DeleteMember) effect()      {}
 func (DeleteReplacement) effect() {}
 
 // String names the effect and its object.
-func (e ValidateCommand) String() string { return "validate command " + e.Command.ID }
-func (e AskApproval) String() string     { return "ask for approval of command " + e.Command.ID }
-func (e TaintNode) String() string       { return "taint node " + e.Node }
-func (e UntaintNode) String() string     { return "untaint node " + e.Node }
-func (e CordonNode) String() string      { return "cordon node " + e.Node }
-func (e UncordonNode) String() string    { return "uncordon node " + e.Node }
+func (e ValidateCommand) String() string { return "validate command " + idOf(e.Command) }
+func (e AskApproval) String() string     { return "ask for approval of command " + idOf(e.Command) }
+func (e WriteRecord) String() string     { return "write command on nodeclaim " + e.Claim }
+func (e ClearRecord) String() string     { return "take command off nodeclaim " + e.Claim }
+func (e NoteDisruptions) String() string {
+	return fmt.Sprintf("note %d disruptions", len(e.Disruptions))
+}
+func (e TaintNode) String() string    { return "taint node " + e.Node }
+func (e UntaintNode) String() string  { return "untaint node " + e.Node }
+func (e CordonNode) String() string   { return "cordon node " + e.Node }
+func (e UncordonNode) String() string { return "uncordon node " + e.Node }
 func (e SetReason) String() string {
 	return "set reason of nodeclaim " + e.Claim + " (" + string(e.Reason) + ")"
 }
@@ -128,3 +157,10 @@ func (e DeleteMember) String() string {
 	return "delete nodeclaim " + e.Claim + " (" + string(e.Reason) + ")"
 }
 func (e DeleteReplacement) String() string { return "delete replacement " + e.Claim }
+
+func idOf(cmd *Command) string {
+	if cmd == nil {
+		return ""
+	}
+	return cmd.ID
+}

@@ -12,7 +12,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/pods"
 )
 
-// Annotations of the first generations that are honoured for as long as somebody bears them (DIS-300, DIS-311).
+// Annotations of the first generations that are honoured for as long as somebody bears them.
 const (
 	// doNotEvictAnnotation "true" on a pod is do-not-disrupt.
 	doNotEvictAnnotation = "karpenter.sh/do-not-evict"
@@ -20,7 +20,7 @@ const (
 	doNotConsolidateAnnotation = "karpenter.sh/do-not-consolidate"
 )
 
-// look makes the candidate of a machine, or says what keeps it from being one: the first that applies (DIS-048).
+// look makes the candidate of a machine, or says what keeps it from being one: the first that applies.
 func (f *Fleet) look(m *cluster.Machine, n *scheduling.Node) (*Candidate, *Block) {
 	if why := f.notEligible(m); why != nil {
 		return nil, why
@@ -28,7 +28,7 @@ func (f *Fleet) look(m *cluster.Machine, n *scheduling.Node) (*Candidate, *Block
 	p := f.pools[m.Pool]
 	podBlock := f.podBlock(m)
 	if podBlock != nil && m.Claim.Spec.TerminationGracePeriod == nil {
-		return nil, podBlock // DIS-059
+		return nil, podBlock // with a grace period drift may take it all the same
 	}
 	c := &Candidate{
 		Name: m.Name, Machine: m, Node: n, Pool: p.NodePool, PodBlock: podBlock,
@@ -54,7 +54,7 @@ func (f *Fleet) look(m *cluster.Machine, n *scheduling.Node) (*Candidate, *Block
 	return c, nil
 }
 
-// notEligible looks at the node alone (DIS-049 to DIS-056).
+// notEligible looks at the node alone.
 func (f *Fleet) notEligible(m *cluster.Machine) *Block {
 	if id, executing := f.in.Executing[m.Name]; executing {
 		return &Block{Code: BlockInFlight, Command: id}
@@ -85,9 +85,8 @@ func (f *Fleet) notEligible(m *cluster.Machine) *Block {
 	return nil
 }
 
-// podBlock is the first pod, by namespace and name, that must not be disrupted, else the first that budgets hold
-// (DIS-057, DIS-058). Each pod is asked about alone: how many of one budget would have to move is for planners that see
-// several nodes (DIS-045).
+// podBlock is the first pod, by namespace and name, that must not be disrupted, else the first that budgets hold. Each
+// pod is asked about alone: how many of one budget would have to move is for planners that see several nodes.
 func (f *Fleet) podBlock(m *cluster.Machine) *Block {
 	for _, pod := range m.Pods {
 		if !pods.Disruptable(pod, f.now) {
@@ -105,7 +104,7 @@ func (f *Fleet) podBlock(m *cluster.Machine) *Block {
 	return nil
 }
 
-// moves reports whether a plan has to find a pod on a node of the pool a place when that goes: nothing keeps it where it is (DIS-037).
+// moves reports whether a plan has to find a pod on a node of the pool a place when that goes: nothing keeps it where it is.
 func (f *Fleet) moves(pool v1.PoolKey) func(*corev1.Pod) bool {
 	marker := v1.MarkerOf(pool)
 	return func(pod *corev1.Pod) bool { return pods.ReschedulableNowFrom(marker, pod, f.pdbs, f.now) }
@@ -115,6 +114,9 @@ func (f *Fleet) moves(pool v1.PoolKey) func(*corev1.Pod) bool {
 func (f *Fleet) accepts(c *Candidate, m Method) *Block {
 	if c.PodBlock != nil && m.Class() == ClassGraceful {
 		return c.PodBlock
+	}
+	if c.Machine == nil || c.Machine.Claim == nil {
+		return &Block{Code: BlockUnmanaged}
 	}
 	if why := f.in.Refusals.Blocks(c.Machine.Claim.UID, m.Reason(), f.now); why != nil {
 		return why
@@ -128,7 +130,7 @@ func (f *Fleet) accepts(c *Candidate, m Method) *Block {
 	return f.acceptsConsolidation(c)
 }
 
-// acceptsEmptiness is DIS-079: whatever the policy.
+// acceptsEmptiness is why emptiness passes the candidate over, or nil. The consolidation policy does not matter.
 func (f *Fleet) acceptsEmptiness(c *Candidate) *Block {
 	switch {
 	case c.Pool.Object.IsStatic():
@@ -143,7 +145,8 @@ func (f *Fleet) acceptsEmptiness(c *Candidate) *Block {
 	return f.waits(c)
 }
 
-// acceptsDrift is DIS-087 and DIS-092.
+// acceptsDrift is why a drift method passes the candidate over, or nil. Consolidation policy and consolidateAfter do not
+// matter.
 func acceptsDrift(c *Candidate, m Method) *Block {
 	static := c.Pool.Object.IsStatic()
 	switch {
@@ -157,7 +160,8 @@ func acceptsDrift(c *Candidate, m Method) *Block {
 	return nil
 }
 
-// acceptsConsolidation is DIS-099 to DIS-104.
+// acceptsConsolidation is why consolidation passes the candidate over, or nil. Empty nodes are left to emptiness, so that
+// they go under its reason.
 func (f *Fleet) acceptsConsolidation(c *Candidate) *Block {
 	disruption := &c.Pool.Object.Spec.Disruption
 	switch {
@@ -197,6 +201,9 @@ func (f *Fleet) waits(c *Candidate) *Block {
 func (f *Fleet) Eligible(m Method) (accepted []*Candidate, refused map[string]*Block) {
 	refused = map[string]*Block{}
 	for _, c := range f.Candidates {
+		if c == nil {
+			continue
+		}
 		if why := f.accepts(c, m); why != nil {
 			refused[c.Name] = why
 			continue

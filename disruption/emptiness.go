@@ -3,7 +3,7 @@ package disruption
 import "slices"
 
 // emptiness removes all empty nodes that budgets let go, in one command and without asking for places: nobody has to
-// move (DIS-082).
+// move.
 func (p *pass) emptiness(accepted []*Candidate) []*Command {
 	list := slices.Clone(accepted)
 	bySavings(list)

@@ -15,8 +15,8 @@ type Event struct {
 	// Warning events report trouble; the others are the course of things.
 	Warning bool
 	Reason  EventReason
-	// Identity tells events of one reason and object apart: those of different identity do not keep each other back
-	// (DIS-280). The message does not.
+	// Identity tells events of one reason and object apart: those of different identity do not keep each other back.
+	// The message does not.
 	Identity string
 	// Message is one sentence.
 	Message string
@@ -24,16 +24,16 @@ type Event struct {
 	Every time.Duration
 }
 
-// DefaultEventInterval is for how long an event need not be repeated if it does not say (DIS-280).
+// DefaultEventInterval is for how long an event need not be repeated if it does not say.
 const DefaultEventInterval = 2 * time.Minute
 
-// Intervals that differ (DIS-281).
+// Intervals that differ.
 const (
 	stateEvery       = 15 * time.Minute
 	poolBlockedEvery = time.Minute
 )
 
-// EventReason names a kind of event, in the words that operators' alerts know (DIS-281).
+// EventReason names a kind of event, in the words that operators' alerts know.
 type EventReason string
 
 // The reasons of the events of disruption.

@@ -10,7 +10,7 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// Periods of commands (DIS-021, DIS-189, DIS-191).
+// Periods of commands.
 const (
 	executionEvery  = time.Second
 	timeoutPerEntry = 80 * time.Millisecond
@@ -29,6 +29,8 @@ const (
 	StateDelayed State = "Delayed"
 	// StateValidating: it waits for the planner to say that the command is still good.
 	StateValidating State = "Validating"
+	// StateRecording: it is written on its members' NodeClaims, before anything else is done for it.
+	StateRecording State = "Recording"
 	// StateTainting: its members get their taints and conditions.
 	StateTainting State = "Tainting"
 	// StateLaunching: its replacements are created.
@@ -47,6 +49,18 @@ const (
 // Final reports whether nothing happens any more.
 func (s State) Final() bool { return s == StateDone || s == StateFailed }
 
+// Unsettled reports whether a plan had better wait: the command's members are about to leave and nothing shows it yet, or they
+// are being given back and are no places for pods yet. A plan that is made meanwhile may launch what nobody needs. It is
+// short, but for writes that fail again and again: don't wait for ever. Waiting for an Approver may take long, and nothing has
+// happened then.
+func (s State) Unsettled() bool {
+	switch s {
+	case StateDelayed, StateValidating, StateRecording, StateTainting, StateLaunching, StateUndoing:
+		return true
+	}
+	return false
+}
+
 // Observed is what an execution is told of the world. Nothing in it is changed.
 type Observed struct {
 	// Members by node. A member that is missing is gone.
@@ -57,6 +71,8 @@ type Observed struct {
 	Validation *Validation
 	// Approval is the answer to AskApproval: nil while there is none.
 	Approval *Approval
+	// NoteErr is why the last NoteDisruptions failed; nil if it did not.
+	NoteErr error
 	// Executing is how many members commands under way have, all together: the more, the longer each may take.
 	Executing int
 }
@@ -107,9 +123,11 @@ var (
 	ErrTimeout = errors.New("the command took too long")
 )
 
-// Execution follows one command until it is carried out or taken back: have it approved if there is an Approver, taint, launch
-// what is to come, wait until that is ready, delete what is to go (DIS-184 to DIS-194). It holds no clock and is one goroutine's.
-// It lives in memory: after a restart CleanUp undoes what an execution left, and the nodes are candidates again (DIS-196).
+// Execution follows one command until it is carried out or taken back: have it approved if there is an Approver, write it down,
+// taint, launch what is to come, wait until that is ready, delete what is to go. It holds no clock and is one goroutine's. It
+// is a cache of what the objects say: before its first effect the command is on its members' NodeClaims, and on its
+// replacements' from their creation, so that a process that begins finds it there (Recover) and goes on with it or takes it
+// back.
 type Execution struct {
 	cmd     *Command
 	state   State
@@ -119,18 +137,21 @@ type Execution struct {
 	policy   *ApprovalPolicy
 	asked    time.Time
 	outdated bool
-	// ready are replacements that were seen initialised once: they are not looked at again (DIS-189).
+	// ready are replacements that were seen initialised once: they are not looked at again.
 	ready []bool
 	// dropped are members of a delete that could not be tainted.
 	dropped map[string]bool
-	// nominated tells that the receivers were.
-	nominated bool
+	// nominated tells that the receivers were, noted that the history was to be told.
+	nominated, noted bool
 	// err is why it failed.
 	err error
 }
 
 // Execute begins a command. Nothing is done before the first Next.
 func Execute(cmd *Command) *Execution {
+	if cmd == nil {
+		cmd = &Command{} // of no nodes, which is done at once
+	}
 	return &Execution{cmd: cmd, state: StateDelayed, ready: make([]bool, len(cmd.Replacements)), dropped: map[string]bool{}}
 }
 
@@ -147,7 +168,7 @@ func (e *Execution) Command() *Command { return e.cmd }
 // State it is in.
 func (e *Execution) State() State { return e.state }
 
-// Unready counts the replacements that were not seen initialised: what a failure counts as (DIS-194).
+// Unready counts the replacements that were not seen initialised: what a failure counts as.
 func (e *Execution) Unready() int {
 	n := 0
 	for _, r := range e.ready {
@@ -194,10 +215,12 @@ func (e *Execution) advance(o Observed, now time.Time, step *Step) {
 		}
 	case StateValidating:
 		e.validate(o, now, step)
+	case StateRecording:
+		e.writeDown(o, step)
 	case StateTainting:
 		e.taint(o, step)
 	case StateLaunching:
-		e.launch(o, step)
+		e.launch(o, now, step)
 	case StateWaiting:
 		e.wait(o, step)
 	case StateDeleting:
@@ -208,10 +231,10 @@ func (e *Execution) advance(o Observed, now time.Time, step *Step) {
 }
 
 func (e *Execution) start(now time.Time) {
-	e.state, e.started = StateTainting, now
+	e.state, e.started = StateRecording, now
 }
 
-// timedOut is DIS-191: the age counts from the start, after validation.
+// timedOut reports whether the command has taken too long: its age counts from the start, after validation.
 func (e *Execution) timedOut(o Observed, now time.Time) bool {
 	if e.started.IsZero() || e.state == StateUndoing || e.state.Final() {
 		return false
@@ -237,9 +260,10 @@ func (e *Execution) validate(o Observed, now time.Time, step *Step) {
 	}
 }
 
-// launch has the replacements created. If one can't be, the command ends (DIS-186). Only then are members marked, so that
-// nobody launches for the same pods a second time (DIS-187), and receivers nominated.
-func (e *Execution) launch(o Observed, step *Step) {
+// launch has the replacements created. If one can't be, the command ends. Only then are members marked, so that nobody
+// launches for the same pods a second time, receivers nominated, and the command entered into the history: that is done
+// before any member is deleted.
+func (e *Execution) launch(o Observed, now time.Time, step *Step) {
 	missing := false
 	for i := range e.cmd.Replacements {
 		r := replacementAt(o, i)
@@ -249,7 +273,7 @@ func (e *Execution) launch(o Observed, step *Step) {
 			return
 		case r.Claim == "":
 			missing = true
-			step.Effects = append(step.Effects, LaunchReplacement{i, e.cmd.Replacements[i]})
+			step.Effects = append(step.Effects, LaunchReplacement{i, e.cmd.Replacements[i], e.token(i), e.replacementRecord(i)})
 		}
 	}
 	if missing {
@@ -271,6 +295,11 @@ func (e *Execution) launch(o Observed, step *Step) {
 			step.Effects = append(step.Effects, NominateNode{r.Name})
 		}
 	}
+	if !e.noted || o.NoteErr != nil {
+		e.noted = true
+		step.Effects = append(step.Effects, NoteDisruptions{e.disruptions(o, now)})
+		return
+	}
 	e.state = StateWaiting
 }
 
@@ -281,8 +310,8 @@ func replacementAt(o Observed, i int) ReplacementState {
 	return ReplacementState{}
 }
 
-// wait lasts until all replacements are initialised; one that neither the API nor memory knows any more ends the command
-// (DIS-189, DIS-190).
+// wait lasts until all replacements are initialised; one that neither the API nor memory knows any more ends the
+// command.
 func (e *Execution) wait(o Observed, step *Step) {
 	for i := range e.cmd.Replacements {
 		r := replacementAt(o, i)
@@ -313,7 +342,7 @@ func (e *Execution) wait(o Observed, step *Step) {
 	}
 }
 
-// delete has the claims of all members deleted; it does not wait for their nodes to drain (DIS-192, DIS-193).
+// delete has the claims of all members deleted; it does not wait for their nodes to drain.
 func (e *Execution) delete(o Observed, step *Step) {
 	left := false
 	for _, m := range e.members(o) {

@@ -95,6 +95,16 @@ func (s *stage) do(e disruption.Effect) {
 		s.members[node] = m
 	}
 	switch e := e.(type) {
+	case disruption.WriteRecord:
+		change(s.nodeOf(e.Claim), func(m *disruption.MemberState) { annotate(m.Claim, e.Record) })
+	case disruption.ClearRecord:
+		change(s.nodeOf(e.Claim), func(m *disruption.MemberState) { delete(m.Claim.Annotations, v1.DisruptionCommandAnnotationKey) })
+		for i := range s.repl {
+			if s.repl[i].Claim == e.Claim && s.repl[i].Stored != nil {
+				s.repl[i].Stored = s.repl[i].Stored.DeepCopy()
+				delete(s.repl[i].Stored.Annotations, v1.DisruptionCommandAnnotationKey)
+			}
+		}
 	case disruption.TaintNode:
 		change(e.Node, func(m *disruption.MemberState) { v1.MarkerTaint.Mark(m.Node) })
 	case disruption.UntaintNode:
@@ -116,6 +126,7 @@ func (s *stage) do(e disruption.Effect) {
 	case disruption.LaunchReplacement:
 		name := fmt.Sprintf("new-%d", e.Index)
 		s.repl[e.Index] = disruption.ReplacementState{Claim: name, Stored: &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: name}}, Known: true}
+		annotate(s.repl[e.Index].Stored, e.Record)
 	case disruption.DeleteMember:
 		s.deleted[e.Node] = true
 		change(e.Node, func(m *disruption.MemberState) { m.Claim.DeletionTimestamp = &metav1.Time{Time: s.now} })
@@ -126,6 +137,14 @@ func (s *stage) do(e disruption.Effect) {
 			}
 		}
 	}
+}
+
+// annotate puts a command's record on the claim.
+func annotate(claim *v1.NodeClaim, record string) {
+	if claim.Annotations == nil {
+		claim.Annotations = map[string]string{}
+	}
+	claim.Annotations[v1.DisruptionCommandAnnotationKey] = record
 }
 
 // step asks once and does what is asked for, the first answer to a validation included.
@@ -173,12 +192,15 @@ func (s *stage) left() string {
 			return name + " has its condition"
 		case m.Marked:
 			return name + " is marked"
+		case m.Claim.Annotations[v1.DisruptionCommandAnnotationKey] != "":
+			return name + " has its record"
 		}
 	}
 	return ""
 }
 
-// DIS-184, DIS-187, DIS-189, DIS-192, DIS-193, DIS-197: the order of things.
+// DIS-184, DIS-187, DIS-189, DIS-192, DIS-193, DIS-197: the order of things; the command is written down before anything else is
+// done, and noted in the history before anything is deleted.
 func TestExecution(t *testing.T) {
 	cmd, s := newStage(2, 1)
 	e := disruption.Execute(cmd)
@@ -188,9 +210,9 @@ func TestExecution(t *testing.T) {
 	s.now = s.now.Add(15 * time.Second)
 	s.run(e, disruption.StateWaiting)
 	want := []string{
-		"validate command c",
+		"validate command c", "write command on nodeclaim claim-n0", "write command on nodeclaim claim-n1",
 		"taint node n0", "set reason of nodeclaim claim-n0 (Underutilized)", "taint node n1", "set reason of nodeclaim claim-n1 (Underutilized)",
-		"launch replacement of default", "mark node n0", "mark node n1", "nominate node receiver",
+		"launch replacement of default", "mark node n0", "mark node n1", "nominate node receiver", "note 2 disruptions",
 	}
 	if !slices.Equal(s.log, want) {
 		t.Errorf("effects %q\nwant %q", s.log, want)

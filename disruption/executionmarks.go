@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -22,7 +23,7 @@ func (e *Execution) members(o Observed) []memberNow {
 		if state.Claim != nil && state.Claim.UID != m.UID {
 			state = MemberState{} // the member is gone, and another bears its name
 		}
-		out = append(out, memberNow{m, state})
+		out = append(out, memberNow{m, state, i})
 	}
 	return out
 }
@@ -30,6 +31,8 @@ func (e *Execution) members(o Observed) []memberNow {
 type memberNow struct {
 	member *Member
 	now    MemberState
+	// index of it among the command's members.
+	index int
 }
 
 // going reports whether the member's claim is gone or being deleted.
@@ -38,18 +41,10 @@ func (m *memberNow) going() bool {
 }
 
 // taint has members marked, by taint or cordon, and given their condition. With replacements one that fails ends the command, and so do all;
-// a delete goes on without those that fail (DIS-185). What is gone needs neither.
+// a delete goes on without those that fail. What is gone needs neither.
 func (e *Execution) taint(o Observed, step *Step) {
-	var failed []error
 	list := e.members(o)
-	for i := range list {
-		m := &list[i]
-		if m.now.Err != nil {
-			failed = append(failed, fmt.Errorf("node %s: %w", m.member.Node, m.now.Err))
-		}
-	}
-	if len(failed) > 0 && (len(e.cmd.Replacements) > 0 || len(failed) == len(list)) {
-		e.fail(fmt.Errorf("%w: %w", ErrTainting, errors.Join(failed...)))
+	if e.failing(list) {
 		return
 	}
 	settled := true
@@ -59,6 +54,9 @@ func (e *Execution) taint(o Observed, step *Step) {
 		case m.now.Err != nil:
 			e.dropped[m.member.Node] = true
 			step.Effects = append(step.Effects, e.unmake(m)...)
+			if m.now.Claim != nil && belongs(m.now.Claim, e.cmd.ID) {
+				step.Effects = append(step.Effects, ClearRecord{m.member.Claim, m.member.UID})
+			}
 		case m.going():
 		default:
 			if effect := m.mark(); effect != nil {
@@ -77,12 +75,13 @@ func (e *Execution) taint(o Observed, step *Step) {
 }
 
 // undo takes back what was done, until none of it is seen any more: taints, conditions and marks of members that are not
-// going anyway (DIS-194), and replacements that nothing runs on. The reference leaves those to be found empty later.
+// going anyway, and replacements that nothing runs on. The reference leaves those to be found empty later. What was written
+// down goes last: a process that ends before leaves the command for the next one to take back.
 func (e *Execution) undo(o Observed, step *Step) {
 	clean := true
 	for i := range e.cmd.Members {
 		name := e.cmd.Members[i].Node
-		m := memberNow{&e.cmd.Members[i], o.Members[name]}
+		m := memberNow{&e.cmd.Members[i], o.Members[name], i}
 		if m.going() || m.now.Claim.UID != m.member.UID {
 			continue
 		}
@@ -100,8 +99,88 @@ func (e *Execution) undo(o Observed, step *Step) {
 		step.Effects = append(step.Effects, DeleteReplacement{r.Claim})
 	}
 	if clean {
+		clean = !e.forget(o, step)
+	}
+	if clean {
 		e.state = StateFailed
 	}
+}
+
+// forget takes the records off members that are not going, and off replacements that stay; it reports whether there were any.
+func (e *Execution) forget(o Observed, step *Step) (any bool) {
+	var list []*v1.NodeClaim
+	for i := range e.cmd.Members {
+		if claim := o.Members[e.cmd.Members[i].Node].Claim; claim != nil && claim.UID == e.cmd.Members[i].UID {
+			list = append(list, claim)
+		}
+	}
+	for i := range e.cmd.Replacements {
+		list = append(list, replacementAt(o, i).Stored)
+	}
+	for _, claim := range list {
+		if claim != nil && claim.DeletionTimestamp == nil && belongs(claim, e.cmd.ID) {
+			any = true
+			step.Effects = append(step.Effects, ClearRecord{claim.Name, claim.UID})
+		}
+	}
+	return any
+}
+
+// writeDown puts the command on its members' NodeClaims. What fails is as when tainting fails.
+func (e *Execution) writeDown(o Observed, step *Step) {
+	list := e.members(o)
+	if e.failing(list) {
+		return
+	}
+	settled := true
+	for i := range list {
+		m := &list[i]
+		switch {
+		case m.now.Err != nil:
+			e.dropped[m.member.Node] = true
+		case m.going() || belongs(m.now.Claim, e.cmd.ID):
+		default:
+			settled = false
+			step.Effects = append(step.Effects, WriteRecord{m.member.Claim, m.member.UID, e.memberRecord(m.index)})
+		}
+	}
+	if settled {
+		e.state = StateTainting
+	}
+}
+
+// failing ends the command if members failed to be written or marked: one with replacements, or all of them.
+func (e *Execution) failing(list []memberNow) bool {
+	var failed []error
+	for i := range list {
+		if m := &list[i]; m.now.Err != nil {
+			failed = append(failed, fmt.Errorf("node %s: %w", m.member.Node, m.now.Err))
+		}
+	}
+	if len(failed) > 0 && (len(e.cmd.Replacements) > 0 || len(failed) == len(list)) {
+		e.fail(fmt.Errorf("%w: %w", ErrTainting, errors.Join(failed...)))
+		return true
+	}
+	return false
+}
+
+// disruptions are those of the members that are not gone, started now, as the history remembers them.
+func (e *Execution) disruptions(o Observed, now time.Time) []Disruption {
+	var out []Disruption
+	for _, m := range e.members(o) {
+		if m.now.Claim == nil {
+			continue
+		}
+		set := m.now.Claim.Labels
+		if m.now.Node != nil {
+			set = m.now.Node.Labels
+		}
+		out = append(out, Disruption{
+			Node: m.member.Node, Command: e.cmd.ID, Time: now, Reason: e.cmd.Reason, Pool: m.member.Pool, Zone: set[corev1.LabelTopologyZone], Labels: set,
+			Pods: len(m.member.Pods), Price: m.member.Price, Owners: m.member.Owners,
+		})
+	}
+	return out
 }
 
 // unmake takes off a member what the execution put on it.
@@ -121,8 +200,7 @@ func (e *Execution) unmake(m *memberNow) []Effect {
 	return out
 }
 
-// mark puts the marker on the member's node that fits its pool's generation (API-247); nil when there is no node or it is
-// marked.
+// mark puts the marker on the member's node that fits its pool's generation; nil when there is no node or it is marked.
 func (m *memberNow) mark() Effect {
 	marker := v1.MarkerOf(m.member.Pool)
 	switch {
@@ -134,7 +212,7 @@ func (m *memberNow) mark() Effect {
 	return TaintNode{m.member.Node}
 }
 
-// unmark takes off the node whatever marks it as being disrupted, of any generation (API-247).
+// unmark takes off the node whatever marks it as being disrupted, of any generation.
 func unmark(name string, node *corev1.Node) []Effect {
 	var out []Effect
 	if v1.DisruptionTainted(node) {

@@ -22,8 +22,8 @@ func statesBudgets(object *v1.NodePool) bool {
 }
 
 // driftOneByOne is the bound on the drift of a pool that was born in the first generation: its releases knew no budgets and
-// replaced one drifted node at a time, which who rolls such a pool by its taint relies on (API-410). Pools with budgets of
-// their own go by these alone. Like any budget it counts every node of the pool that is being disrupted or not ready.
+// replaced one drifted node at a time, which who rolls such a pool by its taint relies on. Pools with budgets of their own
+// go by these alone. Like any budget it counts every node of the pool that is being disrupted or not ready.
 func driftOneByOne(key v1.PoolKey, object *v1.NodePool) (Budget, bool) {
 	if !alphaBorn(key) || statesBudgets(object) {
 		return Budget{}, false
@@ -35,9 +35,9 @@ func driftOneByOne(key v1.PoolKey, object *v1.NodePool) (Budget, bool) {
 }
 
 // foundEmpty is when a release of the first generation found the node empty, as it noted on nodes of its pools: its Machine
-// knows of no pod events, so that without the note the waiting time would seem to be over at the moment the node is taken over
-// (API-232, API-437, API-447). Zero for nodes of other pools, without the note, for one that can't be read, and for a time that
-// has yet to come. The note is never written.
+// knows of no pod events, so that without the note the waiting time would seem to be over at the moment the node is taken over.
+// Zero for nodes of other pools, without the note, for one that can't be read, and for a time that has yet to come. The note is
+// never written.
 func foundEmpty(m *cluster.Machine, now time.Time) time.Time {
 	if m.Node == nil || !alphaBorn(m.Pool) {
 		return time.Time{}

@@ -24,16 +24,16 @@ type Input struct {
 	View *cluster.View
 	// Model of View.Snapshot, if there is one: it is compiled otherwise.
 	Model *scheduling.Model
-	// Executing are the nodes that commands under way are about to remove, with the commands' IDs (DIS-049).
+	// Executing are the nodes that commands under way are about to remove, with the commands' IDs.
 	Executing map[string]string
-	// Buffered are the nodes on which the last provisioning pass put placeholders of capacity buffers (DIS-079).
+	// Buffered are the nodes on which the last provisioning pass put placeholders of capacity buffers.
 	Buffered map[string]bool
 	// Budgets bound disruption beside those of the NodePools.
 	Budgets []Budget
 	// History are the disruptions that were started of late, by commands (DisruptionOf) and by force (ForcedDisruption): as
 	// long back as the longest window of a budget with a rate, and Global.CoolDown.
 	History []Disruption
-	// Unreached are the pools that the last plan did not come to, Plan.Unreached: they come first (DIS-116).
+	// Unreached are the pools that the last plan did not come to, Plan.Unreached: they come first.
 	Unreached []v1.PoolKey
 	// BackOff are the pools whose replacements for drift failed of late; nil for none. See BackOff.ForgetGone.
 	BackOff *BackOff
@@ -83,6 +83,9 @@ type pool struct {
 // condition Initialized, and bears the labels of its pool, instance type, zone and capacity type. One whose condition Ready is
 // not true counts as disrupted in its pool's budgets.
 func ViewOf(s *scheduling.Snapshot) *cluster.View {
+	if s == nil {
+		s = &scheduling.Snapshot{}
+	}
 	view := &cluster.View{Snapshot: s, Machines: make([]cluster.Machine, len(s.Nodes))}
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
@@ -103,7 +106,7 @@ func ViewOf(s *scheduling.Snapshot) *cluster.View {
 func phaseOf(m *cluster.Machine) cluster.Phase {
 	switch {
 	case m.Claim == nil:
-		return cluster.PhaseInitialized // DIS-002
+		return cluster.PhaseInitialized // unmanaged nodes always count as initialised
 	case m.Node != nil && m.Node.Labels[v1.NodeInitializedLabelKey] == "true":
 		return cluster.PhaseInitialized
 	case m.Node != nil && m.Node.Labels[v1.NodeRegisteredLabelKey] == "true":
@@ -115,8 +118,7 @@ func phaseOf(m *cluster.Machine) cluster.Phase {
 }
 
 // Survey looks at every node of the cluster. The error is an *InputError, a *scheduling.SnapshotError for a snapshot that
-// can't be compiled, or a *pods.BudgetError: while a PodDisruptionBudget can't be read, nobody knows what it protects
-// (DIS-047).
+// can't be compiled, or a *pods.BudgetError: while a PodDisruptionBudget can't be read, nobody knows what it protects.
 func Survey(in Input) (*Fleet, error) {
 	switch {
 	case in.View == nil || in.View.Snapshot == nil:

@@ -13,8 +13,8 @@ import (
 
 // flexible narrows planned nodes down to the types whose launch leaves the command worth it: what may be spent is shared
 // out over the new nodes by their prices, and each keeps the types that can't cost more than its share, whatever way to
-// buy them succeeds (DIS-140 to DIS-144). A node that comes for one that has drifted keeps all its types. Where such shares leave
-// some node no type, it gets what it needs of the others', unless the caller is strict.
+// buy them succeeds. A node that comes for one that has drifted keeps all its types. Where such shares leave some node no type,
+// it gets what it needs of the others', unless the caller is strict.
 func (p *pass) flexible(m Method, group []*unit, bins []scheduling.NewNode, spent, most int64, limit int, strict bool) ([]scheduling.NewNode, *Block) {
 	if m == MethodDrift {
 		return bins, nil

@@ -14,9 +14,12 @@ type Due struct {
 	Reason Reason
 }
 
-// ExpiryOf is when the claim's node expires, by the claim's own expireAfter (DIS-235); false when it never does, and when
-// it is being deleted already.
+// ExpiryOf is when the claim's node expires, by the claim's own expireAfter; false when it never does, and when it is
+// being deleted already.
 func ExpiryOf(claim *v1.NodeClaim) (Due, bool) {
+	if claim == nil {
+		return Due{}, false
+	}
 	life, expires := lifetime(claim)
 	if claim.DeletionTimestamp != nil || !expires {
 		return Due{}, false
@@ -32,9 +35,11 @@ type ForcedStep struct {
 	Again time.Duration
 }
 
-// Expire removes a claim whose node has lived for as long as it may: budgets, pods and a missing Node do not matter
-// (DIS-235, DIS-236).
+// Expire removes a claim whose node has lived for as long as it may: budgets, pods and a missing Node do not matter.
 func Expire(claim *v1.NodeClaim, now time.Time) ForcedStep {
+	if claim == nil {
+		return ForcedStep{}
+	}
 	due, expires := ExpiryOf(claim)
 	switch {
 	case !expires:
@@ -45,11 +50,11 @@ func Expire(claim *v1.NodeClaim, now time.Time) ForcedStep {
 	return ForcedStep{Removal: &Removal{Claim: claim, Reason: ReasonExpired, Detail: "expireAfter " + cmp.Or(claim.Spec.ExpireAfter.String(), v1.DefaultExpireAfter.String())}}
 }
 
-// Interrupted is what a message of the provider means for the claim of the machine that it is about (DIS-271): the claim is
-// deleted, so that its pods get other places while they still run; at once and without regard to them if the machine is
-// broken. Where the provider says when the machine stops, that is the deadline: pods that nothing else moves get what is left
-// of their grace period, instead of being cut off. A mere recommendation to rebalance removes nothing. Nothing happens to a
-// claim that is being deleted, and none for a machine that no claim is known of: a nil claim (DIS-272).
+// Interrupted is what a message of the provider means for the claim of the machine that it is about: the claim is deleted, so
+// that its pods get other places while they still run; at once and without regard to them if the machine is broken. Where the
+// provider says when the machine stops, that is the deadline: pods that nothing else moves get what is left of their grace
+// period, instead of being cut off. A mere recommendation to rebalance removes nothing. Nothing happens to a claim that is
+// being deleted, and none for a machine that no claim is known of: a nil claim.
 func Interrupted(claim *v1.NodeClaim, message cloudprovider.Interruption, now time.Time) ForcedStep {
 	if claim == nil || claim.DeletionTimestamp != nil || claim.Status.ProviderID != message.ProviderID {
 		return ForcedStep{}
@@ -59,7 +64,7 @@ func Interrupted(claim *v1.NodeClaim, message cloudprovider.Interruption, now ti
 	case cloudprovider.InterruptionRebalance:
 		return ForcedStep{}
 	case cloudprovider.InterruptionUnhealthy:
-		removal.Deadline = now // DIS-240
+		removal.Deadline = now // it is broken: its pods get no time
 	case cloudprovider.InterruptionSpotReclaim, cloudprovider.InterruptionReservationReclaim, cloudprovider.InterruptionMaintenance,
 		cloudprovider.InterruptionStopped, cloudprovider.InterruptionTerminated:
 	default:

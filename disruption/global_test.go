@@ -140,7 +140,8 @@ func TestGlobalTellsWhatIsInTheWay(t *testing.T) {
 	}
 }
 
-// leftAfter is what another plan still saves, USD/h, once so many were carried out, and what the fleet then costs.
+// leftAfter is what another plan still saves, USD/h, once so many were carried out, and what the fleet then costs, as far as the
+// search goes.
 func leftAfter(t *testing.T, spec fleetSpec, plans int) (saving, cost float64) {
 	t.Helper()
 	s := spec.snapshot()

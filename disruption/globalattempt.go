@@ -49,7 +49,7 @@ func (s *search) attempt(method Method, group []*unit, where places) (*Block, er
 	if err := s.ctx.Err(); err != nil {
 		return nil, err
 	}
-	if s.work++; s.work > s.Global.work() && method != MethodDrift {
+	if s.work++; s.work > s.most && method != MethodDrift {
 		s.pass.waiting = true
 		return &Block{Code: BlockNotReached}, nil
 	}
@@ -129,8 +129,13 @@ func (s *search) try(method Method, group []*unit, where places, mark scheduling
 		}
 	}
 	most := s.mostFor(method, group, spent)
+	if left > 0 && len(s.coming) > 0 {
+		if why := s.awaited(s.trial); why != nil {
+			return nil, why, nil
+		}
+	}
 	if left > 0 {
-		why, err := s.launch(where, most)
+		why, err := s.launch(where, most, left)
 		if err != nil || why != nil {
 			return nil, why, err
 		}

@@ -42,6 +42,56 @@ func BenchmarkGlobal(b *testing.B) {
 	}
 }
 
+// BenchmarkGlobalAgain plans with the memory of a plan: after nothing has changed but the time, and after one pod in a hundred has
+// ended, been replaced by another, or moved to another node. saved is what the plan saves of what one from nothing does, cpu-ms
+// as in BenchmarkGlobal.
+func BenchmarkGlobalAgain(b *testing.B) {
+	for _, spec := range []fleetSpec{{nodes: 500, fill: 0.4, mixed: true}, {nodes: 5000, fill: 0.4}, {nodes: 5000, fill: 0.4, mixed: true}} {
+		for _, share := range []float64{0, 0.01} {
+			b.Run(fmt.Sprintf("%s/changed=%g", spec, share), func(b *testing.B) {
+				s := spec.snapshot()
+				model, err := scheduling.Compile(s)
+				if err != nil {
+					b.Fatal(err)
+				}
+				survey := func(s *scheduling.Snapshot) *disruption.Fleet {
+					if model, err = model.Update(s); err != nil {
+						b.Fatal(err)
+					}
+					f, err := disruption.Survey(disruption.Input{View: disruption.ViewOf(s), Model: model})
+					if err != nil {
+						b.Fatal(err)
+					}
+					return f
+				}
+				planner := &disruption.Global{}
+				_, memory, err := planner.PlanAgain(b.Context(), survey(s), nil)
+				if err != nil {
+					b.Fatal(err)
+				}
+				f := survey(churned(s, share, 1))
+				b.ReportAllocs()
+				var plan *disruption.Plan
+				before := processorTime(b)
+				for b.Loop() {
+					if plan, _, err = planner.PlanAgain(b.Context(), f, memory); err != nil {
+						b.Fatal(err)
+					}
+				}
+				b.ReportMetric(float64((processorTime(b)-before).Microseconds())/1000/float64(b.N), "cpu-ms")
+				b.StopTimer()
+				before = processorTime(b)
+				fresh, err := planner.Plan(b.Context(), f)
+				if err != nil {
+					b.Fatal(err)
+				}
+				b.ReportMetric(float64((processorTime(b) - before).Milliseconds()), "cpu-ms-from-nothing")
+				b.ReportMetric(savedBy(plan)/savedBy(fresh), "saved")
+			})
+		}
+	}
+}
+
 // processorTime is what the process has used so far.
 func processorTime(b *testing.B) time.Duration {
 	var use syscall.Rusage

@@ -90,5 +90,5 @@ func (s *search) takeBest(steps []*step) error {
 	return nil
 }
 
-// unbound is a ledger of the same fleet without budgets.
+// unbound is the same for the fleet without budgets.
 func (l *Ledger) unbound() *Ledger { return &Ledger{fleet: l.fleet, taken: map[string]taken{}} }

@@ -25,7 +25,7 @@ func (s *search) rebuild() error {
 			}
 		}
 		list = list[max(n, 1):]
-		if s.work > s.Global.work() {
+		if s.work > s.most {
 			return nil
 		}
 	}
@@ -109,7 +109,7 @@ func (s *search) exchangeGroups() error {
 	list := s.free()
 	slices.SortStableFunc(list, func(a, b *unit) int { return cmp.Compare(s.waste(b), s.waste(a)) })
 	for at, seed := range list {
-		if s.work > s.Global.work() {
+		if s.work > s.most {
 			return nil
 		}
 		if s.gone[seed] || s.fixed[seed] {

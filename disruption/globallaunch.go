@@ -8,15 +8,15 @@ const maxNamed = 5
 // unlimited is more than anything costs.
 const unlimited = int64(1) << 60
 
-// launch finds new nodes for the pods that wait: one for all of them, or several.
-func (s *search) launch(where places, most int64) (*Block, error) {
+// launch finds new nodes for so many pods that wait: one for all of them, or several.
+func (s *search) launch(where places, most int64, waiting int) (*Block, error) {
 	if where == onlyRoom {
-		return &Block{Code: BlockUnschedulable, Pods: s.trial.Waiting(maxNamed)}, nil
+		return &Block{Code: BlockUnschedulable, Pods: s.trial.Waiting(min(waiting, maxNamed))}, nil
 	}
 	if floor := nanoUSD(s.worth.Waiting(s.trial)); floor >= most {
 		return &Block{Code: BlockNotCheaper, Price: usd(most), Floor: usd(floor)}, nil
 	}
-	if len(s.live) <= smallFleet && (where == onlyNew || s.accepting) {
+	if s.few() && (where == onlyNew || s.accepting) {
 		return s.launchBest(most)
 	}
 	below, mark := usd(most), s.trial.Mark()
@@ -37,7 +37,7 @@ func (s *search) launch(where places, most int64) (*Block, error) {
 		s.trial.Launch(s.Query, usd(most))
 		return nil, nil
 	}
-	if most < unlimited && (len(s.live) > smallFleet || s.way.subsets) && s.trial.Plain(s.Query) {
+	if most < unlimited && (!s.few() || s.way.subsets) && s.trial.Plain(s.Query) {
 		return &Block{Code: BlockNotCheaper, Price: usd(most)}, nil
 	}
 	return s.launchAny(most)
@@ -45,7 +45,7 @@ func (s *search) launch(where places, most int64) (*Block, error) {
 
 // launchSome opens several new nodes, where nodes are few after a search for the cheapest.
 func (s *search) launchSome(below float64) (price float64, ok bool) {
-	if len(s.live) <= smallFleet && (s.way.subsets || s.accepting) {
+	if s.few() && (s.way.subsets || s.accepting) {
 		return s.trial.LaunchLeast(s.Query, s.worth, s.launched(), launchTries, below)
 	}
 	return s.trial.LaunchSome(s.Query, s.worth, s.launched(), below)
@@ -101,6 +101,9 @@ func (s *search) launchBest(most int64) (*Block, error) {
 // smallFleet is how many candidates are few enough to go all ways for each.
 const smallFleet = 12
 
+// few tells that the search looks at so few; not where it is about a part of a fleet.
+func (s *search) few() bool { return !s.partly && len(s.live) <= smallFleet }
+
 // launchAny finds new nodes in all ways there are, which takes long.
 func (s *search) launchAny(most int64) (*Block, error) {
 	s.work += placeWork
@@ -110,7 +113,7 @@ func (s *search) launchAny(most int64) (*Block, error) {
 	case err != nil:
 		return nil, err
 	case out.Unplaced > 0:
-		return &Block{Code: BlockUnschedulable, Pods: s.trial.Waiting(maxNamed)}, nil
+		return &Block{Code: BlockUnschedulable, Pods: s.trial.Waiting(min(out.Unplaced, maxNamed))}, nil
 	case nanoUSD(out.NewCost) >= most:
 		return &Block{Code: BlockNotCheaper, Price: usd(most), Floor: out.NewCost}, nil
 	}

@@ -3,6 +3,8 @@ package disruption
 import (
 	"context"
 	"slices"
+
+	corev1 "k8s.io/api/core/v1"
 )
 
 // plan writes the search down: commands, what becomes of each node, and in which order to go about it.
@@ -40,6 +42,7 @@ func (s *search) order(ctx context.Context, out *Plan) error {
 		if err != nil {
 			return err
 		}
+		r.moves = func(c *Candidate) func(*corev1.Pod) bool { return s.byName[c.Name].moves }
 		done, rest, err := r.arrange(ctx, list)
 		if err != nil {
 			return err
@@ -63,7 +66,10 @@ func (s *search) order(ctx context.Context, out *Plan) error {
 		list = append(done, more...)
 	}
 	out.Commands, out.Waves = s.waves(list)
-	return s.withstand(ctx, out)
+	if err := s.withstand(ctx, out); err != nil {
+		return err
+	}
+	return s.agree(ctx, out)
 }
 
 // putOff keeps the members of a command for the next plan.

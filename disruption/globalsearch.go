@@ -43,6 +43,8 @@ type search struct {
 	// gone and fixed are units that are removed, and that receive pods: those stay. Those that receive pods of nodes that have
 	// drifted are firm: they stay even when the search is refined.
 	gone, fixed, firm map[*unit]bool
+	// partly tells that live are only part of the fleet: see again.
+	partly bool
 	// refining tells that live has new nodes; received is what units have been given so far.
 	refining bool
 	received map[*unit]scheduling.Load
@@ -65,9 +67,9 @@ type search struct {
 	unrefined []*Command
 	// made are commands that take no trial: of emptiness and of static pools.
 	made []*Command
-	// value is the sum of the steps', work how many what-ifs were made.
-	value int64
-	work  int
+	// value is the sum of the steps', work how many what-ifs were made, most how many may be.
+	value      int64
+	work, most int
 	// anyCost is what launchAny's nodes cost, nano-USD per hour.
 	anyCost int64
 	// accepting tells that what is tried is worth every effort.
@@ -160,7 +162,7 @@ func (g *ground) newSearch(ctx context.Context, w way) (*search, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &search{ground: g, way: w, ctx: ctx, pass: p, trial: t, start: t.Mark(), live: g.units, gone: map[*unit]bool{}, fixed: map[*unit]bool{}, firm: map[*unit]bool{}, frail: map[*unit]*Block{}, later: map[*unit]bool{}, families: newFamilies(), why: map[string]*Block{}, changed: map[identity]int{}, tried: map[uint64]bool{}}, nil
+	return &search{ground: g, way: w, ctx: ctx, pass: p, trial: t, start: t.Mark(), most: g.work(), live: g.units, gone: map[*unit]bool{}, fixed: map[*unit]bool{}, firm: map[*unit]bool{}, frail: map[*unit]*Block{}, later: map[*unit]bool{}, families: newFamilies(), why: map[string]*Block{}, changed: map[identity]int{}, tried: map[uint64]bool{}}, nil
 }
 
 // run is the order of work: what costs nothing first, then what has to go anyway, then what saves.

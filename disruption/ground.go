@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -16,8 +17,8 @@ import (
 )
 
 // ground is what all searches of one plan start from: pods that wait anyway have their places, so that neither one that
-// has none nor one that gets a new node stands in anybody's way (DIS-137, DIS-160), and everything that does not change
-// while a plan is made is worked out once.
+// has none nor one that gets a new node stands in anybody's way, and everything that does not change while a plan is
+// made is worked out once.
 type ground struct {
 	*Global
 	fleet *Fleet
@@ -28,8 +29,8 @@ type ground struct {
 	// accepted and refused are what each method makes of the candidates.
 	accepted map[Method][]*Candidate
 	refused  map[Method]map[string]*Block
-	// closed are nodes that take no pods of others (DIS-069, DIS-158).
-	closed []string
+	// closed are nodes that take no pods of others; coming are those of them that are still coming up and have room.
+	closed, coming []string
 	// worth is what pods are worth; order is the nodes that take pods, those first that are best kept.
 	worth *scheduling.Worth
 	order []string
@@ -46,7 +47,7 @@ type unit struct {
 	number int
 	// price in nano-USD per hour, 0 when it is not known; worth that of its pods.
 	price, worth int64
-	// moving are the pods that need another place; stays are others that would have to wait for none (DIS-096).
+	// moving are the pods that need another place; stays are others that would have to wait for none.
 	moving []*corev1.Pod
 	stays  map[*corev1.Pod]bool
 	// blocked is what keeps it from being consolidated; nil for nothing.
@@ -85,7 +86,7 @@ func (g *Global) newGround(ctx context.Context, f *Fleet) (*ground, error) {
 	if out.worth, err = out.model.Worth(ctx, g.Query); err != nil {
 		return nil, err
 	}
-	out.closed = closedNodes(f)
+	out.closed, out.coming = closedNodes(f)
 	moved := recentOwners(f, g.coolDown())
 	for _, c := range f.Candidates {
 		u := out.unitOf(c, moved)
@@ -96,20 +97,41 @@ func (g *Global) newGround(ctx context.Context, f *Fleet) (*ground, error) {
 	}
 	out.order = out.rank(func(u *unit) int64 { return u.worth })
 	out.floor = newFloorPrices(f, out.model, out.units)
+	if len(out.coming) > 0 { // most are full of the pods that they come for, and each what-if asks
+		t, err := out.trial(ctx)
+		if err != nil {
+			return nil, err
+		}
+		out.coming = t.RoomyAmong(out.coming)
+	}
 	return out, nil
 }
 
-// closedNodes are the nodes that take no pods of others: those that may never come up (DIS-158), and those whose own waiting
-// time is running (DIS-069).
-func closedNodes(f *Fleet) []string {
-	var out []string
+// closedNodes are the nodes that take no pods of others: those that may never come up, and those whose own waiting time is
+// running. coming are the former, but for those that are on their way out again: places that nobody may rely on yet, and that
+// nothing is launched beside.
+func closedNodes(f *Fleet) (closed, coming []string) {
 	for i := range f.in.View.Machines {
 		m := &f.in.View.Machines[i]
-		if p := f.pools[m.Pool]; (m.Claim != nil && m.Phase != cluster.PhaseInitialized) || (p != nil && closedTo(m, p.Object, f.now)) {
-			out = append(out, m.Name)
+		unready := m.Claim != nil && m.Phase != cluster.PhaseInitialized
+		if p := f.pools[m.Pool]; unready || (p != nil && closedTo(m, p.Object, f.now)) {
+			closed = append(closed, m.Name)
+		}
+		if unready && !m.Leaving && !m.Marked {
+			coming = append(coming, m.Name)
 		}
 	}
-	return out
+	return closed, coming
+}
+
+// awaited is the block of pods that wait in the trial and would have a place on nodes that are still coming up; nil where
+// there is none. A plan that launched for such pods would launch for them twice, and again after each restart.
+func (g *ground) awaited(t *scheduling.Trial) *Block {
+	names := t.TakersAmong(g.Query, g.coming, maxNamed)
+	if len(names) == 0 {
+		return nil
+	}
+	return &Block{Code: BlockDependsOnUninitialized, Detail: strings.Join(names, ", ")}
 }
 
 // recentOwners are the owners of whose pods some had to move within the time.

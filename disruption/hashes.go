@@ -14,14 +14,17 @@ type HashStep struct {
 
 // UpdateHashes keeps the pool's drift hash. When hashes are made in another way than those that the pool bears, the claims
 // of the pool get the new version first; its hash too, unless they are drifted, so that an upgrade drifts nothing by itself
-// and ends no drift (DIS-222, DIS-223). Nothing handed in is changed.
+// and ends no drift. Nothing handed in is changed.
 func UpdateHashes(pool *v1.NodePool, claims []*v1.NodeClaim) HashStep {
+	if pool == nil {
+		return HashStep{}
+	}
 	const hash, version = v1.NodePoolHashAnnotationKey, v1.NodePoolHashVersionAnnotationKey
 	current := pool.Hash()
 	var step HashStep
 	if pool.Annotations[version] != v1.NodePoolHashVersion {
 		for _, claim := range claims {
-			if claim.Annotations[version] == v1.NodePoolHashVersion {
+			if claim == nil || claim.Annotations[version] == v1.NodePoolHashVersion {
 				continue
 			}
 			changed := claim.DeepCopy()

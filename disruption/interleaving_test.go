@@ -186,6 +186,10 @@ func (c *cell) force() {
 func (c *cell) do(cmd *disruption.Command, effect disruption.Effect) {
 	claims := c.claims[cmd.ID]
 	switch x := effect.(type) {
+	case disruption.WriteRecord:
+		annotate(c.claimed(x.Claim), x.Record)
+	case disruption.ClearRecord:
+		delete(c.claimed(x.Claim).Annotations, v1.DisruptionCommandAnnotationKey)
 	case disruption.TaintNode:
 		n := c.nodeOf(x.Node)
 		n.Object.Spec.Taints = append(n.Object.Spec.Taints, v1.DisruptedTaint())

@@ -61,6 +61,9 @@ type taken struct {
 
 // NewLedger opens the books: nothing is taken yet. The error is a *BudgetError for a budget that can't be.
 func NewLedger(f *Fleet) (*Ledger, error) {
+	if f == nil || f.in.View == nil {
+		return nil, &ArgumentError{"NewLedger", "the fleet of Survey"}
+	}
 	if err := ValidateBudgets(f.in.Budgets); err != nil {
 		return nil, err
 	}

@@ -12,7 +12,7 @@ const (
 	Histogram MetricKind = "histogram"
 )
 
-// Metric describes one of the metrics of disruption (DIS-283). It is data: whoever has a registry registers it.
+// Metric describes one of the metrics of disruption. It is data: whoever has a registry registers it.
 type Metric struct {
 	// Name with the prefix MetricPrefix; one of the Metric constants.
 	Name string
@@ -28,7 +28,7 @@ type Metric struct {
 // MetricPrefix begins the name of every metric.
 const MetricPrefix = "karpenter_"
 
-// The names of the metrics of disruption (DIS-283).
+// The names of the metrics of disruption.
 const (
 	MetricEligibleNodes        = MetricPrefix + "voluntary_disruption_eligible_nodes"
 	MetricDecisions            = MetricPrefix + "voluntary_disruption_decisions_total"

@@ -2,7 +2,7 @@ package disruption
 
 import "time"
 
-// When to plan again (DIS-021, DIS-072, DIS-076, DIS-077).
+// When to plan again.
 const (
 	// PlanEvery is how long to wait after a pass that found nothing to do.
 	PlanEvery = 10 * time.Second
@@ -31,8 +31,8 @@ const (
 	PassFailed
 )
 
-// Pace tells a loop that plans, one pass after another, when the next is due (DIS-070, DIS-076). It holds no clock. The
-// zero value is ready; it is one goroutine's.
+// Pace tells a loop that plans, one pass after another, when the next is due. It holds no clock. The zero value is
+// ready; it is one goroutine's.
 type Pace struct {
 	conflicts, failures int
 }

@@ -12,9 +12,12 @@ import (
 	"github.com/drawknife/drawknife/scheduling/pods"
 )
 
-// Events tell of a plan for the fleet: what keeps nodes from being candidates, or from consolidation, and which ones go
-// (DIS-048, DIS-080, DIS-143, DIS-173, DIS-281). Blocks that are the mere state of things are silent.
+// Events tell of a plan for the fleet: what keeps nodes from being candidates, or from consolidation, and which ones
+// go. Blocks that are the mere state of things are silent.
 func (p *Plan) Events(f *Fleet) []Event {
+	if f == nil || f.in.View == nil {
+		return nil
+	}
 	machines := map[string]*cluster.Machine{}
 	for i := range f.in.View.Machines {
 		machines[f.in.View.Machines[i].Name] = &f.in.View.Machines[i]
@@ -59,7 +62,7 @@ func verdictEvents(m *cluster.Machine, blocks []MethodBlock) []Event {
 }
 
 // unconsolidatable reports whether operators hear of the block as the reason why a node is not consolidated: what is about
-// the node, its pool and what would replace it. Budgets are told of on the pool (DIS-208), scores in metrics (DIS-173).
+// the node, its pool and what would replace it. Budgets are told of on the pool, scores in metrics.
 func (b *Block) unconsolidatable() bool {
 	switch b.Code {
 	case BlockRefused, BlockNever, BlockBuffer, BlockInstanceTypeUnknown, BlockNoLabel, BlockPolicy, BlockAnnotation, BlockPod, BlockPodDisruptionBudget,
@@ -105,7 +108,7 @@ func (c *Command) plannedEvents() []Event {
 }
 
 // RejectionEvents tell each member of a command of consolidation that it was void when it was to be started, and what kind
-// of change made it so (DIS-120). err is what Planner.Validate or Step.Err said.
+// of change made it so. err is what Planner.Validate or Step.Err said.
 func (c *Command) RejectionEvents(err error) []Event {
 	category := rejectionUnknown
 	var rejected *RejectedError
@@ -127,7 +130,7 @@ func (c *Command) RejectionEvents(err error) []Event {
 // rejectionUnknown is the category of what no RejectedError explains.
 const rejectionUnknown RejectionCategory = "unknown"
 
-// Events tell of the pools that have nodes and whose own budgets now let none go, for each reason (DIS-208).
+// Events tell of the pools that have nodes and whose own budgets now let none go, for each reason.
 func (l *Ledger) Events() []Event {
 	var out []Event
 	for _, use := range l.PoolUses() {
@@ -142,7 +145,7 @@ func (l *Ledger) Events() []Event {
 	return out
 }
 
-// Events tell node, claim and pool that repair holds back (DIS-266, DIS-281). claim may be nil.
+// Events tell node, claim and pool that repair holds back. claim may be nil.
 func (b *RepairBlock) Events(node *corev1.Node, claim *v1.NodeClaim) []Event {
 	e := Event{Warning: true, Reason: EventNodeRepairBlocked, Message: b.String(), Every: stateEvery}
 	out := machineEvents(&cluster.Machine{Node: node, Claim: claim}, e)
@@ -154,8 +157,11 @@ func (b *RepairBlock) Events(node *corev1.Node, claim *v1.NodeClaim) []Event {
 }
 
 // ProtectionEvents tell a pod's owner what its do-not-disrupt annotation does now: that it protects until a time, that it
-// no longer does, or that its value means nothing (DIS-032, DIS-033). The value "true" says all itself.
+// no longer does, or that its value means nothing. The value "true" says all itself.
 func ProtectionEvents(pod *corev1.Pod, now time.Time) []Event {
+	if pod == nil {
+		return nil
+	}
 	e := Event{Kind: kindPod, Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID}
 	switch p := pods.ProtectionOf(pod, now); {
 	case p.Err != nil:

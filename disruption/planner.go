@@ -34,9 +34,12 @@ type Plan struct {
 	// Verdicts, one for each node of the view that a pool owns, by name.
 	Verdicts []Verdict `json:"verdicts"`
 	// Waiting tells that something was left out for lack of budget, or until a time: looking again is worth it although
-	// nothing has changed (DIS-176). Again is when, if that is known.
+	// nothing has changed. Again is when, if that is known.
 	Waiting bool      `json:"waiting,omitempty"`
 	Again   time.Time `json:"again,omitzero"`
+	// Unsettled are commands, by ID, for whose pods provisioning may launch further nodes: see Global.Checks. Reference, like
+	// Karpenter, does not look, and lists none.
+	Unsettled []string `json:"unsettled,omitempty"`
 	// Unreached are pools that the search did not come to: hand them in with the next Input.
 	Unreached []v1.PoolKey `json:"unreached,omitempty"`
 }
@@ -98,7 +101,7 @@ func (v Verdict) String() string {
 	return s
 }
 
-// RejectionCategory says what kind of change made a command void (DIS-182).
+// RejectionCategory says what kind of change made a command void.
 type RejectionCategory string
 
 // The categories.

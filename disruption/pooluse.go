@@ -7,16 +7,15 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// Unlimited is PoolUse.Allowed where no budget of the pool speaks of the reason (DIS-201).
+// Unlimited is PoolUse.Allowed where no budget of the pool speaks of the reason.
 const Unlimited = math.MaxInt32
 
-// PoolUse is how a NodePool's own budgets stand for a voluntary reason: what its metrics and events tell (DIS-208,
-// DIS-213).
+// PoolUse is how a NodePool's own budgets stand for a voluntary reason: what its metrics and events tell.
 type PoolUse struct {
 	Pool   v1.PoolKey
 	Reason Reason
-	// Total is how many nodes shares are taken of: managed, initialised, and not ending (DIS-199). Disrupting of them are
-	// not ready or on their way out, for whatever reason (DIS-200).
+	// Total is how many nodes shares are taken of: managed, initialised, and not ending. Disrupting of them are not ready
+	// or on their way out, for whatever reason.
 	Total, Disrupting int
 	// Allowed is how many nodes may be disrupted at a time; Unlimited without a budget.
 	Allowed int
@@ -57,7 +56,7 @@ func (l *Ledger) PoolUses() []PoolUse {
 	return out
 }
 
-// allowed is the least that a budget of the pool allows for the reason now (DIS-204).
+// allowed is the least that a budget of the pool allows for the reason now.
 func (l *Ledger) allowed(key v1.PoolKey, r Reason) int {
 	least := Unlimited
 	for _, b := range l.books {

@@ -9,7 +9,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/cluster"
 )
 
-// Queue are the commands that are being executed, side by side (DIS-195). It is one goroutine's. The zero value is empty.
+// Queue are the commands that are being executed, side by side. It is one goroutine's. The zero value is empty.
 type Queue struct {
 	// Approval has each command wait for an Approver; nil has them begin without. It holds for commands added later.
 	Approval *ApprovalPolicy
@@ -27,8 +27,11 @@ func (e *BusyError) Error() string {
 	return fmt.Sprintf("command %s: command %s is about to remove node %s", e.Command, e.By, e.Node)
 }
 
-// Add begins a command. The error is a *BusyError when one under way has any of its members (DIS-184).
+// Add begins a command. The error is a *BusyError when one under way has any of its members.
 func (q *Queue) Add(cmd *Command) (*Execution, error) {
+	if cmd == nil {
+		return nil, &ArgumentError{"Queue.Add", "the command"}
+	}
 	busy := q.Executing()
 	for i := range cmd.Members {
 		if by, taken := busy[cmd.Members[i].Node]; taken {
@@ -44,6 +47,24 @@ func (q *Queue) Add(cmd *Command) (*Execution, error) {
 	}
 	q.byID[cmd.ID] = e
 	return e, nil
+}
+
+// Adopt takes in an execution that Recover found. The error is a *BusyError as Add's is.
+func (q *Queue) Adopt(e *Execution) error {
+	if e == nil || e.cmd == nil {
+		return &ArgumentError{"Queue.Adopt", "an execution that Recover found"}
+	}
+	busy := q.Executing()
+	for i := range e.cmd.Members {
+		if by, taken := busy[e.cmd.Members[i].Node]; taken {
+			return &BusyError{e.cmd.ID, e.cmd.Members[i].Node, by}
+		}
+	}
+	if q.byID == nil {
+		q.byID = map[string]*Execution{}
+	}
+	q.byID[e.cmd.ID] = e
+	return nil
 }
 
 // Executions are those under way, by their commands' IDs. What is final is dropped.
@@ -67,19 +88,32 @@ func (q *Queue) Executing() map[string]string {
 	return out
 }
 
-// CleanUp undoes what commands left that nobody executes any more, after a restart for instance: taints, cordons and
-// conditions of nodes that are not leaving (DIS-073); the taint that a release of v1beta1 left, too. Do it before each plan.
+// CleanUp undoes what commands left that nobody executes any more: taints, cordons, conditions and records of nodes that are
+// not leaving, the taint that a release of v1beta1 left, too, and records of replacements whose command has ended. Do it
+// before each plan, and call Recover before the first: what CleanUp undoes can't be gone on with.
 func CleanUp(view *cluster.View, executing map[string]string) []Effect {
 	var out []Effect
+	if view == nil {
+		return nil
+	}
+	commands := map[string]bool{}
+	for _, id := range executing {
+		commands[id] = true
+	}
 	for i := range view.Machines {
 		m := &view.Machines[i]
 		_, busy := executing[m.Name]
-		if busy || m.Leaving || m.Marked || m.Node == nil || m.Claim == nil || m.Claim.DeletionTimestamp != nil || m.Node.DeletionTimestamp != nil {
+		if busy || m.Leaving || m.Marked || m.Claim == nil || m.Claim.DeletionTimestamp != nil {
 			continue
 		}
-		out = append(out, unmark(m.Name, m.Node)...)
-		if _, is := trueSince(m.Claim, v1.ConditionDisruptionReason); is {
-			out = append(out, ClearReason{m.Claim.Name, m.Claim.UID})
+		if m.Node != nil && m.Node.DeletionTimestamp == nil {
+			out = append(out, unmark(m.Name, m.Node)...)
+			if _, is := trueSince(m.Claim, v1.ConditionDisruptionReason); is {
+				out = append(out, ClearReason{m.Claim.Name, m.Claim.UID})
+			}
+		}
+		if r, err := RecordOf(m.Claim); err != nil || r != nil && !commands[r.ID] {
+			out = append(out, ClearRecord{m.Claim.Name, m.Claim.UID})
 		}
 	}
 	return out

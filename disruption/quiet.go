@@ -8,7 +8,7 @@ import (
 )
 
 // quietSince is when the waiting time of consolidateAfter begins: at the last pod event, without one at the claim's
-// initialisation (DIS-065), and not before a release of the first generation found the node empty. Zero when the claim is not
+// initialisation, and not before a release of the first generation found the node empty. Zero when the claim is not
 // initialised.
 func quietSince(m *cluster.Machine, now time.Time) time.Time {
 	if m.Claim == nil {
@@ -48,8 +48,11 @@ type Quiet struct {
 
 // QuietOf tells whether the pool's consolidateAfter has passed for a node that is quiet since then (see
 // Candidate.QuietSince): never for a static pool, for consolidateAfter Never and for a node that is not initialised, for
-// which since is zero (DIS-063 to DIS-065). consolidateAfter left out is 0s.
+// which since is zero. consolidateAfter left out is 0s.
 func QuietOf(pool *v1.NodePool, since, now time.Time) Quiet {
+	if pool == nil {
+		return Quiet{}
+	}
 	after := pool.Spec.Disruption.ConsolidateAfter
 	if pool.IsStatic() || after.IsNever() || since.IsZero() {
 		return Quiet{}
@@ -61,11 +64,14 @@ func QuietOf(pool *v1.NodePool, since, now time.Time) Quiet {
 	return Quiet{Reached: true}
 }
 
-// MarkConsolidatable keeps the claim's condition Consolidatable: true once consolidateAfter has passed, absent before
-// (DIS-062, DIS-064). It reports whether the claim was changed, and when to look again if nothing happens before; 0 is
-// never. pool is the claim's; without one, and on a claim that is being deleted, nothing is changed (DIS-063). claim must
-// not be shared. m.Claim need not be the same object, but must be the same claim.
+// MarkConsolidatable keeps the claim's condition Consolidatable: true once consolidateAfter has passed, absent before. It
+// reports whether the claim was changed, and when to look again if nothing happens before; 0 is never. pool is the
+// claim's; without one, and on a claim that is being deleted, nothing is changed. claim must not be shared. m.Claim need
+// not be the same object, but must be the same claim.
 func MarkConsolidatable(claim *v1.NodeClaim, m *cluster.Machine, pool *v1.NodePool, now time.Time) (changed bool, again time.Duration) {
+	if claim == nil || m == nil || pool == nil {
+		return false, 0
+	}
 	if pool == nil || claim.DeletionTimestamp != nil {
 		return false, 0
 	}
@@ -79,8 +85,8 @@ func MarkConsolidatable(claim *v1.NodeClaim, m *cluster.Machine, pool *v1.NodePo
 	return claim.Conditions().Clear(v1.ConditionConsolidatable, now), again
 }
 
-// closedTo reports whether the node takes no pods of nodes that are consolidated, since its own waiting time is running
-// (DIS-069). Pools without one, and nodes that are not initialised, are always open.
+// closedTo reports whether the node takes no pods of nodes that are consolidated, since its own waiting time is
+// running. Pools without one, and nodes that are not initialised, are always open.
 func closedTo(m *cluster.Machine, pool *v1.NodePool, now time.Time) bool {
 	if pool == nil {
 		return false

@@ -3,7 +3,7 @@ package disruption
 import v1 "github.com/drawknife/drawknife/api/v1"
 
 // Reason is why a node is disrupted. The first three are voluntary: budgets and eligibility hold them, and replacements
-// come first. The others are forced: the node goes when it is due, whatever stands in the way (DIS-022, DIS-023).
+// come first. The others are forced: the node goes when it is due, whatever stands in the way.
 type Reason string
 
 // The reasons.
@@ -22,7 +22,7 @@ const (
 	ReasonUnhealthy Reason = "Unhealthy"
 )
 
-// Forced reports whether the reason waits for nothing: neither budgets nor eligibility nor replacements (DIS-023).
+// Forced reports whether the reason waits for nothing: neither budgets nor eligibility nor replacements.
 func (r Reason) Forced() bool {
 	switch r {
 	case ReasonExpired, ReasonInterrupted, ReasonUnhealthy:
@@ -44,10 +44,10 @@ func (r Reason) Budgeted() (reason v1.DisruptionReason, ok bool) {
 	return "", false
 }
 
-// Method is a way of finding commands (DIS-008).
+// Method is a way of finding commands.
 type Method string
 
-// The methods, in the order in which they are tried (DIS-074).
+// The methods, in the order in which they are tried.
 const (
 	// MethodEmptiness removes nodes from which no pod has to move.
 	MethodEmptiness Method = "Emptiness"
@@ -61,7 +61,7 @@ const (
 	MethodSingleNode Method = "SingleNodeConsolidation"
 )
 
-// Methods are all methods in the order in which they are tried (DIS-074). The slice is the caller's.
+// Methods are all methods in the order in which they are tried. The slice is the caller's.
 func Methods() []Method {
 	return []Method{MethodEmptiness, MethodStaticDrift, MethodDrift, MethodMultiNode, MethodSingleNode}
 }
@@ -85,7 +85,7 @@ func (m Method) Class() Class {
 	return ClassGraceful
 }
 
-// ConsolidationType is the method's word in metrics: empty, multi or single; "" for drift (DIS-008).
+// ConsolidationType is the method's word in metrics: empty, multi or single; "" for drift.
 func (m Method) ConsolidationType() string {
 	switch m {
 	case MethodEmptiness:
@@ -98,12 +98,12 @@ func (m Method) ConsolidationType() string {
 	return ""
 }
 
-// Class says what pods that must not be disrupted, or that no PodDisruptionBudget lets go, do to their node (DIS-026).
+// Class says what pods that must not be disrupted, or that no PodDisruptionBudget lets go, do to their node.
 type Class string
 
 const (
 	// ClassGraceful: they hold it back.
 	ClassGraceful Class = "Graceful"
-	// ClassEventual: they hold it back only while its NodeClaim has no terminationGracePeriod (DIS-059).
+	// ClassEventual: they hold it back only while its NodeClaim has no terminationGracePeriod.
 	ClassEventual Class = "Eventual"
 )

@@ -86,6 +86,9 @@ type pass struct {
 }
 
 func (r *Reference) begin(ctx context.Context, f *Fleet) (*pass, error) {
+	if ctx == nil {
+		return nil, &ArgumentError{"Reference", "the context"}
+	}
 	ledger, err := NewLedger(f)
 	if err != nil {
 		return nil, err

@@ -154,6 +154,16 @@ func TestReference(t *testing.T) {
 			w.node("n", "c2", holding(pods("p", 1, "800m")...))
 			w.node("m", "c2", holding(pods("q", 1, "800m")...))
 		}, want: "SingleNodeConsolidation: m", node: "n", from: multi, code: disruption.BlockNotCheaper},
+		{name: "DIS-147: of a type that cannot be had on spot, while another can", make: func(w *world) {
+			onlyTypes(instanceType("c2", 2, "on-demand=0.1"), instanceType("d2", 2, "spot=0.15"))(w)
+			w.node("n", "c2", holding(pods("p", 1, "800m")...))
+			w.node("m", "c2", holding(pods("q", 1, "800m")...))
+		}, want: "SingleNodeConsolidation: m", node: "n", from: multi, code: disruption.BlockNotCheaper},
+		{name: "DIS-147: one on spot for less than either", make: func(w *world) {
+			onlyTypes(instanceType("c2", 2, "on-demand=0.1"), instanceType("d2", 2, "spot=0.05"))(w)
+			w.node("n", "c2", holding(pods("p", 1, "800m")...))
+			w.node("m", "c2", holding(pods("q", 1, "800m")...))
+		}, want: "MultiNodeConsolidation: m n -> d2/spot(1)"},
 		{name: "DIS-319 scenario 7, DIS-142: spot is cheaper", make: func(w *world) {
 			onlyTypes(instanceType("c4", 4, "on-demand=0.2"), instanceType("d4", 4, "on-demand=0.3", "spot=0.1"))(w)
 			w.node("n", "c4", holding(pods("p", 3, "1")...))

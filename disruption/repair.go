@@ -10,7 +10,7 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// How much may be broken before repair stops (DIS-266).
+// How much may be broken before repair stops.
 const (
 	// repairShare is the percentage of nodes that may be unhealthy, rounded up.
 	repairShare = 20
@@ -73,7 +73,7 @@ type Removal struct {
 }
 
 // WithDeadline is a copy of the claim whose annotation says the removal's deadline, and whether it differs from the claim:
-// an earlier deadline that is there already stays, a later one is overwritten (DIS-240, DIS-267).
+// an earlier deadline that is there already stays, a later one is overwritten.
 func (r *Removal) WithDeadline() (claim *v1.NodeClaim, changed bool) {
 	claim = r.Claim.DeepCopy()
 	if r.Deadline.IsZero() {
@@ -87,9 +87,9 @@ func (r *Removal) WithDeadline() (claim *v1.NodeClaim, changed bool) {
 	return claim, true
 }
 
-// Repair removes a node that a policy of its provider calls broken for longer than it tolerates (DIS-264, DIS-265,
-// PRV-088), unless more than a fifth of the pool's nodes, or for a claim without a pool of the cluster's, match a policy
-// (DIS-266). Pods get no time beyond the least: see Removal.Deadline.
+// Repair removes a node that a policy of its provider calls broken for longer than it tolerates, unless more than a
+// fifth of the pool's nodes, or for a claim without a pool of the cluster's, match a policy. Pods get no time beyond the
+// least: see Removal.Deadline.
 func Repair(s RepairState, now time.Time) RepairStep {
 	if s.Node == nil || s.Claim == nil || s.Claim.DeletionTimestamp != nil {
 		return RepairStep{}

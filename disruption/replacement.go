@@ -16,11 +16,11 @@ import (
 // priced is an instance type that a replacement may become.
 type priced struct {
 	option scheduling.InstanceTypeOption
-	// worst is what a launch may cost at most, nano-USD per hour (DIS-140, PRV-182).
+	// worst is what a launch may cost at most, nano-USD per hour.
 	worst int64
 }
 
-// replacement narrows a planned node down to what is sure to be cheaper than the batch (DIS-138 to DIS-147).
+// replacement narrows a planned node down to what is sure to be cheaper than the batch.
 func (p *pass) replacement(m Method, batch []*Candidate, planned *scheduling.NewNode) (*scheduling.NewNode, *Block) {
 	pool := p.fleet.pools[planned.Pool]
 	spent := int64(0)
@@ -41,6 +41,7 @@ func (p *pass) replacement(m Method, batch []*Candidate, planned *scheduling.New
 		node.Requirements = only(planned.Requirements, v1.CapacityTypeReserved)
 	}
 	list := cheaper(pool, &node, spent)
+	whole := list
 	if !spotToSpot && planOn != v1.CapacityTypeReserved && admits.Has(v1.CapacityTypeSpot) && admits.Has(v1.CapacityTypeOnDemand) {
 		list = p.restrict(pool, &node, list, spent)
 	}
@@ -48,7 +49,7 @@ func (p *pass) replacement(m Method, batch []*Candidate, planned *scheduling.New
 		return nil, &Block{Code: BlockNotCheaper, Price: usd(spent)}
 	}
 	if m == MethodMultiNode {
-		if list = otherTypes(batch, list); len(list) == 0 {
+		if list = otherTypes(batch, whole, list); len(list) == 0 {
 			return nil, &Block{Code: BlockNotCheaper, Price: usd(spent)}
 		}
 	}
@@ -75,7 +76,7 @@ func only(set requirements.Set, capacityType string) requirements.Set {
 }
 
 // restrict keeps a node that could be spot or on demand to spot, for which its types were judged: should spot not be had
-// after all, it must not silently become dearer (DIS-142). Where no type that is cheaper has spot, it is kept to on demand.
+// after all, it must not silently become dearer. Where no type that is cheaper has spot, it is kept to on demand.
 func (p *pass) restrict(pool *pool, node *scheduling.NewNode, list []priced, spent int64) []priced {
 	whole := node.Requirements
 	node.Requirements = only(whole, v1.CapacityTypeSpot)
@@ -150,11 +151,12 @@ func reoffered(t *cloudprovider.InstanceType, want requirements.Set, option sche
 }
 
 // otherTypes drops what would only turn several nodes into one that some of them are already: removing the others comes
-// to the same with fewer evictions (DIS-147).
-func otherTypes(batch []*Candidate, list []priced) []priced {
+// to the same with fewer evictions. A node of a type that only its capacity type keeps off the list counts too:
+// it is there, and need not be launched.
+func otherTypes(batch []*Candidate, whole, list []priced) []priced {
 	least := int64(math.MaxInt64)
 	for _, c := range batch {
-		if slices.ContainsFunc(list, func(x priced) bool { return x.option.Name == c.InstanceType.Name }) {
+		if slices.ContainsFunc(whole, func(x priced) bool { return x.option.Name == c.InstanceType.Name }) {
 			least = min(least, nanoUSD(c.Price))
 		}
 	}
@@ -183,7 +185,7 @@ func allocatableOf(pool *pool, option *scheduling.InstanceTypeOption) (has corev
 	return has
 }
 
-// varied says whether the node's types still meet the minValues of its pool, whatever the policy for those is (DIS-141).
+// varied says whether the node's types still meet the minValues of its pool, whatever the policy for those is.
 func (p *pass) varied(pool *pool, node *scheduling.NewNode) *Block {
 	for _, r := range pool.Object.Spec.Template.Spec.Requirements {
 		if r.MinValues == nil {

@@ -3,6 +3,9 @@ package disruption
 import (
 	"context"
 	"errors"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/drawknife/drawknife/scheduling"
 )
@@ -11,6 +14,12 @@ import (
 // are still good, and what is in the way of the others. As far as room goes any subset of a plan is; rules about how pods
 // are spread may depend on the rest. The fleet may be a later one than the plan's.
 func (g *Global) Restrict(ctx context.Context, f *Fleet, commands []*Command) (good []*Command, rejected []*RejectedError, err error) {
+	switch {
+	case ctx == nil:
+		return nil, nil, &ArgumentError{"Global.Restrict", "the context"}
+	case slices.Contains(commands, nil):
+		return nil, nil, &ArgumentError{"Global.Restrict", "a command"}
+	}
 	r, err := g.newReplay(ctx, f)
 	if err != nil {
 		return nil, nil, err
@@ -32,10 +41,10 @@ func (g *Global) Restrict(ctx context.Context, f *Fleet, commands []*Command) (g
 	return good, rejected, nil
 }
 
-// Validate looks at a command again in the fleet as it is now (DIS-179 to DIS-183). Its members must still qualify, budgets
-// suffice for all of them, and each pod still have the place that was planned for it: what else has changed does not matter.
-// Emptiness goes on with the members that still qualify, all others with all or none. The command that is returned is the
-// one to start. The error is a *RejectedError when there is none.
+// Validate looks at a command again in the fleet as it is now. Its members must still qualify, budgets suffice for all of
+// them, and each pod still have the place that was planned for it: what else has changed does not matter. Emptiness goes on
+// with the members that still qualify, all others with all or none. The command that is returned is the one to start. The
+// error is a *RejectedError when there is none.
 func (g *Global) Validate(ctx context.Context, f *Fleet, cmd *Command) (*Command, error) {
 	good, rejected, err := g.Restrict(ctx, f, []*Command{cmd})
 	switch {
@@ -51,6 +60,8 @@ func (g *Global) Validate(ctx context.Context, f *Fleet, cmd *Command) (*Command
 type replay struct {
 	pass  *pass
 	trial *scheduling.Trial
+	// moves tells which pods of a candidate need another place.
+	moves func(*Candidate) func(*corev1.Pod) bool
 }
 
 func (g *Global) newReplay(ctx context.Context, f *Fleet) (*replay, error) {
@@ -66,13 +77,14 @@ func (g *Global) newReplay(ctx context.Context, f *Fleet) (*replay, error) {
 	if _, err := t.Place(ctx, scheduling.PlaceOptions{Query: g.Query, ExistingOnly: true}); err != nil {
 		return nil, err
 	}
-	for _, name := range closedNodes(f) {
+	closed, _ := closedNodes(f)
+	for _, name := range closed {
 		if err := t.Close(name); err != nil {
 			return nil, err
 		}
 	}
 	t.Commit()
-	return &replay{p, t}, nil
+	return &replay{p, t, func(c *Candidate) func(*corev1.Pod) bool { return f.moves(c.Machine.Pool) }}, nil
 }
 
 // arrange carries out what it can, in the order given as far as that goes: what has no place yet is tried again after the
@@ -150,24 +162,15 @@ func (r *replay) carryOut(cmd *Command, members []*Candidate) (*Command, *Block,
 		}
 		return cmd, nil, nil
 	}
-	planned := 0
-	for i := range cmd.Receivers {
-		planned += len(cmd.Receivers[i].Pods)
-	}
-	for i := range cmd.Replacements {
-		if n := cmd.Replacements[i].Node; n != nil {
-			planned += len(n.Pods)
-		}
-	}
 	moving := 0
 	for _, c := range members {
-		n, err := r.trial.HideMoving(c.Name, r.pass.fleet.moves(c.Machine.Pool))
+		n, err := r.trial.HideMoving(c.Name, r.moves(c))
 		if err != nil {
 			return nil, &Block{Code: BlockLeaving}, nil
 		}
 		moving += n
 	}
-	if moving > planned {
+	if moving > cmd.plannedOf(members) {
 		return nil, &Block{Code: BlockUnschedulable, Pods: r.trial.Waiting(maxNamed), Detail: "pods came since it was planned"}, nil
 	}
 	return r.put(cmd)

@@ -2,6 +2,7 @@ package disruption
 
 import (
 	"context"
+	"math"
 	"slices"
 
 	"github.com/drawknife/drawknife/scheduling"
@@ -101,7 +102,11 @@ func (s *search) scatter(ctx context.Context, r *replay, list []*Command, random
 			j := random.next(i + 1)
 			pods[i], pods[j] = pods[j], pods[i]
 		}
-		if lost, err = r.trial.Scatter(pods); err != nil || len(lost) > 0 {
+		if lost, err = r.trial.Scatter(pods); err == nil && len(lost) == 0 {
+			// Pods that wait anyway and had room on a member, and now have it on another node, are of no command.
+			lost, err = r.trial.Scatter(r.trial.Waiting(math.MaxInt))
+		}
+		if err != nil || len(lost) > 0 {
 			return lost, err
 		}
 		if err := r.trial.Rollback(before); err != nil {

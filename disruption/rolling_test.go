@@ -144,6 +144,12 @@ func (r *roll) advance(t *testing.T, e *disruption.Execution) {
 
 func (r *roll) do(t *testing.T, cmd *disruption.Command, effect disruption.Effect) {
 	switch e := effect.(type) {
+	case disruption.WriteRecord:
+		for _, m := range cmd.Members {
+			if m.Claim == e.Claim {
+				annotate(r.node(m.Node).Claim, e.Record)
+			}
+		}
 	case disruption.TaintNode:
 		r.node(e.Node).Object.Spec.Taints = append(r.node(e.Node).Object.Spec.Taints, v1.DisruptedTaint())
 	case disruption.SetReason:
@@ -162,7 +168,7 @@ func (r *roll) do(t *testing.T, cmd *disruption.Command, effect disruption.Effec
 		n.Claim.Annotations = map[string]string{v1.NodePoolHashAnnotationKey: r.w.pool("default").Hash(), v1.NodePoolHashVersionAnnotationKey: v1.NodePoolHashVersion}
 		r.launched[cmd.ID] = append(r.launched[cmd.ID], &scheduling.Node{Name: name, Claim: n.Claim, Object: n.Object})
 		r.ready[name] = r.now().Add(30 * time.Second)
-	case disruption.NominateNode, disruption.ValidateCommand:
+	case disruption.NominateNode, disruption.NoteDisruptions, disruption.ValidateCommand:
 	case disruption.DeleteMember:
 		n := r.node(e.Node)
 		n.Claim.DeletionTimestamp = &metav1.Time{Time: r.now()}

@@ -10,7 +10,7 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// Label is the reason as metrics spell it (DIS-284); see Removal.Label for forced ones.
+// Label is the reason as metrics spell it; see Removal.Label for forced ones.
 func (r Reason) Label() string { return snake(string(r)) }
 
 // snake is "WhenEmptyOrUnderutilized" as "when_empty_or_underutilized".
@@ -25,9 +25,12 @@ func snake(s string) string {
 	return out.String()
 }
 
-// TerminationMode is how a claim's node ends, as metrics spell it (DIS-027): gracefully, without a deadline; eventually,
-// with one; or forcefully, with one that has no length.
+// TerminationMode is how a claim's node ends, as metrics spell it: gracefully, without a deadline; eventually, with one;
+// or forcefully, with one that has no length.
 func TerminationMode(claim *v1.NodeClaim) string {
+	if claim == nil {
+		return ""
+	}
 	switch period := claim.Spec.TerminationGracePeriod; {
 	case period == nil:
 		return "graceful"
@@ -42,7 +45,7 @@ func (m Method) MetricLabels() map[string]string {
 	return map[string]string{labelReason: m.Reason().Label(), labelType: m.ConsolidationType()}
 }
 
-// Samples are how many nodes may be disrupted for each voluntary reason, budgets aside (DIS-075).
+// Samples are how many nodes may be disrupted for each voluntary reason, budgets aside.
 func (f *Fleet) Samples() []Sample {
 	var out []Sample
 	for _, r := range VoluntaryReasons() {
@@ -61,7 +64,7 @@ func (f *Fleet) Samples() []Sample {
 	return out
 }
 
-// Samples are what pools' own budgets allow and how many nodes draw on them (DIS-213). The reason is spelled as in the API.
+// Samples are what pools' own budgets allow and how many nodes draw on them. The reason is spelled as in the API.
 func (l *Ledger) Samples() []Sample {
 	var out []Sample
 	for _, use := range l.PoolUses() {
@@ -71,12 +74,15 @@ func (l *Ledger) Samples() []Sample {
 	return out
 }
 
-// Samples are the scores and moves of a plan, and the searches in it that ended early (DIS-173, DIS-286). Policies are those
-// of the fleet that it was made for.
+// Samples are the scores and moves of a plan, and the searches in it that ended early. Policies are those of the fleet that
+// it was made for.
 func (p *Plan) Samples(f *Fleet) []Sample {
+	if f == nil {
+		return nil
+	}
 	var out []Sample
 	for _, cmd := range p.Commands {
-		if cmd.Reason == ReasonUnderutilized {
+		if cmd != nil && cmd.Reason == ReasonUnderutilized {
 			out = append(out, cmd.moveSamples(f)...)
 		}
 	}
@@ -84,6 +90,7 @@ func (p *Plan) Samples(f *Fleet) []Sample {
 	for i := range p.Verdicts {
 		for _, b := range p.Verdicts[i].Blocks {
 			switch {
+			case b.Block == nil:
 			case b.Block.Code == BlockNotReached && b.Method.Reason() == ReasonUnderutilized && b.Method != "":
 				early[b.Method] = true
 			case b.Block.Code == BlockScore && b.Method == MethodSingleNode:
@@ -138,7 +145,7 @@ func (f *Fleet) policyOf(key v1.PoolKey) string {
 	return ""
 }
 
-// policyLabel is the pool's consolidationPolicy as metrics spell it (DIS-285); the default's where it states none.
+// policyLabel is the pool's consolidationPolicy as metrics spell it; the default's where it states none.
 func policyLabel(pool *v1.NodePool) string {
 	policy := pool.Spec.Disruption.ConsolidationPolicy
 	if policy == "" {
@@ -166,7 +173,7 @@ func (c *Command) decisionLabels() map[string]string {
 	return labels
 }
 
-// StartedSamples count the command once it is started (DIS-184).
+// StartedSamples count the command once it is started.
 func (c *Command) StartedSamples() []Sample {
 	out := []Sample{{MetricDecisions, c.decisionLabels(), 1}}
 	for _, key := range c.pools() {
@@ -177,13 +184,13 @@ func (c *Command) StartedSamples() []Sample {
 	return out
 }
 
-// RejectionSamples count the command as void (DIS-182).
+// RejectionSamples count the command as void.
 func (c *Command) RejectionSamples() []Sample {
 	return []Sample{{MetricFailedValidations, map[string]string{labelType: c.Method.ConsolidationType()}, 1}}
 }
 
-// FailureSamples count the replacements that were not ready when the execution failed (DIS-194): decision and consolidation
-// type each under their own label (DIS-287).
+// FailureSamples count the replacements that were not ready when the execution failed: decision and consolidation type each
+// under their own label.
 func (e *Execution) FailureSamples() []Sample {
 	if e.state != StateFailed && e.state != StateUndoing || e.Unready() == 0 || e.started.IsZero() {
 		return nil
@@ -193,6 +200,9 @@ func (e *Execution) FailureSamples() []Sample {
 
 // disruptedSamples are nodeclaims_disrupted_total and pods_disruption_initiated_total of one claim.
 func disruptedSamples(claim *v1.NodeClaim, reason, policy string, moved int) []Sample {
+	if claim == nil {
+		return nil
+	}
 	labels := map[string]string{
 		labelReason: reason, labelPool: v1.PoolOf(claim.Labels).String(), labelCapacityType: claim.Labels[v1.CapacityTypeLabelKey],
 		labelConsolidationPolicy: policy, labelTerminationMode: TerminationMode(claim),
@@ -200,9 +210,12 @@ func disruptedSamples(claim *v1.NodeClaim, reason, policy string, moved int) []S
 	return []Sample{{MetricDisrupted, labels, 1}, {MetricPodsDisrupted, labels, float64(moved)}}
 }
 
-// DisruptedSamples count a member of the command, once its claim is deleted (DIS-192). pool is the member's; its policy is
-// told for methods that consolidate (DIS-285). A nil pool tells none.
+// DisruptedSamples count a member of the command, once its claim is deleted. pool is the member's; its policy is told for
+// methods that consolidate. A nil pool tells none.
 func (c *Command) DisruptedSamples(m *Member, claim *v1.NodeClaim, pool *v1.NodePool) []Sample {
+	if m == nil {
+		return nil
+	}
 	policy := ""
 	if pool != nil && c.Method.ConsolidationType() != "" {
 		policy = policyLabel(pool)
@@ -211,10 +224,10 @@ func (c *Command) DisruptedSamples(m *Member, claim *v1.NodeClaim, pool *v1.Node
 }
 
 // Samples count the removal, with the pods that have to move from the node it is about; a repair also by the condition that
-// called the node broken (DIS-238, DIS-284).
+// called the node broken.
 func (r *Removal) Samples(moving int) []Sample {
 	out := disruptedSamples(r.Claim, r.Label(), "", moving)
-	if r.Reason == ReasonUnhealthy {
+	if r.Reason == ReasonUnhealthy && r.Claim != nil {
 		out = append(out, Sample{MetricUnhealthyDisrupted, map[string]string{
 			labelCondition: snake(string(r.Condition)), labelPool: v1.PoolOf(r.Claim.Labels).String(),
 			labelCapacityType: r.Claim.Labels[v1.CapacityTypeLabelKey], labelImage: r.Claim.Status.ImageID,
@@ -223,8 +236,8 @@ func (r *Removal) Samples(moving int) []Sample {
 	return out
 }
 
-// Label is the removal's reason as metrics spell it: for an interruption its kind, in the words of the providers' messages
-// (DIS-271, DIS-284).
+// Label is the removal's reason as metrics spell it: for an interruption its kind, in the words of the providers'
+// messages.
 func (r *Removal) Label() string {
 	if r.Reason != ReasonInterrupted {
 		return r.Reason.Label()
@@ -244,7 +257,7 @@ func (r *Removal) Label() string {
 	return snake(r.Detail)
 }
 
-// Samples are the pools that drift leaves alone, with the seconds that are left (DIS-234).
+// Samples are the pools that drift leaves alone, with the seconds that are left.
 func (b *BackOff) Samples(now time.Time) []Sample {
 	if b == nil {
 		return nil

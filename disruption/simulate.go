@@ -16,19 +16,19 @@ func compareStrings(a, b string) int { return strings.Compare(a, b) }
 
 // simulator asks what would happen if nodes went. Pods that wait anyway are placed first, on the nodes there are, and once
 // for all: they take their room before anything is removed, and those that find none are provisioning's business. So
-// neither a pod that has no place anywhere nor one that gets a new node stands in the way (DIS-137, DIS-159, DIS-160).
+// neither a pod that has no place anywhere nor one that gets a new node stands in the way.
 type simulator struct {
 	fleet *Fleet
 	query scheduling.Query
 	trial *scheduling.Trial
-	// uninitialized are nodes that may not come up: nothing is moved onto them (DIS-158).
+	// uninitialized are nodes that may not come up: nothing is moved onto them.
 	uninitialized map[string]bool
 	// fee in nano-USD per hour is what each new node costs beyond its price.
 	fee int64
 }
 
 // newNodeFee in USD per hour is more than any node costs: with it, plans have as few new nodes as can be. Consolidation
-// launches at most one (DIS-137), and where prices rise with size two small ones are often as good a bargain as a large one.
+// launches at most one, and where prices rise with size two small ones are often as good a bargain as a large one.
 const newNodeFee = 10_000
 
 // maxCostTerms is how many terms a cost model may have.
@@ -42,8 +42,8 @@ type simulation struct {
 	receivers []scheduling.ExistingNode
 }
 
-// newSimulator places what waits. One for consolidation leaves nodes alone whose own waiting time is running (DIS-069), and
-// plans as few new nodes as can be.
+// newSimulator places what waits. One for consolidation leaves nodes alone whose own waiting time is running, and plans as
+// few new nodes as can be.
 func newSimulator(ctx context.Context, f *Fleet, q scheduling.Query, consolidates bool) (*simulator, error) {
 	model, err := settled(ctx, f, q)
 	if err != nil {

@@ -7,11 +7,14 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// Validate looks at a command again in the fleet as it is now (DIS-179 to DIS-183): its members must still qualify and
-// budgets suffice for all of them; pods must have places as planned, and the types to be launched must still be among those
-// that would do. Emptiness goes on with the members that still qualify, all others with all or none. The command that is
-// returned is the one to start.
+// Validate looks at a command again in the fleet as it is now: its members must still qualify and budgets suffice for all
+// of them; pods must have places as planned, and the types to be launched must still be among those that would do.
+// Emptiness goes on with the members that still qualify, all others with all or none. The command that is returned is the
+// one to start.
 func (r *Reference) Validate(ctx context.Context, f *Fleet, cmd *Command) (*Command, error) {
+	if cmd == nil {
+		return nil, &ArgumentError{"Reference.Validate", "the command"}
+	}
 	p, err := r.begin(ctx, f)
 	if err != nil {
 		return nil, err
@@ -67,7 +70,7 @@ func (p *pass) stillQualifies(cmd *Command, m *Member) (*Candidate, *RejectedErr
 	return c, nil
 }
 
-// samePlaces tries the removal again (DIS-181).
+// samePlaces tries the removal again.
 func (p *pass) samePlaces(cmd *Command, members []*Candidate) (*RejectedError, error) {
 	sims, err := p.closedSimulator()
 	if err != nil {

@@ -130,6 +130,11 @@ func TestWhatIf(t *testing.T) {
 			w.fill("n", 2, drifted(time.Hour))
 			w.node("old", "c4", leaving)
 		}, node: "n-00", from: disruption.MethodStaticDrift, code: disruption.BlockLimit},
+		{name: "DIS-089 a Node whose NodeClaim is gone takes nothing from it", make: func(w *world) {
+			w.pool("default", replicas(2), func(p *v1.NodePool) { p.Spec.Limits = amounts("nodes=3") })
+			w.fill("n", 2, drifted(time.Hour))
+			w.node("old", "c4").Claim = nil
+		}, want: "StaticDrift: n-00 -> one of default", node: "n-01", from: disruption.MethodStaticDrift, code: disruption.BlockLimit},
 		{name: "DIS-106 one that its budget keeps is passed over, not the end", make: func(w *world) {
 			w.pool("other", budgets(v1.Budget{Nodes: "0"}))
 			w.node("dear", "c8", ofPool("other"), holding(pods("d", 1, "500m")...))

@@ -82,7 +82,7 @@ func (c *catalog) addOfferings(typeIndex int, t *cloudprovider.InstanceType) {
 	}
 }
 
-// draw is the reservation that an offering names. The smallest count of all offerings is what is left (SCH-160).
+// draw is the reservation that an offering names. The smallest count of all offerings is what is left.
 func (c *catalog) draw(typeIndex int, o *cloudprovider.Offering) *reservation {
 	id := o.Value(c.reservationKey)
 	r, known := c.reservations[id]

@@ -20,7 +20,7 @@ const (
 	DefaultCluster        = "fake-cluster"
 	DefaultImageID        = "fake-image-1"
 	DefaultKubeletVersion = "v1.35.0"
-	// DefaultStockOutMemory is as long as the AWS provider remembers (PRV-184).
+	// DefaultStockOutMemory is as long as the AWS provider remembers.
 	DefaultStockOutMemory = 3 * time.Minute
 	// DefaultRedeliverAfter is the usual visibility time-out of a message queue.
 	DefaultRedeliverAfter = 20 * time.Second
@@ -222,7 +222,7 @@ func (c *Cloud) Name() string { return c.name }
 func (c *Cloud) Describe() cloudprovider.Capabilities { return c.capabilities.DeepCopy() }
 
 // DefaultRepairPolicies are those of the AWS provider: a node that is not ready for 30 minutes, or whose node agent
-// reports a broken part for 30 minutes, 10 for accelerators (PRV-184). The slice is the caller's.
+// reports a broken part for 30 minutes, 10 for accelerators. The slice is the caller's.
 func DefaultRepairPolicies() []cloudprovider.RepairPolicy {
 	policies := []cloudprovider.RepairPolicy{
 		{ConditionType: corev1.NodeReady, ConditionStatus: corev1.ConditionFalse, Toleration: 30 * time.Minute},

@@ -107,6 +107,9 @@ func (e *loggedError) Unwrap() error {
 
 // WriteLog writes events as JSON, one a line.
 func WriteLog(w io.Writer, events []Event) error {
+	if w == nil {
+		return &ArgumentError{"WriteLog", "the writer"}
+	}
 	encoder := json.NewEncoder(w)
 	for i := range events {
 		if err := encoder.Encode(&events[i]); err != nil {
@@ -122,6 +125,9 @@ const longestLine = 1 << 20
 // ReadLog reads what WriteLog wrote. Empty lines are passed over; the error names the line that can't be read, or is longer
 // than 1 MiB.
 func ReadLog(r io.Reader) ([]Event, error) {
+	if r == nil {
+		return nil, &ArgumentError{"ReadLog", "the reader"}
+	}
 	var events []Event
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, longestLine)

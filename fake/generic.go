@@ -67,16 +67,18 @@ func GenericCapabilities() cloudprovider.Capabilities {
 }
 
 // GenericTypes is a synthetic catalogue of n instance types, the same for the same n on every machine; the types of a
-// smaller catalogue are the first of a larger one. Zero or fewer gives none.
+// smaller catalogue are the first of a larger one. Zero or fewer gives none, and no number more than 100,000.
 //
 // Types come in generations of six families (m, c and r, with 4, 2 and 8 GiB a core, each for amd64 and, with a "g",
 // arm64) by ten sizes of 1 to 96 cores, named like "m1.2xlarge"; 60 types make a generation. Each is sold on demand
 // and as spot in the three GenericZones. Prices are linear in cores and memory, with a few per cent of noise drawn from
 // a hash of the name, so that no two types are equally good; spot costs 25 to 45 % of that and differs by zone.
 func GenericTypes(n int) []*cloudprovider.InstanceType {
-	types := make([]*cloudprovider.InstanceType, 0, max(n, 0))
+	const most = 100_000
+	n = min(max(n, 0), most)
+	types := make([]*cloudprovider.InstanceType, 0, n)
 	families, sizes := genericFamilies(), genericSizes()
-	for i := range max(n, 0) {
+	for i := range n {
 		size := sizes[i%len(sizes)]
 		family := families[i/len(sizes)%len(families)]
 		generation := 1 + i/(len(sizes)*len(families))

@@ -17,7 +17,7 @@ type BatchOptions struct {
 	Max time.Duration
 }
 
-// The window's lengths by default (PRV-010).
+// The window's lengths by default.
 const (
 	DefaultBatchIdle = time.Second
 	DefaultBatchMax  = 10 * time.Second
@@ -33,15 +33,15 @@ func (o BatchOptions) withDefaults() (BatchOptions, error) {
 	if o.Max == 0 {
 		o.Max = DefaultBatchMax
 	}
-	// An idle time longer than the window never ends it (SET-106).
+	// An idle time longer than the window never ends it.
 	o.Idle = min(o.Idle, o.Max)
 	return o, nil
 }
 
 // Batch gathers what calls for a provisioning pass: pods that wait, nodes that leave, buffers. The first trigger opens
-// a window; it closes when nothing new came for the idle time, or when it has been open for the longest time (PRV-032).
+// a window; it closes when nothing new came for the idle time, or when it has been open for the longest time.
 // What was gathered is forgotten only when a pass has dealt with it, so that a pass that can't run, or fails, loses no
-// trigger (OPP-31).
+// trigger.
 //
 //	batch.Trigger(pod.UID, now)
 //	if due, again := batch.Next(now); due {
@@ -71,7 +71,7 @@ func NewBatch(options BatchOptions) (*Batch, error) {
 	return &Batch{options: options, dirty: make(map[types.UID]uint64)}, nil
 }
 
-// Trigger says that the object calls for a pass. One that is known already extends no window (PRV-032); one that
+// Trigger says that the object calls for a pass. One that is known already extends no window; one that
 // comes while a pass is running is for the next pass, since the running one may have looked before.
 func (b *Batch) Trigger(uid types.UID, now time.Time) {
 	round := b.round
@@ -94,7 +94,7 @@ func (b *Batch) Forget(uid types.UID) {
 }
 
 // Next reports whether a pass is due, and if not, when to ask again: the time from now until then, or 0 when only a
-// trigger or the end of the running pass can change it. One pass runs at a time (PRV-031).
+// trigger or the end of the running pass can change it. One pass runs at a time.
 func (b *Batch) Next(now time.Time) (due bool, again time.Duration) {
 	if b.running || b.opened.IsZero() {
 		return false, 0

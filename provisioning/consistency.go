@@ -12,16 +12,19 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// consistencyEvery is PRV-082's.
+// consistencyEvery is how often a node is compared with what its NodeClaim promised.
 const consistencyEvery = 10 * time.Minute
 
 // leastShare is how much of what was promised a node must have: 90 %.
 const leastSharePercent = 90
 
-// CheckConsistency compares a claim's node with what its machine was promised to have (PRV-082): of each resource that
+// CheckConsistency compares a claim's node with what its machine was promised to have: of each resource that
 // the claim asks for, at least 90 % of the capacity that the provider stated. Only initialised claims that are not
 // being deleted are looked at.
 func CheckConsistency(claim *v1.NodeClaim, nodes []*corev1.Node, now time.Time) Step {
+	if claim == nil {
+		return Step{}
+	}
 	conditions := claim.DeepCopy().Conditions()
 	if claim.DeletionTimestamp != nil || claim.Status.ProviderID == "" || !conditions.IsTrue(v1.ConditionInitialized) || len(nodes) != 1 {
 		return Step{Again: consistencyEvery}

@@ -19,21 +19,7 @@
 //	governor how much may change in how short a time                    governor.go
 //	belief   what is thought of the cloud's stock, offering by offering  belief.go
 //
-// # Deliberate differences
+// # Differences from Karpenter
 //
-// The behaviour is Karpenter's where that is not a defect. What differs, and why:
-//
-//   - A trigger is forgotten only when a pass that began after it has succeeded (PRV-033): none is lost.
-//   - A claim is held to its pool's limits with everything that is planned, launching or live, one node each (PRV-040).
-//   - Waits between attempts of a launch grow with the time it has been tried, not with a counter (PRV-050): they come to
-//     the same, and a restart changes nothing. A request that is at fault itself is not repeated before its time-out.
-//   - A claim whose launch was never answered is looked for in the cloud before its finalizer goes (PRV-051, PRV-065), and
-//     a machine whose claim is gone is ended after half a minute (PRV-081): whatever the moment of a crash, nothing leaks.
-//   - Nodes that joined and were never registered are removed with their claim (PRV-065), not left to others.
-//   - A node that never is initialised can be given up (PRV-061), if the caller sets a time for that.
-//   - Nothing is read again from time to time (PRV-029): what the watch tells counts at once, and what it should have told
-//     and has not is named by cluster.View.Unconfirmed.
-//   - An event of a pod that comes too soon after another to be stored is stored late (PRV-083), not dropped.
-//   - Dynamic resource allocation is not reckoned with (PRV-060, PRV-160), as in package scheduling.
-//   - Predictions of vertical pod autoscalers are not collected (PRV-165): nothing would read them.
+// docs/differences.md lists what this package does otherwise than Karpenter, and why.
 package provisioning

@@ -27,7 +27,7 @@ type Drain struct {
 	Again time.Duration
 }
 
-// DrainNode decides who has to go next from a node with these pods at the time now (PRV-067 to PRV-069). deadline is
+// DrainNode decides who has to go next from a node with these pods at the time now. deadline is
 // when the node ends whatever is left on it; zero is never. Pods go tier by tier; protected ones are waited for, and so
 // are those that are on their way. Once a pod could not use its whole grace period before the deadline any more, it is
 // deleted with what is left, whatever its tier, its annotations and its budgets say.
@@ -36,10 +36,10 @@ func DrainNode(list []*corev1.Pod, deadline, now time.Time) Drain {
 }
 
 // DrainMarkedNode is DrainNode for a node that is so marked: on one that is cordoned instead of tainted, pods that tolerate
-// the cordon stay, as those of DaemonSets do (API-244).
+// the cordon stay, as those of DaemonSets do.
 func DrainMarkedNode(marker v1.DisruptionMarker, list []*corev1.Pod, deadline, now time.Time) Drain {
 	d := Drain{Tier: pods.TierCriticalDaemon}
-	sorted := slices.SortedFunc(slices.Values(list), func(a, b *corev1.Pod) int {
+	sorted := slices.SortedFunc(slices.Values(present(list)), func(a, b *corev1.Pod) int {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 	})
 	for _, pod := range sorted {
@@ -80,7 +80,7 @@ func (d *Drain) decide(pod *corev1.Pod, deadline, now time.Time) {
 	d.Effects = append(d.Effects, EvictPod{Key: key, UID: pod.UID, Deadline: until})
 }
 
-// overdue reports whether the pod is to be deleted by the deadline's rule (PRV-069): one that has not been asked to go
+// overdue reports whether the pod is to be deleted by the deadline's rule: one that has not been asked to go
 // once less than its grace period is left, one that is going when its end lies beyond the deadline; with what is left
 // as grace, at least a second. Otherwise until is when that will be, zero for never. A pod without a grace period of its
 // own is never deleted by the rule.

@@ -9,10 +9,14 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// Step is what a state machine wants done, and when it wants to be asked again. Whoever carries it out does the effects
-// in their order, stops at the first that fails, publishes the events, and asks anew with what there is then: no
-// effect relies on the ones before it having been remembered, so that a crash between two loses nothing. An empty
-// Step with no Again has nothing to do until something changes.
+// Step is what a state machine wants done, and when it wants to be asked again. The caller does the effects in their
+// order, stops at the first that fails, publishes the events, and asks again with what there is then: no effect relies
+// on the ones before it having been remembered, so that a crash between two loses nothing. An empty Step with no Again
+// has nothing to do until something changes.
+//
+// Any object may vanish between the look and the effect. A PutNode or PutClaim whose object is gone, or is another one of
+// that name (its UID), ends the step: the effects after it were decided on an object that is no more. Drop the object
+// from what is observed and ask again. To delete or to terminate what is gone is success: the step goes on.
 type Step struct {
 	// Effects in the order they are to be done.
 	Effects []Effect
@@ -30,8 +34,13 @@ type Effect interface {
 }
 
 // PutClaim stores the claim's metadata and status as they are in Claim. The stored object must still be the one it was
-// made from (its resource version): otherwise observe anew.
-type PutClaim struct{ Claim *v1.NodeClaim }
+// made from (its resource version): otherwise observe it again.
+type PutClaim struct {
+	Claim *v1.NodeClaim
+	// IfGone are the effects to do instead of the rest of the step when the claim is gone, in their order: what only the
+	// claim knew of would be left behind otherwise. Nil: nothing is left behind.
+	IfGone []Effect
+}
 
 // DeleteClaim asks the API to delete the claim: its finalizer then holds it until it is torn down.
 type DeleteClaim struct {
@@ -93,15 +102,15 @@ func (EvictPod) effect()          {}
 func (DeletePod) effect()         {}
 
 // String names the effect and its object.
-func (e PutClaim) String() string { return "put nodeclaim " + e.Claim.Name }
+func (e PutClaim) String() string { return "put nodeclaim " + nameOf(e.Claim) }
 func (e DeleteClaim) String() string {
 	return "delete nodeclaim " + e.Name + " (" + string(e.Reason) + ")"
 }
-func (e CreateInstance) String() string    { return "create instance of " + e.Claim.Name }
-func (e AskGates) String() string          { return "ask gates of " + e.Claim.Name }
-func (e PutNode) String() string           { return "put node " + e.Node.Name }
+func (e CreateInstance) String() string    { return "create instance of " + nameOf(e.Claim) }
+func (e AskGates) String() string          { return "ask gates of " + nameOf(e.Claim) }
+func (e PutNode) String() string           { return "put node " + nameOf(e.Node) }
 func (e DeleteNode) String() string        { return "delete node " + e.Name }
-func (e TerminateInstance) String() string { return "terminate instance of " + e.Claim.Name }
+func (e TerminateInstance) String() string { return "terminate instance of " + nameOf(e.Claim) }
 func (e EvictPod) String() string          { return "evict pod " + e.Key.String() }
 func (e DeletePod) String() string         { return "delete pod " + e.Key.String() }
 
@@ -114,10 +123,21 @@ const (
 	ReasonNodeClassNotReady    DisruptedReason = "nodeclass_not_ready"
 	ReasonLaunchTimeout        DisruptedReason = "launch_timeout"
 	ReasonRegistrationTimeout  DisruptedReason = "registration_timeout"
-	// ReasonInitializationTimeout is not the reference's (OPP-34).
+	// ReasonInitializationTimeout is not the reference's.
 	ReasonInitializationTimeout DisruptedReason = "initialization_timeout"
 	ReasonExpired               DisruptedReason = "expired"
 	ReasonGarbageCollected      DisruptedReason = "garbage_collected"
 	// ReasonScaledDown is a static pool's.
 	ReasonScaledDown DisruptedReason = "scaled_down"
 )
+
+// nameOf is the name of an object, empty for nil.
+func nameOf[T any, O interface {
+	*T
+	GetName() string
+}](o O) string {
+	if o == nil {
+		return ""
+	}
+	return o.GetName()
+}

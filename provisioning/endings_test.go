@@ -325,17 +325,16 @@ func TestPodEventsOfDisruption(t *testing.T) {
 func TestLostMachines(t *testing.T) {
 	claim := testClaim(registeredAt(start))
 	state := provisioning.GarbageState{Claims: []*v1.NodeClaim{claim}}
-	step := provisioning.CollectGarbage(state, at(3600))
-	if diff := cmp.Diff([]string{"delete nodeclaim default-1 (garbage_collected)"}, texts(step.Effects)); diff != "" || step.Again != 2*time.Minute {
-		t.Errorf("again in %s (-want +got):\n%s", step.Again, diff)
+	if diff := cmp.Diff([]string{"delete nodeclaim default-1 (garbage_collected)"}, collected(state, at(3600))); diff != "" || provisioning.GarbageEvery != 2*time.Minute {
+		t.Errorf("every %s (-want +got):\n%s", provisioning.GarbageEvery, diff)
 	}
 	state.Nodes = []*corev1.Node{readyNode()}
-	if step := provisioning.CollectGarbage(state, at(3600)); len(step.Effects) != 0 {
-		t.Errorf("its node is ready: %v", texts(step.Effects))
+	if got := collected(state, at(3600)); len(got) != 0 {
+		t.Errorf("its node is ready: %v", got)
 	}
 	state.Nodes, state.Claims = nil, []*v1.NodeClaim{testClaim(func(c *v1.NodeClaim) { c.Status.ProviderID = "sim:///1" })}
-	if step := provisioning.CollectGarbage(state, at(3600)); len(step.Effects) != 0 {
-		t.Errorf("one that is not registered: %v", texts(step.Effects))
+	if got := collected(state, at(3600)); len(got) != 0 {
+		t.Errorf("one that is not registered: %v", got)
 	}
 }
 

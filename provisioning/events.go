@@ -43,10 +43,14 @@ const (
 	EventAwaitingVolumeDetachment       EventReason = "AwaitingVolumeDetachment"
 	EventEvicted                        EventReason = "Evicted"
 	EventDisrupted                      EventReason = "Disrupted"
-	// EventInvalidDoNotDisrupt: a pod's do-not-disrupt annotation is ignored, since its value means nothing (PRV-008).
+	// EventInvalidDoNotDisrupt: a pod's do-not-disrupt annotation is ignored, since its value means nothing.
 	EventInvalidDoNotDisrupt EventReason = "InvalidDoNotDisruptAnnotation"
 	// EventLaunchHeldBack is not the reference's: a launch that the governor or a limit holds back.
 	EventLaunchHeldBack EventReason = "LaunchHeldBack"
+	// EventLaunchFailed is not the reference's: an instance could not be launched, or a NodeClaim not be stored.
+	EventLaunchFailed EventReason = "LaunchFailed"
+	// EventGarbageCollected is not the reference's: a claim, an instance or a Node that has lost what it belongs to is ended.
+	EventGarbageCollected EventReason = "GarbageCollected"
 )
 
 // Intervals that differ from the default.

@@ -22,14 +22,14 @@ const (
 	EvictionFailed
 )
 
-// Back-off of a pod in the queue (PRV-070).
+// Back-off of a pod in the queue.
 const (
 	evictionBackOffFirst   = 100 * time.Millisecond
 	evictionBackOffLongest = 10 * time.Second
 )
 
 // EvictionQueue paces evictions: each pod is tried at once, and after a refusal again with a back-off of its own, until
-// it is gone or its deadline makes the eviction a deletion (PRV-070). It holds no clock and no lock: one goroutine owns
+// it is gone or its deadline makes the eviction a deletion. It holds no clock and no lock: one goroutine owns
 // it.
 type EvictionQueue struct {
 	entries map[evictionKey]*evictionEntry

@@ -6,11 +6,11 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// ForcefulTermination is why pods have to go from a node that no command disrupts (DIS-282).
+// ForcefulTermination is why pods have to go from a node that no command disrupts.
 const ForcefulTermination = "Forceful Termination"
 
 // EvictionReason is why pods have to go from the claim's node: the reason of the command that disrupts it, which its condition
-// DisruptionReason tells, else ForcefulTermination (DIS-282). A nil claim has none.
+// DisruptionReason tells, else ForcefulTermination. A nil claim has none.
 func EvictionReason(claim *v1.NodeClaim) string {
 	if claim == nil {
 		return ForcefulTermination

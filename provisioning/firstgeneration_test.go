@@ -50,11 +50,11 @@ func TestNodesWithoutMachinesAreNoGarbage(t *testing.T) {
 	instance := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: "i", CreationTimestamp: metav1.NewTime(at(0))}, Status: v1.NodeClaimStatus{ProviderID: "p"}}
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n", Labels: map[string]string{v1alpha5.ProvisionerNameLabelKey: "default"}}, Spec: corev1.NodeSpec{ProviderID: "p"}}
 	state := provisioning.GarbageState{Machines: []*v1.NodeClaim{instance}, Nodes: []*corev1.Node{node}}
-	if step := provisioning.CollectGarbage(state, at(1e5)); len(step.Effects) != 0 {
-		t.Errorf("with its node: %v", texts(step.Effects))
+	if got := collected(state, at(1e5)); len(got) != 0 {
+		t.Errorf("with its node: %v", got)
 	}
 	state.Nodes = nil
-	if step := provisioning.CollectGarbage(state, at(1e5)); len(step.Effects) != 1 {
-		t.Errorf("without: %v", texts(step.Effects))
+	if got := collected(state, at(1e5)); len(got) != 1 {
+		t.Errorf("without: %v", got)
 	}
 }

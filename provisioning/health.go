@@ -8,14 +8,14 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// How many outcomes of a pool are remembered, and how many failures among them make it unhealthy (PRV-110).
+// How many outcomes of a pool are remembered, and how many failures among them make it unhealthy.
 const (
 	healthMemory   = 4
 	healthFailures = 2
 )
 
 // RegistrationHealth remembers of each pool how its last launches ended: registered, or given up. What it says is shown
-// as the pool's condition NodeRegistrationHealthy, and tells planners which pools rarely give a node (OPP-33). It
+// as the pool's condition NodeRegistrationHealthy, and tells planners which pools rarely give a node. It
 // holds no clock and no lock: one goroutine owns it.
 type RegistrationHealth struct {
 	pools map[types.UID]*poolHealth
@@ -75,6 +75,9 @@ func (h *RegistrationHealth) of(pool *v1.NodePool) *poolHealth {
 	}
 	restarted := p == nil
 	p = &poolHealth{pool: pool.Generation, class: pool.Status.NodeClassObservedGeneration, reason: "RegistrationFailed"}
+	if h.pools == nil {
+		h.pools = make(map[types.UID]*poolHealth)
+	}
 	h.pools[pool.UID] = p
 	if !restarted {
 		return p

@@ -9,12 +9,15 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// HydrateClaim is the claim with what claims made by earlier versions lack: the label of its node class (PRV-086), and the
-// pool's hash where that is of another version (PRV-009). It is nil if nothing is missing. pool is the claim's, or nil.
+// HydrateClaim is the claim with what claims made by earlier versions lack: the label of its node class, and the
+// pool's hash where that is of another version. It is nil if nothing is missing. pool is the claim's, or nil.
 //
 // Hashes of different versions can't be compared, so a claim whose hash is of another version gets the pool's as it is
 // now, as if it had been made from it; but one that is known to have drifted keeps its hash, and so stays drifted.
 func HydrateClaim(claim *v1.NodeClaim, pool *v1.NodePool) *v1.NodeClaim {
+	if claim == nil {
+		return nil
+	}
 	if claim.DeletionTimestamp != nil {
 		return nil
 	}
@@ -32,8 +35,11 @@ func HydrateClaim(claim *v1.NodeClaim, pool *v1.NodePool) *v1.NodeClaim {
 	return out
 }
 
-// HydrateNode is the registered node with the label of its claim's node class (PRV-086), or nil if it has one.
+// HydrateNode is the registered node with the label of its claim's node class, or nil if it has one.
 func HydrateNode(node *corev1.Node, claim *v1.NodeClaim) *corev1.Node {
+	if node == nil || claim == nil {
+		return nil
+	}
 	if node.DeletionTimestamp != nil || node.Labels[v1.NodeRegisteredLabelKey] != "true" {
 		return nil
 	}
@@ -46,7 +52,7 @@ func HydrateNode(node *corev1.Node, claim *v1.NodeClaim) *corev1.Node {
 }
 
 // withClassLabel adds the label that tells of which node class the claim is, unless it is there. Claims of the first generation
-// have none (API-225): their node classes are known by names that are no values of labels.
+// have none: their node classes are known by names that are no values of labels.
 func withClassLabel(labels map[string]string, claim *v1.NodeClaim) map[string]string {
 	ref := claim.Spec.NodeClassRef
 	if ref.Kind == "" || ref.Name == "" || v1.GenerationOf(claim) == v1.GenerationV1Alpha5 {

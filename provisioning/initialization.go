@@ -11,7 +11,7 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// initialize waits until the node is what was ordered (PRV-060), and says on the claim what is in the way.
+// initialize waits until the node is what was ordered, and says on the claim what is in the way.
 func (l *Lifecycle) initialize(s ClaimState, now time.Time) Step {
 	claim := s.Claim.DeepCopy()
 	wait := l.left(s.Claim, now)
@@ -28,7 +28,7 @@ func (l *Lifecycle) initialize(s ClaimState, now time.Time) Step {
 	if put := putNode(observed, node); put != nil {
 		step.Effects = append(step.Effects, put)
 	}
-	step.Effects = append(step.Effects, PutClaim{claim})
+	step.Effects = append(step.Effects, PutClaim{Claim: claim})
 	return step
 }
 

@@ -11,11 +11,11 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// Back-off of a claim whose launch fails (PRV-050).
+// Back-off of a claim whose launch fails.
 const (
 	launchBackOffFirst   = time.Second
 	launchBackOffLongest = time.Minute
-	// longestMessage cuts what an untyped error may put on a condition (PRV-056).
+	// longestMessage cuts what an untyped error may put on a condition.
 	longestMessage = 300
 )
 
@@ -36,7 +36,9 @@ func (l *Lifecycle) Created(claim, answer *v1.NodeClaim, err error, now time.Tim
 		err = cloudprovider.NewTransientError(errors.New("the provider described no machine"))
 	}
 	if err == nil {
-		return Step{Effects: []Effect{PutClaim{launchedClaim(claim, answer, now)}}}
+		launched := launchedClaim(claim, answer, now)
+		// Nobody else knows of the instance yet: if its claim went while the provider was asked, it is terminated here.
+		return Step{Effects: []Effect{PutClaim{Claim: launched, IfGone: []Effect{TerminateInstance{launched.DeepCopy()}}}}}
 	}
 	switch kind := cloudprovider.KindOf(err); kind {
 	case cloudprovider.InsufficientCapacity, cloudprovider.QuotaExceeded:
@@ -45,13 +47,16 @@ func (l *Lifecycle) Created(claim, answer *v1.NodeClaim, err error, now time.Tim
 			Events:  []Event{claimEvent(claim, EventInsufficientCapacity, fmt.Sprintf("NodeClaim %s event: %s", claim.Name, cut(err.Error())))},
 		}
 	case cloudprovider.NodeClassNotReady:
-		return Step{Effects: []Effect{DeleteClaim{Name: claim.Name, UID: claim.UID, Reason: ReasonNodeClassNotReady}}}
+		return Step{
+			Effects: []Effect{DeleteClaim{Name: claim.Name, UID: claim.UID, Reason: ReasonNodeClassNotReady}},
+			Events:  []Event{claimEvent(claim, EventLaunchFailed, fmt.Sprintf("NodeClaim %s event: %s", claim.Name, cut(err.Error())))},
+		}
 	default:
 		return l.launchFailed(claim, err, kind, now)
 	}
 }
 
-// launchFailed shows the error on the claim, which stays and is tried again (PRV-055, PRV-056): after as long as it has
+// launchFailed shows the error on the claim, which stays and is tried again: after as long as it has
 // been tried by now, so that the waits double from one second to one minute without being counted; or when the cloud
 // says; or, when only an operator can help, every minute.
 func (l *Lifecycle) launchFailed(claim *v1.NodeClaim, err error, kind cloudprovider.ErrorKind, now time.Time) Step {
@@ -73,10 +78,12 @@ func (l *Lifecycle) launchFailed(claim *v1.NodeClaim, err error, kind cloudprovi
 	}
 	failed := claim.DeepCopy()
 	failed.Conditions().SetUnknown(v1.ConditionLaunched, reason, message, now)
-	return changed(claim, failed, untilDue(again, l.left(claim, now)))
+	step := changed(claim, failed, untilDue(again, l.left(claim, now)))
+	step.Events = append(step.Events, claimEvent(claim, EventLaunchFailed, fmt.Sprintf("NodeClaim %s event: %s: %s", claim.Name, reason, cut(message))))
+	return step
 }
 
-// launchedClaim takes over what the provider says of the machine (PRV-052): labels of the claim count before the
+// launchedClaim takes over what the provider says of the machine: labels of the claim count before the
 // provider's, annotations of the provider before the claim's.
 func launchedClaim(claim, answer *v1.NodeClaim, now time.Time) *v1.NodeClaim {
 	out := claim.DeepCopy()
@@ -113,7 +120,7 @@ func claimEvent(claim *v1.NodeClaim, reason EventReason, message string) Event {
 }
 
 // Feedback is what a failed launch teaches the planner: the belief of the offerings it names, and whether to plan at
-// once, since the claim's pods have to go elsewhere (PRV-053, PRV-054). belief may be nil.
+// once, since the claim's pods have to go elsewhere. belief may be nil.
 func Feedback(err error, belief *Belief, now time.Time) (planNow bool) {
 	if belief != nil {
 		if keys := cloudprovider.ExhaustedOfferings(err); len(keys) > 0 {

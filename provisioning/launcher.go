@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/types"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/api/v1alpha5"
 	"github.com/drawknife/drawknife/scheduling/limits"
 )
 
@@ -132,7 +134,13 @@ func (l *Launcher) admit(ctx context.Context, token string, order *Launch, now t
 
 // create stores the claim; from then on the books know it by its UID.
 func (l *Launcher) create(ctx context.Context, token string, order *Launch) (*v1.NodeClaim, error) {
-	claim, err := l.options.Claims.CreateNodeClaim(ctx, token, order.Claim)
+	// The finalizer is in the very request that creates the claim: one that is deleted before a second request could
+	// add it would leave its instance behind.
+	wanted := order.Claim.DeepCopy()
+	if !slices.Contains(wanted.Finalizers, v1.TerminationFinalizer) {
+		wanted.Finalizers = append(wanted.Finalizers, v1.TerminationFinalizer)
+	}
+	claim, err := l.options.Claims.CreateNodeClaim(ctx, token, wanted)
 	if err == nil && claim == nil {
 		err = errors.New("the store returned no claim")
 	}
@@ -169,9 +177,19 @@ func (l *Launcher) release(token string) {
 	}
 }
 
-// eventsOf tell the owners of an order's pods what became of it (PRV-043).
+// eventsOf tell the owners of an order's pods what became of it. An order without pods, a static pool's, that fails is
+// told of the pool.
 func eventsOf(done *Launched) []Event {
 	var events []Event
+	if done.Err != nil && len(done.Launch.Pods) == 0 {
+		kind := v1.KindNodePool
+		if done.Launch.Pool.Generation == v1.GenerationV1Alpha5 {
+			kind = v1alpha5.KindProvisioner
+		}
+		events = append(events, Event{
+			Kind: kind, Name: done.Launch.Pool.Name, Warning: true, Reason: EventLaunchFailed, Message: shortened(done.Err.Error()), Every: failedSchedulingEvery,
+		})
+	}
 	for i, key := range done.Launch.Pods {
 		event := Event{Kind: "Pod", Namespace: key.Namespace, Name: key.Name}
 		if i < len(done.Launch.PodUIDs) {

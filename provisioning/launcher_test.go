@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 
@@ -158,6 +159,23 @@ func TestLaunchIsBounded(t *testing.T) {
 		if !errors.Is(l.Err, context.Canceled) {
 			t.Errorf("after ctx ended: %v", l.Err)
 		}
+	}
+}
+
+// PRV-050: the finalizer is in the request that creates the claim; no moment is left in which a deletion takes the claim at
+// once and its machine stays.
+func TestLaunchWithFinalizer(t *testing.T) {
+	store := &claimStore{}
+	plain, own := orderOf(1, 1), orderOf(1, 1)
+	own.Claim.Finalizers = []string{"example.com/other", v1.TerminationFinalizer}
+	newLauncher(t, provisioning.LauncherOptions{Claims: store}).Launch(t.Context(), "p", []provisioning.Launch{plain, own}, start)
+	for token, want := range map[string][]string{"p/0": {v1.TerminationFinalizer}, "p/1": {"example.com/other", v1.TerminationFinalizer}} {
+		if got := store.byToken[token].Finalizers; !slices.Equal(got, want) {
+			t.Errorf("order %s is created with finalizers %v, want %v", token, got, want)
+		}
+	}
+	if len(plain.Claim.Finalizers) != 0 {
+		t.Error("the order was changed")
 	}
 }
 

@@ -11,24 +11,25 @@ import (
 )
 
 // LifecycleOptions are the times a machine has for coming up. They are a policy object: one for all pools, or one a
-// pool (OPP-36).
+// pool.
 type LifecycleOptions struct {
 	// LaunchTimeout is how long after its creation a claim may be without a machine. 0 is the default that providers
 	// start from, cloudprovider.DefaultLaunchTimeout; see Capabilities.LaunchTimeoutOrDefault.
 	LaunchTimeout time.Duration
 	// RegistrationTimeout is how long after its creation a claim's machine may be without a registered node. 0 is
-	// DefaultRegistrationTimeout.
+	// DefaultRegistrationTimeout. It holds again for a claim that loses its node, which has five minutes at least to come
+	// back.
 	RegistrationTimeout time.Duration
 	// InitializationTimeout is how long after its registration a node may be without being initialised before it is
-	// given up. 0 waits for ever, as the reference does (PRV-060, OPP-34).
+	// given up. 0 waits for ever, as the reference does.
 	InitializationTimeout time.Duration
 }
 
-// DefaultRegistrationTimeout is PRV-061's.
+// DefaultRegistrationTimeout is how long a NodeClaim may be without a registered node by default.
 const DefaultRegistrationTimeout = 15 * time.Minute
 
 // Lifecycle brings a NodeClaim from its creation to a node that is ready for pods: finalizer, launch, registration,
-// initialisation, and giving up when one of these takes too long (PRV-050 to PRV-061). It is a pure function of what is
+// initialisation, and giving up when one of these takes too long. It is a pure function of what is
 // observed; nothing is kept between calls, and it is safe for concurrent use.
 type Lifecycle struct {
 	options LifecycleOptions
@@ -52,7 +53,8 @@ func NewLifecycle(o LifecycleOptions) (*Lifecycle, error) {
 type ClaimState struct {
 	// Claim as stored.
 	Claim *v1.NodeClaim
-	// Nodes are those with the claim's provider ID; read once it has one.
+	// Nodes are those with the claim's provider ID; read once it has one. A claim that is registered and has none here
+	// has lost its node: make sure that it is not a cache that lacks it.
 	Nodes []*corev1.Node
 	// HasGates tells that there are registration gates to ask.
 	HasGates bool
@@ -70,14 +72,14 @@ type GateAnswer struct {
 // Next is what the claim needs at the time now. A claim that is being deleted needs nothing of Lifecycle: see
 // Termination.
 func (l *Lifecycle) Next(s ClaimState, now time.Time) Step {
-	if s.Claim.DeletionTimestamp != nil {
+	if s.Claim == nil || s.Claim.DeletionTimestamp != nil {
 		return Step{}
 	}
-	// No launch before the finalizer is stored: a claim deleted meanwhile would leave its machine behind (PRV-050).
+	// No launch before the finalizer is stored: a claim deleted meanwhile would leave its machine behind.
 	if !slices.Contains(s.Claim.Finalizers, v1.TerminationFinalizer) {
 		claim := s.Claim.DeepCopy()
 		claim.Finalizers = append(claim.Finalizers, v1.TerminationFinalizer)
-		return Step{Effects: []Effect{PutClaim{claim}}}
+		return Step{Effects: []Effect{PutClaim{Claim: claim}}}
 	}
 	if step, dead := l.liveness(s.Claim, now); dead {
 		return step
@@ -88,6 +90,8 @@ func (l *Lifecycle) Next(s ClaimState, now time.Time) Step {
 		return l.launch(s.Claim, now)
 	case !conditions.IsTrue(v1.ConditionRegistered):
 		return l.register(s, now)
+	case len(s.Nodes) == 0:
+		return l.lost(s.Claim, now)
 	case !conditions.IsTrue(v1.ConditionInitialized):
 		return l.initialize(s, now)
 	}
@@ -98,7 +102,7 @@ func (l *Lifecycle) Next(s ClaimState, now time.Time) Step {
 func changed(before, after *v1.NodeClaim, again time.Duration) Step {
 	step := Step{Again: again}
 	if !equalClaims(before, after) {
-		step.Effects = []Effect{PutClaim{after}}
+		step.Effects = []Effect{PutClaim{Claim: after}}
 	}
 	return step
 }

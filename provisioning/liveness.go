@@ -1,15 +1,49 @@
 package provisioning
 
 import (
+	"fmt"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// liveness gives a claim up that takes too long (PRV-061): to launch or to register, counted from its creation, or to
-// be initialised, counted from its registration (OPP-34).
+// ReasonNodeLost is the reason of a claim's condition Registered, which is Unknown then: its node had been registered and
+// is gone, although the claim is not being deleted.
+const ReasonNodeLost = "NodeLost"
+
+// lostNodeGrace is how long a node that was lost has for joining again at least, however old its claim is: a kubelet
+// that restarts makes its Node again.
+const lostNodeGrace = 5 * time.Minute
+
+// NodeLost reports whether the claim had a registered node and has lost it. Its instance may run, but nothing says that it
+// will ever take pods again: the claim is no room to plan with. It is again when a node of the instance is registered.
+func NodeLost(claim *v1.NodeClaim) bool {
+	if claim == nil {
+		return false
+	}
+	for i := range claim.Status.Conditions {
+		if c := &claim.Status.Conditions[i]; c.Type == v1.ConditionRegistered {
+			return c.Status == metav1.ConditionUnknown && c.Reason == ReasonNodeLost
+		}
+	}
+	return false
+}
+
+// lost notes that the claim's node is gone: the time-out of registration holds from now on. Initialisation begins again
+// with the next node, which lacks what it writes.
+func (l *Lifecycle) lost(observed *v1.NodeClaim, now time.Time) Step {
+	claim := observed.DeepCopy()
+	claim.Conditions().SetUnknown(v1.ConditionRegistered, ReasonNodeLost, fmt.Sprintf("node %s was registered and is gone", observed.Status.NodeName), now)
+	claim.Conditions().SetUnknown(v1.ConditionInitialized, "NodeNotFound", "0 nodes have the provider ID "+observed.Status.ProviderID, now)
+	claim.Status.NodeName = ""
+	return changed(observed, claim, l.left(claim, now))
+}
+
+// liveness gives a claim up that takes too long: to launch or to register, counted from its creation, or to
+// be initialised, counted from its registration.
 func (l *Lifecycle) liveness(claim *v1.NodeClaim, now time.Time) (Step, bool) {
 	deadline, reason := l.deadline(claim)
 	if deadline.IsZero() || now.Before(deadline) {
@@ -26,7 +60,12 @@ func (l *Lifecycle) deadline(claim *v1.NodeClaim) (time.Time, DisruptedReason) {
 	case !conditions.IsTrue(v1.ConditionLaunched):
 		return created.Add(l.options.LaunchTimeout), ReasonLaunchTimeout
 	case !conditions.IsTrue(v1.ConditionRegistered):
-		return created.Add(l.options.RegistrationTimeout), ReasonRegistrationTimeout
+		deadline := created.Add(l.options.RegistrationTimeout)
+		if NodeLost(claim) {
+			grace := conditions.Get(v1.ConditionRegistered).LastTransitionTime.Add(min(lostNodeGrace, l.options.RegistrationTimeout))
+			deadline = latest(deadline, grace)
+		}
+		return deadline, ReasonRegistrationTimeout
 	case !conditions.IsTrue(v1.ConditionInitialized) && l.options.InitializationTimeout > 0:
 		return conditions.Get(v1.ConditionRegistered).LastTransitionTime.Add(l.options.InitializationTimeout), ReasonInitializationTimeout
 	}
@@ -40,6 +79,13 @@ func (l *Lifecycle) left(claim *v1.NodeClaim, now time.Time) time.Duration {
 		return 0
 	}
 	return max(deadline.Sub(now), time.Nanosecond)
+}
+
+func latest(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return b
+	}
+	return a
 }
 
 func equalClaims(a, b *v1.NodeClaim) bool {

@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/scheduling/pods"
@@ -14,8 +15,7 @@ import (
 
 // Periods of a node's termination.
 const (
-	// shortestDrain is how long a drain lasts at least, to catch pods that were bound while the taint was put on
-	// (PRV-071).
+	// shortestDrain is how long a drain lasts at least, to catch pods that were bound while the taint was put on.
 	shortestDrain = 5 * time.Second
 	drainEvery    = time.Second
 )
@@ -38,12 +38,13 @@ type NodeTermination struct {
 	DrainingSince time.Time
 }
 
-// TerminateNode is what a node that is being deleted needs at the time now (PRV-066 to PRV-073): its claim is deleted
+// TerminateNode is what a node that is being deleted needs at the time now: its claim is deleted
 // too, pods are kept from coming and balancers from sending, it is drained, its volumes are waited for, its machine is
 // ended, and then its finalizer goes. A node that is not ready, and whose machine the provider does not know, ends at
-// once. One without a claim, or with several, is drained without a deadline, and its machine is left alone.
+// once: its pods run no more. One without a claim, or with several, is drained without a deadline, and its machine is
+// left alone.
 func TerminateNode(s NodeTermination, now time.Time) Step {
-	if s.Node.DeletionTimestamp == nil || !slices.Contains(s.Node.Finalizers, v1.TerminationFinalizer) {
+	if s.Node == nil || s.Node.DeletionTimestamp == nil || !slices.Contains(s.Node.Finalizers, v1.TerminationFinalizer) {
 		return Step{}
 	}
 	var claim *v1.NodeClaim
@@ -57,13 +58,13 @@ func TerminateNode(s NodeTermination, now time.Time) Step {
 		if step, ok := setDeadline(claim); ok {
 			return step
 		}
-		if nodeCondition(s.Node, corev1.NodeReady) != corev1.ConditionTrue {
-			switch s.Instance {
-			case InstanceUnasked:
-				return Step{Effects: []Effect{AskInstance{claim.DeepCopy()}}}
-			case InstanceGone:
-				return nodeDone(s.Node)
-			}
+	}
+	if nodeCondition(s.Node, corev1.NodeReady) != corev1.ConditionTrue && (claim != nil || s.Node.Spec.ProviderID != "") {
+		switch s.Instance {
+		case InstanceUnasked:
+			return Step{Effects: []Effect{askFor(s.Node, claim)}}
+		case InstanceGone:
+			return nodeDone(s.Node)
 		}
 	}
 	if step, ok := closeNode(s.Node); ok {
@@ -81,12 +82,22 @@ func TerminateNode(s NodeTermination, now time.Time) Step {
 	return step
 }
 
-// markerOf is how the node is marked as being disrupted: as the generation of its pool has it (API-243).
+// askFor asks for the machine of a node, by what the node itself says if it has no claim, or several.
+func askFor(node *corev1.Node, claim *v1.NodeClaim) Effect {
+	if claim != nil {
+		return AskInstance{claim.DeepCopy()}
+	}
+	machine := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: node.Name}}
+	machine.Status.ProviderID = node.Spec.ProviderID
+	return AskInstance{machine}
+}
+
+// markerOf is how the node is marked as being disrupted: as the generation of its pool has it.
 func markerOf(node *corev1.Node) v1.DisruptionMarker {
 	return v1.MarkerOf(v1.PoolOf(node.Labels))
 }
 
-// closeNode keeps pods and load balancers' traffic from coming to the node (PRV-066).
+// closeNode keeps pods and load balancers' traffic from coming to the node.
 func closeNode(observed *corev1.Node) (Step, bool) {
 	node := observed.DeepCopy()
 	markerOf(node).Mark(node)
@@ -109,7 +120,7 @@ func nodeDeadline(claim *v1.NodeClaim) (time.Time, []Event) {
 	return deadline, nil
 }
 
-// drain has the pods leave; over tells that none is left (PRV-071).
+// drain has the pods leave; over tells that none is left.
 func (s NodeTermination) drain(claim *v1.NodeClaim, deadline, now time.Time) (step Step, over bool) {
 	drain := DrainMarkedNode(markerOf(s.Node), s.Pods, deadline, now)
 	drain.explain(EvictionReason(claim))
@@ -123,7 +134,7 @@ func (s NodeTermination) drain(claim *v1.NodeClaim, deadline, now time.Time) (st
 		default:
 			out := claim.DeepCopy()
 			out.Conditions().SetUnknown(v1.ConditionDrained, "Draining", "Draining", now)
-			return Step{Effects: append([]Effect{PutClaim{out}}, drain.Effects...), Again: drainEvery}, false
+			return Step{Effects: append([]Effect{PutClaim{Claim: out}}, drain.Effects...), Again: drainEvery}, false
 		}
 	}
 	if drain.Waiting > 0 || since.IsZero() || now.Before(since.Add(shortestDrain)) {
@@ -139,11 +150,11 @@ func (s NodeTermination) drain(claim *v1.NodeClaim, deadline, now time.Time) (st
 	}
 	out := claim.DeepCopy()
 	out.Conditions().SetTrue(v1.ConditionDrained, now)
-	return Step{Effects: []Effect{PutClaim{out}}}, false
+	return Step{Effects: []Effect{PutClaim{Claim: out}}}, false
 }
 
 // detach waits for the node's volumes; over tells that none is attached that a drained pod had, or that the deadline
-// has passed (PRV-072).
+// has passed.
 func (s NodeTermination) detach(claim *v1.NodeClaim, deadline, now time.Time) (step Step, over bool) {
 	if claim != nil {
 		detached := claim.DeepCopy().Conditions().Get(v1.ConditionVolumesDetached)
@@ -173,7 +184,7 @@ func (s NodeTermination) detach(claim *v1.NodeClaim, deadline, now time.Time) (s
 	} else {
 		out.Conditions().SetTrue(v1.ConditionVolumesDetached, now)
 	}
-	return Step{Effects: []Effect{PutClaim{out}}}, false
+	return Step{Effects: []Effect{PutClaim{Claim: out}}}, false
 }
 
 // attached are the attachments to wait for, by name: those of a volume, unless only pods that stay use it.

@@ -2,6 +2,7 @@ package provisioning
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,7 +22,7 @@ type PassOptions struct {
 	// Claims are handed on to nodeclaims.New; their InstanceTypes and Annotations are filled in from the snapshot.
 	Claims nodeclaims.Options
 	// Nomination is for how long an existing node that pods were planned for is protected from disruption. 0 is twice
-	// the longest batch window, at least ten seconds (PRV-026).
+	// the longest batch window, at least ten seconds.
 	Nomination time.Duration
 }
 
@@ -32,7 +33,7 @@ const defaultNomination = 2 * DefaultBatchMax
 type Orders struct {
 	// Launches in the order of the plan.
 	Launches []Launch
-	// Nominations of existing nodes, by name. Placeholders nominate nobody (PRV-026).
+	// Nominations of existing nodes, by name. Placeholders nominate nobody.
 	Nominations []Nomination
 	// Waiting are the pods without a place, with the reasons; placeholders are left out.
 	Waiting []scheduling.Unschedulable
@@ -71,9 +72,23 @@ type RefusedNode struct {
 	Err  error
 }
 
-// Decide turns the plan of a snapshot into orders (PRV-035 to PRV-042). It is pure: the time is the snapshot's, and
-// nothing handed in is changed. The error is for a plan of another snapshot.
+// Decide turns the plan of a snapshot into orders. It is pure: the time is the snapshot's, and
+// nothing handed in is changed. The error is for a plan of another snapshot, or an *ArgumentError.
 func Decide(snapshot *scheduling.Snapshot, plan *scheduling.Plan, o PassOptions) (*Orders, error) {
+	switch {
+	case snapshot == nil:
+		return nil, &ArgumentError{"Decide", "the snapshot"}
+	case plan == nil:
+		return nil, &ArgumentError{"Decide", "the plan"}
+	}
+	for i := range snapshot.NodePools {
+		if snapshot.NodePools[i].Object == nil {
+			return nil, &ArgumentError{"Decide", fmt.Sprintf("the object of snapshot.nodePools[%d]", i)}
+		}
+	}
+	if slices.Contains(snapshot.Pods, nil) {
+		return nil, &ArgumentError{"Decide", "a pod of the snapshot"}
+	}
 	if o.Nomination == 0 {
 		o.Nomination = defaultNomination
 	}
@@ -181,7 +196,7 @@ func namedTypes(claim *v1.NodeClaim, types []*cloudprovider.InstanceType) []*clo
 	return list
 }
 
-// most is the element-wise maximum of the types' capacities (SCH-171).
+// most is the element-wise maximum of the types' capacities.
 func most(types []*cloudprovider.InstanceType) corev1.ResourceList {
 	out := corev1.ResourceList{}
 	for _, t := range types {

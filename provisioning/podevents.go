@@ -10,7 +10,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/pods"
 )
 
-// PodEventEvery is how often a claim's last pod event is stored at most (PRV-083).
+// PodEventEvery is how often a claim's last pod event is stored at most.
 const PodEventEvery = 10 * time.Second
 
 // IsPodEvent reports whether what became of a pod is an event of the node it is bound to: it was bound, ended, is being
@@ -31,9 +31,12 @@ func IsPodEvent(old, pod *corev1.Pod) bool {
 }
 
 // NotePodEvent is the claim with the time of a pod event on its node, of which now, perhaps some time later, is told: what
-// consolidateAfter counts from (PRV-083), to the second. It is nil if that need not be stored, or not yet since a time was
+// consolidateAfter counts from, to the second. It is nil if that need not be stored, or not yet since a time was
 // stored less than PodEventEvery ago; again is then for how long to wait before asking with the same event, 0 for for ever.
 func NotePodEvent(claim *v1.NodeClaim, at, now time.Time) (changed *v1.NodeClaim, again time.Duration) {
+	if claim == nil {
+		return nil, 0
+	}
 	last := claim.Status.LastPodEventTime.Time
 	at = at.Truncate(time.Second)
 	if claim.DeletionTimestamp != nil || !at.After(last) {

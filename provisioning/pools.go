@@ -22,13 +22,19 @@ type PoolSet struct {
 	Events []Event
 }
 
-// ResolvePools asks the provider for the machines of every pool that may launch any at the time now (PRV-036): its node
+// ResolvePools asks the provider for the machines of every pool that may launch any at the time now: its node
 // class is of a kind the provider serves, it is ready and not being deleted. Static pools and those that may not
-// launch take part as owners of their nodes, with the types that those are of if the provider tells (DIS-056). A pool whose
+// launch take part as owners of their nodes, with the types that those are of if the provider tells. A pool whose
 // types can't be found out is left out of launching with the reason, and the others go on; only when ctx ends is that an
 // error. belief may be nil; it closes offerings that are
 // thought to be empty. Each pool is keyed by the generation it was born in (v1.GenerationOf).
 func ResolvePools(ctx context.Context, provider cloudprovider.CloudProvider, pools []*v1.NodePool, belief *Belief, now time.Time) (*PoolSet, error) {
+	switch {
+	case provider == nil:
+		return nil, &ArgumentError{"ResolvePools", "the provider"}
+	case slices.Contains(pools, nil):
+		return nil, &ArgumentError{"ResolvePools", fmt.Sprintf("pools[%d]", slices.Index(pools, nil))}
+	}
 	set := &PoolSet{Catalogs: map[string][]*cloudprovider.InstanceType{}}
 	capabilities := provider.Describe()
 	sorted := slices.SortedFunc(slices.Values(pools), func(a, b *v1.NodePool) int {

@@ -22,7 +22,7 @@ const (
 	PoolReasonInvalid = "NodePoolValidationFailed"
 	// PoolReasonClassUnsupported: the provider does not launch machines from node classes of that kind.
 	PoolReasonClassUnsupported = "NodeClassNotSupported"
-	// PoolReasonClassUnknown: the provider does not know yet (PRV-085).
+	// PoolReasonClassUnknown: the provider does not know yet.
 	PoolReasonClassUnknown = "NodeClassReadinessUnknown"
 )
 
@@ -37,18 +37,22 @@ type PoolState struct {
 	// Class is what the provider says of the pool's node class, asked just now. Nil: it could not be found out, and what
 	// the pool's condition says stays (CP-CLASS-04).
 	Class *cloudprovider.NodeClassReadiness
-	// Usage is what the pool's nodes have in all, and Nodes how many they are (PRV-024). A nil Usage is not known: what
+	// Usage is what the pool's nodes have in all, and Nodes how many they are. A nil Usage is not known: what
 	// the status says stays.
 	Usage corev1.ResourceList
 	Nodes int
 	// Health shows what the pool's launches came to. Nil shows nothing.
 	Health *RegistrationHealth
+	// Launches shows why the pool's last launch failed. Nil shows nothing.
+	Launches *LaunchHealth
 }
 
-// PoolStatus is the pool with the hash of its template (PRV-009) and with its status as it should be at the time now: usage
-// (PRV-084), whether it is valid, whether its node class is ready (PRV-085), and whether its launches end in nodes
-// (PRV-110). It is nil if nothing changes.
+// PoolStatus is the pool with the hash of its template and with its status as it should be at the time now: usage, whether
+// it is valid, whether its node class is ready, and whether its launches end in nodes. It is nil if nothing changes.
 func PoolStatus(s PoolState, now time.Time) *v1.NodePool {
+	if s.Pool == nil {
+		return nil
+	}
 	pool := s.Pool.DeepCopy()
 	pool.Annotations = merged(pool.Annotations, map[string]string{
 		v1.NodePoolHashAnnotationKey: pool.Hash(), v1.NodePoolHashVersionAnnotationKey: v1.NodePoolHashVersion,
@@ -62,6 +66,9 @@ func PoolStatus(s PoolState, now time.Time) *v1.NodePool {
 	}
 	if s.Health != nil {
 		s.Health.Update(pool, now)
+	}
+	if s.Launches != nil {
+		s.Launches.Update(pool, now)
 	}
 	if apiequality.Semantic.DeepEqual(s.Pool.Annotations, pool.Annotations) && apiequality.Semantic.DeepEqual(s.Pool.Status, pool.Status) {
 		return nil
@@ -82,7 +89,7 @@ func (s PoolState) validate(pool *v1.NodePool, now time.Time) {
 	pool.Conditions().SetTrue(v1.ConditionValidationSucceeded, now)
 }
 
-// classReady copies what the provider says of the node class (PRV-085).
+// classReady copies what the provider says of the node class.
 func (s PoolState) classReady(pool *v1.NodePool, now time.Time) {
 	ref := pool.Spec.Template.Spec.NodeClassRef
 	if !s.Capabilities.SupportsNodeClass(ref) {
@@ -111,7 +118,7 @@ func (s PoolState) classReady(pool *v1.NodePool, now time.Time) {
 	}
 }
 
-// shownUsage is the usage with the entries that operators look for shown as 0 where there is nothing (PRV-084).
+// shownUsage is the usage with the entries that operators look for shown as 0 where there is nothing.
 func shownUsage(usage corev1.ResourceList, nodes int) corev1.ResourceList {
 	out := corev1.ResourceList{}
 	for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourcePods, corev1.ResourceEphemeralStorage} {

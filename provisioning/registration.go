@@ -18,11 +18,13 @@ import (
 // gateRetry is when closed gates that name no time are asked again.
 const gateRetry = 5 * time.Second
 
-// register joins the claim with its node (PRV-057 to PRV-059).
+// register joins the claim with its node.
 func (l *Lifecycle) register(s ClaimState, now time.Time) Step {
 	claim := s.Claim.DeepCopy()
 	wait := l.left(s.Claim, now)
 	switch {
+	case len(s.Nodes) == 0 && NodeLost(claim):
+		return Step{Again: wait}
 	case len(s.Nodes) == 0:
 		claim.Conditions().SetUnknown(v1.ConditionRegistered, "NodeNotFound", "Node not registered with cluster", now)
 		return changed(s.Claim, claim, wait)
@@ -65,11 +67,11 @@ func (l *Lifecycle) register(s ClaimState, now time.Time) Step {
 	if put := putNode(observed, node); put != nil {
 		step.Effects = append(step.Effects, put)
 	}
-	step.Effects = append(step.Effects, PutClaim{claim})
+	step.Effects = append(step.Effects, PutClaim{Claim: claim})
 	return step
 }
 
-// synced is the node with what the claim has for it (PRV-058): finalizer, owner, taints it lacks, labels and
+// synced is the node with what the claim has for it: finalizer, owner, taints it lacks, labels and
 // annotations, of which the claim's count. Taints are left alone on nodes that say so.
 func synced(observed *corev1.Node, claim *v1.NodeClaim) *corev1.Node {
 	node := observed.DeepCopy()
@@ -80,7 +82,7 @@ func synced(observed *corev1.Node, claim *v1.NodeClaim) *corev1.Node {
 	if !owned {
 		block := true
 		owner := v1.GroupVersion().WithKind(v1.KindNodeClaim)
-		if v1.GenerationOf(claim) == v1.GenerationV1Alpha5 { // what is stored: an owner of another kind is one that is gone (API-408)
+		if v1.GenerationOf(claim) == v1.GenerationV1Alpha5 { // what is stored: an owner of another kind is one that is gone
 			owner = v1alpha5.GroupVersion().WithKind(v1alpha5.KindMachine)
 		}
 		node.OwnerReferences = append(node.OwnerReferences, metav1.OwnerReference{
@@ -92,6 +94,7 @@ func synced(observed *corev1.Node, claim *v1.NodeClaim) *corev1.Node {
 		node.Labels = map[string]string{}
 	}
 	node.Annotations = merged(node.Annotations, claim.Annotations)
+	delete(node.Annotations, v1.DisruptionCommandAnnotationKey) // it ends with the command, and the node stays
 	if node.Labels[v1.NodeDoNotSyncTaintsLabelKey] != "true" {
 		node.Spec.Taints = v1.MergeTaints(v1.MergeTaints(node.Spec.Taints, claim.Spec.Taints), claim.Spec.StartupTaints)
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling/pods"
 )
 
-// Periods of static pools (PRV-120).
+// Periods of static pools.
 const (
 	staticEvery     = time.Minute
 	staticLimitWait = 30 * time.Second
@@ -52,12 +52,15 @@ type StaticStep struct {
 	Again time.Duration
 }
 
-// ScaleStatic brings a static pool to its number of replicas at the time now (PRV-120, PRV-121). Intended nodes are
+// ScaleStatic brings a static pool to its number of replicas at the time now. Intended nodes are
 // those that stay; claims that are being deleted or replaced are not among them, and those on order are, so that
-// nothing is launched twice (OPP-37). Scaling down, those go first whose going costs least: without a machine, empty,
+// nothing is launched twice. Scaling down, those go first whose going costs least: without a machine, empty,
 // without pods that protect themselves, cheap to move, near the end of their life.
 func ScaleStatic(s StaticState, o nodeclaims.Options, now time.Time) (StaticStep, error) {
 	pool := s.Pool
+	if pool == nil {
+		return StaticStep{}, &ArgumentError{"ScaleStatic", "the pool"}
+	}
 	if pool.Spec.Replicas == nil {
 		return StaticStep{}, nil
 	}
@@ -82,7 +85,7 @@ func ScaleStatic(s StaticState, o nodeclaims.Options, now time.Time) (StaticStep
 }
 
 // scaleUp orders as many as the pool's limit on nodes leaves room for: all that are there take from it, also those that
-// are leaving (PRV-120).
+// are leaving.
 func (s StaticState) scaleUp(missing, all int, o nodeclaims.Options) (StaticStep, error) {
 	step := StaticStep{Again: staticEvery}
 	if limit, ok := s.Pool.Spec.Limits[limits.ResourceNodes]; ok {
@@ -134,7 +137,8 @@ func (s StaticState) cheapest(n int, now time.Time) []DeleteClaim {
 	return out
 }
 
-// staticRank is the order of PRV-121: no machine yet, empty, nothing protected, the rest.
+// staticRank is the order in which nodes of a static pool go: those without an instance, empty ones, those without protected pods,
+// the rest.
 func staticRank(c StaticClaim, now time.Time) int {
 	if c.Claim.Status.ProviderID == "" {
 		return 0

@@ -26,7 +26,7 @@ const (
 )
 
 const (
-	// terminationEvery is how often a provider is asked to end a machine until it is gone (PRV-065, PRV-073).
+	// terminationEvery is how often a provider is asked to end a machine until it is gone.
 	terminationEvery = 5 * time.Second
 	// soonAfter is how often for the first terminationEvery: machines that go at once need not hold up their node.
 	soonAfter = time.Second
@@ -43,8 +43,8 @@ func (FindInstance) effect() {}
 func (AskInstance) effect()  {}
 
 // String names the effect and its object.
-func (e FindInstance) String() string { return "find instance of " + e.Claim.Name }
-func (e AskInstance) String() string  { return "ask for instance of " + e.Claim.Name }
+func (e FindInstance) String() string { return "find instance of " + nameOf(e.Claim) }
+func (e AskInstance) String() string  { return "ask for instance of " + nameOf(e.Claim) }
 
 // ClaimTermination is what is observed of a claim that is being deleted. Nothing in it is changed.
 type ClaimTermination struct {
@@ -59,12 +59,12 @@ type ClaimTermination struct {
 	Instance InstanceState
 }
 
-// TerminateClaim is what a claim that is being deleted needs at the time now (PRV-065): its deadline is set, its nodes
+// TerminateClaim is what a claim that is being deleted needs at the time now: its deadline is set, its nodes
 // are deleted and waited for, its machine is ended until the provider knows it no more, and then its finalizer goes. A
 // claim whose launch was never answered is looked for by its UID first, so that no machine stays behind.
 func TerminateClaim(s ClaimTermination, now time.Time) Step {
 	claim := s.Claim
-	if claim.DeletionTimestamp == nil || !slices.Contains(claim.Finalizers, v1.TerminationFinalizer) {
+	if claim == nil || claim.DeletionTimestamp == nil || !slices.Contains(claim.Finalizers, v1.TerminationFinalizer) {
 		return Step{}
 	}
 	if step, ok := setDeadline(claim); ok {
@@ -99,7 +99,7 @@ func terminateUnknown(s ClaimTermination) Step {
 	}
 	claim := s.Claim.DeepCopy()
 	claim.Status.ProviderID = s.Found
-	return Step{Effects: []Effect{PutClaim{claim}}}
+	return Step{Effects: []Effect{PutClaim{Claim: claim, IfGone: []Effect{TerminateInstance{claim.DeepCopy()}}}}}
 }
 
 // terminate asks for the end of the machine, shows that on the claim, and asks again until it is gone.
@@ -115,12 +115,13 @@ func terminate(claim *v1.NodeClaim, state InstanceState, now time.Time) Step {
 	}
 	step := Step{Effects: []Effect{TerminateInstance{claim.DeepCopy()}}, Again: again}
 	if !equalClaims(claim, out) {
-		step.Effects = append([]Effect{PutClaim{out}}, step.Effects...)
+		// A claim whose finalizer somebody took away must not keep its instance.
+		step.Effects = append([]Effect{PutClaim{Claim: out, IfGone: step.Effects}}, step.Effects...)
 	}
 	return step
 }
 
-// setDeadline writes on the claim when its drain ends whatever is left (PRV-065).
+// setDeadline writes on the claim when its drain ends whatever is left.
 func setDeadline(claim *v1.NodeClaim) (Step, bool) {
 	if claim.Spec.TerminationGracePeriod == nil || claim.Annotations[v1.NodeClaimTerminationTimestampAnnotationKey] != "" {
 		return Step{}, false
@@ -129,7 +130,7 @@ func setDeadline(claim *v1.NodeClaim) (Step, bool) {
 	out := claim.DeepCopy()
 	out.Annotations = merged(out.Annotations, map[string]string{v1.NodeClaimTerminationTimestampAnnotationKey: deadline})
 	return Step{
-		Effects: []Effect{PutClaim{out}},
+		Effects: []Effect{PutClaim{Claim: out}},
 		Events:  []Event{claimEvent(claim, EventTerminationGracePeriodExpiring, "All pods will be deleted by "+deadline)},
 	}, true
 }
@@ -137,6 +138,9 @@ func setDeadline(claim *v1.NodeClaim) (Step, bool) {
 // DeadlineOf is when a claim's drain ends whatever is left; zero is never. The error is for an annotation that is no
 // RFC 3339 time: there is no deadline then, since pods that were to be spared can't be brought back.
 func DeadlineOf(claim *v1.NodeClaim) (time.Time, error) {
+	if claim == nil {
+		return time.Time{}, &ArgumentError{"DeadlineOf", "the claim"}
+	}
 	text := claim.Annotations[v1.NodeClaimTerminationTimestampAnnotationKey]
 	if text == "" {
 		return time.Time{}, nil
@@ -152,5 +156,5 @@ func DeadlineOf(claim *v1.NodeClaim) (time.Time, error) {
 func withoutFinalizer(claim *v1.NodeClaim) Step {
 	out := claim.DeepCopy()
 	out.Finalizers = slices.DeleteFunc(out.Finalizers, func(f string) bool { return f == v1.TerminationFinalizer })
-	return Step{Effects: []Effect{PutClaim{out}}}
+	return Step{Effects: []Effect{PutClaim{Claim: out}}}
 }

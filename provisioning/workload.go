@@ -130,6 +130,7 @@ type WorkloadObjects struct {
 // NewWorkloads looks at the objects once. A Deployment with the strategy Recreate is not surged, since it does not want two
 // pods side by side, nor is a workload that an autoscaler scales, asks for no pods, or is being deleted.
 func NewWorkloads(o WorkloadObjects) *Workloads {
+	o.Deployments, o.ReplicaSets, o.Autoscalers = present(o.Deployments), present(o.ReplicaSets), present(o.Autoscalers)
 	scaled := map[string]bool{}
 	for _, h := range o.Autoscalers {
 		scaled[h.Spec.ScaleTargetRef.Kind+" "+h.Namespace+"/"+h.Spec.ScaleTargetRef.Name] = true

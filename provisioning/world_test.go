@@ -36,7 +36,16 @@ type world struct {
 	answered      bool
 	crashed       bool
 	log           []string
+	// vanish takes an object away before the effect vanishAt is done; nil for none. vanished tells that it did.
+	vanish   func(*world)
+	vanishAt int
+	vanished bool
+	// garbage is what the collector did.
+	garbage []string
 }
+
+// errGone is a write to an object that is not there any more.
+var errGone = errors.New("gone")
 
 // errCrash ends a round.
 var errCrash = errors.New("crash")
@@ -132,6 +141,9 @@ func (w *world) reconcileClaim(name string) error {
 		term, gates = provisioning.ClaimTermination{}, nil
 		for _, effect := range step.Effects {
 			answer, err := w.do(effect)
+			if errors.Is(err, errGone) {
+				break // the rest of the step was decided on what is no more
+			}
 			if err != nil {
 				return err
 			}
@@ -144,7 +156,7 @@ func (w *world) reconcileClaim(name string) error {
 				gates = answer
 			case provisioning.Step:
 				for _, e := range answer.Effects {
-					if _, err := w.do(e); err != nil {
+					if _, err := w.do(e); err != nil && !errors.Is(err, errGone) {
 						return err
 					}
 				}
@@ -183,6 +195,9 @@ func (w *world) reconcileNode(name string) error {
 		state = provisioning.InstanceUnasked
 		for _, effect := range step.Effects {
 			answer, err := w.do(effect)
+			if errors.Is(err, errGone) {
+				break
+			}
 			if err != nil {
 				return err
 			}
@@ -201,6 +216,11 @@ func (w *world) reconcileNode(name string) error {
 // do carries out one effect, unless the controller crashes at it.
 func (w *world) do(effect provisioning.Effect) (any, error) {
 	crash := !w.crashed && w.done == w.crashAt
+	if w.vanish != nil && !w.vanished && w.done == w.vanishAt {
+		w.vanished = true
+		w.log = append(w.log, "(vanishes)")
+		w.vanish(w)
+	}
 	w.done++
 	if crash && !w.answered {
 		w.crashed = true
@@ -219,7 +239,15 @@ func (w *world) carryOut(effect provisioning.Effect) (any, error) {
 	ctx := context.Background()
 	switch e := effect.(type) {
 	case provisioning.PutClaim:
-		return nil, w.putClaim(e.Claim)
+		err := w.putClaim(e.Claim)
+		if errors.Is(err, errGone) {
+			for _, instead := range e.IfGone {
+				if _, err := w.carryOut(instead); err != nil {
+					return nil, err
+				}
+			}
+		}
+		return nil, err
 	case provisioning.PutNode:
 		return nil, w.putNode(e.Node)
 	case provisioning.DeleteClaim:
@@ -270,7 +298,10 @@ func (w *world) carryOut(effect provisioning.Effect) (any, error) {
 
 func (w *world) putClaim(claim *v1.NodeClaim) error {
 	stored := w.claims[claim.Name]
-	if stored == nil || stored.ResourceVersion != claim.ResourceVersion {
+	if stored == nil {
+		return errGone
+	}
+	if stored.ResourceVersion != claim.ResourceVersion {
 		return errors.New("conflict")
 	}
 	out := claim.DeepCopy()
@@ -286,7 +317,10 @@ func (w *world) putClaim(claim *v1.NodeClaim) error {
 
 func (w *world) putNode(node *corev1.Node) error {
 	stored := w.nodes[node.Name]
-	if stored == nil || stored.ResourceVersion != node.ResourceVersion {
+	if stored == nil {
+		return errGone
+	}
+	if stored.ResourceVersion != node.ResourceVersion {
 		return errors.New("conflict")
 	}
 	out := node.DeepCopy()
@@ -320,9 +354,12 @@ func (w *world) collect() {
 		w.t.Fatal(err)
 	}
 	s := provisioning.GarbageState{Machines: machines, Claims: slices.Collect(maps.Values(w.claims)), Nodes: slices.Collect(maps.Values(w.nodes))}
-	for _, e := range provisioning.CollectGarbage(s, w.clock.Now()).Effects {
-		if _, err := w.carryOut(e); err != nil {
-			w.t.Fatal(err)
+	for _, g := range provisioning.CollectGarbage(s, w.clock.Now()) {
+		for _, e := range g.Collect(s, w.clock.Now()).Effects {
+			if _, err := w.carryOut(e); err != nil {
+				w.t.Fatal(err)
+			}
+			w.garbage = append(w.garbage, e.String())
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/drawknife/drawknife/internal/workload"
+	"github.com/drawknife/drawknife/scheduling"
 )
 
 // mallocs is how many objects the process has allocated.
@@ -30,5 +31,28 @@ func TestAllocationsPerPod(t *testing.T) {
 	t.Logf("%.2f allocations a pod", per)
 	if per > 20 {
 		t.Errorf("%.1f allocations a pod, want at most 20", per)
+	}
+}
+
+// Twenty pods of new kinds, each with a rule of its own, take what twenty pods take and not what the cluster does.
+func TestAllocationsPerNewKind(t *testing.T) {
+	s := busyNodes(300)
+	model, err := scheduling.Compile(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if model, err = model.Update(newcomers(s, "spread", 1, 20)); err != nil {
+		t.Fatal(err)
+	}
+	later := newcomers(s, "spread", 2, 20)
+	before := mallocs()
+	next := scheduling.UpdateInPlace(model, later)
+	spent := mallocs() - before
+	if next == nil {
+		t.Fatal("pods of new kinds took compiling")
+	}
+	t.Logf("%d allocations", spent)
+	if spent > 4_000 {
+		t.Errorf("%d allocations for 20 new kinds, want at most 4,000", spent)
 	}
 }

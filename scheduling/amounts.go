@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
+	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
@@ -74,8 +75,9 @@ func shortQuantity(q resource.Quantity) string {
 }
 
 // checkQuantities refuses amounts of nodes, pools, instance types and overlays that can't be reckoned with. Those of pods
-// are judged pod by pod: see checkPod. What the previous model, which may be nil, was made of is not looked at again.
-func checkQuantities(s *Snapshot, previous *Model) error {
+// are judged pod by pod: see checkPod. What the previous model, which may be nil, and compiled catalogs were made of is not
+// looked at again.
+func checkQuantities(s *Snapshot, previous *Model, o *compileOptions) error {
 	var c quantityCheck
 	for i := range s.Nodes {
 		c.node(&s.Nodes[i])
@@ -87,24 +89,9 @@ func checkQuantities(s *Snapshot, previous *Model) error {
 		c.list(o.Spec.Capacity, func() string { return fmt.Sprintf("nodeOverlays[%d].spec.capacity", i) })
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Catalogs)) {
-		if previous != nil && sameList(previous.snapshot.Catalogs[name], s.Catalogs[name]) {
-			continue
-		}
-		for i, it := range s.Catalogs[name] {
-			if it == nil {
-				continue // refused where it is compiled
-			}
-			at := func(field string) string { return fmt.Sprintf("catalogs[%s][%d]%s", name, i, field) }
-			c.list(it.Capacity, func() string { return at(".capacity") })
-			c.overhead(&it.Overhead, func() string { return at(".overhead") })
-			for j := range it.Offerings {
-				o := &it.Offerings[j]
-				offering := func(field string) string { return fmt.Sprintf("%s[%d]%s", at(".offerings"), j, field) }
-				c.list(o.Capacity, func() string { return offering(".capacity") })
-				if o.Overhead != nil {
-					c.overhead(o.Overhead, func() string { return offering(".overhead") })
-				}
-			}
+		known := previous != nil && sameList(previous.snapshot.Catalogs[name], s.Catalogs[name]) || o.knows(s.Catalogs[name])
+		if !known {
+			c.types(name, s.Catalogs[name])
 		}
 	}
 	return c.err
@@ -113,6 +100,28 @@ func checkQuantities(s *Snapshot, previous *Model) error {
 // quantityCheck keeps the first fault. Paths are spelt out for faults alone.
 type quantityCheck struct{ err error }
 
+func (c *quantityCheck) types(name string, list []*cloudprovider.InstanceType) {
+	for i, it := range list {
+		if it == nil {
+			continue // refused where it is compiled
+		}
+		at := func(field string) string { return fmt.Sprintf("catalogs[%s][%d]%s", name, i, field) }
+		c.list(it.Capacity, func() string { return at(".capacity") })
+		c.overhead(&it.Overhead, func() string { return at(".overhead") })
+		for j := range it.Offerings {
+			o := &it.Offerings[j]
+			offering := func(field string) string { return fmt.Sprintf("%s[%d]%s", at(".offerings"), j, field) }
+			c.list(o.Capacity, func() string { return offering(".capacity") })
+			if c.err == nil && o.Price == 0 && o.CapacityType() == v1.CapacityTypeOnDemand {
+				c.err = &SnapshotError{Path: offering(".price"), Rule: "is 0, of an on-demand offering", Cure: "give its price; only reserved capacity may be paid for already"}
+			}
+			if o.Overhead != nil {
+				c.overhead(o.Overhead, func() string { return offering(".overhead") })
+			}
+		}
+	}
+}
+
 func (c *quantityCheck) overhead(o *cloudprovider.Overhead, path func() string) {
 	c.list(o.KubeReserved, func() string { return path() + ".kubeReserved" })
 	c.list(o.SystemReserved, func() string { return path() + ".systemReserved" })
@@ -120,10 +129,18 @@ func (c *quantityCheck) overhead(o *cloudprovider.Overhead, path func() string) 
 }
 
 func (c *quantityCheck) list(list corev1.ResourceList, path func() string) {
-	worst := corev1.ResourceName("")
+	worst, negative := corev1.ResourceName(""), corev1.ResourceName("")
 	for name, q := range list {
 		if absurd(&q) && (worst == "" || name < worst) {
 			worst = name
+		}
+		if q.Sign() < 0 && (negative == "" || name < negative) {
+			negative = name
+		}
+	}
+	if negative != "" && c.err == nil {
+		c.err = &SnapshotError{
+			Path: fmt.Sprintf("%s[%s]", path(), negative), Rule: "is negative, " + shortQuantity(list[negative]), Cure: "give 0 or more",
 		}
 	}
 	if worst != "" && c.err == nil {

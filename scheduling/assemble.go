@@ -55,19 +55,22 @@ func newPodQueues(t *Trial) *podQueues {
 
 // take appends the next n pods of the class.
 func (q *podQueues) take(into []PodKey, class int32, n int) []PodKey {
-	pending := q.t.m.classes[class].pending
 	for range n {
-		i := q.next[class]
-		q.next[class]++
-		var pod *corev1.Pod
-		if i < len(pending) {
-			pod = q.t.m.pods[pending[i]]
-		} else {
-			pod = q.freed[class][i-len(pending)]
-		}
+		pod := q.one(class)
 		into = append(into, PodKey{pod.Namespace, pod.Name})
 	}
 	return into
+}
+
+// one takes the next pod of the class.
+func (q *podQueues) one(class int32) *corev1.Pod {
+	pending := q.t.m.classes[class].pending
+	i := q.next[class]
+	q.next[class]++
+	if i < len(pending) {
+		return q.t.m.pods[pending[i]]
+	}
+	return q.freed[class][i-len(pending)]
 }
 
 // writeBindings lists the placed pods in the order they can be bound, and again host by host.
@@ -88,7 +91,7 @@ func (t *Trial) writeBindings(out *Plan, q *podQueues) {
 		pods[host] = flat[at : at : at+n]
 		at += n
 	}
-	for _, b := range t.placed {
+	for _, b := range t.bindOrder() {
 		from := len(out.Order)
 		out.Order = q.take(out.Order, b.class, int(b.count))
 		pods[b.host] = append(pods[b.host], out.Order[from:]...)
@@ -110,6 +113,7 @@ func (t *Trial) writeMachines(out *Plan, pods [][]PodKey, loads [][]binding) {
 	m := t.m
 	numbers := map[int32]int{}
 	described := newDescriptions()
+	described.spare = t.spareLimits(func(i int) bool { return len(pods[i]) > 0 })
 	var bought []boughtNode
 	for i := range t.machines {
 		mc := &t.machines[i]
@@ -155,6 +159,8 @@ type descriptions struct {
 	allocatable map[variantOf]corev1.ResourceList
 	scratch     []InstanceTypeOption
 	key         []byte // scratch
+	// spare is indexed by pool, then like its limits: see spareLimits. Nil gives no node more than its planned type takes.
+	spare [][]int64
 	// most is how many types are listed for machines of pools that don't ask for variety; 0 for all.
 	most int
 }
@@ -212,7 +218,11 @@ func (t *Trial) describe(node *NewNode, mc *machine, loads []binding, described 
 		if most == 0 || len(p.variety) > 0 {
 			most = math.MaxInt
 		}
-		described.scratch = m.optionsFor(described.scratch[:0], p, mc, offers.rows, most)
+		var spare []int64
+		if described.spare != nil {
+			spare = described.spare[mc.pool]
+		}
+		described.scratch = m.optionsFor(described.scratch[:0], p, mc, spare, offers.rows, most)
 		own := m.ownFirst(described.scratch, p, mc)
 		described.scratch = described.scratch[:min(most, len(described.scratch))]
 		d.options = slices.Clone(described.scratch)

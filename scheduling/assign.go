@@ -134,16 +134,18 @@ func (p *pool) statedValues(key string) []string {
 	return slices.Compact(out)
 }
 
-// decide picks one value that meets r, one that instance types state if they state any, or absence.
+// decide picks one value that meets r, or absence. A label that types of the catalog state has one of the values that those of
+// the pool state, or is absent: a type that does not state it makes nodes without it, whatever the others state.
 func (p *pool) decide(key string, r requirements.Requirement) requirements.Requirement {
-	stated := p.statedValues(key)
-	for _, v := range stated {
+	for _, v := range p.statedValues(key) {
 		if r.Has(v) {
 			return requirements.In(key, v)
 		}
 	}
-	if v, ok := r.AnyValue(); ok && stated == nil {
-		return requirements.In(key, v)
+	if _, byTypes := p.table.catalog.typeKeys[key]; !byTypes {
+		if v, ok := r.AnyValue(); ok {
+			return requirements.In(key, v)
+		}
 	}
 	return requirements.DoesNotExist(key)
 }

@@ -13,8 +13,8 @@ import (
 )
 
 // Room for attached volumes is reckoned like any other resource: one for each CSI driver that a pod of the snapshot
-// uses, of which a volume takes one (SCH-105, SCH-106). A volume that several pods of one machine share is counted
-// once: see sharedvolumes.go.
+// uses, of which a volume takes one. A volume that several pods of one machine share is counted once: see
+// sharedvolumes.go.
 
 // attachPrefix begins the names of these resources; they never leave the planner but for certificates.
 const attachPrefix = "attachable-volumes-csi-"
@@ -55,16 +55,6 @@ func (t *resourceTable) attachRoom(into []int64, limit func(driver string) (int6
 		into[at] = manyVolumes
 		if n, limited := limit(driver); limited {
 			into[at] = n
-		}
-	}
-}
-
-// clampAttached takes a machine that has more volumes attached than its limit for one that can attach no more: unlike with
-// other resources, pods without volumes don't mind (SCH-105).
-func (t *resourceTable) clampAttached(free []int64) {
-	for at, name := range t.names {
-		if strings.HasPrefix(string(name), attachPrefix) {
-			free[at] = max(free[at], 0)
 		}
 	}
 }
@@ -149,13 +139,14 @@ func (c *class) readVolumes(m *Model) {
 }
 
 // placeTerms are the shape's alternatives for a new machine: what the pods state, with each alternative that their
-// volumes leave. The pods' own demands, which topology rules look at, stay as they are (SCH-103).
+// volumes leave. The pods' own demands, which topology rules look at, stay as they are.
 func (s *shape) placeTerms() []needs {
-	if s.volumes.alternatives == nil {
-		return s.terms
-	}
 	var out []needs
 	for _, term := range s.terms {
+		term = term.onNewNodes()
+		if s.volumes.alternatives == nil {
+			out = append(out, term)
+		}
 		for _, a := range s.volumes.alternatives {
 			if both := term.and(needsOf(a)); both.conflict() == "" {
 				out = append(out, both)

@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"pgregory.net/rapid"
 
+	"github.com/drawknife/drawknife/api/requirements"
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/internal/seeded"
 	"github.com/drawknife/drawknife/scheduling"
@@ -16,31 +17,31 @@ import (
 
 // tinyPod is a pod as the exhaustive search sees it.
 type tinyPod struct {
-	cpu, memory int // cores, GiB
-	want        map[string]string
+	cpu, memory, gpus int // cores, GiB, units
+	want              map[string]string
 }
 
 // tinyMachine is one way to buy a machine.
 type tinyMachine struct {
-	cpu, memory, pods int
-	labels            map[string]string
-	price             float64
+	cpu, memory, gpus, pods int
+	labels                  map[string]string
+	price                   float64
 }
 
 func (m *tinyMachine) holds(pods []tinyPod, set uint) bool {
-	cpu, memory := 0, 0
+	cpu, memory, gpus := 0, 0, 0
 	for i := range pods {
 		if set&(1<<i) == 0 {
 			continue
 		}
-		cpu, memory = cpu+pods[i].cpu, memory+pods[i].memory
+		cpu, memory, gpus = cpu+pods[i].cpu, memory+pods[i].memory, gpus+pods[i].gpus
 		for k, v := range pods[i].want {
 			if m.labels[k] != v {
 				return false
 			}
 		}
 	}
-	return cpu <= m.cpu && memory <= m.memory && bits.OnesCount(set) <= m.pods
+	return cpu <= m.cpu && memory <= m.memory && gpus <= m.gpus && bits.OnesCount(set) <= m.pods
 }
 
 // cheapestPlan looks at every way to split the pods into machines.
@@ -67,15 +68,23 @@ func cheapestPlan(pods []tinyPod, machines []tinyMachine) float64 {
 
 // The bound never exceeds what the cheapest of all plans costs, nor does that exceed the plan; and where so few pods are
 // planned, the plan is not far from it.
-func TestBoundAgainstExhaustiveSearch(t *testing.T) {
+func TestBoundAgainstExhaustiveSearch(t *testing.T) { boundAgainstExhaustiveSearch(t, 0) }
+
+// The same holds where nodes have few whole GPUs.
+func TestBoundOfGPUsAgainstExhaustiveSearch(t *testing.T) { boundAgainstExhaustiveSearch(t, 8) }
+
+func boundAgainstExhaustiveSearch(t *testing.T, gpus int) {
 	worst := 1.0
 	seeded.Check(t, func(t *rapid.T) {
 		var machines []tinyMachine
 		var types []*cloudprovider.InstanceType
 		for i := range number(t, 1, 4) {
 			m := tinyMachine{cpu: oneOf(t, 1, 2, 4, 8), memory: oneOf(t, 2, 4, 8, 16), pods: oneOf(t, 2, 4, 110)}
+			if gpus > 0 {
+				m.gpus = oneOf(t, 0, 1, gpus/2, gpus)
+			}
 			name := fmt.Sprintf("t%d", i)
-			it := machineType(name, 0, fmt.Sprintf("cpu=%d", m.cpu), fmt.Sprintf("memory=%dGi", m.memory))
+			it := machineType(name, 0, fmt.Sprintf("cpu=%d", m.cpu), fmt.Sprintf("memory=%dGi", m.memory), fmt.Sprintf("%s=%d", gpuName, m.gpus))
 			it.Capacity[corev1.ResourcePods] = amounts(fmt.Sprintf("pods=%d", m.pods))["pods"]
 			it.Offerings = nil
 			for _, zone := range []string{"a", "b"} {
@@ -89,6 +98,9 @@ func TestBoundAgainstExhaustiveSearch(t *testing.T) {
 		kinds := make([]tinyPod, number(t, 1, 4))
 		for i := range kinds {
 			kinds[i] = tinyPod{cpu: number(t, 0, 4), memory: number(t, 0, 6)}
+			if gpus > 0 && chance(t, 2) {
+				kinds[i].gpus = oneOf(t, 1, 2, gpus/2, gpus)
+			}
 			if chance(t, 2) {
 				kinds[i].want = map[string]string{zoneKey: oneOf(t, "a", "b")}
 			}
@@ -102,7 +114,7 @@ func TestBoundAgainstExhaustiveSearch(t *testing.T) {
 				options = append(options, selector(k+"="+v))
 			}
 			small = append(small, p)
-			list = append(list, pod(fmt.Sprintf("p%d", i), append(options, requests(fmt.Sprintf("cpu=%d", p.cpu), fmt.Sprintf("memory=%dGi", p.memory)))...))
+			list = append(list, pod(fmt.Sprintf("p%d", i), append(options, requests(fmt.Sprintf("cpu=%d", p.cpu), fmt.Sprintf("memory=%dGi", p.memory), fmt.Sprintf("%s=%d", gpuName, p.gpus)))...))
 		}
 		want := cheapestPlan(small, machines)
 		s := cluster(types, list)
@@ -132,7 +144,21 @@ func TestBoundAgainstExhaustiveSearch(t *testing.T) {
 // The certificate of a plan for pods without constraints is checked by the validator with arithmetic alone; a
 // certificate that promises more must not pass.
 func TestCertificateCannotPromiseMore(t *testing.T) {
-	s := cluster(pods("a", 30, requests("cpu=300m", "memory=2Gi")), pods("b", 20, requests("cpu=900m", "memory=1Gi")))
+	promisesNoMore(t, cluster(pods("a", 30, requests("cpu=300m", "memory=2Gi")), pods("b", 20, requests("cpu=900m", "memory=1Gi"))))
+}
+
+// Nor must one that promises more for pods with whole GPUs.
+func TestCertificateOfGPUsCannotPromiseMore(t *testing.T) {
+	types := []*cloudprovider.InstanceType{
+		machineType("plain", 0.4, "cpu=8", "memory=32Gi"), machineType("one", 1, "cpu=8", "memory=32Gi", "example.com/gpu=1"),
+		machineType("eight", 7, "cpu=64", "memory=256Gi", "example.com/gpu=8"),
+	}
+	promisesNoMore(t, cluster(types, pods("a", 200, requests("cpu=2", "memory=6Gi")),
+		pods("b", 24, requests("cpu=4", "memory=8Gi", "example.com/gpu=1")), pods("c", 5, requests("cpu=16", "memory=64Gi", "example.com/gpu=4"))))
+}
+
+func promisesNoMore(t *testing.T, s *scheduling.Snapshot) {
+	t.Helper()
 	p := solve(t, s)
 	if p.LowerBound < 0.8*p.HourlyCost {
 		t.Errorf("lower bound %v of %v", p.LowerBound, p.HourlyCost)
@@ -149,4 +175,34 @@ func TestCertificateCannotPromiseMore(t *testing.T) {
 			t.Errorf("class %d was raised by a twentieth, and nobody noticed", i)
 		}
 	}
+}
+
+// The bound stays near the cost where node selectors make several hundred kinds of pods of a hundred sizes, and where few of them fit on
+// a node.
+func TestBoundOfManyKinds(t *testing.T) {
+	var types []*cloudprovider.InstanceType
+	for m, model := range []string{"x", "y", "z"} {
+		for _, size := range []int{4, 8, 16, 32, 64} {
+			for gpus := range 4 {
+				price := float64(size)*0.05 + 0.35*float64(gpus*(3+m))
+				it := machineType(fmt.Sprintf("%s%d-%d", model, size, gpus), price, fmt.Sprintf("cpu=%d", size), fmt.Sprintf("memory=%dGi", size*(2+2*m)), fmt.Sprintf("%s=%d", gpuName, 2*gpus))
+				types = append(types, with(it, requirements.In("model", model)))
+			}
+		}
+	}
+	var list []*corev1.Pod
+	for i := range 300 {
+		size := i % 75
+		ask := requests(fmt.Sprintf("cpu=%dm", 500+size*37%61*100), fmt.Sprintf("memory=%dMi", 512+size*53%97*256), fmt.Sprintf("%s=%d", gpuName, size%3))
+		var of []podOption
+		if i >= 75 {
+			of = append(of, selector("model="+[]string{"x", "y", "z"}[i/75-1]))
+		}
+		list = append(list, pods(fmt.Sprintf("k%d", i), 4+i%5, append(of, ask)...)...)
+	}
+	p := solve(t, cluster(types, list))
+	if len(p.Unschedulable) > 0 || p.HourlyCost > 1.03*p.LowerBound {
+		t.Errorf("cost %v, bound %v, %d unschedulable", p.HourlyCost, p.LowerBound, len(p.Unschedulable))
+	}
+	t.Logf("%.4f of the bound", p.HourlyCost/p.LowerBound)
 }

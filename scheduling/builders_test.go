@@ -104,6 +104,20 @@ func required(expressions ...corev1.NodeSelectorRequirement) podOption {
 	}
 }
 
+// requiredFields adds a term of required node affinity on fields.
+func requiredFields(fields ...corev1.NodeSelectorRequirement) podOption {
+	return func(p *corev1.Pod) {
+		required()(p)
+		terms := p.Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms
+		terms[len(terms)-1].MatchFields = fields
+	}
+}
+
+// ofOS names the pod's operating system.
+func ofOS(name string) podOption {
+	return func(p *corev1.Pod) { p.Spec.OS = &corev1.PodOS{Name: corev1.OSName(name)} }
+}
+
 func preferred(weight int32, expressions ...corev1.NodeSelectorRequirement) podOption {
 	return func(p *corev1.Pod) {
 		a := nodeAffinity(p)
@@ -411,10 +425,14 @@ func wantPlace(t testing.TB, p *scheduling.Plan, name, want string) {
 	}
 }
 
-// wantReason fails the test unless the pod was refused for the single reason of that text.
+// wantReason fails the test unless the pod was refused for the single reason of that text, the one about existing nodes
+// aside.
 func wantReason(t testing.TB, p *scheduling.Plan, name, want string) {
 	t.Helper()
-	got := reasonsOf(t, p, name)
+	got := slices.Clone(reasonsOf(t, p, name))
+	if last := len(got) - 1; last > 0 && got[last].Code == scheduling.ReasonExistingNodes {
+		got = got[:last]
+	}
 	if len(got) != 1 || got[0].String() != want {
 		t.Errorf("pod %s: %q, want %q", name, got, want)
 	}

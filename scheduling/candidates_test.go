@@ -112,11 +112,11 @@ func TestNoInstanceTypeFits(t *testing.T) {
 		{"too large for the one type it wants", nil, []podOption{requests("cpu=3"), selector(typeKey + "=small")}, scheduling.Removed{Requirements: 3, Resources: 1},
 			`incompatible with nodepool "default", no instance type fits: of 4, 3 don't meet the requirements, 1 are too small for cpu 3`},
 		{"not sold that way", []any{spotless}, []podOption{selector(capacityKey + "=spot")}, scheduling.Removed{Offering: 1},
-			`incompatible with nodepool "default", no instance type fits: of 1, 1 have no available offering that meets the requirements`},
+			`incompatible with nodepool "default", no instance type has karpenter.sh/capacity-type spot (known: on-demand): of 1, 1 have no available offering that meets the requirements`},
 		{"all three", []any{catalogue(), unsold}, []podOption{requests("cpu=9"), selector(archKey + "=amd64")}, scheduling.Removed{Requirements: 1, Resources: 3, Offering: 1},
 			`incompatible with nodepool "default", no instance type fits: of 5, 1 don't meet the requirements, 3 are too small for cpu 9, 1 have no available offering that meets the requirements`},
 		{"a resource nobody has", nil, []podOption{requests("example.com/gpu=1")}, scheduling.Removed{Resources: 4},
-			`incompatible with nodepool "default", no instance type fits: of 4, 4 are too small for example.com/gpu 1`},
+			`incompatible with nodepool "default", no instance type has resource example.com/gpu: of 4, 4 are too small for example.com/gpu 1`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := solve(t, cluster(append(c.parts, pod("p", c.pod...))...))
@@ -141,9 +141,10 @@ func TestReasonsOfSeveralPools(t *testing.T) {
 		got = append(got, r.String())
 	}
 	want := []string{
-		`incompatible with nodepool "apple", incompatible requirements, key kubernetes.io/arch: the pod wants In [arm64], the pool allows In [amd64]`,
+		`incompatible with nodepool "apple", incompatible requirements, key kubernetes.io/arch: the pod wants In [arm64], the pool allows In [amd64]; ` +
+			`also no instance type fits: of 4, 1 don't meet the requirements, 3 are too small for cpu 64`,
 		`incompatible with nodepool "cherry", no instance type fits: of 4, 3 don't meet the requirements, 1 are too small for cpu 64`,
-		`incompatible with nodepool "banana", did not tolerate example.com/special-taint=:NoSchedule`,
+		`incompatible with nodepool "banana", did not tolerate example.com/special-taint=:NoSchedule; also no instance type fits: of 4, 3 don't meet the requirements, 1 are too small for cpu 64`,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

@@ -17,6 +17,8 @@ type cells struct {
 	list   [][]int32 // domains, indexed like Model.topologyKeys
 	byText map[string]int32
 	cache  map[machineSite]int32
+	// hosts are the cells of machines of the snapshot, from 1 on; 0 where nobody asked.
+	hosts []int32
 }
 
 // machineSite is what decides a new machine's cell.
@@ -25,7 +27,15 @@ type machineSite struct {
 }
 
 func newCells(s *topologyState) *cells {
-	return &cells{state: s, byText: map[string]int32{}, cache: map[machineSite]int32{}}
+	return &cells{state: s, byText: map[string]int32{}, cache: map[machineSite]int32{}, hosts: make([]int32, len(s.m.nodes))}
+}
+
+// ofHost is the cell of a machine of the snapshot.
+func (c *cells) ofHost(host int) int32 {
+	if c.hosts[host] == 0 {
+		c.hosts[host] = c.number(c.state.hosts[host].domains) + 1
+	}
+	return c.hosts[host] - 1
 }
 
 func (c *cells) number(domains []int32) int32 {
@@ -94,12 +104,18 @@ func (m *Model) reachable(shape int32, key int) []int32 {
 	return m.reach[shape][key]
 }
 
-// findReachable fills in reachable for the shapes of classes under spread rules.
-func (m *Model) findReachable() {
+// findReachable fills in reachable for the shapes of classes under spread rules. known, which may be nil, yields what is known of a
+// shape already.
+func (m *Model) findReachable(known func(shape int32) [][]int32) {
 	m.reach = make([][][]int32, len(m.shapes))
 	for _, c := range m.classes {
 		if c.topology == nil || m.reach[c.shape] != nil || !m.spreadsWidely(c.topology) {
 			continue
+		}
+		if known != nil {
+			if m.reach[c.shape] = known(c.shape); m.reach[c.shape] != nil {
+				continue
+			}
 		}
 		found := make([]map[int32]bool, len(m.topologyKeys))
 		for i := range found {

@@ -3,6 +3,7 @@ package scheduling
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"math"
 	"slices"
 
@@ -32,20 +33,71 @@ func (t *Trial) proofOf(ctx context.Context) *proof {
 		if t.tight > 0 && it.perMachine != unbounded {
 			// Where all machines have some, one may have more of them than a spread allows beside an empty machine.
 			full := func(int32) int32 { return math.MaxInt32 / 2 }
+			it.topology = nil
 			it.perMachine = admitsHostAbove(t.m, t.m.classes[key[0]].topology, func(int32) tally { return tally{} }, full)
 		}
 		items = append(items, it)
 	}
 	slices.SortFunc(items, func(a, b item) int { return cmp.Or(cmp.Compare(a.class, b.class), cmp.Compare(a.stage, b.stage)) })
-	p := t.newProblem(items, nil)
+	p := t.newProof(items)
+	t.seedProof(p)
+	for i := range t.machines {
+		p.planned += float64(t.machines[i].price)
+	}
 	return &proof{p, t.m.findValues(ctx, p).best()}
+}
+
+// seedProof gives the proof's linear program the planned nodes' fillings to begin with: the mix is then as cheap as the plan from the
+// start.
+func (t *Trial) seedProof(p *problem) {
+	if len(p.items) < fewItems {
+		return
+	}
+	itemOf := map[[2]int32]int32{} // by class and stage
+	for k, parts := range p.alike.parts {
+		for _, i := range parts {
+			it := &p.alike.given[i]
+			itemOf[[2]int32{it.class, it.stage}] = int32(k)
+		}
+	}
+	type bought struct{ pool, row int32 }
+	options := map[bought][]int32{}
+	note := func(k bought, o int32) {
+		if !p.options[o].limited && !slices.Contains(options[k], o) {
+			options[k] = append(options[k], o)
+		}
+	}
+	for o := range p.options {
+		note(bought{p.options[o].pool, p.options[o].row}, int32(o))
+	}
+	for i := range p.dominated {
+		d := &p.dominated[i]
+		note(bought{d.pool, d.row}, int32(d.by))
+	}
+	places := placesInUse(p.items)
+	for i, bindings := range t.loads(0) {
+		var s seed
+		for _, b := range bindings {
+			if item, ok := itemOf[[2]int32{b.class, b.stage}]; ok {
+				s.load = append(s.load, load{item, b.count})
+			}
+		}
+		for _, o := range options[bought{t.machines[i].pool, t.machines[i].row}] {
+			open := func(l load) bool { return p.options[o].open.has(slices.Index(places, p.items[l.item].place)) }
+			if len(s.load) > 0 && !slices.ContainsFunc(s.load, func(l load) bool { return !open(l) }) {
+				s.option = o
+				p.seeds = append(p.seeds, s)
+				break
+			}
+		}
+	}
 }
 
 // provable is the item of a class for a proof: in any cell its stage allows, and as many on a machine as its own rules
 // allow; rules between classes are left out, which can only lower the bound.
 func (m *Model) provable(class, stage int32, count int) item {
 	c := m.classes[class]
-	it := item{class: class, place: place{stage: stage, cell: anyCell}, count: count, need: c.unshared(), perMachine: unbounded}
+	it := item{class: class, place: place{stage: stage, cell: anyCell}, count: count, need: c.unshared(), perMachine: unbounded, topology: c.topology}
 	if c.topology != nil {
 		it.perMachine = admitsHost(m, c.topology, func(int32) tally { return tally{} })
 	}
@@ -67,10 +119,29 @@ func (m *Model) ruled(items []item) bool {
 func (m *Model) certificate(pf *proof) *Certificate {
 	out := &Certificate{}
 	proven := &pf.v.certified
+	caps := pf.p.caps
+	for k := range caps {
+		out.Rules = append(out.Rules, CertificateRule{Name: ruleName(k), Rule: caps[k].sentence(m), Amount: caps[k].amount})
+	}
 	for i, it := range pf.p.items {
-		out.Classes = append(out.Classes, CertificateClass{
-			Requests: m.certificateRequests(m.classes[it.class]), Count: it.count, Value: float64(proven.item[i]) / nanoPerUSD,
-		})
+		class := CertificateClass{Requests: m.certificateRequests(m.classes[it.class]), Count: it.count, Value: float64(proven.item[i]) / nanoPerUSD}
+		for k, n := range it.need[pf.p.dims-len(caps):] {
+			if n > 0 {
+				if class.Takes == nil {
+					class.Takes = map[string]int64{}
+				}
+				class.Takes[ruleName(k)] = n
+			}
+		}
+		if it.perMachine < it.count {
+			name := ruleName(len(out.Rules))
+			out.Rules = append(out.Rules, CertificateRule{Name: name, Rule: fmt.Sprintf("one class of pods: %d on a node", it.perMachine), Amount: int64(it.perMachine)})
+			if class.Takes == nil {
+				class.Takes = map[string]int64{}
+			}
+			class.Takes[name] = 1
+		}
+		out.Classes = append(out.Classes, class)
 	}
 	w := newWorths(pf.p)
 	at, kinds := map[string]int{}, [][]typeProof{}
@@ -96,13 +167,13 @@ func (m *Model) certificate(pf *proof) *Certificate {
 	}
 	for _, list := range kinds {
 		for _, k := range w.enoughOf(list, proven) {
-			out.Types = append(out.Types, m.certificateType(k.option, k.lambda, proven.scale))
+			out.Types = append(out.Types, m.certificateType(k.option, k.lambda, proven.scale, caps))
 		}
 	}
 	slices.SortStableFunc(out.Types, func(a, b CertificateType) int { return cmp.Compare(a.Name, b.Name) })
 	for i := range proven.limits {
 		if l := &proven.limits[i]; proven.scale > 0 {
-			out.Limits = append(out.Limits, m.certificateLimit(l, proven.scale))
+			out.Limits = append(out.Limits, m.certificateLimit(l, proven.scale, caps))
 		}
 	}
 	return out
@@ -134,7 +205,7 @@ func (m *Model) typeNameOf(o *option) string {
 }
 
 // certificateType is an option with resource prices l, scaled.
-func (m *Model) certificateType(o *option, l []float64, scale float64) CertificateType {
+func (m *Model) certificateType(o *option, l []float64, scale float64, caps []hostCap) CertificateType {
 	out := CertificateType{Name: m.typeNameOf(o), Price: float64(o.price) / nanoPerUSD, Multipliers: map[corev1.ResourceName]float64{}}
 	for d, resource := range m.resources.names {
 		x := l[d] * scale / nanoPerUSD
@@ -145,10 +216,21 @@ func (m *Model) certificateType(o *option, l []float64, scale float64) Certifica
 			out.Multipliers[resource] = x
 		}
 	}
+	for k := range caps {
+		if x := l[m.resources.len()+k] * scale / nanoPerUSD; x > 0 {
+			if out.RuleMultipliers == nil {
+				out.RuleMultipliers = map[string]float64{}
+			}
+			out.RuleMultipliers[ruleName(k)] = x
+		}
+	}
 	return out
 }
 
-func (m *Model) certificateLimit(l *limitedUse, scale float64) CertificateLimit {
+// ruleName is what a certificate calls the cap of that number.
+func ruleName(k int) string { return fmt.Sprintf("rule-%d", k+1) }
+
+func (m *Model) certificateLimit(l *limitedUse, scale float64, caps []hostCap) CertificateLimit {
 	out := CertificateLimit{Reservation: l.reservation, Amount: float64(l.left), Value: l.value / nanoPerUSD}
 	unit := 1.0
 	if l.commitment > 0 {
@@ -157,7 +239,7 @@ func (m *Model) certificateLimit(l *limitedUse, scale float64) CertificateLimit 
 		out.Amount, out.Value = out.Amount/unit, out.Value*unit
 	}
 	for _, d := range l.draws {
-		out.Types = append(out.Types, CertificateDraw{CertificateType: m.certificateType(d.option, d.lambda, scale), Uses: d.used / unit})
+		out.Types = append(out.Types, CertificateDraw{CertificateType: m.certificateType(d.option, d.lambda, scale, caps), Uses: d.used / unit})
 	}
 	slices.SortStableFunc(out.Types, func(a, b CertificateDraw) int { return cmp.Compare(a.Name, b.Name) })
 	return out

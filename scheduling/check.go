@@ -2,6 +2,7 @@ package scheduling
 
 import (
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -22,41 +23,61 @@ func (e *SnapshotError) Error() string {
 	return fmt.Sprintf("snapshot: %s %s: %s", e.Path, e.Rule, e.Cure)
 }
 
-// checkObjects refuses null objects and pods that stand twice: everything after it can rely on neither.
-func checkObjects(s *Snapshot, previous *Model) error {
-	seen := make(map[PodKey]string, len(s.Pods)+len(s.Placeholders))
-	pods := func(path string, list []*corev1.Pod) error {
+// checkObjects refuses null objects and pods that stand twice: everything after it can rely on neither. It returns the list of
+// all pods.
+func checkObjects(s *Snapshot, previous *Model, o *compileOptions) (*roster, error) {
+	r := newRoster(s)
+	if err := r.addAll(s); err != nil {
+		return nil, err
+	}
+	return r, checkOthers(s, previous, o)
+}
+
+// addAll lists the pods of the snapshot, and refuses them as checkObjects says, and nodes without a name or an object.
+func (r *roster) addAll(s *Snapshot) error {
+	placeholder := false
+	pods := func(list []*corev1.Pod, node *Node) error {
+		path := func(i int) string { return fmt.Sprintf("%s[%d]", podList(s, list, node), i) }
 		for i, pod := range list {
 			if pod == nil {
-				return &SnapshotError{Path: fmt.Sprintf("%s[%d]", path, i), Rule: "is null", Cure: "leave it out"}
+				return &SnapshotError{Path: path(i), Rule: "is null", Cure: "leave it out"}
 			}
-			key := PodKey{pod.Namespace, pod.Name}
-			if first, twice := seen[key]; twice {
-				return &SnapshotError{Path: fmt.Sprintf("%s[%d]", path, i), Rule: fmt.Sprintf("is a second pod %s, after %s", key, first), Cure: "namespace and name are unique over all pods, waiting and bound"}
+			if !r.add(pod, placeholder) {
+				key := podKey(pod)
+				return &SnapshotError{Path: path(i), Rule: fmt.Sprintf("is a second pod %s, after %s", key, firstListOf(s, key)), Cure: "namespace and name are unique over all pods, waiting and bound"}
 			}
-			seen[key] = path
+			if field, rule := wrongSpread(pod); field != "" {
+				return &SnapshotError{Path: path(i) + field, Rule: rule, Cure: "give what the API server takes: a topologyKey, and a maxSkew of 1 or more"}
+			}
 		}
 		return nil
 	}
-	if err := pods("pods", s.Pods); err != nil {
+	if err := pods(s.Pods, nil); err != nil {
 		return err
 	}
-	if err := pods("placeholders", s.Placeholders); err != nil {
+	placeholder = true
+	if err := pods(s.Placeholders, nil); err != nil {
 		return err
 	}
+	placeholder = false
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
-		path := "nodes[" + n.Name + "]"
 		switch {
 		case n.Name == "":
 			return &SnapshotError{Path: fmt.Sprintf("nodes[%d].name", i), Rule: "is empty", Cure: "name the node after its Node or its NodeClaim"}
 		case n.Object == nil && n.Claim == nil:
-			return &SnapshotError{Path: path, Rule: "has neither object nor claim", Cure: "give at least one of them"}
+			return &SnapshotError{Path: "nodes[" + n.Name + "]", Rule: "has neither object nor claim", Cure: "give at least one of them"}
 		}
-		if err := pods(path+".pods", n.Pods); err != nil {
+		if err := pods(n.Pods, n); err != nil {
 			return err
 		}
+		r.order = inOrder(r.order, n.Pods)
 	}
+	return nil
+}
+
+// checkOthers refuses what is wrong with objects that are no pods.
+func checkOthers(s *Snapshot, previous *Model, o *compileOptions) error {
 	for i := range s.NodePools {
 		if s.NodePools[i].Object == nil {
 			return &SnapshotError{Path: fmt.Sprintf("nodePools[%d].object", i), Rule: "is missing", Cure: "give the NodePool in its v1 form"}
@@ -70,13 +91,64 @@ func checkObjects(s *Snapshot, previous *Model) error {
 	if err := checkLists(s); err != nil {
 		return err
 	}
-	if err := checkQuantities(s, previous); err != nil {
+	if err := checkQuantities(s, previous, o); err != nil {
 		return err
 	}
 	for _, e := range ValidateDefaultTopologySpread(s.DefaultTopologySpread, field.NewPath("defaultTopologySpread")) {
 		return &SnapshotError{Path: e.Field, Rule: "is not as kube-scheduler takes it, " + e.ErrorBody(), Cure: "give the default constraints of its configuration"}
 	}
 	return nil
+}
+
+func countPods(s *Snapshot) int {
+	n := len(s.Pods) + len(s.Placeholders)
+	for i := range s.Nodes {
+		n += len(s.Nodes[i].Pods)
+	}
+	return n
+}
+
+// podList is the path of a list of pods: the node's, or one of the two of the snapshot.
+func podList(s *Snapshot, list []*corev1.Pod, node *Node) string {
+	switch {
+	case node != nil:
+		return "nodes[" + node.Name + "].pods"
+	case sameList(list, s.Pods):
+		return "pods"
+	}
+	return "placeholders"
+}
+
+// firstListOf is the path of the first list with the pod.
+func firstListOf(s *Snapshot, key PodKey) string {
+	has := func(list []*corev1.Pod) bool {
+		return slices.ContainsFunc(list, func(pod *corev1.Pod) bool { return pod != nil && podKey(pod) == key })
+	}
+	switch {
+	case has(s.Pods):
+		return podList(s, s.Pods, nil)
+	case has(s.Placeholders):
+		return "placeholders"
+	}
+	for i := range s.Nodes {
+		if has(s.Nodes[i].Pods) {
+			return podList(s, nil, &s.Nodes[i])
+		}
+	}
+	return ""
+}
+
+// wrongSpread is the field of a spread constraint that no API server lets in, and what is wrong with it; empty if there is none.
+func wrongSpread(pod *corev1.Pod) (path, rule string) {
+	for i := range pod.Spec.TopologySpreadConstraints {
+		switch c := &pod.Spec.TopologySpreadConstraints[i]; {
+		case c.TopologyKey == "":
+			return fmt.Sprintf(".spec.topologySpreadConstraints[%d].topologyKey", i), "is empty"
+		case c.MaxSkew < 0:
+			return fmt.Sprintf(".spec.topologySpreadConstraints[%d].maxSkew", i), fmt.Sprintf("is %d", c.MaxSkew)
+		}
+	}
+	return "", ""
 }
 
 // checkLists refuses null entries in the lists of objects that pods refer to.
@@ -90,6 +162,7 @@ func checkLists(s *Snapshot) error {
 		{"replicationControllers", firstNil(s.ReplicationControllers)}, {"podDisruptionBudgets", firstNil(s.PodDisruptionBudgets)},
 		{"persistentVolumeClaims", firstNil(s.PersistentVolumeClaims)}, {"persistentVolumes", firstNil(s.PersistentVolumes)},
 		{"storageClasses", firstNil(s.StorageClasses)}, {"csiNodes", firstNil(s.CSINodes)},
+		{"volumeAttachments", firstNil(s.VolumeAttachments)},
 	} {
 		if l.null >= 0 {
 			return &SnapshotError{Path: fmt.Sprintf("%s[%d]", l.path, l.null), Rule: "is null", Cure: "leave it out"}

@@ -15,6 +15,9 @@ import (
 // CheckNode is what Compile would refuse about one node: an amount that can't be reckoned with. The error is a
 // *SnapshotError.
 func CheckNode(n *Node) error {
+	if n == nil {
+		return &SnapshotError{Path: "nodes[]", Rule: "is null", Cure: "leave it out"}
+	}
 	var c quantityCheck
 	c.node(n)
 	return c.err
@@ -23,6 +26,9 @@ func CheckNode(n *Node) error {
 // CheckNodePool is what Compile would refuse about one pool: no object, requirements that can't be read, negative limits.
 // lookup is the snapshot's vocabulary. The error is a *SnapshotError.
 func CheckNodePool(np *NodePool, lookup *requirements.Lookup) error {
+	if np == nil {
+		return &SnapshotError{Path: "nodePools[]", Rule: "is null", Cure: "leave it out"}
+	}
 	if np.Object == nil {
 		return &SnapshotError{Path: "nodePools[" + np.Key.String() + "].object", Rule: "is missing", Cure: "give the NodePool in its v1 form"}
 	}
@@ -42,6 +48,9 @@ func CheckNodePool(np *NodePool, lookup *requirements.Lookup) error {
 // CheckNodeOverlay is what Compile would refuse about one overlay: an amount that can't be reckoned with. Overlays that are
 // invalid otherwise are left out by Compile itself, with a note. The error is a *SnapshotError.
 func CheckNodeOverlay(o *v1.NodeOverlay) error {
+	if o == nil {
+		return &SnapshotError{Path: "nodeOverlays[]", Rule: "is null", Cure: "leave it out"}
+	}
 	var c quantityCheck
 	c.list(o.Spec.Capacity, func() string { return "nodeOverlays[" + o.Name + "].spec.capacity" })
 	return c.err

@@ -17,10 +17,9 @@ type class struct {
 	// sample is one of the pods: what they have in common is read from it.
 	sample   *corev1.Pod
 	requests []int64
-	// shape is everything but the requests; shapeText names it until it is found.
-	shape     int32
-	shapeText string
-	// invalid is why the pods can't be planned at all (SCH-014).
+	// shape is everything but the requests.
+	shape int32
+	// invalid is why the pods can't be planned at all.
 	invalid error
 	// pending are the class's waiting pods, indices into Model.pods, in the order of comparePods.
 	pending []int32
@@ -28,6 +27,9 @@ type class struct {
 	shared []sharedVolume
 	// topology is the class's stake in topology rules; nil for most pods.
 	topology *ownership
+	// nominated is the node that the pods are nominated for; empty for none. never tells that they don't preempt others.
+	nominated string
+	never     bool
 	// priority of the pods: the higher, the sooner they get what is scarce.
 	priority int32
 	// placeholder marks pods of capacity buffers.
@@ -41,7 +43,7 @@ type class struct {
 // shape is what pods ask of a node besides resources. Classes that differ in requests alone share one.
 type shape struct {
 	tolerations []corev1.Toleration
-	// terms are the alternatives of node selector and required node affinity (SCH-063); never empty in a valid shape.
+	// terms are the alternatives of node selector and required node affinity; never empty in a valid shape.
 	terms []needs
 	// preferred node affinity, heaviest first.
 	preferred []preference
@@ -53,6 +55,14 @@ type shape struct {
 	// demands are what the shape could use of the pools, in stages: a class uses the first whose machines are large
 	// enough, and falls back to later ones where limits leave it no room.
 	demands []stage
+	// touched are the profiles that were looked at to find these, each once: Update numbers profiles again from them.
+	touched []touch
+}
+
+// touch is a profile, and the demand by which it was found.
+type touch struct {
+	use
+	demand needs
 }
 
 type preference struct {
@@ -69,7 +79,11 @@ func preferring(spec *corev1.PodSpec) bool {
 // newShape reads what matters from a sample pod.
 func (m *Model) newShape(sample *corev1.Pod, requests []int64) *shape {
 	s := &shape{tolerations: sample.Spec.Tolerations, requests: requests}
-	if s.terms, s.invalid = m.requiredTerms(&sample.Spec); s.invalid != nil {
+	if boundDaemon(sample) && namesNode(&sample.Spec) {
+		s.invalid = errBoundDaemon
+		return s
+	}
+	if s.terms, s.invalid = m.placementTerms(&sample.Spec); s.invalid != nil {
 		return s
 	}
 	if len(sample.Spec.Volumes) > 0 {
@@ -91,7 +105,7 @@ func (m *Model) newShape(sample *corev1.Pod, requests []int64) *shape {
 }
 
 // requiredTerms are the alternatives a pod's node selector and required node affinity leave. A term without
-// expressions matches nothing, as in Kubernetes (SCH-064); without any affinity there is one alternative.
+// expressions and fields matches nothing, as in Kubernetes; without any affinity there is one alternative.
 func (m *Model) requiredTerms(spec *corev1.PodSpec) ([]needs, error) {
 	if errs := requirements.ValidatePodSpec(spec, m.podVocab, field.NewPath("spec")); len(errs) > 0 {
 		return nil, errs.ToAggregate()
@@ -105,7 +119,7 @@ func (m *Model) requiredTerms(spec *corev1.PodSpec) ([]needs, error) {
 	var contradiction error
 	list := affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms
 	for i := range list {
-		if len(list[i].MatchExpressions) == 0 {
+		if len(list[i].MatchExpressions)+len(list[i].MatchFields) == 0 {
 			continue
 		}
 		set, err := m.termSet(list[i].MatchExpressions)
@@ -113,7 +127,7 @@ func (m *Model) requiredTerms(spec *corev1.PodSpec) ([]needs, error) {
 			contradiction = fmt.Errorf("required node affinity term %d: %w", i, err)
 			continue
 		}
-		term := selector.and(set)
+		term := selector.and(set).and(fieldNeeds(list[i].MatchFields))
 		if key := term.conflict(); key != "" {
 			contradiction = fmt.Errorf("required node affinity term %d, with the node selector, asks for what excludes each other at label %s", i, key)
 			continue

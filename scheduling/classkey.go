@@ -14,10 +14,14 @@ type keyWriter struct {
 	volumes   *volumeIndex
 	requests  []int64
 	buf       []byte
-	keys      []string
+	pairs     []pair
 	// The shape is the part of the text from shapeAt to shapeEnd: before it stand the requests, after it what does not
 	// bear on which machines would do.
 	shapeAt, shapeEnd int
+	// daemon tells that the pod is one of boundDaemon.
+	daemon bool
+	// From stakeAt to stakeEnd stand the topology groups: see Model.classText.
+	stakeAt, stakeEnd int
 }
 
 // write returns the pod's class text; it is valid until the next call, as is w.requests.
@@ -28,8 +32,23 @@ func (w *keyWriter) write(pod *corev1.Pod) []byte {
 		w.number(v)
 	}
 	w.shapeAt = len(w.buf)
+	w.placement(pod)
+	if len(pod.Spec.Volumes) > 0 {
+		w.buf = w.volumes.text(pod, w.buf)
+	}
+	w.shapeEnd = len(w.buf)
+	w.standing(pod)
+	return w.buf
+}
+
+// placement writes which nodes the pod may go to, volumes aside.
+func (w *keyWriter) placement(pod *corev1.Pod) {
 	spec := &pod.Spec
 	w.labels(spec.NodeSelector)
+	if spec.OS != nil {
+		w.text(string(spec.OS.Name))
+	}
+	w.daemon = boundDaemon(pod)
 	if spec.Affinity != nil && spec.Affinity.NodeAffinity != nil {
 		w.number(1)
 		w.nodeAffinity(spec.Affinity.NodeAffinity)
@@ -37,10 +56,11 @@ func (w *keyWriter) write(pod *corev1.Pod) []byte {
 		w.number(0)
 	}
 	w.tolerations(spec.Tolerations)
-	if len(spec.Volumes) > 0 {
-		w.buf = w.volumes.text(pod, w.buf)
-	}
-	w.shapeEnd = len(w.buf)
+}
+
+// standing writes what does not bear on which nodes would do.
+func (w *keyWriter) standing(pod *corev1.Pod) {
+	spec := &pod.Spec
 	if claimsDevices(spec) {
 		w.text("devices")
 	}
@@ -49,7 +69,13 @@ func (w *keyWriter) write(pod *corev1.Pod) []byte {
 	} else {
 		w.number(0)
 	}
-	return w.buf
+	if to := nominatedTo(pod); to != "" {
+		w.text("nominated")
+		w.text(to)
+	}
+	if neverPreempts(spec) {
+		w.text("never preempts")
+	}
 }
 
 // writeTopology adds the pod's stake to the text of its class.
@@ -82,16 +108,21 @@ func (w *keyWriter) labels(labels map[string]string) {
 	if len(labels) == 0 {
 		return
 	}
-	w.keys = w.keys[:0]
-	for k := range labels {
-		w.keys = append(w.keys, k)
+	w.pairs = w.pairs[:0]
+	for k, v := range labels { // few: each is put in its place at once
+		w.pairs = append(w.pairs, pair{k, v})
+		for i := len(w.pairs) - 1; i > 0 && w.pairs[i].key < w.pairs[i-1].key; i-- {
+			w.pairs[i], w.pairs[i-1] = w.pairs[i-1], w.pairs[i]
+		}
 	}
-	slices.Sort(w.keys)
-	for _, k := range w.keys {
-		w.text(k)
-		w.text(labels[k])
+	for i := range w.pairs {
+		w.text(w.pairs[i].key)
+		w.text(w.pairs[i].value)
 	}
 }
+
+// pair is a label.
+type pair struct{ key, value string }
 
 func (w *keyWriter) nodeAffinity(a *corev1.NodeAffinity) {
 	if a.RequiredDuringSchedulingIgnoredDuringExecution == nil {
@@ -112,7 +143,12 @@ func (w *keyWriter) nodeAffinity(a *corev1.NodeAffinity) {
 }
 
 func (w *keyWriter) term(t *corev1.NodeSelectorTerm) {
-	for _, list := range [2][]corev1.NodeSelectorRequirement{t.MatchExpressions, t.MatchFields} {
+	fields := t.MatchFields
+	if w.daemon && len(fields) > 0 {
+		w.text("its node")
+		fields = nil
+	}
+	for _, list := range [2][]corev1.NodeSelectorRequirement{t.MatchExpressions, fields} {
 		w.number(int64(len(list)))
 		for i := range list {
 			w.text(list[i].Key)
@@ -135,16 +171,22 @@ func (w *keyWriter) tolerations(list []corev1.Toleration) {
 
 // sumRequests fills w.requests with PodRequests(pod). Most pods have containers alone, for which no list is built.
 func (w *keyWriter) sumRequests(pod *corev1.Pod) {
-	spec := &pod.Spec
-	if len(spec.InitContainers) > 0 || spec.Resources != nil || len(spec.Overhead) > 0 || anyResized(pod) {
+	if !summed(pod) {
 		w.resources.requestVector(PodRequests(pod), w.requests)
 		return
 	}
+	spec := &pod.Spec
 	clear(w.requests)
 	for i := range spec.Containers {
 		w.resources.addTo(w.requests, spec.Containers[i].Resources.Requests)
 	}
 	w.requests[dimPods] = 1
+}
+
+// summed reports whether what the pod requests is what its containers do together.
+func summed(pod *corev1.Pod) bool {
+	spec := &pod.Spec
+	return len(spec.InitContainers) == 0 && spec.Resources == nil && len(spec.Overhead) == 0 && !anyResized(pod)
 }
 
 // claimsDevices reports whether the pod asks for devices through dynamic resource allocation.
@@ -164,40 +206,42 @@ func anyResized(pod *corev1.Pod) bool {
 	return false
 }
 
-// resourceNames adds the names of everything the pod requests.
+// resourceNames adds the names of everything the pod requests but processors and memory, which every model has.
 func resourceNames(pod *corev1.Pod, into map[corev1.ResourceName]struct{}) {
-	note := func(list corev1.ResourceList) {
-		if len(list) > len(into) || !onlyNames(list, into) {
-			for name := range list {
-				into[name] = struct{}{}
-			}
-		}
-	}
 	spec := &pod.Spec
 	for i := range spec.Containers {
-		note(spec.Containers[i].Resources.Requests)
+		noteNames(spec.Containers[i].Resources.Requests, into)
 	}
 	for i := range spec.InitContainers {
-		note(spec.InitContainers[i].Resources.Requests)
+		noteNames(spec.InitContainers[i].Resources.Requests, into)
 	}
 	if spec.Resources != nil {
-		note(spec.Resources.Requests)
+		noteNames(spec.Resources.Requests, into)
 	}
-	note(spec.Overhead)
+	noteNames(spec.Overhead, into)
 }
 
-// onlyNames reports whether the list has no other names. Most pods name the same two or three resources, and to ask a map
-// for those is faster than to go through it.
-func onlyNames(list corev1.ResourceList, names map[corev1.ResourceName]struct{}) bool {
-	known := 0
-	for _, name := range [...]corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
-		if _, ok := list[name]; !ok {
-			continue
-		}
-		if _, ok := names[name]; !ok {
-			return false
-		}
-		known++
+// noteNames adds the list's names. Most pods name processors and memory alone, and to ask a map for those is faster than to
+// go through it.
+func noteNames(list corev1.ResourceList, into map[corev1.ResourceName]struct{}) {
+	others := len(list)
+	if others == 0 {
+		return
 	}
-	return known == len(list)
+	if _, ok := list[corev1.ResourceCPU]; ok {
+		others--
+	}
+	if others > 0 {
+		if _, ok := list[corev1.ResourceMemory]; ok {
+			others--
+		}
+	}
+	if others == 0 {
+		return
+	}
+	for name := range list {
+		if name != corev1.ResourceCPU && name != corev1.ResourceMemory {
+			into[name] = struct{}{}
+		}
+	}
 }

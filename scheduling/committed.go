@@ -11,9 +11,36 @@ import (
 // machine of the best kind brings for what it uses of it is the commitment's own dual value; kinds that bring less are
 // not worth it.
 
-// newProblem is Model.newProblem with what the trial's machines leave of the commitments.
+// newProblem is Model.newProblem with rules about single nodes as caps, and what the trial's machines leave of the commitments.
 func (t *Trial) newProblem(items []item, c *cells) *problem {
-	p := t.m.newProblem(items, c)
+	caps := t.m.hostCaps(items, false)
+	return t.complete(t.m.newProblem(t.m.capItems(items, caps), c), caps)
+}
+
+// newJoined is newProblem with items that need not be told apart joined.
+func (t *Trial) newJoined(items []item, c *cells) *problem {
+	caps := t.m.hostCaps(items, false)
+	join := t.m.joinAlike
+	if t.m.costs != nil {
+		join = keepApart
+	}
+	j := join(t.m.capItems(items, caps))
+	p := t.complete(t.m.newProblem(j.items, c), caps)
+	p.alike = j
+	return p
+}
+
+// newProof is newJoined for a bound.
+func (t *Trial) newProof(items []item) *problem {
+	caps := t.m.hostCaps(items, true)
+	j := t.m.joinAlike(t.m.capItems(items, caps))
+	p := t.complete(t.m.newProblem(j.items, nil), caps)
+	p.alike = j
+	return p
+}
+
+func (t *Trial) complete(p *problem, caps []hostCap) *problem {
+	p.widen(caps)
 	if len(p.committed) > 0 {
 		p.commitmentLeft = t.commitmentsLeft()
 	}
@@ -87,10 +114,7 @@ func (v *values) findCommitted(p *problem) {
 		pr.sacks[o].solve(pr.value, -1)
 	}
 	c.item, c.pricing = v.item, pr
-	c.lambda, c.ratio = make([]float64, len(pr.lambda)), make([]float64, len(c.p.options))
-	for i := range c.lambda {
-		c.lambda[i] = pr.lambda[i] / pr.scale[i%p.dims]
-	}
+	c.lambda, c.ratio = pr.perUnit(pr.lambda, 1), make([]float64, len(c.p.options))
 	dual := make([]float64, len(p.commitmentLeft))
 	c.dual = dual
 	w := newWorths(p)
@@ -221,7 +245,8 @@ func (t *Trial) packBy(ctx context.Context, p *problem, v *values, c *committedV
 	if len(rest) == 0 {
 		return left
 	}
-	q := t.m.newProblem(rest, p.cells)
+	// The items already need amounts of p's caps, and rules that these say have gone from perMachine.
+	q := t.complete(t.m.newProblem(t.m.capItems(rest, p.caps), p.cells), p.caps)
 	q.committed = nil
 	for i, n := range t.packProblem(ctx, q, valuesOf(ctx, q)) {
 		left[from[i]] = n

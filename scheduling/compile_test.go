@@ -91,10 +91,8 @@ func TestInvalidPodsAreExplained(t *testing.T) {
 		{"overhead", []podOption{overhead("memory=1e30")}, "spec.overhead[memory] is 1e30"},
 		{"absurd beyond all bounds", []podOption{requests("memory=1e40")}, "check the unit"},
 		{"absurd cpu beyond all bounds", []podOption{requests("cpu=1e40")}, "check the unit"},
-		{"matchFields", []podOption{required(in("x", "y")), func(p *corev1.Pod) {
-			terms := p.Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms
-			terms[0].MatchFields = []corev1.NodeSelectorRequirement{in("metadata.name", "n")}
-		}}, "matchFields"},
+		{"matchFields on what the API does not know", []podOption{requiredFields(in("spec.podCIDR", "n"))}, "matchFields"},
+		{"matchFields with several names", []podOption{requiredFields(in("metadata.name", "n", "o"))}, "one name"},
 		{"an unknown operator", []podOption{required(expression("x", "Almost", "y"))}, "operator"},
 		{"Gte, which pods may not use", []podOption{required(expression("x", "Gte", "1"))}, "Gt"},
 		{"In without values", []podOption{required(in("x"))}, "x"},
@@ -177,7 +175,7 @@ func TestPodsThatOptOut(t *testing.T) {
 	}{
 		{"no node", []any{pod("p", out)}, said},
 		{"nodes that don't do", []any{node("own", ofPool("default")), node("full", bound(pod("f", requests("cpu=4")))), pod("p", out)},
-			said + ", and of 2 existing nodes, 1 don't meet the requirements, 1 have too little room"},
+			said + ", and of 2 existing nodes, 1 does not meet the requirements (own: karpenter.sh/nodepool is default), 1 has too little room (full: 0 cpu free, 1 asked for)"},
 		{"each alternative", []any{pod("p", required(in(zoneKey, "a"), expression(v1.NodePoolLabelKey, opDoesNotExist)), out)}, said},
 	} {
 		t.Run(c.name, func(t *testing.T) {

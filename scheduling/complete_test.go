@@ -39,6 +39,8 @@ func TestPlansAreComplete(t *testing.T) {
 }
 
 // The judge of completeness is no pushover: a pod that the plan could place last and does not is always noticed.
+//
+//	go test ./scheduling -run TestWithheldPlacesAreNoticed -rapid.checks 50000 -rapid.seed 7
 func TestWithheldPlacesAreNoticed(t *testing.T) {
 	seeded.Times(t, 150, func(t *rapid.T) {
 		s := randomRuledSnapshot(t)

@@ -144,9 +144,15 @@ type CommitmentUse struct {
 // is why it may be anything; the table is what a saved snapshot replays and an auditor reads. Types must be those of the
 // snapshot's catalog; amounts that are not finite are refused by Compile.
 func Tabulate(name, source string, types []*cloudprovider.InstanceType, amount func(*cloudprovider.InstanceType, *cloudprovider.Offering) float64) CostTerm {
+	if amount == nil {
+		return CostTerm{Name: name, Source: source, Offerings: []OfferingAmount{}}
+	}
 	t := CostTerm{Name: name, Source: source, Offerings: []OfferingAmount{}}
 	seen := map[cloudprovider.OfferingKey]bool{}
 	for _, it := range types {
+		if it == nil {
+			continue
+		}
 		for i := range it.Offerings {
 			key := cloudprovider.KeyOf(it, &it.Offerings[i])
 			if seen[key] {

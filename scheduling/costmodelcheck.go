@@ -44,12 +44,15 @@ func (e *CostModelError) Error() string {
 // refused: a term that is only half understood would make other prices. A model that breaks a rule is refused with a
 // *CostModelError.
 func DecodeCostModel(r io.Reader) (*CostModel, error) {
+	if r == nil {
+		return nil, &ArgumentError{"DecodeCostModel", "the reader"}
+	}
 	data, err := io.ReadAll(io.LimitReader(r, maxCostModelBytes+1))
 	if err != nil {
 		return nil, fmt.Errorf("reading cost model: %w", err)
 	}
 	if len(data) > maxCostModelBytes {
-		return nil, errors.New("reading cost model: it is larger than 256 MiB")
+		return nil, fmt.Errorf("reading cost model: %w", &SizeError{Limit: maxCostModelBytes})
 	}
 	c := &CostModel{}
 	if trimmed := bytes.TrimSpace(data); len(trimmed) > 0 && trimmed[0] == '{' {

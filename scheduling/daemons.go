@@ -12,30 +12,42 @@ import (
 	"github.com/drawknife/drawknife/api/requirements"
 )
 
-// daemon is a DaemonSet by its representative pod (SCH-150).
+// daemon is a DaemonSet by its representative pod.
 type daemon struct {
 	set         *appsv1.DaemonSet
 	sample      *corev1.Pod
 	class       int32
 	requests    []int64
 	tolerations []corev1.Toleration
-	// terms are the alternatives of its node selector and required node affinity; preferences play no part (SCH-151).
+	// terms are the alternatives of its node selector and required node affinity; preferences play no part.
 	terms []needs
 }
 
-// representatives finds, per DaemonSet UID, the newest of its bound pods: admission may have changed them.
+// representatives finds, per DaemonSet UID, the newest of its bound pods: admission may have changed them. Pods of leaving
+// nodes and pods that are being deleted don't count: a DaemonSet that has no others may have changed since they were made.
 func representatives(nodes []Node) map[types.UID]*corev1.Pod {
 	out := map[types.UID]*corev1.Pod{}
 	for i := range nodes {
-		for _, pod := range nodes[i].Pods {
-			uid, ok := daemonOwner(pod)
-			if !ok {
-				continue
-			}
+		for _, pod := range daemonPods(&nodes[i]) {
+			uid, _ := daemonOwner(pod)
 			have := out[uid]
 			if have == nil || cmp.Or(pod.CreationTimestamp.Compare(have.CreationTimestamp.Time), cmp.Compare(pod.Name, have.Name)) > 0 {
 				out[uid] = pod
 			}
+		}
+	}
+	return out
+}
+
+// daemonPods are the DaemonSet pods of a node that can represent their sets.
+func daemonPods(n *Node) []*corev1.Pod {
+	if n.Leaving {
+		return nil
+	}
+	var out []*corev1.Pod
+	for _, pod := range n.Pods {
+		if _, ok := daemonOwner(pod); ok && pod.DeletionTimestamp == nil {
+			out = append(out, pod)
 		}
 	}
 	return out
@@ -135,7 +147,7 @@ func (d *daemonMask) runsAt(variant, slot int) bool {
 }
 
 // daemonMasks finds the DaemonSets that a pool's machines would carry: those that tolerate its taints and are
-// compatible with its template (SCH-151). Each alternative is looked at on its own, and zones count (OPP-10).
+// compatible with its template. Each alternative is looked at on its own, and zones count.
 func (m *Model) daemonMasks(p *pool, c *catalog) []daemonMask {
 	var out []daemonMask
 	have := p.template.Merge(m.vocab.FromLabels(map[string]string{labelRegistered: "true", labelInitialized: "true"}))

@@ -97,6 +97,19 @@ func TestDaemonSetRepresentative(t *testing.T) {
 		p := solve(t, cluster(catalogue()[:2], set, full, pod("p", requests("cpu=1500m"))))
 		wantPlace(t, p, "p", "new medium/a/spot")
 	})
+	t.Run("not one that goes", func(t *testing.T) {
+		// The set asks for more than it did when the pods were made that are about to go.
+		grown := daemonSet("g", []string{"cpu=1"})
+		old := func() *corev1.Pod { return pod("g-old", ownedBy(grown), requests("cpu=100m"), at(1)) }
+		leaving := node("n", bound(old()), allocatable("cpu=2", "memory=8Gi"))
+		leaving.Leaving = true
+		p := solve(t, cluster(catalogue()[:2], grown, leaving, pod("p", requests("cpu=1500m"))))
+		wantPlace(t, p, "p", "new medium/a/spot")
+		ending := old()
+		ending.DeletionTimestamp = &metav1.Time{Time: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
+		p = solve(t, cluster(catalogue()[:2], grown, node("n", bound(ending), allocatable("cpu=1", "memory=8Gi")), pod("p", requests("cpu=1500m"))))
+		wantPlace(t, p, "p", "new medium/a/spot")
+	})
 	t.Run("its node affinity is the template's", func(t *testing.T) {
 		// The bound pod's own affinity was narrowed to its node.
 		pinned := pod("d-1", ownedBy(set), requests("cpu=1"), required(in(corev1.LabelHostname, "n")))

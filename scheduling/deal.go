@@ -75,7 +75,7 @@ type dealer struct {
 type hand struct {
 	class int32
 	left  int32
-	// room is, by cell, how many would fit on machines of the snapshot; cost what one would cost on a new machine,
+	// room is, by cell, how many would fit on machines of the snapshot, or as many as there are; cost what one would cost on a new machine,
 	// nano-USD, or +Inf.
 	room map[int32]int
 	cost map[int32]float64
@@ -129,10 +129,14 @@ func (d *dealer) newHand(class int32) hand {
 	t, m := d.t, d.t.m
 	c := m.classes[class]
 	h := hand{class: class, left: t.waiting[class], room: map[int32]int{}, cost: map[int32]float64{}, dealt: map[int32]int32{}, onNodes: map[int32]bool{}}
+	var rooms []int // by cell
 	for i := range t.usable.members {
 		n := &m.nodes[i]
 		if t.newOnly {
 			break
+		}
+		if at := int(d.c.hosts[i]) - 1; at >= 0 && at < len(rooms) && rooms[at] >= int(h.left) {
+			continue // the cell has room for all
 		}
 		if !m.accepts(n.group, c.shape) {
 			continue
@@ -142,18 +146,28 @@ func (d *dealer) newHand(class int32) hand {
 				k = min(k, admitsHost(m, c.topology, t.topology.hosts[i].of))
 			}
 			if k > 0 {
-				h.room[d.c.number(t.topology.hosts[i].domains)] += k
+				at := int(d.c.ofHost(i))
+				for at >= len(rooms) {
+					rooms = append(rooms, 0)
+				}
+				rooms[at] += k
 			}
 		}
 	}
+	for at, room := range rooms {
+		if room > 0 {
+			h.room[int32(at)] = room
+		}
+	}
 	if !t.options.ExistingOnly {
+		alone := 1 / float64(max(t.waitingPods(), 1)) // the pods that wait share a new node among them
 		for _, st := range t.stagesFor(c) {
 			for _, s := range t.sitesOf(d.c, st, t.sites) {
 				share := largestShare(c.requests, s.alloc)
 				if share > 1 {
 					continue
 				}
-				cost := float64(s.price) * share
+				cost := float64(s.price) * max(share, alone)
 				if have, ok := h.cost[s.cell]; !ok || (cost < have && st == t.stagesFor(c)[0]) {
 					h.cost[s.cell] = cost
 				}

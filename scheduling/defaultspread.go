@@ -10,7 +10,7 @@ import (
 )
 
 // defaultSpread gives pods without spread constraints the cluster's defaults, with the selector that kube-scheduler
-// deduces (SCH-145, SCH-146).
+// deduces.
 type defaultSpread struct {
 	constraints []corev1.TopologySpreadConstraint
 	snapshot    *Snapshot
@@ -88,8 +88,8 @@ func (d *defaultSpread) selectorFor(pod *corev1.Pod) *metav1.LabelSelector {
 	return out
 }
 
-// ValidateDefaultTopologySpread checks the cluster's default constraints as kube-scheduler's configuration does
-// (SCH-145): a positive maxSkew, a legal key and reaction, no selector of its own, no duplicates.
+// ValidateDefaultTopologySpread checks the cluster's default constraints as kube-scheduler's configuration does: a
+// positive maxSkew, a legal key and reaction, no selector of its own, no duplicates.
 func ValidateDefaultTopologySpread(list []corev1.TopologySpreadConstraint, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	seen := sets.New[string]()

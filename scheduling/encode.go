@@ -7,11 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/yaml"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/internal/quantities"
 )
 
 // maxSnapshotBytes bounds what DecodeSnapshot reads: the largest clusters stay well below.
@@ -19,6 +21,9 @@ const maxSnapshotBytes = 4 << 30
 
 // Encode writes the snapshot as YAML. What it writes, DecodeSnapshot reads back to an equal snapshot.
 func (s *Snapshot) Encode(w io.Writer) error {
+	if w == nil {
+		return &ArgumentError{"Snapshot.Encode", "the writer"}
+	}
 	data, err := yaml.Marshal(s)
 	if err != nil {
 		return fmt.Errorf("encoding snapshot: %w", err)
@@ -30,6 +35,9 @@ func (s *Snapshot) Encode(w io.Writer) error {
 // EncodeJSON writes the snapshot as JSON, which DecodeSnapshot reads as well and much faster: the form for large
 // clusters.
 func (s *Snapshot) EncodeJSON(w io.Writer) error {
+	if w == nil {
+		return &ArgumentError{"Snapshot.EncodeJSON", "the writer"}
+	}
 	enc := json.NewEncoder(w)
 	enc.SetIndent("", " ")
 	if err := enc.Encode(s); err != nil {
@@ -39,14 +47,18 @@ func (s *Snapshot) EncodeJSON(w io.Writer) error {
 }
 
 // DecodeSnapshot reads a snapshot written by Encode or EncodeJSON. Unknown fields are refused: a snapshot that is only
-// half understood would reproduce another decision. Manifests are refused with a *NotSnapshotError.
+// half understood would reproduce another decision. Manifests are refused with a *NotSnapshotError, a nil reader with an
+// *ArgumentError, and what is too large with a *SizeError. Others wrap what the reader or the decoder said.
 func DecodeSnapshot(r io.Reader) (*Snapshot, error) {
+	if r == nil {
+		return nil, &ArgumentError{"DecodeSnapshot", "the reader"}
+	}
 	data, err := io.ReadAll(bufio.NewReader(io.LimitReader(r, maxSnapshotBytes+1)))
 	if err != nil {
 		return nil, fmt.Errorf("reading snapshot: %w", err)
 	}
 	if len(data) > maxSnapshotBytes {
-		return nil, errors.New("reading snapshot: it is larger than 4 GiB")
+		return nil, fmt.Errorf("reading snapshot: %w", &SizeError{Limit: maxSnapshotBytes})
 	}
 	s, err := decodeDocument(data)
 	if err != nil {
@@ -99,6 +111,9 @@ func decodeDocument(data []byte) (*Snapshot, error) {
 	case len(trimmed) == 0:
 		return nil, errors.New("it is empty")
 	case trimmed[0] == '{':
+		if err := quantities.CheckJSON(data, reflect.TypeFor[Snapshot]()); err != nil {
+			return nil, err
+		}
 		dec := json.NewDecoder(bytes.NewReader(data))
 		dec.DisallowUnknownFields()
 		if err := dec.Decode(s); err != nil {
@@ -115,6 +130,13 @@ func decodeDocument(data []byte) (*Snapshot, error) {
 	}
 	if docs != 1 {
 		return nil, fmt.Errorf("it has %d documents: a snapshot is one", docs)
+	}
+	text, err := yaml.YAMLToJSONStrict(data)
+	if err != nil {
+		return nil, err
+	}
+	if err := quantities.CheckJSON(text, reflect.TypeFor[Snapshot]()); err != nil {
+		return nil, err
 	}
 	return s, yaml.UnmarshalStrict(data, s)
 }

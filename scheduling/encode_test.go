@@ -177,3 +177,19 @@ func FuzzDecodeSnapshot(f *testing.F) {
 		}
 	})
 }
+
+// A quantity that takes minutes to read is refused at once, in JSON and in YAML.
+func TestDecodeSnapshotBoundsQuantities(t *testing.T) {
+	for name, text := range map[string]string{
+		"YAML": "pods:\n- metadata: {name: a}\n  spec: {containers: [{name: c, resources: {requests: {cpu: \"1e-999999999\"}}}]}\n",
+		"JSON": `{"pods":[{"metadata":{"name":"a"},"Spec":{"containers":[{"name":"c","resources":{"requests":{"cpu":"1e-999999999"}}}]}}]}`,
+	} {
+		_, err := scheduling.DecodeSnapshot(strings.NewReader(text))
+		if err == nil || !strings.Contains(err.Error(), "pec.containers[0].resources.requests[cpu]") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := scheduling.DecodeSnapshot(nil); err == nil {
+		t.Error("read from nothing")
+	}
+}

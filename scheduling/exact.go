@@ -16,7 +16,7 @@ const (
 // packExactly replaces a packing of a few pods by the cheapest there is, if that is cheaper: of every subset of the pods
 // the cheapest machine that holds it is found, and from those the cheapest way to divide all pods up. What rules ask of
 // pods on one machine is kept; what they ask of several machines is in the options' places already.
-func (m *Model) packExactly(p *problem, g *packing, at []int) {
+func (m *Model) packExactly(p *problem, g *binSet, at []int) {
 	pods := g.pods()
 	if len(pods) < 2 || len(pods) > exactPods || len(p.options)<<len(pods) > exactWork {
 		return
@@ -62,7 +62,7 @@ func (m *Model) packExactly(p *problem, g *packing, at []int) {
 }
 
 // pods are the items of all pods of the packing, one entry a pod; none if they are more than can be packed exactly.
-func (g *packing) pods() []int32 {
+func (g *binSet) pods() []int32 {
 	var list []int32
 	for i := range g.bins {
 		for _, l := range g.bins[i].load {

@@ -45,7 +45,9 @@ func (t *Trial) writeUnschedulable(out *Plan, q *podQueues) {
 }
 
 func newExplanations(t *Trial) *explanations {
-	x := &explanations{t: t, shut: map[*catalog]map[machineSite]int64{}, pools: make([]*poolFacts, len(t.m.pools)), questions: map[questionKey]*question{}, barred: map[int32]bool{}}
+	x := &explanations{t: t, shut: map[*catalog]map[machineSite]int64{}, pools: make([]*poolFacts, len(t.m.pools)), questions: map[questionKey]*question{}, barred: map[int32]bool{},
+		everyone: map[int32][]int32{}, hosts: map[admission]hostState{}, groups: map[int32][]groupFailings{}, onNodes: map[string]bool{}, rules: map[ruleKey]Rule{}, values: map[valuesKey][]string{}, resources: map[*catalog][]string{}, near: map[nearKey][]string{},
+	}
 	if t.topology != nil {
 		x.cells = newCells(t.topology)
 	}
@@ -76,7 +78,7 @@ func (x *explanations) explainer(class int32) *explainer {
 	t := x.t
 	out := &explainer{
 		explanations: x, m: t.m, c: t.m.classes[class], brief: x.looks > maxLooks,
-		roomy: map[*table]bitset{}, admitted: map[admission]bool{}, everyone: map[int32][]int32{}, varied: map[varietySite]bool{},
+		roomy: map[*table]bitset{}, admitted: map[admission]bool{}, varied: map[varietySite]bool{},
 	}
 	out.s = t.m.shapes[out.c.shape]
 	out.demands = out.s.alternatives()
@@ -87,7 +89,7 @@ func (x *explanations) explainer(class int32) *explainer {
 	return out
 }
 
-// reasons say, pool by pool, why pods of the class have no place.
+// reasons say, pool by pool and then for the nodes there are, why pods of the class have no place.
 func (x *explainer) reasons() []Reason {
 	switch {
 	case x.c.invalid != nil:
@@ -97,25 +99,42 @@ func (x *explainer) reasons() []Reason {
 		r.Code = ReasonOptedOut
 		return []Reason{r}
 	case len(x.m.pools) == 0:
-		return []Reason{x.existing()}
+		r := x.existing()
+		if r.Nodes != nil {
+			r.Unknown = x.unknownOnNodes()
+		}
+		return []Reason{r}
 	}
-	out := make([]Reason, 0, len(x.m.pools))
+	nodes := 0
+	if len(x.m.nodes) > 0 && x.nodeLooks < maxNodeLooks {
+		nodes = 1
+	}
+	out := make([]Reason, len(x.m.pools), len(x.m.pools)+nodes)
 	for i, p := range x.m.pools {
-		if first := x.twins[i]; first < i {
-			r := out[first]
-			r.Pool = p.key
-			out = append(out, r)
+		if x.twins[i] < i {
 			continue
 		}
-		r, best := x.pool(int32(i), p)
-		r.Pool, r.NearestMiss = p.key, x.nearest(int32(i), p, best)
+		var best finding
+		out[i], best = x.pool(int32(i), p)
+		if out[i].NearestMiss = x.nearest(int32(i), p, best); out[i].NearestMiss == nil && out[i].Code != ReasonTaint {
+			x.further(&out[i], int32(i), p)
+		}
+	}
+	x.furtherTaints(out)
+	for i, p := range x.m.pools {
+		out[i] = out[x.twins[i]]
+		out[i].Pool = p.key
+	}
+	if nodes > 0 {
+		r := x.existing()
+		r.Code = ReasonExistingNodes
 		out = append(out, r)
 	}
 	return out
 }
 
 // optsOut reports whether no pool could launch a machine for the pods, since they ask that the label of a node's pool be
-// absent, whatever the generation of the pools there are (SCH-093, API-412).
+// absent, whatever the generation of the pools there are.
 func (x *explainer) optsOut() bool {
 	if len(x.m.pools) == 0 {
 		return x.s.optsOut(labelNodePool)
@@ -137,9 +156,18 @@ func (x *explainer) pool(at int32, p *pool) (Reason, finding) {
 	if p.table == nil {
 		return Reason{Code: ReasonNodePoolNotReady, Detail: "it launches no nodes: " + p.notReady}, finding{}
 	}
-	if taint := untolerated(x.s.tolerations, p.taints, true); taint != nil {
-		return Reason{Code: ReasonTaint, Taint: taint}, finding{}
+	if taints := intolerable(x.s.tolerations, p.taints); len(taints) > 0 {
+		r := Reason{Code: ReasonTaint, Taint: &taints[0]}
+		for i := range taints[1:min(len(taints), maxAlso)] {
+			r.Also = append(r.Also, Reason{Code: ReasonTaint, Taint: &taints[i+1]})
+		}
+		return r, finding{}
 	}
+	return x.machinesOf(at, p)
+}
+
+// machinesOf is pool for one that launches nodes and whose taints don't matter.
+func (x *explainer) machinesOf(at int32, p *pool) (Reason, finding) {
 	if p.rows.empty() {
 		return Reason{Code: ReasonNoInstanceTypes, Detail: fmt.Sprintf("the pool's own requirements leave none of its %d instance types with an available offering",
 			len(p.table.catalog.types))}, finding{}
@@ -151,7 +179,9 @@ func (x *explainer) pool(at int32, p *pool) (Reason, finding) {
 		}
 	}
 	if len(questions) == 0 {
-		return x.excluded(p), finding{}
+		r := x.excluded(p)
+		r.Unknown, r.NotKnown = x.unknownsOf(p), x.notKnown(p)
+		return r, finding{}
 	}
 	return x.counted(at, p, questions)
 }
@@ -185,6 +215,9 @@ func (x *explainer) excluded(p *pool) Reason {
 	for _, own := range x.s.terms {
 		r := x.m.refusedBy(p, own)
 		if r == nil {
+			r = contradiction(p, own)
+		}
+		if r == nil {
 			return x.volumesReason()
 		}
 		if refused == nil {
@@ -192,6 +225,16 @@ func (x *explainer) excluded(p *pool) Reason {
 		}
 	}
 	return *refused
+}
+
+// contradiction is why no pool can meet an alternative that contradicts itself, such as a node selector for one operating
+// system and another in spec.os; nil if it does not.
+func contradiction(p *pool, own needs) *Reason {
+	key := own.conflict()
+	if key == "" {
+		return nil
+	}
+	return &Reason{Pool: p.key, Code: ReasonRequirements, Key: key, Detail: "the pod's own requirements exclude each other: " + own.about(key).String()}
 }
 
 // refusedBy is why the pool itself excludes the demand; nil if it does not.
@@ -230,8 +273,7 @@ func (x *explainer) volumesReason() Reason {
 
 // counted tells how many instance types of the pool each check rules out.
 func (x *explainer) counted(at int32, p *pool, questions []*question) (Reason, finding) {
-	v := &survey{explainer: x, came: make([]check, len(p.table.catalog.types)), rules: x.m.rulesOf(x.c.topology)}
-	v.refusing = make([]bool, len(v.rules))
+	v := x.newSurvey(p)
 	for _, q := range questions {
 		v.walk(q)
 	}
@@ -239,12 +281,14 @@ func (x *explainer) counted(at int32, p *pool, questions []*question) (Reason, f
 	portsOnly := true
 	for i := range v.rules {
 		if v.refusing[i] {
-			r.Rules = append(r.Rules, x.words(&v.rules[i]))
+			rule := x.described(&v.rules[i])
+			rule.Holders = v.held[i]
+			r.Rules = append(r.Rules, rule)
 			portsOnly = portsOnly && v.rules[i].kind == kindExclusive
 		}
 	}
 	if v.newDomain {
-		r.Rules, portsOnly = append(r.Rules, newDomainRule), false
+		r.Rules, portsOnly = append(r.Rules, Rule{Kind: RuleNewDomain, Text: newDomainRule}), false
 	}
 	switch slices.Max(v.came) {
 	case checksPassed:
@@ -255,7 +299,12 @@ func (x *explainer) counted(at int32, p *pool, questions []*question) (Reason, f
 			r.Code = ReasonHostPorts
 		}
 	case checkVariety:
-		r.Code, r.Detail = ReasonMinValues, "the instance types that would do are less varied than its minValues ask for: "+varietyString(p)
+		r.Code = ReasonMinValues
+		for i, asked := range p.variety {
+			if v.found[i] < asked.n {
+				r.MinValues = append(r.MinValues, MinValuesShortfall{Key: asked.key, Asked: asked.n, Found: v.found[i]})
+			}
+		}
 	case checkReservation:
 		r.Code, r.Detail = ReasonReservation, "no reservation that it could use has an instance left"
 	case checkLimits:
@@ -268,10 +317,12 @@ func (x *explainer) counted(at int32, p *pool, questions []*question) (Reason, f
 			r.Removed = removed
 		}
 	}
-	if r.Code != ReasonInstanceTypes {
+	if r.Code == ReasonInstanceTypes {
+		r.Unknown, r.NotKnown = x.unknownsOf(p), x.notKnown(p)
+	} else {
 		r.Requests = nil
 	}
-	return r, v.best
+	return r, v.nearest()
 }
 
 // anyWithout reports whether the pool has a machine for the pod without its volumes.
@@ -313,12 +364,4 @@ func (t *Trial) limitsDetail(pl int32) string {
 		}
 	}
 	return "all instance types that would fit exceed the nodepool's limits (in use: " + strings.Join(parts, ", ") + ")"
-}
-
-func varietyString(p *pool) string {
-	var parts []string
-	for _, v := range p.variety {
-		parts = append(parts, fmt.Sprintf("%d values of %s", v.n, v.key))
-	}
-	return strings.Join(parts, ", ")
 }

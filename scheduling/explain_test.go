@@ -51,14 +51,15 @@ func TestRemovedCountsAndRules(t *testing.T) {
 			pod("p", requests("cpu=2"), selector(archKey+"=amd64"), labelled("w"), away)},
 			scheduling.Removed{Requirements: 1, Resources: 1, Offering: 1, Limits: 1, Reservation: 1, Topology: 1},
 			`incompatible with nodepool "banana", each node that would hold it is kept out by ` +
-				"topology spread by topology.kubernetes.io/zone with maxSkew 1 and minDomains 2 of pods that match app=w in namespace default; " +
-				"and by pod anti-affinity by topology.kubernetes.io/zone to pods that match app=w in namespace default"},
+				"topology spread by topology.kubernetes.io/zone with maxSkew 1 and minDomains 2 of pods that match app=w in namespace default " +
+				"(b has 0, a has 1; of 2 domains there are 1); " +
+				"and by pod anti-affinity by topology.kubernetes.io/zone to pods that match app=w in namespace default (a has 1)"},
 		{"limits before reservations", []any{nodePool("banana", limit("cpu=1")), free, reservedOnly, pod("p")}, scheduling.Removed{Limits: 2},
 			`incompatible with nodepool "banana", all instance types that would fit exceed the nodepool's limits (in use: cpu 0 of 1)`},
 		{"a reservation", []any{nodePool("banana"), reservedOnly, pod("p")}, scheduling.Removed{Reservation: 1},
 			`incompatible with nodepool "banana", no reservation that it could use has an instance left`},
 		{"a host port", []any{nodePool("banana"), free, daemonSet("proxy", []string{"cpu=1"}, onHostPort(80)), pod("p", onHostPort(80))}, scheduling.Removed{Topology: 1},
-			`incompatible with nodepool "banana", each node that would hold it is kept out by host port TCP/80, which is taken`},
+			`incompatible with nodepool "banana", each node that would hold it is kept out by host port TCP/80, held by DaemonSet kube-system/proxy`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := solveQuery(t, cluster(c.parts...), scheduling.Query{})
@@ -79,7 +80,7 @@ func TestReasonOfASharedVolume(t *testing.T) {
 	pvc.Spec.StorageClassName = &class
 	s.PersistentVolumeClaims = append(s.PersistentVolumeClaims, pvc)
 	plan := solveQuery(t, s, scheduling.Query{})
-	wantReason(t, plan, "p", `incompatible with nodepool "default", each node that would hold it is kept out by the volume of claim default/data, which it shares with pods that have their places elsewhere`)
+	wantReason(t, plan, "p", `incompatible with nodepool "default", each node that would hold it is kept out by the volume of claim default/data, which it shares with pods that have their places elsewhere (a has 1)`)
 	// A topology rule is checked after the labels, so that the nearest miss is to do without the volume.
 	if got, want := reasonsOf(t, plan, "p")[0].NearestMiss.String(), "would fit without the volume of claim default/data, which it shares with pods that have their places elsewhere"; got != want {
 		t.Errorf("nearest miss %q, want %q", got, want)
@@ -90,7 +91,7 @@ func TestReasonOfASharedVolume(t *testing.T) {
 func TestReasonsInWords(t *testing.T) {
 	for _, c := range missCases() {
 		want := map[string]string{
-			"minValues":          `incompatible with nodepool "banana", the instance types that would do are less varied than its minValues ask for: 3 values of node.kubernetes.io/instance-type`,
+			"minValues":          `incompatible with nodepool "banana", the instance types that would do are less varied than its minValues ask for: 3 values of node.kubernetes.io/instance-type, and there are 2`,
 			"a volume elsewhere": `incompatible with nodepool "default", its volumes can be used only where topology.kubernetes.io/zone In [z], and the nodepool has no node for the pod there`,
 			"a taint":            `incompatible with nodepool "banana", did not tolerate example.com/x=:NoSchedule`,
 			"volumes attached":   `incompatible with nodepool "default", no instance type fits: of 1, 1 are too small for attachable-volumes-csi-csi.example.com 4, cpu 1, memory 1Gi`,
@@ -120,16 +121,19 @@ func TestReasonsWithoutNodePools(t *testing.T) {
 	}{
 		{"no machine", nil, nil, "there is no nodepool to launch nodes from", "", ""},
 		{"each check", []any{cordoned, tainted, elsewhere, full, crowded}, []podOption{inA, requests("cpu=2"), labelled("w"), awayFrom(corev1.LabelHostname, "w")},
-			"there is no nodepool to launch nodes from, and of 5 existing nodes, 1 take no pods, 1 have taints it does not tolerate, 1 don't meet the requirements, 1 have too little room, 1 are kept out by topology rules or host ports",
+			"there is no nodepool to launch nodes from, and of 5 existing nodes, 1 takes no pods (gone is leaving), 1 has taints it does not tolerate (tainted: x=:NoSchedule), " +
+				"1 does not meet the requirements (elsewhere: topology.kubernetes.io/zone is b), 1 has too little room (full: 1 cpu free, 2 asked for), " +
+				"1 is kept out by topology rules (crowded: pod anti-affinity by kubernetes.io/hostname to pods that match app=w in namespace default (kept away by pod default/w))",
 			"would fit if it tolerated x=:NoSchedule", "tainted"},
 		{"a rule", []any{cordoned, full, crowded}, []podOption{requests("cpu=2"), labelled("w"), awayFrom(corev1.LabelHostname, "w")},
-			"there is no nodepool to launch nodes from, and of 3 existing nodes, 1 take no pods, 1 have too little room, 1 are kept out by topology rules or host ports",
+			"there is no nodepool to launch nodes from, and of 3 existing nodes, 1 takes no pods (gone is leaving), 1 has too little room (full: 1 cpu free, 2 asked for), " +
+				"1 is kept out by topology rules (crowded: pod anti-affinity by kubernetes.io/hostname to pods that match app=w in namespace default (kept away by pod default/w))",
 			"would fit without pod anti-affinity by kubernetes.io/hostname to pods that match app=w in namespace default", "crowded"},
 		{"a label", []any{elsewhere, full}, []podOption{inA, requests("cpu=2")},
-			"there is no nodepool to launch nodes from, and of 2 existing nodes, 1 don't meet the requirements, 1 have too little room",
+			"there is no nodepool to launch nodes from, and of 2 existing nodes, 1 does not meet the requirements (elsewhere: topology.kubernetes.io/zone is b), 1 has too little room (full: 1 cpu free, 2 asked for)",
 			"would fit if topology.kubernetes.io/zone b were allowed", "elsewhere"},
 		{"a resource", []any{full}, []podOption{requests("cpu=1500m")},
-			"there is no nodepool to launch nodes from, and of 1 existing nodes, 1 have too little room", "would fit if it asked for 500m less cpu", "full"},
+			"there is no nodepool to launch nodes from, and of 1 existing node, 1 has too little room (full: 1 cpu free, 1500m asked for)", "would fit if it asked for 500m less cpu", "full"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			build := func() *scheduling.Snapshot {

@@ -11,6 +11,9 @@ import (
 // DaemonOf is the UID of the DaemonSet that owns the pod.
 func DaemonOf(pod *corev1.Pod) (types.UID, bool) { return daemonOwner(pod) }
 
+// ClassesAndGroups counts the model's classes of pods and groups of nodes.
+func ClassesAndGroups(m *Model) (classes, groups int) { return len(m.classes), len(m.groups) }
+
 // UpdateInPlace is the model that an Update makes without compiling; nil if it has to compile.
 func UpdateInPlace(m *Model, s *Snapshot) *Model { return m.updated(s) }
 
@@ -56,4 +59,50 @@ func ModelDifferences(a, b *Model) []string {
 	}
 	slices.Sort(out)
 	return out
+}
+
+// UnlikePods names the pods of the snapshot that the roster says are like others although they are of another class, or
+// name other resources.
+func UnlikePods(s *Snapshot) ([]string, error) {
+	vocabulary := s.Vocabulary
+	m := &Model{snapshot: s, vocab: vocabulary.Compile(), podVocab: vocabulary.Compile(), resources: newResourceTable(), askedKeys: map[string]bool{}}
+	r, err := checkObjects(s, nil, &compileOptions{})
+	if err != nil {
+		return nil, err
+	}
+	m.volumes = newVolumeIndex(s, m.vocab, volumeSupport{topologyKeys: s.UnsupportedVolumeTopologyKeys, drivers: s.UnsupportedVolumeDrivers})
+	m.collectResources(s, r)
+	m.pods = slices.Concat(s.Pods, s.Placeholders)
+	m.collectTopology(s, r)
+	w := &keyWriter{resources: m.resources, volumes: m.volumes, requests: make([]int64, m.resources.len())}
+	classText := func(pod *corev1.Pod, placeholder bool) string {
+		text, _, _ := m.classText(pod, w, placeholder, m.topologyIndex.remember(pod))
+		return string(text)
+	}
+	names := func(pod *corev1.Pod) map[corev1.ResourceName]struct{} {
+		out := map[corev1.ResourceName]struct{}{}
+		resourceNames(pod, out)
+		return out
+	}
+	var out []string
+	for i, pod := range r.pods {
+		p := r.patterns[r.like[i]]
+		placeholder := i >= len(s.Pods) && i < len(m.pods)
+		if classText(pod, placeholder) != classText(p.first, p.placeholder) || !reflect.DeepEqual(names(pod), names(p.first)) {
+			out = append(out, podKey(pod).String())
+		}
+		if comparePods(pod, p.first) < 0 {
+			out = append(out, podKey(pod).String()+" is before the first")
+		}
+	}
+	return out, nil
+}
+
+// Patterns counts what the pods of a snapshot are compiled as.
+func Patterns(s *Snapshot) int {
+	r, err := checkObjects(s, nil, &compileOptions{})
+	if err != nil {
+		return -1
+	}
+	return len(r.patterns)
 }

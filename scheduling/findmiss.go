@@ -17,6 +17,8 @@ type finding struct {
 	miss  *NearestMiss
 	size  float64
 	price int64
+	// at is the machine that would do, where it is a new one.
+	at candidate
 }
 
 // nearer reports whether a miss of that code, size and price would be nearer than the finding.
@@ -58,14 +60,14 @@ func (x *explainer) unruled(best *finding, r *rule, domains []int32, of func(int
 			size = float64(maxSkew)
 		}
 	}
-	if x.brief || !best.nearer(MissTopology, size, price) || !x.admitsAt(x.c.topology.without(r), domains, of, false) {
+	if x.brief || x.loosely || !best.nearer(MissTopology, size, price) || !x.admitsAt(x.c.topology.without(r), domains, of, false) {
 		return nil
 	}
 	words := x.words(r)
 	if r.kind == kindExclusive {
 		words = strings.TrimSuffix(words, takenWords)
 	}
-	*best = finding{&NearestMiss{Code: MissTopology, MaxSkew: maxSkew, Rule: words}, size, price}
+	*best = finding{miss: &NearestMiss{Code: MissTopology, MaxSkew: maxSkew, Rule: words}, size: size, price: price}
 	return best.miss
 }
 
@@ -79,6 +81,11 @@ func (x *explainer) nearest(at int32, p *pool, best finding) *NearestMiss {
 		x.tolerating(&best, at, p) // any other change would need that as well
 		return best.miss
 	}
+	return x.nearestTolerated(at, p, best)
+}
+
+// nearestTolerated is nearest for a pool whose taints the pods tolerate, or as if they did.
+func (x *explainer) nearestTolerated(at int32, p *pool, best finding) *NearestMiss {
 	if best.worth(MissLabel) {
 		x.withoutLabels(&best, at, p)
 	}
@@ -134,36 +141,41 @@ type valued struct {
 	prices []int64
 	option *InstanceTypeOption
 	least  int64
+	// cheapest is the machine that option describes.
+	cheapest candidate
 }
+
+// keptValues is how many values are collected: one more than are named, to know that there are more.
+const keptValues = maxMissValues + 1
 
 // wants reports whether a machine of the value and price would change the collection.
 func (v *valued) wants(value string, price int64) bool {
 	if at := slices.Index(v.values, value); at >= 0 {
 		return price < v.prices[at]
 	}
-	return len(v.values) < maxMissValues || price < slices.Max(v.prices)
+	return len(v.values) < keptValues || price < slices.Max(v.prices)
 }
 
 // tooDear is the least price at which no machine would change the collection, whatever its value.
 func (v *valued) tooDear() int64 {
-	if len(v.values) == 0 || len(v.values) < min(v.most, maxMissValues) {
+	if len(v.values) == 0 || len(v.values) < min(v.most, keptValues) {
 		return noPrice
 	}
 	return slices.Max(v.prices)
 }
 
-func (v *valued) note(value string, price int64, option func() *InstanceTypeOption) {
+func (v *valued) note(value string, price int64, cand *candidate) {
 	if at := slices.Index(v.values, value); at >= 0 {
 		v.prices[at] = price
 	} else {
-		if len(v.values) == maxMissValues {
+		if len(v.values) == keptValues {
 			worst := slices.Index(v.prices, slices.Max(v.prices))
 			v.values, v.prices = slices.Delete(v.values, worst, worst+1), slices.Delete(v.prices, worst, worst+1)
 		}
 		v.values, v.prices = append(v.values, value), append(v.prices, price)
 	}
-	if v.option == nil || price < v.least {
-		v.least, v.option = price, option()
+	if len(v.values) == 1 || price < v.least {
+		v.least, v.cheapest = price, *cand
 	}
 }
 
@@ -181,12 +193,13 @@ func (v *valued) take(best *finding, code MissCode, key string) {
 	values := slices.SortedFunc(maps.Keys(price), func(a, b string) int {
 		return cmp.Or(cmp.Compare(price[a], price[b]), cmp.Compare(a, b))
 	})
-	*best = finding{miss: &NearestMiss{Code: code, Key: key, Values: values, InstanceType: v.option}, price: v.least}
+	more := len(values) > maxMissValues
+	*best = finding{miss: &NearestMiss{Code: code, Key: key, Values: values[:min(len(values), maxMissValues)], MoreValues: more, InstanceType: v.option}, price: v.least}
 }
 
 // labelled collects the machines that answer the question by their values of a label; allowed may refuse some.
 func (x *explainer) labelled(q *question, key string, allowed func(cand *candidate, value string) bool) *valued {
-	v := &valued{most: maxMissValues}
+	v := &valued{most: keptValues}
 	if q == nil {
 		return v
 	}
@@ -217,10 +230,13 @@ func (x *explainer) labelled(q *question, key string, allowed func(cand *candida
 	x.fitting(q, &below, func(cand *candidate) {
 		value := value(cand)
 		if v.wants(value, cand.price) && allowed(cand, value) && x.keepsVariety(q, cand) && x.admits(q, cand, false) {
-			v.note(value, cand.price, func() *InstanceTypeOption { return x.option(q, cand) })
+			v.note(value, cand.price, cand)
 			below = v.tooDear()
 		}
 	})
+	if len(v.values) > 0 {
+		v.option = x.option(q, &v.cheapest)
+	}
 	return v
 }
 
@@ -232,7 +248,22 @@ func (x *explainer) withoutLabels(best *finding, at int32, p *pool) {
 		for _, key := range d.own.keys() {
 			q := x.ask(questionKey{at: at, demand: i, code: MissLabel, key: key}, func() (needs, *pool) { return d.own.without(key).and(d.volumes), p })
 			x.labelled(q, key, anyValue).take(best, MissLabel, key)
+			x.blameSystem(best.miss)
 		}
+	}
+}
+
+// podSystem is the rule of a MissLabel that the pod's operating system causes.
+const podSystem = "spec.os"
+
+// blameSystem makes a miss of the label for the operating system say so if it is the pod's spec.os that does not allow its
+// values: to change node selector and affinity alone would not help.
+func (x *explainer) blameSystem(miss *NearestMiss) {
+	if miss == nil || miss.Code != MissLabel || miss.Key != corev1.LabelOSStable || x.c.sample.Spec.OS == nil || x.c.sample.Spec.OS.Name == "" {
+		return
+	}
+	if system := string(x.c.sample.Spec.OS.Name); !slices.Contains(miss.Values, system) || len(miss.Values) > 1 {
+		miss.Rule = podSystem
 	}
 }
 

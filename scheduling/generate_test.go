@@ -186,6 +186,12 @@ func randomSpec(t *rapid.T) []podOption {
 			out = append(out, required(terms...))
 		}
 	}
+	if draw(t, 40) == 39 {
+		out = append(out, requiredFields(expression("metadata.name", oneOf(t, opIn, opNotIn), oneOf(t, "n0", "n1", "n2"))))
+	}
+	if draw(t, 40) == 39 {
+		out = append(out, ofOS(oneOf(t, "linux", "windows")))
+	}
 	if chance(t, 2) {
 		out = append(out, preferred(int32(number(t, 1, 3)), randomExpression(t)))
 	}

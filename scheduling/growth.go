@@ -1,6 +1,7 @@
 package scheduling
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/drawknife/drawknife/api/requirements"
@@ -57,7 +58,87 @@ func (t *Trial) grow(class int32) bool {
 			}
 		}
 	}
+	return t.growElsewhere(class, loads)
+}
+
+// maxMoved bounds how many new machines are looked at for one that takes a pod in another domain.
+const maxMoved = 64
+
+// growElsewhere exchanges a new machine for one in another domain that takes a pod of the class as well. Its own pods must not
+// mind. That matters where limits allow no machine for the pod next to it.
+func (t *Trial) growElsewhere(class int32, loads [][]binding) bool {
+	if t.topology == nil || t.m.classes[class].topology == nil {
+		return false
+	}
+	looked := 0
+	for i := t.fresh; i < len(t.machines) && looked < maxMoved; i++ {
+		mc := &t.machines[i]
+		if mc.empty() || len(loads[i]) == 0 || t.m.pools[mc.pool].limits == nil {
+			continue
+		}
+		looked++
+		if slices.ContainsFunc(t.stagesFor(t.m.classes[class]), func(st int32) bool { return t.moveTo(class, int32(i), st, loads[i]) }) {
+			return true
+		}
+	}
 	return false
+}
+
+// moveTo is growTo for machines in the domains that its pods leave open, the cheapest of each combination that rules of the
+// class tell apart, by price.
+func (t *Trial) moveTo(class, i, stage int32, load []binding) bool {
+	m := t.m
+	c := m.classes[class]
+	mc := &t.machines[i]
+	p := m.pools[mc.pool]
+	as := assignment{labels: mc.labels}
+	if t.awaitsReservation(c) && m.reservationOf(mc.pool, mc.slot) == "" {
+		return false
+	}
+	host := int32(len(m.nodes)) + i
+	keys := m.noticedBy([]*ownership{c.topology}, true)
+	other := *mc
+	other.used = slices.Clone(mc.used)
+	addScaled(other.used, t.needOn(c, host), 1)
+	var found []machine
+	for _, u := range m.stages[stage].uses {
+		if u.pool != mc.pool || !as.allows(&p.profiles[u.profile]) {
+			continue
+		}
+		f := &p.profiles[u.profile]
+		rows, slots, _ := t.leeway(&other, load)
+		rows.and(f.rows)
+		slots.and(f.slots)
+		seen := map[string]bool{}
+		for row := range rows.members {
+			for slot := range slots.members {
+				at := other
+				at.row, at.slot = int32(row), int32(slot)
+				if p.table.catalog.price(p.table.rows[row].variant, slot) == noPrice || !p.table.rows[row].slots.has(slot) {
+					continue
+				}
+				text := ""
+				for _, key := range keys {
+					text += m.machineLabel(mc.pool, row, slot, &as, key) + ","
+				}
+				if seen[text] {
+					continue
+				}
+				seen[text] = true
+				alikeRows, alikeSlots := rows.clone(), slots.clone()
+				for _, key := range keys {
+					m.keepLabel(&at, &as, key, alikeRows, alikeSlots)
+				}
+				if at.row, at.slot, at.price = m.cheapestWithin(&at, alikeRows, alikeSlots, t.spare(mc)); at.row >= 0 && m.reservationOf(mc.pool, at.slot) == m.reservationOf(mc.pool, mc.slot) {
+					found = append(found, at)
+				}
+			}
+		}
+	}
+	slices.SortStableFunc(found, func(a, b machine) int { return cmp.Compare(a.price, b.price) })
+	return slices.ContainsFunc(found, func(at machine) bool {
+		return t.growInto(i, at, binding{class: class, host: host, count: 1, stage: stage, tight: t.tightly(class)}, load)
+	})
 }
 
 // growAny is growTo at the first of the class's stages that allows it.
@@ -120,45 +201,86 @@ func (t *Trial) growWithin(commitment, class, i, stage int32, load []binding) bo
 	with := append(slices.Clone(load), added)
 	// What the new pod asks for is looked at below, since the machine as it is may not meet it.
 	with[len(load)].stage = load[0].stage
+	p := m.pools[mc.pool]
 	for _, u := range m.stages[stage].uses {
-		f := &m.pools[u.pool].profiles[u.profile]
 		if u.pool != mc.pool {
 			continue
 		}
-		other.labels = m.decideFor(m.pools[u.pool], mc.labels, f)
-		if as := (assignment{labels: other.labels}); !as.allows(f) {
-			continue
+		f := &p.profiles[u.profile]
+		for _, labels := range m.decisionsFor(mc, f) {
+			as := assignment{labels: labels}
+			if !as.allows(f) {
+				continue
+			}
+			other.row, other.slot, other.labels = mc.row, mc.slot, labels
+			rows, slots, _ := t.leeway(&other, with)
+			rows.and(f.rows)
+			slots.and(f.slots)
+			// The machine as it is may be of a type that does not carry what has just been decided.
+			for r := range labels.All {
+				if _, stated := p.table.catalog.typeKeys[r.Key()]; stated {
+					m.narrow(p, r, rows, slots)
+				}
+			}
+			row, slot, price := m.cheapestWithin(&other, rows, slots, t.spare(mc))
+			if row < 0 || m.reservationOf(mc.pool, slot) != m.reservationOf(mc.pool, mc.slot) {
+				continue
+			}
+			other.row, other.slot, other.price = row, slot, price
+			if t.growInto(i, other, added, load) {
+				return true
+			}
 		}
-		rows, slots, _ := t.leeway(&other, with)
-		rows.and(f.rows)
-		slots.and(f.slots)
-		row, slot, price := m.cheapestWithin(&other, rows, slots, t.spare(mc))
-		if row < 0 || m.reservationOf(mc.pool, slot) != m.reservationOf(mc.pool, mc.slot) {
-			continue
-		}
-		before := t.Mark()
-		other.row, other.slot, other.price = row, slot, price
-		var domains []int32
-		if t.topology != nil {
-			domains = t.topology.hosts[host].domains
-		}
-		t.exchange(i, other)
-		if !t.admits(m.classes[class], host) {
-			t.undo(before)
-			continue
-		}
-		t.place(added)
-		if t.stillVaried(i, append(slices.Clone(load), added)) && !t.disturbs(host) && (domains == nil || !t.vacated(domains) || t.allVaried()) {
-			return true
-		}
-		t.undo(before)
 	}
 	return false
 }
 
+// growInto exchanges new machine i, which has the load, for the other and adds pods to it, if that is allowed.
+func (t *Trial) growInto(i int32, other machine, added binding, load []binding) bool {
+	before := t.Mark()
+	var domains []int32
+	if t.topology != nil {
+		domains = t.topology.hosts[added.host].domains
+	}
+	t.exchange(i, other)
+	if !t.admits(t.m.classes[added.class], added.host) {
+		t.undo(before)
+		return false
+	}
+	t.place(added)
+	if t.stillVaried(i, append(slices.Clone(load), added)) && !t.disturbs(added.host) && (domains == nil || !t.vacated(domains) || t.allVaried()) {
+		return true
+	}
+	t.undo(before)
+	return false
+}
+
+// decisionsFor are ways to decide the labels that the profile asks about and nobody has cared about yet: first as the type of
+// the machine as it is can carry them, then as any type of the pool can.
+func (m *Model) decisionsFor(mc *machine, f *profile) []requirements.Set {
+	p := m.pools[mc.pool]
+	c := p.table.catalog
+	it := c.types[c.variants[p.table.rows[mc.row].variant].typ]
+	own := m.decideFor(p, mc.labels, f, func(key string, wanted requirements.Requirement) requirements.Requirement {
+		if _, byTypes := c.typeKeys[key]; !byTypes {
+			return p.decide(key, wanted)
+		}
+		if it.Requirements.Has(key) {
+			if v, ok := wanted.Intersect(it.Requirements.Get(key)).AnyValue(); ok {
+				return requirements.In(key, v)
+			}
+		}
+		return requirements.DoesNotExist(key)
+	})
+	if other := m.decideFor(p, mc.labels, f, p.decide); !other.Equal(own) {
+		return []requirements.Set{own, other}
+	}
+	return []requirements.Set{own}
+}
+
 // decideFor adds to the labels decided for a machine those that the profile asks for and nobody has cared about yet. Labels
 // that rules can notice are decided when the machine is opened.
-func (m *Model) decideFor(p *pool, labels requirements.Set, f *profile) requirements.Set {
+func (m *Model) decideFor(p *pool, labels requirements.Set, f *profile, decide func(string, requirements.Requirement) requirements.Requirement) requirements.Set {
 	for _, r := range f.open {
 		key := r.Key()
 		if labels.Has(key) || slices.Contains(m.topologyKeys, key) {
@@ -170,7 +292,7 @@ func (m *Model) decideFor(p *pool, labels requirements.Set, f *profile) requirem
 				wanted = wanted.Intersect(o)
 			}
 		}
-		labels = labels.With(p.decide(key, wanted))
+		labels = labels.With(decide(key, wanted))
 	}
 	return labels
 }

@@ -7,9 +7,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Host ports (SCH-107): a machine has each (protocol, port) once per address, and a pod that binds all addresses clashes
-// with any other on the port. Each address of a port that some pod names is a group with room for one member per
-// machine; a pod that binds all addresses is a member of every group of the port.
+// Host ports: a machine has each (protocol, port) once per address, and a pod that binds all addresses clashes with any
+// other on the port. Each address of a port that some pod names is a group with room for one member per machine; a pod
+// that binds all addresses is a member of every group of the port.
 
 // wildcardIP is what an empty hostIP means.
 const wildcardIP = "0.0.0.0"

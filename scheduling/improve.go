@@ -11,7 +11,7 @@ import (
 // packed again.
 
 // rightSize exchanges each bin for the cheapest option that can hold its load.
-func (m *Model) rightSize(p *problem, g *packing, at []int) {
+func (m *Model) rightSize(p *problem, g *binSet, at []int) {
 	for i := range g.bins {
 		if o := m.cheapestFor(p, &g.bins[i], at); o >= 0 {
 			g.bins[i].option = o
@@ -46,7 +46,7 @@ func (p *problem) holds(opt *option, b *bin, at []int) bool {
 }
 
 // dropEmptiable removes bins whose whole load fits into the slack of the others, the least loaded first.
-func (m *Model) dropEmptiable(p *problem, g *packing, at []int) {
+func (m *Model) dropEmptiable(p *problem, g *binSet, at []int) {
 	order := make([]int, len(g.bins))
 	for i := range order {
 		order[i] = i
@@ -70,7 +70,7 @@ func (m *Model) dropEmptiable(p *problem, g *packing, at []int) {
 }
 
 // spread moves the load of bin i into other bins if all of it fits, else changes nothing.
-func (m *Model) spread(p *problem, g *packing, i int, gone []bool, at []int) bool {
+func (m *Model) spread(p *problem, g *binSet, i int, gone []bool, at []int) bool {
 	type move struct {
 		to int
 		load
@@ -98,7 +98,7 @@ func (m *Model) spread(p *problem, g *packing, i int, gone []bool, at []int) boo
 				free[d] = opt.alloc[d] - g.bins[j].used[d]
 			}
 			n := howMany(it.need, free, min(left, it.perMachine-g.bins[j].countOf(l.item)))
-			if n > 0 && it.topology != nil {
+			if n > 0 && it.ruled {
 				n = min(n, m.roomBeside(p, opt, &g.bins[j], moved[j], it))
 			}
 			if n <= 0 {
@@ -106,7 +106,7 @@ func (m *Model) spread(p *problem, g *packing, i int, gone []bool, at []int) boo
 			}
 			addScaled(g.bins[j].used, it.need, int64(n))
 			moves = append(moves, move{j, load{l.item, int32(n)}})
-			if it.topology != nil {
+			if it.ruled {
 				moved[j] = append(moved[j], load{l.item, int32(n)})
 			}
 			left -= n
@@ -129,8 +129,8 @@ func (m *Model) roomBeside(p *problem, opt *option, b *bin, moved []load, it *it
 	m.addResidents(s, opt.pool, opt.row)
 	for _, list := range [2][]load{b.load, moved} {
 		for _, l := range list {
-			if o := p.items[l.item].topology; o != nil {
-				s.add(o, l.count)
+			if it := &p.items[l.item]; it.ruled {
+				s.add(it.topology, l.count)
 			}
 		}
 	}
@@ -139,19 +139,28 @@ func (m *Model) roomBeside(p *problem, opt *option, b *bin, moved []load, it *it
 
 // rulesAllow reports whether the load keeps the rules about single machines on a machine of the option.
 func (m *Model) rulesAllow(p *problem, opt *option, b *bin) bool {
+	if !p.ruled(b) {
+		return true
+	}
 	s := newSketch(m)
 	m.addResidents(s, opt.pool, opt.row)
 	for _, l := range b.load {
-		o := p.items[l.item].topology
-		if o == nil {
+		it := &p.items[l.item]
+		if !it.ruled {
 			continue
 		}
+		o := it.topology
 		if s.room(o) < int(l.count) {
 			return false
 		}
 		s.add(o, l.count)
 	}
 	return true
+}
+
+// ruled reports whether the load has pods that rules have to be asked about one by one.
+func (p *problem) ruled(b *bin) bool {
+	return slices.ContainsFunc(b.load, func(l load) bool { return p.items[l.item].ruled })
 }
 
 func (b *bin) countOf(item int32) int {
@@ -179,7 +188,7 @@ const (
 )
 
 // repack empties the bins that hold least value for their price and packs their pods anew; a cheaper packing is kept.
-func (m *Model) repack(ctx context.Context, p *problem, g *packing, v *values, at []int) {
+func (m *Model) repack(ctx context.Context, p *problem, g *binSet, v *values, at []int) {
 	take := repackBins
 	for range repackRounds {
 		if len(g.bins) < 2 || ctx.Err() != nil {
@@ -199,7 +208,7 @@ func (m *Model) repack(ctx context.Context, p *problem, g *packing, v *values, a
 }
 
 // worstBins are the indices of up to take bins that hold least value per dollar, ascending.
-func (p *problem) worstBins(g *packing, v *values, take int) []int {
+func (p *problem) worstBins(g *binSet, v *values, take int) []int {
 	type ranked struct {
 		bin  int
 		loss int64
@@ -225,7 +234,7 @@ func (p *problem) worstBins(g *packing, v *values, take int) []int {
 }
 
 // repackBins packs the pods of the given bins anew and reports whether that came out cheaper.
-func (m *Model) repackBins(ctx context.Context, p *problem, g *packing, v *values, bins []int, at []int) bool {
+func (m *Model) repackBins(ctx context.Context, p *problem, g *binSet, v *values, bins []int, at []int) bool {
 	before := int64(0)
 	counts := map[int32]int{}
 	for _, b := range bins {

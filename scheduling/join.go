@@ -15,7 +15,7 @@ const provisionerLabel = "karpenter.sh/provisioner-name"
 
 // JoinNode is the node of a Node and of the NodeClaim it was made for; one of them may be nil. Its name is the Node's,
 // else the claim's; its pool is what the labels of the Node, else of the claim, name; and it is leaving if either is
-// being deleted or the claim's instance is being ended (PRV-023). It has no pods yet.
+// being deleted or the claim's instance is being ended. It has no pods yet.
 func JoinNode(object *corev1.Node, claim *v1.NodeClaim) Node {
 	n := Node{Object: object, Claim: claim}
 	if claim != nil {
@@ -46,9 +46,12 @@ func ending(claim *v1.NodeClaim) bool {
 func PoolOf(labels map[string]string) v1.PoolKey { return v1.PoolOf(labels) }
 
 // CompleteNode fills in what a Node may lack and every one that has joined has: allocatable (capacity, by the API's
-// default) and the hostname label (the name, PRV-021). A Node that has both is returned as it is, else a copy that shares
-// the rest with it.
+// default) and the hostname label (the name). A Node that has both is returned as it is, else a copy that shares the rest
+// with it.
 func CompleteNode(object *corev1.Node) *corev1.Node {
+	if object == nil {
+		return nil
+	}
 	_, labelled := object.Labels[corev1.LabelHostname]
 	if labelled && (object.Status.Allocatable != nil || object.Status.Capacity == nil) {
 		return object
@@ -65,8 +68,8 @@ func CompleteNode(object *corev1.Node) *corev1.Node {
 	return &complete
 }
 
-// Capacity is what the node has in its present phase (PRV-021), with the one of "nodes" that each takes from the
-// limits of its pool. The result is the caller's.
+// Capacity is what the node has in its present phase, with the one of "nodes" that each takes from the limits of its
+// pool. The result is the caller's.
 func (n *Node) Capacity() corev1.ResourceList {
 	out := corev1.ResourceList{}
 	for name, amount := range viewOf(n).capacity {

@@ -19,9 +19,9 @@ const (
 	capacityTypeReserved = "reserved"
 )
 
-// nodeClassLabel is the key under which claims and nodes name their node class (SCH-006).
+// nodeClassLabel is the key under which claims and nodes name their node class.
 func nodeClassLabel(group, kind string) string { return group + "/" + strings.ToLower(kind) }
 
 // PoolLabel is the key of the label that names the pool of its nodes, whose value is the pool's name: that of later
-// generations is karpenter.sh/nodepool, that of the first karpenter.sh/provisioner-name (API-220).
+// generations is karpenter.sh/nodepool, that of the first karpenter.sh/provisioner-name.
 func PoolLabel(pool v1.PoolKey) string { return pool.LabelKey() }

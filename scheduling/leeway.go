@@ -30,7 +30,13 @@ func (t *Trial) leeway(mc *machine, loads []binding) (rows, slots bitset, claim 
 		claim = claim.Merge(f.demand.set())
 	}
 	claim = claim.Merge(t.keepAlike(mc, rows, slots, stakes))
-	claim = claim.Merge(m.stayOut(mc, claim))
+	decided := m.stayOut(mc, claim)
+	if len(p.variety) == 0 {
+		for r := range decided.All {
+			m.narrow(p, r, rows, slots)
+		}
+	}
+	claim = claim.Merge(decided)
 	// The planned machine itself would do, whatever the labels that are not decided yet.
 	rows.set(int(mc.row))
 	slots.set(int(mc.slot))
@@ -78,7 +84,7 @@ func (t *Trial) keepNoticed(mc *machine, rows, slots bitset, pinned []string) (c
 		}
 	}
 	if reserved := c.slots[mc.slot].reservation; reserved != "" {
-		// A machine counted against a reservation must be bought from it (SCH-163).
+		// A machine counted against a reservation must be bought from it.
 		for s := range slots.members {
 			if c.slots[s].reservation != reserved {
 				slots.clear(s)
@@ -216,7 +222,7 @@ func (t *Trial) stayKnown(mc *machine, as *assignment, pinned []string, rows, sl
 }
 
 // filteredBy are the labels by which spreads that must be kept pass the machine over: were one of them another, it could
-// be an empty domain of theirs (SCH-120). So are those by which spreads that ask for several domains take notice of it.
+// be an empty domain of theirs. So are those by which spreads that ask for several domains take notice of it.
 func (m *Model) filteredBy(mc *machine, as *assignment) []string {
 	var keys []string
 	var labels *requirements.Set
@@ -242,13 +248,21 @@ func (m *Model) filteredBy(mc *machine, as *assignment) []string {
 	return slices.Compact(keys)
 }
 
-// stayOut decides labels that the pool leaves open so that spreads which pass the machine over for want of them go on
-// doing so: of the values that the claim allows the first that none of their filters asks for.
+// stayOut decides labels that pool or instance type leave open, so that spreads which pass the machine over because of them
+// go on doing so: of the values that the claim allows the first that none of their filters asks for.
 func (m *Model) stayOut(mc *machine, claim requirements.Set) (decided requirements.Set) {
 	as := assignment{labels: mc.labels}
 	for _, key := range m.filteredBy(mc, &as) {
-		open := claim.Get(key)
-		if !claim.Has(key) || open.Complement() || len(open.Values()) < 2 || m.machineLabel(mc.pool, int(mc.row), int(mc.slot), &as, key) != "" {
+		open, byType := m.openLabel(m.pools[mc.pool], int(mc.row), &as, key)
+		byType = byType && len(m.pools[mc.pool].variety) == 0
+		if claim.Has(key) && byType {
+			open = open.Intersect(claim.Get(key))
+		} else if claim.Has(key) {
+			open = claim.Get(key)
+		} else if !byType {
+			continue
+		}
+		if open.Complement() || len(open.Values()) < 2 || m.machineLabel(mc.pool, int(mc.row), int(mc.slot), &as, key) != "" {
 			continue
 		}
 		labels := m.knownLabels(mc, &as).Merge(decided)
@@ -271,7 +285,8 @@ func (m *Model) takesNotice(before, after requirements.Set) bool {
 }
 
 // keepLabel narrows rows and slots to the machines that have the planned one's value of the label, or lack it if that
-// does, and returns the label.
+// does, and returns the label. Where the planned one's type leaves the value open, those are kept that the same spreads pass
+// over, and nothing is returned. Pools that ask for variety can't spare the others.
 func (m *Model) keepLabel(mc *machine, as *assignment, key string, rows, slots bitset) (kept requirements.Set) {
 	p := m.pools[mc.pool]
 	c := p.table.catalog
@@ -282,9 +297,37 @@ func (m *Model) keepLabel(mc *machine, as *assignment, key string, rows, slots b
 	if v := m.machineLabel(mc.pool, int(mc.row), int(mc.slot), as, key); v != "" {
 		r = requirements.In(key, v)
 		kept = kept.With(r)
+	} else if _, open := m.openLabel(p, int(mc.row), as, key); open && len(p.variety) == 0 {
+		own := m.knownLabels(mc, as)
+		for row := range rows.members {
+			at := *mc
+			at.row = int32(row)
+			if other := m.knownLabels(&at, as); m.takesNotice(own, other) || m.takesNotice(other, own) {
+				rows.clear(row)
+			}
+		}
+		return kept
 	}
 	m.narrow(p, r, rows, slots)
 	return kept
+}
+
+// openLabel is what is known of a label that will be on machines of the pool and row although its value is not decided; false
+// for one that is decided, or that may be absent.
+func (m *Model) openLabel(p *pool, row int, as *assignment, key string) (known requirements.Requirement, ok bool) {
+	if as.labels.Has(key) || !m.leftOpen(p, key) {
+		return known, false
+	}
+	c := p.table.catalog
+	known = p.template.Get(key)
+	if _, stated := c.typeKeys[key]; stated {
+		own := c.types[c.variants[p.table.rows[row].variant].typ].Requirements
+		if !own.Has(key) {
+			return known, false
+		}
+		known = known.Intersect(own.Get(key))
+	}
+	return known, known.Operator() != requirements.OpDoesNotExist
 }
 
 // spreadBy reports whether any spread that must be kept is over the topology key.
@@ -322,20 +365,13 @@ func (m *Model) knownLabels(mc *machine, as *assignment) requirements.Set {
 // withOpen adds to the labels decided for a machine of the pool what is known of those that are left open: one that must be
 // a or b will be there, and spreads that ask for no more than that take notice of the machine.
 func (m *Model) withOpen(labels requirements.Set, p *pool, row int, as *assignment) requirements.Set {
-	c := p.table.catalog
 	for key := range m.askedKeys {
-		if labels.Has(key) || as.labels.Has(key) || !m.leftOpen(p, key) {
+		if labels.Has(key) {
 			continue
 		}
-		known := p.template.Get(key)
-		if _, stated := c.typeKeys[key]; stated {
-			own := c.types[c.variants[p.table.rows[row].variant].typ].Requirements
-			if !own.Has(key) {
-				continue
-			}
-			known = known.Intersect(own.Get(key))
+		if known, ok := m.openLabel(p, row, as, key); ok {
+			labels = labels.With(known)
 		}
-		labels = labels.With(known)
 	}
 	return labels
 }

@@ -2,6 +2,7 @@ package scheduling
 
 import (
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 )
@@ -12,7 +13,7 @@ const resourceNodes corev1.ResourceName = "nodes"
 // maxLimit bounds a limit: what is beyond it does not limit anything.
 const maxLimit = 1 << 61
 
-// limits are a NodePool's, in planner units; resources it does not limit are not tracked (SCH-171).
+// limits are a NodePool's, in planner units; resources it does not limit are not tracked.
 type limits struct {
 	names []corev1.ResourceName // sorted
 	max   []int64
@@ -49,7 +50,7 @@ func (l *limits) cost(capacity corev1.ResourceList) []int64 {
 }
 
 // allow reports whether a machine of the given cost may join a pool that uses so much. A pool that is over any of its
-// limits is closed, and so is one whose machine count is used up (SCH-171).
+// limits is closed, and so is one whose machine count is used up.
 func (l *limits) allow(used, cost []int64) bool {
 	for i, u := range used {
 		if u > l.max[i] || u+cost[i] > l.max[i] {
@@ -60,9 +61,9 @@ func (l *limits) allow(used, cost []int64) bool {
 }
 
 // reached reports whether machines that are there use up a limit, by its place, of a pool that was born in the first
-// generation: its early releases launched nothing more for such a pool, even what takes nothing of that resource (API-436,
-// API-447). What is planned beside them does not count, as it did not there: a plan may reach a limit, like that of any pool.
-// A limit of which nothing is used was not looked at, so that one of 0 closes nothing.
+// generation: its early releases launched nothing more for such a pool, even what takes nothing of that resource. What is
+// planned with them does not count, as it did not there: a plan may reach a limit, like that of any pool. A limit of which
+// nothing is used was not looked at, so that one of 0 closes nothing.
 func (l *limits) reached(standing []int64, i int) bool {
 	return l.early && standing[i] > 0 && standing[i] >= l.max[i]
 }
@@ -81,4 +82,33 @@ func (t *Trial) allows(pool int32, used, cost []int64) bool {
 // rowCost is what one machine of the row takes from the pool's limits.
 func (p *pool) rowCost(row int) []int64 {
 	return p.limits.cost(p.table.catalog.variants[p.table.rows[row].variant].capacity)
+}
+
+// spareLimits is what the plan leaves of each pool's limits, in equal shares for the new nodes of the pool that are counted:
+// their claims may name instance types that take so much more than the planned one, and all launched at their largest still keep
+// the limits. Nodes on their way out are counted as there: old and new overlap. Indexed by pool, then like its limits; nil for
+// pools without limits or without such nodes.
+func (t *Trial) spareLimits(counted func(i int) bool) [][]int64 {
+	m := t.m
+	out := make([][]int64, len(m.pools))
+	nodes := make([]int64, len(m.pools))
+	for i := range t.machines {
+		if mc := &t.machines[i]; m.pools[mc.pool].limits != nil && counted(i) {
+			if nodes[mc.pool]++; out[mc.pool] == nil {
+				out[mc.pool] = slices.Clone(m.pools[mc.pool].limits.max)
+			}
+			addScaled(out[mc.pool], m.pools[mc.pool].rowCost(int(mc.row)), -1)
+		}
+	}
+	for i := range m.nodes {
+		if n := &m.nodes[i]; n.pool >= 0 && out[n.pool] != nil {
+			addScaled(out[n.pool], m.pools[n.pool].limits.cost(n.capacity), -1)
+		}
+	}
+	for pool, left := range out {
+		for i := range left {
+			left[i] = max(0, left[i]/nodes[pool])
+		}
+	}
+	return out
 }

@@ -53,12 +53,14 @@ func (m *Model) optionAt(c *catalog, name string, variant, slot int, price int64
 }
 
 // optionsFor appends to out the instance types that hold the machine's pods, cheapest first, each with its cheapest
-// offering: the first so many, where commitments don't ask for the planned one among them. A type that would take more from the pool's limits than the planned one is left out.
-func (m *Model) optionsFor(out []InstanceTypeOption, p *pool, mc *machine, offers []rowOffer, limit int) []InstanceTypeOption {
+// offering: the first so many, where commitments don't ask for the planned one among them. A type that would take more from the
+// pool's limits than the planned one and spare, the node's share of what the plan leaves of them, is left out.
+func (m *Model) optionsFor(out []InstanceTypeOption, p *pool, mc *machine, spare []int64, offers []rowOffer, limit int) []InstanceTypeOption {
 	t, dims := p.table, m.resources.len()
 	var most []int64
 	if p.limits != nil {
 		most = p.rowCost(int(mc.row))
+		addScaled(most, spare, 1)
 	}
 	for i := range offers {
 		if len(out) >= limit && m.standings == nil {

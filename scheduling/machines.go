@@ -30,7 +30,7 @@ type catalog struct {
 	slots       []slot
 	// prices is indexed [variant*len(slots)+slot]; noPrice where there is no available offering.
 	prices []int64
-	// reservations says how many instances each has left: the least that any of its offerings claims (SCH-160).
+	// reservations says how many instances each has left: the least that any of its offerings claims.
 	reservations map[string]int
 	// offeringKeys are the labels that offerings state; for these a slot speaks, for all others the type.
 	offeringKeys map[string]bool
@@ -48,7 +48,7 @@ type catalog struct {
 	costs *costTable
 }
 
-// variant is an instance type with one allocatable: offerings may override capacity or overhead (SCH-158).
+// variant is an instance type with one allocatable: offerings may override capacity or overhead.
 type variant struct {
 	typ         int // index into types
 	capacity    corev1.ResourceList
@@ -70,7 +70,7 @@ type slot struct {
 
 func compileCatalog(name string, types []*cloudprovider.InstanceType) (*catalog, error) {
 	c := &catalog{
-		source:       fmt.Sprintf("catalog %q", name),
+		source:       catalogSource(name),
 		list:         types,
 		types:        types,
 		offeringKeys: map[string]bool{},
@@ -99,6 +99,8 @@ func compileCatalog(name string, types []*cloudprovider.InstanceType) (*catalog,
 	c.allVariants, c.allSlots = fullBitset(len(c.variants)), fullBitset(len(c.slots))
 	return c, nil
 }
+
+func catalogSource(name string) string { return fmt.Sprintf("catalog %q", name) }
 
 func (c *catalog) checkTypes(name string) error {
 	seen := make(map[string]bool, len(c.types))

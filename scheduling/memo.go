@@ -2,36 +2,53 @@ package scheduling
 
 import (
 	"slices"
+	"strings"
 	"sync/atomic"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// memo is what Update keeps beside the model to find out what a change comes to: who is in each class, where, and what
+// memo is what Update keeps with the model to find out what a change comes to: who is in each class, where, and what
 // else depends on which pods there are. It is changed by each Update and belongs to the latest model alone.
 type memo struct {
-	// index reads rules, with a model of its own to note in what they ask about: the models that were handed out are in use.
+	// index reads rules, with a model of its own to note in what they ask about: the models that were handed out are in use. Its
+	// groups keep their numbers as long as some kind states them; groupOf has the numbers in the latest model, -1 for those
+	// that it lacks, and stated is how many kinds state each.
 	index   *topologyIndex
-	classOf map[string]int32
-	// members is indexed by class: its pods, waiting and bound, and DaemonSets that it stands for.
-	members []int32
-	// names counts the pods that request each resource, implicit those in namespaces that are not listed.
-	names    map[corev1.ResourceName]int32
-	implicit map[string]int32
-	listed   map[string]bool
-	keys     map[PodKey]struct{}
-	// classes and daemons are indexed like Model.nodes: the classes of all pods of the machine, and those pods of it that
-	// DaemonSets own.
-	classes [][]int32
-	daemons [][]*corev1.Pod
+	groupOf []int32
+	stated  []int32
+	// kinds are the classes, those without members included, whose places are free. kindOf finds them by their text.
+	kinds  []podKind
+	vacant []int32
+	kindOf map[string]int32
+	labels *labelSets
+	// names counts the pods that request each resource, those for attached volumes aside; namespaces those in each namespace.
+	names      map[corev1.ResourceName]int32
+	namespaces map[string]int32
+	listed     map[string]bool
+	keys       map[PodKey]struct{}
+	// waiting are the seats of Model.pods; ofDaemons the kinds of Model.daemonSets.
+	waiting   []seat
+	ofDaemons []int32
+	// placed, daemons and claimants are indexed like Model.nodes: the seats of all pods of the machine, those pods of it that
+	// DaemonSets own, and those that use volumes with claims.
+	placed    [][]seat
+	daemons   [][]*corev1.Pod
+	claimants [][]*corev1.Pod
+	// order has the place in Model.nodes of each of the snapshot's machines.
+	order []int32
 	// fixed are the resources that DaemonSets' templates name.
 	fixed map[corev1.ResourceName]struct{}
 	// promised tells that volumes have yet to be made that a machine was chosen for: whether it is there matters.
 	promised bool
 }
 
-// memoOwner hands the memo to the first who asks: a second Update of the same model compiles anew.
+// seat is what is remembered of each pod: its kind, and where its labels stand among memo.labels. That is found without a look at
+// the pod.
+type seat struct{ kind, labels int32 }
+
+// memoOwner hands the memo to the first who asks: a second Update of the same model compiles again.
 type memoOwner struct{ atomic.Pointer[memo] }
 
 // take is the memo, for one taker; nil for all others and for a model that has none.
@@ -44,21 +61,34 @@ func (o *memoOwner) take() *memo {
 
 // keepMemo makes the memo of a model that was compiled whole. bound are the classes of its nodes' pods, in the
 // snapshot's order.
-func (m *Model) keepMemo(index *topologyIndex, classIndex map[string]int32, bound [][]int32) {
+func (m *Model) keepMemo(index *topologyIndex, classIndex map[string]int32, kinds []podKind, bound [][]int32) {
 	s := m.snapshot
 	k := &memo{
-		index: index, classOf: classIndex, members: make([]int32, len(m.classes)),
-		names: make(map[corev1.ResourceName]int32), implicit: make(map[string]int32), listed: make(map[string]bool, len(s.Namespaces)),
+		index: index, kinds: kinds, kindOf: classIndex, labels: newLabelSets(),
+		groupOf: make([]int32, len(index.groups)), stated: make([]int32, len(index.groups)),
+		names: make(map[corev1.ResourceName]int32), namespaces: make(map[string]int32), listed: make(map[string]bool, len(s.Namespaces)),
 		keys:    make(map[PodKey]struct{}, len(m.pods)),
-		classes: make([][]int32, len(m.nodes)), daemons: make([][]*corev1.Pod, len(m.nodes)),
-		fixed: make(map[corev1.ResourceName]struct{}),
+		waiting: make([]seat, len(m.pods)), ofDaemons: make([]int32, len(m.daemonSets)),
+		placed: make([][]seat, len(m.nodes)), daemons: make([][]*corev1.Pod, len(m.nodes)), claimants: make([][]*corev1.Pod, len(m.nodes)),
+		order: make([]int32, len(s.Nodes)),
+		fixed: make(map[corev1.ResourceName]struct{}), promised: promised(s),
+	}
+	for i := range k.groupOf {
+		k.groupOf[i] = int32(i)
+	}
+	for i := range k.kinds {
+		kd := &k.kinds[i]
+		kd.class, kd.sample = int32(i), m.classes[i].sample
+		k.state(kd, 1)
 	}
 	for _, ns := range s.Namespaces {
 		k.listed[ns.Name] = true
 	}
 	for i := range m.daemonSets {
-		k.members[m.daemonSets[i].class]++
-		template := &m.daemonSets[i].set.Spec.Template.Spec
+		d := &m.daemonSets[i]
+		k.ofDaemons[i] = d.class
+		k.kinds[d.class].members++
+		template := &d.set.Spec.Template.Spec
 		resourceNames(&corev1.Pod{Spec: *template}, k.fixed)
 		for c := range template.Containers {
 			for name := range template.Containers[c].Resources.Limits {
@@ -66,29 +96,40 @@ func (m *Model) keepMemo(index *topologyIndex, classIndex map[string]int32, boun
 			}
 		}
 	}
-	k.promised = slices.ContainsFunc(s.PersistentVolumeClaims, func(c *corev1.PersistentVolumeClaim) bool {
-		return c.Spec.VolumeName == "" && c.Annotations[annSelectedNode] != ""
-	})
 	scratch := make(map[corev1.ResourceName]struct{})
 	for i, pod := range m.pods {
-		k.add(m, pod, m.podClass[i], scratch)
+		k.enter(pod)
+		k.waiting[i] = k.join(pod, m.podClass[i])
+		k.count(pod, 1, scratch)
 	}
+	seats := make([]seat, countPods(s)-len(m.pods))
 	for i := range s.Nodes {
 		at := m.nodeIndex[s.Nodes[i].Name]
-		k.classes[at] = bound[i]
-		k.daemons[at] = daemonPods(s.Nodes[i].Pods)
-		for j, pod := range s.Nodes[i].Pods {
-			k.add(m, pod, bound[i][j], scratch)
+		pods := s.Nodes[i].Pods
+		k.order[i] = int32(at)
+		k.placed[at], seats = seats[:len(pods):len(pods)], seats[len(pods):]
+		k.daemons[at], k.claimants[at] = daemonPods(&s.Nodes[i]), claimPods(pods)
+		for j, pod := range pods {
+			k.enter(pod)
+			k.placed[at][j] = k.join(pod, bound[i][j])
+			k.count(pod, 1, scratch)
 		}
 	}
-	// What reading rules asks about is noted in a copy: see usable.
+	// What reading rules asks about is noted in a copy.
 	own := *m
 	own.askedKeys = cloneKeys(m.askedKeys)
 	own.topologyIndex = index
 	own.snapshot, own.pods, own.podClass, own.nodes, own.nodeIndex, own.free, own.base = nil, nil, nil, nil, nil, nil, nil
-	index.m, index.ofPods = &own, nil
+	index.m, index.groups = &own, slices.Clone(index.groups)
 	m.memo = &memoOwner{}
 	m.memo.Store(k)
+}
+
+// promised reports whether a machine was chosen for a volume that has yet to be made.
+func promised(s *Snapshot) bool {
+	return slices.ContainsFunc(s.PersistentVolumeClaims, func(c *corev1.PersistentVolumeClaim) bool {
+		return c.Spec.VolumeName == "" && c.Annotations[annSelectedNode] != ""
+	})
 }
 
 func cloneKeys(keys map[string]bool) map[string]bool {
@@ -99,45 +140,131 @@ func cloneKeys(keys map[string]bool) map[string]bool {
 	return out
 }
 
-func daemonPods(pods []*corev1.Pod) []*corev1.Pod {
+func claimPods(pods []*corev1.Pod) []*corev1.Pod {
 	var out []*corev1.Pod
 	for _, pod := range pods {
-		if _, ok := daemonOwner(pod); ok {
+		if usesClaims(pod) {
 			out = append(out, pod)
 		}
 	}
 	return out
 }
 
+// usesClaims reports whether the pod has volumes that other pods or objects have a say in.
+func usesClaims(pod *corev1.Pod) bool {
+	for i := range pod.Spec.Volumes {
+		v := &pod.Spec.Volumes[i]
+		if v.ConfigMap == nil && v.Secret == nil && v.Projected == nil && v.EmptyDir == nil && v.DownwardAPI == nil && v.HostPath == nil {
+			return true
+		}
+	}
+	return false
+}
+
 func podKey(pod *corev1.Pod) PodKey { return PodKey{pod.Namespace, pod.Name} }
 
-// add counts a pod. It reports false if a pod of that name is there.
-func (k *memo) add(m *Model, pod *corev1.Pod, class int32, scratch map[corev1.ResourceName]struct{}) bool {
-	if _, twice := k.keys[podKey(pod)]; twice {
-		return false
-	}
+// enter notes that the pod is there. It reports false if a pod of that name is.
+func (k *memo) enter(pod *corev1.Pod) bool {
+	before := len(k.keys)
 	k.keys[podKey(pod)] = struct{}{}
-	k.members[class]++
-	k.count(m, pod, 1, scratch)
-	return true
+	return len(k.keys) > before
 }
 
-func (k *memo) remove(m *Model, pod *corev1.Pod, class int32, scratch map[corev1.ResourceName]struct{}) {
+// join counts the pod among those of the kind and returns its seat.
+func (k *memo) join(pod *corev1.Pod, kind int32) seat {
+	k.kinds[kind].members++
+	k.kinds[kind].note(pod)
+	return seat{kind, k.labels.add(pod, kind)}
+}
+
+// leave is the reverse of enter and join.
+func (k *memo) leave(pod *corev1.Pod, from seat) {
 	delete(k.keys, podKey(pod))
-	k.members[class]--
-	k.count(m, pod, -1, scratch)
+	k.kinds[from.kind].members--
+	k.labels.remove(pod, from.labels)
 }
 
-func (k *memo) count(m *Model, pod *corev1.Pod, n int32, scratch map[corev1.ResourceName]struct{}) {
+// count counts what the pod requests and its namespace, n times.
+func (k *memo) count(pod *corev1.Pod, n int32, scratch map[corev1.ResourceName]struct{}) {
 	clear(scratch)
 	resourceNames(pod, scratch)
-	m.attachNames(pod, scratch)
 	for name := range scratch {
 		k.names[name] += n
 	}
-	if !k.listed[pod.Namespace] {
-		k.implicit[pod.Namespace] += n
+	k.namespaces[pod.Namespace] += n
+}
+
+// state counts the kind among those that state its rules, n times.
+func (k *memo) state(kd *podKind, n int32) {
+	for _, g := range kd.owns {
+		for int(g) >= len(k.stated) {
+			k.stated, k.groupOf = append(k.stated, 0), append(k.groupOf, -1)
+		}
+		k.stated[g] += n
 	}
+}
+
+// addKind gives a new kind its number.
+func (k *memo) addKind(kd podKind) int32 {
+	kd.class = -1
+	n := int32(len(k.kinds))
+	if free := len(k.vacant); free > 0 {
+		n, k.vacant = k.vacant[free-1], k.vacant[:free-1]
+		k.kinds[n] = kd
+	} else {
+		k.kinds = append(k.kinds, kd)
+	}
+	k.kindOf[k.kinds[n].text] = n
+	k.state(&k.kinds[n], 1)
+	return n
+}
+
+// dropKind frees the number of a kind that is no more. A text that another kind took over stays that one's.
+func (k *memo) dropKind(n int32) {
+	kd := &k.kinds[n]
+	if k.kindOf[kd.text] == n {
+		delete(k.kindOf, kd.text)
+	}
+	k.state(kd, -1)
+	*kd = podKind{class: -1}
+	k.vacant = append(k.vacant, n)
+}
+
+// dropGroups forgets the groups that no kind states any more and returns the kinds that counted their pods in one of them.
+func (k *memo) dropGroups() (restaked []int32) {
+	x := k.index
+	gone := make(map[int32]bool)
+	for g, n := range k.stated {
+		if n == 0 && x.groups[g].kind != kindGone {
+			gone[int32(g)] = true
+			delete(x.byText, x.groups[g].text())
+			x.groups[g], k.groupOf[g] = topologyGroup{kind: kindGone}, -1
+			x.vacant = append(x.vacant, int32(g))
+		}
+	}
+	if len(gone) == 0 {
+		return nil
+	}
+	clear(x.members)
+	for text, n := range x.remembered {
+		if slices.ContainsFunc(x.rules[n].owns, func(g int32) bool { return gone[g] }) {
+			delete(x.remembered, text)
+			x.rules[n] = ownedRules{}
+			x.vacantRules = append(x.vacantRules, n)
+		}
+	}
+	for n := range k.kinds {
+		kd := &k.kinds[n]
+		if kd.members == 0 || !slices.ContainsFunc(kd.in, func(g int32) bool { return gone[g] }) {
+			continue
+		}
+		if k.kindOf[kd.text] == int32(n) {
+			delete(k.kindOf, kd.text)
+		}
+		kd.restake(nilIfEmpty(slices.DeleteFunc(slices.Clone(kd.in), func(g int32) bool { return gone[g] })))
+		restaked = append(restaked, int32(n))
+	}
+	return restaked
 }
 
 // representatives is what the function of that name finds.
@@ -148,3 +275,6 @@ func (k *memo) representatives() map[types.UID]*corev1.Pod {
 	}
 	return representatives(nodes)
 }
+
+// attaches reports whether the resource is room for attached volumes.
+func attaches(name corev1.ResourceName) bool { return strings.HasPrefix(string(name), attachPrefix) }

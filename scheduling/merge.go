@@ -15,7 +15,7 @@ const (
 // merge puts the loads of two bins onto one machine wherever one costs less than both: what a packer by value for money
 // misses when two small machines are each the better bargain, but leave more unused together than a large one. Of all
 // pairs among the bins that hold least value for their price the one that saves most goes first.
-func (m *Model) merge(ctx context.Context, p *problem, g *packing, v *values, at []int) {
+func (m *Model) merge(ctx context.Context, p *problem, g *binSet, v *values, at []int) {
 	for range mergeRounds {
 		if len(g.bins) < 2 || ctx.Err() != nil || !m.mergeOnce(p, g, v, at) {
 			return
@@ -23,7 +23,7 @@ func (m *Model) merge(ctx context.Context, p *problem, g *packing, v *values, at
 	}
 }
 
-func (m *Model) mergeOnce(p *problem, g *packing, v *values, at []int) bool {
+func (m *Model) mergeOnce(p *problem, g *binSet, v *values, at []int) bool {
 	take := 2
 	for take < len(g.bins) && (take+1)*take/2*len(p.options) <= mergeWork {
 		take++

@@ -9,6 +9,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/drawknife/drawknife/api/requirements"
 	v1 "github.com/drawknife/drawknife/api/v1"
@@ -43,6 +44,8 @@ type Model struct {
 	stageOf    map[string]int32
 	classIndex map[string]int32
 	shapeIndex map[string]int32
+	// kinds are the classes as Update knows them, while the model is compiled.
+	kinds []podKind
 	// podClass is indexed like pods.
 	podClass []int32
 
@@ -79,11 +82,18 @@ type Model struct {
 
 // Compile makes a Model of the snapshot. It refuses a snapshot that contradicts itself with a *SnapshotError; a pod
 // that can't be planned is no error, the plan explains it. The snapshot must not be changed afterwards.
-func Compile(s *Snapshot) (*Model, error) {
-	return compile(s, nil)
+func Compile(s *Snapshot, options ...CompileOption) (*Model, error) {
+	var o compileOptions
+	for _, option := range options {
+		if option != nil {
+			option(&o)
+		}
+	}
+	return compile(s, nil, &o)
 }
 
-func compile(s *Snapshot, previous *Model) (*Model, error) {
+// compile makes the model, with what can be taken over of the previous one, which may be nil.
+func compile(s *Snapshot, previous *Model, o *compileOptions) (*Model, error) {
 	if s == nil {
 		return nil, &SnapshotError{Path: "snapshot", Rule: "is nil", Cure: "give one; an empty Snapshot is a cluster without anything"}
 	}
@@ -98,12 +108,13 @@ func compile(s *Snapshot, previous *Model) (*Model, error) {
 		catalogs: map[string]*catalog{}, tables: map[string]*table{},
 		stageOf: map[string]int32{}, classIndex: map[string]int32{}, shapeIndex: map[string]int32{}, askedKeys: map[string]bool{},
 	}
-	if err := checkObjects(s, previous); err != nil {
+	r, err := checkObjects(s, previous, o)
+	if err != nil {
 		return nil, err
 	}
-	m.volumes = newVolumeIndex(s, m.vocab, volumeSupport{topologyKeys: s.UnsupportedVolumeTopologyKeys, drivers: s.UnsupportedVolumeDrivers})
-	m.collectResources(s)
-	if err := m.compileCatalogs(s, previous); err != nil {
+	m.volumes = newVolumeIndexOf(s, r.claimants(s), m.vocab, volumeSupport{topologyKeys: s.UnsupportedVolumeTopologyKeys, drivers: s.UnsupportedVolumeDrivers})
+	m.collectResources(s, r)
+	if err := m.compileCatalogs(s, previous, o); err != nil {
 		return nil, err
 	}
 	if err := m.compileCosts(s); err != nil {
@@ -114,14 +125,14 @@ func compile(s *Snapshot, previous *Model) (*Model, error) {
 	if len(s.Placeholders) > 0 {
 		m.pods = slices.Concat(s.Pods, s.Placeholders)
 	}
-	m.compileDaemons(s)
-	m.collectTopology(s)
+	m.compileDaemons(s, r)
+	m.collectTopology(s, r)
 	if err := m.compilePools(s, previous); err != nil {
 		return nil, err
 	}
-	bound := m.classPods(s, w)
+	bound := m.classPods(s, r, w)
 	m.findResidents()
-	if err := m.compileNodes(s, bound); err != nil {
+	if err := m.compileNodes(s, r, bound); err != nil {
 		return nil, err
 	}
 	m.compileStandings()
@@ -132,13 +143,13 @@ func compile(s *Snapshot, previous *Model) (*Model, error) {
 			m.costStages(c)
 		}
 	}
-	index, classIndex := m.topologyIndex, m.classIndex
-	m.topologyIndex, m.classIndex = nil, nil
-	m.volumesBound = m.boundVolumes()
+	index, classIndex, kinds := m.topologyIndex, m.classIndex, m.kinds
+	m.topologyIndex, m.classIndex, m.kinds = nil, nil, nil
+	m.volumesBound = m.boundVolumes(r)
 	if len(m.topology) > 0 {
 		m.base = newTopologyState(m)
 		ofHosts := m.base.domainCounts()
-		m.findReachable()
+		m.findReachable(nil)
 		m.hostDomains = ofHosts
 		m.base.owned = false
 	}
@@ -150,26 +161,26 @@ func compile(s *Snapshot, previous *Model) (*Model, error) {
 		}
 	}
 	for _, c := range m.catalogs {
-		c.frozen = true
+		if !c.frozen { // else other models are reading it
+			c.frozen = true
+		}
 	}
 	if previous != nil {
-		m.keepMemo(index, classIndex, bound)
+		m.keepMemo(index, classIndex, kinds, bound)
 	}
 	return m, nil
 }
 
-func (m *Model) collectResources(s *Snapshot) {
+func (m *Model) collectResources(s *Snapshot, r *roster) {
 	names := map[corev1.ResourceName]struct{}{}
-	for _, list := range [][]*corev1.Pod{s.Pods, s.Placeholders} {
-		for _, pod := range list {
-			resourceNames(pod, names)
-			m.attachNames(pod, names)
-		}
+	for i := range r.patterns {
+		resourceNames(r.patterns[i].first, names)
 	}
-	for i := range s.Nodes {
-		for _, pod := range s.Nodes[i].Pods {
-			resourceNames(pod, names)
-			m.attachNames(pod, names)
+	if r.claims > 0 {
+		for i, pod := range r.pods {
+			if r.marks[i]&hasClaims != 0 {
+				m.attachNames(pod, names)
+			}
 		}
 	}
 	for _, set := range s.DaemonSets {
@@ -183,7 +194,7 @@ func (m *Model) collectResources(s *Snapshot) {
 	m.resources.internAll(names)
 }
 
-func (m *Model) compileCatalogs(s *Snapshot, previous *Model) error {
+func (m *Model) compileCatalogs(s *Snapshot, previous *Model, o *compileOptions) error {
 	lists, err := m.typeLists(s, previous)
 	if err != nil {
 		return err
@@ -200,6 +211,10 @@ func (m *Model) compileCatalogs(s *Snapshot, previous *Model) error {
 				continue
 			}
 		}
+		if c := o.compiled(name, lists[name]); c != nil {
+			m.catalogs[name] = c
+			continue
+		}
 		c, err := compileCatalog(name, lists[name])
 		if err != nil {
 			return err
@@ -210,7 +225,7 @@ func (m *Model) compileCatalogs(s *Snapshot, previous *Model) error {
 }
 
 // typeLists are the lists of instance types that pools see, by name; m.poolCatalog receives each pool's. Without
-// overlays these are the snapshot's catalogs; with them, what the overlays make of each for each pool (SCH-180).
+// overlays these are the snapshot's catalogs; with them, what the overlays make of each for each pool.
 func (m *Model) typeLists(s *Snapshot, previous *Model) (map[string][]*cloudprovider.InstanceType, error) {
 	m.poolCatalog = make([]string, len(s.NodePools))
 	for i := range s.NodePools {
@@ -262,15 +277,21 @@ func sameList[T any](a, b []T) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }
 
-func (m *Model) compileDaemons(s *Snapshot) {
-	newest := representatives(s.Nodes)
+func (m *Model) compileDaemons(s *Snapshot, r *roster) {
+	if len(s.DaemonSets) == 0 {
+		return
+	}
+	newest := map[types.UID]*corev1.Pod{}
+	if r.daemons > 0 {
+		newest = representatives(s.Nodes)
+	}
 	sets := slices.Clone(s.DaemonSets)
 	slices.SortStableFunc(sets, func(a, b *appsv1.DaemonSet) int {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 	})
 	for _, set := range sets {
 		pod := representative(set, newest)
-		terms, err := m.requiredTerms(&pod.Spec)
+		terms, err := m.placementTerms(&pod.Spec)
 		if err != nil {
 			continue // matches no node
 		}
@@ -290,28 +311,19 @@ func (m *Model) ask(n needs) {
 }
 
 // collectTopology gathers the rules of all pods, waiting and bound.
-func (m *Model) collectTopology(s *Snapshot) {
+func (m *Model) collectTopology(s *Snapshot, r *roster) {
 	x := newTopologyIndex(m, s)
-	each := func(yield func(*corev1.Pod)) {
-		for _, pod := range m.pods {
-			yield(pod)
-		}
-		for i := range s.Nodes {
-			for _, pod := range s.Nodes[i].Pods {
-				yield(pod)
-			}
-		}
-	}
 	for i := range m.daemonSets {
-		_, _ = x.collect(m.daemonSets[i].sample)
+		_, _, _ = x.collect(m.daemonSets[i].sample)
 	}
-	each(func(pod *corev1.Pod) { x.knowNamespace(pod.Namespace) })
-	each(func(pod *corev1.Pod) {
+	for i := range r.patterns {
+		x.knowNamespace(r.patterns[i].first.Namespace)
+	}
+	for i := range r.patterns {
 		// A pod whose rules can't be read is refused when it is classed.
-		n := x.remember(pod)
-		_, _ = x.rulesAt(n, pod)
-		x.ofPods = append(x.ofPods, n)
-	})
+		p := &r.patterns[i]
+		p.rules, _, _ = x.collect(p.first)
+	}
 	x.seal()
 	m.topologyIndex = x
 	x.finish()
@@ -319,29 +331,27 @@ func (m *Model) collectTopology(s *Snapshot) {
 
 // classPods classes all pods: waiting ones, placeholders and those bound to machines, whose classes it returns, indexed
 // [node][pod]. Classes are numbered in the order of their text, so that the order of the input plays no part.
-func (m *Model) classPods(s *Snapshot, w *keyWriter) [][]int32 {
-	m.podClass = make([]int32, len(m.pods))
-	for i, pod := range m.pods {
-		m.podClass[i] = m.classOf(pod, w, i >= len(s.Pods), m.topologyIndex.ofPods[i])
+func (m *Model) classPods(s *Snapshot, r *roster, w *keyWriter) [][]int32 {
+	for i := range r.patterns {
+		p := &r.patterns[i]
+		p.class = m.classOf(p.first, w, p.placeholder, p.rules)
 	}
 	for i := range m.daemonSets {
 		sample := m.daemonSets[i].sample
 		m.daemonSets[i].class = m.classOf(sample, w, false, m.topologyIndex.remember(sample))
 	}
-	bound := make([][]int32, len(s.Nodes))
-	rules := m.topologyIndex.ofPods[len(m.pods):]
-	for i := range s.Nodes {
-		bound[i] = make([]int32, len(s.Nodes[i].Pods))
-		for j, pod := range s.Nodes[i].Pods {
-			bound[i][j] = m.classOf(pod, w, false, rules[j])
-		}
-		rules = rules[len(bound[i]):]
-	}
 	number := m.sortClasses()
 	m.shapeClasses()
+	for i := range r.patterns {
+		r.patterns[i].class = number[r.patterns[i].class]
+	}
+	classes := make([]int32, len(r.pods))
+	for i, like := range r.like {
+		classes[i] = r.patterns[like].class
+	}
+	m.podClass = slices.Clip(classes[:len(m.pods)])
 	for i, c := range m.podClass {
-		m.podClass[i] = number[c]
-		m.classes[number[c]].pending = append(m.classes[number[c]].pending, int32(i))
+		m.classes[c].pending = append(m.classes[c].pending, int32(i))
 	}
 	for _, c := range m.classes {
 		m.sortPending(c)
@@ -349,10 +359,9 @@ func (m *Model) classPods(s *Snapshot, w *keyWriter) [][]int32 {
 	for i := range m.daemonSets {
 		m.daemonSets[i].class = number[m.daemonSets[i].class]
 	}
-	for i := range bound {
-		for j, c := range bound[i] {
-			bound[i][j] = number[c]
-		}
+	bound := make([][]int32, len(s.Nodes))
+	for i, p := range r.ofNodes(s) {
+		bound[i] = classes[p.from:p.to:p.to]
 	}
 	return bound
 }
@@ -380,12 +389,12 @@ func (m *Model) sortClasses() []int32 {
 	}
 	slices.Sort(texts)
 	number := make([]int32, len(m.classes))
-	sorted := make([]*class, len(m.classes))
+	sorted, kinds := make([]*class, len(m.classes)), make([]podKind, len(m.classes))
 	for i, text := range texts {
 		old := m.classIndex[text]
-		number[old], sorted[i] = int32(i), m.classes[old]
+		number[old], sorted[i], kinds[i] = int32(i), m.classes[old], m.kinds[old]
 	}
-	m.classes = sorted
+	m.classes, m.kinds = sorted, kinds
 	for i, text := range texts {
 		m.classIndex[text] = int32(i)
 	}
@@ -401,31 +410,26 @@ func (m *Model) classOf(pod *corev1.Pod, w *keyWriter, placeholder bool, rules i
 		}
 		return n
 	}
-	c := &class{sample: pod, requests: slices.Clone(w.requests), placeholder: placeholder}
+	k := newKind(pod, w, stake, placeholder, ruleErr)
+	c := k.newClass()
 	if !stake.empty() {
 		c.topology = &ownership{stake.owns, stake.in}
 	}
-	if pod.Spec.Priority != nil {
-		c.priority = *pod.Spec.Priority
-	}
-	c.shapeText = string(text[w.shapeAt:w.shapeEnd])
-	if preferring(&pod.Spec) {
-		c.shapeText = string(text[:w.shapeEnd]) // which preferences can be kept depends on the pod's size
-	}
-	c.invalid = ruleErr
 	at := int32(len(m.classes))
-	m.classes = append(m.classes, c)
-	m.classIndex[string(text)] = at
+	m.classes, m.kinds = append(m.classes, c), append(m.kinds, k)
+	m.classIndex[k.text] = at
 	return at
 }
 
 // classText is what makes pods one class, valid until the next call, and what it is written from.
 func (m *Model) classText(pod *corev1.Pod, w *keyWriter, placeholder bool, rules int32) (text []byte, stake ownership, ruleErr error) {
 	text = w.write(pod)
+	w.stakeAt = len(text)
 	stake, ruleErr = m.stakeOf(pod, rules)
 	if !stake.empty() {
 		text = w.writeTopology(&stake)
 	}
+	w.stakeEnd = len(text)
 	if placeholder {
 		text = append(text, "placeholder"...)
 		w.buf = text
@@ -439,34 +443,40 @@ func (m *Model) classText(pod *corev1.Pod, w *keyWriter, placeholder bool, rules
 
 // shapeClasses finds the shapes of all classes and those of their pods that can't be planned.
 func (m *Model) shapeClasses() {
-	for _, c := range m.classes {
-		n, ok := m.shapeIndex[c.shapeText]
+	for i, c := range m.classes {
+		text := m.kinds[i].shapeText()
+		n, ok := m.shapeIndex[text]
 		if !ok {
 			n = int32(len(m.shapes))
 			m.shapes = append(m.shapes, m.newShape(c.sample, c.requests))
-			m.shapeIndex[c.shapeText] = n
+			m.shapeIndex[text] = n
 		}
-		c.shape, c.shapeText = n, ""
-		ruleErr := c.invalid
-		if c.invalid = checkPod(c.sample); c.invalid == nil {
-			c.invalid = m.shapes[n].invalid
-		}
-		if c.invalid == nil {
-			c.invalid = ruleErr
-		}
-		if c.invalid == nil && claimsDevices(&c.sample.Spec) {
-			c.invalid = errDeviceClaims
-		}
-		c.readVolumes(m)
+		m.shapeClass(c, n)
 	}
 }
 
-// errDeviceClaims is why pods that claim devices are not planned (SCH-190).
+// shapeClass gives the class its shape, and finds out whether its pods can be planned.
+func (m *Model) shapeClass(c *class, shape int32) {
+	c.shape = shape
+	ruleErr := c.invalid
+	if c.invalid = checkPod(c.sample); c.invalid == nil {
+		c.invalid = m.shapes[shape].invalid
+	}
+	if c.invalid == nil {
+		c.invalid = ruleErr
+	}
+	if c.invalid == nil && claimsDevices(&c.sample.Spec) {
+		c.invalid = errDeviceClaims
+	}
+	c.readVolumes(m)
+}
+
+// errDeviceClaims is why pods that claim devices are not planned.
 var errDeviceClaims = errors.New("it claims devices through dynamic resource allocation, which is not planned: ask for an extended resource instead, or place it by hand")
 
 // stakeOf is the pod's stake in topology rules. Where its own stand is known from topologyIndex.remember.
 func (m *Model) stakeOf(pod *corev1.Pod, rules int32) (ownership, error) {
-	if len(m.topology) == 0 && rules == noRules {
+	if len(m.topologyIndex.groups) == 0 && rules == noRules {
 		return ownership{}, nil
 	}
 	owns, err := m.topologyIndex.rulesAt(rules, pod)

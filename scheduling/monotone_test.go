@@ -112,6 +112,8 @@ func spreadless(s *scheduling.Snapshot) {
 }
 
 // An empty machine more never raises what a few pods cost, nor loses one.
+//
+//	go test ./scheduling -run TestEmptyMachineNeverRaisesTheCost -rapid.checks 50000 -rapid.seed 7
 func TestEmptyMachineNeverRaisesTheCost(t *testing.T) {
 	seeded.Times(t, 300, func(t *rapid.T) {
 		s := limited(t)

@@ -27,7 +27,8 @@ const (
 	// would have to be free.
 	MissTopology MissCode = "Topology"
 	// MissLabel: what the pod asks of label Key would have to allow one of Values, whichever; without Values it must ask
-	// nothing of the label.
+	// nothing of the label. Where the operating system that the pod names (spec.os) stands in the way, Rule says so: it
+	// would have to be one of Values, too.
 	MissLabel MissCode = "Label"
 	// MissResources: the pod's requests would have to be lower by Amounts, of which some would be left.
 	MissResources MissCode = "Resources"
@@ -43,7 +44,8 @@ const (
 )
 
 // NearestMiss is the smallest single change after which one more pod of its kind would have a place, everything else
-// being as planned. Two changes together are never looked for.
+// being as planned. Where no single change would do it is the nearest of some pairs of changes: a toleration or a label with
+// any other change, and two resources of a node there is.
 type NearestMiss struct {
 	Code MissCode `json:"code"`
 	// Taints to tolerate, with MissToleration.
@@ -52,16 +54,21 @@ type NearestMiss struct {
 	Amounts corev1.ResourceList `json:"amounts,omitempty"`
 	// Reservation by the labels of its offerings, with MissReservation.
 	Reservation string `json:"reservation,omitempty"`
-	// Rule in words, and the MaxSkew that would do.
+	// Rule in words, and the MaxSkew that would do; with MissLabel "spec.os" or nothing.
 	Rule    string `json:"rule,omitempty"`
 	MaxSkew int32  `json:"maxSkew,omitempty"`
 	// Key of a label; Values are at most three, those of the cheapest instance types, cheapest first.
 	Key    string   `json:"key,omitempty"`
 	Values []string `json:"values,omitempty"`
+	// MoreValues tells that other values of the label would do as well.
+	MoreValues bool `json:"moreValues,omitempty"`
 	// InstanceType of the node that the pod would then get, if nothing else shares it; nil when it is a node there is.
 	InstanceType *InstanceTypeOption `json:"instanceType,omitempty"`
 	// Node of the snapshot that the pod would then go on; empty when it is a planned one.
 	Node string `json:"node,omitempty"`
+	// Also is a second change that is needed as well; it has no Node, and an InstanceType with MissOffering alone. Nil
+	// where one is enough.
+	Also *NearestMiss `json:"also,omitempty"`
 }
 
 // maxMissValues bounds NearestMiss.Values.
@@ -69,11 +76,18 @@ const maxMissValues = 3
 
 // String is a sentence about the pod: "would fit if …".
 func (n *NearestMiss) String() string {
-	return "would fit " + n.condition()
+	text := "would fit " + n.condition()
+	if n.Also != nil {
+		text += " and " + strings.TrimPrefix(n.Also.condition(), "if ")
+	}
+	return text
 }
 
 func (n *NearestMiss) condition() string {
 	values := strings.Join(n.Values, " or ")
+	if n.MoreValues {
+		values += " or others"
+	}
 	switch n.Code {
 	case MissToleration:
 		parts := make([]string, len(n.Taints))
@@ -102,7 +116,12 @@ func (n *NearestMiss) condition() string {
 		}
 		return "without " + n.Rule
 	case MissLabel:
-		if values == "" {
+		switch {
+		case n.Rule != "" && values == "":
+			return "if it stated neither " + n.Rule + " nor label " + n.Key
+		case n.Rule != "":
+			return "if " + n.Rule + " and label " + n.Key + " allowed " + values
+		case values == "":
 			return "if it asked nothing of label " + n.Key
 		}
 		return "if " + n.Key + " " + values + " were allowed"

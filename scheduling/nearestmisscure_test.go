@@ -22,6 +22,13 @@ func podOf(s *scheduling.Snapshot, name string) *corev1.Pod {
 // returns the query to ask then.
 func cure(t testingT, s *scheduling.Snapshot, pool v1.PoolKey, miss *scheduling.NearestMiss, value string, less int64) scheduling.Query {
 	t.Helper()
+	if miss.Also != nil {
+		also := ""
+		if len(miss.Also.Values) > 0 {
+			also = miss.Also.Values[0]
+		}
+		cure(t, s, pool, miss.Also, also, 0)
+	}
 	p := podOf(s, "p")
 	var np *v1.NodePool
 	for i := range s.NodePools {
@@ -57,6 +64,12 @@ func cure(t testingT, s *scheduling.Snapshot, pool v1.PoolKey, miss *scheduling.
 		unrule(s, p, miss, less)
 	case scheduling.MissLabel:
 		relabel(p, miss.Key, value)
+		if miss.Rule == "spec.os" {
+			p.Spec.OS = nil
+			if value != "" {
+				ofOS(value)(p)
+			}
+		}
 	case scheduling.MissResources, scheduling.MissResourceGivenUp:
 		for name, q := range miss.Amounts {
 			if strings.HasPrefix(string(name), "attachable-volumes-") {
@@ -130,13 +143,20 @@ func relabel(p *corev1.Pod, key, value string) {
 		terms = a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms
 	}
 	for i := range terms {
+		if name, is := strings.CutPrefix(key, "field:"); is {
+			terms[i].MatchFields = slices.DeleteFunc(terms[i].MatchFields, func(e corev1.NodeSelectorRequirement) bool { return e.Key == name })
+			if value != "" {
+				terms[i].MatchFields = append(terms[i].MatchFields, in(name, value))
+			}
+			continue
+		}
 		terms[i].MatchExpressions = slices.DeleteFunc(terms[i].MatchExpressions, func(e corev1.NodeSelectorRequirement) bool { return e.Key == key })
 		if value != "" {
 			terms[i].MatchExpressions = append(terms[i].MatchExpressions, in(key, value))
 		}
 	}
 	switch {
-	case slices.ContainsFunc(terms, func(t corev1.NodeSelectorTerm) bool { return len(t.MatchExpressions) == 0 }):
+	case slices.ContainsFunc(terms, func(t corev1.NodeSelectorTerm) bool { return len(t.MatchExpressions)+len(t.MatchFields) == 0 }):
 		p.Spec.Affinity.NodeAffinity = nil
 	case len(terms) == 0 && value != "":
 		if p.Spec.NodeSelector == nil {
@@ -144,6 +164,13 @@ func relabel(p *corev1.Pod, key, value string) {
 		}
 		p.Spec.NodeSelector[key] = value
 	}
+}
+
+// linuxless is an instance type that does not say what it runs.
+func linuxless() *cloudprovider.InstanceType {
+	it := machineType("silent", 0.1, "cpu=4", "memory=16Gi")
+	it.Requirements = it.Requirements.Without(corev1.LabelOSStable)
+	return it
 }
 
 // missCase is a snapshot in which the pod p has no place in its first pool.
@@ -198,7 +225,7 @@ func missCases() []missCase {
 			pod("p", tolerates(corev1.Toleration{Key: "z", Operator: corev1.TolerationOpExists}))},
 			reason: scheduling.ReasonTaint, miss: "would fit if it tolerated x=1:NoSchedule and y=:NoExecute"},
 		{name: "a taint and nothing large enough", parts: []any{nodePool("banana", poolTaints("x=:NoSchedule")), pod("p", requests("cpu=9"))},
-			reason: scheduling.ReasonTaint},
+			reason: scheduling.ReasonTaint, miss: "would fit if it tolerated x=:NoSchedule and it asked for 1 less cpu"},
 		{name: "limits", parts: []any{nodePool("banana", limit("cpu=6")), large, pod("p", requests("cpu=3"))},
 			reason: scheduling.ReasonLimits, miss: "would fit if limit cpu were raised by 2", exact: true},
 		{name: "the number of nodes", parts: []any{nodePool("banana", limit("nodes=0")), pod("p")},
@@ -244,7 +271,13 @@ func missCases() []missCase {
 			pod("p", required(in(archKey, "arm64"), in(zoneKey, "a")), required(in(archKey, "arm64"), in(zoneKey, "b")))},
 			reason: scheduling.ReasonRequirements, miss: "would fit if kubernetes.io/arch amd64 were allowed"},
 		{name: "instance types, the cheapest", parts: []any{pod("p", selector(typeKey+"=huge"))},
-			reason: scheduling.ReasonInstanceTypes, miss: "would fit if node.kubernetes.io/instance-type small or arm or medium were allowed"},
+			reason: scheduling.ReasonInstanceTypes, miss: "would fit if node.kubernetes.io/instance-type small or arm or medium or others were allowed"},
+		{name: "an operating system", parts: []any{pod("p", ofOS("windows"))},
+			reason: scheduling.ReasonInstanceTypes, miss: "would fit if spec.os and label kubernetes.io/os allowed linux"},
+		{name: "an operating system that only the selector excludes", parts: []any{pod("p", ofOS("linux"), selector(corev1.LabelOSStable+"=windows"))},
+			reason: scheduling.ReasonRequirements, miss: "would fit if kubernetes.io/os linux were allowed"},
+		{name: "an operating system that no pool states", parts: []any{linuxless(), pod("p", ofOS("windows"))},
+			reason: scheduling.ReasonRequirements, miss: "would fit if it stated neither spec.os nor label kubernetes.io/os"},
 		{name: "a label nobody states", parts: []any{pod("p", selector("team=a"))},
 			reason: scheduling.ReasonRequirements, miss: "would fit if it asked nothing of label team"},
 		{name: "a machine's name", parts: []any{pod("p", selector(corev1.LabelHostname+"=n"))},

@@ -18,11 +18,13 @@ type node struct {
 	name        string
 	pool        int32 // index into Model.pools, or -1
 	initialized bool
-	// usable is false for machines that take no pods: leaving, or overcommitted as they are.
+	// usable is false for machines that take no pods: those that are leaving.
 	usable bool
 	group  int32
 	// bound are the pods that hold the machine's resources; movable those of them that would need a new place if it went.
 	bound, movable []boundPod
+	// over is by how much the machine is overcommitted, by resource; nil if it is not.
+	over []int64
 	// capacity counts against the pool's limits.
 	capacity corev1.ResourceList
 }
@@ -43,8 +45,10 @@ type nodeGroup struct {
 	text string
 }
 
-// nodeView is a machine as planning sees it in its present phase (PRV-021).
+// nodeView is a machine as planning sees it in its present phase.
 type nodeView struct {
+	// name is the Node's; empty until it has joined.
+	name                  string
 	labels                map[string]string
 	taints                []corev1.Taint
 	capacity, allocatable corev1.ResourceList
@@ -54,7 +58,18 @@ type nodeView struct {
 // viewOf merges Node and NodeClaim: before registration the claim speaks, filled up by the node; after it the node,
 // filled up by the claim until it is initialised.
 func viewOf(n *Node) nodeView {
+	v := phaseOf(n)
+	if n.Object != nil {
+		v.name = n.Name
+	}
+	return v
+}
+
+// phaseOf is viewOf without the name.
+func phaseOf(n *Node) nodeView {
 	switch {
+	case n.Object == nil && n.Claim == nil:
+		return nodeView{}
 	case n.Object == nil:
 		return nodeView{
 			labels:      claimLabels(n.Claim),
@@ -127,7 +142,7 @@ func filled(have, from corev1.ResourceList) corev1.ResourceList {
 
 // compileNodes makes the snapshot's machines ready: those that are initialised first, then by name. classes are those of
 // their pods, indexed [node][pod].
-func (m *Model) compileNodes(s *Snapshot, classes [][]int32) error {
+func (m *Model) compileNodes(s *Snapshot, r *roster, classes [][]int32) error {
 	dims := m.resources.len()
 	m.free = make([]int64, 0, len(s.Nodes)*dims)
 	order := make([]int, len(s.Nodes))
@@ -139,40 +154,76 @@ func (m *Model) compileNodes(s *Snapshot, classes [][]int32) error {
 		return cmp.Or(boolCompare(views[b].initialized, views[a].initialized), cmp.Compare(s.Nodes[a].Name, s.Nodes[b].Name))
 	})
 	m.nodeIndex = make(map[string]int, len(s.Nodes))
+	m.nodes = make([]node, 0, len(s.Nodes))
 	volumeLimits := newAttachLimits(s)
-	groups := map[string]int32{}
+	groups := m.newGrouping()
+	pods := newPodArena(countPods(s) - len(m.pods))
+	on := make([]nodePods, len(s.Nodes))
+	waiting := len(m.pods)
+	for i, p := range r.ofNodes(s) {
+		on[i] = nodePods{r.marks[p.from:p.to], r.order[p.from-waiting : p.to-waiting]}
+	}
 	for _, i := range order {
 		n, view := &s.Nodes[i], &views[i]
 		if _, twice := m.nodeIndex[n.Name]; twice {
 			return &SnapshotError{Path: "nodes", Rule: "has two nodes named " + n.Name, Cure: "give each node once, with its Node and its NodeClaim"}
 		}
 		m.nodeIndex[n.Name] = len(m.nodes)
-		compiled, free := m.compileNode(n, view, classes[i], m.groupOf(view, groups), volumeLimits)
-		m.free = append(m.free, free...)
+		m.free = slices.Grow(m.free, dims)
+		free := m.free[len(m.free) : len(m.free)+dims]
+		m.free = m.free[:len(m.free)+dims]
+		compiled := m.compileNode(n, view, classes[i], on[i], groups.of(view), volumeLimits, pods, free)
 		m.nodes = append(m.nodes, compiled)
 	}
 	return nil
 }
 
-// compileNode makes one machine ready; classes are those of its pods.
-func (m *Model) compileNode(n *Node, view *nodeView, classes []int32, group int32, volumeLimits *attachLimits) (node, []int64) {
+// podArena hands out lists of pods from one piece of memory.
+type podArena struct{ bound, movable []boundPod }
+
+// newPodArena has room for so many pods: lists that need more have their own.
+func newPodArena(pods int) *podArena {
+	return &podArena{make([]boundPod, 0, pods), make([]boundPod, 0, pods)}
+}
+
+// take is an empty list with room for n pods.
+func take(from *[]boundPod, n int) []boundPod {
+	if cap(*from)-len(*from) < n {
+		return make([]boundPod, 0, n)
+	}
+	at := len(*from)
+	*from = (*from)[:at+n]
+	return (*from)[at : at : at+n]
+}
+
+// compileNode makes one machine ready; classes are those of its pods. What it has free is written to free.
+func (m *Model) compileNode(n *Node, view *nodeView, classes []int32, on nodePods, group int32, volumeLimits *attachLimits, pods *podArena, free []int64) node {
 	compiled := node{source: n, name: n.Name, pool: -1, initialized: view.initialized, capacity: view.capacity, usable: !n.Leaving, group: group}
 	if at, ok := m.poolIndex[n.Pool]; ok {
 		compiled.pool = int32(at)
 	}
-	free := make([]int64, m.resources.len())
 	m.resources.capacityVector(view.allocatable, free)
 	m.resources.attachRoom(free, volumeLimits.of(n, view))
-	m.chargePods(n, classes, &compiled, free)
-	m.giveBackShared(n.Pods, free)
-	m.reserveDaemons(n, group, free)
-	m.resources.clampAttached(free)
-	for _, f := range free {
-		if f < 0 {
-			compiled.usable = false // SCH-062
-		}
+	if len(n.Pods) > 0 {
+		compiled.bound, compiled.movable = take(&pods.bound, len(n.Pods)), take(&pods.movable, len(n.Pods))
+		m.chargePods(n, classes, on, &compiled, free)
 	}
-	return compiled, free
+	if slices.ContainsFunc(on.marks, func(k podMarks) bool { return k&hasClaims != 0 }) {
+		m.giveBackShared(n.Pods, free)
+	}
+	m.chargeAttachments(n, free)
+	m.reserveDaemons(n, group, free)
+	for at := range free {
+		if free[at] < 0 && compiled.over == nil {
+			compiled.over = make([]int64, len(free))
+		}
+		if free[at] < 0 {
+			compiled.over[at] = -free[at]
+		}
+		// kube-scheduler's NodeResourcesFit compares only what a pod asks for: what is overcommitted is as good as used up.
+		free[at] = max(free[at], 0)
+	}
+	return compiled
 }
 
 func boolCompare(a, b bool) int {
@@ -186,26 +237,34 @@ func boolCompare(a, b bool) int {
 }
 
 // chargePods takes the bound pods off the machine's free amounts and notes those that could move.
-func (m *Model) chargePods(n *Node, classes []int32, into *node, free []int64) {
-	for i, pod := range n.Pods {
-		if terminal(pod) {
+func (m *Model) chargePods(n *Node, classes []int32, on nodePods, into *node, free []int64) {
+	for i, is := range on.marks {
+		if is&hasEnded == 0 {
+			addScaled(free, m.classes[classes[i]].requests, -1)
+			into.bound = append(into.bound, boundPod{classes[i], is&isDeleted != 0, n.Pods[i]})
+		}
+	}
+	for _, i := range on.order {
+		pod, is := n.Pods[i], on.marks[i]
+		switch {
+		case is&hasEnded != 0:
 			if awaited(pod) {
 				into.movable = append(into.movable, boundPod{classes[i], true, pod})
 			}
-			continue
-		}
-		addScaled(free, m.classes[classes[i]].requests, -1)
-		p := boundPod{classes[i], pod.DeletionTimestamp != nil, pod}
-		into.bound = append(into.bound, p)
-		if _, daemon := daemonOwner(pod); !daemon && !staticPod(pod) {
-			into.movable = append(into.movable, p)
+		case is&(ofDaemonSet|isStatic) == 0:
+			into.movable = append(into.movable, boundPod{classes[i], is&isDeleted != 0, pod})
 		}
 	}
-	slices.SortFunc(into.movable, func(a, b boundPod) int { return comparePods(a.pod, b.pod) })
+	if len(into.bound) == 0 {
+		into.bound = nil
+	}
+	if len(into.movable) == 0 {
+		into.movable = nil
+	}
 }
 
 // awaited reports whether the pod, which has ended, is being deleted to make room for its successor: a StatefulSet makes that
-// only then, and it needs a place (DIS-036).
+// only then, and it needs a place.
 func awaited(pod *corev1.Pod) bool {
 	return pod.DeletionTimestamp != nil && slices.ContainsFunc(pod.OwnerReferences, func(o metav1.OwnerReference) bool {
 		return o.Kind == "StatefulSet" && o.APIVersion == appsv1.SchemeGroupVersion.String()
@@ -218,8 +277,8 @@ func staticPod(pod *corev1.Pod) bool {
 	return owner != nil && owner.Kind == "Node" && owner.APIVersion == "v1"
 }
 
-// reserveDaemons keeps room for the DaemonSet pods that belong on the machine but are not bound to it yet (SCH-154): for
-// each DaemonSet what it wants beyond what its own pods there hold.
+// reserveDaemons keeps room for the DaemonSet pods that belong on the machine but are not bound to it yet: for each
+// DaemonSet what it wants beyond what its own pods there hold.
 func (m *Model) reserveDaemons(n *Node, group int32, free []int64) {
 	if len(m.daemonSets) == 0 {
 		return
@@ -276,6 +335,9 @@ func (m *Model) groupOf(view *nodeView, groups map[string]int32) int32 {
 		if m.askedKeys[canonical] {
 			labels[canonical] = m.vocab.CanonicalValue(canonical, v)
 		}
+	}
+	if m.askedKeys[nodeNameField] && view.name != "" {
+		labels[nodeNameField] = view.name
 	}
 	set := requirements.FromLabels(labels)
 	text := set.String()

@@ -1,54 +1,75 @@
 package scheduling
 
 import (
+	"cmp"
+	"slices"
+	"strings"
+
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/api/requirements"
 )
 
-// existing is why none of the machines there are takes the class: counts by first failing check, and the machine that
-// comes nearest.
+// maxNodeLooks bounds how many nodes are looked at for explanations.existing, all kinds of pods together.
+const maxNodeLooks = 4 << 20
+
+// maxNodeTries bounds for how many nodes of a kind of pods it is asked whether a change would make topology rules let the
+// pod on.
+const maxNodeTries = 64
+
+// maxExampleDims and maxExampleRules bound what an example of a node tells.
+const maxExampleDims, maxExampleRules = 3, 3
+
+// existing is why none of the machines there are takes the class: counts by first failing check, an example of each, and the
+// machine that comes nearest.
 func (x *explainer) existing() Reason {
 	n := &RemovedNodes{Total: len(x.m.nodes)}
 	if n.Total == 0 {
 		return Reason{Code: ReasonNoNodePools}
 	}
 	var best finding
+	var two pairFinding
+	x.nodeLooks += n.Total
+	x.tries = maxNodeTries
 	for i := range x.m.nodes {
-		if !x.t.usable.has(i) {
-			n.Unavailable++
-			continue
+		check, f := x.checkNode(int32(i))
+		count := n.count(check)
+		if *count++; *count == 1 {
+			n.Examples = append(n.Examples, x.example(int32(i), check, &f))
 		}
-		f := x.nodeFails(int32(i))
-		switch {
-		case len(f.taints) > 0:
-			n.Taints++
-		case f.keys > 0:
-			n.Requirements++
-		case f.volumes:
-			n.Volumes++
-		case f.dims > 0:
-			n.Resources++
-		default:
-			n.Topology++
+		if check != NodeUnavailable && !x.brief {
+			x.considerNode(&best, &two, int32(i), &f)
 		}
-		x.considerNode(&best, int32(i), &f)
+	}
+	slices.SortFunc(n.Examples, func(a, b NodeExample) int {
+		return cmp.Compare(slices.Index(nodeChecks[:], a.Check), slices.Index(nodeChecks[:], b.Check))
+	})
+	if best.miss == nil {
+		best.miss = two.miss
 	}
 	return Reason{Code: ReasonNoNodePools, Nodes: n, NearestMiss: best.miss}
 }
 
 // nodeFailings are the checks that a machine of the snapshot fails.
 type nodeFailings struct {
-	taints []corev1.Taint
-	// keys is how many labels don't meet the alternative that comes nearest; key is one of them.
-	keys    int
-	key     string
-	volumes bool
-	// dims is how many resources it has too little of; dim is one of them.
-	dims, dim int
+	groupFailings
+	// lacking are resources of which it has too little, at most maxExampleDims; dims is how many there are.
+	lacking [maxExampleDims]int
+	dims    int
+	// attach tells that it lacks nothing but room for volumes.
+	attach bool
+}
+
+// groupFailings are those that all machines of a group have in common.
+type groupFailings struct {
+	known, cordoned, tainted, volumes bool
+	// unmet is how many labels don't meet the alternative that comes nearest, and term its number.
+	unmet, term int32
 }
 
 func (f *nodeFailings) count() int {
-	n := f.keys + f.dims
-	if len(f.taints) > 0 {
+	n := int(f.unmet) + f.dims
+	if f.tainted {
 		n++
 	}
 	if f.volumes {
@@ -57,79 +78,244 @@ func (f *nodeFailings) count() int {
 	return n
 }
 
-func (x *explainer) nodeFails(node int32) nodeFailings {
-	var f nodeFailings
-	g := &x.m.groups[x.m.nodes[node].group]
-	f.taints = intolerable(x.s.tolerations, g.taints)
+// checkNode is the first check that the machine fails for the class, with all failings but those of topology.
+func (x *explainer) checkNode(node int32) (NodeCheck, nodeFailings) {
+	if !x.t.usable.has(int(node)) {
+		return NodeUnavailable, nodeFailings{}
+	}
+	f := nodeFailings{groupFailings: x.groupFails(x.m.nodes[node].group), attach: true}
+	free := x.t.freeOf(node)
+	for d, need := range x.c.requests {
+		if need > 0 && need > free[d] {
+			if f.dims < maxExampleDims {
+				f.lacking[f.dims] = d
+			}
+			f.dims++
+			f.attach = f.attach && strings.HasPrefix(string(x.m.resources.names[d]), attachPrefix)
+		}
+	}
+	switch {
+	case f.cordoned:
+		return NodeCordoned, f
+	case f.tainted:
+		return NodeTaints, f
+	case f.unmet > 0:
+		return NodeRequirements, f
+	case f.volumes:
+		return NodeVolumes, f
+	case f.dims > 0 && f.attach:
+		return NodeVolumeLimits, f
+	case f.dims > 0:
+		return NodeResources, f
+	case x.portTaken(node):
+		return NodeHostPorts, f
+	case x.c.topology != nil && !x.t.topology.admits(x.c.topology, x.c.shape, node):
+		return NodeTopology, f
+	}
+	return NodeNotPlaced, f
+}
+
+// groupFails are the failings of all machines of the group.
+func (x *explainer) groupFails(group int32) groupFailings {
+	groups := x.groups[x.c.shape]
+	if groups == nil {
+		groups = make([]groupFailings, len(x.m.groups))
+		x.groups[x.c.shape] = groups
+	}
+	f := &groups[group]
+	if f.known {
+		return *f
+	}
+	g := &x.m.groups[group]
+	*f = groupFailings{known: true, volumes: !x.s.volumes.onExisting(g)}
+	for i := range g.taints {
+		if untolerated(x.s.tolerations, g.taints[i:i+1], true) != nil {
+			f.tainted = true
+			f.cordoned = f.cordoned || g.taints[i].Key == corev1.TaintNodeUnschedulable
+		}
+	}
 	for i, term := range x.s.terms {
-		unmet := 0
-		last := ""
+		unmet, last := int32(0), ""
 		for _, r := range term {
 			if !meets(g.labels, r) && r.Key() != last {
 				unmet++
 				last = r.Key()
 			}
 		}
-		if i == 0 || unmet < f.keys {
-			f.keys, f.key = unmet, last
+		if i == 0 || unmet < f.unmet {
+			f.unmet, f.term = unmet, int32(i)
 		}
 	}
-	f.volumes = !x.s.volumes.onExisting(g)
-	for d, have := range x.t.freeOf(node) {
-		if x.c.requests[d] > have {
-			f.dims++
-			f.dim = d
-		}
-	}
-	return f
+	return *f
 }
 
-// considerNode takes the machine as a finding if it fails a single check.
-func (x *explainer) considerNode(best *finding, node int32, f *nodeFailings) {
-	if x.brief || f.count() > 1 {
-		return
+// taintsOf are the machine's taints that the pods don't tolerate.
+func (x *explainer) taintsOf(node int32) []corev1.Taint {
+	return intolerable(x.s.tolerations, x.m.groups[x.m.nodes[node].group].taints)
+}
+
+// unmetOn are the labels of the machine that don't meet the alternative that comes nearest.
+func (x *explainer) unmetOn(node int32, f *nodeFailings) []string {
+	labels := x.m.groups[x.m.nodes[node].group].labels
+	return needs(slices.DeleteFunc(slices.Clone(x.s.terms[f.term]), func(r requirements.Requirement) bool { return meets(labels, r) })).keys()
+}
+
+// portTaken reports whether a pod of the machine has a host port of the class.
+func (x *explainer) portTaken(node int32) bool {
+	h, o := x.hostOf(node), x.c.topology
+	return h != nil && o != nil && slices.ContainsFunc(o.in, func(g int32) bool {
+		return x.m.topology[g].kind == kindExclusive && h.of(g).members > 0
+	})
+}
+
+// example tells what the check found on the machine.
+func (x *explainer) example(node int32, check NodeCheck, f *nodeFailings) NodeExample {
+	n := &x.m.nodes[node]
+	e := NodeExample{Check: check, Node: n.name}
+	switch check {
+	case NodeUnavailable:
+		switch {
+		case n.source.Leaving:
+			e.Detail = "is leaving"
+		case !n.usable:
+			e.Detail = "has more bound to it than it has room for"
+		}
+	case NodeTaints:
+		e.Taints = x.taintsOf(node)
+	case NodeRequirements:
+		e.Key = x.unmetOn(node, f)[0]
+		e.Value = onlyValue(x.m.groups[n.group].labels.Get(e.Key))
+	case NodeResources, NodeVolumeLimits:
+		e.Requests, e.Free = corev1.ResourceList{}, corev1.ResourceList{}
+		for _, d := range f.lacking[:min(f.dims, maxExampleDims)] {
+			name := x.m.resources.names[d]
+			e.Requests[name], e.Free[name] = quantity(name, x.c.requests[d]), quantity(name, x.t.freeOf(node)[d])
+		}
+	case NodeHostPorts, NodeTopology:
+		e.Rules = x.refusingOn(node, check)
 	}
-	h, name := x.hostOf(node), x.m.nodes[node].name
-	if f.count() == 0 {
+	return e
+}
+
+// refusingOn are the rules that by themselves keep the pods off the machine: of host ports, or all others.
+func (x *explainer) refusingOn(node int32, check NodeCheck) []Rule {
+	h := x.hostOf(node)
+	if h == nil || x.c.topology == nil {
+		return nil
+	}
+	var out []Rule
+	rules := x.m.rulesOf(x.c.topology)
+	for i := range rules {
+		r := &rules[i]
+		if (r.kind == kindExclusive) != (check == NodeHostPorts) || len(out) == maxExampleRules ||
+			x.admitsAt(x.c.topology.alone(x.m, r), h.domains, h.of, false) {
+			continue
+		}
+		rule := x.described(r)
+		if r.kind == kindExclusive || r.kind == kindAnti {
+			rule.Holders = x.holdersOn(r, node, nil)
+		}
+		out = append(out, rule)
+	}
+	return out
+}
+
+// considerNode takes the machine as a finding if it fails a single check, and as second best if it fails two.
+func (x *explainer) considerNode(best *finding, two *pairFinding, node int32, f *nodeFailings) {
+	switch f.count() {
+	case 0:
+		h, name := x.hostOf(node), x.m.nodes[node].name
+		if h == nil || x.tries <= 0 || !best.worth(MissTopology) && best.miss.Code != MissTopology {
+			return
+		}
+		x.tries--
 		for _, r := range x.m.rulesOf(x.c.topology) {
 			if miss := x.unruled(best, &r, h.domains, h.of, 0); miss != nil {
 				miss.Node = name
 			}
 		}
-		return
+	case 1:
+		codes, size := x.codesFor(node, f)
+		if codes[0] != "" && best.nearer(codes[0], size, 0) && x.admitsChanged(node, f) {
+			miss := x.changesFor(node, f)[0]
+			miss.Node = x.m.nodes[node].name
+			*best = finding{miss: miss, size: size}
+		}
+	case 2:
+		codes, size := x.codesFor(node, f)
+		if best.miss == nil && codes[1] != "" && two.nearer(codes[0], codes[1], size, 0) && x.admitsChanged(node, f) {
+			misses := x.changesFor(node, f)
+			misses[0].Node, misses[0].Also = x.m.nodes[node].name, misses[1]
+			*two = pairFinding{finding{miss: misses[0], size: size}}
+		}
 	}
-	miss, size := &NearestMiss{Node: name}, 0.0
-	switch {
-	case len(f.taints) > 0:
-		miss.Code, miss.Taints = MissToleration, f.taints
-	case f.keys > 0:
-		miss.Code, miss.Key = MissLabel, f.key
-		if value := onlyValue(x.m.groups[x.m.nodes[node].group].labels.Get(f.key)); value != "" {
+}
+
+// codesFor are the codes of changesFor, and how large the changes are.
+func (x *explainer) codesFor(node int32, f *nodeFailings) (codes [2]MissCode, size float64) {
+	n := 0
+	note := func(code MissCode) {
+		if n < len(codes) && code != "" {
+			codes[n] = code
+			n++
+		}
+	}
+	if f.tainted {
+		note(MissToleration)
+	}
+	for range f.unmet {
+		note(MissLabel)
+	}
+	for _, d := range f.lacking[:min(f.dims, maxExampleDims)] {
+		code, share := x.cut(d, x.t.freeOf(node)[d])
+		note(code)
+		size += share
+	}
+	return codes, size
+}
+
+// changesFor are the changes that would make up for the machine's failings, the nearest first; fewer than there are
+// failings where some can't be made up for. Of volumes only those could tell who know where else they can be.
+func (x *explainer) changesFor(node int32, f *nodeFailings) (misses []*NearestMiss) {
+	if f.tainted {
+		misses = append(misses, &NearestMiss{Code: MissToleration, Taints: x.taintsOf(node)})
+	}
+	var unmet []string
+	if f.unmet > 0 {
+		unmet = x.unmetOn(node, f)
+	}
+	for _, key := range unmet {
+		miss := &NearestMiss{Code: MissLabel, Key: key}
+		if value := onlyValue(x.m.groups[x.m.nodes[node].group].labels.Get(key)); value != "" {
 			miss.Values = []string{value}
 		}
-	case f.dims > 0:
-		have := x.t.freeOf(node)[f.dim]
-		if miss.Code, size = x.cut(f.dim, have); miss.Code == "" {
-			return
-		}
-		miss = x.less(miss.Code, f.dim, have)
-		miss.Node = name
-	default:
-		return // of volumes only those could tell who know where else they can be
+		x.blameSystem(miss)
+		misses = append(misses, miss)
 	}
-	if !best.nearer(miss.Code, size, 0) {
-		return
-	}
-	if x.c.topology != nil {
-		of, loosely := h.of, f.dims == 0
-		if loosely {
-			of = x.countsWhoeverNotices(node)
-		}
-		if !x.admitsAt(x.c.topology, h.domains, of, loosely) {
-			return
+	for _, d := range f.lacking[:min(f.dims, maxExampleDims)] {
+		have := x.t.freeOf(node)[d]
+		if code, _ := x.cut(d, have); code != "" {
+			misses = append(misses, x.less(code, d, have))
 		}
 	}
-	*best = finding{miss: miss, size: size}
+	return misses
+}
+
+// admitsChanged reports whether topology rules let the pod on the machine once its failings are made up for.
+func (x *explainer) admitsChanged(node int32, f *nodeFailings) bool {
+	if x.c.topology == nil {
+		return true
+	}
+	if x.tries <= 0 {
+		return false
+	}
+	x.tries--
+	h := x.hostOf(node)
+	of, loosely := h.of, f.dims == 0 || f.count() > 1
+	if loosely {
+		of = x.countsWhoeverNotices(node)
+	}
+	return x.admitsAt(x.c.topology, h.domains, of, loosely)
 }
 
 // hostOf is what topology rules know of a machine; nil without any.
@@ -157,10 +343,8 @@ func (x *explainer) countsWhoeverNotices(node int32) func(group int32) tally {
 		for _, class := range x.m.podsOn(node) {
 			note(class, 1)
 		}
-		for _, b := range x.t.placed {
-			if b.host == node {
-				note(b.class, b.count)
-			}
+		for i := *x.t.lastOn(node) - 1; i >= 0; i = x.t.placed[i].before - 1 {
+			note(x.t.placed[i].class, x.t.placed[i].count)
 		}
 		return out
 	}

@@ -25,6 +25,7 @@ func shuffled(s *scheduling.Snapshot, seed uint64) *scheduling.Snapshot {
 		o.Nodes[i].Pods = mixed(r, o.Nodes[i].Pods)
 	}
 	o.Namespaces, o.StorageClasses, o.CSINodes = mixed(r, s.Namespaces), mixed(r, s.StorageClasses), mixed(r, s.CSINodes)
+	o.VolumeAttachments = mixed(r, s.VolumeAttachments)
 	o.PersistentVolumes, o.PersistentVolumeClaims = mixed(r, s.PersistentVolumes), mixed(r, s.PersistentVolumeClaims)
 	o.Catalogs = map[string][]*cloudprovider.InstanceType{}
 	for name, list := range s.Catalogs {

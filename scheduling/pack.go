@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// packing is a set of machines to buy, with what goes on each.
-type packing struct {
+// binSet is a set of machines to buy, with what goes on each.
+type binSet struct {
 	bins []bin
 }
 
@@ -66,7 +66,7 @@ func newPacker(m *Model, p *problem, v *values, g *ledger) *packer {
 	for i := range p.items {
 		k.left[i] = p.items[i].count
 		k.at[i] = slices.Index(places, p.items[i].place)
-		if p.items[i].topology != nil && k.rules == nil {
+		if p.items[i].ruled && k.rules == nil {
 			k.rules = newSketch(m)
 		}
 	}
@@ -97,8 +97,8 @@ func (q *ratioQueue) Pop() any {
 }
 
 // pack places as much as it can. What is left stays in k.left.
-func (k *packer) pack(ctx context.Context) *packing {
-	out := &packing{}
+func (k *packer) pack(ctx context.Context) *binSet {
+	out := &binSet{}
 	k.queue = k.queue[:0]
 	for o := range k.p.options {
 		// The proof of the values says what an option can be worth at most: most are never looked at.
@@ -189,13 +189,13 @@ func (k *packer) begin(opt *option) {
 func (k *packer) add(i int32, most int) int64 {
 	it := &k.p.items[i]
 	n := howMany(it.need, k.free, min(most, it.perMachine))
-	if n > 0 && it.topology != nil {
+	if n > 0 && it.ruled {
 		n = min(n, k.rules.room(it.topology))
 	}
 	if n <= 0 {
 		return 0
 	}
-	if it.topology != nil {
+	if it.ruled {
 		k.rules.add(it.topology, int32(n))
 	}
 	addScaled(k.free, it.need, -int64(n))
@@ -401,7 +401,7 @@ func (k *packer) weights(o int32) []float64 {
 
 // buyAll adds machines of the option with the filling in k.trial, as many as the items last for. It reports whether at
 // least one could be bought.
-func (k *packer) buyAll(o int32, out *packing) bool {
+func (k *packer) buyAll(o int32, out *binSet) bool {
 	times := int32(1 << 30)
 	for _, l := range k.trial {
 		times = min(times, int32(k.left[l.item])/l.count)
@@ -423,30 +423,6 @@ func (k *packer) buyAll(o int32, out *packing) bool {
 	return bought
 }
 
-// independent reports whether no rule about single machines ties pods of different items together.
-func (k *packer) independent() bool {
-	owner := map[int32]int32{}
-	for i := range k.p.items {
-		it := &k.p.items[i]
-		if it.topology == nil {
-			continue
-		}
-		for _, list := range [2][]int32{it.topology.owns, it.topology.in} {
-			for _, g := range list {
-				gr := &k.m.topology[g]
-				if gr.at != hostnameKey || !gr.hard {
-					continue
-				}
-				if class, ok := owner[g]; ok && class != it.class {
-					return false
-				}
-				owner[g] = it.class
-			}
-		}
-	}
-	return !slices.ContainsFunc(k.p.options, func(o option) bool { return o.resident != 0 })
-}
-
 // addResidents counts the DaemonSet pods of a new machine.
 func (m *Model) addResidents(s *sketch, pool, row int32) {
 	for _, class := range m.pools[pool].table.rows[row].residents {
@@ -464,7 +440,7 @@ func (p *problem) newBin(o int32, loads []load, v *values) bin {
 	return b
 }
 
-func (g *packing) cost(p *problem) int64 {
+func (g *binSet) cost(p *problem) int64 {
 	total := int64(0)
 	for i := range g.bins {
 		total += p.options[g.bins[i].option].price

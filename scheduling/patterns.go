@@ -34,6 +34,8 @@ type filling struct {
 const (
 	// maxPatternPasses bounds the second column generation.
 	maxPatternPasses = 10
+	// maxPatternItems is how many items there may be.
+	maxPatternItems = 400
 	// promising is the least share of its price that an option's best fractional filling must be worth to be looked at.
 	promising = 0.8
 	// optionsPerPlace is how many options of each place are looked at.
@@ -46,7 +48,7 @@ const (
 
 // newPatterns is nil where the method does not pay.
 func newPatterns(p *problem, v *values, pr *pricing) *patterns {
-	if pr == nil || len(p.items) > maxLPRows || len(p.items) == 0 {
+	if pr == nil || len(p.items) == 0 || len(p.items) > maxPatternItems || len(pr.bundles) < len(p.items) {
 		return nil
 	}
 	n := len(p.items)
@@ -57,7 +59,7 @@ func newPatterns(p *problem, v *values, pr *pricing) *patterns {
 }
 
 // pack returns the rounded-down mix; left receives what it does not place.
-func (s *patterns) pack(ctx context.Context, left []int) *packing {
+func (s *patterns) pack(ctx context.Context, left []int) *binSet {
 	s.start()
 	options := s.promisingOptions()
 	passes := 0
@@ -91,7 +93,7 @@ func (s *patterns) start() {
 		demand[b] = float64(s.p.items[i].count)
 		for o := range s.p.options {
 			opt := &s.p.options[o]
-			f := float64(s.p.perOption(&s.p.items[i], s.pr.bundles[b].at, opt))
+			f := float64(s.p.perOption(&s.p.items[i], s.pr.bundles[b].at[0], opt))
 			if f > 0 && (per[b] == 0 || float64(opt.price)/f < price[b]/per[b]) {
 				per[b], price[b] = f, float64(opt.price)
 				s.inBasis[b] = filling{int32(o), []load{{i, int32(f)}}}
@@ -110,15 +112,17 @@ func (s *patterns) pays(o int32) bool {
 	return worth > float64(s.p.options[o].price)*(1+1e-7)+1e-3
 }
 
-// promisingOptions are those that the fractional program finds worth (nearly) their price, the best few of each place.
+// promisingOptions are those that the fractional program uses, and others that it finds worth (nearly) their price, the best few of
+// each place.
 func (s *patterns) promisingOptions() []int32 {
-	var out []int32
+	out := s.pr.inMix()
+	used := len(out)
 	for o := range s.p.options {
-		if s.values.ratio[o] >= promising {
+		if s.values.ratio[o] >= promising && !slices.Contains(out[:used], int32(o)) {
 			out = append(out, int32(o))
 		}
 	}
-	slices.SortStableFunc(out, func(a, b int32) int { return -cmp.Compare(s.values.ratio[a], s.values.ratio[b]) })
+	slices.SortStableFunc(out[used:], func(a, b int32) int { return -cmp.Compare(s.values.ratio[a], s.values.ratio[b]) })
 	taken := map[int]int{}
 	return slices.DeleteFunc(out, func(o int32) bool {
 		wanted := false
@@ -249,8 +253,8 @@ func (s *patterns) sortByDensity(o int32) {
 			continue
 		}
 		size := 0.0
-		for d := range p.dims {
-			size += (pr.lambda[int(o)*p.dims+d] + 1e-3*float64(p.options[o].price)/max(pr.room[int(o)*p.dims+d], 1e-9)) * pr.need[b*p.dims+d]
+		for d := range pr.dims {
+			size += (pr.lambda[int(o)*pr.dims+d] + 1e-3*float64(p.options[o].price)/max(pr.room[int(o)*pr.dims+d], 1e-9)) * pr.need[b*pr.dims+d]
 		}
 		s.density[b] = pr.value[b] / max(size, 1e-12)
 		s.order = append(s.order, int32(b))
@@ -295,8 +299,8 @@ func (s *patterns) complete(o int32, start, into []int32, skip ...int32) float64
 
 // round buys each pattern of the optimal mix as often as the mix says, rounded down, then once more where its pods are
 // all still there.
-func (s *patterns) round(left []int) *packing {
-	out := &packing{}
+func (s *patterns) round(left []int) *binSet {
+	out := &binSet{}
 	for i := range s.p.items {
 		left[i] = s.p.items[i].count
 	}

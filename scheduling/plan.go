@@ -31,6 +31,10 @@ type Plan struct {
 	Relaxations []Relaxation `json:"relaxations,omitempty"`
 	// Unschedulable are the pods without a place, in the order of the snapshot.
 	Unschedulable []Unschedulable `json:"unschedulable,omitempty"`
+	// Preemptions are the pods for which kube-scheduler makes room by preempting others, in the order it comes to them.
+	// With PreemptionExpect they stand here alone; else a node is planned for them all the same, or they are in
+	// Unschedulable. The plan has no new place for the victims.
+	Preemptions []Preemption `json:"preemptions,omitempty"`
 	// HourlyCost is the sum of NewNodes' prices, USD per hour: for each that of its first instance type.
 	HourlyCost float64 `json:"hourlyCost"`
 	// LowerBound is a proven floor under the hourly cost of any set of new nodes that holds the pods placed on
@@ -63,7 +67,7 @@ type NewNode struct {
 	// Requests are the sum of the pods' and of the DaemonSets that will run on InstanceTypes[0].
 	Requests corev1.ResourceList `json:"requests"`
 	// MinValuesRelaxed tells that the instance types are less varied than the pool's minValues ask for: MinValuesBestEffort
-	// settled for it (SCH-041).
+	// settled for it.
 	MinValuesRelaxed bool `json:"minValuesRelaxed,omitempty"`
 	// Allocatable is that of InstanceTypes[0].
 	Allocatable corev1.ResourceList `json:"allocatable"`
@@ -99,8 +103,10 @@ type ExistingNode struct {
 // Unschedulable is a pod without a place, and why.
 type Unschedulable struct {
 	Pod PodKey `json:"pod"`
-	// Reasons, at least one: one per NodePool that was considered, by pool order; or a single one without a pool when
-	// the pod itself is at fault, asks for nodes without a pool, or no pool exists.
+	// Reasons, at least one: one per NodePool that was considered, by pool order, and then one for the nodes that exist
+	// (ReasonExistingNodes), which is left out where there are none, and after very many kinds of pods have been explained on
+	// very many nodes; or a single one without a pool when the pod itself is at fault, asks for nodes without a pool, or no
+	// pool exists.
 	Reasons []Reason `json:"reasons"`
 }
 
@@ -149,7 +155,10 @@ type Note struct {
 // type can the pods that fit on one node be worth more than the node costs. Then any nodes that hold all
 // pods cost at least the sum of Count x Value. That a type t of price p can't hold more is shown by its multipliers
 // λ >= 0: Σ_r allocatable_r λ_r + Σ_c f_c max(0, value_c - requests_c·λ) <= p, f_c being how many pods of class c fit on
-// an empty node of the type.
+// an empty node of the type, and at most Count.
+//
+// A rule that allows only so many pods of several classes on one node counts like a resource of which every node has the rule's Amount:
+// classes take some of it, and types have a multiplier for it.
 //
 // Where nodes are to be had of which there are only so many, from a reservation or covered by a commitment, Limits give what
 // is limited a Value of its own: such a node may hold pods worth its price and, beyond that, what it uses of the limited
@@ -158,8 +167,20 @@ type Note struct {
 type Certificate struct {
 	Classes []CertificateClass `json:"classes"`
 	Types   []CertificateType  `json:"types"`
+	// Rules about how many pods one node may hold that the proof uses; nil without any.
+	Rules []CertificateRule `json:"rules,omitempty"`
 	// Limits, none where all values are 0: reservations by name, then commitments in the order of the cost model.
 	Limits []CertificateLimit `json:"limits,omitempty"`
+}
+
+// CertificateRule is a rule about single nodes in a proof: hard anti-affinity or spread by hostname, or a host port.
+type CertificateRule struct {
+	// Name is what classes and types call it, unique in the certificate.
+	Name string `json:"name"`
+	// Rule says it in words.
+	Rule string `json:"rule"`
+	// Amount that each node has.
+	Amount int64 `json:"amount"`
 }
 
 // CertificateLimit is a reservation or a commitment in a proof.
@@ -189,6 +210,8 @@ type CertificateClass struct {
 	Requests corev1.ResourceList `json:"requests"`
 	// Count of pods.
 	Count int `json:"count"`
+	// Takes is what one pod takes of rules' amounts, by CertificateRule.Name; nil for nothing.
+	Takes map[string]int64 `json:"takes,omitempty"`
 	// Value of one pod, USD per hour.
 	Value float64 `json:"value"`
 }
@@ -201,4 +224,6 @@ type CertificateType struct {
 	Price float64 `json:"price"`
 	// Multipliers λ by resource, USD per hour and unit (cores, bytes, pods, …).
 	Multipliers map[corev1.ResourceName]float64 `json:"multipliers"`
+	// RuleMultipliers by CertificateRule.Name, USD per hour for one of the rule's amount; nil for none.
+	RuleMultipliers map[string]float64 `json:"ruleMultipliers,omitempty"`
 }

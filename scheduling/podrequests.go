@@ -6,12 +6,15 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// PodRequests is what a pod takes from a node's allocatable, "pods: 1" included (SCH-060): the larger of what its
-// containers need together and what any init container needs beside the sidecars started before it; requests set for
-// the pod as a whole replace that sum; the runtime's overhead comes on top. While a resize is under way the larger of
-// wanted and held counts (SCH-061). Limits play no part: the API server has already copied them where requests are
-// missing. Amounts that no arithmetic should be done on, such as 1e9999999, count as others that no node has.
+// PodRequests is what a pod takes from a node's allocatable, "pods: 1" included: the larger of what its containers
+// need together and what any init container needs with the sidecars started before it; requests set for the pod as
+// a whole replace that sum; the runtime's overhead comes on top. While a resize is under way the larger of wanted and
+// held counts. Limits play no part: the API server has already copied them where requests are missing. Amounts that
+// no arithmetic should be done on, such as 1e9999999, count as others that no node has.
 func PodRequests(pod *corev1.Pod) corev1.ResourceList {
+	if pod == nil {
+		return corev1.ResourceList{}
+	}
 	total := make(corev1.ResourceList, 4)
 	spec := &pod.Spec
 	statuses := resizing(pod)

@@ -1,6 +1,6 @@
 package scheduling
 
-// MinValuesPolicy says what to do with a NodePool's minValues that can't be met (SCH-041).
+// MinValuesPolicy says what to do with a NodePool's minValues that can't be met.
 type MinValuesPolicy string
 
 const (
@@ -11,7 +11,7 @@ const (
 	MinValuesBestEffort MinValuesPolicy = "BestEffort"
 )
 
-// ReservedPolicy says what pods do for which a reservation exists (SCH-161, SCH-162).
+// ReservedPolicy says what pods do for which a reservation exists.
 type ReservedPolicy string
 
 const (

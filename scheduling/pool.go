@@ -77,7 +77,7 @@ type profile struct {
 }
 
 // compilePools makes the snapshot's pools ready, ordered by weight (higher first), then generation (later first), then name
-// (later first): API-012, API-013, SCH-168. Pools of one weight compete by price all the same; the order decides between equals.
+// (later first). Pools of one weight compete by price all the same; the order decides between equals.
 func (m *Model) compilePools(s *Snapshot, previous *Model) error {
 	m.poolIndex = make(map[v1.PoolKey]int, len(s.NodePools))
 	for i := range s.NodePools {
@@ -102,7 +102,7 @@ func (m *Model) compilePools(s *Snapshot, previous *Model) error {
 	return nil
 }
 
-// age ranks generations for the order of pools: later ones first (API-013).
+// age ranks generations for the order of pools: later ones first.
 func age(key v1.PoolKey) int {
 	if key.Generation == v1.GenerationV1Alpha5 {
 		return 1
@@ -122,7 +122,7 @@ func (m *Model) compilePool(p *pool, catalogName string, previous *Model) error 
 		labels[k] = v
 	}
 	labels[PoolLabel(p.key)] = p.key.Name
-	// Nodes of the first generation have no label of their node class (API-225).
+	// Nodes of the first generation have no label of their node class.
 	if class := p.object.Spec.Template.Spec.NodeClassRef; class.Kind != "" && p.key.Generation != v1.GenerationV1Alpha5 {
 		labels[nodeClassLabel(class.Group, class.Kind)] = class.Name
 	}
@@ -136,7 +136,7 @@ func (m *Model) compilePool(p *pool, catalogName string, previous *Model) error 
 	case p.object.DeletionTimestamp != nil:
 		p.notReady = "it is being deleted"
 	case p.object.Spec.Replicas != nil:
-		p.notReady = "it is static: its nodes are counted, not planned" // SCH-182
+		p.notReady = "it is static: its nodes are counted, not planned"
 	case catalogName == "" || len(m.catalogs[catalogName].variants) == 0:
 		p.notReady = "it has no instance types"
 	}
@@ -219,7 +219,7 @@ func (m *Model) profileOf(p *pool, demand needs) (int, *Reason) {
 	return n, nil
 }
 
-// demandKey checks one requirement of a pod against what the pool says of the key, machines aside (SCH-030, SCH-033).
+// demandKey checks one requirement of a pod against what the pool says of the key, machines aside.
 func (m *Model) demandKey(p *pool, r requirements.Requirement) *Reason {
 	key := r.Key()
 	refuse := func(detail string) *Reason {
@@ -237,6 +237,8 @@ func (m *Model) demandKey(p *pool, r requirements.Requirement) *Reason {
 		return nil
 	}
 	switch {
+	case key == nodeNameField:
+		return refuse("field metadata.name names one node, and a new node's name is not known before it is launched")
 	case key == labelHostname:
 		return refuse("label " + key + " names one node, and a new node's name is not known before it is launched")
 	case m.vocab.IsWellKnown(key):

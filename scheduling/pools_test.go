@@ -149,6 +149,38 @@ func TestLimitsHoldForEveryListedType(t *testing.T) {
 	}
 }
 
+// SCH-171: claims name larger types as long as all nodes, each at the largest of its types, keep the limits; nodes on their way
+// out are reckoned as there.
+func TestSpareLimitsNameLargerTypes(t *testing.T) {
+	small := sold(machineType("small", 0.2, "cpu=4", "memory=16Gi"), offering("a", v1.CapacityTypeSpot, 0.2))
+	large := sold(machineType("large", 0.9, "cpu=16", "memory=64Gi"), offering("a", v1.CapacityTypeSpot, 0.9))
+	leaving := node("old", ofPool("default"))
+	leaving.Leaving = true
+	for _, c := range []struct {
+		name  string
+		limit string
+		parts []any
+		want  int
+	}{
+		{"room for two large ones", "cpu=32", nil, 2},
+		{"room for one large one", "cpu=31", nil, 1},
+		{"room that a leaving node still takes", "cpu=32", []any{leaving}, 1},
+		{"room beside a leaving node", "cpu=36", []any{leaving}, 2},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := solve(t, cluster(append(c.parts, nodePool("default", limit(c.limit)), small, large, pods("p", 2, requests("cpu=3")))...))
+			for _, n := range p.NewNodes {
+				if len(n.InstanceTypes) != c.want {
+					t.Errorf("%s names %d types, want %d", n.Name, len(n.InstanceTypes), c.want)
+				}
+			}
+			if len(p.NewNodes) != 2 {
+				t.Errorf("%d new nodes, want 2", len(p.NewNodes))
+			}
+		})
+	}
+}
+
 // SCH-156, SCH-171: pods that limits leave without a machine go to the next pool; the rest are told what is in use.
 func TestLimitsFallBackAndExplain(t *testing.T) {
 	medium := poolNeeds(typeKey, opIn, "medium")
@@ -186,8 +218,8 @@ func TestTwoGenerationsOfOneName(t *testing.T) {
 		}
 	}
 	r := reasonsOf(t, p, "x")
-	if len(r) != 2 || r[0].Pool == r[1].Pool || r[0].String() == r[1].String() {
-		t.Errorf("reasons %q, want one for each pool", r)
+	if len(r) != 3 || r[0].Pool == r[1].Pool || r[0].String() == r[1].String() || r[2].Code != scheduling.ReasonExistingNodes {
+		t.Errorf("reasons %q, want one for each pool and one for the nodes", r)
 	}
 }
 

@@ -56,7 +56,7 @@ func TestLowerBoundIsTight(t *testing.T) {
 
 // Machines that cost nothing (paid for beforehand) are used first and break no sum.
 func TestFreeMachines(t *testing.T) {
-	free := sold(machineType("free", 0, "cpu=4", "memory=16Gi"), offering("a", v1.CapacityTypeOnDemand, 0))
+	free := sold(machineType("free", 0, "cpu=4", "memory=16Gi"), offering("a", v1.CapacityTypeSpot, 0))
 	p := solve(t, cluster(free, machineType("paid", 0.5, "cpu=8", "memory=32Gi"), pods("p", 8)))
 	wantCost(t, p, 0)
 	p = solve(t, cluster(free, machineType("paid", 0.5, "cpu=8", "memory=32Gi"), pods("p", 8), pod("big", requests("cpu=6"))))

@@ -23,6 +23,8 @@ type problem struct {
 	everyCell bool
 	// rough problems need values that steer, not values that prove.
 	rough bool
+	// planned is what the plan costs that is to be proven, 0 if there is none yet.
+	planned float64
 	// reserved and left say which reservation each limited option draws on, and how many instances each has.
 	reserved map[int32]string
 	left     map[string]int
@@ -30,6 +32,12 @@ type problem struct {
 	// for new machines. Nil without commitments.
 	committed      []option
 	commitmentLeft []int64
+	// caps are rules about single nodes; each is a dimension after the resources.
+	caps []hostCap
+	// seeds are fillings of nodes that a packing is known to have.
+	seeds []seed
+	// alike says which items of the caller those of a problem to pack stand for; nil if they are the caller's.
+	alike *alike
 }
 
 // reservation names what a limited option draws on.
@@ -49,6 +57,8 @@ type item struct {
 	topology *ownership
 	// perMachine bounds how many of the class one new machine may hold; unbounded for no bound.
 	perMachine int
+	// ruled items are under rules about single nodes that neither perMachine nor caps say.
+	ruled bool
 }
 
 // place is a stage, and the cell that topology rules leave for the pods, or anyCell.
@@ -86,6 +96,12 @@ type option struct {
 	alloc    []int64
 	// open has the positions, in placesInUse's order, of the places it belongs to.
 	open bitset
+}
+
+// seed is a filling of a node of the option.
+type seed struct {
+	load   []load
+	option int32
 }
 
 type dominatedOption struct {

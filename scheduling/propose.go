@@ -55,8 +55,9 @@ func (m *Model) concerned(o *ownership) bool {
 
 // proposeExisting proposes places on machines of the snapshot: what is free there costs nothing. Each machine is filled
 // with the pods worth most; those that no new machine could take come first, by priority. Machines with the least
-// room are filled first, so that whole machines stay free. Counts of the wishes fall by what is proposed.
-func (t *Trial) proposeExisting(ctx context.Context, c *cells, wishes []wish, worth []int64) []proposal {
+// room are filled first, so that whole machines stay free. Counts of the wishes fall by what is proposed. Places are at least as
+// good as the last of fits, and those that are as good as an earlier one are taken first.
+func (t *Trial) proposeExisting(ctx context.Context, c *cells, wishes []wish, worth []int64, fits ...uint32) []proposal {
 	m := t.m
 	order := make([]*wish, 0, len(wishes))
 	for i := range wishes {
@@ -74,8 +75,9 @@ func (t *Trial) proposeExisting(ctx context.Context, c *cells, wishes []wish, wo
 			-cmp.Compare(worth[a.class], worth[b.class]), -cmp.Compare(size(ca.requests), size(cb.requests)), cmp.Compare(a.class, b.class))
 	})
 	f := &filler{t: t, c: c, nodes: nodes, free: slices.Clone(t.free), bases: map[int32]*sketch{}}
-	f.fill(ctx, order, fitFully)
-	f.fill(ctx, order, fitGivingUp)
+	for _, fit := range fits {
+		f.fill(ctx, order, fit)
+	}
 	return f.out
 }
 
@@ -93,7 +95,7 @@ type filler struct {
 
 // fill goes over the machines once, taking only those fits that are at least as good as asked for.
 func (f *filler) fill(ctx context.Context, order []*wish, fit uint32) {
-	t, m, c := f.t, f.t.m, f.c
+	m, c := f.t.m, f.c
 	dims := int32(m.resources.len())
 	order = slices.DeleteFunc(slices.Clone(order), func(w *wish) bool { return w.count == 0 })
 	for _, node := range f.nodes {
@@ -106,7 +108,7 @@ func (f *filler) fill(ctx context.Context, order []*wish, fit uint32) {
 		}
 		cell := int32(anyCell)
 		if c != nil {
-			cell = c.number(t.topology.hosts[node].domains)
+			cell = c.ofHost(int(node))
 		}
 		exhausted := false
 		for _, w := range order {

@@ -44,8 +44,11 @@ const (
 	ReasonMinValues ReasonCode = "MinValuesNotMet"
 	// ReasonTopology: instance types that would do are kept out by topology rules; Rules says by which.
 	ReasonTopology ReasonCode = "TopologyRefused"
-	// ReasonHostPorts: on instance types that would do, a DaemonSet has the pod's host port; Rules says which.
+	// ReasonHostPorts: on instance types that would do, a DaemonSet has the pod's host port; Rules says which and whose.
 	ReasonHostPorts ReasonCode = "HostPortTaken"
+	// ReasonExistingNodes: none of the nodes there are takes the pod; Nodes tells why. It comes after the reasons of the
+	// NodePools, when the snapshot has nodes.
+	ReasonExistingNodes ReasonCode = "ExistingNodes"
 	// ReasonNotPlaced: an instance type of the pool would do for one pod alone, but the plan has none for it.
 	ReasonNotPlaced ReasonCode = "NotPlaced"
 )
@@ -69,31 +72,13 @@ type Removed struct {
 	Topology int `json:"topology,omitempty"`
 }
 
-// RemovedNodes counts nodes of the snapshot by the first check that ruled them out for a pod, in the order of the
-// fields after Total.
-type RemovedNodes struct {
-	// Total is how many nodes were looked at.
-	Total int `json:"total"`
-	// Unavailable: the node takes no pods: it is leaving, hidden, or holds more than it has room for.
-	Unavailable int `json:"unavailable,omitempty"`
-	// Taints: the pod does not tolerate one.
-	Taints int `json:"taints,omitempty"`
-	// Requirements: the labels don't meet the pod's requirements.
-	Requirements int `json:"requirements,omitempty"`
-	// Volumes: the pod's volumes can't be used there.
-	Volumes int `json:"volumes,omitempty"`
-	// Resources: what is free is too little.
-	Resources int `json:"resources,omitempty"`
-	// Topology: topology rules or host ports keep the pod off.
-	Topology int `json:"topology,omitempty"`
-}
-
-// Reason is why a pod has no place in one NodePool: a code and its operands. String makes the sentence.
+// Reason is why a pod has no place in one NodePool, or on the nodes there are: a code and its operands. String makes the
+// sentence.
 type Reason struct {
-	// Pool the reason is about; zero when it is about the pod alone.
+	// Pool the reason is about; zero when it is about the pod alone, or about existing nodes.
 	Pool v1.PoolKey `json:"pool,omitzero"`
 	Code ReasonCode `json:"code"`
-	// Taint that is not tolerated, with ReasonTaint.
+	// Taint that is not tolerated, with ReasonTaint. Further ones stand in Also.
 	Taint *corev1.Taint `json:"taint,omitempty"`
 	// Key of the label where the requirements exclude each other, with ReasonRequirements.
 	Key string `json:"key,omitempty"`
@@ -102,16 +87,46 @@ type Reason struct {
 	Requests corev1.ResourceList `json:"requests,omitempty"`
 	// Removed counts the pool's types by check, with ReasonInstanceTypes and the codes that follow it.
 	Removed Removed `json:"removed,omitzero"`
-	// Rules that keep the pod out, in words, with ReasonTopology and ReasonHostPorts.
-	Rules []string `json:"rules,omitempty"`
-	// Nodes counts the nodes there are by check, with ReasonNoNodePools and ReasonOptedOut.
+	// Rules that keep the pod out, with ReasonTopology and ReasonHostPorts.
+	Rules []Rule `json:"rules,omitempty"`
+	// MinValues that are not met, with ReasonMinValues.
+	MinValues []MinValuesShortfall `json:"minValues,omitempty"`
+	// Nodes counts the nodes there are by check, with ReasonExistingNodes, ReasonNoNodePools and ReasonOptedOut.
 	Nodes *RemovedNodes `json:"nodes,omitempty"`
+	// Unknown are names that the pod asks for and that nothing has, at most four: most often misspellings.
+	Unknown []Unknown `json:"unknown,omitempty"`
+	// NotKnown are resources that the pod asks for and of which nobody knows how many some of the pool's types have, with
+	// ReasonInstanceTypes: these types count as having none.
+	NotKnown []NotKnown `json:"notKnown,omitempty"`
 	// Detail is the rest of the sentence where operands don't make one.
 	Detail string `json:"detail,omitempty"`
+	// Also are further reasons that hold for the same pool even without this one, at most four: other taints, or an
+	// architecture that the pool excludes and a taint as well. Other than taints they are looked for when no single change would help.
+	// They bear neither Pool nor NearestMiss.
+	Also []Reason `json:"also,omitempty"`
 	// NearestMiss is the least that would have to be different for the pod to have a place in the pool, or with
-	// ReasonNoNodePools and ReasonOptedOut on a node there is; nil when no single change would do. It is no part of String.
+	// ReasonExistingNodes, ReasonNoNodePools and ReasonOptedOut on a node there is; nil when neither a single change nor
+	// two of those that are looked for would do. It is no part of String.
 	NearestMiss *NearestMiss `json:"nearestMiss,omitempty"`
 }
+
+// MinValuesShortfall is a minValues of a NodePool that the instance types which would do don't meet.
+type MinValuesShortfall struct {
+	// Key of the label, how many values of it are Asked for, and how many are Found at most.
+	Key   string `json:"key"`
+	Asked int    `json:"asked"`
+	Found int    `json:"found"`
+}
+
+// NotKnown is a resource of which it is not known how many some instance types have.
+type NotKnown struct {
+	Resource corev1.ResourceName `json:"resource"`
+	// Types is how many of the pool's types that concerns.
+	Types int `json:"types"`
+}
+
+// maxAlso bounds Reason.Also.
+const maxAlso = 4
 
 // String is a sentence for operators, without the pod's name.
 func (r Reason) String() string {
@@ -122,21 +137,75 @@ func (r Reason) String() string {
 }
 
 func (r Reason) sentence() string {
+	text, last := r.main(), r.Code
+	for i := range r.Also {
+		other := &r.Also[i]
+		if other.Code == ReasonTaint && last == ReasonTaint && other.Taint != nil {
+			text += " and " + TaintString(*other.Taint)
+		} else {
+			text += "; also " + other.sentence()
+		}
+		last = other.Code
+	}
+	return text
+}
+
+// main is the sentence without what stands in Also.
+func (r Reason) main() string {
 	switch r.Code {
 	case ReasonTaint:
 		if r.Taint != nil {
 			return "did not tolerate " + TaintString(*r.Taint)
 		}
 	case ReasonNoNodePools:
-		return "there is no nodepool to launch nodes from" + r.Nodes.sentence()
+		return joined("there is no nodepool to launch nodes from", ", and ", r.Nodes.sentence()) + r.hints("node")
 	case ReasonOptedOut:
-		return "it asks for nodes that no nodepool made" + r.Nodes.sentence()
+		return joined("it asks for nodes that no nodepool made", ", and ", r.Nodes.sentence()) + r.hints("node")
+	case ReasonExistingNodes:
+		return "no existing node takes it: " + r.Nodes.sentence()
 	case ReasonInstanceTypes:
 		return r.instanceTypes()
 	case ReasonTopology, ReasonHostPorts:
-		return "each node that would hold it is kept out by " + strings.Join(r.Rules, "; and by ")
+		return "each node that would hold it is kept out by " + rulesString(r.Rules, "; and by ")
+	case ReasonMinValues:
+		if len(r.MinValues) > 0 {
+			return "the instance types that would do are less varied than its minValues ask for: " + r.shortfalls()
+		}
 	}
-	return r.Detail
+	return r.Detail + r.hints("instance type")
+}
+
+// joined is both texts with what stands between them; the first alone if the second is empty.
+func joined(a, between, b string) string {
+	if b == "" {
+		return a
+	}
+	return a + between + b
+}
+
+// hints say of unknown names what may have been meant; who could have what is unknown. Of a label that Detail names no more
+// than that is said.
+func (r Reason) hints(who string) string {
+	text := ""
+	for _, u := range r.Unknown {
+		if u.Kind == UnknownLabel && u.Name == r.Key {
+			text += joined("", "; ", u.hint())
+			continue
+		}
+		text += "; " + u.text(who)
+	}
+	return text
+}
+
+func (r Reason) shortfalls() string {
+	parts := make([]string, len(r.MinValues))
+	for i, v := range r.MinValues {
+		parts[i] = fmt.Sprintf("%d values of %s, and there are %d", v.Asked, v.Key, v.Found)
+		if v.Found == 1 {
+			parts[i] = fmt.Sprintf("%d values of %s, and there is 1", v.Asked, v.Key)
+		}
+	}
+	return strings.Join(parts, "; ")
 }
 
 // instanceTypes makes the sentence of ReasonInstanceTypes.
@@ -145,21 +214,19 @@ func (r Reason) instanceTypes() string {
 	c.add(r.Removed.Requirements, "don't meet the requirements")
 	c.add(r.Removed.Resources, "are too small for "+requestsString(r.Requests))
 	c.add(r.Removed.Offering, "have no available offering that meets the requirements")
-	return fmt.Sprintf("no instance type fits: of %d, %s", c.total, strings.Join(c.parts, ", "))
-}
-
-func (n *RemovedNodes) sentence() string {
-	if n == nil || n.Total == 0 {
-		return ""
+	first := "no instance type fits"
+	if len(r.Unknown) > 0 {
+		texts := make([]string, len(r.Unknown))
+		for i, u := range r.Unknown {
+			texts[i] = u.String()
+		}
+		first = strings.Join(texts, "; ")
 	}
-	var c counts
-	c.add(n.Unavailable, "take no pods")
-	c.add(n.Taints, "have taints it does not tolerate")
-	c.add(n.Requirements, "don't meet the requirements")
-	c.add(n.Volumes, "can't have its volumes")
-	c.add(n.Resources, "have too little room")
-	c.add(n.Topology, "are kept out by topology rules or host ports")
-	return fmt.Sprintf(", and of %d existing nodes, %s", n.Total, strings.Join(c.parts, ", "))
+	text := fmt.Sprintf("%s: of %d, %s", first, c.total, strings.Join(c.parts, ", "))
+	for _, n := range r.NotKnown {
+		text += fmt.Sprintf("; how much %s is not known of %d types, which count as having none", n.Resource, n.Types)
+	}
+	return text
 }
 
 // counts are the parts of a sentence that counts by check.

@@ -133,8 +133,14 @@ func TestFit(t *testing.T) {
 		{"what is left can be had", node("n", bound(pod("b", requests("cpu=3")))), pod("p", requests("cpu=1")), true},
 		{"a finished pod takes nothing", node("n", bound(pod("b", requests("cpu=3"))), func(n *scheduling.Node) { n.Pods[0].Status.Phase = corev1.PodSucceeded }),
 			pod("p", requests("cpu=4")), true},
-		{"an overcommitted node takes nothing, not even what it has", node("n", bound(pod("b", requests("memory=17Gi")))), pod("p", requests("cpu=1")), false},
-		{"overcommitted by an extended resource", node("n", bound(pod("b", requests("example.com/gpu=1")))), pod("p", requests("cpu=1")), false},
+		{"overcommitted in what the pod asks for", node("n", bound(pod("b", requests("memory=17Gi")))), pod("p", requests("cpu=1", "memory=1")), false},
+		{"overcommitted in memory that the pod does not ask for", node("n", bound(pod("b", requests("memory=17Gi")))), pod("p", requests("cpu=1")), true},
+		{"overcommitted in CPU that the pod does not ask for", node("n", bound(pod("b", requests("cpu=5")))), pod("p", requests("memory=1Gi")), true},
+		{"overcommitted by an extended resource", node("n", bound(pod("b", requests("example.com/gpu=1")))), pod("p", requests("cpu=1")), true},
+		{"overcommitted by an extended resource of which the pod asks for zero", node("n", bound(pod("b", requests("example.com/gpu=1")))),
+			pod("p", requests("cpu=1", "example.com/gpu=0")), true},
+		{"overcommitted in pods, which every pod counts as", node("n", func(n *scheduling.Node) { n.Object.Status.Allocatable["pods"] = resource.MustParse("1") },
+			bound(pod("b")), bound(pod("c"))), pod("p"), false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			want := "nowhere"

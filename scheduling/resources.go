@@ -124,7 +124,7 @@ func quantity(name corev1.ResourceName, amount int64) resource.Quantity {
 	return *resource.NewQuantity(amount, resource.DecimalSI)
 }
 
-// capacityVector reads a machine's amounts; a resource the list lacks is zero (SCH-062).
+// capacityVector reads a machine's amounts; a resource the list lacks is zero.
 func (t *resourceTable) capacityVector(list corev1.ResourceList, into []int64) {
 	for i, name := range t.names {
 		into[i] = 0

@@ -15,10 +15,10 @@ type ownedRules struct {
 }
 
 // ruleKey writes everything that collect reads in the pod. It reports false for pods whose rules depend on more: host
-// ports, volumes yet to be made, and the cluster's default spreading, which looks at Services and owners.
+// ports, volumes yet to be made, disks that they name, and the cluster's default spreading, which looks at Services and owners.
 func (x *topologyIndex) ruleKey(pod *corev1.Pod) ([]byte, bool) {
 	spec := &pod.Spec
-	if hasHostPorts(spec) || len(x.unmade(pod)) > 0 || (len(spec.TopologySpreadConstraints) == 0 && x.defaults.any()) {
+	if hasHostPorts(spec) || len(x.unmade(pod)) > 0 || len(inlineDisks(spec)) > 0 || (len(spec.TopologySpreadConstraints) == 0 && x.defaults.any()) {
 		return nil, false
 	}
 	w := &x.writer
@@ -43,17 +43,22 @@ func (x *topologyIndex) ruleKey(pod *corev1.Pod) ([]byte, bool) {
 	} else {
 		w.number(0)
 	}
+	w.podAffinity(a, pod.Labels)
+	return w.buf, true
+}
+
+// podAffinity writes the terms about other pods.
+func (w *keyWriter) podAffinity(a *corev1.Affinity, own map[string]string) {
 	if a.PodAffinity != nil {
-		w.podTerms(a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution, a.PodAffinity.PreferredDuringSchedulingIgnoredDuringExecution, pod.Labels)
+		w.podTerms(a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution, a.PodAffinity.PreferredDuringSchedulingIgnoredDuringExecution, own)
 	} else {
 		w.number(-1)
 	}
 	if a.PodAntiAffinity != nil {
-		w.podTerms(a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution, a.PodAntiAffinity.PreferredDuringSchedulingIgnoredDuringExecution, pod.Labels)
+		w.podTerms(a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution, a.PodAntiAffinity.PreferredDuringSchedulingIgnoredDuringExecution, own)
 	} else {
 		w.number(-1)
 	}
-	return w.buf, true
 }
 
 func (w *keyWriter) spread(c *corev1.TopologySpreadConstraint, own map[string]string) {

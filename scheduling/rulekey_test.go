@@ -84,14 +84,14 @@ func TestRememberedRules(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			x := ruleIndex(base())
-			first, err := x.collect(base())
+			_, first, err := x.collect(base())
 			if err != nil {
 				t.Fatal(err)
 			}
 			first = slices.Clone(first)
 			changed := base()
 			c.change(changed)
-			got, _ := x.collect(changed)
+			_, got, _ := x.collect(changed)
 			want, _ := x.read(changed)
 			if !slices.Equal(got, want) {
 				t.Errorf("its rules are %v, remembered were %v", want, got)

@@ -2,6 +2,7 @@ package scheduling_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -99,6 +100,11 @@ func ruled(t *rapid.T, kind string, options []podOption) []podOption {
 		port := corev1.ContainerPort{ContainerPort: 80, HostPort: int32(number(t, 80, 81)), HostIP: oneOf(t, "", "10.0.0.1", "10.0.0.2")}
 		options = append(options, func(p *corev1.Pod) { p.Spec.Containers[0].Ports = append(p.Spec.Containers[0].Ports, port) })
 	}
+	if draw(t, 20) == 19 {
+		readOnly := chance(t, 5)
+		options = append(options, onDisk(oneOf(t, gceDisk("d", readOnly), ebsDisk("d", readOnly), iscsiDisk("d", readOnly),
+			rbdDisk("p", "i", readOnly, "m1", "m2"), rbdDisk("p", "i", readOnly, "m2", "m3"))))
+	}
 	if chance(t, 2) {
 		options = append(options, priority(int32(number(t, 0, 2))))
 	}
@@ -129,47 +135,15 @@ func withClaims(t *rapid.T, s *scheduling.Snapshot) {
 		{ObjectMeta: metav1.ObjectMeta{Name: "waits"}, Provisioner: driverName, VolumeBindingMode: &wait},
 		{ObjectMeta: metav1.ObjectMeta{Name: "waits-b"}, Provisioner: driverName, VolumeBindingMode: &wait, AllowedTopologies: inB},
 	}
-	seen := map[string]bool{}
-	makeFor := func(p *corev1.Pod, runs bool) {
-		for _, v := range p.Spec.Volumes {
-			name := v.PersistentVolumeClaim.ClaimName
-			if seen[name] {
-				continue
-			}
-			seen[name] = true
-			pvc := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: p.Namespace, Name: name}}
-			mode, zones, isBound := v.Name, "", false
-			if zones, isBound = strings.CutPrefix(mode, "bound-"); !isBound && runs {
-				isBound, zones = true, "any"
-			}
-			if !isBound {
-				pvc.Spec.StorageClassName = &mode
-				s.PersistentVolumeClaims = append(s.PersistentVolumeClaims, pvc)
-				continue
-			}
-			pv := &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: "volume-" + name}}
-			pv.Spec.CSI = &corev1.CSIPersistentVolumeSource{Driver: driverName, VolumeHandle: name}
-			if zones != "any" {
-				pv.Spec.NodeAffinity = &corev1.VolumeNodeAffinity{Required: &corev1.NodeSelector{}}
-				for _, zone := range zones {
-					pv.Spec.NodeAffinity.Required.NodeSelectorTerms = append(pv.Spec.NodeAffinity.Required.NodeSelectorTerms,
-						corev1.NodeSelectorTerm{MatchExpressions: []corev1.NodeSelectorRequirement{in(zoneKey, string(zone))}})
-				}
-			}
-			pvc.Spec.VolumeName = pv.Name
-			pvc.Annotations = map[string]string{"pv.kubernetes.io/bind-completed": "yes"}
-			s.PersistentVolumes, s.PersistentVolumeClaims = append(s.PersistentVolumes, pv), append(s.PersistentVolumeClaims, pvc)
-		}
-	}
 	for i := range s.Nodes {
 		for _, p := range s.Nodes[i].Pods {
-			makeFor(p, true)
+			makeClaims(s, p, true)
 		}
 	}
 	for _, p := range s.Pods {
-		makeFor(p, false)
+		makeClaims(s, p, false)
 	}
-	if len(seen) == 0 || !chance(t, 3) {
+	if len(s.PersistentVolumeClaims) == 0 || !chance(t, 3) {
 		return
 	}
 	for _, list := range s.Catalogs {
@@ -182,6 +156,42 @@ func withClaims(t *rapid.T, s *scheduling.Snapshot) {
 		csi := &storagev1.CSINode{ObjectMeta: metav1.ObjectMeta{Name: s.Nodes[i].Name}}
 		csi.Spec.Drivers = []storagev1.CSINodeDriver{{Name: driverName, NodeID: "n", Allocatable: &storagev1.VolumeNodeResources{Count: &n}}}
 		s.CSINodes = append(s.CSINodes, csi)
+	}
+}
+
+// makeClaims makes the claims of a pod that are not there yet, and their volumes: those of a pod that runs are bound.
+func makeClaims(s *scheduling.Snapshot, p *corev1.Pod, runs bool) {
+	for _, v := range p.Spec.Volumes {
+		if v.PersistentVolumeClaim == nil {
+			continue
+		}
+		name := v.PersistentVolumeClaim.ClaimName
+		there := func(c *corev1.PersistentVolumeClaim) bool { return c.Name == name && c.Namespace == p.Namespace }
+		if slices.ContainsFunc(s.PersistentVolumeClaims, there) {
+			continue
+		}
+		pvc := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: p.Namespace, Name: name}}
+		mode, zones, isBound := v.Name, "", false
+		if zones, isBound = strings.CutPrefix(mode, "bound-"); !isBound && runs {
+			isBound, zones = true, "any"
+		}
+		if !isBound {
+			pvc.Spec.StorageClassName = &mode
+			s.PersistentVolumeClaims = append(s.PersistentVolumeClaims, pvc)
+			continue
+		}
+		pv := &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: "volume-" + name}}
+		pv.Spec.CSI = &corev1.CSIPersistentVolumeSource{Driver: driverName, VolumeHandle: name}
+		if zones != "any" {
+			pv.Spec.NodeAffinity = &corev1.VolumeNodeAffinity{Required: &corev1.NodeSelector{}}
+			for _, zone := range zones {
+				pv.Spec.NodeAffinity.Required.NodeSelectorTerms = append(pv.Spec.NodeAffinity.Required.NodeSelectorTerms,
+					corev1.NodeSelectorTerm{MatchExpressions: []corev1.NodeSelectorRequirement{in(zoneKey, string(zone))}})
+			}
+		}
+		pvc.Spec.VolumeName = pv.Name
+		pvc.Annotations = map[string]string{"pv.kubernetes.io/bind-completed": "yes"}
+		s.PersistentVolumes, s.PersistentVolumeClaims = append(s.PersistentVolumes, pv), append(s.PersistentVolumeClaims, pvc)
 	}
 }
 

@@ -52,7 +52,7 @@ func (t *Trial) searchFurther(ctx context.Context, before Mark, classes []int32)
 	if pods <= maxSearchedPods && t.options.MinValues != MinValuesBestEffort && slices.Compare(s.best, s.goal) < 0 && t.begin(classes) {
 		s.mark = before
 		if t.topology != nil {
-			t.topology.binding = true
+			t.topology.binding = !t.roomOnly
 		}
 		s.step(ctx)
 		if t.topology != nil {
@@ -108,7 +108,7 @@ func (t *Trial) newSearch(classes, left []int32) *search {
 	s.goal = make([]int, len(s.priorities))
 	t.begin(classes)
 	if t.topology != nil {
-		t.topology.binding = true
+		t.topology.binding = !t.roomOnly
 		defer func() { t.topology.binding = false }()
 	}
 	for _, class := range s.classes {
@@ -192,7 +192,7 @@ func (s *search) onHosts(ctx context.Context, class int32) {
 		}
 	}
 	for i := range t.machines {
-		if t.machines[i].empty() || !t.couldAdmit(c, int32(i)) {
+		if t.machines[i].empty() || (!t.couldAdmit(c, int32(i)) && m.pools[t.machines[i].pool].limits == nil) {
 			continue
 		}
 		before := t.Mark()
@@ -213,7 +213,9 @@ func (t *Trial) joins(class, i int32) bool {
 			return true
 		}
 	}
-	return t.growAny(class, i, t.loadOf(host)) || t.growUnwished(class, i)
+	load := t.loadOf(host)
+	return t.growAny(class, i, load) || t.growUnwished(class, i) || (m.pools[mc.pool].limits != nil && c.topology != nil && len(load) > 0 &&
+		slices.ContainsFunc(t.stagesFor(c), func(st int32) bool { return t.moveTo(class, i, st, load) }))
 }
 
 // onNew tries a new machine of each kind.

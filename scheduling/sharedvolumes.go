@@ -2,11 +2,13 @@ package scheduling
 
 import (
 	"slices"
+
+	corev1 "k8s.io/api/core/v1"
 )
 
-// A volume that several pods of one machine use takes one of its places for volumes, not one for each (SCH-105). What
-// classes request counts it for each pod, so that pods can be packed by their requests alone; once pods are placed, the
-// machine gets back what they share.
+// A volume that several pods of one machine use takes one of its places for volumes, not one for each. What classes
+// request counts it for each pod, so that pods can be packed by their requests alone; once pods are placed, the machine
+// gets back what they share.
 
 // sharedVolume is a volume that pods of several places use: the resource of its driver, and which one it is.
 type sharedVolume struct {
@@ -35,21 +37,31 @@ func (m *Model) sharedVolumes(c *class) []sharedVolume {
 }
 
 // boundVolumes counts the pods of each shared volume that are bound to machines of the snapshot.
-func (m *Model) boundVolumes() map[volumeOn]int32 {
+func (m *Model) boundVolumes(r *roster) map[volumeOn]int32 {
 	out := map[volumeOn]int32{}
-	for i := range m.nodes {
-		for _, p := range m.nodes[i].bound {
-			if len(p.pod.Spec.Volumes) == 0 {
-				continue
-			}
-			for _, claim := range m.volumes.attached(p.pod) {
-				if claim.shared && claim.id != "" {
-					out[volumeOn{int32(i), claim.volumeID}]++
-				}
+	if r.claims == 0 {
+		return out
+	}
+	for i, p := range r.ofNodes(m.snapshot) {
+		host := int32(m.nodeIndex[m.snapshot.Nodes[i].Name])
+		for at := p.from; at < p.to; at++ {
+			if r.marks[at]&(hasClaims|hasEnded) == hasClaims {
+				m.addBoundVolumes(out, host, r.pods[at])
 			}
 		}
 	}
 	return out
+}
+
+func (m *Model) addBoundVolumes(into map[volumeOn]int32, host int32, pod *corev1.Pod) {
+	if len(pod.Spec.Volumes) == 0 {
+		return
+	}
+	for _, claim := range m.volumes.attached(pod) {
+		if claim.shared && claim.id != "" {
+			into[volumeOn{host, claim.volumeID}]++
+		}
+	}
 }
 
 // using is how many pods on the host use the volume.

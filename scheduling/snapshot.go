@@ -28,7 +28,7 @@ type Snapshot struct {
 	Catalogs map[string][]*cloudprovider.InstanceType `json:"catalogs,omitempty"`
 	// NodePools that may launch nodes or own some. Keys are unique. Order carries no meaning.
 	NodePools []NodePool `json:"nodePools,omitempty"`
-	// NodeOverlays change prices and capacities of instance types (PRV-140).
+	// NodeOverlays change prices and capacities of instance types.
 	NodeOverlays []*v1.NodeOverlay `json:"nodeOverlays,omitempty"`
 	// CostModel says what nodes cost where that is not their list price. Nil is list price alone.
 	CostModel *CostModel `json:"costModel,omitempty"`
@@ -36,7 +36,9 @@ type Snapshot struct {
 	Nodes []Node `json:"nodes,omitempty"`
 	// Pods are waiting for a place. They have no spec.nodeName. namespace/name is unique over all pods, bound ones
 	// included. Each is planned for, whatever its status: of a live cluster's list those that Provisionable in package
-	// scheduling/pods reports, which are not gated, and leave out what another scheduler places.
+	// scheduling/pods reports, which are not gated, with those that Nominated reports, and leave out what another scheduler places. Pods with
+	// status.nominatedNodeName are placed on that node before all others, and hold its room against pods of equal and
+	// lower priority.
 	Pods []*corev1.Pod `json:"pods,omitempty"`
 	// Placeholders are the pods of capacity buffers: room to keep free. They are placed after all real pods, and never
 	// in their stead.
@@ -68,12 +70,19 @@ type Snapshot struct {
 	// it does not list has no limit. A node without one has none at all or, while it is coming up, those of its instance
 	// type.
 	CSINodes []*storagev1.CSINode `json:"csiNodes,omitempty"`
+	// VolumeAttachments tell which volumes are attached to which node. One that no pod of the node uses still takes one of
+	// the places for volumes of its driver there, until it is detached.
+	VolumeAttachments []*storagev1.VolumeAttachment `json:"volumeAttachments,omitempty"`
 
 	// UnsupportedVolumeTopologyKeys and UnsupportedVolumeDrivers are what the provider's nodes can't do for volumes:
 	// label keys in a StorageClass's allowed topologies that no node of theirs meets, and CSI drivers whose volumes
 	// none can attach. Pods that need them are refused with a reason.
 	UnsupportedVolumeTopologyKeys []string `json:"unsupportedVolumeTopologyKeys,omitempty"`
 	UnsupportedVolumeDrivers      []string `json:"unsupportedVolumeDrivers,omitempty"`
+
+	// Assumptions are sentences for people: what whoever made the snapshot took for granted, such as the region that prices are of.
+	// Planning does not read them; who plans from a saved snapshot can say them again.
+	Assumptions []string `json:"assumptions,omitempty"`
 }
 
 // NodePool is a pool of the API with what planning needs beside it.
@@ -89,11 +98,14 @@ type NodePool struct {
 	NotReady string `json:"notReady,omitempty"`
 }
 
-// Identity is the pool's key in full, as plans name it: Key, with what it leaves out filled in. Object must not be nil where
-// Key is zero.
+// Identity is the pool's key in full, as plans name it: Key, with what it leaves out filled in. It is zero where Key is
+// and Object is nil.
 func (p *NodePool) Identity() v1.PoolKey {
 	key := p.Key
 	if key.IsZero() {
+		if p.Object == nil {
+			return key
+		}
 		return v1.NewPoolKey(p.Object.Name)
 	}
 	if key.Generation == "" {
@@ -116,9 +128,9 @@ type Node struct {
 	// Pods are bound here and hold its resources, DaemonSet pods among them. Pods that have finished may be listed; they count
 	// for nothing.
 	Pods []*corev1.Pod `json:"pods,omitempty"`
-	// Leaving marks a node that is being removed: it takes no pods and no longer counts against its pool's limits
-	// (SCH-171), nor do its pods for topology rules. Its Pods are left where they are: the plan has no place for them and
-	// says nothing of them. Those that will need a new place are listed in Snapshot.Pods instead, without spec.nodeName
-	// (SCH-091; package pods says which those are), or are set free by Trial.Hide.
+	// Leaving marks a node that is being removed: it takes no pods and no longer counts against its pool's limits, nor do
+	// its pods for topology rules. Its Pods are left where they are: the plan has no place for them and says nothing of
+	// them. Those that will need a new place are listed in Snapshot.Pods instead, without spec.nodeName (package pods
+	// says which those are), or are set free by Trial.Hide.
 	Leaving bool `json:"leaving,omitempty"`
 }

@@ -3,6 +3,7 @@ package scheduling
 import (
 	"cmp"
 	"context"
+	"math"
 	"slices"
 )
 
@@ -18,8 +19,14 @@ type Query struct {
 	PreferencePremium *float64 `json:"preferencePremium,omitempty"`
 	// MinValues says what to do with a minValues that can't be met. Empty is MinValuesStrict.
 	MinValues MinValuesPolicy `json:"minValues,omitempty"`
+	// Effort says how hard to look for a cheaper plan. Empty is EffortDefault.
+	Effort Effort `json:"effort,omitempty"`
 	// Reserved says what pods do for which a reservation exists that has no room left. Empty is ReservedFallback.
 	Reserved ReservedPolicy `json:"reserved,omitempty"`
+	// Preemption says whether a node is planned for a pod for which kube-scheduler makes room by preempting others. Plans
+	// list such pods in Plan.Preemptions either way. Only Solve reads it; Trial.Place ignores preemption. Empty is
+	// PreemptionIgnore.
+	Preemption PreemptionPolicy `json:"preemption,omitempty"`
 }
 
 // PreferencePolicy says what to do with wishes.
@@ -49,11 +56,27 @@ func (q *Query) premium() float64 {
 // Solve places the snapshot's waiting pods, on nodes it has and on planned ones, and explains those it can't place. The
 // same model and query give the same plan. A cancelled context ends it with ctx.Err() and no plan.
 func (m *Model) Solve(ctx context.Context, q Query) (*Plan, error) {
+	if ctx == nil {
+		return nil, &ArgumentError{"Model.Solve", "the context"}
+	}
 	t := m.Trial()
 	if _, err := t.Place(ctx, PlaceOptions{Query: q}); err != nil {
 		return nil, err
 	}
-	return t.Plan(ctx)
+	expected := m.preemptions(ctx, t, q)
+	if len(expected.list) > 0 && q.Preemption == PreemptionExpect {
+		t = m.Trial()
+		t.leaveTo(expected)
+		if _, err := t.Place(ctx, PlaceOptions{Query: q}); err != nil {
+			return nil, err
+		}
+	}
+	p, err := t.Plan(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p.Preemptions = expected.list
+	return p, nil
 }
 
 // placeAll places everything that waits: real pods together, then placeholders. If limits or lack of machines leave
@@ -70,17 +93,32 @@ func (t *Trial) placeAll(ctx context.Context) {
 			real = append(real, int32(i))
 		}
 	}
-	before := t.Mark()
-	tried := t.placeReal(ctx, real)
 	if t.newOnly {
+		t.placeReal(ctx, real)
 		t.placeTogether(ctx, placeholders)
 		return
 	}
-	t.sparePlaces(ctx, before, real, tried)
-	t.rearrange(ctx, before, real)
+	start := t.Mark()
+	least, promised := t.placeNominated(real, math.MinInt32)
+	t.placeTiers(ctx, real)
+	if highest, waits := t.highestWaiting(real); promised && waits && highest > least {
+		t.undo(start)
+		t.placeNominated(real, highest)
+		t.placeTiers(ctx, real)
+	}
+	t.roomFirst(ctx, start, real)
+	t.withLess(ctx, start, real)
 	if len(placeholders) > 0 {
 		t.placeTogether(ctx, placeholders)
 	}
+}
+
+// placeTiers places real pods, and looks for places elsewhere for those that are in the way of others.
+func (t *Trial) placeTiers(ctx context.Context, real []int32) {
+	before := t.Mark()
+	tried := t.placeReal(ctx, real)
+	t.sparePlaces(ctx, before, real, tried)
+	t.rearrange(ctx, before, real)
 }
 
 // placeReal places classes, as many pods of high priority as can be. It returns the machines of the snapshot that it used
@@ -197,9 +235,12 @@ const maxDeals = 4
 // fillNodes places wishes on machines of the snapshot and returns those that are left. Each class is dealt out as if the
 // room in a cell were for it alone; where few find it taken, they are dealt out again, since another cell may have room.
 func (t *Trial) fillNodes(ctx context.Context, c *cells, classes []int32, wishes []wish) []wish {
+	if t.fillRoomy(ctx, c, wishes) {
+		return nil
+	}
 	for round := 1; ; round++ {
 		waiting := t.waitingPods()
-		t.admit(t.proposeExisting(ctx, c, wishes, t.classWorth(ctx, c, wishes)))
+		t.admit(t.proposeExisting(ctx, c, wishes, t.classWorth(ctx, c, wishes), fitFully, fitGivingUp))
 		crowded := slices.ContainsFunc(wishes, func(w wish) bool { return w.onNodes && w.count > 0 })
 		if !crowded || waiting > maxRetriedPods || t.waitingPods() == waiting || round == maxDeals || ctx.Err() != nil {
 			return wishes
@@ -275,7 +316,7 @@ func (t *Trial) rules() placeRules {
 	return varietyKept
 }
 
-// rulesFor adds those for the class: pods that could use a reservation wait for one under ReservedStrict (SCH-161).
+// rulesFor adds those for the class: pods that could use a reservation wait for one under ReservedStrict.
 func (t *Trial) rulesFor(c *class) placeRules {
 	if t.awaitsReservation(c) {
 		return t.rules() | reservedOnly
@@ -385,13 +426,30 @@ func (t *Trial) sortByRoom(nodes []int32, size func([]int64) float64) {
 // packNew buys machines for the items, as far as limits allow, and admits the pods. It returns how many of each item
 // found no machine.
 func (t *Trial) packNew(ctx context.Context, c *cells, items []item) []int {
-	p := t.newProblem(items, c)
+	p := t.newJoined(items, c)
+	j := p.alike
 	p.rough = t.topology != nil // the plan is then proven by another
+	if !t.gated(p) && len(p.committed) == 0 {
+		p.seed(ctx, t.m, t.options.Effort.seeding(podsOf(p.items)))
+	}
 	v := t.m.findValues(ctx, p)
 	if len(p.committed) > 0 {
-		return t.packCommitted(ctx, p, v)
+		return j.left(t.packCommitted(ctx, p, v))
 	}
-	return t.packProblem(ctx, p, v)
+	return j.left(t.packProblem(ctx, p, v))
+}
+
+// nodesPerItem is how many nodes there must be for each item for whole patterns to be worth their while: they are bought as often as
+// the linear program says, rounded down.
+const nodesPerItem = 2
+
+// podsOf is how many pods the items are.
+func podsOf(items []item) int {
+	sum := 0
+	for i := range items {
+		sum += items[i].count
+	}
+	return sum
 }
 
 // packProblem is packNew for a problem with its values, commitments aside.
@@ -402,14 +460,17 @@ func (t *Trial) packProblem(ctx context.Context, p *problem, v *values) []int {
 		g = newLedger(t, p)
 	}
 	k := newPacker(m, p, v, g)
-	packed := &packing{}
-	if s := newPatterns(p, v, v.pricing); s != nil && g == nil && k.independent() {
+	first := len(t.machines) == 0
+	packed := &binSet{}
+	if s := newPatterns(p, v, v.pricing); s != nil && g == nil && k.rules == nil && (len(p.items) < fewItems || v.pricing.nodes() >= nodesPerItem*len(p.items)) {
 		packed = s.pack(ctx, k.left)
 	}
 	packed.bins = append(packed.bins, k.pack(ctx).bins...)
-	first := len(t.machines) == 0
 	if g == nil {
 		m.refine(ctx, p, packed, v, k.at)
+		if len(packed.bins) > 0 && podsOf(items) > 1 && total(k.left) == 0 {
+			newPackings(m, p, k.at, v.item, v.ratio).improve(ctx, packed, v, t.options.Effort.packing(podsOf(items)))
+		}
 	}
 	t.buy(p, packed)
 	t.proof = nil
@@ -423,7 +484,7 @@ func (t *Trial) packProblem(ctx context.Context, p *problem, v *values) []int {
 // buy opens the packing's machines and admits their pods. Machines whose types turn out less varied than their pool's
 // minValues ask for, since pods of several classes together leave too few, are not bought after all; and since others may
 // have been admitted because of their pods, everything is admitted anew. What that leaves is looked at one by one later.
-func (t *Trial) buy(p *problem, g *packing) {
+func (t *Trial) buy(p *problem, g *binSet) {
 	skip := make([]bool, len(g.bins))
 	for round := 1; ; round++ {
 		before := t.Mark()
@@ -448,9 +509,13 @@ const maxBuys = 4
 
 // buyBins opens the machines of the bins that are not to be skipped and admits their pods. It returns the host of each
 // bin, or -1.
-func (t *Trial) buyBins(p *problem, g *packing, skip []bool) []int32 {
+func (t *Trial) buyBins(p *problem, g *binSet, skip []bool) []int32 {
 	var list []proposal
 	hosts := make([]int32, len(g.bins))
+	var pods *dealing
+	if p.alike != nil {
+		pods = p.alike.deal()
+	}
 	for i := range g.bins {
 		hosts[i] = -1
 		if skip[i] {
@@ -465,13 +530,31 @@ func (t *Trial) buyBins(p *problem, g *packing, skip []bool) []int32 {
 			continue // its pods are looked at one by one
 		}
 		hosts[i] = host
-		for _, l := range b.load {
-			it := &p.items[l.item]
-			list = append(list, proposal{binding{class: it.class, host: host, count: l.count, stage: it.stage}, it.topology == nil})
+		propose := func(it *item, n int32) {
+			list = append(list, proposal{binding{class: it.class, host: host, count: n, stage: it.stage}, it.topology == nil})
+		}
+		for _, l := range t.m.inOrder(p, b.load) {
+			if pods == nil {
+				propose(&p.items[l.item], l.count)
+			} else {
+				pods.next(l.item, l.count, propose)
+			}
 		}
 	}
 	t.admit(list)
 	return hosts
+}
+
+// inOrder puts pods first that state a spread over single nodes: it looks at what is on the node when they come.
+func (m *Model) inOrder(p *problem, loads []load) []load {
+	if m.topology == nil {
+		return loads
+	}
+	out := slices.Clone(loads)
+	slices.SortStableFunc(out, func(a, b load) int {
+		return boolCompare(m.spreadsOnHosts(p.items[b.item].topology), m.spreadsOnHosts(p.items[a.item].topology))
+	})
+	return out
 }
 
 // loadOf is what the trial has put on a host.
@@ -486,7 +569,7 @@ func (t *Trial) loadOf(host int32) []binding {
 }
 
 // refine makes a packing cheaper without losing a pod.
-func (m *Model) refine(ctx context.Context, p *problem, g *packing, v *values, at []int) {
+func (m *Model) refine(ctx context.Context, p *problem, g *binSet, v *values, at []int) {
 	m.rightSize(p, g, at)
 	m.dropEmptiable(p, g, at)
 	m.rightSize(p, g, at)

@@ -32,6 +32,10 @@ func (t *Trial) sparePlaces(ctx context.Context, before Mark, classes, tried []i
 	}) {
 		return
 	}
+	// What is cheaper is known only once the pods on new machines have been placed anew as well as they can be: it is machines
+	// in the same zone that cost more, and each way may lead to others.
+	t.rearrange(ctx, before, classes)
+	found = t.record(before)
 	priorities := t.prioritiesOf(classes)
 	best, cost, improved := found, t.newCost(), false
 	queue, seen := [][]int32{}, [][]int32{}
@@ -51,6 +55,7 @@ func (t *Trial) sparePlaces(ctx context.Context, before Mark, classes, tried []i
 			t.usable.clear(int(node))
 		}
 		tried := t.placeReal(ctx, classes)
+		t.rearrange(ctx, before, classes)
 		for _, node := range queue[n] {
 			t.usable.set(int(node))
 		}

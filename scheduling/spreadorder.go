@@ -14,6 +14,9 @@ import (
 // where a machine could be had, so that pods come to all of them, and of machines reckon with an empty one to come; here
 // a pod is placed rather than left waiting for a domain that it can't have.
 func (t *Trial) placeTightly(ctx context.Context, c *cells, classes []int32) {
+	if t.roomOnly {
+		return
+	}
 	spread := slices.DeleteFunc(slices.Clone(classes), func(class int32) bool {
 		return t.waiting[class] == 0 || !t.m.spreadHard(t.m.classes[class].topology)
 	})

@@ -30,9 +30,9 @@ const (
 )
 
 // stagesOf lists a shape's stages: first with preferences kept, as many as can be kept together, then with fewer and
-// fewer of the lighter ones, then with none, then on pools with PreferNoSchedule taints (SCH-070 to SCH-078); within
-// each, pools by weight, those of equal weight together (SCH-168). Each alternative of the required affinity is tried
-// with each level of preferences, so that no satisfiable pod is lost (OPP-1).
+// fewer of the lighter ones, then with none, then on pools with PreferNoSchedule taints; within each, pools by
+// weight, those of equal weight together. Each alternative of the required affinity is tried with each level of
+// preferences, so that no satisfiable pod is lost.
 func (m *Model) stagesOf(s *shape) []stage {
 	var out []stage
 	for _, level := range m.levels(s) {
@@ -106,7 +106,9 @@ func (m *Model) usesOf(uses []use, pool int32, s *shape, l level) []use {
 	}
 	for _, term := range l.terms {
 		if n, _ := m.profileOf(p, term); n >= 0 {
-			if u := (use{pool, int32(n)}); !slices.Contains(uses, u) {
+			u := use{pool, int32(n)}
+			s.touch(u, term)
+			if !slices.Contains(uses, u) {
 				uses = append(uses, u)
 			}
 		}
@@ -115,15 +117,27 @@ func (m *Model) usesOf(uses []use, pool int32, s *shape, l level) []use {
 }
 
 func (m *Model) anyMachine(s *shape, demand needs) bool {
-	for _, p := range m.pools {
+	for i, p := range m.pools {
 		if p.table == nil || untolerated(s.tolerations, p.taints, false) != nil {
 			continue
 		}
-		if n, _ := m.profileOf(p, demand); n >= 0 && m.holds(p, n, s.requests) {
+		n, _ := m.profileOf(p, demand)
+		if n < 0 {
+			continue
+		}
+		s.touch(use{int32(i), int32(n)}, demand)
+		if m.holds(p, n, s.requests) {
 			return true
 		}
 	}
 	return false
+}
+
+// touch notes that the profile was looked at.
+func (s *shape) touch(u use, demand needs) {
+	if !slices.ContainsFunc(s.touched, func(t touch) bool { return t.use == u }) {
+		s.touched = append(s.touched, touch{u, demand})
+	}
 }
 
 // holds reports whether some machine of the profile holds one pod.

@@ -39,8 +39,26 @@ type explanations struct {
 	cells     *cells // nil without topology rules
 	// barred remembers, by cell, whether a new machine there would bring a domain that must not come.
 	barred map[int32]bool
-	// looks counts the machines looked at for nearest misses.
-	looks int
+	// looks counts the machines looked at for nearest misses; nodeLooks the nodes looked at.
+	looks, nodeLooks int
+	// came is scratch of surveys.
+	came []check
+	// everyone are, by spread group, its members by domain, on machines that the group takes no notice of as well.
+	everyone map[int32][]int32
+	// hosts are the new machines that questions are about, without pods.
+	hosts map[admission]hostState
+	// groups are failings of nodes, by shape and group; rules what is known of rules.
+	groups map[int32][]groupFailings
+	rules  map[ruleKey]Rule
+	// untainted is indexed like Model.pools: see likeButForTaints. Nil as long as nobody asked.
+	untainted []int32
+	// What unknown names are compared with: values of labels and resources, by catalog, and label keys; near remembers
+	// what is near.
+	values    map[valuesKey][]string
+	resources map[*catalog][]string
+	keys      []string
+	onNodes   map[string]bool
+	near      map[nearKey][]string
 }
 
 // maxLooks bounds explanations.looks, so that explaining never takes much longer than planning. Kinds of pods that are
@@ -72,6 +90,12 @@ type explainer struct {
 	awaits, mayAwait bool
 	// brief explainers look for no nearest miss.
 	brief bool
+	// loosely tells that the pods are explained as if they had other tolerations: see spreadsLoosely.
+	loosely bool
+	// beyondTaints is what is known of pools whose taints they don't tolerate, by the first that is like them.
+	beyondTaints map[int32]toleratedPool
+	// tries is how many nodes more may be asked about a change.
+	tries int
 	// roomy are, by table, the rows that hold the pod.
 	roomy map[*table]bitset
 	// admitted remembers what topology rules say; byWay what they say of the question's machines by the way to buy them,
@@ -83,8 +107,8 @@ type explainer struct {
 	residents int32
 	// varied remembers which sites keep their pool's minValues.
 	varied map[varietySite]bool
-	// everyone are, by spread group, its members by domain, on machines that the group takes no notice of as well.
-	everyone map[int32][]int32
+	// lean are, for sites that don't, how many values there are, by the pool's minValues.
+	lean map[varietySite][]int
 }
 
 // ruleSite is what topology rules can tell of a new machine: its cell and its DaemonSets; loosely if spread rules are
@@ -324,13 +348,7 @@ func (x *explainer) keepsVariety(q *question, cand *candidate) bool {
 	if !x.t.strictVariety(q.p) {
 		return true
 	}
-	site := varietySite{q: q, slot: int32(cand.slot), assign: int32(cand.assign), cell: anyCell}
-	if q.p.limits != nil {
-		site.row = int32(cand.row)
-	}
-	if x.cells != nil {
-		site.cell, site.resident = x.cellOf(q, cand), q.p.table.rows[cand.row].resident
-	}
+	site := x.varietySiteOf(q, cand)
 	ok, known := x.varied[site]
 	if !known {
 		mc := machine{pool: q.at, row: int32(cand.row), slot: site.slot, labels: q.assigned[cand.assign].labels, used: x.c.requests}
@@ -340,11 +358,65 @@ func (x *explainer) keepsVariety(q *question, cand *candidate) bool {
 			stakes = []*ownership{x.c.topology}
 		}
 		x.t.keepAlike(&mc, rows, slots, stakes)
-		ok = x.m.variedFor(q.p, mc.row, x.c.requests, rows, slots)
+		if ok = x.m.variedFor(q.p, mc.row, x.c.requests, rows, slots); !ok {
+			if x.lean == nil {
+				x.lean = map[varietySite][]int{}
+			}
+			x.lean[site] = x.m.varietyLeft(q.p, mc.row, x.c.requests, rows, slots)
+		}
 		x.varied[site] = ok
 	}
 	return ok
 }
+
+func (x *explainer) varietySiteOf(q *question, cand *candidate) varietySite {
+	site := varietySite{q: q, slot: int32(cand.slot), assign: int32(cand.assign), cell: anyCell}
+	if q.p.limits != nil {
+		site.row = int32(cand.row)
+	}
+	if x.cells != nil {
+		site.cell, site.resident = x.cellOf(q, cand), q.p.table.rows[cand.row].resident
+	}
+	return site
+}
+
+// varietyLeft is, for each minValues of the pool, how many values variedFor finds.
+func (m *Model) varietyLeft(p *pool, planned int32, need []int64, rows, slots bitset) []int {
+	var most []int64
+	if p.limits != nil {
+		most = p.rowCost(int(planned))
+	}
+	c := p.table.catalog
+	out := make([]int, len(p.variety))
+	for i, v := range p.variety {
+		found := map[string]bool{}
+		for r := range rows.members {
+			row := &p.table.rows[r]
+			if !fits(need, p.table.allocOf(r, m.resources.len())) || most != nil && !fits(p.rowCost(r), most) {
+				continue
+			}
+			for s := range row.slots.members {
+				if !slots.has(s) || c.price(row.variant, s) == noPrice {
+					continue
+				}
+				have := c.types[c.variants[row.variant].typ].Requirements
+				if c.offeringKeys[v.key] {
+					have = c.slots[s].labels
+				}
+				for _, value := range have.Get(v.key).Values() {
+					if p.template.Get(v.key).Has(value) {
+						found[value] = true
+					}
+				}
+			}
+		}
+		out[i] = len(found)
+	}
+	return out
+}
+
+// changed reports whether the pods are explained as if they asked for something else.
+func (x *explainer) changed(q *question) bool { return q.changed || x.loosely }
 
 // fitting shows the machines that meet the question, are open to be bought and cost less than *below; see has to ask
 // keepsVariety and admits about those that it is interested in, and may lower *below.
@@ -355,7 +427,7 @@ func (x *explainer) fitting(q *question, below *int64, see func(*candidate)) {
 	rows := q.rows.clone()
 	rows.and(x.roomyIn(q.p.table))
 	over := x.factsOf(q.at).over
-	slots, awaits := newBitset(len(q.p.table.catalog.slots)), x.awaits || (q.changed && x.mayAwait)
+	slots, awaits := newBitset(len(q.p.table.catalog.slots)), x.awaits || (x.changed(q) && x.mayAwait)
 	for s := range q.slots.members {
 		if x.reservable(q, s, awaits) {
 			slots.set(s)

@@ -2,6 +2,7 @@ package scheduling
 
 import (
 	"math/bits"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 )
@@ -11,7 +12,10 @@ type survey struct {
 	*explainer
 	// came is indexed by type: the check that its best machine failed first.
 	came []check
-	best finding
+	// best is what nearest goes by; outline is its miss as long as no more than the code and the question it is of are known.
+	best    finding
+	outline NearestMiss
+	of      *question
 	// rules that concern the pod, and which of them refuse a machine that would do without rules.
 	rules    []rule
 	refusing []bool
@@ -19,17 +23,37 @@ type survey struct {
 	newDomain bool
 	ruled     map[ruleSite]bool
 	small     candidate // scratch
+	// held is indexed like rules: DaemonSets that have the host port.
+	held [][]Holder
+	// found are, by the pool's minValues, the most values of a machine that leaves too few.
+	found []int
+	// missesOnly tells that nothing but the nearest miss is asked for, on machines that take no pod of the class as they are.
+	missesOnly bool
+}
+
+// newSurvey is one that has seen nothing yet. It is done with when the next is made.
+func (x *explainer) newSurvey(p *pool) *survey {
+	types := len(p.table.catalog.types)
+	x.came = slices.Grow(x.came[:0], types)[:types]
+	clear(x.came)
+	v := &survey{explainer: x, came: x.came, rules: x.m.rulesOf(x.c.topology)}
+	if len(v.rules) > 0 {
+		v.refusing, v.held = make([]bool, len(v.rules)), make([][]Holder, len(v.rules))
+	}
+	return v
 }
 
 // walk looks at all machines that meet the question.
 func (v *survey) walk(q *question) {
-	v.ruled = map[ruleSite]bool{}
+	v.ruled = nil
 	roomy, over := v.roomyIn(q.p.table), v.factsOf(q.at).over
 	var cand candidate
+	onlyRoom := v.missesOnly && over == nil && len(q.p.table.catalog.reservations) == 0 && !v.t.strictVariety(q.p)
 	for r := range q.rows.members {
 		closed := over != nil && over.has(r)
 		came := checkOffering
 		switch {
+		case onlyRoom && roomy.has(r):
 		case roomy.has(r):
 			eachWay(q, r, &cand, func(cand *candidate) {
 				if cand.price != noPrice {
@@ -70,19 +94,14 @@ func eachWay(q *question, r int, cand *candidate, see func(*candidate)) {
 
 // way is the first check that a machine which is large enough fails where it is bought.
 func (v *survey) way(q *question, cand *candidate, closed bool) check {
-	reservable := v.reservable(q, cand.slot, v.awaits)
+	reservable := v.reservable(q, cand.slot, v.awaits || (v.changed(q) && v.mayAwait))
 	switch {
 	case closed:
 		if v.brief || !reservable {
 			return checkLimits
 		}
 		if size := v.limitShare(q, cand.row); v.isNearest(q, cand, MissLimits, size) {
-			miss := v.take(q, cand, MissLimits, size)
-			miss.Amounts = corev1.ResourceList{}
-			v.exceeded(q, cand.row, func(i int, over int64) {
-				name := q.p.limits.names[i]
-				miss.Amounts[name] = quantity(name, over)
-			})
+			v.take(q, cand, MissLimits, size)
 		}
 		return checkLimits
 	case !reservable:
@@ -92,10 +111,11 @@ func (v *survey) way(q *question, cand *candidate, closed bool) check {
 			size = 1 // an instance more is nearer than another policy
 		}
 		if v.isNearest(q, cand, MissReservation, size) {
-			v.take(q, cand, MissReservation, size).Reservation = id
+			v.take(q, cand, MissReservation, size)
 		}
 		return checkReservation
 	case !v.keepsVariety(q, cand):
+		v.noteVariety(q, cand)
 		if !v.brief && v.best.nearer(MissMinValues, 0, cand.price) && v.admits(q, cand, false) {
 			v.take(q, cand, MissMinValues, 0)
 		}
@@ -107,16 +127,55 @@ func (v *survey) way(q *question, cand *candidate, closed bool) check {
 	return checksPassed
 }
 
+// noteVariety keeps the counts of the machine that leaves most values, those that are not met first.
+func (v *survey) noteVariety(q *question, cand *candidate) {
+	found := v.lean[v.varietySiteOf(q, cand)]
+	sum := func(list []int) (n int) {
+		for i, k := range list {
+			n += min(k, q.p.variety[i].n)
+		}
+		return n
+	}
+	if v.found == nil || sum(found) > sum(v.found) {
+		v.found = found
+	}
+}
+
 // isNearest reports whether a machine that fails one check is the nearest until now, and fails none of the others that
 // come last.
 func (v *survey) isNearest(q *question, cand *candidate, code MissCode, size float64) bool {
 	return !v.brief && v.best.nearer(code, size, cand.price) && v.keepsVariety(q, cand) && v.admits(q, cand, false)
 }
 
-// take makes the machine the nearest.
-func (v *survey) take(q *question, cand *candidate, code MissCode, size float64) *NearestMiss {
-	v.best = finding{&NearestMiss{Code: code, InstanceType: v.option(q, cand)}, size, cand.price}
-	return v.best.miss
+// take makes the machine the nearest. What the miss says is found out in the end, by nearest.
+func (v *survey) take(q *question, cand *candidate, code MissCode, size float64) {
+	v.outline.Code, v.of = code, q
+	v.best = finding{&v.outline, size, cand.price, *cand}
+}
+
+// nearest is the nearest miss of all walks.
+func (v *survey) nearest() finding {
+	if v.best.miss != &v.outline {
+		return v.best
+	}
+	q, cand := v.of, &v.best.at
+	miss := &NearestMiss{Code: v.outline.Code}
+	switch miss.Code {
+	case MissLimits:
+		miss.Amounts = corev1.ResourceList{}
+		v.exceeded(q, cand.row, func(i int, over int64) {
+			name := q.p.limits.names[i]
+			miss.Amounts[name] = quantity(name, over)
+		})
+	case MissReservation:
+		miss.Reservation = q.p.table.catalog.slots[cand.slot].reservation
+	case MissResources, MissResourceGivenUp:
+		_, dim := v.lacks(q, cand.row)
+		miss = v.less(miss.Code, dim, q.p.table.allocOf(cand.row, len(v.c.requests))[dim])
+	}
+	miss.InstanceType = v.option(q, cand)
+	v.best.miss = miss
+	return v.best
 }
 
 // tooSmall considers a row that lacks a single resource.
@@ -134,9 +193,7 @@ func (v *survey) tooSmall(q *question, r int) {
 		v.looks++
 		// With lower requests the pod might have to wait for a reservation that it is too large for now.
 		if cand.price != noPrice && v.reservable(q, cand.slot, v.awaits || v.mayAwait) && v.isNearest(q, cand, code, size) {
-			miss := v.less(code, dim, have)
-			miss.InstanceType = v.option(q, cand)
-			v.best = finding{miss, size, cand.price}
+			v.take(q, cand, code, size)
 		}
 	})
 }
@@ -154,6 +211,9 @@ func (v *survey) askRules(q *question, cand *candidate) {
 	if v.ruled[site] {
 		return
 	}
+	if v.ruled == nil {
+		v.ruled = map[ruleSite]bool{}
+	}
 	v.ruled[site] = true
 	barred := v.bars(site.cell)
 	v.newDomain = v.newDomain || barred
@@ -164,7 +224,10 @@ func (v *survey) askRules(q *question, cand *candidate) {
 				continue
 			}
 			v.refusing[i] = true
-			if barred {
+			if r.kind == kindExclusive && len(v.held[i]) == 0 {
+				v.held[i] = v.holdersOn(r, -1, q.p.table.on[cand.row])
+			}
+			if barred || q.changed {
 				continue
 			}
 			if miss := v.unruled(&v.best, r, h.domains, h.of, cand.price); miss != nil {

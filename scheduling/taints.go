@@ -10,7 +10,7 @@ import (
 )
 
 // untolerated returns the first taint that none of the tolerations matches, by kube-scheduler's rule with the numeric
-// operators Gt and Lt (SCH-050). With soft, PreferNoSchedule taints are passed over.
+// operators Gt and Lt. With soft, PreferNoSchedule taints are passed over.
 func untolerated(tolerations []corev1.Toleration, taints []corev1.Taint, soft bool) *corev1.Taint {
 	for i := range taints {
 		taint := &taints[i]
@@ -27,7 +27,7 @@ func untolerated(tolerations []corev1.Toleration, taints []corev1.Taint, soft bo
 }
 
 // settledTaints drops the ephemeral taints and those that one of startup matches by key and effect: what a node that is
-// still coming up will have left (SCH-052).
+// still coming up will have left.
 func settledTaints(taints, startup []corev1.Taint) []corev1.Taint {
 	var out []corev1.Taint
 next:

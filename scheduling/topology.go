@@ -28,9 +28,11 @@ const (
 	// kindTogether: once a member has a domain, the others must go to the same. Pods that share a volume which has yet
 	// to be made are such a group: the first one's zone decides.
 	kindTogether
+	// kindGone: no pod states the rule any more. Only an index that is kept for updates has such groups.
+	kindGone
 )
 
-// topologyGroup is one distinct rule (SCH-115, SCH-116): pods that state the same one share it.
+// topologyGroup is one distinct rule: pods that state the same one share it.
 type topologyGroup struct {
 	kind groupKind
 	// key is the topology label, canonical; at is its place in Model.topologyKeys, or hostnameKey.
@@ -46,6 +48,8 @@ type topologyGroup struct {
 	selectors  []labels.Selector
 	// claim is the volume whose pods are the members, of groups of kindTogether.
 	claim volumeID
+	// disk is the disk whose pods are the members, of groups of kindAnti that keep the pods of one disk apart.
+	disk string
 	// filter says which machines a spread takes notice of.
 	filter nodeFilter
 	// tells are the labels by which the rule tells machines apart, but for their names: its key, those of the filter.
@@ -55,7 +59,7 @@ type topologyGroup struct {
 // hostnameKey is the topologyGroup.at of groups whose domains are single machines.
 const hostnameKey = -1
 
-// nodeFilter is the part of a spread constraint that says which machines count (SCH-120). The zero value counts all.
+// nodeFilter is the part of a spread constraint that says which machines count. The zero value counts all.
 type nodeFilter struct {
 	// terms are alternatives of the owner's node selector and required affinity; nil for all machines.
 	terms []needs
@@ -79,6 +83,11 @@ type topologyIndex struct {
 	m      *Model
 	groups []topologyGroup
 	byText map[string]int32
+	// fresh are the groups that intern has made and nobody has yet looked at: see memo. vacant are the numbers that no group has
+	// any more.
+	fresh, vacant []int32
+	// selectsNamespaces tells that some rule names namespaces by their labels: then it matters which namespaces there are.
+	selectsNamespaces bool
 	// readKeys are the label keys some group's selector reads, sorted.
 	readKeys []string
 	// members remembers which groups select pods of a namespace with certain values of readKeys.
@@ -90,19 +99,15 @@ type topologyIndex struct {
 	// remembered is where in rules stands what collect returned, by ruleKey.
 	remembered map[string]int32
 	rules      []ownedRules
-	// ofPods is what remember returned for the model's pods, then for those bound to machines.
-	ofPods []int32
-	writer keyWriter
+	// vacantRules are the places in rules that are free.
+	vacantRules []int32
+	writer      keyWriter
 }
 
 func newTopologyIndex(m *Model, s *Snapshot) *topologyIndex {
 	x := &topologyIndex{m: m, byText: map[string]int32{}, members: map[string][]int32{}, namespaceLabels: map[string]labels.Set{}, remembered: map[string]int32{}}
 	for _, ns := range s.Namespaces {
-		set := labels.Set{corev1.LabelMetadataName: ns.Name}
-		for k, v := range ns.Labels {
-			set[k] = v
-		}
-		x.namespaceLabels[ns.Name] = set
+		x.listNamespace(ns)
 	}
 	x.defaults = newDefaultSpread(s)
 	return x
@@ -117,7 +122,7 @@ func (x *topologyIndex) constrained(pod *corev1.Pod) bool {
 	if a := spec.Affinity; a != nil && (a.PodAffinity != nil || a.PodAntiAffinity != nil) {
 		return true
 	}
-	return hasHostPorts(spec) || len(x.unmade(pod)) > 0
+	return hasHostPorts(spec) || len(x.unmade(pod)) > 0 || len(inlineDisks(spec)) > 0
 }
 
 // unmade are the volumes of the pod that it shares with others and that are made where the first of them goes.
@@ -134,14 +139,16 @@ func (x *topologyIndex) unmade(pod *corev1.Pod) []volumeID {
 	return out
 }
 
-// collect adds the pod's rules and returns the numbers of their groups, ascending. With an error come the groups of
+// collect adds the pod's rules and returns where they stand, as remember does, and the numbers of their groups, ascending. With an error come the groups of
 // those rules that can be read: a bound pod keeps others away by them even if it could not be planned itself. The
 // result is shared.
-func (x *topologyIndex) collect(pod *corev1.Pod) ([]int32, error) {
-	return x.rulesAt(x.remember(pod), pod)
+func (x *topologyIndex) collect(pod *corev1.Pod) (at int32, owns []int32, err error) {
+	at = x.remember(pod)
+	owns, err = x.rulesAt(at, pod)
+	return at, owns, err
 }
 
-// rulesAt is collect for a pod of which it is known what remember returned.
+// rulesAt are the groups for a pod of which it is known what remember returned.
 func (x *topologyIndex) rulesAt(n int32, pod *corev1.Pod) ([]int32, error) {
 	switch n {
 	case noRules:
@@ -171,9 +178,15 @@ func (x *topologyIndex) remember(pod *corev1.Pod) int32 {
 	if n, known := x.remembered[string(key)]; known {
 		return n
 	}
-	text, n := string(key), int32(len(x.rules))
+	text := string(key)
 	owns, err := x.read(pod)
-	x.rules = append(x.rules, ownedRules{owns, err})
+	n := int32(len(x.rules))
+	if free := len(x.vacantRules); free > 0 {
+		n, x.vacantRules = x.vacantRules[free-1], x.vacantRules[:free-1]
+		x.rules[n] = ownedRules{owns, err}
+	} else {
+		x.rules = append(x.rules, ownedRules{owns, err})
+	}
 	x.remembered[text] = n
 	return n
 }
@@ -184,6 +197,7 @@ func (x *topologyIndex) read(pod *corev1.Pod) ([]int32, error) {
 	add := func(g topologyGroup) { out = append(out, x.intern(g)) }
 	err := errors.Join(x.spreads(pod, add), x.affinities(pod, add))
 	hostPortGroups(&pod.Spec, add)
+	diskGroups(&pod.Spec, add)
 	for _, claim := range x.unmade(pod) {
 		add(topologyGroup{kind: kindTogether, key: corev1.LabelTopologyZone, hard: true, weight: 100, claim: claim})
 	}
@@ -198,8 +212,14 @@ func (x *topologyIndex) intern(g topologyGroup) int32 {
 		return n
 	}
 	n := int32(len(x.groups))
-	x.groups = append(x.groups, g)
+	if free := len(x.vacant); free > 0 {
+		n, x.vacant = x.vacant[free-1], x.vacant[:free-1]
+		x.groups[n] = g
+	} else {
+		x.groups = append(x.groups, g)
+	}
 	x.byText[text] = n
+	x.fresh = append(x.fresh, n)
 	return n
 }
 
@@ -210,7 +230,7 @@ func (g *topologyGroup) text() string {
 		b.WriteString(s.String())
 		b.WriteByte('|')
 	}
-	b.WriteString(g.claim.driver + "/" + g.claim.id)
+	b.WriteString(g.claim.driver + "/" + g.claim.id + g.disk)
 	b.WriteString(g.filter.text)
 	return b.String()
 }
@@ -236,20 +256,22 @@ func (x *topologyIndex) seal() {
 		}
 		slices.Sort(r.owns)
 	}
-	seen := map[string]bool{}
+	x.fresh = nil
 	for i := range x.groups {
-		g := &x.groups[i]
-		for _, s := range g.selectors {
-			reqs, _ := s.Requirements()
-			for _, r := range reqs {
-				seen[r.Key()] = true
+		x.readFor(&x.groups[i])
+	}
+}
+
+// readFor notes which labels the group's selectors read.
+func (x *topologyIndex) readFor(g *topologyGroup) {
+	for _, s := range g.selectors {
+		reqs, _ := s.Requirements()
+		for _, r := range reqs {
+			if at, known := slices.BinarySearch(x.readKeys, r.Key()); !known {
+				x.readKeys = slices.Insert(x.readKeys, at, r.Key())
 			}
 		}
 	}
-	for key := range seen {
-		x.readKeys = append(x.readKeys, key)
-	}
-	slices.Sort(x.readKeys)
 }
 
 // membership returns the groups that count the pod, ascending. The result is shared.
@@ -263,20 +285,20 @@ func (x *topologyIndex) membership(pod *corev1.Pod) []int32 {
 			x.buf = append(append(append(append(x.buf, 0), key...), '='), v...)
 		}
 	}
-	own := hasHostPorts(&pod.Spec) || len(x.unmade(pod)) > 0
+	own := hasHostPorts(&pod.Spec) || len(x.unmade(pod)) > 0 || len(inlineDisks(&pod.Spec)) > 0
 	if m, ok := x.members[string(x.buf)]; ok && !own {
 		return m
 	}
 	var out []int32
 	for i := range x.groups {
 		switch g := &x.groups[i]; g.kind {
-		case kindExclusive:
+		case kindExclusive, kindGone:
 		case kindTogether:
 			if slices.Contains(x.unmade(pod), g.claim) {
 				out = append(out, int32(i))
 			}
 		default:
-			if g.selects(pod) {
+			if g.disk != "" && g.usesDisk(&pod.Spec) || g.disk == "" && g.selects(pod) {
 				out = append(out, int32(i))
 			}
 		}
@@ -302,10 +324,14 @@ func (g *topologyGroup) selects(pod *corev1.Pod) bool {
 	return true
 }
 
-// finish gives the groups' keys their places and hands everything to the model.
+// finish hands the groups to the model.
 func (x *topologyIndex) finish() {
-	m := x.m
-	m.topology = x.groups
+	x.m.topology = x.groups
+	x.m.placeTopologyKeys()
+}
+
+// placeTopologyKeys gives the keys of the groups their places.
+func (m *Model) placeTopologyKeys() {
 	for i := range m.topology {
 		g := &m.topology[i]
 		if g.key == labelHostname || g.kind == kindExclusive {
@@ -329,7 +355,9 @@ func (x *topologyIndex) finish() {
 		g.tells = append(g.tells, g.filter.keys...)
 		for _, term := range g.filter.terms {
 			for _, r := range term {
-				g.tells = append(g.tells, r.Key())
+				if r.Key() != nodeNameField {
+					g.tells = append(g.tells, r.Key())
+				}
 			}
 		}
 		slices.Sort(g.tells)

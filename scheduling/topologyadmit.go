@@ -15,7 +15,7 @@ func (s *topologyState) admits(o *ownership, shape int32, host int32) bool {
 		return false
 	}
 	var least func(int32) int32
-	if s.binding {
+	if s.binding && !s.looseHosts {
 		least = s.leastOnHosts
 	}
 	return admitsHostAbove(s.m, o, h.of, least) > 0 && s.admitsDomains(o, shape, h.domains) && s.admitsAffinity(o, h.domains, h.of)
@@ -57,8 +57,8 @@ func admitsHostAbove(m *Model, o *ownership, of func(group int32) tally, least f
 				room = min(room, 1)
 			}
 		case kindSpread:
-			// A machine without members can always be added, so the emptiest domain has none (SCH-127). When all are
-			// there, it is the one with the fewest.
+			// A machine without members can always be added, so the emptiest domain has none. When all are there, it
+			// is the one with the fewest.
 			left := int(group.maxSkew - of(g).members)
 			if least != nil {
 				left += int(least(g))
@@ -124,7 +124,7 @@ func (s *topologyState) admitsDomains(o *ownership, shape int32, domains []int32
 	return true
 }
 
-// skewAfter is what the spread's skew would be at domain d with one more pod (SCH-125).
+// skewAfter is what the spread's skew would be at domain d with one more pod.
 func (s *topologyState) skewAfter(o *ownership, g, shape, d int32) int32 {
 	count := countAt(s.members[g], d)
 	if contains(o.in, g) {
@@ -182,7 +182,7 @@ func (s *topologyState) leastOnHosts(g int32) int32 {
 }
 
 // admitsAffinity checks required pod affinity: each rule's domain has a member, or no member is anywhere and the pod is
-// one itself (SCH-130).
+// one itself.
 func (s *topologyState) admitsAffinity(o *ownership, domains []int32, of func(group int32) tally) bool {
 	met, first := true, true
 	for _, g := range o.owns {

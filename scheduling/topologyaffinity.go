@@ -90,14 +90,15 @@ func (x *topologyIndex) termGroup(pod *corev1.Pod, t *corev1.PodAffinityTerm, ki
 	return topologyGroup{kind: kind, key: t.TopologyKey, hard: true, weight: 100, namespaces: namespaces, selectors: []labels.Selector{selector}}, nil
 }
 
-// namespacesOf resolves a term's namespaces (SCH-117): the pod's own when neither list nor selector is given, else the
-// list and those the selector selects.
+// namespacesOf resolves a term's namespaces: the pod's own when neither list nor selector is given, else the list and
+// those the selector selects.
 func (x *topologyIndex) namespacesOf(pod *corev1.Pod, t *corev1.PodAffinityTerm) ([]string, error) {
 	if len(t.Namespaces) == 0 && t.NamespaceSelector == nil {
 		return []string{pod.Namespace}, nil
 	}
 	out := slices.Clone(t.Namespaces)
 	if t.NamespaceSelector != nil {
+		x.selectsNamespaces = true
 		selector, err := metav1.LabelSelectorAsSelector(t.NamespaceSelector)
 		if err != nil {
 			return nil, err
@@ -110,6 +111,15 @@ func (x *topologyIndex) namespacesOf(pod *corev1.Pod, t *corev1.PodAffinityTerm)
 	}
 	slices.Sort(out)
 	return slices.Compact(out), nil
+}
+
+// listNamespace notes the labels of a namespace.
+func (x *topologyIndex) listNamespace(ns *corev1.Namespace) {
+	set := labels.Set{corev1.LabelMetadataName: ns.Name}
+	for k, v := range ns.Labels {
+		set[k] = v
+	}
+	x.namespaceLabels[ns.Name] = set
 }
 
 // knowNamespace makes sure that the namespaces of all pods exist for selectors, with the name label every one has.

@@ -88,6 +88,7 @@ func (x *explainer) admits(q *question, cand *candidate, loosely bool) bool {
 	if x.t.topology == nil {
 		return true
 	}
+	loosely = loosely || x.loosely
 	known := x.verdictOn(q, cand)
 	if known != nil && *known != verdictOpen && !loosely {
 		return *known == verdictAdmits
@@ -123,6 +124,29 @@ func (x *explanations) bars(cell int32) bool {
 // on makes the candidate a machine of the trial for a moment, with the DaemonSet pods that come with it.
 func (x *explainer) on(q *question, cand *candidate, look func(*hostState)) {
 	s := x.t.topology
+	host := x.addMachine(q, cand)
+	residents := q.p.table.rows[cand.row].residents
+	for _, class := range residents {
+		s.place(x.m.classes[class].topology, host, 1)
+	}
+	x.residents = int32(len(residents))
+	look(&s.hosts[host])
+	x.residents = 0
+	for _, class := range residents {
+		s.place(x.m.classes[class].topology, host, -1)
+	}
+	s.dropHost()
+}
+
+// addMachine adds the candidate to the trial's machines and returns its number. Its labels decide how rules see it; they are
+// read once for all machines that rules can't tell apart.
+func (x *explainer) addMachine(q *question, cand *candidate) int32 {
+	s, at := x.t.topology, admission{q, ruleSite{cell: x.cellOf(q, cand), resident: q.p.table.rows[cand.row].resident}}
+	if known, ok := x.hosts[at]; ok {
+		s.hosts = append(s.hosts, known)
+		s.notice(int32(len(s.hosts)-1), 1)
+		return int32(len(s.hosts) - 1)
+	}
 	label := func(key string) string { return x.labelOn(q, cand, key) }
 	if q.p == x.m.pools[q.at] {
 		label = func(key string) string {
@@ -137,17 +161,8 @@ func (x *explainer) on(q *question, cand *candidate, look func(*hostState)) {
 	}
 	known := x.m.withOpen(requirements.FromLabels(labels), q.p, cand.row, &q.assigned[cand.assign])
 	host := s.addHost(label, known, q.p.taints)
-	residents := q.p.table.rows[cand.row].residents
-	for _, class := range residents {
-		s.place(x.m.classes[class].topology, host, 1)
-	}
-	x.residents = int32(len(residents))
-	look(&s.hosts[host])
-	x.residents = 0
-	for _, class := range residents {
-		s.place(x.m.classes[class].topology, host, -1)
-	}
-	s.dropHost()
+	x.hosts[at] = s.hosts[host]
+	return host
 }
 
 // verdictOn is what is known of the candidate by the way to buy it; nil where that does not decide.
@@ -275,6 +290,9 @@ func (x *explainer) words(r *rule) string {
 		}
 		return text + " of " + who
 	case kindAnti:
+		if group.disk != "" {
+			return group.disk + ", which a pod on the node uses"
+		}
 		if r.own {
 			return fmt.Sprintf("pod anti-affinity by %s to %s", group.key, who)
 		}

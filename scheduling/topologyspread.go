@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// spreads adds the pod's topology spread constraints, or the cluster's defaults if it has none (SCH-145).
+// spreads adds the pod's topology spread constraints, or the cluster's defaults if it has none.
 func (x *topologyIndex) spreads(pod *corev1.Pod, add func(topologyGroup)) error {
 	var errs []error
 	list := pod.Spec.TopologySpreadConstraints
@@ -62,8 +62,8 @@ func (x *topologyIndex) hardKeys(list []corev1.TopologySpreadConstraint) []strin
 	return slices.Compact(keys)
 }
 
-// spreadSelector is the constraint's selector with matchLabelKeys turned into equalities (SCH-118). A nil selector
-// matches nothing (SCH-119).
+// spreadSelector is the constraint's selector with matchLabelKeys turned into equalities. A nil selector matches
+// nothing.
 func spreadSelector(c *corev1.TopologySpreadConstraint, podLabels map[string]string) (labels.Selector, error) {
 	selector, err := metav1.LabelSelectorAsSelector(c.LabelSelector)
 	if err != nil {
@@ -111,6 +111,9 @@ func containsRequirements(selector labels.Selector, reqs labels.Requirements) bo
 func (x *topologyIndex) filterOf(c *corev1.TopologySpreadConstraint, pod *corev1.Pod) (nodeFilter, error) {
 	var f nodeFilter
 	if c.NodeAffinityPolicy == nil || *c.NodeAffinityPolicy == corev1.NodeInclusionPolicyHonor {
+		if boundDaemon(pod) && namesNode(&pod.Spec) {
+			return f, errBoundDaemon // each its own constraint, which no pod is planned by
+		}
 		terms, err := x.m.requiredTerms(&pod.Spec)
 		if err != nil {
 			return f, err

@@ -26,6 +26,8 @@ type topologyState struct {
 	// binding makes spreads count as kube-scheduler does: the domains that there are, and no others. Else they also count
 	// those where a machine could be had, and machines yet to come.
 	binding bool
+	// looseHosts makes spreads over machines count an empty machine even then: nothing placed rests on there being none.
+	looseHosts bool
 	// least remembers, by group whose domains are machines, the least number of members on any; nil when not known.
 	least map[int32]int32
 }
@@ -57,30 +59,41 @@ func newTopologyState(m *Model) *topologyState {
 	}
 	ruledDaemons := slices.ContainsFunc(m.daemonSets, func(d daemon) bool { return m.classes[d.class].topology != nil })
 	s.hosts = make([]hostState, 0, len(m.nodes))
+	c := newHostCounter(s)
 	// The first machine of each group, from 1 on, and how many more there are: they are like it.
 	first, more := make([]int32, len(m.groups)), make([]int32, len(m.groups))
 	for i := range m.nodes {
-		g := &m.groups[m.nodes[i].group]
-		if like := first[m.nodes[i].group]; like > 0 {
+		n := &m.nodes[i]
+		g := &m.groups[n.group]
+		if like := first[n.group]; like > 0 {
 			s.hosts = append(s.hosts, hostState{domains: s.hosts[like-1].domains, ignoredBy: s.hosts[like-1].ignoredBy})
-			more[m.nodes[i].group]++
+			more[n.group]++
 		} else {
 			s.addHost(func(key string) string { return onlyValue(g.labels.Get(key)) }, g.labels, g.taints)
-			first[m.nodes[i].group] = int32(i + 1)
+			first[n.group] = int32(i + 1)
 		}
-		if m.nodes[i].source.Leaving {
+		if n.source.Leaving {
 			s.setGone(int32(i), true)
 			continue
 		}
-		for _, p := range m.nodes[i].bound {
-			s.place(m.stakeOfBound(p), int32(i), 1)
+		c.begin(int32(i))
+		for k := range n.bound {
+			p := &n.bound[k]
+			if o := c.stakes[p.class]; o != nil {
+				if p.terminating {
+					o = m.stakeOfBound(*p)
+				}
+				c.add(o)
+			}
 		}
-		if !ruledDaemons {
-			continue
+		if ruledDaemons {
+			for _, d := range m.missingDaemons(n) {
+				if o := m.classes[m.daemonSets[d].class].topology; o != nil {
+					c.add(o)
+				}
+			}
 		}
-		for _, d := range m.missingDaemons(&m.nodes[i]) {
-			s.place(m.classes[m.daemonSets[d].class].topology, int32(i), 1)
-		}
+		c.end()
 	}
 	for g, host := range first {
 		if more[g] > 0 {
@@ -100,7 +113,7 @@ func (s *topologyState) domainCounts() []int {
 }
 
 // stakeOfBound is the stake of a bound pod as others see it: one that is terminating counts no more for spreads, as in
-// kube-scheduler, but keeps others away or draws them until it is gone (SCH-121).
+// kube-scheduler, but keeps others away or draws them until it is gone.
 func (m *Model) stakeOfBound(p boundPod) *ownership {
 	o := m.classes[p.class].topology
 	if o == nil || !p.terminating {

@@ -61,6 +61,8 @@ type Trial struct {
 	// newOnly keeps Place off the machines of the snapshot and off the new ones before fresh: see PlaceNew.
 	newOnly bool
 	fresh   int
+	// roomOnly keeps Place from relying on domains staying empty that pools can reach: see roomFirst.
+	roomOnly bool
 	// rooms finds machines with room in the order given to Rank; nil without one.
 	rooms *roomIndex
 	// kinds are the machines that LaunchSome chooses from, by stage; kindCells number where rules see them.
@@ -68,7 +70,8 @@ type Trial struct {
 	kindCells *cells
 	// described remembers for Planned what machines of the same demands could be.
 	described *descriptions
-	// freedClass finds the class of pods of hidden machines, for the first freedIndexed of freed; see waitingClass.
+	// freedClass finds the class of the snapshot's waiting pods and of those of hidden machines, for the first freedIndexed of freed;
+	// see waitingClass.
 	freedClass   map[PodKey]int32
 	freedIndexed int
 	// received counts, by machine of the snapshot, the pods that the trial has put there, and last is the number of the last
@@ -140,6 +143,7 @@ func (m *Model) Trial() *Trial {
 	if m.base != nil {
 		t.topology = m.base.clone()
 	}
+	t.promiseRoom()
 	return t
 }
 

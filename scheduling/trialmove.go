@@ -31,7 +31,8 @@ func (t *Trial) Rank(order []string) error {
 
 // Move places waiting pods on nodes of the snapshot, by the same rules as Place but one class after another, the largest
 // first, each on the first node of Rank's order that takes it: a query costs the logarithm of the nodes, so that a planner
-// can try thousands of removals. A node on which no wish is given up comes before one where some is. It returns how many
+// can try thousands of removals. Spreads count the domains that pools can reach, as in Place: what Move does not keep,
+// provisioning would make up for with a new node. A node on which no wish is given up comes before one where some is. It returns how many
 // pods still wait. Without a Rank nothing is placed.
 func (t *Trial) Move(q Query) (left int) {
 	t.options = PlaceOptions{Query: q, ExistingOnly: true}
@@ -40,15 +41,37 @@ func (t *Trial) Move(q Query) (left int) {
 		return t.waitingPods()
 	}
 	t.moveClasses(classes)
-	if t.topology != nil && slices.ContainsFunc(classes, func(c int32) bool { return t.waiting[c] > 0 && t.m.spreadHard(t.m.classes[c].topology) }) {
+	if stuck := t.unlaunchable(classes); len(stuck) > 0 {
 		t.topology.binding = true
-		t.moveClasses(classes)
+		t.moveClasses(stuck)
 		t.topology.binding = false
 	}
 	for _, c := range classes {
 		left += int(t.waiting[c])
 	}
 	return left
+}
+
+// unlaunchable are the waiting classes under spreads that must be kept for which limits leave no new node: for those, and for
+// no others, spreads count only the domains that there are, as Place does in the end.
+func (t *Trial) unlaunchable(classes []int32) []int32 {
+	if t.topology == nil || !slices.ContainsFunc(t.m.pools, func(p *pool) bool { return p.limits != nil }) {
+		return nil
+	}
+	var out []int32
+	begun := false
+	for _, class := range classes {
+		if c := t.m.classes[class]; t.waiting[class] == 0 || c.invalid != nil || !t.m.spreadHard(c.topology) {
+			continue
+		}
+		if !begun {
+			begun = t.begin(classes)
+		}
+		if t.findSite(t.cells, class) == nil && t.findVariedSite(t.cells, class) == nil {
+			out = append(out, class)
+		}
+	}
+	return out
 }
 
 // waitingClasses are those with pods that wait and could be placed, by priority, then size.
@@ -316,6 +339,8 @@ type Worth struct {
 	m       *Model
 	byClass []int64
 	total   float64
+	// rent is what pods are worth together beyond total, nano-USD per hour: reservations hold them for less, but only so many.
+	rent int64
 }
 
 // Worth prices the pods of the nodes. A cancelled context gives ctx.Err().
@@ -340,9 +365,12 @@ func (m *Model) Worth(ctx context.Context, q Query) (*Worth, error) {
 	}
 	v := m.findValues(ctx, t.newProblem(items, nil)).best()
 	w.total = v.bound / nanoPerUSD
+	sum := int64(0)
 	for i, it := range items {
 		w.byClass[it.class] = v.item[i]
+		sum += v.item[i] * int64(it.count)
 	}
+	w.rent = max(0, sum-int64(v.bound))
 	return w, ctx.Err()
 }
 
@@ -371,11 +399,11 @@ func (w *Worth) Waiting(t *Trial) float64 {
 			sum += int64(n) * w.byClass[class]
 		}
 	}
-	return float64(sum) / nanoPerUSD
+	return float64(max(0, sum-w.rent)) / nanoPerUSD
 }
 
-// Waiting names pods of hidden nodes that wait for a place, at most so many, the last hidden first. Of pods of one class
-// those count as placed that were hidden first.
+// Waiting names pods that wait for a place, at most so many: those of hidden nodes, the last hidden first, then the snapshot's own.
+// Of pods of one class those count as placed that were hidden first.
 func (t *Trial) Waiting(most int) []PodKey {
 	var out []PodKey
 	seen := map[int32]int32{}
@@ -384,6 +412,19 @@ func (t *Trial) Waiting(most int) []PodKey {
 		if seen[p.class] < t.waiting[p.class] {
 			seen[p.class]++
 			out = append(out, PodKey{p.pod.Namespace, p.pod.Name})
+		}
+	}
+	if len(t.m.pods) == 0 || len(out) == most {
+		return out
+	}
+	for class, c := range t.m.classes {
+		if c.invalid != nil {
+			continue
+		}
+		rest := min(int(t.waiting[class]-seen[int32(class)]), most-len(out))
+		for _, i := range c.pending[:max(0, min(rest, len(c.pending)))] {
+			p := t.m.pods[i]
+			out = append(out, PodKey{p.Namespace, p.Name})
 		}
 	}
 	return out

@@ -3,6 +3,7 @@ package scheduling_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -66,6 +67,39 @@ func TestTrialPut(t *testing.T) {
 	p := planOf(t, trial)
 	wantPlace(t, p, "q", "on b")
 	wantPlace(t, p, "p", "on c")
+}
+
+// Put and PutNew place the snapshot's own waiting pods, too, and so does Scatter; Waiting names them after those of hidden nodes.
+func TestTrialPutPodsThatWait(t *testing.T) {
+	s := cluster(nodePool("general"), node("a", bound(pod("p"))), node("b"), pod("w", requests("cpu=1500m", "memory=1Gi")), pod("x", requests("cpu=1100m", "memory=1Gi")))
+	trial := compile(t, s).Trial()
+	mustHide(t, trial, "a")
+	waiting := func(want string) {
+		t.Helper()
+		if got := trial.Waiting(10); !slices.Equal(got, keysOf(want)) {
+			t.Errorf("%v wait, want %s", got, want)
+		}
+	}
+	waiting("p x w")
+	if got := trial.Waiting(2); len(got) != 2 {
+		t.Errorf("%v, want two", got)
+	}
+	if err := trial.Put("b", keysOf("w")); err != nil {
+		t.Error(err)
+	}
+	if err := trial.Put("b", keysOf("w")); err == nil {
+		t.Error("a pod was put twice")
+	}
+	waiting("p x")
+	mark := trial.Mark()
+	if left, err := trial.Scatter(keysOf("x p")); err != nil || len(left) > 0 {
+		t.Errorf("scattered: %v left, %v", left, err)
+	}
+	waiting("")
+	mustRollback(t, trial, mark)
+	waiting("p x")
+	mustHide(t, trial, "b")
+	waiting("p x w")
 }
 
 // What LaunchSome, LaunchLeast, Launch and Move do can be undone, and done again by PutNew and Put; what they place is what Placed tells.

@@ -12,9 +12,9 @@ var ErrNoPlace = errors.New("it has no place there")
 // any.
 func (t *Trial) Ruled() bool { return t.topology != nil }
 
-// Put places pods of hidden nodes on a node of the snapshot, in their order, by the rules that Place goes by. The error
-// wraps ErrNoPlace for a pod that may not go there, and tells of a pod that does not wait and of a node that the snapshot
-// does not have; pods before it are then placed, so roll back.
+// Put places pods that wait, of hidden nodes or the snapshot's own, on a node of the snapshot, in their order, by the rules
+// that Place goes by. The error wraps ErrNoPlace for a pod that may not go there, and tells of a pod that does not wait and of a
+// node that the snapshot does not have; pods before it are then placed, so roll back.
 func (t *Trial) Put(node string, pods []PodKey) error {
 	i, ok := t.m.nodeIndex[node]
 	if !ok {
@@ -105,10 +105,19 @@ func (t *Trial) machineFor(pool int32, n *NewNode) (machine, bool) {
 	return machine{}, false
 }
 
-// waitingClass is the class of a pod of a hidden node, if pods of that class wait.
+// waitingClass is the class of a pod of a hidden node, or of one that the snapshot has waiting, if pods of that class wait.
 func (t *Trial) waitingClass(key PodKey) (int32, error) {
 	if t.freedClass == nil {
 		t.freedClass = map[PodKey]int32{}
+		for class, c := range t.m.classes {
+			if c.invalid != nil {
+				continue
+			}
+			for _, i := range c.pending {
+				p := t.m.pods[i]
+				t.freedClass[PodKey{p.Namespace, p.Name}] = int32(class)
+			}
+		}
 	}
 	for ; t.freedIndexed < len(t.freed); t.freedIndexed++ {
 		p := t.freed[t.freedIndexed]
@@ -116,7 +125,7 @@ func (t *Trial) waitingClass(key PodKey) (int32, error) {
 	}
 	class, ok := t.freedClass[key]
 	if !ok || t.waiting[class] == 0 {
-		return 0, fmt.Errorf("pod %s does not wait: it is of no hidden node, or placed", key)
+		return 0, fmt.Errorf("pod %s does not wait: it is of no hidden node and was not waiting, or is placed", key)
 	}
 	return class, nil
 }

@@ -2,10 +2,10 @@ package scheduling
 
 import "fmt"
 
-// Scatter places pods of hidden nodes one by one, in the order given, each on the node that then has the largest share of its
-// cores and memory left, of the snapshot's and of those that the trial has opened: as kube-scheduler does by default, where a
-// plan would fill nodes up. It returns those that no node takes. It knows no wishes. Each pod looks at every node: this is for
-// asking what becomes of a plan, not for planning.
+// Scatter places pods that wait, of hidden nodes or the snapshot's own, one by one, in the order given, each on the node that
+// then has the largest share of its cores and memory left, of the snapshot's and of those that the trial has opened: as
+// kube-scheduler does by default, where a plan would fill nodes up. It returns those that no node takes. It knows no wishes.
+// Each pod looks at every node: this is for asking what becomes of a plan, not for planning.
 func (t *Trial) Scatter(pods []PodKey) (left []PodKey, err error) {
 	hosts := len(t.m.nodes) + len(t.machines)
 	sizes := make([][2]int64, hosts)

@@ -13,16 +13,22 @@ import (
 // recognised by identity: keep the same pointers for the same objects and the same slices for the same lists, as
 // package cluster does. m stays valid.
 //
-// The first Update of a compiled Model compiles all pods and machines anew and remembers them; so does the second Update
-// of one Model, and any that finds other changes than these: pods that come, go, are bound or change, while each is like
-// one that was there before or after, and does not use volumes with claims; machines that come, go or change; NodePools
-// and DaemonSets whose status changed. Compiled catalogs and what overlays made of them are shared in any case where they
-// have not changed.
+// The first Update of a compiled Model compiles all pods and nodes again and remembers them; so does the second Update
+// of one Model, and any that finds other changes than these: pods that come, go, are bound or change, of kinds that were
+// there before or not, with node selectors, topology keys, host ports, tolerations or labels that none had before; their
+// PersistentVolumeClaims, PersistentVolumes and Namespaces; nodes that come, go or change; NodePools and DaemonSets whose
+// status changed. A pod that asks for a resource that no other pod asks for, or the last that did so going, takes
+// compiling too, as do DaemonSets that come, go or change, the first volume of a CSI driver and the last, and pods of new
+// namespaces where rules select namespaces by their labels. What was compiled of catalogs and what overlays made of them is
+// shared in any case where they have not changed.
+//
+// Models never change: any number of Solve and Trial calls may run on m and on models before it meanwhile, and plan what
+// they planned.
 func (m *Model) Update(s *Snapshot) (*Model, error) {
 	if next := m.updated(s); next != nil {
 		return next, nil
 	}
-	return compile(s, m)
+	return compile(s, m, &compileOptions{})
 }
 
 // updated is the model of a snapshot that differs from m's by little; nil if it has to be compiled.
@@ -33,18 +39,19 @@ func (m *Model) updated(s *Snapshot) *Model {
 	}
 	u := &update{
 		was: m, memo: k, snapshot: s, scratch: make(map[corev1.ResourceName]struct{}),
-		writer: &keyWriter{resources: m.resources, volumes: m.volumes, requests: make([]int64, m.resources.len())},
+		writer:  &keyWriter{resources: m.resources, volumes: m.volumes, requests: make([]int64, m.resources.len())},
+		touched: make(map[int32]bool),
 	}
 	next := *m
 	u.next = &next
 	next.snapshot, next.memo = s, &memoOwner{}
-	if !u.findChanges() || !u.changePods() || !u.changeDaemons() || !u.stillAlike() {
+	if !u.findChanges() || !u.changePods() || !u.changeDaemons() || !u.settle() || !u.changeSamples() {
 		return nil
+	}
+	if u.regrouped {
+		u.changeStructure()
 	}
 	u.changeClasses()
-	if !u.changeSamples() {
-		return nil
-	}
 	u.changeNodes()
 	next.standings = nil
 	next.compileStandings()
@@ -72,12 +79,12 @@ func (m *Model) sameWorld(s *Snapshot) bool {
 		slices.EqualFunc(was.DaemonSets, s.DaemonSets, func(a, b *appsv1.DaemonSet) bool {
 			return a == b || a != nil && b != nil && sameGeneration(&a.ObjectMeta, &b.ObjectMeta)
 		}) &&
-		slices.Equal(was.NodeOverlays, s.NodeOverlays) && slices.Equal(was.Namespaces, s.Namespaces) &&
-		slices.Equal(was.PersistentVolumeClaims, s.PersistentVolumeClaims) && slices.Equal(was.PersistentVolumes, s.PersistentVolumes) &&
-		slices.Equal(was.StorageClasses, s.StorageClasses) &&
+		slices.Equal(was.NodeOverlays, s.NodeOverlays) && slices.Equal(was.StorageClasses, s.StorageClasses) &&
+		firstNil(s.Namespaces) < 0 && firstNil(s.PersistentVolumeClaims) < 0 && firstNil(s.PersistentVolumes) < 0 &&
 		slices.Equal(was.UnsupportedVolumeTopologyKeys, s.UnsupportedVolumeTopologyKeys) &&
 		slices.Equal(was.UnsupportedVolumeDrivers, s.UnsupportedVolumeDrivers) &&
-		(m.resources.len() == m.resources.withoutVolumes() || slices.Equal(was.CSINodes, s.CSINodes)) && firstNil(s.CSINodes) < 0 && // read for limits on volumes alone
+		(m.resources.len() == m.resources.withoutVolumes() || slices.Equal(was.CSINodes, s.CSINodes) && m.sameAttachments(s)) && firstNil(s.CSINodes) < 0 && // read for limits on volumes alone
+		firstNil(s.VolumeAttachments) < 0 &&
 		firstNil(s.PodDisruptionBudgets) < 0 && // not read
 		(!spreads || sameList(was.DefaultTopologySpread, s.DefaultTopologySpread) && slices.Equal(was.Services, s.Services) &&
 			slices.Equal(was.ReplicaSets, s.ReplicaSets) && slices.Equal(was.StatefulSets, s.StatefulSets) &&
@@ -114,33 +121,61 @@ type update struct {
 	gone    []int
 	// kept is indexed like the snapshot's machines: the place among was.nodes of those that are unchanged, else -1.
 	kept []int32
-	// classes are those of the pods of changed machines, indexed like changed.
-	classes [][]int32
-	// removed are the pods that are not there any more, or in another place, with their classes; added those that came.
+	// placed are the seats of the pods of changed machines, indexed like changed; waiting those of next.pods. The kinds of pods that
+	// came are noKind until they are found.
+	placed  [][]seat
+	waiting []seat
+	// removed are the pods that are not there any more, in another place, or of another kind than before, with their kinds;
+	// added those that came, or came to be of a kind.
 	removed, added []classedPod
 	podsChanged    bool
 	// swapped are the pods that stand for DaemonSets, where others do now.
 	swapped []swappedSample
+	// volumes tells that they were read again; touched are the unchanged machines, indices into was.nodes, with pods whose kinds
+	// changed.
+	volumes bool
+	touched map[int32]bool
+	// regrouped tells that there are kinds that were not there before, or others no more: see changeStructure. merged are those
+	// that became like others, resampled those that are read from another pod.
+	regrouped bool
+	merged    []mergedKind
+	resampled []int32
+	// renumber has the new number of each class of was, nil where all are as they were. shapeWas is where among the shapes of was
+	// each shape is, or -1.
+	renumber, shapeWas []int32
+	// sameNames tells that the machines are those that were there before, in the same order.
+	sameNames bool
+	// room is memory for lists of pods with new classes.
+	room []boundPod
 }
 
+const noKind = -1
+
 type swappedSample struct {
-	class    int32
+	kind     int32
 	old, new *corev1.Pod
 }
 
 type classedPod struct {
-	pod   *corev1.Pod
-	class int32
+	pod *corev1.Pod
+	seat
 }
+
+// mergedKind is a class of the model before whose pods are of the kind now.
+type mergedKind struct{ class, into int32 }
 
 // findChanges compares the machines.
 func (u *update) findChanges() bool {
 	s, m := u.snapshot, u.was
+	if sameList(s.Nodes, m.snapshot.Nodes) {
+		u.kept = u.memo.order
+		return true
+	}
 	u.kept = make([]int32, len(s.Nodes))
 	seen := make([]bool, len(m.nodes))
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
-		was, known := m.nodeIndex[n.Name]
+		was, known := u.indexOf(n.Name, i)
 		if !known || seen[was] { // named twice, or not at all: what Compile refuses
 			if known || n.Name == "" || n.Object == nil && n.Claim == nil {
 				return false
@@ -171,8 +206,14 @@ func (u *update) findChanges() bool {
 			return false
 		}
 	}
-	if u.memo.promised && len(u.changed)+len(u.gone) > 0 {
-		return false
-	}
 	return uniqueNames(s.Nodes, u.changed)
+}
+
+// indexOf is the place among was.nodes of the machine that stands at i in the snapshot. It mostly stood there before.
+func (u *update) indexOf(name string, i int) (was int, known bool) {
+	if order := u.memo.order; i < len(order) && u.was.nodes[order[i]].name == name {
+		return int(order[i]), true
+	}
+	was, known = u.was.nodeIndex[name]
+	return was, known
 }

@@ -28,48 +28,54 @@ func uniqueNames(nodes []Node, changed []changedNode) bool {
 // changeNodes makes the machines that changed ready and puts all in their order.
 func (u *update) changeNodes() {
 	m, s, dims := u.next, u.snapshot, u.next.resources.len()
+	groups := newRegrouping(u.was, m)
+	if u.nodesAsBefore(groups) {
+		return
+	}
 	views := make([]nodeView, len(u.changed))
 	fresh := make([]int32, len(s.Nodes)) // the place in changed
 	for i, c := range u.changed {
 		views[i], fresh[c.at] = viewOf(&s.Nodes[c.at]), int32(i)
 	}
-	initialized := func(i int) bool {
-		if was := u.kept[i]; was >= 0 {
-			return u.was.nodes[was].initialized
-		}
-		return views[fresh[i]].initialized
-	}
-	m.nodes, m.groups, m.free = slices.Grow([]node(nil), len(s.Nodes)), nil, make([]int64, 0, len(s.Nodes)*dims)
-	m.nodeIndex = make(map[string]int, len(s.Nodes))
-	groups, renumbered := make(map[string]int32), make([]int32, len(u.was.groups))
+	order := u.orderNodes(views, fresh)
+	m.nodes, m.groups, m.free = make([]node, 0, len(s.Nodes)), nil, make([]int64, 0, len(s.Nodes)*dims)
+	arena := newPodArena(0)
 	limits := &attachLimits{}
 	if dims > m.resources.withoutVolumes() {
 		limits = newAttachLimits(s)
 	}
-	classes, daemons := make([][]int32, 0, len(s.Nodes)), make([][]*corev1.Pod, 0, len(s.Nodes))
-	for _, i := range nodeOrder(s.Nodes, initialized) {
+	k := u.memo
+	placed, daemons, claimants := make([][]seat, len(s.Nodes)), make([][]*corev1.Pod, len(s.Nodes)), make([][]*corev1.Pod, len(s.Nodes))
+	for at, i := range order {
 		n := &s.Nodes[i]
-		m.nodeIndex[n.Name] = len(m.nodes)
 		if was := u.kept[i]; was >= 0 {
-			compiled := u.was.nodes[was]
-			compiled.source = n
-			compiled.group = m.regroup(u.was, compiled.group, groups, renumbered)
-			m.nodes = append(m.nodes, compiled)
-			m.free = append(m.free, u.was.free[int(was)*dims:(int(was)+1)*dims]...)
-			classes, daemons = append(classes, u.memo.classes[was]), append(daemons, u.memo.daemons[was])
+			compiled, free := u.keepNode(n, was, groups, limits)
+			m.nodes, m.free = append(m.nodes, compiled), append(m.free, free...)
+			placed[at], daemons[at], claimants[at] = k.placed[was], k.daemons[was], k.claimants[was]
 			continue
 		}
-		at := fresh[i]
-		compiled, free := m.compileNode(n, &views[at], u.classes[at], m.groupOf(&views[at], groups), limits)
+		of := fresh[i]
+		free := make([]int64, dims)
+		compiled := m.compileNode(n, &views[of], u.classesOf(u.placed[of]), readPods(n.Pods), m.groupOf(&views[of], groups.known), limits, arena, free)
 		m.nodes, m.free = append(m.nodes, compiled), append(m.free, free...)
-		classes, daemons = append(classes, u.classes[at]), append(daemons, daemonPods(n.Pods))
+		placed[at], daemons[at], claimants[at] = u.placed[of], daemonPods(n), claimPods(n.Pods)
 	}
-	if slices.EqualFunc(m.groups, u.was.groups, func(a, b nodeGroup) bool { return a.text == b.text }) {
-		m.groups, m.compat = u.was.groups, u.was.compat
-	} else {
-		m.compat = make([]atomic.Uint32, len(m.shapes)*len(m.groups))
+	u.changeCompat()
+	k.placed, k.daemons, k.claimants = placed, daemons, claimants
+	if u.volumes {
+		m.volumesBound = map[volumeOn]int32{}
+		for host, pods := range claimants {
+			for _, pod := range pods {
+				if !terminal(pod) {
+					m.addBoundVolumes(m.volumesBound, int32(host), pod)
+				}
+			}
+		}
+		return
 	}
-	u.memo.classes, u.memo.daemons = classes, daemons
+	if u.sameNames {
+		return
+	}
 	m.volumesBound = make(map[volumeOn]int32, len(u.was.volumesBound))
 	for on, n := range u.was.volumesBound {
 		// Pods with such volumes are where they were.
@@ -77,20 +83,142 @@ func (u *update) changeNodes() {
 	}
 }
 
-// regroup is the number that a group of the model before has now. renumbered holds those that are known, from 1 on.
-func (m *Model) regroup(was *Model, group int32, groups map[string]int32, renumbered []int32) int32 {
-	if renumbered[group] > 0 {
-		return renumbered[group] - 1
+// nodesAsBefore has the model share what it knows of machines with the one before, if nothing in it would be different.
+func (u *update) nodesAsBefore(groups *regrouping) bool {
+	m, was := u.next, u.was
+	if !groups.same || u.renumber != nil || u.volumes || len(u.touched) > 0 || !sameList(m.snapshot.Nodes, was.snapshot.Nodes) {
+		return false
 	}
-	text := was.groups[group].text
-	g, known := groups[text]
-	if !known {
-		g = int32(len(m.groups))
-		m.groups = append(m.groups, was.groups[group])
-		groups[text] = g
+	u.sameNames = true
+	m.groups = was.groups
+	u.changeCompat()
+	return true
+}
+
+// orderNodes lists the snapshot's machines in their order, and numbers them by name.
+func (u *update) orderNodes(views []nodeView, fresh []int32) []int {
+	m, s := u.next, u.snapshot
+	u.sameNames = len(u.gone) == 0
+	for i, c := range u.changed {
+		u.sameNames = u.sameNames && c.was >= 0 && u.was.nodes[c.was].initialized == views[i].initialized
 	}
-	renumbered[group] = g + 1
-	return g
+	if u.sameNames {
+		order, places := make([]int, len(s.Nodes)), make([]int32, len(s.Nodes))
+		for i, was := range u.kept {
+			if was < 0 {
+				was = int32(u.changed[fresh[i]].was)
+			}
+			order[was], places[i] = i, was
+		}
+		u.memo.order = places
+		return order
+	}
+	order := nodeOrder(s.Nodes, func(i int) bool {
+		if was := u.kept[i]; was >= 0 {
+			return u.was.nodes[was].initialized
+		}
+		return views[fresh[i]].initialized
+	})
+	m.nodeIndex, u.memo.order = make(map[string]int, len(s.Nodes)), make([]int32, len(s.Nodes))
+	for at, i := range order {
+		m.nodeIndex[s.Nodes[i].Name], u.memo.order[i] = at, int32(at)
+	}
+	return order
+}
+
+// classesOf are the classes of pods with the given seats.
+func (u *update) classesOf(seats []seat) []int32 {
+	out := make([]int32, len(seats))
+	for i, at := range seats {
+		out[i] = u.memo.kinds[at.kind].class
+	}
+	return out
+}
+
+// keepNode is a machine that is as it was, with the numbers that its pods' classes and its group have now.
+func (u *update) keepNode(n *Node, was int32, groups *regrouping, limits *attachLimits) (node, []int64) {
+	m, dims := u.next, u.next.resources.len()
+	compiled := u.was.nodes[was]
+	compiled.source = n
+	compiled.group = groups.of(n, compiled.group)
+	free := u.was.free[int(was)*dims : (int(was)+1)*dims]
+	if !u.touched[was] {
+		compiled.bound, compiled.movable = u.renumbered(compiled.bound), u.renumbered(compiled.movable)
+		return compiled, free
+	}
+	classes := u.classesOf(u.memo.placed[was])
+	if !u.volumes {
+		compiled.bound, compiled.movable = u.reclassed(compiled.bound, n.Pods, classes), u.reclassed(compiled.movable, n.Pods, classes)
+		return compiled, free
+	}
+	view, roomNow := viewOf(n), make([]int64, dims)
+	return m.compileNode(n, &view, classes, readPods(n.Pods), compiled.group, limits, newPodArena(0), roomNow), roomNow
+}
+
+// reclassed are some of the machine's pods with their new classes.
+func (u *update) reclassed(some []boundPod, pods []*corev1.Pod, classes []int32) []boundPod {
+	out := u.copied(some)
+	at := 0 // they are mostly in the same order
+	for i := range out {
+		if at >= len(pods) || pods[at] != out[i].pod {
+			at = slices.Index(pods, out[i].pod)
+		}
+		out[i].class = classes[at]
+		at++
+	}
+	return out
+}
+
+// renumbered are the pods with the new numbers of their classes; the same list where they have not changed.
+func (u *update) renumbered(pods []boundPod) []boundPod {
+	number := u.renumber
+	if number == nil || !slices.ContainsFunc(pods, func(p boundPod) bool { return number[p.class] != p.class }) {
+		return pods
+	}
+	out := u.copied(pods)
+	for i := range out {
+		out[i].class = number[out[i].class]
+	}
+	return out
+}
+
+// copied is slices.Clone, with memory taken in large pieces.
+func (u *update) copied(pods []boundPod) []boundPod {
+	if len(pods) == 0 {
+		return pods
+	}
+	const piece = 4096
+	if cap(u.room)-len(u.room) < len(pods) {
+		u.room = make([]boundPod, 0, max(piece, len(pods)))
+	}
+	from := len(u.room)
+	u.room = append(u.room, pods...)
+	return u.room[from:len(u.room):len(u.room)]
+}
+
+// changeCompat takes over what is known of which machines take which shapes.
+func (u *update) changeCompat() {
+	m, was := u.next, u.was
+	same := slices.EqualFunc(m.groups, was.groups, func(a, b nodeGroup) bool { return a.text == b.text })
+	switch {
+	case same && u.shapeWas == nil:
+		m.groups, m.compat = was.groups, was.compat
+		return
+	case same:
+		m.groups = was.groups
+	}
+	m.compat = make([]atomic.Uint32, len(m.shapes)*len(m.groups))
+	if !same {
+		return
+	}
+	for shape, old := range u.shapeWas {
+		if old < 0 {
+			continue
+		}
+		for g := range m.groups {
+			m.compat[shape*len(m.groups)+g].Store(was.compat[int(old)*len(m.groups)+g].Load())
+		}
+	}
 }
 
 // nodeOrder is the order of machines in a model: those that are initialised first, then by name.
@@ -127,20 +255,38 @@ func (u *update) changePools() {
 	}
 }
 
-// changeTopology counts pods anew.
+// changeTopology counts pods again.
 func (u *update) changeTopology() {
 	m := u.next
 	if len(m.topology) == 0 {
+		m.base, m.hostDomains, m.reach = nil, nil, nil
 		return
 	}
 	m.base = newTopologyState(m)
-	if sameDomains(m.base.domains, u.was.base.domains, u.was.hostDomains) {
+	if u.shapeWas == nil && sameDomains(m.base.domains, u.was.base.domains, u.was.hostDomains) {
 		m.base.domains = u.was.base.domains
 	} else {
 		m.hostDomains = m.base.domainCounts()
-		m.findReachable()
+		m.findReachable(u.reachKnown())
 	}
 	m.base.owned = false
+}
+
+// reachKnown yields, for shapes of the next model that were there before, which domains they reach: see Model.reach. Nil if domains
+// are numbered otherwise. Where machines of the snapshot are in all domains there are, no shape has to do with the numbers.
+func (u *update) reachKnown() func(shape int32) [][]int32 {
+	m, was := u.next, u.was
+	if u.shapeWas == nil || was.base == nil || !slices.Equal(m.topologyKeys, was.topologyKeys) ||
+		!slices.Equal(was.base.domainCounts(), was.hostDomains) || !slices.Equal(m.hostDomains, was.hostDomains) ||
+		!sameDomains(m.base.domains, was.base.domains, was.hostDomains) {
+		return nil
+	}
+	return func(shape int32) [][]int32 {
+		if old := u.shapeWas[shape]; old >= 0 {
+			return was.reach[old]
+		}
+		return nil
+	}
 }
 
 // sameDomains reports whether hosts are in the first so many of the known domains, and numbered alike.

@@ -5,35 +5,42 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
 )
 
-// arrival is a pod that was not there before, or in another place, and where its class is to be written.
+// arrival is a pod that was not there before, or in another place, and where its seat is to be written.
 type arrival struct {
 	pod         *corev1.Pod
 	placeholder bool
-	class       *int32
+	seat        *seat
+	rules       int32
 }
 
-// changePods counts the pods that went, then those that came, and finds the classes of the latter.
+// changePods counts the pods that went, then those that came, and finds the kinds of the latter.
 func (u *update) changePods() bool {
-	m := u.was
+	k := u.memo
 	arrivals := slices.Concat(u.comparePlaced(), u.compareWaiting())
 	for _, r := range u.removed {
-		if usesClaims(r.pod) {
-			return false
-		}
-		u.memo.remove(m, r.pod, r.class, u.scratch)
+		k.leave(r.pod, r.seat)
+		k.count(r.pod, -1, u.scratch)
 	}
 	for _, a := range arrivals {
-		if a.pod == nil || usesClaims(a.pod) {
+		if a.pod == nil || !k.enter(a.pod) || !u.knowsResources(a.pod) {
 			return false
 		}
-		class, known := u.classOf(a.pod, a.placeholder)
-		if !known || !u.memo.add(m, a.pod, class, u.scratch) {
-			return false
-		}
-		*a.class = class
-		u.added = append(u.added, classedPod{a.pod, class})
+		k.count(a.pod, 1, u.scratch)
+	}
+	if !u.changeNamespaces() || !u.changeVolumes(arrivals) {
+		return false
+	}
+	// All rules have to be known before it is known which of them a pod falls under.
+	for i := range arrivals {
+		arrivals[i].rules, _, _ = k.index.collect(arrivals[i].pod)
+	}
+	u.reviseKinds()
+	for _, a := range arrivals {
+		*a.seat = k.join(a.pod, u.kindOf(a.pod, a.placeholder, a.rules))
+		u.added = append(u.added, classedPod{a.pod, *a.seat})
 	}
 	return true
 }
@@ -43,31 +50,32 @@ func (u *update) comparePlaced() []arrival {
 	m := u.was
 	for _, was := range u.gone {
 		for j, pod := range m.nodes[was].source.Pods {
-			u.removed = append(u.removed, classedPod{pod, u.memo.classes[was][j]})
+			u.removed = append(u.removed, classedPod{pod, u.memo.placed[was][j]})
 		}
 	}
 	var arrivals []arrival
-	u.classes = make([][]int32, len(u.changed))
-	stay := make(map[*corev1.Pod]int32)
+	u.placed = make([][]seat, len(u.changed))
+	stay := make(map[*corev1.Pod]seat)
 	for i, c := range u.changed {
 		clear(stay)
 		if c.was >= 0 {
 			for j, pod := range m.nodes[c.was].source.Pods {
-				stay[pod] = u.memo.classes[c.was][j]
+				stay[pod] = u.memo.placed[c.was][j]
 			}
 		}
 		list := u.snapshot.Nodes[c.at].Pods
-		u.classes[i] = make([]int32, len(list))
+		u.placed[i] = make([]seat, len(list))
 		for j, pod := range list {
-			if class, ok := stay[pod]; ok {
-				u.classes[i][j] = class
+			if was, ok := stay[pod]; ok {
+				u.placed[i][j] = was
 				delete(stay, pod)
 				continue
 			}
-			arrivals = append(arrivals, arrival{pod: pod, class: &u.classes[i][j]})
+			u.placed[i][j].kind = noKind
+			arrivals = append(arrivals, arrival{pod: pod, seat: &u.placed[i][j]})
 		}
-		for pod, class := range stay {
-			u.removed = append(u.removed, classedPod{pod, class})
+		for pod, was := range stay {
+			u.removed = append(u.removed, classedPod{pod, was})
 		}
 	}
 	return arrivals
@@ -83,55 +91,208 @@ func (u *update) compareWaiting() []arrival {
 	u.next.pods = waiting
 	u.podsChanged = !slices.Equal(waiting, m.pods) || len(s.Placeholders) != len(m.snapshot.Placeholders)
 	if !u.podsChanged {
+		u.waiting = u.memo.waiting
 		return nil
 	}
 	type place struct {
-		class       int32
+		seat
 		placeholder bool
 	}
 	old := make(map[*corev1.Pod]place, len(m.pods))
 	for i, pod := range m.pods {
-		old[pod] = place{m.podClass[i], i >= len(m.snapshot.Pods)}
+		old[pod] = place{u.memo.waiting[i], i >= len(m.snapshot.Pods)}
 	}
 	var arrivals []arrival
-	u.next.podClass = make([]int32, len(waiting))
+	u.waiting = make([]seat, len(waiting))
+	u.memo.waiting = u.waiting
 	for i, pod := range waiting {
 		placeholder := i >= len(s.Pods)
 		if was, ok := old[pod]; ok && was.placeholder == placeholder {
-			u.next.podClass[i] = was.class
+			u.waiting[i] = was.seat
 			delete(old, pod)
 			continue
 		}
-		arrivals = append(arrivals, arrival{pod, placeholder, &u.next.podClass[i]})
+		u.waiting[i].kind = noKind
+		arrivals = append(arrivals, arrival{pod: pod, placeholder: placeholder, seat: &u.waiting[i]})
 	}
 	for pod, was := range old {
-		u.removed = append(u.removed, classedPod{pod, was.class})
+		u.removed = append(u.removed, classedPod{pod, was.seat})
 	}
 	return arrivals
 }
 
-// usesClaims reports whether the pod has volumes that other pods or objects have a say in.
-func usesClaims(pod *corev1.Pod) bool {
-	return slices.ContainsFunc(pod.Spec.Volumes, func(v corev1.Volume) bool {
-		return v.ConfigMap == nil && v.Secret == nil && v.Projected == nil && v.EmptyDir == nil && v.DownwardAPI == nil && v.HostPath == nil
-	})
-}
-
-// classOf is the pod's class, if there is one of its kind.
-func (u *update) classOf(pod *corev1.Pod, placeholder bool) (int32, bool) {
+// knowsResources reports whether all that the pod requests is in the model.
+func (u *update) knowsResources(pod *corev1.Pod) bool {
 	clear(u.scratch)
 	resourceNames(pod, u.scratch)
 	for name := range u.scratch {
 		if _, ok := u.was.resources.index[name]; !ok {
-			return 0, false
+			return false
 		}
 	}
-	text, _, _ := u.memo.index.m.classText(pod, u.writer, placeholder, u.memo.index.remember(pod))
-	class, known := u.memo.classOf[string(text)]
-	return class, known
+	return true
 }
 
-// changeDaemons finds the pods that stand for DaemonSets now (SCH-150). They must be like those before.
+// changeNamespaces finds out which namespaces there are. Where rules select some by their labels, they must be those that were.
+func (u *update) changeNamespaces() bool {
+	k, s := u.memo, u.snapshot
+	same := slices.Equal(u.was.snapshot.Namespaces, s.Namespaces)
+	for namespace, n := range k.namespaces {
+		if _, known := k.index.namespaceLabels[namespace]; !known || n == 0 && !k.listed[namespace] {
+			same = false
+		}
+		if n == 0 {
+			delete(k.namespaces, namespace)
+		}
+	}
+	if same {
+		return true
+	}
+	if k.index.selectsNamespaces {
+		return false
+	}
+	clear(k.listed)
+	k.index.namespaceLabels = make(map[string]labels.Set, len(s.Namespaces))
+	for _, ns := range s.Namespaces {
+		k.listed[ns.Name] = true
+		k.index.listNamespace(ns)
+	}
+	for namespace := range k.namespaces {
+		k.index.knowNamespace(namespace)
+	}
+	return true
+}
+
+// kindOf is the pod's kind. Where its rules stand is known from topologyIndex.remember.
+func (u *update) kindOf(pod *corev1.Pod, placeholder bool, rules int32) int32 {
+	text, stake, err := u.memo.index.m.classText(pod, u.writer, placeholder, rules)
+	if n, known := u.memo.kindOf[string(text)]; known {
+		return n
+	}
+	u.regrouped = true
+	return u.memo.addKind(newKind(pod, u.writer, stake, placeholder, err))
+}
+
+// reviseKinds looks again at pods that were there before: those that rules count that came with others, and those with claims
+// if volumes changed.
+func (u *update) reviseKinds() {
+	k, x := u.memo, u.memo.index
+	if u.volumes {
+		for pod := range u.claimants() {
+			_, _, _ = x.collect(pod)
+		}
+		for _, pod := range u.snapshot.Placeholders {
+			_, _, _ = x.collect(pod)
+		}
+	}
+	if len(x.fresh) == 0 && !u.volumes {
+		return
+	}
+	groups := make([]*topologyGroup, len(x.fresh))
+	ports := false
+	for i, g := range x.fresh {
+		groups[i] = &x.groups[g]
+		ports = ports || groups[i].kind == kindExclusive
+		x.readFor(groups[i])
+	}
+	clear(x.members)
+	affected := make([]bool, len(k.kinds), 2*len(k.kinds))
+	selected := k.labels.selectKinds(groups, affected)
+	for n := range k.kinds {
+		kd := &k.kinds[n]
+		if u.volumes && kd.claims || ports && slices.ContainsFunc(kd.owns, func(g int32) bool { return x.groups[g].kind == kindExclusive }) {
+			affected[n] = true
+		}
+	}
+	counted := func(pod *corev1.Pod) bool {
+		return slices.ContainsFunc(x.fresh, func(g int32) bool {
+			switch x.groups[g].kind {
+			case kindExclusive:
+				return slices.Contains(x.portMembership(&pod.Spec), g)
+			case kindTogether:
+				return false // their members use claims
+			}
+			return x.groups[g].selects(pod)
+		})
+	}
+	if slices.Contains(affected, true) {
+		became := make(map[seat]int32)
+		u.eachPlace(func(pod *corev1.Pod, at *seat, was int32, placeholder bool) {
+			switch {
+			case !affected[at.kind]:
+			case ports && hasHostPorts(&pod.Spec) && counted(pod), u.volumes && k.kinds[at.kind].claims:
+				u.revise(pod, at, was, u.kindOf(pod, placeholder, x.remember(pod)))
+			case !selected[at.labels]:
+			case k.kinds[at.kind].claims || ports:
+				u.revise(pod, at, was, u.kindOf(pod, placeholder, x.remember(pod)))
+			default: // pods with the same labels that were of one kind are so again
+				now, known := became[*at]
+				if !known {
+					now = u.kindOf(pod, placeholder, x.remember(pod))
+					became[*at] = now
+				}
+				u.revise(pod, at, was, now)
+			}
+		})
+	}
+	for i := range u.was.daemonSets {
+		if sample := u.was.daemonSets[i].sample; counted(sample) || u.volumes && k.kinds[k.ofDaemons[i]].claims {
+			was := k.ofDaemons[i]
+			now := u.kindOf(sample, false, x.remember(sample))
+			k.kinds[was].members--
+			k.kinds[now].members++
+			k.ofDaemons[i] = now
+			u.removed, u.added = append(u.removed, classedPod{sample, seat{kind: was}}), append(u.added, classedPod{sample, seat{kind: now}})
+		}
+	}
+	x.fresh = x.fresh[:0]
+}
+
+// revise makes a pod that was there before, on the machine was or on none, one of the kind now.
+func (u *update) revise(pod *corev1.Pod, at *seat, was, now int32) {
+	k := u.memo
+	if now == at.kind {
+		return
+	}
+	u.removed, u.added = append(u.removed, classedPod{pod, *at}), append(u.added, classedPod{pod, seat{now, at.labels}})
+	k.kinds[at.kind].members--
+	k.kinds[now].members++
+	if old := &k.kinds[at.kind]; old.claims {
+		k.kinds[now].note(pod)
+	}
+	k.labels.addKind(at.labels, now)
+	at.kind = now
+	if was >= 0 {
+		u.touched[was] = true
+	}
+}
+
+// eachPlace calls f with the pods that were there before and stayed where they were: with their seats, the
+// unchanged machine that they are on or -1, and whether they are placeholders.
+func (u *update) eachPlace(f func(pod *corev1.Pod, at *seat, was int32, placeholder bool)) {
+	for i, pod := range u.next.pods {
+		if u.waiting[i].kind != noKind {
+			f(pod, &u.waiting[i], -1, i >= len(u.snapshot.Pods))
+		}
+	}
+	for i, was := range u.kept {
+		if was >= 0 {
+			seats := u.memo.placed[was]
+			for j, pod := range u.snapshot.Nodes[i].Pods {
+				f(pod, &seats[j], was, false)
+			}
+		}
+	}
+	for i, c := range u.changed {
+		for j, pod := range u.snapshot.Nodes[c.at].Pods {
+			if u.placed[i][j].kind != noKind {
+				f(pod, &u.placed[i][j], -1, false)
+			}
+		}
+	}
+}
+
+// changeDaemons finds the pods that stand for DaemonSets now. They must be like those before.
 func (u *update) changeDaemons() bool {
 	m := u.next
 	if len(m.daemonSets) == 0 {
@@ -142,7 +303,7 @@ func (u *update) changeDaemons() bool {
 		if was >= 0 {
 			daemons = append(daemons, u.memo.daemons[was])
 		} else {
-			daemons = append(daemons, daemonPods(u.snapshot.Nodes[i].Pods))
+			daemons = append(daemons, daemonPods(&u.snapshot.Nodes[i]))
 		}
 	}
 	newest := (&memo{daemons: daemons}).representatives()
@@ -158,48 +319,106 @@ func (u *update) changeDaemons() bool {
 		if newest[d.set.UID] == old[d.set.UID] {
 			continue
 		}
-		sample := representative(d.set, newest)
-		class, known := u.classOf(sample, false)
-		if !known || class != d.class || usesClaims(sample) {
+		sample, kind := representative(d.set, newest), u.memo.ofDaemons[i]
+		if !u.knowsResources(sample) || usesClaims(sample) || u.kindOf(sample, false, u.memo.index.remember(sample)) != kind {
 			return false
 		}
-		u.swapped = append(u.swapped, swappedSample{d.class, d.sample, sample})
+		u.swapped = append(u.swapped, swappedSample{kind, d.sample, sample})
 		d.sample, d.tolerations = sample, sample.Spec.Tolerations
 	}
 	return len(byName) >= len(u.snapshot.DaemonSets)
 }
 
-// stillAlike reports whether there are pods of all classes, and of no others, and whatever else depends on which pods
-// there are is as it was: then classes, shapes, rules and all that is made of them are.
-func (u *update) stillAlike() bool {
+// settle drops kinds that are no more, and the rules that they alone stated.
+func (u *update) settle() bool {
 	k := u.memo
-	if len(k.index.groups) > len(u.was.topology) || len(k.index.m.askedKeys) > len(u.was.askedKeys) || slices.Contains(k.members, 0) {
-		return false
-	}
 	for at, name := range u.was.resources.names {
-		if _, fixed := k.fixed[name]; at >= baseDims && !fixed && k.names[name] == 0 {
+		if _, fixed := k.fixed[name]; at >= baseDims && !fixed && !attaches(name) && k.names[name] == 0 {
 			return false
 		}
 	}
-	for namespace, n := range k.implicit {
-		if _, known := k.index.namespaceLabels[namespace]; !known || n == 0 {
-			return false
+	for n := range k.kinds {
+		if k.kinds[n].members == 0 && k.kinds[n].sample != nil {
+			k.dropKind(int32(n))
+			u.regrouped = true
 		}
+	}
+	if !u.regrouped {
+		return true
+	}
+	into := map[int32]int32{}
+	for _, n := range k.dropGroups() {
+		if other, known := k.kindOf[k.kinds[n].text]; known {
+			into[n] = other
+		} else {
+			k.kindOf[k.kinds[n].text] = n
+		}
+	}
+	if len(into) > 0 {
+		u.merge(into)
 	}
 	return true
 }
 
-// changeClasses finds anew which pods of each class wait.
+// merge makes pods of the kinds those of others, which they have become like.
+func (u *update) merge(into map[int32]int32) {
+	k := u.memo
+	for n := range k.kinds { // in the order of their numbers
+		other, merges := into[int32(n)]
+		if !merges {
+			continue
+		}
+		kd := &k.kinds[n]
+		k.kinds[other].members += kd.members
+		u.merged = append(u.merged, mergedKind{kd.class, other})
+		for i, d := range k.ofDaemons {
+			if d == int32(n) {
+				k.ofDaemons[i] = other
+			}
+		}
+		k.dropKind(int32(n))
+	}
+	names := make([]int32, len(k.kinds))
+	for n := range names {
+		names[n] = int32(n)
+	}
+	for n, other := range into {
+		names[n] = other
+	}
+	rename := func(kind *int32) { *kind = names[*kind] }
+	u.eachPlace(func(_ *corev1.Pod, at *seat, _ int32, _ bool) { rename(&at.kind) })
+	for i := range u.removed {
+		rename(&u.removed[i].kind)
+	}
+	for i := range u.added {
+		rename(&u.added[i].kind)
+	}
+	for i := range u.swapped {
+		rename(&u.swapped[i].kind)
+	}
+	for i := range k.labels.sets {
+		s := &k.labels.sets[i]
+		for j := range s.kinds {
+			rename(&s.kinds[j])
+		}
+	}
+}
+
+// changeClasses finds out which pods of each class wait.
 func (u *update) changeClasses() {
 	m := u.next
-	if !u.podsChanged {
+	if !u.podsChanged && !u.regrouped {
+		u.readSamples()
 		return
 	}
+	m.podClass = u.classesOf(u.waiting)
 	waiting := make([]int32, len(m.classes))
 	for _, c := range m.podClass {
 		waiting[c]++
 	}
-	m.classes = slices.Clone(m.classes)
+	if !u.regrouped {
+		m.classes = slices.Clone(m.classes)
+	}
 	flat := make([]int32, 0, len(m.podClass))
 	for i, c := range m.classes {
 		if waiting[i] == 0 && len(c.pending) == 0 {
@@ -220,6 +439,24 @@ func (u *update) changeClasses() {
 			c.pending = nilIfEmpty(c.pending)
 		}
 	}
+	u.readSamples()
+}
+
+// readSamples has classes read from the first of their pods, where that is another one.
+func (u *update) readSamples() {
+	m := u.next
+	if len(u.resampled) == 0 || u.regrouped {
+		return
+	}
+	if sameList(m.classes, u.was.classes) {
+		m.classes = slices.Clone(m.classes)
+	}
+	for _, n := range u.resampled {
+		kd := &u.memo.kinds[n]
+		own := *m.classes[kd.class]
+		own.sample = kd.sample
+		m.classes[kd.class] = &own
+	}
 }
 
 func nilIfEmpty(list []int32) []int32 {
@@ -229,87 +466,91 @@ func nilIfEmpty(list []int32) []int32 {
 	return list
 }
 
-// changeSamples sees to it that each class is read from the first of its pods.
+// changeSamples finds the first pod of each kind that lost or gained some.
 func (u *update) changeSamples() bool {
-	m := u.next
-	samples := make(map[int32]*corev1.Pod)
+	k := u.memo
 	lost := make(map[int32]bool)
 	for _, r := range u.removed {
-		if m.classes[r.class].sample == r.pod {
-			lost[r.class] = true
-		}
-	}
-	candidate := func(class int32, pod *corev1.Pod) {
-		best := samples[class]
-		if best == nil {
-			best = m.classes[class].sample
-		}
-		if comparePods(pod, best) < 0 {
-			samples[class] = pod
+		if k.kinds[r.kind].sample == r.pod {
+			lost[r.kind] = true
 		}
 	}
 	for _, d := range u.swapped {
-		if m.classes[d.class].sample == d.old {
-			lost[d.class] = true
+		if k.kinds[d.kind].sample == d.old {
+			lost[d.kind] = true
 		}
-		candidate(d.class, d.new)
+	}
+	for _, merged := range u.merged {
+		lost[merged.into] = true
+	}
+	samples := make(map[int32]*corev1.Pod)
+	candidate := func(kind int32, pod *corev1.Pod) {
+		best := samples[kind]
+		if best == nil {
+			best = k.kinds[kind].sample
+		}
+		if comparePods(pod, best) < 0 {
+			samples[kind] = pod
+		}
+	}
+	for _, d := range u.swapped {
+		candidate(d.kind, d.new)
 	}
 	for _, a := range u.added {
-		candidate(a.class, a.pod)
+		if k.kinds[a.kind].members > 0 {
+			candidate(a.kind, a.pod)
+		}
 	}
 	if len(lost) > 0 {
-		for class := range lost {
-			delete(samples, class)
+		for kind := range lost {
+			delete(samples, kind)
 		}
 		u.findSamples(lost, samples)
 	}
-	if len(samples) == 0 {
-		return true
-	}
-	if sameList(m.classes, u.was.classes) {
-		m.classes = slices.Clone(m.classes)
-	}
-	for class, sample := range samples {
-		own := *m.classes[class]
-		if own.invalid != nil || checkPod(sample) != nil {
+	for kind, sample := range samples {
+		kd := &k.kinds[kind]
+		kd.sample = sample
+		if kd.class < 0 {
+			continue
+		}
+		if u.was.classes[kd.class].invalid != nil || checkPod(sample) != nil {
 			return false // what is wrong is told of the sample
 		}
-		own.sample = sample
-		m.classes[class] = &own
+		u.resampled = append(u.resampled, kind)
 	}
 	return true
 }
 
-// findSamples looks for the first pod of classes that lost theirs.
+// findSamples looks for the first pod of kinds that lost theirs.
 func (u *update) findSamples(lost map[int32]bool, samples map[int32]*corev1.Pod) {
-	m := u.next
-	want := make([]bool, len(m.classes))
-	for class := range lost {
-		want[class] = true
+	k := u.memo
+	want := make([]bool, len(k.kinds))
+	for kind := range lost {
+		want[kind] = k.kinds[kind].members > 0
 	}
-	consider := func(class int32, pod *corev1.Pod) {
-		if want[class] && (samples[class] == nil || comparePods(pod, samples[class]) < 0) {
-			samples[class] = pod
+	consider := func(kind int32, pod *corev1.Pod) {
+		if want[kind] && (samples[kind] == nil || comparePods(pod, samples[kind]) < 0) {
+			samples[kind] = pod
 		}
 	}
-	for i, pod := range m.pods {
-		consider(m.podClass[i], pod)
+	for i, pod := range u.next.pods {
+		consider(u.waiting[i].kind, pod)
 	}
-	for i := range m.daemonSets {
-		consider(m.daemonSets[i].class, m.daemonSets[i].sample)
+	for i, kind := range k.ofDaemons {
+		consider(kind, u.next.daemonSets[i].sample)
 	}
 	for i, was := range u.kept {
 		if was >= 0 {
-			for j, class := range u.memo.classes[was] {
-				if want[class] {
-					consider(class, u.snapshot.Nodes[i].Pods[j])
+			for j, at := range k.placed[was] {
+				if want[at.kind] {
+					consider(at.kind, u.snapshot.Nodes[i].Pods[j])
 				}
 			}
 		}
 	}
 	for i, c := range u.changed {
-		for j, class := range u.classes[i] {
-			consider(class, u.snapshot.Nodes[c.at].Pods[j])
+		for j, at := range u.placed[i] {
+			consider(at.kind, u.snapshot.Nodes[c.at].Pods[j])
 		}
 	}
 }

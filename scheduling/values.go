@@ -3,6 +3,7 @@ package scheduling
 import (
 	"context"
 	"math"
+	"slices"
 )
 
 // values say what placing one pod of each item is worth: the duals of covering all pods with machines, by column
@@ -47,10 +48,12 @@ func valuesOf(ctx context.Context, p *problem) *values {
 	}
 	pr := newPricing(p, placesInUse(p.items))
 	pr.generate(ctx)
-	pr.settle()
 	v.pricing, v.ratio = pr, make([]float64, len(p.options))
-	v.take(pr, pr.bundleValues(), pr.lambda)
-	if len(pr.bundles) < len(p.items) {
+	for _, value := range [][]float64{pr.center, pr.master.y} {
+		pr.settle(value)
+		v.take(pr, pr.bundleValues(), pr.lambda)
+	}
+	if len(pr.bundles) > 0 && !pr.bundles[0].uniform {
 		v.take(pr, nil, pr.fullPrices())
 	}
 	return v
@@ -64,22 +67,40 @@ func (v *values) take(pr *pricing, u, lambda []float64) {
 		for b := range pr.bundles {
 			for _, i := range pr.bundles[b].items {
 				need := pr.p.items[i].need
-				u[i] = pr.cheapest(pr.bundles[b].at, lambda, func(d int) float64 { return float64(need[d]) })
+				u[i] = pr.cheapest(&pr.bundles[b], lambda, func(d int) float64 { return float64(need[d]) })
 			}
 		}
 	}
+	lowered, prices := pr.lower(u, lambda)
+	v.keep(pr, u, lambda)
+	if lowered != nil {
+		v.keep(pr, lowered, prices)
+	}
+}
+
+// keep proves candidate values, which it changes, and keeps them if their bound is better than what v has.
+func (v *values) keep(pr *pricing, u, lambda []float64) {
 	shrink, ratio := pr.prove(u, lambda)
-	found := &values{item: make([]int64, len(u)), lambda: make([]float64, len(lambda)), ratio: ratio, pricing: pr}
+	found := &values{item: make([]int64, len(u)), lambda: pr.perUnit(lambda, shrink), ratio: ratio, pricing: pr}
 	for i := range u {
 		found.item[i] = int64(u[i])
-	}
-	for i := range lambda {
-		found.lambda[i] = lambda[i] * shrink / pr.scale[i%pr.p.dims]
 	}
 	found.certify(pr.p)
 	if found.bound > v.bound || v.bound <= 0 {
 		*v = *found
 	}
+}
+
+// perUnit are resource prices in LP units as prices of a planner's unit, scaled, for all of the problem's dimensions.
+func (pr *pricing) perUnit(lambda []float64, scale float64) []float64 {
+	dims := pr.p.dims
+	out := make([]float64, len(pr.p.options)*dims)
+	for o := range pr.p.options {
+		for d := range pr.dims {
+			out[o*dims+d] = lambda[o*pr.dims+d] * scale / pr.scale[d]
+		}
+	}
+	return out
 }
 
 // bundleValues spreads the bundles' values over their items: in a bundle, a pod is worth the more, the more it would
@@ -88,16 +109,18 @@ func (pr *pricing) bundleValues() []float64 {
 	u := make([]float64, len(pr.p.items))
 	for b := range pr.bundles {
 		bn := &pr.bundles[b]
-		if len(bn.items) == 1 {
-			u[bn.items[0]] = pr.value[b]
+		if bn.uniform {
+			for _, i := range bn.items {
+				u[i] = pr.value[b]
+			}
 			continue
 		}
-		mean := pr.cheapest(bn.at, pr.lambda, func(d int) float64 { return bn.need[d] })
+		mean := pr.cheapest(bn, pr.lambda, func(d int) float64 { return bn.need[d] })
 		for _, i := range bn.items {
 			need := pr.p.items[i].need
 			u[i] = pr.value[b]
 			if mean > 0 {
-				u[i] *= pr.cheapest(bn.at, pr.lambda, func(d int) float64 { return float64(need[d]) }) / mean
+				u[i] *= pr.cheapest(bn, pr.lambda, func(d int) float64 { return float64(need[d]) }) / mean
 			}
 		}
 	}
@@ -106,7 +129,7 @@ func (pr *pricing) bundleValues() []float64 {
 
 // fullPrices are the options' resource prices raised so that each machine's resources together cost what it costs.
 func (pr *pricing) fullPrices() []float64 {
-	dims := pr.p.dims
+	dims := pr.dims
 	out := make([]float64, len(pr.lambda))
 	for o := range pr.p.options {
 		l, room := pr.lambda[o*dims:(o+1)*dims], pr.room[o*dims:(o+1)*dims]
@@ -125,16 +148,16 @@ func (pr *pricing) fullPrices() []float64 {
 }
 
 // cheapest is what the needs cost at the resource prices of the option where that is least.
-func (pr *pricing) cheapest(at int, lambda []float64, need func(d int) float64) float64 {
+func (pr *pricing) cheapest(bn *bundle, lambda []float64, need func(d int) float64) float64 {
 	p := pr.p
 	best := math.Inf(1)
 	for o := range p.options {
-		if !p.options[o].open.has(at) {
+		if !bn.takenBy(&p.options[o]) {
 			continue
 		}
 		sum := 0.0
-		for d := range p.dims {
-			sum += lambda[o*p.dims+d] * need(d) / pr.scale[d]
+		for d := range pr.dims {
+			sum += lambda[o*pr.dims+d] * need(d) / pr.scale[d]
 		}
 		if sum > 0 {
 			best = min(best, sum)
@@ -146,6 +169,58 @@ func (pr *pricing) cheapest(at int, lambda []float64, need func(d int) float64) 
 	return best
 }
 
+// nearlyProven is by what factor an option's worth may be above its price for all values to be scaled down by it.
+const nearlyProven = 1 + 1e-5
+
+// lower returns values and resource prices that are lowered for options that would hold far more value than their price, and for their
+// pods; nil if there are none. Where the linear program was not solved to its end, or has rows for bundles of unlike pods, scaling
+// all values down by the worst option takes from the pods of all others as well.
+func (pr *pricing) lower(u, lambda []float64) (values, prices []float64) {
+	if pr.p.rough {
+		return nil, nil
+	}
+	for o := range pr.p.options {
+		opt := &pr.p.options[o]
+		if opt.limited {
+			continue
+		}
+		from, to := o*pr.dims, (o+1)*pr.dims
+		worth := pr.worth(o, u, lambda[from:to])
+		if worth <= float64(opt.price)*nearlyProven {
+			continue
+		}
+		if values == nil {
+			values, prices = slices.Clone(u), slices.Clone(lambda)
+			u, lambda = values, prices
+		}
+		pr.lowerOption(o, float64(opt.price)/worth, values, prices[from:to])
+	}
+	return values, prices
+}
+
+// lowerOption leaves the option no more than share of its worth: its resources' prices l are scaled by it, and so are the values of pods
+// that were worth more than what they use; the others are then worth no more than what they use.
+func (pr *pricing) lowerOption(o int, share float64, values, l []float64) {
+	opt := &pr.p.options[o]
+	for b := range pr.bundles {
+		bn := &pr.bundles[b]
+		for _, i := range bn.items {
+			it := &pr.p.items[i]
+			if bn.uniform && pr.most[o][b] <= 0 || !bn.uniform && pr.p.perOption(it, bn.at[0], opt) == 0 {
+				continue
+			}
+			used := 0.0
+			for d := range l {
+				used += l[d] * float64(it.need[d]) / pr.scale[d]
+			}
+			values[i] = min(values[i], share*max(values[i], used))
+		}
+	}
+	for d := range l {
+		l[d] *= share
+	}
+}
+
 // prove scales u down until no option that can be bought without limit holds more value than its price. It returns by how
 // much it scaled, and each option's ratio of value to price.
 func (pr *pricing) prove(u, lambda []float64) (shrink float64, ratio []float64) {
@@ -153,7 +228,7 @@ func (pr *pricing) prove(u, lambda []float64) (shrink float64, ratio []float64) 
 	worst := 1.0
 	ratio = make([]float64, len(p.options))
 	for o := range p.options {
-		worth := pr.worth(o, u, lambda[o*p.dims:(o+1)*p.dims])
+		worth := pr.worth(o, u, lambda[o*pr.dims:(o+1)*pr.dims])
 		ratio[o] = worth / float64(max(p.options[o].price, 1))
 		if !p.options[o].limited {
 			worst = max(worst, ratio[o])
@@ -175,24 +250,32 @@ func (pr *pricing) worth(o int, u, l []float64) float64 {
 	p := pr.p
 	opt := &p.options[o]
 	total := 0.0
-	for d := range p.dims {
-		total += l[d] * pr.room[o*p.dims+d]
+	for d := range pr.dims {
+		total += l[d] * pr.room[o*pr.dims+d]
 	}
 	for b := range pr.bundles {
 		bn := &pr.bundles[b]
-		if !opt.open.has(bn.at) {
+		if !bn.takenBy(opt) {
+			continue
+		}
+		if bn.uniform {
+			excess := u[bn.items[0]]
+			for d := range pr.dims {
+				excess -= l[d] * pr.need[b*pr.dims+d]
+			}
+			total += max(excess, 0) * pr.most[o][b]
 			continue
 		}
 		for _, i := range bn.items {
 			it := &p.items[i]
 			excess := u[i]
-			for d := range p.dims {
+			for d := range pr.dims {
 				excess -= l[d] * float64(it.need[d]) / pr.scale[d]
 			}
 			if excess <= 0 {
 				continue
 			}
-			total += excess * float64(p.perOption(it, bn.at, opt))
+			total += excess * float64(p.perOption(it, bn.at[0], opt))
 		}
 	}
 	return total

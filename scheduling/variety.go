@@ -6,8 +6,8 @@ import (
 	"github.com/drawknife/drawknife/api/requirements"
 )
 
-// variety is one minValues of a NodePool (SCH-040): the machines' instance types must offer at least so many distinct
-// values of the key.
+// variety is one minValues of a NodePool: the machines' instance types must offer at least so many distinct values of
+// the key.
 type variety struct {
 	key string
 	n   int
@@ -24,7 +24,7 @@ func varietyOf(set requirements.Set) []variety {
 }
 
 // varied reports whether the instance types that would do for the machine meet the pool's minValues. Only values count
-// that the claim still allows and an available offering backs (SCH-043).
+// that the claim still allows and an available offering backs.
 func (m *Model) varied(p *pool, mc *machine, rows, slots bitset) bool {
 	return m.variedFor(p, mc.row, mc.used, rows, slots)
 }

@@ -80,7 +80,7 @@ func TestMinValuesOfTypesThatDiffer(t *testing.T) {
 	cpu, memory := machineType("cpu", 0.2, "cpu=8", "memory=8Gi"), machineType("memory", 0.2, "cpu=4", "memory=16Gi")
 	s := cluster(cpu, memory, nodePool("picky", minValues(typeKey, 2)), pods("p", 5, requests("cpu=2", "memory=4Gi")), pod("hog", requests("cpu=6", "memory=4Gi")))
 	p := solveQuery(t, s, scheduling.Query{})
-	wantReason(t, p, "hog", `incompatible with nodepool "picky", the instance types that would do are less varied than its minValues ask for: 2 values of node.kubernetes.io/instance-type`)
+	wantReason(t, p, "hog", `incompatible with nodepool "picky", the instance types that would do are less varied than its minValues ask for: 2 values of node.kubernetes.io/instance-type, and there is 1`)
 	if len(p.Unschedulable) > 1 || len(p.NewNodes) != 3 {
 		t.Errorf("%d machines, want 3 with two pods at most: %v", len(p.NewNodes), p.Unschedulable)
 	}
@@ -116,7 +116,7 @@ func TestMinValuesCountWhatCanBeHad(t *testing.T) {
 				}
 				return
 			}
-			if r := reasonsOf(t, p, "p")[0]; r.Code != scheduling.ReasonMinValues || !strings.HasSuffix(r.String(), c.want) {
+			if r := reasonsOf(t, p, "p")[0]; r.Code != scheduling.ReasonMinValues || !strings.HasSuffix(r.String(), c.want+", and there is 1") {
 				t.Errorf("%s: %s, want %s", r.Code, r, c.want)
 			}
 		})

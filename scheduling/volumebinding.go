@@ -61,7 +61,10 @@ func (x *volumeIndex) className(annotations map[string]string, spec *corev1.Pers
 
 // resolveClaims finds out where each claim can be used and what it attaches.
 func (x *volumeIndex) resolveClaims(s *Snapshot) {
-	hostnames := hostnamesOf(s)
+	var hostnames map[string]string
+	if promised(s) {
+		hostnames = hostnamesOf(s)
+	}
 	var waiting []*claimFacts
 	for _, pvc := range slices.SortedFunc(slices.Values(s.PersistentVolumeClaims), byName[*corev1.PersistentVolumeClaim]) {
 		c := x.claims[claimKey{pvc.Namespace, pvc.Name}]
@@ -78,7 +81,8 @@ func (x *volumeIndex) resolveClaims(s *Snapshot) {
 	x.assignFreeVolumes(s.PersistentVolumes, waiting)
 }
 
-// resolveClaim applies the rules of SCH-104 in kube-scheduler's order.
+// resolveClaim reports why no pod can use the claim, or nil: its volume is lost, missing or going, or none can be made
+// for it. The checks are in kube-scheduler's order.
 func (x *volumeIndex) resolveClaim(c *claimFacts, hostnames map[string]string) *volumeError {
 	pvc := c.object
 	volume := pvc.Spec.VolumeName
@@ -119,7 +123,7 @@ func (x *volumeIndex) resolveBound(c *claimFacts, pv *corev1.PersistentVolume) *
 }
 
 // place takes over a volume's topology. The hostname of a local or hostPath volume is asked of machines that are there
-// and not of new ones, where the volume will have to be made anew (SCH-101).
+// and not of new ones, where the volume will have to be made anew.
 func (c *claimFacts) place(x *volumeIndex, pv *corev1.PersistentVolume, alternatives []requirements.Set) {
 	c.onNodes = x.intern(alternatives)
 	c.onNew, c.noNode, c.needsVolume, c.unbound = c.onNodes, "", false, false

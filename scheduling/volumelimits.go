@@ -48,7 +48,7 @@ type volumeID struct {
 }
 
 // volumeClaim is an attachable volume of a pod: it takes one of the node's slots for the driver, however many of the
-// node's pods use it (SCH-105).
+// node's pods use it.
 type volumeClaim struct {
 	volumeID
 	// shared is true when another pod of the snapshot uses it too.
@@ -97,7 +97,7 @@ func diskVolume(ebs *corev1.AWSElasticBlockStoreVolumeSource, gce *corev1.GCEPer
 }
 
 // attaches is what a claim attaches, whatever else is wrong with it: its volume or, as long as that is not there, one
-// of its class. What can't be resolved is not counted (SCH-105).
+// of its class. What can't be resolved is not counted.
 func (x *volumeIndex) attaches(pvc *corev1.PersistentVolumeClaim) volumeID {
 	if pv := x.volumes[pvc.Spec.VolumeName]; pv != nil && pvc.Spec.VolumeName != "" {
 		return attachedVolume(pv)
@@ -172,8 +172,8 @@ func attachmentText(buf []byte, id volumeID, shared bool) []byte {
 	return appendText(append(buf, 's'), id.id)
 }
 
-// nodeVolumeLimits are how many volumes of each driver the node can attach; a driver that is not listed is unlimited
-// (SCH-105). Nil without limits, or without a CSINode.
+// nodeVolumeLimits are how many volumes of each driver the node can attach; a driver that is not listed is unlimited.
+// Nil without limits, or without a CSINode.
 func nodeVolumeLimits(csiNode *storagev1.CSINode) map[string]int64 {
 	if csiNode == nil {
 		return nil

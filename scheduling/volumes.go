@@ -13,7 +13,7 @@ import (
 	"github.com/drawknife/drawknife/api/requirements"
 )
 
-// volumeSupport is what a provider declared that its machines can't do for volumes (SCH-104).
+// volumeSupport is what a provider declared that its machines can't do for volumes.
 type volumeSupport struct {
 	// topologyKeys that no machine of the provider can meet in a StorageClass's allowed topologies.
 	topologyKeys []string
@@ -36,6 +36,8 @@ type volumeIndex struct {
 	unmade map[string]*claimFacts
 	// attachments are the attachable volumes that pods of the snapshot use.
 	attachments map[volumeID]*attachment
+	// attachedTo are the CSI volumes that VolumeAttachments attach, by node, each once.
+	attachedTo map[string][]volumeID
 	// topologies are lists of alternatives, each once; the first is nil, no constraint.
 	topologies   [][]requirements.Set
 	topologyText map[string]int32
@@ -75,10 +77,10 @@ type claimPlace struct {
 }
 
 // podVolumes is what a pod's volumes ask of a node. The zero value asks nothing. Volumes never change what the pod
-// itself demands, and what they ask is never given up (SCH-082, SCH-103).
+// itself demands, and what they ask is never given up.
 type podVolumes struct {
 	// alternatives are topologies of a new machine, in the order of preference: one of them must hold. Keys are
-	// canonical. Nil means no constraint. Terms of local and hostPath volumes have lost their hostname (SCH-101).
+	// canonical. Nil means no constraint. Terms of local and hostPath volumes have lost their hostname.
 	alternatives []requirements.Set
 	// onNodes are the alternatives on machines that are there, hostnames included; nil means no constraint.
 	onNodes []requirements.Set
@@ -91,7 +93,7 @@ type podVolumes struct {
 	claims []volumeClaim
 }
 
-// volumeError is why a pod's volumes keep it from being planned at all (SCH-104).
+// volumeError is why a pod's volumes keep it from being planned at all.
 type volumeError struct {
 	// claim is the namespace/name of the PersistentVolumeClaim; empty for one that is not made yet.
 	claim string
@@ -118,6 +120,11 @@ func (e *volumeError) Error() string {
 
 // newVolumeIndex reads the snapshot's volumes and which pods use them.
 func newVolumeIndex(s *Snapshot, vocab *requirements.Lookup, unsupported volumeSupport) *volumeIndex {
+	return newVolumeIndexOf(s, podsWithVolumes(s), vocab, unsupported)
+}
+
+// newVolumeIndexOf is newVolumeIndex where it is known which pods matter: users yields them, bound ones first.
+func newVolumeIndexOf(s *Snapshot, users func(yield func(pod *corev1.Pod, bound bool) bool), vocab *requirements.Lookup, unsupported volumeSupport) *volumeIndex {
 	x := &volumeIndex{
 		vocab:        vocab,
 		unsupported:  unsupported,
@@ -140,7 +147,10 @@ func newVolumeIndex(s *Snapshot, vocab *requirements.Lookup, unsupported volumeS
 		exclusive := slices.Contains(pvc.Spec.AccessModes, corev1.ReadWriteOncePod)
 		x.claims[claimKey{pvc.Namespace, pvc.Name}] = &claimFacts{object: pvc, exclusive: exclusive}
 	}
-	x.eachPod(s, x.markUsed)
+	x.attachedTo = x.attachmentsByNode(s.VolumeAttachments)
+	for pod := range users {
+		x.markUsed(pod)
+	}
 	for _, class := range slices.SortedFunc(slices.Values(s.StorageClasses), byName[*storagev1.StorageClass]) {
 		c := &claimFacts{}
 		if c.fault = x.resolveUnbound(c, class.Name); provisions(class) {
@@ -149,7 +159,9 @@ func newVolumeIndex(s *Snapshot, vocab *requirements.Lookup, unsupported volumeS
 		x.unmade[class.Name] = c
 	}
 	x.resolveClaims(s)
-	x.eachPod(s, x.countUse)
+	for pod, bound := range users {
+		x.countUse(pod, bound)
+	}
 	for _, c := range x.claims {
 		if a := x.attachments[c.attaches]; a != nil {
 			c.shared = a.pods > 1
@@ -163,23 +175,25 @@ func byName[T metav1.Object](a, b T) int {
 	return cmp.Or(cmp.Compare(a.GetNamespace(), b.GetNamespace()), cmp.Compare(a.GetName(), b.GetName()))
 }
 
-// eachPod calls f with the pods of the snapshot that have volumes, bound ones first.
-func (x *volumeIndex) eachPod(s *Snapshot, f func(pod *corev1.Pod, bound bool)) {
-	for i := range s.Nodes {
-		for _, pod := range s.Nodes[i].Pods {
-			if len(pod.Spec.Volumes) > 0 {
-				f(pod, true)
+// podsWithVolumes yields the pods of the snapshot that have volumes, and whether they are bound: those that are first.
+func podsWithVolumes(s *Snapshot) func(yield func(pod *corev1.Pod, bound bool) bool) {
+	return func(yield func(pod *corev1.Pod, bound bool) bool) {
+		for i := range s.Nodes {
+			for _, pod := range s.Nodes[i].Pods {
+				if len(pod.Spec.Volumes) > 0 && !yield(pod, true) {
+					return
+				}
 			}
 		}
-	}
-	for _, pod := range s.Pods {
-		if len(pod.Spec.Volumes) > 0 {
-			f(pod, false)
+		for _, pod := range s.Pods {
+			if len(pod.Spec.Volumes) > 0 && !yield(pod, false) {
+				return
+			}
 		}
 	}
 }
 
-func (x *volumeIndex) markUsed(pod *corev1.Pod, _ bool) {
+func (x *volumeIndex) markUsed(pod *corev1.Pod) {
 	for i := range pod.Spec.Volumes {
 		if key, ok := claimOf(pod, &pod.Spec.Volumes[i]); ok {
 			if c := x.claims[key]; c != nil {
@@ -230,7 +244,7 @@ func claimsFirst(a, b *corev1.Pod) bool {
 	return cmp.Or(priority, a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name)) < 0
 }
 
-// claimOf names the claim of a volume; false for kinds of volumes that have none (SCH-100).
+// claimOf names the claim of a volume; false for kinds of volumes that have none.
 func claimOf(pod *corev1.Pod, v *corev1.Volume) (claimKey, bool) {
 	switch {
 	case v.PersistentVolumeClaim != nil:
@@ -292,8 +306,8 @@ func (x *volumeIndex) claimToMake(v *corev1.Volume) *claimFacts {
 	return &claimFacts{fault: &fault}
 }
 
-// of is what the pod's volumes ask of a node. The error says why no node can have the pod (SCH-104); it is a
-// *volumeError where one claim is at fault.
+// of is what the pod's volumes ask of a node. The error says why no node can have the pod; it is a *volumeError where
+// one claim is at fault.
 func (x *volumeIndex) of(pod *corev1.Pod) (podVolumes, error) {
 	var (
 		out            podVolumes

@@ -18,8 +18,8 @@ const maxAlternatives = 1024
 const zoneDelimiter = "__"
 
 // volumeTopology are the alternatives of a volume: the terms of its node affinity, each narrowed by the zone and region
-// labels that volumes of old bear (SCH-101). False when no node can meet any. kube-scheduler lets nodes without any
-// zone or region label pass the second rule, which is not relied upon here.
+// labels that volumes of old bear. False when no node can meet any. kube-scheduler lets nodes without any zone or
+// region label pass the second rule, which is not relied upon here.
 func (x *volumeIndex) volumeTopology(pv *corev1.PersistentVolume) ([]requirements.Set, bool) {
 	labels, ok := x.zoneLabels(pv)
 	if !ok {
@@ -126,9 +126,9 @@ func (x *volumeIndex) intern(alternatives []requirements.Set) int32 {
 	return n
 }
 
-// combine is the cross product of numbered lists, in their order (SCH-102). False when every combination contradicts
-// itself, so that no node can meet any: then the pod fails, as it would with the contradictions kept. A list that
-// occurs again changes nothing.
+// combine is the cross product of numbered lists, in their order. False when every combination contradicts itself, so
+// that no node can meet any: then the pod fails, as it would with the contradictions kept. A list that occurs again
+// changes nothing.
 func (x *volumeIndex) combine(lists []int32) ([]requirements.Set, bool) {
 	var out []requirements.Set
 	for i, list := range lists {

@@ -10,7 +10,7 @@ import (
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 )
 
-// UnsupportedAliasError says that AWS publishes no images of an alias for the cluster's version (AWN-081).
+// UnsupportedAliasError says that AWS publishes no images of an alias for the cluster's version.
 type UnsupportedAliasError struct {
 	// Alias as it stands in the node class.
 	Alias awsv1.Alias
@@ -25,7 +25,7 @@ func (e *UnsupportedAliasError) Error() string {
 	return fmt.Sprintf("alias %s on Kubernetes %s: %s", e.Alias, e.Kubernetes, e.Problem)
 }
 
-// variant is what kind of machine an image of an alias is made for (AWN-122).
+// variant is what kind of machine an image of an alias is made for.
 type variant string
 
 const (
@@ -75,11 +75,11 @@ func minor(kubernetes string) (int, error) {
 const (
 	// lastAL2 is the last minor version AL2 images were made for.
 	lastAL2 = 32
-	// firstWindows2025 is the first minor version Windows Server 2025 images were made for (AWN-227).
+	// firstWindows2025 is the first minor version Windows Server 2025 images were made for.
 	firstWindows2025 = 35
 )
 
-// parametersOf are the parameters of an alias (AWN-119).
+// parametersOf are the parameters of an alias.
 func parametersOf(alias awsv1.Alias, kubernetes string) ([]parameter, error) {
 	version, err := minor(kubernetes)
 	if err != nil {
@@ -162,7 +162,7 @@ func bottlerocket(alias awsv1.Alias, kubernetes string) []parameter {
 	}
 }
 
-// windows has requirements of its own instead of a variant (AWN-123).
+// windows has requirements of its own instead of a variant.
 func windows(year, build, kubernetes string) []parameter {
 	return []parameter{{
 		name: fmt.Sprintf("/aws/service/ami-windows-latest/Windows_Server-%s-English-Core-EKS_Optimized-%s/image_id", year, kubernetes),

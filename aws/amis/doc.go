@@ -10,18 +10,9 @@
 // the accelerators they are made for. There is one image for each distinct set of requirements, and the list is in the
 // order in which they are tried.
 //
-// # Deliberate differences
+// # Differences from Karpenter
 //
-//   - Only a parameter that does not exist is passed over; anything else that keeps it from being read is an error, lest a
-//     refused call look like a missing image. An alias of which no parameter exists finds nothing, which is no error
-//     (AWN-121).
-//   - Two parameters that name one image add up (AWN-126).
-//   - Images that are equal in all that counts are told apart by id, not by EC2's order (AWN-132).
-//   - Answers are shared by all classes that ask the same, not kept per class (AWN-136, AWN-355).
-//   - Each term's outcome is told (AWN-337).
-//
-// The version of the control plane is the caller's to find out (AWN-120), and images are mapped to instance types by
-// package launchtemplate (AWN-135).
+// docs/differences.md lists what this package does otherwise than Karpenter, and why.
 //
 // # Concurrency
 //

@@ -14,7 +14,7 @@ import (
 )
 
 // parameter reads the image's id out of an SSM parameter. One that does not exist or holds something else is a problem,
-// told in a sentence; that it can't be read is an error (AWN-121, AWN-129).
+// told in a sentence; that it can't be read is an error.
 func (r *Resolver) parameter(ctx context.Context, name string) (id, problem string, err error) {
 	if id, ok := r.parameters.get(name, r.now()); ok {
 		return id, "", nil
@@ -38,7 +38,7 @@ func (r *Resolver) parameter(ctx context.Context, name string) (id, problem stri
 }
 
 // Recheck looks whether the images behind parameters that follow the newest release were deprecated or withdrawn, and if
-// so forgets these parameters, so that the next Resolve finds what AWS recommends now (AWN-137). It returns how many it
+// so forgets these parameters, so that the next Resolve finds what AWS recommends now. It returns how many it
 // forgot. Call it every half hour.
 func (r *Resolver) Recheck(ctx context.Context) (forgotten int, err error) {
 	follow := r.parameters.values(r.now())

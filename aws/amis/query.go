@@ -15,7 +15,7 @@ import (
 	"github.com/drawknife/drawknife/aws/sdk"
 )
 
-// pageSize is the most images that EC2 lists at once (AWN-130).
+// pageSize is the most images that EC2 lists at once.
 const pageSize = 1000
 
 // query is one question about images. Equal questions are written alike.
@@ -38,7 +38,7 @@ func (q query) key() string {
 	return string(text)
 }
 
-// queryOf is the question of a term with a name, tags or an owner (AWN-127, AWN-128).
+// queryOf is the question of a term with a name, tags or an owner.
 func queryOf(term awsv1.AMISelectorTerm) query {
 	var q query
 	switch {
@@ -68,7 +68,7 @@ func queryByID(ids []string) query {
 	return query{Filters: []filter{{"image-id", slices.Compact(sorted)}}}
 }
 
-// ask puts the question to EC2, deprecated images included (AWN-130).
+// ask puts the question to EC2, deprecated images included.
 func ask(ctx context.Context, api sdk.EC2API, q query) ([]ec2types.Image, error) {
 	available, deprecated, size := "state", true, int32(pageSize)
 	filters := []ec2types.Filter{{Name: &available, Values: []string{"available"}}}

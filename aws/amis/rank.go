@@ -23,7 +23,7 @@ type candidate struct {
 }
 
 // candidates are an image for each of its sets of requirements, which say what it is for besides its architecture; one
-// without any has the architecture alone (AWN-124, AWN-131). Images of other architectures are none.
+// without any has the architecture alone. Images of other architectures are none.
 func candidates(image ec2types.Image, sets [][]corev1.NodeSelectorRequirement, now time.Time) []candidate {
 	arch, ok := architecture(image.Architecture)
 	if !ok || image.ImageId == nil {
@@ -33,7 +33,6 @@ func candidates(image ec2types.Image, sets [][]corev1.NodeSelectorRequirement, n
 	if image.Name != nil {
 		ami.Name = *image.Name
 	}
-	// AWN-133.
 	if at, ok := timeOf(image.DeprecationTime); ok && !at.After(now) {
 		ami.Deprecated = true
 	}
@@ -44,7 +43,7 @@ func candidates(image ec2types.Image, sets [][]corev1.NodeSelectorRequirement, n
 		c.Requirements = append(slices.Clone(set), corev1.NodeSelectorRequirement{
 			Key: corev1.LabelArchStable, Operator: corev1.NodeSelectorOpIn, Values: []string{arch},
 		})
-		// AWN-073.
+		// Shorter keys come first.
 		slices.SortFunc(c.Requirements, func(a, b corev1.NodeSelectorRequirement) int {
 			return cmp.Or(cmp.Compare(len(a.Key), len(b.Key)), strings.Compare(a.Key, b.Key))
 		})
@@ -72,7 +71,7 @@ func timeOf(text *string) (time.Time, bool) {
 }
 
 // newest keeps the best image of each set of requirements and puts them in the order in which they are tried: the
-// youngest first, whether deprecated or not, those of one age by id (AWN-132, AWN-134).
+// youngest first, whether deprecated or not, those of one age by id.
 func newest(all []candidate) []awsv1.AMI {
 	best := make(map[string]candidate)
 	for _, c := range all {

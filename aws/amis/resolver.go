@@ -16,10 +16,9 @@ import (
 )
 
 const (
-	// DefaultLifetime is how long an answer about images is used (AWN-136).
+	// DefaultLifetime is how long an answer about images is used.
 	DefaultLifetime = time.Minute
-	// publishedLifetime is how long the value of a parameter that AWS publishes is used, and userLifetime that of others
-	// (AWN-137).
+	// publishedLifetime is how long the value of a parameter that AWS publishes is used, and userLifetime that of others.
 	publishedLifetime, userLifetime = 24 * time.Hour, 5 * time.Minute
 )
 
@@ -95,7 +94,7 @@ func (r *Resolver) Resolve(ctx context.Context, terms []awsv1.AMISelectorTerm, k
 	return r.resolveTerms(ctx, terms)
 }
 
-// resolveAlias reads the parameters of the alias and looks their images up (AWN-119, AWN-125).
+// resolveAlias reads the parameters of the alias and looks their images up.
 func (r *Resolver) resolveAlias(ctx context.Context, term int, alias awsv1.Alias, kubernetes string) (Result, error) {
 	parameters, err := parametersOf(alias, kubernetes)
 	if err != nil {
@@ -144,7 +143,7 @@ func (r *Resolver) resolveAlias(ctx context.Context, term int, alias awsv1.Alias
 	return result, nil
 }
 
-// resolveTerms asks one question for each term with tags, a name or an owner, and one about all ids (AWN-127).
+// resolveTerms asks one question for each term with tags, a name or an owner, and one about all ids.
 func (r *Resolver) resolveTerms(ctx context.Context, terms []awsv1.AMISelectorTerm) (Result, error) {
 	var result Result
 	var ids []string

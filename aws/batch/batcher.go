@@ -20,7 +20,7 @@ const (
 	DefaultBackoff = 500 * time.Millisecond
 	// DefaultMaxBackoff is the longest pause before an attempt.
 	DefaultMaxBackoff = 20 * time.Second
-	// DefaultMaxBatches is how many merged calls are under way at once (AWI-192).
+	// DefaultMaxBatches is how many merged calls are under way at once.
 	DefaultMaxBatches = 100
 )
 
@@ -62,7 +62,7 @@ type Answer[Res any] struct {
 	Err error
 }
 
-// Attempt is one attempt of a merged call, told once however many callers share its errors (AWI-242).
+// Attempt is one attempt of a merged call, told once however many callers share its errors.
 type Attempt struct {
 	// Batcher is the name of the batcher.
 	Batcher string

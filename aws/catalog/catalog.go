@@ -71,6 +71,9 @@ func (c *Catalog) Lookup(name string) (*Type, bool) {
 
 // OnDemandSource says where the type's on-demand price comes from, for people; empty when that is unknown.
 func (c *Catalog) OnDemandSource(t *Type) string {
+	if t == nil {
+		return ""
+	}
 	source := c.Sources[t.OnDemandFrom]
 	if source != "" && t.OnDemandTenancy != "" {
 		source += " (" + t.OnDemandTenancy + " tenancy)"
@@ -80,6 +83,9 @@ func (c *Catalog) OnDemandSource(t *Type) string {
 
 // SpotSource says where the type's spot prices come from, for people; empty when that is unknown.
 func (c *Catalog) SpotSource(t *Type) string {
+	if t == nil {
+		return ""
+	}
 	return c.Sources[cmp.Or(t.SpotFrom, defaultSpotSource)]
 }
 

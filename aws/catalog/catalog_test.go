@@ -84,7 +84,18 @@ func TestEmbeddedCatalogueIsTheDataFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(c, embedded(t)); diff != "" {
+	// Limits of branch interfaces are from a table that is read after the file, and newer: it must know all that the file knows.
+	got, limits := embedded(t), catalog.BranchLimits()
+	c.Sources["branchENIs"] = got.Sources["branchENIs"]
+	for i := range c.Types {
+		n, known := limits[c.Types[i].Name]
+		if known {
+			c.Types[i].BranchENIs = &n
+		} else if c.Types[i].BranchENIs != nil {
+			t.Errorf("the table lacks %s, for which the file has %d", c.Types[i].Name, *c.Types[i].BranchENIs)
+		}
+	}
+	if diff := cmp.Diff(c, got); diff != "" {
 		t.Error(diff)
 	}
 }

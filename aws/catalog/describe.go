@@ -57,7 +57,7 @@ func parseDescribe(answer, prices []byte, builtIn *Catalog) (*Catalog, error) {
 		Sources: map[string]string{
 			hardwareSource: "aws ec2 describe-instance-types",
 			pricesSource:   strings.TrimSuffix(p.Source+", "+p.AsOf, ", "),
-			branchSource:   builtIn.Sources[branchSource],
+			branchSource:   branchTable(),
 		},
 		Types: make([]Type, len(body.InstanceTypes)),
 	}
@@ -67,13 +67,11 @@ func parseDescribe(answer, prices []byte, builtIn *Catalog) (*Catalog, error) {
 			return nil, answerError(i, info.InstanceType, err)
 		}
 		c.Types[i] = info.facts()
-		if known, ok := builtIn.Lookup(info.InstanceType); ok {
-			c.Types[i].BranchENIs = known.BranchENIs
-		}
 		if err := p.apply(&c.Types[i], pricesSource); err != nil {
 			return nil, err
 		}
 	}
+	setBranches(c.Types, builtIn)
 	return New(c)
 }
 

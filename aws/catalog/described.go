@@ -30,9 +30,7 @@ func FromDescription(d Description, builtIn *Catalog) (c *Catalog, skipped []err
 		Sources: map[string]string{hardwareSource: d.Source},
 		Types:   make([]Type, 0, len(d.Records)),
 	}
-	if builtIn != nil {
-		out.Sources[branchSource] = builtIn.Sources[branchSource]
-	}
+	out.Sources[branchSource] = branchTable()
 	index := d.zones(&out)
 	seen := make(map[string]bool, len(d.Records))
 	for i, record := range d.Records {
@@ -46,11 +44,6 @@ func FromDescription(d Description, builtIn *Catalog) (c *Catalog, skipped []err
 			continue // a page that was read twice says the same
 		}
 		seen[t.Name] = true
-		if builtIn != nil {
-			if known, ok := builtIn.Lookup(t.Name); ok {
-				t.BranchENIs = known.BranchENIs
-			}
-		}
 		for _, zone := range d.Zones[t.Name] {
 			t.Zones = append(t.Zones, index[zone])
 		}
@@ -62,6 +55,7 @@ func FromDescription(d Description, builtIn *Catalog) (c *Catalog, skipped []err
 		}
 		out.Types = append(out.Types, t)
 	}
+	setBranches(out.Types, builtIn)
 	c, err = New(out)
 	return c, skipped, err
 }

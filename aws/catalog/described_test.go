@@ -53,7 +53,8 @@ func TestFromDescription(t *testing.T) {
 			t.Error(diff)
 		}
 	}
-	if without, _, err := catalog.FromDescription(d, nil); err != nil || without.Types[0].BranchENIs != nil {
+	// Limits of branch interfaces come from a table of their own, which knows types of every region.
+	if without, _, err := catalog.FromDescription(d, nil); err != nil || without.Types[0].BranchENIs == nil {
 		t.Errorf("without a built-in catalogue: %v", err)
 	}
 }

@@ -22,5 +22,7 @@ func Embedded() (*Catalog, error) {
 	if err != nil {
 		return nil, fmt.Errorf("embedded catalogue: %w", err)
 	}
+	setBranches(c.Types, nil)
+	c.Sources[branchSource] = branchTable()
 	return c, nil
 }

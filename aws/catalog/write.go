@@ -10,6 +10,12 @@ import (
 // Write writes a catalogue file, which Load reads: one type a line, so that two versions can be compared. Equal
 // catalogues give equal files.
 func Write(w io.Writer, c *Catalog) error {
+	switch {
+	case w == nil:
+		return &ArgumentError{"Write", "the writer"}
+	case c == nil:
+		return &ArgumentError{"Write", "the catalogue"}
+	}
 	head, err := json.Marshal(struct {
 		Schema  string            `json:"schema"`
 		Region  string            `json:"region"`

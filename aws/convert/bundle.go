@@ -67,6 +67,10 @@ func newBundle(documents []Document, options Options) *bundle {
 func (b *bundle) takeIn() {
 	for i, d := range b.documents {
 		b.said[i] = slices.Clone(d.Warnings)
+		if d.Object == nil {
+			b.refused[i] = true
+			continue
+		}
 		kind := d.Object.GetObjectKind().GroupVersionKind()
 		switch o := d.Object.(type) {
 		case *v1alpha5.Provisioner:
@@ -214,9 +218,6 @@ func (b *bundle) takeForeign(i int, o *unstructured.Unstructured) {
 	kind := o.GroupVersionKind()
 	more := conversion.NewRecorder(kind.Kind, o.GetName())
 	switch {
-	case kind == api.NodeOverlayGroupVersion().WithKind(api.KindNodeOverlay):
-		b.add(i, o.DeepCopy(), conversion.Provenance{})
-		return
 	case ourGroup(kind.Group):
 		more.Add(conversion.CodeUnknownKind, nil, kind.Kind+" of "+kind.GroupVersion().String())
 	case b.options.Workloads && !b.live && hasPods(o):

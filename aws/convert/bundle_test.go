@@ -371,3 +371,54 @@ func TestWarningLine(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
+
+// API-391, SCH-011: objects that need no conversion are judged as well: NodeOverlays, and what NodeClaims and NodeOverlays select by.
+// A taint without effect is told with what to write.
+func TestJudgedKinds(t *testing.T) {
+	refuse := func(entries []api.NodeSelectorRequirementWithMinValues, path *field.Path) field.ErrorList {
+		var errs field.ErrorList
+		for i, e := range entries {
+			if e.Operator == "Bogus" {
+				errs = append(errs, field.NotSupported(path.Index(i).Child("operator"), e.Operator, []string{"In"}))
+			}
+		}
+		return errs
+	}
+	const overlay = "apiVersion: karpenter.sh/v1alpha1\nkind: NodeOverlay\nmetadata: {name: a}\nspec: "
+	const claim = "apiVersion: karpenter.sh/v1\nkind: NodeClaim\nmetadata: {name: a}\nspec: {nodeClassRef: {group: g, kind: K, name: c}, requirements: "
+	for _, tc := range []struct{ name, in, code, path string }{
+		{"an overlay with both prices", overlay + "{price: '1', priceAdjustment: '+1'}", "W601", "spec.priceAdjustment"},
+		{"an overlay with NotIn without values", overlay + "{requirements: [{key: a, operator: NotIn}]}", "W601", "spec.requirements[0].values"},
+		{"an overlay with a bad operator", overlay + "{requirements: [{key: a, operator: Bogus}]}", "W601", "spec.requirements[0].operator"},
+		{"an overlay with a slip", overlay + "{pricee: '1'}", "W604", "spec.pricee"},
+		{"a claim with a bad operator", claim + "[{key: a, operator: Bogus}]}", "W601", "spec.requirements[0].operator"},
+		{"a taint of a Provisioner", "apiVersion: karpenter.sh/v1alpha5\nkind: Provisioner\nmetadata: {name: a}\nspec: {providerRef: {name: x}, taints: [{key: dedicated}]}", "W601", "effect"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			documents, err := Decode(DecodeOptions{}, Source{Name: "in.yaml", Data: []byte(tc.in)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			result := Rewrite(documents, Options{ValidateRequirements: refuse})
+			for _, w := range result.Warnings {
+				if string(w.Code) == tc.code && strings.Contains(w.Path, tc.path) {
+					return
+				}
+			}
+			t.Errorf("%s %s is not among %v", tc.code, tc.path, result.Warnings)
+		})
+	}
+	documents, err := Decode(DecodeOptions{Strict: true}, Source{Name: "in.yaml", Data: []byte(overlay + "{price: '1', weight: 3}")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, target := range []Version{V1, V1Beta1} {
+		result := Rewrite(documents, Options{Target: target})
+		if len(result.Objects) != 1 || len(result.Warnings) != 0 {
+			t.Errorf("%s: a good overlay becomes %v, %v", target, result.Objects, result.Warnings)
+		}
+	}
+	if _, err := Decode(DecodeOptions{Strict: true}, Source{Name: "in.yaml", Data: []byte(overlay + "{pricee: '1'}")}); err == nil || !strings.Contains(err.Error(), "pricee") {
+		t.Errorf("--strict takes a slip: %v", err)
+	}
+}

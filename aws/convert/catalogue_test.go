@@ -89,6 +89,7 @@ func TestEveryCode(t *testing.T) {
 		"W222": {with(aTemplate, "amiSelector: {team: b}"), Options{}},
 		"W223": {with(aTemplate, "amiSelector: {aws::name: 'a,b'}"), Options{}},
 		"W224": {with(aTemplate, "amiSelector: "+tags21), Options{}},
+		"W226": {with(aTemplate, "amiSelector: {aws::ids: ami-1, aws::name: a}"), Options{Target: V1Beta1, ReferenceCompat: true}},
 		"W225": {with(aTemplate, "amiSelector: {aws::ids: 'ami-1,subnet-2'}"), Options{}},
 		"W301": {"{apiVersion: karpenter.sh/v1alpha5, kind: Machine, metadata: {name: web}}", Options{}},
 		"W401": {with(aPod, "nodeSelector: {karpenter.sh/provisioner-name: a}"), workloads},
@@ -113,6 +114,7 @@ func TestEveryCode(t *testing.T) {
 		"W602": {"{apiVersion: karpenter.sh/v1, kind: Provisioner, metadata: {name: web}}", Options{}},
 		"W603": {with(aPod, ""), Options{}},
 		"W604": {with(aProvisioner, "wait: 1"), Options{}},
+		"W606": {with(aClass, "") + "\n---\n" + strings.Replace(withNode(aPool, "", "kubelet: {maxPods: 20}"), "name: x}", "name: web}", 1), Options{}},
 		"W605": {strings.Replace(with(aBetaPool, ""), "name: web", "name: web, annotations: {kubectl.kubernetes.io/last-applied-configuration: '{}'}", 1), Options{}},
 		"W901": {withNode(aPool, "", "terminationGracePeriod: 1h"), beta},
 		"W902": {with(aPool, "disruption: {consolidateAfter: 0s, budgets: [{nodes: '1', reasons: [Drifted, Empty]}]}"), beta},
@@ -129,6 +131,7 @@ func TestEveryCode(t *testing.T) {
 		"W913": {strings.Replace(with(aClass, ""), "@latest", "@v20240807", 1), beta},
 		"W914": {with(aClass, "ipPrefixCount: 1"), beta},
 		"W915": {with(aClass, ""), beta},
+		"W916": {with(aClass, "kubelet: {maxPods: 20}") + "\n---\n" + strings.Replace(with(aPool, ""), "name: x}", "name: web}", 1), beta},
 	}
 	back := map[conversion.Code]string{
 		"W801": with(aBetaPool, "disruption: {budgets: [{nodes: '1'}]}"),

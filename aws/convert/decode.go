@@ -17,7 +17,9 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/drawknife/drawknife/api/conversion"
+	api "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/internal/fieldtypes"
+	"github.com/drawknife/drawknife/internal/quantities"
 )
 
 // Bounds of the input.
@@ -40,7 +42,8 @@ type Source struct {
 
 // DecodeOptions steer Decode.
 type DecodeOptions struct {
-	// Strict refuses fields that a kind doesn't have. Without it they are warned of and left out.
+	// Strict refuses fields that a kind doesn't have, in pods and workloads of Kubernetes too. Without it those of the kinds that are
+	// converted are warned of and left out, and workloads are not looked into.
 	Strict bool
 }
 
@@ -53,6 +56,8 @@ type Document struct {
 	Object Object
 	// Warnings are the fields that were left out: conversion.CodeUnknownField.
 	Warnings conversion.Warnings
+	// kubelet is the block of a NodePool of v1, which has no such field; nil for none.
+	kubelet json.RawMessage
 }
 
 // decoder collects what Decode finds.
@@ -280,7 +285,22 @@ func (d *decoder) decode(at Position, text []byte, kind schema.GroupVersionKind)
 			return
 		}
 		foreign.SetGroupVersionKind(kind)
+		if d.options.Strict {
+			d.checkWorkload(at, text, kind, kind.Kind+"/"+foreign.GetName())
+		}
 		d.documents = append(d.documents, Document{Position: at, Object: foreign})
+		return
+	}
+	if err := quantities.CheckJSON(text, reflect.TypeOf(object)); err != nil {
+		var head struct {
+			Metadata struct {
+				Name string `json:"name"`
+			} `json:"metadata"`
+		}
+		_ = sigsjson.UnmarshalCaseSensitivePreserveInts(text, &head) // the name is for the message alone
+		for line := range strings.Lines(err.Error()) {
+			d.problem(at, kind.Kind+"/"+head.Metadata.Name, strings.TrimSuffix(line, "\n"))
+		}
 		return
 	}
 	unknown, err := sigsjson.UnmarshalStrict(text, object)
@@ -299,16 +319,41 @@ func (d *decoder) decode(at Position, text []byte, kind schema.GroupVersionKind)
 	document := Document{Position: at, Object: object}
 	for _, err := range unknown {
 		path, isUnknown := unknownField(err)
+		belongs := ""
+		if _, isPool := object.(*api.NodePool); isPool && path == kubeletOfPool {
+			document.kubelet = kubeletIn(text)
+			belongs = ": write it as spec.kubelet of the EC2NodeClass"
+		}
 		if d.options.Strict || !isUnknown {
-			d.problem(at, name, err.Error())
+			d.problem(at, name, err.Error()+belongs)
 			continue
 		}
 		document.Warnings = append(document.Warnings, conversion.Warning{
 			Code: conversion.CodeUnknownField, Severity: conversion.CodeUnknownField.Severity(), Object: name, Path: path,
-			Message: "unknown field " + path + " ignored",
+			Message: "unknown field " + path + " ignored" + belongs,
 		})
 	}
 	d.documents = append(d.documents, document)
+}
+
+// kubeletOfPool is where NodePools of v1beta1 have their kubelet block. Those of v1 have none.
+const kubeletOfPool = "spec.template.spec.kubelet"
+
+// kubeletIn is that block as text.
+func kubeletIn(pool []byte) json.RawMessage {
+	var in struct {
+		Spec struct {
+			Template struct {
+				Spec struct {
+					Kubelet json.RawMessage `json:"kubelet"`
+				} `json:"spec"`
+			} `json:"template"`
+		} `json:"spec"`
+	}
+	if err := sigsjson.UnmarshalCaseSensitivePreserveInts(pool, &in); err != nil {
+		return nil
+	}
+	return in.Spec.Template.Spec.Kubelet
 }
 
 // unknownField is the path in a complaint about an unknown field; ok is false for other complaints.

@@ -53,6 +53,7 @@ func TestDecodeRefuses(t *testing.T) {
 		{"no object", "- a\n", DecodeOptions{}, "in:1 (document 1): a document is an object with apiVersion, kind and metadata: must be an object, not a list"},
 		{"a kind that is no word", "{apiVersion: v1, kind: 3}", DecodeOptions{}, "in:1 (document 1): a document is an object with apiVersion, kind and metadata: kind must be text, not the number 3; put it in quotes"},
 		{"an apiVersion that is none", "{apiVersion: a/b/c, kind: Pod}", DecodeOptions{}, "in:1 (document 1): Pod: unexpected GroupVersion string: a/b/c"},
+		{"a quantity that takes minutes", name + "limits: {cpu: \"1e-999999999\"}}}", DecodeOptions{}, "in:1 (document 1): NodePool/a: spec.limits[cpu]: \"1e-999999999\" is no quantity that can be read: write at most 64 characters, and an exponent from -30 to 30"},
 		{
 			"values of the wrong type", name + "weight: x, disruption: {expireAfter: soon}, limits: {cpu: lots}}}", DecodeOptions{},
 			"in:1 (document 1): NodePool/a: spec.disruption.expireAfter must be a duration such as \"1h30m\", not \"soon\": \"soon\" is neither a duration nor Never: write it like 90s, 30m or 720h\n" +

@@ -5,11 +5,15 @@ import (
 	"fmt"
 	"io"
 
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/yaml"
 )
 
 // WriteYAML writes the objects in order, with "---" before every document but the first.
 func WriteYAML(w io.Writer, objects []Converted) error {
+	if w == nil {
+		return field.Required(field.NewPath("w"), "give a writer")
+	}
 	for i, o := range objects {
 		text, err := yaml.Marshal(o.Object)
 		if err != nil {
@@ -27,6 +31,9 @@ func WriteYAML(w io.Writer, objects []Converted) error {
 
 // WriteJSON writes the objects in order: one as it is, several as the items of a List.
 func WriteJSON(w io.Writer, objects []Converted) error {
+	if w == nil {
+		return field.Required(field.NewPath("w"), "give a writer")
+	}
 	var whole any
 	if len(objects) == 1 {
 		whole = objects[0].Object

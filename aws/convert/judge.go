@@ -15,10 +15,24 @@ import (
 // the target generation already, and what ValidatePool has against pools of any.
 func (b *bundle) judge() {
 	for i, d := range b.documents {
+		if d.Object == nil {
+			continue
+		}
 		kind := d.Object.GetObjectKind().GroupVersionKind()
 		var errs field.ErrorList
-		if o, ok := d.Object.(interface{ Validate() field.ErrorList }); ok && kind.Version == string(b.options.Target) {
+		// Overlays have one generation alone, whatever the target is.
+		_, isOverlay := d.Object.(*api.NodeOverlay)
+		if o, ok := d.Object.(interface{ Validate() field.ErrorList }); ok && (isOverlay || kind.Version == string(b.options.Target)) {
 			errs = o.Validate()
+		}
+		if b.options.ValidateRequirements != nil && !b.options.ReferenceCompat {
+			spec := field.NewPath("spec", "requirements")
+			switch o := d.Object.(type) {
+			case *api.NodeClaim:
+				errs = append(errs, b.options.ValidateRequirements(o.Spec.Requirements, spec)...)
+			case *api.NodeOverlay:
+				errs = append(errs, b.options.ValidateRequirements(o.Spec.Requirements, spec)...)
+			}
 		}
 		if b.options.ValidatePool != nil && !b.options.ReferenceCompat {
 			if pool := b.poolOf(d.Object); pool != nil {

@@ -40,6 +40,8 @@ func newObject(kind schema.GroupVersionKind) Object {
 		return &api.NodePool{}
 	case api.GroupVersion().WithKind(api.KindNodeClaim):
 		return &api.NodeClaim{}
+	case api.NodeOverlayGroupVersion().WithKind(api.KindNodeOverlay):
+		return &api.NodeOverlay{}
 	case awsv1.GroupVersion().WithKind(awsv1.KindEC2NodeClass):
 		return &awsv1.EC2NodeClass{}
 	}

@@ -67,7 +67,7 @@ func (b *bundle) moveKubelets() {
 }
 
 // users are the pools of a node class, in name order; those that are of v1 already come first, so that the node class stays as
-// they know it and they pass through unchanged (API-467).
+// they know it and they pass through unchanged.
 func (b *bundle) users(class *entry) []user {
 	var out []user
 	for _, e := range b.entries {
@@ -83,7 +83,7 @@ func (b *bundle) users(class *entry) []user {
 		case *api.NodePool:
 			ref := pool.Spec.Template.Spec.NodeClassRef
 			if ref.Group == awsv1.Group && ref.Kind == awsv1.KindEC2NodeClass && ref.Name == class.object.GetName() {
-				out = append(out, user{entry: e})
+				out = append(out, user{e, b.misplaced(e)})
 			}
 		}
 	}
@@ -97,6 +97,26 @@ func (b *bundle) users(class *entry) []user {
 		return cmp.Or(cmp.Compare(rank(a), rank(b)), strings.Compare(a.entry.object.GetName(), b.entry.object.GetName()))
 	})
 	return out
+}
+
+// misplaced is the block that a pool of v1 has though it has no such field; empty for none, and for one that can't be read or means
+// nothing to a node class.
+func (b *bundle) misplaced(e *entry) string {
+	raw := b.documents[e.document].kubelet
+	if len(raw) == 0 || string(raw) == "null" {
+		return ""
+	}
+	probe := &awsv1.EC2NodeClass{}
+	probe.Spec.Kubelet = &awsv1.KubeletConfiguration{}
+	if err := json.Unmarshal(raw, probe.Spec.Kubelet); err != nil {
+		return ""
+	}
+	for _, err := range probe.Validate() {
+		if strings.HasPrefix(err.Field, "spec.kubelet") {
+			return ""
+		}
+	}
+	return canonical(string(raw))
 }
 
 // blockText is a block as it would stand in a node class; empty for none.
@@ -161,6 +181,47 @@ func (b *bundle) moveTo(class *entry) {
 	}
 }
 
+// returnKubelets gives the kubelet blocks of node classes of v1 back to their pools, which have them in v1beta1. A class none of
+// whose pools is in the input keeps its block, and loses it on the way.
+func (b *bundle) returnKubelets() {
+	for _, class := range b.entries {
+		hub, ok := class.object.(*awsv1.EC2NodeClass)
+		if !ok || hub.Spec.Kubelet == nil || b.refused[class.document] {
+			continue
+		}
+		block, err := json.Marshal(hub.Spec.Kubelet)
+		if err != nil {
+			continue
+		}
+		var names []string
+		for _, u := range b.users(class) {
+			pool, ok := u.entry.object.(*api.NodePool)
+			if !ok {
+				continue
+			}
+			names = append(names, pool.Name)
+			if _, own := pool.Annotations[v1beta1.KubeletAnnotationKey]; own {
+				continue // it counts in place of the class's
+			}
+			pool = pool.DeepCopy()
+			if pool.Annotations == nil {
+				pool.Annotations = make(map[string]string)
+			}
+			pool.Annotations[v1beta1.KubeletAnnotationKey] = string(block)
+			u.entry.object = pool
+		}
+		if len(names) == 0 {
+			continue
+		}
+		hub = hub.DeepCopy()
+		hub.Spec.Kubelet = nil
+		class.object = hub
+		told := conversion.NewRecorder(awsv1.KindEC2NodeClass, hub.Name)
+		told.Add(conversion.CodeKubeletMovedBack, field.NewPath("spec", "kubelet"), strings.Join(names, ", "))
+		b.note(class.document, told.Warnings())
+	}
+}
+
 // ownBlock is the kubelet block that the node class has already.
 func ownBlock(class *entry) (string, bool) {
 	hub, ok := class.object.(*awsv1.EC2NodeClass)
@@ -179,6 +240,9 @@ func (b *bundle) keepOwn(class *entry, own string, users []user) {
 		case canonical(own):
 			b.point(u, class.object.GetName(), class.object.GetName())
 		default:
+			if _, hub := u.entry.object.(*api.NodePool); hub {
+				continue // its block meant nothing so far, and is told as unknown
+			}
 			more := conversion.NewRecorder(api.KindNodePool, u.entry.object.GetName())
 			more.Add(conversion.CodeKubeletConflict, field.NewPath("spec", "template", "spec", "kubelet"), class.object.GetName())
 			b.note(u.entry.document, more.Warnings())
@@ -229,6 +293,12 @@ func (b *bundle) point(u user, name, original string) {
 		pool.Spec.Template.Spec.NodeClassRef.Name = name
 	case *api.NodePool:
 		pool.Spec.Template.Spec.NodeClassRef.Name = name
+		if u.block != "" {
+			b.said[u.entry.document] = slices.DeleteFunc(b.said[u.entry.document], func(w conversion.Warning) bool {
+				return w.Code == conversion.CodeUnknownField && w.Path == kubeletOfPool
+			})
+			more.Add(conversion.CodeKubeletMoved, path.Child("kubelet"), name)
+		}
 	}
 	b.note(u.entry.document, more.Warnings())
 }

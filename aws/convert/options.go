@@ -48,6 +48,9 @@ type Options struct {
 	// an error of Rewrite. Nil asks nothing more than the rules of the kinds themselves. Neither Read nor ReferenceCompat
 	// asks it.
 	ValidatePool func(*api.NodePool) field.ErrorList
+	// ValidateRequirements says what else is wrong with the requirements at a path of a NodeClaim of v1 or a NodeOverlay; each is
+	// an error of Rewrite. Nil asks nothing more than the rules of the kinds themselves. Neither Read nor ReferenceCompat asks it.
+	ValidateRequirements func([]api.NodeSelectorRequirementWithMinValues, *field.Path) field.ErrorList
 	// Force gives objects even though they have warnings of severity error.
 	Force bool
 }

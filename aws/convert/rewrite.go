@@ -182,6 +182,9 @@ func meaning(o Object) string {
 
 // toV1Beta1 brings objects of v1 back to v1beta1, which is offered for parity.
 func (b *bundle) toV1Beta1() {
+	if !b.options.ReferenceCompat {
+		b.returnKubelets()
+	}
 	for _, e := range b.entries {
 		var warnings conversion.Warnings
 		var out Object

@@ -48,6 +48,9 @@ type workload struct {
 // the disruption taint gets company by one of its new name. Objects without pods come back as they are. The argument is
 // not changed.
 func Workload(o *unstructured.Unstructured, options Options) (*unstructured.Unstructured, conversion.Warnings) {
+	if o == nil {
+		return nil, nil
+	}
 	out := o.DeepCopy()
 	path, ok := templateOf(o)
 	if !ok {

@@ -14,7 +14,7 @@ import (
 	"github.com/drawknife/drawknife/aws/sdk"
 )
 
-// DefaultEvery is how often types and zones are read (AWI-014).
+// DefaultEvery is how often types and zones are read.
 const DefaultEvery = 12 * time.Hour
 
 // Options are the settings of a Discoverer.
@@ -159,7 +159,7 @@ func (d *Discoverer) Status() Status {
 	return s
 }
 
-// Refresh reads types and zones if that is due (AWI-014). The time is when to call it again. When it fails, what was
+// Refresh reads types and zones if that is due. The time is when to call it again. When it fails, what was
 // known stays, and the next read comes with back-off. Of calls at the same time one reads, and the others return at
 // once.
 func (d *Discoverer) Refresh(ctx context.Context) (next time.Time, err error) {

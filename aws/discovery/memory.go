@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// MemoryLifetime is how long a sighting is good for (AWI-066).
+// MemoryLifetime is how long a sighting is good for.
 const MemoryLifetime = 60 * 24 * time.Hour
 
 // ImageKey names a set of images, whatever their order.
@@ -34,7 +34,7 @@ type Sighting struct {
 }
 
 // Counts reports whether a node tells something about a class: only if its image is still one that the class maps to its
-// type (AWI-066).
+// type.
 func Counts(nodeImage string, classImages []string) bool {
 	return nodeImage != "" && slices.Contains(classImages, nodeImage)
 }
@@ -68,7 +68,7 @@ func NewMemory(now func() time.Time) *Memory {
 }
 
 // Observe takes note of a registered node, and reports whether that changes what is known. Of several nodes of one type
-// and set of images the one with the least memory counts; the same again renews it (AWI-066).
+// and set of images the one with the least memory counts; the same again renews it.
 func (m *Memory) Observe(s Sighting) bool {
 	if s.InstanceType == "" || s.Bytes <= 0 {
 		return false
@@ -93,7 +93,7 @@ func (m *Memory) Observe(s Sighting) bool {
 
 // For is the memory in bytes of machines of a family with a set of images, by instance type. A type that was not seen
 // with these images, but with others of the family, has the least that was seen there: a new version of an image changes
-// little, and the first node to contradict it counts at once (OPP-08). The map is shared, the same until something
+// little, and the first node to contradict it counts at once. The map is shared, the same until something
 // changes, and not to be written to.
 func (m *Memory) For(family, images string) map[string]int64 {
 	m.mu.Lock()
@@ -135,7 +135,7 @@ func (m *Memory) sweep(now time.Time) {
 	maps.DeleteFunc(m.views, func(_ viewKey, v view) bool { return m.changes > v.changes+1 })
 }
 
-// Export is all that is known, in a fixed order: to be saved, so that it outlives the process (OPP-08).
+// Export is all that is known, in a fixed order: to be saved, so that it outlives the process.
 func (m *Memory) Export() ([]byte, error) {
 	m.mu.Lock()
 	m.sweep(m.now())

@@ -58,7 +58,7 @@ func (d *Discoverer) read(ctx context.Context) (*catalog.Catalog, *answers, erro
 	return c, &a, err
 }
 
-// types reads the records of all types that Linux or Windows runs on (AWI-011), as JSON with the API's names, which is
+// types reads the records of all types that Linux or Windows runs on, as JSON with the API's names, which is
 // the form package catalog reads: the rules that make facts of them are there, once.
 func (d *Discoverer) types(ctx context.Context) ([][]byte, error) {
 	in := &ec2.DescribeInstanceTypesInput{
@@ -88,7 +88,7 @@ func (d *Discoverer) types(ctx context.Context) ([][]byte, error) {
 	return records, err
 }
 
-// offerings reads which zones offer a type (AWI-013).
+// offerings reads which zones offer a type.
 func (d *Discoverer) offerings(ctx context.Context) (map[string][]string, error) {
 	zones := map[string][]string{}
 	err := refresh.Pages(ctx, func(token *string) (*string, error) {

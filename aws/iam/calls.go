@@ -56,7 +56,7 @@ func table() []call {
 	reserved := func(s Settings) bool { return !s.WithoutReservedCapacity }
 	profiles := func(s Settings) bool { return !s.WithoutInstanceProfiles }
 	listed := func(s Settings) bool { return !s.WithoutInstanceProfiles && !s.IsolatedVPC }
-	// The price list has no prices of GovCloud, so that nobody asks for them (AWI-112).
+	// The price list has no prices of GovCloud, so that nobody asks for them.
 	priced := func(s Settings) bool { return !s.IsolatedVPC && s.Partition != PartitionGovCloud }
 	queued := func(s Settings) bool { return s.Queue != "" }
 	onEKS := func(s Settings) bool { return !s.WithoutEKS }

@@ -12,7 +12,7 @@ type Queue struct {
 	// Name and ARN of it.
 	Name string `json:"name"`
 	ARN  string `json:"arn"`
-	// Retention is how long it keeps messages: what is older is no news any more (AWN-290).
+	// Retention is how long it keeps messages: what is older is no news any more.
 	Retention time.Duration `json:"-"`
 	// Policy lets the rules send, and nobody in without TLS.
 	Policy Document `json:"policy"`
@@ -52,10 +52,10 @@ type Pattern struct {
 // JSON is the pattern as EventBridge takes it; the same for equal patterns.
 func (p Pattern) JSON() []byte { return encode(p, false) }
 
-// retention of the queue (AWN-290).
+// retention of the queue.
 const retention = 300 * time.Second
 
-// rules are the five of AWN-295, one for each source and type of event.
+// rules are one for each source and type of event, five in all.
 func rules(a account) []Rule {
 	event := func(suffix, description, source, detailType string, detail map[string][]string) Rule {
 		name := ruleName(a.ClusterName, suffix)

@@ -21,7 +21,7 @@ const (
 	createTemplates
 	// tagAtCreation: the tags of these, at the moment they are made.
 	tagAtCreation
-	// tagLater: the tags that are known once a node has joined (AWN-261).
+	// tagLater: the tags that are known once a node has joined.
 	tagLater
 	// end: machines and launch templates of the cluster.
 	end
@@ -182,7 +182,7 @@ func (a account) own(kinds ...string) []string {
 }
 
 // profiles are the instance profiles of the cluster: below its path, first, and those of earlier versions, at the root under a
-// name that begins with the cluster's (AWN-091, AWN-140). IAM also takes the latter form for a profile that it is asked
+// name that begins with the cluster's. IAM also takes the latter form for a profile that it is asked
 // for by name and that does not exist: without it that answer would be a refusal.
 func (a account) profiles() []string {
 	return []string{
@@ -192,7 +192,7 @@ func (a account) profiles() []string {
 }
 
 // tagged holds if a request tags what it makes as a node pool's of the cluster. The pool may be the empty text, as in
-// dry runs (AWN-324).
+// dry runs.
 func (a account) tagged() Condition {
 	return Condition{}.
 		with("StringEquals", requestTag+awsv1.TagClusterPrefix+a.ClusterName, owned).
@@ -208,7 +208,7 @@ func (a account) ownedNode() Condition {
 }
 
 // alphaTags holds for what bears the tags of the first generation, in the request or itself, and is managed by the cluster: those
-// that releases from 0.28 on write (API-417, API-421, API-425).
+// that releases from 0.28 on write.
 func (a account) alphaTags(prefix string) Condition {
 	return Condition{}.
 		with("StringEquals", prefix+awsv1.TagClusterPrefix+a.ClusterName, owned).

@@ -42,21 +42,21 @@ type Settings struct {
 	// LaunchResources are further types of EC2 resources that launches refer to, as EC2's ARNs name them, for what is
 	// added to launch templates that node classes have no field for: "key-pair", "dedicated-host". Nil: none.
 	LaunchResources []string
-	// IsolatedVPC leaves out what can't be reached from one: the price list, and the list of instance profiles (AWI-220).
+	// IsolatedVPC leaves out what can't be reached from one: the price list, and the list of instance profiles.
 	IsolatedVPC bool
-	// WithoutReservedCapacity leaves capacity reservations out (AWI-121).
+	// WithoutReservedCapacity leaves capacity reservations out.
 	WithoutReservedCapacity bool
-	// WithoutInstanceProfiles says that node classes name instance profiles, not roles: none are made (AWN-139). Roles
+	// WithoutInstanceProfiles says that node classes name instance profiles, not roles: none are made. Roles
 	// are passed to EC2 all the same.
 	WithoutInstanceProfiles bool
 	// WithoutEKS says that the cluster is not EKS's, or that all there is to know of it is configured.
 	WithoutEKS bool
-	// ZonalShift lets ARC be asked for zones that the EKS cluster is shifted away from (AWI-226).
+	// ZonalShift lets ARC be asked for zones that the EKS cluster is shifted away from.
 	ZonalShift bool
 	// ServeAlpha adds a policy for machines of pools of the first generation, which are known by that generation's tags:
-	// keep it attached beside the others while instances bear them (API-425, API-426, API-432).
+	// keep it attached as well while instances have them.
 	ServeAlpha bool
-	// SpotServiceLinkedRole lets the first spot launch of the account make the role that EC2 needs for it (AWN-326). It
+	// SpotServiceLinkedRole lets the first spot launch of the account make the role that EC2 needs for it. It
 	// is not needed where that role exists.
 	SpotServiceLinkedRole bool
 }

@@ -14,7 +14,7 @@ type Setup struct {
 	Rules []Rule `json:"rules,omitempty"`
 }
 
-// NodeRole is what a role needs for machines to work and join (AWN-325).
+// NodeRole is what a role needs for machines to work and join.
 type NodeRole struct {
 	// Trust is its trust policy: EC2 may assume it.
 	Trust Document `json:"trust"`

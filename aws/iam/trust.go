@@ -2,10 +2,10 @@ package iam
 
 import "strings"
 
-// DefaultServiceAccount is the one that the controller's chart makes, in the namespace that Karpenter recommends (SET-007).
+// DefaultServiceAccount is the one that the controller's chart makes, in the namespace that Karpenter recommends.
 const DefaultServiceAccount = "kube-system/drawknife"
 
-// Mapping lets machines with a role join the cluster, as an entry of mapRoles in the ConfigMap kube-system/aws-auth (API-433).
+// Mapping lets machines with a role join the cluster, as an entry of mapRoles in the ConfigMap kube-system/aws-auth.
 type Mapping struct {
 	// RoleARN is the role's, not its instance profile's, and without the role's path, which aws-auth does not know.
 	RoleARN string `json:"rolearn"`

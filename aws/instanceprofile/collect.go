@@ -12,7 +12,7 @@ import (
 	"github.com/drawknife/drawknife/aws/sdk"
 )
 
-// Collect deletes the profiles of the cluster that nobody uses (AWN-148). inUse reads their names, after the profiles were
+// Collect deletes the profiles of the cluster that nobody uses. inUse reads their names, after the profiles were
 // listed: those in the status of any node class and in the annotation karpenter.k8s.aws/instance-profile-name of any
 // NodeClaim; it must be complete. Profiles that were made or gave way to others less than Protection ago stay. It returns
 // the names of those deleted. The first failure ends it: come again after a pause, else after CollectEvery.
@@ -60,7 +60,7 @@ func (m *Manager) collect(ctx context.Context, name string) (bool, error) {
 	return true, m.remove(ctx, name)
 }
 
-// DeleteNodeClass deletes all profiles that were made for a class, those of older releases too (AWN-169). An error, which
+// DeleteNodeClass deletes all profiles that were made for a class, those of older releases too. An error, which
 // joins all that failed, means that some are left: keep the class's finalizer and call again.
 func (m *Manager) DeleteNodeClass(ctx context.Context, name string, uid types.UID) error {
 	if uid == "" {
@@ -78,7 +78,7 @@ func (m *Manager) DeleteNodeClass(ctx context.Context, name string, uid types.UI
 }
 
 // DeleteAll deletes all profiles of the cluster in the region: for taking the installation away, once its machines are
-// gone (AWN-171, AWN-358). An error joins all that failed.
+// gone. An error joins all that failed.
 func (m *Manager) DeleteAll(ctx context.Context) error {
 	found, err := m.List(ctx)
 	if err != nil {
@@ -113,7 +113,7 @@ func (m *Manager) deleteLegacy(ctx context.Context, class string) error {
 	return m.delete(ctx, []Profile{p})
 }
 
-// remove deletes a profile. What is gone already is no error (AWN-149).
+// remove deletes a profile. What is gone already is no error.
 func (m *Manager) remove(ctx context.Context, name string) error {
 	m.forget(name)
 	p, ok, err := m.read(ctx, name)

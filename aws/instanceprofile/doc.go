@@ -13,16 +13,11 @@
 // the old one; that is collected once nobody does.
 //
 // Only where IAM can be reached is a manager of use. In an isolated network node classes name profiles that somebody else
-// looks after (AWN-346).
+// looks after.
 //
-// # Deliberate differences
+// # Differences from Karpenter
 //
-//   - A profile's name follows from the region, the class's UID and the role, so that an attempt that was cut short is
-//     taken up again and leaves no orphan (AWN-140, AWN-146).
-//   - Roles are compared without their paths (AWN-143).
-//   - Tags that are missing or differ are put right (AWN-266, AWN-335).
-//   - A profile that an older release made is deleted only if its tags say that it is the cluster's (AWN-169).
-//   - Everything of a cluster can be deleted (AWN-171, AWN-358).
+// docs/differences.md lists what this package does otherwise than Karpenter, and why.
 //
 // # Concurrency
 //

@@ -40,7 +40,7 @@ func (e *RoleNotFoundError) Error() string {
 }
 
 // Ensure sees to it that there is a profile with the class's role, and returns its name: the current one if that has the
-// role, else another, which is made if it is not there (AWN-142 to AWN-146). It can be repeated at will; a profile that
+// role, else another, which is made if it is not there. It can be repeated at will; a profile that
 // was found right is not looked at again for Remember. A role that does not exist is a *RoleNotFoundError of kind
 // Permanent; other errors have the kind of their cause (see sdk.Wrap).
 func (m *Manager) Ensure(ctx context.Context, w Wanted) (name string, err error) {
@@ -129,7 +129,7 @@ func (m *Manager) make(ctx context.Context, name string, w Wanted, tags map[stri
 	return nil
 }
 
-// give puts a role into a profile, in the place of others (AWN-144).
+// give puts a role into a profile, in the place of others.
 func (m *Manager) give(ctx context.Context, p *Profile, role string) error {
 	if p.has(role) {
 		return nil
@@ -177,7 +177,7 @@ func (m *Manager) retag(ctx context.Context, p Profile, tags map[string]string) 
 	if right {
 		return
 	}
-	// All of them, since the policy wants to see in a request whose the profile is (AWN-323).
+	// All of them, since the policy wants to see in a request whose the profile is.
 	_, err := m.options.IAM.TagInstanceProfile(ctx, &iam.TagInstanceProfileInput{InstanceProfileName: &p.Name, Tags: tagList(tags)})
 	if err != nil {
 		m.log.Warn("tags of an instance profile were not put right", "profile", p.Name, "error", err)
@@ -186,7 +186,7 @@ func (m *Manager) retag(ctx context.Context, p Profile, tags map[string]string) 
 	m.remember(p)
 }
 
-// isRoleNotFound tells a missing role from a missing profile, which have one code (AWN-145).
+// isRoleNotFound tells a missing role from a missing profile, which have one code.
 func isRoleNotFound(err error, profile string) bool {
 	message := strings.ReplaceAll(sdk.Message(err), profile, "")
 	return sdk.IsNotFound(err) && strings.Contains(strings.ToLower(message), "role")

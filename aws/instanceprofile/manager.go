@@ -14,14 +14,14 @@ import (
 )
 
 const (
-	// CollectEvery is how often profiles that nobody uses are to be looked for (AWN-148).
+	// CollectEvery is how often profiles that nobody uses are to be looked for.
 	CollectEvery = 30 * time.Minute
 	// Protection is how long a profile is not collected after it was made or gave way to another: who asks which are in
-	// use may not know yet (AWN-147).
+	// use may not know yet.
 	Protection = time.Hour
-	// Remember is how long a profile that was found right is not looked at again (AWN-142).
+	// Remember is how long a profile that was found right is not looked at again.
 	Remember = 15 * time.Minute
-	// roleMemory is how long a role that is not there is not asked for again (AWN-145).
+	// roleMemory is how long a role that is not there is not asked for again.
 	roleMemory = time.Minute
 )
 

@@ -10,20 +10,20 @@ import (
 	"github.com/drawknife/drawknife/internal/drifthash"
 )
 
-// Name is what the profile of a class with a role is called: "demo_1234567890", the same each time (AWN-140). role may
+// Name is what the profile of a class with a role is called: "demo_1234567890", the same each time. role may
 // have a path, which does not count.
 func (m *Manager) Name(class types.UID, role string) string {
 	return m.options.ClusterName + "_" + drifthash.Of([]string{m.options.Region + "\x00" + string(class) + "\x00" + bare(role)})
 }
 
-// Path is what the profiles of the cluster are below: "/karpenter/us-east-1/demo/" (AWN-140).
+// Path is what the profiles of the cluster are below: "/karpenter/us-east-1/demo/".
 func (m *Manager) Path() string {
 	return "/karpenter/" + m.options.Region + "/" + m.options.ClusterName + "/"
 }
 
 func (m *Manager) classPath(class types.UID) string { return m.Path() + string(class) + "/" }
 
-// legacyName is what releases that served v1beta1 called the profile of a class (AWN-091). It is empty when IAM can't
+// legacyName is what releases that served v1beta1 called the profile of a class. It is empty when IAM can't
 // have such a name.
 func (m *Manager) legacyName(class string) string {
 	name := m.options.ClusterName + "_" + drifthash.Of(m.options.Region+class)
@@ -37,10 +37,10 @@ var nameForm = regexp.MustCompile(`^[A-Za-z0-9_+=,.@-]{1,128}$`)
 
 func validName(name string) bool { return nameForm.MatchString(name) }
 
-// bare is a role's name without its path, which IAM leaves out of what it says of a profile (AWN-143).
+// bare is a role's name without its path, which IAM leaves out of what it says of a profile.
 func bare(role string) string { return role[strings.LastIndexByte(role, '/')+1:] }
 
-// Tags are those of a class's profile: own, overridden by those that say whose it is (AWN-141).
+// Tags are those of a class's profile: own, overridden by those that say whose it is.
 func (m *Manager) Tags(nodeClass string, own map[string]string) map[string]string {
 	tags := make(map[string]string, len(own)+4)
 	for key, value := range own {

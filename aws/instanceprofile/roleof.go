@@ -10,9 +10,12 @@ import (
 )
 
 // RoleOf is the name, without its path, of the role in an instance profile: what convert.Options.NodeRole takes when node
-// templates name a profile and node classes are to name its role (API-304). A profile that is not there and one without a role are
+// templates name a profile and node classes are to name its role. A profile that is not there and one without a role are
 // errors; those of AWS work with the functions of package sdk.
 func RoleOf(ctx context.Context, api sdk.IAMAPI, profile string) (string, error) {
+	if api == nil {
+		return "", &sdk.ArgumentError{Function: "RoleOf", Argument: "the API"}
+	}
 	out, err := api.GetInstanceProfile(ctx, &iam.GetInstanceProfileInput{InstanceProfileName: &profile})
 	if err != nil {
 		return "", sdk.Wrap(fmt.Sprintf("reading instance profile %q", profile), err)

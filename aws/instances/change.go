@@ -19,7 +19,7 @@ import (
 )
 
 // Terminate starts the end of an instance, whoever it belongs to: look first (see Get). Nil means that its end is under
-// way; an error of kind NodeClaimNotFound that EC2 does not know it (AWI-207). It can be repeated at will.
+// way; an error of kind NodeClaimNotFound that EC2 does not know it. It can be repeated at will.
 func (c *Client) Terminate(ctx context.Context, i Instance) error {
 	if err := c.reachable(i, "terminated"); err != nil {
 		return err
@@ -36,7 +36,7 @@ func (c *Client) Terminate(ctx context.Context, i Instance) error {
 	return nil
 }
 
-// reachable refuses to touch what is in a zone that traffic is shifted away from (AWI-136).
+// reachable refuses to touch what is in a zone that traffic is shifted away from.
 func (c *Client) reachable(i Instance, what string) error {
 	if c.options.Shifted != nil && c.options.Shifted(i.Zone, i.ZoneID) {
 		return cloudprovider.NewTransientError(fmt.Errorf("instance %q is not %s while its zone %s is shifted away from", i.ID, what, i.Zone))
@@ -52,7 +52,7 @@ func (c *Client) terminateAll(ctx context.Context, ids []string) []batch.Answer[
 }
 
 // Tag puts tags on an instance, over those of the same keys. An instance that EC2 does not know is an error of kind
-// NodeClaimNotFound. Calls with equal tags are merged (OPP-13).
+// NodeClaimNotFound. Calls with equal tags are merged.
 func (c *Client) Tag(ctx context.Context, i Instance, tags map[string]string) error {
 	if len(tags) == 0 {
 		return nil
@@ -67,10 +67,9 @@ func (c *Client) Tag(ctx context.Context, i Instance, tags map[string]string) er
 }
 
 // MissingTags are those that are put on an instance once its node has joined, of which the node's name could not be known
-// before (AWI-201): only what it lacks, so that users' own values stay. Nil when it lacks none.
+// before: only what it lacks, so that users' own values stay. Nil when it lacks none.
 //
-// An instance of the first generation has all its tags from the start, and the policies of that generation allow no others
-// (API-417, API-425).
+// An instance of the first generation has all its tags from the start, and the policies of that generation allow no others.
 func (c *Client) MissingTags(i Instance, claimName, nodeName string) map[string]string {
 	if i.alphaBorn() {
 		return nil
@@ -131,7 +130,7 @@ func each(ids []string, errs map[string]error) []batch.Answer[struct{}] {
 // mostParts bounds the calls that one merged call is divided into: enough to find a few culprits among 500.
 const mostParts = 40
 
-// divide makes a call for many instances of which EC2 does all or nothing, and finds out for whom it fails (AWI-198).
+// divide makes a call for many instances of which EC2 does all or nothing, and finds out for whom it fails.
 // Unknown instances are named in the error and left out; for other refusals of the request the lot is halved until the
 // culprits are alone. What passes by itself, or is wrong for all alike, is not divided. ids are distinct and sorted.
 func divide(ids []string, call func(ids []string) error) map[string]error {

@@ -37,11 +37,11 @@ type Options struct {
 	// Cluster whose instances these are.
 	Cluster string
 	// ServeAlpha has instances of pools that were born in the first generation listed, and found by their claims: those of
-	// release 0.28 and later, which say that this cluster manages them (API-420, API-421, API-424). What is listed may be
+	// release 0.28 and later, which say that this cluster manages them. What is listed may be
 	// collected: what an older release left, or another cluster manages, is not listed.
 	ServeAlpha bool
 	// Shifted reports whether traffic is shifted away from a zone, which then is left alone: nothing in it is terminated
-	// or tagged (AWI-136). Nil: no zone is.
+	// or tagged. Nil: no zone is.
 	Shifted func(zone, zoneID string) bool
 	// Now is the clock; nil: time.Now.
 	Now func() time.Time
@@ -128,7 +128,7 @@ func (c *Client) seenOrUnseen(seen []Instance, wanted func(*Instance) bool) []In
 }
 
 // Get reads an instance of the cluster. One that is terminated, unknown or another cluster's is an error of kind
-// NodeClaimNotFound (AWI-203, CP-GET-02, CP-GET-03).
+// NodeClaimNotFound (CP-GET-02, CP-GET-03).
 func (c *Client) Get(ctx context.Context, id string) (Instance, error) {
 	found, err := c.byID.Call(ctx, id)
 	if err != nil {
@@ -149,7 +149,7 @@ func (c *Client) Get(ctx context.Context, id string) (Instance, error) {
 }
 
 // describe answers ids with instances, with nil where EC2 shows none. A filter is used, for a call by ids fails as a whole
-// when one of them is unknown (AWI-198).
+// when one of them is unknown.
 func (c *Client) describe(ctx context.Context, ids []string) []batch.Answer[*Instance] {
 	found, err := c.read(ctx, filter("instance-id", distinct(ids)...), filter("instance-state-name", present()...))
 	if err != nil {
@@ -213,7 +213,7 @@ func (c *Client) describeClaims(ctx context.Context, uids []types.UID) []batch.A
 	return answers
 }
 
-// List reads all instances of the cluster that are not terminated, by id (AWI-204). It is complete or an error
+// List reads all instances of the cluster that are not terminated, by id. It is complete or an error
 // (CP-LIST-05).
 func (c *Client) List(ctx context.Context) ([]Instance, error) {
 	found, err := c.read(ctx,

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// CollectAfter is the age below which no instance is collected: its claim may not be written yet (AWI-208).
+	// CollectAfter is the age below which no instance is collected: its claim may not be written yet.
 	CollectAfter = 30 * time.Second
 	// The first rounds come soon, because a restart is when machines are lost.
 	earlyRounds   = 20
@@ -40,7 +40,7 @@ type Decision struct {
 
 // Next decides which instances belong to nobody: those of the cluster (see Client.List) that no claim has as its machine,
 // that no claim is about to have, and that are old enough. It is pure. Read the instances first and the claims after
-// them: a claim that is made in between is then seen. rounds is how many have succeeded so far (AWI-208, AWI-209).
+// them: a claim that is made in between is then seen. rounds is how many have succeeded so far.
 //
 // An instance whose claim exists but names no machine, or none that can be read, is spared however old it is: that claim's next Create answers
 // with it. If the claim names another machine, it is surplus.

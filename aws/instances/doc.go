@@ -11,8 +11,9 @@
 //	}
 //
 // Calls of many callers that arrive together are merged (see package batch), answers are read to their last page or are
-// errors, and nothing is served from a cache that could hold what is gone, as the reference does (AWI-205). The one thing that is remembered is what this
+// errors, and nothing is served from a cache that could hold what is gone, as the reference does. The one thing that is
+// remembered is what this
 // process launched in the last minute, because EC2 shows new instances late: see [Client.Remember].
 //
-// Whose an instance is, its tags say and nothing else (AWI-206).
+// Whose an instance is, its tags say and nothing else.
 package instances

@@ -24,7 +24,7 @@ const (
 	StateTerminated   = string(ec2types.InstanceStateNameTerminated)
 )
 
-// Instance is what matters of an EC2 instance (AWI-202).
+// Instance is what matters of an EC2 instance.
 type Instance struct {
 	// ID is "i-…".
 	ID string
@@ -70,7 +70,7 @@ type Reservation struct {
 	Interruptible bool
 }
 
-// ProviderID is the name Kubernetes has for it (AWI-010).
+// ProviderID is the name Kubernetes has for it.
 func (i *Instance) ProviderID() string { return ProviderID(i.Zone, i.ID) }
 
 // Terminating reports whether its end is under way or over.
@@ -94,8 +94,8 @@ func (i *Instance) NodeClaim() string { return i.Tags[awsv1.TagNodeClaim] }
 // NodeClaimUID is the UID of that claim; empty when its tags don't say.
 func (i *Instance) NodeClaimUID() string { return i.Tags[launch.TagNodeClaimUID] }
 
-// Of reports whether it belongs to a cluster. One of the first generation that says who manages it is that cluster's alone
-// (API-421); before release 0.28 they did not say.
+// Of reports whether it belongs to a cluster. One of the first generation that says who manages it is that cluster's alone;
+// before release 0.28 they did not say.
 func (i *Instance) Of(cluster string) bool {
 	if by, says := i.Tags[awsv1.TagManagedBy]; says && i.alphaBorn() && by != cluster {
 		return false
@@ -103,7 +103,7 @@ func (i *Instance) Of(cluster string) bool {
 	return i.Tags[awsv1.TagClusterName] == cluster || i.Tags[awsv1.TagClusterPrefix+cluster] == "owned"
 }
 
-// ProviderID is the name Kubernetes has for an instance: "aws:///us-east-1a/i-0123" (AWI-010).
+// ProviderID is the name Kubernetes has for an instance: "aws:///us-east-1a/i-0123".
 func ProviderID(zone, id string) string { return "aws:///" + zone + "/" + id }
 
 // providerID accepts any scheme; what is simulated with another one is an instance all the same.
@@ -120,6 +120,9 @@ func ParseProviderID(text string) (id string, err error) {
 
 // FromEC2 reads what EC2 says of an instance. Nothing is taken for granted: what is missing stays empty.
 func FromEC2(in *ec2types.Instance) Instance {
+	if in == nil {
+		return Instance{}
+	}
 	i := Instance{
 		ID:         aws.ToString(in.InstanceId),
 		Type:       string(in.InstanceType),
@@ -157,7 +160,7 @@ func FromEC2(in *ec2types.Instance) Instance {
 }
 
 // bought is how an instance was bought: as spot if a spot request is behind it, as reserved if it may run in nothing but
-// a reservation, which those in open reservations by luck may (AWI-202).
+// a reservation, which those in open reservations by luck may.
 func bought(in *ec2types.Instance) (capacityType string, r *Reservation) {
 	if aws.ToString(in.SpotInstanceRequestId) != "" || in.InstanceLifecycle == ec2types.InstanceLifecycleTypeSpot {
 		return v1.CapacityTypeSpot, nil
@@ -177,8 +180,11 @@ func bought(in *ec2types.Instance) (capacityType string, r *Reservation) {
 	return v1.CapacityTypeReserved, r
 }
 
-// FromMachine is an instance that has just been launched, before EC2 shows it (AWI-176).
+// FromMachine is an instance that has just been launched, before EC2 shows it.
 func FromMachine(m *launch.Machine) Instance {
+	if m == nil || m.Type == nil {
+		return Instance{}
+	}
 	i := Instance{
 		ID: m.InstanceID, State: StatePending, Type: m.Type.Name, ImageID: m.ImageID,
 		Zone: m.Zone, ZoneID: m.ZoneID, SubnetID: m.SubnetID,

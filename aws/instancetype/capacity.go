@@ -39,7 +39,7 @@ const (
 // defaultMaxPods is the pod limit where neither the class nor the network interfaces set one: Kubernetes' own default.
 const defaultMaxPods = 110
 
-// contiguousMemoryMiB is what Graviton machines keep for contiguous allocations and don't report (AWI-063).
+// contiguousMemoryMiB is what Graviton machines keep for contiguous allocations and don't report.
 const contiguousMemoryMiB = 64
 
 // capacity is a machine's capacity in integers: equal capacities share one resource list.
@@ -68,7 +68,7 @@ type storage struct {
 	decimal bool
 }
 
-// capacityOf computes AWI-062 to AWI-078.
+// capacityOf is what a machine of the type has of each resource, before anything is kept for the system.
 func (p *plan) capacityOf(t *catalog.Type) capacity {
 	c := capacity{
 		vcpus:   t.VCPUs,
@@ -108,8 +108,8 @@ func (p *plan) capacityOf(t *catalog.Type) capacity {
 	return c
 }
 
-// gpus is how many GPUs of a kind a machine has for pods. Of a part of a GPU, EC2's count is 0 (AWI-073): who asks for a
-// GPU most likely means a whole one, so the part counts only when that is wanted (OPP-06).
+// gpus is how many GPUs of a kind a machine has for pods. Of a part of a GPU, EC2's count is 0: who asks for a GPU most
+// likely means a whole one, so the part counts only when that is wanted.
 func (p *plan) gpus(g catalog.GPU) int64 {
 	if g.Count == 0 && p.FractionalGPUs {
 		return g.LogicalCount
@@ -117,7 +117,7 @@ func (p *plan) gpus(g catalog.GPU) int64 {
 	return g.Count
 }
 
-// devices are the accelerators that are neither GPUs nor Neuron devices, by the resource that serves them (OPP-06).
+// devices are the accelerators that are neither GPUs nor Neuron devices, by the resource that serves them.
 func (p *plan) devices(t *catalog.Type) string {
 	var b strings.Builder
 	for _, kind := range [][]catalog.Accelerator{t.Accelerators.Inference, t.Accelerators.FPGA, t.Accelerators.Media} {
@@ -134,7 +134,7 @@ func (p *plan) devices(t *catalog.Type) string {
 	return b.String()
 }
 
-// estimatedMemoryMiB is the memory less what hypervisor and kernel are taken to keep (AWI-063).
+// estimatedMemoryMiB is the memory less what hypervisor and kernel are taken to keep.
 func (p *plan) estimatedMemoryMiB(t *catalog.Type) int64 {
 	m := t.MemoryMiB
 	if len(t.Architectures) > 0 && t.Architectures[0] == "arm64" {
@@ -147,7 +147,7 @@ func (p *plan) estimatedMemoryMiB(t *catalog.Type) int64 {
 	return m - kept
 }
 
-// memoryBytes prefers what was seen on such machines over the estimate (AWI-066).
+// memoryBytes prefers what was seen on such machines over the estimate.
 func (p *plan) memoryBytes(t *catalog.Type) int64 {
 	if seen, ok := p.DiscoveredMemory[t.Name]; ok && seen > 0 {
 		return seen
@@ -155,7 +155,9 @@ func (p *plan) memoryBytes(t *catalog.Type) int64 {
 	return p.estimatedMemoryMiB(t) << 20
 }
 
-// ephemeralStorage applies the first rule of AWI-068 that fits.
+// ephemeralStorage is the size of the disk that pods write to. The first of these with a size counts: the local disks, if
+// the class makes one array of them; the volume marked as root; the AMI family's device for pods, or a custom image's last
+// volume; the family's default; 20 GiB.
 func (p *plan) ephemeralStorage(t *catalog.Type) storage {
 	if p.InstanceStorePolicy == awsv1.InstanceStorePolicyRAID0 && t.LocalStorage != nil && t.LocalStorage.TotalGB > 0 {
 		return storage{bytes: t.LocalStorage.TotalGB * 1_000_000_000, decimal: true}
@@ -180,7 +182,7 @@ func (p *plan) ephemeralStorage(t *catalog.Type) storage {
 	return storage{bytes: size}
 }
 
-// pods is the pod limit (AWI-070), and for how many pods daemons keep memory; 0 leaves that to the family.
+// pods is the pod limit, and for how many pods daemons keep memory; 0 leaves that to the family.
 func (p *plan) pods(t *catalog.Type) (limit, reserved int64) {
 	limit = defaultMaxPods
 	switch {
@@ -205,13 +207,12 @@ func (p *plan) density(t *catalog.Type, reservedENIs int64) Density {
 }
 
 // eniLimitedPods is how many pods get addresses as secondary addresses of the interfaces of the default network card,
-// and two more that run on the host's network (AWI-071). It is what the images reckon with at boot, whatever the density
-// in force.
+// and two more that run on the host's network. The images assume this number at boot, whatever the density in force.
 func (p *plan) eniLimitedPods(t *catalog.Type) int64 {
 	return VPCCNI{}.Density(t, t.Network.ENIsDefaultCard-p.efaOnlyCard0).MaxPods
 }
 
-// list writes c as a resource list, zeros included (AWI-078), and the huge pages that the settings name.
+// list writes c as a resource list, zeros included, and the huge pages that the settings name.
 func (c capacity) list(hugePages reserved) corev1.ResourceList {
 	list := corev1.ResourceList{
 		corev1.ResourceCPU:              *resource.NewQuantity(c.vcpus, resource.DecimalSI),

@@ -11,7 +11,7 @@ import (
 )
 
 // ReasonNoImage is why a type can't be launched that none of Settings.Images boots on: a claim open to both architectures
-// would otherwise be launched as the cheaper one, of which the class may have no image (AWN-135).
+// would otherwise be launched as the cheaper one, of which the class may have no image.
 const ReasonNoImage = "no image of the node class boots on it"
 
 // images tells which types the class's images boot on. Whether they do hangs on a few labels, in which most types agree,
@@ -59,9 +59,12 @@ func (m *images) boot(labels requirements.Set) bool {
 }
 
 // Incompatible says why machines of a type can't be launched with the settings, in a sentence; it is empty when they
-// can (AWI-086, AWI-087). Resolve lists such a type with all its offerings unavailable. It looks at the type alone; whether
-// an image boots on it follows from its labels: see ReasonNoImage.
+// can. Resolve lists such a type with all its offerings unavailable. It looks at the type alone; whether an image boots on
+// it follows from its labels: see ReasonNoImage.
 func Incompatible(t *catalog.Type, s Settings) string {
+	if t == nil {
+		return "there is no type"
+	}
 	if why := networkIncompatible(t, s); why != "" {
 		return why
 	}

@@ -7,9 +7,9 @@ import (
 	"github.com/drawknife/drawknife/aws/catalog"
 )
 
-// PodDensity decides how many pods fit on a machine by the addresses its network gives them (OPP-09). VPCCNI and
-// FixedDensity are built in; a nil PodDensity is VPCCNI{}. It counts only where a class sets no maxPods, and only for AMI
-// families whose pods are limited by network interfaces (AWI-072).
+// PodDensity decides how many pods fit on a machine by the addresses its network gives them. VPCCNI and FixedDensity are
+// built in; a nil PodDensity is VPCCNI{}. It counts only where a class sets no maxPods, and only for AMI families whose
+// pods are limited by network interfaces.
 //
 // Implementations are pure: equal facts give equal answers. They are called from one goroutine at a time for a Resolve,
 // but Resolves may run at once.
@@ -25,13 +25,13 @@ type PodDensity interface {
 type Density struct {
 	// MaxPods is the pod limit; less than 0 counts as 0.
 	MaxPods int64
-	// ReservedPods is the number of pods for which Kubernetes' daemons keep memory, 11 MiB each (AWI-080); 0 leaves it to
-	// what the AMI family does at boot.
+	// ReservedPods is the number of pods for which Kubernetes' daemons keep memory, 11 MiB each; 0 leaves it to what the
+	// AMI family does at boot.
 	ReservedPods int64
 }
 
 // VPCCNI is the Amazon VPC CNI plugin: pods get addresses of the machine's network interfaces. The zero value hands out
-// secondary addresses (AWI-071).
+// secondary addresses.
 type VPCCNI struct {
 	// PrefixDelegation gives each place of an address a /28 prefix of 16 addresses instead (ENABLE_PREFIX_DELEGATION). Types
 	// without Nitro don't have it and stay with secondary addresses.
@@ -60,7 +60,7 @@ func (c VPCCNI) Density(t *catalog.Type, usable int64) Density {
 	if c.CustomNetworking {
 		usable--
 	}
-	if usable <= 0 {
+	if usable <= 0 || t == nil {
 		return Density{}
 	}
 	perInterface := max(1, t.Network.IPv4PerENI) - 1

@@ -13,8 +13,7 @@
 // Providers that know prices and stock from elsewhere take [Shapes], which are all of that but the offerings.
 //
 // Every key of [Vocabulary] is stated for every type, as absent where it does not apply; karpenter.sh/nodepool alone
-// is the pool's business. Capacity and overhead follow the numbered statements AWI-062 to AWI-085 of the
-// specification, which comments and tests cite; they give exactly the allocatable resources of the reference.
+// is the pool's business. Capacity and overhead give exactly the allocatable resources of Karpenter's AWS provider.
 //
 // Beyond the reference, when settings ask for it: pod limits by address prefixes, custom networking or another network
 // ([PodDensity]), a prior for memory that follows measurements ([MemoryPriorMeasured]), parts of GPUs as GPUs
@@ -22,12 +21,12 @@
 //
 // # Deliberate differences
 //
-//   - Resolve gives a zone that machines can't be launched in no offering instead of an unavailable one (AWI-091); package
-//     offerings lists it.
-//   - A type that would be unusable whatever happens is left out (AWI-020, AWI-031): planners would only skip it.
-//   - A zone id that is unknown is absent instead of left open (AWI-034): an open key matches whatever a pod asks for.
-//   - A percentage eviction threshold is of the discovered memory where there is one (AWI-067), so that threshold and
-//     capacity can't contradict each other.
-//   - Kubelet expressions are refused instead of dropped (AWI-084): a class that says something else than it means is
-//     found when it is written.
+//   - Resolve gives a zone that machines can't be launched in no offering instead of an unavailable one; package offerings
+//     lists it.
+//   - A type that would be unusable whatever happens is left out: planners would only skip it.
+//   - A zone id that is unknown is absent instead of left open: an open key matches whatever a pod asks for.
+//   - A percentage eviction threshold is of the discovered memory where there is one, so that threshold and capacity
+//     can't contradict each other.
+//   - Kubelet expressions are refused instead of dropped: a class that says something else than it means is found
+//     when it is written.
 package instancetype

@@ -4,7 +4,7 @@ import (
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 )
 
-// family is what an AMI family changes about capacity, overhead and labels (AWI-069, AWI-072, AWN-172).
+// family is what an AMI family changes about capacity, overhead and labels.
 type family struct {
 	// eniLimitedPods: without maxPods, the number of pods follows from network interfaces; otherwise it is 110.
 	eniLimitedPods bool

@@ -13,9 +13,9 @@ import (
 	"github.com/drawknife/drawknife/aws/catalog"
 )
 
-// LabelInstanceGPUPartition is how much of a GPU each device of the machine is: "1" for whole GPUs, "0.125" for an eighth
-// (OPP-06). It is drawknife's own, absent without a GPU and with several kinds of them.
-const LabelInstanceGPUPartition = "karpenter.k8s.aws/instance-gpu-partition"
+// LabelInstanceGPUPartition is how much of a GPU each device of the machine is: "1" for whole GPUs, "0.125" for an
+// eighth. It is drawknife's own and in its own domain; absent without a GPU and with several kinds of them.
+const LabelInstanceGPUPartition = "drawknife.dev/instance-gpu-partition"
 
 // labeller states the labels of one type after the other. Each type states the same keys, so they are sorted once:
 // absent has them all as absent, and what applies to a type is put in their places. Requirements that types have in
@@ -102,8 +102,8 @@ func (l *labeller) wording(key, text string) {
 	}
 }
 
-// requirements are all labels of a type (AWI-029 to AWI-057). What is not stated here is absent, so that whoever demands
-// it never gets the type (AWI-027). That goes for reservations and placement groups too: offerings speak of those.
+// requirements are all labels of a type. What is not stated here is absent, so that a pod that requires it never gets the
+// type. That goes for reservations and placement groups too: offerings speak of those.
 func (l *labeller) requirements(t *catalog.Type) requirements.Set {
 	l.reqs = append(l.reqs[:0], l.absent...)
 	l.kubernetes(t)
@@ -233,7 +233,7 @@ func (l *labeller) accelerator(a catalog.Accelerator, manufacturer string) {
 	l.number(awsv1.LabelInstanceAcceleratorCount, a.Count)
 }
 
-// placement states the class's placement group (AWI-057, AWI-138).
+// placement states the class's placement group.
 func (l *labeller) placement() {
 	if l.plan.PlacementGroupID == "" {
 		return
@@ -251,8 +251,8 @@ func partitions(n int32) []string {
 	return out
 }
 
-// architecture is the first of the type's architectures that Kubernetes has a name for, in that name (AWI-030); empty
-// when there is none.
+// architecture is the first of the type's architectures that Kubernetes has a name for, in that name; empty when
+// there is none.
 func architecture(t *catalog.Type) string {
 	for _, a := range t.Architectures {
 		switch a {
@@ -265,8 +265,8 @@ func architecture(t *catalog.Type) string {
 	return ""
 }
 
-// kebab writes EC2's wording as a label value: in lower case, with hyphens for spaces (AWI-028), and without what a
-// label value can't have, such as the brackets in "VU47P (half)".
+// kebab writes EC2's wording as a label value: in lower case, with hyphens for spaces, and without what a label value
+// can't have, such as the brackets in "VU47P (half)".
 func kebab(text string) string {
 	legal := strings.Map(func(r rune) rune {
 		switch {
@@ -282,7 +282,7 @@ func kebab(text string) string {
 }
 
 // categoryAndGeneration takes a type's name apart: letters, possibly the memory as in "-6tb", the generation's digits,
-// and something with a dot in it (AWI-058).
+// and something with a dot in it.
 func categoryAndGeneration(name string) (category, generation string, ok bool) {
 	letters := span(name, func(c byte) bool { return c >= 'a' && c <= 'z' })
 	rest := name[letters:]

@@ -41,9 +41,19 @@ type Options struct {
 	DiscoveredMemory map[string]int64
 }
 
+// Validate finds the first of the options that can't be, as a *SettingError; nil when there is none. Zones are checked by Resolve, which knows the
+// catalogue.
+func (o Options) Validate() error {
+	_, err := prepare(&catalog.Catalog{}, Settings{
+		PlacementPartitions: o.PlacementPartitions, VMMemoryOverheadPercent: o.VMMemoryOverheadPercent, MemoryPrior: o.MemoryPrior,
+		DeviceResources: o.DeviceResources, HugePages: o.HugePages, ReservedENIs: o.ReservedENIs,
+	})
+	return err
+}
+
 // NewSettings reads the settings of a node class; a nil class is the default class, AL2023 and nothing else set. The
 // catalogue tells which of the class's zones there are facts about: it is an error, most likely the wrong region, when
-// there is none. Expressions in the kubelet block (a gated alpha feature of the reference, AWI-084) are refused.
+// there is none. Expressions in the kubelet block (a gated alpha feature of the reference) are refused.
 func NewSettings(c *catalog.Catalog, class *awsv1.EC2NodeClass, o Options) (Settings, error) {
 	s := Settings{
 		AMIFamily:               awsv1.AMIFamilyAL2023,

@@ -48,22 +48,24 @@ func offeringRequirements(zone zoneUse, capacityType string) requirements.Set {
 }
 
 // of are the offerings of a type in the zones that can be used, by zone in the catalogue's order, on-demand before
-// spot. There is none without a price (AWI-091 to AWI-093).
+// spot. There is none without a price.
 func (m *market) of(shape *Shape) []cloudprovider.Offering {
 	start, t := len(m.offerings), shape.Facts
 	available := shape.Incompatible == ""
 	sold := func(class string) bool { return slices.Contains(t.UsageClasses, class) }
 	onDemand, spot := sold(poolv1.CapacityTypeOnDemand), sold(poolv1.CapacityTypeSpot)
-	onDemandSource, spotSource := m.catalog.OnDemandSource(t), m.catalog.SpotSource(t)
+	onDemandPrice, onDemandSource := shape.WithLicence(t.OnDemandUSD, m.catalog.OnDemandSource(t))
+	spotSource := m.catalog.SpotSource(t)
 	for i, zone := range t.Zones {
 		if !m.plan.zones[zone].usable {
 			continue
 		}
-		if onDemand && t.OnDemandUSD > 0 {
-			m.add(m.onDemand[zone], t.OnDemandUSD, onDemandSource, available)
+		if onDemand && onDemandPrice > 0 {
+			m.add(m.onDemand[zone], onDemandPrice, onDemandSource, available)
 		}
 		if price := t.SpotPrice(i); spot && price > 0 {
-			m.add(m.spot[zone], price, spotSource, available)
+			price, source := shape.WithLicence(price, spotSource)
+			m.add(m.spot[zone], price, source, available)
 		}
 	}
 	// The capacity is cut off so that appending to one type's offerings can't write into the next one's.

@@ -61,6 +61,9 @@ func TestOfferings(t *testing.T) {
 		{"AWI-086 a type that can't be launched", instancetype.Settings{AMIFamily: "AL2023", Zones: []catalog.Zone{{Name: "us-east-1a"}}}, "a1.medium", []string{
 			"us-east-1a use1-az2 on-demand 0.0255 unavailable", "us-east-1a use1-az2 spot 0.0255 unavailable",
 		}},
+		{"Windows, whose licence is charged by the vCPU", instancetype.Settings{AMIFamily: "Windows2022", Zones: []catalog.Zone{{Name: "us-east-1a"}}}, "c6a.large", []string{
+			"us-east-1a use1-az2 on-demand 0.1685", "us-east-1a use1-az2 spot 0.1185",
+		}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			it := resolve(t, c, test.settings)[test.typeName]

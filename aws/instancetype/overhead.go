@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/drawknife/drawknife/aws/catalog"
+	"github.com/drawknife/drawknife/internal/quantities"
 )
 
 // reserved are quantities that a class sets aside, by resource.
@@ -25,7 +26,7 @@ func parseReserved(path string, block map[string]string) (reserved, error) {
 			continue
 		}
 		field := path + "[" + string(name) + "]"
-		q, err := resource.ParseQuantity(text)
+		q, err := quantities.Parse(text)
 		switch {
 		case err != nil:
 			return nil, badSetting(field, "must be a resource quantity, is %q", text)
@@ -67,7 +68,7 @@ func (t threshold) of(total int64) int64 {
 // maxThreshold is more than any machine has, and far from overflowing.
 const maxThreshold = 1 << 60
 
-// parseThreshold reads one signal of an eviction block, or returns the default when it isn't there (AWI-081).
+// parseThreshold reads one signal of an eviction block, or returns the default when it isn't there.
 func parseThreshold(path string, block map[string]string, signal string, byDefault threshold) (threshold, error) {
 	text, ok := block[signal]
 	if !ok {
@@ -76,7 +77,7 @@ func parseThreshold(path string, block map[string]string, signal string, byDefau
 	field := path + "[" + signal + "]"
 	percent, isPercent := strings.CutSuffix(text, "%")
 	if !isPercent {
-		q, err := resource.ParseQuantity(text)
+		q, err := quantities.Parse(text)
 		if err != nil || q.Sign() < 0 || q.CmpInt64(maxThreshold) > 0 {
 			return threshold{}, badSetting(field, "must be a percentage or a quantity from 0 to 1Ei, is %q", text)
 		}
@@ -115,7 +116,8 @@ type reservation struct {
 	memoryMiB int64
 }
 
-// reservationOf computes AWI-079 and AWI-080.
+// reservationOf is what is kept for Kubernetes' daemons unless the class says otherwise, by the rules of the EKS images'
+// bootstrap: CPU by the number of vCPUs, and 255 MiB of memory with 11 MiB for each pod.
 func (p *plan) reservationOf(t *catalog.Type, c capacity) reservation {
 	pods := c.pods
 	switch {
@@ -128,7 +130,7 @@ func (p *plan) reservationOf(t *catalog.Type, c capacity) reservation {
 }
 
 // reservedMilliCPU reserves 6 % of the first vCPU, 1 % of the second, 0.5 % of the third and fourth and 0.25 % of the
-// others, each share truncated to whole milli-CPU: the rule of the EKS images' bootstrap (AWI-079).
+// others, each share truncated to whole milli-CPU: the rule of the EKS images' bootstrap.
 func reservedMilliCPU(vcpus int64) int64 {
 	total := vcpus * 1000
 	reserved, from := int64(0), int64(0)
@@ -161,7 +163,7 @@ type eviction struct {
 	memory, disk int64
 }
 
-// evictionOf computes AWI-081. A percentage is of the memory the machine is modelled with, discovered or estimated, so
+// evictionOf is what the kubelet keeps free by evicting pods. A percentage is of the memory the machine is modelled with, discovered or estimated, so
 // that threshold and capacity can't contradict each other.
 func (p *plan) evictionOf(c capacity) eviction {
 	return eviction{memory: p.memoryEviction.of(c.memory), disk: p.diskEviction.of(c.disk.bytes)}

@@ -2,6 +2,7 @@ package instancetype
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -67,6 +68,18 @@ type Shape struct {
 	// Incompatible says why the type can't be launched with the settings; empty when it can (see Incompatible and
 	// ReasonNoImage).
 	Incompatible string
+	// LicenceUSD is what the operating system adds to the price of an instance that runs Linux, USD per hour: the licence of Windows,
+	// or 0. Prices of reservations, which are paid for, are without it.
+	LicenceUSD float64
+}
+
+// WithLicence adds LicenceUSD to a price for Linux, USD per hour, and says so in its source.
+func (s *Shape) WithLicence(usd float64, source string) (float64, string) {
+	if s == nil || s.LicenceUSD == 0 || usd <= 0 {
+		return usd, source
+	}
+	// A sum of decimal prices is to look like one.
+	return math.Round((usd+s.LicenceUSD)*1e6) / 1e6, source + ", with the licence of Windows"
 }
 
 // Shapes are the types that nodes of the settings can be, sorted by name, whether or not they can be bought anywhere:
@@ -87,6 +100,11 @@ func shapesOf(c *catalog.Catalog, p *plan) []Shape {
 		images = newImages(p.images)
 		out    = make([]Shape, 0, len(c.Types))
 	)
+	var licences map[string]float64
+	if p.family.windowsBuild != "" {
+		licences = catalog.WindowsLicences()
+	}
+	unknownBranches := []corev1.ResourceName{ResourcePodENI} // shared: nobody changes it
 	for i := range c.Types {
 		t := &c.Types[i]
 		if !p.launchable(t) {
@@ -103,6 +121,9 @@ func shapesOf(c *catalog.Catalog, p *plan) []Shape {
 			},
 			VolumeLimits: lists.volumeLimits(p.ebsLimit(t)),
 		}
+		if t.BranchENIs == nil && !p.WithoutPodENI {
+			it.NotKnown = unknownBranches
+		}
 		if !lists.hasRoom(&it) {
 			continue
 		}
@@ -111,14 +132,18 @@ func shapesOf(c *catalog.Catalog, p *plan) []Shape {
 		if why == "" && !images.boot(it.Requirements) {
 			why = ReasonNoImage
 		}
-		out = append(out, Shape{Facts: t, Type: it, Incompatible: why})
+		shape := Shape{Facts: t, Type: it, Incompatible: why}
+		if licences != nil {
+			shape.LicenceUSD = catalog.WindowsLicence(t, licences)
+		}
+		out = append(out, shape)
 	}
 	return out
 }
 
 // launchable reports whether nodes can be made of the type at all: it runs HVM images of an architecture there are
-// node images for (AWI-011), which Mac types don't, and of which there is one for the operating system: Windows runs
-// on amd64 alone (AWI-031).
+// node images for, which Mac types don't, and of which there is one for the operating system: Windows runs on amd64
+// alone.
 func (p *plan) launchable(t *catalog.Type) bool {
 	hvm := len(t.VirtualizationTypes) == 0 || slices.Contains(t.VirtualizationTypes, "hvm")
 	arch := architecture(t)

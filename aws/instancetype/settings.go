@@ -11,23 +11,23 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/drawknife/drawknife/api/requirements"
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 	"github.com/drawknife/drawknife/aws/catalog"
+	"github.com/drawknife/drawknife/internal/quantities"
 )
 
 // DefaultVMMemoryOverheadPercent is the fraction of a machine's memory that is taken to be lost to the hypervisor and
-// the kernel as long as nothing better is known (SET-121).
+// the kernel as long as nothing better is known.
 const DefaultVMMemoryOverheadPercent = 0.075
 
 // Settings are all that decides, besides the catalogue, what EC2's facts become as instance types. Equal settings give
 // equal instance types: see Key. The zero value is the default class: AL2023, no kubelet settings, all zones.
 type Settings struct {
-	// AMIFamily is the effective AMI family. Empty means AL2023; an unknown family, Ubuntu's included, behaves as AL2
-	// (AWN-173).
+	// AMIFamily is the effective AMI family. Empty means AL2023; an unknown family, Ubuntu's included, behaves as
+	// AL2.
 	AMIFamily awsv1.AMIFamily `json:"amiFamily,omitempty"`
 	// Images are the labels that each of the class's images asks of the machines it boots on. A type that none boots on
 	// can't be launched. Empty means that the images are not known, so that they keep nothing away.
@@ -71,7 +71,7 @@ type Settings struct {
 	// others are a resource only when they are named here.
 	DeviceResources map[string]string `json:"deviceResources,omitempty"`
 	// HugePages are quantities by resource name ("hugepages-2Mi", "hugepages-1Gi") that machines set aside at boot. They
-	// are listed as capacity, and pods get so much less ordinary memory (AWI-078).
+	// are listed as capacity, and pods get so much less ordinary memory.
 	HugePages map[string]string `json:"hugePages,omitempty"`
 	// WithoutPodENI leaves branch interfaces out of the capacity, for clusters whose CNI does not serve them
 	// (ENABLE_POD_ENI).
@@ -83,7 +83,7 @@ type Settings struct {
 	DiscoveredMemory map[string]int64 `json:"discoveredMemory,omitempty"`
 }
 
-// Kubelet is the part of a class's kubelet configuration that influences scheduling (AWN-049).
+// Kubelet is the part of a class's kubelet configuration that influences scheduling.
 type Kubelet struct {
 	// MaxPods is the pod limit; nil means the family's rule.
 	MaxPods *int32 `json:"maxPods,omitempty"`
@@ -248,10 +248,10 @@ func (p *plan) prepareDevices() error {
 	for _, name := range slices.Sorted(maps.Keys(p.HugePages)) {
 		field, text := "hugePages["+name+"]", p.HugePages[name]
 		size, isHugePage := strings.CutPrefix(name, corev1.ResourceHugePagesPrefix)
-		if page, err := resource.ParseQuantity(size); !isHugePage || err != nil || page.Sign() <= 0 {
+		if page, err := quantities.Parse(size); !isHugePage || err != nil || page.Sign() <= 0 {
 			return badSetting(field, "must be named as a resource such as %q", "hugepages-2Mi")
 		}
-		q, err := resource.ParseQuantity(text)
+		q, err := quantities.Parse(text)
 		if err != nil || q.Sign() < 0 || q.CmpInt64(maxThreshold) > 0 {
 			return badSetting(field, "must be a quantity from 0 to 1Ei, is %q", text)
 		}

@@ -11,8 +11,8 @@ import (
 const ebsZoneLabel = "topology.ebs.csi.aws.com/zone"
 
 // Vocabulary is what AWS declares about label keys, the common part (requirements.CoreVocabulary) included: the labels
-// that instance types state, the domain that is AWS's own (AWI-059), and the EBS CSI driver's name for the zone
-// (AWI-008). The result is the caller's.
+// that instance types state, the domain that is AWS's own, and the EBS CSI driver's name for the zone. The result is
+// the caller's.
 func Vocabulary() requirements.Vocabulary {
 	return requirements.CoreVocabulary().Merge(requirements.Vocabulary{
 		WellKnown:         append(awsv1.WellKnownLabels(), LabelInstanceGPUPartition),

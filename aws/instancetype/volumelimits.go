@@ -22,8 +22,8 @@ const (
 )
 
 // ebsLimit is how many EBS volumes a machine of the type can attach for pods: no more than the EBS CSI driver will
-// report in CSINode, nor than will in fact attach (OPP-21). From EC2's maximum, in which the primary interface, local
-// NVMe disks and accelerators are already accounted for, come off:
+// report in CSINode, nor than will in fact attach. From EC2's maximum, in which the primary interface, local NVMe
+// disks and accelerators are already accounted for, come off:
 //
 //   - the volumes it boots with, the root among them;
 //   - where interfaces and volumes share slots, all interfaces but the primary one. The driver counts those attached

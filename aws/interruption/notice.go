@@ -3,11 +3,11 @@ package interruption
 import corev1 "k8s.io/api/core/v1"
 
 // TerminatingOnInterruption is the reason of the event, a warning, that whoever ends a machine because of an interruption
-// publishes about its NodeClaim and Node (AWN-322).
+// publishes about its NodeClaim and Node.
 const TerminatingOnInterruption = "TerminatingOnInterruption"
 
 // KubernetesEvent is the type and the reason of the event to publish about a NodeClaim and its Node when they are hit,
-// before anything is done about it, from Options.OnEvent for instance (AWN-288, AWN-322). Both are empty for NoOp.
+// before anything is done about it, from Options.OnEvent for instance. Both are empty for NoOp.
 func (k Kind) KubernetesEvent() (eventType, reason string) {
 	switch k {
 	case SpotInterrupted:

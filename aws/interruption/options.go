@@ -13,32 +13,32 @@ import (
 
 // Options are what a source listens to. Find is required, and at least one of Queue and EC2.
 type Options struct {
-	// Queue is the name of the SQS queue, neither its ARN nor its URL (AWN-283). Empty: there is none.
+	// Queue is the name of the SQS queue, neither its ARN nor its URL. Empty: there is none.
 	Queue string
 	// SQS reads the queue. Required with Queue.
 	SQS sdk.SQSAPI
 	// EC2 reports instances that are impaired or due for maintenance. Nil: it is not asked.
 	EC2 sdk.EC2API
 	// Find looks an instance of the cluster up by its EC2 ID; false if it has no such instance: the message is another
-	// cluster's (AWN-291). It must not call AWS, since it is asked for every message.
+	// cluster's. It must not call AWS, since it is asked for every message.
 	Find func(instanceID string) (Instance, bool)
 	// OnEvent is told of each event about an instance of the cluster, before it is handed out, and again when it comes
-	// again: what a reclaim says of an offering or a reservation is to be noted at once (AWN-285, AWN-289). Nil: nobody
+	// again: what a reclaim says of an offering or a reservation is recorded at once. Nil: nobody
 	// is. It must be safe for concurrent use.
 	OnEvent func(ctx context.Context, kind Kind, instance Instance)
-	// OnUnhealthy is told of each finding of a poll once while it lasts, whether it is dealt with or not (AWN-302, AWN-319).
+	// OnUnhealthy is told of each finding of a poll once while it lasts, whether it is dealt with or not.
 	// Nil: nobody is. It must be safe for concurrent use, as the next.
 	OnUnhealthy func(kind Kind, instance Instance)
-	// OnMessage is told of each message of the queue that can be read (AWN-319). Nil: nobody is.
+	// OnMessage is told of each message of the queue that can be read. Nil: nobody is.
 	OnMessage func(Message)
-	// OnRemoved is told how many messages have just been removed from the queue (AWN-319). Nil: nobody is.
+	// OnRemoved is told how many messages have just been removed from the queue. Nil: nobody is.
 	OnRemoved func(messages int)
 	// ReportOnly hands nothing out: what is heard is told to OnEvent and the other functions, and removed, as though it had
-	// been dealt with (AWN-303, AWN-340). ReceiveInterruptions then returns only with errors.
+	// been dealt with. ReceiveInterruptions then returns only with errors.
 	ReportOnly bool
 	// StatusEvery is how often EC2 is asked; 0 is DefaultStatusEvery.
 	StatusEvery time.Duration
-	// ImpairedFor is how long an instance must have been impaired to count (AWN-299, AWN-356); 0 is DefaultImpairedFor.
+	// ImpairedFor is how long an instance must have been impaired to count; 0 is DefaultImpairedFor.
 	ImpairedFor time.Duration
 	// Now tells the time; nil is time.Now.
 	Now func() time.Time
@@ -52,9 +52,9 @@ type Options struct {
 type Message struct {
 	// Kind of its event.
 	Kind Kind
-	// Latency is how long it took to arrive; negative if it does not say when it was sent (AWN-294).
+	// Latency is how long it took to arrive; negative if it does not say when it was sent.
 	Latency time.Duration
-	// Ours says that it is about at least one instance of the cluster (AWN-340).
+	// Ours says that it is about at least one instance of the cluster.
 	Ours bool
 }
 
@@ -80,7 +80,7 @@ func (e *OptionError) Error() string {
 	return fmt.Sprintf("interruption: option %s: %s", e.Option, e.Rule)
 }
 
-// DefaultStatusEvery is how often EC2 is asked by default (AWN-298).
+// DefaultStatusEvery is how often EC2 is asked by default.
 const DefaultStatusEvery = time.Minute
 
 // DefaultImpairedFor is how long an instance must have been impaired by default.
@@ -89,7 +89,7 @@ const DefaultImpairedFor = 2 * time.Minute
 // queueName is what SQS takes for one.
 const queueName = `^[A-Za-z0-9_-]{1,80}(\.fifo)?$`
 
-// misnamed says what is wrong with the name of a queue. ARNs and URLs end with the name (AWN-340).
+// misnamed says what is wrong with the name of a queue. ARNs and URLs end with the name.
 func misnamed(queue string) string {
 	rule := fmt.Sprintf("%q is no queue's name: give the name, neither the ARN nor the URL", queue)
 	if at := strings.LastIndexAny(queue, ":/"); at >= 0 && regexp.MustCompile(queueName).MatchString(queue[at+1:]) {

@@ -1,8 +1,10 @@
 package interruption
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -10,7 +12,7 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// Kind is what an event says, in the words of metrics (AWN-285).
+// Kind is what an event says, in the words of metrics.
 type Kind string
 
 // The kinds.
@@ -21,7 +23,7 @@ const (
 	InstanceTerminated             Kind = "instance_terminated"
 	ScheduledChange                Kind = "scheduled_change"
 	CapacityReservationInterrupted Kind = "capacity_reservation_interrupted"
-	// InstanceStatus, SystemStatus and EventStatus are not events of the queue but findings of a poll (AWN-300).
+	// InstanceStatus, SystemStatus and EventStatus are not events of the queue but findings of a poll.
 	InstanceStatus Kind = "instance_status"
 	SystemStatus   Kind = "system_status"
 	EventStatus    Kind = "event_status"
@@ -49,7 +51,7 @@ type Event struct {
 const (
 	// maxBody is more than a queue lets through. It bounds how many instances an event may be about, too.
 	maxBody = 1 << 20
-	// notice is how long before the end of a machine EC2 says so (AWN-297).
+	// notice is how long before the end of a machine EC2 says so.
 	notice = 2 * time.Minute
 )
 
@@ -70,27 +72,56 @@ func (e *ParseError) Error() string {
 
 // envelope is an EventBridge event as far as it is read.
 type envelope struct {
-	Version    string    `json:"version"`
-	ID         string    `json:"id"`
-	DetailType string    `json:"detail-type"`
-	Source     string    `json:"source"`
-	Time       time.Time `json:"time"`
-	Detail     struct {
-		InstanceID        string `json:"instance-id"`
-		State             string `json:"state"`
-		Service           string `json:"service"`
-		EventTypeCategory string `json:"eventTypeCategory"`
-		StartTime         string `json:"startTime"`
-		EventDescription  []struct {
-			LatestDescription string `json:"latestDescription"`
-		} `json:"eventDescription"`
-		AffectedEntities []struct {
-			EntityValue string `json:"entityValue"`
-		} `json:"affectedEntities"`
-	} `json:"detail"`
+	Version    string          `json:"version"`
+	ID         string          `json:"id"`
+	DetailType string          `json:"detail-type"`
+	Source     string          `json:"source"`
+	Time       time.Time       `json:"time"`
+	Detail     json.RawMessage `json:"detail"`
 }
 
-// Parse reads the body of a message (AWN-285). Events of other sources, types and versions, of states that don't
+// instanceDetail is what events about one instance say of it. Nothing else of their detail is read, so that nothing else can spoil them.
+type instanceDetail struct {
+	InstanceID string `json:"instance-id"`
+	State      string `json:"state"`
+}
+
+// healthDetail is what an AWS Health event says. Its explanation is read apart: one that can't be read costs no more than itself.
+type healthDetail struct {
+	Service           string `json:"service"`
+	EventTypeCategory string `json:"eventTypeCategory"`
+	AffectedEntities  []struct {
+		EntityValue string `json:"entityValue"`
+	} `json:"affectedEntities"`
+	StartTime        json.RawMessage `json:"startTime"`
+	EventDescription json.RawMessage `json:"eventDescription"`
+}
+
+// deadline is the start of the change; zero if that can't be read.
+func (d *healthDetail) deadline() time.Time {
+	var text string
+	if json.Unmarshal(d.StartTime, &text) != nil {
+		return time.Time{}
+	}
+	at, err := time.Parse(time.RFC1123, text)
+	if err != nil {
+		return time.Time{}
+	}
+	return at.UTC()
+}
+
+// message is AWS's first explanation; empty if that can't be read.
+func (d *healthDetail) message() string {
+	var descriptions []struct {
+		LatestDescription string `json:"latestDescription"`
+	}
+	if json.Unmarshal(d.EventDescription, &descriptions) != nil || len(descriptions) == 0 {
+		return ""
+	}
+	return descriptions[0].LatestDescription
+}
+
+// Parse reads the body of a message. Events of other sources, types and versions, of states that don't
 // matter, and an empty body are NoOp, not errors; a body that is no JSON object of an event's shape, or too large, is a
 // *ParseError.
 func Parse(body []byte) (Event, error) {
@@ -104,26 +135,22 @@ func Parse(body []byte) (Event, error) {
 	if err := json.Unmarshal(body, &e); err != nil {
 		return Event{}, parseError(err)
 	}
-	event := Event{ID: e.ID, Kind: e.kind(), Time: e.Time}
-	if event.Kind == NoOp {
+	event := Event{ID: e.ID, Kind: NoOp, Time: e.Time}
+	if e.Version != "0" {
 		return event, nil
 	}
-	if event.Kind == ScheduledChange {
-		known := make(map[string]bool, len(e.Detail.AffectedEntities))
-		for _, entity := range e.Detail.AffectedEntities {
-			if id := entity.EntityValue; id != "" && !known[id] {
-				known[id] = true
-				event.Instances = append(event.Instances, id)
-			}
-		}
-		if at, err := time.Parse(time.RFC1123, e.Detail.StartTime); err == nil {
-			event.Deadline = at.UTC()
-		}
-		if len(e.Detail.EventDescription) > 0 {
-			event.Message = e.Detail.EventDescription[0].LatestDescription
-		}
-	} else if id := e.Detail.InstanceID; id != "" {
-		event.Instances = []string{id}
+	var err error
+	switch {
+	case e.Source == "aws.health" && e.DetailType == "AWS Health Event":
+		err = event.readHealth(e.Detail)
+	case e.Source == "aws.ec2":
+		err = event.readInstance(e.DetailType, e.Detail)
+	}
+	if err != nil {
+		return Event{}, detailError(err, bytes.Index(body, e.Detail))
+	}
+	if event.Kind == NoOp {
+		return event, nil
 	}
 	if (event.Kind == SpotInterrupted || event.Kind == CapacityReservationInterrupted) && !e.Time.IsZero() {
 		event.Deadline = e.Time.Add(notice)
@@ -134,33 +161,79 @@ func Parse(body []byte) (Event, error) {
 	return event, nil
 }
 
-// kind is by version, source and detail type, all exact, and for some by what the detail says.
-func (e *envelope) kind() Kind {
-	if e.Version != "0" {
-		return NoOp
+// readHealth reads the detail of an AWS Health event.
+func (e *Event) readHealth(detail json.RawMessage) error {
+	var d healthDetail
+	if err := unmarshalDetail(detail, &d); err != nil {
+		return err
 	}
-	switch {
-	case e.Source == "aws.health" && e.DetailType == "AWS Health Event":
-		if e.Detail.Service == "EC2" && e.Detail.EventTypeCategory == "scheduledChange" {
-			return ScheduledChange
+	if d.Service != "EC2" || d.EventTypeCategory != "scheduledChange" {
+		return nil
+	}
+	e.Kind, e.Deadline, e.Message = ScheduledChange, d.deadline(), d.message()
+	known := make(map[string]bool, len(d.AffectedEntities))
+	for _, entity := range d.AffectedEntities {
+		if id := entity.EntityValue; id != "" && !known[id] {
+			known[id] = true
+			e.Instances = append(e.Instances, id)
 		}
-	case e.Source != "aws.ec2":
-	case e.DetailType == "EC2 Spot Instance Interruption Warning":
-		return SpotInterrupted
-	case e.DetailType == "EC2 Instance Rebalance Recommendation":
-		return RebalanceRecommendation
-	case e.DetailType == "EC2 Capacity Reservation Instance Interruption Warning":
-		return CapacityReservationInterrupted
-	case e.DetailType == "EC2 Instance State-change Notification":
-		// Letter case does not matter (AWN-293).
-		switch strings.ToLower(e.Detail.State) {
+	}
+	return nil
+}
+
+// readInstance reads the detail of an event about one instance. The kind is by the detail type, which is exact, and for some by the state.
+func (e *Event) readInstance(detailType string, detail json.RawMessage) error {
+	kind := NoOp
+	switch detailType {
+	case "EC2 Spot Instance Interruption Warning":
+		kind = SpotInterrupted
+	case "EC2 Instance Rebalance Recommendation":
+		kind = RebalanceRecommendation
+	case "EC2 Capacity Reservation Instance Interruption Warning":
+		kind = CapacityReservationInterrupted
+	case "EC2 Instance State-change Notification":
+	default:
+		return nil
+	}
+	var d instanceDetail
+	if err := unmarshalDetail(detail, &d); err != nil {
+		return err
+	}
+	if kind == NoOp {
+		// Letter case does not matter.
+		switch strings.ToLower(d.State) {
 		case "stopping", "stopped":
-			return InstanceStopped
+			kind = InstanceStopped
 		case "shutting-down", "terminated":
-			return InstanceTerminated
+			kind = InstanceTerminated
 		}
 	}
-	return NoOp
+	if kind == NoOp {
+		return nil
+	}
+	e.Kind = kind
+	if d.InstanceID != "" {
+		e.Instances = []string{d.InstanceID}
+	}
+	return nil
+}
+
+// unmarshalDetail reads a detail; an event may have none.
+func unmarshalDetail(detail json.RawMessage, into any) error {
+	if len(detail) == 0 {
+		return nil
+	}
+	return json.Unmarshal(detail, into)
+}
+
+// detailError is parseError for a detail that begins at a byte of the body.
+func detailError(err error, begins int) *ParseError {
+	var wrongType *json.UnmarshalTypeError
+	if errors.As(err, &wrongType) {
+		wrongType.Offset += int64(begins)
+		wrongType.Field = strings.TrimSuffix("detail."+wrongType.Field, ".")
+	}
+	return parseError(err)
 }
 
 func parseError(err error) *ParseError {

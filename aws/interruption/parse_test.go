@@ -3,6 +3,7 @@ package interruption_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -89,7 +90,7 @@ func TestParseErrors(t *testing.T) {
 	for name, c := range map[string]struct{ body, want string }{
 		"no JSON":    {"hello", "interruption message, byte 1: is no JSON: invalid character 'h' looking for beginning of value"},
 		"cut off":    {event("aws.ec2", spotWarning, `{"instance-id":"i-1"}`)[:60], "interruption message, byte 60: is no JSON: unexpected end of JSON input"},
-		"wrong type": {`{"version":"0","detail":{"instance-id":7}}`, "interruption message, byte 40: detail.instance-id is of type number, which it never is in an event"},
+		"wrong type": {`{"version":"0","source":"aws.ec2","detail-type":"EC2 Spot Instance Interruption Warning","detail":{"instance-id":7}}`, "interruption message, byte 114: detail.instance-id is of type number, which it never is in an event"},
 		"no object":  {`[1]`, "interruption message, byte 1: the body is of type array, which it never is in an event"},
 		"bad time":   {`{"time":"yesterday"}`, `interruption message: is no event: parsing time "yesterday" as "2006-01-02T15:04:05Z07:00": cannot parse "yesterday" as "2006"`},
 		"too large":  {strings.Repeat(" ", 1<<20+1), "interruption message: has 1048577 bytes, and at most 1048576 are read"},
@@ -160,4 +161,29 @@ func FuzzParse(f *testing.F) {
 			seen[id] = true
 		}
 	})
+}
+
+// AWN-285: the detail is read by the kind of the event: what a kind does not need can't spoil it, and an explanation or a start that
+// can't be read costs no more than itself.
+func TestOddDetails(t *testing.T) {
+	const head = `{"version":"0","id":"e","time":"2026-05-04T12:00:00Z",`
+	for body, want := range map[string]interruption.Event{
+		head + `"source":"aws.ec2","detail-type":"EC2 Spot Instance Interruption Warning","detail":{"instance-id":"i-1","eventDescription":"text","startTime":7,"service":{},"affectedEntities":"x"}}`: {
+			Kind: interruption.SpotInterrupted, Instances: []string{"i-1"}},
+		head + `"source":"aws.ec2","detail-type":"EC2 Instance Rebalance Recommendation","detail":{"instance-id":"i-1","state":null}}`: {
+			Kind: interruption.RebalanceRecommendation, Instances: []string{"i-1"}},
+		head + `"source":"aws.health","detail-type":"AWS Health Event","detail":{"service":"EC2","eventTypeCategory":"scheduledChange","eventDescription":"text","startTime":7,"instance-id":9,"affectedEntities":[{"entityValue":"i-2"}]}}`: {
+			Kind: interruption.ScheduledChange, Instances: []string{"i-2"}},
+		head + `"source":"aws.ec2","detail-type":"EC2 Instance State-change Notification","detail":{"instance-id":"i-1","state":"pending"}}`: {Kind: interruption.NoOp},
+		head + `"source":"aws.tag","detail-type":"Tag Change on Resource","detail":"text"}`:                                                  {Kind: interruption.NoOp},
+	} {
+		got, err := interruption.Parse([]byte(body))
+		if err != nil {
+			t.Errorf("%s: %v", body, err)
+			continue
+		}
+		if got.Kind != want.Kind || !slices.Equal(got.Instances, want.Instances) || got.Message != "" {
+			t.Errorf("%s: %+v", body, got)
+		}
+	}
 }

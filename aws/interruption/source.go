@@ -18,7 +18,7 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// How the queue is read (AWN-284).
+// How the queue is read.
 const (
 	receiveMost = 10
 	waitSeconds = 20
@@ -66,7 +66,7 @@ func New(o Options) (*Source, error) {
 }
 
 // ReceiveInterruptions waits for messages about instances of the cluster and returns at least one, or an error. It ends
-// with ctx's error when ctx does. A queue that does not exist (yet) is an error each time, not for good (AWN-283).
+// with ctx's error when ctx does. A queue that does not exist (yet) is an error each time, not for good.
 func (s *Source) ReceiveInterruptions(ctx context.Context) ([]cloudprovider.Interruption, error) {
 	for {
 		if err := ctx.Err(); err != nil {

@@ -16,17 +16,17 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// statusRetry is how long EC2 is left alone after it refused: permissions are granted while a controller runs (AWN-304).
+// statusRetry is how long EC2 is left alone after it refused: permissions are granted while a controller runs.
 const statusRetry = 10 * time.Minute
 
-// completed begins the description of a maintenance that is over and still listed (AWN-306).
+// completed begins the description of a maintenance that is over and still listed.
 const completed = "[Completed]"
 
 // statusMemory is what is known from polls of EC2. It is guarded by its source's lock.
 type statusMemory struct {
 	next time.Time
 	// dealtWith are findings that were acknowledged and still last: they are handed out again only after they have
-	// been gone (AWN-302).
+	// been gone.
 	dealtWith map[string]bool
 	// told are findings that OnUnhealthy was told of and that still last.
 	told map[string]bool
@@ -80,7 +80,7 @@ func (s *Source) pollDue() bool {
 	return true
 }
 
-// describe reads the three kinds of trouble, since EC2 ANDs filters of different names (AWN-298), by instance; of an
+// describe reads the three kinds of trouble, since EC2 ANDs filters of different names, by instance; of an
 // instance that several have the first counts.
 func (s *Source) describe(ctx context.Context) (map[string]ec2types.InstanceStatus, error) {
 	found := map[string]ec2types.InstanceStatus{}
@@ -171,7 +171,7 @@ type trouble struct {
 	message         string
 }
 
-// troubles are what counts of a status (AWN-299): impairments since then or longer, and maintenance that is not over.
+// troubles are what counts of a status: impairments since then or longer, and maintenance that is not over.
 func troubles(status *ec2types.InstanceStatus, then time.Time) []trouble {
 	var list []trouble
 	add := func(kind Kind, summary *ec2types.InstanceStatusSummary) {

@@ -16,11 +16,10 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// MaxInstanceTypes is how many types a launch names at most: a request to EC2 may not be too long (AWI-158).
+// MaxInstanceTypes is how many types a launch names at most: a request to EC2 may not be too long.
 const MaxInstanceTypes = 60
 
-// fewSpotTypes is the number of types below which a launch that could have been spot is likely to stay on-demand
-// (AWI-160).
+// fewSpotTypes is the number of types below which a launch that could have been spot is likely to stay on-demand.
 const fewSpotTypes = 5
 
 // Wish is what a claim asks for.
@@ -59,7 +58,7 @@ type Ruling struct {
 	InstanceTypes []string
 }
 
-// String is the stage with up to five names (AWI-151).
+// String is the stage with up to five names.
 func (r Ruling) String() string {
 	names := r.InstanceTypes
 	if len(names) <= 5 {
@@ -74,6 +73,9 @@ func (c *Choice) InstanceTypes() []*cloudprovider.InstanceType {
 	byName := map[string]*cloudprovider.InstanceType{}
 	var types []*cloudprovider.InstanceType
 	for _, candidate := range c.Candidates {
+		if candidate.Type == nil || candidate.Offering == nil {
+			continue
+		}
 		t := byName[candidate.Type.Name]
 		if t == nil {
 			narrowed := *candidate.Type
@@ -88,7 +90,7 @@ func (c *Choice) InstanceTypes() []*cloudprovider.InstanceType {
 	return types
 }
 
-// Choose narrows instance types down to those that EC2 is asked for (AWI-151 to AWI-161). It is pure: the same types and
+// Choose narrows instance types down to those that EC2 is asked for. It is pure: the same types and
 // wish give the same choice, whatever the order of the types. When nothing is left the error is of kind
 // InsufficientCapacity and names the offerings that suit but have no room.
 func Choose(types []*cloudprovider.InstanceType, wish Wish) (Choice, error) {
@@ -175,7 +177,7 @@ func (s *selection) keep(stage string, keep func(cloudprovider.Candidate) bool) 
 	s.left = kept
 }
 
-// kinds of reservations, which one launch can't mix (AWI-153). The order breaks ties of price.
+// kinds of reservations, which one launch can't mix. The order breaks ties of price.
 const (
 	notReserved = iota
 	kindDefault
@@ -195,7 +197,7 @@ func reservationKind(c cloudprovider.Candidate) int {
 	return kindDefault
 }
 
-// reservationKind keeps the offerings of the cheapest kind of reservation, if there is any reservation at all (AWI-153).
+// reservationKind keeps the offerings of the cheapest kind of reservation, if there is any reservation at all.
 func (s *selection) reservationKind() {
 	best, price := notReserved, math.Inf(1)
 	for _, c := range s.left {
@@ -212,7 +214,7 @@ func (s *selection) reservationKind() {
 	}
 }
 
-// oneBlock keeps the cheapest capacity block alone: a fleet takes only one (AWI-154).
+// oneBlock keeps the cheapest capacity block alone: a fleet takes only one.
 func (s *selection) oneBlock() {
 	if reservationKind(s.left[0]) == kindBlock {
 		cheapest := s.left[0].Offering
@@ -225,8 +227,8 @@ type place struct{ instanceType, zone string }
 
 func placeOf(c cloudprovider.Candidate) place { return place{c.Type.Name, c.Offering.Zone()} }
 
-// oneReservation keeps, of several reservations of a type in a zone, the one with most room (AWI-155), and of several
-// partitions of a placement group the first in text order, which is the one launch templates name (AWI-139).
+// oneReservation keeps, of several reservations of a type in a zone, the one with most room, and of several
+// partitions of a placement group the first in text order, which is the one launch templates name.
 func (s *selection) oneReservation() {
 	best := map[place]cloudprovider.Candidate{}
 	key := func(c cloudprovider.Candidate) (p place, partition string) {
@@ -263,7 +265,7 @@ func (s *selection) hasMinValues() bool {
 	return false
 }
 
-// exotic drops bare metal and machines with accelerators where anything else would do (AWI-156).
+// exotic drops bare metal and machines with accelerators where anything else would do.
 func (s *selection) exotic() {
 	plain := func(c cloudprovider.Candidate) bool { return !isExotic(c.Type) }
 	if !s.hasMinValues() && slices.ContainsFunc(s.left, plain) {
@@ -286,7 +288,7 @@ func isExotic(t *cloudprovider.InstanceType) bool {
 	return false
 }
 
-// expensiveSpot drops spot offerings that cost more than the cheapest on-demand one (AWI-157).
+// expensiveSpot drops spot offerings that cost more than the cheapest on-demand one.
 func (s *selection) expensiveSpot() {
 	if s.hasMinValues() {
 		return
@@ -303,7 +305,7 @@ func (s *selection) expensiveSpot() {
 }
 
 // truncate keeps the cheapest types, as many as a request may name, and of those that are dearer the ones that minValues
-// needs (AWI-158).
+// needs.
 func (s *selection) truncate() error {
 	ranked := s.byPrice()
 	kept := ranked[:min(len(ranked), MaxInstanceTypes)]
@@ -425,7 +427,7 @@ func (s *selection) varied(ranked []*cloudprovider.InstanceType) []*cloudprovide
 	return kept
 }
 
-// advice is for launches that are on-demand although spot was allowed (AWI-160).
+// advice is for launches that are on-demand although spot was allowed.
 func (s *selection) advice(capacityType string) string {
 	want := s.wish.Requirements.Get(v1.CapacityTypeLabelKey)
 	spot := !s.wish.Requirements.Has(v1.CapacityTypeLabelKey) || want.Has(v1.CapacityTypeSpot)

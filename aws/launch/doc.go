@@ -8,7 +8,7 @@
 //		// nothing that suits has room; the next catalogue shows what was found out of stock
 //	}
 //
-// The way of a launch: [Choose], which is pure, narrows the types down (AWI-151 to AWI-161); the ledger of subnets gives
+// The way of a launch: [Choose], which is pure, narrows the types down; the ledger of subnets gives
 // one subnet a zone; launch templates are ensured; one CreateFleet call of type instant names every pair of type and zone
 // as an override and lets EC2 choose; its answer is an instance, or errors that are remembered by package unavailable
 // and returned as one error of a kind.
@@ -18,12 +18,10 @@
 // Every request bears a client token made from the claim's UID, so that EC2 answers a repeated request, after a time-out
 // for instance, with the instance that is there already (CP-CREATE-02, CP-CREATE-09). The instance bears the claim's name
 // and UID as tags from its first moment, by which it is found when even the token does not help any more (CP-CREATE-08).
-// Claims are therefore launched by one call each: a merged call, as the reference makes of equal ones (AWI-193, AWI-196),
+// Claims are therefore launched by one call each: a merged call, as the reference makes of equal ones,
 // could tell neither. The budget of package sdk spreads a burst over time instead; no call for tags follows a launch.
 //
-// # Deliberate differences
+// # Differences from Karpenter
 //
-//   - A launch of reserved capacity takes a place in one reservation before it asks EC2, so that launches at the same time
-//     don't count on the same place, and goes on to the next reservation when EC2 finds that one full (AWI-129, AWI-155,
-//     AWI-165). A claim with minValues names all of them at once.
+// docs/differences.md lists what this package does otherwise than Karpenter, and why.
 package launch

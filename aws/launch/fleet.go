@@ -44,6 +44,7 @@ func (l *Launcher) createFleet(ctx context.Context, f *flight, offers []offer, g
 		return nil, retryNewToken, cloudprovider.NewTransientError(fmt.Errorf("EC2 answered with instance %s, which is gone", machine.InstanceID))
 	case machine != nil:
 		l.attempts.succeed(uid, machine)
+		l.quotas.clear()
 		f.settle(machine.Offering.Value(awsv1.LabelCapacityReservationID), start)
 		return machine, retryNo, nil
 	}
@@ -62,8 +63,7 @@ func (l *Launcher) createFleet(ctx context.Context, f *flight, offers []offer, g
 	return nil, retry(l.elsewhere(f)), l.nothing(f, out.Errors)
 }
 
-// fleetInput is the request. Equal launches give equal requests, byte for byte, as the client token demands (AWI-168 to
-// AWI-171).
+// fleetInput is the request. Equal launches give equal requests, byte for byte, as the client token demands.
 func fleetInput(f *flight, offers []offer, tags map[string]string, clientToken string) *ec2.CreateFleetInput {
 	in := &ec2.CreateFleetInput{
 		Type:        ec2types.FleetTypeInstant,
@@ -168,7 +168,7 @@ func (l *Launcher) forget(offers []offer) {
 	l.options.Templates.Forget(names...)
 }
 
-// launchError gives a failed call its kind (AWI-215): what has one keeps it, throttling and trouble of the service are
+// launchError gives a failed call its kind: what has one keeps it, throttling and trouble of the service are
 // retried quietly, and the rest goes onto the claim's condition with its reason.
 func launchError(doing string, err error) error {
 	wrapped := sdk.Wrap(doing, err)
@@ -187,10 +187,10 @@ func launchError(doing string, err error) error {
 	return cloudprovider.NewCreateError(string(reason), message, wrapped)
 }
 
-// learn takes in the errors of an answer, each once, whether there was a machine in it or not (AWI-101, AWI-102,
-// AWI-174).
+// learn takes in the errors of an answer, each once, whether there was a machine in it or not.
 func (l *Launcher) learn(f *flight, offers []offer, errs []ec2types.CreateFleetError) {
 	for _, e := range errs {
+		l.quotas.hit(aws.ToString(e.ErrorCode), l.options.Now())
 		failure := f.failure(offers, e)
 		if l.options.Observe != nil {
 			l.options.Observe(Failure{
@@ -214,6 +214,7 @@ func (f *flight) failure(offers []offer, e ec2types.CreateFleetError) unavailabl
 	failure := unavailable.Failure{
 		Code: aws.ToString(e.ErrorCode), Message: aws.ToString(e.ErrorMessage),
 		CapacityType: f.choice.CapacityType, GroupID: f.PlacementGroupID, Partition: f.partition(),
+		VolumeTypes: f.NodeClass.Spec.VolumeTypes(),
 	}
 	template := ""
 	if echo := e.LaunchTemplateAndOverrides; echo != nil {
@@ -333,7 +334,7 @@ func imageOf(offers []offer, v override) string {
 }
 
 // efas is how many EFA interfaces a machine gets: those of its type if the claim's pods ask for them or the class lays
-// out interfaces itself (AWI-176).
+// out interfaces itself.
 func (f *flight) efas(t *cloudprovider.InstanceType) int {
 	asked := f.wish.Requests[instancetype.ResourceEFA]
 	if asked.Sign() <= 0 && len(f.NodeClass.Spec.NetworkInterfaces) == 0 {
@@ -366,7 +367,7 @@ func (l *Launcher) unexplained(f *flight, offers []offer) []ec2types.CreateFleet
 	return errs
 }
 
-// nothing is the error of an answer without a machine (AWI-175): no capacity, a quota, or a failure for the claim's
+// nothing is the error of an answer without a machine: no capacity, a quota, or a failure for the claim's
 // condition.
 func (l *Launcher) nothing(f *flight, errs []ec2types.CreateFleetError) error {
 	causes, texts := distinct(errs)

@@ -45,7 +45,7 @@ type Options struct {
 	Now func() time.Time
 	// Logger is told why types are left out, and of advice; nil: nobody is.
 	Logger *slog.Logger
-	// Observe is told of each error of an answer, once, for metrics (AWI-241); nil: nobody is. It must be safe for
+	// Observe is told of each error of an answer, once, for metrics; nil: nobody is. It must be safe for
 	// concurrent use.
 	Observe func(Failure)
 }
@@ -63,6 +63,7 @@ type Failure struct {
 type Launcher struct {
 	options  Options
 	attempts *attempts
+	quotas   accountQuotas
 }
 
 // New makes a launcher.
@@ -124,7 +125,7 @@ type Machine struct {
 	CapacityType, Tenancy string
 	// PlacementGroupID it is in; empty for none.
 	PlacementGroupID string
-	// EFAs is how many EFA interfaces it has (AWI-176).
+	// EFAs is how many EFA interfaces it has.
 	EFAs int
 	// Tags it bears.
 	Tags map[string]string
@@ -132,12 +133,12 @@ type Machine struct {
 	LaunchedAt time.Time
 }
 
-// mostCalls bounds the CreateFleet calls of one launch: the first, one after launch templates were gone (AWI-173), and
+// mostCalls bounds the CreateFleet calls of one launch: the first, one after launch templates were gone, and
 // one for each token that turned out to be used up or reservation that turned out to be full, for which two are plenty.
 const mostCalls = 4
 
 // Launch launches exactly one machine for the claim, or gives the one that the last call for this UID launched when that
-// can't be seen yet. The error has a kind: see CP-CREATE and AWI-215.
+// can't be seen yet. The error has a kind: see CP-CREATE.
 func (l *Launcher) Launch(ctx context.Context, r Request) (*Machine, error) {
 	machine, err := l.launch(ctx, r)
 	if err != nil {
@@ -158,6 +159,9 @@ func (l *Launcher) launch(ctx context.Context, r Request) (*Machine, error) {
 	generation, known := l.attempts.begin(r.NodeClaim.UID, r.Dead)
 	if known != nil {
 		return known, nil
+	}
+	if err := l.quotas.exceeded(l.options.Now()); err != nil {
+		return nil, err
 	}
 	choice, err := Choose(r.InstanceTypes, f.wish)
 	for _, ruling := range choice.Ruled {
@@ -244,7 +248,7 @@ func (l *Launcher) try(ctx context.Context, f *flight, generation int) (*Machine
 		return nil, retryNo, err
 	}
 	if len(offers) == 0 {
-		// Everything has gone meanwhile: plan anew (OPP-11).
+		// Everything has gone meanwhile: plan anew.
 		return nil, retryNo, cloudprovider.NewInsufficientCapacityError(
 			errors.New("what suits went out of stock, or is being tried by another launch, while this one was prepared"), l.closed(f)...)
 	}
@@ -268,7 +272,7 @@ func (f *flight) zones() []string {
 	return slices.Compact(zones)
 }
 
-// podsPerNode is the smallest number of addresses that pods of the machine may take (AWI-182).
+// podsPerNode is the smallest number of addresses that pods of the machine may take.
 func (f *flight) podsPerNode() int64 {
 	var least int64 = -1
 	for _, c := range f.choice.Candidates {
@@ -308,7 +312,7 @@ func (f *flight) keys(zones map[string]awsv1.Subnet) []unavailable.Key {
 	return keys
 }
 
-// partition of the placement group that the launch template names: the first the claim allows, in text order (AWI-139);
+// partition of the placement group that the launch template names: the first the claim allows, in text order;
 // 0 when the claim names none.
 func (f *flight) partition() int32 {
 	allowed := f.wish.Requirements.Get(awsv1.LabelPlacementGroupPartition)
@@ -337,6 +341,7 @@ func (l *Launcher) closed(f *flight) []cloudprovider.OfferingKey {
 			cpu := c.Type.Capacity[corev1.ResourceCPU]
 			closed = closed || snapshot.QuotaClosed(key.CapacityType, key.InstanceType, cpu.Value())
 		}
+		closed = closed || snapshot.VolumesClosed(c.Offering.Zone(), f.NodeClass.Spec.VolumeTypes())
 		if closed {
 			keys = append(keys, c.Key())
 		}
@@ -357,8 +362,7 @@ type override struct {
 	subnetID  string // empty when the template pins one
 }
 
-// offers ensures the launch templates and distributes the candidates over them, in a fixed order (AWI-163 to AWI-167,
-// OPP-19).
+// offers ensures the launch templates and distributes the candidates over them, in a fixed order.
 func (l *Launcher) offers(ctx context.Context, f *flight, zones map[string]awsv1.Subnet, leaveOut []unavailable.Key) ([]offer, error) {
 	choice := f.choice
 	choice.Candidates = slices.DeleteFunc(slices.Clone(choice.Candidates), func(c cloudprovider.Candidate) bool {
@@ -405,10 +409,13 @@ func (l *Launcher) offers(ctx context.Context, f *flight, zones map[string]awsv1
 }
 
 // Tags of everything that is launched for a claim: the options', those of the class over them, and over both those that
-// say whose it is (AWI-200, CP-CREATE-08). What is launched for a pool that was born in the first generation bears that
-// generation's tags of pool and cluster, and a name that the options and the class may override (API-416, API-417, API-424). The
+// say whose it is (CP-CREATE-08). What is launched for a pool that was born in the first generation bears that
+// generation's tags of pool and cluster, and a name that the options and the class may override. The
 // map is the caller's.
 func Tags(cluster string, common map[string]string, class *awsv1.EC2NodeClass, claim *v1.NodeClaim) map[string]string {
+	if class == nil || claim == nil {
+		return nil
+	}
 	tags := make(map[string]string, len(common)+len(class.Spec.Tags)+7)
 	pool := v1.PoolOf(claim.Labels)
 	alpha := pool.Generation == v1.GenerationV1Alpha5

@@ -301,6 +301,16 @@ func TestFailures(t *testing.T) {
 		"quota alone":               {refuses("VcpuLimitExceeded"), cloudprovider.QuotaExceeded, "", ""},
 		"spot quota":                {refuses("MaxSpotInstanceCountExceeded"), cloudprovider.QuotaExceeded, "", ""},
 		"quota and stock":           {refuses("VcpuLimitExceeded", "InsufficientInstanceCapacity"), cloudprovider.InsufficientCapacity, "", ""},
+		"no host":                   {refuses("InsufficientHostCapacity"), cloudprovider.InsufficientCapacity, "", ""},
+		"no reserved instance":      {refuses("InsufficientReservedInstanceCapacity"), cloudprovider.InsufficientCapacity, "", ""},
+		"no capacity of any kind":   {refuses("InsufficientCapacity"), cloudprovider.InsufficientCapacity, "", ""},
+		"no room on the Outpost":    {refuses("InsufficientCapacityOnOutpost"), cloudprovider.InsufficientCapacity, "", ""},
+		"no room for volumes":       {refuses("InsufficientVolumeCapacity"), cloudprovider.InsufficientCapacity, "", ""},
+		"spot price above the cap":  {refuses("SpotMaxPriceTooLow"), cloudprovider.InsufficientCapacity, "", ""},
+		"instances of the account":  {refuses("InstanceLimitExceeded"), cloudprovider.QuotaExceeded, "", ""},
+		"volumes of the account":    {refuses("VolumeLimitExceeded"), cloudprovider.QuotaExceeded, "", ""},
+		"operations of the account": {refuses("MaxIOPSLimitExceeded"), cloudprovider.QuotaExceeded, "", ""},
+		"account being verified":    {refuses("PendingVerification"), cloudprovider.CreateFailed, "AccountPendingVerification", ""},
 		"unsupported":               {refuses("Unsupported"), cloudprovider.InsufficientCapacity, "", ""},
 		"no spot role":              {refuses("AuthFailure.ServiceLinkedRoleCreationNotPermitted"), cloudprovider.InsufficientCapacity, "", ""},
 		"capacity and another":      {refuses("InsufficientInstanceCapacity", "InvalidParameterValue"), cloudprovider.CreateFailed, "LaunchFailed", ""},
@@ -328,6 +338,17 @@ func TestFailures(t *testing.T) {
 				t.Errorf("%v does not name the claim", err)
 			}
 		})
+	}
+}
+
+// A quota that every launch of the account runs into stops launches for a while: the second makes no call.
+func TestAccountQuotaStopsLaunches(t *testing.T) {
+	w := newWorld(t)
+	w.expect(refuses("VolumeLimitExceeded"))
+	for range 2 {
+		if _, err := w.launch(nodeClaim()); cloudprovider.KindOf(err) != cloudprovider.QuotaExceeded {
+			t.Errorf("%v", err)
+		}
 	}
 }
 

@@ -13,7 +13,7 @@ type LaunchTemplates interface {
 	// Ensure makes the templates that are missing and returns all that the request needs, in a fixed order. An instance
 	// type that no template serves is left out of the launch. It is called without a lock held.
 	Ensure(context.Context, TemplateRequest) ([]Template, error)
-	// Forget says that EC2 does not know these templates (any more): the next Ensure looks again (AWI-173).
+	// Forget says that EC2 does not know these templates (any more): the next Ensure looks again.
 	Forget(names ...string)
 }
 
@@ -42,6 +42,6 @@ type Template struct {
 	// ReservationID is the capacity reservation its machines are launched into; empty for none.
 	ReservationID string
 	// Zone is the name of the zone in which the template pins a subnet of its own; empty when it leaves the subnet to
-	// the launch, as templates should (AWI-167).
+	// the launch, as templates should.
 	Zone string
 }

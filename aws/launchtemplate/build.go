@@ -47,7 +47,7 @@ const (
 // Build makes the templates that a claim needs. Equal requests give equal results, byte for byte, whatever the order of
 // instance types, images of one id, security groups and maps.
 //
-// A class whose status says too little, and a service range that is not known (AWN-200), are a
+// A class whose status says too little, and a service range that is not known, are a
 // cloudprovider.NodeClassNotReadyError. A class that no machine of these types can boot with, and user data that can't be
 // made, are a cloudprovider.CreateError with one of the reasons above; a *userdata.MalformedError, *userdata.TooLargeError
 // or *NoImageError is inside. A reserved launch for which no reservation has room is a
@@ -144,7 +144,7 @@ func (p *plan) userData(g group, found *image) (userdata.Rendered, error) {
 		fmt.Sprintf("the user data of node class %q can't be made: %v", p.NodeClass.Name, err), err)
 }
 
-// labels the node joins with (AWN-178). Without the last one the taints that the kubelet registers by itself would be
+// labels the node joins with. Without the last one the taints that the kubelet registers by itself would be
 // added a second time, after somebody may already have taken them away.
 func (p *plan) labels() map[string]string {
 	labels := maps.Clone(p.NodeClaim.Labels)
@@ -158,7 +158,7 @@ func (p *plan) labels() map[string]string {
 	return labels
 }
 
-// taints the node joins with: the claim's, its start-up taints, and the one that says it isn't registered yet (AWN-177).
+// taints the node joins with: the claim's, its start-up taints, and the one that says it isn't registered yet.
 func (p *plan) taints() []corev1.Taint {
 	taints := slices.Concat(p.NodeClaim.Spec.Taints, p.NodeClaim.Spec.StartupTaints)
 	unregistered := corev1.Taint{Key: v1.UnregisteredTaintKey, Effect: corev1.TaintEffectNoExecute}
@@ -168,7 +168,7 @@ func (p *plan) taints() []corev1.Taint {
 	return append(taints, unregistered)
 }
 
-// NoImageError says that none of a class's images boots on any of the instance types (AWN-135).
+// NoImageError says that none of a class's images boots on any of the instance types.
 type NoImageError struct {
 	// NodeClass is the class's name.
 	NodeClass string

@@ -28,14 +28,14 @@ type Cluster struct {
 	// DNS is the address of the cluster's DNS service, for classes that give none. Empty when it is not known.
 	DNS string `json:"dns,omitempty"`
 	// IPFamily of the cluster. Empty reads as that of DNS, else of ServiceCIDR, else of the class's own clusterDNS, else
-	// IPv4 (AWN-180, AWN-345).
+	// IPv4.
 	IPFamily IPFamily `json:"ipFamily,omitempty"`
-	// Region the templates are for, "us-east-1". Some regions lack members of the API (AWN-038). Empty: none of these.
+	// Region the templates are for, "us-east-1". Some regions lack members of the API. Empty: none of these.
 	Region string `json:"region,omitempty"`
 	// Tags are put on everything that is made, unless the class has the same key. Nil: none.
 	Tags map[string]string `json:"tags,omitempty"`
 	// IgnoreReservations leaves it to EC2 how capacity reservations are used. Otherwise reserved launches use the
-	// reservation they are for, and no other launch uses any (AWN-255).
+	// reservation they are for, and no other launch uses any.
 	IgnoreReservations bool `json:"ignoreReservations,omitempty"`
 }
 

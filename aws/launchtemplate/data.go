@@ -12,12 +12,12 @@ import (
 	"github.com/drawknife/drawknife/aws/launchtemplate/userdata"
 )
 
-// data is what EC2 is told (AWN-246 to AWN-248).
+// data is what EC2 is told.
 func (p *plan) data(g group, rendered userdata.Rendered) (*ec2types.RequestLaunchTemplateData, error) {
 	spec := &p.NodeClass.Spec
 	userData, profile := rendered.Base64(), p.instanceProfile()
 	monitoring := spec.DetailedMonitoring != nil && *spec.DetailedMonitoring
-	enclave := p.asks(ResourceNitroSandbox)
+	enclave := p.asks(ResourceNitroSandbox) || p.asks(ResourceNIPSlots)
 	placement, err := p.placement()
 	if err != nil {
 		return nil, err
@@ -47,7 +47,7 @@ func (p *plan) data(g group, rendered userdata.Rendered) (*ec2types.RequestLaunc
 	return data, nil
 }
 
-// placement is the tenancy, and the placement group with its partition (AWI-161, AWN-117).
+// placement is the tenancy, and the placement group with its partition.
 func (p *plan) placement() (*ec2types.LaunchTemplatePlacementRequest, error) {
 	placement := &ec2types.LaunchTemplatePlacementRequest{Tenancy: ec2types.TenancyDefault}
 	if tenancy := p.want.Get(awsv1.LabelInstanceTenancy); !tenancy.Has(awsv1.TenancyDefault) && tenancy.Has(awsv1.TenancyDedicated) {
@@ -72,7 +72,7 @@ func (p *plan) placement() (*ec2types.LaunchTemplatePlacementRequest, error) {
 	return placement, nil
 }
 
-// metadataOptions are the class's with defaults filled in (AWN-035, AWN-037, AWN-038). Tags in the metadata are always
+// metadataOptions are the class's with defaults filled in. Tags in the metadata are always
 // off: an account may turn them on for all, and the keys of ours are none that it takes.
 func (p *plan) metadataOptions() *ec2types.LaunchTemplateInstanceMetadataOptionsRequest {
 	class := &awsv1.EC2NodeClass{}
@@ -93,14 +93,14 @@ func (p *plan) metadataOptions() *ec2types.LaunchTemplateInstanceMetadataOptions
 	return request
 }
 
-// regionsWithoutMetadataIPv6 are those whose API lacks the member (AWN-038).
+// regionsWithoutMetadataIPv6 are those whose API lacks the member.
 func regionsWithoutMetadataIPv6() []string {
 	return []string{
 		"us-iso-east-1", "us-iso-west-1", "us-isob-east-1", "us-isob-west-1", "us-isof-south-1", "us-isof-east-1",
 	}
 }
 
-// reservation says how capacity reservations are used (AWN-255, AWN-256). "none" keeps machines that nobody planned for
+// reservation says how capacity reservations are used. "none" keeps machines that nobody planned for
 // a reservation out of open ones.
 func (p *plan) reservation(data *ec2types.RequestLaunchTemplateData, r CapacityReservation) {
 	if p.Cluster.IgnoreReservations {
@@ -125,7 +125,7 @@ func (p *plan) reservation(data *ec2types.RequestLaunchTemplateData, r CapacityR
 }
 
 // tagSpecifications are the tags of what EC2 makes by the template alone; those of instances and volumes come with the
-// launch (AWN-257).
+// launch.
 func (p *plan) tagSpecifications() []ec2types.LaunchTemplateTagSpecificationRequest {
 	specifications := []ec2types.LaunchTemplateTagSpecificationRequest{{ResourceType: ec2types.ResourceTypeNetworkInterface, Tags: p.tags}}
 	if p.CapacityType == v1.CapacityTypeSpot {

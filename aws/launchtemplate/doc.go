@@ -16,33 +16,17 @@
 //	}
 //
 // One claim may need several templates: the image, the number of pods, the EFA interfaces and the capacity reservation
-// are part of a template, and the claim's instance types may differ in them. Types that agree share one (AWN-233).
+// are part of a template, and the claim's instance types may differ in them. Types that agree share one.
 //
-// A template's name is made from its content, so that equal templates are one and a changed one is new (AWN-236 to
-// AWN-240). Names change between versions of this package only together with NameVersion.
+// A template's name is made from its content, so that equal templates are one and a changed one is new. Names change
+// between versions of this package only together with NameVersion.
 //
 // Package launchtemplates creates them, keeps them for as long as they are used and deletes them; package userdata in
 // this folder has the formats of user data.
 //
-// # Deliberate differences
+// # Differences from Karpenter
 //
-//   - A name hashes what EC2 is told, in a canonical order, with NameVersion before it (AWN-237, AWN-240): requests that
-//     come to the same template share it.
-//   - Types are set apart only by what is written: a class that gives maxPods has one pod limit, Custom has none, and EFA
-//     counts only where the class lists no interfaces (AWN-233). Reservations need no groups of their own.
-//   - In a reserved launch a type without a reservation that has room gets no template, so that no launch becomes
-//     on-demand unasked (AWN-235).
-//   - Expressions of the kubelet block are not evaluated here (AWN-063 to AWN-070): their results are those the instance
-//     type was planned with, so that scheduler and node see the same numbers.
-//   - Metadata options have the one default of the API (AWN-036), and no object is changed on the way (AWN-038).
-//   - The cluster's IP family can be said outright and is the same for user data and interfaces (AWN-180, AWN-344,
-//     AWN-345).
-//   - The version of Bottlerocket is that of the image in use before that of others (AWN-138).
-//   - User data and tags are text, not templates (AWN-334): a program fills the class in before it hands it over.
-//   - Enclaves are on for claims that ask for the resource; a class has no field for them (AWN-348). Request.Extend may
-//     turn them on.
-//   - Ubuntu is an image of family AL2 or Custom with terms and volumes of its own (AWN-231).
-//   - Members that no class has a field for can be added by Request.Extend (AWN-248, AWN-347).
+// docs/differences.md lists what this package does otherwise than Karpenter, and why.
 //
 // # Secrets
 //

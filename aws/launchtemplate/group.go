@@ -8,15 +8,15 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/internal/quantities"
 )
 
-// group is all that may differ between the templates of one request; equal groups share a template (AWN-233). What a
+// group is all that may differ between the templates of one request; equal groups share a template. What a
 // family does not write into its user data is left at zero, so that it sets no types apart.
 type group struct {
 	imageID string
@@ -115,12 +115,12 @@ const (
 )
 
 // reserved writes one of the class's reserved blocks for a type. What is no quantity is an expression, and its result is
-// what the type was planned with, so that the scheduler and the node see the same numbers (AWN-069).
+// what the type was planned with, so that the scheduler and the node see the same numbers.
 func (p *plan) reserved(name string, block map[string]string, t *cloudprovider.InstanceType, planned corev1.ResourceList) (string, error) {
 	entries := make([]string, 0, len(block))
 	for _, key := range slices.Sorted(maps.Keys(block)) {
 		value := block[key]
-		if _, err := resource.ParseQuantity(value); err != nil {
+		if _, err := quantities.Parse(value); err != nil {
 			quantity, ok := planned[corev1.ResourceName(key)]
 			if !ok {
 				return "", p.failed(fmt.Errorf("spec.kubelet.%s[%s]: %q is an expression, and instance type %s was planned without a result: write a quantity",
@@ -147,7 +147,7 @@ func unreserved(text string) map[string]string {
 }
 
 // reservationsOf are the reservations that a machine of the type may be launched into: those that the claim allows and
-// that have room, each once (AWN-235).
+// that have room, each once.
 func (p *plan) reservationsOf(t *cloudprovider.InstanceType) ([]CapacityReservation, error) {
 	byID := make(map[string]CapacityReservation)
 	for o := range t.OfferingsWithRoom() {

@@ -7,9 +7,12 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// ImageFor is the id of the image that machines of a type boot from now: the first of the class's status that boots on it
-// (AWN-135). It is empty when none does. The error is about a status that can't be read.
+// ImageFor is the id of the image that machines of a type boot from now: the first of the class's status that boots on it.
+// It is empty when none does. The error is about a status that can't be read.
 func ImageFor(class *awsv1.EC2NodeClass, t *cloudprovider.InstanceType) (string, error) {
+	if class == nil || t == nil {
+		return "", nil
+	}
 	images, err := parseImages(class.Status.AMIs)
 	if err != nil {
 		return "", fmt.Errorf("images of node class %q: %w", class.Name, err)

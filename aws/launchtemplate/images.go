@@ -31,7 +31,7 @@ func parseImages(amis []awsv1.AMI) ([]image, error) {
 	return images, nil
 }
 
-// imageFor is the first image that boots on the type (AWN-135).
+// imageFor is the first image that boots on the type.
 func (p *plan) imageFor(t *cloudprovider.InstanceType) (*image, bool) {
 	for i := range p.images {
 		if t.Requirements.Compatible(p.images[i].want, nil) == nil {
@@ -41,7 +41,7 @@ func (p *plan) imageFor(t *cloudprovider.InstanceType) (*image, bool) {
 	return nil, false
 }
 
-// bottlerocketVersion finds out the version of Bottlerocket that an image holds (AWN-138): the alias's, else that of the
+// bottlerocketVersion finds out the version of Bottlerocket that an image holds: the alias's, else that of the
 // image's own name, else one that the terms or another image mention. Empty when nothing tells.
 func bottlerocketVersion(class *awsv1.EC2NodeClass, used *image) string {
 	if alias, ok := class.Spec.Alias(); ok {

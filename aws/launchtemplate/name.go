@@ -11,7 +11,7 @@ import (
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 )
 
-// NamePrefix is what the names of all templates begin with (AWN-236).
+// NamePrefix is what the names of all templates begin with.
 const NamePrefix = "karpenter.k8s.aws/"
 
 // NameVersion is hashed into every name. It changes when the same request is to give other names.

@@ -66,6 +66,7 @@ func TestWhatChangesTheName(t *testing.T) {
 		{"image", status(func(s *awsv1.EC2NodeClassStatus) { s.AMIs[1].ID = "ami-other" }), true},
 		{"monitoring", spec(func(s *awsv1.EC2NodeClassSpec) { s.DetailedMonitoring = nil }), true},
 		{"enclaves", requests(ResourceNitroSandbox), true},
+		{"enclaves by their older name", requests(ResourceNIPSlots), true},
 		{"interfaces", spec(func(s *awsv1.EC2NodeClassSpec) { s.NetworkInterfaces = s.NetworkInterfaces[:1] }), true},
 		{"capacity type", capacityType("on-demand"), true},
 		{"tenancy", asks(awsv1.LabelInstanceTenancy, "dedicated"), true},

@@ -9,8 +9,8 @@ import (
 )
 
 // networkInterfaces are the machine's interfaces: those that the class lists, else one for each EFA that the claim's
-// pods get, else a single one (AWN-250 to AWN-252). All bear the security groups, which must not stand at the top level
-// as well; subnets come with the launch (AWN-254).
+// pods get, else a single one. All bear the security groups, which must not stand at the top level
+// as well; subnets come with the launch.
 func (p *plan) networkInterfaces(efas int32) []ec2types.LaunchTemplateInstanceNetworkInterfaceSpecificationRequest {
 	listed := p.NodeClass.Spec.NetworkInterfaces
 	interfaces := make([]ec2types.LaunchTemplateInstanceNetworkInterfaceSpecificationRequest, 0, max(len(listed), int(efas), 1))

@@ -46,10 +46,12 @@ type CapacityReservation struct {
 
 // Resources of claims that change a template.
 const (
-	// ResourceEFA is asked for by pods that use Elastic Fabric Adapters (AWN-234).
+	// ResourceEFA is asked for by pods that use Elastic Fabric Adapters.
 	ResourceEFA = "vpc.amazonaws.com/efa"
-	// ResourceNitroSandbox is asked for by pods that run Nitro enclaves (AWN-249).
+	// ResourceNitroSandbox is asked for by pods that run Nitro enclaves.
 	ResourceNitroSandbox = "eks.amazonaws.com/nitro-sandbox"
+	// ResourceNIPSlots is what releases 1.14.0 and 1.14.1 of Karpenter call the same.
+	ResourceNIPSlots = "eks.amazonaws.com/nip-slots"
 )
 
 // plan is a request made ready: everything that all its templates have in common.
@@ -105,7 +107,7 @@ func prepare(r Request) (*plan, error) {
 	return p, nil
 }
 
-// ready finds out whether the class says all that a template needs (AWN-104).
+// ready finds out whether the class says all that a template needs.
 func (p *plan) ready() error {
 	status := &p.NodeClass.Status
 	switch {

@@ -17,7 +17,7 @@ const (
 	minBreak, maxBreak = time.Second, 30 * time.Second
 )
 
-// breaker keeps calls back while EC2 can't serve them anyway (AWN-331). The zero value lets all pass.
+// breaker keeps calls back while EC2 can't serve them anyway. The zero value lets all pass.
 type breaker struct {
 	mu       sync.Mutex
 	failures int

@@ -14,7 +14,7 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// quotaCode is EC2's word for an account that has all the templates it may have (AWN-258).
+// quotaCode is EC2's word for an account that has all the templates it may have.
 const quotaCode = "MaxTemplateLimitExceeded"
 
 // Ensure sees to it that templates exist and returns those that do, in their order. Those that can't be made are left
@@ -64,7 +64,7 @@ func (s *Store) ensure(ctx context.Context, t launchtemplate.Template) error {
 	return nil
 }
 
-// create makes a template and returns its id. One that is there already is taken over (AWN-241).
+// create makes a template and returns its id. One that is there already is taken over.
 func (s *Store) create(ctx context.Context, t launchtemplate.Template) (id string, err error) {
 	doing := "creating launch template " + t.Name
 	if err := s.breaker.allow(s.options.Now()); err != nil {

@@ -66,4 +66,8 @@ func (l *Launches) Ensure(ctx context.Context, r launch.TemplateRequest) ([]laun
 }
 
 // Forget says that EC2 does not know these templates any more.
-func (l *Launches) Forget(names ...string) { l.Store.Forget(names...) }
+func (l *Launches) Forget(names ...string) {
+	if l.Store != nil {
+		l.Store.Forget(names...)
+	}
+}

@@ -17,7 +17,7 @@ import (
 const pageSize = 200
 
 // Hydrate reads which templates of the cluster there are: what an earlier process left is used again, or deleted once
-// its lifetime is over (AWN-243). Call it once at start, where leadership is won. After an error the store works all the
+// its lifetime is over. Call it once at start, where leadership is won. After an error the store works all the
 // same, and Hydrate can be called again.
 func (s *Store) Hydrate(ctx context.Context) error {
 	found, err := s.list(ctx, s.ofCluster())
@@ -37,7 +37,7 @@ func (s *Store) Hydrate(ctx context.Context) error {
 
 // DeleteNodeClass deletes all templates that were made for a node class, known to this store or not. An error, which
 // joins all that failed, means that some are left: keep the class's finalizer and call again. What is gone already is no
-// error (AWN-170, AWN-245).
+// error.
 func (s *Store) DeleteNodeClass(ctx context.Context, nodeClass string) error {
 	if nodeClass == "" {
 		return errors.New("deleting launch templates: the node class has no name")
@@ -45,7 +45,7 @@ func (s *Store) DeleteNodeClass(ctx context.Context, nodeClass string) error {
 	return s.deleteListed(ctx, append(s.ofCluster(), byTag(awsv1.TagNodeClass, nodeClass)))
 }
 
-// DeleteAll deletes all templates of the cluster: for taking the installation away (AWN-171, AWN-358).
+// DeleteAll deletes all templates of the cluster: for taking the installation away.
 func (s *Store) DeleteAll(ctx context.Context) error { return s.deleteListed(ctx, s.ofCluster()) }
 
 func (s *Store) deleteListed(ctx context.Context, filters []ec2types.Filter) error {

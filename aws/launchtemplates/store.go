@@ -15,7 +15,7 @@ import (
 const (
 	// DefaultLifetime is how long a template stays after it was last used.
 	DefaultLifetime = time.Hour
-	// DefaultMaxTemplates is a tenth of what an account may have in a region unless AWS was asked for more (AWN-258).
+	// DefaultMaxTemplates is a tenth of what an account may have in a region unless AWS was asked for more.
 	DefaultMaxTemplates = 500
 	// DefaultParallelism is how many calls one Ensure, Sweep or deletion makes at once.
 	DefaultParallelism = 8
@@ -39,7 +39,7 @@ type Options struct {
 	Now func() time.Time
 	// Logger hears of each template that is made or deleted; never of its user data. Nil discards.
 	Logger *slog.Logger
-	// OnCreate is told of each template that was made, for metrics (AWN-320). It is called without a lock, by any
+	// OnCreate is told of each template that was made, for metrics. It is called without a lock, by any
 	// goroutine. Nil tells nobody.
 	OnCreate func(launchtemplate.Template)
 }
@@ -105,7 +105,7 @@ func (s *Store) Len() int {
 }
 
 // Forget says that EC2 does not know these templates any more: the next Ensure makes them again. Nothing is deleted in
-// EC2 (AWN-244).
+// EC2.
 func (s *Store) Forget(names ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -15,7 +15,7 @@ import (
 const roomAtOnce = 20
 
 // Sweep deletes the templates that were not used for the store's lifetime, and, if there are too many, those not used for
-// longest (AWN-242). It returns how many are gone; what could not be deleted is tried again next time, and the errors are
+// longest. It returns how many are gone; what could not be deleted is tried again next time, and the errors are
 // joined. Call it every minute or so.
 func (s *Store) Sweep(ctx context.Context) (deleted int, err error) {
 	now := s.options.Now()

@@ -11,7 +11,7 @@ import (
 )
 
 // EventDeprecatedImage is the reason of the event about images that their owner has deprecated and that are booted from
-// all the same, since the class's terms select no other for the same machines (AWN-338). Their entries in the status are
+// all the same, since the class's terms select no other for the same machines. Their entries in the status are
 // flagged.
 const EventDeprecatedImage = "AMIDeprecated"
 

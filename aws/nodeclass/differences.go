@@ -35,7 +35,7 @@ func (d Difference) String() string {
 }
 
 // IsForeignSecurityGroups reports whether the machine has all security groups of the class, and others beside them, which
-// somebody else must have added (AWN-336).
+// somebody else must have added.
 func (d Difference) IsForeignSecurityGroups() bool {
 	return d.Field == "status.securityGroups" && len(d.Have) > 0 && len(d.Want) == 0
 }
@@ -60,7 +60,7 @@ type Expected struct {
 	Group *placement.Group
 }
 
-// Differences are all causes for which a machine drifts (AWN-268, AWN-353), in the order in which reasons are told. A part
+// Differences are all causes for which a machine drifts, in the order in which reasons are told. A part
 // of the status that is empty, and what EC2 does not say of the machine, is not known and no difference. It is pure.
 func Differences(l Launched, e Expected) []Difference {
 	var list []Difference
@@ -69,9 +69,12 @@ func Differences(l Launched, e Expected) []Difference {
 			list = append(list, Difference{Field: field, Have: have, Want: want})
 		}
 	}
+	if e.NodeClass == nil {
+		return nil
+	}
 	status, i := &e.NodeClass.Status, &l.Instance
 
-	// AWN-269: hashes of one version alone can be compared.
+	// Only hashes of the same version can be compared.
 	if launched := l.Annotations[awsv1.AnnotationHash]; launched != "" && l.Annotations[awsv1.AnnotationHashVersion] == awsv1.HashVersion {
 		now := e.NodeClass.Hash(e.ClusterCA)
 		add(now != "" && now != launched, "spec", []string{"hash " + launched}, []string{"hash " + now})
@@ -118,9 +121,12 @@ func without(list, other []string) []string {
 }
 
 // ChangedFields are the fields of a class's spec through which machines launched from the one drift from the other, as
-// paths: "spec.tags" (AWN-270). Fields that the hash leaves out are never among them. It is pure; an error is about a
+// paths: "spec.tags". Fields that the hash leaves out are never among them. It is pure; an error is about a
 // class that can't be written as JSON.
 func ChangedFields(launched, now *awsv1.EC2NodeClass) ([]string, error) {
+	if launched == nil || now == nil {
+		return nil, nil
+	}
 	from, err := fieldsOf(launched)
 	if err != nil {
 		return nil, err

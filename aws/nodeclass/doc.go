@@ -16,27 +16,9 @@
 // A Reconciler reads and writes AWS, never Kubernetes: it is told what there is and says what is to be written. A round
 // that was cut short, whose writes conflicted or that ran twice does no harm: the next starts from what there is then.
 //
-// # Deliberate differences
+// # Differences from Karpenter
 //
-//   - Answers of EC2 are shared by all classes that ask the same (AWN-096, AWN-102, AWN-355).
-//   - A condition that can't be told says why, unless it is known for the class as it is now (AWN-082, AWN-332). Its
-//     message leaves out what differs from call to call, so that nothing is written again and again; the error that is
-//     returned has the request's id.
-//   - A placement group has a cadence of its own, and counts as it was while EC2 can't be asked (AWN-081, AWN-357).
-//   - A class that breaks the rules of the API without an API server that says so is refused with the field
-//     (InvalidSpec).
-//   - A machine that was launched from the class as it is stands for dry runs (AWN-333).
-//   - The loop is the caller's: what wakes it, how many classes at once, and how long it pauses after errors (AWN-151). What
-//     other parts read of placement groups, reservations and the cluster they find out themselves, not through this loop
-//     (AWN-156).
-//   - Times that things are remembered for are constants of the parts that remember them: mostly the reference's, longer
-//     for launch templates (AWN-328).
-//   - Deprecated images are flagged and told in an event; there is no condition, since machines can be launched from them,
-//     and they keep their place in the list, whose order is that of package amis (AWN-338).
-//   - The key of a verdict leaves the order of lists and the package's own annotations out (AWN-159).
-//   - The service range of a cluster that is not on EKS may come from anywhere (AWN-158, AWN-344).
-//   - What a machine differs in can be told in full, field by field, and what is not known hides nothing (AWN-268,
-//     AWN-353).
+// docs/differences.md lists what this package does otherwise than Karpenter, and why.
 //
 // # Concurrency
 //

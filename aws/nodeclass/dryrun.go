@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
@@ -23,7 +25,7 @@ type noVerdictError struct{ cause error }
 func (e *noVerdictError) Error() string { return e.cause.Error() }
 func (e *noVerdictError) Unwrap() error { return e.cause }
 
-// dryRun finds out whether EC2 would launch a machine of the class (AWN-162 to AWN-164). An error is no verdict.
+// dryRun finds out whether EC2 would launch a machine of the class. An error is no verdict.
 func (w *round) dryRun(ctx context.Context) (verdict, error) {
 	wants, err := poolWants(w.pools)
 	if err != nil {
@@ -71,6 +73,7 @@ func (w *round) template(ctx context.Context, machine *cloudprovider.InstanceTyp
 	case err != nil:
 		return "", verdict{}, err
 	}
+	w.tellUserData(built.Templates[0].UserData.Warnings)
 	ready, err := w.options.Templates.Ensure(ctx, built.Templates[:1])
 	if err == nil && len(ready) == 0 {
 		err = errors.New("no launch template was made")
@@ -80,6 +83,25 @@ func (w *round) template(ctx context.Context, machine *cloudprovider.InstanceTyp
 	}
 	found, err := w.judge(err, awsv1.ReasonCreateLaunchTemplateAuthCheckFailed)
 	return "", found, err
+}
+
+// EventUserDataWarning is the reason of the event about user data that is handed on, and has something odd in it or
+// something that will surprise: the node reads it, and may not do what its author meant.
+const EventUserDataWarning = "UserDataWarning"
+
+// maxUserDataWarning is the most bytes of such an event: an API server takes at most 1,024.
+const maxUserDataWarning = 1000
+
+// tellUserData has an event published about the class's user data, each time that launches are tried dry.
+func (w *round) tellUserData(warnings []string) {
+	if len(warnings) == 0 {
+		return
+	}
+	message := strings.Join(warnings, "; ")
+	if len(message) > maxUserDataWarning {
+		message = strings.ToValidUTF8(message[:maxUserDataWarning], "") + "…"
+	}
+	w.result.Events = append(w.result.Events, Event{Type: corev1.EventTypeWarning, Reason: EventUserDataWarning, Message: message})
 }
 
 // fleet is the request for one machine, in any of the subnets.
@@ -105,7 +127,7 @@ func (w *round) fleet(template string, machine *cloudprovider.InstanceType) *ec2
 	return in
 }
 
-// runInstances asks subnet by subnet until one will do; the verdict is that of the first (AWN-164).
+// runInstances asks subnet by subnet until one will do; the verdict is that of the first.
 func (w *round) runInstances(ctx context.Context, template string, machine *cloudprovider.InstanceType) (verdict, error) {
 	var (
 		first    verdict
@@ -164,7 +186,7 @@ func (w *round) tags(resources ...ec2types.ResourceType) []ec2types.TagSpecifica
 	return specifications
 }
 
-// judge reads the answer to a dry run (AWN-165). denied is the reason when the credentials may not make the call. An
+// judge reads the answer to a dry run. denied is the reason when the credentials may not make the call. An
 // error is no verdict, a *noVerdictError one that may be had in a moment.
 func (w *round) judge(err error, denied string) (verdict, error) {
 	if err == nil || sdk.IsDryRun(err) {

@@ -15,10 +15,10 @@ import (
 // claimsNamed is how many claims an event names.
 const claimsNamed = 5
 
-// EventWaitingOnClaims is the reason of the event about a class that is being deleted while claims refer to it (AWN-168).
+// EventWaitingOnClaims is the reason of the event about a class that is being deleted while claims refer to it.
 const EventWaitingOnClaims = "WaitingOnNodeClaimTermination"
 
-// finalize waits until no claim refers to the class, and then deletes what was made for it (AWN-168 to AWN-170). After
+// finalize waits until no claim refers to the class, and then deletes what was made for it. After
 // any failure the finalizer stays.
 func (r *Reconciler) finalize(ctx context.Context, o Observed, result *Result) error {
 	at := slices.Index(o.NodeClass.Finalizers, awsv1.TerminationFinalizer)
@@ -38,7 +38,7 @@ func (r *Reconciler) finalize(ctx context.Context, o Observed, result *Result) e
 	if err := r.options.Templates.DeleteNodeClass(ctx, o.NodeClass.Name); err != nil {
 		return fmt.Errorf("deleting launch templates: %w", err)
 	}
-	r.verdicts.forget(o.NodeClass.UID) // AWN-167
+	r.verdicts.forget(o.NodeClass.UID)
 	result.NodeClass.Finalizers = slices.Delete(result.NodeClass.Finalizers, at, at+1)
 	return nil
 }

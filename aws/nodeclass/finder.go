@@ -16,10 +16,9 @@ import (
 )
 
 const (
-	// Period is how long an answer of EC2's about subnets and security groups is used unless options say otherwise (AWN-096,
-	// AWN-102).
+	// Period is how long an answer of EC2's about subnets and security groups is used unless options say otherwise.
 	Period = time.Minute
-	// pageSize is how many items EC2 is asked for at once (AWN-095, AWN-102).
+	// pageSize is how many items EC2 is asked for at once.
 	pageSize = 500
 )
 
@@ -42,7 +41,7 @@ type Finder struct {
 type FinderOptions struct {
 	// Counts hears of free addresses. Nil: nobody does.
 	Counts Counts
-	// SubnetsEvery is how long an answer about subnets is used; 0, and anything shorter, means Period (AWI-227).
+	// SubnetsEvery is how long an answer about subnets is used; 0, and anything shorter, means Period.
 	SubnetsEvery time.Duration
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time

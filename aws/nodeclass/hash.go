@@ -18,11 +18,14 @@ type ClaimAnnotations struct {
 	Annotations map[string]string
 }
 
-// Hashes says what is to be written for drift to be told by a class's hash (AWN-273): on its claims first, by name, then
+// Hashes says what is to be written for drift to be told by a class's hash: on its claims first, by name, then
 // on the class. With a version of the hash that is not the current one, claims take over the new version, and, unless
 // they are drifted already, the new hash, so that an upgrade drifts no node. Nothing is returned for what is right. It is
 // pure. hash is the class's; empty, which means that it could not be computed, changes nothing.
 func Hashes(class *awsv1.EC2NodeClass, claims []*v1.NodeClaim, hash string) (onClaims []ClaimAnnotations, onClass map[string]string) {
+	if class == nil {
+		return nil, nil
+	}
 	if hash == "" || class.Annotations[awsv1.AnnotationHash] == hash && class.Annotations[awsv1.AnnotationHashVersion] == awsv1.HashVersion {
 		return nil, nil
 	}
@@ -31,7 +34,7 @@ func Hashes(class *awsv1.EC2NodeClass, claims []*v1.NodeClaim, hash string) (onC
 		return nil, onClass
 	}
 	for _, claim := range claims {
-		if claim.Annotations[awsv1.AnnotationHashVersion] == awsv1.HashVersion {
+		if claim == nil || claim.Annotations[awsv1.AnnotationHashVersion] == awsv1.HashVersion {
 			continue
 		}
 		change := ClaimAnnotations{Name: claim.Name, Annotations: map[string]string{awsv1.AnnotationHashVersion: awsv1.HashVersion}}

@@ -29,12 +29,12 @@ type Options struct {
 	Network Network
 	// Images finds images. Required.
 	Images Images
-	// Reservations finds capacity reservations. Nil: reserved capacity is not used, and has no condition (AWN-111).
+	// Reservations finds capacity reservations. Nil: reserved capacity is not used, and has no condition.
 	Reservations Reservations
 	// Groups finds placement groups. Required.
 	Groups Groups
 	// Profiles makes instance profiles. Nil: nobody does, as in an isolated network, and classes must name a profile
-	// instead of a role (AWN-346).
+	// instead of a role.
 	Profiles Profiles
 	// Templates makes and deletes launch templates. Required.
 	Templates Templates

@@ -43,9 +43,9 @@ type Result struct {
 	Events []Event
 	// RequeueAfter is when to look again without a change; 0: not before one.
 	RequeueAfter time.Duration
-	// Images says what became of each image term (AWN-337); nil when images were not looked for.
+	// Images says what became of each image term; nil when images were not looked for.
 	Images []amis.Outcome
-	// Rejected says which capacity reservations can't be used and why (AWN-108); nil when all can.
+	// Rejected says which capacity reservations can't be used and why; nil when all can.
 	Rejected error
 }
 
@@ -85,7 +85,7 @@ func New(o Options) (*Reconciler, error) {
 // soon is when to look again after a write that is needed before anything else is done.
 const soon = time.Second
 
-// Reconcile looks after one class (AWN-151 to AWN-154). The result counts whether there is an error or not: write it
+// Reconcile looks after one class. The result counts whether there is an error or not: write it
 // first, then look again after a pause that grows with each error that follows on another. The error joins all that
 // could not be done, each of its cause's kind (see sdk.Wrap).
 func (r *Reconciler) Reconcile(ctx context.Context, o Observed) (Result, error) {
@@ -98,7 +98,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, o Observed) (Result, error) 
 	case o.NodeClass.DeletionTimestamp != nil:
 		err = r.finalize(ctx, o, &result)
 	case !slices.Contains(o.NodeClass.Finalizers, awsv1.TerminationFinalizer):
-		// Before anything is made that would have to be deleted (AWN-152).
+		// Before anything is made that would have to be deleted.
 		result.NodeClass.Finalizers = append(result.NodeClass.Finalizers, awsv1.TerminationFinalizer)
 		result.RequeueAfter = soon
 	default:
@@ -134,7 +134,7 @@ type round struct {
 	group      *placement.Group
 }
 
-// resolve goes through all steps, whatever becomes of those before (AWN-152, AWN-153).
+// resolve goes through all steps, whatever becomes of those before.
 func (r *Reconciler) resolve(ctx context.Context, o Observed, result *Result) error {
 	w := &round{Reconciler: r, pools: o.NodePools, claims: o.NodeClaims, result: result, class: result.NodeClass, now: r.now()}
 	if r.options.Reservations == nil {
@@ -183,8 +183,7 @@ func (w *round) isFalse(condition, reason, message string) {
 	w.conditions().SetFalse(condition, reason, message, w.now)
 }
 
-// untold leaves a condition that is known for the class as it is; of others it says why they can't be told (AWN-082,
-// AWN-332).
+// untold leaves a condition that is known for the class as it is; of others it says why they can't be told.
 func (w *round) untold(condition string, err error) {
 	have := w.conditions().Get(condition)
 	if have.ObservedGeneration == w.class.Generation && have.Status != metav1.ConditionUnknown {

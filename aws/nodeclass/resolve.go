@@ -15,7 +15,7 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// When each step wants to look again (AWN-154, AWN-357).
+// When each step wants to look again.
 const (
 	imagesEvery       = 5 * time.Minute
 	subnetsEvery      = time.Minute
@@ -91,7 +91,7 @@ func (w *round) reservations(ctx context.Context) (time.Duration, error) {
 	if rejected != nil {
 		w.log.Warn("capacity reservations that can't be used", "nodeclass", w.class.Name, "error", rejected)
 	}
-	// That none matches is healthy: machines are then bought otherwise (AWN-083).
+	// That none matches is healthy: machines are then bought otherwise.
 	w.class.Status.CapacityReservations = found.Status()
 	w.isTrue(condition)
 	return max(reservations.NextLook(w.class.Status.CapacityReservations, w.now).Sub(w.now), soon), nil
@@ -153,7 +153,7 @@ func (w *round) securityGroups(ctx context.Context) (time.Duration, error) {
 	return groupsEvery, nil
 }
 
-// instanceProfile takes the class's own profile over unseen (AWN-139), or has one made of its role.
+// instanceProfile takes the class's own profile over unseen, or has one made of its role.
 func (w *round) instanceProfile(ctx context.Context) (time.Duration, error) {
 	const condition = awsv1.ConditionInstanceProfileReady
 	name, err := w.profile(ctx)

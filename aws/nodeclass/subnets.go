@@ -22,8 +22,8 @@ type subnet struct {
 	free int64
 }
 
-// Subnets are those that any of the terms matches, those with most free addresses first, of equal ones by id (AWN-071).
-// Answers are reused for FinderOptions.SubnetsEvery; the free addresses of fresh ones are told to the finder's Counts (AWN-097).
+// Subnets are those that any of the terms matches, those with most free addresses first, of equal ones by id.
+// Answers are reused for FinderOptions.SubnetsEvery; the free addresses of fresh ones are told to the finder's Counts.
 func (f *Finder) Subnets(ctx context.Context, terms []awsv1.SubnetSelectorTerm) ([]awsv1.Subnet, error) {
 	byID := map[string]subnet{}
 	for _, q := range subnetQueries(terms) {
@@ -45,7 +45,7 @@ func (f *Finder) Subnets(ctx context.Context, terms []awsv1.SubnetSelectorTerm) 
 	return list, nil
 }
 
-// subnetQueries are one question for each term with tags, and one for all ids (AWN-095).
+// subnetQueries are one question for each term with tags, and one for all ids.
 func subnetQueries(terms []awsv1.SubnetSelectorTerm) []query {
 	var (
 		list []query

@@ -15,8 +15,7 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// validation finds out whether the class is right and EC2 would launch its machines; the first that is wrong is told
-// (AWN-157).
+// validation finds out whether the class is right and EC2 would launch its machines; the first that is wrong is told.
 func (w *round) validation(ctx context.Context) (time.Duration, error) {
 	const condition = awsv1.ConditionValidationSucceeded
 	if after, done, err := w.serviceRange(); done {
@@ -142,10 +141,13 @@ type Fault struct {
 	Message string
 }
 
-// Faults is what is wrong with a class's own fields, sorted by reason in the order in which they are told (AWN-157), with
+// Faults is what is wrong with a class's own fields, sorted by reason in the order in which they are told, with
 // one fault for each reason; nil when it is fine. Its name is not judged: what an API server stores has one, and classes of the
-// first generation have such as no API takes, since others bear theirs (API-262). It is pure.
+// first generation have such as no API takes, since others bear theirs. It is pure.
 func Faults(class *awsv1.EC2NodeClass, features awsv1.Features) []Fault {
+	if class == nil {
+		return nil
+	}
 	var shape, disabled, invalid, family, other, tags field.ErrorList
 	all := class.ValidateWith(features)
 	// What would be fine with another setting is told apart by trying that.

@@ -337,6 +337,23 @@ func TestMalformedUserData(t *testing.T) {
 	}
 }
 
+// AWN-185: user data that a node reads although it is odd does not stop a class, and is told.
+func TestOddUserData(t *testing.T) {
+	r, _, api := newReconciler(t)
+	expect(api)
+	c := class(func(c *awsv1.EC2NodeClass) {
+		c.Spec.UserData = ptr("MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=\"//\"\n\n--//\nContent-Type: text/x-shellscript\n\n#!/bin/sh\necho secret\n--//\n")
+	})
+	result := reconcile(t, r, c)
+	wantCondition(t, result.NodeClass, awsv1.ConditionValidationSucceeded, "True", "ValidationSucceeded")
+	if len(result.Events) != 1 || result.Events[0].Reason != EventUserDataWarning || !strings.Contains(result.Events[0].Message, "line 9: the last line opens another part") {
+		t.Errorf("events are %+v", result.Events)
+	}
+	if again := reconcile(t, r, result.NodeClass); len(again.Events) != 0 {
+		t.Errorf("told in each round: %+v", again.Events)
+	}
+}
+
 // AWN-003, AWN-160, AWN-365: the machine of the dry run, whichever of the pools that share the class would launch it.
 func TestCandidate(t *testing.T) {
 	_, w, _ := newReconciler(t)

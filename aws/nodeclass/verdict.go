@@ -14,7 +14,7 @@ import (
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 )
 
-// VerdictLifetime is how long it is believed what dry runs found (AWN-159).
+// VerdictLifetime is how long it is believed what dry runs found.
 const VerdictLifetime = 30 * time.Minute
 
 // verdict is what dry runs found out about a class.
@@ -74,7 +74,7 @@ func (v *verdicts) forget(uid types.UID) {
 	delete(v.known, uid)
 }
 
-// verdictKey is what a verdict depends on (AWN-159): what was found, whatever its order, the spec, and the annotations but
+// verdictKey is what a verdict depends on: what was found, whatever its order, the spec, and the annotations but
 // for those that are written here. Users force a new look by adding one.
 func verdictKey(class *awsv1.EC2NodeClass) (key [sha256.Size]byte, ok bool) {
 	annotations := maps.Clone(class.Annotations)

@@ -37,7 +37,7 @@ const (
 )
 
 // reservedPriceDivisor makes the price of a reserved machine: next to nothing, since it is paid for, but in proportion to
-// its size, so that small ones are used first (AWI-127).
+// its size, so that small ones are used first.
 const reservedPriceDivisor = 10_000_000
 
 // builder makes the offerings of one view in one market.
@@ -139,7 +139,7 @@ func reservationLabels(r awsv1.CapacityReservation) []requirements.Requirement {
 	return reqs
 }
 
-// typeOf is the shape with what reservations add to its labels (AWI-035, AWI-056).
+// typeOf is the shape with what reservations add to its labels.
 func (b *builder) typeOf(shape *instancetype.Shape) cloudprovider.InstanceType {
 	t := shape.Type
 	list := b.reserved[t.Name]
@@ -185,13 +185,16 @@ func (b *builder) offer(shape *instancetype.Shape, give func(o cloudprovider.Off
 	}
 }
 
-// orStandIn is the price, or the one that stands in for it (AWI-092).
+// orStandIn is the price, or the one that stands in for it.
 func orStandIn(price float64, source string, standIn float64) (float64, string) {
 	if price > 0 || !(standIn > 0) || math.IsInf(standIn, 0) {
 		return price, source
 	}
-	return standIn, "NodeOverlay"
+	return standIn, sourceOverlay
 }
+
+// sourceOverlay is the source of prices that an overlay sets: they are taken as they are.
+const sourceOverlay = "NodeOverlay"
 
 // buy gives the offerings of a zone and capacity type, one for each partition.
 func (b *builder) buy(shape *instancetype.Shape, z *zone, capacityType string, sets []requirements.Set, price float64, source string, give func(cloudprovider.Offering, string)) {
@@ -199,8 +202,11 @@ func (b *builder) buy(shape *instancetype.Shape, z *zone, capacityType string, s
 	if reason == "" && b.market.Unavailable.QuotaClosed(capacityType, shape.Type.Name, shape.Facts.VCPUs) {
 		reason = unavailable.ReasonQuota
 	}
-	if price <= 0 {
+	switch {
+	case price <= 0:
 		reason = cmp.Or(reason, ReasonNoPrice)
+	case source != sourceOverlay:
+		price, source = shape.WithLicence(price, source)
 	}
 	for i, partition := range b.partitions {
 		why := reason
@@ -217,11 +223,14 @@ func (b *builder) closed(shape *instancetype.Shape, zoneName, capacityType strin
 	if b.view.Group != nil {
 		key.GroupID, key.Partition = b.view.Group.ID, partition
 	}
-	reason, _ := b.market.Unavailable.Closed(key, subnets)
+	reason, closed := b.market.Unavailable.Closed(key, subnets)
+	if !closed && b.market.Unavailable.VolumesClosed(zoneName, b.view.Volumes) {
+		return unavailable.ReasonVolumes
+	}
 	return reason
 }
 
-// reserve gives the offerings of a reservation, one for each partition (AWI-127).
+// reserve gives the offerings of a reservation, one for each partition.
 func (b *builder) reserve(shape *instancetype.Shape, r awsv1.CapacityReservation, onDemandUSD float64, give func(cloudprovider.Offering, string)) {
 	room := b.market.Rooms.Room(r.ID)
 	reason := cmp.Or(shape.Incompatible, b.zoneReason(r.AvailabilityZone))

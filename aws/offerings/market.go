@@ -40,6 +40,9 @@ type Sources struct {
 
 // Market is what they know now. It calls nobody and waits for nobody. The error is a *discovery.NotReadyError.
 func (s Sources) Market() (Market, error) {
+	if s.Discovery == nil {
+		return Market{}, &discovery.NotReadyError{Missing: "instance types"}
+	}
 	facts, err := s.Discovery.Catalog()
 	if err != nil {
 		return Market{}, err

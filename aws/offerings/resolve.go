@@ -9,9 +9,9 @@ import (
 )
 
 // Resolve gives the instance types of a view in a market, sorted by name, with their offerings by zone, on-demand before
-// spot before reserved. Types that can't be launched, and offerings in zones without a subnet, are listed as unavailable
-// (AWI-020, AWI-086, AWI-093). What has no price is left out, and so is a type without any: there is nothing a plan could
-// do with it (CP-CATALOG-07). The result is shared data: nobody may change it.
+// spot before reserved. Types that can't be launched, and offerings in zones without a subnet, are listed as unavailable.
+// What has no price is left out, and so is a type without any: there is nothing a plan could do with it. The result is
+// shared data: nobody may change it.
 func Resolve(m Market, v View) ([]*cloudprovider.InstanceType, error) {
 	b, err := newBuilder(m, v, nil)
 	if err != nil {
@@ -164,5 +164,5 @@ func sameShape(a, b *cloudprovider.InstanceType) bool {
 		equalResources(a.Overhead.KubeReserved, b.Overhead.KubeReserved) &&
 		equalResources(a.Overhead.SystemReserved, b.Overhead.SystemReserved) &&
 		equalResources(a.Overhead.EvictionThreshold, b.Overhead.EvictionThreshold) &&
-		equalLimits(a.VolumeLimits, b.VolumeLimits) && a.Requirements.Equal(b.Requirements)
+		equalLimits(a.VolumeLimits, b.VolumeLimits) && slices.Equal(a.NotKnown, b.NotKnown) && a.Requirements.Equal(b.Requirements)
 }

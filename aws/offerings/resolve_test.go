@@ -124,6 +124,14 @@ func TestResolve(t *testing.T) {
 			"a on-demand 0.192", "a spot 0.096",
 			"b on-demand 0.192 no free addresses in the zone's subnets", "b spot 0.096 no free addresses in the zone's subnets",
 		}},
+		{"no room for volumes in one zone", class("c"), func(m *offerings.Market, _ *offerings.View) {
+			m.Unavailable = mark(unavailable.Failure{Code: "InsufficientVolumeCapacity", CapacityType: "spot", InstanceType: "c5.large", Zone: "us-east-1a", VolumeTypes: []string{"gp3"}})
+		}, "m5.xlarge", []string{
+			"a on-demand 0.192 no room for the class's volumes in the zone", "a spot 0.096 no room for the class's volumes in the zone", "b on-demand 0.192", "b spot 0.096",
+		}},
+		{"no room for volumes that others have", class("c"), func(m *offerings.Market, _ *offerings.View) {
+			m.Unavailable = mark(unavailable.Failure{Code: "InsufficientVolumeCapacity", CapacityType: "spot", InstanceType: "c5.large", Zone: "us-east-1a", VolumeTypes: []string{"io2"}})
+		}, "m5.xlarge", []string{"a on-demand 0.192", "a spot 0.096", "b on-demand 0.192", "b spot 0.096"}},
 		{"AWI-105 OPP-10 a quota", class("c"), func(m *offerings.Market, _ *offerings.View) {
 			m.Unavailable = mark(unavailable.Failure{Code: "VcpuLimitExceeded", CapacityType: "on-demand", InstanceType: "c5.large", Zone: "us-east-1c"})
 		}, "m5.xlarge", []string{"a on-demand 0.192 vCPU quota is used up", "a spot 0.096", "b on-demand 0.192 vCPU quota is used up", "b spot 0.096"}},
@@ -382,5 +390,27 @@ func TestResolveFails(t *testing.T) {
 	}
 	if list, err := offerings.Explain(market(t, c), view(t, c, class("c")), "m9.large"); err != nil || len(list) != 0 {
 		t.Errorf("a type that is not there: %v, %v", list, err)
+	}
+}
+
+// Windows costs its licence more, also on spot; what an overlay says a type costs is taken as it is.
+func TestWindowsLicence(t *testing.T) {
+	c := small(t)
+	m := market(t, c)
+	v := view(t, c, class("c"))
+	linux := resolve(t, m, v)["m5.large"]
+	v.Settings.AMIFamily = awsv1.AMIFamilyWindows2022
+	windows := resolve(t, m, v)["m5.large"]
+	for i := range windows.Offerings {
+		o, before := windows.Offerings[i], linux.Offerings[i]
+		if math.Abs(o.Price-before.Price-0.092) > 1e-9 || !strings.HasSuffix(o.PriceSource, "with the licence of Windows") {
+			t.Errorf("%s: %g from %q, on Linux %g", cloudprovider.KeyOf(windows, &o), o.Price, o.PriceSource, before.Price)
+		}
+	}
+	m.Prices, v.StandInPrices = nil, map[string]float64{"m5.large": 3}
+	for _, o := range resolve(t, m, v)["m5.large"].Offerings {
+		if o.Price != 3 {
+			t.Errorf("an overlay's price became %g", o.Price)
+		}
 	}
 }

@@ -49,8 +49,8 @@ type shapes struct {
 	latest  []*cloudprovider.InstanceType // the last answer for any view with these settings
 }
 
-// Types is what Resolve gives; the slice is the caller's, the types are shared (CP-CATALOG-10). A type in which nothing
-// changed since the last answer for an equal view is the same pointer (CP-CATALOG-09).
+// Types is what Resolve gives; the slice is the caller's, the types are shared. A type in which nothing changed since
+// the last answer for an equal view is the same pointer.
 func (s *Store) Types(m Market, v View) ([]*cloudprovider.InstanceType, error) {
 	a, sh := s.find(v)
 	a.mu.Lock()
@@ -84,7 +84,7 @@ func (e *UnknownTypeError) Error() string {
 	return fmt.Sprintf("instance type %q is not among those of the node class: EC2 does not offer it in the region, it has no price, or it is too small for what the class reserves", e.InstanceType)
 }
 
-// Type is the one of Types with a name (AWI-024). The error may be an *UnknownTypeError.
+// Type is the one of Types with a name. The error may be an *UnknownTypeError.
 func (s *Store) Type(m Market, v View, name string) (*cloudprovider.InstanceType, error) {
 	types, err := s.Types(m, v)
 	if err != nil {

@@ -274,6 +274,7 @@ func TestKeyHasAllOfAView(t *testing.T) {
 		"Settings":      func(v *offerings.View) { v.Settings.AMIFamily = "Bottlerocket" },
 		"Subnets":       func(v *offerings.View) { v.Subnets = map[string][]string{"us-east-1a": {"subnet-9"}} },
 		"Reservations":  func(v *offerings.View) { v.Reservations = []awsv1.CapacityReservation{{ID: "cr-1"}} },
+		"Volumes":       func(v *offerings.View) { v.Volumes = []string{"gp3"} },
 		"Group":         func(v *offerings.View) { v.Group = &placement.Group{ID: "pg-1"} },
 		"StandInPrices": func(v *offerings.View) { v.StandInPrices = map[string]float64{"m5.large": 1} },
 	}

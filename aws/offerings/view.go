@@ -20,11 +20,13 @@ type View struct {
 	Settings instancetype.Settings
 	// Subnets are the ids of the class's subnets by the name of their zone.
 	Subnets map[string][]string
-	// Reservations that the class selects; empty where reserved capacity is not in use (AWI-121).
+	// Volumes are the types of the class's EBS volumes, sorted.
+	Volumes []string
+	// Reservations that the class selects; empty where reserved capacity is not in use.
 	Reservations []awsv1.CapacityReservation
 	// Group is the placement group of the class; nil for none.
 	Group *placement.Group
-	// StandInPrices are USD per hour for types that have no price of their own, such as NodeOverlays give (AWI-097).
+	// StandInPrices are USD per hour for types that have no price of their own, such as NodeOverlays give.
 	StandInPrices map[string]float64
 }
 
@@ -34,13 +36,13 @@ type Options struct {
 	Settings instancetype.Options
 	// Group is the placement group of the class; nil for none.
 	Group *placement.Group
-	// WithoutReservations leaves reserved capacity out (AWI-121).
+	// WithoutReservations leaves reserved capacity out.
 	WithoutReservations bool
 	// StandInPrices are as in View.
 	StandInPrices map[string]float64
 }
 
-// NoSubnetsError says that a node class has no subnet to launch machines in (AWI-016).
+// NoSubnetsError says that a node class has no subnet to launch machines in.
 type NoSubnetsError struct {
 	// NodeClass is its name.
 	NodeClass string
@@ -53,6 +55,9 @@ func (e *NoSubnetsError) Error() string {
 // NewView reads the view of a node class. The error is a *NoSubnetsError, or of the kinds that instancetype.NewSettings
 // has.
 func NewView(c *catalog.Catalog, class *awsv1.EC2NodeClass, o Options) (View, error) {
+	if class == nil {
+		return View{}, &NoSubnetsError{}
+	}
 	if len(class.Status.Subnets) == 0 {
 		return View{}, &NoSubnetsError{NodeClass: class.Name}
 	}
@@ -63,8 +68,8 @@ func NewView(c *catalog.Catalog, class *awsv1.EC2NodeClass, o Options) (View, er
 	if err != nil {
 		return View{}, err
 	}
-	v := View{Settings: settings, Subnets: map[string][]string{}, Group: o.Group, StandInPrices: maps.Clone(o.StandInPrices)}
-	// By name, which every subnet has; ids of zones may be missing (OPP-23).
+	v := View{Settings: settings, Subnets: map[string][]string{}, Volumes: class.Spec.VolumeTypes(), Group: o.Group, StandInPrices: maps.Clone(o.StandInPrices)}
+	// By name, which every subnet has; ids of zones may be missing.
 	for _, subnet := range class.Status.Subnets {
 		v.Subnets[subnet.Zone] = append(v.Subnets[subnet.Zone], subnet.ID)
 	}

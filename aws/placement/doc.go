@@ -9,5 +9,5 @@
 // # Deliberate differences
 //
 //   - A launch is for the lowest partition by number that has room, not for the lowest as text, and the label is of the
-//     partition that was launched into (AWI-139).
+//     partition that was launched into.
 package placement

@@ -65,7 +65,7 @@ func NewFinder(api sdk.EC2API, now func() time.Time) *Finder {
 
 // Find is the group that a selector names; nil without a selector. A group that is not there is a *NotFoundError. When
 // EC2 can't be asked, the group of the last answer is returned together with the error, if that answer is less than
-// Remember old (AWI-137). Of callers at the same time one asks, and the others take its answer; after a failure EC2 is
+// Remember old. Of callers at the same time one asks, and the others take its answer; after a failure EC2 is
 // left alone for a second, and twice as long after each further one, up to Period, while that failure is the answer. The
 // group is shared: it is not to be changed.
 func (f *Finder) Find(ctx context.Context, selector *awsv1.PlacementGroupSelector) (*Group, error) {

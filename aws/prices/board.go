@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// DefaultEvery is how often a feed is read (AWI-106).
+	// DefaultEvery is how often a feed is read.
 	DefaultEvery = 12 * time.Hour
 	// DefaultSpotEvery is how often spot prices had better be read: they move all day.
 	DefaultSpotEvery = 15 * time.Minute

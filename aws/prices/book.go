@@ -19,11 +19,11 @@ type Quote struct {
 func (q Quote) Age(now time.Time) time.Duration { return now.Sub(q.Confirmed) }
 
 // Book is the prices in force at one time. It never changes; a nil Book has no prices. Lookups never call AWS and never
-// fail (AWI-107).
+// fail.
 type Book struct {
 	onDemand map[string]Quote
 	spot     map[Pair]Quote
-	// asSpot are the on-demand prices as spot prices, by type, when no spot price was ever read; else nil (AWI-116).
+	// asSpot are the on-demand prices as spot prices, by type, when no spot price was ever read; else nil.
 	asSpot          map[string]Quote
 	minSpotDiscount float64
 }
@@ -42,7 +42,7 @@ func (b *Book) OnDemand(instanceType string) (Quote, bool) {
 
 // Spot is the spot price of a type in a zone; false when none is known, or when it is not as far below the on-demand
 // price as Options.MinSpotDiscount asks. Before spot prices were read for the first time it is the on-demand price,
-// which spot prices stay below (AWI-116).
+// which spot prices stay below.
 func (b *Book) Spot(instanceType, zone string) (Quote, bool) {
 	switch {
 	case b == nil:

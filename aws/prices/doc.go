@@ -15,9 +15,9 @@
 // A [Source] reads a [List]: [OnDemand] and [Spot] ask AWS, [File] reads a prices file, [Static] is the dated tables
 // built into the library, [Adjust] changes what another source says: discounts, premiums, negotiated prices. A [Board] keeps
 // the lists of several feeds, later ones over earlier ones, and publishes them as a [Book], which never changes: readers
-// never wait for AWS (OPP-03), and a refresh that fails leaves the prices that are there.
+// never wait for AWS, and a refresh that fails leaves the prices that are there.
 //
-// Each [Quote] says its source, since when the price is what it is and when it was last confirmed (OPP-15). A price that
+// Each [Quote] says its source, since when the price is what it is and when it was last confirmed. A price that
 // its feed no longer names is kept for a while, marked as such, and then dropped.
 //
 // Amounts are US dollars an hour. In the China regions AWS has prices in CNY: give Options.USDPer a rate, or they
@@ -25,14 +25,14 @@
 //
 // # Deliberate differences
 //
-//   - Spot prices are best read every [DefaultSpotEvery] and on-demand prices every [DefaultEvery] (AWI-106); each feed
+//   - Spot prices are best read every [DefaultSpotEvery] and on-demand prices every [DefaultEvery]; each feed
 //     has its own period.
-//   - Bare-metal types are asked for with shared tenancy first, dedicated quotes only fill the gaps (AWI-109, AWI-113).
-//     A region without bare metal is no failure (AWI-111).
-//   - Of several prices for one type the highest counts, not the last one met (AWI-110), so that the answer does not
+//   - Bare-metal types are asked for with shared tenancy first, dedicated quotes only fill the gaps.
+//     A region without bare metal is no failure.
+//   - Of several prices for one type the highest counts, not the last one met, so that the answer does not
 //     depend on its order.
-//   - Prices that vanish age and go instead of staying for ever (AWI-111, AWI-115).
-//   - No lock is held while prices are read (AWI-118).
-//   - The static table has prices of every region but those of China (AWI-119), for which there is no free source: they
+//   - Prices that vanish age and go instead of staying for ever.
+//   - No lock is held while prices are read.
+//   - The static table has prices of every region but those of China, for which there is no free source: they
 //     have those of us-east-1, and their provenance says so.
 package prices

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"time"
+
+	"github.com/drawknife/drawknife/aws/sdk"
 )
 
 // Source reads prices. Implementations are safe for concurrent use and honour the context; an answer is whole or it is
@@ -17,7 +19,12 @@ type Source interface {
 type SourceFunc func(ctx context.Context) (*List, error)
 
 // Prices implements Source.
-func (f SourceFunc) Prices(ctx context.Context) (*List, error) { return f(ctx) }
+func (f SourceFunc) Prices(ctx context.Context) (*List, error) {
+	if f == nil {
+		return nil, &sdk.ArgumentError{Function: "SourceFunc.Prices", Argument: "the function"}
+	}
+	return f(ctx)
+}
 
 // Pair is an instance type in a zone.
 type Pair struct {

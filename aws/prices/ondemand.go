@@ -17,7 +17,7 @@ import (
 )
 
 // Published reports whether AWS's price list service can be asked for on-demand prices of a region: not in GovCloud,
-// and not in a VPC without a way to it (AWI-112). why says so for people.
+// and not in a VPC without a way to it. why says so for people.
 func Published(region string, isolatedVPC bool) (ok bool, why string) {
 	switch {
 	case isolatedVPC:
@@ -38,7 +38,7 @@ func Currency(region string) string {
 	return "USD"
 }
 
-// OnDemand reads on-demand prices for Linux from the AWS price list (AWI-109).
+// OnDemand reads on-demand prices for Linux from the AWS price list.
 type OnDemand struct {
 	// API is a client for the region that sdk.PricingRegion names.
 	API sdk.PricingAPI
@@ -57,8 +57,11 @@ const (
 )
 
 // Prices implements Source. Bare-metal types are asked for with shared tenancy, which is what launches without a
-// tenancy get, and with dedicated tenancy for those that are listed so alone (OPP-05).
+// tenancy get, and with dedicated tenancy for those that are listed so alone.
 func (s OnDemand) Prices(ctx context.Context) (*List, error) {
+	if s.API == nil {
+		return nil, &sdk.ArgumentError{Function: "OnDemand.Prices", Argument: "the API"}
+	}
 	queries := []query{{metalFamily, "Dedicated"}, {metalFamily, "Shared"}, {virtualFamily, "Shared"}}
 	var (
 		group   sync.WaitGroup
@@ -84,14 +87,14 @@ func (s OnDemand) Prices(ctx context.Context) (*List, error) {
 		}
 		list.Skipped += skipped[i]
 	}
-	// Virtual machines are sold in every region: an answer without any is not one (AWI-111).
+	// Virtual machines are sold in every region: an answer without any is not one.
 	if len(answers[len(answers)-1]) == 0 {
 		return nil, &ListError{Source: list.Source, Problem: fmt.Sprintf("there are no prices of virtual machines in %s", s.Region)}
 	}
 	return list, nil
 }
 
-// filters of a question (AWI-109).
+// filters of a question.
 func (q query) filters(region string) []pricingtypes.Filter {
 	var out []pricingtypes.Filter
 	for _, f := range [][2]string{
@@ -131,7 +134,7 @@ func (s OnDemand) ask(ctx context.Context, q query) (prices map[string]float64, 
 	return prices, skipped, err
 }
 
-// parseProduct reads a document of the price list (AWI-110). Of several prices of one type the highest counts, so that
+// parseProduct reads a document of the price list. Of several prices of one type the highest counts, so that
 // the answer's order does not matter and nothing costs more than was said.
 func parseProduct(text []byte, currency string) (instanceType string, perHour float64, ok bool) {
 	var doc struct {

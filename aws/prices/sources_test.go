@@ -237,8 +237,8 @@ func TestStatic(t *testing.T) {
 		{"us-east-1", "m5.large", 0.096, table},
 		{"eu-west-1", "m5.large", 0.107, snapshot},
 		{"us-gov-west-1", "m5.large", 0.121, snapshot},
-		{"cn-north-1", "m5.large", 0.096, table + " (of us-east-1, for want of prices of cn-north-1)"},
-		{"eu-west-1", "p6-b200.48xlarge", 113.9328, table + " (of us-east-1, for want of prices of eu-west-1)"},
+		{"cn-north-1", "m5.large", 0.096, table + ", estimated: the price of us-east-1, no price of cn-north-1 is built in"},
+		{"eu-west-1", "p6-b200.48xlarge", 127.040113, table + ", estimated: the price of us-east-1 times what the type's family, or else the median type, costs in eu-west-1 in proportion"},
 	} {
 		list := prices.Static(c, test.region)
 		if p := list.OnDemand[test.typeName]; p.PerHour != test.price || p.Source != test.source {

@@ -13,8 +13,8 @@ import (
 	"github.com/drawknife/drawknife/aws/sdk"
 )
 
-// Spot reads the spot prices for Linux of all types and zones of a region from EC2 (AWI-114). It works in isolated VPCs
-// and in GovCloud as well (AWI-117).
+// Spot reads the spot prices for Linux of all types and zones of a region from EC2. It works in isolated VPCs
+// and in GovCloud as well.
 type Spot struct {
 	// API is a client for the region.
 	API sdk.EC2API
@@ -26,6 +26,9 @@ type Spot struct {
 
 // Prices implements Source.
 func (s Spot) Prices(ctx context.Context) (*List, error) {
+	if s.API == nil {
+		return nil, &sdk.ArgumentError{Function: "Spot.Prices", Argument: "the API"}
+	}
 	now := time.Now
 	if s.Now != nil {
 		now = s.Now
@@ -52,7 +55,7 @@ func (s Spot) Prices(ctx context.Context) (*List, error) {
 		return nil, sdk.Wrap("reading spot prices", err)
 	}
 	if len(list.Spot) == 0 {
-		return nil, &ListError{Source: list.Source, Problem: "there is no price in it"} // AWI-115
+		return nil, &ListError{Source: list.Source, Problem: "there is no price in it"}
 	}
 	return list, nil
 }

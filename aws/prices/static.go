@@ -12,11 +12,17 @@ import (
 )
 
 // Static is a table of on-demand prices for a region: what is in force until something better is read, and for ever where
-// nothing can be (AWI-120). For the catalogue's own region it is the catalogue's prices, for others those of Regional. Types
-// without a price there have the catalogue's all the same, since it is of the right size, but their provenance names the
-// region it is of (AWI-119).
+// nothing can be. For the catalogue's own region it is the catalogue's prices, for others those of Regional. Types
+// without a price there are estimated from the catalogue's (catalog.Estimator), and their provenance says so.
 func Static(c *catalog.Catalog, region string) *List {
+	if c == nil {
+		return nil
+	}
 	list := &List{Source: "built-in table", OnDemand: make(map[string]Price, len(c.Types))}
+	estimator, err := catalog.NewEstimator(c.Region, region)
+	if err != nil {
+		estimator = nil // prices of another region are better than none
+	}
 	texts := map[string]string{}
 	for i := range c.Types {
 		t := &c.Types[i]
@@ -28,11 +34,18 @@ func Static(c *catalog.Catalog, region string) *List {
 		if !ok {
 			text = source
 			if region != c.Region {
-				text = fmt.Sprintf("%s (of %s, for want of prices of %s)", source, c.Region, region)
+				text = source + " (of " + c.Region + ")"
+				if estimator != nil {
+					text = source + ", " + estimator.Source()
+				}
 			}
 			texts[source] = text
 		}
-		list.OnDemand[t.Name] = Price{PerHour: t.OnDemandUSD, Source: text}
+		price := t.OnDemandUSD
+		if region != c.Region && estimator != nil {
+			price = estimator.Price(t.Name, price)
+		}
+		list.OnDemand[t.Name] = Price{PerHour: price, Source: text}
 	}
 	if region == c.Region {
 		return list

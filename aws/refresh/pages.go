@@ -2,6 +2,7 @@ package refresh
 
 import (
 	"context"
+	"errors"
 	"fmt"
 )
 
@@ -28,6 +29,9 @@ func (e *PageError) Error() string {
 // the next one, nil or empty after the last. An answer is whole or it is an error: that of read, of the context, or a
 // *PageError.
 func Pages(ctx context.Context, read func(token *string) (next *string, err error)) error {
+	if ctx == nil || read == nil {
+		return errors.New("reading pages: the context or the function that reads a page is missing")
+	}
 	var token *string
 	seen := map[string]bool{}
 	for page := range MaxPages {

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Back-off after errors: DefaultBackoff at first, twice as long each time, up to MaxBackoff (AWI-014).
+// Back-off after errors: DefaultBackoff at first, twice as long each time, up to MaxBackoff.
 const (
 	DefaultBackoff = time.Second
 	MaxBackoff     = 1000 * time.Second

@@ -31,7 +31,7 @@ func (r Relabeling) Empty() bool { return len(r.Set)+len(r.Remove) == 0 }
 
 // Relabel says how the labels of a claim must change to agree with its machine. A machine that fell out of its
 // reservation is demoted: its capacity type becomes what it is, and every label of a reservation goes, the interruptible
-// one too (AWI-130, OPP-22). A machine labelled on-demand that runs in a reservation of the class is promoted. Other
+// one too. A machine labelled on-demand that runs in a reservation of the class is promoted. Other
 // machines, and claims that are being deleted, are left alone.
 func Relabel(labels map[string]string, deleting bool, m Machine, class []awsv1.CapacityReservation) Relabeling {
 	if deleting {
@@ -79,8 +79,8 @@ func Labels(r awsv1.CapacityReservation) map[string]string {
 	}
 }
 
-// MustLeave reports whether a machine with these labels has to be drained because its capacity block is about to end
-// (AWI-131). Ordinary reservations end without that: their machines are demoted.
+// MustLeave reports whether a machine with these labels has to be drained because its capacity block is about to end.
+// Ordinary reservations end without that: their machines are demoted.
 func MustLeave(labels map[string]string, class []awsv1.CapacityReservation, now time.Time) bool {
 	id := labels[awsv1.LabelCapacityReservationID]
 	if id == "" || labels[poolv1.CapacityTypeLabelKey] != poolv1.CapacityTypeReserved {
@@ -91,7 +91,7 @@ func MustLeave(labels map[string]string, class []awsv1.CapacityReservation, now 
 	})
 }
 
-// Drifted reports whether a machine runs in a reservation that its class does not select (AWI-132). What is known of the
+// Drifted reports whether a machine runs in a reservation that its class does not select. What is known of the
 // machine may be old: read it again before acting.
 func Drifted(m Machine, class []awsv1.CapacityReservation) bool {
 	return m.CapacityType == poolv1.CapacityTypeReserved && m.ReservationID != "" &&

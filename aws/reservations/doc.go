@@ -5,15 +5,13 @@
 //	class.Status.CapacityReservations = found.Status()
 //	room := finder.Ledger().Snapshot().Room("cr-1") // shared by all NodePools
 //
-// A [Finder] asks EC2; nothing else here does. The [Ledger] follows launches and terminations between EC2's answers
-// (AWI-129). What a reservation is worth at a time ([StateAt]), and what a machine's labels should say ([Relabel]), are
+// A [Finder] asks EC2; nothing else here does. The [Ledger] follows launches and terminations between EC2's answers. What a
+// reservation is worth at a time ([StateAt]), and what a machine's labels should say ([Relabel]), are
 // pure functions.
 //
 // # Deliberate differences
 //
-//   - Lookups of different classes don't wait for each other (AWI-123).
-//   - A launch that is under way holds its place ([Ledger.Hold]), and a count never passes what the reservation is of
-//     (AWI-129).
-//   - Demotion takes the interruptible label off too, and machines that a reservation of the class takes in are promoted
-//     (AWI-130).
+//   - Lookups of different classes don't wait for each other.
+//   - A launch that is under way holds its place ([Ledger.Hold]), and a count never passes what the reservation is of.
+//   - Demotion takes the interruptible label off too, and machines that a reservation of the class takes in are promoted.
 package reservations

@@ -14,7 +14,7 @@ import (
 	"github.com/drawknife/drawknife/aws/sdk"
 )
 
-// Period is how long an answer of EC2's is good for, and how often reservations are looked at (AWI-123, AWI-125).
+// Period is how long an answer of EC2's is good for, and how often reservations are looked at.
 const Period = time.Minute
 
 // Finder asks EC2 for reservations. It is safe for concurrent use; no lock is held while EC2 is asked.
@@ -49,14 +49,14 @@ func NewFinder(api sdk.EC2API, ledger *Ledger, now func() time.Time) *Finder {
 // Ledger counts the room in all reservations that were ever found.
 func (f *Finder) Ledger() *Ledger { return f.ledger }
 
-// Find are the reservations that any of the terms selects, sorted by id, without those that have ended (AWI-123).
+// Find are the reservations that any of the terms selects, sorted by id, without those that have ended.
 // Answers less than Period old are reused. Reservations that can't be used are left out, and rejected says why. err is
 // about EC2: nothing is found then.
 func (f *Finder) Find(ctx context.Context, terms []awsv1.CapacityReservationSelectorTerm) (found Found, rejected, err error) {
 	return f.find(ctx, terms, f.now().Add(-Period))
 }
 
-// FindNow is Find with fresh answers: a machine may be drifted only if it still is when EC2 is asked (AWI-132).
+// FindNow is Find with fresh answers: a machine may be drifted only if it still is when EC2 is asked.
 func (f *Finder) FindNow(ctx context.Context, terms []awsv1.CapacityReservationSelectorTerm) (found Found, rejected, err error) {
 	return f.find(ctx, terms, f.now())
 }
@@ -109,7 +109,7 @@ func (f *Finder) ask(ctx context.Context, q Query, newerThan time.Time) (answer,
 	})
 	switch {
 	case sdk.IsNotFound(err):
-		a.found, a.rejected = nil, nil // AWI-122: an id that is not there selects nothing
+		a.found, a.rejected = nil, nil // an id that is not there selects nothing
 	case err != nil:
 		return answer{}, sdk.Wrap(fmt.Sprintf("reading capacity reservations by %s", q.describe()), err)
 	}

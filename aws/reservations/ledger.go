@@ -9,7 +9,7 @@ import (
 )
 
 // Remember is how long the room in a reservation is known for without EC2 saying it again: longer than any outage of
-// its API (AWI-124).
+// its API.
 const Remember = 24 * time.Hour
 
 // rememberGone is how long a machine that made room is known: longer than a claim outlives its machine.
@@ -76,7 +76,7 @@ func (l *Ledger) Gone(id, machine string) {
 	})
 }
 
-// Full says that a launch found no room in a reservation: there is none until EC2 says otherwise (AWI-133).
+// Full says that a launch found no room in a reservation: there is none until EC2 says otherwise.
 func (l *Ledger) Full(id string) {
 	l.change(func() bool {
 		r, ok := l.rooms[id]
@@ -119,7 +119,7 @@ func (h *Hold) Has(id string) bool { return slices.Contains(h.ids, id) }
 func (h *Hold) Empty() bool { return len(h.ids) == 0 }
 
 // Settle ends the hold. used is the reservation that a machine was launched into by a call that began at a time, empty
-// for none: its place is taken, unless EC2 was asked after that, whose answer has the machine in it (AWI-129). The other
+// for none: its place is taken, unless EC2 was asked after that, whose answer has the machine in it. The other
 // places are given back. Only the first call counts.
 func (h *Hold) Settle(used string, at time.Time) {
 	h.ledger.change(func() (changed bool) {

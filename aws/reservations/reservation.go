@@ -14,11 +14,10 @@ import (
 )
 
 // ExpiringBefore is how long before its end a capacity block is not launched into any more, and its machines are
-// drained: ten minutes before EC2 starts to take them (AWI-126, AWI-131).
+// drained: ten minutes before EC2 starts to take them.
 const ExpiringBefore = 40 * time.Minute
 
-// UltraServersExpiringBefore is likewise of blocks of UltraServers, whose machines EC2 starts to take half an hour sooner
-// (AWN-309).
+// UltraServersExpiringBefore is likewise of blocks of UltraServers, whose machines EC2 starts to take half an hour sooner.
 const UltraServersExpiringBefore = 70 * time.Minute
 
 // expiringBefore goes by the instance type: those of UltraServers are sold in these families alone.
@@ -51,7 +50,7 @@ func (e *RejectedError) Error() string {
 	return fmt.Sprintf("capacity reservation %q can't be used: %s", e.ID, e.Problem)
 }
 
-// fromEC2 takes over a reservation (AWI-125). The error is a *RejectedError.
+// fromEC2 takes over a reservation. The error is a *RejectedError.
 func fromEC2(from ec2types.CapacityReservation, now time.Time) (Reservation, error) {
 	r := Reservation{
 		CapacityReservation: awsv1.CapacityReservation{
@@ -100,7 +99,7 @@ func Ended(r awsv1.CapacityReservation, now time.Time) bool {
 }
 
 // StateAt is how long a reservation is still good for at a time: a capacity block is expiring shortly before its end,
-// anything else is active (AWI-126).
+// anything else is active.
 func StateAt(r awsv1.CapacityReservation, now time.Time) awsv1.CapacityReservationState {
 	block := r.ReservationType == awsv1.CapacityReservationTypeCapacityBlock
 	if block && r.EndTime != nil && r.EndTime.Sub(now) < expiringBefore(r) {
@@ -109,8 +108,7 @@ func StateAt(r awsv1.CapacityReservation, now time.Time) awsv1.CapacityReservati
 	return awsv1.CapacityReservationStateActive
 }
 
-// NextLook is when reservations must be looked at again: in a minute, or when one of them ends if that is sooner
-// (AWI-125).
+// NextLook is when reservations must be looked at again: in a minute, or when one of them ends if that is sooner.
 func NextLook(list []awsv1.CapacityReservation, now time.Time) time.Time {
 	next := now.Add(Period)
 	for _, r := range list {

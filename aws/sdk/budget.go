@@ -62,8 +62,8 @@ type Limit struct {
 	Burst float64
 }
 
-// DefaultLimits are the limits that EC2 documents for an account and region, which all that runs there shares
-// (AWI-234); those of SSM and the price list likewise. The map is the caller's.
+// DefaultLimits are the limits that EC2 documents for an account and region, which all that runs there shares; those of SSM
+// and the price list likewise. The map is the caller's.
 func DefaultLimits() map[Class]Limit {
 	return map[Class]Limit{
 		ClassRead:       {PerSecond: 20, Burst: 100},

@@ -23,7 +23,7 @@ import (
 
 // Defaults of a Config.
 const (
-	// DefaultTimeout is for one HTTP request, of which a call may need several (AWI-001).
+	// DefaultTimeout is for one HTTP request, of which a call may need several.
 	DefaultTimeout = 4 * time.Minute
 	// DefaultMaxAttempts is how often a call is tried, the first time included.
 	DefaultMaxAttempts = 3
@@ -96,6 +96,9 @@ type Clients struct {
 // Load reads what the configuration leaves open and makes clients. It is an error when no region is known; whether the
 // credentials are any good shows at the first call (see Probe).
 func Load(ctx context.Context, c Config) (*Clients, error) {
+	if ctx == nil {
+		return nil, &ArgumentError{"Load", "the context"}
+	}
 	if err := c.Validate(); err != nil {
 		return nil, fmt.Errorf("configuration of AWS clients: %w", err)
 	}
@@ -189,7 +192,7 @@ func (c *Clients) Pricing(p Priority) PricingAPI {
 	return pricing.NewFromConfig(base)
 }
 
-// PricingRegion is the region whose price list covers a region (AWI-108).
+// PricingRegion is the region whose price list covers a region.
 func PricingRegion(region string) string {
 	switch {
 	case strings.HasPrefix(region, "ap-"):
@@ -202,9 +205,12 @@ func PricingRegion(region string) string {
 	return "us-east-1"
 }
 
-// Probe finds out with a dry run whether EC2 can be reached in the region and knows the credentials (AWI-004). The error
+// Probe finds out with a dry run whether EC2 can be reached in the region and knows the credentials. The error
 // has a kind: unauthorised when the credentials are missing or wrong, permanent when the region does not exist.
 func Probe(ctx context.Context, api EC2API) error {
+	if api == nil {
+		return &ArgumentError{"Probe", "the API"}
+	}
 	_, err := api.DescribeInstanceTypes(ctx, &ec2.DescribeInstanceTypesInput{DryRun: aws.Bool(true)}, func(o *ec2.Options) {
 		o.Retryer = aws.NopRetryer{}
 	})

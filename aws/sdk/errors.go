@@ -77,7 +77,7 @@ func actionOf(service, operation string) string {
 	return prefix + ":" + operation
 }
 
-// IsNotFound reports whether the thing asked for does not exist (AWI-214).
+// IsNotFound reports whether the thing asked for does not exist.
 func IsNotFound(err error) bool {
 	switch Code(err) {
 	case "InvalidCapacityReservationId.NotFound",
@@ -97,7 +97,7 @@ func IsNotFound(err error) bool {
 	return false
 }
 
-// IsLaunchTemplateNotFound reports whether a launch named a launch template that is not there (AWI-173).
+// IsLaunchTemplateNotFound reports whether a launch named a launch template that is not there.
 func IsLaunchTemplateNotFound(err error) bool { return launchTemplateNotFound(Code(err)) }
 
 func launchTemplateNotFound(code string) bool {
@@ -108,7 +108,7 @@ func launchTemplateNotFound(code string) bool {
 	return false
 }
 
-// IsAlreadyExists reports whether what was to be made is there already (AWI-214).
+// IsAlreadyExists reports whether what was to be made is there already.
 func IsAlreadyExists(err error) bool {
 	switch Code(err) {
 	case "EntityAlreadyExists", "EntityAlreadyExistsException", "InvalidLaunchTemplateName.AlreadyExistsException":

@@ -8,7 +8,7 @@ import (
 // Reason is a CamelCase word for a failed launch, fit for the reason of a condition.
 type Reason string
 
-// Reasons of failed launches (AWI-213).
+// Reasons of failed launches.
 const (
 	// ReasonSpotRole: the account lacks the service-linked role that spot needs, and nobody may make it.
 	ReasonSpotRole Reason = "SpotSLRCreationFailed"
@@ -42,6 +42,16 @@ const (
 	ReasonSpotQuota Reason = "SpotQuotaExceeded"
 	// ReasonVCPUQuota: the account may not have more vCPUs of this kind.
 	ReasonVCPUQuota Reason = "VCPULimitExceeded"
+	// ReasonInstanceQuota: the account may not have more instances of this kind.
+	ReasonInstanceQuota Reason = "InstanceLimitExceeded"
+	// ReasonVolumeQuota: the account may not have more volumes, or none that are larger in sum.
+	ReasonVolumeQuota Reason = "VolumeLimitExceeded"
+	// ReasonIOPSQuota: the account may not have volumes with more operations a second in sum.
+	ReasonIOPSQuota Reason = "MaxIOPSLimitExceeded"
+	// ReasonSpotPrice: the most that may be paid for a spot instance is below its price.
+	ReasonSpotPrice Reason = "SpotMaxPriceTooLow"
+	// ReasonVolumeCapacity: the zone has no room for volumes of this type.
+	ReasonVolumeCapacity Reason = "InsufficientVolumeCapacity"
 	// ReasonSubnetFull: the subnet has no free address.
 	ReasonSubnetFull Reason = "InsufficientFreeAddressesInSubnet"
 	// ReasonLaunchFailed: anything else.
@@ -49,7 +59,7 @@ const (
 )
 
 // Explain turns a code and message of EC2 into the reason of a failed launch and a sentence for people that says what
-// to do where that is known (AWI-213). Both texts may be several, joined; the first reason in the order of the table
+// to do where that is known. Both texts may be several, joined; the first reason in the order of the table
 // wins. Either may be empty.
 func Explain(code, message string) (Reason, string) {
 	text := code + ": " + message
@@ -114,6 +124,12 @@ func explanations() []explanation {
 		row(ReasonPendingVerification, "AWS is still verifying the account: wait, or ask its support", "PendingVerification"),
 		row(ReasonSpotQuota, "the account may not have more spot instances: ask AWS for a higher quota", "MaxSpotInstanceCountExceeded"),
 		row(ReasonVCPUQuota, "the account may not have more vCPUs of this kind: ask AWS for a higher quota", "VcpuLimitExceeded"),
+		row(ReasonInstanceQuota, "the account may not have more instances of this kind: ask AWS for a higher quota", "InstanceLimitExceeded"),
+		row(ReasonVolumeQuota, "the account may not have more volumes: delete some, make those of the node class smaller, or ask AWS for a higher quota", "VolumeLimitExceeded"),
+		row(ReasonIOPSQuota, "the account may not have volumes with more operations a second: lower iops in the node class's blockDeviceMappings, or ask AWS for a higher quota",
+			"MaxIOPSLimitExceeded"),
+		row(ReasonSpotPrice, "the highest spot price that the launch template allows is below the present one: raise it or leave it out", "SpotMaxPriceTooLow"),
+		row(ReasonVolumeCapacity, "the zone has no room for volumes of the type that the node class asks for: try another volumeType or zone", "InsufficientVolumeCapacity"),
 		row(ReasonSubnetFull, "a subnet has no free address left: select larger or further subnets", "InsufficientFreeAddressesInSubnet"),
 	}
 }
@@ -143,11 +159,12 @@ func permissionCure(text string) string {
 }
 
 // Unfulfillable reports whether a launch failed because there is nothing to be had at that place, now or within the
-// account's quotas, so that another place may do (AWI-101).
+// account's quotas, so that another place may do.
 func Unfulfillable(code string) bool {
 	switch code {
-	case "InsufficientInstanceCapacity", "UnfulfillableCapacity", "Unsupported", "InsufficientFreeAddressesInSubnet",
-		"ReservationCapacityExceeded":
+	case "InsufficientInstanceCapacity", "InsufficientHostCapacity", "InsufficientReservedInstanceCapacity", "InsufficientCapacity",
+		"InsufficientCapacityOnOutpost", "InsufficientVolumeCapacity", "SpotMaxPriceTooLow", "UnfulfillableCapacity", "Unsupported",
+		"InsufficientFreeAddressesInSubnet", "ReservationCapacityExceeded":
 		return true
 	}
 	return Quota(code)
@@ -156,14 +173,24 @@ func Unfulfillable(code string) bool {
 // Quota reports whether a launch failed because the account may not have more.
 func Quota(code string) bool {
 	switch code {
-	case "MaxSpotInstanceCountExceeded", "VcpuLimitExceeded", "MaxFleetCountExceeded":
+	case "MaxSpotInstanceCountExceeded", "VcpuLimitExceeded", "InstanceLimitExceeded":
+		return true
+	}
+	return AccountQuota(code)
+}
+
+// AccountQuota reports whether a launch failed because of a quota that every launch of the account in the region runs into, whatever its
+// instance type and zone.
+func AccountQuota(code string) bool {
+	switch code {
+	case "MaxFleetCountExceeded", "VolumeLimitExceeded", "MaxIOPSLimitExceeded":
 		return true
 	}
 	return false
 }
 
 // SpotRoleMissing reports whether a launch failed because the account has no service-linked role for spot: no spot
-// offering works until somebody makes it (AWI-101).
+// offering works until somebody makes it.
 func SpotRoleMissing(code string) bool {
 	return code == "AuthFailure.ServiceLinkedRoleCreationNotPermitted"
 }

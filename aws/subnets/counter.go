@@ -16,7 +16,7 @@ import (
 	"github.com/drawknife/drawknife/aws/sdk"
 )
 
-// CountEvery is how old a count may be before a launch asks EC2 for a new one (AWI-179).
+// CountEvery is how old a count may be before a launch asks EC2 for a new one.
 const CountEvery = time.Minute
 
 // mostIDs is how many values EC2 takes in one filter.

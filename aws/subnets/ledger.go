@@ -9,7 +9,7 @@ import (
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 )
 
-// DefaultLifetime is how long a count of free addresses is believed (AWI-179).
+// DefaultLifetime is how long a count of free addresses is believed.
 const DefaultLifetime = 5 * time.Minute
 
 // Options of a Ledger; the zero value takes the defaults.
@@ -49,7 +49,7 @@ func New(o Options) *Ledger {
 }
 
 // Observe takes over what EC2 says is free, by subnet id. What ended launches were charged is forgotten, for it is in
-// the count; launches under way stay charged (AWI-179).
+// the count; launches under way stay charged.
 func (l *Ledger) Observe(free map[string]int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -61,7 +61,7 @@ func (l *Ledger) Observe(free map[string]int64) {
 	l.forget(now)
 }
 
-// Exhausted says that EC2 found a subnet without a free address: it is chosen last until it is counted again (AWI-191).
+// Exhausted says that EC2 found a subnet without a free address: it is chosen last until it is counted again.
 func (l *Ledger) Exhausted(ids ...string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -96,7 +96,7 @@ func (l *Ledger) Unknown(age time.Duration, found []awsv1.Subnet) []string {
 }
 
 // Hold picks a subnet of each zone and charges it perNode addresses until the hold is settled: the one with most free
-// ones, of equal ones the first in the class's order (AWI-181, AWI-182). zones are the names of those wanted; nil wants
+// ones, of equal ones the first in the class's order. zones are the names of those wanted; nil wants
 // all. A zone in which the class has no subnet is left out. perNode below 0 counts as 0.
 func (l *Ledger) Hold(found []awsv1.Subnet, zones []string, perNode int64) *Hold {
 	l.mu.Lock()
@@ -165,7 +165,7 @@ type Hold struct {
 func (h *Hold) Subnets() map[string]awsv1.Subnet { return maps.Clone(h.subnets) }
 
 // Settle ends the hold: subnets that machines were launched in, given by id, stay charged until EC2 counts again, the
-// others get back what they were charged (AWI-190). An id may occur once for each machine. Only the first call counts.
+// others get back what they were charged. An id may occur once for each machine. Only the first call counts.
 func (h *Hold) Settle(used ...string) {
 	h.ledger.mu.Lock()
 	defer h.ledger.mu.Unlock()

@@ -7,7 +7,7 @@
 //	_, closed := memory.Snapshot().Closed(effect.Keys[0], nil)
 //
 // What a failure teaches is a pure function, [Judge]: an offering, a capacity type, a subnet, a quota or a reservation
-// is closed (AWI-099 to AWI-105). How long is the [Memory]'s business (OPP-10):
+// is closed. How long is the [Memory]'s business:
 //
 //   - The first mark of a thing lasts [DefaultFirst], each further one twice as long as the one before, up to
 //     [DefaultLongest], all with a jitter that follows from a seed. Marks of things that were closed at once thus don't
@@ -22,11 +22,11 @@
 //
 // # Deliberate differences
 //
-//   - Lifetimes grow and are tried by one launch at a time, instead of three minutes flat (AWI-099); a quota closes the
-//     types of its class instead of one type in one zone (AWI-105).
-//   - A subnet without addresses closes the subnet alone, not the type as well (AWI-101): classes with other subnets can
+//   - Lifetimes grow and are tried by one launch at a time, instead of three minutes flat; a quota closes the
+//     types of its class instead of one type in one zone.
+//   - A subnet without addresses closes the subnet alone, not the type as well: classes with other subnets can
 //     have it. A full spread group closes its zone for every type and capacity type, not just for those of the request.
-//   - Marks of a partition count (AWI-094).
-//   - There is no sequence number (AWI-104): a snapshot that is the same pointer says the same, and what is marked is in
+//   - Marks of a partition count.
+//   - There is no sequence number: a snapshot that is the same pointer says the same, and what is marked is in
 //     the next one.
 package unavailable

@@ -1,8 +1,12 @@
 package unavailable
 
-import "strings"
+import (
+	"slices"
+	"strings"
+	"unicode"
+)
 
-// Codes of EC2 that say something about capacity (AWI-101).
+// Codes of EC2 that say something about capacity.
 const (
 	codeInsufficientCapacity  = "InsufficientInstanceCapacity"
 	codeSpotCount             = "MaxSpotInstanceCountExceeded"
@@ -12,6 +16,13 @@ const (
 	codeNoAddresses           = "InsufficientFreeAddressesInSubnet"
 	codeFleetCount            = "MaxFleetCountExceeded"
 	codeReservationCapacity   = "ReservationCapacityExceeded"
+	codeHostCapacity          = "InsufficientHostCapacity"
+	codeReservedCapacity      = "InsufficientReservedInstanceCapacity"
+	codeCapacity              = "InsufficientCapacity"
+	codeOutpostCapacity       = "InsufficientCapacityOnOutpost"
+	codeVolumeCapacity        = "InsufficientVolumeCapacity"
+	codeInstanceLimit         = "InstanceLimitExceeded"
+	codeSpotPrice             = "SpotMaxPriceTooLow"
 	codeSpotServiceLinkedRole = "AuthFailure.ServiceLinkedRoleCreationNotPermitted"
 )
 
@@ -32,6 +43,8 @@ type Failure struct {
 	Partition int32
 	// ReservationID of the override, when the launch was reserved.
 	ReservationID string
+	// VolumeTypes are those of the launch's EBS volumes: "gp3". Empty where they are not known.
+	VolumeTypes []string
 }
 
 // Effect is what a failure teaches.
@@ -44,9 +57,29 @@ type Effect struct {
 	Subnets []string
 	// Reservations that are full.
 	Reservations []string
+	// Volumes that can't be had.
+	Volumes []Volume
 	// Quotas that are used up, for types of at least so many vCPUs as InstanceType has.
 	Quotas []QuotaHit
 }
+
+// volumes are the launch's in its zone: those whose type EC2 names, or all if it names none.
+func (f Failure) volumes() []Volume {
+	var all, named []Volume
+	for _, kind := range f.VolumeTypes {
+		volume := Volume{Zone: f.Zone, Type: kind}
+		all = append(all, volume)
+		if slices.Contains(strings.FieldsFunc(f.Message, isNoLetterOrDigit), kind) {
+			named = append(named, volume)
+		}
+	}
+	if len(named) > 0 {
+		return named
+	}
+	return all
+}
+
+func isNoLetterOrDigit(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
 
 // QuotaHit is a quota that a launch of an instance type ran into.
 type QuotaHit struct {
@@ -57,20 +90,21 @@ type QuotaHit struct {
 
 // Empty reports whether the failure taught nothing about capacity.
 func (e Effect) Empty() bool {
-	return len(e.Keys)+len(e.CapacityTypes)+len(e.Subnets)+len(e.Reservations)+len(e.Quotas) == 0
+	return len(e.Keys)+len(e.CapacityTypes)+len(e.Subnets)+len(e.Volumes)+len(e.Reservations)+len(e.Quotas) == 0
 }
 
 // IsCapacityCode reports whether an error code of EC2 says that there is no room, for whatever reason.
 func IsCapacityCode(code string) bool {
 	switch code {
 	case codeInsufficientCapacity, codeSpotCount, codeVCPULimit, codeUnfulfillable, codeUnsupported, codeNoAddresses,
-		codeFleetCount, codeReservationCapacity:
+		codeFleetCount, codeReservationCapacity, codeHostCapacity, codeReservedCapacity, codeCapacity, codeOutpostCapacity, codeVolumeCapacity,
+		codeInstanceLimit, codeSpotPrice:
 		return true
 	}
 	return false
 }
 
-// Judge says what a failure teaches (AWI-101); nothing, when its code is not about capacity (AWI-103).
+// Judge says what a failure teaches; nothing, when its code is not about capacity.
 func Judge(f Failure) Effect {
 	var e Effect
 	reserved := f.CapacityType == "reserved"
@@ -92,6 +126,11 @@ func Judge(f Failure) Effect {
 		e.Subnets = []string{f.SubnetID}
 		return e
 	}
+	if f.Code == codeVolumeCapacity && f.Zone != "" && len(f.VolumeTypes) > 0 {
+		// Nothing is wrong with the type, however it is bought: classes with other volumes can have it there.
+		e.Volumes = f.volumes()
+		return e
+	}
 	if reserved {
 		if f.ReservationID != "" {
 			e.Reservations = []string{f.ReservationID}
@@ -104,7 +143,7 @@ func Judge(f Failure) Effect {
 		}}
 	}
 	// EC2 counts vCPUs for spot as well; "MaxSpotInstanceCountExceeded" is the older name of that limit.
-	if class := QuotaClass(f.InstanceType); class != "" && (f.Code == codeVCPULimit || f.Code == codeSpotCount) {
+	if class := QuotaClass(f.InstanceType); class != "" && (f.Code == codeVCPULimit || f.Code == codeSpotCount || f.Code == codeInstanceLimit) {
 		e.Quotas = []QuotaHit{{Quota: Quota{CapacityType: f.CapacityType, Class: class}, InstanceType: f.InstanceType}}
 	}
 	return e

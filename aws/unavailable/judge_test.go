@@ -28,6 +28,11 @@ func TestJudge(t *testing.T) {
 	standard := func(capacityType string) []unavailable.QuotaHit {
 		return []unavailable.QuotaHit{{Quota: unavailable.Quota{CapacityType: capacityType, Class: "standard"}, InstanceType: "c5.4xlarge"}}
 	}
+	volumes := func(capacityType, message string, types ...string) unavailable.Failure {
+		f := failure("InsufficientVolumeCapacity", capacityType)
+		f.Message, f.VolumeTypes = message, types
+		return f
+	}
 	for _, test := range []struct {
 		name    string
 		failure unavailable.Failure
@@ -39,6 +44,17 @@ func TestJudge(t *testing.T) {
 		{"AWI-101 fleets", failure("MaxFleetCountExceeded", "on-demand"), unavailable.Effect{Keys: []unavailable.Key{key("on-demand")}}},
 		{"AWI-101 AWI-105 spot count", failure("MaxSpotInstanceCountExceeded", "spot"), unavailable.Effect{Keys: []unavailable.Key{key("spot")}, Quotas: standard("spot")}},
 		{"AWI-101 AWI-105 OPP-10 vCPU limit", failure("VcpuLimitExceeded", "on-demand"), unavailable.Effect{Keys: []unavailable.Key{key("on-demand")}, Quotas: standard("on-demand")}},
+		{"hosts", failure("InsufficientHostCapacity", "on-demand"), unavailable.Effect{Keys: []unavailable.Key{key("on-demand")}}},
+		{"reserved instances", failure("InsufficientReservedInstanceCapacity", "on-demand"), unavailable.Effect{Keys: []unavailable.Key{key("on-demand")}}},
+		{"capacity of any kind", failure("InsufficientCapacity", "spot"), unavailable.Effect{Keys: []unavailable.Key{key("spot")}}},
+		{"an Outpost", failure("InsufficientCapacityOnOutpost", "on-demand"), unavailable.Effect{Keys: []unavailable.Key{key("on-demand")}}},
+		{"volumes", failure("InsufficientVolumeCapacity", "on-demand"), unavailable.Effect{Keys: []unavailable.Key{key("on-demand")}}},
+		{"volumes of a type", volumes("on-demand", "There is no room for this gp3 volume.", "gp3", "io2"), unavailable.Effect{Volumes: []unavailable.Volume{{Zone: "us-east-1a", Type: "gp3"}}}},
+		{"volumes of any type", volumes("spot", "", "gp3", "io2"), unavailable.Effect{Volumes: []unavailable.Volume{{Zone: "us-east-1a", Type: "gp3"}, {Zone: "us-east-1a", Type: "io2"}}}},
+		{"volumes of a reserved launch", volumes("reserved", "", "gp3"), unavailable.Effect{Volumes: []unavailable.Volume{{Zone: "us-east-1a", Type: "gp3"}}}},
+		{"a spot price above the cap", failure("SpotMaxPriceTooLow", "spot"), unavailable.Effect{Keys: []unavailable.Key{key("spot")}}},
+		{"instances of a kind", failure("InstanceLimitExceeded", "on-demand"), unavailable.Effect{Keys: []unavailable.Key{key("on-demand")}, Quotas: standard("on-demand")}},
+		{"volumes of the account", failure("VolumeLimitExceeded", "on-demand"), unavailable.Effect{}},
 		{"AWI-101 a subnet without addresses", failure("InsufficientFreeAddressesInSubnet", "spot"), unavailable.Effect{Subnets: []string{"subnet-1"}}},
 		{"AWI-101 some subnet without addresses", withoutSubnet, unavailable.Effect{Keys: []unavailable.Key{key("spot")}}},
 		{"AWI-101 subnet of a reserved launch", failure("InsufficientFreeAddressesInSubnet", "reserved"), unavailable.Effect{Subnets: []string{"subnet-1"}}},

@@ -7,14 +7,14 @@ import (
 )
 
 // Key names an offering as launches do: by capacity type, instance type and zone, and within a placement group by
-// group and partition (AWI-099). One without capacity type and instance type stands for all of a group's machines in
+// group and partition. One without capacity type and instance type stands for all of a group's machines in
 // the zone. It is comparable.
 type Key struct {
 	// CapacityType is "on-demand" or "spot".
 	CapacityType string
 	// InstanceType such as "m5.large".
 	InstanceType string
-	// Zone is the zone's name (AWI-105).
+	// Zone is the zone's name.
 	Zone string
 	// GroupID is the placement group that the launch was for; empty outside of groups.
 	GroupID string
@@ -43,6 +43,14 @@ func (k Key) Compare(o Key) int {
 		strings.Compare(k.GroupID, o.GroupID),
 		cmp.Compare(k.Partition, o.Partition),
 	)
+}
+
+// Volume names a type of EBS volume in a zone, of which EC2 may have none left for any instance type.
+type Volume struct {
+	// Zone is the zone's name.
+	Zone string
+	// Type such as "gp3".
+	Type string
 }
 
 // Quota names a limit on the vCPUs that an account runs of a class of types.

@@ -19,6 +19,7 @@ type Memory struct {
 	capacityTypes ledger[string]
 	subnets       ledger[string]
 	quotas        ledger[Quota]
+	volumes       ledger[Volume]
 	lowest        map[Quota]int64 // vCPUs from which on a quota's types are closed
 }
 
@@ -34,6 +35,7 @@ func (m *Memory) reset() {
 	m.capacityTypes = ledger[string]{options: &m.options, name: func(s string) string { return "capacity type " + s }}
 	m.subnets = ledger[string]{options: &m.options, name: func(s string) string { return s }}
 	m.quotas = ledger[Quota]{options: &m.options, name: func(q Quota) string { return q.CapacityType + " quota " + q.Class }}
+	m.volumes = ledger[Volume]{options: &m.options, name: func(v Volume) string { return v.Type + " volumes in " + v.Zone }}
 	m.lowest = map[Quota]int64{}
 	m.current.Store(nil)
 }
@@ -46,7 +48,7 @@ func (m *Memory) Flush() {
 }
 
 // Observe judges failures of launches and remembers what they teach. It is called for every error of an answer, also
-// when there was an instance in it (AWI-102). The effects are returned in the order of the failures: what they say of
+// when there was an instance in it. The effects are returned in the order of the failures: what they say of
 // reservations and of subnets' addresses is for others to act upon.
 func (m *Memory) Observe(failures ...Failure) []Effect {
 	effects := make([]Effect, len(failures))
@@ -71,6 +73,9 @@ func (m *Memory) Observe(failures ...Failure) []Effect {
 		}
 		for _, subnet := range e.Subnets {
 			m.subnets.mark(subnet, now)
+		}
+		for _, volume := range e.Volumes {
+			m.volumes.mark(volume, now)
 		}
 		for _, hit := range e.Quotas {
 			m.quotaHit(hit, now)
@@ -144,6 +149,7 @@ func (m *Memory) Snapshot() *Snapshot {
 	s.keys = m.keys.closed(now, &s.until)
 	s.capacityTypes = m.capacityTypes.closed(now, &s.until)
 	s.subnets = m.subnets.closed(now, &s.until)
+	s.volumes = m.volumes.closed(now, &s.until)
 	s.quotas = make(map[Quota]int64)
 	for quota := range m.quotas.closed(now, &s.until) {
 		s.quotas[quota] = m.lowest[quota]

@@ -8,7 +8,7 @@ import (
 
 // Defaults of Options.
 const (
-	// DefaultFirst is how long the first mark of a thing lasts (AWI-099).
+	// DefaultFirst is how long the first mark of a thing lasts.
 	DefaultFirst = 3 * time.Minute
 	// DefaultLongest bounds what repeated marks of a thing grow to.
 	DefaultLongest = 30 * time.Minute

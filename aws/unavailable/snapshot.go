@@ -13,6 +13,7 @@ type Snapshot struct {
 	capacityTypes map[string]struct{}
 	subnets       map[string]struct{}
 	quotas        map[Quota]int64
+	volumes       map[Volume]struct{}
 }
 
 // holds reports whether the snapshot is what the memory would say at that time, if nothing was marked meanwhile. A
@@ -33,12 +34,14 @@ const (
 	ReasonSubnets = "no free addresses in the zone's subnets"
 	// ReasonQuota: the vCPU quota of its class of types is used up.
 	ReasonQuota = "vCPU quota is used up"
+	// ReasonVolumes: EC2 had no room for the class's volumes in the zone.
+	ReasonVolumes = "no room for the class's volumes in the zone"
 )
 
-// Closed reports whether an offering has no room, and why (AWI-100). The key names the group and the partition that a
-// launch would be for: what is marked for the type without a group, for the group and for the partition all count
-// (AWI-094). subnets are those of the class in the zone: when there are any and all are without addresses, the offering
-// is closed. Quotas are not looked at; see QuotaClosed.
+// Closed reports whether an offering has no room, and why. The key names the group and the partition that a
+// launch would be for: what is marked for the type without a group, for the group and for the partition all count. subnets
+// are those of the class in the zone: when there are any and all are without addresses, the offering
+// is closed. Quotas and volumes are not looked at; see QuotaClosed and VolumesClosed.
 func (s *Snapshot) Closed(key Key, subnets []string) (reason string, closed bool) {
 	if s == nil {
 		return "", false
@@ -93,6 +96,17 @@ func (s *Snapshot) QuotaClosed(capacityType, instanceType string, vcpus int64) b
 	return closed && vcpus >= from
 }
 
+// VolumesClosed reports whether EC2 had no room in the zone for a volume of one of the types.
+func (s *Snapshot) VolumesClosed(zone string, types []string) bool {
+	if s == nil || len(s.volumes) == 0 {
+		return false
+	}
+	return slices.ContainsFunc(types, func(kind string) bool {
+		_, closed := s.volumes[Volume{Zone: zone, Type: kind}]
+		return closed
+	})
+}
+
 // Keys are the offerings that are closed, sorted; for logs and tests.
 func (s *Snapshot) Keys() []Key {
 	if s == nil {
@@ -103,5 +117,5 @@ func (s *Snapshot) Keys() []Key {
 
 // Empty reports whether nothing is closed.
 func (s *Snapshot) Empty() bool {
-	return s == nil || len(s.keys)+len(s.capacityTypes)+len(s.subnets)+len(s.quotas) == 0
+	return s == nil || len(s.keys)+len(s.capacityTypes)+len(s.subnets)+len(s.quotas)+len(s.volumes) == 0
 }

@@ -17,11 +17,14 @@ import (
 	"github.com/drawknife/drawknife/aws/sdk"
 )
 
-// Period is how often shifts are looked at (AWI-135).
+// Period is how often shifts are looked at.
 const Period = 30 * time.Second
 
-// ClusterARN reads from EKS the name under which ARC knows a cluster (AWI-134).
+// ClusterARN reads from EKS the name under which ARC knows a cluster.
 func ClusterARN(ctx context.Context, api sdk.EKSAPI, cluster string) (string, error) {
+	if api == nil {
+		return "", &sdk.ArgumentError{Function: "ClusterARN", Argument: "the API"}
+	}
 	out, err := api.DescribeCluster(ctx, &eks.DescribeClusterInput{Name: aws.String(cluster)})
 	if err != nil {
 		return "", sdk.Wrap(fmt.Sprintf("reading the ARN of cluster %q", cluster), err)
@@ -47,7 +50,7 @@ type Watcher struct {
 }
 
 // New makes a watcher that knows of no shift. now is the clock; nil means time.Now. The first Poll is the check that the
-// cluster is known to ARC: its error had better stop the start (AWI-134).
+// cluster is known to ARC: its error had better stop the start.
 func New(api sdk.ZonalShiftAPI, clusterARN string, now func() time.Time) *Watcher {
 	if now == nil {
 		now = time.Now

@@ -161,7 +161,7 @@ func (w *workshop) make(c *corrected) *cloudprovider.InstanceType {
 }
 
 // outrank sets those entries that an offering would otherwise put in the place of the overlay's: the capacity is that
-// of the whole type (PRV-141).
+// of the whole type.
 func outrank(o *cloudprovider.Offering, capacity []granted) {
 	shared := true
 	for _, g := range capacity {

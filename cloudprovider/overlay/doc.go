@@ -1,5 +1,5 @@
 // Package overlay applies NodeOverlays to instance types: it corrects the prices of offerings and adds resources that
-// the provider doesn't know of, before anything is planned (PRV-140 to PRV-144, SCH-180).
+// the provider doesn't know of, before anything is planned.
 //
 //	result := overlay.Apply(overlay.Input{Overlays: overlays, Pools: pools, Lookup: vocabulary.Compile()})
 //	for _, verdict := range result.Verdicts {
@@ -15,7 +15,7 @@
 // Instance types are shared by pools and recognised by pointer, so a type that no overlay touches stays the very
 // object it was, a list in which nothing was touched stays a slice that was given, and pools that see one list under
 // the same overlays get one list back. A type that is touched is copied once for all pools that see it alike, with everything
-// it has: overrides of single offerings, reservations and availability included (PRV-144). [Input].Previous carries
+// it has: overrides of single offerings, reservations and availability included. [Input].Previous carries
 // the copies over from one call to the next.
 //
 // # Order and conflicts

@@ -38,7 +38,7 @@ type PoolTypes struct {
 }
 
 // InstanceTypes are the types of the pool, overlays applied; read only. Of a pool that was not evaluated nothing is
-// known, which is an error of kind [cloudprovider.UnevaluatedNodePool] (PRV-143): leave the pool out for now.
+// known, which is an error of kind [cloudprovider.UnevaluatedNodePool]: leave the pool out for now.
 func (r *Result) InstanceTypes(key v1.PoolKey) ([]*cloudprovider.InstanceType, error) {
 	if r != nil {
 		if i, ok := r.byPool[key]; ok {
@@ -66,7 +66,7 @@ func (r *Result) Overlaid(t *cloudprovider.InstanceType) Overlaid {
 	return r.known[t].overlaid()
 }
 
-// Annotations are those that a NodeClaim bears which may become any of types (PRV-007): karpenter.sh/price-overlay-applied
+// Annotations are those that a NodeClaim bears which may become any of types: karpenter.sh/price-overlay-applied
 // and karpenter.sh/capacity-overlay-applied are "true" if the price or capacity of one of them was overlaid. Nil if
 // neither is.
 func (r *Result) Annotations(types []*cloudprovider.InstanceType) map[string]string {
@@ -129,6 +129,9 @@ func (v Verdict) Applied() bool { return v.Reason == ReasonApplied }
 // Record writes the verdict as the condition ValidationSucceeded of o, which must not be shared, as of now. It reports
 // whether that changed anything.
 func (v Verdict) Record(o *v1.NodeOverlay, now time.Time) bool {
+	if o == nil {
+		return false
+	}
 	status := metav1.ConditionFalse
 	if v.Applied() {
 		status = metav1.ConditionTrue
@@ -138,7 +141,10 @@ func (v Verdict) Record(o *v1.NodeOverlay, now time.Time) bool {
 
 // String is one sentence for an operator.
 func (v Verdict) String() string {
-	name := v.Overlay.Name
+	name := ""
+	if v.Overlay != nil {
+		name = v.Overlay.Name
+	}
 	switch {
 	case !v.Applied():
 		return fmt.Sprintf("overlay %s is not applied: %s", name, v.Message)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/drawknife/drawknife/api/requirements"
 	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/cloudprovider"
 )
 
 // rule is an overlay that was read. It is never changed.
@@ -124,6 +125,27 @@ func (r *rule) readPrice(spec *v1.NodeOverlaySpec) error {
 		}
 	}
 	return nil
+}
+
+// StandInPrices are the prices that overlays state outright, by the names of the types that they are for: of several for one type that which
+// counts, as in Apply. Adjustments state none. Overlays that are invalid are passed over.
+func StandInPrices(overlays []*v1.NodeOverlay, lookup *requirements.Lookup, types []*cloudprovider.InstanceType) map[string]float64 {
+	prices := make(map[string]float64)
+	t := take(overlays, lookup)
+	for _, machine := range types {
+		for i, r := range t.rules {
+			if r == nil || !r.sets() || lookup.Compatible(machine.Requirements, r.want) != nil {
+				continue
+			}
+			if t.verdicts[i].Overlay.Spec.Price != nil {
+				if price := r.reprice(0); price > 0 {
+					prices[machine.Name] = price
+				}
+			}
+			break
+		}
+	}
+	return prices
 }
 
 // sets reports whether the overlay has a say in prices.

@@ -180,8 +180,7 @@ func (l *list) signature(labels requirements.Set, rules []*rule) string {
 }
 
 // meets reports whether a machine that makes the statement, in a pool with these labels, meets the requirement. A key
-// that neither states is undefined and meets only what accepts its absence: nothing is let pass for being well known
-// (PRV-141).
+// that neither states is undefined and meets only what accepts its absence: nothing is let pass for being well known.
 func meets(statement requirements.Requirement, stated bool, labels requirements.Set, want requirements.Requirement) bool {
 	key := want.Key()
 	have := labels.Get(key)

@@ -1,5 +1,13 @@
 package main
 
-import "os"
+import (
+	"os"
 
-func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
+	"github.com/drawknife/drawknife/internal/interrupt"
+)
+
+func main() {
+	os.Exit(interrupt.Run("convert", os.Stderr, func(done *interrupt.Done) int {
+		return run(os.Args[1:], os.Stdin, done.Printing(os.Stdout), os.Stderr)
+	}))
+}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/drawknife/drawknife/aws/convert"
+	"github.com/drawknife/drawknife/internal/spelling"
 )
 
 // helpText is what --help prints.
@@ -33,7 +34,11 @@ type options struct {
 	// settings is a file; empty for none.
 	settings string
 	strict   bool
-	convert  convert.Options
+	// allowEmpty takes input without anything to convert.
+	allowEmpty bool
+	// version asks what the program was built from, and nothing else.
+	version bool
+	convert convert.Options
 }
 
 // errHelp is returned by parseOptions when the user asks for help.
@@ -78,18 +83,23 @@ func parseOptions(args []string) (options, error) {
 	flags.BoolVar(&o.convert.ReferenceCompat, "reference-compat", false, "")
 	flags.BoolVar(&o.convert.Force, "force", false, "")
 	flags.BoolVar(&o.strict, "strict", false, "")
+	flags.BoolVar(&o.allowEmpty, "allow-empty", false, "")
 
+	flags.BoolVar(&o.version, "version", false, "")
 	for left := args; ; {
 		if err := flags.Parse(left); errors.Is(err, flag.ErrHelp) {
 			return options{}, errHelp
 		} else if err != nil {
-			return options{}, err
+			return options{}, spelling.Flag(err, flags)
 		}
 		if flags.NArg() == 0 {
 			break
 		}
 		rest = append(rest, flags.Arg(0))
 		left = flags.Args()[1:]
+	}
+	if o.version {
+		return options{version: true}, nil
 	}
 	o.inputs = append(named, rest...)
 	o.convert.Target = convert.Version(to)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -14,6 +15,8 @@ import (
 	api "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/aws/convert"
 	"github.com/drawknife/drawknife/aws/instancetype"
+	"github.com/drawknife/drawknife/internal/printable"
+	"github.com/drawknife/drawknife/internal/version"
 )
 
 // Exit statuses, part of the contract in the package comment and in --help.
@@ -24,20 +27,38 @@ const (
 	exitInput = 1
 	// exitLost: an object was left out, or would have lost something under --strict.
 	exitLost = 2
+	// exitOutput: what was converted could not be written.
+	exitOutput = 5
 )
 
-// run is the command: it reads args (without the program's name) and returns the exit status.
+// run is the command: it reads args (without the program's name) and returns the exit status. Whatever it prints steers no
+// terminal.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	out, messages := printable.NewWriter(stdout), printable.NewWriter(stderr)
+	code := command(args, stdin, out, messages)
+	if err := errors.Join(out.Flush(), messages.Flush()); err != nil && code == exitConverted {
+		return exitOutput
+	}
+	return code
+}
+
+func command(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	o, err := parseOptions(args)
 	if errors.Is(err, errHelp) {
 		if _, err := io.WriteString(stdout, helpText); err != nil {
-			return exitInput
+			return exitOutput
 		}
 		return exitConverted
 	}
 	if err != nil {
 		fmt.Fprintf(stderr, "convert: %s\nRun convert --help for its flags and inputs.\n", err)
 		return exitInput
+	}
+	if o.version {
+		if _, err := io.WriteString(stdout, version.Line("convert")); err != nil {
+			return exitOutput
+		}
+		return exitConverted
 	}
 	code, err := o.run(stdin, stdout, stderr)
 	if err != nil {
@@ -51,7 +72,7 @@ func (o options) run(stdin io.Reader, stdout, stderr io.Writer) (int, error) {
 	if err != nil {
 		return exitInput, err
 	}
-	o.convert.ValidatePool = validatePool()
+	o.convert.ValidatePool, o.convert.ValidateRequirements = validatePool(), validateRequirements()
 	documents, err := convert.Decode(convert.DecodeOptions{Strict: o.strict}, sources...)
 	if err != nil {
 		return exitInput, errors.New("the input can't be read, nothing is converted:\n" + err.Error())
@@ -70,11 +91,13 @@ func (o options) run(stdin io.Reader, stdout, stderr io.Writer) (int, error) {
 		return exitLost, fmt.Errorf("--strict: something of the input would be lost (%s), nothing is printed", codesOf(lost))
 	case len(result.Objects) == 0 && failed:
 		return exitLost, errors.New("no object could be converted")
+	case len(result.Objects) == 0 && o.allowEmpty:
+		return exitConverted, nil
 	case len(result.Objects) == 0:
 		return exitInput, errors.New("no objects to convert: the input has none of the kinds that convert --help lists")
 	}
 	if err := o.print(result.Objects, stdout); err != nil {
-		return exitInput, fmt.Errorf("writing: %w", err)
+		return exitOutput, fmt.Errorf("writing: %w", err)
 	}
 	if failed {
 		return exitLost, errors.New("some objects can't be converted, see the errors above; the others are printed")
@@ -87,6 +110,14 @@ func (o options) run(stdin io.Reader, stdout, stderr io.Writer) (int, error) {
 func validatePool() func(*api.NodePool) field.ErrorList {
 	lookup := instancetype.Vocabulary().Compile()
 	return func(pool *api.NodePool) field.ErrorList { return requirements.ValidateNodePool(pool, lookup) }
+}
+
+// validateRequirements is validatePool for what NodeClaims and NodeOverlays select by.
+func validateRequirements() func([]api.NodeSelectorRequirementWithMinValues, *field.Path) field.ErrorList {
+	lookup := instancetype.Vocabulary().Compile()
+	return func(entries []api.NodeSelectorRequirementWithMinValues, path *field.Path) field.ErrorList {
+		return requirements.ValidateRequirements(entries, lookup, path)
+	}
 }
 
 func (o options) print(objects []convert.Converted, stdout io.Writer) error {
@@ -106,7 +137,16 @@ func (o options) print(objects []convert.Converted, stdout io.Writer) error {
 		}
 		return nil
 	default:
-		return convert.WriteYAML(stdout, objects)
+		var text bytes.Buffer
+		if err := convert.WriteYAML(&text, objects); err != nil {
+			return err
+		}
+		if printable.Text(text.String()) != text.String() {
+			// What steers a terminal is escaped on its way out. In JSON, which is YAML, that leaves the meaning as it is.
+			return convert.WriteJSON(stdout, objects)
+		}
+		_, err := text.WriteTo(stdout)
+		return err
 	}
 }
 

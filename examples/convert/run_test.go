@@ -294,8 +294,32 @@ func TestHelpAndFullDisk(t *testing.T) {
 	}
 	var errs bytes.Buffer
 	for _, args := range [][]string{{"--help"}, {"testdata/provisioner.yaml"}, {"testdata/provisioner.yaml", "-o", "name"}} {
-		if code := run(args, nil, failing{}, &errs); code != exitInput {
+		if code := run(args, nil, failing{}, &errs); code != exitOutput {
 			t.Errorf("%v: status %d", args, code)
 		}
+	}
+}
+
+// Input without anything to convert is bad input, whatever it is empty of, unless that is allowed.
+func TestEmptyInput(t *testing.T) {
+	for _, input := range []string{"", "# a comment\n", "---\n---\n"} {
+		if code, out, errs := exec(t, input, "-f", "-"); code != exitInput || out != "" || !strings.Contains(errs, "no objects to convert") {
+			t.Errorf("%q: status %d: %s%s", input, code, out, errs)
+		}
+		if code, out, errs := exec(t, input, "-f", "-", "--allow-empty"); code != exitConverted || out != "" || errs != "" {
+			t.Errorf("%q, allowed: status %d: %s%s", input, code, out, errs)
+		}
+	}
+}
+
+// Every command says what it was built from, and which flag a mistyped one may stand for.
+func TestVersionAndTypos(t *testing.T) {
+	code, stdout, stderr := exec(t, "", "--version")
+	if code != 0 || stderr != "" || !strings.HasPrefix(stdout, "drawknife convert ") || strings.Count(stdout, "\n") != 1 {
+		t.Errorf("--version: %d, %q, %q", code, stdout, stderr)
+	}
+	code, _, stderr = exec(t, "", "--strcit")
+	if code != exitInput || !strings.Contains(stderr, "did you mean --strict?") {
+		t.Errorf("a mistyped flag: %d, %q", code, stderr)
 	}
 }

@@ -111,7 +111,7 @@ func (p *Provider) InstanceTypes(ctx context.Context, _ *v1.NodePool) ([]*cloudp
 		if len(free[t.Name]) == 0 {
 			continue // no machine of it
 		}
-		// What has not changed is the same object: planners recognise types by it (CP-CATALOG-09).
+		// What has not changed is the same object: planners recognise types by it.
 		if last := p.catalog[t.Name]; last != nil && sameStock(last, free[t.Name]) {
 			out = append(out, last)
 			continue

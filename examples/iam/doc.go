@@ -5,5 +5,6 @@
 //	go run ./examples/iam --cluster-name demo --region eu-central-1 --account-id 111122223333 --node-roles demo-nodes --queue demo
 //
 // prints which file is for what; --out DIR writes them, -o json prints all of it as one JSON document, whose shape is that of
-// iam.Setup. --serve-alpha adds a policy for machines of Provisioners, by the tags that they bear. docs/eks.md uses it step by step. The exit status is 0, or 1 for bad usage and for files that can't be written.
+// iam.Setup. --serve-alpha adds a policy for machines of Provisioners, by the tags that they bear. docs/eks.md uses it step by step. The exit status is 0, 1 for bad
+// usage, 5 for files that can't be written, or 130 when it is interrupted.
 package main

@@ -27,7 +27,7 @@ func TestMigrationGuide(t *testing.T) {
 	}
 	dir := t.TempDir()
 	var stdout, stderr bytes.Buffer
-	if code := run(append(strings.Fields(commands[1]), "--out", dir), &stdout, &stderr); code != 0 {
+	if code := run(append(strings.Fields(commands[1]), "--out", dir), &stdout, &stderr, func(string) {}); code != 0 {
 		t.Fatal(&stderr)
 	}
 	policy, err := os.ReadFile(filepath.Join(dir, commands[3]))
@@ -35,7 +35,7 @@ func TestMigrationGuide(t *testing.T) {
 		t.Errorf("policy %s of file %s: %v", commands[2], commands[3], err)
 	}
 	without := t.TempDir()
-	if code := run(append(strings.Fields(strings.ReplaceAll(commands[1], "--serve-alpha", "")), "--out", without), &stdout, &stderr); code != 0 {
+	if code := run(append(strings.Fields(strings.ReplaceAll(commands[1], "--serve-alpha", "")), "--out", without), &stdout, &stderr, func(string) {}); code != 0 {
 		t.Fatal(&stderr)
 	}
 	if _, err := os.Stat(filepath.Join(without, commands[3])); err == nil {
@@ -57,7 +57,7 @@ func TestGuide(t *testing.T) {
 	}
 	dir := t.TempDir()
 	var stdout, stderr bytes.Buffer
-	if code := run(append(strings.Fields(command[1]), "--out", dir), &stdout, &stderr); code != 0 {
+	if code := run(append(strings.Fields(command[1]), "--out", dir), &stdout, &stderr, func(string) {}); code != 0 {
 		t.Fatal(&stderr)
 	}
 	written := make(map[string]bool)

@@ -13,6 +13,9 @@ import (
 	"text/tabwriter"
 
 	"github.com/drawknife/drawknife/aws/iam"
+	"github.com/drawknife/drawknife/internal/printable"
+	"github.com/drawknife/drawknife/internal/spelling"
+	"github.com/drawknife/drawknife/internal/version"
 )
 
 // helpText is what --help prints.
@@ -20,20 +23,52 @@ import (
 //go:embed help.txt
 var helpText string
 
-// run is the command: it takes args (without the program's name) and returns the exit status.
-func run(args []string, stdout, stderr io.Writer) int {
-	err := generate(args, stdout)
-	if errors.Is(err, flag.ErrHelp) {
-		_, err = io.WriteString(stdout, helpText)
+// Exit statuses, part of the contract in the package comment and in --help.
+const (
+	// exitDone: all was written.
+	exitDone = 0
+	// exitInput: bad usage; nothing was written.
+	exitInput = 1
+	// exitOutput: a file, or what is printed, could not be written.
+	exitOutput = 5
+)
+
+// outputError is what could not be written.
+type outputError struct{ cause error }
+
+func (e *outputError) Error() string { return "writing: " + e.cause.Error() }
+func (e *outputError) Unwrap() error { return e.cause }
+
+// run is the command: it takes args (without the program's name) and returns the exit status. It tells wrote of each file.
+func run(args []string, stdout, stderr io.Writer, wrote func(file string)) int {
+	out, messages := printable.NewWriter(stdout), printable.NewWriter(stderr) // what is printed steers no terminal
+	code := command(args, out, messages, wrote)
+	if err := errors.Join(out.Flush(), messages.Flush()); err != nil && code == exitDone {
+		return exitOutput
 	}
-	if err != nil {
-		fmt.Fprintf(stderr, "iam: %s\nRun iam --help for its flags.\n", err)
-		return 1
-	}
-	return 0
+	return code
 }
 
-func generate(args []string, stdout io.Writer) error {
+func command(args []string, stdout, stderr io.Writer, wrote func(string)) int {
+	err := generate(args, stdout, wrote)
+	if errors.Is(err, flag.ErrHelp) {
+		if _, err = io.WriteString(stdout, helpText); err != nil {
+			err = &outputError{err}
+		}
+	}
+	var unwritten *outputError
+	switch {
+	case errors.As(err, &unwritten):
+		fmt.Fprintf(stderr, "iam: %s\n", err)
+		return exitOutput
+	case err != nil:
+		fmt.Fprintf(stderr, "iam: %s\nRun iam --help for its flags.\n", err)
+		return exitInput
+	}
+	return exitDone
+}
+
+func generate(args []string, stdout io.Writer, wrote func(string)) error {
 	var s iam.Settings
 	var roles, parameters, out, output string
 	flags := flag.NewFlagSet("iam", flag.ContinueOnError)
@@ -56,8 +91,15 @@ func generate(args []string, stdout io.Writer) error {
 	flags.StringVar(&out, "out", "", "")
 	flags.StringVar(&output, "output", "text", "")
 	flags.StringVar(&output, "o", "text", "")
+	asked := flags.Bool("version", false, "")
 	if err := flags.Parse(args); err != nil {
-		return err
+		return spelling.Flag(err, flags)
+	}
+	if *asked {
+		if _, err := io.WriteString(stdout, version.Line("iam")); err != nil {
+			return &outputError{err}
+		}
+		return nil
 	}
 	if flags.NArg() > 0 {
 		return fmt.Errorf("%q: there are flags only", flags.Arg(0))
@@ -71,17 +113,22 @@ func generate(args []string, stdout io.Writer) error {
 		return err
 	}
 	if out != "" {
-		if err := write(out, setup.Files()); err != nil {
-			return err
+		if err := write(out, setup.Files(), wrote); err != nil {
+			return &outputError{err}
 		}
 	}
 	if output == "json" {
 		encoder := json.NewEncoder(stdout)
 		encoder.SetIndent("", "  ")
 		encoder.SetEscapeHTML(false)
-		return encoder.Encode(setup)
+		err = encoder.Encode(setup)
+	} else {
+		err = describe(setup, stdout)
 	}
-	return describe(setup, stdout)
+	if err != nil {
+		return &outputError{err}
+	}
+	return nil
 }
 
 // list reads a comma-separated flag.
@@ -92,14 +139,16 @@ func list(text string) []string {
 	return strings.Split(text, ",")
 }
 
-func write(dir string, files []iam.File) error {
+func write(dir string, files []iam.File, wrote func(string)) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
 	for _, f := range files {
-		if err := os.WriteFile(filepath.Join(dir, f.Name), f.Data, 0o644); err != nil {
+		name := filepath.Join(dir, f.Name)
+		if err := os.WriteFile(name, f.Data, 0o644); err != nil {
 			return err
 		}
+		wrote(name)
 	}
 	return nil
 }

@@ -16,7 +16,7 @@ var given = []string{"--cluster-name", "demo", "--region", "eu-central-1", "--ac
 func try(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, errors bytes.Buffer
-	code = run(args, &out, &errors)
+	code = run(args, &out, &errors, func(string) {})
 	return code, out.String(), errors.String()
 }
 
@@ -59,16 +59,29 @@ func TestUsage(t *testing.T) {
 	for _, c := range []struct {
 		says string
 		args []string
+		code int
 	}{
-		{"AccountID", []string{"--cluster-name", "demo"}},
-		{"no-such-flag", []string{"--no-such-flag"}},
-		{"--output", append(given, "-o", "yaml")},
-		{"extra", append(given, "extra")},
-		{"no directory", append(given, "--out", "/dev/null/x")},
+		{"AccountID", []string{"--cluster-name", "demo"}, exitInput},
+		{"no-such-flag", []string{"--no-such-flag"}, exitInput},
+		{"--output", append(given, "-o", "yaml"), exitInput},
+		{"extra", append(given, "extra"), exitInput},
+		{"writing: ", append(given, "--out", "/dev/null/x"), exitOutput},
 	} {
 		code, _, stderr := try(t, c.args...)
-		if code != 1 || c.says != "no directory" && !strings.Contains(stderr, c.says) {
+		if code != c.code || !strings.Contains(stderr, c.says) {
 			t.Errorf("%v: %d, %s", c.args, code, stderr)
 		}
+	}
+}
+
+// Every command says what it was built from, and which flag a mistyped one may stand for.
+func TestVersionAndTypos(t *testing.T) {
+	code, stdout, stderr := try(t, "--version")
+	if code != 0 || stderr != "" || !strings.HasPrefix(stdout, "drawknife iam ") || strings.Count(stdout, "\n") != 1 {
+		t.Errorf("--version: %d, %q, %q", code, stdout, stderr)
+	}
+	code, _, stderr = try(t, "--reigon=x")
+	if code != exitInput || !strings.Contains(stderr, "did you mean --region?") {
+		t.Errorf("a mistyped flag: %d, %q", code, stderr)
 	}
 }

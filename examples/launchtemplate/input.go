@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"reflect"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -18,6 +19,7 @@ import (
 
 	v1 "github.com/drawknife/drawknife/api/v1"
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
+	"github.com/drawknife/drawknife/internal/quantities"
 )
 
 // maxInput is the most that is read of one input.
@@ -128,6 +130,9 @@ func decode(document []byte, object any) error {
 	if err != nil {
 		return err
 	}
+	if err := quantities.CheckJSON(text, reflect.TypeOf(object)); err != nil {
+		return err
+	}
 	strict, err := kjson.UnmarshalStrict(text, object)
 	if err != nil {
 		return err
@@ -156,7 +161,7 @@ func choose[T metav1.Object](kind, flag, name string, list []T) (T, error) {
 	}
 	switch {
 	case len(list) == 0:
-		return none, fmt.Errorf("the inputs have no %s", kind)
+		return none, fmt.Errorf("the inputs have no %s: give a file with one, or pipe \"kubectl get %s -o yaml\" in with -", kind, strings.ToLower(kind))
 	case name == "":
 		return none, fmt.Errorf("the inputs have the %ss %s: choose one with --%s", kind, strings.Join(names, ", "), flag)
 	}

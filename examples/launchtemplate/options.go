@@ -11,6 +11,7 @@ import (
 
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/aws/launchtemplate"
+	"github.com/drawknife/drawknife/internal/spelling"
 )
 
 // helpText is what --help prints.
@@ -49,6 +50,8 @@ type options struct {
 	placementGroup  string
 	efa, enclaves   bool
 	output          string
+	// version asks what the program was built from, and nothing else.
+	version bool
 }
 
 // errHelp is returned by parseOptions when the user asks for help.
@@ -81,17 +84,21 @@ func parseOptions(args []string) (options, error) {
 	flags.StringVar(&o.output, "output", outputYAML, "")
 	flags.StringVar(&o.output, "o", outputYAML, "")
 
+	flags.BoolVar(&o.version, "version", false, "")
 	for rest := args; ; {
 		if err := flags.Parse(rest); errors.Is(err, flag.ErrHelp) {
 			return options{}, errHelp
 		} else if err != nil {
-			return options{}, err
+			return options{}, spelling.Flag(err, flags)
 		}
 		if flags.NArg() == 0 {
 			break
 		}
 		o.inputs = append(o.inputs, flags.Arg(0))
 		rest = flags.Args()[1:]
+	}
+	if o.version {
+		return options{version: true}, nil
 	}
 	var err error
 	if o.instanceTypes, err = list("instance-types", types); err != nil {

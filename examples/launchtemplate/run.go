@@ -10,6 +10,8 @@ import (
 
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/aws/launchtemplate"
+	"github.com/drawknife/drawknife/internal/printable"
+	"github.com/drawknife/drawknife/internal/version"
 )
 
 // Exit statuses, part of the contract in the package comment and in --help.
@@ -20,20 +22,37 @@ const (
 	exitInput = 1
 	// exitImpossible: the input is fine, and no template can be made of it.
 	exitImpossible = 2
+	// exitOutput: the templates could not be written.
+	exitOutput = 5
 )
 
 // run is the command: it reads args (without the program's name) and returns the exit status.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	out, messages := printable.NewWriter(stdout), printable.NewWriter(stderr) // what is printed steers no terminal
+	code := command(args, stdin, out, messages)
+	if err := errors.Join(out.Flush(), messages.Flush()); err != nil && code == exitPrinted {
+		return exitOutput
+	}
+	return code
+}
+
+func command(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	o, err := parseOptions(args)
 	if errors.Is(err, errHelp) {
 		if _, err := io.WriteString(stdout, helpText); err != nil {
-			return exitInput
+			return exitOutput
 		}
 		return exitPrinted
 	}
 	if err != nil {
 		fmt.Fprintf(stderr, "launchtemplate: %s\nRun launchtemplate --help for its flags and inputs.\n", err)
 		return exitInput
+	}
+	if o.version {
+		if _, err := io.WriteString(stdout, version.Line("launchtemplate")); err != nil {
+			return exitOutput
+		}
+		return exitPrinted
 	}
 	code, err := o.run(stdin, stdout, stderr)
 	if err != nil {
@@ -105,7 +124,7 @@ func (o options) print(result launchtemplate.Result, notes []string, stdout, std
 		_, err = stdout.Write(text)
 	}
 	if err != nil {
-		return exitInput, fmt.Errorf("writing: %w", err)
+		return exitOutput, fmt.Errorf("writing: %w", err)
 	}
 	return exitPrinted, nil
 }

@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -165,5 +167,34 @@ func TestRefusals(t *testing.T) {
 	}
 	if code, _, errs := exec(t, "", long); code != exitInput || !strings.Contains(errs, "more than") {
 		t.Errorf("status %d: %s", code, errs)
+	}
+}
+
+// full is a writer without room.
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, errors.New("no space left") }
+
+func TestFullDisk(t *testing.T) {
+	var errs bytes.Buffer
+	for _, args := range [][]string{{"--help"}, {"classes/al2023.yaml"}, {"classes/al2023.yaml", "-o", "userdata"}} {
+		if code := run(args, nil, full{}, &errs); code != exitOutput {
+			t.Errorf("%v: status %d", args, code)
+		}
+	}
+	if code := run([]string{"-"}, strings.NewReader("# nothing\n"), io.Discard, &errs); code != exitInput || !strings.Contains(errs.String(), "kubectl get ec2nodeclass -o yaml") {
+		t.Errorf("without a class: status %d: %s", code, &errs)
+	}
+}
+
+// Every command says what it was built from, and which flag a mistyped one may stand for.
+func TestVersionAndTypos(t *testing.T) {
+	code, stdout, stderr := exec(t, "", "--version")
+	if code != 0 || stderr != "" || !strings.HasPrefix(stdout, "drawknife launchtemplate ") || strings.Count(stdout, "\n") != 1 {
+		t.Errorf("--version: %d, %q, %q", code, stdout, stderr)
+	}
+	code, _, stderr = exec(t, "", "--endpiont=x")
+	if code != exitInput || !strings.Contains(stderr, "did you mean --endpoint?") {
+		t.Errorf("a mistyped flag: %d, %q", code, stderr)
 	}
 }

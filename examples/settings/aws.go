@@ -7,7 +7,7 @@ import (
 	"github.com/drawknife/drawknife/aws/instancetype"
 )
 
-// AWS is what the AWS provider needs (SET-116 to SET-130).
+// AWS is what the AWS provider needs.
 type AWS struct {
 	// ClusterName is the cluster's name at EKS, or the one its machines are tagged with. Required for ProviderAWS.
 	ClusterName string
@@ -26,6 +26,19 @@ type AWS struct {
 	InterruptionQueue string
 	// ReservedENIs are network interfaces of a machine that pods get no addresses from, at least 0; 0 by default.
 	ReservedENIs int64
+	// PrefixDelegation and CustomNetworking say how the VPC CNI gives pods addresses, as its own ENABLE_PREFIX_DELEGATION and
+	// AWS_VPC_K8S_CNI_CUSTOM_NETWORK_CFG do: they decide how many pods a machine has addresses for. False by default.
+	PrefixDelegation, CustomNetworking bool
+	// WithoutPodENI says that the CNI serves no branch interfaces. False by default.
+	WithoutPodENI bool
+	// MeasuredMemory bounds the memory that hypervisor and kernel keep by what was measured, instead of VMMemoryOverheadPercent, for
+	// types that no machine was seen of. False by default.
+	MeasuredMemory bool
+	// FractionalGPUs has machines with a part of a GPU offer it as one. False by default.
+	FractionalGPUs bool
+	// DeviceResources name extended resources by EC2's name of a device; HugePages are quantities that machines set aside at boot, by
+	// resource name. Nil: none.
+	DeviceResources, HugePages map[string]string
 	// DisableDryRun leaves out the dry runs that node classes are checked with. False by default.
 	DisableDryRun bool
 	// EnableZonalShift keeps out of zones that ARC shifts the cluster away from. False by default.
@@ -48,7 +61,7 @@ func defaultAWS() AWS {
 	}
 }
 
-// Legacy are settings for objects that were written for v1alpha5, and for what converts them (SET-131 to SET-136).
+// Legacy are settings for objects that were written for v1alpha5, and for what converts them.
 type Legacy struct {
 	// DefaultInstanceProfile is that of node templates without one; empty: none.
 	DefaultInstanceProfile string
@@ -72,7 +85,7 @@ func DefaultLegacy() Legacy {
 	return Legacy{EnableENILimitedPodDensity: true, NodeNameConvention: NodeNameIP, AssumeRoleDuration: 15 * time.Minute}
 }
 
-// fixedPodDensity is how many pods a machine had when its interfaces did not decide: the kubelet's default (SET-133).
+// fixedPodDensity is how many pods a machine had when its interfaces did not decide: the kubelet's default.
 const fixedPodDensity = 110
 
 // DefaultMaxPods is what maxPods is for templates of the oldest generation that have none: nil when network interfaces
@@ -85,8 +98,7 @@ func (l *Legacy) DefaultMaxPods() *int32 {
 	return &pods
 }
 
-// TagsFor are the tags of what is made for a template with the tags given: the template's win (SET-025). The map is the
-// caller's.
+// TagsFor are the tags of what is made for a template with the tags given: the template's win. The map is the caller's.
 func (l *Legacy) TagsFor(template map[string]string) map[string]string {
 	tags := make(map[string]string, len(template))
 	if l != nil {

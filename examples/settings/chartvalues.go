@@ -11,8 +11,8 @@ import (
 )
 
 // ParseChartValues reads a values file of Karpenter's chart in the layout of any generation, or of this controller's: the
-// settings of 0.18, settings.aws.* and settings.* (SET-165). Values that say how pods are run are listed in Ignored. A
-// setting that two layouts give different values is an error.
+// settings of 0.18, settings.aws.* and settings.*. Values that say how pods are run are listed in Ignored. A setting that
+// two layouts give different values is an error.
 func ParseChartValues(data []byte) Layer {
 	l := newLayer(SourceFile)
 	var values map[string]any
@@ -62,11 +62,11 @@ func newValuesReader(l *Layer) *valuesReader {
 	return r
 }
 
-// deployment are the paths, with all that is below them, of values that say how pods are run (SET-068 to SET-093).
+// deployment are the paths, with all that is below them, of values that say how pods are run.
 func deployment() []string {
 	return []string{
 		"additionalAnnotations", "additionalClusterRoleRules", "additionalLabels", "affinity", "dnsConfig", "dnsPolicy", "extraObjects",
-		"extraVolumes", "fullnameOverride", "global", "hostNetwork", "imagePullPolicy", "imagePullSecrets", "logConfig.enabled",
+		"extraVolumes", "fullnameOverride", "global", "hostNetwork", "imagePullPolicy", "imagePullSecrets", "initContainers", "logConfig.enabled",
 		"logConfig.logLevel.webhook", "nameOverride", "nodeSelector", "podAnnotations", "podDisruptionBudget", "podLabels",
 		"podSecurityContext", "priorityClassName", "replicas", "revisionHistoryLimit", "schedulerName", "service", "serviceAccount",
 		"serviceMonitor", "strategy", "terminationGracePeriodSeconds", "tolerations", "topologySpreadConstraints",
@@ -98,6 +98,8 @@ func (r *valuesReader) walk(prefix string, values map[string]any) {
 			r.layer.Ignored = append(r.layer.Ignored, path)
 		case path == "controller.env":
 			r.environment(path, value)
+		case path == "settings.awsFeatureGates":
+			r.awsGates(path, value)
 		case r.settings[path] != nil:
 			r.setting(path, value)
 		case r.isSection(path) && (isMap || value == nil):
@@ -115,11 +117,15 @@ func (r *valuesReader) setting(path string, value any) {
 		return
 	}
 	text, err := leaf(value)
+	if values, isMap := value.(map[string]any); isMap && s.kind == pairsKind().name {
+		text, err = pairs(values)
+	}
 	switch {
 	case err != nil:
 		r.layer.report(invalid(SourceFile, path, fmt.Sprint(value), s.kind, err.Error()))
 	case text == "":
 	case p.gate != "":
+		r.moved(s, p)
 		if on, err := parseBool(text); err != nil {
 			r.layer.report(invalid(SourceFile, path, text, "boolean", err.Error()))
 		} else if before, there := r.gateTexts[p.gate]; there && before != bools().format(on) {
@@ -128,7 +134,34 @@ func (r *valuesReader) setting(path string, value any) {
 			r.gateTexts[p.gate], r.gatePaths[p.gate] = text, path
 		}
 	default:
+		r.moved(s, p)
 		r.layer.setAs(s, entry{written: path, text: text, over: p.over}, p.opposite)
+	}
+}
+
+// moved warns of a path that later layouts have elsewhere. What has no place there at all is told when layers are combined.
+func (r *valuesReader) moved(s *setting, p chartPath) {
+	if p.over || s.successor != "" || s.droppedSince != "" {
+		return
+	}
+	for _, today := range s.chart {
+		if today.gate == p.gate {
+			if today.path != p.path {
+				r.layer.report(deprecated(SourceFile, p.path, today.path))
+			}
+			return
+		}
+	}
+}
+
+// awsGates warns of gates of the AWS provider that are on: there is nothing here that they switch.
+func (r *valuesReader) awsGates(path string, value any) {
+	gates, _ := value.(map[string]any)
+	for _, gate := range slices.Sorted(maps.Keys(gates)) {
+		text, err := leaf(gates[gate])
+		if on, bad := parseBool(text); err != nil || text != "" && (bad != nil || on) {
+			r.layer.report(unknown(SourceFile, path+"."+gate))
+		}
 	}
 }
 
@@ -143,7 +176,7 @@ func (r *valuesReader) tags(s *setting, path string, values map[string]any) {
 		tags = append(tags, tag{path, key, text})
 	}
 	if len(tags) > 0 {
-		r.layer.setTags(s, tags)
+		r.layer.setTags(s, tags, false)
 	}
 }
 
@@ -201,6 +234,19 @@ func leaf(value any) (string, error) {
 		return strings.Join(pieces, ","), nil
 	}
 	return "", fmt.Errorf("write a single value")
+}
+
+// pairs is a mapping as the text of a list of pairs.
+func pairs(values map[string]any) (string, error) {
+	var list []string
+	for _, key := range slices.Sorted(maps.Keys(values)) {
+		text, err := leaf(values[key])
+		if _, isList := values[key].([]any); err != nil || isList {
+			return "", fmt.Errorf("write a text for %s", key)
+		}
+		list = append(list, key+"="+text)
+	}
+	return strings.Join(list, ","), nil
 }
 
 func firstLine(err error) string {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// tagsKey is the key of all global tags as JSON; up to 0.23 each tag had a key of its own below it (SET-024).
+// tagsKey is the key of all global tags as JSON; up to 0.23 each tag had a key of its own below it.
 const tagsKey = "aws.tags"
 
 // ParseLegacyConfigMap reads the data of the ConfigMap karpenter-global-settings of any release. Unknown keys are warnings,
@@ -40,20 +40,20 @@ func ParseLegacyConfigMap(data map[string]string) Layer {
 				tags = append(tags, tag{key, name, value})
 			}
 		case s.name == "feature-gates":
-			l.set(s, entry{written: key, text: "Drift=" + text})
+			l.set(s, entry{written: key, text: "Drift=" + text, old: true})
 		default:
-			l.set(s, entry{written: key, text: text})
+			l.set(s, entry{written: key, text: text, old: true})
 		}
 	}
-	l.setTags(keys[tagsKey], tags)
+	l.setTags(keys[tagsKey], tags, true)
 	return l.finish()
 }
 
 // tag is one of the global tags, and the key or path it was written under.
 type tag struct{ written, key, value string }
 
-// setTags makes one value of all tags.
-func (l *Layer) setTags(s *setting, tags []tag) {
+// setTags makes one value of all tags; old is the entry's.
+func (l *Layer) setTags(s *setting, tags []tag, old bool) {
 	if len(tags) == 0 {
 		return
 	}
@@ -64,11 +64,11 @@ func (l *Layer) setTags(s *setting, tags []tag) {
 		}
 		all[t.key], from[t.key] = t.value, t.written
 	}
-	written := tagsKey
-	if len(tags) == 1 {
-		written = tags[0].written
+	written := tags[0].written
+	if slices.ContainsFunc(tags, func(t tag) bool { return t.written != written }) {
+		written = tagsKey
 	}
-	l.set(s, entry{written: written, text: formatTags(all)})
+	l.set(s, entry{written: written, text: formatTags(all), old: old})
 }
 
 // ParseLoggingConfigMap reads the data of the ConfigMap config-logging, with which releases up to 0.37 set up their logs.

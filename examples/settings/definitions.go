@@ -10,7 +10,7 @@ import (
 
 // setting is one that can be set: its names in every source and where its value goes.
 type setting struct {
-	// name of the flag without its dashes; the environment's is the same in upper case with underscores (SET-005).
+	// name of the flag without its dashes; the environment's is the same in upper case with underscores.
 	name string
 	// field is the path in Settings.
 	field string
@@ -152,6 +152,10 @@ func planningDefinitions() []*setting {
 		define("disruption-planner", "Planning.DisruptionPlanner", choices("disruption planner", PlannerGlobal, PlannerReference),
 			func(s *Settings) *DisruptionPlanner { return &s.Planning.DisruptionPlanner },
 			"how to decide which nodes are removed and replaced: global, or reference for Karpenter's way", inChart("settings.disruptionPlanner")),
+		define("disruption-approval", "Planning.Approval", choices("way of approving", ApprovalNone, ApprovalConfigMap), func(s *Settings) *Approval { return &s.Planning.Approval },
+			"whether removing and replacing nodes waits for approval: none, or configmap to have each command wait as a ConfigMap until it is annotated", inChart("settings.disruptionApproval")),
+		define("disruption-approval-wait", "Planning.ApprovalWait", durations(), func(s *Settings) *time.Duration { return &s.Planning.ApprovalWait },
+			"how long a command waits for approval before it is dropped", inChart("settings.disruptionApprovalWait")),
 		define("eviction", "Planning.Eviction", choices("way of evicting", EvictAtOnce, EvictSurgeFirst), func(s *Settings) *Eviction { return &s.Planning.Eviction },
 			"how pods leave nodes that are drained: at-once, or surge-first to have others ready before", inChart("settings.eviction")),
 		define("ignore-dra-requests", "Planning.IgnoreResourceClaims", bools(), func(s *Settings) *bool { return &s.Planning.IgnoreResourceClaims },
@@ -192,6 +196,20 @@ func awsDefinitions(keepEmpty, shortened option) []*setting {
 		define("reserved-enis", "AWS.ReservedENIs", integers[int64]("number"), func(s *Settings) *int64 { return &s.AWS.ReservedENIs },
 			"network interfaces of a machine that pods get no addresses from",
 			inConfigMap("aws.reservedENIs"), inChart("settings.reservedENIs", "settings.aws.reservedENIs")),
+		define("vpc-cni-prefix-delegation", "AWS.PrefixDelegation", bools(), func(s *Settings) *bool { return &s.AWS.PrefixDelegation },
+			"the VPC CNI gives pods addresses out of prefixes (ENABLE_PREFIX_DELEGATION)", inChart("settings.vpcCNIPrefixDelegation")),
+		define("vpc-cni-custom-networking", "AWS.CustomNetworking", bools(), func(s *Settings) *bool { return &s.AWS.CustomNetworking },
+			"the VPC CNI gives pods addresses of other subnets than the node's (AWS_VPC_K8S_CNI_CUSTOM_NETWORK_CFG)", inChart("settings.vpcCNICustomNetworking")),
+		define("without-pod-eni", "AWS.WithoutPodENI", bools(), func(s *Settings) *bool { return &s.AWS.WithoutPodENI },
+			"the VPC CNI serves no branch interfaces for pods", inChart("settings.withoutPodENI")),
+		define("measured-memory-overhead", "AWS.MeasuredMemory", bools(), func(s *Settings) *bool { return &s.AWS.MeasuredMemory },
+			"bound the memory that a machine loses by what was measured, instead of by vm-memory-overhead-percent", inChart("settings.measuredMemoryOverhead")),
+		define("fractional-gpus", "AWS.FractionalGPUs", bools(), func(s *Settings) *bool { return &s.AWS.FractionalGPUs },
+			"machines with a part of a GPU offer it as a GPU", inChart("settings.fractionalGPUs")),
+		define("device-resources", "AWS.DeviceResources", pairsKind(), func(s *Settings) *map[string]string { return &s.AWS.DeviceResources },
+			"extended resources by EC2's name of a device, as U30=xilinx.com/u30", inChart("settings.deviceResources")),
+		define("huge-pages", "AWS.HugePages", pairsKind(), func(s *Settings) *map[string]string { return &s.AWS.HugePages },
+			"huge pages that machines set aside at boot, as hugepages-2Mi=1Gi", inChart("settings.hugePages")),
 		define("disable-dry-run", "AWS.DisableDryRun", bools(), func(s *Settings) *bool { return &s.AWS.DisableDryRun },
 			"leave out the dry runs that node classes are checked with", inChart("settings.disableDryRun")),
 		define("enable-zonal-shift", "AWS.EnableZonalShift", bools(), func(s *Settings) *bool { return &s.AWS.EnableZonalShift },
@@ -300,7 +318,7 @@ type unused struct {
 func unusedSettings() []unused {
 	return []unused{
 		{"logging-config", "1.0"}, {"webhook-metrics-port", "1.1"}, {"karpenter-service", "1.1"},
-		{"cpu-requests", ""}, {"disable-controller-warmup", ""},
+		{"cpu-requests", ""}, {"disable-controller-warmup", ""}, {"aws-feature-gates", ""},
 	}
 }
 

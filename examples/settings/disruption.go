@@ -33,6 +33,9 @@ type Disruption struct {
 	// Robustness is in how many orders the pods of each wave are scattered as kube-scheduler might; from 0, the default, which
 	// does none of it, to 1000.
 	Robustness int
+	// Checks is how often a plan is put to provisioning's planner before it is carried out (disruption.Global.Checks); from 0, the
+	// default, which asks nothing, to 10000.
+	Checks int
 	// LaunchTime is how long a new node takes to be ready, ReadyTime how long a pod does that a PodDisruptionBudget counts on;
 	// at least 0, 3 minutes and 1 minute by default.
 	LaunchTime, ReadyTime time.Duration
@@ -65,7 +68,7 @@ func (d Disruption) Planner(name DisruptionPlanner, query scheduling.Query, spot
 	return &disruption.Global{
 		Query: query, SpotToSpot: spotToSpot, SpotToSpotTypes: d.SpotToSpotTypes,
 		PayBack: noneFor0(d.PayBack), MinSaving: d.MinSaving, MinSavingShare: noneFor0(d.MinSavingShare), DisruptionPrice: noneFor0(d.Price),
-		CoolDown: noneFor0(d.CoolDown), MaxMembers: d.MaxMembers, MaxBins: d.MaxBins, Work: d.Work, Robustness: d.Robustness,
+		CoolDown: noneFor0(d.CoolDown), MaxMembers: d.MaxMembers, MaxBins: d.MaxBins, Work: d.Work, Robustness: d.Robustness, Checks: d.Checks,
 		LaunchTime: noneFor0(d.LaunchTime), ReadyTime: noneFor0(d.ReadyTime), DrainLimit: noneFor0(d.DrainLimit),
 		ExpireAhead: d.ExpireAhead, ValidationDelay: noneFor0(d.ValidationDelay),
 	}
@@ -160,6 +163,9 @@ func disruptionDefinitions() []*setting {
 			"how many what-ifs a plan takes at most: more may find more, and takes longer", ofGlobal, inChart("settings.disruptionWork")),
 		define("disruption-robustness", "Planning.Disruption.Robustness", integers[int]("number"), ofDisruption(func(d *Disruption) *int { return &d.Robustness }),
 			"in how many orders to try whether each wave goes well wherever kube-scheduler puts its pods; 0: none", ofGlobal, inChart("settings.disruptionRobustness")),
+		define("disruption-checks", "Planning.Disruption.Checks", integers[int]("number"), ofDisruption(func(d *Disruption) *int { return &d.Checks }),
+			"how often to ask provisioning whether it would launch further nodes after a wave of a plan: 64 is enough, and plans take half as much time again; 0: never",
+			ofGlobal, inChart("settings.disruptionChecks")),
 		define("disruption-launch-time", "Planning.Disruption.LaunchTime", durations(), ofDisruption(func(d *Disruption) *time.Duration { return &d.LaunchTime }),
 			"how long a new node is taken to need until it is ready", ofGlobal, inChart("settings.disruptionLaunchTime")),
 		define("disruption-ready-time", "Planning.Disruption.ReadyTime", durations(), ofDisruption(func(d *Disruption) *time.Duration { return &d.ReadyTime }),
@@ -203,11 +209,13 @@ func (d Disruption) faults() []fault {
 		refuse(v.value >= 1, v.setting, "number", "it must be at least 1")
 	}
 	refuse(d.Robustness >= 0 && d.Robustness <= maxRobustness, "disruption-robustness", "number", "it must be from 0 to 1000")
+	refuse(d.Checks >= 0 && d.Checks <= maxChecks, "disruption-checks", "number", "it must be from 0 to 10000")
 	return out
 }
 
 // Bounds of the time that a plan takes, and of what money is reckoned with, USD.
 const (
 	maxRobustness = 1000
+	maxChecks     = 10_000
 	maxAmount     = 1_000_000
 )

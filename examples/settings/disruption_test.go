@@ -33,11 +33,11 @@ func TestDisruptionOptions(t *testing.T) {
 			LaunchTime: -1, ReadyTime: -1, DrainLimit: -1, ValidationDelay: -1,
 		}},
 		"all": {settings.PlannerGlobal, settings.Disruption{
-			PayBack: 1, MinSaving: 2, MinSavingShare: 0.3, Price: 4, CoolDown: 5, SpotToSpotTypes: 6, MaxMembers: 7, MaxBins: 8, Work: 9, Robustness: 10,
+			PayBack: 1, MinSaving: 2, MinSavingShare: 0.3, Price: 4, CoolDown: 5, SpotToSpotTypes: 6, MaxMembers: 7, MaxBins: 8, Work: 9, Robustness: 10, Checks: 16,
 			LaunchTime: 11, ReadyTime: 12, DrainLimit: 13, ExpireAhead: 14, ValidationDelay: 15,
 		}, &disruption.Global{
 			Query: query, SpotToSpot: true, PayBack: 1, MinSaving: 2, MinSavingShare: 0.3, DisruptionPrice: 4, CoolDown: 5, SpotToSpotTypes: 6, MaxMembers: 7, MaxBins: 8,
-			Work: 9, Robustness: 10, LaunchTime: 11, ReadyTime: 12, DrainLimit: 13, ExpireAhead: 14, ValidationDelay: 15,
+			Work: 9, Robustness: 10, Checks: 16, LaunchTime: 11, ReadyTime: 12, DrainLimit: 13, ExpireAhead: 14, ValidationDelay: 15,
 		}},
 		"reference": {settings.PlannerReference, settings.Disruption{SpotToSpotTypes: 6, PayBack: 1, ValidationDelay: 15}, &disruption.Reference{
 			Query: query, SpotToSpot: true, SpotToSpotTypes: 6, ValidationDelay: 15,

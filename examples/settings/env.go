@@ -1,8 +1,8 @@
 package settings
 
 // ParseEnv reads the environment through lookup, which os.LookupEnv is one of. An empty variable counts as unset, but for
-// INTERRUPTION_QUEUE, where it means that there is no queue (SET-159). Variables of old releases are accepted, with a
-// warning; those that have nothing to do with settings are not looked at.
+// INTERRUPTION_QUEUE, where it means that there is no queue. Variables of old releases are accepted, with a warning;
+// those that have nothing to do with settings are not looked at.
 func ParseEnv(lookup func(string) (string, bool)) Layer {
 	l := newLayer(SourceEnv)
 	for _, s := range definitions() {

@@ -22,9 +22,9 @@ type given struct {
 }
 
 // NewFlags registers a flag for each setting on fs, and one for each old name. The defaults that the usage text shows are
-// those in effect without the flag: of the layers below, the first first (SET-160). Wrong values don't fail fs.Parse: they
-// are Problems of Layer, together with all others. Booleans need a value, "--install-crds true" or "--install-crds=true";
-// see Arguments.
+// those in effect without the flag: of the layers below, the first first. Wrong values don't fail fs.Parse: they are
+// Problems of Layer, together with all others. Booleans need a value, "--install-crds true" or "--install-crds=true"; see
+// Arguments.
 func NewFlags(fs *flag.FlagSet, below ...Layer) *Flags {
 	f := &Flags{}
 	effective := laidOn(below)

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// FeatureGates switch behaviour on and off (SET-137 to SET-143).
+// FeatureGates switch behaviour on and off.
 type FeatureGates struct {
 	// Drift replaces nodes that no longer are what their pool and class ask for. True by default.
 	Drift bool

@@ -39,7 +39,7 @@ func FromConfigMap(data map[string]string, alpha FirstGeneration) (*Loaded, erro
 	return loaded, nil
 }
 
-// ForConversion is what conversion of node templates and Provisioners takes from the settings (API-260); nil for nil.
+// ForConversion is what conversion of node templates and Provisioners takes from the settings; nil for nil.
 func (l *Legacy) ForConversion() *convert.LegacySettings {
 	if l == nil {
 		return nil

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -74,6 +75,30 @@ func formatTags(tags map[string]string) string {
 		return ""
 	}
 	return string(text)
+}
+
+// parsePairs reads "a=b,c=d".
+func parsePairs(text string) (map[string]string, error) {
+	pairs := make(map[string]string)
+	for piece := range strings.SplitSeq(text, ",") {
+		key, value, ok := strings.Cut(strings.TrimSpace(piece), "=")
+		if !ok || key == "" || value == "" {
+			return nil, errors.New("write NAME=VALUE, and commas between several")
+		}
+		if _, twice := pairs[key]; twice {
+			return nil, fmt.Errorf("%s stands twice: give it once", key)
+		}
+		pairs[key] = value
+	}
+	return pairs, nil
+}
+
+func formatPairs(pairs map[string]string) string {
+	var pieces []string
+	for _, key := range slices.Sorted(maps.Keys(pairs)) {
+		pieces = append(pieces, key+"="+pairs[key])
+	}
+	return strings.Join(pieces, ",")
 }
 
 func parsePaths(text string) ([]string, error) {
@@ -175,6 +200,10 @@ func paths() kind[[]string] {
 
 func gatesKind() kind[FeatureGates] {
 	return kind[FeatureGates]{"list of feature gates", ParseFeatureGates, FeatureGates.String}
+}
+
+func pairsKind() kind[map[string]string] {
+	return kind[map[string]string]{"list of pairs", parsePairs, formatPairs}
 }
 
 func tagsKind() kind[map[string]string] {

@@ -25,6 +25,8 @@ type entry struct {
 	written, text string
 	// over is true for a component's own value, which wins over the one for all.
 	over bool
+	// old is true in ConfigMaps, which no release since 0.33 reads: what each key is called today says nothing more.
+	old bool
 }
 
 func newLayer(source Source) *Layer { return &Layer{Source: source, entries: make(map[string]entry)} }
@@ -104,8 +106,7 @@ type Loaded struct {
 	effective []Value
 }
 
-// Effective lists every setting with its value and source, in the order of the usage text (SET-169). The slice is the
-// caller's.
+// Effective lists every setting with its value and source, in the order of the usage text. The slice is the caller's.
 func (l *Loaded) Effective() []Value { return slices.Clone(l.effective) }
 
 // Combine puts layers on top of each other: for each setting the first that has it wins, and the default is last. It
@@ -116,13 +117,14 @@ func Combine(layers ...Layer) (*Loaded, error) { return combine(Default(), layer
 func combine(defaults Settings, layers []Layer) (*Loaded, error) {
 	loaded := &Loaded{Settings: defaults}
 	var problems []*Problem
-	from := make(map[string]Value)
+	from, old := make(map[string]Value), make(map[string]bool)
 	for _, layer := range layers {
 		problems = append(problems, layer.Problems...)
 		loaded.Ignored = append(loaded.Ignored, layer.Ignored...)
 		for name, e := range layer.entries {
 			if _, there := from[name]; !there {
 				from[name] = Value{Name: name, Text: e.text, Source: layer.Source, WrittenAs: e.written}
+				old[name] = e.old
 			}
 		}
 	}
@@ -134,7 +136,7 @@ func combine(defaults Settings, layers []Layer) (*Loaded, error) {
 			}
 		}
 	}
-	problems = append(problems, loaded.Settings.settle(all, from)...)
+	problems = append(problems, loaded.Settings.settle(all, from, old)...)
 	for _, s := range all {
 		v, there := from[s.name]
 		if !there {

@@ -7,6 +7,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"github.com/drawknife/drawknife/internal/spelling"
 )
 
 // Sources is where Load reads settings from.
@@ -72,7 +74,7 @@ func Load(from Sources) (*Loaded, error) {
 	case errors.Is(err, flag.ErrHelp):
 		return nil, &HelpError{Usage: usage(fs)}
 	case err != nil:
-		return nil, fmt.Errorf("reading the command line: %w; -help lists the flags", err)
+		return nil, fmt.Errorf("reading the command line: %w; -help lists the flags", spelling.Flag(err, fs))
 	case fs.NArg() > 0:
 		return nil, fmt.Errorf("reading the command line: %q is no flag; -help lists the flags", fs.Arg(0))
 	}

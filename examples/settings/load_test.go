@@ -56,7 +56,7 @@ func TestDefaults(t *testing.T) {
 		Planning: settings.Planning{
 			BatchMaxDuration: 10 * time.Second, BatchIdleDuration: time.Second,
 			PreferencePolicy: scheduling.PreferencesRespect, MinValuesPolicy: scheduling.MinValuesStrict, IgnoreResourceClaims: true,
-			DisruptionPlanner: settings.PlannerGlobal, Disruption: settings.DefaultDisruption(), Eviction: settings.EvictAtOnce,
+			DisruptionPlanner: settings.PlannerGlobal, Disruption: settings.DefaultDisruption(), Approval: settings.ApprovalNone, ApprovalWait: time.Hour, Eviction: settings.EvictAtOnce,
 			FeatureGates: settings.FeatureGates{Drift: true, ReservedCapacity: true}, ServeAlpha: true, ServeBeta: true,
 		},
 		AWS: settings.AWS{

@@ -58,7 +58,17 @@ func everyName() []named {
 		{statement: "(not of Karpenter)", name: "disruption-max-members", chart: []string{"settings.disruptionMaxMembers"}, value: "4"},
 		{statement: "(not of Karpenter)", name: "disruption-max-bins", chart: []string{"settings.disruptionMaxBins"}, value: "4"},
 		{statement: "(not of Karpenter)", name: "disruption-work", chart: []string{"settings.disruptionWork"}, value: "1000"},
+		{statement: "(not of Karpenter)", name: "vpc-cni-prefix-delegation", chart: []string{"settings.vpcCNIPrefixDelegation"}, value: "true"},
+		{statement: "(not of Karpenter)", name: "vpc-cni-custom-networking", chart: []string{"settings.vpcCNICustomNetworking"}, value: "true"},
+		{statement: "(not of Karpenter)", name: "without-pod-eni", chart: []string{"settings.withoutPodENI"}, value: "true"},
+		{statement: "(not of Karpenter)", name: "measured-memory-overhead", chart: []string{"settings.measuredMemoryOverhead"}, value: "true"},
+		{statement: "(not of Karpenter)", name: "fractional-gpus", chart: []string{"settings.fractionalGPUs"}, value: "true"},
+		{statement: "(not of Karpenter)", name: "device-resources", chart: []string{"settings.deviceResources"}, value: "U30=xilinx.com/u30"},
+		{statement: "(not of Karpenter)", name: "huge-pages", chart: []string{"settings.hugePages"}, value: "hugepages-2Mi=1Gi"},
 		{statement: "(not of Karpenter)", name: "disruption-robustness", chart: []string{"settings.disruptionRobustness"}, value: "8"},
+		{statement: "(not of Karpenter)", name: "disruption-checks", chart: []string{"settings.disruptionChecks"}, value: "64"},
+		{statement: "(not of Karpenter)", name: "disruption-approval", chart: []string{"settings.disruptionApproval"}, value: "configmap"},
+		{statement: "(not of Karpenter)", name: "disruption-approval-wait", chart: []string{"settings.disruptionApprovalWait"}, value: "24h", shown: "24h0m0s"},
 		{statement: "(not of Karpenter)", name: "disruption-launch-time", chart: []string{"settings.disruptionLaunchTime"}, value: "5m", shown: "5m0s"},
 		{statement: "(not of Karpenter)", name: "disruption-ready-time", chart: []string{"settings.disruptionReadyTime"}, value: "2m", shown: "2m0s"},
 		{statement: "(not of Karpenter)", name: "disruption-drain-limit", chart: []string{"settings.disruptionDrainLimit"}, value: "2h", shown: "2h0m0s"},
@@ -197,7 +207,7 @@ func TestUnusedSettings(t *testing.T) {
 			t.Errorf("problems (-want +got):\n%s", diff)
 		}
 	}
-	for _, name := range []string{"cpu-requests", "disable-controller-warmup"} {
+	for _, name := range []string{"cpu-requests", "disable-controller-warmup", "aws-feature-gates"} {
 		loaded := load(t, settings.Sources{Args: []string{"--cluster-name=blue", "--" + name, "1"}})
 		if diff := cmp.Diff([]string{"W701 flag --" + name}, problems(loaded.Warnings)); diff != "" {
 			t.Errorf("problems (-want +got):\n%s", diff)

@@ -22,7 +22,7 @@ func Default() Settings {
 	return Settings{Planning: defaultPlanning(), AWS: defaultAWS(), Process: defaultProcess()}
 }
 
-// Planning is what decides how pods are placed (SET-105 to SET-111).
+// Planning is what decides how pods are placed.
 type Planning struct {
 	// BatchMaxDuration is how long pods are collected at most before they are planned together; more than 0, 10 seconds by
 	// default. A longer window gives fewer and larger nodes.
@@ -39,6 +39,10 @@ type Planning struct {
 	DisruptionPlanner DisruptionPlanner
 	// Disruption is what it weighs.
 	Disruption Disruption
+	// Approval is whether removing and replacing nodes waits until somebody approves; ApprovalNone by default. ApprovalWait is for how
+	// long, more than 0, 1 hour by default.
+	Approval     Approval
+	ApprovalWait time.Duration
 	// Eviction is how pods leave nodes that are drained; EvictAtOnce by default.
 	Eviction Eviction
 	// FeatureGates switch behaviour on and off.
@@ -53,7 +57,7 @@ func defaultPlanning() Planning {
 	return Planning{
 		BatchMaxDuration: 10 * time.Second, BatchIdleDuration: time.Second,
 		PreferencePolicy: scheduling.PreferencesRespect, MinValuesPolicy: scheduling.MinValuesStrict,
-		DisruptionPlanner: PlannerGlobal, Disruption: DefaultDisruption(), Eviction: EvictAtOnce, IgnoreResourceClaims: true, FeatureGates: DefaultFeatureGates(), ServeAlpha: true, ServeBeta: true,
+		DisruptionPlanner: PlannerGlobal, Disruption: DefaultDisruption(), Approval: ApprovalNone, ApprovalWait: time.Hour, Eviction: EvictAtOnce, IgnoreResourceClaims: true, FeatureGates: DefaultFeatureGates(), ServeAlpha: true, ServeBeta: true,
 	}
 }
 
@@ -67,6 +71,16 @@ const (
 	PlannerReference DisruptionPlanner = "reference"
 )
 
+// Approval is a way of having commands of disruption approved.
+type Approval string
+
+const (
+	// ApprovalNone has them begin without.
+	ApprovalNone Approval = "none"
+	// ApprovalConfigMap has each wait as a ConfigMap in Process.SystemNamespace until somebody annotates that.
+	ApprovalConfigMap Approval = "configmap"
+)
+
 // Eviction is a way of making pods leave.
 type Eviction string
 
@@ -77,7 +91,7 @@ const (
 	EvictSurgeFirst Eviction = "surge-first"
 )
 
-// Process is how the controller itself runs (SET-144 to SET-157).
+// Process is how the controller itself runs.
 type Process struct {
 	// Provider is the cloud that machines come from; ProviderAWS by default.
 	Provider Provider
@@ -147,8 +161,8 @@ func defaultProcess() Process {
 	}
 }
 
-// SoftMemoryLimit is what debug.SetMemoryLimit is to be given: nine tenths of MemoryLimit, in bytes (SET-056). Without a
-// limit ok is false.
+// SoftMemoryLimit is what debug.SetMemoryLimit is to be given: nine tenths of MemoryLimit, in bytes. Without a limit ok
+// is false.
 func (p Process) SoftMemoryLimit() (bytes int64, ok bool) {
 	if p.MemoryLimit < 0 {
 		return 0, false

@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"net/url"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
+	"github.com/drawknife/drawknife/aws/instancetype"
 )
 
 // Validate reports everything that is wrong with the settings at once, as an *Error whose problems name fields; nil when
@@ -45,8 +47,9 @@ func (f fault) problem(source Source, name, value string) *Problem {
 	return invalid(source, name, value, f.about, f.cure)
 }
 
-// settle checks the settings as a whole and limits what others limit. from tells where each setting was set.
-func (s *Settings) settle(all []*setting, from map[string]Value) []*Problem {
+// settle checks the settings as a whole and limits what others limit. from tells where each setting was set,
+// old which of them in a ConfigMap.
+func (s *Settings) settle(all []*setting, from map[string]Value, old map[string]bool) []*Problem {
 	var problems []*Problem
 	written := func(name string) (Source, string) {
 		if v, there := from[name]; there {
@@ -75,7 +78,7 @@ func (s *Settings) settle(all []*setting, from map[string]Value) []*Problem {
 			problems = append(problems, noEffect(v.Source, v.WrittenAs, d.droppedSince))
 		case d.alphaUntil != "" && !s.Planning.ServeAlpha:
 			problems = append(problems, noEffect(v.Source, v.WrittenAs, d.alphaUntil))
-		case d.successor != "" && v.Source != SourceFile:
+		case d.successor != "" && !old[d.name]:
 			problems = append(problems, deprecated(v.Source, v.WrittenAs, d.successor))
 		}
 	}
@@ -108,6 +111,7 @@ func (s *Settings) faults() []fault {
 	p, a, c := s.Planning, s.AWS, s.Process
 	refuse(p.BatchMaxDuration > 0, "batch-max-duration", "duration", "it must be more than 0")
 	refuse(p.BatchIdleDuration > 0, "batch-idle-duration", "duration", "it must be more than 0")
+	refuse(p.ApprovalWait > 0, "disruption-approval-wait", "duration", "it must be more than 0")
 	refuse(isKnown(choices("", "Respect", "Ignore"), string(p.PreferencePolicy)), "preference-policy", "preference policy", "write Respect or Ignore")
 	refuse(isKnown(choices("", "Strict", "BestEffort"), string(p.MinValuesPolicy)), "min-values-policy", "minValues policy", "write Strict or BestEffort")
 
@@ -115,6 +119,15 @@ func (s *Settings) faults() []fault {
 
 	require(a.ClusterName != "" || c.Provider != ProviderAWS, "cluster-name", "machines are known by it; give the name the cluster has at EKS")
 	refuse(a.ClusterEndpoint == "" || isEndpoint(a.ClusterEndpoint), "cluster-endpoint", "URL", "write an absolute one with a host, as in https://example.com")
+	options := instancetype.Options{DeviceResources: a.DeviceResources, HugePages: a.HugePages}
+	var invalid *instancetype.SettingError
+	if err := options.Validate(); errors.As(err, &invalid) {
+		name := "device-resources"
+		if strings.HasPrefix(invalid.Field, "hugePages") {
+			name = "huge-pages"
+		}
+		refuse(false, name, "list of pairs", invalid.Field+" "+invalid.Problem)
+	}
 	refuse(a.VMMemoryOverheadPercent >= 0 && a.VMMemoryOverheadPercent < 1, "vm-memory-overhead-percent", "fraction", "it must be at least 0 and less than 1, as 0.075 for 7.5 %")
 	refuse(a.ReservedENIs >= 0, "reserved-enis", "number", "it must be at least 0")
 	refuse(a.AMIRefreshInterval >= time.Minute, "ami-refresh-interval", "duration", "it must be at least 1m")

@@ -11,20 +11,24 @@ import (
 type certificateDocument struct {
 	Classes []certificateClass `json:"classes"`
 	Types   []certificateType  `json:"types"`
-	// Limits are left out where there are none.
-	Limits []certificateLimit `json:"limits,omitempty"`
+	// Rules and Limits are left out where there are none.
+	Rules  []scheduling.CertificateRule `json:"rules,omitempty"`
+	Limits []certificateLimit           `json:"limits,omitempty"`
 }
 
 type certificateClass struct {
-	Requests quantities `json:"requests"`
-	Count    int        `json:"count"`
-	Value    float64    `json:"value"`
+	Requests quantities       `json:"requests"`
+	Count    int              `json:"count"`
+	Takes    map[string]int64 `json:"takes,omitempty"`
+	Value    float64          `json:"value"`
 }
 
 type certificateType struct {
 	Name        string             `json:"name"`
 	Price       float64            `json:"price"`
 	Multipliers map[string]float64 `json:"multipliers"`
+	// RuleMultipliers are left out where there are none.
+	RuleMultipliers map[string]float64 `json:"ruleMultipliers,omitempty"`
 }
 
 type certificateLimit struct {
@@ -47,9 +51,10 @@ func newCertificateDocument(c *scheduling.Certificate) certificateDocument {
 	if c == nil {
 		return doc
 	}
+	doc.Rules = c.Rules
 	for _, class := range c.Classes {
 		doc.Classes = append(doc.Classes, certificateClass{
-			Requests: newQuantities(class.Requests), Count: class.Count, Value: class.Value,
+			Requests: newQuantities(class.Requests), Count: class.Count, Takes: class.Takes, Value: class.Value,
 		})
 	}
 	for _, t := range c.Types {
@@ -70,7 +75,7 @@ func newCertificateType(t scheduling.CertificateType) certificateType {
 	for name, value := range t.Multipliers {
 		multipliers[string(name)] = value
 	}
-	return certificateType{Name: t.Name, Price: t.Price, Multipliers: multipliers}
+	return certificateType{Name: t.Name, Price: t.Price, Multipliers: multipliers, RuleMultipliers: t.RuleMultipliers}
 }
 
 func (d certificateDocument) write(w io.Writer) error { return writeJSON(w, d) }

@@ -26,6 +26,9 @@ type consolidation struct {
 	verdicts []disruption.Verdict
 	// prices of the nodes, USD per hour, by name; those that are not known are missing.
 	prices map[string]float64
+	// calendars of the nodes by name, and what moving an ordinary pod is worth, USD.
+	calendars map[string]calendarDocument
+	podPrice  float64
 	// planning is how long it took.
 	planning time.Duration
 }
@@ -55,6 +58,10 @@ func (s *simulation) planConsolidation(ctx context.Context, snapshot *scheduling
 		return 0, fmt.Errorf("planning: %w", err)
 	}
 	c := consolidation{snapshot: snapshot, plan: plan, verdicts: allVerdicts(snapshot, fleet, plan), prices: make(map[string]float64), planning: time.Since(start)}
+	c.podPrice = s.disruption.Price
+	if c.calendars, err = calendarsOf(fleet, plan, c.verdicts); err != nil {
+		return 0, err
+	}
 	for i := range snapshot.Nodes {
 		if price, ok := model.NodePrice(snapshot.Nodes[i].Name); ok {
 			c.prices[snapshot.Nodes[i].Name] = price.Price
@@ -63,7 +70,7 @@ func (s *simulation) planConsolidation(ctx context.Context, snapshot *scheduling
 	s.progress.stop()
 	s.printRemarks()
 	if err := s.printConsolidation(c); err != nil {
-		return 0, fmt.Errorf("writing the plan: %w", err)
+		return 0, withStatus(exitOutput, fmt.Errorf("writing the plan: %w", err))
 	}
 	return exitPlaced, nil
 }
@@ -87,7 +94,7 @@ func allVerdicts(snapshot *scheduling.Snapshot, fleet *disruption.Fleet, plan *d
 
 // standIn makes a NodeClaim for each node of a pool where the input has no NodeClaim at all, so that nodes which somebody
 // listed without theirs can be planned with; and for each node of the first generation without a Machine, since there were
-// nodes before there were Machines (API-337).
+// nodes before there were Machines.
 func (s *simulation) standIn(snapshot *scheduling.Snapshot) {
 	listed := slices.ContainsFunc(snapshot.Nodes, func(n scheduling.Node) bool { return n.Claim != nil })
 	made := 0
@@ -142,15 +149,22 @@ func standInClaim(n *scheduling.Node) *v1.NodeClaim {
 func (s *simulation) printConsolidation(c consolidation) error {
 	d := newConsolidationDocument(c)
 	d.Notes = append(d.Notes, s.notes()...)
+	d.Assumptions = s.assumed.list()
+	for i := range d.Commands {
+		for j := range d.Commands[i].Launches {
+			l := &d.Commands[i].Launches[j]
+			l.PriceEstimated = s.assumed.isEstimated(l.InstanceType, l.CapacityType)
+		}
+	}
 	b := bufio.NewWriter(s.stdout)
-	if s.output == outputJSON {
-		if err := writeJSON(b, d); err != nil {
+	if s.output.structured() {
+		if err := writeDocument(b, s.output, d); err != nil {
 			return err
 		}
 		return b.Flush()
 	}
 	consolidationText{
-		textReport: textReport{canvas: newCanvas(s.stdout, s.color, os.Getenv), snapshot: c.snapshot, verbose: s.verbose, workloads: indexWorkloads(c.snapshot)},
+		textReport: textReport{canvas: newCanvas(s.stdout, s.color, os.Getenv), snapshot: c.snapshot, verbose: s.verbose, workloads: indexWorkloads(c.snapshot), assumed: s.assumed},
 		document:   d, plan: c.plan, verdicts: c.verdicts, planning: c.planning,
 	}.write(b)
 	return b.Flush()

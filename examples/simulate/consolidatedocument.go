@@ -12,6 +12,11 @@ import (
 // consolidationDocument is what --consolidate -o json prints. It is a contract, described in the package comment: keys are
 // only ever added.
 type consolidationDocument struct {
+	// APIVersion and Kind are consolidationVersion and consolidationKind.
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	// Digest names what is done: see disruption.Plan.Digest.
+	Digest   string               `json:"digest"`
 	Summary  consolidationSummary `json:"summary"`
 	Commands []commandDocument    `json:"commands"`
 	Waves    []disruption.Wave    `json:"waves"`
@@ -19,7 +24,18 @@ type consolidationDocument struct {
 	// FloorPrices are what proofs in the nodes' reasons go by.
 	FloorPrices []disruption.FloorPrices `json:"floorPrices"`
 	Notes       []planNote               `json:"notes"`
+	// Waiting says that more may be possible later: at Again, if that is known.
+	Waiting bool      `json:"waiting"`
+	Again   time.Time `json:"again,omitzero"`
+	// Assumptions are left out without any.
+	Assumptions []string `json:"assumptions,omitempty"`
 }
+
+// consolidationVersion changes when a key means something else or is gone, which takes a line in the changelog.
+const (
+	consolidationVersion = "simulate.drawknife.dev/v1"
+	consolidationKind    = "ConsolidationPlan"
+)
 
 type consolidationSummary struct {
 	Nodes           int     `json:"nodes"`
@@ -31,11 +47,13 @@ type consolidationSummary struct {
 	HourlyCost      float64 `json:"hourlyCost"`
 	HourlyCostAfter float64 `json:"hourlyCostAfter"`
 	Savings         float64 `json:"savings"`
+	EvictionCost    float64 `json:"evictionCost"`
 	PlanMillis      float64 `json:"planMillis"`
 }
 
 type commandDocument struct {
 	ID        string             `json:"id"`
+	Digest    string             `json:"digest"`
 	Decision  string             `json:"decision"`
 	Method    string             `json:"method"`
 	Reason    string             `json:"reason"`
@@ -44,6 +62,8 @@ type commandDocument struct {
 	Launches  []launchDocument   `json:"launches"`
 	Receivers []receiverDocument `json:"receivers"`
 	Savings   float64            `json:"savings"`
+	// EvictionCost is what moving the pods is worth, once, USD: see --disruption-price.
+	EvictionCost float64 `json:"evictionCost"`
 	// NotBefore is when it may begin at the earliest: see --disruption-validation-delay.
 	NotBefore time.Time `json:"notBefore"`
 	// Wave is its number, from 1; left out by planners without waves.
@@ -53,12 +73,14 @@ type commandDocument struct {
 type launchDocument struct {
 	NodePool string `json:"nodePool"`
 	// The rest is left out for a node of a static pool, which is made from the pool's template alone.
-	InstanceType  string   `json:"instanceType,omitempty"`
-	Zone          string   `json:"zone,omitempty"`
-	CapacityType  string   `json:"capacityType,omitempty"`
-	Price         float64  `json:"price,omitempty"`
-	InstanceTypes []string `json:"instanceTypes,omitempty"`
-	Pods          []string `json:"pods,omitempty"`
+	InstanceType string  `json:"instanceType,omitempty"`
+	Zone         string  `json:"zone,omitempty"`
+	CapacityType string  `json:"capacityType,omitempty"`
+	Price        float64 `json:"price,omitempty"`
+	// PriceEstimated is left out where it is false.
+	PriceEstimated bool     `json:"priceEstimated,omitempty"`
+	InstanceTypes  []string `json:"instanceTypes,omitempty"`
+	Pods           []string `json:"pods,omitempty"`
 }
 
 type receiverDocument struct {
@@ -74,6 +96,8 @@ type verdictDocument struct {
 	Price          float64        `json:"price,omitempty"`
 	DisruptionCost float64        `json:"disruptionCost,omitempty"`
 	Reasons        []stayDocument `json:"reasons"`
+	// Calendar is when it may go.
+	Calendar calendarDocument `json:"calendar"`
 }
 
 // stayDocument is one reason why a node stays.
@@ -89,22 +113,28 @@ type stayDocument struct {
 // alone.
 func newConsolidationDocument(c consolidation) consolidationDocument {
 	d := consolidationDocument{
+		APIVersion: consolidationVersion, Kind: consolidationKind, Digest: c.plan.Digest(),
 		Commands: make([]commandDocument, 0, len(c.plan.Commands)),
 		Waves:    wavesOf(c.plan),
 		Nodes:    make([]verdictDocument, 0, len(c.verdicts)),
 		Notes:    []planNote{},
+		Waiting:  c.plan.Waiting,
+		Again:    c.plan.Again.UTC(),
 		// Not rounded: proofs are sums of products with them.
 		FloorPrices: append([]disruption.FloorPrices{}, c.plan.FloorPrices...),
 	}
 	waves := waveNumbers(c.plan)
 	for _, cmd := range c.plan.Commands {
-		d.Commands = append(d.Commands, newCommandDocument(cmd, waves[cmd.ID]))
+		d.Commands = append(d.Commands, newCommandDocument(cmd, waves[cmd.ID], c.podPrice))
 		d.Summary.Launched += len(cmd.Replacements)
 		d.Summary.Evictions += cmd.Pods()
 		d.Summary.Savings += cmd.Savings
+		d.Summary.EvictionCost += evictionCost(cmd, c.podPrice)
 	}
 	for _, v := range c.verdicts {
-		d.Nodes = append(d.Nodes, newVerdictDocument(v, c.prices[v.Node]))
+		n := newVerdictDocument(v, c.prices[v.Node])
+		n.Calendar = c.calendars[v.Node]
+		d.Nodes = append(d.Nodes, n)
 		switch v.Outcome {
 		case disruption.OutcomeRemoved:
 			d.Summary.Removed++
@@ -120,6 +150,7 @@ func newConsolidationDocument(c consolidation) consolidationDocument {
 	}
 	d.Summary.Nodes = len(c.snapshot.Nodes)
 	d.Summary.Savings = roundDollars(d.Summary.Savings)
+	d.Summary.EvictionCost = roundDollars(d.Summary.EvictionCost)
 	d.Summary.HourlyCost = roundDollars(d.Summary.HourlyCost)
 	d.Summary.HourlyCostAfter = roundDollars(d.Summary.HourlyCost - d.Summary.Savings)
 	d.Summary.PlanMillis = float64(c.planning.Microseconds()) / 1000
@@ -155,9 +186,20 @@ func waveNumbers(plan *disruption.Plan) map[string]int {
 	return numbers
 }
 
-func newCommandDocument(cmd *disruption.Command, wave int) commandDocument {
+// evictionCost is what moving the pods of a command is worth, once, USD; nothing for one that moves none.
+func evictionCost(cmd *disruption.Command, podPrice float64) float64 {
+	sum := 0.0
+	for i := range cmd.Members {
+		if len(cmd.Members[i].Pods) > 0 {
+			sum += cmd.Members[i].Cost
+		}
+	}
+	return sum * podPrice
+}
+
+func newCommandDocument(cmd *disruption.Command, wave int, podPrice float64) commandDocument {
 	d := commandDocument{
-		ID: cmd.ID, Decision: string(cmd.Decision()), Method: string(cmd.Method), Reason: string(cmd.Reason),
+		ID: cmd.ID, Digest: cmd.Digest(), EvictionCost: roundDollars(evictionCost(cmd, podPrice)), Decision: string(cmd.Decision()), Method: string(cmd.Method), Reason: string(cmd.Reason),
 		Nodes: cmd.Nodes(), Pods: []string{}, Savings: roundDollars(cmd.Savings), NotBefore: cmd.NotBefore.UTC(), Wave: wave,
 		Launches:  make([]launchDocument, 0, len(cmd.Replacements)),
 		Receivers: make([]receiverDocument, 0, len(cmd.Receivers)),

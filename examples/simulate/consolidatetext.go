@@ -16,6 +16,8 @@ const (
 	shownCommands = 20
 	// shownStays is how many reasons for staying are listed unless asked for all.
 	shownStays = 12
+	// shownPlaces is how many nodes that pods of a command go to are listed.
+	shownPlaces = 4
 )
 
 // consolidationText writes a plan of consolidation for people.
@@ -31,9 +33,11 @@ func (r consolidationText) write(w io.Writer) {
 	s := r.document.Summary
 	fmt.Fprintf(w, "%s at %s/h, %s of which could go as far as they alone are concerned\n",
 		r.paint(bold, counted(s.Nodes, "node")), dollars(s.HourlyCost), number(s.Candidates))
+	r.assumed.write(w)
 	r.writeCommands(w)
 	r.writeWaves(w)
 	r.writeStays(w)
+	r.writeCalendar(w)
 	r.writeSaving(w)
 }
 
@@ -47,15 +51,15 @@ func (r consolidationText) writeCommands(w io.Writer) {
 		list, left = list[:shownCommands], len(list)-shownCommands
 	}
 	t := table{columns: []column{
-		{title: "#", right: true}, {title: "WHAT"}, {title: "WHY"}, {title: "NODES", right: true}, {title: "PODS", right: true}, {title: "SAVES $/H", right: true}, {title: "LAUNCHES"},
+		{title: "#", right: true}, {title: "WHAT"}, {title: "WHY"}, {title: "NODES", right: true}, {title: "PODS", right: true}, {title: "SAVES $/H", right: true}, {title: "EVICTIONS $", right: true}, {title: "LAUNCHES"},
 	}}
 	for i, cmd := range list {
 		t.rows = append(t.rows, row{
 			cells: []string{
 				number(i + 1), string(cmd.Decision()), strings.ToLower(string(cmd.Reason)), number(len(cmd.Members)), number(cmd.Pods()),
-				strings.Replace(dollars(cmd.Savings), "$", "", 1), r.launches(cmd),
+				strings.Replace(dollars(cmd.Savings), "$", "", 1), strings.Replace(dollars(r.document.Commands[i].EvictionCost), "$", "", 1), r.launches(cmd),
 			},
-			below: []string{r.fit(cmd.Nodes(), ", ", r.width-detailIndent)},
+			below: append([]string{r.fit(cmd.Nodes(), ", ", r.width-detailIndent)}, r.places(&r.document.Commands[i])...),
 		})
 	}
 	fmt.Fprintf(w, "\n%s\n", r.paint(bold, counted(len(r.plan.Commands), "command")))
@@ -63,6 +67,32 @@ func (r consolidationText) writeCommands(w io.Writer) {
 	if left > 0 {
 		fmt.Fprintf(w, "  %s and %s (--verbose lists them)\n", r.ellipsis(), counted(left, "more command"))
 	}
+}
+
+// places says where the pods of a command go, a line for each node.
+func (r consolidationText) places(cmd *commandDocument) []string {
+	var lines []string
+	tell := func(node string, pods []string) {
+		if len(pods) == 0 {
+			return
+		}
+		begin := "to " + node + ": "
+		room := r.width - detailIndent - len(begin)
+		if r.verbose {
+			room = 1 << 30
+		}
+		lines = append(lines, begin+r.fit(pods, ", ", room))
+	}
+	for _, to := range cmd.Receivers {
+		tell(to.Name, to.Pods)
+	}
+	for _, to := range cmd.Launches {
+		tell("a new "+to.InstanceType+"/"+to.Zone+"/"+to.CapacityType, to.Pods)
+	}
+	if left := len(lines) - shownPlaces; left > 0 && !r.verbose {
+		lines = append(lines[:shownPlaces], fmt.Sprintf("%s and to %s (--verbose lists them)", r.ellipsis(), counted(left, "more node")))
+	}
+	return lines
 }
 
 // writeWaves says how long it takes to carry the commands out, wave by wave: which of them are in which stands in their order.
@@ -208,6 +238,12 @@ func (r consolidationText) writeSaving(w io.Writer) {
 		fmt.Fprintf(w, "%s/h instead of %s/h: %s/h %s (%.1f%%), %s a month of %d h.\n",
 			r.paint(bold, dollars(s.HourlyCostAfter)), dollars(s.HourlyCost), dollars(change), word, 100*change/s.HourlyCost,
 			r.paint(bold, monthly(change)), hoursPerMonth)
+	}
+	if s.EvictionCost > 0 {
+		fmt.Fprintf(w, "Moving the pods is worth %s, once (--disruption-price).\n", dollars(s.EvictionCost))
+	}
+	if len(r.plan.Commands) > 0 {
+		fmt.Fprintf(w, "Digest %s\n", r.document.Digest)
 	}
 	if r.plan.Waiting {
 		again := ""

@@ -40,9 +40,14 @@
 // Prices that can't be read are those built in, with a note; spot prices, where none are built in, the on-demand ones.
 // Nothing is launched or changed. --save-snapshot keeps AWS's answer: a replay asks nobody.
 //
-// The AWS SDK takes longer to compile than all the rest, so that the program has it only when built with -tags aws. One
-// built without builds that program when it needs it, with the go command and from the source it was built from, and keeps
-// it in the user's cache folder. To take the program elsewhere, build it with the tag.
+// The AWS SDK takes longer to compile than all the rest, so that the program has it only when built with -tags aws:
+//
+//	go run -tags aws ./examples/simulate deploy/ --provider aws --region eu-west-1
+//
+// One built without runs the program simulate-aws in its own folder, and looks for it nowhere else:
+//
+//	go build -o bin/simulate ./examples/simulate
+//	go build -tags aws -o bin/simulate-aws ./examples/simulate
 //
 // # Cost model
 //
@@ -108,15 +113,19 @@
 // # Exit status
 //
 //	0  all pods have a place; with --consolidate, whatever came of it
-//	1  bad input or usage: nothing was planned
+//	1  bad input or usage: nothing was planned. An input without a pod that waits for a place is one, without --allow-empty
 //	2  some pods have no place; with --diff, more than before
+//	3  --timeout ran out
+//	4  AWS could not be asked, or did not answer
+//	5  output could not be written
+//	130  interrupted; standard error says what was written before
 //
 // ("go run" turns each status but 0 into 1; build the command to read it.)
 //
 // # JSON
 //
-// With -o json, standard output is one object. Keys are only ever added; arrays are never null. Apart from
-// solveMillis and planMillis, equal input gives equal bytes, at the same time where time matters: --now says which.
+// With -o json, standard output is one object, and with -o yaml the same as YAML. Keys are only ever added; arrays are never null. Apart from
+// solveMillis, compileMillis and planMillis, equal input gives equal bytes, at the same time where time matters: --now says which.
 //
 //	summary
 //	  pods           number of pending pods
@@ -126,9 +135,16 @@
 //	  newNodes       number of machines to launch
 //	  hourlyCost     of the new machines, USD: the sum of their prices
 //	  lowerBound     USD per hour that no set of new machines for these pods can cost less than
+//	  onDemandCost   of the new machines, USD per hour, if the spot ones are bought on demand too; absent without spot machines, with a
+//	                 cost model, and where it is not known
 //	  solveMillis    how long solving took, milliseconds
+//	  compileMillis  how long reading the snapshot into the planner took, milliseconds
 //	  replacedNodes  number of nodes left out; absent without --replace-nodes
-//	  replacedCost   what those cost whose price is known, USD per hour; absent likewise
+//	  replacedCost   what those cost whose price is known, USD per hour; absent likewise, and if it is known of none
+//	  replacedUnpriced
+//	                 how many of them have no known price; absent for none
+//	  replacedEstimated
+//	                 of how many the price is an estimate; absent for none
 //	nodes[]          machines to launch
 //	  name           placeholder, unique in the plan
 //	  nodePool       pool that launches it
@@ -136,6 +152,7 @@
 //	  zone           of its cheapest offering
 //	  capacityType   of its cheapest offering: spot, on-demand or reserved
 //	  price          of its cheapest offering, USD per hour
+//	  priceEstimated true if that is an estimate, see assumptions; else absent
 //	  reservation    that the offering draws on, "key=value"; absent unless capacityType is reserved
 //	  priceTerms[]   how the price came about; absent without a cost model
 //	    name         "list price", then the cost model's terms that changed it
@@ -155,6 +172,7 @@
 //	  placeholders   "namespace/name" of capacity buffers' placeholders placed on it
 //	unschedulable[]  pods without a place
 //	  pod            "namespace/name"
+//	  workload       that it belongs to, "Deployment namespace/name"; absent for pods that nothing owns
 //	  reasons[]      one for each NodePool, or one for the pod itself
 //	    nodePool     that can't take the pod; "" when the pod itself is at fault
 //	    code         machine-readable, see scheduling.ReasonCode
@@ -179,6 +197,11 @@
 //	  object         that the remark is about, or ""
 //	  where          file, document and line; absent if it is about no single place
 //	  message        a sentence
+//	prices[]         where the prices of the machines to launch come from
+//	  capacityType   spot, on-demand or reserved
+//	  source         with its day, as far as is known
+//	  nodes          how many machines are priced so
+//	  hourlyCost     of these, USD
 //	commitments[]    of the cost model, in its order; absent without any
 //	  name, source   of the term
 //	  unit           that the amounts are in
@@ -190,10 +213,17 @@
 // Capacity buffers keep room free for pods to come. Their placeholders are no pods: no count of pods includes them, and
 // a plan without room for them has still placed all pods. But machines are launched for them, at a cost.
 //
+//	assumptions[]    what the answer rests on that neither the input nor AWS says: the region and its zones, the day of its
+//	                 prices, how others were estimated; absent for none. With --consolidate and --diff too
+//
 // Quantities are strings as Kubernetes writes them ("1500m", "2Gi").
 //
-// With --consolidate:
+// With --consolidate, where the digest names what is done to the cluster (the nodes that go, the pods that are evicted, what may be
+// launched, wave by wave) and is the same for the same, whatever the prices and the time; the controller goes by the same digests:
 //
+//	apiVersion       simulate.drawknife.dev/v1; another if a key means something else
+//	kind             ConsolidationPlan
+//	digest           of the plan: 32 hexadecimal digits, see disruption.Plan.Digest
 //	summary
 //	  nodes          number of nodes
 //	  candidates     how many of them could go as far as they alone are concerned
@@ -205,18 +235,21 @@
 //	  hourlyCostAfter
 //	                 once all commands are carried out
 //	  savings        the difference
+//	  evictionCost   what moving the pods is worth, once, USD: see --disruption-price
 //	  planMillis     how long planning took, milliseconds
 //	commands[]       what is carried out as a whole, in order
 //	  id             the same for the same nodes and time
+//	  digest         see disruption.Command.Digest
 //	  decision       delete or replace
 //	  method         that found it, see disruption.Method
 //	  reason         see disruption.Reason
 //	  nodes          names of the nodes that go
 //	  pods           "namespace/name" of the pods that move
-//	  launches[]     nodePool, and as in nodes[] of a plan: instanceType, zone, capacityType, price, instanceTypes, pods;
+//	  launches[]     nodePool, and as in nodes[] of a plan: instanceType, zone, capacityType, price, priceEstimated, instanceTypes, pods;
 //	                 nodePool alone for nodes of a static pool
 //	  receivers[]    nodes of the cluster that pods move to: name, pods
 //	  savings        USD per hour; negative where it costs more
+//	  evictionCost   what moving the pods is worth, once, USD
 //	  notBefore      when it may begin at the earliest, RFC 3339
 //	  wave           number of its wave, from 1; absent if the planner makes none, as the reference
 //	waves[]          what is carried out side by side, one wave after another, in order
@@ -238,11 +271,17 @@
 //	    block        what the sentence is made of, see disruption.Block: objects, numbers and, where there is one, a proof,
 //	                 whose prices are the number of one of floorPrices, from 0: its floor is at most what its demand is
 //	                 worth at these, or the cheapest of one of its homeless pods
+//	  calendar       when it may go, whether or not that is worth it
+//	    mayGo        from when on nothing forbids it, RFC 3339; absent if nobody knows
+//	    gates[]      what forbids it until then: kind (budget, podDisruptionBudget, annotation, consolidateAfter, coolDown,
+//	                 approval or state), code and message as of reasons[], until, absent if nobody knows
 //	floorPrices[]    USD per hour for each core (cpu), byte (memory) and pod (pods), such that no machine that may be launched
 //	                 for a homeless pod of a proof that goes by them, and would hold it, costs less than what it has for
 //	                 pods, beside its DaemonSets, is worth at them. Machines may be launched by pools that are ready and
 //	                 not static, whose taints the pod tolerates, as the pool and the pod require. None from the reference
 //	                 and with a cost model
+//	waiting, again   whether more may be possible later, since budgets or waiting times leave something out now; and when, RFC 3339,
+//	                 absent if that is not known
 //	notes[]          as above
 //
 // With --diff:
@@ -257,6 +296,8 @@
 //	                 pods without a place, now and then
 //	nodePools[]      name; change: added, removed, changed or unchanged; fields: paths of those that are others
 //	nodes[]          that would go: name, nodePool, price, and reason as in the condition Drifted, or NodePoolGone
+//	launches[]       machines planned with the other pools, as nodes[] of a plan
+//	noPlace[]        pods without a place then, as unschedulable[] of a plan without workload
 //	plans            what differs between the plans for pods that wait, see scheduling.PlanDiff
 //	notes[]          as above
 //

@@ -25,6 +25,9 @@ type document struct {
 	Relaxations   []relaxation       `json:"relaxations"`
 	Buffers       []bufferHeadroom   `json:"buffers"`
 	Notes         []planNote         `json:"notes"`
+	Prices        []priceSource      `json:"prices"`
+	// Assumptions are left out without any.
+	Assumptions []string `json:"assumptions,omitempty"`
 	// Commitments are left out without any in the cost model.
 	Commitments []commitmentUse `json:"commitments,omitempty"`
 }
@@ -37,10 +40,17 @@ type summary struct {
 	NewNodes      int     `json:"newNodes"`
 	HourlyCost    float64 `json:"hourlyCost"`
 	LowerBound    float64 `json:"lowerBound"`
+	// OnDemandCost is left out without spot nodes, or where it is not known.
+	OnDemandCost  float64 `json:"onDemandCost,omitempty"`
 	SolveMillis   float64 `json:"solveMillis"`
+	CompileMillis float64 `json:"compileMillis"`
 	// ReplacedNodes and ReplacedCost are left out without --replace-nodes.
 	ReplacedNodes *int     `json:"replacedNodes,omitempty"`
 	ReplacedCost  *float64 `json:"replacedCost,omitempty"`
+	// ReplacedUnpriced of the replaced nodes have no known price; ReplacedCost is left out where that is all of them.
+	ReplacedUnpriced int `json:"replacedUnpriced,omitempty"`
+	// ReplacedEstimated of the replaced nodes have a price that is an estimate.
+	ReplacedEstimated int `json:"replacedEstimated,omitempty"`
 }
 
 type plannedNode struct {
@@ -50,6 +60,8 @@ type plannedNode struct {
 	Zone         string  `json:"zone"`
 	CapacityType string  `json:"capacityType"`
 	Price        float64 `json:"price"`
+	// PriceEstimated is left out where it is false.
+	PriceEstimated bool `json:"priceEstimated,omitempty"`
 	// Reservation is left out unless CapacityType is reserved.
 	Reservation string `json:"reservation,omitempty"`
 	// PriceTerms are left out without a cost model.
@@ -70,8 +82,10 @@ type existingNode struct {
 }
 
 type unschedulablePod struct {
-	Pod     string      `json:"pod"`
-	Reasons []podReason `json:"reasons"`
+	Pod string `json:"pod"`
+	// Workload is left out for pods that nothing owns.
+	Workload string      `json:"workload,omitempty"`
+	Reasons  []podReason `json:"reasons"`
 }
 
 type podReason struct {
@@ -140,14 +154,15 @@ func newDocument(snapshot *scheduling.Snapshot, plan *scheduling.Plan, solve tim
 		Relaxations:   make([]relaxation, 0, len(plan.Relaxations)),
 		Buffers:       newBufferHeadrooms(held),
 		Notes:         make([]planNote, 0, len(plan.Notes)),
+		Prices:        make([]priceSource, 0, 3),
 		Commitments:   newCommitmentUses(plan.Commitments),
 	}
 	for _, node := range plan.NewNodes {
 		d.Nodes = append(d.Nodes, newPlannedNode(node, held.launched[node.Name]))
 		d.Summary.HourlyCost += price(node)
 	}
-	for _, pod := range plan.Unschedulable {
-		d.Unschedulable = append(d.Unschedulable, unschedulablePod{Pod: pod.Pod.String(), Reasons: newPodReasons(pod.Reasons)})
+	if len(plan.Unschedulable) > 0 {
+		d.Unschedulable = newUnschedulablePods(indexWorkloads(snapshot), plan.Unschedulable)
 	}
 	for i, r := range plan.Relaxations {
 		d.Relaxations = append(d.Relaxations, relaxation{
@@ -223,6 +238,18 @@ func newBufferHeadrooms(held headroom) []bufferHeadroom {
 			Name: room.name, Pods: room.pods, New: room.launched, Existing: room.existing, Unplaced: room.unplaced,
 			Reasons: newPodReasons(room.reasons),
 		})
+	}
+	return list
+}
+
+func newUnschedulablePods(workloads workloadIndex, pods []scheduling.Unschedulable) []unschedulablePod {
+	list := make([]unschedulablePod, 0, len(pods))
+	for _, pod := range pods {
+		p := unschedulablePod{Pod: pod.Pod.String(), Reasons: newPodReasons(pod.Reasons)}
+		if w, ok := workloads[pod.Pod]; ok && !w.bare() {
+			p.Workload = w.String()
+		}
+		list = append(list, p)
 	}
 	return list
 }

@@ -106,17 +106,20 @@ func (s *simulation) remarkOnSettings(pools []scheduling.NodePool) {
 	}
 }
 
-// typeOptions are what the settings say of the machines of a pool; what is for objects of the first generation counts for
-// their pools alone (SET-132).
-func (g *globalSettings) typeOptions(pool v1.PoolKey) instancetype.Options {
-	if g == nil {
-		return instancetype.Options{}
+// typeOptions are what flags and settings of the input say of the machines of a pool; what is for objects of the first
+// generation counts for their pools alone.
+func (s *simulation) typeOptions(pool v1.PoolKey) instancetype.Options {
+	out := s.instanceTypes.InstanceTypes()
+	if s.global == nil {
+		return out
 	}
-	aws := g.read.Settings.AWS
-	return instancetype.Options{
-		VMMemoryOverheadPercent: &aws.VMMemoryOverheadPercent, ReservedENIs: aws.ReservedENIs,
-		WithoutPodENI: pool.Generation == v1.GenerationV1Alpha5 && !aws.Legacy.EnablePodENI,
+	aws := s.global.read.Settings.AWS
+	if out.MemoryPrior == "" {
+		out.VMMemoryOverheadPercent = &aws.VMMemoryOverheadPercent
 	}
+	out.ReservedENIs = aws.ReservedENIs
+	out.WithoutPodENI = out.WithoutPodENI || pool.Generation == v1.GenerationV1Alpha5 && !aws.Legacy.EnablePodENI
+	return out
 }
 
 // withoutDrift tells that drift was switched off.

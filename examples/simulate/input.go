@@ -46,6 +46,12 @@ func (s *simulation) load(ctx context.Context) (*scheduling.Snapshot, error) {
 	}
 	s.remarkOn(loaded)
 	snapshot := loaded.Snapshot
+	if len(snapshot.Pods)+len(snapshot.Placeholders) == 0 && !s.consolidate && s.diff == "" && s.replace == nil && s.replay.trace == "" {
+		if !s.allowEmpty {
+			return nil, errNoPods(loaded)
+		}
+		s.note("NoPendingPods", "the input has no pod that waits for a place")
+	}
 	s.remarkOnSettings(snapshot.NodePools)
 	s.forgetDrift(snapshot)
 	if len(snapshot.NodePools) == 0 {
@@ -53,19 +59,32 @@ func (s *simulation) load(ctx context.Context) (*scheduling.Snapshot, error) {
 			return nil, err
 		}
 	}
-	if len(snapshot.Pods) == 0 && !s.consolidate && s.diff == "" && s.replace == nil && s.replay.trace == "" {
-		s.note("NoPendingPods", "the input has no pod that waits for a place")
-	}
 	s.progress.enter("reading instance types")
 	facts, err := s.readCatalog(ctx)
 	if err != nil {
+		return nil, err
+	}
+	if facts, err = s.inRegion(facts, snapshot); err != nil {
 		return nil, err
 	}
 	s.facts, s.classes = facts, classesOf(loaded)
 	if err := s.addCatalogs(snapshot, facts, s.classes); err != nil {
 		return nil, err
 	}
+	s.assumed = assumptionsOf(snapshot)
 	return snapshot, nil
+}
+
+// errNoPods says what was expected of an input without pods that wait for a place.
+func errNoPods(loaded *manifests.Result) error {
+	const expected = "expected pods without a node, or Deployments, StatefulSets, Jobs and the like that ask for some; --allow-empty plans without"
+	switch s := loaded.Snapshot; {
+	case len(s.Nodes) > 0:
+		return errors.New("the input has no pod that waits for a place: all are on nodes. To ask which nodes could go, give --consolidate; " + expected)
+	case len(s.NodePools)+len(s.DaemonSets)+len(s.Placeholders)+len(loaded.NodeClasses)+len(loaded.Skipped) == 0:
+		return errors.New("the input has no object: " + expected)
+	}
+	return errors.New("the input has no pod that waits for a place, not even one of a workload with replicas: " + expected)
 }
 
 // replaySnapshot reads a saved snapshot.
@@ -85,6 +104,7 @@ func (s *simulation) replaySnapshot() (*scheduling.Snapshot, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the snapshot %s: %w", s.snapshot, err)
 	}
+	s.assumed = assumptionsOf(snapshot)
 	return snapshot, nil
 }
 
@@ -142,14 +162,17 @@ func (s *simulation) manifestOptions() manifests.Options {
 	if now.IsZero() {
 		now = time.Now().UTC().Truncate(time.Second)
 	}
-	options := manifests.Options{Now: now, Vocabulary: instancetype.Vocabulary(), Strict: s.strict}
+	options := manifests.Options{
+		Now: now, Vocabulary: instancetype.Vocabulary(), Strict: s.strict, Limits: manifests.Limits{Replicas: s.maxReplicas},
+		Workloads: s.workloads.all(), Autoscaling: s.workloads.autoscaling,
+	}
 	if s.global != nil {
 		options.Conversion.Legacy = s.global.read.Settings.AWS.Legacy.ForConversion()
 	}
 	return options
 }
 
-// remarkOn passes on what was odd about the input. Unknown kinds are named once with their numbers; that a node class is
+// remarkOn passes on what was odd about the input. Unknown kinds are named with their numbers; that a node class is
 // missing is said with what is used in its place.
 func (s *simulation) remarkOn(loaded *manifests.Result) {
 	for _, warning := range loaded.Warnings {
@@ -157,23 +180,17 @@ func (s *simulation) remarkOn(loaded *manifests.Result) {
 			continue
 		}
 		severity := "warning"
+		switch warning.Code {
+		case manifests.WarningAutoscaled, manifests.WarningNoReplicas, manifests.WarningCronJob:
+			severity = "note"
+		}
 		if conversion.Code(warning.Code).Severity() == conversion.SeverityInfo {
 			severity = "note"
 		}
 		s.remark(severity, warning.String(), newLoaderNote(warning))
 	}
-	if len(loaded.Skipped) == 0 {
-		return
-	}
-	var kinds []string
-	objects := 0
-	for kind, count := range loaded.Skipped {
-		kinds = append(kinds, fmt.Sprintf("%s x%d", kind, count))
-		objects += count
-	}
-	slices.Sort(kinds)
-	text := fmt.Sprintf("skipped %s of kinds that planning does not read: %s", counted(objects, "object"), strings.Join(kinds, ", "))
-	s.warn(text, planNote{Code: string(manifests.WarningUnknownKind), Message: text})
+	s.remarkOnSkipped(loaded)
+	s.remarkOnRequests(loaded.Snapshot)
 }
 
 // defaultPools are the pools of an input without any.

@@ -20,7 +20,8 @@ import (
 // readCatalog reads the facts about EC2 that the command line asks for.
 func (s *simulation) readCatalog(ctx context.Context) (*catalog.Catalog, error) {
 	if s.provider == providerAWS {
-		return s.readLive(ctx)
+		facts, err := s.readLive(ctx)
+		return facts, withStatus(exitCloud, err)
 	}
 	if s.catalog == "" {
 		return catalog.Embedded()
@@ -74,7 +75,7 @@ func (s *simulation) addCatalogs(
 		if err != nil {
 			return err
 		}
-		settings, err := s.settings(facts, class, s.global.typeOptions(pool.Key))
+		settings, err := s.settings(facts, class, s.typeOptions(pool.Key))
 		if err != nil {
 			return err
 		}

@@ -20,8 +20,8 @@ func (o options) checkProvider(given map[string]bool) error {
 	switch {
 	case o.provider != providerFile && o.provider != providerAWS:
 		return fmt.Errorf("--provider %q: not one of file, aws", o.provider)
-	case o.provider == providerFile && given["region"]:
-		return errors.New("--region: goes with --provider aws; the region of a catalogue is in its file")
+	case o.provider == providerFile && given["region"] && given["catalog"]:
+		return errors.New("--region: goes with --provider aws or what is built in; the region of a catalogue is in its file")
 	case given["region"] && o.region == "":
 		return errors.New("--region: needs the name of a region such as eu-west-1")
 	case o.provider == providerFile:

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -13,8 +14,8 @@ import (
 	"github.com/drawknife/drawknife/internal/moto"
 )
 
-// These tests run the whole way of a newcomer's "go run": a program without the AWS SDK builds the one with it, unless they
-// are run with -tags aws. They plan with what moto, an EC2 that nobody here wrote, says of us-east-1, through the SDK's own settings. It
+// These tests run the whole way of an installed program: one without the AWS SDK runs the one with it that is next to it, unless
+// they are run with -tags aws. They plan with what moto, an EC2 that nobody here wrote, says of us-east-1, through the SDK's own settings. It
 // differs from AWS in that it has no price list, and in that spot prices are all alike.
 
 var server moto.Server
@@ -34,13 +35,7 @@ func awsAt(t *testing.T, endpoint string) {
 		}
 	}
 	if !linksAWS {
-		// The program that is built goes into a folder of the test's; what is compiled for it stays where it is.
-		compiled, err := exec.Command("go", "env", "GOCACHE").Output()
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Setenv("GOCACHE", strings.TrimSpace(string(compiled)))
-		t.Setenv("XDG_CACHE_HOME", t.TempDir())
+		buildSibling(t)
 	}
 	empty := filepath.Join(t.TempDir(), "empty")
 	if err := os.WriteFile(empty, nil, 0o600); err != nil {
@@ -51,6 +46,68 @@ func awsAt(t *testing.T, endpoint string) {
 		"AWS_ENDPOINT_URL": endpoint, "AWS_ACCESS_KEY_ID": "id", "AWS_SECRET_ACCESS_KEY": "secret",
 	} {
 		t.Setenv(name, value)
+	}
+}
+
+// buildSibling puts the program with the AWS SDK next to the one that is tested.
+func buildSibling(t *testing.T) {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	sibling := filepath.Join(filepath.Dir(self), siblingName())
+	if output, err := exec.Command("go", "build", "-tags", "aws", "-o", sibling, ".").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, output)
+	}
+	t.Cleanup(func() { _ = os.Remove(sibling) })
+}
+
+// A program without the AWS SDK runs nothing but the one next to it: it builds nothing, and looks nowhere else.
+func TestLiveRunsWhatIsNextToIt(t *testing.T) {
+	if linksAWS {
+		t.Skip("has the AWS SDK")
+	}
+	fakes, marker := t.TempDir(), filepath.Join(t.TempDir(), "ran")
+	script := "#!/bin/sh\ntouch " + marker + "\n"
+	for _, name := range []string{"go", siblingName()} {
+		if err := os.WriteFile(filepath.Join(fakes, name), []byte(script), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("PATH", fakes)
+	t.Setenv("XDG_CACHE_HOME", fakes)
+	got := simulate(t, "", "--provider", "aws")
+	if got.code != exitInput || !strings.Contains(got.stderr, "go build -tags aws -o") {
+		t.Errorf("exit status %d:\n%s", got.code, got.stderr)
+	}
+	if _, err := os.Stat(marker); err == nil {
+		t.Error("a program on the search path was run")
+	}
+	if runtime.GOOS == "windows" {
+		return // scripts have no first line there
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	sibling := filepath.Join(filepath.Dir(self), siblingName())
+	if err := os.WriteFile(sibling, []byte("#!/bin/sh\necho \"$@\"\nexit 7\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	defer os.Remove(sibling)
+	if got := simulate(t, "", "--provider", "aws", "x.yaml"); got.code != 7 || got.stdout != "--provider aws x.yaml\n" {
+		t.Errorf("exit status %d, standard output %q, standard error %q", got.code, got.stdout, got.stderr)
+	}
+	// One that bears that name without having the SDK does not run itself.
+	if err := os.Remove(sibling); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Link(self, sibling); err != nil {
+		t.Fatal(err)
+	}
+	if got := simulate(t, "", "--provider", "aws"); got.code != exitInput || !strings.Contains(got.stderr, "though its name is") {
+		t.Errorf("exit status %d:\n%s", got.code, got.stderr)
 	}
 }
 
@@ -145,11 +202,11 @@ func TestMotoLiveCatalog(t *testing.T) {
 	refused(t, []string{"--provider", "aws"}, "us-east-1", "not authorised", "ec2:DescribeInstanceTypes", "policy")
 }
 
-// refused makes sure that a command line is bad input, and that standard error has all texts.
+// refused makes sure that AWS does not answer a command line, and that standard error has all texts.
 func refused(t *testing.T, args []string, texts ...string) {
 	t.Helper()
 	got := simulate(t, "", args...)
-	if got.code != exitInput || got.stdout != "" {
+	if got.code != exitCloud || got.stdout != "" {
 		t.Errorf("exit status %d, standard output %q", got.code, got.stdout)
 	}
 	for _, text := range texts {

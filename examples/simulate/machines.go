@@ -11,7 +11,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// machineKind is what the text groups planned machines by: those that look the same on a bill.
+// machineKind is what the text groups planned nodes by: those that look the same on a bill.
 type machineKind struct {
 	pool         v1.PoolKey
 	instanceType string
@@ -26,7 +26,7 @@ type machineKind struct {
 	minValuesRelaxed bool
 }
 
-// machineGroup are the planned machines of one kind.
+// machineGroup are the planned nodes of one kind.
 type machineGroup struct {
 	machineKind
 	nodes []scheduling.NewNode
@@ -105,7 +105,7 @@ func (s poolSection) cost() float64 {
 	return sum
 }
 
-// groupMachines sorts planned machines into pools and kinds.
+// groupMachines sorts planned nodes into pools and kinds.
 func groupMachines(nodes []scheduling.NewNode) []poolSection {
 	index := make(map[machineKind]int)
 	var groups []machineGroup

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/drawknife/drawknife/examples/settings"
+	"github.com/drawknife/drawknife/internal/spelling"
 	"github.com/drawknife/drawknife/scheduling"
 )
 
@@ -27,6 +28,7 @@ type outputFormat string
 const (
 	outputText outputFormat = "text"
 	outputJSON outputFormat = "json"
+	outputYAML outputFormat = "yaml"
 )
 
 // options are the command line, read and checked.
@@ -47,12 +49,17 @@ type options struct {
 	output outputFormat
 	// color says whether to draw for a terminal: auto, always or never.
 	color colorMode
+	// version asks what the program was built from, and nothing else.
+	version bool
 	// verbose lists every kind of machine and names the pods that have no place.
 	verbose bool
 	// snapshot is a saved snapshot to plan from instead of inputs; empty when there is none.
 	snapshot string
 	// saveSnapshot is the file the snapshot is written to; empty for nowhere.
 	saveSnapshot string
+	// anonymize saves it with other words for names, whose hashes depend on anonymizeKey.
+	anonymize    bool
+	anonymizeKey string
 	// costModel is the file with the cost model to plan by; empty for the snapshot's, or none.
 	costModel string
 	// certificate is the file the proof of the lower bound is written to; empty for nowhere.
@@ -68,6 +75,8 @@ type options struct {
 	spotToSpot bool
 	// disruption is what it weighs: the flags of the controller, by the same names.
 	disruption settings.Disruption
+	// instanceTypes decide what EC2's facts become as instance types: the flags of the controller, by the same names.
+	instanceTypes settings.AWS
 	// replay is what --replay and its flags say.
 	replay replayOptions
 	// diff is the file with another set of NodePools to compare with; empty when there is none.
@@ -76,6 +85,12 @@ type options struct {
 	replace labels.Selector
 	// strict refuses fields that a kind does not have.
 	strict bool
+	// allowEmpty plans also when no pod waits for a place.
+	allowEmpty bool
+	// maxReplicas bounds the pods of workloads; each takes some 8 kB of memory.
+	maxReplicas int
+	// workloads say of which objects pods come.
+	workloads workloadOptions
 	// query is what the planner is asked.
 	query scheduling.Query
 }
@@ -109,8 +124,13 @@ func parseOptions(args []string) (options, error) {
 	flags.BoolVar(&o.verbose, "verbose", false, "")
 	flags.BoolVar(&o.verbose, "v", false, "")
 	flags.BoolVar(&o.strict, "strict", false, "")
+	flags.IntVar(&o.maxReplicas, "max-replicas", 100_000, "")
+	o.workloads.addFlags(flags)
+	flags.BoolVar(&o.allowEmpty, "allow-empty", false, "")
 	flags.StringVar(&o.snapshot, "snapshot", "", "")
 	flags.StringVar(&o.saveSnapshot, "save-snapshot", "", "")
+	flags.BoolVar(&o.anonymize, "anonymize", false, "")
+	flags.StringVar(&o.anonymizeKey, "anonymize-key", "", "")
 	flags.StringVar(&o.costModel, "cost-model", "", "")
 	flags.StringVar(&o.certificate, "certificate", "", "")
 	flags.BoolVar(&o.consolidate, "consolidate", false, "")
@@ -127,6 +147,7 @@ func parseOptions(args []string) (options, error) {
 	}
 	o.disruption = settings.DefaultDisruption()
 	o.disruption.AddFlags(flags)
+	o.instanceTypes.AddInstanceTypeFlags(flags)
 	flags.BoolVar(&o.spotToSpot, "spot-to-spot", false, "")
 	flags.StringVar(&now, "now", "", "")
 	flags.DurationVar(&o.timeout, "timeout", 0, "")
@@ -134,7 +155,11 @@ func parseOptions(args []string) (options, error) {
 	flags.StringVar(&minValues, "min-values", "strict", "")
 	flags.StringVar(&reserved, "reserved", "fallback", "")
 
+	flags.BoolVar(&o.version, "version", false, "")
 	inputs, err := parseInterleaved(flags, args)
+	if err == nil && o.version {
+		return options{version: true}, nil
+	}
 	if errors.Is(err, flag.ErrHelp) {
 		return options{}, errHelp
 	}
@@ -207,7 +232,7 @@ func parseInterleaved(flags *flag.FlagSet, args []string) ([]string, error) {
 	var rest []string
 	for {
 		if err := flags.Parse(args); err != nil {
-			return nil, err
+			return nil, spelling.Flag(err, flags)
 		}
 		consumed := len(args) - flags.NArg()
 		if flags.NArg() == 0 {
@@ -240,8 +265,8 @@ func parseZones(list string, given bool) ([]string, error) {
 
 // check refuses values and combinations that make no sense; given holds the names of the flags on the command line.
 func (o options) check(given map[string]bool) error {
-	if o.output != outputText && o.output != outputJSON {
-		return fmt.Errorf("--output %q: not one of text, json", o.output)
+	if o.output != outputText && !o.output.structured() {
+		return fmt.Errorf("--output %q: not one of text, json, yaml", o.output)
 	}
 	if !slices.Contains([]colorMode{colorAuto, colorAlways, colorNever}, o.color) {
 		return fmt.Errorf("--color %q: not one of auto, always, never", o.color)
@@ -251,6 +276,9 @@ func (o options) check(given map[string]bool) error {
 	}
 	if err := o.checkQuestion(given); err != nil {
 		return err
+	}
+	if o.maxReplicas < 1 {
+		return fmt.Errorf("--max-replicas %d: must be at least 1", o.maxReplicas)
 	}
 	if o.timeout < 0 {
 		return fmt.Errorf("--timeout %s: must not be negative", o.timeout)
@@ -284,7 +312,7 @@ func (o options) check(given map[string]bool) error {
 	if o.strict {
 		return errors.New("--snapshot: a saved snapshot has no field that is not known; leave out --strict")
 	}
-	for _, name := range []string{"provider", "region", "catalog", "prices", "zones", "now", "diff"} {
+	for _, name := range append([]string{"provider", "region", "catalog", "prices", "zones", "now", "diff", "template", "replicas"}, settings.InstanceTypeFlags()...) {
 		if given[name] {
 			return fmt.Errorf("--snapshot: a saved snapshot has its own instance types, zones and time; leave out --%s", name)
 		}
@@ -327,6 +355,12 @@ func (o options) checkQuestion(given map[string]bool) error {
 	}
 	if asked > 0 && o.certificate != "" {
 		return errors.New("--certificate: proves what pods without a place cost at least; leave out --consolidate, --diff and --replay")
+	}
+	if o.anonymize && o.saveSnapshot == "" {
+		return errors.New("--anonymize: goes with --save-snapshot")
+	}
+	if given["anonymize-key"] && !o.anonymize {
+		return errors.New("--anonymize-key: goes with --anonymize")
 	}
 	for _, name := range []string{"replay-from", "replay-for", "html", "spot-interruptions", "seed"} {
 		if given[name] && o.replay.trace == "" {

@@ -14,7 +14,7 @@ import (
 
 func TestParseOptions(t *testing.T) {
 	defaults := func(change func(*options)) options {
-		o := options{provider: providerFile, output: outputText, color: colorAuto, planner: settings.PlannerGlobal, disruption: settings.DefaultDisruption(), replay: replayOptions{interruptions: 1, seed: 1}, query: scheduling.Query{
+		o := options{provider: providerFile, output: outputText, color: colorAuto, planner: settings.PlannerGlobal, disruption: settings.DefaultDisruption(), maxReplicas: 100_000, replay: replayOptions{interruptions: 1, seed: 1}, query: scheduling.Query{
 			Preferences: scheduling.PreferencesRespect, MinValues: scheduling.MinValuesStrict, Reserved: scheduling.ReservedFallback,
 		}}
 		change(&o)
@@ -74,7 +74,7 @@ func TestParseOptions(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(test.want, got, cmp.AllowUnexported(options{}, replayOptions{})); diff != "" {
+			if diff := cmp.Diff(test.want, got, cmp.AllowUnexported(options{}, workloadOptions{}, replayOptions{})); diff != "" {
 				t.Errorf("options (-want +got):\n%s", diff)
 			}
 		})
@@ -84,7 +84,7 @@ func TestParseOptions(t *testing.T) {
 func TestParseOptionsRefuses(t *testing.T) {
 	tests := []struct{ name, args, want string }{
 		{"an unknown flag", "--nodes 3", "-nodes"},
-		{"an unknown format", "-o yaml", `--output "yaml": not one of text, json`},
+		{"an unknown format", "-o xml", `--output "xml": not one of text, json, yaml`},
 		{"an unknown colour mode", "--color blue", `--color "blue": not one of auto, always, never`},
 		{"an unknown policy", "--preferences Ignore", `--preferences "Ignore": not one of respect, ignore`},
 		{"an unknown policy for minValues", "--min-values none", `--min-values "none": not one of strict, best-effort`},
@@ -96,7 +96,9 @@ func TestParseOptionsRefuses(t *testing.T) {
 		{"an empty file name", "--catalog=", "--catalog: needs the name of a file"},
 		{"prices without a catalogue", "--prices p.json", "--prices: goes with --catalog"},
 		{"an unknown provider", "--provider gcp", `--provider "gcp": not one of file, aws`},
-		{"a region without AWS", "--region eu-west-1", "--region: goes with --provider aws"},
+		{"a region of a catalogue", "--region eu-west-1 --catalog c.json", "the region of a catalogue is in its file"},
+		{"anonymous for nothing", "--anonymize", "--anonymize: goes with --save-snapshot"},
+		{"a key for nothing", "--save-snapshot s.yaml --anonymize-key k", "--anonymize-key: goes with --anonymize"},
 		{"no region", "--provider aws --region=", "--region: needs the name of a region"},
 		{"AWS and a catalogue", "--provider aws --catalog c.json", "leave out --catalog"},
 		{"AWS and prices", "--provider aws --prices p.json", "leave out --prices"},

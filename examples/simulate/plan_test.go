@@ -203,10 +203,10 @@ func TestDocumentOfNothing(t *testing.T) {
 	want := map[string]any{
 		"summary": map[string]any{
 			"pods": 0.0, "placed": 0.0, "unschedulable": 0.0, "existingNodes": 0.0, "newNodes": 0.0, "hourlyCost": 0.0,
-			"lowerBound": 0.0, "solveMillis": 0.0,
+			"lowerBound": 0.0, "solveMillis": 0.0, "compileMillis": 0.0,
 		},
 		"nodes": []any{}, "existing": []any{}, "unschedulable": []any{}, "relaxations": []any{},
-		"buffers": []any{}, "notes": []any{},
+		"buffers": []any{}, "notes": []any{}, "prices": []any{},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("document (-want +got):\n%s", diff)

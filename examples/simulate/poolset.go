@@ -132,7 +132,7 @@ func (s *simulation) planDifference(ctx context.Context, snapshot *scheduling.Sn
 	s.progress.stop()
 	s.printRemarks()
 	if err := s.printDifference(d); err != nil {
-		return 0, fmt.Errorf("writing the difference: %w", err)
+		return 0, withStatus(exitOutput, fmt.Errorf("writing the difference: %w", err))
 	}
 	if len(second.plan.Unschedulable) > len(first.plan.Unschedulable) {
 		return exitUnschedulable, nil

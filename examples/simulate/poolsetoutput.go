@@ -19,7 +19,12 @@ type differenceDocument struct {
 	NodePools []poolChangeDocument `json:"nodePools"`
 	Nodes     []nodeChangeDocument `json:"nodes"`
 	Plans     scheduling.PlanDiff  `json:"plans"`
-	Notes     []planNote           `json:"notes"`
+	// Launches are the nodes that are planned with the other pools, and NoPlace the pods that then have no place.
+	Launches []plannedNode      `json:"launches"`
+	NoPlace  []unschedulablePod `json:"noPlace"`
+	Notes    []planNote         `json:"notes"`
+	// Assumptions are left out without any.
+	Assumptions []string `json:"assumptions,omitempty"`
 }
 
 type differenceSummary struct {
@@ -47,12 +52,19 @@ type nodeChangeDocument struct {
 func (s *simulation) printDifference(d difference) error {
 	doc := differenceDocument{
 		NodePools: make([]poolChangeDocument, 0, len(d.pools)), Nodes: make([]nodeChangeDocument, 0, len(d.nodes)),
-		Plans: scheduling.Diff(d.planBefore, d.planAfter), Notes: append([]planNote{}, s.notes()...),
+		Plans: scheduling.Diff(d.planBefore, d.planAfter), Notes: append([]planNote{}, s.notes()...), Assumptions: s.assumed.list(),
 		Summary: differenceSummary{
 			Nodes: s.nodes, Replaced: len(d.nodes), HourlyCost: d.before, HourlyCostAfter: d.after,
 			Unschedulable: len(d.planAfter.Unschedulable), UnschedulableBefore: len(d.planBefore.Unschedulable),
 		},
 	}
+	doc.Launches = make([]plannedNode, 0, len(d.planAfter.NewNodes))
+	for _, node := range d.planAfter.NewNodes {
+		n := newPlannedNode(node, nil)
+		n.PriceEstimated = s.assumed.isEstimated(n.InstanceType, n.CapacityType)
+		doc.Launches = append(doc.Launches, n)
+	}
+	doc.NoPlace = newUnschedulablePods(nil, d.planAfter.Unschedulable)
 	for _, p := range d.pools {
 		doc.NodePools = append(doc.NodePools, poolChangeDocument{Name: p.key.String(), Change: p.change, Fields: append([]string{}, p.fields...)})
 	}
@@ -60,13 +72,13 @@ func (s *simulation) printDifference(d difference) error {
 		doc.Nodes = append(doc.Nodes, nodeChangeDocument{Name: n.node, NodePool: n.pool.String(), Reason: string(n.reason), Price: roundDollars(n.price)})
 	}
 	b := bufio.NewWriter(s.stdout)
-	if s.output == outputJSON {
-		if err := writeJSON(b, doc); err != nil {
+	if s.output.structured() {
+		if err := writeDocument(b, s.output, doc); err != nil {
 			return err
 		}
 		return b.Flush()
 	}
-	r := differenceText{textReport: textReport{canvas: newCanvas(s.stdout, s.color, os.Getenv), verbose: s.verbose}, document: doc, difference: d}
+	r := differenceText{textReport: textReport{canvas: newCanvas(s.stdout, s.color, os.Getenv), verbose: s.verbose, assumed: s.assumed}, document: doc, difference: d}
 	r.write(b)
 	return b.Flush()
 }
@@ -85,6 +97,7 @@ func (r differenceText) write(w io.Writer) {
 		t.rows = append(t.rows, row{cells: []string{p.Name, p.Change, r.fit(p.Fields, ", ", max(r.width-40, 40))}})
 	}
 	t.write(w, r.canvas)
+	r.assumed.write(w)
 	r.writeNodes(w)
 	r.writeCost(w)
 }

@@ -5,6 +5,8 @@ import (
 	"io"
 	"sync"
 	"time"
+
+	"github.com/drawknife/drawknife/internal/printable"
 )
 
 const (
@@ -26,6 +28,14 @@ type progress struct {
 	stage string
 }
 
+// silentProgress draws nothing; it only knows the stage.
+func silentProgress() *progress {
+	p := &progress{done: make(chan struct{}), ended: make(chan struct{})}
+	close(p.done)
+	close(p.ended)
+	return p
+}
+
 // startProgress begins to watch a run. Stop must be called before anything else is written to w.
 func startProgress(w io.Writer) *progress {
 	p := &progress{w: w, start: time.Now(), done: make(chan struct{}), ended: make(chan struct{})}
@@ -41,6 +51,16 @@ func (p *progress) enter(stage string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.stage = stage
+}
+
+// now is the stage that the run has come to.
+func (p *progress) now() string {
+	if p == nil {
+		return ""
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.stage
 }
 
 // stop wipes the line and waits until nothing more is written. It may be called more than once.
@@ -77,7 +97,7 @@ func (p *progress) draw() {
 		p.mu.Lock()
 		stage := p.stage
 		p.mu.Unlock()
-		fmt.Fprint(p.w, wipeLine, spinner(tick, stage, elapsed))
+		fmt.Fprint(p.w, wipeLine, spinner(tick, printable.Text(stage), elapsed))
 		drawn = true
 	}
 }

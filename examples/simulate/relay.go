@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -12,34 +11,30 @@ import (
 	"runtime"
 )
 
-// errWithoutAWS says what to do about a program that can't ask AWS and can't be built anew.
-var errWithoutAWS = errors.New("--provider aws: this program was built without the AWS SDK and its source is not at hand to build it with; " +
-	"build it with: go build -tags aws github.com/drawknife/drawknife/examples/simulate")
+// errWithoutAWS says what to do about a program that can't ask AWS.
+var errWithoutAWS = errors.New("--provider aws: this program was built without the AWS SDK, which takes longer to compile than all the rest")
 
-// relay runs the command line by this same program, built with the AWS SDK from the source that this one was built from. The
-// result is kept in the user's cache folder, so that it is built anew only when the source has changed. The exit status is
-// that program's.
+// relay runs the command line by the same program with the AWS SDK, which stands next to this one under the name of siblingName.
+// It is found there and nowhere else: not by the search path, and not where this program was built. Its exit status is returned.
 func relay(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) (int, error) {
-	source, err := sourceFolder()
+	self, err := os.Executable()
 	if err != nil {
-		return 0, err
+		return 0, fmt.Errorf("%w; where this program is can't be found out: %w", errWithoutAWS, err)
 	}
-	program, err := programFile(source)
-	if err != nil {
-		return 0, err
+	program := filepath.Join(filepath.Dir(self), siblingName())
+	info, err := os.Stat(program)
+	if own, failed := os.Stat(self); err == nil && failed == nil && os.SameFile(info, own) { // it would run itself for ever
+		return 0, fmt.Errorf("%w, though its name is %s: build it with: go build -tags aws -o %q ./examples/simulate", errWithoutAWS, siblingName(), program)
 	}
-	if _, err := os.Stat(program); err != nil {
-		fmt.Fprintln(stderr, "simulate: building the part that asks AWS; the first time this takes a minute or more")
-	}
-	build := exec.CommandContext(ctx, "go", "build", "-tags", "aws", "-o", program, ".")
-	build.Dir = source
-	if output, err := build.CombinedOutput(); err != nil {
-		if len(output) > 0 {
-			err = fmt.Errorf("%w: %s", err, output)
-		}
-		return 0, fmt.Errorf("%w (%w)", errWithoutAWS, err)
+	if err != nil || !info.Mode().IsRegular() {
+		return 0, fmt.Errorf("%w; run it with: go run -tags aws ./examples/simulate, or put the program with it next to this one, "+
+			"as it is next to each release, with: go build -tags aws -o %q ./examples/simulate", errWithoutAWS, program)
 	}
 	command := exec.CommandContext(ctx, program, args...)
+	command.Cancel = func() error { return command.Process.Signal(os.Interrupt) }
+	if runtime.GOOS == "windows" {
+		command.Cancel = func() error { return command.Process.Kill() } // it has no interrupts
+	}
 	command.Stdin, command.Stdout, command.Stderr = stdin, stdout, stderr
 	err = command.Run()
 	var exited *exec.ExitError
@@ -52,31 +47,10 @@ func relay(ctx context.Context, args []string, stdin io.Reader, stdout, stderr i
 	return exitPlaced, nil
 }
 
-// sourceFolder is where this program's source is, if it is still where it was compiled.
-func sourceFolder() (string, error) {
-	_, file, _, ok := runtime.Caller(0)
-	if !ok || !filepath.IsAbs(file) {
-		return "", errWithoutAWS
-	}
-	if _, err := os.Stat(file); err != nil {
-		return "", fmt.Errorf("%w (%w)", errWithoutAWS, err)
-	}
-	return filepath.Dir(file), nil
-}
-
-// programFile is where the program with the AWS SDK is kept: one for each source folder.
-func programFile(source string) (string, error) {
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		return "", fmt.Errorf("--provider aws: no folder for a program: %w", err)
-	}
-	folder := filepath.Join(cache, "drawknife")
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return "", fmt.Errorf("--provider aws: %w", err)
-	}
-	name := fmt.Sprintf("simulate-aws-%x", sha256.Sum256([]byte(source)))[:29]
+// siblingName is the file name of the program that has the AWS SDK.
+func siblingName() string {
 	if runtime.GOOS == "windows" {
-		name += ".exe"
+		return "simulate-aws.exe"
 	}
-	return filepath.Join(folder, name), nil
+	return "simulate-aws"
 }

@@ -1,15 +1,18 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/internal/spelling"
 	"github.com/drawknife/drawknife/scheduling"
 	"github.com/drawknife/drawknife/scheduling/pods"
 )
@@ -20,6 +23,23 @@ type replaced struct {
 	// cost of those whose price is known, USD per hour; unpriced is how many are not.
 	cost     float64
 	unpriced int
+	// estimated are those whose price is an estimate.
+	estimated int
+}
+
+// price says what the nodes cost: "at $0.1248/h", "at an unknown price".
+func (r *replaced) price() string {
+	mark := ""
+	if r.estimated > 0 {
+		mark = "~"
+	}
+	switch r.unpriced {
+	case 0:
+		return "at " + mark + dollars(r.cost) + "/h"
+	case r.nodes:
+		return "at an unknown price"
+	}
+	return fmt.Sprintf("(%s of them at %s%s/h, %s at an unknown price)", number(r.nodes-r.unpriced), mark, dollars(r.cost), number(r.unpriced))
 }
 
 // parseNodeSelector reads the value of --replace-nodes.
@@ -73,7 +93,7 @@ func (e *noSuchNodesError) unmet(term *labels.Requirement) string {
 		}
 	}
 	if len(values) == 0 {
-		if near := nearWords(term.Key(), sortedKeys(keys), mostNamed); len(near) > 0 {
+		if near := mostOf(spelling.Near(term.Key(), sortedKeys(keys)), mostNamed); len(near) > 0 {
 			return fmt.Sprintf("none has the label %s; did you mean %s?", term.Key(), strings.Join(near, " or "))
 		}
 		return fmt.Sprintf("none has the label %s", term.Key())
@@ -81,7 +101,7 @@ func (e *noSuchNodesError) unmet(term *labels.Requirement) string {
 	// Those come first that may have been meant.
 	var list []string
 	for _, wanted := range sortedKeys(term.Values()) {
-		list = append(list, nearWords(wanted, sortedKeys(values), mostNamed)...)
+		list = append(list, mostOf(spelling.Near(wanted, sortedKeys(values)), mostNamed)...)
 	}
 	for _, value := range sortedKeys(values) {
 		if !slices.Contains(list, value) {
@@ -98,6 +118,8 @@ func (e *noSuchNodesError) unmet(term *labels.Requirement) string {
 	}
 	return fmt.Sprintf("%s is %s%s", term.Key(), strings.Join(list, ", "), more)
 }
+
+func mostOf(list []string, most int) []string { return list[:min(most, len(list))] }
 
 // replaceNodes is the snapshot without the nodes of the selector, their pods waiting for a place instead. A selector that none
 // meets is a *noSuchNodesError: nobody asks for that but by a slip.
@@ -128,12 +150,25 @@ func (s *simulation) replaceNodes(snapshot *scheduling.Snapshot) (*scheduling.Sn
 			out.unpriced++
 		}
 		out.cost += price
+		if ok && s.assumed != nil && s.isEstimated(snapshot, name) {
+			out.estimated++
+		}
 	}
 	if out.unpriced > 0 {
 		s.note("UnknownPrice", "what %s of the replaced nodes cost is not known: no catalogue has an offering like theirs", number(out.unpriced))
 	}
 	out.cost = roundDollars(out.cost)
 	return withoutNodes(snapshot, names), out, nil
+}
+
+// isEstimated reports whether the price of the node of that name is an estimate.
+func (s *simulation) isEstimated(snapshot *scheduling.Snapshot, name string) bool {
+	for i := range snapshot.Nodes {
+		if n := snapshot.Nodes[i].Object; n != nil && snapshot.Nodes[i].Name == name {
+			return s.assumed.isEstimated(cmp.Or(n.Labels[corev1.LabelInstanceTypeStable], n.Labels[corev1.LabelInstanceType]), boughtAs(n.Labels))
+		}
+	}
+	return false
 }
 
 // nodePrices are what the nodes cost now, USD per hour, by name. A node that does not say how it was bought was bought on
@@ -150,10 +185,7 @@ func nodePrices(snapshot *scheduling.Snapshot) (map[string]float64, error) {
 		if n.Object.Labels == nil {
 			n.Object.Labels = make(map[string]string)
 		}
-		n.Object.Labels[v1.CapacityTypeLabelKey] = v1.CapacityTypeOnDemand
-		if n.Object.Labels[eksCapacityType] == "SPOT" {
-			n.Object.Labels[v1.CapacityTypeLabelKey] = v1.CapacityTypeSpot
-		}
+		n.Object.Labels[v1.CapacityTypeLabelKey] = boughtAs(n.Object.Labels)
 	}
 	model, err := scheduling.Compile(&labelled)
 	if err != nil {
@@ -166,6 +198,17 @@ func nodePrices(snapshot *scheduling.Snapshot) (map[string]float64, error) {
 		}
 	}
 	return prices, nil
+}
+
+// boughtAs is how a node with these labels was bought.
+func boughtAs(of map[string]string) string {
+	if own := of[v1.CapacityTypeLabelKey]; own != "" {
+		return own
+	}
+	if of[eksCapacityType] == "SPOT" {
+		return v1.CapacityTypeSpot
+	}
+	return v1.CapacityTypeOnDemand
 }
 
 // eksCapacityType is the label by which EKS says how a node of a managed group was bought: ON_DEMAND or SPOT.

@@ -65,13 +65,14 @@ func (s *simulation) replayTrace(ctx context.Context, snapshot *scheduling.Snaps
 		s.progress.enter("writing the page")
 		title := "drawknife replay of " + filepath.Base(s.replay.trace)
 		if err := writeFile(s.replay.page, func(w io.Writer) error { return result.WritePage(w, title) }); err != nil {
-			return 0, fmt.Errorf("writing the page: %w", err)
+			return 0, withStatus(exitOutput, fmt.Errorf("writing the page: %w", err))
 		}
+		s.done.wrote(s.replay.page)
 	}
 	s.progress.stop()
 	s.printRemarks()
 	if err := s.printReplay(result, took); err != nil {
-		return 0, fmt.Errorf("writing the result: %w", err)
+		return 0, withStatus(exitOutput, fmt.Errorf("writing the result: %w", err))
 	}
 	if result.Refused > 0 {
 		return exitUnschedulable, nil
@@ -89,12 +90,12 @@ type replayDocument struct {
 
 func (s *simulation) printReplay(r *replay.Result, took time.Duration) error {
 	b := bufio.NewWriter(s.stdout)
-	if s.output == outputJSON {
+	if s.output.structured() {
 		d := replayDocument{Result: r, PendingSeconds: map[string]float64{}, Notes: append([]planNote{}, s.notes()...), SolveMillis: float64(took.Milliseconds())}
 		for name, share := range map[string]float64{"p50": 0.5, "p90": 0.9, "p99": 0.99, "max": 1} {
 			d.PendingSeconds[name] = r.Pending(share).Seconds()
 		}
-		if err := writeJSON(b, d); err != nil {
+		if err := writeDocument(b, s.output, d); err != nil {
 			return err
 		}
 		return b.Flush()

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,17 +13,28 @@ import (
 	"time"
 
 	"github.com/drawknife/drawknife/aws/catalog"
+	"github.com/drawknife/drawknife/internal/printable"
+	"github.com/drawknife/drawknife/internal/version"
 	"github.com/drawknife/drawknife/scheduling"
+	"github.com/drawknife/drawknife/scheduling/redact"
 )
 
 // Exit statuses, part of the contract in the package comment and in --help.
 const (
 	// exitPlaced: all pods have a place.
 	exitPlaced = 0
-	// exitInput: bad input or usage, or something else that kept the plan from being made or written.
+	// exitInput: bad input or usage: nothing was planned.
 	exitInput = 1
 	// exitUnschedulable: the plan was made, but some pods have no place.
 	exitUnschedulable = 2
+	// exitTimeout: --timeout ran out.
+	exitTimeout = 3
+	// exitCloud: AWS could not be asked, or did not answer.
+	exitCloud = 4
+	// exitOutput: what was found could not be written.
+	exitOutput = 5
+	// exitInterrupted: the user ended the run, as a shell would say it.
+	exitInterrupted = 130
 )
 
 // simulation is one run of the command.
@@ -30,8 +42,12 @@ type simulation struct {
 	options
 	stdin          io.Reader
 	stdout, stderr io.Writer
-	// progress shows the stage of a long run; nil when nobody looks.
+	// progress knows the stage of the run and shows it to a person who waits.
 	progress *progress
+	// done is what was written to files.
+	done outcome
+	// abandoned says that the run was given up and goes on until the process ends.
+	abandoned bool
 	// remarks are for standard error, held back until the progress line is gone.
 	remarks []remark
 	// printed is how many of them are out.
@@ -40,6 +56,8 @@ type simulation struct {
 	facts   *catalog.Catalog
 	classes nodeClasses
 	nodes   int
+	// assumed is what the answer rests on that the input does not say; nil for nothing.
+	assumed *assumptions
 	// global are the settings that the input has; nil without any.
 	global *globalSettings
 }
@@ -78,12 +96,22 @@ type result struct {
 	replaced *replaced
 }
 
-// run is the command: it reads args (without the program's name) and returns the exit status.
+// run is the command: it reads args (without the program's name) and returns the exit status. Whatever it prints steers no
+// terminal. When the cause of ctx is errInterrupted it says what was done.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	out, messages := printable.NewWriter(stdout), printable.NewWriter(stderr)
+	code := command(ctx, args, stdin, out, messages)
+	if err := errors.Join(out.Flush(), messages.Flush()); err != nil && code == exitPlaced {
+		return exitOutput
+	}
+	return code
+}
+
+func command(ctx context.Context, args []string, stdin io.Reader, stdout, stderr *printable.Writer) int {
 	o, err := parseOptions(args)
 	if errors.Is(err, errHelp) {
 		if _, err := io.WriteString(stdout, helpText); err != nil {
-			return exitInput
+			return exitOutput
 		}
 		return exitPlaced
 	}
@@ -91,30 +119,36 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		fmt.Fprintf(stderr, "simulate: %s\nRun simulate --help for its flags and inputs.\n", err)
 		return exitInput
 	}
+	if o.version {
+		if _, err := io.WriteString(stdout, version.Line("simulate")); err != nil {
+			return exitOutput
+		}
+		return exitPlaced
+	}
 	if o.provider == providerAWS && !linksAWS {
-		code, err := relay(ctx, args, stdin, stdout, stderr)
+		code, err := relay(ctx, args, stdin, stdout.Unwrap(), stderr.Unwrap())
 		if err != nil {
 			fmt.Fprintf(stderr, "simulate: %s\n", err)
 			return exitInput
 		}
 		return code
 	}
-	s := &simulation{options: o, stdin: stdin, stdout: stdout, stderr: stderr}
+	s := &simulation{options: o, stdin: stdin, stdout: stdout, stderr: stderr, progress: silentProgress()}
 	if isTerminal(stderr) {
-		s.progress = startProgress(stderr)
+		s.progress = startProgress(stderr.Unwrap())
 	}
 	if o.timeout > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, o.timeout, fmt.Errorf("gave up after --timeout %s", o.timeout))
+		ctx, cancel = context.WithTimeoutCause(ctx, o.timeout, fmt.Errorf("%w after --timeout %s", errTimeout, o.timeout))
 		defer cancel()
 	}
-	code, err := s.run(ctx)
+	a := s.await(ctx)
 	s.progress.stop()
-	if err != nil {
-		s.report(ctx, err)
-		return exitInput
+	if a.err != nil {
+		s.report(ctx, a.err)
+		return statusOf(ctx, a.err)
 	}
-	return code
+	return a.code
 }
 
 func (s *simulation) run(ctx context.Context) (int, error) {
@@ -127,9 +161,10 @@ func (s *simulation) run(ctx context.Context) (int, error) {
 	}
 	if s.saveSnapshot != "" {
 		s.progress.enter("saving the snapshot")
-		if err := writeFile(s.saveSnapshot, snapshot.Encode); err != nil {
-			return 0, fmt.Errorf("saving the snapshot: %w", err)
+		if err := s.save(snapshot); err != nil {
+			return 0, withStatus(exitOutput, fmt.Errorf("saving the snapshot: %w", err))
 		}
+		s.done.wrote(s.saveSnapshot)
 	}
 	s.nodes = len(snapshot.Nodes)
 	var without *replaced
@@ -154,8 +189,9 @@ func (s *simulation) run(ctx context.Context) (int, error) {
 	if s.certificate != "" {
 		s.progress.enter("writing the certificate")
 		if err := writeFile(s.certificate, newCertificateDocument(r.plan.Certificate).write); err != nil {
-			return 0, fmt.Errorf("writing the certificate: %w", err)
+			return 0, withStatus(exitOutput, fmt.Errorf("writing the certificate: %w", err))
 		}
+		s.done.wrote(s.certificate)
 	}
 	for _, n := range r.plan.Notes {
 		s.remark("note", noteLine(n), planNote{})
@@ -163,12 +199,20 @@ func (s *simulation) run(ctx context.Context) (int, error) {
 	s.progress.stop()
 	s.printRemarks()
 	if err := s.print(r); err != nil {
-		return 0, fmt.Errorf("writing the plan: %w", err)
+		return 0, withStatus(exitOutput, fmt.Errorf("writing the plan: %w", err))
 	}
 	if pods, _ := separate(r.snapshot, r.plan); len(pods.Unschedulable) > 0 {
 		return exitUnschedulable, nil
 	}
 	return exitPlaced, nil
+}
+
+// save writes what planning reads of the snapshot, for the user's eyes alone.
+func (s *simulation) save(snapshot *scheduling.Snapshot) error {
+	if s.anonymize {
+		return writeFileFor(s.saveSnapshot, 0o600, redact.Anonymize(snapshot, []byte(s.anonymizeKey)).Encode)
+	}
+	return writeFileFor(s.saveSnapshot, 0o600, redact.Strip(snapshot).Encode)
 }
 
 // solve plans the snapshot.
@@ -192,12 +236,22 @@ func (s *simulation) solve(ctx context.Context, snapshot *scheduling.Snapshot) (
 func (s *simulation) print(r result) error {
 	d := newDocument(r.snapshot, r.plan, r.solve)
 	d.Notes = append(s.notes(), d.Notes...)
+	d.Summary.CompileMillis = float64(r.compile.Microseconds()) / 1000
 	if r.replaced != nil {
-		d.Summary.ReplacedNodes, d.Summary.ReplacedCost = &r.replaced.nodes, &r.replaced.cost
+		d.Summary.ReplacedNodes, d.Summary.ReplacedUnpriced, d.Summary.ReplacedEstimated = &r.replaced.nodes, r.replaced.unpriced, r.replaced.estimated
+		if r.replaced.unpriced < r.replaced.nodes {
+			d.Summary.ReplacedCost = &r.replaced.cost
+		}
 	}
-	if s.output == outputJSON {
+	d.Assumptions = s.assumed.list()
+	prices := pricingOf(r.snapshot, r.plan)
+	d.Prices, d.Summary.OnDemandCost = append(d.Prices, prices.sources...), prices.onDemand
+	for i := range d.Nodes {
+		d.Nodes[i].PriceEstimated = s.assumed.isEstimated(d.Nodes[i].InstanceType, d.Nodes[i].CapacityType)
+	}
+	if s.output.structured() {
 		b := bufio.NewWriter(s.stdout)
-		if err := d.write(b); err != nil {
+		if err := writeDocument(b, s.output, d); err != nil {
 			return err
 		}
 		return b.Flush()
@@ -205,7 +259,7 @@ func (s *simulation) print(r result) error {
 	text := textReport{
 		canvas:   newCanvas(s.stdout, s.color, os.Getenv),
 		snapshot: r.snapshot, plan: r.plan, summary: d.Summary,
-		verbose: s.verbose, compile: r.compile, solve: r.solve,
+		verbose: s.verbose, compile: r.compile, solve: r.solve, assumed: s.assumed, replaced: r.replaced, pricing: prices,
 	}
 	return text.write(s.stdout)
 }
@@ -231,8 +285,14 @@ func (s *simulation) printRemarks() {
 
 // report prints why nothing was planned: each fault on a line of its own.
 func (s *simulation) report(ctx context.Context, err error) {
-	s.printRemarks()
-	if cause := context.Cause(ctx); cause != nil && errors.Is(err, ctx.Err()) {
+	if !s.abandoned {
+		s.printRemarks()
+	}
+	cause := context.Cause(ctx)
+	switch {
+	case errors.Is(cause, errInterrupted), errors.Is(cause, errTimeout) && s.abandoned:
+		err = fmt.Errorf("%w while %s: %s", cause, cmp.Or(s.progress.now(), "starting"), &s.done)
+	case cause != nil && errors.Is(err, ctx.Err()):
 		err = cause
 	}
 	for fault := range strings.Lines(err.Error()) {
@@ -249,9 +309,19 @@ func noteLine(n scheduling.Note) string {
 
 // writeFile creates a file and lets write fill it; a file that can't be written whole is an error.
 func writeFile(name string, write func(io.Writer) error) error {
-	file, err := os.Create(name)
+	return writeFileFor(name, 0o666, write)
+}
+
+// writeFileFor is writeFile with the permissions that the file gets, also one that is there already.
+func writeFileFor(name string, mode os.FileMode, write func(io.Writer) error) error {
+	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, mode)
 	if err != nil {
 		return err
+	}
+	if info, err := file.Stat(); err == nil && info.Mode().IsRegular() && info.Mode().Perm()&^mode != 0 {
+		if err := file.Chmod(mode); err != nil {
+			return errors.Join(err, file.Close())
+		}
 	}
 	b := bufio.NewWriter(file)
 	if err := errors.Join(write(b), b.Flush(), file.Close()); err != nil {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -35,7 +37,7 @@ func simulate(t testing.TB, stdin string, args ...string) answer {
 
 var (
 	durations   = regexp.MustCompile(`(Compiled|solved|Planned|Replayed) in [0-9.]+ ms`)
-	solveMillis = regexp.MustCompile(`"(solve|plan)Millis": [0-9.e-]+`)
+	solveMillis = regexp.MustCompile(`"(solve|plan|compile)Millis": [0-9.e-]+`)
 )
 
 // timeless replaces what differs from run to run.
@@ -161,7 +163,15 @@ func checkDocument(t testing.TB, d document) {
 	want := summary{
 		Pods: len(seen), Placed: placed, Unschedulable: len(d.Unschedulable), ExistingNodes: len(d.Existing),
 		NewNodes: len(d.Nodes), HourlyCost: s.HourlyCost, LowerBound: s.LowerBound, SolveMillis: s.SolveMillis,
-		ReplacedNodes: s.ReplacedNodes, ReplacedCost: s.ReplacedCost,
+		ReplacedNodes: s.ReplacedNodes, ReplacedCost: s.ReplacedCost, ReplacedEstimated: s.ReplacedEstimated, CompileMillis: s.CompileMillis,
+		OnDemandCost: s.OnDemandCost,
+	}
+	priced := 0
+	for _, p := range d.Prices {
+		priced += p.Nodes
+	}
+	if priced != len(d.Nodes) {
+		t.Errorf("sources are given for the prices of %d nodes, the plan has %d", priced, len(d.Nodes))
 	}
 	if diff := cmp.Diff(want, s); diff != "" {
 		t.Errorf("summary does not fit its plan (-want +got):\n%s", diff)
@@ -267,7 +277,7 @@ func TestRunRefusesBadInput(t *testing.T) {
 		{"a snapshot that is none", []string{"--snapshot", "testdata/bad/malformed.yaml"}, []string{"malformed.yaml"}},
 		{"manifests in place of a snapshot", []string{"--snapshot", "testdata/banana.yaml"}, []string{"testdata/banana.yaml: it holds Kubernetes objects (the first is a NodePool)", "simulate testdata/banana.yaml"}},
 		{"a list of objects in place of a snapshot", []string{"--snapshot", "testdata/kubectl.json"}, []string{"the first is a List"}},
-		{"a folder that can't be written to", []string{"--save-snapshot", "EMPTY/absent/s.yaml"}, []string{"saving the snapshot"}},
+		{"a snapshot that can't be written", []string{"--save-snapshot", "EMPTY/absent/s.yaml"}, []string{"saving the snapshot"}},
 		{"a certificate that can't be written", []string{"--certificate", "EMPTY/absent/c.json"}, []string{"writing the certificate"}},
 	}
 	for _, test := range tests {
@@ -278,8 +288,12 @@ func TestRunRefusesBadInput(t *testing.T) {
 				args[i] = strings.Replace(arg, "EMPTY", empty, 1)
 			}
 			got := simulate(t, "", args...)
-			if got.code != exitInput {
-				t.Errorf("exit status is %d, want %d", got.code, exitInput)
+			code := exitInput
+			if strings.Contains(test.name, "written") {
+				code = exitOutput
+			}
+			if got.code != code {
+				t.Errorf("exit status is %d, want %d", got.code, code)
 			}
 			if got.stdout != "" {
 				t.Errorf("standard output is not empty: %s", got.stdout)
@@ -309,11 +323,11 @@ func TestRunStopsWhenTold(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	var stdout, stderr bytes.Buffer
-	if code := run(ctx, nil, strings.NewReader(""), &stdout, &stderr); code != exitInput || stdout.Len() > 0 {
+	if code := run(ctx, nil, strings.NewReader(""), &stdout, &stderr); code == exitPlaced || stdout.Len() > 0 {
 		t.Errorf("exit status is %d, standard output %q", code, stdout.String())
 	}
 	got := simulate(t, "", "--timeout", "1ns")
-	if want := "gave up after --timeout 1ns"; got.code != exitInput || !strings.Contains(got.stderr, want) {
+	if want := "gave up after --timeout 1ns"; got.code != exitTimeout || !strings.Contains(got.stderr, want) {
 		t.Errorf("exit status is %d, standard error %q, want it to contain %q", got.code, got.stderr, want)
 	}
 }
@@ -451,5 +465,121 @@ func TestCertificateIsWritten(t *testing.T) {
 	}
 	if math.Abs(bound-d.Summary.LowerBound) > 1e-6 {
 		t.Errorf("certificate proves %v, lowerBound is %v", bound, d.Summary.LowerBound)
+	}
+}
+
+// A person who ends a run is told how far it came and what was written, also while something is read that never ends.
+func TestInterrupted(t *testing.T) {
+	saved := filepath.Join(t.TempDir(), "saved.yaml")
+	for name, c := range map[string]struct {
+		args []string
+		want string
+	}{
+		"reading":  {[]string{"-"}, "simulate: interrupted while reading standard input: nothing was written\n"},
+		"planning": {[]string{"--save-snapshot", saved, "--catalog", smallCatalog, "testdata/deployment.yaml"}, "saved.yaml was written, and nothing else\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx, cancel := context.WithCancelCause(context.Background())
+			input, hold := io.Pipe()
+			defer hold.Close()
+			if name == "reading" {
+				time.AfterFunc(50*time.Millisecond, func() { cancel(errInterrupted) })
+			} else {
+				cancel(errInterrupted) // the plan is the first to ask
+			}
+			var stdout, stderr bytes.Buffer
+			code := run(ctx, c.args, input, &stdout, &stderr)
+			if code != exitInterrupted || stdout.Len() > 0 || !strings.HasSuffix(stderr.String(), c.want) {
+				t.Errorf("exit status %d, standard error %q, want %q", code, stderr.String(), c.want)
+			}
+		})
+	}
+}
+
+// Input without a pod that waits for a place is refused with what was expected, unless that is allowed.
+func TestEmptyInput(t *testing.T) {
+	for name, c := range map[string]struct{ in, want string }{
+		"nothing":       {"", "the input has no object"},
+		"comments":      {"# a\n---\n# b\n", "the input has no object"},
+		"empty list":    {"apiVersion: v1\nkind: List\nitems: []\n", "the input has no object"},
+		"no replicas":   {"apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\nspec: {replicas: 0, template: {spec: {containers: [{name: c}]}}}\n", "--allow-empty"},
+		"placed, nodes": {"apiVersion: v1\nkind: Node\nmetadata: {name: a}\n", "all are on nodes"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := simulate(t, c.in, "-"); got.code != exitInput || got.stdout != "" || !strings.Contains(got.stderr, c.want) {
+				t.Errorf("exit status %d, standard error %q", got.code, got.stderr)
+			}
+			if got := simulate(t, c.in, "-", "--allow-empty"); got.code != exitPlaced {
+				t.Errorf("allowed: exit status %d, standard error %q", got.code, got.stderr)
+			}
+		})
+	}
+}
+
+// A saved snapshot has no secrets and is for the user's eyes alone, also where a file was before.
+func TestSavedSnapshotIsPrivate(t *testing.T) {
+	saved := filepath.Join(t.TempDir(), "saved.yaml")
+	if err := os.WriteFile(saved, []byte("old"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	const pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {containers: [{name: c, args: [--token=hunter2], env: [{name: PASSWORD, value: hunter2}]}]}\n"
+	if got := simulate(t, pod, "-", "--save-snapshot", saved); got.code != exitPlaced {
+		t.Fatal(got.stderr)
+	}
+	text, err := os.ReadFile(saved)
+	if err != nil || strings.Contains(string(text), "hunter2") || !strings.Contains(string(text), "name: a") {
+		t.Errorf("%v: the secret is kept, or the pod is not", err)
+	}
+	if info, err := os.Stat(saved); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, mode %v", err, info.Mode())
+	}
+}
+
+// What is saved with --anonymize has no name of the input in it, and its plan costs the same on the same machines.
+func TestAnonymize(t *testing.T) {
+	saved := filepath.Join(t.TempDir(), "saved.yaml")
+	before := simulate(t, "", "--catalog", smallCatalog, "testdata/shop", "-o", "json", "--save-snapshot", saved, "--anonymize", "--anonymize-key", "k")
+	text, err := os.ReadFile(saved)
+	if err != nil {
+		t.Fatal(err, before.stderr)
+	}
+	for _, name := range []string{"name: general", "name: migrate", "name: proxy", "name: web", "name: train"} {
+		if strings.Contains(string(text), name) {
+			t.Errorf("%q is kept", name)
+		}
+	}
+	after := simulate(t, "", "-o", "json", "--snapshot", saved)
+	was, is := before.plan(t), after.plan(t)
+	if was.Summary.HourlyCost != is.Summary.HourlyCost || was.Summary.Placed != is.Summary.Placed || was.Summary.Placed == 0 || len(was.Nodes) != len(is.Nodes) {
+		t.Errorf("%+v became %+v", was.Summary, is.Summary)
+	}
+}
+
+// Nothing that an input says steers the terminal; the command's own colours do.
+func TestNothingSteersTheTerminal(t *testing.T) {
+	const hostile = "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {nodeSelector: {\"\\e[31mx\": \"\\u202e\"}, containers: [{name: c}], \"bad\\e]0;pwned\\aX\": 1}\n" +
+		"---\napiVersion: v1\nkind: \"K\\e]0;pwned\\a\"\nmetadata: {name: b}\n" +
+		"---\napiVersion: \"example.com\\x9b/v1\"\nkind: X\nmetadata: {name: b}\n"
+	for _, args := range [][]string{{"-"}, {"-", "-o", "json"}, {"-", "--color", "always"}, {"\x1b[31m.yaml"}} {
+		got := simulate(t, hostile, args...)
+		for _, text := range []string{got.stdout, got.stderr} {
+			if own := escapes.ReplaceAllString(text, ""); strings.ContainsAny(own, "\x1b\a\u009b\u202e") || len(args) < 3 && own != text {
+				t.Errorf("%q: %q", args, text)
+			}
+		}
+	}
+}
+
+// Every command says what it was built from, and which flag a mistyped one may stand for.
+func TestVersionAndTypos(t *testing.T) {
+	a := simulate(t, "", "--version")
+	code, stdout, stderr := a.code, a.stdout, a.stderr
+	if code != 0 || stderr != "" || !strings.HasPrefix(stdout, "drawknife simulate ") || strings.Count(stdout, "\n") != 1 {
+		t.Errorf("--version: %d, %q, %q", code, stdout, stderr)
+	}
+	a = simulate(t, "", "--reigon=x")
+	code, stderr = a.code, a.stderr
+	if code != exitInput || !strings.Contains(stderr, "did you mean --region?") {
+		t.Errorf("a mistyped flag: %d, %q", code, stderr)
 	}
 }

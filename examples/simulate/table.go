@@ -94,7 +94,7 @@ func (t table) line(cells []string, widths []int) string {
 	return strings.TrimRight(b.String(), " ")
 }
 
-var escapes = regexp.MustCompile("\x1b\\[[0-9;]*m")
+var escapes = regexp.MustCompile("\x1b[A-Z0-9]*\\[[0-9;]*m")
 
 // unpainted is s without colours: what counts for its width.
 func unpainted(s string) string { return escapes.ReplaceAllString(s, "") }

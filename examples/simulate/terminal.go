@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"golang.org/x/term"
+
+	"github.com/drawknife/drawknife/internal/printable"
 )
 
 // colorMode is a value of --color.
@@ -27,6 +29,8 @@ type canvas struct {
 	width int
 	// rich allows colours and characters beyond ASCII.
 	rich bool
+	// rendition is the sequence of a colour; nil for the usual one.
+	rendition func(string) string
 }
 
 // newCanvas finds out what w can show. getenv reads the environment: NO_COLOR (no-color.org) and TERM=dumb ask for
@@ -35,7 +39,7 @@ func newCanvas(w io.Writer, mode colorMode, getenv func(string) string) canvas {
 	c := canvas{width: plainWidth}
 	terminal := isTerminal(w)
 	if terminal {
-		if width, _, err := term.GetSize(int(w.(*os.File).Fd())); err == nil && width > 0 {
+		if width, _, err := term.GetSize(int(unwrapped(w).(*os.File).Fd())); err == nil && width > 0 {
 			c.width = width
 		}
 	}
@@ -45,13 +49,24 @@ func newCanvas(w io.Writer, mode colorMode, getenv func(string) string) canvas {
 	case colorAuto:
 		c.rich = terminal && getenv("NO_COLOR") == "" && getenv("TERM") != "dumb" && speaksUTF8(getenv)
 	}
+	if p, ok := w.(*printable.Writer); ok {
+		c.rendition = p.Paint
+	}
 	return c
 }
 
 // isTerminal reports whether a person is likely to look at w.
 func isTerminal(w io.Writer) bool {
-	file, ok := w.(*os.File)
+	file, ok := unwrapped(w).(*os.File)
 	return ok && term.IsTerminal(int(file.Fd()))
+}
+
+// unwrapped is what w writes to in the end.
+func unwrapped(w io.Writer) io.Writer {
+	if p, ok := w.(*printable.Writer); ok {
+		return p.Unwrap()
+	}
+	return w
 }
 
 // speaksUTF8 reports whether the locale's character set is UTF-8, by the order of precedence of POSIX.
@@ -79,6 +94,9 @@ const (
 func (c canvas) paint(p paint, s string) string {
 	if !c.rich || s == "" {
 		return s
+	}
+	if c.rendition != nil {
+		return c.rendition(string(p)) + s + c.rendition("0")
 	}
 	return "\x1b[" + string(p) + "m" + s + "\x1b[0m"
 }

@@ -34,6 +34,11 @@ type textReport struct {
 	held      headroom
 	summary   summary
 	workloads workloadIndex
+	// assumed is what the answer rests on; nil for nothing. replaced are nodes that were left out; nil for none.
+	assumed  *assumptions
+	replaced *replaced
+	// pricing is where the prices come from.
+	pricing pricing
 	// verbose lists everything that is otherwise cut short.
 	verbose bool
 	// compile and solve are how long those steps took.
@@ -62,10 +67,11 @@ func (r textReport) writeHead(w io.Writer) {
 	if n := len(r.held.buffer); n > 0 {
 		fmt.Fprintf(w, ", headroom for %s", counted(n, "pod"))
 	}
-	if n := r.summary.ReplacedNodes; n != nil {
-		fmt.Fprintf(w, ", in place of %s at %s/h", counted(*n, "node"), dollars(*r.summary.ReplacedCost))
+	if r.replaced != nil {
+		fmt.Fprintf(w, ", in place of %s %s", counted(r.replaced.nodes, "node"), r.replaced.price())
 	}
 	fmt.Fprintln(w)
+	r.assumed.write(w)
 }
 
 func (r textReport) writeMachines(w io.Writer) {
@@ -107,7 +113,7 @@ func (r textReport) machineTable(groups []machineGroup, resources []corev1.Resou
 		low, high := g.podInterval()
 		t.rows = append(t.rows, row{cells: []string{
 			fmt.Sprintf("%d %s", len(g.nodes), r.times()), g.instanceType, g.zone, g.capacityType,
-			strings.TrimPrefix(dollars(g.price), "$"), interval(low, high),
+			r.assumed.mark(g.instanceType, g.capacityType) + strings.TrimPrefix(dollars(g.price), "$"), interval(low, high),
 		}})
 	}
 	cells := r.barCells(t, resources)
@@ -214,9 +220,10 @@ func (r textReport) writeFoot(w io.Writer) {
 	}
 	fmt.Fprintln(w, ".")
 	if s.LowerBound > 0 {
-		r.writeWrapped(w, "", fmt.Sprintf("No set of new machines holds %s for less than %s/h: the plan is %s.",
+		r.writeWrapped(w, "", fmt.Sprintf("At these prices no set of new machines holds %s for less than %s/h: the plan is %s.",
 			these, dollars(s.LowerBound), gapWords(s.HourlyCost, s.LowerBound)))
 	}
+	r.writePrices(w, r.pricing)
 	fmt.Fprintf(w, "Compiled in %s, solved in %s.\n", millis(r.compile), millis(r.solve))
 }
 

@@ -45,23 +45,28 @@ func copyOf(list corev1.ResourceList) corev1.ResourceList {
 	return out
 }
 
-// lack says which resource is short; empty when need is within have. A machine that is short of anything already has
-// no room at all (SCH-062).
-func lack(need, have corev1.ResourceList) string {
+// lackNew is lack for a machine to be launched: one whose DaemonSets take more than it has, of anything, is not.
+func lackNew(need, have corev1.ResourceList) string {
 	for name, q := range have {
 		if q.Sign() < 0 {
 			return fmt.Sprintf("%s is overcommitted by %s", name, q.String())
 		}
 	}
+	return lack(need, have)
+}
+
+// lack says which resource is short; empty when need is within have. Only what is asked for is compared, as by
+// kube-scheduler's NodeResourcesFit: a machine that is overcommitted in something else takes the pods.
+func lack(need, have corev1.ResourceList) string {
 	for name, q := range need {
-		if h := have[name]; q.Cmp(h) > 0 {
+		if h := have[name]; q.Sign() > 0 && q.Cmp(h) > 0 {
 			return fmt.Sprintf("%s: needs %s, has %s", name, q.String(), h.String())
 		}
 	}
 	return ""
 }
 
-// requestsOf is what a pod takes (SCH-060, SCH-061).
+// requestsOf is what a pod takes.
 func requestsOf(pod *corev1.Pod) corev1.ResourceList {
 	stubborn := pod.Status.Resize == corev1.PodResizeStatusInfeasible
 	for _, cond := range pod.Status.Conditions {
@@ -110,13 +115,13 @@ func requestsOf(pod *corev1.Pod) corev1.ResourceList {
 	return running
 }
 
-// daemonPod is the pod that stands for a DaemonSet: the newest one bound, with the template's node affinity, else one
-// made from the template (SCH-150).
+// daemonPod is the pod that stands for a DaemonSet: the newest one bound to a node that stays, with the template's node
+// affinity, else one made from the template.
 func (c *checker) daemonPod(set *appsv1.DaemonSet) *corev1.Pod {
 	var newest *corev1.Pod
 	for i := range c.s.Nodes {
 		for _, pod := range c.s.Nodes[i].Pods {
-			if !daemonOf(pod, set) {
+			if !daemonOf(pod, set) || pod.DeletionTimestamp != nil || c.s.Nodes[i].Leaving {
 				continue
 			}
 			if newest == nil || cmp.Or(pod.CreationTimestamp.Compare(newest.CreationTimestamp.Time), cmp.Compare(pod.Name, newest.Name)) > 0 {
@@ -175,7 +180,7 @@ func daemonOf(pod *corev1.Pod, set *appsv1.DaemonSet) bool {
 	})
 }
 
-// room is what pods may have of a machine of the type bought by the offering (SCH-158).
+// room is what pods may have of a machine of the type bought by the offering.
 func room(it *cloudprovider.InstanceType, o *cloudprovider.Offering) corev1.ResourceList {
 	out := capacity(it, o)
 	var huge resource.Quantity

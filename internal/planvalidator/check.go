@@ -30,6 +30,7 @@ func Check(s *scheduling.Snapshot, p *scheduling.Plan) []Fault {
 	c.podsOnce()
 	c.newNodes()
 	c.existingNodes()
+	c.preemptions()
 	c.limits()
 	c.order()
 	c.unschedulable()
@@ -118,6 +119,11 @@ func (c *checker) podsOnce() {
 			c.fault(key.String(), "is planned, but does not wait")
 		} else if n != 1 {
 			c.fault(key.String(), "stands %d times", n)
+		}
+	}
+	for i := range c.p.Preemptions {
+		if key := c.p.Preemptions[i].Pod; seen[key] == 0 {
+			seen[key]++ // expected, so that it needs no place
 		}
 	}
 	for key := range c.pods {

@@ -197,6 +197,11 @@ func TestBrokenPlansAreNoticed(t *testing.T) {
 		{"a pod that a machine has room for", func(s *scheduling.Snapshot, _ *scheduling.Plan) {
 			s.Nodes[0].Object.Status.Allocatable = list("99", "99Gi")
 		}, "machine here has room for it"},
+		{"a pod with a disk of its own that a machine has room for", func(s *scheduling.Snapshot, _ *scheduling.Plan) {
+			s.Nodes[0].Object.Status.Allocatable = list("99", "99Gi")
+			find(s, "huge").Spec.Volumes = []corev1.Volume{{Name: "disk", VolumeSource: corev1.VolumeSource{
+				GCEPersistentDisk: &corev1.GCEPersistentDiskVolumeSource{PDName: "d"}}}}
+		}, "machine here has room for it"},
 		{"a false cost", func(_ *scheduling.Snapshot, p *scheduling.Plan) { p.HourlyCost++ }, "the machines cost 2"},
 		{"a bound above the cost", func(_ *scheduling.Snapshot, p *scheduling.Plan) { p.LowerBound = 2.5 }, "is above the cost"},
 		{"no certificate", func(_ *scheduling.Snapshot, p *scheduling.Plan) { p.Certificate = nil }, "the bound has no certificate"},

@@ -13,14 +13,14 @@ type attached struct {
 	// driver and id say what is attached to the machine; no driver for what is not counted.
 	driver, id string
 	// onNodes and onNew are alternatives of which a machine must meet one; nil for any machine. New machines can't be
-	// asked for a hostname (SCH-101).
+	// asked for a hostname.
 	onNodes, onNew [][]expression
 	// unmade volumes are made in the zone of the first pod that uses them.
 	unmade bool
 }
 
 // volumesOf are the pod's volumes; false if something about them is beyond this checker: claims that wait for a volume made
-// by hand or were promised a node, volumes built into Kubernetes.
+// by hand or were promised a node, PersistentVolumes of plugins built into Kubernetes.
 func (c *checker) volumesOf(pod *corev1.Pod) ([]attached, bool) {
 	var out []attached
 	for i := range pod.Spec.Volumes {
@@ -31,9 +31,12 @@ func (c *checker) volumesOf(pod *corev1.Pod) ([]attached, bool) {
 			name = v.PersistentVolumeClaim.ClaimName
 		case v.Ephemeral != nil:
 			name = pod.Name + "-" + v.Name
-		case v.AWSElasticBlockStore != nil, v.GCEPersistentDisk != nil, v.AzureDisk != nil, v.Cinder != nil:
-			return nil, false
 		default:
+			// Disks that pods name themselves can be used anywhere. They count as attached volumes of the driver that
+			// serves them.
+			if one := inlineDisk(&v.VolumeSource); one.driver != "" {
+				out = append(out, one)
+			}
 			continue
 		}
 		one, ok := c.claimOf(pod.Namespace, name, v)
@@ -43,6 +46,23 @@ func (c *checker) volumesOf(pod *corev1.Pod) ([]attached, bool) {
 		out = append(out, one)
 	}
 	return out, true
+}
+
+// inlineDisk is the disk that a pod names without a claim; without a driver if it is not counted. Source: kube-scheduler's
+// NodeVolumeLimits with the translation of in-tree volumes to CSI.
+func inlineDisk(v *corev1.VolumeSource) attached {
+	switch {
+	case v.AWSElasticBlockStore != nil:
+		id := v.AWSElasticBlockStore.VolumeID // vol-1 or aws://zone/vol-1
+		return attached{driver: "ebs.csi.aws.com", id: id[strings.LastIndexByte(id, '/')+1:]}
+	case v.GCEPersistentDisk != nil:
+		return attached{driver: "pd.csi.storage.gke.io", id: v.GCEPersistentDisk.PDName}
+	case v.AzureDisk != nil:
+		return attached{driver: "disk.csi.azure.com", id: v.AzureDisk.DataDiskURI}
+	case v.Cinder != nil:
+		return attached{driver: "cinder.csi.openstack.org", id: v.Cinder.VolumeID}
+	}
+	return attached{}
 }
 
 func (c *checker) claimOf(namespace, name string, v *corev1.Volume) (attached, bool) {
@@ -70,7 +90,7 @@ func (c *checker) claimOf(namespace, name string, v *corev1.Volume) (attached, b
 	return attached{}, false
 }
 
-// unbound is a volume that a class will make (SCH-101): where its allowed topologies say.
+// unbound is a volume that a class will make: where its allowed topologies say.
 func (c *checker) unbound(id string, class *string) (attached, bool) {
 	for _, sc := range c.s.StorageClasses {
 		if class == nil || sc.Name != *class {

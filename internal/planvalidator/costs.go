@@ -57,8 +57,25 @@ func withoutVolumes(list corev1.ResourceList) corev1.ResourceList {
 	return out
 }
 
+// nodeRulesAlone reports whether the pod's rules, if it has any, are about single nodes: no machine is closed to it for their sake.
+func nodeRulesAlone(pod *corev1.Pod) bool {
+	if a := pod.Spec.Affinity; a != nil {
+		if a.NodeAffinity != nil || a.PodAffinity != nil {
+			return false
+		}
+		if anti := a.PodAntiAffinity; anti != nil && (len(anti.PreferredDuringSchedulingIgnoredDuringExecution) > 0 ||
+			slices.ContainsFunc(anti.RequiredDuringSchedulingIgnoredDuringExecution, func(t corev1.PodAffinityTerm) bool { return t.TopologyKey != corev1.LabelHostname })) {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(pod.Spec.TopologySpreadConstraints, func(s corev1.TopologySpreadConstraint) bool {
+		return s.TopologyKey != corev1.LabelHostname || s.WhenUnsatisfiable != corev1.DoNotSchedule
+	})
+}
+
 // certificate checks that its classes are the pods on new machines, that their values add up to the bound and, where
-// every pod may use every machine, that no type can hold more value than it costs.
+// every pod may use every machine, that no type can hold more value than it costs. What its rules say of single nodes is checked by
+// the nodes of the plan, which keep them.
 func (c *checker) certificate(cert *scheduling.Certificate) {
 	left := map[string]int{}
 	free := len(c.pools) == 1
@@ -66,8 +83,7 @@ func (c *checker) certificate(cert *scheduling.Certificate) {
 		for _, key := range c.p.NewNodes[i].Pods {
 			if pod := c.pods[key]; pod != nil {
 				left[amountsText(requestsOf(pod))]++
-				free = free && len(pod.Spec.NodeSelector) == 0 && pod.Spec.Affinity == nil && len(pod.Spec.TopologySpreadConstraints) == 0 &&
-					len(pod.Spec.Volumes) == 0 && len(portsOf(pod)) == 0
+				free = free && len(pod.Spec.NodeSelector) == 0 && pod.Spec.OS == nil && len(pod.Spec.Volumes) == 0 && nodeRulesAlone(pod)
 			}
 		}
 	}
@@ -93,7 +109,13 @@ func (c *checker) certificate(cert *scheduling.Certificate) {
 	if !close(total, c.p.LowerBound) {
 		c.fault("certificate", "adds up to %v, the lower bound is %v", total, c.p.LowerBound)
 	}
+	c.certificateRules(cert)
 	for _, t := range cert.Types {
+		for name, l := range t.RuleMultipliers {
+			if l < 0 || math.IsNaN(l) || amountOf(cert, name) < 0 {
+				c.fault("certificate", "multiplier of %s for %s is %v", name, t.Name, l)
+			}
+		}
 		for name, l := range t.Multipliers {
 			if l < 0 || math.IsNaN(l) {
 				c.fault("certificate", "multiplier of %s for %s is %v", name, t.Name, l)
@@ -204,19 +226,19 @@ func (c *checker) reservedLimit(cert *scheduling.Certificate, np *scheduling.Nod
 // certificateType checks that a machine of the type and price holds no more than that and its allowance.
 func (c *checker) certificateType(cert *scheduling.Certificate, it *cloudprovider.InstanceType, have corev1.ResourceList, price float64, allowed allowance) {
 	at := slices.IndexFunc(cert.Types, func(t scheduling.CertificateType) bool { return t.Name == it.Name })
-	var multipliers []map[corev1.ResourceName]float64
+	var multipliers []prices
 	for i := range cert.Types {
 		// Of several for the type any will do. Where there is a limit, whatever proves it: kinds that others stand in for are
 		// left out.
 		if cert.Types[i].Name == it.Name || allowed.limited {
-			multipliers = append(multipliers, cert.Types[i].Multipliers)
+			multipliers = append(multipliers, pricesOf(&cert.Types[i]))
 		}
 	}
 	if allowed.limited {
-		multipliers = append(multipliers, nil) // pods of no value
+		multipliers = append(multipliers, prices{}) // pods of no value
 	}
-	for _, d := range allowed.draws {
-		multipliers = append(multipliers, d.Multipliers)
+	for i := range allowed.draws {
+		multipliers = append(multipliers, pricesOf(&allowed.draws[i].CertificateType))
 	}
 	if !c.holdsAny(cert, it, have) {
 		return
@@ -251,40 +273,102 @@ func withVolumes(cert *scheduling.Certificate, it *cloudprovider.InstanceType, h
 	return have
 }
 
-// howMany is how many pods of the class an empty machine holds.
-func howMany(class *scheduling.CertificateClass, have corev1.ResourceList) int {
+// howMany is how many pods of the class an empty machine holds, by its room and by the rules about single nodes.
+func howMany(cert *scheduling.Certificate, class *scheduling.CertificateClass, have corev1.ResourceList) int {
+	most := int64(class.Count)
+	for name, takes := range class.Takes {
+		if takes > 0 {
+			most = min(most, amountOf(cert, name)/takes)
+		}
+	}
 	n := 0
 	need := corev1.ResourceList{}
-	for plus(need, class.Requests); n < class.Count && lack(need, have) == ""; n++ {
+	for plus(need, class.Requests); int64(n) < most && lackNew(need, have) == ""; n++ {
 		plus(need, class.Requests)
 	}
 	return n
+}
+
+// amountOf is what each node has of a rule's amount; -1 if the certificate has no such rule.
+func amountOf(cert *scheduling.Certificate, rule string) int64 {
+	for _, r := range cert.Rules {
+		if r.Name == rule {
+			return r.Amount
+		}
+	}
+	return -1
+}
+
+// prices are multipliers of resources and of rules' amounts.
+type prices struct {
+	resources map[corev1.ResourceName]float64
+	rules     map[string]float64
+}
+
+func pricesOf(t *scheduling.CertificateType) prices { return prices{t.Multipliers, t.RuleMultipliers} }
+
+// certificateRules checks that the classes name rules that there are, and that no new node of the plan breaks one: pods of classes
+// that are told apart by nothing but a rule are counted as those that take least.
+func (c *checker) certificateRules(cert *scheduling.Certificate) {
+	for _, class := range cert.Classes {
+		for name, takes := range class.Takes {
+			if takes <= 0 || amountOf(cert, name) < takes {
+				c.fault("certificate", "a class takes %d of %s", takes, name)
+			}
+		}
+	}
+	for _, r := range cert.Rules {
+		least := map[string]int64{}
+		for _, class := range cert.Classes {
+			text := amountsText(withoutVolumes(class.Requests))
+			if known, ok := least[text]; !ok || class.Takes[r.Name] < known {
+				least[text] = class.Takes[r.Name]
+			}
+		}
+		for i := range c.p.NewNodes {
+			used := int64(0)
+			for _, key := range c.p.NewNodes[i].Pods {
+				if pod := c.pods[key]; pod != nil {
+					used += least[amountsText(requestsOf(pod))]
+				}
+			}
+			if used > r.Amount {
+				c.fault("certificate", "%s (%s) allows %d on a node, and node %s has %d", r.Name, r.Rule, r.Amount, c.p.NewNodes[i].Name, used)
+			}
+		}
+	}
 }
 
 func (c *checker) holdsAny(cert *scheduling.Certificate, it *cloudprovider.InstanceType, have corev1.ResourceList) bool {
 	have = withVolumes(cert, it, have)
 	return slices.ContainsFunc(cert.Classes, func(class scheduling.CertificateClass) bool {
 		class.Count = 1
-		return howMany(&class, have) > 0
+		return howMany(cert, &class, have) > 0
 	})
 }
 
 // mostWorth bounds what a machine can hold by multipliers.
-func (c *checker) mostWorth(cert *scheduling.Certificate, it *cloudprovider.InstanceType, have corev1.ResourceList, multipliers map[corev1.ResourceName]float64) float64 {
+func (c *checker) mostWorth(cert *scheduling.Certificate, it *cloudprovider.InstanceType, have corev1.ResourceList, multipliers prices) float64 {
 	have = withVolumes(cert, it, have)
 	worth := 0.0
-	for name, l := range multipliers {
+	for name, l := range multipliers.resources {
 		q := have[name]
 		worth += l * q.AsApproximateFloat64()
 	}
+	for name, l := range multipliers.rules {
+		worth += l * float64(amountOf(cert, name))
+	}
 	for _, class := range cert.Classes {
 		excess := class.Value
-		for name, l := range multipliers {
+		for name, l := range multipliers.resources {
 			q := class.Requests[name]
 			excess -= l * q.AsApproximateFloat64()
 		}
+		for name, l := range multipliers.rules {
+			excess -= l * float64(class.Takes[name])
+		}
 		if excess > 0 {
-			worth += float64(howMany(&class, have)) * excess
+			worth += float64(howMany(cert, &class, have)) * excess
 		}
 	}
 	return worth

@@ -95,7 +95,7 @@ func (e *exhaustive) possible() []int {
 
 // takes reports whether the machine suits the pod, other pods aside.
 func (e *exhaustive) takes(m *machine, pod *corev1.Pod) bool {
-	return blocking(&pod.Spec, m.taints) == nil && e.c.accepts(m.labels, &pod.Spec) && lack(requestsOf(pod), m.room) == ""
+	return blocking(&pod.Spec, m.taints) == nil && e.c.accepts(m.labels, &pod.Spec) && m.lack(requestsOf(pod)) == ""
 }
 
 func (c *checker) machinesThere() []*machine {
@@ -149,10 +149,10 @@ func (e *exhaustive) findKinds() {
 
 // keep adds a kind unless one like it has as much room, and drops those that it replaces.
 func (e *exhaustive) keep(m *machine, texts map[*machine]string) {
-	if slices.ContainsFunc(e.kinds, func(k *machine) bool { return texts[k] == texts[m] && lack(m.room, k.room) == "" }) {
+	if slices.ContainsFunc(e.kinds, func(k *machine) bool { return texts[k] == texts[m] && lackNew(m.room, k.room) == "" }) {
 		return
 	}
-	e.kinds = slices.DeleteFunc(e.kinds, func(k *machine) bool { return texts[k] == texts[m] && lack(k.room, m.room) == "" })
+	e.kinds = slices.DeleteFunc(e.kinds, func(k *machine) bool { return texts[k] == texts[m] && lackNew(k.room, m.room) == "" })
 	e.kinds = append(e.kinds, m)
 }
 

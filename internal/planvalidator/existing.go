@@ -10,7 +10,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// view is a machine in its present phase (PRV-021).
+// view is a machine in its present phase.
 type view struct {
 	labels         labels
 	taints         []corev1.Taint
@@ -41,6 +41,9 @@ func (c *checker) view(n *scheduling.Node) view {
 		out.capacity = fill(n.Object.Status.Capacity, n.Claim.Status.Capacity)
 		out.room = fill(n.Object.Status.Allocatable, n.Claim.Status.Allocatable)
 	}
+	if n.Object != nil {
+		out.labels.and(nodeName, isValue(n.Name))
+	}
 	out.capacity["nodes"] = *resource.NewQuantity(1, resource.DecimalSI)
 	return out
 }
@@ -59,7 +62,7 @@ func (c *checker) claimLabels(claim *v1.NodeClaim) labels {
 	return c.fromMap(single)
 }
 
-// passing reports whether a machine that comes up will lose the taint (SCH-052, SCH-053).
+// passing reports whether a machine that comes up will lose the taint.
 func passing(t corev1.Taint, startup []corev1.Taint) bool {
 	for _, s := range startup {
 		if s.Key == t.Key && s.Effect == t.Effect {
@@ -85,11 +88,11 @@ func fill(have, from corev1.ResourceList) corev1.ResourceList {
 }
 
 // freeOn is what waiting pods may have of a machine: bound pods taken off, and for each DaemonSet that belongs there what
-// it will take beyond its pods that are bound (SCH-154).
+// it will take beyond its pods that are bound.
 func (c *checker) freeOn(n *scheduling.Node, v view) corev1.ResourceList {
 	free := copyOf(v.room)
 	for _, pod := range n.Pods {
-		if !finished(pod) {
+		if !finished(pod) && !c.makesRoom(n, pod) {
 			minus(free, requestsOf(pod))
 		}
 	}

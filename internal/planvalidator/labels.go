@@ -129,7 +129,7 @@ type expression struct {
 	rule
 }
 
-// canonical rewrites an alias (SCH-003).
+// canonical rewrites an alias.
 func (c *checker) canonical(key string, values ...string) (string, []string) {
 	if to, ok := c.words.Aliases[key]; ok {
 		key = to
@@ -166,9 +166,24 @@ func (c *checker) fromMap(m map[string]string) labels {
 	return out
 }
 
-// alternatives are a pod's node selector joined with each of its required terms in turn; a term without expressions
-// matches nothing and is left out (SCH-064).
+// nodeName is where the name of a Node stands among a machine's labels, for matchFields.
+const nodeName = "(metadata.name)"
+
+// alternatives are what a pod selects, each with the operating system that it names: the kubelet of another rejects it.
 func (c *checker) alternatives(spec *corev1.PodSpec) [][]expression {
+	out := c.selected(spec)
+	if spec.OS == nil || spec.OS.Name == "" {
+		return out
+	}
+	for i := range out {
+		out[i] = append(slices.Clone(out[i]), c.expression(corev1.LabelOSStable, corev1.NodeSelectorOpIn, []string{string(spec.OS.Name)}))
+	}
+	return out
+}
+
+// selected are a pod's node selector joined with each of its required terms in turn; a term without expressions and fields
+// matches nothing and is left out. The one field is the node's name.
+func (c *checker) selected(spec *corev1.PodSpec) [][]expression {
 	var base []expression
 	for _, k := range slices.Sorted(maps.Keys(spec.NodeSelector)) {
 		base = append(base, c.expression(k, corev1.NodeSelectorOpIn, []string{spec.NodeSelector[k]}))
@@ -178,12 +193,15 @@ func (c *checker) alternatives(spec *corev1.PodSpec) [][]expression {
 	}
 	var out [][]expression
 	for _, term := range spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms {
-		if len(term.MatchExpressions) == 0 {
+		if len(term.MatchExpressions)+len(term.MatchFields) == 0 {
 			continue
 		}
 		all := slices.Clone(base)
 		for _, e := range term.MatchExpressions {
 			all = append(all, c.expression(e.Key, e.Operator, e.Values))
+		}
+		for _, e := range term.MatchFields {
+			all = append(all, expression{nodeName, rule{e.Operator, e.Values}})
 		}
 		out = append(out, all)
 	}
@@ -192,7 +210,12 @@ func (c *checker) alternatives(spec *corev1.PodSpec) [][]expression {
 
 // accepts reports whether the machine is sure to meet one of the pod's alternatives.
 func (c *checker) accepts(m labels, spec *corev1.PodSpec) bool {
-	return slices.ContainsFunc(c.alternatives(spec), func(all []expression) bool {
+	return m.meetAny(c.alternatives(spec))
+}
+
+// meetAny reports whether the machine is sure to meet one of the alternatives.
+func (m labels) meetAny(alternatives [][]expression) bool {
+	return slices.ContainsFunc(alternatives, func(all []expression) bool {
 		return !slices.ContainsFunc(all, func(e expression) bool { return !m.get(e.key).ensures(e.rule) })
 	})
 }
@@ -211,7 +234,7 @@ func (c *checker) mayAccept(m labels, spec *corev1.PodSpec) bool {
 	})
 }
 
-// blocking returns a taint that keeps the pod away; a PreferNoSchedule taint never does (SCH-050).
+// blocking returns a taint that keeps the pod away; a PreferNoSchedule taint never does.
 func blocking(spec *corev1.PodSpec, taints []corev1.Taint) *corev1.Taint {
 	for i := range taints {
 		t := &taints[i]

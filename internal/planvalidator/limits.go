@@ -8,7 +8,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// used is what a pool's machines of the snapshot count for; leaving ones count for nothing (SCH-171).
+// used is what a pool's machines of the snapshot count for; leaving ones count for nothing.
 func (c *checker) used(key v1.PoolKey) corev1.ResourceList {
 	out := corev1.ResourceList{}
 	for i := range c.s.Nodes {

@@ -13,7 +13,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// template is what each machine of the pool carries: its requirements, labels, pool and node class (SCH-157).
+// template is what each machine of the pool carries: its requirements, labels, pool and node class.
 func (c *checker) template(np *scheduling.NodePool, key v1.PoolKey) labels {
 	spec := &np.Object.Spec.Template
 	out := c.fromEntries(spec.Spec.Requirements)
@@ -186,7 +186,7 @@ func (c *checker) claim(n *scheduling.NewNode, np *scheduling.NodePool) labels {
 	return out
 }
 
-// variety checks that the types listed are as varied as the pool's minValues ask for, or said not to be (SCH-040, SCH-041).
+// variety checks that the types listed are as varied as the pool's minValues ask for, or said not to be.
 func (c *checker) variety(n *scheduling.NewNode, np *scheduling.NodePool, claim labels) {
 	relaxed := false
 	for _, r := range np.Object.Spec.Template.Spec.Requirements {
@@ -246,7 +246,7 @@ func (c *checker) option(n *scheduling.NewNode, np *scheduling.NodePool, it *clo
 		need := copyOf(sum)
 		plus(need, c.daemonsOn(m, np.Object.Spec.Template.Spec.Taints))
 		have := room(it, o)
-		if short := lack(need, have); short != "" {
+		if short := lackNew(need, have); short != "" {
 			c.fault(where, "pods and DaemonSets don't fit: %s", short)
 		}
 		if named.Name == n.InstanceTypes[0].Name && named.Offering() == cloudprovider.KeyOf(it, o) && (covers(n) || close(plain, named.Price)) {

@@ -169,11 +169,18 @@ func (c *checker) decisions(known labels) []labels {
 }
 
 // spokenOf are the values that the label's rules list and that machines of the snapshot have, and the number that a
-// label gets of which nothing else is known (SCH-027).
+// label gets of which nothing else is known. Where a pod asks for the label and leaves its value open, as the pool
+// does, that is one value, and one that nobody asks for is another.
 func (c *checker) spokenOf(key string, l label) []string {
-	out := []string{"0"}
+	out, open := []string{"0"}, 0
 	for _, r := range l {
 		out = append(out, r.values...)
+		if r.op == corev1.NodeSelectorOpExists || r.op == corev1.NodeSelectorOpNotIn {
+			open++
+		}
+	}
+	if open > 1 {
+		out = append(out, "1")
 	}
 	for i := range c.s.Nodes {
 		if v := c.view(&c.s.Nodes[i]).labels.get(key).only(); v != "" {
@@ -209,7 +216,7 @@ func (c *checker) topologyKeys() map[string]bool {
 
 // noticedKeys are those whose values on the machine rules between pods could notice while the pods stand on it: spreads may
 // count a domain without pods too, the rest concerns the pods that state it and those that it picks. Pods that share a volume
-// which is yet to be made have to know in which zone that will be (SCH-101).
+// which is yet to be made have to know in which zone that will be.
 func (c *checker) noticedKeys(m *machine, pods []*corev1.Pod) map[string]bool {
 	on := slices.Concat(m.pods, pods)
 	out := map[string]bool{}
@@ -274,7 +281,7 @@ func (c *checker) sharesUnmade(pod *corev1.Pod) bool {
 	})
 }
 
-// affordable reports whether the pool's limits allow the machine, beside all others or in place of n (SCH-171).
+// affordable reports whether the pool's limits allow the machine, beside all others or in place of n.
 func (c *checker) affordable(key v1.PoolKey, n *scheduling.NewNode, it *cloudprovider.InstanceType, o *cloudprovider.Offering) bool {
 	after, standing := c.afterwards(key), c.used(key)
 	for name, limit := range c.pools[key].Object.Spec.Limits {
@@ -303,7 +310,7 @@ func (c *checker) affordable(key v1.PoolKey, n *scheduling.NewNode, it *cloudpro
 }
 
 // reservable reports whether the offering draws on nothing reserved, or on what is left of it. A machine that is planned
-// on a reservation stays on it, and one that is not stays off (SCH-160, SCH-163).
+// on a reservation stays on it, and one that is not stays off.
 func (c *checker) reservable(w *world, n *scheduling.NewNode, np *scheduling.NodePool, it *cloudprovider.InstanceType, o *cloudprovider.Offering) bool {
 	id := reservation(o)
 	if n != nil {
@@ -369,10 +376,10 @@ func takesMore(np *scheduling.NodePool, one, other corev1.ResourceList) bool {
 }
 
 // alike reports whether spread constraints can't tell machines with these labels apart: they look at the labels that their
-// pods select machines by (SCH-120).
+// pods select machines by.
 func (c *checker) alike(a, b labels) bool {
 	for _, pod := range c.spreading {
-		for _, all := range c.alternatives(&pod.Spec) {
+		for _, all := range c.selected(&pod.Spec) {
 			for _, e := range all {
 				if a.get(e.key).only() != b.get(e.key).only() {
 					return false
@@ -383,8 +390,8 @@ func (c *checker) alike(a, b labels) bool {
 	return true
 }
 
-// varied reports whether enough types could be launched with the same pods on them to meet the pool's minValues (SCH-040,
-// SCH-043): in the same zone and way, or, where that makes no difference to what they hold, in any that rules between pods
+// varied reports whether enough types could be launched with the same pods on them to meet the pool's minValues: in the
+// same zone and way, or, where that makes no difference to what they hold, in any that rules between pods
 // can't tell from it.
 func (c *checker) varied(np *scheduling.NodePool, d demand, m *machine, o *cloudprovider.Offering, pods []*corev1.Pod) bool {
 	here := func(x *cloudprovider.Offering) bool {
@@ -429,7 +436,7 @@ func (c *checker) variedAmong(np *scheduling.NodePool, d demand, m *machine, o *
 				x := c.launched(m.name, np, it, other, known)
 				need := copyOf(m.taken)
 				plus(need, requestsOf(pods[len(pods)-1]))
-				if len(x.pods) != len(m.pods)-len(pods)+1 || lack(need, x.room) != "" ||
+				if len(x.pods) != len(m.pods)-len(pods)+1 || lackNew(need, x.room) != "" ||
 					slices.ContainsFunc(pods, func(pod *corev1.Pod) bool { return !c.accepts(known, &pod.Spec) }) {
 					continue
 				}

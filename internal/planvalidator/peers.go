@@ -19,8 +19,8 @@ func (p picks) has(pod *corev1.Pod) bool {
 	return slices.Contains(p.namespaces, pod.Namespace) && p.selector.Matches(apilabels.Set(pod.Labels))
 }
 
-// selectorOf joins a selector with equalities for matchLabelKeys and inequalities for mismatchLabelKeys (SCH-118); a
-// selector that is missing or can't be read matches nothing (SCH-119).
+// selectorOf joins a selector with equalities for matchLabelKeys and inequalities for mismatchLabelKeys; a
+// selector that is missing or can't be read matches nothing.
 func selectorOf(s *metav1.LabelSelector, match, mismatch []string, pod *corev1.Pod) apilabels.Selector {
 	if s == nil {
 		return apilabels.Nothing()
@@ -40,7 +40,7 @@ func selectorOf(s *metav1.LabelSelector, match, mismatch []string, pod *corev1.P
 	return out
 }
 
-// picksOf reads a term of pod (anti-)affinity (SCH-117).
+// picksOf reads a term of pod (anti-)affinity.
 func (c *checker) picksOf(t *corev1.PodAffinityTerm, pod *corev1.Pod) picks {
 	out := picks{selector: selectorOf(t.LabelSelector, t.MatchLabelKeys, t.MismatchLabelKeys, pod)}
 	if len(t.Namespaces) == 0 && t.NamespaceSelector == nil {
@@ -86,7 +86,7 @@ func (c *checker) readNamespaces() {
 	}
 }
 
-// spreadRefuses checks spread constraints that must be kept, for the pod on the machine as one more (SCH-125): its domain
+// spreadRefuses checks spread constraints that must be kept, for the pod on the machine as one more: its domain
 // may have at most maxSkew more members than the emptiest one. The domains are those of the machines that the constraint
 // takes notice of; with fewer of them than minDomains the emptiest counts as having none.
 func (w *world) spreadRefuses(m *machine, pod *corev1.Pod) string {
@@ -131,7 +131,7 @@ func (w *world) spreadRefuses(m *machine, pod *corev1.Pod) string {
 	return ""
 }
 
-// noticed reports whether the constraint counts the machine (SCH-120). One that lacks the label of any constraint of the pod
+// noticed reports whether the constraint counts the machine. One that lacks the label of any constraint of the pod
 // that must be kept is passed over by all of them, as in kube-scheduler.
 func (w *world) noticed(s *corev1.TopologySpreadConstraint, pod *corev1.Pod, m *machine) bool {
 	for i := range pod.Spec.TopologySpreadConstraints {
@@ -139,14 +139,13 @@ func (w *world) noticed(s *corev1.TopologySpreadConstraint, pod *corev1.Pod, m *
 			return false
 		}
 	}
-	if (s.NodeAffinityPolicy == nil || *s.NodeAffinityPolicy == corev1.NodeInclusionPolicyHonor) && !w.c.accepts(m.labels, &pod.Spec) {
+	if (s.NodeAffinityPolicy == nil || *s.NodeAffinityPolicy == corev1.NodeInclusionPolicyHonor) && !m.labels.meetAny(w.c.selected(&pod.Spec)) {
 		return false
 	}
 	return s.NodeTaintsPolicy == nil || *s.NodeTaintsPolicy != corev1.NodeInclusionPolicyHonor || blocking(&pod.Spec, m.taints) == nil
 }
 
-// affinityRefuses checks required pod affinity (SCH-130), anti-affinity (SCH-135) and the anti-affinity of others
-// (SCH-136).
+// affinityRefuses checks required pod affinity, anti-affinity and the anti-affinity of others.
 func (w *world) affinityRefuses(m *machine, pod *corev1.Pod) string {
 	for _, t := range antiTerms(pod) {
 		if w.inDomainOf(m, t.TopologyKey, w.c.picksOf(&t, pod).has) {
@@ -206,7 +205,7 @@ func antiTerms(pod *corev1.Pod) []corev1.PodAffinityTerm {
 	return pod.Spec.Affinity.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution
 }
 
-// portClash names a host port that the pod and one of the others both want (SCH-107); empty if there is none.
+// portClash names a host port that the pod and one of the others both want; empty if there is none.
 func portClash(others []*corev1.Pod, pod *corev1.Pod) string {
 	for _, want := range portsOf(pod) {
 		for _, x := range others {

@@ -19,6 +19,8 @@ type machine struct {
 	taints []corev1.Taint
 	// whole is the capacity of a new machine.
 	whole corev1.ResourceList
+	// size is what it has for pods when it is empty.
+	size corev1.ResourceList
 	// room is what is free for pods that wait: bound pods and DaemonSets taken off.
 	room corev1.ResourceList
 	// volumes is how many volumes it attaches, by driver; a driver that is missing is not limited.
@@ -111,7 +113,7 @@ func (w *world) with(m *machine) *world {
 // existing is a machine of the snapshot with the pods bound to it and those that its DaemonSets will have there.
 func (c *checker) existing(n *scheduling.Node) *machine {
 	v := c.view(n)
-	m := &machine{name: n.Name, labels: v.labels, taints: v.taints, room: c.freeOn(n, v), taken: corev1.ResourceList{}, volumes: c.attachable(n, v)}
+	m := &machine{name: n.Name, labels: v.labels, taints: v.taints, size: v.room, room: c.freeOn(n, v), taken: corev1.ResourceList{}, volumes: c.attachable(n, v)}
 	for _, pod := range n.Pods {
 		if !finished(pod) {
 			m.pods = append(m.pods, pod)
@@ -154,7 +156,7 @@ func (c *checker) planned(n *scheduling.NewNode) *machine {
 // launched is a new machine without pods but those of DaemonSets.
 func (c *checker) launched(name string, np *scheduling.NodePool, it *cloudprovider.InstanceType, o *cloudprovider.Offering, known labels) *machine {
 	taints := np.Object.Spec.Template.Spec.Taints
-	m := &machine{name: name, isNew: true, labels: known, taints: taints, whole: capacity(it, o), room: room(it, o), taken: corev1.ResourceList{}, volumes: map[string]int64{}}
+	m := &machine{name: name, isNew: true, labels: known, taints: taints, whole: capacity(it, o), size: room(it, o), room: room(it, o), taken: corev1.ResourceList{}, volumes: map[string]int64{}}
 	for driver, n := range it.VolumeLimits {
 		m.volumes[driver] = int64(n)
 	}
@@ -164,7 +166,7 @@ func (c *checker) launched(name string, np *scheduling.NodePool, it *cloudprovid
 }
 
 // reckoned is a new machine as planning reckons with it: DaemonSets that the pool's template allows take room on it, also
-// those that a label which the pool leaves open will keep away (SCH-151). Whether a plan could have bought it is judged
+// those that a label which the pool leaves open will keep away. Whether a plan could have bought it is judged
 // by that; whether what it did buy holds its pods, by what will run there.
 func (c *checker) reckoned(m *machine, np *scheduling.NodePool, it *cloudprovider.InstanceType, o *cloudprovider.Offering) *machine {
 	key := np.Key
@@ -178,7 +180,7 @@ func (c *checker) reckoned(m *machine, np *scheduling.NodePool, it *cloudprovide
 	return m
 }
 
-// attachable is how many volumes a machine of the snapshot attaches, by driver (SCH-105, SCH-106).
+// attachable is how many volumes a machine of the snapshot attaches, by driver.
 func (c *checker) attachable(n *scheduling.Node, v view) map[string]int64 {
 	out := map[string]int64{}
 	for _, csi := range c.s.CSINodes {
@@ -190,6 +192,7 @@ func (c *checker) attachable(n *scheduling.Node, v view) map[string]int64 {
 				out[d.Name] = int64(*d.Allocatable.Count)
 			}
 		}
+		c.takeAttached(n, out)
 		return out
 	}
 	if n.Claim == nil || n.Object != nil && n.Object.Labels[v1.NodeInitializedLabelKey] == "true" {
@@ -207,6 +210,14 @@ func (c *checker) attachable(n *scheduling.Node, v view) map[string]int64 {
 	return out
 }
 
+// lack says which resource the machine is short of with the need on it; empty when it holds it.
+func (m *machine) lack(need corev1.ResourceList) string {
+	if m.isNew {
+		return lackNew(need, m.room)
+	}
+	return lack(need, m.room)
+}
+
 // refuses says why the pod can't be bound to the machine as things stand; empty if it can.
 func (w *world) refuses(m *machine, pod *corev1.Pod) string {
 	if t := blocking(&pod.Spec, m.taints); t != nil {
@@ -217,11 +228,14 @@ func (w *world) refuses(m *machine, pod *corev1.Pod) string {
 	}
 	need := copyOf(m.taken)
 	plus(need, requestsOf(pod))
-	if short := lack(need, m.room); short != "" {
+	if short := m.lack(need); short != "" {
 		return short
 	}
 	if port := portClash(m.pods, pod); port != "" {
 		return port
+	}
+	if disk := diskClash(m.pods, pod); disk != "" {
+		return disk
 	}
 	if why := w.spreadRefuses(m, pod); why != "" {
 		return why

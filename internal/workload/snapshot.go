@@ -142,7 +142,8 @@ func machine(n *Node) scheduling.Node {
 }
 
 // Named returns a scenario's snapshot: a (identical pods), b (50 deployments), c (constrained mix), d (all different),
-// e (2,000 nodes 60 % full and b's pods), f (Mixed), g (Preferring). Anything else is nil.
+// e (2,000 nodes 60 % full and b's pods), f (Mixed), fa (Apart), fe (ApartEC2), g (Preferring), gpu (GPUs). Anything else is
+// nil.
 func Named(name string, pods int) *scheduling.Snapshot { return Seeded(name, pods, Seed) }
 
 // Seeded is Named with another seed. The pods of a don't depend on it.
@@ -161,8 +162,14 @@ func Seeded(name string, pods int, seed uint64) *scheduling.Snapshot {
 		return Snapshot(catalog, deployments(pods, seed), existing(catalog, 2000, 0.60, seed))
 	case "f":
 		return Mixed(pods, seed)
+	case "fa":
+		return Apart(pods, seed)
+	case "fe":
+		return ApartEC2(pods, seed)
 	case "g":
 		return Preferring(pods, seed)
+	case "gpu":
+		return GPUs(pods, seed)
 	}
 	return nil
 }

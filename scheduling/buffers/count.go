@@ -15,8 +15,8 @@ import (
 )
 
 // countPods is how many pods like pod the buffer stands for: the larger of its two sizes, but no more than its limits
-// hold; without a size, what the limits hold (PRV-151). replicas is how many pods the workload wants. The message says
-// what the limits cut off.
+// hold; without a size, what the limits hold. replicas is how many pods the workload wants. The message says what the
+// limits cut off.
 func countPods(spec *v1beta1.CapacityBufferSpec, replicas int32, pod *corev1.Pod) (count int64, message string, err error) {
 	size, sized := sizeOf(spec, replicas)
 	fit, tightest := fitting(spec.Limits, scheduling.PodRequests(pod))

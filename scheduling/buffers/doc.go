@@ -1,5 +1,5 @@
 // Package buffers turns CapacityBuffers into placeholder pods: pods that exist in a snapshot alone and keep room free
-// for pods to come (PRV-150 to PRV-154, SCH-181).
+// for pods to come.
 //
 //	resolved := buffers.Resolve(buffers.Input{Buffers: list, PodTemplates: templates, Deployments: deployments})
 //	snapshot.Placeholders = buffers.Placeholders(resolved)
@@ -15,6 +15,6 @@
 // the order of lists. What they return may be shared and must not be changed.
 //
 // A placeholder's name and UID depend on the buffer and the pod's number alone, so that plans made one after the other
-// can be compared. Planners place placeholders after all real pods (OPP-12); the pods' priority, the lowest there is,
-// says the same to anybody who looks at one.
+// can be compared. Planners place placeholders after all real pods; the pods' priority, the lowest there is, says the
+// same to anybody who looks at one.
 package buffers

@@ -19,11 +19,17 @@ const Priority int32 = math.MinInt32
 
 // IsPlaceholder reports whether the pod stands for the room of a buffer, rather than for a pod of the cluster.
 func IsPlaceholder(pod *corev1.Pod) bool {
+	if pod == nil {
+		return false
+	}
 	return pod.Annotations[v1beta1.PlaceholderAnnotationKey] == "true"
 }
 
 // BufferOf is the namespace and name of the buffer that a placeholder belongs to; false for any other pod.
 func BufferOf(pod *corev1.Pod) (types.NamespacedName, bool) {
+	if pod == nil {
+		return types.NamespacedName{}, false
+	}
 	if !IsPlaceholder(pod) {
 		return types.NamespacedName{}, false
 	}
@@ -43,8 +49,8 @@ func newPrototype(b *v1beta1.CapacityBuffer, template *corev1.PodTemplateSpec) *
 	return pod
 }
 
-// mark sets what makes the pod a placeholder that waits for a place (PRV-152). A gate would keep it from waiting, and
-// a priority class would speak against its priority.
+// mark sets what makes the pod a placeholder that waits for a place. A gate would keep it from waiting, and a
+// priority class would speak against its priority.
 func mark(pod *corev1.Pod, b *v1beta1.CapacityBuffer) {
 	priority := Priority
 	pod.Namespace = b.Namespace
@@ -88,7 +94,7 @@ func placeholders(b *v1beta1.CapacityBuffer, prototype *corev1.Pod, count int) [
 }
 
 // dropVolumes takes away volumes that are made from claims, and their mounts: claims of pods that never run don't
-// exist, and there is nothing a placeholder could be bound to (PRV-152).
+// exist, and there is nothing a placeholder could be bound to.
 func dropVolumes(spec *corev1.PodSpec) {
 	dropped := make(map[string]bool)
 	spec.Volumes = slices.DeleteFunc(spec.Volumes, func(v corev1.Volume) bool {

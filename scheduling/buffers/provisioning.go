@@ -51,7 +51,7 @@ func Locate(resolved []Resolved, plan *scheduling.Plan) []Places {
 }
 
 // Hosts are the names of the snapshot's machines on which the plan has put placeholders, in the order of the plan.
-// They are not empty for disruption, even if no pod runs on them (PRV-154).
+// They are not empty for disruption, even if no pod runs on them.
 func Hosts(placeholders []*corev1.Pod, plan *scheduling.Plan) []string {
 	if plan == nil || len(placeholders) == 0 {
 		return nil
@@ -70,6 +70,9 @@ func Hosts(placeholders []*corev1.Pod, plan *scheduling.Plan) []string {
 }
 
 func keyOf(pod *corev1.Pod) scheduling.PodKey {
+	if pod == nil {
+		return scheduling.PodKey{}
+	}
 	return scheduling.PodKey{Namespace: pod.Namespace, Name: pod.Name}
 }
 
@@ -83,7 +86,7 @@ type Provisioning struct {
 	Message string
 }
 
-// Provisioning says what the pass that put the buffer's placeholders in these places means for it (PRV-153).
+// Provisioning says what the pass that put the buffer's placeholders in these places means for it.
 func (r *Resolved) Provisioning(places Places) Provisioning {
 	no := func(reason, message string) Provisioning {
 		return Provisioning{Status: metav1.ConditionFalse, Reason: reason, Message: message}
@@ -103,5 +106,8 @@ func (r *Resolved) Provisioning(places Places) Provisioning {
 
 // Record writes the condition to b, which must not be shared, as of now. It reports whether that changed anything.
 func (p Provisioning) Record(b *v1beta1.CapacityBuffer, now time.Time) bool {
+	if b == nil {
+		return false
+	}
 	return b.SetCondition(v1beta1.ConditionProvisioning, p.Status, p.Reason, p.Message, now)
 }

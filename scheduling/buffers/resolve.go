@@ -56,8 +56,8 @@ type Resolved struct {
 // Ready reports whether it is known which pods the buffer stands for.
 func (r *Resolved) Ready() bool { return r.Reason == v1beta1.ReasonResolved }
 
-// Resolve finds out which pods each buffer stands for. The answer is in the order of the buffers' namespaces and names
-// (PRV-151, PRV-152).
+// Resolve finds out which pods each buffer stands for. The answer is in the order of the buffers' namespaces and
+// names.
 func Resolve(in Input) []Resolved {
 	buffers := slices.DeleteFunc(slices.Clone(in.Buffers), func(b *v1beta1.CapacityBuffer) bool { return b == nil })
 	slices.SortStableFunc(buffers, func(a, b *v1beta1.CapacityBuffer) int {
@@ -84,9 +84,11 @@ func Placeholders(resolved []Resolved) []*corev1.Pod {
 }
 
 // Record writes what was found to the status of b, which must not be shared, as of now: the condition
-// ReadyForProvisioning, the number of pods, the template and the strategy (PRV-153). It reports whether that changed
-// anything.
+// ReadyForProvisioning, the number of pods, the template and the strategy. It reports whether that changed anything.
 func (r *Resolved) Record(b *v1beta1.CapacityBuffer, now time.Time) bool {
+	if b == nil {
+		return false
+	}
 	before := b.Status.DeepCopy()
 	status := metav1.ConditionFalse
 	b.Status.Replicas, b.Status.PodTemplateRef, b.Status.PodTemplateGeneration, b.Status.ProvisioningStrategy = nil, nil, nil, nil

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// barrier holds back planning until everything that the API had at the start was seen (PRV-025).
+// barrier holds back planning until everything that the API had at the start was seen.
 type barrier struct {
 	// unlisted are the kinds of which it is not known what the API has.
 	unlisted map[Kind]struct{}
@@ -118,8 +118,8 @@ func (s *State) knows(kind Kind, name types.NamespacedName) bool {
 	return store != nil && store.has(name)
 }
 
-// Synced reports whether everything is known that was expected (PRV-025). Once true it stays true: claims that have no
-// instance yet do not close the barrier, they are reckoned with (OPP-30).
+// Synced reports whether everything is known that was expected. Once true it stays true: claims that have no instance
+// yet do not close the barrier, they are reckoned with.
 func (s *State) Synced() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

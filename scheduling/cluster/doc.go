@@ -27,14 +27,14 @@
 //
 // The behaviour is Karpenter's where that is not a defect. What differs, and why:
 //
-//   - A claim that has no instance yet does not stop planning (PRV-025, OPP-30): it is reckoned with by what any of its
-//     instance types has. The barrier is for what the API has and the view does not.
-//   - A Node that is being deleted is leaving, also while its claim is not (PRV-023): nothing can undo a deletion.
-//   - A machine that was ordered for pods is nominated for them once it is initialised (PRV-026, State.NominateNew): with a
+//   - A claim that has no instance yet does not stop planning: it is reckoned with by what any of its instance types
+//     has. The barrier is for what the API has and the view does not.
+//   - A Node that is being deleted is leaving, also while its claim is not: nothing can undo a deletion.
+//   - A machine that was ordered for pods is nominated for them once it is initialised (State.NominateNew): with a
 //     consolidateAfter shorter than kube-scheduler takes to bind them, new nodes would go as empty.
-//   - What moves the consolidation timestamp moves View.Revision (PRV-027): a number needs no refresh by the clock.
-//   - Of objects that lay claim to one provider ID one is taken, by a rule, not the one that came last (PRV-020); the others
-//     are in View.LeftOut.
+//   - What moves the consolidation timestamp moves View.Revision: a number needs no refresh by the clock.
+//   - Of objects that lay claim to one provider ID one is taken, by a rule, not the one that came last; the others are in
+//     View.LeftOut.
 //   - A claim that was created here and that the watch never showed is named (View.Unconfirmed); whoever feeds State looks it
-//     up 15 seconds later and tells what it found (PRV-028).
+//     up 15 seconds later and tells what it found.
 package cluster

@@ -28,8 +28,10 @@ const (
 	KindPersistentVolumeClaim Kind = "PersistentVolumeClaim" // *corev1.PersistentVolumeClaim
 	KindStorageClass          Kind = "StorageClass"          // *storagev1.StorageClass
 	KindCSINode               Kind = "CSINode"               // *storagev1.CSINode
-	KindNamespace             Kind = "Namespace"             // *corev1.Namespace
-	KindPodDisruptionBudget   Kind = "PodDisruptionBudget"   // *policyv1.PodDisruptionBudget
+	// Those of volumes that no pod uses take room for volumes. State does not wait for them unless Options.Kinds says so.
+	KindVolumeAttachment    Kind = "VolumeAttachment"    // *storagev1.VolumeAttachment
+	KindNamespace           Kind = "Namespace"           // *corev1.Namespace
+	KindPodDisruptionBudget Kind = "PodDisruptionBudget" // *policyv1.PodDisruptionBudget
 	// These are read for default topology spread alone.
 	KindService               Kind = "Service"               // *corev1.Service
 	KindReplicaSet            Kind = "ReplicaSet"            // *appsv1.ReplicaSet
@@ -60,6 +62,8 @@ func KindOf(object metav1.Object) Kind {
 		return KindStorageClass
 	case *storagev1.CSINode:
 		return KindCSINode
+	case *storagev1.VolumeAttachment:
+		return KindVolumeAttachment
 	case *corev1.Namespace:
 		return KindNamespace
 	case *policyv1.PodDisruptionBudget:
@@ -79,7 +83,7 @@ func KindOf(object metav1.Object) Kind {
 func allKinds() []Kind {
 	return []Kind{
 		KindPod, KindNode, KindNodeClaim, KindNodePool, KindNodeOverlay, KindDaemonSet, KindPersistentVolume,
-		KindPersistentVolumeClaim, KindStorageClass, KindCSINode, KindNamespace, KindPodDisruptionBudget, KindService,
+		KindPersistentVolumeClaim, KindStorageClass, KindCSINode, KindVolumeAttachment, KindNamespace, KindPodDisruptionBudget, KindService,
 		KindReplicaSet, KindStatefulSet, KindReplicationController,
 	}
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// machineKey is a machine's identity (PRV-020): the provider ID of its instance; without one, the name of the claim that
-// is to get one, or of the node that no pool owns.
+// machineKey is a machine's identity: the provider ID of its instance; without one, the name of the claim that is to get
+// one, or of the node that no pool owns.
 type machineKey struct {
 	by identity
 	id string
@@ -339,7 +339,7 @@ func compareClaimants(a, b *metav1.ObjectMeta) int {
 	return cmp.Or(stays(a)-stays(b), a.CreationTimestamp.Compare(b.CreationTimestamp.Time), compareNames(a.Name, b.Name), compareNames(a.Namespace, b.Namespace))
 }
 
-// complete reports whether a Node says enough to stand for its machine (PRV-020).
+// complete reports whether a Node says enough to stand for its machine.
 func complete(node *corev1.Node) bool {
 	return scheduling.PoolOf(node.Labels).IsZero() || node.Labels[v1.NodeInitializedLabelKey] == "true" ||
 		node.Labels[corev1.LabelInstanceTypeStable] != ""
@@ -370,7 +370,7 @@ func (s *State) nameOf(claim *v1.NodeClaim, m *machine) string {
 	return claimPrefix + name
 }
 
-// worthALook reports whether the change can make consolidation worth another look (PRV-027).
+// worthALook reports whether the change can make consolidation worth another look.
 func worthALook(before, after *shownMachine) bool {
 	if before == nil || after == nil {
 		return before != after

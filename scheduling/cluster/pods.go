@@ -54,7 +54,7 @@ func placeOf(pod *corev1.Pod) place {
 	case pod == nil:
 		return place{}
 	case pod.Spec.NodeName == "":
-		return place{waits: pods.Provisionable(pod)}
+		return place{waits: pods.Provisionable(pod) || pods.Nominated(pod)}
 	case pods.Terminal(pod):
 		return place{}
 	}
@@ -90,8 +90,8 @@ func (s *State) touchNode(name string) {
 	s.sortStray(name)
 }
 
-// podEvents notes on Nodes that a pod was bound, ended or was told to go (PRV-083). What comes before State is synced is
-// no event but how things were.
+// podEvents notes on Nodes that a pod was bound, ended or was told to go. What comes before State is synced is no event
+// but how things were.
 func (s *State) podEvents(old, pod *corev1.Pod, seen time.Time) {
 	if seen.IsZero() || !s.barrier.open {
 		return

@@ -14,10 +14,10 @@ import (
 )
 
 // A claim has no instance yet while its launch is under way. Its pods still wait, so a plan that did not reckon with it
-// would order the same machine again (OPP-30). What it will have is only known by what it asks for: the claim names the
-// instance types that it may become, and all of them have room for the pods it was made for. So it is reckoned with by
-// what any of them has: of each resource the least that is allocatable, the labels that all agree on, and against the
-// pool's limits the largest capacity.
+// would order the same machine again. What it will have is only known by what it asks for: the claim names the instance
+// types that it may become, and all of them have room for the pods it was made for. So it is reckoned with by what any
+// of them has: of each resource the least that is allocatable, the labels that all agree on, and against the pool's
+// limits the largest capacity.
 
 // shape is what a machine is reckoned to be until its provider has said what it is.
 type shape struct {

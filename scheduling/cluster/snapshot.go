@@ -32,6 +32,9 @@ func sameSpec[T any](a, b *T) bool {
 func (s *State) Snapshot(q Query) *View {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.lists.nodePools == nil { // not made by New: a cluster without anything
+		return &View{Snapshot: &scheduling.Snapshot{Time: q.Time, Catalogs: q.Catalogs}}
+	}
 	s.refresh()
 	l := &s.lists
 	snapshot := &scheduling.Snapshot{
@@ -42,6 +45,7 @@ func (s *State) Snapshot(q Query) *View {
 		ReplicationControllers: l.replicationControllers.sorted.values(), PodDisruptionBudgets: l.podDisruptionBudgets.sorted.values(),
 		PersistentVolumeClaims: l.persistentVolumeClaims.sorted.values(), PersistentVolumes: l.persistentVolumes.sorted.values(),
 		StorageClasses: l.storageClasses.sorted.values(), CSINodes: l.csiNodes.sorted.values(),
+		VolumeAttachments:             l.volumeAttachments.sorted.values(),
 		UnsupportedVolumeTopologyKeys: s.options.UnsupportedVolumeTopologyKeys, UnsupportedVolumeDrivers: s.options.UnsupportedVolumeDrivers,
 	}
 	view := &View{Snapshot: snapshot}
@@ -102,7 +106,7 @@ func (s *State) nodeOf(snapshot *scheduling.Snapshot, key machineKey) *schedulin
 	return &snapshot.Nodes[at]
 }
 
-// displace takes the pods that need a new place off the machines that are leaving (SCH-091).
+// displace takes the pods that need a new place off the machines that are leaving.
 func (s *State) displace(snapshot *scheduling.Snapshot, now time.Time) {
 	var moved []*corev1.Pod
 	copies := make(map[types.NamespacedName]displacedPod, len(s.displaced))
@@ -187,8 +191,8 @@ func (s *State) unconfirmed() []ObjectKey {
 	return out
 }
 
-// Usage is what the machines of each pool have that are there and are to stay (PRV-024): those with an instance that are not
-// leaving, in the capacity of their present phase, "nodes" among it. It is what NodePools state as status.resources.
+// Usage is what the machines of each pool have that are there and are to stay: those with an instance that are not leaving,
+// in the capacity of their present phase, "nodes" among it. It is what NodePools state as status.resources.
 func (v *View) Usage() map[v1.PoolKey]corev1.ResourceList {
 	out := make(map[v1.PoolKey]corev1.ResourceList)
 	for i := range v.Machines {

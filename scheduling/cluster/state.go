@@ -87,6 +87,7 @@ type lists struct {
 	persistentVolumeClaims *objectList[*corev1.PersistentVolumeClaim]
 	storageClasses         *objectList[*storagev1.StorageClass]
 	csiNodes               *objectList[*storagev1.CSINode]
+	volumeAttachments      *objectList[*storagev1.VolumeAttachment]
 	namespaces             *objectList[*corev1.Namespace]
 	podDisruptionBudgets   *objectList[*policyv1.PodDisruptionBudget]
 	services               *objectList[*corev1.Service]
@@ -114,7 +115,8 @@ func New(o Options) (*State, error) {
 			persistentVolumes:      newObjectList[*corev1.PersistentVolume](),
 			persistentVolumeClaims: newObjectList[*corev1.PersistentVolumeClaim](),
 			storageClasses:         newObjectList[*storagev1.StorageClass](), csiNodes: newObjectList[*storagev1.CSINode](),
-			namespaces: newObjectList[*corev1.Namespace](), podDisruptionBudgets: newObjectList[*policyv1.PodDisruptionBudget](),
+			volumeAttachments: newObjectList[*storagev1.VolumeAttachment](),
+			namespaces:        newObjectList[*corev1.Namespace](), podDisruptionBudgets: newObjectList[*policyv1.PodDisruptionBudget](),
 			services: newObjectList[*corev1.Service](), replicaSets: newObjectList[*appsv1.ReplicaSet](),
 			statefulSets: newObjectList[*appsv1.StatefulSet](), replicationControllers: newObjectList[*corev1.ReplicationController](),
 		},
@@ -131,7 +133,7 @@ func New(o Options) (*State, error) {
 		KindPod: s.pods, KindNode: s.nodes, KindNodeClaim: s.claims, KindNodePool: s.lists.nodePools.store,
 		KindNodeOverlay: s.lists.nodeOverlays.store, KindDaemonSet: s.lists.daemonSets.store,
 		KindPersistentVolume: s.lists.persistentVolumes.store, KindPersistentVolumeClaim: s.lists.persistentVolumeClaims.store,
-		KindStorageClass: s.lists.storageClasses.store, KindCSINode: s.lists.csiNodes.store, KindNamespace: s.lists.namespaces.store,
+		KindStorageClass: s.lists.storageClasses.store, KindCSINode: s.lists.csiNodes.store, KindVolumeAttachment: s.lists.volumeAttachments.store, KindNamespace: s.lists.namespaces.store,
 		KindPodDisruptionBudget: s.lists.podDisruptionBudgets.store, KindService: s.lists.services.store,
 		KindReplicaSet: s.lists.replicaSets.store, KindStatefulSet: s.lists.statefulSets.store,
 		KindReplicationController: s.lists.replicationControllers.store,
@@ -180,6 +182,8 @@ func (s *State) apply(e *Event) {
 		applyTo(s, s.lists.storageClasses, object, e)
 	case *storagev1.CSINode:
 		applyTo(s, s.lists.csiNodes, object, e)
+	case *storagev1.VolumeAttachment:
+		applyTo(s, s.lists.volumeAttachments, object, e)
 	case *corev1.Namespace:
 		applyTo(s, s.lists.namespaces, object, e)
 	case *policyv1.PodDisruptionBudget:
@@ -224,8 +228,8 @@ func (s *State) Machine(name string) *Machine {
 	return nil
 }
 
-// Nominate keeps a machine from being disrupted until the given time, since pods were planned for it (PRV-026). A
-// nomination that lasts longer stays. It reports whether there is such a machine; the name is as for Machine.
+// Nominate keeps a machine from being disrupted until the given time, since pods were planned for it. A nomination
+// that lasts longer stays. It reports whether there is such a machine; the name is as for Machine.
 func (s *State) Nominate(name string, until time.Time) bool {
 	return s.note(name, func(f *facts) {
 		if until.After(f.nominatedUntil) {
@@ -252,8 +256,8 @@ func (s *State) NominateNew(claim string, window time.Duration) bool {
 	return true
 }
 
-// Mark marks a machine for deletion (PRV-023): it is no capacity any more and its pods are planned anew. The mark goes
-// with the machine. It reports whether there is such a machine; the name is as for Machine.
+// Mark marks a machine for deletion: it is no capacity any more and its pods are planned anew. The mark goes with the
+// machine. It reports whether there is such a machine; the name is as for Machine.
 func (s *State) Mark(name string) bool {
 	return s.note(name, func(f *facts) { f.marked = true })
 }
@@ -330,7 +334,7 @@ func applyTo[T metav1.Object](s *State, l *objectList[T], object T, e *Event) (o
 	return old, known, news
 }
 
-// applyPool also moves the revision when the spec changes (PRV-027).
+// applyPool also moves the revision when the spec changes.
 func (s *State) applyPool(pool *v1.NodePool, e *Event) {
 	old, known, news := applyTo(s, s.lists.nodePools, pool, e)
 	if news && (e.Deleted || !known || !sameSpec(&old.Spec, &pool.Spec)) {
@@ -350,7 +354,7 @@ func (s *State) applyOverlay(o *v1.NodeOverlay, e *Event) {
 	judge(s, s.lists.nodeOverlays, o, e, scheduling.CheckNodeOverlay)
 }
 
-// applyBudget also sorts out budgets that can't be read: they would spoil the others (DIS-047).
+// applyBudget also sorts out budgets that can't be read: they would spoil the others.
 func (s *State) applyBudget(budget *policyv1.PodDisruptionBudget, e *Event) {
 	l := s.lists.podDisruptionBudgets
 	if _, _, news := applyTo(s, l, budget, e); !news {

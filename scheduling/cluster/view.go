@@ -38,12 +38,12 @@ type View struct {
 	// LeftOut are objects that play no part in the snapshot, with the reason; by kind and name.
 	LeftOut []LeftOut
 	// Unconfirmed are objects that were assumed and that the watch has not shown yet, by kind and name. One that stays
-	// for more than 15 seconds should be read from the API and told as Upsert or Delete (PRV-028): if it was deleted
-	// while the watch was interrupted, no event will come.
+	// for more than 15 seconds should be read from the API and told as Upsert or Delete: if it was deleted while the
+	// watch was interrupted, no event will come.
 	Unconfirmed []ObjectKey
-	// Revision grows when something changes that can make consolidation worth another look (PRV-027): a pod is bound or
-	// removed, a machine appears, goes, is initialised or is marked, a NodePool's spec changes or an overlay. Views with
-	// equal revisions of one State are equal in all that.
+	// Revision grows when something changes that can make consolidation worth another look: a pod is bound or removed, a
+	// machine appears, goes, is initialised or is marked, a NodePool's spec changes or an overlay. Views with equal
+	// revisions of one State are equal in all that.
 	Revision uint64
 }
 
@@ -65,20 +65,20 @@ type Machine struct {
 	Phase Phase
 	// Marked tells that State.Mark was called for it.
 	Marked bool
-	// Leaving tells that it is marked or being deleted (PRV-023).
+	// Leaving tells that it is marked or being deleted.
 	Leaving bool
-	// NominatedUntil is until when it is kept from disruption since pods were planned for it (PRV-026); a time that
-	// has passed means nothing any more, see Nominated.
+	// NominatedUntil is until when it is kept from disruption since pods were planned for it; a time that has passed
+	// means nothing any more, see Nominated.
 	NominatedUntil time.Time
-	// LastPodEvent is when a pod that is no DaemonSet's was last bound to it, ended there or was told to go (PRV-083): the
-	// later of the claim's status.lastPodEventTime and what events told since State is synced. Zero if neither is known.
+	// LastPodEvent is when a pod that is no DaemonSet's was last bound to it, ended there or was told to go: the later of
+	// the claim's status.lastPodEventTime and what events told since State is synced. Zero if neither is known.
 	LastPodEvent time.Time
 }
 
 // Nominated reports whether pods were planned for the machine so lately that it must be left alone at the time now.
 func (m *Machine) Nominated(now time.Time) bool { return m.NominatedUntil.After(now) }
 
-// Phase is how far a machine has come (PRV-021).
+// Phase is how far a machine has come.
 type Phase int
 
 // The phases, in their order.
@@ -113,10 +113,10 @@ type LeftOutCode string
 
 // Why objects play no part.
 const (
-	// LeftOutNoProviderID: the Node belongs to a pool and has no provider ID yet (PRV-020).
+	// LeftOutNoProviderID: the Node belongs to a pool and has no provider ID yet.
 	LeftOutNoProviderID LeftOutCode = "NoProviderID"
-	// LeftOutNoInstanceType: the Node belongs to a pool, is not initialised and lacks the label with its instance type
-	// (PRV-020). Its claim, if there is one, speaks for the machine.
+	// LeftOutNoInstanceType: the Node belongs to a pool, is not initialised and lacks the label with its instance
+	// type. Its claim, if there is one, speaks for the machine.
 	LeftOutNoInstanceType LeftOutCode = "NoInstanceType"
 	// LeftOutSameProviderID: another object of the kind, LeftOut.Other, has the same provider ID and speaks for the machine:
 	// the one that is not being deleted, else the newer.

@@ -12,7 +12,7 @@ import (
 )
 
 // ResourceNodes is the name under which a NodePool limits how many machines it has. Every machine takes 1 of it,
-// whatever its capacity says (OPP-11).
+// whatever its capacity says.
 const ResourceNodes corev1.ResourceName = "nodes"
 
 // Ledger holds the entries of all pools. It is safe for concurrent use: of two reservations that fit one by one but not
@@ -96,6 +96,7 @@ func (l *Ledger) Observe(pool v1.PoolKey, id string, phase Phase, capacity corev
 		l.remove(id, old)
 	}
 	e := &entry{pool: pool, phase: phase, capacity: withNode(capacity)}
+	l.init()
 	l.entries[id] = e
 	l.account(pool).add(e)
 	return nil
@@ -194,7 +195,15 @@ func (l *Ledger) free(id string) error {
 	return nil
 }
 
+// init makes the zero Ledger an empty one.
+func (l *Ledger) init() {
+	if l.pools == nil {
+		l.pools, l.entries = map[v1.PoolKey]*account{}, map[string]*entry{}
+	}
+}
+
 func (l *Ledger) account(pool v1.PoolKey) *account {
+	l.init()
 	a := l.pools[pool]
 	if a == nil {
 		a = &account{used: corev1.ResourceList{}, live: corev1.ResourceList{}}
@@ -246,9 +255,9 @@ func (a *account) sums(p Phase) []corev1.ResourceList {
 }
 
 // room reports which limit, the first by name, a machine of that capacity would break. A pool that is over any of its
-// limits takes no machine at all, even one that asks for nothing of the resource (SCH-171). One that was born in the first
-// generation takes none either once machines whose instances exist use up a limit: its early releases compared what was
-// recorded, which are these (API-436, API-447). So machines that are planned together don't refuse each other by that rule.
+// limits takes no machine at all, even one that asks for nothing of the resource. One that was born in the first generation
+// takes none either once machines whose instances exist use up a limit: its early releases compared what was recorded,
+// which are these. So machines that are planned together don't refuse each other by that rule.
 func (a *account) room(pool v1.PoolKey, capacity corev1.ResourceList) error {
 	early := pool.Generation == v1.GenerationV1Alpha5
 	for _, name := range slices.Sorted(maps.Keys(a.limits)) {

@@ -13,8 +13,8 @@ const (
 	Launching
 	// Live: its instance exists.
 	Live
-	// Leaving: it is being removed. It no longer counts against limits (SCH-171, PRV-024), so that its replacement can
-	// be launched before it is gone.
+	// Leaving: it is being removed. It no longer counts against limits, so that its replacement can be launched before
+	// it is gone.
 	Leaving
 )
 

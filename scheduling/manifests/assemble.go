@@ -57,6 +57,7 @@ func (l *loader) assemble() *Result {
 		PersistentVolumes:      listOf(l.objects.persistentVolumes),
 		StorageClasses:         listOf(l.objects.storageClasses),
 		CSINodes:               listOf(l.objects.csiNodes),
+		VolumeAttachments:      listOf(l.objects.volumeAttachments),
 	}
 	for i := range machines {
 		snapshot.Nodes = append(snapshot.Nodes, machines[i].node)
@@ -72,11 +73,14 @@ func (l *loader) assemble() *Result {
 	if len(l.skipped) > 0 {
 		result.Skipped = l.skipped
 	}
+	if len(l.podMakers) > 0 {
+		result.PodMakers = l.podMakers
+	}
 	return result
 }
 
-// admitAll completes the pods of the input, and the templates of DaemonSets, whose pods are only reckoned with
-// (SCH-150). Templates of other workloads are completed when pods are made from them.
+// admitAll completes the pods of the input, and the templates of DaemonSets, whose pods are only reckoned with.
+// Templates of other workloads are completed when pods are made from them.
 func (l *loader) admitAll() {
 	l.admission = l.newAdmission()
 	for _, e := range l.objects.pods {
@@ -192,4 +196,5 @@ func (l *loader) sortAll() {
 	sortEntries(o.persistentVolumes)
 	sortEntries(o.storageClasses)
 	sortEntries(o.csiNodes)
+	sortEntries(o.volumeAttachments)
 }

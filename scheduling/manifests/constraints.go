@@ -24,6 +24,12 @@ func (l *loader) validatePlacement(o origin, kind, name, path string, spec *core
 	if spec.Affinity == nil {
 		return
 	}
+	if a := spec.Affinity.NodeAffinity; a != nil && a.RequiredDuringSchedulingIgnoredDuringExecution != nil {
+		if n := len(a.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms); n > maxNodeSelectorTerms {
+			refuse("affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms",
+				field.TooMany(nil, n, maxNodeSelectorTerms))
+		}
+	}
 	if a := spec.Affinity.PodAffinity; a != nil {
 		validateAffinityTerms("affinity.podAffinity.", a.RequiredDuringSchedulingIgnoredDuringExecution,
 			a.PreferredDuringSchedulingIgnoredDuringExecution, refuse)
@@ -33,6 +39,9 @@ func (l *loader) validatePlacement(o origin, kind, name, path string, spec *core
 			a.PreferredDuringSchedulingIgnoredDuringExecution, refuse)
 	}
 }
+
+// maxNodeSelectorTerms bounds the alternatives of a pod. Each is planned for on its own.
+const maxNodeSelectorTerms = 1000
 
 // validateSpread applies the rules of one topology spread constraint; path ends in a dot.
 func validateSpread(path string, c *corev1.TopologySpreadConstraint, refuse func(string, *field.Error)) {

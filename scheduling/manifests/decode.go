@@ -10,6 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	sigsjson "sigs.k8s.io/json"
+
+	"github.com/drawknife/drawknife/internal/quantities"
 )
 
 // document is an object that was found but not decoded.
@@ -48,7 +50,14 @@ func (l *loader) readObject(o origin, h header, text []byte) {
 		}
 		return
 	}
+	hint := toolFile(l.sources[o.source].Name, h)
 	switch {
+	case hint != "" && !l.opts.Strict:
+		l.warn(o, remark{code: WarningToolFile, message: hint + "; left out", detail: l.sources[o.source].Name})
+		return
+	case hint != "":
+		l.problem(o, ProblemMalformed, h.kind, "kind", hint)
+		return
 	case h.kind == "":
 		l.problem(o, ProblemMalformed, "", "kind", "must say what kind of object it is")
 		return
@@ -68,6 +77,8 @@ func (l *loader) readObject(o origin, h header, text []byte) {
 	var readable bool
 	d.older, readable = d.kind.reads(version)
 	switch convertible := d.kind.converted[version]; {
+	case !known && l.custom[d.groupKind] != nil && l.readCustom(d, l.custom[d.groupKind]):
+	case !known && isScaler(d.groupKind) && l.readScaler(d):
 	case !known && !strictGroup(group):
 		l.skip(d)
 	case convertible != nil:
@@ -102,6 +113,9 @@ func (l *loader) unknownVersion(d document) string {
 func (l *loader) skip(d document) {
 	name := d.groupKind.String()
 	l.skipped[name]++
+	if makesPods(d) {
+		l.podMakers[name]++
+	}
 	l.warn(d.origin, remark{
 		code: WarningUnknownKind, kind: name,
 		message: "planning does not read this kind; its objects are left out",
@@ -119,7 +133,7 @@ type pointer[T any] interface {
 func decodeInto[P pointer[T], T any](place func(*objects) *[]entry[P]) func(*loader, document) {
 	return func(l *loader, d document) {
 		object := P(new(T))
-		strict, err := sigsjson.UnmarshalStrict(d.text, object)
+		strict, err := decodeStrict(d.text, object)
 		if err != nil {
 			l.undecodable(d, reflect.TypeFor[T](), err)
 			return
@@ -136,6 +150,14 @@ func decodeInto[P pointer[T], T any](place func(*objects) *[]entry[P]) func(*loa
 		kept := place(&l.objects)
 		*kept = append(*kept, entry[P]{object: object, origin: d.origin})
 	}
+}
+
+// decodeStrict decodes an object. Quantities that would take minutes are refused before they are read.
+func decodeStrict(text []byte, object any) ([]error, error) {
+	if err := quantities.CheckJSON(text, reflect.TypeOf(object)); err != nil {
+		return nil, err
+	}
+	return sigsjson.UnmarshalStrict(text, object)
 }
 
 // undecodable says which fields of the object have the wrong type, or where its syntax is broken.

@@ -22,7 +22,9 @@
 //
 // Node, Pod, Namespace, Service, LimitRange, PersistentVolume, PersistentVolumeClaim, ReplicationController,
 // Deployment, ReplicaSet, StatefulSet, DaemonSet, Job, CronJob, PodDisruptionBudget, StorageClass, CSINode,
-// PriorityClass, RuntimeClass, PodTemplate, CapacityBuffer, NodePool, NodeClaim, NodeOverlay and EC2NodeClass. Other
+// VolumeAttachment, PriorityClass, RuntimeClass, PodTemplate, CapacityBuffer, NodePool, NodeClaim, NodeOverlay and EC2NodeClass. Further
+// kinds that keep pods by template are read where Options.Workloads names them (CommonWorkloadKinds has those of well-known projects), and
+// HorizontalPodAutoscalers and ScaledObjects for the number of pods (Options.Autoscaling). Other
 // kinds are skipped, counted and named in a warning; in the API groups of node autoscaling itself they are refused,
 // since skipping them could change the plan.
 //
@@ -53,9 +55,10 @@
 // name, a StatefulSet keeps it and the other puts its kind behind its name: web-deployment-0.
 //
 // A pod waits for a place if it is bound to no node, has not ended, is not being deleted, is not held back by
-// scheduling gates, has not been promised a place by preemption, and belongs to no DaemonSet and to no kubelet.
+// scheduling gates, and belongs to no DaemonSet and to no kubelet. One that has been promised a place by preemption waits
+// too, and holds its room.
 // Conditions are not read: manifests have none. Pods of machines that are going away wait too, if they will appear
-// again (SCH-091).
+// again.
 //
 // A CapacityBuffer becomes the placeholder pods it stands for (see package scheduling/buffers), completed like the pods
 // of workloads; a PodTemplate is only what buffers are made from. A buffer that refers to something that is not in the

@@ -23,10 +23,30 @@ func (l *loader) readSource(source int) {
 			document = l.readJSON(source, document, at)
 		default:
 			document++
+			if pos := longLine(data, at); pos >= 0 {
+				l.malformedAt(origin{source: source, document: document, at: at}, pos, errLongLine)
+				break
+			}
 			l.readYAML(origin{source: source, document: document, at: at})
 		}
 		start = end
 	}
+}
+
+// maxLine bounds the lines of YAML and the texts of JSON, which a parser copies several times. No object that an API server
+// takes is half as long.
+const maxLine = 8 << 20
+
+// longLine is where a line that is too long begins, or -1.
+func longLine(data []byte, at span) int {
+	for pos := at.start; at.end-pos > maxLine; {
+		end := bytes.LastIndexByte(data[pos:pos+maxLine], '\n')
+		if end < 0 {
+			return pos
+		}
+		pos += end + 1
+	}
+	return -1
 }
 
 func byteOrderMark(data []byte) []byte {
@@ -94,7 +114,7 @@ func (l *loader) malformedLine(o origin, line int, err error) {
 	switch {
 	case errors.Is(err, errTooDeep):
 		code, message = ProblemTooLarge, fmt.Sprintf("objects and lists are nested more than %d deep", l.limits.Depth)
-	case errors.Is(err, errAliases):
+	case errors.Is(err, errAliases), errors.Is(err, errLongLine):
 		code = ProblemTooLarge
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		message = "the text ends in the middle of an object"
@@ -136,6 +156,7 @@ func (l *loader) checkListMetadata(o origin, h header, metadata []byte) {
 }
 
 var (
+	errLongLine   = fmt.Errorf("a line of YAML or a text of JSON has more than %d bytes", maxLine)
 	errNestedList = errors.New("a List may not be an item of another List")
 	errItems      = errors.New("items must be a list")
 	errItem       = errors.New("each item of a List must be an object")

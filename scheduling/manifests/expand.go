@@ -1,6 +1,7 @@
 package manifests
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"hash/fnv"
@@ -51,10 +52,7 @@ func (l *loader) expand() {
 	list := l.workloadsToExpand()
 	slices.SortStableFunc(list, func(a, b workload) int {
 		// StatefulSets stay first: see workloadsToExpand.
-		if a.kind == b.kind {
-			return compareNames(a.object, b.object)
-		}
-		return kindOrder(a.kind) - kindOrder(b.kind)
+		return cmp.Or(kindOrder(a.kind)-kindOrder(b.kind), strings.Compare(a.kind, b.kind), compareNames(a.object, b.object))
 	})
 	if !l.countReplicas(list) {
 		return
@@ -67,7 +65,11 @@ func (l *loader) expand() {
 }
 
 func kindOrder(kind string) int {
-	return slices.Index([]string{kindStatefulSet, kindDeployment, kindReplicaSet, kindReplicationController, kindJob, kindCronJob}, kind)
+	kinds := []string{kindStatefulSet, kindDeployment, kindReplicaSet, kindReplicationController, kindJob, kindCronJob}
+	if i := slices.Index(kinds, kind); i >= 0 {
+		return i
+	}
+	return len(kinds)
 }
 
 // countReplicas refuses the workload that goes beyond the bound, before anything is made.

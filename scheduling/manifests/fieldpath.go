@@ -10,6 +10,7 @@ import (
 	sigsjson "sigs.k8s.io/json"
 
 	"github.com/drawknife/drawknife/internal/fieldtypes"
+	"github.com/drawknife/drawknife/internal/quantities"
 )
 
 // splitPath cuts "spec.containers[0].requests[cpu]" into spec, containers, 0, requests, cpu. What stands in brackets
@@ -170,6 +171,10 @@ func (d *typeDiagnosis) add(path string, line int, message string) {
 func (d *typeDiagnosis) leaf(n *yaml.Node, t reflect.Type, path string, line int) {
 	w := jsonWriter{limit: DefaultMaxBytes, maxDepth: DefaultMaxDepth}
 	if err := w.write(n, 0); err != nil {
+		return
+	}
+	if err := quantities.CheckJSON(w.out, t); err != nil {
+		d.add(path, line, "must be "+fieldtypes.Wanted(t)+": "+err.Error())
 		return
 	}
 	err := sigsjson.UnmarshalCaseSensitivePreserveInts(w.out, reflect.New(t).Interface())

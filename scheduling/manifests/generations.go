@@ -8,7 +8,6 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	sigsjson "sigs.k8s.io/json"
 
 	"github.com/drawknife/drawknife/api/conversion"
 	v1 "github.com/drawknife/drawknife/api/v1"
@@ -42,7 +41,7 @@ func decodeOlder[P olderObject[T], T any]() func(*loader, document) {
 			return
 		}
 		object := P(new(T))
-		strict, err := sigsjson.UnmarshalStrict(d.text, object)
+		strict, err := decodeStrict(d.text, object)
 		if err != nil {
 			l.undecodable(d, reflect.TypeFor[T](), err)
 			return
@@ -114,7 +113,7 @@ func (l *loader) converted(e entry[convert.Object], w conversion.Warning) {
 }
 
 // seedEmptiness gives a machine of the first generation the time since which it is empty, which its node says in an
-// annotation (API-232).
+// annotation.
 func seedEmptiness(n *scheduling.Node) {
 	if n.Pool.Generation != v1.GenerationV1Alpha5 || n.Object == nil || n.Claim == nil || !n.Claim.Status.LastPodEventTime.IsZero() {
 		return

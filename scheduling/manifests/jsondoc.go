@@ -38,7 +38,7 @@ func (l *loader) readJSON(source, document int, at span) int {
 
 // explainJSON prefers the words of a real parser, which knows what it expected, for text that can't be cut up.
 func explainJSON(text []byte, start int, err error) error {
-	if errors.Is(err, errTooDeep) {
+	if errors.Is(err, errTooDeep) || errors.Is(err, errLongLine) {
 		return err
 	}
 	var whole json.RawMessage

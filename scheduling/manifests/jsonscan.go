@@ -85,6 +85,7 @@ func (s *jsonScanner) container(pos int) (int, error) {
 }
 
 func (s *jsonScanner) text(pos int) (int, error) {
+	start := pos
 	pos++
 	for pos < s.end {
 		quote := bytes.IndexByte(s.data[pos:s.end], '"')
@@ -93,6 +94,9 @@ func (s *jsonScanner) text(pos int) (int, error) {
 		}
 		escape := bytes.IndexByte(s.data[pos:pos+quote], '\\')
 		if escape < 0 {
+			if pos+quote-start > maxLine {
+				return start, errLongLine
+			}
 			return pos + quote + 1, nil
 		}
 		pos += escape + 2

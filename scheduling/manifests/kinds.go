@@ -52,6 +52,7 @@ type objects struct {
 	podDisruptionBudgets   []entry[*policyv1.PodDisruptionBudget]
 	storageClasses         []entry[*storagev1.StorageClass]
 	csiNodes               []entry[*storagev1.CSINode]
+	volumeAttachments      []entry[*storagev1.VolumeAttachment]
 	priorityClasses        []entry[*schedulingv1.PriorityClass]
 	runtimeClasses         []entry[*nodev1.RuntimeClass]
 	configMaps             []entry[*corev1.ConfigMap]
@@ -61,6 +62,8 @@ type objects struct {
 	nodeClaims             []entry[*v1.NodeClaim]
 	nodeOverlays           []entry[*v1.NodeOverlay]
 	nodeClasses            []entry[*awsv1.EC2NodeClass]
+	// custom are objects of Options.Workloads.
+	custom []entry[*customObject]
 	// older are objects of node autoscaling of generations before v1, until they are converted.
 	older []entry[convert.Object]
 }
@@ -132,8 +135,9 @@ func knownKinds() map[groupKind]kind {
 
 		{"policy", "PodDisruptionBudget"}: {version: "v1", older: []string{"v1beta1"}, upgrade: upgradeBudget, namespaced: true, decode: decodeInto(func(o *objects) *[]entry[*policyv1.PodDisruptionBudget] { return &o.podDisruptionBudgets })},
 
-		{"storage.k8s.io", "StorageClass"}: {version: "v1", older: []string{"v1beta1"}, decode: decodeInto(func(o *objects) *[]entry[*storagev1.StorageClass] { return &o.storageClasses })},
-		{"storage.k8s.io", "CSINode"}:      {version: "v1", older: []string{"v1beta1"}, decode: decodeInto(func(o *objects) *[]entry[*storagev1.CSINode] { return &o.csiNodes })},
+		{"storage.k8s.io", "StorageClass"}:     {version: "v1", older: []string{"v1beta1"}, decode: decodeInto(func(o *objects) *[]entry[*storagev1.StorageClass] { return &o.storageClasses })},
+		{"storage.k8s.io", "CSINode"}:          {version: "v1", older: []string{"v1beta1"}, decode: decodeInto(func(o *objects) *[]entry[*storagev1.CSINode] { return &o.csiNodes })},
+		{"storage.k8s.io", "VolumeAttachment"}: {version: "v1", older: []string{"v1beta1"}, decode: decodeInto(func(o *objects) *[]entry[*storagev1.VolumeAttachment] { return &o.volumeAttachments })},
 
 		{"scheduling.k8s.io", "PriorityClass"}: {version: "v1", older: []string{"v1beta1"}, decode: decodeInto(func(o *objects) *[]entry[*schedulingv1.PriorityClass] { return &o.priorityClasses })},
 		{"node.k8s.io", "RuntimeClass"}:        {version: "v1", older: []string{"v1beta1"}, decode: decodeInto(func(o *objects) *[]entry[*nodev1.RuntimeClass] { return &o.runtimeClasses })},
@@ -179,5 +183,5 @@ func upgradeBuffer(object any) {
 }
 
 // strictGroup tells the API groups of node autoscaling itself. Skipping one of their objects would change the plan
-// without a word, so a kind or version that is not known there is refused (API-015).
+// without a word, so a kind or version that is not known there is refused.
 func strictGroup(group string) bool { return group == v1.Group || group == awsv1.Group }

@@ -53,6 +53,10 @@ func kindCases() map[string]struct {
 			"apiVersion: storage.k8s.io/v1\nkind: CSINode\n" + meta + "spec: {drivers: [{name: ebs, nodeID: i, allocatable: {count: 25}}]}\n",
 			func(r *Result) bool { return *r.Snapshot.CSINodes[0].Spec.Drivers[0].Allocatable.Count == 25 },
 		},
+		"VolumeAttachment": {
+			"apiVersion: storage.k8s.io/v1\nkind: VolumeAttachment\n" + meta + "spec: {attacher: ebs, nodeName: n-1, source: {persistentVolumeName: pv}}\n",
+			func(r *Result) bool { return *r.Snapshot.VolumeAttachments[0].Spec.Source.PersistentVolumeName == "pv" },
+		},
 		"PodDisruptionBudget": {
 			"apiVersion: policy/v1\nkind: PodDisruptionBudget\n" + meta + "spec: {maxUnavailable: 50%}\n",
 			func(r *Result) bool { return r.Snapshot.PodDisruptionBudgets[0].Spec.MaxUnavailable.StrVal == "50%" },

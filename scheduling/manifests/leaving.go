@@ -10,8 +10,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/pods"
 )
 
-// displaced takes the pods that will need a new place off the machines that are going away (SCH-091). They come back
-// as copies that are bound to nothing.
+// displaced takes the pods that will need a new place off the machines that are going away. They come back as copies
+// that are bound to nothing.
 func (l *loader) displaced(machines []machine) []*corev1.Pod {
 	var budgets *pods.Budgets
 	var list []*corev1.Pod

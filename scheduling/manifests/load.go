@@ -25,7 +25,8 @@ type Options struct {
 	// Vocabulary decides which label keys a NodePool may use, and becomes Snapshot.Vocabulary. The zero value stands
 	// for requirements.CoreVocabulary().
 	Vocabulary requirements.Vocabulary
-	// Strict refuses fields that a kind does not have, and fields that are given twice, instead of warning of them.
+	// Strict refuses fields that a kind does not have, and fields that are given twice, instead of warning of them, and files of
+	// Kustomize and Helm (kustomization.yaml, Chart.yaml, values.yaml), which hold no objects.
 	Strict bool
 	// Oldest is the oldest generation that is read: v1.Version, v1beta1.Version or v1alpha5.Version. Objects of one before are
 	// refused, as an API server refuses them that does not serve their version. Empty reads all.
@@ -34,6 +35,10 @@ type Options struct {
 	Conversion convert.Options
 	// Settings are ConfigMaps of the input that say how to read it. The zero value: none.
 	Settings Settings
+	// Workloads are further kinds that keep pods by template; see CommonWorkloadKinds. Nil: none. Of entries for one kind the last counts.
+	Workloads []WorkloadKind
+	// Autoscaling says with how many pods workloads are planned that an autoscaler of the input scales. Empty: AutoscalingCurrent.
+	Autoscaling Autoscaling
 	// Limits bound the input.
 	Limits Limits
 }
@@ -55,11 +60,17 @@ type Result struct {
 	Warnings []Warning
 	// Skipped counts the objects of kinds that planning does not read, by "Kind" or "Kind.group". Nil: none.
 	Skipped map[string]int
+	// PodMakers are those of Skipped of which pods come that are not planned for, as far as one can see: kinds of well-known operators, and
+	// objects with a pod template in them. Nil: none.
+	PodMakers map[string]int `json:",omitempty"`
 }
 
 // NodeClassOf is the node class that a pool of the snapshot refers to: one that was born in the pool's own generation, v1beta1 and
 // v1 being one. It is nil when the input has it not, or when the pool's machines are of another kind of class.
 func (r *Result) NodeClassOf(pool *scheduling.NodePool) *awsv1.EC2NodeClass {
+	if pool == nil || pool.Object == nil {
+		return nil
+	}
 	ref := pool.Object.Spec.Template.Spec.NodeClassRef
 	if ref.Group != awsv1.Group || ref.Kind != awsv1.KindEC2NodeClass {
 		return nil
@@ -114,7 +125,11 @@ type loader struct {
 	problems  problems
 	warnings  warnings
 	skipped   map[string]int
-	count     int
+	podMakers map[string]int
+	// scalers are the autoscalers by what they scale; custom are the kinds of Options.Workloads.
+	scalers map[objectKey]scaler
+	custom  map[groupKind]*WorkloadKind
+	count   int
 	// unfolded is how many bytes of JSON YAML documents have become.
 	unfolded int64
 	// parsed is the last document that was parsed again to find a line.
@@ -132,9 +147,15 @@ func newLoader(sources []Source, opts Options) *loader {
 		seen:      make(map[objectKey]origin),
 		generated: make(map[objectKey]int),
 		skipped:   make(map[string]int),
+		podMakers: make(map[string]int),
+		scalers:   make(map[objectKey]scaler),
+		custom:    make(map[groupKind]*WorkloadKind),
 	}
 	if len(opts.Settings.Names) > 0 {
 		l.kinds[groupKind{"", "ConfigMap"}] = kindConfigMap(opts.Settings.Names)
+	}
+	for i := range opts.Workloads {
+		l.custom[groupKind{opts.Workloads[i].Group, opts.Workloads[i].Kind}] = &opts.Workloads[i]
 	}
 	l.problems.limit = l.limits.Problems
 	// Whatever depends on order, such as which of two messages comes first, must not depend on the caller's.

@@ -10,7 +10,7 @@ import (
 
 // placePods sorts the pods into those that hold a place on a machine and those that wait for one. Manifests have no
 // conditions, so a pod waits if it is live and nothing keeps it from being scheduled; beyond that the rules are those
-// of SCH-090.
+// of pods.Provisionable.
 func (l *loader) placePods(machines []machine) (pending []*corev1.Pod) {
 	index := make(map[string]*machine, len(machines))
 	for i := range machines {
@@ -62,9 +62,8 @@ func (l *loader) awaitsPlace(e entry[*corev1.Pod]) bool {
 	case pod.Status.NominatedNodeName != "":
 		l.warn(e.origin, remark{
 			code: WarningNominated, kind: "Pod", name: qualifiedName(pod), path: "status.nominatedNodeName",
-			message: "the pod has been promised a place on node " + pod.Status.NominatedNodeName + " and is left out",
+			message: "the pod has been promised a place on node " + pod.Status.NominatedNodeName + " and is planned there, if it has room",
 		})
-		return false
 	}
 	return true
 }

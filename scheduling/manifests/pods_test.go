@@ -27,7 +27,7 @@ func TestPodsThatWait(t *testing.T) {
 		"failed and bound":             {simplePod("a", "  nodeName: n1\nstatus: {phase: Failed}\n") + node, false, false, ""},
 		"being deleted":                {with("deletionTimestamp: '2026-01-01T00:00:00Z'", ""), false, false, ""},
 		"gated":                        {simplePod("a", "  schedulingGates: [{name: g}]\n") + node, false, false, WarningGated},
-		"nominated":                    {simplePod("a", "status: {nominatedNodeName: n1}\n") + node, false, false, WarningNominated},
+		"nominated":                    {simplePod("a", "status: {nominatedNodeName: n1}\n") + node, true, false, WarningNominated},
 		"of a DaemonSet":               {with("ownerReferences: [{apiVersion: apps/v1, kind: DaemonSet, name: d}]", ""), false, false, ""},
 		"of a DaemonSet and bound":     {with("ownerReferences: [{apiVersion: apps/v1, kind: DaemonSet, name: d}]", "  nodeName: n1\n"), false, true, ""},
 		"of another kind of DaemonSet": {with("ownerReferences: [{apiVersion: example.com/v1, kind: DaemonSet, name: d}]", ""), true, false, ""},

@@ -88,6 +88,9 @@ type Problem struct {
 
 // Error is one line: position, object, path, message.
 func (p *Problem) Error() string {
+	if p == nil {
+		return ""
+	}
 	return joinNonEmpty(p.Position.String(), p.Object, p.Path, p.Message)
 }
 

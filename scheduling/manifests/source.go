@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/drawknife/drawknife/scheduling"
 )
 
 // Source is one input: the whole content of a file or stream.
@@ -18,8 +20,12 @@ type Source struct {
 	Data []byte
 }
 
-// Read makes a Source of everything r holds. More than DefaultMaxBytes is an error.
+// Read makes a Source of everything r holds. The error is or wraps a
+// *scheduling.ArgumentError for a nil reader, a *scheduling.SizeError for more than DefaultMaxBytes, or what r said.
 func Read(name string, r io.Reader) (Source, error) {
+	if r == nil {
+		return Source{}, fmt.Errorf("reading %s: %w", name, &scheduling.ArgumentError{Function: "Read", Argument: "the reader"})
+	}
 	return readWithin(name, r, DefaultMaxBytes)
 }
 
@@ -29,7 +35,7 @@ func readWithin(name string, r io.Reader, limit int64) (Source, error) {
 		return Source{}, fmt.Errorf("reading %s: %w", name, err)
 	}
 	if int64(len(data)) > limit {
-		return Source{}, fmt.Errorf("reading %s: the input is larger than %d bytes; split it, or leave out what planning does not need", name, limit)
+		return Source{}, fmt.Errorf("reading %s: %w; split it, or leave out what planning does not need", name, &scheduling.SizeError{Limit: limit})
 	}
 	return Source{Name: name, Data: data}, nil
 }

@@ -57,7 +57,9 @@ func (l *loader) validatePools() {
 	}
 	for _, e := range l.objects.nodeClaims {
 		e.object.Default()
-		l.fieldProblems(e.origin, "NodeClaim "+e.object.Name, e.object.Validate())
+		errs := append(e.object.Validate(),
+			requirements.ValidateRequirements(e.object.Spec.Requirements, lookup, field.NewPath("spec", "requirements"))...)
+		l.fieldProblems(e.origin, "NodeClaim "+e.object.Name, errs)
 	}
 	for _, e := range l.objects.nodeOverlays {
 		e.object.Default()

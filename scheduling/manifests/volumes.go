@@ -44,8 +44,8 @@ func (l *loader) addClaims(w *workload, pod *corev1.Pod, index int) {
 	pod.Spec.Volumes = volumes
 }
 
-// addEphemeralClaims makes the claims of a pod's generic ephemeral volumes, as a controller does when the pod appears
-// (SCH-100).
+// addEphemeralClaims makes the claims of a pod's generic ephemeral volumes, as a controller does when the pod
+// appears.
 func (l *loader) addEphemeralClaims(o origin, pod *corev1.Pod) {
 	for i := range pod.Spec.Volumes {
 		volume := &pod.Spec.Volumes[i]

@@ -30,7 +30,7 @@ const (
 	WarningIncompleteList WarningCode = "IncompleteList"
 	// WarningGated: a pod waits behind scheduling gates and was left out.
 	WarningGated WarningCode = "Gated"
-	// WarningNominated: a pod waits for a place that preemption is making on an existing node; left out (SCH-090).
+	// WarningNominated: a pod waits for a place that preemption is making on an existing node; it is planned there if it has room.
 	WarningNominated WarningCode = "Nominated"
 	// WarningUnknownNode: a pod is bound to a node that is not in the input, and was left out.
 	WarningUnknownNode WarningCode = "UnknownNode"
@@ -51,7 +51,7 @@ const (
 	WarningNodeClass WarningCode = "NodeClassMissing"
 	// WarningNodePool: a node belongs to a NodePool that is not in the input.
 	WarningNodePool WarningCode = "NodePoolMissing"
-	// WarningIgnoredValue: a value of a requirement means nothing and is ignored (SCH-012).
+	// WarningIgnoredValue: a value of a requirement means nothing and is ignored.
 	WarningIgnoredValue WarningCode = "IgnoredValue"
 	// WarningNotReady: a NodePool is not ready, or being deleted, and may not launch machines.
 	WarningNotReady WarningCode = "NodePoolNotReady"
@@ -62,6 +62,14 @@ const (
 	WarningOldLabel WarningCode = "OldLabel"
 	// WarningRequest: a request is legal, but looks like a slip of the unit.
 	WarningRequest WarningCode = "UnlikelyRequest"
+	// WarningAutoscaled: an autoscaler of the input scales a workload; see Options.Autoscaling.
+	WarningAutoscaled WarningCode = "Autoscaled"
+	// WarningNoReplicas: a workload asks for no pods.
+	WarningNoReplicas WarningCode = "NoReplicas"
+	// WarningCronJob: a CronJob's pods are planned for, though they run now and then.
+	WarningCronJob WarningCode = "CronJob"
+	// WarningToolFile: a file belongs to Kustomize or Helm and holds no objects; Options.Strict refuses it.
+	WarningToolFile WarningCode = "ToolFile"
 	// WarningTooMany: there were more warnings than are kept.
 	WarningTooMany WarningCode = "TooManyWarnings"
 )

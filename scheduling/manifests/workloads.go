@@ -2,6 +2,7 @@ package manifests
 
 import (
 	"fmt"
+	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -58,6 +59,11 @@ func (l *loader) templates() []podTemplate {
 	}
 	for _, e := range l.objects.cronJobs {
 		add(e.origin, kindCronJob, e.object, "spec.jobTemplate.spec.template", &e.object.Spec.JobTemplate.Spec.Template)
+	}
+	for _, e := range l.objects.custom {
+		for _, part := range e.object.parts {
+			add(e.origin, e.object.Kind, e.object, part.path, part.template)
+		}
 	}
 	for _, e := range l.objects.podTemplates {
 		add(e.origin, kindPodTemplate, e.object, "template", &e.object.Template)
@@ -129,6 +135,12 @@ func (l *loader) workloadsToExpand() []workload {
 	add := func(w workload, present int) {
 		switch {
 		case present == 0:
+			l.autoscale(&w)
+			if w.count == 0 {
+				l.warn(w.origin, remark{
+					code: WarningNoReplicas, kind: w.kind, name: qualifiedName(w.object), path: w.countPath, message: "it asks for no pods: nothing is planned for it",
+				})
+			}
 			list = append(list, w)
 		case present < w.count:
 			l.warn(w.origin, remark{
@@ -171,7 +183,19 @@ func (l *loader) workloadsToExpand() []workload {
 			continue
 		}
 		if l.jobPods(&w, "spec.jobTemplate.spec", &e.object.Spec.JobTemplate.Spec, &batchv1.JobStatus{}) {
+			l.warn(w.origin, remark{
+				code: WarningCronJob, kind: w.kind, name: qualifiedName(w.object), message: "it is planned as if one of its runs were under way",
+			})
 			list = append(list, w)
+		}
+	}
+	for _, e := range l.objects.custom {
+		group, _, _ := strings.Cut(e.object.APIVersion, "/")
+		present := owners.pods(group, e.object.Kind, e.object)
+		for _, w := range e.object.workloads(e.origin) {
+			if present == 0 {
+				add(w, 0)
+			}
 		}
 	}
 	return list

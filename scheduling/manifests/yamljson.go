@@ -326,6 +326,9 @@ func appendFloat(out []byte, text string) []byte {
 		// JSON has no word for it. As text it is refused where a number is wanted.
 		return appendText(out, text)
 	}
+	if mantissa := strings.FieldsFunc(text, func(r rune) bool { return r == 'e' || r == 'E' }); value == 0 && strings.ContainsAny(mantissa[0], "123456789") {
+		return appendText(out, text) // too small for a number of JSON: it is not zero
+	}
 	number, err := json.Marshal(value)
 	if err != nil {
 		return appendText(out, text)

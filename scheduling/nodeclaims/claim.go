@@ -34,10 +34,10 @@ type Options struct {
 	Annotations map[string]string
 }
 
-// DefaultMaxInstanceTypes is how many instance types a claim names at most (SCH-173).
+// DefaultMaxInstanceTypes is how many instance types a claim names at most.
 const DefaultMaxInstanceTypes = 600
 
-// MaxRequirements is how many requirements the API takes in a claim (PRV-042).
+// MaxRequirements is how many requirements the API takes in a claim.
 const MaxRequirements = 100
 
 // New makes the claim of a planned node. pool is the pool as the plan saw it, the one with the node's key. The claim has
@@ -73,7 +73,7 @@ func New(node *scheduling.NewNode, pool *scheduling.NodePool, o Options) (*v1.No
 }
 
 // NewStatic makes a claim of a pool with a fixed number of replicas: it has the template's requirements alone, and which
-// type it becomes is the provider's choice (PRV-044).
+// type it becomes is the provider's choice.
 func NewStatic(pool *scheduling.NodePool, o Options) (*v1.NodeClaim, error) {
 	if pool == nil || pool.Object == nil {
 		return nil, &InputError{Rule: "a claim has a pool"}
@@ -83,6 +83,8 @@ func NewStatic(pool *scheduling.NodePool, o Options) (*v1.NodeClaim, error) {
 	claim.Labels = map[string]string{}
 	maps.Copy(claim.Labels, template.Labels)
 	addOwn(claim.Labels, pool)
+	// Never nil: an API server refuses a claim without the field.
+	claim.Spec.Requirements = make([]v1.NodeSelectorRequirementWithMinValues, 0, len(template.Spec.Requirements))
 	for i := range template.Spec.Requirements {
 		claim.Spec.Requirements = append(claim.Spec.Requirements, *template.Spec.Requirements[i].DeepCopy())
 	}
@@ -118,7 +120,7 @@ func blank(pool *scheduling.NodePool, o Options) *v1.NodeClaim {
 		APIVersion: owner.GroupVersion().String(), Kind: owner.Kind, Name: object.Name, UID: object.UID, BlockOwnerDeletion: &block,
 	}}
 	claim.Annotations = map[string]string{}
-	// What a v1beta1 pool says of kubelets is on the pool itself, and providers see claims alone (API-376, API-377).
+	// What a v1beta1 pool says of kubelets is on the pool itself, and providers see claims alone.
 	if block, ok := object.Annotations[v1beta1.KubeletAnnotationKey]; ok {
 		claim.Annotations[v1beta1.KubeletAnnotationKey] = block
 	}
@@ -145,7 +147,7 @@ func ofTheClaim(node *scheduling.NewNode) requirements.Set {
 }
 
 // labelsOf are the template's, the pool's and node class's own, and one for each custom key that the node's requirements
-// leave a value for, so that the node bears what its pods ask for (PRV-041, SCH-027, SCH-033).
+// leave a value for, so that the node bears what its pods ask for.
 func labelsOf(node *scheduling.NewNode, pool *scheduling.NodePool, lookup *requirements.Lookup) map[string]string {
 	labels := map[string]string{}
 	for r := range ofTheClaim(node).All {
@@ -164,14 +166,14 @@ func labelsOf(node *scheduling.NewNode, pool *scheduling.NodePool, lookup *requi
 
 func addOwn(labels map[string]string, pool *scheduling.NodePool) {
 	labels[scheduling.PoolLabel(pool.Identity())] = pool.Object.Name
-	// Claims of the first generation have no label of their node class (API-225).
+	// Claims of the first generation have no label of their node class.
 	if class := pool.Object.Spec.Template.Spec.NodeClassRef; class.Kind != "" && pool.Identity().Generation != v1.GenerationV1Alpha5 {
 		labels[requirements.NodeClassLabelKey(class.Group, class.Kind)] = class.Name
 	}
 }
 
-// requirementsOf are the claim's: the node's, its labels as In, and the chosen instance types, cheapest first (PRV-042).
-// minValues are the pool's; where they were relaxed, as many as there are (SCH-041).
+// requirementsOf are the claim's: the node's, its labels as In, and the chosen instance types, cheapest first. minValues
+// are the pool's; where they were relaxed, as many as there are.
 func requirementsOf(node *scheduling.NewNode, pool *scheduling.NodePool, v *variety, chosen []scheduling.InstanceTypeOption) ([]v1.NodeSelectorRequirementWithMinValues, error) {
 	set := ofTheClaim(node)
 	own := map[string]string{}

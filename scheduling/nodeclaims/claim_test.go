@@ -1,6 +1,7 @@
 package nodeclaims_test
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -277,6 +278,25 @@ func TestStatic(t *testing.T) {
 }
 
 // API-220, API-408: the claim of a pool that was born in the first generation bears that generation's label and is owned by its
+// PRV-044: a claim of a static pool without requirements has the field, which an API server insists on.
+func TestStaticWithoutRequirements(t *testing.T) {
+	for _, requirements := range [][]v1.NodeSelectorRequirementWithMinValues{nil, {}} {
+		pool := &scheduling.NodePool{Object: &v1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: "static"}}}
+		pool.Object.Spec.Template.Spec.Requirements = requirements
+		claim, err := nodeclaims.NewStatic(pool, nodeclaims.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := json.Marshal(claim)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(text), `"requirements":[]`) {
+			t.Errorf("the claim is %s", text)
+		}
+	}
+}
+
 // Provisioner.
 func TestClaimOfAProvisioner(t *testing.T) {
 	pool := testPool()

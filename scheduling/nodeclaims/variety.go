@@ -11,7 +11,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// demand is one minValues of a pool: so many distinct values of the key among the instance types of a claim (SCH-040).
+// demand is one minValues of a pool: so many distinct values of the key among the instance types of a claim.
 type demand struct {
 	key string
 	n   int
@@ -44,7 +44,7 @@ type variety struct {
 	// relaxed tells that fewer values than asked for are settled for.
 	relaxed bool
 	// values is indexed by type name and then like demands: those that the node's requirements still allow and an
-	// available offering backs (SCH-043).
+	// available offering backs.
 	values map[string][][]string
 }
 
@@ -88,7 +88,7 @@ func (v *variety) valuesOf(t *cloudprovider.InstanceType, lookup *requirements.L
 
 // choose is which of the node's instance types its claim names, cheapest first: all, or as many as a claim may name.
 // Where the cheapest of them alone are less varied than the pool asks for, the dearest give way to the cheapest that
-// bring a value that lacks (SCH-042).
+// bring a value that lacks.
 func (v *variety) choose(o Options) ([]scheduling.InstanceTypeOption, error) {
 	most := o.MaxInstanceTypes
 	if most <= 0 {

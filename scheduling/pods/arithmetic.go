@@ -13,6 +13,9 @@ import (
 // percentages are of expected and rounded up, and a budget that has neither asks for one to stay. Source: the
 // PodDisruptionBudget API's field documentation and Kubernetes' disruption controller.
 func DisruptionsAllowed(spec *policyv1.PodDisruptionBudgetSpec, expected, healthy int) (int, error) {
+	if spec == nil {
+		spec = &policyv1.PodDisruptionBudgetSpec{}
+	}
 	amount, field := spec.MinAvailable, "spec.minAvailable"
 	if spec.MaxUnavailable != nil {
 		amount, field = spec.MaxUnavailable, "spec.maxUnavailable"

@@ -25,14 +25,14 @@ type Budgets struct {
 type Budget struct {
 	// Key is its namespace and name.
 	Key types.NamespacedName
-	// Allowed is how many of its pods may be disrupted now, by its status (DIS-045). It is 0 while the disruption
-	// controller has not seen the latest spec, since the eviction API then refuses every pod.
+	// Allowed is how many of its pods may be disrupted now, by its status. It is 0 while the disruption controller
+	// has not seen the latest spec, since the eviction API then refuses every pod.
 	Allowed int
 	// Never tells that it allows no disruption however many pods there are: maxUnavailable 0 or "0%", or minAvailable
-	// "100%" (SCH-092, DIS-046).
+	// "100%".
 	Never bool
 	// SparesUnready tells that pods that are not ready may be evicted whatever the budget says: its
-	// unhealthyPodEvictionPolicy is AlwaysAllow (DIS-044).
+	// unhealthyPodEvictionPolicy is AlwaysAllow.
 	SparesUnready bool
 
 	selector labels.Selector
@@ -54,11 +54,11 @@ func (e *BudgetError) Error() string {
 func (e *BudgetError) Unwrap() error { return e.Err }
 
 // NewBudgets makes PodDisruptionBudgets ready to be asked. A missing selector matches no pod, an empty one every pod of
-// the namespace (DIS-041). The error is a *BudgetError for the first budget, by namespace and name, with a selector
-// that is none (DIS-047): what it means to protect is not known, so that guessing would be wrong either way.
+// the namespace. The error is a *BudgetError for the first budget, by namespace and name, with a selector that is none:
+// what it means to protect is not known, so that guessing would be wrong either way.
 func NewBudgets(list []*policyv1.PodDisruptionBudget) (*Budgets, error) {
 	b := &Budgets{byNamespace: make(map[string][]*Budget)}
-	sorted := slices.SortedFunc(slices.Values(list), func(x, y *policyv1.PodDisruptionBudget) int {
+	sorted := slices.SortedFunc(slices.Values(slices.DeleteFunc(slices.Clone(list), func(b *policyv1.PodDisruptionBudget) bool { return b == nil })), func(x, y *policyv1.PodDisruptionBudget) int {
 		return compareKeys(keyOf(x), keyOf(y))
 	})
 	for _, pdb := range sorted {
@@ -89,7 +89,7 @@ func isAmount(v *intstr.IntOrString, texts ...string) bool {
 	return v != nil && slices.Contains(texts, v.String())
 }
 
-// Of are the budgets that select the pod, by name (DIS-041). The slice is the caller's.
+// Of are the budgets that select the pod, by name. The slice is the caller's.
 func (b *Budgets) Of(pod *corev1.Pod) []*Budget {
 	if b == nil {
 		return nil
@@ -104,8 +104,8 @@ func (b *Budgets) Of(pod *corev1.Pod) []*Budget {
 }
 
 // NeverAllow reports whether budgets keep the pod from ever being evicted as things stand: one that never allows a
-// disruption, or several at once, for which the eviction API refuses a pod (SCH-092). Pods that would not be evicted
-// anyway are not kept by budgets, nor are pods that are not ready by a budget that spares those.
+// disruption, or several at once, for which the eviction API refuses a pod. Pods that would not be evicted anyway are
+// not kept by budgets, nor are pods that are not ready by a budget that spares those.
 func (b *Budgets) NeverAllow(pod *corev1.Pod) bool { return b.NeverAllowFrom(v1.MarkerTaint, pod) }
 
 // NeverAllowFrom is NeverAllow for a pod of a node that is so marked when it goes.
@@ -129,14 +129,18 @@ type Block struct {
 }
 
 func (b *Block) Error() string {
-	if len(b.Budgets) > 1 {
+	switch len(b.Budgets) {
+	case 0:
+		return fmt.Sprintf("pod %s: a disruption budget allows no disruption now", b.Pod)
+	case 1:
+	default:
 		return fmt.Sprintf("pod %s: the eviction API refuses pods that several disruption budgets select: %v: leave one of them", b.Pod, b.Budgets)
 	}
 	return fmt.Sprintf("pod %s: disruption budget %s allows no disruption now", b.Pod, b.Budgets[0])
 }
 
-// Blocks is why the budgets would refuse to evict the pod at the time now, or nil. Only evictable pods are asked about
-// (DIS-042 to DIS-045); each alone: see Ledger for several.
+// Blocks is why the budgets would refuse to evict the pod at the time now, or nil. Only evictable pods are asked
+// about; each alone: see Ledger for several.
 func (b *Budgets) Blocks(pod *corev1.Pod, now time.Time) *Block {
 	return b.BlocksFrom(v1.MarkerTaint, pod, now)
 }
@@ -163,7 +167,8 @@ func block(pod *corev1.Pod, matching []*Budget, allows func(*Budget) bool) *Bloc
 	return why
 }
 
-// spares reports whether the pod may go without using the budget up: by DIS-044 its Ready condition says False.
+// spares reports whether the pod may go without using the budget up: the budget spares pods that are not ready, and the
+// pod's Ready condition says False.
 func spares(budget *Budget, pod *corev1.Pod) bool {
 	return budget.SparesUnready && condition(pod, corev1.PodReady) == corev1.ConditionFalse
 }

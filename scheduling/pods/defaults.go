@@ -7,10 +7,13 @@ import (
 )
 
 // Default completes a pod spec in place with what the API server fills in for pods but not for the templates they come
-// from, as far as planning reads it: limits stand in for requests that are missing (SCH-060), for the pod as a whole
-// only where no container asks for the resource; a container port of a pod in the host's network is a host port; and a
-// port without a protocol is TCP. Maps that it adds to are its own afterwards.
+// from, as far as planning reads it: limits stand in for requests that are missing, for the pod as a whole only where
+// no container asks for the resource; a container port of a pod in the host's network is a host port; and a port
+// without a protocol is TCP. Maps that it adds to are its own afterwards.
 func Default(spec *corev1.PodSpec) {
+	if spec == nil {
+		return
+	}
 	asked := make(map[corev1.ResourceName]bool)
 	for c := range Containers(spec) {
 		takeOver(&c.Resources.Requests, c.Resources.Limits, nil)

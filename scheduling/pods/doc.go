@@ -12,8 +12,7 @@
 //		}
 //	}
 //
-// All of it is pure: no clock but the argument, no API server. Words have the meaning they have in the specification
-// of disruption (DIS-028 to DIS-046):
+// All of it is pure: no clock but the argument, no API server. The words mean:
 //
 //	Terminal        it has ended (phase Succeeded or Failed)
 //	Terminating     it is being deleted

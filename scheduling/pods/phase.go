@@ -8,27 +8,53 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// Terminal reports whether the pod has ended, well or badly: it holds no resources any more (DIS-028).
+// Terminal reports whether the pod has ended, well or badly: it holds no resources any more.
 func Terminal(pod *corev1.Pod) bool {
+	if pod == nil {
+		return false
+	}
 	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 }
 
-// Terminating reports whether the pod is being deleted (DIS-028).
-func Terminating(pod *corev1.Pod) bool { return pod.DeletionTimestamp != nil }
+// Terminating reports whether the pod is being deleted.
+func Terminating(pod *corev1.Pod) bool {
+	if pod == nil {
+		return false
+	}
+	return pod.DeletionTimestamp != nil
+}
 
-// Active reports whether the pod has neither ended nor is being deleted (DIS-028).
-func Active(pod *corev1.Pod) bool { return !Terminal(pod) && !Terminating(pod) }
+// Active reports whether the pod has neither ended nor is being deleted.
+func Active(pod *corev1.Pod) bool {
+	if pod == nil {
+		return false
+	}
+	return !Terminal(pod) && !Terminating(pod)
+}
 
 // OwnedByDaemonSet reports whether a DaemonSet owns the pod: it comes and goes with its node. Any owner reference
-// counts, be it the controller's or not (DIS-029).
-func OwnedByDaemonSet(pod *corev1.Pod) bool { return ownedBy(pod, "apps", "DaemonSet") }
+// counts, be it the controller's or not.
+func OwnedByDaemonSet(pod *corev1.Pod) bool {
+	if pod == nil {
+		return false
+	}
+	return ownedBy(pod, "apps", "DaemonSet")
+}
 
-// OwnedByStatefulSet reports whether a StatefulSet owns the pod: its successor is made only once it is gone (DIS-029).
-func OwnedByStatefulSet(pod *corev1.Pod) bool { return ownedBy(pod, "apps", "StatefulSet") }
+// OwnedByStatefulSet reports whether a StatefulSet owns the pod: its successor is made only once it is gone.
+func OwnedByStatefulSet(pod *corev1.Pod) bool {
+	if pod == nil {
+		return false
+	}
+	return ownedBy(pod, "apps", "StatefulSet")
+}
 
-// Static reports whether the pod is the mirror of one that the kubelet runs from a file: its node owns it (DIS-029), or
-// it bears the annotation by which the kubelet knows it.
+// Static reports whether the pod is the mirror of one that the kubelet runs from a file: its node owns it, or it bears
+// the annotation by which the kubelet knows it.
 func Static(pod *corev1.Pod) bool {
+	if pod == nil {
+		return false
+	}
 	_, mirror := pod.Annotations[corev1.MirrorPodAnnotationKey]
 	return mirror || ownedBy(pod, "", "Node")
 }
@@ -52,7 +78,12 @@ func ownedBy(pod *corev1.Pod, group, kind string) bool {
 }
 
 // Ready reports whether the pod's Ready condition is true. A pod without the condition is not ready.
-func Ready(pod *corev1.Pod) bool { return condition(pod, corev1.PodReady) == corev1.ConditionTrue }
+func Ready(pod *corev1.Pod) bool {
+	if pod == nil {
+		return false
+	}
+	return condition(pod, corev1.PodReady) == corev1.ConditionTrue
+}
 
 func condition(pod *corev1.Pod, kind corev1.PodConditionType) corev1.ConditionStatus {
 	for i := range pod.Status.Conditions {
@@ -64,10 +95,13 @@ func condition(pod *corev1.Pod, kind corev1.PodConditionType) corev1.ConditionSt
 }
 
 // Provisionable reports whether the pod waits for a node that is not there: kube-scheduler found it unschedulable, it is
-// bound to no node and nominated for none, and it is not tied to one node as pods of DaemonSets and static pods are
-// (SCH-090, DIS-040). Which scheduler it names, its phase and whether it is being deleted do not matter; a pod with
-// scheduling gates is not looked at by a scheduler and so never counts.
+// bound to no node and nominated for none, and it is not tied to one node as pods of DaemonSets and static pods are.
+// Which scheduler it names, its phase and whether it is being deleted do not matter; a pod with scheduling gates is not
+// looked at by a scheduler and so never counts.
 func Provisionable(pod *corev1.Pod) bool {
+	if pod == nil {
+		return false
+	}
 	if pod.Spec.NodeName != "" || pod.Status.NominatedNodeName != "" || OwnedByDaemonSet(pod) || Static(pod) {
 		return false
 	}
@@ -80,13 +114,31 @@ func Provisionable(pod *corev1.Pod) bool {
 	return false
 }
 
+// Nominated reports whether kube-scheduler has promised the pod room on a node that it is not bound to yet. It belongs in
+// Snapshot.Pods, where it holds that room, but does not by itself ask for a plan.
+func Nominated(pod *corev1.Pod) bool {
+	if pod == nil {
+		return false
+	}
+	return pod.Spec.NodeName == "" && pod.Status.NominatedNodeName != "" && len(pod.Spec.SchedulingGates) == 0 &&
+		Active(pod) && !OwnedByDaemonSet(pod) && !Static(pod)
+}
+
 // ToleratesDisruption reports whether the pod tolerates the taint of nodes that are going away,
-// karpenter.sh/disrupted:NoSchedule: it stays until its node is gone (DIS-031).
-func ToleratesDisruption(pod *corev1.Pod) bool { return ToleratesMarker(pod, v1.MarkerTaint) }
+// karpenter.sh/disrupted:NoSchedule: it stays until its node is gone.
+func ToleratesDisruption(pod *corev1.Pod) bool {
+	if pod == nil {
+		return false
+	}
+	return ToleratesMarker(pod, v1.MarkerTaint)
+}
 
 // ToleratesMarker is ToleratesDisruption for a node that is so marked: by a cordon, which pods of DaemonSets tolerate, if
-// its pool was born in the first generation (API-244).
+// its pool was born in the first generation.
 func ToleratesMarker(pod *corev1.Pod, marker v1.DisruptionMarker) bool {
+	if pod == nil {
+		return false
+	}
 	taint := marker.Taint() // it has no value
 	for i := range pod.Spec.Tolerations {
 		t := &pod.Spec.Tolerations[i]

@@ -38,6 +38,30 @@ func owner(apiVersion, kind string) option {
 
 func phase(phase corev1.PodPhase) option { return func(p *corev1.Pod) { p.Status.Phase = phase } }
 
+func TestNominated(t *testing.T) {
+	nominated := func(options ...func(*corev1.Pod)) *corev1.Pod {
+		p := &corev1.Pod{Status: corev1.PodStatus{NominatedNodeName: "n"}}
+		for _, o := range options {
+			o(p)
+		}
+		return p
+	}
+	for name, c := range map[string]struct {
+		pod  *corev1.Pod
+		want bool
+	}{
+		"promised":     {nominated(), true},
+		"bound":        {nominated(func(p *corev1.Pod) { p.Spec.NodeName = "n" }), false},
+		"not promised": {&corev1.Pod{}, false},
+		"ended":        {nominated(func(p *corev1.Pod) { p.Status.Phase = corev1.PodFailed }), false},
+		"gated":        {nominated(func(p *corev1.Pod) { p.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "g"}} }), false},
+	} {
+		if got := pods.Nominated(c.pod); got != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
 // deleted is a pod whose deletion timestamp is that long before now.
 func deleted(ago time.Duration) option {
 	return func(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{Time: now.Add(-ago)} }

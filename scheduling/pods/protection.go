@@ -9,7 +9,7 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// Protection is what a pod's do-not-disrupt annotation says (DIS-032, PRV-008). The zero value protects from nothing.
+// Protection is what a pod's do-not-disrupt annotation says. The zero value protects from nothing.
 type Protection struct {
 	// Active tells that the pod must not be disrupted now.
 	Active bool
@@ -40,6 +40,9 @@ func (e *AnnotationError) Unwrap() error { return e.Err }
 // ProtectionOf reads the pod's annotation karpenter.sh/do-not-disrupt at the time now: "true" protects for good, a
 // positive Go duration until that long after the pod's start, and for good while the pod has not started.
 func ProtectionOf(pod *corev1.Pod, now time.Time) Protection {
+	if pod == nil {
+		return Protection{}
+	}
 	value, ok := pod.Annotations[v1.DoNotDisruptAnnotationKey]
 	if !ok {
 		return Protection{}
@@ -58,9 +61,19 @@ func ProtectionOf(pod *corev1.Pod, now time.Time) Protection {
 	return Protection{Active: asks.Protects(start, now), Until: until}
 }
 
-// Protected reports whether the pod's do-not-disrupt annotation holds at the time now (DIS-032).
-func Protected(pod *corev1.Pod, now time.Time) bool { return ProtectionOf(pod, now).Active }
+// Protected reports whether the pod's do-not-disrupt annotation holds at the time now.
+func Protected(pod *corev1.Pod, now time.Time) bool {
+	if pod == nil {
+		return false
+	}
+	return ProtectionOf(pod, now).Active
+}
 
-// Disruptable reports whether the pod lets its node be chosen for disruption: it is not active, or not protected
-// (DIS-034). Protected pods of DaemonSets and static pods hold their node like any other.
-func Disruptable(pod *corev1.Pod, now time.Time) bool { return !Active(pod) || !Protected(pod, now) }
+// Disruptable reports whether the pod lets its node be chosen for disruption: it is not active, or not protected.
+// Protected pods of DaemonSets and static pods hold their node like any other.
+func Disruptable(pod *corev1.Pod, now time.Time) bool {
+	if pod == nil {
+		return false
+	}
+	return !Active(pod) || !Protected(pod, now)
+}

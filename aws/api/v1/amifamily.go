@@ -2,6 +2,7 @@ package v1
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -108,6 +109,23 @@ func (s *EC2NodeClassSpec) EffectiveAMIFamily() AMIFamily {
 		return alias.Family
 	}
 	return AMIFamilyCustom
+}
+
+// VolumeTypes are the types of the EBS volumes that instances of the class get, each once, sorted. Volumes without a type are left
+// out: the image decides. The slice is the caller's.
+func (s *EC2NodeClassSpec) VolumeTypes() []string {
+	mappings := s.BlockDeviceMappings
+	if len(mappings) == 0 {
+		mappings = DefaultBlockDeviceMappings(s.EffectiveAMIFamily())
+	}
+	var types []string
+	for _, m := range mappings {
+		if m.EBS != nil && m.EBS.VolumeType != nil && *m.EBS.VolumeType != "" {
+			types = append(types, string(*m.EBS.VolumeType))
+		}
+	}
+	slices.Sort(types)
+	return slices.Compact(types)
 }
 
 // DefaultBlockDeviceMappings returns the volumes of a family when the node class has no mapping of its own: encrypted

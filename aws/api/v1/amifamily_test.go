@@ -1,6 +1,7 @@
 package v1
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -73,6 +74,25 @@ func TestEffectiveFamily(t *testing.T) {
 		spec := &EC2NodeClassSpec{AMIFamily: tc.family, AMISelectorTerms: []AMISelectorTerm{{Alias: tc.alias}}}
 		if got := spec.EffectiveAMIFamily(); got != tc.want {
 			t.Errorf("%s: %s, want %s", tc.name, got, tc.want)
+		}
+	}
+}
+
+// The types of a class's volumes: its own mappings', or else its family's; one without a type is the image's to say.
+func TestVolumeTypes(t *testing.T) {
+	kind := func(v VolumeType) *VolumeType { return &v }
+	for name, c := range map[string]struct {
+		spec EC2NodeClassSpec
+		want []string
+	}{
+		"defaults":  {EC2NodeClassSpec{AMIFamily: AMIFamilyAL2023}, []string{"gp3"}},
+		"the image": {EC2NodeClassSpec{AMIFamily: AMIFamilyCustom}, nil},
+		"its own": {EC2NodeClassSpec{BlockDeviceMappings: []BlockDeviceMapping{
+			{EBS: &BlockDevice{VolumeType: kind(VolumeTypeIO2)}}, {EBS: &BlockDevice{VolumeType: kind(VolumeTypeGP3)}}, {EBS: &BlockDevice{VolumeType: kind(VolumeTypeIO2)}}, {EBS: &BlockDevice{}}, {},
+		}}, []string{"gp3", "io2"}},
+	} {
+		if got := c.spec.VolumeTypes(); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
 	}
 }

@@ -19,19 +19,18 @@
 //
 // # Deliberate differences
 //
-//   - Defaults are a function, not only the API server's business (AWN-004), and there is one set of them (AWN-036).
-//   - A malformed alias is an error, never the end of the process; it has exactly one @ (AWN-013).
-//   - A selector list with one bad term among good ones is refused (AWN-024), as is an SSM parameter beside an id or an
-//     alias (AWN-023).
-//   - Volumes may have any size from 1G to 64Ti (AWN-030), and a mapping needs its ebs block (AWN-034).
-//   - Of the kubelet block all errors are reported, not only the first wrong type (AWN-051).
+//   - Defaults are a function, not only the API server's business, and there is one set of them.
+//   - A malformed alias is an error, never the end of the process; it has exactly one @.
+//   - A selector list with one bad term among good ones is refused, as is an SSM parameter next to an id or an alias.
+//   - Volumes may have any size from 1G to 64Ti, and a mapping needs its ebs block.
+//   - Of the kubelet block all errors are reported, not only the first wrong type.
 //   - Expressions in the kubelet block are told apart from numbers and refused unless the provider says it acts on them;
-//     the language is none of this package's (AWN-063 to AWN-070).
-//   - Labels are data that a provider declares; nothing is registered anywhere (AWN-007).
+//     the language is none of this package's.
+//   - Labels are data that a provider declares; nothing is registered anywhere.
 //   - Classes of v1beta1 are nothing to this package: only v1 is looked after, and what older manifests become is said where
-//     they are converted (AWN-085 to AWN-089, AWN-092 to AWN-094). Its reserved tags are refused as v1's are (AWN-090).
-//   - Numbers of the drift hash are our own, with a version of their own (AWN-272); printer columns, short names and the
-//     like are in the CRD (AWN-002).
+//     they are converted. Its reserved tags are refused as v1's are.
+//   - Numbers of the drift hash are our own, with a version of their own; printer columns, short names and the like are
+//     in the CRD.
 //
 // # Concurrency
 //

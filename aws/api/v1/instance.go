@@ -51,8 +51,8 @@ type BlockDevice struct {
 	// VolumeSize is the size; EC2 gets it in GiB, rounded up (see VolumeSizeGiB). One of SnapshotID and VolumeSize is
 	// given.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule="isQuantity(string(self)) && quantity(string(self)).compareTo(quantity('1G')) >= 0",message="is less than 1G: write the unit, as in 20Gi"
-	// +kubebuilder:validation:XValidation:rule="isQuantity(string(self)) && quantity(string(self)).compareTo(quantity('64Ti')) <= 0",message="is more than 64Ti, the largest volume there is"
+	// +kubebuilder:validation:XValidation:rule="string(self).matches('[eE]') || isQuantity(string(self)) && quantity(string(self)).compareTo(quantity('1G')) >= 0",message="is less than 1G: write the unit, as in 20Gi"
+	// +kubebuilder:validation:XValidation:rule="string(self).matches('[eE]') || isQuantity(string(self)) && quantity(string(self)).compareTo(quantity('64Ti')) <= 0",message="is more than 64Ti, the largest volume there is"
 	VolumeSize *resource.Quantity `json:"volumeSize,omitempty"`
 	// VolumeType of the volume.
 	// +optional

@@ -39,7 +39,7 @@ func mapOf(of shape) shape                   { return shape{kind: shapeMap, of: 
 func objectOf(fields map[string]shape) shape { return shape{kind: shapeObject, fields: fields} }
 
 // otherKubeletShapes returns the top-level keys of the kubelet's configuration, kubelet.config.k8s.io/v1beta1 of
-// Kubernetes 1.35 to 1.37, that KubeletConfiguration has no field for, with the shapes of their values (AWN-051).
+// Kubernetes 1.35 to 1.37, that KubeletConfiguration has no field for, with the shapes of their values.
 func otherKubeletShapes() map[string]shape {
 	text, integer, duration, boolean := kind(shapeString), kind(shapeInteger), kind(shapeDuration), kind(shapeBool)
 	shapes := map[string]shape{

@@ -50,7 +50,7 @@ const (
 	ReasonRunInstancesAuthCheckFailed = "RunInstancesAuthCheckFailed"
 	// ReasonUserDataSizeLimitExceeded (ValidationSucceeded): the user data is longer than EC2 takes.
 	ReasonUserDataSizeLimitExceeded = "UserDataSizeLimitExceeded"
-	// ReasonUserDataMalformed (ValidationSucceeded): the class's user data breaks the format of its family (AWN-183).
+	// ReasonUserDataMalformed (ValidationSucceeded): the class's user data breaks the format of its family.
 	ReasonUserDataMalformed = "UserDataMalformed"
 	// ReasonInstanceProfileNotFound (ValidationSucceeded): the profile that the class names does not exist.
 	ReasonInstanceProfileNotFound = "InstanceProfileNotFound"

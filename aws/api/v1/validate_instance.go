@@ -62,6 +62,9 @@ func validateVolumeSize(ebs *BlockDevice, path *field.Path) field.ErrorList {
 	if exact.AsDec().Scale() < -maxVolumeExponent {
 		return field.ErrorList{field.Invalid(path, size.String(), "is more than 64Ti, the largest volume there is")}
 	}
+	if size.Format == resource.DecimalExponent {
+		return field.ErrorList{field.Invalid(path, size.String(), "has an exponent: write the size with a unit, as in 20Gi")}
+	}
 	if size.Cmp(*resource.NewQuantity(minVolumeBytes, resource.DecimalSI)) < 0 {
 		return field.ErrorList{field.Invalid(path, size.String(), "is less than 1G: write the unit, as in 20Gi")}
 	}

@@ -10,9 +10,10 @@ import (
 	"strings"
 	"time"
 
-	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/drawknife/drawknife/internal/quantities"
 )
 
 // EvictionSignals returns the signals that eviction thresholds may be set for. The slice is the caller's.
@@ -74,7 +75,7 @@ func validateReserved(reserved map[string]string, features Features, path *field
 			errs = append(errs, field.Invalid(at, value, "must not be negative"))
 			continue
 		}
-		if _, err := resource.ParseQuantity(value); err == nil {
+		if _, err := quantities.Parse(value); err == nil {
 			continue
 		}
 		switch {
@@ -106,7 +107,7 @@ func validateThresholds(thresholds map[string]string, path *field.Path) field.Er
 			}
 			continue
 		}
-		quantity, err := resource.ParseQuantity(value)
+		quantity, err := quantities.Parse(value)
 		switch {
 		case err != nil:
 			errs = append(errs, field.Invalid(at, value, "neither a quantity nor a percentage: write it like 200Mi or 5%"))

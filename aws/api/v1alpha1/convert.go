@@ -71,7 +71,21 @@ func (n *AWSNodeTemplate) ToV1Beta1(options ConvertOptions) (*v1beta1.EC2NodeCla
 	out.Spec.Tags = tagsToBeta(in.Spec.Tags, options, spec.Child("tags"), warnings)
 	out.Spec.MetadataOptions = metadataToBeta(in.Spec.MetadataOptions, options, spec.Child("metadataOptions"), warnings)
 	out.Spec.BlockDeviceMappings = mappingsToBeta(in.Spec.BlockDeviceMappings, options, spec.Child("blockDeviceMappings"), warnings)
-	warnings.AddInvalid(out.Validate())
+	invalid := out.Validate()
+	if options.ReferenceCompat {
+		var terms []string
+		invalid = slices.DeleteFunc(invalid, func(err *field.Error) bool {
+			mixed := err.Type == field.ErrorTypeForbidden && strings.HasSuffix(err.Field, "].id")
+			if list, _, _ := strings.Cut(err.Field, "["); mixed && !slices.Contains(terms, list) {
+				terms = append(terms, list)
+			}
+			return mixed
+		})
+		for _, list := range terms {
+			warnings.Add(conversion.CodeReferenceRefused, field.NewPath(list), "an id can't be combined with other conditions of its term")
+		}
+	}
+	warnings.AddInvalid(invalid)
 	if warnings.Failed() && !options.Force {
 		return nil, warnings.Warnings()
 	}

@@ -36,6 +36,9 @@ func LaunchTemplateOf(born conversion.Provenance) string {
 
 // FromV1 is from v1 to v1beta1 and on to the node template, with the warnings of both steps.
 func FromV1(c *v1.EC2NodeClass, born conversion.Provenance, options ConvertOptions) (*AWSNodeTemplate, conversion.Warnings) {
+	if c == nil {
+		return nil, nil
+	}
 	beta, warnings := v1beta1.FromV1(c, options.beta())
 	if beta == nil {
 		return nil, warnings
@@ -49,6 +52,9 @@ func FromV1(c *v1.EC2NodeClass, born conversion.Provenance, options ConvertOptio
 // class that never was one; options are those it was converted with. The result shares nothing with c. It is nil when a
 // warning has severity error, unless options force it.
 func FromV1Beta1(c *v1beta1.EC2NodeClass, born conversion.Provenance, options ConvertOptions) (*AWSNodeTemplate, conversion.Warnings) {
+	if c == nil {
+		return nil, nil
+	}
 	warnings := conversion.NewRecorder(v1beta1.KindEC2NodeClass, c.Name)
 	in := c.DeepCopy()
 	in.Default()

@@ -27,11 +27,11 @@
 //
 // ConvertOptions.ReferenceCompat gives what Karpenter's conversion tool gives instead:
 //
-//   - Members that partly set metadata options leave out are written out as EC2 applied them (API-313); the tool leaves
+//   - Members that partly set metadata options leave out are written out as EC2 applied them; the tool leaves
 //     them to the schema, which has other defaults.
-//   - Sizes of volumes are written in units that the API takes (API-315); the tool prints what may be refused.
-//   - Ids stand in terms of their own (API-325); the tool mixes them with other conditions, which is refused.
-//   - Image tags without owners search self and amazon, as they did (API-328); the tool's search everybody.
+//   - Sizes of volumes are written in units that the API takes; the tool prints what may be refused.
+//   - Ids stand in terms of their own; the tool mixes them with other conditions, which is refused.
+//   - Image tags without owners search self and amazon, as they did; the tool's search everybody.
 //
 // The types carry no locks: an object may be read by many goroutines at once as long as nobody changes it.
 package v1alpha1

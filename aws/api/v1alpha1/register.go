@@ -4,6 +4,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
 const (
@@ -23,6 +24,9 @@ func GroupVersion() schema.GroupVersion { return schema.GroupVersion{Group: Grou
 // AddToScheme makes a scheme know the kinds of this package, so that clients and serialisers built on it can read and
 // write them.
 func AddToScheme(scheme *runtime.Scheme) error {
+	if scheme == nil {
+		return field.Required(field.NewPath("scheme"), "give one")
+	}
 	scheme.AddKnownTypes(GroupVersion(), &AWSNodeTemplate{}, &AWSNodeTemplateList{})
 	metav1.AddToGroupVersion(scheme, GroupVersion())
 	return nil

@@ -103,6 +103,9 @@ func withoutTags(tags map[string]string, reserved func(string) bool, path *field
 // that remembers it. The result shares nothing with c. It is nil when a warning has severity error, unless options force
 // it.
 func FromV1(c *v1.EC2NodeClass, options ConvertOptions) (*EC2NodeClass, conversion.Warnings) {
+	if c == nil {
+		return nil, nil
+	}
 	warnings := conversion.NewRecorder(v1.KindEC2NodeClass, c.Name)
 	in := c.DeepCopy()
 	spec := field.NewPath("spec")

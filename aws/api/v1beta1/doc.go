@@ -27,10 +27,10 @@
 //
 // # Deliberate differences
 //
-//   - A node class without metadata options keeps the hop limit 2 it had (API-362). With ConvertOptions.ReferenceCompat it
-//     gets 1, as from the schemas of release 1.0.
-//   - Volumes may have any size from 1G to 64Ti (API-065).
-//   - What Ubuntu's annotation says was made up is removed on the way back only while it still is what was made up (API-381).
+//   - A node class without metadata options keeps the hop limit 2 it had. With ConvertOptions.ReferenceCompat it gets 1,
+//     as from the schemas of release 1.0.
+//   - Volumes may have any size from 1G to 64Ti.
+//   - What Ubuntu's annotation says was made up is removed on the way back only while it still is what was made up.
 //
 // The types carry no locks: an object may be read by many goroutines at once as long as nobody changes it.
 package v1beta1

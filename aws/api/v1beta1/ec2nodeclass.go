@@ -193,8 +193,8 @@ type BlockDevice struct {
 	Throughput *int64 `json:"throughput,omitempty"`
 	// VolumeSize is the size; EC2 gets it in GiB, rounded up.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule="isQuantity(string(self)) && quantity(string(self)).compareTo(quantity('1G')) >= 0",message="is less than 1G: write the unit, as in 20Gi"
-	// +kubebuilder:validation:XValidation:rule="isQuantity(string(self)) && quantity(string(self)).compareTo(quantity('64Ti')) <= 0",message="is more than 64Ti, the largest volume there is"
+	// +kubebuilder:validation:XValidation:rule="string(self).matches('[eE]') || isQuantity(string(self)) && quantity(string(self)).compareTo(quantity('1G')) >= 0",message="is less than 1G: write the unit, as in 20Gi"
+	// +kubebuilder:validation:XValidation:rule="string(self).matches('[eE]') || isQuantity(string(self)) && quantity(string(self)).compareTo(quantity('64Ti')) <= 0",message="is more than 64Ti, the largest volume there is"
 	VolumeSize *resource.Quantity `json:"volumeSize,omitempty"`
 	// VolumeType of the volume.
 	// +optional

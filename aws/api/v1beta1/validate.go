@@ -45,6 +45,9 @@ func (c *EC2NodeClass) Validate() field.ErrorList {
 // and instanceProfile.
 func (c *EC2NodeClass) ValidateUpdate(old *EC2NodeClass) field.ErrorList {
 	errs := c.Validate()
+	if old == nil {
+		return errs // it is new
+	}
 	if (c.Spec.Role == nil) != (old.Spec.Role == nil) {
 		errs = append(errs, field.Forbidden(field.NewPath("spec", "role"), "role and instanceProfile can't be exchanged: make another EC2NodeClass instead"))
 	}

@@ -6,15 +6,10 @@ import (
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 )
 
-const (
-	contentTypeScript      = `text/x-shellscript; charset="us-ascii"`
-	contentTypeCloudConfig = `text/cloud-config; charset="us-ascii"`
-)
-
-// al2 is the user's parts and then a script that calls the image's bootstrap (AWN-184 to AWN-194).
+// al2 is the user's parts and then a script that calls the image's bootstrap.
 func al2(c *Config, warn func(string, ...any)) (string, error) {
 	warnOther(c, warn)
-	parts, err := userParts(c, scriptOrCloudConfig)
+	parts, err := userParts(c, warn, typeByFirstLine)
 	if err != nil {
 		return "", err
 	}
@@ -26,7 +21,7 @@ func al2(c *Config, warn func(string, ...any)) (string, error) {
 }
 
 // bootstrapScript is the generated script. The image's bootstrap takes options and values as words of their own: an
-// equals sign between them is not understood (AWN-188).
+// equals sign between them is not understood.
 func bootstrapScript(c *Config) (string, error) {
 	flags, err := kubeletFlags(c)
 	if err != nil {
@@ -62,13 +57,3 @@ const familyUbuntu awsv1.AMIFamily = "Ubuntu"
 
 // shellQuote makes one word of a text, whatever is in it.
 func shellQuote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
-
-// scriptOrCloudConfig tells what a text that is no archive is: a script unless it says that it is cloud-init's own
-// configuration.
-func scriptOrCloudConfig(_ *Config, text string) (contentType string, err error) {
-	first, _, _ := strings.Cut(strings.TrimLeft(text, " \t\n"), "\n")
-	if strings.TrimRight(first, " \t") == "#cloud-config" {
-		return contentTypeCloudConfig, nil
-	}
-	return contentTypeScript, nil
-}

@@ -19,12 +19,12 @@ const (
 )
 
 // al2023 is the user's parts and then a NodeConfig. nodeadm merges such documents in their order and the later one
-// wins, so that generated values beat the user's (AWN-196).
+// wins, so that generated values beat the user's.
 func al2023(c *Config, warn func(string, ...any)) (string, error) {
 	if c.ServiceCIDR == "" {
 		return "", badConfig("serviceCIDR", "is not known, and family %s can't do without: give the range of the cluster's service addresses", c.Family)
 	}
-	parts, err := userParts(c, nodeConfigOrScript)
+	parts, err := userParts(c, warn, nodeConfigOrScript)
 	if err != nil {
 		return "", err
 	}
@@ -32,7 +32,12 @@ func al2023(c *Config, warn func(string, ...any)) (string, error) {
 		if parts[i].mediaType() != mediaTypeNodeConfig {
 			continue
 		}
-		if err := checkNodeConfig(c, parts[i].body, parts[i].line); err != nil {
+		text, readable := parts[i].decoded()
+		if !readable {
+			warn("userData, line %d: the NodeConfig that begins here is coded in a way that can't be read before a node does", parts[i].line)
+			continue
+		}
+		if err := checkNodeConfig(c, text, parts[i].line); err != nil {
 			return "", err
 		}
 	}
@@ -43,7 +48,7 @@ func al2023(c *Config, warn func(string, ...any)) (string, error) {
 	return writeArchive(append(parts, newPart(mediaTypeNodeConfig, document))), nil
 }
 
-// nodeConfig is the generated document (AWN-199). Its keys are sorted.
+// nodeConfig is the generated document. Its keys are sorted.
 func nodeConfig(c *Config) (string, error) {
 	cluster := map[string]any{"name": c.ClusterName, "apiServerEndpoint": c.Endpoint, "cidr": c.ServiceCIDR}
 	if c.CABundle != "" {
@@ -55,7 +60,7 @@ func nodeConfig(c *Config) (string, error) {
 	}
 	kubelet := map[string]any{"config": config}
 	if labels := pairs(nodeLabels(c.Labels), "="); labels != "" {
-		// The quotes are part of the flag's value (AWN-208).
+		// The quotes are part of the flag's value.
 		kubelet["flags"] = []string{fmt.Sprintf("--node-labels=%q", labels)}
 	}
 	spec := map[string]any{"cluster": cluster, "kubelet": kubelet}
@@ -69,7 +74,7 @@ func nodeConfig(c *Config) (string, error) {
 	return nodeConfigComment + string(text), nil
 }
 
-// kubeletConfig is the class's kubelet block as it was written, so that durations keep their spelling (AWN-202), with
+// kubeletConfig is the class's kubelet block as it was written, so that durations keep their spelling, with
 // what is generated in it.
 func kubeletConfig(c *Config) (map[string]any, error) {
 	text, err := json.Marshal(c.Kubelet)
@@ -87,7 +92,7 @@ func kubeletConfig(c *Config) (map[string]any, error) {
 	if dns := c.dns(); len(c.Kubelet.ClusterDNS) == 0 && dns != "" {
 		config["clusterDNS"] = []string{dns}
 	}
-	// An empty list, not null, when there are no taints (AWN-201).
+	// An empty list, not null, when there are no taints.
 	taints := make([]map[string]string, 0, len(c.Taints))
 	for _, taint := range c.Taints {
 		taints = append(taints, taintItem(taint))

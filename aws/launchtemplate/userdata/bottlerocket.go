@@ -13,7 +13,7 @@ import (
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 )
 
-// bottlerocket is the user's settings with the generated ones laid over them (AWN-210 to AWN-217). The document is
+// bottlerocket is the user's settings with the generated ones laid over them. The document is
 // written anew with sorted keys: comments and layout are lost.
 func bottlerocket(c *Config, warn func(string, ...any)) (string, error) {
 	warnOther(c, warn)
@@ -25,6 +25,11 @@ func bottlerocket(c *Config, warn func(string, ...any)) (string, error) {
 		return "", err
 	}
 	kubernetes := table(settings, "kubernetes")
+	for _, key := range slices.Sorted(maps.Keys(kubernetes)) {
+		if !karpenterKeeps(key) {
+			warn("userData: the setting %q of settings.kubernetes is handed on, and Karpenter left it out: Bottlerocket refuses user data with settings that it does not know", key)
+		}
+	}
 	if err := overlayKubernetes(c, kubernetes); err != nil {
 		return "", err
 	}
@@ -57,7 +62,7 @@ type bottlerocketShape struct {
 	} `toml:"settings"`
 }
 
-// bootstrapMode is when a bootstrap command runs (AWN-217). It is no string: the TOML reader would not ask it.
+// bootstrapMode is when a bootstrap command runs. It is no string: the TOML reader would not ask it.
 type bootstrapMode struct{}
 
 // UnmarshalText refuses other words than Bottlerocket's.
@@ -68,7 +73,7 @@ func (*bootstrapMode) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// userSettings are the user's settings. Bottlerocket reads nothing else of user data (AWN-211).
+// userSettings are the user's settings. Bottlerocket reads nothing else of user data.
 func userSettings(c *Config, warn func(string, ...any)) (map[string]any, error) {
 	var document map[string]any
 	if err := toml.Unmarshal([]byte(c.UserData), &document); err != nil {
@@ -88,6 +93,25 @@ func userSettings(c *Config, warn func(string, ...any)) (map[string]any, error) 
 		settings = make(map[string]any)
 	}
 	return settings, nil
+}
+
+// karpenterKeeps is true for the settings of kubernetes that Karpenter knows. It drops all others, so that user data
+// that worked there may have settings that no Bottlerocket knows.
+func karpenterKeeps(key string) bool {
+	switch key {
+	case "allowed-unsafe-sysctls", "api-server", "cloud-provider", "cluster-certificate", "cluster-dns-ip", "cluster-domain", "cluster-name",
+		"container-log-max-files", "container-log-max-size", "container-log-max-workers", "container-log-monitor-interval",
+		"cpu-cfs-quota-enforced", "cpu-manager-policy", "cpu-manager-policy-options", "cpu-manager-reconcile-period",
+		"credential-providers", "device-ownership-from-security-context", "event-burst", "event-qps",
+		"eviction-hard", "eviction-max-pod-grace-period", "eviction-soft", "eviction-soft-grace-period", "hostname-override-source",
+		"ids-per-pod", "image-gc-high-threshold-percent", "image-gc-low-threshold-percent", "kube-api-burst", "kube-api-qps", "kube-reserved",
+		"log-level", "max-pods", "memory-manager-policy", "memory-manager-reserved-memory", "node-labels", "node-taints", "pod-pids-limit",
+		"registry-burst", "registry-qps", "seccomp-default", "server-tls-bootstrap", "shutdown-grace-period",
+		"shutdown-grace-period-for-critical-pods", "single-process-oom-kill", "static-pods", "system-reserved", "topology-manager-policy",
+		"topology-manager-policy-options", "topology-manager-scope":
+		return true
+	}
+	return false
 }
 
 // malformedTOML keeps the place and leaves out the reader's words, which may quote the text.
@@ -110,7 +134,7 @@ func table(of map[string]any, key string) map[string]any {
 	return t
 }
 
-// overlayKubernetes lays the generated values over settings.kubernetes (AWN-213, AWN-214).
+// overlayKubernetes lays the generated values over settings.kubernetes.
 func overlayKubernetes(c *Config, kubernetes map[string]any) error {
 	k := &c.Kubelet
 	kubernetes["cluster-name"] = c.ClusterName
@@ -163,7 +187,7 @@ func overlayKubernetes(c *Config, kubernetes map[string]any) error {
 	return nil
 }
 
-// taintTable is Bottlerocket's form of taints: several of one key share a list (AWN-215).
+// taintTable is Bottlerocket's form of taints: several of one key share a list.
 func taintTable(taints []corev1.Taint) map[string][]string {
 	byKey := make(map[string][]string)
 	for _, taint := range taints {
@@ -175,7 +199,7 @@ func taintTable(taints []corev1.Taint) map[string][]string {
 // storageCommandName sorts before the user's commands, so that storage is there when they run.
 const storageCommandName = "000-mount-instance-storage"
 
-// storageCommand sets up local disks as node storage (AWN-216). From 1.46 Bottlerocket knows by itself what to put there.
+// storageCommand sets up local disks as node storage. From 1.46 Bottlerocket knows by itself what to put there.
 func storageCommand(version string) map[string]any {
 	bind := []string{"apiclient", "ephemeral-storage", "bind"}
 	if known, old := before(version, 46); !known || old {
@@ -188,7 +212,7 @@ func storageCommand(version string) map[string]any {
 	}
 }
 
-// before says whether a version of Bottlerocket is known, and older than 1.minor (AWN-218).
+// before says whether a version of Bottlerocket is known, and older than 1.minor.
 func before(version string, minor int) (known, older bool) {
 	if version == awsv1.AliasVersionLatest {
 		return true, false

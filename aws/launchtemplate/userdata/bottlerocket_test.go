@@ -101,8 +101,9 @@ a = 1
 	if diff := cmp.Diff(map[string]any{"list": []any{map[string]any{"a": int64(1)}}}, settings["boot"]); diff != "" {
 		t.Error(diff)
 	}
-	// AWN-211: only settings is read, and what is left out is told.
-	if len(warnings) != 2 || !strings.Contains(warnings[0], `"other"`) || !strings.Contains(warnings[1], `"top"`) {
+	// AWN-211: only settings is read, and what is left out is told. AWN-212: so is what Karpenter left out.
+	if len(warnings) != 3 || !strings.Contains(warnings[0], `"other"`) || !strings.Contains(warnings[1], `"top"`) ||
+		!strings.Contains(warnings[2], `"some-future-setting" of settings.kubernetes is handed on`) {
 		t.Errorf("warnings are %q", warnings)
 	}
 }

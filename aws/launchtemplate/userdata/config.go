@@ -10,7 +10,7 @@ import (
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 )
 
-// Config is all that goes into a machine's user data (AWN-176).
+// Config is all that goes into a machine's user data.
 type Config struct {
 	// Family of the image. Empty reads as AL2023.
 	Family awsv1.AMIFamily
@@ -25,13 +25,13 @@ type Config struct {
 	ServiceCIDR string
 	// IPv6 is true when the cluster's pods have IPv6 addresses.
 	IPv6 bool
-	// DiscoveredDNS is the address of the cluster's DNS service; it is used where Kubelet.ClusterDNS is empty (AWN-055).
+	// DiscoveredDNS is the address of the cluster's DNS service; it is used where Kubelet.ClusterDNS is empty.
 	// Empty when it is not known.
 	DiscoveredDNS string
 	// Kubelet is the class's kubelet block with its expressions worked out. MaxPods is the pod limit of the machine, a
 	// number; nil leaves it to the image.
 	Kubelet awsv1.KubeletConfiguration
-	// Labels the node joins with. Those that a kubelet may not set on itself are left out (AWN-179).
+	// Labels the node joins with. Those that a kubelet may not set on itself are left out.
 	Labels map[string]string
 	// Taints the node joins with, in this order.
 	Taints []corev1.Taint
@@ -113,7 +113,7 @@ func rendererOf(family awsv1.AMIFamily) renderer {
 	}
 }
 
-// custom hands the user's bytes over: nothing is merged (AWN-228).
+// custom hands the user's bytes over: nothing is merged.
 func custom(c *Config, _ func(string, ...any)) (string, error) { return c.UserData, nil }
 
 // dns is the address of the cluster's DNS service for the node; empty when it is not known.

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// Limit is the most bytes of user data that EC2 takes, before the base64 encoding (AWN-182).
+// Limit is the most bytes of user data that EC2 takes, before the base64 encoding.
 const Limit = 16384
 
-// NoticeAt is the number of bytes from which Render warns that the limit is near: nine tenths of Limit (AWN-182).
+// NoticeAt is the number of bytes from which Render warns that the limit is near: nine tenths of Limit.
 const NoticeAt = 14745
 
 // maxInput bounds the user's own text before it is read: comments fall away in some formats, so more than Limit can do.

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// kubeletFlags are the kubelet's arguments for families that configure it on the command line (AWN-059 to AWN-062): in
+// kubeletFlags are the kubelet's arguments for families that configure it on the command line: in
 // the documented order, with sorted keys, and with maps and lists in double quotes.
 func kubeletFlags(c *Config) (string, error) {
 	k := &c.Kubelet
@@ -63,7 +63,7 @@ func goDurations(periods map[string]string) (map[string]string, error) {
 	return printed, nil
 }
 
-// warnOther names kubelet keys that a family has no way to hand on (AWN-053); validation refuses them.
+// warnOther names kubelet keys that a family has no way to hand on; validation refuses them.
 func warnOther(c *Config, warn func(string, ...any)) {
 	for _, key := range sortedOther(c) {
 		warn("kubelet.%s is left out: family %s can't set it", key, c.Family)

@@ -8,7 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// nodeLabels are the labels a kubelet may set on itself (AWN-179).
+// nodeLabels are the labels a kubelet may set on itself.
 func nodeLabels(labels map[string]string) map[string]string {
 	kept := make(map[string]string, len(labels))
 	for key, value := range labels {
@@ -34,7 +34,7 @@ func restricted(key string) bool {
 	return false
 }
 
-// taintTexts are taints as the kubelet's flag wants them (AWN-062).
+// taintTexts are taints as the kubelet's flag wants them.
 func taintTexts(taints []corev1.Taint) []string {
 	texts := make([]string, 0, len(taints))
 	for _, taint := range taints {

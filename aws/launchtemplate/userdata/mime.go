@@ -1,11 +1,12 @@
 package userdata
 
 import (
-	"mime"
-	"net/textproto"
-	"slices"
+	"encoding/base64"
+	"io"
+	"mime/quotedprintable"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // boundary separates the parts unless a part holds such a line itself.
@@ -37,23 +38,49 @@ func (p *part) mediaType() string {
 	return ""
 }
 
-// userParts reads the user's own data: an archive is taken apart, other text is one part of the type that kindOf tells,
-// and nothing is no part (AWN-185). Carriage returns are dropped, so that lines end as Linux expects (AWN-181).
-func userParts(c *Config, kindOf func(c *Config, text string) (contentType string, err error)) ([]part, error) {
+// decoded is the body without its transfer encoding. readable is false when that can't be undone, or leaves something
+// that is no text, such as what gzip writes.
+func (p *part) decoded() (text string, readable bool) {
+	encoding := ""
+	for _, h := range p.headers {
+		if h.name == "Content-Transfer-Encoding" {
+			encoding = strings.ToLower(h.value)
+			break
+		}
+	}
+	var decoded []byte
+	var err error
+	switch encoding {
+	case "base64":
+		decoded, err = base64.StdEncoding.DecodeString(strings.Join(strings.Fields(p.body), ""))
+	case "quoted-printable":
+		decoded, err = io.ReadAll(quotedprintable.NewReader(strings.NewReader(p.body)))
+	default:
+		return p.body, true
+	}
+	return string(decoded), err == nil && utf8.Valid(decoded)
+}
+
+// typeOfText says what type a text has that is no archive.
+type typeOfText func(c *Config, warn func(string, ...any), text string) (contentType string, err error)
+
+// userParts reads the user's own data: an archive is taken apart, other text is one part of the type that typeOf tells,
+// and nothing is no part. Carriage returns are dropped, so that lines end as Linux expects.
+func userParts(c *Config, warn func(string, ...any), typeOf typeOfText) ([]part, error) {
 	text := strings.ReplaceAll(c.UserData, "\r", "")
 	trimmed := strings.TrimSpace(text)
 	if trimmed == "" {
 		return nil, nil
 	}
 	if !isArchive(trimmed) {
-		contentType, err := kindOf(c, text)
+		contentType, err := typeOf(c, warn, text)
 		if err != nil {
 			return nil, err
 		}
 		return []part{newPart(contentType, text)}, nil
 	}
 	before := strings.Count(text[:strings.Index(text, trimmed)], "\n")
-	return readArchive(c, trimmed, before+1)
+	return readArchive(c, warn, trimmed, before+1)
 }
 
 // isArchive tells an archive by its first line. Names of headers are the same in any case.
@@ -66,122 +93,7 @@ func isArchive(text string) bool {
 	return false
 }
 
-// lineReader walks over lines and knows their numbers.
-type lineReader struct {
-	lines []string
-	// at is the index of the next line, first the number of line 0.
-	at, first int
-}
-
-func (r *lineReader) next() (line string, ok bool) {
-	if r.at == len(r.lines) {
-		return "", false
-	}
-	r.at++
-	return r.lines[r.at-1], true
-}
-
-// number is that of the line that next gave last.
-func (r *lineReader) number() int { return r.first + r.at - 1 }
-
-// readArchive takes a multipart message apart. It has a reader of its own because mime/multipart can't say where in the
-// text it stumbled; what both take they read alike.
-func readArchive(c *Config, text string, firstLine int) ([]part, error) {
-	r := &lineReader{lines: strings.Split(text, "\n"), first: firstLine}
-	headers, contentTypeLine, err := readHeaders(c, r)
-	if err != nil {
-		return nil, err
-	}
-	var contentType string
-	for _, h := range headers {
-		if h.name == "Content-Type" {
-			contentType = h.value
-			break
-		}
-	}
-	kind, parameters, err := mime.ParseMediaType(contentType)
-	if err != nil || !strings.HasPrefix(kind, "multipart/") {
-		return nil, c.malformed(contentTypeLine, 0, "begins like a MIME message, but its Content-Type is not multipart: "+
-			`write Content-Type: multipart/mixed; boundary="//", or leave the headers out`)
-	}
-	delimiter := "--" + parameters["boundary"]
-	if delimiter == "--" {
-		return nil, c.malformed(contentTypeLine, 0, `the Content-Type names no boundary: add ; boundary="//"`)
-	}
-	return readParts(c, r, delimiter)
-}
-
-// readParts reads up to the closing line. What stands before the first part and after the last means nothing.
-func readParts(c *Config, r *lineReader, delimiter string) ([]part, error) {
-	var parts []part
-	var body []string
-	for {
-		line, ok := r.next()
-		if !ok {
-			return nil, c.malformed(r.number(), 0, "the archive ends without its closing line: add the boundary with -- before and after it")
-		}
-		end := strings.TrimRight(line, " \t")
-		isEnd := end == delimiter+"--"
-		if !isEnd && end != delimiter {
-			body = append(body, line)
-			continue
-		}
-		if len(parts) > 0 {
-			parts[len(parts)-1].body = strings.Join(body, "\n")
-		}
-		if isEnd {
-			return parts, nil
-		}
-		headers, _, err := readHeaders(c, r)
-		if err != nil {
-			return nil, err
-		}
-		slices.SortStableFunc(headers, func(a, b header) int { return strings.Compare(a.name, b.name) })
-		parts, body = append(parts, part{headers: headers, line: r.number() + 1}), nil
-	}
-}
-
-// readHeaders reads up to the empty line that ends them, and tells where the Content-Type stands, or else where the
-// headers begin. A line that begins with white space goes on with the one before.
-func readHeaders(c *Config, r *lineReader) (headers []header, contentTypeLine int, err error) {
-	contentTypeLine = r.first + r.at
-	for {
-		line, ok := r.next()
-		switch {
-		case !ok:
-			return nil, 0, c.malformed(r.number(), 0, "the archive ends among headers: end them with an empty line")
-		case line == "":
-			return headers, contentTypeLine, nil
-		case line[0] == ' ' || line[0] == '\t':
-			if len(headers) == 0 {
-				return nil, 0, c.malformed(r.number(), 0, "is indented like the second line of a header, and there is no first")
-			}
-			last := &headers[len(headers)-1]
-			last.value = strings.TrimSpace(last.value + " " + strings.TrimSpace(line))
-			continue
-		}
-		name, value, ok := strings.Cut(line, ":")
-		if !ok || !isHeaderName(name) || hasControl(strings.ReplaceAll(value, "\t", " ")) {
-			return nil, 0, c.malformed(r.number(), 0, "is not a header: write Name: value, and an empty line after the last")
-		}
-		name = textproto.CanonicalMIMEHeaderKey(name)
-		if name == "Content-Type" {
-			contentTypeLine = r.number()
-		}
-		headers = append(headers, header{name, strings.TrimSpace(value)})
-	}
-}
-
-func isHeaderName(name string) bool {
-	if name == "" {
-		return false
-	}
-	return !strings.ContainsFunc(name, func(r rune) bool {
-		return r <= ' ' || r >= 0x7f || strings.ContainsRune(`()<>@,;:\"/[]?={}`, r)
-	})
-}
-
-// writeArchive puts parts together (AWN-184).
+// writeArchive puts parts together.
 func writeArchive(parts []part) string {
 	separator := separatorFor(parts)
 	var b strings.Builder

@@ -139,7 +139,7 @@ func TestArchiveHoldsAnyParts(t *testing.T) {
 		}
 		text := writeArchive(parts)
 		c := &Config{Family: awsv1.AMIFamilyAL2, UserData: text}
-		again, err := userParts(c, scriptOrCloudConfig)
+		again, err := userParts(c, func(string, ...any) {}, typeByFirstLine)
 		if err != nil {
 			t.Fatalf("%v\n%s", err, text)
 		}

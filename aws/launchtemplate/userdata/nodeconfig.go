@@ -11,9 +11,9 @@ import (
 )
 
 // nodeConfigOrScript tells what a text for AL2023 that is no archive is. A script is a script even if it could be read
-// as YAML; a NodeConfig says so by apiVersion and kind (AWN-198). What was plainly meant as a NodeConfig and is none is
+// as YAML; a NodeConfig says so by apiVersion and kind. What was plainly meant as a NodeConfig and is none is
 // refused: as a script it would only fail on the machine.
-func nodeConfigOrScript(c *Config, text string) (contentType string, err error) {
+func nodeConfigOrScript(c *Config, warn func(string, ...any), text string) (contentType string, err error) {
 	if strings.HasPrefix(strings.TrimLeft(text, " \t\n"), "#!") {
 		return contentTypeScript, nil
 	}
@@ -22,7 +22,7 @@ func nodeConfigOrScript(c *Config, text string) (contentType string, err error) 
 		if meantAsNodeConfig.MatchString(text) {
 			return "", malformedYAML(c, err, text, 1)
 		}
-		return scriptOrCloudConfig(c, text)
+		return typeByFirstLine(c, warn, text)
 	}
 	group := strings.HasPrefix(fields.apiVersion, nodeConfigGroupPrefix)
 	switch {
@@ -35,7 +35,7 @@ func nodeConfigOrScript(c *Config, text string) (contentType string, err error) 
 		return "", c.malformed(fields.line, 0, "is YAML like a NodeConfig, but none: write apiVersion: %s and kind: %s, or begin a script with #!",
 			nodeConfigAPIVersion, nodeConfigKind)
 	}
-	return scriptOrCloudConfig(c, text)
+	return typeByFirstLine(c, warn, text)
 }
 
 // meantAsNodeConfig finds what nobody writes in a script by chance.

@@ -24,12 +24,7 @@ func TestMalformedUserData(t *testing.T) {
 		{"no type", al2, "\n\nMIME-Version: 1.0\n\nsecret", 3, "not multipart"},
 		{"no boundary", al2, "Content-Type: multipart/mixed\n\n--x--", 1, "names no boundary"},
 		{"bad parameters", al2, "Content-Type: multipart/mixed; boundary=\"\n\n--x--", 1, "not multipart"},
-		{"no closing line", al2, "Content-Type: multipart/mixed; boundary=b\n\n--b\n\nsecret\n--b\n\nmore", 8, "without its closing line"},
 		{"headers without end", al2, "MIME-Version: 1.0", 1, "among headers"},
-		{"a part's headers without end", al2, "Content-Type: multipart/mixed; boundary=b\n\n--b\nContent-Type: text/plain", 4, "among headers"},
-		{"no header", al2, "Content-Type: multipart/mixed; boundary=b\n\n--b\nsecret\n\n--b--", 4, "is not a header"},
-		{"a name with spaces", al2023, "Content-Type: multipart/mixed; boundary=b\n\n--b\nsecret name: x\n\n--b--", 4, "is not a header"},
-		{"continued nothing", al2, "Content-Type: multipart/mixed; boundary=b\n\n--b\n  x: y\n\n--b--", 4, "there is no first"},
 
 		{"broken NodeConfig", al2023, "apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec:\n  kubelet: {secret\n", 4, "is not YAML"},
 		{"broken indentation", al2023, "apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec:\n  a: b\n c: d\n", 5, "is not YAML"},
@@ -55,6 +50,11 @@ func TestMalformedUserData(t *testing.T) {
 		{"a taint that is a string", toml, "[settings.kubernetes.node-taints]\n'secret' = 'x:NoSchedule'\n", 2, "lists of strings"},
 		{"a mode there is not", toml, "[settings.bootstrap-commands.x]\ncommands = [['ls']]\nmode = 'secret'\n", 3, "always, once or off"},
 		{"a command that is one string", toml, "[settings.bootstrap-commands.x]\ncommands = ['secret']\n", 2, "lists of lists"},
+
+		{"PowerShell on Linux", al2023, "\n<powershell>\nsecret\n</powershell>", 2, "is for Windows"},
+		{"a batch script on Linux", al2, "<script>secret</script>", 1, "is for Windows"},
+		{"a coded part that is no NodeConfig", al2023,
+			"MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=b\n\n--b\nContent-Type: application/node.eks.aws\nContent-Transfer-Encoding: base64\n\nc2VjcmV0OiB4Cg==\n--b--\n", 8, "holds no NodeConfig"},
 
 		{"a tag of its own", win, "Write-Host secret\n<powershell>\nWrite-Host x\n</powershell>", 2, "leave the tags out"},
 		{"the end of the block", win, "</PowerShell>secret", 1, "leave the tags out"},

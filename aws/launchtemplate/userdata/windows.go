@@ -7,7 +7,7 @@ import (
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 )
 
-// windows is one block of PowerShell: the user's commands, then a call of the image's start script (AWN-223, AWN-224).
+// windows is one block of PowerShell: the user's commands, then a call of the image's start script.
 func windows(c *Config, warn func(string, ...any)) (string, error) {
 	warnOther(c, warn)
 	if c.InstanceStorePolicy == awsv1.InstanceStorePolicyRAID0 {
@@ -34,7 +34,7 @@ func windows(c *Config, warn func(string, ...any)) (string, error) {
 		call = append(call, "-DNSClusterIP", powershellQuote(dns))
 	}
 	if c.ServiceCIDR != "" {
-		// Left to itself the script guesses one of two ranges (AWN-342).
+		// Left to itself the script guesses one of two ranges.
 		call = append(call, "-ServiceCIDR", powershellQuote(c.ServiceCIDR))
 	}
 	var b strings.Builder

@@ -20,6 +20,10 @@ import (
 // step is one look at everything, after some time.
 func (w *world) step() {
 	w.pass(w.options.Step)
+	w.steps++
+	if w.steps%collectEvery == 0 {
+		w.collect()
+	}
 	w.hear()
 	w.kubelets()
 	for _, name := range slices.Sorted(maps.Keys(w.claims)) {
@@ -68,7 +72,7 @@ func (w *world) remove(r *disruption.Removal) {
 func (w *world) kubelets() {
 	for _, name := range slices.Sorted(maps.Keys(w.claims)) {
 		c := w.claims[name]
-		if c.Status.ProviderID == "" || c.DeletionTimestamp != nil || w.nodeOf(c.Status.ProviderID) != nil {
+		if c.Status.ProviderID == "" || c.DeletionTimestamp != nil || w.nodeOf(c.Status.ProviderID) != nil || w.silent[c.Status.ProviderID] {
 			continue
 		}
 		machine, err := w.Provider.Get(w.t.Context(), c.Status.ProviderID)
@@ -141,8 +145,9 @@ func (w *world) reconcileClaim(name string) {
 		if len(step.Effects) == 0 {
 			return
 		}
-		term, gates = provisioning.ClaimTermination{}, nil
+		term, gates, w.ended = provisioning.ClaimTermination{}, nil, false
 		for _, effect := range step.Effects {
+			w.beforeEffect()
 			switch e := effect.(type) {
 			case provisioning.FindInstance:
 				term.Searched, term.Found = true, w.find(e.Claim.UID)
@@ -154,6 +159,7 @@ func (w *world) reconcileClaim(name string) {
 				w.note("create instance of %s: %v", e.Claim.Name, err)
 				after := w.lifecycle.Created(e.Claim, machine, err, w.now)
 				for _, each := range after.Effects {
+					w.beforeEffect()
 					w.do(each)
 				}
 				if after.Again > 0 {
@@ -161,6 +167,9 @@ func (w *world) reconcileClaim(name string) {
 				}
 			default:
 				term.Instance = w.do(effect)
+			}
+			if w.ended {
+				break
 			}
 		}
 	}
@@ -200,9 +209,13 @@ func (w *world) reconcileNode(name string) {
 		if len(step.Effects) == 0 {
 			return
 		}
-		state = provisioning.InstanceUnasked
+		state, w.ended = provisioning.InstanceUnasked, false
 		for _, effect := range step.Effects {
+			w.beforeEffect()
 			state = max(state, w.do(effect))
+			if w.ended {
+				break
+			}
 		}
 		if step.Again > 0 && state != provisioning.InstanceGone {
 			return
@@ -216,8 +229,22 @@ func (w *world) do(effect provisioning.Effect) provisioning.InstanceState {
 	w.note("%s", effect)
 	switch e := effect.(type) {
 	case provisioning.PutClaim:
+		if there := w.claims[e.Claim.Name]; there == nil || there.UID != e.Claim.UID {
+			for _, instead := range e.IfGone {
+				w.do(instead)
+			}
+			w.ended = true
+			break
+		} else if there.ResourceVersion != e.Claim.ResourceVersion {
+			w.ended = true // a conflict: it is looked at again
+			break
+		}
 		w.putClaim(e.Claim.DeepCopy())
 	case provisioning.PutNode:
+		if there := w.nodes[e.Node.Name]; there == nil || there.UID != e.Node.UID || there.ResourceVersion != e.Node.ResourceVersion {
+			w.ended = true
+			break
+		}
 		w.putNode(e.Node.DeepCopy())
 	case provisioning.DeleteClaim:
 		w.deleteClaim(e.Name)
@@ -299,7 +326,7 @@ func (w *world) snapshot() *scheduling.Snapshot {
 	s := &scheduling.Snapshot{Time: w.now, Vocabulary: w.Provider.Describe().Vocabulary, NodePools: pools.NodePools, Catalogs: pools.Catalogs}
 	for _, name := range slices.Sorted(maps.Keys(w.claims)) {
 		c := w.claims[name]
-		n := scheduling.Node{Name: name, Pool: v1.NewPoolKey(poolName), Claim: c, Leaving: c.DeletionTimestamp != nil}
+		n := scheduling.Node{Name: name, Pool: v1.NewPoolKey(poolName), Claim: c, Leaving: c.DeletionTimestamp != nil || provisioning.NodeLost(c)}
 		if node := w.nodeOf(c.Status.ProviderID); c.Status.ProviderID != "" && node != nil {
 			n.Name, n.Object, n.Pods = node.Name, node, w.podsOn(node.Name)
 			n.Leaving = n.Leaving || node.DeletionTimestamp != nil
@@ -315,7 +342,7 @@ func (w *world) snapshot() *scheduling.Snapshot {
 
 // schedule binds pods to nodes that are ready, and launches what the others need.
 func (w *world) schedule() {
-	if len(w.podsOn("")) == 0 {
+	if len(w.podsOn("")) == 0 || w.steps < w.poolBack {
 		return
 	}
 	snapshot := w.snapshot()
@@ -358,13 +385,14 @@ func (w *world) store(claim *v1.NodeClaim) string {
 	claim.Name = fmt.Sprint(poolName, "-", w.named)
 	claim.UID = types.UID(claim.Name + "-uid")
 	claim.CreationTimestamp = metav1.NewTime(w.now)
+	claim.Finalizers = append(claim.Finalizers, v1.TerminationFinalizer) // as provisioning.Launcher does
 	w.putClaim(claim)
 	return claim.Name
 }
 
 // disrupt plans disruptions and carries them out.
 func (w *world) disrupt() {
-	if !w.disrupts {
+	if !w.disrupts || w.steps < w.poolBack {
 		return
 	}
 	executing := map[string]string{}

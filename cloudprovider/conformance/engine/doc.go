@@ -1,5 +1,6 @@
 // Package engine plugs a provider into the planners and has them run a small cluster on it, with a stepped clock: it scales
-// up, falls back when machines are out of stock, consolidates, and replaces machines that drift, are interrupted or break.
+// up, falls back when machines are out of stock, consolidates, and replaces machines that drift, are interrupted or break;
+// and it comes through when objects vanish: a Node, a NodeClaim, an instance or the NodePool, at each step in turn.
 //
 //	func TestEngine(t *testing.T) {
 //		engine.Run(t, newSubject, engine.Options{})

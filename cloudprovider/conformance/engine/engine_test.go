@@ -112,6 +112,6 @@ func Example() {
 	fmt.Println(engine.Scenarios())
 	fmt.Println(errors.Is(cloudprovider.NewInsufficientCapacityError(nil), cloudprovider.InsufficientCapacity)) // what FallBack is about
 	// Output:
-	// [ScaleUp FallBack Consolidate Drift Interrupt Repair]
+	// [ScaleUp FallBack Consolidate Drift Interrupt Repair Vanish]
 	// true
 }

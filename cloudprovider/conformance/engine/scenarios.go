@@ -26,6 +26,9 @@ type Options struct {
 	// Listen is how long each look waits for interruptions, in real time; zero means 50 milliseconds. A source that is far away
 	// needs longer; what it has given meanwhile must come again.
 	Listen time.Duration
+	// VanishEvery has Vanish try every so many steps of the life of a node and not each of them, for clouds that are slow;
+	// zero means each.
+	VanishEvery int
 }
 
 // Scenarios are the names of all scenarios, in the order in which Run runs them. The slice is the caller's.
@@ -52,6 +55,7 @@ func scenarios() []scenario {
 		{"Drift", "a machine that has drifted is replaced", drift},
 		{"Interrupt", "a machine that will be taken back is replaced", interrupt},
 		{"Repair", "a machine that breaks is replaced", repair},
+		{"Vanish", "whatever vanishes at whatever step, pods run again and nothing is left over", vanish},
 	}
 }
 

@@ -37,6 +37,17 @@ type world struct {
 	version   int
 	named     int
 	log       []string
+	// steps are counted; ended tells that an object of the step was gone or changed: the rest of it was not done.
+	steps int
+	ended bool
+
+	// vanish takes an object away before effect number vanishAt of this round, counted by effects; nil for none.
+	vanish            func() bool
+	effects, vanishAt int
+	// silent are machines whose Node was taken away: their kubelets do not make it again.
+	silent map[string]bool
+	// poolBack is the step at which a NodePool that was deleted is there again.
+	poolBack int
 
 	// disrupts is whether nodes are consolidated and drifted ones replaced; commands are under way.
 	disrupts bool
@@ -82,7 +93,7 @@ func newWorld(t testing.TB, s conformance.Subject, o Options) *world {
 	}
 	w := &world{
 		Subject: s, t: t, options: o, now: o.Start, lifecycle: lifecycle, claims: map[string]*v1.NodeClaim{},
-		nodes: map[string]*corev1.Node{}, pods: map[types.NamespacedName]*corev1.Pod{}, commands: map[string]*command{},
+		nodes: map[string]*corev1.Node{}, pods: map[types.NamespacedName]*corev1.Pod{}, commands: map[string]*command{}, silent: map[string]bool{},
 	}
 	w.pool = &v1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: poolName, UID: poolName, Generation: 1}}
 	w.pool.Spec.Template.Spec.NodeClassRef = s.NodeClass

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"k8s.io/apimachinery/pkg/api/resource"
+	"github.com/drawknife/drawknife/internal/quantities"
 )
 
 // Arrival is a pod of a trace: when it comes, how long it stays, what it asks for.
@@ -137,7 +137,7 @@ func (c columns) arrivalOf(row []string) (Arrival, error) {
 		if len(amount.text) > 32 {
 			return a, fmt.Errorf("%s: %.32q… is no quantity", amount.title, amount.text)
 		}
-		q, err := resource.ParseQuantity(amount.text)
+		q, err := quantities.Parse(amount.text)
 		if err != nil || q.Sign() < 0 || q.CmpInt64(maxAmount) > 0 {
 			return a, fmt.Errorf("%s %q is no quantity that a pod could ask for", amount.title, amount.text)
 		}

@@ -1,9 +1,9 @@
 //go:build ignore
 
-// Command generate makes regions.tsv.gz, the table of on-demand prices embedded in package prices.
+// Command generate makes regions.tsv.gz, the table of on-demand prices embedded in package catalog.
 //
-//	go run generate.go TABLE.tsv   # replace it by a table that internal/ec2catalog made
-//	go run generate.go             # check that the one that is there can be read
+//	go run generate_regions.go TABLE.tsv   # replace it by a table that internal/ec2catalog made
+//	go run generate_regions.go             # check that the one that is there can be read
 package main
 
 import (
@@ -12,7 +12,7 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/drawknife/drawknife/aws/prices"
+	"github.com/drawknife/drawknife/aws/catalog"
 )
 
 // maxPacked keeps the module small: whoever imports the package carries the file.
@@ -27,7 +27,7 @@ func main() {
 
 func run(args []string) error {
 	if len(args) == 0 {
-		_, err := prices.Regional("us-east-1")
+		_, err := catalog.RegionalPrices("us-east-1")
 		return err
 	}
 	text, err := os.ReadFile(args[0])

@@ -1,0 +1,95 @@
+//go:build ignore
+
+// Command generate_branches makes branches.txt, how many branch interfaces instance types can have, from the table of the Go module of the
+// VPC resource controller, which is what counts on a node. Types are the same in all regions. Without the module (no network, and not in the
+// module cache) the file stays as it is.
+//
+//	go run generate_branches.go            # of the version below
+//	go run generate_branches.go VERSION    # of another, which is then to be written below
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+const (
+	module  = "github.com/aws/amazon-vpc-resource-controller-k8s"
+	version = "v1.8.2"
+)
+
+func main() {
+	if err := run(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "generate_branches:", err)
+		os.Exit(1)
+	}
+}
+
+func run(args []string) error {
+	wanted := version
+	if len(args) > 0 {
+		wanted = args[0]
+	}
+	command := exec.Command("go", "mod", "download", "-json", module+"@"+wanted)
+	command.Dir = os.TempDir() // outside of this module, whose go.mod does not name that one
+	out, err := command.Output()
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "generate_branches: %s can't be downloaded, branches.txt stays as it is: %v\n", module, err)
+		return nil
+	}
+	var found struct{ Dir string }
+	if err := json.Unmarshal(out, &found); err != nil {
+		return err
+	}
+	file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(found.Dir, "pkg", "aws", "vpc", "limits.go"), nil, 0)
+	if err != nil {
+		return err
+	}
+	var lines []string
+	ast.Inspect(file, func(n ast.Node) bool {
+		entry, ok := n.(*ast.KeyValueExpr)
+		if !ok {
+			return true
+		}
+		name, ok := entry.Key.(*ast.BasicLit)
+		limits, isLimits := entry.Value.(*ast.CompositeLit)
+		if !ok || !isLimits || name.Kind != token.STRING {
+			return true
+		}
+		instanceType, _ := strconv.Unquote(name.Value)
+		trunk, branches := "", ""
+		for _, e := range limits.Elts {
+			field := e.(*ast.KeyValueExpr)
+			switch value := field.Value.(type) {
+			case *ast.Ident:
+				if field.Key.(*ast.Ident).Name == "IsTrunkingCompatible" {
+					trunk = value.Name
+				}
+			case *ast.BasicLit:
+				if field.Key.(*ast.Ident).Name == "BranchInterface" {
+					branches = value.Value
+				}
+			}
+		}
+		if trunk != "true" {
+			branches = "0"
+		}
+		lines = append(lines, instanceType+" "+branches+"\n")
+		return false
+	})
+	if len(lines) < 1000 {
+		return fmt.Errorf("%s@%s: only %d types were found: its table has another shape", module, wanted, len(lines))
+	}
+	slices.Sort(lines)
+	text := "# Code generated from the table of " + module + " " + wanted + "; DO NOT EDIT.\n" + strings.Join(lines, "")
+	return os.WriteFile("branches.txt", []byte(text), 0o644)
+}

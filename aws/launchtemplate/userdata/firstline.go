@@ -1,0 +1,42 @@
+package userdata
+
+import "strings"
+
+const (
+	contentTypeScript      = `text/x-shellscript; charset="us-ascii"`
+	contentTypeCloudConfig = `text/cloud-config; charset="us-ascii"`
+)
+
+// firstLines are those by which cloud-init knows a text that comes without a type, and the types they stand for. A
+// longer one stands before one that it begins with.
+var firstLines = [...]struct{ begins, mediaType string }{
+	{"#include-once", "text/x-include-once-url"},
+	{"#include", "text/x-include-url"},
+	{"#cloud-config-archive", "text/cloud-config-archive"},
+	{"#cloud-config-jsonp", "text/cloud-config-jsonp"},
+	{"#cloud-config", "text/cloud-config"},
+	{"#cloud-boothook", "text/cloud-boothook"},
+	{"#part-handler", "text/part-handler"},
+	{"## template: jinja", "text/jinja2"},
+}
+
+// typeByFirstLine says what a text that is no archive is: a script, unless its first line says that it is something else
+// to cloud-init. PowerShell is refused: no Linux image runs it.
+func typeByFirstLine(c *Config, warn func(string, ...any), text string) (contentType string, err error) {
+	lead := len(text) - len(strings.TrimLeft(text, " \t\n"))
+	first, _, _ := strings.Cut(text[lead:], "\n")
+	first = strings.ToLower(strings.TrimRight(first, " \t"))
+	for _, f := range firstLines {
+		if first == f.begins || strings.HasPrefix(first, f.begins+" ") && strings.HasPrefix(f.begins, "##") {
+			return f.mediaType + `; charset="us-ascii"`, nil
+		}
+	}
+	switch {
+	case strings.HasPrefix(first, "<powershell>"), strings.HasPrefix(first, "<script>"):
+		return "", c.malformed(1+strings.Count(text[:lead], "\n"), 0,
+			"is for Windows: give the class a Windows image, or write a shell script that begins with #!")
+	case !strings.HasPrefix(first, "#!"):
+		warn("userData: is taken for a shell script, but does not begin with #!, without which cloud-init can't run it")
+	}
+	return contentTypeScript, nil
+}

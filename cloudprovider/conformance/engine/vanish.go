@@ -1,0 +1,159 @@
+package engine
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/provisioning"
+)
+
+const (
+	// collectEvery is how many steps lie between two looks for garbage: two minutes of the usual ten seconds.
+	collectEvery = 12
+	// poolAway is for how many steps a NodePool that vanished is away.
+	poolAway = 3
+	// leastVanishSteps is how many effects the life of a node has at least: with fewer the scenario shows nothing.
+	leastVanishSteps = 12
+)
+
+// vanish: pods come and go again and again; each time an object vanishes one step later than the time before.
+func vanish(w *world) {
+	every := max(1, w.options.VanishEvery)
+	for _, kind := range []struct {
+		name string
+		take func() bool
+	}{{"node", w.takeNode}, {"claim", w.takeClaim}, {"instance", w.takeInstance}, {"pool", w.takePool}} {
+		for at := 0; ; at += every {
+			w.vanish, w.effects, w.vanishAt, w.disrupts = kind.take, 0, at, false
+			w.run("web", 2, "500m")
+			w.until(fmt.Sprintf("all pods run and nothing is left over after a %s vanished at step %d", kind.name, at), w.whole)
+			w.sound()
+			w.stop("web")
+			w.until(fmt.Sprintf("no machine is left after a %s vanished at step %d", kind.name, at), w.empty)
+			if w.vanish != nil {
+				if at < leastVanishSteps {
+					w.t.Errorf("the life of a node has %d steps, too few for a %s to vanish at", w.effects, kind.name)
+				}
+				w.vanish = nil
+				break
+			}
+		}
+	}
+}
+
+// beforeEffect has an object vanish when its time has come: at the effect it is due, or the first after it at which there is
+// one.
+func (w *world) beforeEffect() {
+	if w.vanish != nil && w.effects >= w.vanishAt && w.vanish() {
+		w.note("(vanished at step %d)", w.effects)
+		w.vanish = nil
+	}
+	w.effects++
+}
+
+// takeClaim takes a claim away whatever its finalizers say.
+func (w *world) takeClaim() bool {
+	if len(w.claims) == 0 {
+		return false
+	}
+	delete(w.claims, slices.Min(slices.Collect(maps.Keys(w.claims))))
+	return true
+}
+
+// takeNode takes a Node away whatever its finalizers say; its machine runs on.
+func (w *world) takeNode() bool {
+	if len(w.nodes) == 0 {
+		return false
+	}
+	name := slices.Min(slices.Collect(maps.Keys(w.nodes)))
+	w.silent[w.nodes[name].Spec.ProviderID] = true
+	delete(w.nodes, name)
+	for _, p := range w.podsOn(name) {
+		w.unbind(p)
+	}
+	return true
+}
+
+// takeInstance ends a machine behind everybody's back.
+func (w *world) takeInstance() bool {
+	for _, name := range slices.Sorted(maps.Keys(w.claims)) {
+		c := w.claims[name]
+		if c.Status.ProviderID == "" {
+			continue
+		}
+		if err := w.Provider.Delete(w.t.Context(), c); err != nil && !cloudprovider.IsNodeClaimNotFound(err) {
+			w.t.Fatalf("ending machine %q: %v", c.Status.ProviderID, err)
+		}
+		return true
+	}
+	return false
+}
+
+// takePool deletes the NodePool; its claims are deleted with it, and it is created again a little later.
+func (w *world) takePool() bool {
+	if len(w.claims) == 0 {
+		return false
+	}
+	w.poolBack = w.steps + poolAway
+	for _, name := range slices.Sorted(maps.Keys(w.claims)) {
+		w.deleteClaim(name)
+	}
+	return true
+}
+
+// whole reports whether all pods run, and claims, nodes and machines belong together.
+func (w *world) whole() bool {
+	if !w.allRun() {
+		return false
+	}
+	listed, err := w.Provider.List(w.t.Context())
+	if err != nil {
+		w.t.Fatalf("listing: %v", err)
+	}
+	machines := 0
+	for _, m := range listed {
+		if m.Labels[v1.NodePoolLabelKey] == poolName && m.DeletionTimestamp.IsZero() {
+			machines++
+		}
+	}
+	for _, c := range w.claims {
+		if !c.DeletionTimestamp.IsZero() || !c.DeepCopy().Conditions().IsTrue(v1.ConditionInitialized) || w.nodeOf(c.Status.ProviderID) == nil {
+			return false
+		}
+	}
+	return len(w.claims) == machines && len(w.nodes) == machines
+}
+
+// collect ends what has lost what it belongs to.
+func (w *world) collect() {
+	s := provisioning.GarbageState{
+		Claims: slices.Collect(maps.Values(w.claims)), Nodes: slices.Collect(maps.Values(w.nodes)),
+		Lag: w.Provider.Describe().ConsistencyWindow.Duration,
+	}
+	var err error
+	if s.Machines, err = w.Provider.List(w.t.Context()); err != nil {
+		w.t.Fatalf("listing: %v", err)
+	}
+	for _, g := range provisioning.CollectGarbage(s, w.now) {
+		again := provisioning.GarbageState{Claims: s.Claims, Nodes: []*corev1.Node{}, Lag: s.Lag}
+		for _, n := range g.Nodes {
+			if there := w.nodes[n.Name]; there != nil {
+				again.Nodes = append(again.Nodes, there)
+			}
+		}
+		switch machine, err := w.Provider.Get(w.t.Context(), g.ProviderID); {
+		case err == nil:
+			again.Machines = []*v1.NodeClaim{machine}
+		case !cloudprovider.IsNodeClaimNotFound(err):
+			w.t.Fatalf("asking for machine %q: %v", g.ProviderID, err)
+		}
+		for _, effect := range g.Collect(again, w.now).Effects {
+			w.do(effect)
+		}
+	}
+}

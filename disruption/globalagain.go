@@ -1,0 +1,328 @@
+package disruption
+
+import (
+	"context"
+	"slices"
+
+	"github.com/drawknife/drawknife/scheduling"
+)
+
+// Numbers of plans that begin with an earlier one.
+const (
+	// leastAgain is how many candidates a fleet has for which that is worth it.
+	leastAgain = 100
+	// againShare is which part of the nodes, one in so many, may have to be looked at anew.
+	againShare = 3
+	// againRounds is how often on average each node is looked at anew until all is planned from nothing.
+	againRounds = 2
+	// againLeast is how many what-ifs are made where nodes are few.
+	againLeast = 4000
+	// againWork is how many what-ifs each node that is looked at anew may take.
+	againWork = 8
+)
+
+// again searches on from what the memory has: commands whose nodes are as they were are made once more, and what is left of the
+// nodes that have changed or had to do with these is consolidated. Nil where too much has changed. looked is how often nodes were
+// looked at anew since all was planned from nothing; a pod that waited and is gone counts as one, as it may have left room on any.
+func (g *ground) again(ctx context.Context, m *Memory, sight *sighting) (best *search, looked int, err error) {
+	if len(g.units) < leastAgain {
+		return nil, 0, nil
+	}
+	changed := m.sight.changed(sight)
+	for _, u := range g.units {
+		if was, known := m.facts[u.Name]; !known || was != u.fact() {
+			changed[u.Name] = true
+		}
+	}
+	gone := m.sight.gaveUp(sight, changed)
+	tooMany := func(n int) bool {
+		return n+gone > len(g.units)/againShare || m.looked+n+gone > againRounds*len(g.units)
+	}
+	if tooMany(len(changed)) {
+		return nil, 0, nil
+	}
+	s, err := g.newSearch(ctx, way{theta: 1000})
+	if err != nil {
+		return nil, 0, err
+	}
+	if err := s.removeEmpty(); err != nil {
+		return nil, 0, err
+	}
+	if err := s.removeDrifted(); err != nil {
+		return nil, 0, err
+	}
+	if err := s.redoAll(m, changed); err != nil {
+		return nil, 0, err
+	}
+	if tooMany(len(changed)) {
+		return nil, 0, nil
+	}
+	s.recall(m, changed)
+	return s, m.looked + len(changed) + gone, s.lookAt(changed)
+}
+
+// redoAll makes the commands of the memory once more that it can. Nodes of the others are added to those that have changed.
+func (s *search) redoAll(m *Memory, changed map[string]bool) error {
+	for _, cmd := range m.plan.at(s.fleet.now).Commands {
+		if cmd.Reason != ReasonUnderutilized {
+			continue
+		}
+		same := !slices.ContainsFunc(cmd.Members, func(m Member) bool { return changed[m.Node] })
+		done, err := s.redo(cmd, same)
+		if err != nil {
+			return err
+		}
+		if done {
+			if same && s.trial.Ruled() {
+				s.unrefined = append(s.unrefined, cmd)
+			}
+			continue
+		}
+		for i := range cmd.Members {
+			changed[cmd.Members[i].Node] = true
+		}
+	}
+	return nil
+}
+
+// redo makes a command a step, if it is still sound, worth it and within budgets; nothing has changed if not. Same tells that its
+// members are as they were. Pods that have come, and those whose places are gone, go where there is room.
+func (s *search) redo(cmd *Command, same bool) (bool, error) {
+	st := &step{method: cmd.Method, where: useRoom}
+	for i := range cmd.Members {
+		u := s.byName[cmd.Members[i].Node]
+		if u == nil || u.blocked != nil || s.gone[u] || s.fixed[u] || u.Machine.Claim.UID != cmd.Members[i].UID {
+			return false, nil
+		}
+		st.members = append(st.members, u)
+	}
+	if err := s.ctx.Err(); err != nil {
+		return false, err
+	}
+	s.work++
+	if s.admissible(cmd.Method, st.members) != nil {
+		return false, nil
+	}
+	mark := s.trial.Mark()
+	why, err := s.tryAgain(cmd, same, st, mark)
+	if err == nil && why == nil {
+		why = s.take(cmd.Method, st)
+	}
+	if err == nil && why == nil {
+		s.accept(st, s.trial.Receivers(mark))
+		return true, nil
+	}
+	if back := s.trial.Rollback(mark); err == nil {
+		err = back
+	}
+	return false, err
+}
+
+// tryAgain is try for places that are known.
+func (s *search) tryAgain(cmd *Command, same bool, st *step, mark scheduling.Mark) (*Block, error) {
+	first := s.trial.NewNodes()
+	waits := map[scheduling.PodKey]bool{}
+	for _, u := range st.members {
+		pods, err := s.trial.HideMoving(u.Name, u.moves)
+		if err != nil {
+			return nil, err
+		}
+		st.pods += pods
+		st.saving += u.price
+		for _, pod := range u.moving {
+			if !same {
+				waits[keyOf(pod)] = true
+			}
+		}
+	}
+	if !same {
+		cmd = cmd.only(waits)
+	}
+	hidden := s.trial.Mark()
+	r := replay{pass: s.pass, trial: s.trial}
+	_, why, err := r.put(cmd)
+	if err != nil {
+		return nil, err
+	}
+	same = same && cmd.planned() == st.pods
+	if why != nil {
+		if err := s.trial.Rollback(hidden); err != nil {
+			return nil, err
+		}
+		if err := s.putSome(cmd); err != nil {
+			return nil, err
+		}
+		same = false
+	}
+	// Pods that wait anyway and had room on a member are of no command.
+	if same && len(s.trial.Waiting(1)) > 0 {
+		same = false
+	}
+	if !same {
+		left := s.trial.Move(s.Query)
+		if left > 0 {
+			left = s.trial.Fill(s.Query)
+		}
+		if left > 0 {
+			return &Block{Code: BlockUnschedulable}, nil
+		}
+		st.grown = s.trial.Grown(mark)
+	}
+	if st.numbers = s.trial.Filled(first); same {
+		for i := range cmd.Replacements {
+			st.bins = append(st.bins, *cmd.Replacements[i].Node)
+		}
+	} else if len(st.numbers) > 0 {
+		types := max(typesToTry, s.pass.spotTypes())
+		if st.bins, why = s.pass.flexible(cmd.Method, st.members, s.trial.Planned(mark, types), st.saving, s.mostFor(cmd.Method, st.members, st.saving), types, false); why != nil {
+			return why, nil
+		}
+	}
+	for i := range st.bins {
+		st.saving -= nanoUSD(st.bins[i].InstanceTypes[0].Price)
+	}
+	st.value = s.valueOf(st)
+	if why := s.pays(st); why != nil {
+		return why, nil
+	}
+	if _, size := s.families.parties(st.members, s.families.mixed(st.members, st.numbers, st.grown)...); size.members > s.maxMembers() || size.bins+len(st.numbers) > s.maxBins() {
+		return s.families.full, nil
+	}
+	return nil, nil
+}
+
+// putSome puts pods where the command has them, as far as there is still a place.
+func (s *search) putSome(cmd *Command) error {
+	for i := range cmd.Receivers {
+		e := &cmd.Receivers[i]
+		for k := range e.Pods {
+			mark := s.trial.Mark()
+			if s.trial.Put(e.Name, e.Pods[k:k+1]) == nil {
+				continue
+			}
+			if err := s.trial.Rollback(mark); err != nil {
+				return err
+			}
+		}
+	}
+	for i := range cmd.Replacements {
+		mark := s.trial.Mark()
+		if s.trial.PutNew(cmd.Replacements[i].Node) == nil {
+			continue
+		}
+		if err := s.trial.Rollback(mark); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// planned is how many pods the command has places for.
+func (c *Command) planned() int {
+	n := 0
+	for i := range c.Receivers {
+		n += len(c.Receivers[i].Pods)
+	}
+	for i := range c.Replacements {
+		if c.Replacements[i].Node != nil {
+			n += len(c.Replacements[i].Node.Pods)
+		}
+	}
+	return n
+}
+
+// plannedOf is how many pods of the members it has places for: a new node may also be for pods that wait anyway.
+func (c *Command) plannedOf(members []*Candidate) int {
+	own := map[scheduling.PodKey]bool{}
+	for _, m := range members {
+		for _, pod := range m.Pods {
+			own[keyOf(pod)] = true
+		}
+	}
+	return c.only(own).planned()
+}
+
+// only is the command with places for no pods but these.
+func (c *Command) only(pods map[scheduling.PodKey]bool) *Command {
+	gone := func(key scheduling.PodKey) bool { return !pods[key] }
+	out := *c
+	out.Receivers, out.Replacements = nil, nil
+	for _, e := range c.Receivers {
+		if e.Pods = slices.DeleteFunc(slices.Clone(e.Pods), gone); len(e.Pods) > 0 {
+			out.Receivers = append(out.Receivers, e)
+		}
+	}
+	for _, r := range c.Replacements {
+		if r.Node == nil {
+			continue
+		}
+		n := *r.Node
+		if n.Pods = slices.DeleteFunc(slices.Clone(n.Pods), gone); len(n.Pods) > 0 {
+			out.Replacements = append(out.Replacements, Replacement{Node: &n, Pool: r.Pool})
+		}
+	}
+	return &out
+}
+
+// recall has nodes that are as they were stay for the reasons that they had, and adds those to the changed whose reasons may not
+// last: they depend on the time, on budgets, or on what became of other nodes.
+func (s *search) recall(m *Memory, changed map[string]bool) {
+	receives := map[string]bool{}
+	for _, u := range s.units {
+		if s.fixed[u] {
+			receives[u.Name] = true
+		}
+	}
+	for _, u := range s.units {
+		if u.blocked != nil || s.gone[u] || changed[u.Name] {
+			continue
+		}
+		why := m.why[u.Name]
+		if why == nil {
+			if !receives[u.Name] {
+				changed[u.Name] = true
+			}
+			continue
+		}
+		switch why.Code {
+		case BlockLater, BlockNotReached, BlockRobustness, BlockBudget, BlockDrain, BlockDependsOnUninitialized:
+			changed[u.Name] = true
+		default:
+			s.why[u.Name] = why
+		}
+	}
+}
+
+// lookAt consolidates the named nodes as refining does: each by itself, and where nodes are not many also in groups, in all ways.
+func (s *search) lookAt(names map[string]bool) error {
+	s.partly, s.refining, s.strict = true, true, true
+	s.most = min(s.most, s.work+againWork*len(names))
+	list, pass := []way{{theta: 1000}}, s.eachBySelf
+	if len(s.units) <= thoroughFleet {
+		list, pass = ways(), s.consolidate
+		s.most = min(s.Global.work(), max(s.most, s.work+againLeast))
+	}
+	for i, idle := 0, 0; idle < len(list) && s.work <= s.most; i++ {
+		before := len(s.steps)
+		s.way, s.lap = list[i%len(list)], i
+		if err := s.release(); err != nil {
+			return err
+		}
+		s.live = slices.DeleteFunc(s.live, func(u *unit) bool { return u.planned == nil && !names[u.Name] })
+		if err := pass(); err != nil {
+			return err
+		}
+		if idle++; len(s.steps) > before && len(list) > 1 {
+			idle = 0
+		}
+	}
+	return nil
+}
+
+// eachBySelf is consolidate without groups.
+func (s *search) eachBySelf() error {
+	if err := s.removeSingly(); err != nil {
+		return err
+	}
+	return s.replaceSingly()
+}

@@ -1,0 +1,205 @@
+package disruption
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+)
+
+// MaxHistoryBytes bounds what History.Annotation writes. What is alike is written as one when there is more, with the latest
+// time of all; if that is not enough, the oldest is left out.
+const MaxHistoryBytes = 48 << 10
+
+// History are disruptions that were started, the latest last: Input.History. The zero value is empty. It is a plain list;
+// methods leave it as it is and return another.
+type History []Disruption
+
+// HistoryError is an annotation v1.DisruptionHistoryAnnotationKey that can't be read.
+type HistoryError struct {
+	// Pool that bears it.
+	Pool v1.PoolKey
+	// Err is why.
+	Err error
+}
+
+func (e *HistoryError) Error() string {
+	return fmt.Sprintf("nodepool %s: annotation %s: %v: remove it; disruptions before are forgotten then", e.Pool, v1.DisruptionHistoryAnnotationKey, e.Err)
+}
+
+// Unwrap is Err.
+func (e *HistoryError) Unwrap() error { return e.Err }
+
+// Add has more disruptions. One of a command and node that it has is left out, so that a command may be noted twice.
+func (h History) Add(more ...Disruption) History {
+	out := slices.Clone(h)
+	type key struct{ command, node string }
+	seen := map[key]bool{}
+	for i := range out {
+		seen[key{out[i].Command, out[i].Node}] = true
+	}
+	for _, d := range more {
+		k := key{d.Command, d.Node}
+		if d.Command != "" && seen[k] {
+			continue
+		}
+		seen[k] = true
+		out = append(out, d)
+	}
+	slices.SortStableFunc(out, func(a, b Disruption) int { return a.Time.Compare(b.Time) })
+	return out
+}
+
+// Within are those that were started less than the window before now.
+func (h History) Within(window time.Duration, now time.Time) History {
+	return slices.DeleteFunc(slices.Clone(h), func(d Disruption) bool { return now.Sub(d.Time) >= window })
+}
+
+// historyLine is a disruption, or several alike, as the annotation holds it.
+type historyLine struct {
+	Node    string      `json:"n,omitempty"`
+	Command string      `json:"c,omitempty"`
+	Time    int64       `json:"t"` // milliseconds
+	Reason  Reason      `json:"r"`
+	Zone    string      `json:"z,omitempty"`
+	Labels  int         `json:"l"` // place in labels
+	Pods    int         `json:"p,omitempty"`
+	Price   int64       `json:"u,omitempty"` // nano-USD per hour
+	Owners  []types.UID `json:"o,omitempty"`
+	Count   int         `json:"k,omitempty"` // 0 is one
+}
+
+type historyText struct {
+	Labels []map[string]string `json:"labels,omitempty"`
+	Lines  []historyLine       `json:"lines,omitempty"`
+}
+
+// Annotation is the part of the history that is about the pool, for v1.DisruptionHistoryAnnotationKey; empty when there is none. It takes
+// at most MaxHistoryBytes.
+func (h History) Annotation(pool v1.PoolKey) string {
+	var text historyText
+	places := map[string]int{}
+	for i := range h {
+		d := &h[i]
+		if d.Pool != pool {
+			continue
+		}
+		set := maps.Clone(d.Labels)
+		delete(set, corev1.LabelHostname) // of one node, and no budget is about one
+		key := fmt.Sprint(set)            // maps are printed in the order of their keys
+		at, known := places[key]
+		if !known {
+			at = len(text.Labels)
+			places[key], text.Labels = at, append(text.Labels, set)
+		}
+		text.Lines = append(text.Lines, historyLine{d.Node, d.Command, d.Time.UnixMilli(), d.Reason, d.Zone, at, d.Pods, nanoUSD(d.Price), d.Owners, 0})
+	}
+	out := text.String()
+	if len(out) > MaxHistoryBytes {
+		text.coalesce()
+		out = text.String()
+	}
+	for len(out) > MaxHistoryBytes && len(text.Lines) > 0 {
+		text.Lines = text.Lines[(len(text.Lines)+7)/8:]
+		text.dropLabels()
+		out = text.String()
+	}
+	return out
+}
+
+func (t *historyText) String() string {
+	if len(t.Lines) == 0 {
+		return ""
+	}
+	out, err := json.Marshal(t)
+	if err != nil {
+		return "" // there is nothing in it that JSON does not know
+	}
+	return string(out)
+}
+
+// coalesce makes one line of all that budgets can't tell apart but by time, with the latest.
+func (t *historyText) coalesce() {
+	type kind struct {
+		reason Reason
+		zone   string
+		labels int
+	}
+	byKind := map[kind]*historyLine{}
+	var order []kind
+	for i := range t.Lines {
+		l := &t.Lines[i]
+		k := kind{l.Reason, l.Zone, l.Labels}
+		one := byKind[k]
+		if one == nil {
+			one = &historyLine{Reason: l.Reason, Zone: l.Zone, Labels: l.Labels}
+			byKind[k], order = one, append(order, k)
+		}
+		one.Time = max(one.Time, l.Time)
+		one.Pods, one.Price, one.Count = one.Pods+l.Pods, one.Price+l.Price, one.Count+max(1, l.Count)
+		for _, uid := range l.Owners {
+			if len(one.Owners) < maxOwners && !slices.Contains(one.Owners, uid) {
+				one.Owners = append(one.Owners, uid)
+			}
+		}
+	}
+	t.Lines = t.Lines[:0]
+	for _, k := range order {
+		t.Lines = append(t.Lines, *byKind[k])
+	}
+	slices.SortStableFunc(t.Lines, func(a, b historyLine) int { return cmp.Compare(a.Time, b.Time) })
+}
+
+// maxOwners is how many owners one line of several disruptions names.
+const maxOwners = 64
+
+// dropLabels leaves out sets of labels that no line names.
+func (t *historyText) dropLabels() {
+	var kept []map[string]string
+	places := map[int]int{}
+	for i := range t.Lines {
+		at, known := places[t.Lines[i].Labels]
+		if !known {
+			at = len(kept)
+			places[t.Lines[i].Labels], kept = at, append(kept, t.Labels[t.Lines[i].Labels])
+		}
+		t.Lines[i].Labels = at
+	}
+	t.Labels = kept
+}
+
+// HistoryOf reads the pool's history; empty if it has none. The error is a *HistoryError.
+func HistoryOf(pool *v1.NodePool) (History, error) {
+	if pool == nil || pool.Annotations[v1.DisruptionHistoryAnnotationKey] == "" {
+		return nil, nil
+	}
+	key := pool.Key()
+	var text historyText
+	if err := json.Unmarshal([]byte(pool.Annotations[v1.DisruptionHistoryAnnotationKey]), &text); err != nil {
+		return nil, &HistoryError{key, err}
+	}
+	var out History
+	for i := range text.Lines {
+		l := &text.Lines[i]
+		if l.Labels < 0 || l.Labels >= len(text.Labels) || l.Count < 0 || l.Count > maxReplacements {
+			return nil, &HistoryError{key, fmt.Errorf("line %d names what is not there", i)}
+		}
+		d := Disruption{
+			Node: l.Node, Command: l.Command, Time: time.UnixMilli(l.Time).UTC(), Reason: l.Reason, Pool: key, Zone: l.Zone, Labels: text.Labels[l.Labels],
+			Pods: l.Pods, Price: usd(l.Price), Owners: l.Owners,
+		}
+		out = append(out, d)
+		d.Pods, d.Price = 0, 0 // the first speaks for all of them
+		for range l.Count - 1 {
+			out = append(out, d)
+		}
+	}
+	return out, nil
+}

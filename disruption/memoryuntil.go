@@ -1,0 +1,62 @@
+package disruption
+
+import (
+	"time"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/scheduling/pods"
+)
+
+// until is until when the same fleet gives the same plan: the first moment at which something ends or begins that the plan, or
+// what a node was ruled out for, depends on. Zero for never. What Survey makes of the time is compared by itself.
+func (s *search) until(plan *Plan) time.Time {
+	now, f := s.fleet.now, s.fleet
+	end := soonest(now, time.Time{}, plan.Again)
+	note := func(t time.Time) { end = soonest(now, end, t) }
+	block := func(why *Block) {
+		if why != nil {
+			note(why.Until)
+		}
+	}
+	for _, why := range f.Blocked {
+		block(why)
+	}
+	for _, refused := range s.refused {
+		for _, why := range refused {
+			block(why)
+		}
+	}
+	for _, u := range s.units {
+		block(u.blocked)
+		block(u.PodBlock)
+		if due, expires := ExpiryOf(u.Machine.Claim); expires && !u.due {
+			note(due.At.Add(-s.ExpireAhead))
+		}
+	}
+	for i := range f.in.View.Machines {
+		m := &f.in.View.Machines[i]
+		note(m.NominatedUntil)
+		for _, pod := range m.Pods {
+			if _, has := pod.Annotations[v1.DoNotDisruptAnnotationKey]; has {
+				note(pods.ProtectionOf(pod, now).Until)
+			}
+		}
+	}
+	for _, b := range s.pass.ledger.books {
+		note(b.Calendar.Closes(now))
+		note(b.Calendar.Opens(now))
+		for _, c := range b.history {
+			note(c.at.Add(b.Window))
+		}
+	}
+	for i := range f.in.History {
+		note(f.in.History[i].Time)
+	}
+	for _, p := range f.in.BackOff.now() {
+		note(p.until)
+	}
+	for _, r := range f.in.Refusals.now() {
+		note(r.until)
+	}
+	return end
+}

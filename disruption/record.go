@@ -1,0 +1,124 @@
+package disruption
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"time"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+)
+
+// Role is what a NodeClaim is to a command.
+type Role string
+
+// The roles.
+const (
+	// RoleMember is removed by the command.
+	RoleMember Role = "member"
+	// RoleReplacement was launched by it.
+	RoleReplacement Role = "replacement"
+)
+
+// Record is what a NodeClaim says, under v1.DisruptionCommandAnnotationKey, about the command that it belongs to: members from
+// before its first effect until they are gone or it was taken back, replacements from their creation until it has ended. It is enough, with those of the other NodeClaims,
+// to go on with the command or to take it back in a process that knows nothing else. It has no state: how far a command has
+// come is what the objects show, so that it can't be out of date. It takes less than 1 KiB.
+type Record struct {
+	// ID of the command, and the NodeClaim's Role in it.
+	ID   string `json:"id"`
+	Role Role   `json:"role"`
+	// Index of the NodeClaim among Command.Members or Command.Replacements.
+	Index int `json:"index"`
+	// Method and Reason of the command.
+	Method Method `json:"method"`
+	Reason Reason `json:"reason"`
+	// Members and Replacements are how many the command has.
+	Members      int `json:"members"`
+	Replacements int `json:"replacements,omitempty"`
+	// Planned is when it was decided, Started when its members began to be marked: its deadline counts from then.
+	Planned time.Time `json:"planned"`
+	Started time.Time `json:"started"`
+	// Wave and Waves are Command's.
+	Wave  int `json:"wave,omitempty"`
+	Waves int `json:"waves,omitempty"`
+	// Node of a member, Static of members and replacements of pools with replicas.
+	Node   string `json:"node,omitempty"`
+	Static bool   `json:"static,omitempty"`
+	// Price of a member in USD per hour, and Cost of its disturbance, as they were planned.
+	Price float64 `json:"price,omitempty"`
+	Cost  float64 `json:"cost,omitempty"`
+}
+
+// RecordError is an annotation v1.DisruptionCommandAnnotationKey that can't be read.
+type RecordError struct {
+	// Claim is the NodeClaim's name, Rule what is wrong with its annotation.
+	Claim, Rule string
+}
+
+func (e *RecordError) Error() string {
+	return fmt.Sprintf("nodeclaim %s: annotation %s: %s: remove it", e.Claim, v1.DisruptionCommandAnnotationKey, e.Rule)
+}
+
+// RecordOf reads the claim's record; nil if it has none. The error is a *RecordError.
+func RecordOf(claim *v1.NodeClaim) (*Record, error) {
+	text, has := "", false
+	if claim != nil {
+		text, has = claim.Annotations[v1.DisruptionCommandAnnotationKey]
+	}
+	if !has {
+		return nil, nil
+	}
+	r := &Record{}
+	if err := json.Unmarshal([]byte(text), r); err != nil {
+		return nil, &RecordError{claim.Name, "is no record of a command"}
+	}
+	switch {
+	case r.ID == "":
+		return nil, &RecordError{claim.Name, "id is missing"}
+	case r.Role != RoleMember && r.Role != RoleReplacement:
+		return nil, &RecordError{claim.Name, fmt.Sprintf("role %q is neither %s nor %s", r.Role, RoleMember, RoleReplacement)}
+	case r.Index < 0 || r.Role == RoleReplacement && r.Index >= r.Replacements:
+		return nil, &RecordError{claim.Name, "index is out of range"}
+	}
+	return r, nil
+}
+
+// String is the record as the annotation holds it.
+func (r *Record) String() string {
+	text, err := json.Marshal(r)
+	if err != nil {
+		return "" // prices are finite, times within their range
+	}
+	return string(text)
+}
+
+// belongs reports whether the claim has a record of the command with the ID.
+func belongs(claim *v1.NodeClaim, id string) bool {
+	r, err := RecordOf(claim)
+	return err == nil && r != nil && r.ID == id
+}
+
+// record is what all records of the execution's command have in common.
+func (e *Execution) record(role Role, index int) *Record {
+	return &Record{
+		ID: e.cmd.ID, Role: role, Index: index, Method: e.cmd.Method, Reason: e.cmd.Reason, Members: len(e.cmd.Members),
+		Replacements: len(e.cmd.Replacements), Planned: e.cmd.Planned, Started: e.started, Wave: e.cmd.Wave, Waves: e.cmd.Waves,
+	}
+}
+
+func (e *Execution) memberRecord(index int) string {
+	m := &e.cmd.Members[index]
+	r := e.record(RoleMember, index)
+	r.Node, r.Static, r.Price, r.Cost = m.Node, m.Static, usd(nanoUSD(m.Price)), usd(nanoUSD(m.Cost))
+	return r.String()
+}
+
+func (e *Execution) replacementRecord(index int) string {
+	r := e.record(RoleReplacement, index)
+	r.Static = e.cmd.Replacements[index].Static
+	return r.String()
+}
+
+// token is the same for the same replacement of the same command, in whatever process.
+func (e *Execution) token(index int) string { return "command/" + e.cmd.ID + "/" + strconv.Itoa(index) }

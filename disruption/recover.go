@@ -1,0 +1,183 @@
+package disruption
+
+import (
+	"cmp"
+	"errors"
+	"maps"
+	"slices"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/scheduling/cluster"
+	"github.com/drawknife/drawknife/scheduling/pods"
+)
+
+// ErrInterrupted is why a command is taken back whose process ended before all its replacements were launched, or before it
+// began to delete what needs none. Nothing is lost: the next plan finds what is still worth doing.
+var ErrInterrupted = errors.New("the process that carried the command out has ended")
+
+// Recovery is what a process that begins finds of the commands of those before it.
+type Recovery struct {
+	// Commands that are not at their end, by ID: hand each Execution to Queue.Adopt and step it like any other. Those
+	// with all their replacements go on, until their deadline; the others take back what was done for them.
+	Commands []Recovered
+	// Draining are commands that have deleted all their members, of which some are still there; by ID. Nothing needs to be
+	// done for them.
+	Draining []*Command
+	// History of all NodePools, for Input.History.
+	History History
+	// Effects undo what belongs to no command, like CleanUp. Carry them out once the executions are in the queue.
+	Effects []Effect
+}
+
+// Recovered is a command to go on with.
+type Recovered struct {
+	// Execution of it.
+	Execution *Execution
+	// Replacements at the places of Command.Replacements, as they are now; nil for one that was not launched or is gone.
+	Replacements []*v1.NodeClaim
+}
+
+// Executing are the members of the recovered commands with the commands' IDs, like Queue.Executing.
+func (r *Recovery) Executing() map[string]string {
+	out := map[string]string{}
+	for i := range r.Commands {
+		if r.Commands[i].Execution == nil || r.Commands[i].Execution.cmd == nil {
+			continue
+		}
+		cmd := r.Commands[i].Execution.cmd
+		for _, node := range cmd.Nodes() {
+			out[node] = cmd.ID
+		}
+	}
+	return out
+}
+
+// Recover finds the commands of earlier processes by what they wrote on objects (Record, v1.DisruptionHistoryAnnotationKey). It is for a
+// new leader, once, before the first plan: the view must be complete. Nothing in it is changed; nil has nothing to recover.
+//
+// A command whose replacements are all there goes on, since they are paid for. Any other is taken back: its members stay,
+// what it launched goes, and the next plan decides with the cluster as it is now. Either way no machine is launched that the
+// earlier process would not have launched. Annotations that can't be read are taken off.
+func Recover(view *cluster.View) *Recovery {
+	out := &Recovery{}
+	if view == nil {
+		return out
+	}
+	found := map[string]*remains{}
+	for i := range view.Machines {
+		m := &view.Machines[i]
+		r, err := RecordOf(m.Claim)
+		if err != nil || r == nil {
+			continue
+		}
+		if found[r.ID] == nil {
+			found[r.ID] = &remains{}
+		}
+		found[r.ID].add(r, m)
+	}
+	for _, id := range slices.Sorted(maps.Keys(found)) {
+		left := found[id]
+		switch {
+		case len(left.members) == 0: // it has ended, and its replacements are nodes like others
+		case !slices.ContainsFunc(left.members, func(m *recordedMember) bool { return m.machine.Claim.DeletionTimestamp == nil }):
+			out.Draining = append(out.Draining, left.command())
+		default:
+			out.Commands = append(out.Commands, left.recovered(view))
+		}
+	}
+	if view.Snapshot != nil {
+		for i := range view.Snapshot.NodePools {
+			pool := &view.Snapshot.NodePools[i]
+			if h, err := HistoryOf(pool.Object); err == nil {
+				for j := range h {
+					h[j].Pool = pool.Identity()
+				}
+				out.History = out.History.Add(h...)
+			}
+		}
+	}
+	out.Effects = CleanUp(view, out.Executing())
+	return out
+}
+
+// remains are what is left of one command.
+type remains struct {
+	members      []*recordedMember
+	replacements []*v1.NodeClaim
+	static       []bool
+}
+
+type recordedMember struct {
+	*Record
+	machine *cluster.Machine
+}
+
+func (l *remains) add(r *Record, m *cluster.Machine) {
+	if r.Role == RoleMember {
+		l.members = append(l.members, &recordedMember{r, m})
+		return
+	}
+	if m.Claim.DeletionTimestamp != nil {
+		return
+	}
+	for len(l.replacements) <= min(r.Index, maxReplacements) {
+		l.replacements, l.static = append(l.replacements, nil), append(l.static, false)
+	}
+	if r.Index < len(l.replacements) {
+		l.replacements[r.Index], l.static[r.Index] = m.Claim, r.Static
+	}
+}
+
+// maxReplacements bounds what an annotation that somebody else wrote can have made.
+const maxReplacements = 10_000
+
+// command is the command as far as its members and replacements tell; it has members.
+func (l *remains) command() *Command {
+	slices.SortFunc(l.members, func(a, b *recordedMember) int {
+		return cmp.Or(cmp.Compare(a.Index, b.Index), cmp.Compare(a.machine.Name, b.machine.Name))
+	})
+	first := l.members[0]
+	cmd := &Command{
+		ID: first.ID, Method: first.Method, Reason: first.Reason, Planned: first.Planned, NotBefore: first.Planned, Wave: first.Wave, Waves: first.Waves,
+		Replacements: make([]Replacement, min(max(0, first.Replacements), maxReplacements)),
+	}
+	for i := range cmd.Replacements {
+		if i < len(l.replacements) && l.replacements[i] != nil {
+			cmd.Replacements[i] = Replacement{Pool: v1.PoolOf(l.replacements[i].Labels), Static: l.static[i]}
+		}
+	}
+	sum := int64(0)
+	for _, r := range l.members {
+		m := Member{
+			Node: cmp.Or(r.Node, r.machine.Name), Claim: r.machine.Claim.Name, UID: r.machine.Claim.UID, ProviderID: r.machine.ProviderID, Pool: r.machine.Pool,
+			Static: r.Static, Price: r.Price, Cost: r.Cost,
+		}
+		for _, pod := range r.machine.Pods {
+			if pods.Reschedulable(pod) {
+				m.Pods = append(m.Pods, keyOf(pod))
+				m.addOwners(pod)
+			}
+		}
+		sum += nanoUSD(r.Price)
+		cmd.Members = append(cmd.Members, m)
+	}
+	cmd.Savings = usd(sum)
+	return cmd
+}
+
+// recovered is the execution to go on with. A record without a start, which nobody here wrote, has its deadline count from now.
+func (l *remains) recovered(view *cluster.View) Recovered {
+	cmd := l.command()
+	e := Execute(cmd)
+	if e.started = l.members[0].Started; e.started.IsZero() && view.Snapshot != nil {
+		e.started = view.Snapshot.Time
+	}
+	out := Recovered{Execution: e, Replacements: make([]*v1.NodeClaim, len(cmd.Replacements))}
+	copy(out.Replacements, l.replacements)
+	if len(cmd.Replacements) > 0 && !slices.Contains(out.Replacements, nil) {
+		e.state = StateTainting
+		return out
+	}
+	e.fail(ErrInterrupted)
+	return out
+}

@@ -1,0 +1,22 @@
+//go:build linux || darwin
+
+package main
+
+import (
+	"os"
+	"testing"
+
+	"github.com/drawknife/drawknife/internal/hostile"
+)
+
+// No input makes the command panic, run for ever, fill the memory or steer the terminal.
+func TestHostileInput(t *testing.T) {
+	hostile.Run(t, "TestHostileChild", os.Getenv("DRAWKNIFE_HOSTILE") == "all", "FILE")
+}
+
+// TestHostileChild is the process that reads one of them.
+func TestHostileChild(*testing.T) {
+	if args, ok := hostile.Child(); ok {
+		os.Exit(run(args, os.Stdin, os.Stdout, os.Stderr))
+	}
+}

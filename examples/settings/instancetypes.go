@@ -1,0 +1,72 @@
+package settings
+
+import (
+	"flag"
+	"slices"
+
+	"github.com/drawknife/drawknife/aws/instancetype"
+)
+
+// InstanceTypeFlags are the names of the flags that AddInstanceTypeFlags registers. The slice is the caller's.
+func InstanceTypeFlags() []string {
+	return []string{
+		"vpc-cni-prefix-delegation", "vpc-cni-custom-networking", "without-pod-eni", "measured-memory-overhead", "fractional-gpus",
+		"device-resources", "huge-pages",
+	}
+}
+
+// InstanceTypes are the options of instance types that the settings ask for. The memory overhead and the reserved interfaces are
+// not among them, since providers take these by themselves.
+func (a AWS) InstanceTypes() instancetype.Options {
+	out := instancetype.Options{
+		WithoutPodENI: a.WithoutPodENI, FractionalGPUs: a.FractionalGPUs, DeviceResources: a.DeviceResources, HugePages: a.HugePages,
+	}
+	if a.PrefixDelegation || a.CustomNetworking {
+		out.PodDensity = instancetype.VPCCNI{PrefixDelegation: a.PrefixDelegation, CustomNetworking: a.CustomNetworking}
+	}
+	if a.MeasuredMemory {
+		out.MemoryPrior = instancetype.MemoryPriorMeasured
+	}
+	return out
+}
+
+// AddInstanceTypeFlags registers the flags of the settings that InstanceTypes is made of. fs.Parse fails for a value that
+// can't be, and changes a for others.
+func (a *AWS) AddInstanceTypeFlags(fs *flag.FlagSet) {
+	for _, s := range definitions() {
+		if slices.Contains(InstanceTypeFlags(), s.name) {
+			fs.Var(&awsFlag{setting: s, into: a}, s.name, s.usage)
+		}
+	}
+}
+
+// awsFlag is a flag.Value that writes into an AWS at once.
+type awsFlag struct {
+	setting *setting
+	into    *AWS
+}
+
+// String is the value there is.
+func (f *awsFlag) String() string {
+	if f == nil || f.into == nil {
+		return ""
+	}
+	return f.setting.show(&Settings{AWS: *f.into})
+}
+
+// IsBoolFlag lets a switch go without a value.
+func (f *awsFlag) IsBoolFlag() bool { return f.setting.boolean }
+
+// Set reads the value and checks it.
+func (f *awsFlag) Set(text string) error {
+	scratch := Settings{AWS: *f.into}
+	if err := f.setting.parse(&scratch, text); err != nil {
+		return err
+	}
+	options := scratch.AWS.InstanceTypes()
+	if err := options.Validate(); err != nil {
+		return err
+	}
+	*f.into = scratch.AWS
+	return nil
+}

@@ -1,0 +1,254 @@
+package packing
+
+import (
+	"cmp"
+	"slices"
+)
+
+// search packs one problem in many ways.
+type search struct {
+	p *Problem
+	f *filler
+	// ranked has the options of each cell, all of them for AnyCell: those that are a good bargain by price, then the others, best
+	// bargain first.
+	ranked map[int32]ranking
+	// cells that items are bound to, ascending.
+	cells []int32
+	// all are the numbers of all items.
+	all []int32
+	// few is whether there are few pods.
+	few bool
+	// bound is scratch of choose: the value bound to each of cells.
+	bound []int64
+}
+
+// ranking is options of which the first good ones are nearly as good a bargain as the best, by price.
+type ranking struct {
+	options []int32
+	good    int
+}
+
+// goodBargain is the share of the best ratio, in parts of RatioOne, that a good bargain has at least, and fairBargain the same where
+// pods are few: then it matters more that a node is full than what it could be filled with.
+const (
+	goodBargain = RatioOne * 95 / 100
+	fairBargain = RatioOne * 60 / 100
+	fewPods     = 600
+	fewOptions  = 64
+)
+
+func newSearch(p *Problem) *search {
+	s := &search{p: p, f: newFiller(p), ranked: map[int32]ranking{}}
+	for i := range p.Items {
+		s.all = append(s.all, int32(i))
+		if c := p.Items[i].Cell; c != AnyCell && !slices.Contains(s.cells, c) {
+			s.cells = append(s.cells, c)
+		}
+	}
+	slices.Sort(s.cells)
+	s.bound = make([]int64, len(s.cells))
+	byCell := map[int32][]int32{}
+	for o := range p.Options {
+		byCell[AnyCell] = append(byCell[AnyCell], int32(o))
+		if c := p.Options[o].Cell; c != AnyCell {
+			byCell[c] = append(byCell[c], int32(o))
+		}
+	}
+	pods := 0
+	for i := range p.Items {
+		pods += p.Items[i].Count
+	}
+	least := int64(goodBargain)
+	s.few = pods <= fewPods
+	if s.few {
+		least = fairBargain
+	}
+	if s.few && len(p.Options) <= fewOptions {
+		least = 0 // each is tried
+	}
+	for _, c := range append([]int32{AnyCell}, s.cells...) {
+		s.ranked[c] = rank(p, byCell[c], least)
+	}
+	return s
+}
+
+// rank sorts options by how good a bargain they are; good ones have at least the given share of the best ratio.
+func rank(p *Problem, options []int32, least int64) ranking {
+	best := int64(0)
+	for _, o := range options {
+		best = max(best, p.Options[o].Ratio)
+	}
+	good := func(o int32) bool { return p.Options[o].Ratio >= best*least/RatioOne }
+	slices.SortFunc(options, func(a, b int32) int {
+		if ga, gb := good(a), good(b); ga != gb {
+			if ga {
+				return -1
+			}
+			return 1
+		} else if !ga {
+			return cmp.Or(cmp.Compare(p.Options[b].Ratio, p.Options[a].Ratio), cmp.Compare(a, b))
+		}
+		return cmp.Compare(a, b) // options are sorted by price
+	})
+	r := ranking{options: options}
+	for r.good < len(options) && good(options[r.good]) {
+		r.good++
+	}
+	return r
+}
+
+// way is how nodes are chosen and filled.
+type way struct {
+	// price of the nodes to take: of the good bargains those are tried first that are next to it.
+	price int64
+	// bonus is what pods bound to a cell get on top when a node is filled, in parts of 1,024.
+	bonus int64
+	// steady ways weigh resources by all pods, others by those left.
+	steady bool
+	// bySize fills nodes with the largest pods first, whatever room that leaves.
+	bySize bool
+}
+
+// prices are those of up to n good bargains, the nearest to a price that is likely to be right first, then further away in steps of
+// a quarter, and where there are few, all others.
+func (s *search) prices(n int, likely int64) []int64 {
+	r := s.ranked[AnyCell]
+	if r.good == 0 {
+		return nil
+	}
+	cheapest, dearest := s.p.Options[r.options[0]].Price, s.p.Options[r.options[r.good-1]].Price
+	likely = min(max(likely, cheapest, 1), max(dearest, 1))
+	var out []int64
+	add := func(price int64) {
+		if at := s.p.Options[r.options[s.nearest(r, price)]].Price; !slices.Contains(out, at) {
+			out = append(out, at)
+		}
+	}
+	add(likely)
+	for up, down := likely, likely; len(out) < n && (up < dearest || down > cheapest); {
+		if up < dearest {
+			up += up/4 + 1
+			add(up)
+		}
+		if down > cheapest && len(out) < n {
+			down -= down/5 + 1
+			add(down)
+		}
+	}
+	if s.few && r.good <= fewOptions {
+		for _, o := range r.options[:r.good] {
+			add(s.p.Options[o].Price)
+		}
+	}
+	return out
+}
+
+// nearest is the position of the good bargain whose price is nearest.
+func (s *search) nearest(r ranking, price int64) int {
+	at, _ := slices.BinarySearchFunc(r.options[:r.good], price, func(o int32, price int64) int { return cmp.Compare(s.p.Options[o].Price, price) })
+	if at == r.good || (at > 0 && price-s.p.Options[r.options[at-1]].Price < s.p.Options[r.options[at]].Price-price) {
+		at--
+	}
+	return at
+}
+
+// construct packs what is left of the items, f.left, node by node. It reports false where some pod fits no option, where the nodes
+// cost as much as below, and where it takes more than the filler's steps.
+func (s *search) construct(items []int32, w way, below int64) (nodes []Node, cost int64, ok bool) {
+	p, f := s.p, s.f
+	live := make([]int32, 0, len(items))
+	rest := int64(0) // what pods that are left cost at least, by their values
+	for _, i := range items {
+		if f.left[i] > 0 {
+			live = append(live, i)
+			rest += p.Items[i].Value * int64(f.left[i])
+		}
+	}
+	var last int32 = -1
+	for len(live) > 0 {
+		o := s.choose(live, w)
+		if o < 0 {
+			return nil, 0, false
+		}
+		if !w.steady || o != last {
+			f.weigh(o, live)
+			last = o
+		}
+		if w.bySize {
+			f.fillBySize(o, live)
+		} else {
+			f.fill(o, live, w.bonus)
+		}
+		if len(f.load) == 0 || f.steps <= 0 {
+			return nil, 0, false
+		}
+		n := f.node(o)
+		p.rightSize(&n)
+		for again := true; again; {
+			cost += p.Options[n.Option].Price
+			for _, l := range n.Load {
+				rest -= p.Items[l.Item].Value * int64(l.Count)
+			}
+			if cost+rest >= below {
+				return nil, 0, false
+			}
+			nodes = append(nodes, n)
+			again = w.steady
+			for _, l := range n.Load {
+				f.left[l.Item] -= int(l.Count)
+				again = again && f.left[l.Item] >= int(l.Count)
+			}
+		}
+		live = slices.DeleteFunc(live, func(i int32) bool { return f.left[i] == 0 })
+	}
+	return nodes, cost, true
+}
+
+// choose is the option of the next node: in the cell with the most value bound to it, the good bargain that some pod can go on
+// whose price is next to the way's, or else the best bargain that takes any.
+func (s *search) choose(live []int32, w way) int32 {
+	p, f := s.p, s.f
+	cell := int32(AnyCell)
+	if len(s.cells) > 0 {
+		clear(s.bound)
+		for _, i := range live {
+			it := &p.Items[i]
+			if it.Cell == AnyCell {
+				continue
+			}
+			at, _ := slices.BinarySearch(s.cells, it.Cell)
+			s.bound[at] += int64(f.left[i]) * max(it.Value, 1)
+		}
+		most := int64(0)
+		for at, value := range s.bound {
+			if value > most {
+				cell, most = s.cells[at], value
+			}
+		}
+	}
+	takes := func(o int32) bool {
+		opt := &p.Options[o]
+		return slices.ContainsFunc(live, func(i int32) bool {
+			it := &p.Items[i]
+			return (cell == AnyCell || it.Cell == cell) && opt.open(it.Place) && fits(it.Need, opt.Alloc) && (!it.Ruled || p.Room(o, nil, i) > 0)
+		})
+	}
+	r := s.ranked[cell]
+	if r.good > 0 {
+		up := s.nearest(r, w.price)
+		for down := up - 1; up < r.good || down >= 0; up, down = up+1, down-1 {
+			if up < r.good && takes(r.options[up]) {
+				return r.options[up]
+			}
+			if down >= 0 && takes(r.options[down]) {
+				return r.options[down]
+			}
+		}
+	}
+	for _, o := range r.options[r.good:] {
+		if takes(o) {
+			return o
+		}
+	}
+	return -1
+}

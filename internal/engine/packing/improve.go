@@ -1,0 +1,90 @@
+package packing
+
+import (
+	"context"
+	"math/rand/v2"
+	"slices"
+)
+
+// improve takes a few nodes apart again and again, those that hold the least value for their price first, and packs their pods in
+// another way; what is no more expensive is kept.
+func (s *search) improve(ctx context.Context, nodes []Node, bound int64, rounds int) []Node {
+	p, f := s.p, s.f
+	cost := p.Cost(nodes)
+	r := rand.New(rand.NewPCG(1, uint64(len(p.Items))))
+	good := s.ranked[AnyCell]
+	for idle := 0; f.steps > 0 && idle < rounds*(len(nodes)+8) && len(nodes) > 1 && good.good > 0 && !Close(cost, bound) && ctx.Err() == nil; idle++ {
+		f.steps -= 32
+		apart := s.pick(nodes, r)
+		before := int64(0)
+		clear(f.left)
+		for _, i := range apart {
+			before += p.Options[nodes[i].Option].Price
+			for _, l := range nodes[i].Load {
+				f.left[l.Item] += int(l.Count)
+			}
+		}
+		items := make([]int32, 0, 64)
+		for i, n := range f.left {
+			if n > 0 {
+				items = append(items, int32(i))
+			}
+		}
+		w := way{price: p.Options[good.options[r.IntN(good.good)]].Price, bonus: int64(r.IntN(2) * 64), steady: r.IntN(2) == 0}
+		if r.IntN(2) == 0 {
+			w.price = p.Options[nodes[apart[r.IntN(len(apart))]].Option].Price
+		}
+		again, c, ok := s.construct(items, w, before+1)
+		if !ok || c > before {
+			continue
+		}
+		if c < before {
+			idle = 0
+		}
+		cost += c - before
+		nodes = replace(nodes, apart, again)
+	}
+	return nodes
+}
+
+// pick chooses which nodes to take apart: each is the one of a few drawn at random that loses most.
+func (s *search) pick(nodes []Node, r *rand.Rand) []int {
+	const few = 3
+	var out []int
+	for range 2 + r.IntN(7) {
+		worst, most := -1, int64(0)
+		for range few {
+			i := r.IntN(len(nodes))
+			if lost := s.lost(&nodes[i]); worst < 0 || lost > most {
+				worst, most = i, lost
+			}
+		}
+		if !slices.Contains(out, worst) {
+			out = append(out, worst)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// lost is what a node costs beyond what its pods are worth.
+func (s *search) lost(n *Node) int64 {
+	lost := s.p.Options[n.Option].Price
+	for _, l := range n.Load {
+		lost -= s.p.Items[l.Item].Value * int64(l.Count)
+	}
+	return lost
+}
+
+func replace(nodes []Node, apart []int, again []Node) []Node {
+	kept := nodes[:0]
+	next := 0
+	for i := range nodes {
+		if next < len(apart) && apart[next] == i {
+			next++
+			continue
+		}
+		kept = append(kept, nodes[i])
+	}
+	return append(kept, again...)
+}

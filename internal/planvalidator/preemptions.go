@@ -1,0 +1,64 @@
+package planvalidator
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/scheduling"
+)
+
+// makesRoom reports whether the pod is being deleted for one of higher priority that is nominated for its machine.
+func (c *checker) makesRoom(n *scheduling.Node, pod *corev1.Pod) bool {
+	return pod.DeletionTimestamp != nil && slices.ContainsFunc(c.s.Pods, func(p *corev1.Pod) bool {
+		return p.Spec.NodeName == "" && p.Status.NominatedNodeName == n.Name && priorityOf(p) > priorityOf(pod)
+	})
+}
+
+// preemptions checks that the victims are on the machine and of lower priority than their pod, which may preempt, and that
+// the pod could go there without them, resources and what preemption can't change.
+func (c *checker) preemptions() {
+	gone := map[scheduling.PodKey]bool{}
+	came := map[string]corev1.ResourceList{}
+	for i := range c.p.Preemptions {
+		x := &c.p.Preemptions[i]
+		pod, n := c.pods[x.Pod], c.nodes[x.Node]
+		if pod == nil || n == nil || n.Leaving || len(x.Victims) == 0 {
+			c.fault(x.Pod.String(), "preempts nothing on %s", x.Node)
+			continue
+		}
+		if pod.Spec.PreemptionPolicy != nil && *pod.Spec.PreemptionPolicy == corev1.PreemptNever {
+			c.fault(x.Pod.String(), "never preempts")
+		}
+		v := c.view(n)
+		if blocking(&pod.Spec, v.taints) != nil || !c.accepts(v.labels, &pod.Spec) {
+			c.fault(x.Pod.String(), "can't go on %s whatever is preempted there", x.Node)
+		}
+		free := c.freeOn(n, v)
+		highest := int32(-1 << 31)
+		for _, key := range x.Victims {
+			at := slices.IndexFunc(n.Pods, func(p *corev1.Pod) bool { return p.Namespace == key.Namespace && p.Name == key.Name })
+			if at < 0 || gone[key] || priorityOf(n.Pods[at]) >= priorityOf(pod) {
+				c.fault(x.Pod.String(), "can't preempt %s", key)
+				continue
+			}
+			gone[key] = true
+			highest = max(highest, priorityOf(n.Pods[at]))
+		}
+		for _, p := range n.Pods {
+			if gone[scheduling.PodKey{Namespace: p.Namespace, Name: p.Name}] {
+				plus(free, requestsOf(p))
+			}
+		}
+		if highest != x.HighestPriority {
+			c.fault(x.Pod.String(), "says its victims have priority %d at most, which is %d", x.HighestPriority, highest)
+		}
+		if came[x.Node] == nil {
+			came[x.Node] = corev1.ResourceList{}
+		}
+		plus(came[x.Node], requestsOf(pod))
+		if short := lack(came[x.Node], free); short != "" {
+			c.fault(x.Pod.String(), "does not fit on %s: %s", x.Node, short)
+		}
+	}
+}

@@ -1,0 +1,134 @@
+package planvalidator
+
+import (
+	"cmp"
+	"math/rand/v2"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/scheduling"
+)
+
+// Chooser picks the node that kube-scheduler binds a pod to, as its scores would. Build one with LeastAllocated, AtRandom or
+// AsPlanned.
+type Chooser struct {
+	// pick returns the place of the chosen one among the nodes that take the pod, of which there is at least one.
+	pick func(nodes []*machine, planned string, pod *corev1.Pod) int
+}
+
+// LeastAllocated picks the node with the largest share of CPU and memory left, as kube-scheduler's default scores do.
+func LeastAllocated() Chooser {
+	return Chooser{func(nodes []*machine, _ string, pod *corev1.Pod) int {
+		best, most := 0, -1.0
+		for i, m := range nodes {
+			if left := m.left(pod); left > most {
+				best, most = i, left
+			}
+		}
+		return best
+	}}
+}
+
+// AtRandom picks any node. The same seed gives the same picks.
+func AtRandom(seed uint64) Chooser {
+	r := rand.New(rand.NewPCG(seed, 0))
+	return Chooser{func(nodes []*machine, _ string, _ *corev1.Pod) int { return r.IntN(len(nodes)) }}
+}
+
+// AsPlanned picks the planned node where it takes the pod at its turn, else the first.
+func AsPlanned() Chooser {
+	return Chooser{func(nodes []*machine, planned string, _ *corev1.Pod) int {
+		return max(slices.IndexFunc(nodes, func(m *machine) bool { return m.name == planned }), 0)
+	}}
+}
+
+// left is the share of the machine's CPU and memory that is free with the pod on it, on average.
+func (m *machine) left(pod *corev1.Pod) float64 {
+	need, sum := requestsOf(pod), 0.0
+	for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
+		size, free, taken, asked := m.size[name], m.room[name], m.taken[name], need[name]
+		if s := size.AsApproximateFloat64(); s > 0 {
+			sum += (free.AsApproximateFloat64() - taken.AsApproximateFloat64() - asked.AsApproximateFloat64()) / s
+		}
+	}
+	return sum / 2
+}
+
+// Queued is what came of a plan once its nodes were there and kube-scheduler bound its pods.
+type Queued struct {
+	// Refused pods could not go where the plan has them when their turn first came.
+	Refused []scheduling.PodKey
+	// Moved pods were bound to another node than planned.
+	Moved []scheduling.PodKey
+	// Left pods found no node at all, however often they were tried again.
+	Left []scheduling.PodKey
+}
+
+// Queue binds the plan's pods as kube-scheduler does once the planned nodes are there: in the order of its queue, which is by
+// priority, then by creation, then by name (w-2 before w-10), and not in that of the plan; each to any node that takes it at its turn. Pods that
+// no node takes are tried again after the others, as long as some pod is bound. Pods without a place in the plan take no part.
+//
+// Of snapshots with default spread constraints nothing is known: the result is empty.
+func Queue(s *scheduling.Snapshot, p *scheduling.Plan, choose Chooser) Queued {
+	var out Queued
+	c := newChecker(s, p)
+	if len(s.DefaultTopologySpread) > 0 {
+		return out
+	}
+	w, at := c.empty(), hosts(p)
+	queue := c.queue()
+	for first := true; len(queue) > 0; first = false {
+		var again []scheduling.PodKey
+		for _, key := range queue {
+			pod, planned := c.pods[key], w.byName[at[key]]
+			if pod == nil || planned == nil {
+				continue // what Check finds
+			}
+			if _, known := c.volumesOf(pod); !known {
+				planned.put(pod)
+				continue
+			}
+			if first && w.refuses(planned, pod) != "" {
+				out.Refused = append(out.Refused, key)
+			}
+			var takes []*machine
+			for _, m := range w.machines {
+				if w.refuses(m, pod) == "" {
+					takes = append(takes, m)
+				}
+			}
+			if len(takes) == 0 {
+				again = append(again, key)
+				continue
+			}
+			chosen := takes[choose.pick(takes, planned.name, pod)]
+			if chosen != planned {
+				out.Moved = append(out.Moved, key)
+			}
+			chosen.put(pod)
+		}
+		if len(again) == len(queue) {
+			out.Left = again
+			break
+		}
+		queue = again
+	}
+	return out
+}
+
+// queue are the plan's placed pods in the order of kube-scheduler's queue; placeholders, which stand for pods to come, are last.
+func (c *checker) queue() []scheduling.PodKey {
+	placeholder := map[scheduling.PodKey]int{}
+	for _, pod := range c.s.Placeholders {
+		placeholder[scheduling.PodKey{Namespace: pod.Namespace, Name: pod.Name}] = 1
+	}
+	return slices.SortedStableFunc(slices.Values(c.p.Order), func(a, b scheduling.PodKey) int {
+		x, y := c.pods[a], c.pods[b]
+		if x == nil || y == nil {
+			return cmp.Compare(a.String(), b.String())
+		}
+		return cmp.Or(cmp.Compare(placeholder[a], placeholder[b]), cmp.Compare(priorityOf(y), priorityOf(x)), x.CreationTimestamp.Compare(y.CreationTimestamp.Time),
+			cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(len(a.Name), len(b.Name)), cmp.Compare(a.Name, b.Name))
+	})
+}

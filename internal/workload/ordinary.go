@@ -1,0 +1,198 @@
+package workload
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/scheduling"
+)
+
+// Ordinary describes an ordinary cluster: one to three instance families whose prices grow in proportion to their size,
+// on-demand, and 120 or so deployments of round requests, with or without rules between pods. The same Ordinary gives the
+// same cluster.
+type Ordinary struct {
+	// Families of instance types; OrdinaryFamilies lists those known.
+	Families []string
+	// Rules of the pods: one of OrdinaryRules.
+	Rules string
+	// Zones that every type is sold in, 1 to 6, at the same price.
+	Zones int
+	// Seed of the draw.
+	Seed uint64
+	// Pods in all; 0 is OrdinaryPods.
+	Pods int
+}
+
+// OrdinaryPods is how many pods an ordinary cluster has by default.
+const OrdinaryPods = 2200
+
+// ordinaryFamily has the on-demand price in us-east-1, USD per hour and CPU, and the memory per CPU.
+type ordinaryFamily struct {
+	name  string
+	price float64
+	gib   int
+}
+
+func ordinaryFamilies() []ordinaryFamily {
+	return []ordinaryFamily{
+		{"m5", 0.048, 4}, {"c5", 0.0425, 2}, {"r5", 0.063, 8}, {"m6g", 0.0385, 4}, {"c6g", 0.034, 2}, {"r6g", 0.0504, 8}, {"m7i", 0.0504, 4},
+	}
+}
+
+// OrdinaryFamilies are the families that Ordinary knows.
+func OrdinaryFamilies() []string {
+	var names []string
+	for _, f := range ordinaryFamilies() {
+		names = append(names, f.name)
+	}
+	return names
+}
+
+// OrdinaryRules are the rules that Ordinary knows: none; anti, every seventh deployment of at most 20 pods keeps them on
+// nodes of their own; spread, every fourth spreads them over zones; both.
+func OrdinaryRules() []string { return []string{"none", "anti", "spread", "both"} }
+
+// Name is FAMILY+FAMILY-RULES-ZONESz-SEED, with -PODSp appended for another number of pods than OrdinaryPods.
+func (o Ordinary) Name() string {
+	name := fmt.Sprintf("%s-%s-%dz-%d", strings.Join(o.Families, "+"), o.Rules, o.Zones, o.Seed)
+	if o.Pods != 0 && o.Pods != OrdinaryPods {
+		name += fmt.Sprintf("-%dp", o.Pods)
+	}
+	return name
+}
+
+// ParseOrdinary reads what Name writes.
+func ParseOrdinary(name string) (Ordinary, error) {
+	parts := strings.Split(name, "-")
+	if len(parts) != 4 && len(parts) != 5 {
+		return Ordinary{}, fmt.Errorf("ordinary cluster %q: give FAMILIES-RULES-ZONESz-SEED, m5-none-3z-1 for instance", name)
+	}
+	o := Ordinary{Families: strings.Split(parts[0], "+"), Rules: parts[1]}
+	var wrong []error
+	number := func(text, suffix string) uint64 {
+		digits, found := strings.CutSuffix(text, suffix)
+		n, err := strconv.ParseUint(digits, 10, 64)
+		if err != nil || !found {
+			wrong = append(wrong, fmt.Errorf("%q is no number with %q after it", text, suffix))
+		}
+		return n
+	}
+	o.Zones = int(min(number(parts[2], "z"), math.MaxInt32))
+	o.Seed = number(parts[3], "")
+	if len(parts) == 5 {
+		o.Pods = int(min(number(parts[4], "p"), math.MaxInt32))
+	}
+	if err := errors.Join(append(wrong, o.check())...); err != nil {
+		return Ordinary{}, fmt.Errorf("ordinary cluster %q: %w", name, err)
+	}
+	return o, nil
+}
+
+func (o Ordinary) check() error {
+	for _, f := range o.Families {
+		if !slices.Contains(OrdinaryFamilies(), f) {
+			return fmt.Errorf("there is no family %q; there are %s", f, strings.Join(OrdinaryFamilies(), ", "))
+		}
+	}
+	switch {
+	case len(o.Families) == 0:
+		return errors.New("it has no family")
+	case !slices.Contains(OrdinaryRules(), o.Rules):
+		return fmt.Errorf("there are no rules %q; there are %s", o.Rules, strings.Join(OrdinaryRules(), ", "))
+	case o.Zones < 1 || o.Zones > 6:
+		return fmt.Errorf("%d zones are not between 1 and 6", o.Zones)
+	case o.Pods < 0 || o.Pods > 1_000_000:
+		return fmt.Errorf("%d pods are not between 1 and 1000000", o.Pods)
+	}
+	return nil
+}
+
+// Snapshot makes the cluster. An Ordinary that names an unknown family or rule, or zones out of range, is an error.
+func (o Ordinary) Snapshot() (*scheduling.Snapshot, error) {
+	if err := o.check(); err != nil {
+		return nil, fmt.Errorf("ordinary cluster %s: %w", o.Name(), err)
+	}
+	s := snapshot(InstanceTypes(o.types()))
+	s.NodePools[0].Object.Spec.Template.Spec.Requirements = []v1.NodeSelectorRequirementWithMinValues{}
+	for _, p := range o.pods() {
+		s.Pods = append(s.Pods, object(&p))
+	}
+	return s, nil
+}
+
+// types are EC2's sizes; what a node keeps for itself is that of Amazon Linux 2023 and of three small DaemonSets.
+func (o Ordinary) types() []*Type {
+	var types []*Type
+	for _, name := range o.Families {
+		f := ordinaryFamilies()[slices.Index(OrdinaryFamilies(), name)]
+		for _, s := range []size{{"large", 2}, {"xlarge", 4}, {"2xlarge", 8}, {"4xlarge", 16}, {"8xlarge", 32}, {"12xlarge", 48}, {"16xlarge", 64}, {"24xlarge", 96}} {
+			memory := int64(s.vcpu * f.gib * 1024)
+			t := &Type{
+				Name: f.name + "." + s.name, Family: f.name, Size: s.name, Arch: "amd64", VCPU: s.vcpu, MemGiB: float64(s.vcpu * f.gib),
+				MaxPods: ordinaryMaxPods(s.vcpu), CapCPUm: int64(s.vcpu) * 1000, CapMemMi: memory, ODPrice: round4(f.price * float64(s.vcpu)),
+			}
+			t.ReservedCPUm = 210
+			if s.vcpu > 2 {
+				t.ReservedCPUm += 10
+			}
+			if s.vcpu > 4 {
+				t.ReservedCPUm += 10 + int64(s.vcpu-4)*5/2
+			}
+			t.ReservedMemMi = int64(float64(memory)*0.075) + 100 + 11*int64(t.MaxPods) + 255 + 300
+			for _, zone := range []string{"zone-a", "zone-b", "zone-c", "zone-d", "zone-e", "zone-f"}[:o.Zones] {
+				t.Offerings = append(t.Offerings, Offering{Zone: zone, Price: t.ODPrice, Available: true})
+			}
+			types = append(types, t)
+		}
+	}
+	return types
+}
+
+func ordinaryMaxPods(vcpu int) int {
+	switch {
+	case vcpu <= 2:
+		return 29
+	case vcpu <= 8:
+		return 58
+	case vcpu <= 48:
+		return 234
+	}
+	return 737
+}
+
+// round4 rounds as decimal notation does, so that the price is the number that a price list states.
+func round4(x float64) float64 {
+	y, err := strconv.ParseFloat(strconv.FormatFloat(x, 'f', 4, 64), 64)
+	if err != nil { // what was formatted parses
+		return x
+	}
+	return y
+}
+
+// pods are drawn deployment by deployment, as the generator in Python did: the order of the draws is part of the result.
+func (o Ordinary) pods() []Pod {
+	total := o.Pods
+	if total == 0 {
+		total = OrdinaryPods
+	}
+	r := newMersenne(o.Seed)
+	var out []Pod
+	for n := 1; len(out) < total; n++ {
+		count := min(choice(r, 2, 3, 5, 8, 10, 20, 40, 60), total-len(out))
+		p := Pod{App: fmt.Sprintf("app-%d", n)}
+		p.CPUm = choice[int64](r, 50, 100, 200, 250, 500, 500, 1000, 2000)
+		p.MemMi = choice[int64](r, 128, 256, 512, 1024, 2048, 4096)
+		p.ZoneSpread = (o.Rules == "spread" || o.Rules == "both") && n%4 == 0
+		p.HostAnti = (o.Rules == "anti" || o.Rules == "both") && n%7 == 0 && count <= 20
+		for i := range count {
+			p.Name = fmt.Sprintf("%s-%05d", p.App, i)
+			out = append(out, p)
+		}
+	}
+	return out
+}

@@ -1,0 +1,57 @@
+package packers
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// FirstFitDecreasing packs pods in order of size, the largest first, each into the first node of one type that has room,
+// and gives each node the cheapest type that holds what is on it. A pod's size is its largest share of the type, and of two of one
+// size that is larger whose shares add up to more. The result is the best over all types to start from.
+func (p *Problem) FirstFitDecreasing() Packing { return p.best(p.firstFitFrom) }
+
+func (p *Problem) firstFitFrom(start *Type) Packing {
+	order := make([]int, len(p.Classes))
+	sizes, sums := make([]float64, len(p.Classes)), make([]float64, len(p.Classes))
+	for i := range p.Classes {
+		order[i] = i
+		if !fits(p.Classes[i].Need, start.Room) {
+			return Packing{Cost: math.Inf(1)}
+		}
+		for r, n := range p.Classes[i].Need {
+			if n > 0 {
+				share := float64(n) / float64(start.Room[r])
+				sizes[i], sums[i] = max(sizes[i], share), sums[i]+share
+			}
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(sizes[b], sizes[a]), cmp.Compare(sums[b], sums[a]))
+	})
+	var nodes [][]int64 // what is left of each
+	for _, i := range order {
+		c := &p.Classes[i]
+		left := c.Count
+		for n := 0; left > 0; n++ {
+			if n == len(nodes) {
+				nodes = append(nodes, slices.Clone(start.Room))
+			}
+			for left > 0 && fits(c.Need, nodes[n]) {
+				for r, need := range c.Need {
+					nodes[n][r] -= need
+				}
+				left--
+			}
+		}
+	}
+	out := Packing{Nodes: len(nodes)}
+	used := make([]int64, len(start.Room))
+	for _, room := range nodes {
+		for r := range used {
+			used[r] = start.Room[r] - room[r]
+		}
+		out.Cost += p.cheapest(used)
+	}
+	return out
+}

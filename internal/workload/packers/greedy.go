@@ -1,0 +1,83 @@
+package packers
+
+import "math"
+
+// VectorGreedy packs by the norm-based greedy of Panigrahy, Talwar, Uyeda and Wieder ("Heuristics for vector bin packing",
+// 2011). It fills a node of one type, always with the pod that leaves the least weighted square of what remains, then the
+// next, and gives each node the cheapest type that holds what is on it. The result is the best over all types to start from.
+func (p *Problem) VectorGreedy() Packing { return p.best(p.greedyFrom) }
+
+func (p *Problem) greedyFrom(start *Type) Packing {
+	// The number of pods is a limit, but no dimension of the norm.
+	dimensions := len(p.Resources) - 1
+	weights := make([]float64, dimensions)
+	sum := 0.0
+	for r := range weights {
+		total := int64(0)
+		for i := range p.Classes {
+			total += p.Classes[i].Need[r] * int64(p.Classes[i].Count)
+		}
+		if total > 0 && start.Room[r] <= 0 {
+			return Packing{Cost: math.Inf(1)} // some pod asks for what no node of this type has
+		}
+		if total > 0 {
+			weights[r] = float64(total) / float64(start.Room[r])
+		}
+		sum += weights[r]
+	}
+	for r := range weights {
+		weights[r] /= sum
+	}
+	left := make([]int, len(p.Classes))
+	waiting := 0
+	for i := range p.Classes {
+		left[i] = p.Classes[i].Count
+		waiting += left[i]
+	}
+	var out Packing
+	room, used := make([]int64, len(start.Room)), make([]int64, len(start.Room))
+	for waiting > 0 {
+		copy(room, start.Room)
+		clear(used)
+		before := waiting
+		for {
+			best, least := -1, math.Inf(1)
+			for i, n := range left {
+				if n == 0 || !fits(p.Classes[i].Need, room) {
+					continue
+				}
+				if remains := norm(weights, p.Classes[i].Need, room, start.Room); remains < least {
+					best, least = i, remains
+				}
+			}
+			if best < 0 {
+				break
+			}
+			left[best]--
+			waiting--
+			for r, n := range p.Classes[best].Need {
+				room[r] -= n
+				used[r] += n
+			}
+		}
+		if waiting == before {
+			return Packing{Cost: math.Inf(1)}
+		}
+		out.Cost += p.cheapest(used)
+		out.Nodes++
+	}
+	return out
+}
+
+// norm is the weighted square of the share of a node that remains once a pod is on it. The conversions keep a compiler
+// from fusing multiplications and additions, which would give other results on other machines.
+func norm(weights []float64, need, room, whole []int64) float64 {
+	sum := 0.0
+	for r, w := range weights {
+		if w > 0 {
+			share := float64(room[r]-need[r]) / float64(whole[r])
+			sum += float64(w * float64(share*share))
+		}
+	}
+	return sum
+}

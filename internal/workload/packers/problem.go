@@ -1,0 +1,204 @@
+package packers
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/api/requirements"
+	"github.com/drawknife/drawknife/scheduling"
+)
+
+// Problem is a number of pods and the nodes that can be bought for them.
+type Problem struct {
+	// Resources in the order of all amounts: thousandths of a CPU, bytes, pieces. The last is the number of pods.
+	Resources []corev1.ResourceName
+	// Types in the order of the catalogue.
+	Types []Type
+	// Classes of pods with equal requests, in the order of their first pods.
+	Classes []Class
+	// Ruled is how many pods have rules or wishes about other pods or nodes, which are left out: spread constraints, affinity,
+	// anti-affinity. A plan that keeps them may cost more than a packing without.
+	Ruled int
+}
+
+// Type is a kind of node.
+type Type struct {
+	Name string
+	// Room is what pods can have, DaemonSets' subtracted.
+	Room []int64
+	// Price of the cheapest available offering, USD per hour.
+	Price float64
+}
+
+// Class is a number of pods with equal requests.
+type Class struct {
+	Need  []int64
+	Count int
+}
+
+// Of makes the problem of a snapshot's waiting pods. A snapshot with nodes, or with pods that choose among nodes, is an
+// error: these packers don't know which node takes which pod.
+func Of(s *scheduling.Snapshot) (*Problem, error) {
+	if len(s.Nodes) > 0 {
+		return nil, fmt.Errorf("the snapshot has %d nodes: only new nodes are packed", len(s.Nodes))
+	}
+	p := &Problem{}
+	byNeed := make(map[string]int)
+	var all []corev1.ResourceList
+	found := make(map[corev1.ResourceName]bool)
+	for _, pod := range s.Pods {
+		if len(pod.Spec.NodeSelector) > 0 || choosesNodes(pod.Spec.Affinity) || len(pod.Spec.InitContainers) > 0 || len(pod.Spec.Volumes) > 0 {
+			return nil, fmt.Errorf("pod %s/%s chooses among nodes, or has init containers or volumes", pod.Namespace, pod.Name)
+		}
+		if len(pod.Spec.TopologySpreadConstraints) > 0 || pod.Spec.Affinity != nil {
+			p.Ruled++
+		}
+		list := requests(&pod.Spec)
+		all = append(all, list)
+		for name := range list {
+			found[name] = true
+		}
+	}
+	p.Resources = append(slices.Sorted(maps.Keys(found)), corev1.ResourcePods)
+	for _, list := range all {
+		need := p.amounts(list)
+		need[len(need)-1] = 1
+		key := fmt.Sprint(need)
+		at, known := byNeed[key]
+		if !known {
+			at = len(p.Classes)
+			byNeed[key] = at
+			p.Classes = append(p.Classes, Class{Need: need})
+		}
+		p.Classes[at].Count++
+	}
+	return p, p.addTypes(s)
+}
+
+// addTypes adds what some pool can buy.
+func (p *Problem) addTypes(s *scheduling.Snapshot) error {
+	daemons := make([]int64, len(p.Resources))
+	for _, set := range s.DaemonSets {
+		spec := &set.Spec.Template.Spec
+		if len(spec.NodeSelector) > 0 || spec.Affinity != nil || len(spec.InitContainers) > 0 {
+			return fmt.Errorf("the DaemonSet %s/%s chooses among nodes, or has init containers", set.Namespace, set.Name)
+		}
+		for i, n := range p.amounts(requests(spec)) {
+			daemons[i] += n
+		}
+		daemons[len(daemons)-1]++
+	}
+	for i := range s.NodePools {
+		pool := &s.NodePools[i]
+		spec := &pool.Object.Spec
+		if len(spec.Limits) > 0 || len(spec.Template.Spec.Taints) > 0 {
+			return fmt.Errorf("the NodePool %s has limits or taints", pool.Object.Name)
+		}
+		want, err := requirements.ParseSet(spec.Template.Spec.Requirements)
+		if err != nil {
+			return fmt.Errorf("the NodePool %s: %w", pool.Object.Name, err)
+		}
+		for _, t := range s.Catalogs[pool.Catalog] {
+			price := math.Inf(1)
+			for o := range t.OfferingsWithRoom() {
+				if t.Offers(o, want) {
+					price = min(price, o.Price)
+				}
+			}
+			if math.IsInf(price, 1) {
+				continue
+			}
+			room := p.amounts(t.Allocatable())
+			for r := range room {
+				room[r] -= daemons[r]
+			}
+			p.Types = append(p.Types, Type{t.Name, room, price})
+		}
+	}
+	return nil
+}
+
+func (p *Problem) amounts(list corev1.ResourceList) []int64 {
+	out := make([]int64, len(p.Resources))
+	for i, name := range p.Resources {
+		q := list[name]
+		if name == corev1.ResourceCPU {
+			out[i] = q.MilliValue()
+		} else {
+			out[i] = q.Value()
+		}
+	}
+	return out
+}
+
+func requests(spec *corev1.PodSpec) corev1.ResourceList {
+	sum := corev1.ResourceList{}
+	add := func(list corev1.ResourceList) {
+		for name, q := range list {
+			have := sum[name]
+			have.Add(q)
+			sum[name] = have
+		}
+	}
+	for i := range spec.Containers {
+		add(spec.Containers[i].Resources.Requests)
+	}
+	add(spec.Overhead)
+	return sum
+}
+
+func choosesNodes(a *corev1.Affinity) bool {
+	return a != nil && a.NodeAffinity != nil && a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution != nil
+}
+
+// Packing is what a packer found.
+type Packing struct {
+	// Cost of all nodes, USD per hour; +Inf if some pod fits no type.
+	Cost float64
+	// Nodes is how many there are.
+	Nodes int
+}
+
+// best packs with each type in turn and keeps the cheapest result, of equal ones the first.
+func (p *Problem) best(pack func(start *Type) Packing) Packing {
+	best := Packing{Cost: math.Inf(1)}
+	for i := range p.Types {
+		if found := pack(&p.Types[i]); found.Cost < best.Cost {
+			best = found
+		}
+	}
+	return best
+}
+
+// cheapest is the price of the cheapest type that holds so much.
+func (p *Problem) cheapest(used []int64) float64 {
+	price := math.Inf(1)
+	for i := range p.Types {
+		if t := &p.Types[i]; t.Price < price && fits(used, t.Room) {
+			price = t.Price
+		}
+	}
+	return price
+}
+
+func fits(need, room []int64) bool {
+	for r, n := range need {
+		if n > 0 && n > room[r] {
+			return false
+		}
+	}
+	return true
+}
+
+// Steps is about how much work VectorGreedy is: classes looked at, for each pod and each type to start from.
+func (p *Problem) Steps() int64 {
+	pods := int64(0)
+	for i := range p.Classes {
+		pods += int64(p.Classes[i].Count)
+	}
+	return pods * int64(len(p.Classes)) * int64(len(p.Types))
+}

@@ -1,0 +1,207 @@
+package scheduling
+
+import (
+	"cmp"
+	"encoding/binary"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// Plan.Order is an order in which kube-scheduler would bind the pods just as planned, once all planned nodes are there. Pods
+// are mostly placed in such an order. But a node whose labels are decided only when a later pod joins it brings a domain that
+// spreads of pods placed before did not count: then the pod that fills this domain must be bound before them. And
+// kube-scheduler has an order of its own, that of its queue: if the places of a plan are handed out in it, among pods that are
+// alike, most plans come true.
+
+// bindOrder is what the trial has placed in an order in which it can be bound: for not too many pods that of kube-scheduler's
+// queue, as far as rules allow, else as near as possible to that of placing. What can't be bound in any order that is tried
+// comes last.
+func (t *Trial) bindOrder() []binding {
+	if t.topology == nil || !t.anyPlaced(func(o *ownership, _ int32) bool { return t.m.orderMatters(o) }) {
+		return t.placed
+	}
+	if order := t.queueOrder(); order != nil {
+		return order
+	}
+	return t.placingOrder()
+}
+
+// orderMatters reports whether a pod with the stake may be bound only before or after others: whether it must be spread over
+// domains larger than a node, or follow other pods. Spreads over nodes and anti-affinity allow a place or not, in any order.
+func (m *Model) orderMatters(o *ownership) bool {
+	return slices.ContainsFunc(o.owns, func(g int32) bool {
+		group := &m.topology[g]
+		return group.hard && (group.kind == kindAffinity || (group.kind == kindSpread && group.at != hostnameKey))
+	})
+}
+
+// placingOrder goes through what was placed in its order, again and again, and puts off what can't be bound yet.
+func (t *Trial) placingOrder() []binding {
+	s := t.beforePlacing()
+	out := make([]binding, 0, len(t.placed))
+	left := slices.Clone(t.placed)
+	for progress := true; progress && len(left) > 0; {
+		progress = false
+		kept := left[:0]
+		for _, b := range left {
+			bound := s.bindAll(&b)
+			if bound.count > 0 {
+				out, progress = append(out, bound), true
+			}
+			if b.count > 0 {
+				kept = append(kept, b)
+			}
+		}
+		left = kept
+	}
+	return append(out, left...)
+}
+
+// beforePlacing is the state with all machines there are now and none of the pods that the trial has placed, which counts as
+// kube-scheduler does.
+func (t *Trial) beforePlacing() *topologyState {
+	s := t.topology.clone()
+	s.binding, s.looseHosts = true, t.tight == 0
+	for _, b := range t.placed {
+		s.place(t.m.classes[b.class].topology, b.host, -b.count)
+	}
+	return s
+}
+
+// bindAll binds as many pods of the binding as the rules allow now, one by one. It returns those and leaves the rest in b.
+func (s *topologyState) bindAll(b *binding) (bound binding) {
+	bound = *b
+	bound.count = 0
+	c := s.m.classes[b.class]
+	if c.topology == nil || b.count == 0 {
+		bound, b.count = *b, 0
+		return bound
+	}
+	for b.count > 0 && s.admits(c.topology, c.shape, b.host) {
+		s.place(c.topology, b.host, 1)
+		b.count--
+		bound.count++
+	}
+	return bound
+}
+
+// queueOrder binds pods in the order of kube-scheduler's queue, each to the first place planned for its class that takes it
+// now; pods for which there is none are tried again after the others. It returns nil for many pods, or if that leaves some.
+func (t *Trial) queueOrder() []binding {
+	queue := t.queue()
+	if len(queue) > maxRetriedPods {
+		return nil
+	}
+	s, places := t.beforePlacing(), t.placesByClass()
+	out := make([]binding, 0, len(t.placed))
+	for len(queue) > 0 {
+		again := queue[:0]
+		before := len(queue)
+		for _, class := range queue {
+			bound, ok := places[class].take(s)
+			if !ok {
+				again = append(again, class)
+				continue
+			}
+			if last := len(out) - 1; last >= 0 && out[last].class == class && out[last].host == bound.host && out[last].stage == bound.stage {
+				out[last].count++
+				continue
+			}
+			out = append(out, bound)
+		}
+		if queue = again; len(queue) == before {
+			return nil
+		}
+	}
+	return out
+}
+
+// queue are the classes of the placed pods, pod by pod, in the order in which kube-scheduler takes them from its queue: by
+// priority, then by age. Placeholders, which stand for pods to come, are last.
+func (t *Trial) queue() []int32 {
+	type entry struct {
+		class int32
+		pod   *corev1.Pod
+	}
+	var list []entry
+	q, placed := newPodQueues(t), make([]int32, len(t.m.classes))
+	for _, b := range t.placed {
+		placed[b.class] += b.count
+	}
+	for class, n := range placed {
+		for range n {
+			list = append(list, entry{int32(class), q.one(int32(class))})
+		}
+	}
+	slices.SortStableFunc(list, func(a, b entry) int {
+		x, y := t.m.classes[a.class], t.m.classes[b.class]
+		return cmp.Or(boolCompare(x.placeholder, y.placeholder), cmp.Compare(y.priority, x.priority), comparePods(a.pod, b.pod))
+	})
+	out := make([]int32, len(list))
+	for i := range list {
+		out[i] = list[i].class
+	}
+	return out
+}
+
+// places are those that a plan has for the pods of a class, by what rules can tell of them.
+type places struct {
+	// alike are bindings that rules can't tell apart while pods are bound, each list in the order of placing.
+	alike [][]binding
+}
+
+// placesByClass is indexed by class.
+func (t *Trial) placesByClass() []places {
+	out := make([]places, len(t.m.classes))
+	at := map[string]int{}
+	var key []byte
+	for _, b := range t.placed {
+		if b.count == 0 {
+			continue
+		}
+		c := t.m.classes[b.class]
+		key = binary.LittleEndian.AppendUint32(key[:0], uint32(b.class))
+		if c.topology != nil {
+			h := &t.topology.hosts[b.host]
+			for _, list := range [][]int32{h.domains, h.ignoredBy} {
+				key = binary.LittleEndian.AppendUint32(key, uint32(len(list)))
+				for _, n := range list {
+					key = binary.LittleEndian.AppendUint32(key, uint32(n))
+				}
+			}
+			if t.tight > 0 || t.mustShare(c) {
+				key = binary.LittleEndian.AppendUint32(key, uint32(b.host))
+			}
+		}
+		p := &out[b.class]
+		i, known := at[string(key)]
+		if !known {
+			i = len(p.alike)
+			at[string(key)] = i
+			p.alike = append(p.alike, nil)
+		}
+		p.alike[i] = append(p.alike[i], b)
+	}
+	return out
+}
+
+// take binds one pod to the first place that takes it now; false if there is none.
+func (p *places) take(s *topologyState) (bound binding, ok bool) {
+	for i, list := range p.alike {
+		if len(list) == 0 {
+			continue
+		}
+		b := &list[0]
+		one := *b
+		one.count = 1
+		if bound = s.bindAll(&one); bound.count == 0 {
+			continue
+		}
+		if b.count--; b.count == 0 {
+			p.alike[i] = list[1:]
+		}
+		return bound, true
+	}
+	return bound, false
+}

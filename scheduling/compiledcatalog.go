@@ -1,0 +1,75 @@
+package scheduling
+
+import (
+	"slices"
+
+	"github.com/drawknife/drawknife/cloudprovider"
+)
+
+// CompiledCatalog is a list of instance types made ready for planning. Compile makes it of each of the snapshot's catalogs;
+// a caller that compiles many small snapshots with the same types makes it once and hands it to each: see WithCatalogs. It is
+// immutable and safe for concurrent use. The types must not be changed afterwards.
+type CompiledCatalog struct {
+	catalog *catalog
+}
+
+// CompileCatalog makes a list of instance types ready for planning. It refuses with a *SnapshotError what Compile refuses in
+// a catalog: a null type, a name that is empty or stands twice, a price or an amount that is no number to plan with.
+func CompileCatalog(types []*cloudprovider.InstanceType) (*CompiledCatalog, error) {
+	const name = "types"
+	var c quantityCheck
+	if c.types(name, types); c.err != nil {
+		return nil, c.err
+	}
+	compiled, err := compileCatalog(name, types)
+	if err != nil {
+		return nil, err
+	}
+	compiled.frozen = true
+	return &CompiledCatalog{compiled}, nil
+}
+
+// Types is the list that the catalog was made of; nil for the zero CompiledCatalog. It must not be changed.
+func (c *CompiledCatalog) Types() []*cloudprovider.InstanceType {
+	if c.catalog == nil {
+		return nil
+	}
+	return c.catalog.list
+}
+
+// CompileOption changes how Compile works, and never what plans come of it. A nil option changes nothing.
+type CompileOption func(*compileOptions)
+
+type compileOptions struct {
+	catalogs []*CompiledCatalog
+}
+
+// WithCatalogs has Compile use catalogs that were compiled before, for those of Snapshot.Catalogs that are the very same
+// lists: the same slices as those given to CompileCatalog. Others are compiled as without. What NodeOverlays change is
+// another list and is compiled too; prices of a CostModel are computed for each Model.
+func WithCatalogs(catalogs ...*CompiledCatalog) CompileOption {
+	return func(o *compileOptions) { o.catalogs = append(o.catalogs, catalogs...) }
+}
+
+// compiled is the catalog that was compiled before of the list, as a model uses it under the name; nil without one.
+func (o *compileOptions) compiled(name string, list []*cloudprovider.InstanceType) *catalog {
+	if at := o.indexOf(list); at >= 0 {
+		return o.catalogs[at].catalog.renamed(name)
+	}
+	return nil
+}
+
+// knows reports whether the list is one that was compiled before.
+func (o *compileOptions) knows(list []*cloudprovider.InstanceType) bool { return o.indexOf(list) >= 0 }
+
+func (o *compileOptions) indexOf(list []*cloudprovider.InstanceType) int {
+	return slices.IndexFunc(o.catalogs, func(c *CompiledCatalog) bool { return c != nil && c.catalog != nil && sameList(c.catalog.list, list) })
+}
+
+// renamed is the catalog for a model that knows it by the name: what the model remembers of it is its own.
+func (c *catalog) renamed(name string) *catalog {
+	own := *c
+	own.source = catalogSource(name)
+	own.variantMasks, own.slotMasks, own.frozen = map[string]bitset{}, map[string]bitset{}, false
+	return &own
+}

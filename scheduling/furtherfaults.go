@@ -1,0 +1,244 @@
+package scheduling
+
+import (
+	"cmp"
+	"reflect"
+	"slices"
+	"strings"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+)
+
+// Where no single change would make room in a pool, the pod has several faults. All are told, and two changes are looked for
+// that would do together.
+
+// pairFinding is the nearest pair of changes so far: miss with the other in its Also.
+type pairFinding struct{ finding }
+
+// nearer reports whether a pair of changes would be nearer than the finding: the farther of two counts first.
+func (f *pairFinding) nearer(a, b MissCode, size float64, price int64) bool {
+	if f.miss == nil {
+		return true
+	}
+	near := func(a, b MissCode) (int, int) {
+		return max(a.nearness(), b.nearness()), min(a.nearness(), b.nearness())
+	}
+	far, close := near(a, b)
+	otherFar, otherClose := near(f.miss.Code, f.miss.Also.Code)
+	return cmp.Or(cmp.Compare(far, otherFar), cmp.Compare(close, otherClose), cmp.Compare(size, f.size), cmp.Compare(price, f.price)) < 0
+}
+
+// take makes the pair the nearest. The machine is that of second.
+func (f *pairFinding) take(first *NearestMiss, second finding) {
+	also := *second.miss
+	first.InstanceType = also.InstanceType
+	if also.Code != MissOffering {
+		also.InstanceType = nil
+	}
+	first.Also = &also
+	f.finding = finding{miss: first, size: second.size, price: second.price}
+}
+
+// further tells what else keeps the pods off a pool for which no single change would do, its taints aside, and which two
+// would.
+func (x *explainer) further(r *Reason, at int32, p *pool) {
+	if p.table == nil || x.brief {
+		return
+	}
+	switch r.Code {
+	case ReasonRequirements:
+		r.NearestMiss = x.pair(at, p)
+		x.furtherNeeds(r, at, p)
+	case ReasonInstanceTypes, ReasonVolumes, ReasonLimits, ReasonReservation, ReasonMinValues:
+		r.NearestMiss = x.pair(at, p)
+	}
+	r.Also = r.Also[:min(len(r.Also), maxAlso)]
+}
+
+// furtherTaints is further for the pools whose taints the pods don't tolerate; list has the reasons of all pools.
+func (x *explainer) furtherTaints(list []Reason) {
+	for i := range list {
+		r := &list[i]
+		if r.Code != ReasonTaint || r.NearestMiss != nil || x.twins[i] < i || x.brief {
+			continue
+		}
+		other, miss := x.tolerated(int32(i), list)
+		r.tellAlso(other)
+		if miss != nil && miss.Also == nil {
+			var pair pairFinding
+			pair.take(&NearestMiss{Code: MissToleration, Taints: intolerable(x.s.tolerations, x.m.pools[i].taints)}, finding{miss: miss})
+			r.NearestMiss = pair.miss
+		}
+		r.Also = r.Also[:min(len(r.Also), maxAlso)]
+	}
+}
+
+// tellAlso adds a reason that holds even without r, and those that it has in Also.
+func (r *Reason) tellAlso(other Reason) {
+	if other.Code == ReasonNotPlaced || other.Code == ReasonTopology && len(other.Rules) == 0 {
+		return // nothing by itself
+	}
+	also := other.Also
+	other.Also, other.NearestMiss, other.Pool = nil, nil, v1.PoolKey{}
+	r.Also = append(append(r.Also, other), also...)
+}
+
+// toleratedPool is what would keep the pods off a pool whose taints they tolerated.
+type toleratedPool struct {
+	reason Reason
+	miss   *NearestMiss
+}
+
+// tolerated explains the pool as if the pods tolerated its taints. Pools that differ in nothing but taints share it; list has
+// the reasons of those whose taints they do tolerate.
+func (x *explainer) tolerated(at int32, list []Reason) (Reason, *NearestMiss) {
+	first := x.likeButForTaints(at)
+	if !x.mayAwait && !x.honoursTaints() {
+		for i := range list {
+			if list[i].Code != ReasonTaint && x.twins[i] == i && x.untainted[i] == first {
+				return list[i], list[i].NearestMiss
+			}
+		}
+	}
+	if known, ok := x.beyondTaints[first]; ok {
+		return known.reason, known.miss
+	}
+	// With another toleration the rules of spreads that honour taints may count other machines.
+	x.loosely, x.wayOf = true, nil
+	p := x.m.pools[first]
+	r, best := x.machinesOf(first, p)
+	miss := x.nearestTolerated(first, p, best)
+	if miss == nil {
+		x.further(&r, first, p)
+	}
+	x.loosely, x.wayOf = false, nil
+	if x.beyondTaints == nil {
+		x.beyondTaints = map[int32]toleratedPool{}
+	}
+	x.beyondTaints[first] = toleratedPool{r, miss}
+	return r, miss
+}
+
+// honoursTaints reports whether a spread of the pods counts machines by their tolerations.
+func (x *explainer) honoursTaints() bool {
+	return x.c.topology != nil && slices.ContainsFunc(x.c.topology.owns, func(g int32) bool { return x.m.topology[g].filter.taints })
+}
+
+// likeButForTaints is the first pool that sells the same machines as this one, with the same labels but for its name, and
+// without limits.
+func (x *explanations) likeButForTaints(at int32) int32 {
+	if x.untainted == nil {
+		x.untainted = make([]int32, len(x.t.m.pools))
+		for i, p := range x.t.m.pools {
+			x.untainted[i] = int32(i)
+			if p.table == nil || p.limits != nil || x.t.m.askedKeys[PoolLabel(p.key)] {
+				continue
+			}
+			x.untainted[i] = int32(slices.IndexFunc(x.t.m.pools[:i+1], func(o *pool) bool {
+				return o == p || p.table == o.table && o.limits == nil && p.key.Generation == o.key.Generation && slices.Equal(p.rows, o.rows) &&
+					slices.Equal(p.slots, o.slots) && p.template.Without(PoolLabel(p.key)).Equal(o.template.Without(PoolLabel(o.key))) &&
+					reflect.DeepEqual(p.variety, o.variety)
+			}))
+		}
+	}
+	return x.untainted[at]
+}
+
+// furtherNeeds adds to the reason of one requirement that the pool excludes those of the others, and what would keep the
+// pods off without all of these.
+func (x *explainer) furtherNeeds(r *Reason, at int32, p *pool) {
+	d := x.demands[0]
+	refused := x.refusedKeys(p, d.own)
+	for _, key := range refused {
+		if key == r.Key {
+			continue
+		}
+		if other := x.m.refusedBy(p, d.own.about(key)); other != nil {
+			r.tellAlso(*other)
+		}
+	}
+	q := x.askWithout(at, p, 0, refused)
+	if q == nil {
+		return
+	}
+	other, _ := x.counted(at, p, []*question{q})
+	r.tellAlso(other)
+}
+
+// refusedKeys are the labels about which the pods ask for what the pool excludes, whatever its machines.
+func (x *explainer) refusedKeys(p *pool, n needs) []string {
+	return slices.DeleteFunc(n.keys(), func(key string) bool { return x.m.refusedBy(p, n.about(key)) == nil })
+}
+
+// askWithout asks for machines that meet the demand but for some labels.
+func (x *explainer) askWithout(at int32, p *pool, demand int, keys []string) *question {
+	d := x.demands[demand]
+	return x.ask(questionKey{at: at, demand: demand, code: MissLabel, key: strings.Join(keys, "\x00")}, func() (needs, *pool) {
+		own := d.own
+		for _, key := range keys {
+			own = own.without(key)
+		}
+		return own.and(d.volumes), p
+	})
+}
+
+// maxPairKeys bounds of how many labels pairs are made.
+const maxPairKeys = 4
+
+// pair is the nearest of two changes together: of two labels, or of a label and of what a machine fails without it.
+func (x *explainer) pair(at int32, p *pool) *NearestMiss {
+	var best pairFinding
+	d := x.demands[0]
+	keys := d.own.keys()
+	keys = keys[:min(len(keys), maxPairKeys)]
+	refused := x.refusedKeys(p, d.own)
+	within := func(some ...string) bool {
+		return !slices.ContainsFunc(refused, func(key string) bool { return !slices.Contains(some, key) })
+	}
+	for i, a := range keys {
+		for _, b := range keys[i+1:] {
+			if within(a, b) {
+				x.withoutBoth(&best, x.askWithout(at, p, 0, []string{a, b}), a, b)
+			}
+		}
+	}
+	for _, key := range keys {
+		if q := x.askWithout(at, p, 0, []string{key}); q != nil && within(key) {
+			x.withoutAnd(&best, q, key)
+		}
+	}
+	return best.miss
+}
+
+// withoutBoth lets off what the pods ask of two labels.
+func (x *explainer) withoutBoth(best *pairFinding, q *question, a, b string) {
+	below := int64(noPrice)
+	x.fitting(q, &below, func(cand *candidate) {
+		if !best.nearer(MissLabel, MissLabel, 0, cand.price) || !x.keepsVariety(q, cand) || !x.admits(q, cand, false) {
+			return
+		}
+		second := x.allowing(q, cand, b)
+		second.InstanceType = x.option(q, cand)
+		best.take(x.allowing(q, cand, a), finding{miss: second, price: cand.price})
+	})
+}
+
+// withoutAnd lets off what the pods ask of a label, together with a single check that machines fail then.
+func (x *explainer) withoutAnd(best *pairFinding, q *question, key string) {
+	v := x.newSurvey(q.p)
+	v.missesOnly = true
+	v.walk(q)
+	if v.best.miss != nil && best.nearer(MissLabel, v.best.miss.Code, v.best.size, v.best.price) {
+		best.take(x.allowing(q, &v.best.at, key), v.nearest())
+	}
+}
+
+// allowing is the miss of a label whose value on the machine the pods don't allow.
+func (x *explainer) allowing(q *question, cand *candidate, key string) *NearestMiss {
+	miss := &NearestMiss{Code: MissLabel, Key: key}
+	if value := x.labelOn(q, cand, key); value != "" {
+		miss.Values = []string{value}
+	}
+	x.blameSystem(miss)
+	return miss
+}

@@ -1,0 +1,161 @@
+package scheduling
+
+import (
+	"hash/maphash"
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/selection"
+)
+
+// labelSets are the distinct labels of the pods of a model, of which there are far fewer than pods: a new rule is compared
+// with each once to find out whom it counts.
+type labelSets struct {
+	seed   maphash.Seed
+	byHash map[uint64][]int32
+	sets   []labelSet
+	vacant []int32
+}
+
+type labelSet struct {
+	namespace string
+	labels    map[string]string
+	pods      int32
+	// kinds are those of the pods, and perhaps of others that were there before.
+	kinds []int32
+}
+
+func newLabelSets() *labelSets {
+	return &labelSets{seed: maphash.MakeSeed(), byHash: make(map[uint64][]int32)}
+}
+
+// find is the pod's set, or -1, and its hash.
+func (l *labelSets) find(pod *corev1.Pod) (int32, uint64) {
+	hash := maphash.String(l.seed, pod.Namespace)
+	for key, value := range pod.Labels { // in whichever order
+		hash += maphash.String(l.seed, key) * (2*maphash.String(l.seed, value) + 1)
+	}
+	for _, n := range l.byHash[hash] {
+		if s := &l.sets[n]; s.namespace == pod.Namespace && maps.Equal(s.labels, pod.Labels) {
+			return n, hash
+		}
+	}
+	return -1, hash
+}
+
+// add counts the pod, of the kind, and returns the number of its set.
+func (l *labelSets) add(pod *corev1.Pod, kind int32) int32 {
+	n, hash := l.find(pod)
+	if n < 0 {
+		n = int32(len(l.sets))
+		s := labelSet{namespace: pod.Namespace, labels: pod.Labels}
+		if free := len(l.vacant); free > 0 {
+			n, l.vacant = l.vacant[free-1], l.vacant[:free-1]
+			l.sets[n] = s
+		} else {
+			l.sets = append(l.sets, s)
+		}
+		l.byHash[hash] = append(l.byHash[hash], n)
+	}
+	s := &l.sets[n]
+	s.pods++
+	if !slices.Contains(s.kinds, kind) {
+		s.kinds = append(s.kinds, kind)
+	}
+	return n
+}
+
+// remove takes a pod of the set out.
+func (l *labelSets) remove(pod *corev1.Pod, n int32) {
+	if l.sets[n].pods--; l.sets[n].pods > 0 {
+		return
+	}
+	_, hash := l.find(pod)
+	l.sets[n] = labelSet{}
+	l.vacant = append(l.vacant, n)
+	if rest := slices.DeleteFunc(l.byHash[hash], func(m int32) bool { return m == n }); len(rest) > 0 {
+		l.byHash[hash] = rest
+	} else {
+		delete(l.byHash, hash)
+	}
+}
+
+// addKind notes that a pod of the set is of another kind now.
+func (l *labelSets) addKind(n, kind int32) {
+	if !slices.Contains(l.sets[n].kinds, kind) {
+		l.sets[n].kinds = append(l.sets[n].kinds, kind)
+	}
+}
+
+// equality is a label that pods must have with one of a few values to be selected, if the selector has such a requirement.
+func equality(s labels.Selector) (key string, values []string) {
+	requirements, _ := s.Requirements()
+	for _, r := range requirements {
+		switch r.Operator() {
+		case selection.Equals, selection.DoubleEquals, selection.In:
+			return r.Key(), r.ValuesUnsorted()
+		}
+	}
+	return "", nil
+}
+
+// selectKinds marks the sets whose pods one of the groups counts, ports and disks aside, and in kinds the kinds of those pods, and perhaps
+// others.
+func (l *labelSets) selectKinds(groups []*topologyGroup, kinds []bool) (sets []bool) {
+	sets = make([]bool, len(l.sets))
+	type wanted map[string][]*topologyGroup
+	byKey := make(map[string]wanted)
+	var others []*topologyGroup
+	for _, g := range groups {
+		if g.kind == kindExclusive || g.kind == kindTogether {
+			continue
+		}
+		indexed := false
+		for _, s := range g.selectors {
+			key, values := equality(s)
+			if len(values) == 0 {
+				continue
+			}
+			if byKey[key] == nil {
+				byKey[key] = wanted{}
+			}
+			for _, v := range values {
+				byKey[key][v] = append(byKey[key][v], g)
+			}
+			indexed = true
+			break
+		}
+		if !indexed {
+			others = append(others, g)
+		}
+	}
+	if len(byKey)+len(others) == 0 {
+		return sets
+	}
+	var pod corev1.Pod
+	for i := range l.sets {
+		s := &l.sets[i]
+		if s.pods == 0 {
+			continue
+		}
+		pod.Namespace, pod.Labels = s.namespace, s.labels
+		selects := func(g *topologyGroup) bool { return g.selects(&pod) }
+		found := slices.ContainsFunc(others, selects)
+		for key, values := range byKey {
+			if found {
+				break
+			}
+			if value, has := s.labels[key]; has {
+				found = slices.ContainsFunc(values[value], selects)
+			}
+		}
+		if sets[i] = found; found {
+			for _, kind := range s.kinds {
+				kinds[kind] = true
+			}
+		}
+	}
+	return sets
+}

@@ -1,0 +1,105 @@
+package scheduling
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// Pods with status.nominatedNodeName have been promised room on a node: kube-scheduler makes it by preemption, and counts
+// them there for pods of equal and lower priority. When it comes to such a pod it looks at that node first. So they are
+// placed first, each on its node. Only if a pod of higher priority has no place without that room are they placed like
+// others.
+
+// nominatedTo is the node that a waiting pod is nominated for; empty for none.
+func nominatedTo(pod *corev1.Pod) string {
+	if pod.Spec.NodeName != "" {
+		return ""
+	}
+	return pod.Status.NominatedNodeName
+}
+
+// victimsOn are the pods on the machine that are being deleted and have a lower priority: those that were preempted.
+func (n *node) victimsOn(m *Model, priority int32) []boundPod {
+	return slices.DeleteFunc(slices.Clone(n.bound), func(p boundPod) bool {
+		return !p.terminating || m.classes[p.class].priority >= priority
+	})
+}
+
+// promiseRoom counts the room that preempted pods still hold as free as far as the pods need that are nominated for it.
+func (t *Trial) promiseRoom() {
+	m := t.m
+	type promise struct{ needs, victims []int64 }
+	promised := map[int]*promise{}
+	for class, c := range m.classes {
+		if c.nominated == "" || t.waiting[class] == 0 {
+			continue
+		}
+		at, known := m.nodeIndex[c.nominated]
+		if !known || !m.nodes[at].usable {
+			continue
+		}
+		p := promised[at]
+		if p == nil {
+			p = &promise{make([]int64, m.resources.len()), make([]int64, m.resources.len())}
+			promised[at] = p
+		}
+		addScaled(p.needs, c.requests, int64(t.waiting[class]))
+		victims := make([]int64, m.resources.len())
+		for _, v := range m.nodes[at].victimsOn(m, c.priority) {
+			addScaled(victims, m.classes[v.class].requests, 1)
+		}
+		for d := range victims {
+			p.victims[d] = max(p.victims[d], victims[d])
+		}
+	}
+	for at, p := range promised {
+		free := t.freeOf(int32(at))
+		for d := range free {
+			gone := p.victims[d]
+			if over := m.nodes[at].over; over != nil {
+				gone -= over[d]
+			}
+			free[d] += max(min(gone, p.needs[d]-free[d]), 0)
+		}
+	}
+}
+
+// placeNominated puts the pods of the classes on the nodes that they are nominated for, those of the highest priority
+// first, but for those below the lowest. It returns the lowest priority of those placed, and whether there are any.
+func (t *Trial) placeNominated(classes []int32, lowest int32) (least int32, any bool) {
+	m := t.m
+	list := slices.DeleteFunc(slices.Clone(classes), func(class int32) bool {
+		c := m.classes[class]
+		return c.nominated == "" || c.invalid != nil || c.priority < lowest
+	})
+	slices.SortStableFunc(list, func(a, b int32) int { return cmp.Compare(m.classes[b].priority, m.classes[a].priority) })
+	least = math.MaxInt32
+	for _, class := range list {
+		c := m.classes[class]
+		at, known := m.nodeIndex[c.nominated]
+		if !known || !t.usable.has(at) || !m.accepts(m.nodes[at].group, c.shape) {
+			continue
+		}
+		host := int32(at)
+		preempted := len(m.nodes[at].victimsOn(m, c.priority)) > 0
+		for t.waiting[class] > 0 && fits(t.needOn(c, host), t.freeOf(host)) && (preempted || t.admits(c, host)) {
+			t.place(binding{class: class, host: host, count: 1, stage: -1})
+			least, any = c.priority, true
+		}
+	}
+	return least, any
+}
+
+// highestWaiting is the highest priority of a pod of the classes that waits and could be planned.
+func (t *Trial) highestWaiting(classes []int32) (highest int32, any bool) {
+	highest = math.MinInt32
+	for _, class := range classes {
+		if c := t.m.classes[class]; t.waiting[class] > 0 && c.invalid == nil {
+			highest, any = max(highest, c.priority), true
+		}
+	}
+	return highest, any
+}

@@ -1,0 +1,303 @@
+package scheduling
+
+import (
+	"math"
+	"slices"
+)
+
+// start opens the master with the cheapest single-class filling of each bundle and returns the options of those.
+func (pr *pricing) start() []int32 {
+	n := len(pr.bundles)
+	demand, per, price, option := make([]float64, n), make([]float64, n), make([]float64, n), make([]int32, n)
+	for b := range pr.bundles {
+		demand[b] = pr.bundles[b].count
+		for o := range pr.p.options {
+			f := pr.most[o][b]
+			if f <= 0 || pr.p.options[o].limited {
+				continue
+			}
+			c := float64(pr.p.options[o].price)
+			if per[b] == 0 || c/f < price[b]/per[b] {
+				per[b], price[b], option[b] = f, c, int32(o)
+			}
+		}
+		if per[b] == 0 {
+			// The mean of a bundle may fit nowhere although each item does; a tiny filling keeps the row alive.
+			last := len(pr.p.options) - 1
+			per[b], price[b], option[b] = 1, float64(pr.p.options[last].price), -1
+		}
+	}
+	pr.master = newMaster(demand, per, price)
+	pr.options = slices.Clone(option)
+	slices.Sort(option)
+	option = slices.Compact(option)
+	return slices.DeleteFunc(option, func(o int32) bool { return o < 0 })
+}
+
+// seed brings in fillings known beforehand that are worth more than they cost: a good mix to begin with saves most of the way.
+func (pr *pricing) seed() {
+	bundleOf := make([]int, len(pr.p.items))
+	for b := range pr.bundles {
+		for _, i := range pr.bundles[b].items {
+			bundleOf[i] = b
+		}
+	}
+	for _, s := range pr.p.seeds {
+		clear(pr.column)
+		worth := 0.0
+		for _, l := range s.load {
+			b := bundleOf[l.item]
+			pr.column[b] += float64(l.count)
+			worth += float64(l.count) * pr.master.y[b]
+		}
+		if price := float64(pr.p.options[s.option].price); worth > price*(1+1e-6)+1e-3 {
+			pr.enter(pr.column, s.option)
+		}
+	}
+}
+
+// startCenter makes center what pods are worth at one price for each resource, the same for all options: the duals of buying all that
+// the pods need together. No option can hold more than its price of that, and where prices grow with sizes hardly anything is worth
+// more. It returns how many nodes of which options that buys.
+func (pr *pricing) startCenter() []bought {
+	p := pr.p
+	var rows []int // dimensions that pods need
+	var demand, per, price []float64
+	var first []int32
+	for d := range pr.dims {
+		total := 0.0
+		for b := range pr.bundles {
+			total += pr.bundles[b].count * pr.need[b*pr.dims+d]
+		}
+		best := -1
+		for o := range p.options {
+			room := pr.room[o*pr.dims+d]
+			if room > 0 && !p.options[o].limited && (best < 0 || float64(p.options[o].price)*pr.room[best*pr.dims+d] < float64(p.options[best].price)*room) {
+				best = o
+			}
+		}
+		if total > 0 && best >= 0 {
+			rows = append(rows, d)
+			first = append(first, int32(best))
+			demand, per, price = append(demand, total), append(per, pr.room[best*pr.dims+d]), append(price, float64(p.options[best].price))
+		}
+	}
+	pr.center = make([]float64, len(pr.bundles))
+	if len(rows) == 0 {
+		return nil
+	}
+	m := newMaster(demand, per, price)
+	chosen := first // by row
+	column := make([]float64, len(rows))
+	for range 50 * len(rows) {
+		most, at := 1+1e-9, -1
+		for o := range p.options {
+			worth := 0.0
+			for i, d := range rows {
+				worth += m.y[i] * pr.room[o*pr.dims+d]
+			}
+			if ratio := worth / float64(max(p.options[o].price, 1)); ratio > most && !p.options[o].limited {
+				most, at = ratio, o
+			}
+		}
+		if at < 0 {
+			break
+		}
+		for i, d := range rows {
+			column[i] = pr.room[at*pr.dims+d]
+		}
+		row := m.enter(column, float64(p.options[at].price))
+		if row < 0 {
+			break
+		}
+		chosen[row] = int32(at)
+		for range 2 * len(rows) {
+			if row = m.dropNegative(); row < 0 {
+				break
+			}
+			chosen[row] = -1
+		}
+	}
+	for b := range pr.bundles {
+		for i, d := range rows {
+			pr.center[b] += max(m.y[i], 0) * pr.need[b*pr.dims+d]
+		}
+		pr.centerBound += pr.center[b] * pr.bundles[b].count
+	}
+	var mix []bought
+	for row, o := range chosen {
+		if o >= 0 && m.level[row] > 0 {
+			mix = append(mix, bought{o, m.level[row]})
+		}
+	}
+	return mix
+}
+
+// bought is how many nodes of an option a mix has.
+type bought struct {
+	option int32
+	nodes  float64
+}
+
+// fewTypes is how many options count as few: of many, some are much better bargains than others, and the search soon finds those.
+const fewTypes = 256
+
+// spread brings in fillings that are as mixed as all pods together: for each option of the mix what of every bundle falls on one of its
+// nodes. Together they cost what the resources cost, which nothing can be cheaper than, but for pods of which one node takes only so
+// many: where prices grow with sizes most of the search is over before it begins.
+func (pr *pricing) spread(mix []bought) {
+	if len(pr.bundles) < fewItems || len(pr.p.options) > fewTypes {
+		return
+	}
+	left := make([]float64, len(pr.bundles))
+	for b := range left {
+		left[b] = pr.bundles[b].count
+	}
+	part := make([]float64, len(left))
+	alike := pr.takers()
+	for k, m := range mix {
+		copy(part, left)
+		if k < len(mix)-1 {
+			pr.split(m, left, part)
+		}
+		for b, n := range part {
+			left[b] -= n
+		}
+		for o := range pr.p.options {
+			if !pr.p.options[o].limited {
+				pr.mixed(int32(o), part, alike)
+			}
+		}
+	}
+}
+
+// takers is, by bundle, how many kinds of options take it: options are of one kind if they take the same bundles, as those of one zone.
+func (pr *pricing) takers() []float64 {
+	out := make([]float64, len(pr.bundles))
+	known := map[string]bool{}
+	taken := make([]byte, len(pr.bundles))
+	for o := range pr.p.options {
+		if pr.p.options[o].limited {
+			continue
+		}
+		for b := range pr.bundles {
+			taken[b] = 0
+			if pr.bundles[b].takenBy(&pr.p.options[o]) {
+				taken[b] = 1
+			}
+		}
+		if known[string(taken)] {
+			continue
+		}
+		known[string(taken)] = true
+		for b, n := range taken {
+			out[b] += float64(n)
+		}
+	}
+	return out
+}
+
+// mixed brings in the filling of an option that has the same share of all the given pods that it takes, or as many of them as one node
+// takes. What options of several kinds take is divided among the kinds.
+func (pr *pricing) mixed(o int32, pods, kinds []float64) {
+	clear(pr.column)
+	for b, n := range pods {
+		if n > 0 && pr.bundles[b].takenBy(&pr.p.options[o]) {
+			pr.column[b] = n / kinds[b]
+		}
+	}
+	nodes := 0.0
+	for d := range pr.dims {
+		need := 0.0
+		for b, n := range pr.column {
+			need += n * pr.need[b*pr.dims+d]
+		}
+		if room := pr.room[int(o)*pr.dims+d]; need > nodes*room {
+			nodes = need / room
+		}
+	}
+	if nodes == 0 || math.IsInf(nodes, 1) {
+		return // it takes none of them, or lacks what some need
+	}
+	worth := 0.0
+	for b, n := range pr.column {
+		pr.column[b] = min(n/nodes, pr.most[o][b])
+		worth += pr.column[b] * pr.master.y[b]
+	}
+	if price := float64(pr.p.options[o].price); worth > price*(1+1e-6)+1e-3 {
+		pr.enter(pr.column, o)
+	}
+}
+
+// splitSteps is how often an interval is halved to find how to split pods.
+const splitSteps = 24
+
+// split makes part what of the pods left goes on the nodes, so that its two scarcest resources are used alike: more of those
+// pods that need them in the proportion in which the nodes have them.
+func (pr *pricing) split(m bought, left, part []float64) {
+	first, second := pr.scarcest(m, left)
+	if second < 0 {
+		return
+	}
+	room := pr.room[int(m.option)*pr.dims:]
+	// lean is how far a pod leans towards the first resource, -1 to 1; size is what it takes of both, in nodes.
+	lean, size := make([]float64, len(left)), make([]float64, len(left))
+	for b := range left {
+		x, y := pr.need[b*pr.dims+first]/room[first], pr.need[b*pr.dims+second]/room[second]
+		if size[b] = x + y; size[b] > 0 {
+			lean[b] = (x - y) / size[b]
+		}
+	}
+	// used is what the part takes of the resources together and how much more of the first, in nodes.
+	used := func(level, slope float64) (sum, more float64) {
+		for b, n := range left {
+			z := level + slope*lean[b]
+			part[b] = n * (1 + z/(1+math.Abs(z))) / 2
+			sum += part[b] * size[b]
+			more += part[b] * size[b] * lean[b]
+		}
+		return sum, more
+	}
+	level := func(slope float64) (more float64) {
+		lo, hi := -1e4, 1e4
+		for range splitSteps {
+			mid := (lo + hi) / 2
+			sum, by := used(mid, slope)
+			if more = by; sum < 2*m.nodes {
+				lo = mid
+			} else {
+				hi = mid
+			}
+		}
+		return more
+	}
+	lo, hi := -1e3, 1e3
+	for range splitSteps {
+		if mid := (lo + hi) / 2; level(mid) < 0 {
+			lo = mid
+		} else {
+			hi = mid
+		}
+	}
+}
+
+// scarcest are the two resources of which the pods left need most, in nodes of the option; -1 for the second if there is but one.
+func (pr *pricing) scarcest(m bought, left []float64) (first, second int) {
+	first, second = -1, -1
+	most, next := 0.0, 0.0
+	for d := range pr.dims {
+		need := 0.0
+		for b, n := range left {
+			need += n * pr.need[b*pr.dims+d]
+		}
+		if room := pr.room[int(m.option)*pr.dims+d]; room > 0 {
+			need /= room
+		}
+		if need > most {
+			first, second, most, next = d, first, need, most
+		} else if need > next {
+			second, next = d, need
+		}
+	}
+	return first, second
+}

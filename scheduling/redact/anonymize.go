@@ -1,0 +1,112 @@
+package redact
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"reflect"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/scheduling"
+)
+
+// Anonymize returns what Strip leaves of the snapshot with other words in place of names (of objects, containers, volumes,
+// instances) and of the values of labels, selectors and taints. The snapshot is not changed. Nil stays nil.
+//
+// The word for a name is its rank among all that were replaced and a hash of it, "n0042-6f1d9a3b". Names that were equal still are,
+// and their order is the same: the plan is that of the snapshot itself, with the other names. The hash is the same in every
+// snapshot that was anonymised with the same key, so that two can be compared. Who has no key and guesses a name can see whether
+// it was guessed right; with a nil key anybody can.
+//
+// What a rule needs as it is stays: keys of labels and taints, values of labels that the vocabulary calls well known, that
+// instance types state or that are compared as numbers, instance types with their prices and reservations, resources, drivers,
+// schedulers, amounts and times. Sentences of Assumptions stay, with the words in place of names in them.
+func Anonymize(s *scheduling.Snapshot, key []byte) *scheduling.Snapshot {
+	stripped := Strip(s)
+	if stripped == nil {
+		return nil
+	}
+	catalogs, vocabulary := stripped.Catalogs, stripped.Vocabulary
+	stripped.Catalogs = nil // made by the provider, and large
+	a := &anonymizer{key: key, plain: plainKeys(vocabulary, catalogs), words: make(map[string]string)}
+
+	a.word = func(name string) string { return name }
+	a.snapshot(stripped, catalogs) // finds the keys whose values are compared as numbers
+	a.word = func(name string) string { a.words[name] = ""; return name }
+	a.snapshot(stripped, catalogs)
+	a.rank()
+	a.joinEphemeral(stripped)
+	a.word = func(name string) string { return a.words[name] }
+	return a.snapshot(stripped, catalogs)
+}
+
+// anonymizer copies a snapshot and replaces the words in it.
+type anonymizer struct {
+	key []byte
+	// plain are the keys of labels and taints whose values stay.
+	plain map[string]bool
+	// words are the names with what stands for them.
+	words map[string]string
+	// word is applied to each name: the passes over the snapshot differ in it.
+	word func(string) string
+}
+
+func (a *anonymizer) snapshot(s *scheduling.Snapshot, catalogs map[string][]*cloudprovider.InstanceType) *scheduling.Snapshot {
+	out := a.copy(reflect.ValueOf(s), false).Interface().(*scheduling.Snapshot)
+	if catalogs != nil {
+		out.Catalogs = make(map[string][]*cloudprovider.InstanceType, len(catalogs))
+		for name, types := range catalogs {
+			out.Catalogs[a.name(name)] = types
+		}
+	}
+	return out
+}
+
+func (a *anonymizer) name(name string) string {
+	if name == "" {
+		return ""
+	}
+	return a.word(name)
+}
+
+// rank decides on the words for all names that were listed.
+func (a *anonymizer) rank() {
+	names := make([]string, 0, len(a.words))
+	for name := range a.words {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	digits := len(fmt.Sprint(len(names)))
+	for i, name := range names {
+		hash := hmac.New(sha256.New, a.key)
+		hash.Write([]byte(name))
+		a.words[name] = fmt.Sprintf("n%0*d-%s", digits, i, hex.EncodeToString(hash.Sum(nil)[:4]))
+	}
+}
+
+// joinEphemeral keeps the names of claims that Kubernetes makes for pods: the pod's and the volume's with a dash between them.
+func (a *anonymizer) joinEphemeral(s *scheduling.Snapshot) {
+	join := func(pods []*corev1.Pod) {
+		for _, pod := range pods {
+			if pod == nil {
+				continue
+			}
+			for i := range pod.Spec.Volumes {
+				v := &pod.Spec.Volumes[i]
+				claim := pod.Name + "-" + v.Name
+				if _, named := a.words[claim]; named && v.Ephemeral != nil {
+					a.words[claim] = a.words[pod.Name] + "-" + a.words[v.Name]
+				}
+			}
+		}
+	}
+	join(s.Pods)
+	join(s.Placeholders)
+	for i := range s.Nodes {
+		join(s.Nodes[i].Pods)
+	}
+}

@@ -1,0 +1,25 @@
+package scheduling
+
+import (
+	"context"
+	"slices"
+)
+
+// fillRoomy places all wishes on machines of the snapshot, if there is room for all of them and none has to give anything up.
+// What pods are worth plays no part then, and to find that out is most of the work of placing few pods in a large cluster: it
+// takes a linear program over all machines that could be bought. It reports false, with nothing placed, where some would be left.
+func (t *Trial) fillRoomy(ctx context.Context, c *cells, wishes []wish) bool {
+	if slices.ContainsFunc(wishes, func(w wish) bool { return t.m.classes[w.class].invalid != nil }) {
+		return false
+	}
+	before, left := t.Mark(), slices.Clone(wishes)
+	proposals := t.proposeExisting(ctx, c, left, make([]int64, len(t.m.classes)), fitFully)
+	if !slices.ContainsFunc(left, func(w wish) bool { return w.count > 0 }) {
+		t.admit(proposals)
+		if !slices.ContainsFunc(wishes, func(w wish) bool { return t.waiting[w.class] > 0 }) {
+			return true
+		}
+	}
+	t.undo(before)
+	return false
+}

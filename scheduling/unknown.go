@@ -1,0 +1,342 @@
+package scheduling
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/api/requirements"
+	"github.com/drawknife/drawknife/internal/spelling"
+)
+
+// UnknownKind says what kind of name is unknown. Values are stable.
+type UnknownKind string
+
+const (
+	// UnknownResource: the pod requests a resource that no instance type has; without NodePools, that no node has.
+	UnknownResource UnknownKind = "Resource"
+	// UnknownLabel: the pod asks for a label that neither the NodePool nor its instance types nor any node has.
+	UnknownLabel UnknownKind = "Label"
+	// UnknownValue: the pod asks for a value of label Key that none of the NodePool's instance types has, offered now or not.
+	UnknownValue UnknownKind = "Value"
+)
+
+// Unknown is a name that a pod asks for and nothing has: most often a misspelling.
+type Unknown struct {
+	Kind UnknownKind `json:"kind"`
+	// Key of the label, with UnknownValue.
+	Key string `json:"key,omitempty"`
+	// Name is what the pod asks for.
+	Name string `json:"name"`
+	// Nearest are the known names that look most like it, at most three; empty when none does.
+	Nearest []string `json:"nearest,omitempty"`
+	// Known are all known values of label Key, sorted; empty when there are more than ten. KnownCount is how many there are.
+	Known      []string `json:"known,omitempty"`
+	KnownCount int      `json:"knownCount,omitempty"`
+}
+
+// maxKnown bounds Unknown.Known, maxUnknown how many unknown names a reason tells.
+const maxKnown, maxUnknown = 10, 4
+
+// String says that nothing has it, and what may have been meant.
+func (u Unknown) String() string { return u.text("instance type") }
+
+// text is String where those that could have the resource are nodes or instance types.
+func (u Unknown) text(who string) string {
+	text := "no node has label " + u.Name
+	switch u.Kind {
+	case UnknownResource:
+		text = "no " + who + " has resource " + u.Name
+	case UnknownValue:
+		text = "no " + who + " has " + u.Key + " " + u.Name
+	}
+	if hint := u.hint(); hint != "" {
+		text += " (" + hint + ")"
+	}
+	return text
+}
+
+// hint says what may have been meant; empty if that is not known.
+func (u Unknown) hint() string {
+	var parts []string
+	if len(u.Nearest) > 0 {
+		parts = append(parts, "did you mean "+strings.Join(u.Nearest, " or ")+"?")
+	}
+	switch {
+	case len(u.Known) > 0:
+		parts = append(parts, "known: "+strings.Join(u.Known, ", "))
+	case u.KnownCount > 0 && len(u.Nearest) == 0:
+		parts = append(parts, fmt.Sprintf("%d others are known", u.KnownCount))
+	}
+	return strings.Join(parts, " ")
+}
+
+// unknownsOf are the names that pods of the class ask a pool for and that nothing has. Names of alternatives are told if
+// each alternative has one.
+func (x *explainer) unknownsOf(p *pool) []Unknown {
+	out := x.unknownResources(p)
+	var names []Unknown
+	for _, term := range x.s.terms {
+		before := len(names)
+		for _, r := range term {
+			if u := x.unknownNeed(p, r); u != nil {
+				names = append(names, *u)
+			}
+		}
+		if len(names) == before {
+			names = nil
+			break
+		}
+	}
+	for _, u := range names {
+		if !slices.ContainsFunc(out, func(o Unknown) bool { return o.Kind == u.Kind && o.Key == u.Key && o.Name == u.Name }) {
+			out = append(out, u)
+		}
+	}
+	return out[:min(len(out), maxUnknown)]
+}
+
+// unknownNeed is the label or the value that nobody has; nil if it is known.
+func (x *explainer) unknownNeed(p *pool, r requirements.Requirement) *Unknown {
+	key := r.Key()
+	values, listed := x.knownValues(p.table.catalog, key)
+	switch {
+	case listed && r.Operator() == requirements.OpIn && !slices.ContainsFunc(r.Values(), func(v string) bool { _, ok := slices.BinarySearch(values, v); return ok }):
+		u := Unknown{Kind: UnknownValue, Key: key, Name: strings.Join(r.Values()[:min(len(r.Values()), maxKnown)], " or "), KnownCount: len(values)}
+		if len(r.Values()) == 1 {
+			u.Nearest = x.nearest3(values, u.Name)
+		}
+		if len(values) <= maxKnown {
+			u.Known = values
+		}
+		return &u
+	case listed || p.template.Has(key) || absentMeets(r) || key == labelHostname || x.stated(p.table.catalog, key) || x.m.vocab.IsWellKnown(key) || x.onSomeNode(key):
+		return nil
+	}
+	return &Unknown{Kind: UnknownLabel, Name: key, Nearest: x.nearLabels(p.template, key, r)}
+}
+
+func (x *explanations) stated(c *catalog, key string) bool {
+	_, typed := c.typeKeys[key]
+	return typed || c.offeringKeys[key]
+}
+
+// onSomeNode reports whether some node of the snapshot has the label; nodes' groups know of the labels that pods ask for.
+func (x *explainer) onSomeNode(key string) bool {
+	known, ok := x.onNodes[key]
+	if !ok {
+		known = slices.ContainsFunc(x.m.groups, func(g nodeGroup) bool { return g.labels.Has(key) })
+		x.onNodes[key] = known
+	}
+	return known
+}
+
+// nearLabels are labels that may have been meant by one that nobody has: first those of the pool and the well-known ones,
+// then those of instance types and nodes.
+func (x *explainer) nearLabels(known requirements.Set, key string, r requirements.Requirement) []string {
+	var e *requirements.IncompatibleError
+	if err := x.m.vocab.Compatible(known, requirements.NewSet(r)); errors.As(err, &e) {
+		if hint := e.Hint(); hint != "" {
+			return []string{hint}
+		}
+	}
+	return x.nearest3(x.labelKeys(), key)
+}
+
+// nearest3 is spelling.Nearest, remembered: the same mistake stands in all pods of a workload.
+func (x *explanations) nearest3(known []string, name string) []string {
+	if len(known) == 0 {
+		return nil
+	}
+	key := nearKey{&known[0], len(known), name}
+	if out, ok := x.near[key]; ok {
+		return out
+	}
+	out := spelling.Nearest(name, known)
+	x.near[key] = out
+	return out
+}
+
+// nearKey names a question to spelling.Nearest: a list that explanations keep, and a name.
+type nearKey struct {
+	list *string
+	n    int
+	name string
+}
+
+// valuesKey names the values of a label in a catalog.
+type valuesKey struct {
+	c   *catalog
+	key string
+}
+
+// knownValues are those that instance types or offerings of the catalog state for a label, sorted; false if they state
+// none, or leave open which.
+func (x *explanations) knownValues(c *catalog, key string) ([]string, bool) {
+	if !x.stated(c, key) {
+		return nil, false
+	}
+	if known, ok := x.values[valuesKey{c, key}]; ok {
+		return known, known != nil
+	}
+	seen, open := map[string]bool{}, false
+	note := func(set requirements.Set) {
+		if !set.Has(key) {
+			return
+		}
+		r := set.Get(key)
+		open = open || r.Complement()
+		for _, v := range r.Values() {
+			seen[v] = true
+		}
+	}
+	if c.offeringKeys[key] {
+		for i := range c.slots {
+			note(c.slots[i].labels)
+		}
+	} else {
+		for _, it := range c.types {
+			note(it.Requirements)
+		}
+	}
+	var out []string
+	if !open {
+		out = sortedSet(seen)
+	}
+	x.values[valuesKey{c, key}] = out
+	return out, out != nil
+}
+
+func sortedSet[K ~string](set map[K]bool) []string {
+	out := make([]string, 0, len(set))
+	for k := range set {
+		out = append(out, string(k))
+	}
+	slices.Sort(out)
+	return out
+}
+
+// unknownResources are those that the pods request and no type of the pool's catalog has.
+func (x *explainer) unknownResources(p *pool) []Unknown {
+	var out []Unknown
+	for d, name := range x.m.resources.names {
+		if d < baseDims || x.c.requests[d] <= 0 || strings.HasPrefix(string(name), attachPrefix) {
+			continue
+		}
+		known := x.resourcesOf(p.table.catalog)
+		if _, ok := slices.BinarySearch(known, string(name)); !ok {
+			out = append(out, Unknown{Kind: UnknownResource, Name: string(name), Nearest: x.nearest3(known, string(name))})
+		}
+	}
+	return out
+}
+
+// notKnown are the resources that pods of the class ask for and of which nobody knows how many some types of the pool have.
+func (x *explainer) notKnown(p *pool) []NotKnown {
+	var out []NotKnown
+	for d, name := range x.m.resources.names {
+		if d < baseDims || x.c.requests[d] <= 0 {
+			continue
+		}
+		n := 0
+		for _, it := range p.table.catalog.types {
+			if slices.Contains(it.NotKnown, name) {
+				n++
+			}
+		}
+		if n > 0 {
+			out = append(out, NotKnown{Resource: name, Types: n})
+		}
+	}
+	return out
+}
+
+// resourcesOf are the resources of which some type of the catalog has any, sorted.
+func (x *explanations) resourcesOf(c *catalog) []string {
+	if known, ok := x.resources[c]; ok {
+		return known
+	}
+	seen := map[corev1.ResourceName]bool{}
+	for i := range c.variants {
+		for name, q := range c.variants[i].capacity {
+			if !seen[name] && q.Sign() > 0 {
+				seen[name] = true
+			}
+		}
+	}
+	out := sortedSet(seen)
+	x.resources[c] = out
+	return out
+}
+
+// maxNodesRead bounds how many nodes are read for names that may have been meant.
+const maxNodesRead = 64
+
+// labelKeys are the labels of instance types, offerings and nodes, sorted.
+func (x *explainer) labelKeys() []string {
+	if x.keys != nil {
+		return x.keys
+	}
+	seen := map[string]bool{}
+	for _, c := range x.m.catalogs {
+		for key := range c.typeKeys {
+			seen[key] = true
+		}
+		for key := range c.offeringKeys {
+			seen[key] = true
+		}
+	}
+	for i := range x.m.nodes[:min(len(x.m.nodes), maxNodesRead)] {
+		if o := x.m.nodes[i].source.Object; o != nil {
+			for key := range o.Labels {
+				seen[x.m.vocab.Canonical(key)] = true
+			}
+		}
+	}
+	for _, p := range x.m.pools {
+		for _, key := range p.template.Keys() {
+			seen[key] = true
+		}
+	}
+	x.keys = sortedSet(seen)
+	return x.keys
+}
+
+// unknownOnNodes are the names that the pods ask for and that no node of the snapshot has.
+func (x *explainer) unknownOnNodes() []Unknown {
+	var out []Unknown
+	for d, name := range x.m.resources.names {
+		if d < baseDims || x.c.requests[d] <= 0 || strings.HasPrefix(string(name), attachPrefix) {
+			continue
+		}
+		seen := map[corev1.ResourceName]bool{}
+		for i := range x.m.nodes {
+			if q := x.m.nodes[i].capacity[name]; q.Sign() > 0 {
+				seen[name] = true
+				break
+			}
+			if i < maxNodesRead {
+				for n, q := range x.m.nodes[i].capacity {
+					seen[n] = seen[n] || q.Sign() > 0
+				}
+			}
+		}
+		if !seen[name] {
+			delete(seen, name)
+			out = append(out, Unknown{Kind: UnknownResource, Name: string(name), Nearest: spelling.Nearest(string(name), sortedSet(seen))})
+		}
+	}
+	if len(x.s.terms) == 1 {
+		for _, r := range x.s.terms[0] {
+			if absentMeets(r) || r.Key() == labelHostname || x.onSomeNode(r.Key()) ||
+				slices.ContainsFunc(out, func(u Unknown) bool { return u.Kind == UnknownLabel && u.Name == r.Key() }) {
+				continue
+			}
+			out = append(out, Unknown{Kind: UnknownLabel, Name: r.Key(), Nearest: x.nearLabels(requirements.Set{}, r.Key(), r)})
+		}
+	}
+	return out[:min(len(out), maxUnknown)]
+}

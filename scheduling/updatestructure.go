@@ -1,0 +1,300 @@
+package scheduling
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+)
+
+// changeStructure numbers the classes again, and with them topology groups, shapes, profiles and stages, as compiling would:
+// in the order of the texts of classes, and of groups. What was made of classes that were there before is taken over.
+func (u *update) changeStructure() {
+	m, k := u.next, u.memo
+	m.askedKeys = make(map[string]bool, len(u.was.askedKeys))
+	u.numberGroups()
+	order := u.orderKinds()
+	u.renumber = make([]int32, len(u.was.classes))
+	classes := make([]*class, len(order))
+	fresh := make([]bool, len(order))
+	for at, n := range order {
+		kd := &k.kinds[n]
+		var c *class
+		if kd.class >= 0 {
+			u.renumber[kd.class] = int32(at)
+			own := *u.was.classes[kd.class]
+			c = &own
+			c.pending = nil
+		} else {
+			c, fresh[at] = kd.newClass(), true
+		}
+		c.sample = kd.sample
+		if c.topology = nil; len(kd.owns)+len(kd.in) > 0 {
+			stake := kd.stake(k.groupOf)
+			c.topology = &stake
+		}
+		classes[at] = c
+		kd.class = int32(at)
+	}
+	for _, merged := range u.merged {
+		if merged.class >= 0 {
+			u.renumber[merged.class] = k.kinds[merged.into].class
+		}
+	}
+	if sameNumbers(u.renumber) {
+		u.renumber = nil
+	}
+	m.classes = classes
+	u.changeShapes(order, fresh)
+	u.changeResidents()
+}
+
+// sameNumbers reports whether all keep their numbers.
+func sameNumbers(renumber []int32) bool {
+	for was, now := range renumber {
+		if int32(was) != now {
+			return false
+		}
+	}
+	return true
+}
+
+// numberGroups numbers the topology groups by their texts, and hands them to the model if they are not those it has.
+func (u *update) numberGroups() {
+	m, k := u.next, u.memo
+	x := k.index
+	texts := slices.Sorted(maps.Keys(x.byText))
+	same := len(texts) == len(u.was.topology)
+	for int(len(k.groupOf)) < len(x.groups) {
+		k.groupOf, k.stated = append(k.groupOf, -1), append(k.stated, 0)
+	}
+	before := slices.Clone(k.groupOf)
+	for g := range k.groupOf {
+		k.groupOf[g] = -1
+	}
+	for i, text := range texts {
+		g := x.byText[text]
+		k.groupOf[g] = int32(i)
+		same = same && before[g] == int32(i)
+	}
+	if same {
+		for _, key := range m.topologyKeys {
+			m.askedKeys[key] = true
+		}
+	} else {
+		m.topology, m.topologyKeys, m.pinnedKeys = make([]topologyGroup, len(texts)), nil, nil
+		for i, text := range texts {
+			m.topology[i] = x.groups[x.byText[text]]
+			m.topology[i].tells = nil
+		}
+		m.placeTopologyKeys()
+	}
+	for i := range m.topology {
+		for _, term := range m.topology[i].filter.terms {
+			m.ask(term)
+		}
+	}
+	for i := range m.daemonSets {
+		for _, term := range m.daemonSets[i].terms {
+			m.ask(term)
+		}
+	}
+}
+
+// orderKinds lists the kinds in the order of their classes.
+func (u *update) orderKinds() []int32 {
+	k := u.memo
+	type entry struct {
+		text string
+		kind int32
+	}
+	list := make([]entry, 0, len(k.kinds)-len(k.vacant))
+	for n := range k.kinds {
+		if kd := &k.kinds[n]; kd.members > 0 {
+			list = append(list, entry{kd.sortedBy(k.groupOf), int32(n)})
+		}
+	}
+	slices.SortFunc(list, func(a, b entry) int { return cmp.Compare(a.text, b.text) })
+	out := make([]int32, len(list))
+	for i, e := range list {
+		out[i] = e.kind
+	}
+	return out
+}
+
+// changeShapes finds the shapes of the classes, which are of the kinds given by order; fresh tells which are new. Shapes,
+// profiles and stages are numbered as they are come upon.
+func (u *update) changeShapes(order []int32, fresh []bool) {
+	m, was, k := u.next, u.was, u.memo
+	u.freshPools()
+	profiles := newProfileNumbers(was, m)
+	m.shapes, m.shapeIndex, u.shapeWas = nil, make(map[string]int32, len(was.shapeIndex)), []int32{}
+	for at, c := range m.classes {
+		kd := &k.kinds[order[at]]
+		text := kd.shapeText()
+		n, known := m.shapeIndex[text]
+		if !known {
+			n = int32(len(m.shapes))
+			m.shapeIndex[text] = n
+			old, had := was.shapeIndex[text]
+			if had && !(u.volumes && kd.claims) {
+				m.shapes, u.shapeWas = append(m.shapes, m.keepShape(was.shapes[old], c.requests, profiles)), append(u.shapeWas, old)
+			} else {
+				m.shapes, u.shapeWas = append(m.shapes, m.newShape(c.sample, c.requests)), append(u.shapeWas, -1)
+			}
+		}
+		if fresh[at] {
+			m.shapeClass(c, n)
+		}
+		c.shape = n
+	}
+	m.stages, m.stageOf = nil, make(map[string]int32, len(was.stageOf))
+	numbers := make([]int32, len(was.stages))
+	for i := range numbers {
+		numbers[i] = -1
+	}
+	for at, c := range m.classes {
+		switch {
+		case c.invalid != nil:
+		case fresh[at]:
+			c.stages = m.usableStages(m.shapes[c.shape], c.requests)
+			m.costStages(c)
+		default:
+			c.stages = slices.Clone(c.stages)
+			for i, st := range c.stages {
+				if numbers[st] < 0 {
+					numbers[st] = m.internStage(profiles.stage(was.stages[st]))
+				}
+				c.stages[i] = numbers[st]
+			}
+		}
+	}
+	for _, p := range m.pools {
+		for i := range p.profiles {
+			if len(p.variety) > 0 {
+				m.robust(p, &p.profiles[i])
+			}
+		}
+	}
+}
+
+// freshPools gives the model pools of its own, without profiles.
+func (u *update) freshPools() {
+	m := u.next
+	m.pools = slices.Clone(m.pools)
+	for i, p := range m.pools {
+		own := *p
+		own.profiles, own.byText = nil, make(map[string]int, len(p.byText))
+		m.pools[i] = &own
+	}
+}
+
+// keepShape is a shape of the model before. Its first class has the requests.
+func (m *Model) keepShape(s *shape, requests []int64, profiles *profileNumbers) *shape {
+	own := *s
+	own.requests = requests
+	own.touched, own.demands = nil, nil
+	for _, t := range s.touched {
+		own.touched = append(own.touched, touch{profiles.touch(t), t.demand})
+	}
+	for _, st := range s.demands {
+		own.demands = append(own.demands, profiles.stage(st))
+	}
+	if own.invalid != nil {
+		return &own
+	}
+	for _, term := range own.terms {
+		m.ask(term)
+	}
+	for _, p := range own.preferred {
+		m.ask(p.set)
+	}
+	for _, a := range own.volumes.alternatives {
+		m.ask(needsOf(a))
+	}
+	for _, a := range own.volumes.onNodes {
+		m.ask(needsOf(a))
+	}
+	return &own
+}
+
+// profileNumbers are the numbers in the next model of profiles of the one before.
+type profileNumbers struct {
+	was, next *Model
+	numbers   [][]int32
+}
+
+func newProfileNumbers(was, next *Model) *profileNumbers {
+	n := &profileNumbers{was: was, next: next, numbers: make([][]int32, len(was.pools))}
+	for i, p := range was.pools {
+		n.numbers[i] = make([]int32, len(p.profiles))
+		for j := range n.numbers[i] {
+			n.numbers[i][j] = -1
+		}
+	}
+	return n
+}
+
+// touch is the profile's new number. The first shape that comes upon it gives it its demand.
+func (n *profileNumbers) touch(t touch) use {
+	at := &n.numbers[t.pool][t.profile]
+	if *at < 0 {
+		f, p := n.was.pools[t.pool].profiles[t.profile], n.next.pools[t.pool]
+		text := profileText(f.rows, f.slots, f.open)
+		number, known := p.byText[text]
+		if !known {
+			number = len(p.profiles)
+			f.demand = t.demand
+			p.profiles = append(p.profiles, f)
+			p.byText[text] = number
+		}
+		*at = int32(number)
+	}
+	return use{t.pool, *at}
+}
+
+// stage is the stage with the new numbers of its profiles, all of which were touched.
+func (n *profileNumbers) stage(s stage) stage {
+	uses := make([]use, len(s.uses))
+	for i, u := range s.uses {
+		uses[i] = use{u.pool, n.numbers[u.pool][u.profile]}
+	}
+	s.uses = uses
+	return s
+}
+
+// changeResidents gives DaemonSets the new numbers of their classes, and notes those that topology rules could notice.
+func (u *update) changeResidents() {
+	m, was := u.next, u.was
+	if len(m.daemonSets) == 0 {
+		return
+	}
+	ruled := false
+	if sameList(m.daemonSets, was.daemonSets) {
+		m.daemonSets = slices.Clone(m.daemonSets)
+	}
+	for i := range m.daemonSets {
+		d := &m.daemonSets[i]
+		ruled = ruled || was.classes[was.daemonSets[i].class].topology != nil
+		d.class = u.memo.kinds[u.memo.ofDaemons[i]].class
+		ruled = ruled || m.classes[d.class].topology != nil
+	}
+	if !ruled {
+		return
+	}
+	tables := make(map[*table]*table, len(m.tables))
+	m.tables = maps.Clone(m.tables)
+	for text, t := range m.tables {
+		own := *t
+		own.rows = slices.Clone(t.rows)
+		for i := range own.rows {
+			own.rows[i].residents, own.rows[i].resident = nil, 0
+		}
+		tables[t], m.tables[text] = &own, &own
+	}
+	for _, p := range m.pools {
+		if p.table != nil {
+			p.table = tables[p.table]
+		}
+	}
+	m.findResidents()
+}

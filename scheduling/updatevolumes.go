@@ -1,0 +1,77 @@
+package scheduling
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// changeVolumes reads the volumes again if that may have changed anything: pods with claims that came or went, the objects that
+// they name, or machines that were chosen for volumes yet to be made.
+func (u *update) changeVolumes(arrivals []arrival) bool {
+	k, s, was := u.memo, u.snapshot, u.was.snapshot
+	changed := !slices.Equal(was.PersistentVolumeClaims, s.PersistentVolumeClaims) || !slices.Equal(was.PersistentVolumes, s.PersistentVolumes)
+	if changed {
+		k.promised = promised(s)
+	}
+	changed = changed || k.promised && len(u.changed)+len(u.gone) > 0 ||
+		slices.ContainsFunc(arrivals, func(a arrival) bool { return usesClaims(a.pod) }) ||
+		slices.ContainsFunc(u.removed, func(r classedPod) bool { return usesClaims(r.pod) })
+	if !changed {
+		return true
+	}
+	u.volumes = true
+	m := u.next
+	m.volumes = newVolumeIndexOf(s, u.claimants(), m.vocab, u.was.volumes.unsupported)
+	u.writer.volumes, k.index.m.volumes = m.volumes, m.volumes
+	// Kinds with claims are found again: what their texts say of volumes was meant of those before.
+	for n := range k.kinds {
+		if kd := &k.kinds[n]; kd.claims && k.kindOf[kd.text] == int32(n) {
+			delete(k.kindOf, kd.text)
+		}
+	}
+	return u.sameDrivers()
+}
+
+// claimants yields the pods with claims as newVolumeIndex would come upon them.
+func (u *update) claimants() func(yield func(pod *corev1.Pod, bound bool) bool) {
+	return func(yield func(pod *corev1.Pod, bound bool) bool) {
+		for i, was := range u.kept {
+			list := u.snapshot.Nodes[i].Pods
+			if was >= 0 {
+				list = u.memo.claimants[was]
+			}
+			for _, pod := range list {
+				if (was >= 0 || usesClaims(pod)) && !yield(pod, true) {
+					return
+				}
+			}
+		}
+		for _, pod := range u.snapshot.Pods {
+			if usesClaims(pod) && !yield(pod, false) {
+				return
+			}
+		}
+	}
+}
+
+// sameDrivers reports whether pods attach volumes of the same drivers as before: each is a resource.
+func (u *update) sameDrivers() bool {
+	clear(u.scratch)
+	for pod := range u.claimants() {
+		u.next.attachNames(pod, u.scratch)
+	}
+	for _, pod := range u.snapshot.Placeholders {
+		u.next.attachNames(pod, u.scratch)
+	}
+	known := 0
+	for _, name := range u.was.resources.names {
+		if attaches(name) {
+			known++
+			if _, still := u.scratch[name]; !still {
+				return false
+			}
+		}
+	}
+	return known == len(u.scratch)
+}

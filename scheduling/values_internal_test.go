@@ -1,0 +1,133 @@
+package scheduling
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/drawknife/drawknife/internal/seeded"
+)
+
+// Whatever values a linear program that was not solved to its end leaves, lowering them makes them values that no option can hold
+// more of than its price, and takes nothing from pods that only other options take.
+func TestLoweredValuesAreProven(t *testing.T) {
+	seeded.Check(t, func(t *rapid.T) {
+		p := drawnProblem(t)
+		pr := newPricing(p, placesInUse(p.items))
+		u, lambda := make([]float64, len(p.items)), make([]float64, len(p.options)*pr.dims)
+		for i := range u {
+			u[i] = float64(rapid.IntRange(0, 2_000).Draw(t, "value"))
+		}
+		for i := range lambda {
+			lambda[i] = float64(rapid.IntRange(0, 1_000).Draw(t, "multiplier"))
+		}
+		values, prices := pr.lower(u, lambda)
+		if values == nil {
+			values, prices = u, lambda
+		}
+		held := make([]bool, len(u))
+		for o := range p.options {
+			worth := func(u, lambda []float64) float64 { return pr.worth(o, u, lambda[o*pr.dims:(o+1)*pr.dims]) }
+			price := float64(p.options[o].price)
+			if got := worth(values, prices); got > price*nearlyProven+1e-6 {
+				t.Errorf("option %d of price %v may hold %v", o, price, got)
+			}
+			for i := range p.items {
+				held[i] = held[i] || worth(u, lambda) > price && p.perOption(&p.items[i], 0, &p.options[o]) > 0
+			}
+		}
+		for i := range u {
+			if values[i] > u[i] || values[i] < u[i] && !held[i] {
+				t.Errorf("item %d was worth %v, and is worth %v now", i, u[i], values[i])
+			}
+		}
+	})
+}
+
+// Where the program ends early, the bound is better by what is not taken from pods of other options.
+func TestLoweredValuesBoundMore(t *testing.T) {
+	ofNeed := func(need ...int64) item {
+		return item{count: 10, need: need, perMachine: unbounded, class: int32(need[0])}
+	}
+	open := newBitset(1)
+	open.set(0)
+	p := &problem{dims: 2, items: []item{ofNeed(4, 0), ofNeed(0, 1)}, options: []option{
+		{price: 100_000, alloc: []int64{8, 0}, open: open}, {price: 100_000, alloc: []int64{0, 4}, open: open},
+	}}
+	pr := newPricing(p, placesInUse(p.items))
+	v := &values{}
+	v.take(pr, []float64{50_000, 50_000}, []float64{100_000, 0, 0, 200_000})
+	// Two of the first fit on a node of the first option, four of the second on one of the second.
+	if want := []int64{50_000, 25_000}; v.bound < 749_900 || v.bound > 750_000 || v.item[0] < want[0]-1 || v.item[1] < want[1]-1 {
+		t.Errorf("bound %v by values %v, want 750000 by %v", v.bound, v.item, want)
+	}
+}
+
+// Column generation goes on until the best values known are proven to be next to the best there are: no mix of fillings costs less than
+// what they add up to, and the one found costs hardly more.
+func TestColumnGenerationEnds(t *testing.T) {
+	p := manySizes(100)
+	v := valuesOf(context.Background(), p)
+	if cost := v.pricing.master.objective(); v.bound < cost*(1-2*nearEnough) {
+		t.Errorf("values of %v, a mix of fillings for %v after %d columns", v.bound, cost, v.pricing.entered)
+	}
+	if pr := v.pricing; len(pr.bundles) != len(p.items) || pr.entered < 200 {
+		t.Errorf("%d columns for %d rows and %d items", pr.entered, len(pr.bundles), len(p.items))
+	}
+}
+
+// manySizes is a problem of n sizes of pods, a third of which ask for one to eight GPUs, and nodes of unlike shapes.
+func manySizes(n int) *problem {
+	open := newBitset(1)
+	open.set(0)
+	p := &problem{dims: 4}
+	at := func(i, step, mod int) int64 { return int64(i * step % mod) }
+	for i := range n {
+		need := []int64{500 + 100*at(i, 37, 61), 256 + 256*at(i, 53, 97), 1, 0}
+		if i%3 == 0 {
+			need[3] = 1 << at(i, 5, 4)
+		}
+		p.items = append(p.items, item{class: int32(i), count: 5 + int(at(i, 29, 83)), need: need, perMachine: unbounded})
+	}
+	for size := int64(1); size <= 16; size *= 2 {
+		for ratio := int64(1); ratio <= 8; ratio *= 2 {
+			for gpus := int64(0); gpus <= size; gpus = max(2*gpus, 1) {
+				p.options = append(p.options, option{
+					open: open, price: size*(90_000_000+11_000_000*ratio+37_000*at(int(size*ratio), 31, 17)) + gpus*270_000_000,
+					alloc: []int64{4_000*size - 100, 4_096*size*ratio - 512, 29 * size, gpus},
+				})
+			}
+		}
+	}
+	slices.SortFunc(p.options, func(a, b option) int { return compareOptions(&a, &b) })
+	return p
+}
+
+// drawnProblem is a small problem of one place: pods of one to three amounts on nodes that have some of each.
+func drawnProblem(t *rapid.T) *problem {
+	open := newBitset(1)
+	open.set(0)
+	p := &problem{dims: 3}
+	draw := func(name string, lo, hi int64) int64 { return rapid.Int64Range(lo, hi).Draw(t, name) }
+	for i := range int(draw("items", 1, 8)) {
+		it := item{class: int32(i), count: int(draw("count", 1, 9)), perMachine: unbounded}
+		for d := range p.dims {
+			it.need = append(it.need, draw(fmt.Sprint("need ", d), 0, 5))
+		}
+		if draw("bounded", 0, 3) == 0 {
+			it.perMachine = 1
+		}
+		p.items = append(p.items, it)
+	}
+	for range int(draw("options", 1, 6)) {
+		o := option{price: draw("price", 1, 900), open: open}
+		for d := range p.dims {
+			o.alloc = append(o.alloc, draw(fmt.Sprint("room ", d), 0, 9))
+		}
+		p.options = append(p.options, o)
+	}
+	return p
+}
