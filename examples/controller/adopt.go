@@ -211,6 +211,11 @@ func (t *truce) show(ctx context.Context, provider cloudprovider.CloudProvider, 
 		fmt.Fprintf(out, "Instances can't be listed, so that nothing is said of them: %v\n\n", seen.MachinesErr)
 	}
 	findings := adoption.Plan(seen, time.Now())
+	judged, err := adoption.CheckDefinitions(ctx, t.client)
+	if err != nil {
+		return err
+	}
+	findings = append(findings, judged...)
 	if err := adoption.WriteTable(out, findings); err != nil {
 		return err
 	}

@@ -72,6 +72,10 @@ func awsConfig(s settings.Settings) aws.Config {
 		WithoutReservedCapacity: !s.Planning.FeatureGates.ReservedCapacity,
 		ImagesEvery:             s.AWS.AMIRefreshInterval, SubnetsEvery: s.AWS.SubnetRefreshInterval,
 	}
+	config.InstanceTypes = s.AWS.InstanceTypes()
+	if s.AWS.MeasuredMemory {
+		config.VMMemoryOverheadPercent = nil
+	}
 	if s.AWS.Legacy != nil {
 		config.Tags = s.AWS.Legacy.Tags
 	}

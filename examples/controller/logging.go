@@ -7,13 +7,13 @@ import (
 	"log/slog"
 	"os"
 
-	"github.com/drawknife/drawknife/examples/controller/reconcilers"
 	"github.com/drawknife/drawknife/examples/settings"
+	"github.com/drawknife/drawknife/internal/version"
 )
 
 // newLogger writes records where the settings say, JSON for programs or text for people, and says elsewhere when that fails. Each
-// bears the commit that the program was built from (SET-066), so that a log can be read years later. Durations are written as Go
-// writes them in both forms, "1.5s". The function returned closes the files.
+// bears the commit that the program was built from, so that a log can be read years later. Durations are written as Go writes
+// them in both forms, "1.5s". The function returned closes the files.
 func newLogger(p settings.Process, out, trouble io.Writer) (*slog.Logger, func(), error) {
 	files := outputs{out: out, trouble: trouble, open: map[string]*os.File{}}
 	records, err := files.named(p.LogOutputPaths)
@@ -34,7 +34,7 @@ func newLogger(p settings.Process, out, trouble io.Writer) (*slog.Logger, func()
 	} else {
 		handler = slog.NewJSONHandler(writer, options)
 	}
-	_, commit := reconcilers.Build()
+	_, commit := version.Build()
 	return slog.New(handler).With("commit", commit), files.close, nil
 }
 

@@ -12,6 +12,7 @@ import (
 	"syscall"
 
 	"github.com/drawknife/drawknife/examples/settings"
+	"github.com/drawknife/drawknife/internal/version"
 )
 
 func main() {
@@ -33,7 +34,7 @@ const (
 // run is the program; it returns its exit code.
 func run(ctx context.Context, args []string, out, trouble io.Writer) int {
 	if asksVersion(args) {
-		fmt.Fprint(out, version())
+		fmt.Fprint(out, version.Line("controller"))
 		return exitDone
 	}
 	var extra extraFlags

@@ -18,9 +18,11 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
+	"github.com/drawknife/drawknife/disruption"
 	"github.com/drawknife/drawknife/examples/controller/generations"
 	"github.com/drawknife/drawknife/examples/controller/install"
 	"github.com/drawknife/drawknife/examples/controller/reconcilers"
+	"github.com/drawknife/drawknife/examples/controller/transport"
 	"github.com/drawknife/drawknife/examples/settings"
 	"github.com/drawknife/drawknife/provisioning"
 	"github.com/drawknife/drawknife/scheduling"
@@ -36,6 +38,7 @@ func serve(ctx context.Context, s settings.Settings, extra extraFlags, log *slog
 	if err != nil {
 		return err
 	}
+	config.Wrap(transport.Bounded(log))
 	dry := s.Process.Adopt == settings.AdoptDryRun
 	if dry {
 		s.Process.InstallCRDs, s.Process.DisableWebhook = false, true // nothing is written
@@ -95,6 +98,9 @@ func serve(ctx context.Context, s settings.Settings, extra extraFlags, log *slog
 	wanted.WithoutObjectMetrics = s.Process.WithoutObjectMetrics
 	if s.Process.Provider == settings.ProviderAWS {
 		wanted.NodeClasses = []client.Object{&awsv1.EC2NodeClass{}}
+	}
+	if s.Planning.Approval == settings.ApprovalConfigMap {
+		wanted.Disruption.ApprovalNamespace = s.Process.SystemNamespace
 	}
 	if err := reconcilers.Add(mgr, wanted); err != nil {
 		return err
@@ -169,7 +175,7 @@ func reconcilerOptions(p settings.Planning) reconcilers.Options {
 	}
 	return reconcilers.Options{
 		Evictor: evictor, Batch: provisioning.BatchOptions{Idle: p.BatchIdleDuration, Max: p.BatchMaxDuration},
-		Query: query, Disruption: reconcilers.DisruptionOptions{Planner: planner},
+		Query: query, Disruption: reconcilers.DisruptionOptions{Planner: planner, Approval: disruption.ApprovalPolicy{Wait: p.ApprovalWait}},
 		Features: reconcilers.Features{
 			NodeOverlay: p.FeatureGates.NodeOverlay, StaticCapacity: p.FeatureGates.StaticCapacity,
 			CapacityBuffer: p.FeatureGates.CapacityBuffer, NoReservedCapacity: !p.FeatureGates.ReservedCapacity,

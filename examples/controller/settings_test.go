@@ -5,10 +5,12 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/drawknife/drawknife/aws/instancetype"
 	"github.com/drawknife/drawknife/disruption"
 	"github.com/drawknife/drawknife/examples/settings"
 	"github.com/drawknife/drawknife/provisioning"
@@ -37,11 +39,30 @@ func TestAWSSettings(t *testing.T) {
 	}
 }
 
+// Options of instance types that go beyond Karpenter's settings reach the provider.
+func TestInstanceTypeSettings(t *testing.T) {
+	config := awsConfig(loaded(t, "--vpc-cni-prefix-delegation=true", "--vpc-cni-custom-networking=true", "--without-pod-eni=true", "--measured-memory-overhead=true",
+		"--fractional-gpus=true", "--device-resources=U30=xilinx.com/u30", "--huge-pages=hugepages-2Mi=1Gi,hugepages-1Gi=2Gi"))
+	want := instancetype.Options{
+		PodDensity: instancetype.VPCCNI{PrefixDelegation: true, CustomNetworking: true}, WithoutPodENI: true, MemoryPrior: instancetype.MemoryPriorMeasured,
+		FractionalGPUs: true, DeviceResources: map[string]string{"U30": "xilinx.com/u30"}, HugePages: map[string]string{"hugepages-2Mi": "1Gi", "hugepages-1Gi": "2Gi"},
+	}
+	if !reflect.DeepEqual(config.InstanceTypes, want) || config.VMMemoryOverheadPercent != nil {
+		t.Errorf("got %+v", config.InstanceTypes)
+	}
+	if err := config.Validate(); err != nil {
+		t.Error(err)
+	}
+	if plain := awsConfig(loaded(t)); !reflect.DeepEqual(plain.InstanceTypes, instancetype.Options{}) {
+		t.Errorf("by default %+v", plain.InstanceTypes)
+	}
+}
+
 // SET-106, SET-107, SET-110: and the reconcilers.
 func TestPlanningSettings(t *testing.T) {
 	o := reconcilerOptions(loaded(t, "--batch-idle-duration=2s", "--batch-max-duration=20s", "--preference-policy=Ignore", "--min-values-policy=BestEffort", "--eviction=surge-first",
-		"--disruption-robustness=4", "--feature-gates=NodeOverlay=true,StaticCapacity=true,CapacityBuffer=true,ReservedCapacity=false").Planning)
-	if global, ok := o.Disruption.Planner.(*disruption.Global); !ok || global.Robustness != 4 || global.Query.Preferences != "Ignore" {
+		"--disruption-robustness=4", "--disruption-checks=7", "--feature-gates=NodeOverlay=true,StaticCapacity=true,CapacityBuffer=true,ReservedCapacity=false").Planning)
+	if global, ok := o.Disruption.Planner.(*disruption.Global); !ok || global.Robustness != 4 || global.Checks != 7 || global.Query.Preferences != "Ignore" {
 		t.Errorf("the planner is %+v", o.Disruption.Planner)
 	}
 	if o.Batch.Idle != 2*time.Second || o.Batch.Max != 20*time.Second || o.Query.Preferences != "Ignore" || o.Query.MinValues != "BestEffort" ||

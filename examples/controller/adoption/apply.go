@@ -5,23 +5,29 @@ import (
 	"fmt"
 	"maps"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/internal/conditions"
 )
 
 // Apply writes down what Plan reckons with: drift hashes of the present version on NodePools and NodeClaims, and the labels that
 // claims of earlier releases lack. Claims come before their pools, so that at no moment one is compared with the hash of another
-// version. Nothing else is written, nothing is launched, replaced or ended. It returns how many objects were written; after an
-// error, such as a conflict with somebody else's write, it can be called again.
+// version. Before that, conditions get the reason and the generation that they lack. Nothing else is written, nothing is launched, replaced or ended. It
+// returns how many writes were made; after an error, such as a conflict with somebody else's write, it can be called again.
 func Apply(ctx context.Context, c client.Client) (int, error) {
 	var o Observation
 	if err := o.read(ctx, c); err != nil {
 		return 0, err
 	}
+	completed, err := complete(ctx, c, o)
+	if err != nil {
+		return completed, err
+	}
 	o.Supports = func(v1.NodeClassReference) bool { return true }
 	next := migrated(o)
-	written := 0
+	written := completed
 	for i, claim := range o.Claims {
 		want := next.Claims[i]
 		if maps.Equal(claim.Annotations, want.Annotations) && maps.Equal(claim.Labels, want.Labels) {
@@ -41,6 +47,35 @@ func Apply(ctx context.Context, c client.Client) (int, error) {
 			return written, fmt.Errorf("nodepool %s: %w", pool.Name, err)
 		}
 		written++
+	}
+	return written, nil
+}
+
+// complete gives the conditions of claims and pools that lack them a reason and the generation that they speak of, before anything
+// else is written: Karpenter up to 0.36 wrote conditions without. Definitions that ask for a reason refuse every write to such an
+// object, that of a finalizer included, and without a generation Ready would stay Unknown. What is stored replaces what o has of the object.
+func complete(ctx context.Context, c client.Client, o Observation) (written int, err error) {
+	fill := func(base, next client.Object, list []metav1.Condition) error {
+		completed := conditions.Complete(list)
+		if observed := conditions.Observe(list, base.GetGeneration()); !completed && !observed {
+			return nil
+		}
+		written++
+		return client.IgnoreNotFound(c.Status().Patch(ctx, next, client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{})))
+	}
+	for i, claim := range o.Claims {
+		next := claim.DeepCopy()
+		if err := fill(claim, next, next.Status.Conditions); err != nil {
+			return written, fmt.Errorf("nodeclaim %s: %w", claim.Name, err)
+		}
+		o.Claims[i] = next
+	}
+	for i, pool := range o.Pools {
+		next := pool.DeepCopy()
+		if err := fill(pool, next, next.Status.Conditions); err != nil {
+			return written, fmt.Errorf("nodepool %s: %w", pool.Name, err)
+		}
+		o.Pools[i] = next
 	}
 	return written, nil
 }

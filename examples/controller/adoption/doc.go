@@ -3,7 +3,8 @@
 //
 // Guard finds out whether Karpenter still acts: it holds its lease. Lock keeps a controller from being elected while it does, and
 // has what is to be done first done first. Observe and Plan say beforehand what becomes of every object and instance; Apply brings
-// what is written down about them up to date.
+// what is written down about them up to date. CheckDefinitions says which stored objects the definitions would refuse, or drop
+// fields of.
 //
 //	guard := &adoption.Guard{Reader: c}
 //	var held *adoption.HeldError

@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// DefaultLease is the name of the lease that Karpenter's replicas agree on, in the namespace it runs in (SET-055).
+// DefaultLease is the name of the lease that Karpenter's replicas agree on, in the namespace it runs in.
 const DefaultLease = "karpenter-leader-election"
 
 // HeldError says that Karpenter acts on the cluster, so that nobody else may.

@@ -29,8 +29,10 @@ const (
 	Replaced Verdict = "would be replaced"
 	// Ended: it would be ended at once, since nothing in the cluster needs it.
 	Ended Verdict = "would be ended"
-	// Refused: it is not looked after.
+	// Refused: it is not looked after, or can't be written any more.
 	Refused Verdict = "refused"
+	// Pruned: it loses fields.
+	Pruned Verdict = "would lose fields"
 )
 
 // Finding is what becomes of one object or instance.
@@ -54,7 +56,7 @@ func (f Finding) String() string {
 	return text
 }
 
-// Harmless reports whether no finding is of something that would be replaced, ended or refused.
+// Harmless reports whether no finding is of something that would be replaced, ended or refused, or lose fields.
 func Harmless(findings []Finding) bool {
 	return !slices.ContainsFunc(findings, func(f Finding) bool { return f.Verdict != TakenOver && f.Verdict != Leaving })
 }

@@ -2,6 +2,7 @@ package adoption_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -14,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/drawknife/drawknife/api/requirements"
 	v1 "github.com/drawknife/drawknife/api/v1"
@@ -157,7 +159,7 @@ NodePool   web    web                   taken over
 NodeClaim  fine   web       node-fine   taken over  
 NodeClaim  of-v2  old       node-of-v2  taken over  
 
-4 taken over, 0 leaving, 0 would be replaced, 0 would be ended, 0 refused
+4 taken over, 0 leaving, 0 would be replaced, 0 would be ended, 0 refused, 0 would lose fields
 `
 	if diff := cmp.Diff(printed, table.String()); diff != "" {
 		t.Errorf("table (-want +got):\n%s", diff)
@@ -205,7 +207,7 @@ func TestPlanOfTwoGenerations(t *testing.T) {
 		"NodeClaim one web node-one would be replaced Drifted: NodePoolDrifted",
 		"Machine one v1alpha5/web node-machine taken over",
 		"Instance aws:///a/i-stray v1alpha5/web would be ended it bears the tags of this cluster's nodes and no NodeClaim stands for it, as Karpenter would end it too: remove the tags to keep it",
-		"", "4 taken over, 0 leaving, 1 would be replaced, 1 would be ended, 0 refused",
+		"", "4 taken over, 0 leaving, 1 would be replaced, 1 would be ended, 0 refused, 0 would lose fields",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -258,5 +260,47 @@ func TestApply(t *testing.T) {
 	}
 	if err := adoption.Foreign(t.Context(), c, func(*v1.NodeClaim) bool { return true }); err != nil {
 		t.Errorf("foreign: %v", err)
+	}
+}
+
+// Conditions that Karpenter up to 0.36 wrote have no reason. They get one before anything else of the object is written, and a
+// definition that insists on reasons takes every write from then on.
+func TestApplyCompletesConditions(t *testing.T) {
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, v1.AddToScheme} {
+		if err := add(scheme); err != nil {
+			t.Fatal(err)
+		}
+	}
+	web := pool("web", stamped("v2"))
+	old := claim("old", web, func(c *v1.NodeClaim) {
+		c.Status.Conditions = []metav1.Condition{{Type: v1.ConditionLaunched, Status: metav1.ConditionTrue, LastTransitionTime: metav1.NewTime(now)}}
+	})
+	var writes []string
+	c := interceptor.NewClient(fake.NewClientBuilder().WithScheme(scheme).WithObjects(web, old).WithStatusSubresource(old, web).Build(), interceptor.Funcs{
+		Patch: func(ctx context.Context, c client.WithWatch, o client.Object, patch client.Patch, options ...client.PatchOption) error {
+			writes = append(writes, "metadata of "+o.GetName())
+			return c.Patch(ctx, o, patch, options...)
+		},
+		SubResourcePatch: func(ctx context.Context, c client.Client, name string, o client.Object, patch client.Patch, options ...client.SubResourcePatchOption) error {
+			writes = append(writes, name+" of "+o.GetName())
+			return c.SubResource(name).Patch(ctx, o, patch, options...)
+		},
+	})
+	if _, err := adoption.Apply(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"status of old", "metadata of old", "metadata of web"}, writes); diff != "" {
+		t.Error(diff)
+	}
+	got := &v1.NodeClaim{}
+	if err := c.Get(t.Context(), client.ObjectKeyFromObject(old), got); err != nil {
+		t.Fatal(err)
+	}
+	if len(got.Status.Conditions) != 1 || got.Status.Conditions[0].Reason != v1.ConditionLaunched || !got.Status.Conditions[0].LastTransitionTime.Time.Equal(now) {
+		t.Errorf("%+v", got.Status.Conditions)
+	}
+	if again, err := adoption.Apply(t.Context(), c); err != nil || again != 0 {
+		t.Errorf("a second call wrote %d, %v", again, err)
 	}
 }

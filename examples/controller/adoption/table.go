@@ -18,7 +18,7 @@ func WriteTable(w io.Writer, findings []Finding) error {
 	if err := table.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(w, "\n%d taken over, %d leaving, %d would be replaced, %d would be ended, %d refused\n",
-		sums[TakenOver], sums[Leaving], sums[Replaced], sums[Ended], sums[Refused])
+	_, err := fmt.Fprintf(w, "\n%d taken over, %d leaving, %d would be replaced, %d would be ended, %d refused, %d would lose fields\n",
+		sums[TakenOver], sums[Leaving], sums[Replaced], sums[Ended], sums[Refused], sums[Pruned])
 	return err
 }

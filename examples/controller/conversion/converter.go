@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	kjson "k8s.io/apimachinery/pkg/util/json"
@@ -16,6 +17,7 @@ import (
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 	awsv1beta1 "github.com/drawknife/drawknife/aws/api/v1beta1"
 	"github.com/drawknife/drawknife/aws/convert"
+	"github.com/drawknife/drawknife/internal/quantities"
 )
 
 // Converter turns objects of one generation into another's. The zero value does, but knows no pools. It is safe for concurrent
@@ -57,6 +59,8 @@ type pair struct {
 	up, down func([]byte) (any, error)
 	// later and earlier refuse what the types of v1 and v1beta1 don't know.
 	later, earlier func([]byte) error
+	// laterType and earlierType are these types.
+	laterType, earlierType reflect.Type
 }
 
 func pairs() map[schema.GroupKind]pair {
@@ -65,6 +69,7 @@ func pairs() map[schema.GroupKind]pair {
 	return map[schema.GroupKind]pair{
 		{Group: v1.Group, Kind: v1.KindNodePool}: {
 			later: strictly[v1.NodePool], earlier: strictly[v1beta1.NodePool],
+			laterType: reflect.TypeFor[v1.NodePool](), earlierType: reflect.TypeFor[v1beta1.NodePool](),
 			up: step(func(o *v1beta1.NodePool) (*v1.NodePool, conversion.Warnings) {
 				return o.ToV1(options.NodePoolOptions())
 			}),
@@ -74,6 +79,7 @@ func pairs() map[schema.GroupKind]pair {
 		},
 		{Group: v1.Group, Kind: v1.KindNodeClaim}: {
 			later: strictly[v1.NodeClaim], earlier: strictly[v1beta1.NodeClaim],
+			laterType: reflect.TypeFor[v1.NodeClaim](), earlierType: reflect.TypeFor[v1beta1.NodeClaim](),
 			up: step(func(o *v1beta1.NodeClaim) (*v1.NodeClaim, conversion.Warnings) {
 				return o.ToV1(options.NodePoolOptions())
 			}),
@@ -83,6 +89,7 @@ func pairs() map[schema.GroupKind]pair {
 		},
 		{Group: awsv1.Group, Kind: awsv1.KindEC2NodeClass}: {
 			later: strictly[awsv1.EC2NodeClass], earlier: strictly[awsv1beta1.EC2NodeClass],
+			laterType: reflect.TypeFor[awsv1.EC2NodeClass](), earlierType: reflect.TypeFor[awsv1beta1.EC2NodeClass](),
 			up: step(func(o *awsv1beta1.EC2NodeClass) (*awsv1.EC2NodeClass, conversion.Warnings) {
 				return o.ToV1(options.NodeClassOptions())
 			}),
@@ -96,6 +103,9 @@ func pairs() map[schema.GroupKind]pair {
 func step[From, To any](convert func(*From) (*To, conversion.Warnings)) func([]byte) (any, error) {
 	return func(text []byte) (any, error) {
 		in := new(From)
+		if err := quantities.CheckJSON(text, reflect.TypeFor[From]()); err != nil {
+			return nil, err
+		}
 		if err := json.Unmarshal(text, in); err != nil {
 			return nil, err
 		}
@@ -109,6 +119,9 @@ func step[From, To any](convert func(*From) (*To, conversion.Warnings)) func([]b
 
 // strictly refuses fields that the type does not have.
 func strictly[T any](text []byte) error {
+	if err := quantities.CheckJSON(text, reflect.TypeFor[T]()); err != nil {
+		return err
+	}
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.DisallowUnknownFields()
 	return decoder.Decode(new(T))
@@ -142,6 +155,11 @@ func (c Converter) convert(ctx context.Context, text []byte, from, to schema.Gro
 	if !ok || from.Group != to.Group {
 		return nil, ErrNotConverted
 	}
+	of := kind.laterType
+	if from.Version == v1beta1.Version {
+		of = kind.earlierType
+	}
+	text, aside := setAside(text, of)
 	var raw object
 	if err := kjson.Unmarshal(text, &raw); err != nil {
 		return nil, err
@@ -162,7 +180,11 @@ func (c Converter) convert(ctx context.Context, text []byte, from, to schema.Gro
 	if err != nil {
 		return nil, err
 	}
-	return json.Marshal(out)
+	converted, err := json.Marshal(out)
+	if err != nil {
+		return nil, err
+	}
+	return aside.putBack(converted), nil
 }
 
 // expiry has a claim live as long as its pool's nodes, unless it was said before how long it lives.

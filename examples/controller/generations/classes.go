@@ -94,7 +94,7 @@ func (t *translator) kubeletOf(p *v1alpha5.Provisioner) *v1alpha5.KubeletConfigu
 	return out
 }
 
-// unlimitedDensity is how many pods a node takes where its interfaces don't count (SET-179).
+// unlimitedDensity is how many pods a node takes where its interfaces don't count.
 const unlimitedDensity = 110
 
 // classKubelet is the kubelet block of a Provisioner as a node class has it; nil for none.

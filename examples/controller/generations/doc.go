@@ -1,6 +1,6 @@
 // Package generations lets reconcilers that know NodePools, NodeClaims and EC2NodeClasses of v1 work on Provisioners, Machines and
 // AWSNodeTemplates of the first generation as well: it stands between them and the manager, and is the one place where old
-// becomes new (API-009, API-010).
+// becomes new.
 //
 //	served, err := generations.Serve(mgr, generations.Options{Logger: log})
 //	if err != nil {
@@ -23,10 +23,10 @@
 //
 // # Identity
 //
-// A Provisioner and a NodePool may bear one name (API-262). So an object that was born in the first generation has, in memory alone,
-// the namespace v1.GenerationV1Alpha5: see v1.GenerationOf. The kinds are cluster-scoped, so that nobody else uses it, and every
-// key, request and work queue tells the two apart without a type of its own. A node class is referred to by its name alone, and
-// there the generation is part of the name, which no name in an API can be confused with:
+// A Provisioner and a NodePool may bear one name. So an object that was born in the first generation has, in memory alone, the
+// namespace v1.GenerationV1Alpha5: see v1.GenerationOf. The kinds are cluster-scoped, so that nobody else uses it, and every key,
+// request and work queue tells the two apart without a type of its own. A node class is referred to by its name alone, and there the
+// generation is part of the name, which no name in an API can be confused with:
 //
 //	v1alpha5/TEMPLATE              an AWSNodeTemplate
 //	v1alpha5/TEMPLATE/PROVISIONER  the same with the kubelet block of a Provisioner, which is the node class's in v1

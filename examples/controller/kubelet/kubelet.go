@@ -83,8 +83,8 @@ type machine struct {
 	off context.CancelFunc
 	// running until the power is off.
 	running bool
-	// registered once there is, or was, a node.
-	registered bool
+	// registered once there is, or was, a node; ready once that was ready.
+	registered, ready bool
 }
 
 // Start starts a simulator without machines. It works until the context ends; Wait waits for that.

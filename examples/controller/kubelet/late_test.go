@@ -4,6 +4,7 @@ import (
 	"slices"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
@@ -172,4 +173,48 @@ func TestNamesakeOfRemovedPod(t *testing.T) {
 	if n := asked.Load(); n != 1 {
 		t.Errorf("it has asked %d times", n)
 	}
+}
+
+// TestNodeHeardOfAgain has the node lifecycle controller say of a node and its pod that nothing is heard of them, and then lets the
+// kubelet's next heartbeat through.
+func TestNodeHeardOfAgain(t *testing.T) {
+	running := bound("web-0", "node")
+	client := fake.NewClientset(running)
+	s, err := kubelet.Start(t.Context(), client, kubelet.Options{Heartbeat: 10 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Boot(node("node"), kubelet.Behaviour{})
+	podReady := func() bool {
+		pod, err := client.CoreV1().Pods(running.Namespace).Get(t.Context(), running.Name, metav1.GetOptions{})
+		return err == nil && slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
+			return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
+		})
+	}
+	eventually(t, "the node is ready", ready(t, client, "node", ""))
+	eventually(t, "the pod is ready", podReady)
+	lost, err := client.CoreV1().Nodes().Get(t.Context(), "node", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range lost.Status.Conditions {
+		lost.Status.Conditions[i].Status = corev1.ConditionUnknown
+	}
+	if _, err := client.CoreV1().Nodes().UpdateStatus(t.Context(), lost, metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	pod, err := client.CoreV1().Pods(running.Namespace).Get(t.Context(), running.Name, metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range pod.Status.Conditions {
+		if c := &pod.Status.Conditions[i]; c.Type == corev1.PodReady {
+			c.Status = corev1.ConditionFalse
+		}
+	}
+	if _, err := client.CoreV1().Pods(running.Namespace).UpdateStatus(t.Context(), pod, metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the node is ready again", ready(t, client, "node", ""))
+	eventually(t, "the pod is ready again", podReady)
 }

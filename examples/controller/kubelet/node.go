@@ -51,15 +51,34 @@ func (s *Simulator) register(ctx context.Context, node *corev1.Node, behaviour B
 		!sleep(ctx, behaviour.ReadyAfter) {
 		return
 	}
+	if s.insist(ctx, "making node "+node.Name+" ready", func() error { return s.makeReady(ctx, node.Name) }) {
+		s.noteReady(node.Name)
+	}
+}
+
+// makeReady says of a node that it is ready. One that somebody has deleted is no error.
+func (s *Simulator) makeReady(ctx context.Context, node string) error {
 	patch, err := json.Marshal(map[string]any{"status": map[string]any{"conditions": conditions(corev1.ConditionTrue, "KubeletReady")}})
 	if err != nil {
-		s.log("encoding node status", err)
-		return
+		return err
 	}
-	s.insist(ctx, "making node "+node.Name+" ready", func() error {
-		_, err := s.client.CoreV1().Nodes().Patch(ctx, node.Name, types.StrategicMergePatchType, patch, metav1.PatchOptions{}, "status")
-		return unlessGone(err) // somebody has deleted it
-	})
+	_, err = s.client.CoreV1().Nodes().Patch(ctx, node, types.StrategicMergePatchType, patch, metav1.PatchOptions{}, "status")
+	return unlessGone(err)
+}
+
+// restore says again that a node is ready of which the node lifecycle controller has said that nothing is heard, as it does when a
+// busy machine has kept leases from being renewed in time.
+func (s *Simulator) restore(ctx context.Context, name string) error {
+	node, err := s.nodes.Get(name)
+	if err != nil || !s.wasReady(name) {
+		return unlessGone(err)
+	}
+	if !slices.ContainsFunc(node.Status.Conditions, func(c corev1.NodeCondition) bool {
+		return c.Type == corev1.NodeReady && c.Status == corev1.ConditionUnknown
+	}) {
+		return nil
+	}
+	return s.makeReady(ctx, name)
 }
 
 // join creates the node, unless it is there: the answer to an earlier try was lost, or the kubelet has started anew. One of that name
@@ -94,6 +113,22 @@ func (s *Simulator) noteRegistered(name string) {
 	if m := s.machines[name]; m != nil {
 		m.registered = true
 	}
+}
+
+// noteReady says that the kubelet has come up.
+func (s *Simulator) noteReady(name string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if m := s.machines[name]; m != nil {
+		m.ready = true
+	}
+}
+
+func (s *Simulator) wasReady(name string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	m := s.machines[name]
+	return m != nil && m.ready
 }
 
 // conditions of a node with nothing wrong but, perhaps, that it is not ready yet.
@@ -153,7 +188,7 @@ func (s *Simulator) tellDrivers(ctx context.Context, node *corev1.Node, behaviou
 	return errors.Join(errors.New("it was an earlier node's"), err)
 }
 
-// heartbeats renews the leases of all registered machines that run.
+// heartbeats renews the leases of all registered machines that run, and has their nodes be ready.
 func (s *Simulator) heartbeats() {
 	tick := time.NewTicker(s.options.Heartbeat)
 	defer tick.Stop()
@@ -166,6 +201,10 @@ func (s *Simulator) heartbeats() {
 		for _, name := range s.registered() {
 			if err := s.renew(s.ctx, name); err != nil {
 				s.log("renewing the lease of node "+name, err)
+				continue
+			}
+			if err := s.restore(s.ctx, name); err != nil {
+				s.log("making node "+name+" ready again", err)
 			}
 		}
 	}

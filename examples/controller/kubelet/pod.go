@@ -3,6 +3,7 @@ package kubelet
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -46,6 +47,9 @@ func (s *Simulator) syncPod(ctx context.Context, key types.NamespacedName) (time
 	case pod.Status.Phase == corev1.PodPending:
 		return 0, s.patchStatus(ctx, pod, runningStatus(pod, metav1.NewTime(now)))
 	case pod.Status.Phase == corev1.PodRunning:
+		if began := pod.Status.StartTime; began != nil && saidUnready(pod) {
+			return 0, s.patchStatus(ctx, pod, runningStatus(pod, *began)) // the next look follows, since it changes
+		}
 		after, err := time.ParseDuration(pod.Annotations[CompletesAfter])
 		if err != nil || pod.Status.StartTime == nil {
 			return 0, nil
@@ -56,6 +60,14 @@ func (s *Simulator) syncPod(ctx context.Context, key types.NamespacedName) (time
 		return 0, s.patchStatus(ctx, pod, succeededStatus(pod, metav1.NewTime(now)))
 	}
 	return 0, nil
+}
+
+// saidUnready reports whether somebody else has said of a running pod that it is not ready: the node lifecycle controller does so
+// with all pods of a node of which it has not heard for a while.
+func saidUnready(pod *corev1.Pod) bool {
+	return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
+		return c.Type == corev1.PodReady && c.Status == corev1.ConditionFalse
+	})
 }
 
 // stopsAt is when the containers of a pod that is told to end have ended: by themselves, or killed when the grace is over.

@@ -8,7 +8,7 @@ import (
 	"github.com/drawknife/drawknife/aws/interruption"
 )
 
-// countUnhealthy registers the counter of machines that EC2 reports as impaired or due for maintenance, and counts (AWN-319).
+// countUnhealthy registers the counter of machines that EC2 reports as impaired or due for maintenance, and counts.
 func countUnhealthy(registerer prometheus.Registerer) (func(interruption.Kind, interruption.Instance), error) {
 	if registerer == nil {
 		return nil, nil

@@ -14,7 +14,7 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider/overlay"
 )
 
-// Provider is an aws.Provider whose machines are launched by the prices that NodeOverlays give them (PRV-144).
+// Provider is an aws.Provider whose machines are launched by the prices that NodeOverlays give them.
 type Provider struct{ *aws.Provider }
 
 // InstanceTypes are the machines of the pool's node class as AWS sells them: planning applies NodeOverlays itself, and must
@@ -87,6 +87,19 @@ func (o *overlays) Overlay(ctx context.Context, nodePool string, types []*cloudp
 		return types, nil // the pool is gone, and with it what overlays could say of it
 	}
 	return o.apply(in).InstanceTypes(known)
+}
+
+// StandInPrices implements aws.StandInPricer.
+func (o *overlays) StandInPrices(ctx context.Context, types []*cloudprovider.InstanceType) (map[string]float64, error) {
+	var list v1.NodeOverlayList
+	if err := o.client.List(ctx, &list); err != nil {
+		return nil, err
+	}
+	all := make([]*v1.NodeOverlay, len(list.Items))
+	for i := range list.Items {
+		all[i] = &list.Items[i]
+	}
+	return overlay.StandInPrices(all, o.lookup, types), nil
 }
 
 // apply is what overlays make of the input; launches side by side share one answer.

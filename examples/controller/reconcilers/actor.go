@@ -51,6 +51,8 @@ type round struct {
 	found    string
 	gates    map[string]provisioning.GateAnswer
 	created  *provisioning.Step
+	// vanished tells that an object of the step was gone when it was to be written: the rest of the step was not done.
+	vanished bool
 }
 
 func newRound(claims []*v1.NodeClaim, nodes []*corev1.Node) *round {
@@ -66,19 +68,35 @@ func newRound(claims []*v1.NodeClaim, nodes []*corev1.Node) *round {
 
 // learned reports whether something is known that was not before the step: the next step follows at once.
 func (r *round) learned() bool {
-	return r.instance != provisioning.InstanceUnasked || r.searched || r.gates != nil
+	return r.instance != provisioning.InstanceUnasked || r.searched || r.gates != nil || r.vanished
 }
 
 // forget makes room for the answers of the next step.
 func (r *round) forget() {
-	r.instance, r.searched, r.found, r.gates, r.created = provisioning.InstanceUnasked, false, "", nil, nil
+	r.instance, r.searched, r.found, r.gates, r.created, r.vanished = provisioning.InstanceUnasked, false, "", nil, nil, false
 }
 
-// run carries out a step: its effects in order up to the first that fails, then its events.
+// run carries out a step: its events, and its effects in order up to the first that fails or whose object is gone. The
+// latter is no error: the round then knows that the object is gone, and the next step begins with that.
 func (a *actor) run(ctx context.Context, r *round, step provisioning.Step) error {
 	a.recorder.publish(step.Events)
-	for _, effect := range step.Effects {
-		if err := a.do(ctx, r, effect); err != nil {
+	return a.doAll(ctx, r, step.Effects)
+}
+
+func (a *actor) doAll(ctx context.Context, r *round, effects []provisioning.Effect) error {
+	for _, effect := range effects {
+		err := a.do(ctx, r, effect)
+		if errors.Is(err, errVanished) {
+			r.vanished = true
+			put, ok := effect.(provisioning.PutClaim)
+			if !ok || len(put.IfGone) == 0 {
+				return nil
+			}
+			a.log.Info("nodeclaim is gone: terminating its instance", "nodeclaim", put.Claim.Name,
+				"nodepool", poolName(put.Claim.Labels), "providerID", put.Claim.Status.ProviderID)
+			return a.doAll(ctx, r, put.IfGone)
+		}
+		if err != nil {
 			return fmt.Errorf("%s: %w", effect, err)
 		}
 	}
@@ -124,13 +142,13 @@ func (a *actor) putClaim(ctx context.Context, r *round, want *v1.NodeClaim) erro
 	if base == nil {
 		return errUnknownBase
 	}
-	stored, err := putClaim(ctx, a.client, base, want)
-	if err != nil {
+	stored, err := storeClaim(ctx, a.client, base, want)
+	if err != nil && !errors.Is(err, errVanished) {
 		return err
 	}
 	r.claims[want.UID] = stored
 	a.tellOfClaim(ctx, base, stored)
-	return nil
+	return err
 }
 
 // tellOfClaim has those who count know what became of a claim.
@@ -139,6 +157,11 @@ func (a *actor) tellOfClaim(ctx context.Context, before, after *v1.NodeClaim) {
 		a.metrics.claimTerminated(before, a.now())
 		a.log.Info("nodeclaim is gone", "nodeclaim", before.Name, "nodepool", poolName(before.Labels), "providerID", before.Status.ProviderID)
 		return
+	}
+	if provisioning.NodeLost(after) && !provisioning.NodeLost(before) {
+		a.log.Warn("lost node", "nodeclaim", after.Name, "nodepool", poolName(after.Labels),
+			"node", before.Status.NodeName, "providerID", after.Status.ProviderID)
+		a.planNow() // its pods have to go elsewhere
 	}
 	was, is := before.DeepCopy().Conditions(), after.DeepCopy().Conditions()
 	if !was.IsTrue(v1.ConditionDrained) && is.IsTrue(v1.ConditionDrained) {
@@ -164,8 +187,8 @@ func (a *actor) putNode(ctx context.Context, r *round, want *corev1.Node) error 
 	if base == nil {
 		return errUnknownBase
 	}
-	stored, err := putNode(ctx, a.client, base, want)
-	if err != nil {
+	stored, err := storeNode(ctx, a.client, base, want)
+	if err != nil && !errors.Is(err, errVanished) {
 		return err
 	}
 	r.nodes[want.UID] = stored
@@ -176,7 +199,7 @@ func (a *actor) putNode(ctx context.Context, r *round, want *corev1.Node) error 
 		a.metrics.nodeTerminated(base, a.now())
 		a.log.Info("node is gone", "node", base.Name, "nodepool", poolName(base.Labels))
 	}
-	return nil
+	return err
 }
 
 func (a *actor) deleteClaim(ctx context.Context, r *round, e provisioning.DeleteClaim) error {
@@ -209,6 +232,7 @@ func (a *actor) createInstance(ctx context.Context, r *round, claim *v1.NodeClai
 		return errors.Join(ctx.Err(), err)
 	}
 	now := a.now()
+	a.health.launched(claim, err, now)
 	if err != nil {
 		a.log.Warn("machine was not launched", "nodeclaim", claim.Name, "nodepool", poolName(claim.Labels), "error", err)
 	} else if key, ok := offeringOf(answer); ok {

@@ -115,7 +115,7 @@ func newWiring(mgr ctrl.Manager, o *Options) (*wiring, error) {
 		planner:   plans,
 		evictions: act.evictions,
 		claims: &claimReconciler{
-			actor: act, supports: capabilities.SupportsNodeClass,
+			actor: act, reader: mgr.GetAPIReader(), supports: capabilities.SupportsNodeClass,
 			gone:        func(types.NamespacedName) { plans.triggers.add(stockTrigger) },
 			launchAfter: map[types.UID]time.Time{}, checked: map[types.UID]time.Time{},
 		},
@@ -135,7 +135,7 @@ func newWiring(mgr ctrl.Manager, o *Options) (*wiring, error) {
 	}
 	w.overlays = &overlayReconciler{actor: act, state: state, lookup: w.pools.lookup}
 	w.pools.classes, _ = cloudprovider.As[cloudprovider.NodeClassStatus](o.Provider)
-	if err := w.addDisruption(o, act, state, plans); err != nil {
+	if err := w.addDisruption(o, act, mgr.GetAPIReader(), state, plans); err != nil {
 		return nil, err
 	}
 	waiting := newPodTimes(w.leader, counters, o.Now)
@@ -162,13 +162,13 @@ func newWiring(mgr ctrl.Manager, o *Options) (*wiring, error) {
 }
 
 // addDisruption adds what removes and replaces nodes.
-func (w *wiring) addDisruption(o *Options, act *actor, state *cluster.State, plans *planner) error {
+func (w *wiring) addDisruption(o *Options, act *actor, reader client.Reader, state *cluster.State, plans *planner) error {
 	told, err := newDisruptionMetrics(o.Metrics, act.metrics)
 	if err != nil {
 		return fmt.Errorf("registering metrics: %w", err)
 	}
 	act.podsOf = func(claim *v1.NodeClaim) []*corev1.Pod { return reschedulableOn(state, claim) }
-	w.disruptor = newDisruptor(o, act, state, plans, told)
+	w.disruptor = newDisruptor(o, act, reader, state, plans, told)
 	w.conditions = &conditionReconciler{
 		actor: act, state: state, lookup: o.Provider.Describe().Vocabulary.Compile(), typesOf: plans.typesOf, nodeClasses: o.NodeClasses,
 		withoutDrift: o.Features.NoDrift, answers: map[types.UID]driftAnswer{},
@@ -251,7 +251,7 @@ func newPlanner(mgr ctrl.Manager, o *Options, act *actor, state *cluster.State) 
 		return nil, err
 	}
 	p := &planner{
-		provider: act.provider, state: state, belief: act.belief, launcher: launcher, ledger: ledger, recorder: act.recorder, metrics: act.metrics,
+		provider: act.provider, state: state, belief: act.belief, launcher: launcher, ledger: ledger, recorder: act.recorder, health: act.health, metrics: act.metrics,
 		lookup: act.provider.Describe().Vocabulary.Compile(), options: o, log: o.Logger, now: o.Now, process: rand.Text(), triggers: newTriggers(), batch: batch,
 	}
 	if o.Features.CapacityBuffer {

@@ -15,8 +15,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/pods"
 )
 
-// annotationWatcher tells of pods whose do-not-disrupt annotation means nothing: it is ignored, and somebody should know
-// (PRV-008). The leader tells, of the pods that are there when it begins and of those that change.
+// annotationWatcher tells of pods whose do-not-disrupt annotation means nothing: it is ignored, and somebody should
+// know. The leader tells, of the pods that are there when it begins and of those that change.
 type annotationWatcher struct {
 	client   client.Reader
 	recorder *recorder

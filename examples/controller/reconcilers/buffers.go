@@ -30,7 +30,7 @@ type bufferResolver struct {
 // buffersTrigger calls for a pass for buffers.
 const buffersTrigger types.UID = "buffers"
 
-// buffersEvery is how often buffers are looked at (PRV-030, PRV-153).
+// buffersEvery is how often buffers are looked at.
 const buffersEvery = 30 * time.Second
 
 // placeholders are the pods of all buffers as they are now.
@@ -60,7 +60,7 @@ func (b *bufferResolver) placeholders(ctx context.Context) ([]*corev1.Pod, error
 	return buffers.Placeholders(resolved), nil
 }
 
-// planned shows on the buffers what the pass means for them (PRV-153).
+// planned shows on the buffers what the pass means for them.
 func (b *bufferResolver) planned(ctx context.Context, plan *scheduling.Plan) {
 	if b == nil {
 		return

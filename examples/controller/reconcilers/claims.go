@@ -30,6 +30,8 @@ const conflictRetry = 200 * time.Millisecond
 // claimReconciler sees NodeClaims through: launch, registration, initialisation, expiry and end.
 type claimReconciler struct {
 	*actor
+	// reader reads the API itself: a node that a cache does not show yet is not lost.
+	reader   client.Reader
 	supports func(v1.NodeClassReference) bool
 	// gone is told of claims that are no more.
 	gone func(types.NamespacedName)
@@ -75,7 +77,7 @@ func (r *claimReconciler) Reconcile(ctx context.Context, request reconcile.Reque
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
 	if !r.supports(claim.Spec.NodeClassRef) {
-		return reconcile.Result{}, nil // another provider's (PRV-050)
+		return reconcile.Result{}, nil // another provider's
 	}
 	again, err := r.see(ctx, claim)
 	if apierrors.IsConflict(err) {
@@ -88,6 +90,9 @@ func (r *claimReconciler) Reconcile(ctx context.Context, request reconcile.Reque
 func (r *claimReconciler) see(ctx context.Context, claim *v1.NodeClaim) (time.Duration, error) {
 	uid := claim.UID
 	nodes, err := nodesWithProviderID(ctx, r.client, claim.Status.ProviderID)
+	if err == nil && len(nodes) == 0 {
+		nodes, err = r.readNode(ctx, claim)
+	}
 	if err != nil {
 		return 0, err
 	}
@@ -132,6 +137,23 @@ func (r *claimReconciler) see(ctx context.Context, claim *v1.NodeClaim) (time.Du
 	return 0, fmt.Errorf("nodeclaim %s does not settle in %d steps", claim.Name, longestRound)
 }
 
+// readNode reads the node that the claim is registered with, past the cache.
+func (r *claimReconciler) readNode(ctx context.Context, claim *v1.NodeClaim) ([]*corev1.Node, error) {
+	if claim.Status.NodeName == "" || claim.DeletionTimestamp != nil {
+		return nil, nil
+	}
+	node := &corev1.Node{}
+	switch err := r.reader.Get(ctx, types.NamespacedName{Name: claim.Status.NodeName}, node); {
+	case apierrors.IsNotFound(err):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("reading node %s of nodeclaim %s: %w", claim.Status.NodeName, claim.Name, err)
+	case node.Spec.ProviderID != claim.Status.ProviderID:
+		return nil, nil
+	}
+	return []*corev1.Node{node}, nil
+}
+
 // next is the claim's next step; wait is how long a launch that failed is not to be tried again.
 func (r *claimReconciler) next(claim *v1.NodeClaim, work *round) (step provisioning.Step, wait time.Duration) {
 	now := r.now()
@@ -158,7 +180,7 @@ func (r *claimReconciler) settled(ctx context.Context, work *round, claim *v1.No
 		return again, nil
 	}
 	now := r.now()
-	expiry := disruption.Expire(claim, now) // PRV-080
+	expiry := disruption.Expire(claim, now)
 	if expiry.Removal != nil {
 		return 0, r.expire(ctx, work, claim)
 	}

@@ -22,7 +22,7 @@ import (
 )
 
 // disruptor decides which nodes go, and sees each command through. One plan or validation is made at a time; commands go on
-// meanwhile (DIS-070).
+// meanwhile.
 type disruptor struct {
 	*actor
 	state   *cluster.State
@@ -30,7 +30,7 @@ type disruptor struct {
 	options *DisruptionOptions
 	told    *disruptionMetrics
 	report  disruptionReport
-	// nomination is for how long nodes that receive pods are left alone (DIS-005).
+	// nomination is for how long nodes that receive pods are left alone.
 	nomination time.Duration
 
 	// changed calls for a plan, moved for a look at the commands.
@@ -38,6 +38,8 @@ type disruptor struct {
 	// stale tells that something has changed that the view's revision does not show.
 	stale   atomic.Bool
 	backOff *disruption.BackOff
+	// approvals show commands as ConfigMaps; nil if they do not wait as such.
+	approvals *approvals
 	// refusals are what the approver refused of late.
 	refusals *disruption.Refusals
 
@@ -46,7 +48,9 @@ type disruptor struct {
 	running map[string]*commandRun
 	// begins counts the commands that were begun.
 	begins  int
-	history []disruption.Disruption
+	history disruption.History
+	// unsaved are pools with disruptions in the history that were forced and are not stored yet.
+	unsaved map[v1.PoolKey]bool
 
 	// Only the goroutine that plans uses these.
 	model     *scheduling.Model
@@ -54,13 +58,21 @@ type disruptor struct {
 	pace      disruption.Pace
 	unreached []v1.PoolKey
 	waves     waves
+	// memory is what the last plan left for the next; nil for nothing.
+	memory *disruption.Memory
+	// adopted tells that commands of earlier processes were looked for.
+	adopted bool
 }
 
-func newDisruptor(o *Options, act *actor, state *cluster.State, p *planner, told *disruptionMetrics) *disruptor {
+func newDisruptor(o *Options, act *actor, reader client.Reader, state *cluster.State, p *planner, told *disruptionMetrics) *disruptor {
 	d := &disruptor{
 		actor: act, state: state, planner: p, options: &o.Disruption, told: told, nomination: o.nomination(),
-		changed: make(chan struct{}, 1), moved: make(chan struct{}, 1), running: map[string]*commandRun{},
+		changed: make(chan struct{}, 1), moved: make(chan struct{}, 1), running: map[string]*commandRun{}, unsaved: map[v1.PoolKey]bool{},
 		backOff: disruption.NewBackOff(uint64(o.Now().UnixNano())), refusals: disruption.NewRefusals(),
+	}
+	if o.Disruption.ApprovalNamespace != "" {
+		d.approvals = newApprovals(act, reader, d.options, told.approval)
+		o.Disruption.Approver = d.approvals
 	}
 	if o.Disruption.Approver != nil {
 		d.queue.Approval = &o.Disruption.Approval
@@ -122,10 +134,18 @@ func (d *disruptor) rest(ctx context.Context, wait time.Duration) {
 
 // pass validates what waits for it and, once no command is about to begin, cleans up and plans; it says when a plan may come
 // out differently, if that is known. Not before: what is about to go is no place for pods, and only a command that has begun
-// shows that (DIS-078).
+// shows that.
 func (d *disruptor) pass(ctx context.Context) (outcome disruption.PassOutcome, again time.Time, err error) {
+	if err := d.adopt(ctx); err != nil {
+		return disruption.PassFailed, again, err
+	}
 	if err := d.validate(ctx); err != nil {
 		return disruption.PassFailed, again, err
+	}
+	if d.approvals != nil {
+		if err := d.approvals.sweep(ctx); err != nil {
+			d.log.Warn("cannot look over commands that wait for approval", "error", err)
+		}
 	}
 	if d.beginning() {
 		return disruption.PassFruitless, again, nil
@@ -216,13 +236,31 @@ func (d *disruptor) survey(view *cluster.View, except, also []*disruption.Comman
 	return disruption.Survey(in)
 }
 
+// remembering is a planner that goes on from its last plan.
+type remembering interface {
+	PlanAgain(ctx context.Context, f *disruption.Fleet, m *disruption.Memory) (*disruption.Plan, *disruption.Memory, error)
+}
+
+// ask has the planner plan, with what it remembers if it does.
+func (d *disruptor) ask(ctx context.Context, fleet *disruption.Fleet) (*disruption.Plan, error) {
+	planner, remembers := d.options.Planner.(remembering)
+	if !remembers {
+		return d.options.Planner.Plan(ctx, fleet)
+	}
+	plan, memory, err := planner.PlanAgain(ctx, fleet, d.memory)
+	if err == nil {
+		d.memory = memory
+	}
+	return plan, err
+}
+
 // plan asks the planner and tells what it says.
 func (d *disruptor) plan(ctx context.Context, fleet *disruption.Fleet) (*disruption.Plan, error) {
 	bounded, cancel := context.WithTimeout(ctx, d.options.PlanTimeout)
 	defer cancel()
 	d.backOff.ForgetGone(fleet)
 	began := d.now()
-	plan, err := d.options.Planner.Plan(bounded, fleet)
+	plan, err := d.ask(bounded, fleet)
 	if err != nil {
 		if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
 			d.told.timedOut()
@@ -256,21 +294,32 @@ func (d *disruptor) add(cmd *disruption.Command, fleet *disruption.Fleet) {
 	wake(d.moved)
 }
 
-// beginning reports whether some command has not got to where its members are seen to leave.
+// beginning reports whether some command has not got to where its members are seen to leave, or gives them back.
 func (d *disruptor) beginning() bool {
+	now := d.now()
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for _, e := range d.queue.Executions() {
-		switch e.State() {
-		case disruption.StateApproving: // it may take long, and nothing has happened yet
-		case disruption.StateDelayed, disruption.StateValidating, disruption.StateTainting, disruption.StateLaunching:
+	for id, run := range d.running {
+		switch state := run.execution.State(); {
+		case !state.Unsettled():
+		case state != disruption.StateUndoing:
 			return true
+		case run.undoing.IsZero():
+			run.undoing = now
+			return true
+		case now.Sub(run.undoing) < longestUndo:
+			return true
+		default:
+			d.log.Warn("planning although a command can't be taken back", "command", id)
 		}
 	}
 	return false
 }
 
-// cleanUp undoes what commands left that nobody executes any more (DIS-073).
+// longestUndo is for how long planning waits for a command that is being taken back.
+const longestUndo = time.Minute
+
+// cleanUp undoes what commands left that nobody executes any more.
 func (d *disruptor) cleanUp(ctx context.Context, view *cluster.View) error {
 	d.mu.Lock()
 	executing := d.queue.Executing()
@@ -284,7 +333,7 @@ func (d *disruptor) cleanUp(ctx context.Context, view *cluster.View) error {
 	return nil
 }
 
-// seen looks at a change of the cluster that no revision of the view shows (DIS-177), or that commands wait for.
+// seen looks at a change of the cluster that no revision of the view shows, or that commands wait for.
 func (d *disruptor) seen(before, after client.Object) {
 	switch object := after.(type) {
 	case *policyv1.PodDisruptionBudget:

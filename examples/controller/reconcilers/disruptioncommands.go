@@ -35,6 +35,10 @@ type commandRun struct {
 	askAgain time.Time
 	// counted tells that the command was counted as begun.
 	counted bool
+	// undoing is when it was first seen to be taken back.
+	undoing time.Time
+	// noting is why the history could not be stored.
+	noting error
 }
 
 // launchedReplacement is a replacement that was asked for.
@@ -69,14 +73,26 @@ func (d *disruptor) advance(ctx context.Context) time.Duration {
 	d.mu.Lock()
 	list := d.queue.Executions()
 	d.mu.Unlock()
-	again := time.Duration(0)
+	again := d.saveForced(ctx)
 	for _, e := range list {
 		if ctx.Err() != nil {
 			return 0
 		}
 		again = sooner(again, d.stride(ctx, e))
 	}
+	d.told.waiting.Set(float64(approving(list)))
 	return again
+}
+
+// approving counts the commands that wait for an approver.
+func approving(list []*disruption.Execution) int {
+	n := 0
+	for _, e := range list {
+		if e.State() == disruption.StateApproving {
+			n++
+		}
+	}
+	return n
 }
 
 // stride takes one command as far as it gets now.
@@ -94,6 +110,9 @@ func (d *disruptor) stride(ctx context.Context, e *disruption.Execution) time.Du
 		}
 		if step.State.Final() {
 			d.finish(run, step)
+			if d.approvals != nil {
+				d.approvals.ended(ctx, e.Command().ID, step)
+			}
 			return 0
 		}
 		// What is known at once is acted on at once: between the creation of replacements and the marks of those that they replace
@@ -109,7 +128,7 @@ func (d *disruptor) stride(ctx context.Context, e *disruption.Execution) time.Du
 func seenAtOnce(effects []disruption.Effect) bool {
 	for _, effect := range effects {
 		switch effect.(type) {
-		case disruption.LaunchReplacement, disruption.MarkNode, disruption.UnmarkNode, disruption.NominateNode:
+		case disruption.LaunchReplacement, disruption.MarkNode, disruption.UnmarkNode, disruption.NominateNode, disruption.NoteDisruptions:
 		default:
 			return false
 		}
@@ -131,10 +150,10 @@ func (d *disruptor) step(ctx context.Context, run *commandRun) (disruption.Step,
 	}
 	clear(run.tainting)
 	observed.Validation, observed.Approval = run.validation, run.approval
-	observed.Executing = len(d.queue.Executing())
+	observed.NoteErr, observed.Executing = run.noting, len(d.queue.Executing())
 	step := run.execution.Next(observed, d.now())
 	switch step.State {
-	case disruption.StateApproving, disruption.StateDelayed, disruption.StateValidating, disruption.StateTainting, disruption.StateLaunching, disruption.StateUndoing, disruption.StateFailed:
+	case disruption.StateApproving, disruption.StateDelayed, disruption.StateValidating, disruption.StateRecording, disruption.StateTainting, disruption.StateLaunching, disruption.StateUndoing, disruption.StateFailed:
 	default:
 		if !run.counted {
 			run.counted = true
@@ -219,39 +238,11 @@ func (d *disruptor) observeReplacement(ctx context.Context, r *launchedReplaceme
 	return state, nil
 }
 
-// begun notes that a command has begun: its replacements are on their way and its members leave (DIS-184). The lock is held.
+// begun notes that a command has begun: its replacements are on their way and its members leave. The lock is held.
 func (d *disruptor) begun(run *commandRun) {
-	cmd, now := run.execution.Command(), d.now()
+	cmd := run.execution.Command()
 	d.told.take(cmd.StartedSamples())
 	d.log.Info("a command has begun", "command", cmd.ID, "what", cmd.String())
-	for _, name := range cmd.Nodes() {
-		if c := run.members[name]; c != nil {
-			d.note(disruption.DisruptionOf(c, cmd.Reason, now))
-		}
-	}
-}
-
-// note remembers a disruption for budgets with a rate. The lock is held.
-func (d *disruptor) note(started disruption.Disruption) {
-	window := d.options.longestWindow()
-	if window == 0 {
-		return
-	}
-	kept := d.history[:0]
-	for _, earlier := range d.history {
-		if started.Time.Sub(earlier.Time) < window {
-			kept = append(kept, earlier)
-		}
-	}
-	d.history = append(kept, started)
-}
-
-// forcedOut remembers a disruption that asked nobody, with what the machine cost.
-func (d *disruptor) forcedOut(started disruption.Disruption) {
-	started.Price = d.priceOf(started.Pool, started.Labels)
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.note(started)
 }
 
 // priceOf is what a machine with the labels costs in USD per hour by the catalog of its pool; 0 if that is not known.
@@ -284,11 +275,11 @@ func (d *disruptor) finish(run *commandRun, step disruption.Step) {
 		d.log.Warn("a command has failed and is taken back", "command", cmd.ID, "what", cmd.String(), "error", step.Err)
 		d.told.take(run.execution.FailureSamples())
 	}
-	if cmd.Reason == disruption.ReasonDrifted && !errors.Is(step.Err, disruption.ErrRefused) {
+	if cmd.Reason == disruption.ReasonDrifted && !errors.Is(step.Err, disruption.ErrRefused) && !errors.Is(step.Err, disruption.ErrVoid) {
 		for i := range cmd.Members {
 			if step.State == disruption.StateDone {
 				d.backOff.Succeeded(cmd.Members[i].Pool)
-			} else if pool := cmd.Members[i].Pool; d.backOff.Failed(pool, d.now()) { // DIS-232
+			} else if pool := cmd.Members[i].Pool; d.backOff.Failed(pool, d.now()) {
 				d.told.counters[disruption.MetricBackOffFailures].WithLabelValues(pool.String()).Inc()
 			}
 		}

@@ -40,6 +40,19 @@ func (d *disruptor) try(ctx context.Context, run *commandRun, effect disruption.
 		return nil
 	case disruption.AskApproval:
 		return d.askApproval(ctx, run, e)
+	case disruption.WriteRecord:
+		err := d.changeClaim(ctx, e.Claim, e.UID, func(claim *v1.NodeClaim) {
+			if claim.Annotations == nil {
+				claim.Annotations = map[string]string{}
+			}
+			claim.Annotations[v1.DisruptionCommandAnnotationKey] = e.Record
+		})
+		d.noteTainting(run, nodeOf(run, e.Claim), err)
+		return err
+	case disruption.ClearRecord:
+		return d.changeClaim(ctx, e.Claim, e.UID, func(claim *v1.NodeClaim) { delete(claim.Annotations, v1.DisruptionCommandAnnotationKey) })
+	case disruption.NoteDisruptions:
+		return d.noteDisruptions(ctx, run, e)
 	case disruption.TaintNode:
 		err := d.changeNode(ctx, e.Node, v1.MarkerTaint.Mark)
 		d.noteTainting(run, e.Node, err)
@@ -107,6 +120,9 @@ func (d *disruptor) noteTainting(run *commandRun, node string, err error) {
 }
 
 func nodeOf(run *commandRun, claim string) string {
+	if run == nil {
+		return ""
+	}
 	for _, m := range run.execution.Command().Members {
 		if m.Claim == claim {
 			return m.Node
@@ -172,7 +188,11 @@ func (d *disruptor) launchReplacement(ctx context.Context, run *commandRun, e di
 		d.planner.scaling.Lock()
 		defer d.planner.scaling.Unlock()
 	}
-	outcome := d.planner.launchInstead(ctx, []provisioning.Launch{order}, createdReason(cmd.Reason), leaving)
+	if order.Claim.Annotations == nil {
+		order.Claim.Annotations = map[string]string{}
+	}
+	order.Claim.Annotations[v1.DisruptionCommandAnnotationKey] = e.Record
+	outcome := d.planner.launchInstead(ctx, e.Token, []provisioning.Launch{order}, createdReason(cmd.Reason), leaving)
 	launched := outcome.Launched[0]
 	switch {
 	case launched.Err == nil:

@@ -19,6 +19,10 @@ type disruptionMetrics struct {
 	gauges     map[string]*prometheus.GaugeVec
 	histograms map[string]*prometheus.HistogramVec
 
+	// approvals counts what was decided of commands that had to be approved, waiting are those that nobody has decided on.
+	approvals *prometheus.CounterVec
+	waiting   prometheus.Gauge
+
 	received      *prometheus.CounterVec
 	deleted       prometheus.Counter
 	queueDuration prometheus.Histogram
@@ -31,6 +35,12 @@ func newDisruptionMetrics(registerer prometheus.Registerer, common *metrics) (*d
 			disruption.MetricDisrupted: common.claimsDisrupted, disruption.MetricPodsDisrupted: common.podsDisrupted,
 		},
 		gauges: map[string]*prometheus.GaugeVec{}, histograms: map[string]*prometheus.HistogramVec{},
+		approvals: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Namespace: namespace, Subsystem: "voluntary_disruption", Name: "approvals_total", Help: "Commands that had to be approved, by what became of that: approved, refused, expired or outdated.",
+		}, []string{"decision"}),
+		waiting: prometheus.NewGauge(prometheus.GaugeOpts{
+			Namespace: namespace, Subsystem: "voluntary_disruption", Name: "commands_awaiting_approval", Help: "Commands that wait for approval.",
+		}),
 		received: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Namespace: namespace, Subsystem: "interruption", Name: "received_messages_total", Help: "Messages of the cloud about machines.",
 		}, []string{"message_type"}),
@@ -42,7 +52,7 @@ func newDisruptionMetrics(registerer prometheus.Registerer, common *metrics) (*d
 			Help: "Time from a message's being sent to its being read.", Buckets: secondsToHours,
 		}),
 	}
-	all := []prometheus.Collector{m.received, m.deleted, m.queueDuration}
+	all := []prometheus.Collector{m.approvals, m.waiting, m.received, m.deleted, m.queueDuration}
 	for _, described := range disruption.Metrics() {
 		if m.counters[described.Name] != nil {
 			continue
@@ -108,6 +118,11 @@ func (m *disruptionMetrics) planned(fleet *disruption.Fleet, plan *disruption.Pl
 	m.take(fleet.Samples(), plan.Samples(fleet), evaluated)
 }
 
+// approval counts what was decided of a command that had to be approved.
+func (m *disruptionMetrics) approval(state ApprovalState) {
+	m.approvals.WithLabelValues(string(state)).Inc()
+}
+
 // timedOut counts a plan that was ended.
 func (m *disruptionMetrics) timedOut() {
 	for _, method := range []disruption.Method{disruption.MethodMultiNode, disruption.MethodSingleNode} {
@@ -115,12 +130,12 @@ func (m *disruptionMetrics) timedOut() {
 	}
 }
 
-// disrupted counts a claim that is given up, and the pods that have to move (DIS-283 to DIS-285).
+// disrupted counts a claim that is given up, and the pods that have to move.
 func (m *metrics) disrupted(claim *v1.NodeClaim, reason string, pods int) {
 	labels := []string{reason, poolName(claim.Labels), claim.Labels[v1.CapacityTypeLabelKey], "", disruption.TerminationMode(claim)}
 	m.claimsDisrupted.WithLabelValues(labels...).Inc()
 	m.podsDisrupted.WithLabelValues(labels...).Add(float64(pods))
 }
 
-// createdReason is what nodeclaims_created_total says of a replacement (DIS-284).
+// createdReason is what nodeclaims_created_total says of a replacement.
 func createdReason(r disruption.Reason) string { return strings.ToLower(string(r)) }

@@ -11,7 +11,7 @@ type DisruptionOptions struct {
 	// Planner decides which nodes go. Nil is a *disruption.Global with Options.Query and the features; a *disruption.Reference does
 	// as Karpenter does.
 	Planner disruption.Planner
-	// Period is how often it is asked although nothing has changed. 0 is DefaultDisruptionPeriod (DIS-076).
+	// Period is how often it is asked although nothing has changed. 0 is DefaultDisruptionPeriod.
 	Period time.Duration
 	// PlanTimeout ends a plan that takes too long. 0 is DefaultDisruptionPlanTimeout.
 	PlanTimeout time.Duration
@@ -20,14 +20,18 @@ type DisruptionOptions struct {
 	// Approver may delay or refuse commands before anything is done for them, as Approval says. Nil lets all pass.
 	Approver disruption.Approver
 	Approval disruption.ApprovalPolicy
+	// ApprovalNamespace has each command wait as a ConfigMap of this namespace until somebody annotates that with its digest
+	// (ApprovedAnnotationKey), Approval.Wait at most. It takes permission to create, get, list, patch and delete ConfigMaps there,
+	// and goes without Approver. Empty: none is made.
+	ApprovalNamespace string
 	// Off removes and replaces no node unless something forces it out.
 	Off bool
 }
 
 const (
-	// DefaultDisruptionPeriod is DIS-021's.
+	// DefaultDisruptionPeriod is how often Karpenter looks for nodes to disrupt.
 	DefaultDisruptionPeriod = 10 * time.Second
-	// DefaultDisruptionPlanTimeout is what multi-node and single-node consolidation may take together (DIS-110, DIS-117).
+	// DefaultDisruptionPlanTimeout is what multi-node and single-node consolidation may take together.
 	DefaultDisruptionPlanTimeout = 4 * time.Minute
 )
 
@@ -38,6 +42,9 @@ func (d *DisruptionOptions) complete(o *Options) error {
 	}
 	if err := disruption.ValidateBudgets(d.Budgets); err != nil {
 		return &OptionError{Option: "Disruption.Budgets", Rule: err.Error()}
+	}
+	if d.Approver != nil && d.ApprovalNamespace != "" {
+		return &OptionError{Option: "Disruption.ApprovalNamespace", Rule: "ConfigMaps and an Approver of your own exclude each other: leave one of them out"}
 	}
 	if d.Planner == nil {
 		d.Planner = &disruption.Global{Query: o.Query, SpotToSpot: o.Features.SpotToSpotConsolidation}

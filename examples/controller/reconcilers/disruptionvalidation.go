@@ -30,7 +30,7 @@ func (d *disruptor) validate(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	_, good, rejected, err := d.recheck(ctx, view, list)
+	fleet, good, rejected, err := d.recheck(ctx, view, list)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -43,6 +43,12 @@ func (d *disruptor) validate(ctx context.Context) error {
 	}
 	for _, cmd := range list {
 		answer := answers[cmd.ID]
+		if answer != nil && answer.Command != nil && d.options.Approver != nil {
+			// What nobody approved of is not done: which pods are evicted is a part of it.
+			if why := disruption.MovedOn(fleet, answer.Command); why != nil {
+				answer = &disruption.Validation{Err: why}
+			}
+		}
 		if answer == nil {
 			answer = &disruption.Validation{Err: cmp.Or(err, errUnanswered)}
 		}

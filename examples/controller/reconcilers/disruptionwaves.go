@@ -37,9 +37,10 @@ func wavesOf(plan *disruption.Plan) waves {
 		byID[cmd.ID] = cmd
 	}
 	var w waves
-	for _, wave := range plan.Waves {
+	for i, wave := range plan.Waves {
 		var list []*disruption.Command
 		for _, id := range wave.Commands {
+			byID[id].Wave, byID[id].Waves = i+1, len(plan.Waves)
 			list = append(list, byID[id])
 		}
 		w.next, w.seconds = append(w.next, list), append(w.seconds, wave.Seconds)

@@ -20,8 +20,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/cluster"
 )
 
-// conditionReconciler keeps the conditions of NodeClaims that say whether disruption may want them: Consolidatable and Drifted
-// (DIS-062 to DIS-066, DIS-215 to DIS-230).
+// conditionReconciler keeps the conditions of NodeClaims that say whether disruption may want them: Consolidatable and
+// Drifted.
 type conditionReconciler struct {
 	*actor
 	state  *cluster.State
@@ -103,7 +103,7 @@ func (r *conditionReconciler) Reconcile(ctx context.Context, request reconcile.R
 		return reconcile.Result{}, nil
 	}
 	if !r.provider.Describe().SupportsNodeClass(claim.Spec.NodeClassRef) {
-		return reconcile.Result{}, nil // another provider's (DIS-009)
+		return reconcile.Result{}, nil // another provider's
 	}
 	pool, err := poolOf(ctx, r.client, claim)
 	if err != nil {

@@ -87,7 +87,7 @@ func (e *evictions) Start(ctx context.Context) error {
 			continue
 		}
 		if late {
-			// Its node's next look finds that it is to be deleted, and how (PRV-069, PRV-070).
+			// Its node's next look finds that it is to be deleted, and how.
 			e.mu.Lock()
 			e.queue.Report(pod, provisioning.EvictionDone, e.now())
 			e.mu.Unlock()
@@ -118,7 +118,7 @@ func (e *evictions) report(pod provisioning.EvictPod, outcome provisioning.Evict
 	wake(e.wake) // one that was refused has a time now
 }
 
-// evict asks once (PRV-070).
+// evict asks once.
 func (e *evictions) evict(ctx context.Context, target provisioning.EvictPod) provisioning.EvictionOutcome {
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: target.Key.Namespace, Name: target.Key.Name}}
 	uid := target.UID

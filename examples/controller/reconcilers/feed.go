@@ -46,6 +46,7 @@ func watchedKinds(o *Options) []watched {
 		{cluster.KindPod, &corev1.Pod{}}, {cluster.KindDaemonSet, &appsv1.DaemonSet{}}, {cluster.KindNamespace, &corev1.Namespace{}},
 		{cluster.KindPersistentVolume, &corev1.PersistentVolume{}}, {cluster.KindPersistentVolumeClaim, &corev1.PersistentVolumeClaim{}},
 		{cluster.KindStorageClass, &storagev1.StorageClass{}}, {cluster.KindCSINode, &storagev1.CSINode{}},
+		{cluster.KindVolumeAttachment, &storagev1.VolumeAttachment{}},
 		{cluster.KindPodDisruptionBudget, &policyv1.PodDisruptionBudget{}},
 	}
 	if o.Features.NodeOverlay {

@@ -7,7 +7,7 @@ import (
 	"github.com/drawknife/drawknife/disruption"
 )
 
-// remover takes away nodes that must go, whatever stands in the way (DIS-023).
+// remover takes away nodes that must go, whatever stands in the way.
 type remover struct {
 	*actor
 	told *disruptionMetrics

@@ -2,20 +2,43 @@ package reconcilers
 
 import (
 	"context"
+	"fmt"
+	"sync"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/provisioning"
 )
 
-// garbageCollector compares the cloud's machines and the cluster's claims from time to time (PRV-081).
+// garbageCollector compares the cloud's machines and the cluster's claims from time to time.
 type garbageCollector struct {
 	*actor
 	// reader reads the API itself: a claim that a cache does not show yet must not cost its machine.
 	reader client.Reader
+	// refused are pieces of garbage that could not be collected, by Garbage.ID. Only the goroutine of Start uses it.
+	refused map[string]refusal
 }
+
+// refusal is what is known of a piece of garbage that could not be collected.
+type refusal struct {
+	// failures in a row.
+	failures int
+	// until is when it is tried again.
+	until time.Time
+}
+
+const (
+	// garbageAtOnce is how many pieces of garbage are collected at the same time: a call that hangs keeps one place.
+	garbageAtOnce = 10
+	// garbageWithin bounds what one piece may take.
+	garbageWithin = time.Minute
+)
 
 // NeedLeaderElection is true: one process deletes.
 func (g *garbageCollector) NeedLeaderElection() bool { return true }
@@ -36,20 +59,162 @@ func (g *garbageCollector) Start(ctx context.Context) error {
 	}
 }
 
-// collect looks once.
+// piece is a piece of garbage on its way.
+type piece struct {
+	provisioning.Garbage
+	// machine is what the second reading found; nil if the provider does not know it.
+	machine *v1.NodeClaim
+	err     error
+}
+
+// collect looks once. The error is why nothing could be looked at; what one piece of garbage meets is its own.
 func (g *garbageCollector) collect(ctx context.Context) error {
+	began := g.now()
 	machines, err := g.provider.List(ctx) // before the claims: see GarbageState
 	if err != nil {
-		return err
+		return fmt.Errorf("listing instances: %w", err)
 	}
 	state := provisioning.GarbageState{Machines: machines, Lag: g.provider.Describe().ConsistencyWindow.Duration}
+	if state.Claims, err = g.listClaims(ctx); err != nil {
+		return err
+	}
+	if state.Nodes, err = allNodes(ctx, g.client); err != nil {
+		return fmt.Errorf("listing nodes: %w", err)
+	}
+	pieces := g.due(provisioning.CollectGarbage(state, began), began)
+	if len(pieces) == 0 {
+		return nil
+	}
+	began = g.now()
+	g.each(ctx, pieces, g.askAgain)
+	if state.Claims, err = g.listClaims(ctx); err != nil {
+		return err
+	}
+	g.each(ctx, pieces, func(ctx context.Context, p *piece) {
+		if p.err == nil {
+			p.err = g.end(ctx, p, provisioning.GarbageState{Claims: state.Claims, Lag: state.Lag}, began)
+		}
+	})
+	for _, p := range pieces {
+		g.note(ctx, p)
+	}
+	return nil
+}
+
+func (g *garbageCollector) listClaims(ctx context.Context) ([]*v1.NodeClaim, error) {
 	var claims v1.NodeClaimList
 	if err := g.reader.List(ctx, &claims); err != nil {
+		return nil, fmt.Errorf("listing nodeclaims: %w", err)
+	}
+	return pointers(claims.Items), nil
+}
+
+// due are the pieces that are not left alone since they failed; what is garbage no more is forgotten.
+func (g *garbageCollector) due(found []provisioning.Garbage, now time.Time) []*piece {
+	refused := map[string]refusal{}
+	var pieces []*piece
+	for _, each := range found {
+		was, failed := g.refused[each.ID()]
+		if failed {
+			refused[each.ID()] = was
+		}
+		if !now.Before(was.until) {
+			pieces = append(pieces, &piece{Garbage: each})
+		}
+	}
+	g.refused = refused
+	return pieces
+}
+
+// each does something to all pieces, some at a time and each within its time.
+func (g *garbageCollector) each(ctx context.Context, pieces []*piece, do func(context.Context, *piece)) {
+	var group sync.WaitGroup
+	places := make(chan struct{}, garbageAtOnce)
+	for _, p := range pieces {
+		places <- struct{}{}
+		group.Go(func() {
+			defer func() { <-places }()
+			within, cancel := context.WithTimeout(ctx, garbageWithin)
+			defer cancel()
+			do(within, p)
+		})
+	}
+	group.Wait()
+}
+
+// askAgain asks the provider for the very machine: its list may have been short.
+func (g *garbageCollector) askAgain(ctx context.Context, p *piece) {
+	p.machine, p.err = g.provider.Get(ctx, p.ProviderID)
+	if cloudprovider.IsNodeClaimNotFound(p.err) {
+		p.machine, p.err = nil, nil
+	}
+}
+
+// end reads what the API has of the piece's nodes and ends the piece, if that still is what it was.
+func (g *garbageCollector) end(ctx context.Context, p *piece, again provisioning.GarbageState, began time.Time) error {
+	if p.machine != nil {
+		again.Machines = []*v1.NodeClaim{p.machine}
+	}
+	for _, n := range p.Nodes {
+		node := &corev1.Node{}
+		switch err := g.reader.Get(ctx, client.ObjectKeyFromObject(n), node); {
+		case apierrors.IsNotFound(err):
+		case err != nil:
+			return fmt.Errorf("reading node %s: %w", n.Name, err)
+		case node.Spec.ProviderID == p.ProviderID:
+			again.Nodes = append(again.Nodes, node)
+		}
+	}
+	step := p.Collect(again, began)
+	if len(step.Effects) == 0 {
+		g.log.Debug("not collected: the second look says otherwise", "garbage", p.String())
+		return nil
+	}
+	if err := g.doAll(ctx, newRound(again.Claims, again.Nodes), step.Effects); err != nil {
 		return err
 	}
-	state.Claims = pointers(claims.Items)
-	if state.Nodes, err = allNodes(ctx, g.client); err != nil {
-		return err
+	g.metrics.garbageCollected.WithLabelValues(string(p.Kind), poolName(p.Labels())).Inc()
+	g.log.Info("collected garbage", p.attributes()...)
+	for _, event := range step.Events {
+		if event.Kind == "NodePool" {
+			event.UID = g.uidOfPool(ctx, event.Name)
+		}
+		g.recorder.publishAs(p.ID(), event)
 	}
-	return g.run(ctx, newRound(state.Claims, state.Nodes), provisioning.CollectGarbage(state, g.now()))
+	return nil
+}
+
+// note remembers whether the piece could be collected: one that could not backs off alone.
+func (g *garbageCollector) note(ctx context.Context, p *piece) {
+	if p.err == nil || ctx.Err() != nil {
+		delete(g.refused, p.ID())
+		return
+	}
+	failures := g.refused[p.ID()].failures + 1
+	wait := provisioning.GarbageBackOff(failures)
+	// Looks are as far apart as the shortest wait: without a little less the look at its end would come too early.
+	g.refused[p.ID()] = refusal{failures: failures, until: g.now().Add(wait - provisioning.GarbageEvery/2)}
+	g.metrics.garbageFailed.WithLabelValues(string(p.Kind), poolName(p.Labels())).Inc()
+	g.log.Warn("cannot collect garbage", append(p.attributes(), "failures", failures, "in", wait, "error", p.err)...)
+}
+
+// attributes of a log record about the piece.
+func (p *piece) attributes() []any {
+	list := []any{"kind", string(p.Kind), "nodepool", poolName(p.Labels()), "providerID", p.ProviderID}
+	if p.Claim != nil && p.Claim.Name != "" {
+		list = append(list, "nodeclaim", p.Claim.Name)
+	}
+	for _, n := range p.Nodes {
+		list = append(list, "node", n.Name)
+	}
+	return list
+}
+
+// uidOfPool is the UID of a pool, without which nobody who looks at the pool sees its event; empty if it is gone.
+func (g *garbageCollector) uidOfPool(ctx context.Context, name string) types.UID {
+	pool := &v1.NodePool{}
+	if err := g.client.Get(ctx, qualified(name), pool); err != nil {
+		return ""
+	}
+	return pool.UID
 }

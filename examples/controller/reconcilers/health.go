@@ -3,6 +3,7 @@ package reconcilers
 import (
 	"context"
 	"sync"
+	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -10,10 +11,11 @@ import (
 	"github.com/drawknife/drawknife/provisioning"
 )
 
-// health is a RegistrationHealth that many reconcilers share.
+// health is what is remembered of launches, which many reconcilers share.
 type health struct {
-	mu     sync.Mutex
-	memory *provisioning.RegistrationHealth
+	mu       sync.Mutex
+	memory   *provisioning.RegistrationHealth
+	launches provisioning.LaunchHealth
 }
 
 func newHealth() *health { return &health{memory: provisioning.NewRegistrationHealth()} }
@@ -45,8 +47,24 @@ func (h *health) givenUp(ctx context.Context, c client.Reader, claim *v1.NodeCla
 }
 
 // show has f read and write the memory.
-func (h *health) show(f func(*provisioning.RegistrationHealth)) {
+func (h *health) show(f func(*provisioning.RegistrationHealth, *provisioning.LaunchHealth)) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	f(h.memory)
+	f(h.memory, &h.launches)
+}
+
+// launched notes how launching an instance for a claim ended.
+func (h *health) launched(claim *v1.NodeClaim, err error, now time.Time) {
+	if pool := v1.PoolOf(claim.Labels); !pool.IsZero() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.launches.Launched(pool, err, now)
+	}
+}
+
+// ordered notes how storing a pool's claim ended.
+func (h *health) ordered(pool v1.PoolKey, err error, now time.Time) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.launches.Ordered(pool, err, now)
 }

@@ -15,15 +15,14 @@ import (
 	"github.com/drawknife/drawknife/provisioning"
 )
 
-// interruptions reads what the cloud says it is about to do to machines, and has their nodes leave in time (DIS-269 to
-// DIS-274).
+// interruptions reads what the cloud says it is about to do to machines, and has their nodes leave in time.
 type interruptions struct {
 	*remover
 	source cloudprovider.InterruptionSource
 }
 
 const (
-	// interruptionReaders read side by side, so that a storm of messages does not queue up behind one of them (CP-INTERRUPT-04).
+	// interruptionReaders read side by side, so that a storm of messages does not queue up behind one of them.
 	interruptionReaders = 4
 	// interruptionRetryFirst and interruptionRetryMost bound how long a reader waits after an error.
 	interruptionRetryFirst = time.Second
@@ -62,7 +61,7 @@ func (r *interruptions) read(ctx context.Context) {
 	}
 }
 
-// dealWith acts on messages and acknowledges those that it could act on: the others are delivered again (CP-INTERRUPT-01).
+// dealWith acts on messages and acknowledges those that it could act on: the others are delivered again.
 func (r *interruptions) dealWith(ctx context.Context, messages []cloudprovider.Interruption) error {
 	var done []string
 	var first error
@@ -93,7 +92,7 @@ func (r *interruptions) dealWith(ctx context.Context, messages []cloudprovider.I
 // interruptionAttempts is how often a claim is looked at anew that somebody else writes to.
 const interruptionAttempts = 5
 
-// interrupted does what one message asks for. A machine that no claim is known of is nobody's here (DIS-272).
+// interrupted does what one message asks for. A machine that no claim is known of is nobody's here.
 func (r *interruptions) interrupted(ctx context.Context, m *cloudprovider.Interruption) error {
 	for attempt := 1; ; attempt++ {
 		err := r.act(ctx, m, attempt == 1)
@@ -123,7 +122,7 @@ func (r *interruptions) act(ctx context.Context, m *cloudprovider.Interruption, 
 	return r.remove(ctx, step.Removal, claim.Status.NodeName)
 }
 
-// soldOut remembers that the cloud takes such machines back: the next one had better be another (DIS-271).
+// soldOut remembers that the cloud takes such machines back: the next one had better be another.
 func (r *interruptions) soldOut(claim *v1.NodeClaim, m *cloudprovider.Interruption) {
 	if m.Kind != cloudprovider.InterruptionSpotReclaim {
 		return
@@ -133,7 +132,7 @@ func (r *interruptions) soldOut(claim *v1.NodeClaim, m *cloudprovider.Interrupti
 	}
 }
 
-// announce tells claim and node what the cloud is about to do (DIS-281).
+// announce tells claim and node what the cloud is about to do.
 func (r *interruptions) announce(claim *v1.NodeClaim, m *cloudprovider.Interruption, leaves bool) {
 	reason, text := interruptionEvent(m.Kind)
 	if !m.Deadline.IsZero() {
@@ -177,7 +176,7 @@ func interruptionEvent(kind cloudprovider.InterruptionKind) (provisioning.EventR
 	return "MachineInterruption", "The cloud says " + string(kind)
 }
 
-// messageType is a kind as metrics spell it (DIS-271).
+// messageType is a kind as metrics spell it.
 func messageType(kind cloudprovider.InterruptionKind) string {
 	if kind == cloudprovider.InterruptionRebalance {
 		return "rebalance_recommendation"

@@ -40,9 +40,12 @@ type metrics struct {
 	providerDuration *prometheus.HistogramVec
 	providerErrors   *prometheus.CounterVec
 
-	// Times of pods (PRV-037), since they were created and since a plan had a place for them.
+	// Times of pods, since they were created and since a plan had a place for them.
 	podBound, podPlacedBound, podStartup, podPlacedStartup, podDecision prometheus.Observer
 	costErrors                                                          *prometheus.CounterVec
+
+	// What had lost what it belongs to, by kind: nodeclaim, instance, node.
+	garbageCollected, garbageFailed *prometheus.CounterVec
 }
 
 const namespace = "karpenter"
@@ -100,6 +103,9 @@ func newMetrics(registerer prometheus.Registerer) (*metrics, error) {
 		providerErrors:   counter("cloudprovider", "errors_total", "Calls of the cloud provider that failed, by kind.", "controller", "method", "provider", "error"),
 	}
 	m.costErrors = counter("nodepools", "cost_tracker_errors_total", "Times that the prices of a NodePool's machines could not be found out.", pool)
+	m.garbageCollected = counter("garbage", "collected_total",
+		"NodeClaims without an instance, instances without a NodeClaim and Nodes without either that were ended.", "kind", pool)
+	m.garbageFailed = counter("garbage", "failures_total", "Times that one of these could not be ended.", "kind", pool)
 	m.podBound = histogram("pods", "bound_duration_seconds", "Time from a pod's creation to its being bound.", secondsToHours).With(nil)
 	m.podPlacedBound = histogram("pods", "provisioning_bound_duration_seconds", "Time from the plan that first had a place for a pod to its being bound.", secondsToHours).With(nil)
 	m.podPlacedStartup = histogram("pods", "provisioning_startup_duration_seconds", "Time from the plan that first had a place for a pod to its being ready.", secondsToHours).With(nil)

@@ -20,16 +20,16 @@ import (
 type Options struct {
 	// Provider launches and ends machines. Required.
 	Provider cloudprovider.CloudProvider
-	// Gates have a say in when a node is registered, beside the provider's own (PRV-059). Names are unique.
+	// Gates have a say in when a node is registered, in addition to the provider's own. Names are unique.
 	Gates []cloudprovider.RegistrationGate
 
-	// Batch says for how long pods that wait are gathered before they are planned (PRV-032).
+	// Batch says for how long pods that wait are gathered before they are planned.
 	Batch provisioning.BatchOptions
-	// Query is what plans are asked for: preferences, minValues (PRV-010).
+	// Query is what plans are asked for: preferences, minValues.
 	Query scheduling.Query
 	// DefaultTopologySpread are the cluster's default spread constraints, as kube-scheduler's configuration has them.
 	DefaultTopologySpread []corev1.TopologySpreadConstraint
-	// PassTimeout ends the planning of a pass. 0 is DefaultPassTimeout (PRV-035).
+	// PassTimeout ends the planning of a pass. 0 is DefaultPassTimeout.
 	PassTimeout time.Duration
 	// Lifecycle says how long machines may take to come up. A zero LaunchTimeout is the provider's.
 	Lifecycle provisioning.LifecycleOptions
@@ -64,7 +64,7 @@ type Options struct {
 	Now func() time.Time
 }
 
-// Features switch on what the API calls alpha (PRV-011).
+// Features switch on what the API calls alpha.
 type Features struct {
 	// NodeOverlay has NodeOverlay objects change prices and capacities.
 	NodeOverlay bool
@@ -74,25 +74,24 @@ type Features struct {
 	CapacityBuffer bool
 	// NoReservedCapacity keeps machines from being launched into reservations.
 	NoReservedCapacity bool
-	// SpotToSpotConsolidation has spot nodes replaced by cheaper spot nodes (DIS-144).
+	// SpotToSpotConsolidation has spot nodes replaced by cheaper spot nodes.
 	SpotToSpotConsolidation bool
-	// NodeRepair has nodes replaced that stay unhealthy, by the provider's policies (DIS-264).
+	// NodeRepair has nodes replaced that stay unhealthy, by the provider's policies.
 	NodeRepair bool
 	// NoDrift has nothing count as drifted.
 	NoDrift bool
 }
 
 const (
-	// DefaultPassTimeout is PRV-035's.
+	// DefaultPassTimeout is how long Karpenter plans in one pass at most.
 	DefaultPassTimeout = time.Minute
 	// DefaultConcurrency is how many objects of a kind are worked on at a time.
 	DefaultConcurrency = 100
-	// leastNomination is DIS-005's.
+	// leastNomination is how long a node is nominated, however short batches are.
 	leastNomination = 10 * time.Second
 )
 
-// nomination is for how long machines that pods were planned for are left alone (PRV-026, DIS-005): what kube-scheduler may take
-// to bind them.
+// nomination is for how long machines that pods were planned for are left alone: what kube-scheduler may take to bind them.
 func (o *Options) nomination() time.Duration {
 	longestBatch := o.Batch.Max
 	if longestBatch == 0 {

@@ -21,11 +21,12 @@ import (
 // launch orders machines: within the pools' limits and as the governor allows. Claims are in the view of the cluster when it
 // returns, so that nobody orders a machine twice for want of having seen the first.
 func (p *planner) launch(ctx context.Context, orders []provisioning.Launch, reason string) provisioning.Outcome {
-	return p.launchInstead(ctx, orders, reason, nil)
+	return p.launchInstead(ctx, "", orders, reason, nil)
 }
 
 // launchInstead orders machines in the stead of those of the claims that leave: these don't count against limits any more.
-func (p *planner) launchInstead(ctx context.Context, orders []provisioning.Launch, reason string, leaving map[types.UID]bool) provisioning.Outcome {
+// token names the order in all processes; empty for one of this process alone.
+func (p *planner) launchInstead(ctx context.Context, token string, orders []provisioning.Launch, reason string, leaving map[types.UID]bool) provisioning.Outcome {
 	p.launching.Lock()
 	defer p.launching.Unlock()
 	if len(orders) == 0 {
@@ -35,8 +36,12 @@ func (p *planner) launchInstead(ctx context.Context, orders []provisioning.Launc
 		p.log.Error("limits can't be reckoned with", "error", err)
 	}
 	p.passes++
-	outcome := p.launcher.Launch(ctx, fmt.Sprintf("%s/%d", p.process, p.passes), orders, p.now())
+	if token == "" {
+		token = fmt.Sprintf("%s/%d", p.process, p.passes)
+	}
+	outcome := p.launcher.Launch(ctx, token, orders, p.now())
 	for _, launched := range outcome.Launched {
+		p.health.ordered(launched.Launch.Pool, launched.Err, p.now())
 		if launched.Err != nil {
 			p.log.Warn("node is not ordered", "nodepool", launched.Launch.Pool.String(), "pods", len(launched.Launch.Pods), "error", launched.Err)
 			continue

@@ -22,8 +22,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/cluster"
 )
 
-// overlayReconciler shows on NodeOverlays whether they count, or why not (PRV-142, PRV-143): all are looked at together, since one
-// may conflict with another.
+// overlayReconciler shows on NodeOverlays whether they count, or why not: all are looked at together, since one may conflict with
+// another.
 type overlayReconciler struct {
 	*actor
 	state  *cluster.State

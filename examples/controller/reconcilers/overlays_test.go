@@ -40,7 +40,9 @@ func TestOverlayConditions(t *testing.T) {
 		if look().RequeueAfter != 0 {
 			t.Error("none are looked at again though there are none")
 		}
-		w.create(newOverlay("a", "1", "m1.large"), newOverlay("b", "2", "m1.large", "m1.xlarge"), newOverlay("wrong", "cheap"))
+		wrong, adjustment := newOverlay("wrong", "1"), "+10%"
+		wrong.Spec.PriceAdjustment = &adjustment // one or the other: a rule that schemas don't have
+		w.create(newOverlay("a", "1", "m1.large"), newOverlay("b", "2", "m1.large", "m1.xlarge"), wrong)
 		if again := look().RequeueAfter; again != 6*time.Hour {
 			t.Errorf("again in %s", again)
 		}

@@ -2,6 +2,7 @@ package reconcilers
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 
@@ -12,21 +13,42 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/internal/conditions"
 )
 
 // Objects are written as patches that hold what changed and nothing else, so that fields of newer versions of an API
 // survive, and only onto the very version that the change was decided on: whoever wrote in between is not overruled, the
 // object is looked at anew.
 
+// errVanished is a write to an object that is not there any more.
+var errVanished = errors.New("the object is gone")
+
+// vanished is errVanished for the API server's word that there is no such object, and any other error as it is.
+func vanished(err error) error {
+	if apierrors.IsNotFound(err) {
+		return errVanished
+	}
+	return err
+}
+
 // putClaim stores want's metadata and status; base is the claim as it was read. It returns the claim as stored, nil if
-// that was the end of it.
+// that was the end of it or it is gone.
 func putClaim(ctx context.Context, c client.Client, base, want *v1.NodeClaim) (*v1.NodeClaim, error) {
+	stored, err := storeClaim(ctx, c, base, want)
+	if errors.Is(err, errVanished) {
+		return nil, nil
+	}
+	return stored, err
+}
+
+// storeClaim is putClaim for a caller that has to know whether the claim was there: errVanished if it was not.
+func storeClaim(ctx context.Context, c client.Client, base, want *v1.NodeClaim) (*v1.NodeClaim, error) {
 	stored := base
 	if !sameMetadata(&base.ObjectMeta, &want.ObjectMeta) {
 		next := base.DeepCopy()
 		next.Labels, next.Annotations, next.Finalizers, next.OwnerReferences = want.Labels, want.Annotations, want.Finalizers, want.OwnerReferences
 		if err := c.Patch(ctx, next, unchangedSince(base)); err != nil {
-			return nil, client.IgnoreNotFound(err)
+			return nil, vanished(err)
 		}
 		if next.DeletionTimestamp != nil && len(next.Finalizers) == 0 {
 			return nil, nil
@@ -38,8 +60,9 @@ func putClaim(ctx context.Context, c client.Client, base, want *v1.NodeClaim) (*
 	}
 	next := stored.DeepCopy()
 	next.Status = *want.Status.DeepCopy()
+	conditions.Complete(next.Status.Conditions)
 	if err := c.Status().Patch(ctx, next, unchangedSince(stored)); err != nil {
-		return nil, client.IgnoreNotFound(err)
+		return nil, vanished(err)
 	}
 	return next, nil
 }
@@ -60,17 +83,27 @@ func putPool(ctx context.Context, c client.Client, base, want *v1.NodePool) erro
 	}
 	next := stored.DeepCopy()
 	next.Status = *want.Status.DeepCopy()
+	conditions.Complete(next.Status.Conditions)
 	return c.Status().Patch(ctx, next, unchangedSince(stored))
 }
 
 // putNode stores want's metadata and taints; base is the node as it was read. It returns the node as stored, nil if that
-// was the end of it.
+// was the end of it or it is gone.
 func putNode(ctx context.Context, c client.Client, base, want *corev1.Node) (*corev1.Node, error) {
+	stored, err := storeNode(ctx, c, base, want)
+	if errors.Is(err, errVanished) {
+		return nil, nil
+	}
+	return stored, err
+}
+
+// storeNode is putNode for a caller that has to know whether the node was there: errVanished if it was not.
+func storeNode(ctx context.Context, c client.Client, base, want *corev1.Node) (*corev1.Node, error) {
 	next := base.DeepCopy()
 	next.Labels, next.Annotations, next.Finalizers, next.OwnerReferences = want.Labels, want.Annotations, want.Finalizers, want.OwnerReferences
 	next.Spec.Taints, next.Spec.Unschedulable = want.Spec.Taints, want.Spec.Unschedulable
 	if err := c.Patch(ctx, next, unchangedSince(base)); err != nil {
-		return nil, client.IgnoreNotFound(err)
+		return nil, vanished(err)
 	}
 	if next.DeletionTimestamp != nil && len(next.Finalizers) == 0 {
 		return nil, nil

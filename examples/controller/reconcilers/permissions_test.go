@@ -23,6 +23,26 @@ const surgeRules = `"surge-first" }}`
 // alphaRules begins the rules that hold with settings.serveAlpha alone.
 const alphaRules = `.serveAlpha) "false" }}`
 
+// approvalRules begins what holds with settings.disruptionApproval configmap alone, in the namespace of the controller.
+const approvalRules = `.disruptionApproval) "configmap" }}`
+
+// namespaceRules are the rules of a Role of the chart that holds under the condition.
+func namespaceRules(t *testing.T, condition string) []rbacv1.PolicyRule {
+	t.Helper()
+	text, err := os.ReadFile("../charts/drawknife/templates/role.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, block, found := strings.Cut(string(text), condition)
+	_, block, begins := strings.Cut(block, "\nrules:\n")
+	block, _, ends := strings.Cut(block, "\n---")
+	var rules []rbacv1.PolicyRule
+	if err := yaml.UnmarshalStrict([]byte(block), &rules); err != nil || !found || !begins || !ends || len(rules) == 0 {
+		t.Fatalf("the chart has no Role under %s: %v", condition, err)
+	}
+	return rules
+}
+
 // chartRules are the rules of the chart's ClusterRole that hold with every values file, and those of the block that each of the
 // conditions begins.
 func chartRules(t *testing.T, conditions ...string) []rbacv1.PolicyRule {
@@ -41,6 +61,10 @@ func chartRules(t *testing.T, conditions ...string) []rbacv1.PolicyRule {
 		t.Fatal(err)
 	}
 	for _, condition := range conditions {
+		if condition == approvalRules {
+			rules = append(rules, namespaceRules(t, condition)...)
+			continue
+		}
 		_, block, found := strings.Cut(rest, condition)
 		block, _, ends := strings.Cut(block, "\n{{- end }}")
 		var more []rbacv1.PolicyRule
@@ -103,6 +127,21 @@ func permittedClient(t *testing.T, c client.WithWatch, conditions ...string) cli
 		SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, patch client.Patch, options ...client.SubResourcePatchOption) error {
 			p.check(o, "/"+sub, "patch")
 			return c.SubResource(sub).Patch(ctx, o, patch, options...)
+		},
+	})
+}
+
+// permittedReader wraps c as a reader that asks the API server each time, without a cache.
+func permittedReader(t *testing.T, c client.WithWatch, conditions ...string) client.Reader {
+	p := &permitted{t, c.Scheme(), chartRules(t, conditions...)}
+	return interceptor.NewClient(c, interceptor.Funcs{
+		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object, options ...client.GetOption) error {
+			p.check(o, "", "get")
+			return c.Get(ctx, key, o, options...)
+		},
+		List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
+			p.check(list, "", "list")
+			return c.List(ctx, list, options...)
 		},
 	})
 }

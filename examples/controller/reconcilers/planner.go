@@ -30,6 +30,7 @@ type planner struct {
 	ledger   *limits.Ledger
 	buffers  *bufferResolver // nil without the feature
 	recorder *recorder
+	health   *health
 	metrics  *metrics
 	lookup   *requirements.Lookup
 	options  *Options
@@ -58,8 +59,8 @@ type planner struct {
 	buffered atomic.Pointer[map[string]bool]
 }
 
-// rePlan is how often pods that go on waiting are planned again though nothing called for it (PRV-030): prices, stock and time
-// change unannounced.
+// rePlan is how often pods that go on waiting are planned again though nothing called for it: prices, stock and time change
+// unannounced.
 const rePlan = 10 * time.Second
 
 // NeedLeaderElection is true: one process plans.
@@ -100,7 +101,7 @@ func (p *planner) untilSynced(ctx context.Context) bool {
 		if !rest(ctx, nil, 100*time.Millisecond) {
 			return false
 		}
-		if now := p.now(); now.Sub(began) >= 30*time.Second && now.Sub(told) >= 10*time.Second { // PRV-025
+		if now := p.now(); now.Sub(began) >= 30*time.Second && now.Sub(told) >= 10*time.Second {
 			told = now
 			p.log.Warn("waiting for the view of the cluster", "for", now.Sub(began).Round(time.Second), "missing", p.state.Missing())
 		}
@@ -123,7 +124,7 @@ func (p *planner) rest(ctx context.Context, now time.Time, again time.Duration) 
 	}
 }
 
-// pass plans once and orders what the plan asks for (PRV-035).
+// pass plans once and orders what the plan asks for.
 func (p *planner) pass(ctx context.Context) error {
 	now := p.now()
 	p.shown.passBegan(now)
@@ -191,7 +192,7 @@ func (p *planner) view(ctx context.Context, now time.Time) (*cluster.View, error
 	return view, err
 }
 
-// bufferedNodes are the nodes on which the last pass put placeholders (DIS-079).
+// bufferedNodes are the nodes on which the last pass put placeholders.
 func (p *planner) bufferedNodes() map[string]bool {
 	if nodes := p.buffered.Load(); nodes != nil {
 		return *nodes
@@ -229,7 +230,8 @@ func (p *planner) resolve(ctx context.Context, now time.Time) (*cluster.View, *p
 	if err != nil {
 		return nil, nil, err
 	}
-	return p.state.Snapshot(cluster.Query{Time: now, NodePools: set.NodePools, Catalogs: set.Catalogs, Placeholders: placeholders}), set, nil
+	view := p.state.Snapshot(cluster.Query{Time: now, NodePools: set.NodePools, Catalogs: set.Catalogs, Placeholders: placeholders})
+	return withoutLost(view), set, nil
 }
 
 // withoutReservations closes all offerings of reserved capacity.

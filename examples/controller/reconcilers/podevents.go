@@ -14,7 +14,7 @@ import (
 	"github.com/drawknife/drawknife/provisioning"
 )
 
-// podEvents stores on NodeClaims when something last happened to a pod of theirs (PRV-083): what consolidateAfter counts from.
+// podEvents stores on NodeClaims when something last happened to a pod of theirs: what consolidateAfter counts from.
 type podEvents struct {
 	*actor
 	mu sync.Mutex

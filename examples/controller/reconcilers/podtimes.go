@@ -13,8 +13,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/pods"
 )
 
-// podTimes follows pods from the first sight of them until they are ready, fail or are gone (PRV-037), and measures how long
-// that takes. It follows on standbys too, so that a new leader goes on; the leader measures.
+// podTimes follows pods from the first sight of them until they are ready, fail or are gone, and measures how long that
+// takes. It follows on standbys too, so that a new leader goes on; the leader measures.
 type podTimes struct {
 	leader  *leadership
 	metrics *metrics

@@ -32,7 +32,7 @@ type poolReconciler struct {
 	static  bool
 }
 
-// poolEvery is how often usage and node class are looked at (PRV-084 asks for 5 s).
+// poolEvery is how often usage and node class are looked at: status.resources is at most that old.
 const poolEvery = 5 * time.Second
 
 func (r *poolReconciler) setup(mgr ctrl.Manager) error {
@@ -58,15 +58,18 @@ func (r *poolReconciler) Reconcile(ctx context.Context, request reconcile.Reques
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
 	if pool.DeletionTimestamp != nil {
-		r.health.show(func(h *provisioning.RegistrationHealth) { h.Forget(pool.UID) })
+		r.health.show(func(h *provisioning.RegistrationHealth, l *provisioning.LaunchHealth) {
+			h.Forget(pool.UID)
+			l.Forget(pool.Key())
+		})
 	}
 	usage, nodes := r.usage(pool.Key())
 	state := provisioning.PoolState{
 		Pool: pool, Capabilities: r.provider.Describe(), Lookup: r.lookup, Class: r.class(ctx, pool), Usage: usage, Nodes: nodes,
 	}
 	var out *v1.NodePool
-	r.health.show(func(h *provisioning.RegistrationHealth) {
-		state.Health = h
+	r.health.show(func(h *provisioning.RegistrationHealth, l *provisioning.LaunchHealth) {
+		state.Health, state.Launches = h, l
 		out = provisioning.PoolStatus(state, r.now())
 	})
 	if out != nil {
@@ -110,8 +113,8 @@ func (r *poolReconciler) class(ctx context.Context, pool *v1.NodePool) *cloudpro
 	return &answer
 }
 
-// usage is what the pool's nodes have in all; nil while the view is not complete (PRV-084). Those without an instance, and
-// those that leave, don't count (PRV-024).
+// usage is what the pool's nodes have in all; nil while the view is not complete. Those without an instance, and those
+// that leave, don't count.
 func (r *poolReconciler) usage(pool v1.PoolKey) (corev1.ResourceList, int) {
 	if !r.state.Synced() {
 		return nil, 0

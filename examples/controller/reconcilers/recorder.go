@@ -3,6 +3,7 @@ package reconcilers
 import (
 	"crypto/sha256"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -112,8 +113,20 @@ var apiVersions = map[string]string{
 	"Pod": "v1", "Node": "v1", "NodePool": v1.GroupVersion().String(), "NodeClaim": v1.GroupVersion().String(),
 }
 
-// longestAction is the API's.
-const longestAction = 128
+// longestAction and longestNote are the API's, in bytes: it refuses events that say more.
+const (
+	longestAction = 128
+	longestNote   = 1024
+)
+
+// cut is the text, or its beginning with dots if it has more bytes.
+func cut(text string, most int) string {
+	const dots = "..."
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most-len(dots)], "") + dots
+}
 
 // actionOf is what tells events of one reason about one object apart for whoever counts repetitions: client-go takes those with
 // the same action for one event and keeps the message of the first alone.
@@ -137,5 +150,5 @@ func (r *recorder) tell(e *provisioning.Event, identity string) {
 		version = r.classVersions[e.Kind]
 	}
 	about := &corev1.ObjectReference{APIVersion: version, Kind: e.Kind, Namespace: e.Namespace, Name: e.Name, UID: e.UID}
-	r.sink.Eventf(about, nil, kind, string(e.Reason), actionOf(e.Reason, identity), "%s", e.Message)
+	r.sink.Eventf(about, nil, kind, string(e.Reason), actionOf(e.Reason, identity), "%s", cut(e.Message, longestNote))
 }

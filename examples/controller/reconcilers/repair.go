@@ -14,7 +14,7 @@ import (
 	"github.com/drawknife/drawknife/disruption"
 )
 
-// repairReconciler removes nodes that stay broken (DIS-264 to DIS-267).
+// repairReconciler removes nodes that stay broken.
 type repairReconciler struct {
 	*remover
 	policies []cloudprovider.RepairPolicy

@@ -10,8 +10,8 @@ import (
 	"github.com/drawknife/drawknife/scheduling/nodeclaims"
 )
 
-// scale brings a static pool to its number of nodes (PRV-120, PRV-121). What was ordered is in the view of the cluster at
-// once, so that nothing is ordered twice.
+// scale brings a static pool to its number of nodes. What was ordered is in the view of the cluster at once, so that
+// nothing is ordered twice.
 func (r *poolReconciler) scale(ctx context.Context, pool *v1.NodePool) (time.Duration, error) {
 	r.planner.scaling.Lock()
 	defer r.planner.scaling.Unlock()
@@ -30,6 +30,9 @@ func (r *poolReconciler) scale(ctx context.Context, pool *v1.NodePool) (time.Dur
 		r.log.Warn("static nodepool has fewer nodes than replicas", "nodepool", v1.QualifiedName(pool), "error", step.Err)
 	}
 	outcome := r.planner.launch(ctx, step.Launches, "static")
+	if step.Err != nil || len(step.Launches) == 0 {
+		r.health.ordered(pool.Key(), step.Err, r.now())
+	}
 	for _, launched := range outcome.Launched {
 		if launched.Err != nil {
 			step.Again = sooner(step.Again, poolEvery)

@@ -73,7 +73,7 @@ func (t *triggers) drain(batch *provisioning.Batch, now time.Time) {
 	clear(t.removed)
 }
 
-// seen looks at a change of the cluster: does it call for a pass (PRV-030)?
+// seen looks at a change of the cluster: does it call for a pass?
 func (p *planner) seen(before, after client.Object) {
 	switch object := after.(type) {
 	case *corev1.Pod:

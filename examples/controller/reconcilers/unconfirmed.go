@@ -15,7 +15,7 @@ import (
 )
 
 // confirmer reads what was assumed and what the watch does not show, so that the view of the cluster is rid of a claim that
-// was deleted before any watch saw it (PRV-028): no event will ever tell.
+// was deleted before any watch saw it: no event will ever tell.
 type confirmer struct {
 	state *cluster.State
 	// reader reads the API itself: what the cache lacks is the question.
@@ -30,7 +30,7 @@ type confirmer struct {
 }
 
 const (
-	// confirmAfter is how long the watch has for showing what was assumed (PRV-028).
+	// confirmAfter is how long the watch has for showing what was assumed.
 	confirmAfter = 15 * time.Second
 	// confirmEvery is how often is looked for what it does not show.
 	confirmEvery = 5 * time.Second

@@ -129,7 +129,10 @@ func (w *world) start(change func(*Options)) {
 	if w.first {
 		conditions = append(conditions, alphaRules)
 	}
-	var mgr ctrl.Manager = &manualManager{client: permittedClient(w.t, w.client, conditions...), recorder: w}
+	if o.Disruption.ApprovalNamespace != "" {
+		conditions = append(conditions, approvalRules)
+	}
+	var mgr ctrl.Manager = &manualManager{client: permittedClient(w.t, w.client, conditions...), reader: permittedReader(w.t, w.client, conditions...), recorder: w}
 	var err error
 	w.view = w.client
 	if w.first {
@@ -153,6 +156,17 @@ func (w *world) start(change func(*Options)) {
 
 // apiServer is what a real API server does beside the fake client: names of objects of their own, and preconditions.
 func (w *world) apiServer() interceptor.Funcs {
+	judge := readSchemas(w.t)
+	written := func(c client.Client, o client.Object, err error) error {
+		if err != nil {
+			return err
+		}
+		if err := judge.judge(c, o); err != nil {
+			w.t.Error(err) // written by a patch: a real API server would have refused it
+			return err
+		}
+		return nil
+	}
 	refuse := func(verb string, o client.Object) error {
 		w.faulting.Lock()
 		defer w.faulting.Unlock()
@@ -189,6 +203,9 @@ func (w *world) apiServer() interceptor.Funcs {
 			w.mu.Unlock()
 			o.SetCreationTimestamp(metav1.Now())
 			o.SetGeneration(1)
+			if err := judge.judge(c, o); err != nil {
+				return err
+			}
 			if err := c.Create(ctx, o, options...); err != nil {
 				return err
 			}
@@ -204,13 +221,13 @@ func (w *world) apiServer() interceptor.Funcs {
 			if err := refuse("patch", o); err != nil {
 				return err
 			}
-			return c.Patch(ctx, o, p, options...)
+			return written(c, o, c.Patch(ctx, o, p, options...))
 		},
 		SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch, options ...client.SubResourcePatchOption) error {
 			if err := refuse(sub, o); err != nil {
 				return err
 			}
-			return c.SubResource(sub).Patch(ctx, o, p, options...)
+			return written(c, o, c.SubResource(sub).Patch(ctx, o, p, options...))
 		},
 		SubResourceCreate: func(ctx context.Context, c client.Client, sub string, o client.Object, body client.Object, options ...client.SubResourceCreateOption) error {
 			if err := refuse(sub, o); err != nil {
@@ -233,11 +250,12 @@ func (b builderIndexer) IndexField(_ context.Context, o client.Object, field str
 type manualManager struct {
 	ctrl.Manager
 	client   client.Client
+	reader   client.Reader
 	recorder events.EventRecorder
 }
 
 func (m *manualManager) GetClient() client.Client    { return m.client }
-func (m *manualManager) GetAPIReader() client.Reader { return m.client }
+func (m *manualManager) GetAPIReader() client.Reader { return m.reader }
 func (m *manualManager) GetCache() cache.Cache       { return nil }
 
 // GetRESTMapper knows all kinds of the scheme as cluster-scoped: whether they are there is all that is asked.

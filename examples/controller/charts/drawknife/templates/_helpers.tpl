@@ -58,6 +58,22 @@ annotations:
 {{- end }}
 {{- end }}
 
+{{/* The container's security context: the hardened default with what the values say on top. Empty mappings say nothing, null
+takes a field away. */}}
+{{- define "drawknife.securityContext" -}}
+{{- $out := dict
+  "privileged" false "allowPrivilegeEscalation" false "readOnlyRootFilesystem" true
+  "runAsNonRoot" true "runAsUser" 65532 "runAsGroup" 65532
+  "capabilities" (dict "drop" (list "ALL")) "seccompProfile" (dict "type" "RuntimeDefault") -}}
+{{- range $key, $value := .Values.controller.securityContext -}}
+{{- if kindIs "invalid" $value }}{{ $_ := unset $out $key }}
+{{- else if not (kindIs "map" $value) }}{{ $_ := set $out $key $value }}
+{{- else if $value }}{{ $_ := set $out $key (merge (dict) $value (ternary (index $out $key) (dict) (hasKey $out $key))) }}
+{{- end -}}
+{{- end -}}
+{{- toYaml $out }}
+{{- end }}
+
 {{/* The part of the values that says how the controller behaves, in the layout the user wrote it in. */}}
 {{- define "drawknife.settings" -}}
 {{- $out := dict -}}
@@ -66,7 +82,20 @@ annotations:
 {{- end -}}
 {{- $controller := omit .Values.controller "image" "securityContext" "env" "envFrom" "resources" "extraVolumeMounts" "sidecarContainer" "sidecarVolumeMounts" "containerName" -}}
 {{- $_ := set $out "controller" $controller -}}
-{{- toYaml $out }}
+{{- if not (or (include "drawknife.simulates" .) (include "drawknife.named" .)) }}
+{{- fail "settings.clusterName is required: machines are known by it; give the name the cluster has at EKS" }}
+{{- end }}
+{{- tpl (toYaml $out) . }}
+{{- end }}
+
+{{/* "true" if something says what the cluster is called: a layout of any generation, the container's environment, or a ConfigMap
+of an old release, whose content is not known here. */}}
+{{- define "drawknife.named" -}}
+{{- $settings := default dict .Values.settings }}
+{{- if or $settings.clusterName (default dict $settings.aws).clusterName .Values.clusterName $settings.legacyConfigMap .Values.controller.envFrom }}true
+{{- else }}
+{{- range .Values.controller.env }}{{ if has .name (list "CLUSTER_NAME" "LEGACY_CONFIG_MAP") }}true{{ end }}{{ end }}
+{{- end }}
 {{- end }}
 
 {{/* "true" with simulated nodes. */}}

@@ -1,0 +1,162 @@
+package reconcilers
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/drawknife/drawknife/disruption"
+	"github.com/drawknife/drawknife/scheduling"
+)
+
+// Keys of the data of ConfigMaps of commands that wait for approval.
+const (
+	// ApprovalSummaryKey is one line.
+	ApprovalSummaryKey = "summary"
+	// ApprovalCommandKey is the command as YAML: see ApprovalDocument.
+	ApprovalCommandKey = "command.yaml"
+)
+
+// ApprovalDocument is what a command does, for whoever is to approve of it. Fields are only ever added.
+type ApprovalDocument struct {
+	// APIVersion and Kind are ApprovalDocumentVersion and ApprovalDocumentKind.
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	// Digest names what is done; see disruption.Command.Digest.
+	Digest   string    `json:"digest"`
+	ID       string    `json:"id"`
+	Decision string    `json:"decision"`
+	Reason   string    `json:"reason"`
+	Method   string    `json:"method"`
+	Planned  time.Time `json:"planned"`
+	// Savings in USD per hour; DisruptionCost is what it disturbs, in ordinary pods.
+	Savings        float64            `json:"savings"`
+	DisruptionCost float64            `json:"disruptionCost"`
+	Nodes          []ApprovalNode     `json:"nodes"`
+	Launches       []ApprovalLaunch   `json:"launches"`
+	Receivers      []ApprovalReceiver `json:"receivers"`
+	// Shortened tells that the command has more pods than a ConfigMap holds: they are left out.
+	Shortened bool `json:"shortened,omitempty"`
+}
+
+// ApprovalDocumentVersion and ApprovalDocumentKind tell what the document is.
+const (
+	ApprovalDocumentVersion = "drawknife.dev/v1"
+	ApprovalDocumentKind    = "DisruptionCommand"
+)
+
+// ApprovalNode is a node that goes, with the pods that are evicted.
+type ApprovalNode struct {
+	Name      string   `json:"name"`
+	NodeClaim string   `json:"nodeClaim"`
+	NodePool  string   `json:"nodePool"`
+	Price     float64  `json:"price"`
+	Pods      []string `json:"pods"`
+}
+
+// ApprovalLaunch is a node that is launched: the offering it is planned as, other types that may be launched instead, and the pods that are
+// planned for it.
+type ApprovalLaunch struct {
+	NodePool      string   `json:"nodePool"`
+	InstanceType  string   `json:"instanceType,omitempty"`
+	Zone          string   `json:"zone,omitempty"`
+	CapacityType  string   `json:"capacityType,omitempty"`
+	Price         float64  `json:"price,omitempty"`
+	OrOneOf       []string `json:"orOneOf,omitempty"`
+	OrOneOfOthers int      `json:"orOneOfOthers,omitempty"`
+	Pods          []string `json:"pods"`
+}
+
+// ApprovalReceiver is a node of the cluster that pods are planned for.
+type ApprovalReceiver struct {
+	Name string   `json:"name"`
+	Pods []string `json:"pods"`
+}
+
+const (
+	// longestDocument leaves a ConfigMap room for its other fields: the API takes 1 MiB.
+	longestDocument = 900_000
+	// listedTypes are how many other instance types of a launch are listed.
+	listedTypes = 20
+)
+
+func approvalDocument(cmd *disruption.Command, digest string) ApprovalDocument {
+	d := ApprovalDocument{
+		APIVersion: ApprovalDocumentVersion, Kind: ApprovalDocumentKind, Digest: digest, ID: cmd.ID, Decision: string(cmd.Decision()), Reason: string(cmd.Reason),
+		Method: string(cmd.Method), Planned: cmd.Planned.UTC(), Savings: cmd.Savings, Nodes: []ApprovalNode{}, Launches: []ApprovalLaunch{}, Receivers: []ApprovalReceiver{},
+	}
+	for i := range cmd.Members {
+		m := &cmd.Members[i]
+		d.DisruptionCost += m.Cost
+		d.Nodes = append(d.Nodes, ApprovalNode{Name: m.Node, NodeClaim: m.Claim, NodePool: m.Pool.String(), Price: m.Price, Pods: podNames(m.Pods)})
+	}
+	for i := range cmd.Replacements {
+		r := &cmd.Replacements[i]
+		launch := ApprovalLaunch{NodePool: r.Pool.String(), Pods: []string{}}
+		if r.Node != nil {
+			first := &r.Node.InstanceTypes[0]
+			launch.InstanceType, launch.Zone, launch.CapacityType, launch.Price = first.Name, first.Zone, first.CapacityType, first.Price
+			for _, o := range r.Node.InstanceTypes[1:] {
+				if len(launch.OrOneOf) == listedTypes {
+					launch.OrOneOfOthers++
+					continue
+				}
+				launch.OrOneOf = append(launch.OrOneOf, o.Name)
+			}
+			launch.Pods = podNames(r.Node.Pods)
+		}
+		d.Launches = append(d.Launches, launch)
+	}
+	for _, r := range cmd.Receivers {
+		d.Receivers = append(d.Receivers, ApprovalReceiver{Name: r.Name, Pods: podNames(r.Pods)})
+	}
+	return d
+}
+
+func podNames(pods []scheduling.PodKey) []string {
+	out := make([]string, 0, len(pods))
+	for _, key := range pods {
+		out = append(out, key.String())
+	}
+	return out
+}
+
+// shorten leaves pods out.
+func (d *ApprovalDocument) shorten() {
+	d.Shortened = true
+	for i := range d.Nodes {
+		d.Nodes[i].Pods = nil
+	}
+	for i := range d.Launches {
+		d.Launches[i].Pods = nil
+	}
+	d.Receivers = nil
+}
+
+// object is the ConfigMap that shows the command. What it shows can't be changed while it waits, only its labels and annotations.
+func (a *approvals) object(cmd *disruption.Command, digest string, deadline time.Time) (*corev1.ConfigMap, error) {
+	d := approvalDocument(cmd, digest)
+	text, err := yaml.Marshal(d)
+	if err == nil && len(text) > longestDocument {
+		d.shorten()
+		text, err = yaml.Marshal(d)
+	}
+	if err != nil {
+		return nil, err
+	}
+	immutable := true
+	return &corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: a.namespace, Name: approvalPrefix + digest,
+			Labels:      map[string]string{ApprovalStateLabelKey: string(ApprovalWaiting), "app.kubernetes.io/managed-by": "drawknife"},
+			Annotations: map[string]string{ApprovalDigestAnnotationKey: digest, ApprovalDeadlineAnnotationKey: deadline.UTC().Format(time.RFC3339)},
+		},
+		Immutable: &immutable,
+		Data:      map[string]string{ApprovalSummaryKey: cut(cmd.String(), longestSummary), ApprovalCommandKey: string(text)},
+	}, nil
+}
+
+// longestSummary bounds the line that names all nodes.
+const longestSummary = 10_000

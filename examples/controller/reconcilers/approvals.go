@@ -1,0 +1,346 @@
+package reconcilers
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/drawknife/drawknife/disruption"
+)
+
+// What a ConfigMap says of the command that waits as it; docs/disruption.md has the commands for kubectl.
+const (
+	// ApprovalStateLabelKey is the label with an ApprovalState.
+	ApprovalStateLabelKey = "drawknife.dev/disruption-approval"
+	// ApprovalDigestAnnotationKey is the digest of the command, ApprovalDeadlineAnnotationKey until when it waits (RFC 3339).
+	ApprovalDigestAnnotationKey   = "drawknife.dev/disruption-digest"
+	ApprovalDeadlineAnnotationKey = "drawknife.dev/disruption-deadline"
+	// ApprovedAnnotationKey is how somebody approves: its value is the digest. RefusedAnnotationKey is how somebody refuses: its
+	// value is why. DecidedByAnnotationKey is who that is, if they say so.
+	ApprovedAnnotationKey  = "drawknife.dev/disruption-approved"
+	RefusedAnnotationKey   = "drawknife.dev/disruption-refused"
+	DecidedByAnnotationKey = "drawknife.dev/disruption-decided-by"
+	// ApprovalOutcomeAnnotationKey is what became of the command, in a sentence; ApprovalRestsAnnotationKey until when a command that
+	// was refused or expired is not proposed again (RFC 3339).
+	ApprovalOutcomeAnnotationKey = "drawknife.dev/disruption-outcome"
+	ApprovalRestsAnnotationKey   = "drawknife.dev/disruption-rests-until"
+)
+
+// ApprovalState is how far a command has come that has to be approved.
+type ApprovalState string
+
+// The states, values of ApprovalStateLabelKey.
+const (
+	ApprovalWaiting ApprovalState = "waiting"
+	// ApprovalApproved: it is validated and begins.
+	ApprovalApproved ApprovalState = "approved"
+	// ApprovalRefused, ApprovalExpired: it is dropped, since somebody refused, or nobody approved in time.
+	ApprovalRefused ApprovalState = "refused"
+	ApprovalExpired ApprovalState = "expired"
+	// ApprovalOutdated: the fleet has moved on, so that it is no longer good or no longer planned.
+	ApprovalOutdated ApprovalState = "outdated"
+	// ApprovalDone, ApprovalFailed: it was begun, and is carried out or was taken back.
+	ApprovalDone   ApprovalState = "done"
+	ApprovalFailed ApprovalState = "failed"
+)
+
+const (
+	// approvalPrefix begins the names of ConfigMaps; a digest follows.
+	approvalPrefix = "drawknife-disruption-"
+	// approvalSweep is how often ConfigMaps are looked over whose commands nobody knows, and approvalKept for how long they are kept.
+	approvalSweep = time.Minute
+	approvalKept  = time.Hour
+	// unplannedAfter is for how long a process plans before a ConfigMap of another whose command it did not plan is outdated.
+	unplannedAfter = 15 * time.Minute
+)
+
+// approvals have commands wait as ConfigMaps, as a disruption.Approver. The state that must outlive the process is on these
+// alone: a command that is planned again after a restart has the same digest and finds its ConfigMap, approved or not. No command
+// is read from a ConfigMap, so that whoever may write them can have nothing done that was not planned.
+type approvals struct {
+	client    client.Client
+	reader    client.Reader
+	namespace string
+	wait      time.Duration
+	log       *slog.Logger
+	now       func() time.Time
+	told      func(ApprovalState)
+
+	mu sync.Mutex
+	// known are the commands that wait or were approved, by ID; unsaved outcomes by digest.
+	known   map[string]*approvalObject
+	unsaved map[string]approvalOutcome
+	began   time.Time
+	swept   time.Time
+}
+
+// approvalObject is the ConfigMap of a command.
+type approvalObject struct {
+	digest, name string
+	uid          types.UID
+	deadline     time.Time
+	approved     bool
+}
+
+// approvalOutcome is what became of a command.
+type approvalOutcome struct {
+	state ApprovalState
+	why   string
+	rests time.Time
+	uid   types.UID
+}
+
+func newApprovals(act *actor, reader client.Reader, o *DisruptionOptions, told func(ApprovalState)) *approvals {
+	return &approvals{
+		client: act.client, reader: reader, namespace: o.ApprovalNamespace, wait: cmp.Or(max(0, o.Approval.Wait), disruption.DefaultApprovalWait),
+		log: act.log, now: act.now, told: told, known: map[string]*approvalObject{}, unsaved: map[string]approvalOutcome{}, began: act.now(),
+	}
+}
+
+// Approve shows the command as a ConfigMap, and says what somebody has decided.
+func (a *approvals) Approve(ctx context.Context, cmd *disruption.Command) (disruption.Approval, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	known := a.known[cmd.ID]
+	if known == nil {
+		var answer *disruption.Approval
+		var err error
+		if known, answer, err = a.propose(ctx, cmd); err != nil || answer != nil {
+			return orPending(answer), err
+		}
+		a.known[cmd.ID] = known
+	}
+	object := &corev1.ConfigMap{}
+	err := a.reader.Get(ctx, types.NamespacedName{Namespace: a.namespace, Name: known.name}, object)
+	switch {
+	case apierrors.IsNotFound(err), err == nil && object.UID != known.uid:
+		return disruption.Approval{Decision: disruption.Refused, Reason: "ConfigMap " + known.name + " was deleted", For: a.wait}, nil
+	case err != nil:
+		return disruption.Approval{}, err
+	}
+	return a.decision(ctx, known, object), nil
+}
+
+func orPending(answer *disruption.Approval) disruption.Approval {
+	if answer == nil {
+		return disruption.Approval{}
+	}
+	return *answer
+}
+
+// decision is what the ConfigMap says. The lock is held.
+func (a *approvals) decision(ctx context.Context, known *approvalObject, object *corev1.ConfigMap) disruption.Approval {
+	by := object.Annotations[DecidedByAnnotationKey]
+	if why, refused := object.Annotations[RefusedAnnotationKey]; refused {
+		return disruption.Approval{Decision: disruption.Refused, By: by, Reason: why, For: a.wait}
+	}
+	approved, has := object.Annotations[ApprovedAnnotationKey]
+	switch {
+	case has && approved == known.digest:
+		if !known.approved {
+			known.approved = true
+			a.told(ApprovalApproved)
+			a.log.Info("approved command", "configMap", known.name, "digest", known.digest, "by", by)
+			if err := a.save(ctx, object, approvalOutcome{state: ApprovalApproved}); err != nil { // only told: the annotation is what counts
+				a.log.Warn("cannot note approval", "configMap", known.name, "error", err)
+			}
+		}
+		return disruption.Approval{Decision: disruption.Approved, By: by}
+	case has:
+		return disruption.Approval{Reason: fmt.Sprintf("annotation %s of ConfigMap %s is %q, and the digest is %s", ApprovedAnnotationKey, known.name, approved, known.digest)}
+	case !a.now().Before(known.deadline):
+		return disruption.Approval{Decision: disruption.Refused, Reason: fmt.Sprintf("nobody approved of it within %s", a.wait), For: disruption.DefaultRefusal}
+	}
+	return disruption.Approval{Reason: fmt.Sprintf("kubectl annotate configmap -n %s %s %s=%s", a.namespace, known.name, ApprovedAnnotationKey, known.digest)}
+}
+
+// propose finds the command's ConfigMap or makes it. The answer is not nil if an earlier refusal of the same holds still. The lock
+// is held.
+func (a *approvals) propose(ctx context.Context, cmd *disruption.Command) (*approvalObject, *disruption.Approval, error) {
+	digest := cmd.Digest()
+	if err := a.flush(ctx, digest); err != nil {
+		return nil, nil, err
+	}
+	name := approvalPrefix + digest
+	now := a.now()
+	object := &corev1.ConfigMap{}
+	switch err := a.reader.Get(ctx, types.NamespacedName{Namespace: a.namespace, Name: name}, object); {
+	case apierrors.IsNotFound(err):
+	case err != nil:
+		return nil, nil, err
+	default:
+		state, deadline := ApprovalState(object.Labels[ApprovalStateLabelKey]), timeIn(object, ApprovalDeadlineAnnotationKey)
+		if open(state) && now.Before(deadline) && object.Annotations[ApprovalDigestAnnotationKey] == digest && object.Immutable != nil && *object.Immutable {
+			a.log.Info("found command that an earlier process proposed", "command", cmd.ID, "configMap", name, "digest", digest, "deadline", deadline)
+			return &approvalObject{digest: digest, name: name, uid: object.UID, deadline: deadline}, nil, nil
+		}
+		if rests := timeIn(object, ApprovalRestsAnnotationKey); (state == ApprovalRefused || state == ApprovalExpired) && now.Before(rests) {
+			return nil, &disruption.Approval{Decision: disruption.Refused, Reason: object.Annotations[ApprovalOutcomeAnnotationKey], For: rests.Sub(now)}, nil
+		}
+		if err := a.remove(ctx, object); err != nil {
+			return nil, nil, err
+		}
+	}
+	deadline := now.Add(a.wait)
+	object, err := a.object(cmd, digest, deadline)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := a.client.Create(ctx, object); err != nil {
+		return nil, nil, fmt.Errorf("proposing command %s: %w", cmd.ID, err)
+	}
+	a.log.Info("proposed command for approval", "command", cmd.ID, "what", cmd.String(), "configMap", name, "digest", digest, "deadline", deadline)
+	return &approvalObject{digest: digest, name: name, uid: object.UID, deadline: deadline}, nil, nil
+}
+
+// open reports whether somebody may still decide.
+func open(state ApprovalState) bool { return state == ApprovalWaiting || state == ApprovalApproved }
+
+// timeIn is the time in an annotation; zero if there is none.
+func timeIn(object client.Object, key string) time.Time {
+	t, err := time.Parse(time.RFC3339, object.GetAnnotations()[key])
+	if err != nil {
+		return time.Time{}
+	}
+	return t
+}
+
+// ended notes what became of a command that was to be approved.
+func (a *approvals) ended(ctx context.Context, id string, step disruption.Step) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	known := a.known[id]
+	if known == nil {
+		return
+	}
+	delete(a.known, id)
+	out := outcomeOf(step, known, a.now())
+	if out.state != ApprovalDone && out.state != ApprovalFailed {
+		a.told(out.state)
+	}
+	a.unsaved[known.digest] = out
+	if err := a.flush(ctx, known.digest); err != nil {
+		a.log.Warn("cannot note what became of command", "configMap", known.name, "state", out.state, "error", err)
+	}
+}
+
+func outcomeOf(step disruption.Step, known *approvalObject, now time.Time) approvalOutcome {
+	out := approvalOutcome{state: ApprovalFailed, uid: known.uid}
+	var refused *disruption.RefusedError
+	switch {
+	case step.State == disruption.StateDone:
+		out.state = ApprovalDone
+	case errors.As(step.Err, &refused):
+		out.state, out.rests = ApprovalRefused, now.Add(refused.For)
+		if refused.Late || !now.Before(known.deadline) {
+			out.state = ApprovalExpired
+		}
+	case errors.Is(step.Err, disruption.ErrVoid):
+		out.state = ApprovalOutdated
+	}
+	if step.Err != nil {
+		out.why = step.Err.Error()
+	}
+	return out
+}
+
+// flush stores the outcome for the digest, if one is not stored yet. The lock is held.
+func (a *approvals) flush(ctx context.Context, digest string) error {
+	out, has := a.unsaved[digest]
+	if !has {
+		return nil
+	}
+	object := &corev1.ConfigMap{}
+	err := a.reader.Get(ctx, types.NamespacedName{Namespace: a.namespace, Name: approvalPrefix + digest}, object)
+	if err == nil && object.UID == out.uid {
+		err = a.save(ctx, object, out)
+	}
+	if client.IgnoreNotFound(err) != nil {
+		return err
+	}
+	delete(a.unsaved, digest)
+	return nil
+}
+
+// save writes an outcome on the ConfigMap.
+func (a *approvals) save(ctx context.Context, base *corev1.ConfigMap, out approvalOutcome) error {
+	want := base.DeepCopy()
+	if want.Labels == nil {
+		want.Labels = map[string]string{}
+	}
+	if want.Annotations == nil {
+		want.Annotations = map[string]string{}
+	}
+	want.Labels[ApprovalStateLabelKey] = string(out.state)
+	if out.why != "" {
+		want.Annotations[ApprovalOutcomeAnnotationKey] = out.why
+	}
+	if !out.rests.IsZero() {
+		want.Annotations[ApprovalRestsAnnotationKey] = out.rests.UTC().Format(time.RFC3339)
+	}
+	return a.client.Patch(ctx, want, client.MergeFrom(base))
+}
+
+func (a *approvals) remove(ctx context.Context, object *corev1.ConfigMap) error {
+	return deleteExactly(ctx, a.client, object)
+}
+
+// sweep looks over the ConfigMaps of commands that nobody here knows, now and then: those of an earlier process that were not
+// planned again are outdated, and all go an hour after their time.
+func (a *approvals) sweep(ctx context.Context) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	now := a.now()
+	if now.Sub(a.swept) < approvalSweep {
+		return nil
+	}
+	for digest := range a.unsaved {
+		if err := a.flush(ctx, digest); err != nil {
+			return err
+		}
+	}
+	list := &corev1.ConfigMapList{}
+	if err := a.reader.List(ctx, list, client.InNamespace(a.namespace), client.HasLabels{ApprovalStateLabelKey}); err != nil {
+		return fmt.Errorf("listing commands that wait for approval: %w", err)
+	}
+	a.swept = now
+	known := map[string]bool{}
+	for _, o := range a.known {
+		known[o.name] = true
+	}
+	var errs []error
+	for i := range list.Items {
+		if object := &list.Items[i]; !known[object.Name] {
+			errs = append(errs, a.tidy(ctx, object, now))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// tidy looks over one of them.
+func (a *approvals) tidy(ctx context.Context, object *corev1.ConfigMap, now time.Time) error {
+	state, deadline := ApprovalState(object.Labels[ApprovalStateLabelKey]), timeIn(object, ApprovalDeadlineAnnotationKey)
+	last := deadline
+	if rests := timeIn(object, ApprovalRestsAnnotationKey); rests.After(last) {
+		last = rests
+	}
+	switch {
+	case now.Sub(last) >= approvalKept:
+		a.log.Info("deleted ConfigMap of command", "configMap", object.Name, "state", state)
+		return client.IgnoreNotFound(a.remove(ctx, object))
+	case state == ApprovalWaiting && !now.Before(deadline):
+		return client.IgnoreNotFound(a.save(ctx, object, approvalOutcome{state: ApprovalExpired, why: "nobody approved in time"}))
+	case state == ApprovalWaiting && now.Sub(a.began) >= unplannedAfter:
+		return client.IgnoreNotFound(a.save(ctx, object, approvalOutcome{state: ApprovalOutdated, why: "it is not planned any more: another process planned since"}))
+	}
+	return nil
+}

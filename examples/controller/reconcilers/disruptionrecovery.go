@@ -1,0 +1,153 @@
+package reconcilers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/disruption"
+)
+
+// adopt takes over the commands that earlier processes left on objects, once, before anything is planned.
+func (d *disruptor) adopt(ctx context.Context) error {
+	if d.adopted {
+		return nil
+	}
+	now := d.now()
+	view, err := d.planner.view(ctx, now)
+	if err != nil {
+		return err
+	}
+	found := disruption.Recover(view)
+	d.reportUnreadable()
+	for _, effect := range found.Effects {
+		d.log.Info("undoing what an earlier command left", "effect", effect.String())
+		if err := d.effect(ctx, nil, effect); err != nil {
+			return fmt.Errorf("%s: %w", effect, err)
+		}
+	}
+	under := found.Draining
+	d.mu.Lock()
+	d.history = found.History.Add(d.history...).Within(d.options.longestWindow(), now)
+	for _, recovered := range found.Commands {
+		cmd := recovered.Execution.Command()
+		if err := d.queue.Adopt(recovered.Execution); err != nil {
+			d.log.Error("cannot adopt command", "command", cmd.ID, "what", cmd.String(), "error", err)
+			continue
+		}
+		run := newCommandRun(recovered.Execution)
+		d.begins++
+		run.place = d.begins
+		for i, claim := range recovered.Replacements {
+			if claim != nil {
+				run.replacements[i] = launchedReplacement{claim: v1.QualifiedName(claim), uid: claim.UID}
+			}
+		}
+		d.running[cmd.ID] = run
+		under = append(under, cmd)
+		d.log.Info("adopted command of an earlier process", "command", cmd.ID, "what", cmd.String(), "state", recovered.Execution.State())
+	}
+	d.mu.Unlock()
+	d.waves = restOfWaves(under, now)
+	d.adopted = true
+	wake(d.moved)
+	return nil
+}
+
+// restOfWaves has the first plan wait for the wave under way when its process ended, if more waves were to come.
+func restOfWaves(under []*disruption.Command, now time.Time) waves {
+	under = slices.DeleteFunc(slices.Clone(under), func(cmd *disruption.Command) bool { return cmd.Wave >= cmd.Waves })
+	if len(under) == 0 {
+		return waves{}
+	}
+	return waves{under: under, until: now.Add(leastWave), next: [][]*disruption.Command{nil}, seconds: []float64{0}}
+}
+
+// reportUnreadable logs histories that can't be read: budgets with a rate begin anew then.
+func (d *disruptor) reportUnreadable() {
+	for _, pool := range d.state.NodePools() {
+		if _, err := disruption.HistoryOf(pool); err != nil {
+			d.log.Error("cannot read disruption history", "nodepool", v1.QualifiedName(pool), "error", err)
+		}
+	}
+}
+
+// noteDisruptions adds to the history and stores it before it returns.
+func (d *disruptor) noteDisruptions(ctx context.Context, run *commandRun, e disruption.NoteDisruptions) error {
+	d.mu.Lock()
+	d.note(e.Disruptions...)
+	d.mu.Unlock()
+	pools := map[v1.PoolKey]bool{}
+	for i := range e.Disruptions {
+		pools[e.Disruptions[i].Pool] = true
+	}
+	var errs []error
+	for pool := range pools {
+		errs = append(errs, d.saveHistory(ctx, pool))
+	}
+	err := errors.Join(errs...)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if run != nil {
+		run.noting = err
+	}
+	return err
+}
+
+// note remembers disruptions for budgets with a rate and cool-downs. The lock is held.
+func (d *disruptor) note(started ...disruption.Disruption) {
+	d.history = d.history.Add(started...).Within(d.options.longestWindow(), d.now())
+}
+
+// forcedOut remembers a disruption that asked nobody, with what the machine cost.
+func (d *disruptor) forcedOut(started disruption.Disruption) {
+	started.Price = d.priceOf(started.Pool, started.Labels)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.note(started)
+	d.unsaved[started.Pool] = true
+	wake(d.moved)
+}
+
+// saveForced stores the history of pools with forced disruptions, and says when to try again what failed; 0 is never.
+func (d *disruptor) saveForced(ctx context.Context) time.Duration {
+	d.mu.Lock()
+	pools := d.unsaved
+	d.unsaved = map[v1.PoolKey]bool{}
+	d.mu.Unlock()
+	again := time.Duration(0)
+	for pool := range pools {
+		if err := d.saveHistory(ctx, pool); err != nil {
+			d.mu.Lock()
+			d.unsaved[pool] = true
+			d.mu.Unlock()
+			again = time.Second
+		}
+	}
+	return again
+}
+
+// saveHistory stores the pool's history with it; a pool that is gone needs none.
+func (d *disruptor) saveHistory(ctx context.Context, key v1.PoolKey) error {
+	base := &v1.NodePool{}
+	if err := d.client.Get(ctx, qualified(key.String()), base); err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	d.mu.Lock()
+	text := d.history.Annotation(key)
+	d.mu.Unlock()
+	if base.Annotations[v1.DisruptionHistoryAnnotationKey] == text {
+		return nil
+	}
+	want := base.DeepCopy()
+	if want.Annotations == nil {
+		want.Annotations = map[string]string{}
+	}
+	want.Annotations[v1.DisruptionHistoryAnnotationKey] = text
+	return client.IgnoreNotFound(putPool(ctx, d.client, base, want))
+}

@@ -1,0 +1,29 @@
+package reconcilers
+
+import (
+	"slices"
+
+	"github.com/drawknife/drawknife/provisioning"
+	"github.com/drawknife/drawknife/scheduling/cluster"
+)
+
+// withoutLost is the view with claims that have lost their node as leaving: pods must not wait for a node that may never
+// come. The view itself stays as it is, since its lists are shared with other views.
+func withoutLost(view *cluster.View) *cluster.View {
+	out, copied := view, false
+	for i := range view.Machines {
+		m := &view.Machines[i]
+		if m.Leaving || m.Claim == nil || !provisioning.NodeLost(m.Claim) {
+			continue
+		}
+		if !copied {
+			copied = true
+			changed, snapshot := *view, *view.Snapshot
+			changed.Snapshot = &snapshot
+			changed.Machines, snapshot.Nodes = slices.Clone(view.Machines), slices.Clone(snapshot.Nodes)
+			out = &changed
+		}
+		out.Machines[i].Leaving, out.Snapshot.Nodes[i].Leaving = true, true
+	}
+	return out
+}

@@ -1,0 +1,9 @@
+// Package transport stands between a client and the API server and bounds what is decoded. A quantity such as "1e-999999999"
+// takes minutes to decode, and CustomResourceDefinitions of earlier releases let it in: a single NodePool with one would keep an
+// informer from ever listing the others. Here it is replaced by 0 on its way to the decoder, and its object is named in the log:
+//
+//	config.Wrap(transport.Bounded(logger))
+//
+// A NodePool whose limit reads 0 launches nothing, and a volume of size 0 is refused: neither acts on a value that nobody can
+// read. What the API server stores stays as it is, because the reconcilers write patches of what they have changed themselves.
+package transport
