@@ -8,6 +8,7 @@
 //	go run . -moto DIR/moto -keep-prices -o catalog.json # with the built-in on-demand prices where they are newer
 //	go run . -moto DIR/moto -keep-prices -check FILE     # how it differs from a catalogue file, packed or not
 //	go run . -regional -o prices.tsv                     # on-demand prices of all regions, for package aws/prices
+//	go run . -windows -o windows.txt                     # licences of Windows, for package aws/catalog
 //
 // The same sources give the same bytes. With -check the exit status is 1 when something differs.
 package main
@@ -41,15 +42,19 @@ func run(args []string, stdout io.Writer) error {
 	keep := flags.Bool("keep-prices", false, "keep on-demand prices of the built-in catalogue that come from a newer list")
 	out := flags.String("o", "", "`file` to write; by default standard output, unless -check is given")
 	table := flags.Bool("regional", false, "write the on-demand prices of all regions instead of a catalogue")
+	windows := flags.Bool("windows", false, "write the licences of Windows that are not charged by the vCPU instead of a catalogue")
 	check := flags.String("check", "", "catalogue `file` to compare with")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	if *moto == "" && !*table || flags.NArg() > 0 {
-		return errors.New("usage: go run . -moto DIR [-region REGION] [-prices FILE] [-keep-prices] [-o FILE] [-check FILE]\n       go run . -regional [-prices FILE] [-o FILE]")
+	if *moto == "" && !*table && !*windows || flags.NArg() > 0 {
+		return errors.New("usage: go run . -moto DIR [-region REGION] [-prices FILE] [-keep-prices] [-o FILE] [-check FILE]\n       go run . -regional [-prices FILE] [-o FILE]\n       go run . -windows [-region REGION] [-prices FILE] [-o FILE]")
 	}
 	if *table {
-		return writeRegional(*prices, *out, stdout)
+		return writeTable(*prices, *out, stdout, regional)
+	}
+	if *windows {
+		return writeTable(*prices, *out, stdout, func(name, asOf string) ([]byte, error) { return windowsLicences(name, *region, asOf) })
 	}
 	c, err := build(*moto, *region, *prices, *keep)
 	if err != nil {
@@ -82,8 +87,8 @@ func run(args []string, stdout io.Writer) error {
 	return nil
 }
 
-// writeRegional writes the table of all regions' prices to a file, or to standard output.
-func writeRegional(pricesFile, out string, stdout io.Writer) error {
+// writeTable writes a table made of the price module to a file, or to standard output.
+func writeTable(pricesFile, out string, stdout io.Writer, table func(name, asOf string) ([]byte, error)) error {
 	asOf := ""
 	if pricesFile == "" {
 		var err error
@@ -91,7 +96,7 @@ func writeRegional(pricesFile, out string, stdout io.Writer) error {
 			return err
 		}
 	}
-	text, err := regional(pricesFile, asOf)
+	text, err := table(pricesFile, asOf)
 	if err != nil {
 		return err
 	}

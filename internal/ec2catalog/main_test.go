@@ -195,3 +195,21 @@ func TestRegionalTable(t *testing.T) {
 		t.Error("a file without prices is a table")
 	}
 }
+
+// Licences that are not what the vCPUs cost are listed; here one of two is.
+func TestWindowsLicences(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "prices.json")
+	text := `[{"instance_type": "m5.large", "vCPU": 2, "pricing": {"us-east-1": {"linux": {"ondemand": "0.096"}, "mswin": {"ondemand": "0.188"}}}},
+		{"instance_type": "t3.large", "vCPU": 2, "pricing": {"us-east-1": {"linux": {"ondemand": "0.0832"}, "mswin": {"ondemand": "0.1108"}}}},
+		{"instance_type": "g5g.large", "vCPU": 2, "pricing": {"us-east-1": {"linux": {"ondemand": "0.4"}}}}]`
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if err := run([]string{"-windows", "-prices", file}, &out); err != nil {
+		t.Fatal(err)
+	}
+	if _, list, _ := strings.Cut(out.String(), "\n"); list != "t3.large 0.0276\n" {
+		t.Errorf("licences are\n%s", out.String())
+	}
+}
