@@ -396,6 +396,9 @@ func TestWorks(t *testing.T) {
 		{"--scenario consolidate --small", "consolidate-60 consolidate-mixed-30"},
 		{"--scenario consolidate-mixed-7", "consolidate-mixed-7"},
 		{"--scenario consolidate-x", "there are a to h"},
+		{"--scenario m5-both-3z-4-20p", "m5-both-3z-4-20p"},
+		{"--scenario fa-10", "fa-10"},
+		{"--scenario fa-10 --pods 3", "--pods is not for"},
 	} {
 		o, err := parseOptions(strings.Fields(c.args), io.Discard)
 		if err != nil {

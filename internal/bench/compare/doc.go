@@ -4,6 +4,7 @@
 //	go run ./compare                                   # scenarios a to g, and h where $DRAWKNIFE_DATA has its files
 //	go run ./compare --scenario b --pods 1000          # one of them, at another size
 //	go run ./compare --scenario shop.yaml -o json      # a file; package scenario documents its form
+//	go run ./compare --scenario m5-both-3z-1           # one of the corpus; see go doc ./scenario Named
 //	go run ./compare --scenario h --pods-file pods.json --pods-file nodepool.yaml --catalog ec2.json
 //	go run ./compare --table ../../docs/benchmarks.md  # writes the table there
 //	go run ./compare --scenario consolidate-500        # consolidates a fleet; consolidate stands for the published ones
@@ -30,6 +31,8 @@
 // # Fleets
 //
 // consolidate-N is a fleet of N machines that are two fifths full, and consolidate-mixed-N one whose pods have constraints.
+// consolidate-m5-both-3z-1-60n is one of 60 nodes of the ordinary cluster m5-both-3z-1, and consolidate-ordinary-60 stands for
+// eight such, of one instance family and three, 3 zones and 6, with rules between pods and without.
 // disruption.Global, disruption.Reference and Karpenter's consolidation methods plan for it, all commands are carried out at
 // once, and so on until nothing is found any more: no thresholds, no cool-downs, no waiting, budgets that forbid nothing.
 // --spot-to-spot=false forbids all three to replace spot machines by spot machines, which Karpenter's default is.

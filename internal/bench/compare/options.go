@@ -36,7 +36,7 @@ func parseOptions(args []string, stderr io.Writer) (*options, error) {
 	o := &options{given: args}
 	flags := flag.NewFlagSet("compare", flag.ContinueOnError)
 	flags.SetOutput(stderr)
-	flags.StringVar(&o.scenario, "scenario", "all", "a `NAME` (a to h), all of them, or a FILE that ends in .yaml or .yml;\nconsolidate-N, consolidate-mixed-N, or consolidate for those of the published figures")
+	flags.StringVar(&o.scenario, "scenario", "all", "a `NAME` (a to h, or one of the corpus such as m5-none-3z-1), all of a to h, or a FILE that ends in .yaml or .yml;\nconsolidate-N, consolidate-mixed-N, consolidate-m5-none-3z-1-Nn, consolidate-ordinary-N for eight such, or consolidate for\nthose of the published figures")
 	flags.IntVar(&o.pods, "pods", 0, "how many pods wait; 0: the scenario's own number")
 	flags.Uint64Var(&o.seed, "seed", workload.Seed, "the seed of scenarios a to g and of fleets")
 	flags.BoolVar(&o.spotToSpot, "spot-to-spot", true, "whether fleets may have spot machines replaced by spot machines")
@@ -78,6 +78,9 @@ func parseOptions(args []string, stderr io.Writer) (*options, error) {
 // fleets names those of the published figures, and begins the name of each.
 const fleets = "consolidate"
 
+// ordinaryFleets, with a number of nodes after it, stands for the fleets of ordinary clusters; --seed is their seed.
+const ordinaryFleets = "consolidate-ordinary"
+
 // work is a scenario to be made when its turn comes.
 type work struct {
 	name string
@@ -96,6 +99,11 @@ func (o *options) fleetWorks() []work {
 		names = scenario.Fleets()
 	case !scenario.IsFleet(o.scenario):
 		return nil
+	default:
+		var nodes int
+		if _, err := fmt.Sscanf(o.scenario, ordinaryFleets+"-%d", &nodes); err == nil {
+			names = scenario.OrdinaryFleets(nodes, o.seed)
+		}
 	}
 	var list []work
 	for _, name := range names {
@@ -136,12 +144,24 @@ func (o *options) works() ([]work, error) {
 		list = append(list, work{size.Name, func() (*scenario.Scenario, error) { return scenario.Generated(size.Name, pods, o.seed) }, false})
 	}
 	if len(list) == 0 {
-		return nil, fmt.Errorf("--scenario %s: there are a to h, all, consolidate, consolidate-N, consolidate-mixed-N, and files that end in .yaml", o.scenario)
+		return o.namedWork()
 	}
 	if name == "all" && haveObjects && !o.small {
 		list = append(list, h)
 	}
 	return list, nil
+}
+
+// namedWork is a scenario of the corpus, whose name says its size and seed.
+func (o *options) namedWork() ([]work, error) {
+	s, err := scenario.Named(o.scenario)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("--scenario %s: there are a to h, all, consolidate, consolidate-N, consolidate-mixed-N, files that end in .yaml, and the corpus: %w", o.scenario, err)
+	case o.pods > 0:
+		return nil, fmt.Errorf("--pods is not for --scenario %s: its name says how many there are", o.scenario)
+	}
+	return []work{{s.Name, func() (*scenario.Scenario, error) { return s, nil }, false}}, nil
 }
 
 func base(name string) string { return strings.TrimSuffix(filepath.Base(name), filepath.Ext(name)) }

@@ -139,7 +139,7 @@ func theirsSide(ctx context.Context, program, folder string, stderr io.Writer) (
 		program = filepath.Join(folder, "karpenter")
 		fmt.Fprintln(stderr, "compare: building internal/bench/karpenter (minutes the first time)")
 		build := exec.CommandContext(ctx, "go", "build", "-o", program, ".")
-		build.Dir = source
+		build.Dir, build.Env = source, append(os.Environ(), "GOTOOLCHAIN=auto") // Karpenter may ask for a newer Go
 		if said, err := build.CombinedOutput(); err != nil {
 			return nil, fmt.Errorf("building internal/bench/karpenter: %w: %s", err, lastLines(string(said)))
 		}

@@ -35,6 +35,9 @@ func (p *provider) IsDrifted(context.Context, *v1.NodeClaim) (cloudprovider.Drif
 	return "", nil
 }
 
+// Reboot is new in Karpenter 1.15.
+func (p *provider) Reboot(context.Context, *v1.NodeClaim, string) error { return errNoCloud }
+
 func (p *provider) GetInstanceTypes(_ context.Context, pool *v1.NodePool) ([]*cloudprovider.InstanceType, error) {
 	return p.types[pool.Name], nil
 }

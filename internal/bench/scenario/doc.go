@@ -1,5 +1,6 @@
 // Package scenario makes the workloads that both schedulers plan: a to g from a seed, h from Kubernetes objects and a
-// catalogue, and any from a file a user writes.
+// catalogue, any from a file a user writes, and those of the corpus by name (Named): ordinary clusters, saved cases, traces drawn
+// from the openb trace.
 //
 //	s, err := scenario.Generated("b", 10_000, workload.Seed)
 //

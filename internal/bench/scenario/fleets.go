@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"strconv"
+	"strings"
 
 	"github.com/drawknife/drawknife/internal/workload"
 )
@@ -16,8 +17,11 @@ const maxFleet = 20_000
 
 var fleetName = regexp.MustCompile(`^consolidate(-mixed)?-([1-9][0-9]{0,4})$`)
 
+// fleetPrefix comes before the name of an ordinary fleet.
+const fleetPrefix = "consolidate-"
+
 // IsFleet reports whether a name is that of a fleet to consolidate.
-func IsFleet(name string) bool { return fleetName.MatchString(name) }
+func IsFleet(name string) bool { return strings.HasPrefix(name, fleetPrefix) }
 
 // Fleets are the fleets of the published figures.
 func Fleets() []string {
@@ -25,14 +29,31 @@ func Fleets() []string {
 }
 
 // SmallFleets are those of the tests.
-func SmallFleets() []string { return []string{"consolidate-60", "consolidate-mixed-30"} }
+func SmallFleets() []string {
+	return []string{"consolidate-60", "consolidate-mixed-30", fleetPrefix + "m5-both-3z-1-20n"}
+}
+
+// OrdinaryFleets are ordinary clusters that have shrunk: one family and three, 3 zones and 6, without rules and with both, each
+// with so many nodes.
+func OrdinaryFleets(nodes int, seed uint64) []string {
+	var names []string
+	for _, families := range [][]string{{"m5"}, {"m5", "c5", "r5"}} {
+		for _, rules := range []string{"none", "both"} {
+			for _, zones := range []int{3, 6} {
+				f := workload.OrdinaryFleet{Cluster: workload.Ordinary{Families: families, Rules: rules, Zones: zones, Seed: seed}, Nodes: nodes}
+				names = append(names, fleetPrefix+f.Name())
+			}
+		}
+	}
+	return names
+}
 
 // Fleet makes a fleet to consolidate: consolidate-N are N machines that are two fifths full, consolidate-mixed-N such whose
-// pods have constraints.
+// pods have constraints; consolidate-FAMILIES-RULES-ZONESz-SEED-Nn are N nodes of an ordinary cluster, whose name has its seed.
 func Fleet(name string, seed uint64) (*Scenario, error) {
 	parts := fleetName.FindStringSubmatch(name)
 	if parts == nil {
-		return nil, fmt.Errorf("no fleet %q: there are consolidate-N and consolidate-mixed-N", name)
+		return ordinaryFleet(name)
 	}
 	nodes, err := strconv.Atoi(parts[2])
 	if err != nil || nodes > maxFleet {
@@ -44,4 +65,18 @@ func Fleet(name string, seed uint64) (*Scenario, error) {
 		about = "machines two fifths full, half of the pods with constraints, three pools, PodDisruptionBudgets"
 	}
 	return &Scenario{name, about, seed, f.Snapshot()}, nil
+}
+
+func ordinaryFleet(name string) (*Scenario, error) {
+	f, err := workload.ParseOrdinaryFleet(strings.TrimPrefix(name, fleetPrefix))
+	if err != nil {
+		return nil, fmt.Errorf("no fleet %q; there are consolidate-N, consolidate-mixed-N and consolidate-m5-none-3z-1-Nn: %w", name, err)
+	}
+	s, err := f.Snapshot()
+	if err != nil {
+		return nil, err
+	}
+	about := fmt.Sprintf("nodes two fifths full of an ordinary cluster of %s in %d zones, rules of pods: %s",
+		strings.Join(f.Cluster.Families, ", "), f.Cluster.Zones, f.Cluster.Rules)
+	return &Scenario{name, about, f.Cluster.Seed, s}, nil
 }

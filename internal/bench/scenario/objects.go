@@ -1,14 +1,10 @@
 package scenario
 
 import (
-	"cmp"
-	"encoding/csv"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 
@@ -30,6 +26,8 @@ type Objects struct {
 	Files []string
 	// Catalog is a catalogue of EC2 in the form of simulate --catalog; empty is the one built in.
 	Catalog string
+	// draw, if set, draws another trace from each pod list.
+	draw *Draw
 }
 
 // OpenB are the files of the openb trace in a folder of data, and false if they are not there.
@@ -86,7 +84,16 @@ func (o Objects) sources() ([]manifests.Source, error) {
 			plain = append(plain, name)
 			continue
 		}
-		data, err := trace(name)
+		rows, err := readTrace(name)
+		if err != nil {
+			return nil, err
+		}
+		if o.draw != nil {
+			if rows, err = o.draw.rows(rows); err != nil {
+				return nil, fmt.Errorf("%s: %w", name, err)
+			}
+		}
+		data, err := traceObjects(rows)
 		if err != nil {
 			return nil, err
 		}
@@ -97,59 +104,6 @@ func (o Objects) sources() ([]manifests.Source, error) {
 	}
 	read, err := manifests.Files(plain...)
 	return append(sources, read...), err
-}
-
-// trace turns a pod list of the openb trace into objects. A pod that shares a GPU asks for a whole one.
-func trace(name string) ([]byte, error) {
-	file, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close() // nothing was written, so closing can't lose anything
-	rows, err := csv.NewReader(file).ReadAll()
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	if len(rows) == 0 {
-		return nil, fmt.Errorf("%s: it is empty", name)
-	}
-	column := make(map[string]int)
-	for i, title := range rows[0] {
-		column[title] = i
-	}
-	for _, title := range []string{"name", "cpu_milli", "memory_mib", "num_gpu", "qos"} {
-		if _, found := column[title]; !found {
-			return nil, fmt.Errorf("%s: no column %s", name, title)
-		}
-	}
-	type object = map[string]any
-	items := make([]object, 0, len(rows)-1)
-	for i, row := range rows[1:] {
-		number := func(title string) int64 {
-			n, e := strconv.ParseInt(row[column[title]], 10, 64)
-			if e != nil {
-				err = cmp.Or(err, fmt.Errorf("%s: row %d: %s: %w", name, i+2, title, e))
-			}
-			return n
-		}
-		requests := object{"cpu": fmt.Sprintf("%dm", number("cpu_milli")), "memory": fmt.Sprintf("%dMi", number("memory_mib"))}
-		limits := object{}
-		if gpus := number("num_gpu"); gpus > 0 {
-			requests["nvidia.com/gpu"], limits["nvidia.com/gpu"] = strconv.FormatInt(gpus, 10), strconv.FormatInt(gpus, 10)
-		}
-		items = append(items, object{
-			"apiVersion": "v1", "kind": "Pod",
-			"metadata": object{"namespace": "openb", "name": row[column["name"]], "labels": object{"qos": row[column["qos"]]}},
-			"spec": object{"containers": []object{{
-				"name": "main", "image": "trace", "resources": object{"requests": requests, "limits": limits},
-			}}},
-			"status": object{"phase": "Pending"},
-		})
-	}
-	if err != nil {
-		return nil, err
-	}
-	return json.Marshal(object{"apiVersion": "v1", "kind": "List", "items": items})
 }
 
 func readCatalog(name string) (*catalog.Catalog, error) {

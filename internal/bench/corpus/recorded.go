@@ -1,0 +1,101 @@
+package main
+
+import (
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+//go:embed recorded.json
+var recordedJSON []byte
+
+// records are what is known of scenarios, by name.
+type records map[string]*record
+
+// record is what is known of one scenario; what is not known is left out. Costs are USD per hour.
+type record struct {
+	Pods int `json:"pods"`
+	// Cost of drawknife's plan, the bound of that plan, the CPU time it took and what it came to, when the figures were recorded
+	// last. A bound of a plan that leaves pods out holds for the others.
+	Cost          float64 `json:"cost,omitempty"`
+	Bound         float64 `json:"bound,omitempty"`
+	CPUSeconds    float64 `json:"cpuSeconds,omitempty"`
+	Nodes         int     `json:"nodes,omitempty"`
+	Unschedulable int     `json:"unschedulable,omitempty"`
+	// Karpenter's plan; nil if it was not made.
+	Karpenter *karpenterRecord `json:"karpenter,omitempty"`
+	// ProvenBound is the highest lower bound anybody proved, ProvenBy how.
+	ProvenBound float64 `json:"provenBound,omitempty"`
+	ProvenBy    string  `json:"provenBy,omitempty"`
+	// Best is the cheapest valid packing that anybody found, BestBy who.
+	Best   float64 `json:"best,omitempty"`
+	BestBy string  `json:"bestBy,omitempty"`
+}
+
+type karpenterRecord struct {
+	Version       string  `json:"version"`
+	Cost          float64 `json:"cost"`
+	CPUSeconds    float64 `json:"cpuSeconds"`
+	Nodes         int     `json:"nodes"`
+	Unschedulable int     `json:"unschedulable,omitempty"`
+	Refused       int     `json:"refused,omitempty"`
+}
+
+// whole reports whether the plan places every pod where a cluster takes it.
+func (k *karpenterRecord) whole() bool { return k.Unschedulable == 0 && k.Refused == 0 }
+
+func readRecords() (records, error) {
+	r := records{}
+	if err := json.Unmarshal(recordedJSON, &r); err != nil {
+		return nil, fmt.Errorf("recorded.json: %w", err)
+	}
+	return r, nil
+}
+
+func (r records) names() []string { return slices.Sorted(maps.Keys(r)) }
+
+// of is the record of a scenario, made if there is none.
+func (r records) of(name string) *record {
+	if r[name] == nil {
+		r[name] = &record{}
+	}
+	return r[name]
+}
+
+// found keeps a packing if it is the cheapest so far, by more than rounding makes.
+func (r *record) found(cost float64, by string) {
+	if cost > 0 && !math.IsInf(cost, 1) && (r.Best == 0 || cost < r.Best*(1-1e-6)) {
+		r.Best, r.BestBy = rounded(cost), by
+	}
+}
+
+// proved keeps a bound if it is the highest so far, by more than rounding makes.
+func (r *record) proved(bound float64, by string) {
+	if bound > r.ProvenBound*(1+1e-6) {
+		r.ProvenBound, r.ProvenBy = rounded(bound), by
+	}
+}
+
+// rounded has six digits after the point, which is more than prices have.
+func rounded(x float64) float64 { return math.Round(x*1e6) / 1e6 }
+
+// write writes the records back into the folder of this program, found from the working directory.
+func (r records) write() error {
+	for _, folder := range []string{"corpus", ".", filepath.Join("internal", "bench", "corpus")} {
+		name := filepath.Join(folder, "recorded.json")
+		if _, err := os.Stat(filepath.Join(folder, "recorded.go")); err != nil {
+			continue
+		}
+		data, err := json.MarshalIndent(r, "", " ")
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(name, append(data, '\n'), 0o644)
+	}
+	return fmt.Errorf("no folder corpus with recorded.go here: run from internal/bench")
+}

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strings"
+)
+
+// table is printed row by row, so that a long run can be followed.
+type table struct {
+	out   io.Writer
+	begun bool
+}
+
+func newTable(out io.Writer) *table { return &table{out: out} }
+
+func (t *table) add(r *row) error {
+	if !t.begun {
+		t.begun = true
+		if _, err := fmt.Fprintf(t.out, "%-22s %9s %9s %6s %8s %9s %6s %9s %9s %6s %6s %9s %6s\n", "scenario", "ours $/h", "own bound", "ratio", "CPU ms",
+			"greedy", "ratio", "first fit", "Karpenter", "ratio", "faster", "best", "ratio"); err != nil {
+			return err
+		}
+	}
+	mark := ""
+	if r.worse() != "" {
+		mark = "  !"
+	}
+	if r.Unschedulable > 0 {
+		mark += fmt.Sprintf("  %d unschedulable", r.Unschedulable)
+	}
+	if r.Refused > 0 {
+		mark += fmt.Sprintf("  %d refused", r.Refused)
+	}
+	_, err := fmt.Fprintf(t.out, "%-22s %9s %9s %6s %8.1f %9s %6s %9s %9s %6s %6s %9s %6s%s\n", r.Scenario, money(r.Cost), money(r.Bound), ratio(r.OverBound), r.CPUSeconds*1000,
+		money(r.GreedyCost), ratio(r.OverGreedy), money(r.FirstFitCost), money(r.KarpenterCost), ratio(r.OverKarpenter), times(r.Speedup),
+		money(r.BestCost), ratio(r.OverBest), mark)
+	return err
+}
+
+// summary has the means and the worst of each ratio.
+func (t *table) summary(rows []*row) {
+	var lines []string
+	for _, kind := range []struct {
+		name string
+		of   func(*row) float64
+	}{
+		{"own bound", func(r *row) float64 { return r.OverBound }}, {"vector greedy", func(r *row) float64 { return r.OverGreedy }},
+		{"Karpenter", func(r *row) float64 { return r.OverKarpenter }}, {"best known", func(r *row) float64 { return r.OverBest }},
+	} {
+		if mean, worst, above, n := statistics(rows, kind.of); n > 0 {
+			lines = append(lines, fmt.Sprintf("ours / %s: mean %.4f, worst %.4f, above 1 in %d of %d", kind.name, mean, worst, above, n))
+		}
+	}
+	total, slowest := 0.0, math.Inf(1)
+	for _, r := range rows {
+		total += r.CPUSeconds
+		if r.Speedup > 0 {
+			slowest = min(slowest, r.Speedup)
+		}
+	}
+	line := fmt.Sprintf("CPU %.2f s in all", total)
+	if !math.IsInf(slowest, 1) {
+		line += fmt.Sprintf("; at least %.1f times as fast as Karpenter", slowest)
+	}
+	fmt.Fprintf(t.out, "\n%s\n", strings.Join(append(lines, line), "\n"))
+}
+
+func money(x float64) string {
+	switch {
+	case x == 0 || math.IsInf(x, 1):
+		return "-"
+	case x < 10:
+		return fmt.Sprintf("%.4f", x)
+	}
+	return fmt.Sprintf("%.2f", x)
+}
+
+func ratio(x float64) string {
+	if x == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%.3f", x)
+}
+
+func times(x float64) string {
+	switch {
+	case x == 0:
+		return "-"
+	case x < 10:
+		return fmt.Sprintf("%.1fx", x)
+	}
+	return fmt.Sprintf("%.0fx", x)
+}

@@ -1,0 +1,124 @@
+package scenario
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+)
+
+// Draw draws a trace of the same family as a given one: its rows are drawn with replacement, its sizes are changed a little,
+// as another cluster of the same house would have others. The same Draw gives the same trace.
+type Draw struct {
+	// Kind is one of DrawKinds.
+	Kind string
+	// Seed of the draw.
+	Seed uint64
+}
+
+// DrawKinds are the kinds of traces that can be drawn: plain, as many pods as the given one has; cpu, in which pods without
+// GPUs are two and a half times as frequent; gpu, in which a third of the pods with GPUs require models.
+func DrawKinds() []string { return []string{"plain", "cpu", "gpu"} }
+
+// parseDraw reads what Name writes.
+func parseDraw(name string) (Draw, bool) {
+	for _, kind := range DrawKinds() {
+		if seed, found := strings.CutPrefix(name, "openb-"+kind+"-"); found {
+			var d Draw
+			if n, err := fmt.Sscanf(seed, "%d", &d.Seed); n == 1 && err == nil && fmt.Sprint(d.Seed) == seed {
+				d.Kind = kind
+				return d, true
+			}
+		}
+	}
+	return Draw{}, false
+}
+
+// Name is openb-KIND-SEED.
+func (d Draw) Name() string { return fmt.Sprintf("openb-%s-%d", d.Kind, d.Seed) }
+
+// FromTrace draws a trace from the pod list among the files.
+func FromTrace(o Objects, d Draw) (*Scenario, error) {
+	if !slices.Contains(DrawKinds(), d.Kind) {
+		return nil, fmt.Errorf("a trace of kind %q can't be drawn; there are %s", d.Kind, strings.Join(DrawKinds(), ", "))
+	}
+	o.draw = &d
+	s, err := FromObjects(o, 0)
+	if err != nil {
+		return nil, err
+	}
+	s.Name, s.About, s.Seed = d.Name(), "a trace drawn from the openb trace, "+d.Kind, d.Seed
+	return s, nil
+}
+
+// drawnTrace makes the named trace from the files of the openb trace.
+func drawnTrace(d Draw) (*Scenario, error) {
+	o, found := OpenB(os.Getenv(DataVariable))
+	if !found {
+		return nil, &NoDataError{d.Name()}
+	}
+	return FromTrace(o, d)
+}
+
+// rows draws the trace. Sizes are changed by size, not by pod: a trace has few sizes, each of many pods.
+func (d *Draw) rows(given []traceRow) ([]traceRow, error) {
+	if len(given) == 0 {
+		return nil, errors.New("a trace can't be drawn from one without pods")
+	}
+	r := rand.New(rand.NewPCG(d.Seed, 7))
+	type shape struct{ cpu, memory, gpus int64 }
+	changed := make(map[shape]shape)
+	var withoutGPU []traceRow
+	for _, row := range given {
+		s := shape{row.cpu, row.memory, row.gpus}
+		if _, known := changed[s]; !known {
+			// A tenth more or less, most often; CPU in steps of 0.1, memory in steps of 64 MiB.
+			changed[s] = shape{step(row.cpu, 100, r), step(row.memory, 64, r), row.gpus}
+		}
+		if row.gpus == 0 {
+			withoutGPU = append(withoutGPU, row)
+		}
+	}
+	var out []traceRow
+	draw := func(from []traceRow) {
+		row := from[r.IntN(len(from))]
+		s := changed[shape{row.cpu, row.memory, row.gpus}]
+		row.name, row.cpu, row.memory = fmt.Sprintf("drawn-%05d", len(out)), s.cpu, s.memory
+		if d.Kind == "gpu" && row.gpus > 0 && r.IntN(3) == 0 {
+			row.models = models(r)
+		}
+		out = append(out, row)
+	}
+	for range given {
+		draw(given)
+	}
+	if d.Kind == "cpu" && len(withoutGPU) > 0 {
+		for range len(withoutGPU) * 3 / 2 {
+			draw(withoutGPU)
+		}
+	}
+	return out, nil
+}
+
+// step changes an amount by a factor that is drawn from a log-normal distribution, and rounds it to whole steps.
+func step(amount, size int64, r *rand.Rand) int64 {
+	by := math.Exp(0.1 * max(-2, min(2, r.NormFloat64())))
+	return max(1, int64(math.Round(float64(amount)*by/float64(size)))) * size
+}
+
+// models draws the models that a pod requires: those of the trace that EC2 sells, by EC2's names, more often the more the
+// trace's nodes have. One pod in ten takes either of two.
+func models(r *rand.Rand) []string {
+	switch n := r.IntN(10); {
+	case n < 5:
+		return []string{"t4"}
+	case n < 8:
+		return []string{"v100"}
+	case n < 9:
+		return []string{"a10g"}
+	}
+	return []string{"a10g", "t4"}
+}
