@@ -2,7 +2,7 @@
 // kube-controller-manager of a Kubernetes release as processes, with simulated kubelets on the machines of package fake.
 //
 //	go -C internal/e2e run ./up -build-only                # once: builds the control plane, many minutes, and keeps it
-//	go -C internal/e2e test -v -timeout 30m .              # all scenarios
+//	go -C internal/e2e test -v -timeout 60m .              # all scenarios
 //	go -C internal/e2e test -v -short -timeout 10m .       # their short form, as .ci/run does
 //
 // Package plane builds the control plane's binary and runs it, package kubelet of the example controller plays the nodes,

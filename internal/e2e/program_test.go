@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -75,18 +76,33 @@ func startProgram(t *testing.T, cluster *harness.Cluster, flags ...string) *prog
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := newWire(t, cluster.Config())
+	return startBuilt(t, cluster, built{path: path}, flags...)
+}
+
+// built is a program, with what it is run with beside its flags.
+type built struct {
+	path string
+	// environment beside HOME.
+	environment []string
+	// gate is gone through by requests to the API server that change something; nil: they pass.
+	gate func(request string, do func())
+}
+
+// startBuilt is startProgram for a certain program.
+func startBuilt(t *testing.T, cluster *harness.Cluster, b built, flags ...string) *program {
+	t.Helper()
+	w := newWire(t, cluster.Config(), b.gate)
 	free, err := ports.Free(2)
 	if err != nil {
 		t.Fatal(err)
 	}
 	p := &program{t: t, cluster: cluster, wire: w, probe: fmt.Sprintf("http://127.0.0.1:%d", free[0]), stdout: &output{}, stderr: &output{}, done: make(chan struct{})}
-	command := exec.Command(path, append([]string{
+	command := exec.Command(b.path, append([]string{
 		"--provider", "fake", "--allow-simulated-nodes", "--kubeconfig", w.kubeconfig(t),
 		"--leader-election-namespace", cluster.Namespace, "--system-namespace", cluster.Namespace,
 		"--health-probe-port", strconv.Itoa(free[0]), "--metrics-port", strconv.Itoa(free[1]),
 	}, flags...)...)
-	command.Env = []string{"HOME=" + t.TempDir()} // and no settings of whoever runs the tests
+	command.Env = append([]string{"HOME=" + t.TempDir()}, b.environment...) // and no settings of whoever runs the tests
 	command.Stdout, command.Stderr = p.stdout, p.stderr
 	endWithParent(command)
 	if err := command.Start(); err != nil {
@@ -166,7 +182,7 @@ type wire struct {
 	reads, written []string
 }
 
-func newWire(t *testing.T, config *rest.Config) *wire {
+func newWire(t *testing.T, config *rest.Config, gate func(request string, do func())) *wire {
 	t.Helper()
 	transport, err := rest.TransportFor(config)
 	if err != nil {
@@ -184,19 +200,34 @@ func newWire(t *testing.T, config *rest.Config) *wire {
 	}
 	w.server = httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
 		w.note(r)
-		proxy.ServeHTTP(out, r)
+		if gate == nil || reads(r) {
+			proxy.ServeHTTP(out, r)
+			return
+		}
+		// An answer is handed on when the gate has let the request through and did not end the program for it.
+		answer := httptest.NewRecorder()
+		gate(r.Method+" "+r.URL.Path, func() { proxy.ServeHTTP(answer, r) })
+		maps.Copy(out.Header(), answer.Header())
+		out.WriteHeader(answer.Code)
+		_, _ = out.Write(answer.Body.Bytes())
 	}))
-	t.Cleanup(func() {
-		w.server.CloseClientConnections()
-		w.server.Close()
-	})
+	t.Cleanup(w.close)
 	return w
 }
+
+// close ends it; it may be called twice.
+func (w *wire) close() {
+	w.server.CloseClientConnections()
+	w.server.Close()
+}
+
+// reads reports whether a request changes nothing.
+func reads(r *http.Request) bool { return r.Method == http.MethodGet || r.Method == http.MethodHead }
 
 func (w *wire) note(r *http.Request) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if r.Method == http.MethodGet || r.Method == http.MethodHead {
+	if reads(r) {
 		w.reads = append(w.reads, r.URL.RequestURI())
 	} else {
 		w.written = append(w.written, r.Method+" "+r.URL.Path)

@@ -255,7 +255,7 @@ func TestProgramTakesOver(t *testing.T) {
 	nothingDone(t, dry)
 	for _, line := range []string{
 		"Karpenter acts: karpenter-1 holds the lease " + cluster.Namespace + "/" + adoption.DefaultLease + ". Taking over waits until it is scaled to 0.",
-		"4 taken over, 0 leaving, 0 would be replaced, 0 would be ended, 0 refused",
+		"4 taken over, 0 leaving, 0 would be replaced, 0 would be ended, 0 refused, 0 would lose fields",
 	} {
 		if !strings.Contains(dry.stdout.String(), line+"\n") {
 			t.Errorf("the dry run does not print %q", line)
@@ -376,7 +376,7 @@ func TestProgramDryRunFinds(t *testing.T) {
 		t.Errorf("it ends with %d, want 3", code)
 	}
 	nothingDone(t, p)
-	for _, words := range []string{"would be replaced  Drifted: NodePoolDrifted", "refused            no NodeClaim has its provider ID", "1 taken over, 0 leaving, 1 would be replaced, 0 would be ended, 1 refused"} {
+	for _, words := range []string{"would be replaced  Drifted: NodePoolDrifted", "refused            no NodeClaim has its provider ID", "1 taken over, 0 leaving, 1 would be replaced, 0 would be ended, 1 refused, 0 would lose fields"} {
 		if !strings.Contains(p.stdout.String(), words) {
 			t.Errorf("it does not say %q", words)
 		}

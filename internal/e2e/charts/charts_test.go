@@ -39,8 +39,12 @@ func values(t *testing.T) map[string][]byte {
 	return out
 }
 
+// render renders a chart. The cluster of the controller's chart is called "blue" where the values don't say.
 func render(t *testing.T, chart, release string, values []byte) (string, []map[string]any) {
 	t.Helper()
+	if chart == Controller {
+		values = named(t, values)
+	}
 	text, err := Render(chart, release, values)
 	if err != nil {
 		t.Fatal(err)
@@ -50,6 +54,32 @@ func render(t *testing.T, chart, release string, values []byte) (string, []map[s
 		t.Fatal(err)
 	}
 	return text, objects
+}
+
+func named(t *testing.T, values []byte) []byte {
+	t.Helper()
+	var all map[string]any
+	if err := yaml.Unmarshal(values, &all); err != nil {
+		t.Fatal(err)
+	}
+	own, _ := all["settings"].(map[string]any)
+	old, _ := own["aws"].(map[string]any)
+	if all["clusterName"] != nil || own["clusterName"] != nil || old["clusterName"] != nil || own["provider"] == "fake" {
+		return values
+	}
+	if own == nil {
+		own = make(map[string]any)
+	}
+	own["clusterName"] = "blue"
+	if all == nil {
+		all = make(map[string]any)
+	}
+	all["settings"] = own
+	text, err := yaml.Marshal(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
 }
 
 // find decodes the object of a kind into a type, strictly: what the API server would not know is an error.
@@ -188,6 +218,7 @@ func TestRefusedValues(t *testing.T) {
 		{"settings: {preferencePolicy: ignore}", "preferencePolicy"},
 		{"logLevel: trace", "logLevel"},
 		{"imagePullPolicy: Sometimes", "imagePullPolicy"},
+		{"initContainers: {name: first}", "initContainers"},
 	} {
 		if _, err := Render(Controller, "x", []byte(c.values)); err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v, not about %s", c.values, err, c.says)

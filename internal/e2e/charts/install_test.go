@@ -17,6 +17,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/dynamic"
 	"sigs.k8s.io/yaml"
@@ -36,7 +37,7 @@ func version(t *testing.T, dir, version string) *chart.Chart {
 }
 
 // S3-003, S3-004, S3-005, S3-053, SET-094: both charts are installed on a real API server and upgraded in place, with the values
-// file of 0.26; pools and claims stay as they are, and both releases are deployed at the same version. Objects come after the charts.
+// file of 0.26 and of 1.14.1; pools and claims stay as they are, and both releases are deployed at the same version. Objects come after the charts.
 func TestInstallAndUpgrade(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a control plane")
@@ -135,6 +136,37 @@ func TestInstallAndUpgrade(t *testing.T) {
 		if now.GetUID() != was.GetUID() || now.GetResourceVersion() != was.GetResourceVersion() {
 			t.Errorf("%s were changed", plural)
 		}
+	}
+
+	// With the values of Karpenter's 1.14.1 too, in a namespace that takes nothing but what is restricted.
+	namespaces := objects.Resource(schema.GroupVersionResource{Version: "v1", Resource: "namespaces"})
+	enforce := []byte(`{"metadata": {"labels": {"pod-security.kubernetes.io/enforce": "restricted"}}}`)
+	if _, err := namespaces.Patch(t.Context(), "karpenter", types.MergePatchType, enforce, metav1.PatchOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	var upstream map[string]any
+	if text, err = os.ReadFile("testdata/v1.14.1.yaml"); err != nil {
+		t.Fatal(err)
+	}
+	if err := yaml.Unmarshal(text, &upstream); err != nil {
+		t.Fatal(err)
+	}
+	upgrade("karpenter", Controller, upstream)
+	deployment, err := objects.Resource(schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "deployments"}).
+		Namespace("karpenter").Get(t.Context(), "karpenter-drawknife", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	template, _, err := unstructured.NestedMap(deployment.Object, "spec", "template", "spec")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pod := unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "v1", "kind": "Pod", "metadata": map[string]any{"name": "controller"}, "spec": template,
+	}}
+	if _, err := objects.Resource(schema.GroupVersionResource{Version: "v1", Resource: "pods"}).
+		Namespace("karpenter").Create(t.Context(), &pod, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}, FieldValidation: "Strict"}); err != nil {
+		t.Errorf("the controller's pod: %v", err)
 	}
 
 	// Uninstalling the definitions' chart keeps them, and with them all nodes.

@@ -3,6 +3,7 @@ package crds
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -88,9 +89,19 @@ func (j *Judge) Admit(ctx context.Context, object, old *unstructured.Unstructure
 		errs = validation.ValidateCustomResource(nil, object.Object, j.schema)
 	}
 	errs = append(errs, listtype.ValidateListSetsAndMaps(nil, j.structural, object.Object)...)
-	if len(errs) > 0 {
-		return object, errs // as the API server does: rules are for objects of the right shape
+	if slices.ContainsFunc(errs, blocking) {
+		return object, errs
 	}
-	errs, _ = j.rules.Validate(ctx, nil, j.structural, object.Object, before, celconfig.RuntimeCELCostBudget)
-	return object, errs
+	broken, _ := j.rules.Validate(ctx, nil, j.structural, object.Object, before, celconfig.RuntimeCELCostBudget)
+	return object, append(errs, broken...)
+}
+
+// blocking reports whether an API server that finds the error asks no rules any more: they are for objects of the right shape. A
+// value that breaks a pattern, for one, gets to the rules.
+func blocking(err *field.Error) bool {
+	switch err.Type {
+	case field.ErrorTypeNotSupported, field.ErrorTypeRequired, field.ErrorTypeTooLong, field.ErrorTypeTooMany, field.ErrorTypeTypeInvalid:
+		return true
+	}
+	return false
 }

@@ -27,6 +27,10 @@ func refusals() []refusal {
 		pool("host name label", "spec: {template: {metadata: {labels: {kubernetes.io/hostname: x}}}}", "label kubernetes.io/hostname is set", "spec.template.metadata.labels[kubernetes.io/hostname]"),
 		pool("reserved label", "spec: {template: {metadata: {labels: {karpenter.sh/x: x}}}}", "labels of the domain karpenter.sh are reserved", "spec.template.metadata.labels[karpenter.sh/x]"),
 		template("taint without key", "taints: [{effect: NoSchedule}]", "taints[0].key", "taints[0].key"),
+		template("taint without effect", "taints: [{key: a}]", "taints[0].effect", "taints[0].effect"),
+		template("taint with an empty effect", "taints: [{key: a, effect: ''}]", "taints[0].effect", "taints[0].effect"),
+		pool("label value that is none", "spec: {template: {metadata: {labels: {a: b c}}}}", "should match", "spec.template.metadata.labels[a]"),
+		pool("budget with a reason twice", "spec: {disruption: {budgets: [{nodes: '1', reasons: [Empty, Empty]}]}}", "Duplicate value", "spec.disruption.budgets[0].reasons[1]"),
 		template("taint with a bad key", "taints: [{key: a b, effect: NoSchedule}]", "should match", "taints[0].key"),
 		template("taint with a bad value", "taints: [{key: a, value: a b, effect: NoSchedule}]", "should match", "taints[0].value"),
 		template("taint with an unknown effect", "taints: [{key: a, effect: Never}]", "supported values", "taints[0].effect"),
@@ -97,6 +101,8 @@ func refusals() []refusal {
 		{kind: "CapacityBuffer", name: "no name", change: "spec: {scalableRef: {name: ''}}", says: "at least 1 chars", field: "spec.scalableRef.name"},
 		{kind: "CapacityBuffer", name: "template without a name", change: "spec: {scalableRef: null, podTemplateRef: {name: ''}}", says: "at least 1 chars", field: "spec.podTemplateRef.name"},
 	}
+	out = append(out, refusal{kind: "NodeOverlay", name: "NotIn without values", change: "spec: {requirements: [{key: a, operator: NotIn}]}",
+		says: "operator NotIn needs at least one value", field: "spec.requirements[0].values"})
 	for _, kind := range []struct{ name, path, before, after string }{
 		{"NodePool", "spec.template.spec.requirements[0].", "spec: {template: {spec: {requirements: [", "]}}}"},
 		{"NodeClaim", "spec.requirements[0].", "spec: {requirements: [", "]}"},
@@ -172,6 +178,7 @@ func classRefusals() []refusal {
 		class("volume without size", "blockDeviceMappings: [{ebs: {volumeType: gp3}}]", "give volumeSize or snapshotID", "blockDeviceMappings[0].ebs.volumeSize"),
 		class("volume without unit", "blockDeviceMappings: [{ebs: {volumeSize: 20}}]", "is less than 1G", "blockDeviceMappings[0].ebs.volumeSize"),
 		class("volume too large", "blockDeviceMappings: [{ebs: {volumeSize: 65Ti}}]", "is more than 64Ti", "blockDeviceMappings[0].ebs.volumeSize"),
+		class("volume with an exponent", "blockDeviceMappings: [{ebs: {volumeSize: '1e10'}}]", "should match", "blockDeviceMappings[0].ebs.volumeSize"),
 		class("rate without snapshot", "blockDeviceMappings: [{ebs: {volumeSize: 1Gi, volumeInitializationRate: 100}}]", "only a volume made from a snapshot", "blockDeviceMappings[0].ebs.volumeInitializationRate"),
 		class("rate too low", "blockDeviceMappings: [{ebs: {snapshotID: snap-1, volumeInitializationRate: 99}}]", "greater than or equal to 100", "blockDeviceMappings[0].ebs.volumeInitializationRate"),
 		class("negative operations", "blockDeviceMappings: [{ebs: {volumeSize: 1Gi, iops: -1}}]", "greater than or equal to 0", "blockDeviceMappings[0].ebs.iops"),

@@ -20,9 +20,9 @@ func TestShapes(t *testing.T) {
 	want := map[string]string{
 		"NodePool":       "Cluster; karpenter; ; NodeClass Nodes Ready Age [Weight] [CPU] [Memory]; .spec.replicas .status.nodes",
 		"NodeClaim":      "Cluster; karpenter; ; Type Capacity Zone Node Ready Age [ImageID] [ID] [NodePool] [NodeClass] [Drifted]; ",
-		"NodeOverlay":    "Cluster; karpenter; ; Ready Age [Weight]; ",
+		"NodeOverlay":    "Cluster; karpenter; overlays; Ready Age [Weight]; ",
 		"EC2NodeClass":   "Cluster; karpenter; ec2nc ec2ncs; Ready Age [Role]; ",
-		"CapacityBuffer": "Namespaced; ; cb; Strategy Replicas Ready Provisioning Age; ",
+		"CapacityBuffer": "Namespaced; autoscaling; cb; Strategy PodTemplate Replicas Ready Provisioning Age; ",
 	}
 	for _, c := range crds.All() {
 		crd, err := Read(c.YAML())

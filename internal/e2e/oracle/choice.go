@@ -161,7 +161,7 @@ func promisedOption(catalog []*cloudprovider.InstanceType, node *scheduling.NewN
 }
 
 // claimRequests is what the NodeClaim will request: the pods, and the least that DaemonSets take on any of the promised
-// machines (SCH-174).
+// machines.
 func claimRequests(snapshot *scheduling.Snapshot, pool *scheduling.NodePool, node *scheduling.NewNode, promised []Option) (corev1.ResourceList, error) {
 	var least corev1.ResourceList
 	for i, option := range promised {
@@ -205,8 +205,8 @@ func add(sum, amounts corev1.ResourceList, times int64) {
 }
 
 // launchable are the offerings of the promised option's type by which the provider could create the machine: in stock,
-// allowed by the requirements, and large enough for the requests of the claim (PRV-170). The promised one comes first,
-// then those in other zones.
+// allowed by the requirements, and large enough for the requests of the claim. The promised one comes first, then
+// those in other zones.
 func launchable(promised Option, node *scheduling.NewNode, requests corev1.ResourceList) []Option {
 	out := []Option{promised}
 	zones := map[string]bool{promised.Offering.Zone(): true}

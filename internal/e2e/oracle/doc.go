@@ -37,22 +37,30 @@
 //	go test -v -run TestRollouts .                                       400 random fleets, both planners, as in CI
 //	ORACLE_FLEETS=50000 ORACLE_SEED=7 go test -v -timeout 4h -run TestRollouts .    the long run; ORACLE_FEATURES holds too
 //
+// # From the queue
+//
+// kube-scheduler knows no plan: it takes pods from its queue and binds each to the node that it scores best. Queue does so once
+// the plan's nodes are there, with each Preference.
+//
+//	go test -v -run TestRandomQueues .                                   300 random snapshots, as in CI
+//	ORACLE_QUEUED=20000 ORACLE_SEED=7 go test -v -timeout 4h -run TestRandomQueues .    the long run; ORACLE_FEATURES holds too
+//
 // # What is acted out
 //
 // Nodes of the snapshot that come up are there as they will be once initialised; machines that are leaving are gone. All
 // planned machines are there from the start, which is how kube-scheduler sees them once they have joined: topology spread
 // counts their domains. DaemonSets have their pods wherever they belong. A volume claim that waits for its first consumer
 // is bound where the first pod with it goes, to a volume that can be reached in the zone (or whatever the class's allowed
-// topologies speak of) of that node. Volumes that are made by hand are there for planned machines when these have joined
-// (SCH-101); the machines of the snapshot have to do with those there are. Labels that neither type nor offering settles
-// are those the machine's requirements leave (SCH-027).
+// topologies speak of) of that node. Volumes that are made by hand are there for planned machines when these have joined;
+// the machines of the snapshot have to do with those there are. Labels that neither type nor offering settles are those
+// the machine's requirements leave.
 //
 // Machines are sold as the snapshot's NodeOverlays have them. Placeholders of CapacityBuffers are bound like any pod, and
 // PodTopologySpread knows the cluster's default constraints. What kube-scheduler never sees but whoever launches the
 // machines does, Purchases checks: prices, reservations, minValues, and that static pools are left alone.
 //
 // Not acted out: resource claims, scheduling gates, preemption, numeric tolerations (off in kube-scheduler by default);
-// kube-scheduler's scores, which may well put a pod elsewhere than the plan.
+// kube-scheduler's scores but for LeastAllocated of Queue, which may well put a pod elsewhere than the plan.
 //
 // # Versions
 //

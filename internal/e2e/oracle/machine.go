@@ -101,8 +101,7 @@ func labelsOf(pool *scheduling.NodePool, node *scheduling.NewNode, option Option
 	return out, nil
 }
 
-// pick is the n-th value the requirement allows, counted round; for an open one a number that nothing excludes
-// (SCH-027).
+// pick is the n-th value the requirement allows, counted round; for an open one a number that nothing excludes.
 func pick(r requirements.Requirement, n int) (string, bool) {
 	if !r.Complement() {
 		values := r.Values()

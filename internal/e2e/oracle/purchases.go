@@ -16,8 +16,8 @@ import (
 
 // Purchases checks what kube-scheduler never sees, but without which the planned machines would not come, or not as
 // promised: pools launch machines at all, prices and allocatable amounts are those of the types with the NodeOverlays
-// applied, reservations are not overdrawn (SCH-160, SCH-163), and the instance types are as varied as minValues ask for
-// (SCH-041, SCH-043). It returns what is wrong, a sentence each; nil means nothing.
+// applied, reservations are not overdrawn, and the instance types are as varied as minValues ask for. It returns what
+// is wrong, a sentence each; nil means nothing.
 func Purchases(snapshot *scheduling.Snapshot, plan *scheduling.Plan, query scheduling.Query) []string {
 	c := &clerk{stock: newStock(snapshot), query: query, drawn: map[string]int{}, left: map[string]int{}}
 	total := 0.0

@@ -68,8 +68,8 @@ func RolloutChoices(snapshot *scheduling.Snapshot, commands []*disruption.Comman
 }
 
 // Homeless are the pods of the commands' members that no place is planned for, though one has to be: what emptiness and
-// static pools move is nobody's concern (DIS-085, DIS-090). Pods that are protected or fully blocked, which drift leaves where
-// they are (DIS-096), are told as well.
+// static pools move is nobody's concern. Pods that are protected or fully blocked, which drift leaves where they are, are told
+// as well.
 func Homeless(snapshot *scheduling.Snapshot, commands []*disruption.Command) []string {
 	moved, _ := moves(snapshot, commands)
 	placed := podsOf(moved)

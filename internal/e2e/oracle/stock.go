@@ -10,7 +10,7 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// stock is what the provider sells to each pool: the snapshot's catalogs, corrected by its NodeOverlays (SCH-180).
+// stock is what the provider sells to each pool: the snapshot's catalogs, corrected by its NodeOverlays.
 type stock struct {
 	snapshot *scheduling.Snapshot
 	overlaid *overlay.Result

@@ -30,6 +30,7 @@ func (j *judge) addObjects(s *scheduling.Snapshot) error {
 		addAll(apps.StatefulSets().Informer(), s.StatefulSets),
 		addAll(storage.StorageClasses().Informer(), s.StorageClasses),
 		addAll(storage.CSINodes().Informer(), s.CSINodes),
+		addAll(storage.VolumeAttachments().Informer(), s.VolumeAttachments),
 	)
 }
 
@@ -63,7 +64,7 @@ func firstError(errs ...error) error {
 	return nil
 }
 
-// claimName is the volume claim that a pod's volume uses (SCH-100); empty when it uses none.
+// claimName is the volume claim that a pod's volume uses; empty when it uses none.
 func claimName(pod *corev1.Pod, volume *corev1.Volume) string {
 	switch {
 	case volume.PersistentVolumeClaim != nil:
@@ -137,7 +138,7 @@ func (j *judge) volumesOf(class string) []*corev1.PersistentVolume {
 
 // supplyVolumes does for a pod that is promised a new machine what whoever makes volumes by hand does when the machine
 // has joined: there is a volume for each of the pod's claims of such classes, unless one that is free already can be
-// reached from there (SCH-101).
+// reached from there.
 func (j *judge) supplyVolumes(pod *corev1.Pod, node string) error {
 	core := j.objects.Core().V1()
 	taken := map[string]*corev1.PersistentVolume{}

@@ -79,13 +79,19 @@ const (
 	NodeStates Feature = "nodestates"
 	// DefaultSpread: the cluster's default spread constraints, with Services and controllers.
 	DefaultSpread Feature = "defaultspread"
+	// InlineDisks that pods name without a claim.
+	InlineDisks Feature = "inlinedisks"
+	// NodeNames: required node affinity on the names of nodes. Does nothing without Nodes and Selectors.
+	NodeNames Feature = "nodenames"
+	// Attachments: VolumeAttachments of volumes that no pod of their node uses. Does nothing without AttachLimits.
+	Attachments Feature = "attachments"
 )
 
 // All features.
 func All() []Feature {
 	return []Feature{Extended, Pools, Selectors, Preferences, CustomLabels, Taints, Limits, Daemons, Nodes, Offerings, Priorities,
 		Spread, Affinity, AntiAffinity, Namespaces, Ports, Volumes, SharedClaims, AttachLimits, HandMade,
-		Overlays, Reservations, MinValues, StaticPools, Buffers, OddCapacities, NodeStates, DefaultSpread}
+		Overlays, Reservations, MinValues, StaticPools, Buffers, OddCapacities, NodeStates, DefaultSpread, InlineDisks, NodeNames, Attachments}
 }
 
 // Parse reads a list of features separated by commas. A leading "-" takes a feature away from all: "-volumes,-ports".

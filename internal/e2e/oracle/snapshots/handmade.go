@@ -20,7 +20,7 @@ func (m *maker) handMade() {
 		&storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: immediateClass}, Provisioner: driver, VolumeBindingMode: &immediate},
 		&storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: byHandClass}, Provisioner: "kubernetes.io/no-provisioner", VolumeBindingMode: &wait},
 	)
-	m.s.PersistentVolumes = append(m.s.PersistentVolumes, list(m, "free volumes", 0, 4, func() *corev1.PersistentVolume {
+	m.s.PersistentVolumes = append(m.s.PersistentVolumes, list(m, "free volumes", 1, 6, func() *corev1.PersistentVolume {
 		pv := &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: m.name("pv-by-hand")}}
 		pv.Spec = corev1.PersistentVolumeSpec{
 			Capacity:         corev1.ResourceList{corev1.ResourceStorage: amount(choose(m, "size", "1Gi", "2Gi", "500Mi"))},

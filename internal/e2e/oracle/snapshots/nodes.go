@@ -284,3 +284,30 @@ func (m *maker) settle(pod *corev1.Pod, n *scheduling.Node) {
 		}
 	}
 }
+
+// forgetClaimNames makes pods that name a machine on its way name one that there is not: it will have another name as a
+// Node, which the replay gives it only later.
+func (m *maker) forgetClaimNames() {
+	forget := func(pod *corev1.Pod) {
+		if pod.Spec.Affinity == nil || pod.Spec.Affinity.NodeAffinity == nil || pod.Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution == nil {
+			return
+		}
+		for _, term := range pod.Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms {
+			for _, f := range term.MatchFields {
+				if slices.ContainsFunc(m.s.Nodes, func(n scheduling.Node) bool { return n.Object == nil && n.Name == f.Values[0] }) {
+					f.Values[0] = "elsewhere"
+				}
+			}
+		}
+	}
+	for _, list := range [][]*corev1.Pod{m.s.Pods, m.s.Placeholders} {
+		for _, pod := range list {
+			forget(pod)
+		}
+	}
+	for i := range m.s.Nodes {
+		for _, pod := range m.s.Nodes[i].Pods {
+			forget(pod)
+		}
+	}
+}

@@ -50,6 +50,8 @@ func Of(features []Feature) *rapid.Generator[*scheduling.Snapshot] {
 		m.nodes()
 		m.pods()
 		m.buffers()
+		m.attachments()
+		m.forgetClaimNames()
 		return m.s
 	})
 }

@@ -89,6 +89,15 @@ var shows = map[snapshots.Feature]func(*scheduling.Snapshot) bool{
 	snapshots.NodeStates: func(s *scheduling.Snapshot) bool {
 		return slices.ContainsFunc(s.Nodes, func(n scheduling.Node) bool { return n.Object != nil && n.Object.Spec.Unschedulable })
 	},
+	snapshots.InlineDisks: anyPod(func(p *corev1.Pod) bool {
+		return slices.ContainsFunc(p.Spec.Volumes, func(v corev1.Volume) bool { return v.Name == "inline" })
+	}),
+	snapshots.NodeNames: anyPod(func(p *corev1.Pod) bool {
+		return p.Spec.Affinity != nil && p.Spec.Affinity.NodeAffinity != nil && p.Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution != nil &&
+			slices.ContainsFunc(p.Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms,
+				func(t corev1.NodeSelectorTerm) bool { return len(t.MatchFields) > 0 })
+	}),
+	snapshots.Attachments:   func(s *scheduling.Snapshot) bool { return len(s.VolumeAttachments) > 0 },
 	snapshots.DefaultSpread: func(s *scheduling.Snapshot) bool { return len(s.DefaultTopologySpread) > 0 },
 }
 
@@ -120,6 +129,10 @@ func needs(f snapshots.Feature) []snapshots.Feature {
 		return []snapshots.Feature{snapshots.Volumes}
 	case snapshots.StaticPools:
 		return []snapshots.Feature{snapshots.Pools}
+	case snapshots.Attachments:
+		return []snapshots.Feature{snapshots.AttachLimits, snapshots.Volumes, snapshots.Nodes}
+	case snapshots.NodeNames:
+		return []snapshots.Feature{snapshots.Nodes, snapshots.Selectors}
 	case snapshots.NodeStates:
 		return []snapshots.Feature{snapshots.Nodes}
 	case snapshots.AttachLimits:

@@ -151,3 +151,33 @@ func (m *maker) csiNode(node string) {
 	}
 	m.s.CSINodes = append(m.s.CSINodes, &storagev1.CSINode{ObjectMeta: metav1.ObjectMeta{Name: node}, Spec: storagev1.CSINodeSpec{Drivers: []storagev1.CSINodeDriver{d}}})
 }
+
+// inlineDisk makes the pods name a disk of which there are few.
+func (m *maker) inlineDisk(spec *corev1.PodSpec) {
+	if !m.with(InlineDisks, "inline disk", 10) {
+		return
+	}
+	readOnly := m.chance("read only", 50)
+	name := choose(m, "disk", "d1", "d2")
+	source := choose(m, "disk kind",
+		corev1.VolumeSource{ISCSI: &corev1.ISCSIVolumeSource{TargetPortal: "10.0.0.1", IQN: name, ReadOnly: readOnly}},
+		corev1.VolumeSource{GCEPersistentDisk: &corev1.GCEPersistentDiskVolumeSource{PDName: name, ReadOnly: readOnly}},
+		corev1.VolumeSource{AWSElasticBlockStore: &corev1.AWSElasticBlockStoreVolumeSource{VolumeID: name, ReadOnly: readOnly}},
+		corev1.VolumeSource{RBD: &corev1.RBDVolumeSource{CephMonitors: []string{"m1", choose(m, "monitor", "m2", "m3")}, RBDImage: name, ReadOnly: readOnly}},
+		corev1.VolumeSource{RBD: &corev1.RBDVolumeSource{CephMonitors: []string{"m3"}, RBDImage: name, ReadOnly: readOnly}},
+	)
+	spec.Volumes = append(spec.Volumes, corev1.Volume{Name: "inline", VolumeSource: source})
+}
+
+// attachments leaves volumes attached to nodes that no pod of theirs may use any more.
+func (m *maker) attachments() {
+	for _, n := range m.s.CSINodes {
+		for _, pv := range m.s.PersistentVolumes {
+			if pv.Spec.CSI == nil || !m.with(Attachments, "attached", 15) {
+				continue
+			}
+			m.s.VolumeAttachments = append(m.s.VolumeAttachments, &storagev1.VolumeAttachment{ObjectMeta: metav1.ObjectMeta{Name: n.Name + "-" + pv.Name},
+				Spec: storagev1.VolumeAttachmentSpec{Attacher: driver, NodeName: n.Name, Source: storagev1.VolumeAttachmentSource{PersistentVolumeName: &pv.Name}}})
+		}
+	}
+}

@@ -72,6 +72,15 @@ func (m *maker) template(app string) *template {
 		}
 		nodeAffinity(spec).RequiredDuringSchedulingIgnoredDuringExecution = &corev1.NodeSelector{NodeSelectorTerms: terms}
 	}
+	if m.has(Nodes) && m.has(Selectors) && m.with(NodeNames, "node name", 10) {
+		field := corev1.NodeSelectorRequirement{Key: metav1.ObjectNameField,
+			Operator: choose(m, "name operator", corev1.NodeSelectorOpIn, corev1.NodeSelectorOpNotIn), Values: []string{choose(m, "node named", "node-0", "node-1", "node-2")}}
+		required := &nodeAffinity(spec).RequiredDuringSchedulingIgnoredDuringExecution
+		if *required == nil {
+			*required = &corev1.NodeSelector{}
+		}
+		(*required).NodeSelectorTerms = append((*required).NodeSelectorTerms, corev1.NodeSelectorTerm{MatchFields: []corev1.NodeSelectorRequirement{field}})
+	}
 	if m.with(Preferences, "preferred node affinity", 25) {
 		for range m.number("preferences", 1, 2) {
 			a := nodeAffinity(spec)
@@ -89,6 +98,7 @@ func (m *maker) template(app string) *template {
 	m.podAffinity(t)
 	m.ports(t)
 	m.volumes(t)
+	m.inlineDisk(spec)
 	return t
 }
 
