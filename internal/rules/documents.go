@@ -131,12 +131,12 @@ func Program(example string) (program, output string, err error) {
 	return program, out.String(), nil
 }
 
-// CheckPackageMap finds public packages and programs that the table of packages in README.md does not link to, and links to
+// CheckPackageMap finds public packages and programs that the tables of packages in docs/packages.md do not link to, and links to
 // folders that are no package.
-func CheckPackageMap(t *Tree, readme string) []Fault {
-	const file = "README.md"
+func CheckPackageMap(t *Tree, page string) []Fault {
+	const file = "docs/packages.md"
 	listed := make(map[string]bool)
-	for _, line := range lines(readme) {
+	for _, line := range lines(page) {
 		cells := tableRow(line)
 		if len(cells) < 2 {
 			continue
@@ -159,5 +159,5 @@ func CheckPackageMap(t *Tree, readme string) []Fault {
 	return sorted(faults)
 }
 
-// linkedFolder is a Markdown link whose text and target are the same folder.
-var linkedFolder = regexp.MustCompile(`^\[([a-z0-9/]+)\]\([a-z0-9/]+\)$`)
+// linkedFolder is a Markdown link whose text and target are the same folder, seen from docs.
+var linkedFolder = regexp.MustCompile(`^\[([a-z0-9/]+)\]\(\.\./[a-z0-9/]+\)$`)

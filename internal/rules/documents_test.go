@@ -144,15 +144,15 @@ func TestCheckPackageMap(t *testing.T) {
 		"x.go": "package drawknife\n", "api/v1/x.go": "package v1\n", "examples/simulate/x.go": "package main\n", "api/v1/internal/y/y.go": "package y\n",
 		"internal/rules/x.go": "package rules\n", "docs/x_test.go": "package docs\n", "aws/x.go": "//go:build ignore\n\npackage main\n",
 	}.parse(t)
-	const good = "| package | what |\n|---|---|\n| [api/v1](api/v1) | objects |\n| [examples/simulate](examples/simulate) | program |\n"
-	for name, c := range map[string]struct{ readme, want string }{
+	const good = "| package | what |\n|---|---|\n| [api/v1](../api/v1) | objects |\n| [examples/simulate](../examples/simulate) | program |\n"
+	for name, c := range map[string]struct{ page, want string }{
 		"all there":  {good, ""},
-		"missing":    {strings.Replace(good, "| [api/v1](api/v1) | objects |\n", "", 1), "package api/v1 is not in the table of packages"},
-		"too many":   {good + "| [gone](gone) | was |\n", "gone in the table of packages is no package"},
+		"missing":    {strings.Replace(good, "| [api/v1](../api/v1) | objects |\n", "", 1), "package api/v1 is not in the table of packages"},
+		"too many":   {good + "| [gone](../gone) | was |\n", "gone in the table of packages is no package"},
 		"other link": {good + "| [docs/x.md](docs/x.md) | text |\n", ""},
 	} {
 		var got string
-		for _, f := range rules.CheckPackageMap(tree, c.readme) {
+		for _, f := range rules.CheckPackageMap(tree, c.page) {
 			got += f.What
 		}
 		if got != c.want {

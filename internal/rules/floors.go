@@ -17,6 +17,11 @@ func floors() map[string]int {
 		"internal/conditions": foundation,
 		"internal/drifthash":  foundation,
 		"internal/fieldtypes": foundation,
+		"internal/quantities": foundation,
+		"internal/printable":  foundation,
+		"internal/interrupt":  foundation,
+		"internal/spelling":   foundation,
+		"internal/version":    foundation,
 
 		"api/v1":                  0,
 		"api/v1beta1":             0,
@@ -31,6 +36,8 @@ func floors() map[string]int {
 		"aws/convert":      1,
 
 		"cloudprovider": 2,
+		// What the scheduler is made of: arithmetic that knows nothing of Kubernetes.
+		"internal/engine": 2,
 
 		"scheduling": 3,
 
@@ -52,6 +59,8 @@ func floors() map[string]int {
 // it is converted to v1 step by step.
 func hubs() map[string][]string {
 	return map[string][]string{
+		"internal/fieldtypes": {"internal/quantities"},
+
 		"api/v1beta1":      {"api/v1"},
 		"api/v1alpha5":     {"api/v1beta1", "api/v1"},
 		"aws/api/v1beta1":  {"aws/api/v1"},

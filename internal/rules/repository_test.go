@@ -34,6 +34,13 @@ func TestRepository(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) { report(t, rule(tree)) })
 	}
+	t.Run("options can be reached", func(t *testing.T) {
+		controller, err := rules.ParseTree(os.DirFS(filepath.Join(root, "examples/controller")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		report(t, rules.CheckOptions(tree.With("examples/controller", controller), "aws", unreachableOptions()))
+	})
 	t.Run("top-level folders", func(t *testing.T) {
 		entries, err := os.ReadDir(root)
 		if err != nil {
@@ -47,8 +54,8 @@ func TestRepository(t *testing.T) {
 		}
 		report(t, rules.CheckTopLevel(folders))
 	})
-	t.Run("README names the packages", func(t *testing.T) {
-		report(t, rules.CheckPackageMap(tree, read(t, "README.md")))
+	t.Run("packages are listed", func(t *testing.T) {
+		report(t, rules.CheckPackageMap(tree, read(t, "docs/packages.md")))
 	})
 	t.Run("statements of the specification", func(t *testing.T) {
 		faults, err := rules.CheckStatements(os.DirFS(root), rules.Specification(), "internal/rules")
@@ -80,6 +87,31 @@ func TestRepository(t *testing.T) {
 	})
 }
 
+// unreachableOptions are those of the packages of aws that nothing outside them sets, with why that is right.
+func unreachableOptions() map[string]string {
+	const (
+		seam    = "a test's seam: processes have the real one"
+		metrics = "metrics of those who use the package by itself; the provider's are at package sdk"
+		bound   = "a bound on work that no cluster came near; the provider takes the default"
+		pace    = "a pace that EC2's own limits decide; the provider takes the default"
+	)
+	return map[string]string{
+		"aws/batch.Options.Backoff":                bound,
+		"aws/batch.Options.MaxBackoff":             bound,
+		"aws/batch.Options.MaxBatches":             bound,
+		"aws/interruption.Options.After":           seam,
+		"aws/interruption.Options.ImpairedFor":     pace,
+		"aws/interruption.Options.OnRemoved":       metrics,
+		"aws/interruption.Options.StatusEvery":     pace,
+		"aws/launchtemplates.Options.Lifetime":     bound,
+		"aws/launchtemplates.Options.MaxTemplates": bound,
+		"aws/launchtemplates.Options.OnCreate":     metrics,
+		"aws/launchtemplates.Options.Parallelism":  bound,
+		"aws/unavailable.Options.Jitter":           seam,
+		"aws/unavailable.Options.ProbeTimeout":     bound,
+	}
+}
+
 // TestDependencies asks the go command what the module and its tests need.
 func TestDependencies(t *testing.T) {
 	t.Run("nothing banned", func(t *testing.T) {
@@ -106,39 +138,53 @@ func TestDependencies(t *testing.T) {
 	})
 }
 
-var update = flag.Bool("update", false, "write what README.md shows of programs and their output anew")
+var update = flag.Bool("update", false, "write again what documents show of programs, their output and imports")
 
-// TestReadme holds what README.md shows to what is run: its program is the example of the root package, its outputs are
-// that example's and the golden file of the built-in cluster.
+// TestReadme holds what README.md and docs/simulate.md show to what is run: the program is the example of the root package, the outputs
+// are that example's and the golden file of the built-in cluster.
 func TestReadme(t *testing.T) {
-	readme := read(t, "README.md")
 	program, output, err := rules.Program(read(t, "example_test.go"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	builtin := read(t, "examples/simulate/testdata/golden/builtin.txt")
-	for _, c := range []struct{ marker, language, want string }{
-		{"<!-- quick start -->", "go", program},
-		{"<!-- quick start prints -->", "text", output},
-		{"<!-- simulate prints -->", "text", withoutTimes(builtin)},
+	builtin := withoutTimes(read(t, "examples/simulate/testdata/golden/builtin.txt"))
+	for _, c := range []struct{ page, marker, language, want string }{
+		{"README.md", "<!-- quick start -->", "go", program},
+		{"README.md", "<!-- quick start prints -->", "text", output},
+		{"README.md", "<!-- simulate ends with -->", "text", lastLines(builtin, 7)},
+		{"docs/simulate.md", "<!-- simulate prints -->", "text", builtin},
 	} {
-		got, err := rules.Fence(readme, c.marker, c.language)
+		page := read(t, c.page)
+		got, err := rules.Fence(page, c.marker, c.language)
 		if err != nil {
-			t.Errorf("README.md: %v", err)
+			t.Errorf("%s: %v", c.page, err)
 			continue
 		}
 		if diff := cmp.Diff(c.want, got); diff != "" && !*update {
-			t.Errorf("README.md, %s (-run +shown); refresh with -update:\n%s", c.marker, diff)
+			t.Errorf("%s, %s (-run +shown); refresh with -update:\n%s", c.page, c.marker, diff)
 		}
-		if readme, err = rules.SetFence(readme, c.marker, c.language, c.want); err != nil {
+		if page, err = rules.SetFence(page, c.marker, c.language, c.want); err != nil {
 			t.Error(err)
 		}
-	}
-	if *update && !t.Failed() {
-		if err := os.WriteFile(filepath.Join(root, "README.md"), []byte(readme), 0o644); err != nil {
-			t.Fatal(err)
+		if *update && !t.Failed() {
+			if err := os.WriteFile(filepath.Join(root, filepath.FromSlash(c.page)), []byte(page), 0o644); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
+}
+
+// TestReadmeIsShort keeps README.md to what a newcomer reads: the rest has pages of its own.
+func TestReadmeIsShort(t *testing.T) {
+	const most = 200
+	if n := strings.Count(read(t, "README.md"), "\n"); n >= most {
+		t.Errorf("README.md has %d lines, and should have fewer than %d: move what is not for newcomers to docs", n, most)
+	}
+}
+
+func lastLines(text string, n int) string {
+	list := strings.SplitAfter(strings.TrimSuffix(text, "\n"), "\n")
+	return strings.Join(list[max(len(list)-n, 0):], "") + "\n"
 }
 
 // withoutTimes leaves out the line of simulate's output that differs from run to run.

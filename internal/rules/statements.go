@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"errors"
 	"fmt"
 	"io/fs"
 	"path"
@@ -11,57 +10,44 @@ import (
 	"strings"
 )
 
-// Statements is one numbered list of the specification, and where it is answered for.
+// Statements is one numbered list of the specification.
 type Statements struct {
 	// Prefix of the numbers: "SCH" of SCH-041.
 	Prefix string
-	// Numbers as ranges, ascending: "001-006 010".
-	Numbers string
-	// Differences are the files whose package comments list, under "# Deliberate differences", the statements that are not
-	// followed, each with its reason.
-	Differences []string
+	// Pages of docs/spec that have them: one, or for lists that no test has to name, several.
+	Pages []string
+	// Optional lists are improvements over the reference: tests may name them, and need not.
+	Optional bool
 }
 
 // Specification is the lists that the tree must answer for in full. A new list is one more line.
 func Specification() []Statements {
+	const spec = "docs/spec/"
 	return []Statements{
-		{"SCH", "001-006 010-014 020-027 030-033 040-044 050-054 060-066 070-075 078-082 090-094 100-107 110-113 115-122 125-128 130-131 135-137 140-141 145-146 150-177 180-182 190-194", []string{"scheduling/doc.go"}},
-		{"AWI", "001-183 190-245", []string{"aws/doc.go", "aws/launch/doc.go", "aws/instances/doc.go"}},
-		{"AWN", "001-368", []string{
-			"aws/doc.go", "aws/amis/doc.go", "aws/api/v1/doc.go", "aws/iam/doc.go", "aws/instanceprofile/doc.go", "aws/interruption/doc.go",
-			"aws/launchtemplate/doc.go", "aws/launchtemplate/userdata/doc.go", "aws/launchtemplates/doc.go", "aws/nodeclass/doc.go",
-		}},
-		{"PRV", "001-011 020-033 035-037 040-044 050-061 065-073 080-088 110 120-123 140-144 150-154 160 165 170-184", []string{"provisioning/doc.go"}},
-		{"DIS", "001-319", []string{"disruption/doc.go"}},
-		{"API", "001-468", []string{"aws/convert/doc.go", "api/v1alpha5/doc.go", "aws/api/v1alpha1/doc.go", "api/v1beta1/doc.go", "aws/api/v1beta1/doc.go"}},
-		{"SET", "001-179", []string{"examples/settings/doc.go"}},
+		{"SCH", []string{spec + "scheduling.md"}, false},
+		{"PRV", []string{spec + "provisioning.md"}, false},
+		{"DIS", []string{spec + "disruption.md"}, false},
+		{"AWI", []string{spec + "aws-instances.md"}, false},
+		{"AWN", []string{spec + "aws-nodeclass.md"}, false},
+		{"API", []string{spec + "api-generations.md"}, false},
+		{"SET", []string{spec + "settings.md"}, false},
+		{"OPP", []string{spec + "scheduling.md", spec + "provisioning.md", spec + "aws-instances.md"}, true},
 	}
 }
 
-// differencesHeading begins the list of what is deliberately different; it ends at the next heading.
-const differencesHeading = "# Deliberate differences"
+// differencesLink is what marks a statement that is deliberately not followed: a link to the reason.
+const differencesLink = "](../differences.md#"
 
-// CheckStatements finds statements of the specification that no test names, and that no list of deliberate differences
-// gives a reason for; and numbers that tests or these lists name although there is no such statement. A test names a
-// statement anywhere in its file, by its number or by a range ("SCH-070 to SCH-080"). fsys is the repository: the
-// tests of nested modules count, the folders in except do not.
+// CheckStatements finds statements of the specification that no test names and that link to no reason why they are not followed;
+// numbers that tests name although there is no such statement; and numbers that two statements have. A test names a statement
+// anywhere in its file, by its number or by a range of numbers. fsys is the repository: the tests of nested modules
+// count, the folders in except do not.
 func CheckStatements(fsys fs.FS, lists []Statements, except ...string) ([]Fault, error) {
 	tests := make(map[string]string)
-	err := fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
-		switch base := path.Base(name); {
-		case err != nil:
-			return err
-		case !d.IsDir():
-			if !strings.HasSuffix(name, "_test.go") {
-				return nil
-			}
-			text, err := fs.ReadFile(fsys, name)
-			tests[name] = string(text)
-			return err
-		case name != "." && (base == "testdata" || base[0] == '.' || base[0] == '_' || slices.Contains(except, name)):
-			return fs.SkipDir
+	err := goFiles(fsys, except, func(name, text string) {
+		if strings.HasSuffix(name, "_test.go") {
+			tests[name] = text
 		}
-		return nil
 	})
 	if err != nil {
 		return nil, fmt.Errorf("reading the tests: %w", err)
@@ -77,68 +63,100 @@ func CheckStatements(fsys fs.FS, lists []Statements, except ...string) ([]Fault,
 	return sorted(faults), nil
 }
 
+// goFiles reads all Go files of the repository, nested modules included, but test data and the folders in except.
+func goFiles(fsys fs.FS, except []string, visit func(name, text string)) error {
+	return fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
+		switch base := path.Base(name); {
+		case err != nil:
+			return err
+		case !d.IsDir():
+			if path.Ext(name) != ".go" {
+				return nil
+			}
+			text, err := fs.ReadFile(fsys, name)
+			visit(name, string(text))
+			return err
+		case name != "." && (base == "testdata" || base[0] == '.' || base[0] == '_' || slices.Contains(except, name)):
+			return fs.SkipDir
+		}
+		return nil
+	})
+}
+
+// statement is one line of a page.
+type statement struct {
+	where string
+	// differs is whether it links to a reason why it is not followed.
+	differs bool
+}
+
 // check is CheckStatements for one list.
 func (s Statements) check(fsys fs.FS, tests map[string]string) ([]Fault, error) {
-	numbers, err := s.numbers()
+	known, faults, err := s.read(fsys)
 	if err != nil {
 		return nil, err
 	}
 	named := make(map[int]bool)
-	var faults []Fault
-	note := func(where, text string) {
+	for name, text := range tests {
 		for _, n := range s.namedIn(text) {
 			named[n] = true
-			if !slices.Contains(numbers, n) {
-				faults = append(faults, fault(where, "names %s-%03d, and there is no such statement", s.Prefix, n))
+			if _, ok := known[n]; !ok {
+				faults = append(faults, fault(name, "names %s, and there is no such statement", s.number(n)))
 			}
 		}
 	}
-	for name, text := range tests {
-		note(name, text)
-	}
-	for _, name := range s.Differences {
-		text, err := fs.ReadFile(fsys, name)
-		if errors.Is(err, fs.ErrNotExist) {
-			faults = append(faults, fault(name, "is to list deliberate differences, and is not there"))
-			continue
-		}
-		if err != nil {
-			return nil, fmt.Errorf("reading deliberate differences: %w", err)
-		}
-		note(name, section(string(text), differencesHeading))
-	}
-	for _, n := range numbers {
-		if !named[n] {
-			faults = append(faults, fault(strings.Join(s.Differences, ", "),
-				"no test names %s-%03d: name it in one that would fail without it, or list it here under %q with the reason", s.Prefix, n, differencesHeading))
+	for n, st := range known {
+		if !named[n] && !st.differs && !s.Optional {
+			faults = append(faults, fault(st.where,
+				"no test names %s: name it in one that would fail without it, or link it to the reason in docs/differences.md", s.number(n)))
 		}
 	}
 	return faults, nil
 }
 
-// numbers spells out the ranges.
-func (s Statements) numbers() ([]int, error) {
-	var out []int
-	for _, part := range strings.Fields(s.Numbers) {
-		from, to, isRange := strings.Cut(part, "-")
-		if !isRange {
-			to = from
+// read finds the statements of the list's pages, by their anchors.
+func (s Statements) read(fsys fs.FS) (map[int]statement, []Fault, error) {
+	anchor := regexp.MustCompile(`<a id="` + strings.ToLower(s.Prefix) + `-([0-9]+)"></a>`)
+	known := make(map[int]statement)
+	var faults []Fault
+	for _, page := range s.Pages {
+		text, err := fs.ReadFile(fsys, page)
+		if err != nil {
+			return nil, nil, fmt.Errorf("reading the specification: %w", err)
 		}
-		first, err := strconv.Atoi(from)
-		last, err2 := strconv.Atoi(to)
-		if err = errors.Join(err, err2); err != nil || last < first {
-			return nil, fmt.Errorf("statements %s: %q is no range of numbers: %w", s.Prefix, part, err)
-		}
-		for n := first; n <= last; n++ {
-			out = append(out, n)
+		for i, line := range lines(string(text)) {
+			m := anchor.FindStringSubmatch(line)
+			if m == nil {
+				continue
+			}
+			n, err := strconv.Atoi(m[1])
+			if err != nil {
+				return nil, nil, fmt.Errorf("reading the specification: %s:%d: %w", page, i+1, err)
+			}
+			where := fmt.Sprintf("%s:%d", page, i+1)
+			if _, again := known[n]; again && !s.Optional {
+				faults = append(faults, fault(where, "another statement has the number %s", s.number(n)))
+			}
+			known[n] = statement{where, strings.Contains(line, differencesLink)}
 		}
 	}
-	return out, nil
+	return known, faults, nil
+}
+
+func (s Statements) number(n int) string {
+	if s.Optional {
+		return fmt.Sprintf("%s-%d", s.Prefix, n)
+	}
+	return fmt.Sprintf("%s-%03d", s.Prefix, n)
 }
 
 // namedIn are the numbers that a text names, ranges spelled out.
 func (s Statements) namedIn(text string) []int {
-	pattern := regexp.MustCompile(`\b(?:Test)?` + s.Prefix + `-?([0-9]{3})(?:\s+(?://\s+)?to\s+(?://\s+)?` + s.Prefix + `-([0-9]{3}))?`)
+	digits := "[0-9]{3}"
+	if s.Optional {
+		digits = "[0-9]{1,2}"
+	}
+	pattern := regexp.MustCompile(`\b(?:Test)?` + s.Prefix + `-?(` + digits + `)(?:\s+(?://\s+)?to\s+(?://\s+)?` + s.Prefix + `-(` + digits + `))?`)
 	var out []int
 	for _, m := range pattern.FindAllStringSubmatch(text, -1) {
 		first, _ := strconv.Atoi(m[1])
@@ -153,15 +171,34 @@ func (s Statements) namedIn(text string) []int {
 	return out
 }
 
-// section is the part of a comment under a heading, up to the next heading or the end of the comment.
-func section(text, heading string) string {
-	_, text, _ = strings.Cut(text, "// "+heading+"\n")
-	var out strings.Builder
-	for line := range strings.Lines(text) {
-		if !strings.HasPrefix(line, "//") || strings.HasPrefix(line, "// # ") {
-			break
+// CountCitations counts, by folder, the statements that shipped code names: all Go files but tests. Users of the code can't be
+// expected to read the specification.
+func CountCitations(fsys fs.FS, lists []Statements, except ...string) (map[string]int, error) {
+	counts := make(map[string]int)
+	err := goFiles(fsys, except, func(name, text string) {
+		if strings.HasSuffix(name, "_test.go") {
+			return
 		}
-		out.WriteString(line)
+		for _, list := range lists {
+			digits := `[0-9]{1,3}\b`
+			if n := len(regexp.MustCompile(`\b`+list.Prefix+`-`+digits).FindAllString(text, -1)); n > 0 {
+				counts[path.Dir(name)] += n
+			}
+		}
+	})
+	if err != nil {
+		return nil, fmt.Errorf("counting citations: %w", err)
 	}
-	return out.String()
+	return counts, nil
+}
+
+// CheckCitations finds folders whose code names more statements than recorded.
+func CheckCitations(file string, recorded, counts map[string]int) []Fault {
+	var faults []Fault
+	for dir, n := range counts {
+		if n > recorded[dir] {
+			faults = append(faults, fault(file, "code in %s names %d statements of the specification, and may name %d: say it in words, or link to docs/differences.md", dir, n, recorded[dir]))
+		}
+	}
+	return sorted(faults)
 }

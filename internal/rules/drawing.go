@@ -1,0 +1,173 @@
+package rules
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// room is what one box of the drawing of imports stands for: folders with all that is below them.
+type room struct {
+	// id of the box, and the text in it.
+	id, text string
+	folders  []string
+}
+
+// rooms are the boxes, from above to below. A package belongs to the room with its longest folder; one of no room is not drawn.
+func rooms() []room {
+	return []room{
+		{"examples", "examples", []string{"examples"}},
+		{"conformance", "cloudprovider/conformance", []string{"cloudprovider/conformance"}},
+		{"provisioning", "provisioning", []string{"provisioning"}},
+		{"disruption", "disruption", []string{"disruption"}},
+		{"aws", "aws", []string{"aws"}},
+		{"fake", "fake", []string{"fake"}},
+		{"scheduling", "scheduling", []string{"scheduling"}},
+		{"engine", "internal/engine", []string{"internal/engine"}},
+		{"cloudprovider", "cloudprovider", []string{"cloudprovider"}},
+		{"convert", "aws/convert", []string{"aws/convert"}},
+		{"requirements", "api/requirements", []string{"api/requirements"}},
+		{"objects", "api, aws/api", []string{"api", "aws/api"}},
+	}
+}
+
+// roomOf is the id of the room of a package; "" for none.
+func roomOf(dir string) string {
+	best, id := -1, ""
+	for _, r := range rooms() {
+		for _, folder := range r.folders {
+			if within(dir, folder) && len(folder) > best {
+				best, id = len(folder), r.id
+			}
+		}
+	}
+	return id
+}
+
+// DrawImports is a Mermaid flowchart of which room imports which. An arrow is left out if others lead there as well.
+func DrawImports(t *Tree) string {
+	var b strings.Builder
+	b.WriteString("flowchart TD\n")
+	for _, r := range rooms() {
+		fmt.Fprintf(&b, "    %s[\"%s\"]\n", r.id, r.text)
+	}
+	for _, a := range reduced(roomImports(t)) {
+		fmt.Fprintf(&b, "    %s --> %s\n", a[0], a[1])
+	}
+	return b.String()
+}
+
+// CheckDrawing compares the drawing after the line <!-- imports --> with what is imported. `go test ./internal/rules -update` draws it
+// again.
+func CheckDrawing(t *Tree, name, page string) []Fault {
+	got, err := Fence(page, "<!-- imports -->", "mermaid")
+	if err != nil {
+		return []Fault{fault(name, "%v", err)}
+	}
+	want := DrawImports(t)
+	var faults []Fault
+	for _, line := range lines(want) {
+		if !slices.Contains(lines(got), line) {
+			faults = append(faults, fault(name, "the drawing of imports lacks %q", strings.TrimSpace(line)))
+		}
+	}
+	for _, line := range lines(got) {
+		if !slices.Contains(lines(want), line) {
+			faults = append(faults, fault(name, "the drawing of imports has %q, which is not so", strings.TrimSpace(line)))
+		}
+	}
+	return sorted(faults)
+}
+
+// roomImports are the pairs of rooms of which one has a package, tests aside, that imports one of the other.
+func roomImports(t *Tree) map[[2]string]bool {
+	out := make(map[[2]string]bool)
+	for _, f := range t.Files {
+		from := roomOf(f.Dir)
+		if f.Test || from == "" {
+			continue
+		}
+		for p := range f.imports() {
+			dir, ours := strings.CutPrefix(p, Module+"/")
+			if to := roomOf(dir); ours && to != "" && to != from {
+				out[[2]string{from, to}] = true
+			}
+		}
+	}
+	return out
+}
+
+// reduced leaves out arrows that longer ways replace, in the order of the rooms. There are no circles among packages, and CheckFloors
+// finds any among rooms.
+func reduced(arrows map[[2]string]bool) [][2]string {
+	var reaches func(from, to string, seen map[string]bool) bool
+	reaches = func(from, to string, seen map[string]bool) bool {
+		for a := range arrows {
+			if a[0] != from || seen[a[1]] {
+				continue
+			}
+			seen[a[1]] = true
+			if a[1] == to || reaches(a[1], to, seen) {
+				return true
+			}
+		}
+		return false
+	}
+	var out [][2]string
+	for _, from := range rooms() {
+		for _, to := range rooms() {
+			if !arrows[[2]string{from.id, to.id}] {
+				continue
+			}
+			around := false
+			for _, via := range rooms() {
+				around = around || via.id != to.id && arrows[[2]string{from.id, via.id}] && reaches(via.id, to.id, map[string]bool{})
+			}
+			if !around {
+				out = append(out, [2]string{from.id, to.id})
+			}
+		}
+	}
+	return out
+}
+
+// CheckFloorTable compares the table after the line <!-- floors -->, whose rows are a floor and packages in backquotes, with the
+// floors that imports are held to.
+func CheckFloorTable(name, page string) []Fault {
+	_, table, found := strings.Cut(page, "\n<!-- floors -->\n")
+	if !found {
+		return []Fault{fault(name, "no line <!-- floors -->")}
+	}
+	shown := make(map[string]string)
+	for _, line := range lines(strings.TrimLeft(table, "\n")) {
+		if !strings.HasPrefix(line, "|") {
+			break
+		}
+		if cells := tableRow(line); len(cells) > 1 {
+			for _, dir := range backquoted(cells[1]) {
+				shown[dir] = cells[0]
+			}
+		}
+	}
+	var faults []Fault
+	for entry, floor := range floors() {
+		dir, want := entry, fmt.Sprint(floor)
+		if dir == "" {
+			dir = "."
+		}
+		if floor == foundation {
+			want = "below"
+		}
+		if got, ok := shown[dir]; !ok {
+			faults = append(faults, fault(name, "the table of floors lacks %s, which is on floor %s", dir, want))
+		} else if got != want {
+			faults = append(faults, fault(name, "the table of floors has %s on floor %s; it is on floor %s", dir, got, want))
+		}
+		delete(shown, dir)
+	}
+	for _, dir := range slices.Sorted(maps.Keys(shown)) {
+		faults = append(faults, fault(name, "the table of floors has %s, which internal/rules/floors.go does not", dir))
+	}
+	return sorted(faults)
+}
