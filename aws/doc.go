@@ -7,7 +7,7 @@
 //	})
 //	if err != nil { … }
 //	go provider.Run(ctx) // keeps types and prices fresh
-//	result, err := provider.ReconcileNodeClass(ctx, nodeclass.Observed{NodeClass: class}) // then write result.NodeClass
+//	result, err := provider.ReconcileNodeClass(ctx, aws.ObservedNodeClass{NodeClass: class}) // then write result.NodeClass
 //	types, err := provider.InstanceTypes(ctx, nodePool)
 //	claim, err := provider.Create(ctx, nodeClaim)
 //	list, err := provider.ReceiveInterruptions(ctx) // what AWS is about to do to machines

@@ -38,9 +38,34 @@ type Drift struct {
 	// Reason is the first there is, of those that Options.IsDrift lets count; empty when the machine is not drifted.
 	Reason cloudprovider.DriftReason
 	// Differences are all there are, field by field, in the order in which reasons are told.
-	Differences []nodeclass.Difference
+	Differences []Difference
 	// Unknown is what could not be compared, joined; nil when everything was.
 	Unknown error
+}
+
+// Difference is one thing in which an instance is not what its class asks for: the cause of a drift, for people.
+type Difference struct {
+	// Field of the class that the instance differs in: "status.securityGroups".
+	Field string
+	// Have is what the instance has, Want what the class asks for instead, sorted; either may be empty.
+	Have, Want []string
+}
+
+// String is a sentence: which field, what the instance has and what the class wants.
+func (d Difference) String() string { return nodeclass.Difference(d).String() }
+
+// IsForeignSecurityGroups reports whether the instance has all security groups of the class and further ones, which somebody else
+// must have added.
+func (d Difference) IsForeignSecurityGroups() bool {
+	return nodeclass.Difference(d).IsForeignSecurityGroups()
+}
+
+func differences(l nodeclass.Launched, e nodeclass.Expected) []Difference {
+	var out []Difference
+	for _, d := range nodeclass.Differences(l, e) {
+		out = append(out, Difference(d))
+	}
+	return out
 }
 
 // IsDrifted compares a claim's machine with its node class as it is now (CP-DRIFT). A claim without a NodePool,
@@ -106,7 +131,7 @@ func (p *Provider) drift(ctx context.Context, nodeClaim *v1.NodeClaim) (Drift, e
 	}
 	image, imageErr := imageOf(i, class, types)
 	d := Drift{
-		Differences: nodeclass.Differences(
+		Differences: differences(
 			nodeclass.Launched{Instance: i, Labels: nodeClaim.Labels, Annotations: nodeClaim.Annotations},
 			nodeclass.Expected{NodeClass: class, ClusterCA: info.CABundle, ImageID: image, Group: group},
 		),
@@ -118,9 +143,9 @@ func (p *Provider) drift(ctx context.Context, nodeClaim *v1.NodeClaim) (Drift, e
 		if len(d.Differences) > 0 && reasonOf(d.Differences[0].Field) == NodeClassDrift {
 			at = 1
 		}
-		d.Differences = slices.Insert(d.Differences, at, nodeclass.Difference{Field: "status.amis", Have: []string{i.ImageID}})
+		d.Differences = slices.Insert(d.Differences, at, Difference{Field: "status.amis", Have: []string{i.ImageID}})
 	}
-	at := slices.IndexFunc(d.Differences, func(each nodeclass.Difference) bool {
+	at := slices.IndexFunc(d.Differences, func(each Difference) bool {
 		return p.options.IsDrift == nil || p.options.IsDrift(nodeClaim, each)
 	})
 	if at >= 0 {

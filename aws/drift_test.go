@@ -14,7 +14,6 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/aws"
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
-	"github.com/drawknife/drawknife/aws/nodeclass"
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
@@ -110,7 +109,7 @@ func TestDriftInFull(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []nodeclass.Difference{
+	want := []aws.Difference{
 		{Field: "spec", Have: []string{"hash " + hash}, Want: []string{"hash " + class.Hash("Q0E=")}},
 		{Field: "status.amis", Have: []string{"ami-amd64"}},
 		{Field: "status.subnets", Have: []string{"subnet-a"}, Want: []string{"subnet-b"}},
@@ -129,7 +128,7 @@ func TestDriftThatDoesNotCount(t *testing.T) {
 	soaked := false
 	p := newProvider(t, a, func(_ *aws.Config, o *aws.Options) {
 		o.NodeClasses = aws.NodeClasses{"default": class}
-		o.IsDrift = func(c *v1.NodeClaim, d nodeclass.Difference) bool {
+		o.IsDrift = func(c *v1.NodeClaim, d aws.Difference) bool {
 			return c.Name == "a" && !d.IsForeignSecurityGroups() && (soaked || d.Field != "status.amis")
 		}
 	})

@@ -15,7 +15,6 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/aws"
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
-	"github.com/drawknife/drawknife/aws/instances"
 	"github.com/drawknife/drawknife/aws/launch"
 )
 
@@ -107,7 +106,7 @@ func TestMotoBothGenerations(t *testing.T) {
 
 func lifeOfBothGenerations(t *testing.T, p *aws.Provider, put func(id string, tags map[string]string), all func() []ec2types.Instance) {
 	t.Helper()
-	var refs []instances.ClaimRef
+	var refs []aws.ClaimRef
 	for _, want := range []*v1.NodeClaim{claim("new"), alphaClaim("old")} {
 		created, err := p.Create(t.Context(), want)
 		if err != nil {
@@ -123,7 +122,7 @@ func lifeOfBothGenerations(t *testing.T, p *aws.Provider, put func(id string, ta
 				t.Errorf("%s: %+v, %v", want.Name, c, err)
 			}
 		}
-		refs = append(refs, instances.ClaimRef{UID: want.UID, ProviderID: created.Status.ProviderID})
+		refs = append(refs, aws.ClaimRef{UID: want.UID, ProviderID: created.Status.ProviderID})
 		created.Status.NodeName = "node-" + want.Name
 		if err := p.TagNode(t.Context(), created); err != nil {
 			t.Error(err)
@@ -144,8 +143,8 @@ func lifeOfBothGenerations(t *testing.T, p *aws.Provider, put func(id string, ta
 	if want := map[v1.PoolKey]int{v1.NewPoolKey("pool"): 1, {Generation: v1.GenerationV1Alpha5, Name: "pool"}: 2}; fmt.Sprint(pools) != fmt.Sprint(want) {
 		t.Errorf("pools %v, want %v", pools, want)
 	}
-	ended, _, err := p.CollectOrphans(t.Context(), func(context.Context) ([]instances.ClaimRef, error) { return refs, nil }, 0)
-	if err != nil || len(ended) != 1 || slices.ContainsFunc(refs, func(r instances.ClaimRef) bool { return r.ProviderID == ended[0] }) {
+	ended, _, err := p.CollectOrphans(t.Context(), func(context.Context) ([]aws.ClaimRef, error) { return refs, nil }, 0)
+	if err != nil || len(ended) != 1 || slices.ContainsFunc(refs, func(r aws.ClaimRef) bool { return r.ProviderID == ended[0] }) {
 		t.Errorf("collected %q, %v; want what was lost", ended, err)
 	}
 	for i := range all() {

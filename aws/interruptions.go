@@ -18,13 +18,13 @@ const listEvery = time.Minute
 
 // assembleInterruptions makes what hears of interruptions.
 func (p *Provider) assembleInterruptions() (err error) {
-	find := p.options.FindInstance
+	find := p.options.findInstance()
 	if find == nil {
 		find = p.machines.find
 	}
 	o := interruption.Options{
 		Queue: p.config.InterruptionQueue, ReportOnly: p.config.ReportInterruptionsOnly, EC2: p.options.Clients.EC2(sdk.Normal), Find: find,
-		OnEvent: p.heard, OnMessage: p.options.OnInterruption, OnUnhealthy: p.options.OnUnhealthy, Now: p.now, Logger: p.options.Logger,
+		OnEvent: p.heard, OnMessage: p.options.observeMessages(), OnUnhealthy: p.options.observeUnhealthy(), Now: p.now, Logger: p.options.Logger,
 	}
 	if o.Queue != "" {
 		o.SQS = p.options.Clients.SQS(sdk.Urgent)

@@ -15,7 +15,6 @@ import (
 
 	"github.com/drawknife/drawknife/aws"
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
-	"github.com/drawknife/drawknife/aws/interruption"
 	"github.com/drawknife/drawknife/aws/reservations"
 	"github.com/drawknife/drawknife/aws/sdk/mock"
 	"github.com/drawknife/drawknife/cloudprovider"
@@ -129,13 +128,13 @@ func TestInterruptionsWhileListing(t *testing.T) {
 func TestInterruptionsOfIndexedMachines(t *testing.T) {
 	a, deleted := newAccount(t), 0
 	queue, send := mailbox(t, &deleted)
-	var told []interruption.Message
+	var told []aws.InterruptionMessage
 	p := newProvider(t, a, func(c *aws.Config, o *aws.Options) {
 		c.InterruptionQueue = "events"
 		o.Clients = clients{account: a, sqs: queue, pricing: o.Clients.Pricing(0)}
-		o.OnInterruption = func(m interruption.Message) { told = append(told, m) }
-		o.FindInstance = func(id string) (interruption.Instance, bool) {
-			return interruption.Instance{ProviderID: "aws:///us-east-1a/" + id, ReservationID: "cr-1"}, id == "i-1"
+		o.OnInterruption = func(m aws.InterruptionMessage) { told = append(told, m) }
+		o.FindInstance = func(id string) (aws.InterruptedInstance, bool) {
+			return aws.InterruptedInstance{ProviderID: "aws:///us-east-1a/" + id, ReservationID: "cr-1"}, id == "i-1"
 		}
 	})
 	p.Reservations().Sync(time.Now(), reservations.Reservation{CapacityReservation: awsv1.CapacityReservation{ID: "cr-1"}, Available: 3, Total: 5})

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	v1 "github.com/drawknife/drawknife/api/v1"
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 	"github.com/drawknife/drawknife/aws/instances"
@@ -86,11 +88,19 @@ func (p *Provider) delete(ctx context.Context, providerID string) error {
 	return err
 }
 
+// ClaimRef is what CollectOrphans needs to know of a NodeClaim.
+type ClaimRef struct {
+	// UID of the claim.
+	UID types.UID
+	// ProviderID of its instance; empty while it has none.
+	ProviderID string
+}
+
 // CollectOrphans ends the machines of the cluster that belong to no claim: those whose launch was never answered, whose
 // claim could not be written, or that EC2 launched unasked. claims reads all NodeClaims, after the
 // machines were listed; it must be complete. rounds is how often CollectOrphans has succeeded so far. It returns the
 // provider ids of the machines that are ending, whose Node objects can go, and when to come again.
-func (p *Provider) CollectOrphans(ctx context.Context, claims func(context.Context) ([]instances.ClaimRef, error), rounds int) (ended []string, requeueAfter time.Duration, err error) {
+func (p *Provider) CollectOrphans(ctx context.Context, claims func(context.Context) ([]ClaimRef, error), rounds int) (ended []string, requeueAfter time.Duration, err error) {
 	found, err := p.instances.List(ctx)
 	if err != nil {
 		return nil, 0, err
@@ -99,7 +109,11 @@ func (p *Provider) CollectOrphans(ctx context.Context, claims func(context.Conte
 	if err != nil {
 		return nil, 0, fmt.Errorf("reading the claims that machines may belong to: %w", err)
 	}
-	d := instances.Next(found, refs, rounds, p.now())
+	known := make([]instances.ClaimRef, len(refs))
+	for n, ref := range refs {
+		known[n] = instances.ClaimRef(ref)
+	}
+	d := instances.Next(found, known, rounds, p.now())
 	ended, err = p.instances.Collect(ctx, d)
 	return ended, d.RequeueAfter, err
 }

@@ -26,7 +26,6 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/aws"
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
-	"github.com/drawknife/drawknife/aws/instances"
 	"github.com/drawknife/drawknife/aws/launch"
 	"github.com/drawknife/drawknife/aws/sdk"
 	"github.com/drawknife/drawknife/cloudprovider"
@@ -527,14 +526,14 @@ func TestMotoLaunchTemplateGone(t *testing.T) {
 // AWI-206, AWI-208, CP-LIST-01: machines without a claim are collected, those of other clusters and of claims are not.
 func TestMotoCollect(t *testing.T) {
 	s := newSite(t)
-	var kept []instances.ClaimRef
+	var kept []aws.ClaimRef
 	for _, name := range []string{"a", "b", "c"} {
 		created, err := s.provider.Create(t.Context(), claim(name))
 		if err != nil {
 			t.Fatal(err)
 		}
 		if name != "b" {
-			kept = append(kept, instances.ClaimRef{UID: created.UID, ProviderID: created.Status.ProviderID})
+			kept = append(kept, aws.ClaimRef{UID: created.UID, ProviderID: created.Status.ProviderID})
 		}
 	}
 	foreign, err := aws.New(t.Context(), aws.Config{ClusterName: "other", SDK: sdkConfig(s.cloud)}, aws.Options{
@@ -553,7 +552,7 @@ func TestMotoCollect(t *testing.T) {
 	if err := s.provider.Delete(t.Context(), theirs); !cloudprovider.IsNodeClaimNotFound(err) {
 		t.Errorf("another cluster's machine: %v (CP-DELETE-04)", err)
 	}
-	claims := func(context.Context) ([]instances.ClaimRef, error) { return kept, nil }
+	claims := func(context.Context) ([]aws.ClaimRef, error) { return kept, nil }
 	if ended, _, err := s.provider.CollectOrphans(t.Context(), claims, 0); err != nil || len(ended) != 0 {
 		t.Errorf("young machines were collected: %q, %v", ended, err)
 	}

@@ -54,10 +54,11 @@ func (p *Provider) assembleClasses() (err error) {
 // ReconcileNodeClass looks after one node class, on whose status everything else here relies: it finds what the class
 // selects, has its instance profile made, asks EC2 whether machines could be launched, keeps the drift hash, and cleans up
 // after a class that is being deleted. Nothing is written to the cluster: the result says what is to be, whether there is
-// an error or not; see package nodeclass. Rounds of one class must not overlap, and only the replica that leads may call
+// an error or not. Rounds of one class must not overlap, and only the replica that leads may call
 // it.
-func (p *Provider) ReconcileNodeClass(ctx context.Context, o nodeclass.Observed) (nodeclass.Result, error) {
-	return p.classes.Reconcile(ctx, o)
+func (p *Provider) ReconcileNodeClass(ctx context.Context, o ObservedNodeClass) (ReconciledNodeClass, error) {
+	result, err := p.classes.Reconcile(ctx, nodeclass.Observed(o))
+	return reconciled(result), err
 }
 
 // CollectInstanceProfiles deletes the instance profiles of the cluster that nobody uses any more; see

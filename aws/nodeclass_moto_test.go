@@ -24,7 +24,6 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/aws"
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
-	"github.com/drawknife/drawknife/aws/nodeclass"
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/internal/moto"
 )
@@ -118,11 +117,11 @@ func (p *plot) must(err error) {
 }
 
 // reconcile looks after the class on the shelf as a controller would, until nothing is to be written any more.
-func (p *plot) reconcile(claims ...*v1.NodeClaim) nodeclass.Result {
+func (p *plot) reconcile(claims ...*v1.NodeClaim) aws.ReconciledNodeClass {
 	p.t.Helper()
 	for range 5 {
 		class, _ := p.shelf.NodeClass(p.t.Context(), "default")
-		result, err := p.provider.ReconcileNodeClass(p.t.Context(), nodeclass.Observed{NodeClass: class, NodeClaims: claims, NodePools: []*v1.NodePool{nodePool()}})
+		result, err := p.provider.ReconcileNodeClass(p.t.Context(), aws.ObservedNodeClass{NodeClass: class, NodeClaims: claims, NodePools: []*v1.NodePool{nodePool()}})
 		p.must(err)
 		p.shelf.put(result.NodeClass)
 		if !result.MetadataChanged && !result.StatusChanged || len(result.NodeClass.Finalizers) == 0 {
@@ -130,7 +129,7 @@ func (p *plot) reconcile(claims ...*v1.NodeClaim) nodeclass.Result {
 		}
 	}
 	p.t.Fatal("the class never settles")
-	return nodeclass.Result{}
+	return aws.ReconciledNodeClass{}
 }
 
 // edit changes the class on the shelf as a user would.

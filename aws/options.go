@@ -9,11 +9,7 @@ import (
 
 	v1 "github.com/drawknife/drawknife/api/v1"
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
-	"github.com/drawknife/drawknife/aws/batch"
 	"github.com/drawknife/drawknife/aws/catalog"
-	"github.com/drawknife/drawknife/aws/interruption"
-	"github.com/drawknife/drawknife/aws/launch"
-	"github.com/drawknife/drawknife/aws/nodeclass"
 	"github.com/drawknife/drawknife/aws/prices"
 	"github.com/drawknife/drawknife/aws/sdk"
 	"github.com/drawknife/drawknife/cloudprovider"
@@ -49,23 +45,23 @@ type Options struct {
 	// So foreign security groups can be ignored, kinds of drift told without acting on them, or new images left to soak. It
 	// is asked of each difference each time that a claim is looked at, must return soon, and must be safe for concurrent
 	// use. Nil: all do.
-	IsDrift func(*v1.NodeClaim, nodeclass.Difference) bool
+	IsDrift func(*v1.NodeClaim, Difference) bool
 	// OnFleetError is told of each error that EC2 gave for a launch, once. Nil: nobody is. It must be safe for
 	// concurrent use, as the next.
-	OnFleetError func(launch.Failure)
+	OnFleetError func(LaunchFailure)
 	// OnBatch is told of merged calls. Nil: nobody is.
-	OnBatch func(batch.Attempt)
+	OnBatch func(MergedCall)
 	// FindInstance looks an instance of the cluster up by its EC2 ID when AWS has something to say about it; false if the
 	// cluster has no such instance, whose message is then removed. It is asked for every message, so that it had
 	// better be an index over NodeClaims. Nil: the provider goes by the machines it has launched and, once a minute while
 	// Run is at work, listed.
-	FindInstance func(instanceID string) (interruption.Instance, bool)
+	FindInstance func(instanceID string) (InterruptedInstance, bool)
 	// OnInterruption is told of each message of the queue, for metrics. Nil: nobody is. It must be safe
 	// for concurrent use.
-	OnInterruption func(interruption.Message)
+	OnInterruption func(InterruptionMessage)
 	// OnUnhealthy is told of each machine that EC2 reports as impaired or due for maintenance, once while that lasts, for
 	// metrics. Nil: nobody is. It must be safe for concurrent use.
-	OnUnhealthy func(interruption.Kind, interruption.Instance)
+	OnUnhealthy func(InterruptionKind, InterruptedInstance)
 }
 
 // Clients make clients of AWS's services for calls of a priority. *sdk.Clients does.

@@ -210,13 +210,13 @@ func (p *Provider) assembleLaunch() (err error) {
 	p.launcher, err = launch.New(launch.Options{
 		EC2: urgent, Templates: templater{p}, Cluster: p.config.ClusterName, Subnets: ledger, Unavailable: p.unavailable,
 		Reservations: p.reservations, Lookup: p.lookup, Tags: p.config.Tags, Now: p.now, Logger: p.options.Logger,
-		Observe: p.options.OnFleetError,
+		Observe: p.options.observeFleetErrors(),
 	})
 	if err != nil {
 		return err
 	}
 	p.instances, err = instances.New(instances.Options{
-		EC2: urgent, Cluster: p.config.ClusterName, ServeAlpha: p.config.ServeAlpha, Now: p.now, Observe: p.options.OnBatch,
+		EC2: urgent, Cluster: p.config.ClusterName, ServeAlpha: p.config.ServeAlpha, Now: p.now, Observe: p.options.observeBatches(),
 		Shifted: func(_, zoneID string) bool {
 			return p.shifts != nil && zoneID != "" && p.shifts.Snapshot().Shifted(zoneID)
 		},
@@ -251,24 +251,6 @@ func capabilities(region string) cloudprovider.Capabilities {
 		ConsistencyWindow:  metav1.Duration{Duration: launch.Visibility},
 	}
 }
-
-// Memory is what machines were seen to have of memory: hand it the nodes that join, and save it, if you like,
-// across restarts.
-func (p *Provider) Memory() *discovery.Memory { return p.memory }
-
-// Unavailable is what EC2 has no room for: hand it interruption notices.
-func (p *Provider) Unavailable() *unavailable.Memory { return p.unavailable }
-
-// Reservations is the ledger of reserved capacity, which ReconcileNodeClass, launches and offerings share: hand it to
-// whoever else finds the reservations of node classes.
-func (p *Provider) Reservations() *reservations.Ledger { return p.reservations }
-
-// Subnets is the ledger of free addresses, which ReconcileNodeClass and launches share: hand it the counts that whoever
-// else finds the subnets of node classes has read.
-func (p *Provider) Subnets() *subnets.Ledger { return p.subnets.Ledger() }
-
-// LaunchTemplates are those that are in EC2: delete those of a node class with it.
-func (p *Provider) LaunchTemplates() *launchtemplates.Store { return p.templates }
 
 // Catalog is the instance types that are known, to be saved as Options.Types; nil while none are.
 func (p *Provider) Catalog() *catalog.Catalog { return p.discovery.Known() }

@@ -20,8 +20,19 @@ type ReservationDuty struct {
 	// Leave says that the machine's capacity block is about to end: delete the claim.
 	Leave bool
 	// Relabel is the change of labels, of the claim first and then of its node; empty with Leave.
-	Relabel reservations.Relabeling
+	Relabel Relabeling
 }
+
+// Relabeling is a change of labels, of a claim and then of its node.
+type Relabeling struct {
+	// Set are labels with their new values.
+	Set map[string]string
+	// Remove are labels to take off, sorted.
+	Remove []string
+}
+
+// Empty reports whether nothing changes.
+func (r Relabeling) Empty() bool { return len(r.Set)+len(r.Remove) == 0 }
 
 // ReviewReservations looks at the claims that are labelled with a reservation: those
 // whose machine fell out of its reservation are to be relabelled, those whose capacity block is about to end deleted. It
@@ -66,7 +77,7 @@ func (p *Provider) ReviewReservations(ctx context.Context, claims []*v1.NodeClai
 				if i.Reservation != nil {
 					machine.ReservationID = i.Reservation.ID
 				}
-				duty.Relabel = reservations.Relabel(claim.Labels, false, machine, classes[name])
+				duty.Relabel = Relabeling(reservations.Relabel(claim.Labels, false, machine, classes[name]))
 			}
 		}
 		if duty.Leave || !duty.Relabel.Empty() {

@@ -14,7 +14,6 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/aws"
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
-	"github.com/drawknife/drawknife/aws/reservations"
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
@@ -51,7 +50,7 @@ func TestReviewReservations(t *testing.T) {
 	claims := []*v1.NodeClaim{
 		onDemand, reserved("in", "cr-1", true), reserved("fell", "cr-1", false), reserved("block", "cr-block", true), deleting, gone, strange,
 	}
-	demotion := reservations.Relabeling{
+	demotion := aws.Relabeling{
 		Set:    map[string]string{v1.CapacityTypeLabelKey: v1.CapacityTypeOnDemand},
 		Remove: []string{awsv1.LabelCapacityReservationID, awsv1.LabelCapacityReservationInterruptible},
 	}

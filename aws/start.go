@@ -32,12 +32,12 @@ func (p *Provider) start(ctx context.Context) error {
 		}
 	}
 	if _, err := p.discovery.Refresh(ctx); err != nil {
-		err = sdk.Wrap("reading instance types", err)
+		err = sdk.Wrap("reading instance types", nothingInRegion(err))
 		if !bearable(err) {
 			return err
 		}
 		p.log.Warn("instance types could not be read at the start; those that were handed in serve until they can", "error", err)
 	}
 	_, err := p.discovery.Catalog()
-	return err
+	return nothingInRegion(err)
 }

@@ -19,7 +19,6 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/aws"
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
-	"github.com/drawknife/drawknife/aws/nodeclass"
 )
 
 // claimsByClass finds NodeClaims by the EC2NodeClass they refer to.
@@ -93,8 +92,8 @@ func (r *classReconciler) Reconcile(ctx context.Context, request reconcile.Reque
 	return reconcile.Result{RequeueAfter: result.RequeueAfter}, err
 }
 
-func (r *classReconciler) observe(ctx context.Context, class *awsv1.EC2NodeClass) (nodeclass.Observed, error) {
-	observed := nodeclass.Observed{NodeClass: class}
+func (r *classReconciler) observe(ctx context.Context, class *awsv1.EC2NodeClass) (aws.ObservedNodeClass, error) {
+	observed := aws.ObservedNodeClass{NodeClass: class}
 	var claims v1.NodeClaimList
 	if err := r.client.List(ctx, &claims, client.MatchingFields{claimsByClass: class.Name}); err != nil {
 		return observed, err
@@ -115,7 +114,7 @@ func (r *classReconciler) observe(ctx context.Context, class *awsv1.EC2NodeClass
 }
 
 // write stores what is to be: claims first, then the class, each only as it was read.
-func (r *classReconciler) write(ctx context.Context, observed *nodeclass.Observed, result *nodeclass.Result) error {
+func (r *classReconciler) write(ctx context.Context, observed *aws.ObservedNodeClass, result *aws.ReconciledNodeClass) error {
 	for _, annotations := range result.NodeClaims {
 		for _, claim := range observed.NodeClaims {
 			if claim.Name != annotations.Name {

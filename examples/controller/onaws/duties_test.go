@@ -19,7 +19,6 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/aws"
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
-	"github.com/drawknife/drawknife/aws/reservations"
 )
 
 func dutiesOf(s *site) (*duties, *bytes.Buffer) {
@@ -129,7 +128,7 @@ func TestReservationDuties(t *testing.T) {
 	if err := d.carryOut(t.Context(), aws.ReservationDuty{NodeClaim: "lost", Leave: true}); err != nil || s.claim("lost") != nil {
 		t.Errorf("%v, claim %v", err, s.claim("lost"))
 	}
-	for _, duty := range []aws.ReservationDuty{{NodeClaim: "lost", Leave: true}, {NodeClaim: "lost", Relabel: reservations.Relabeling{Remove: []string{"a"}}}} {
+	for _, duty := range []aws.ReservationDuty{{NodeClaim: "lost", Leave: true}, {NodeClaim: "lost", Relabel: aws.Relabeling{Remove: []string{"a"}}}} {
 		if err := d.carryOut(t.Context(), duty); err != nil {
 			t.Errorf("a claim that is gone: %v", err)
 		}

@@ -5,11 +5,11 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/drawknife/drawknife/aws/interruption"
+	"github.com/drawknife/drawknife/aws"
 )
 
 // countUnhealthy registers the counter of machines that EC2 reports as impaired or due for maintenance, and counts.
-func countUnhealthy(registerer prometheus.Registerer) (func(interruption.Kind, interruption.Instance), error) {
+func countUnhealthy(registerer prometheus.Registerer) (func(aws.InterruptionKind, aws.InterruptedInstance), error) {
 	if registerer == nil {
 		return nil, nil
 	}
@@ -20,7 +20,7 @@ func countUnhealthy(registerer prometheus.Registerer) (func(interruption.Kind, i
 	if err := registerer.Register(unhealthy); err != nil {
 		return nil, fmt.Errorf("registering metrics: %w", err)
 	}
-	return func(kind interruption.Kind, _ interruption.Instance) {
+	return func(kind aws.InterruptionKind, _ aws.InterruptedInstance) {
 		if category := categoryOf(kind); category != "" {
 			unhealthy.WithLabelValues(category).Inc()
 		}
@@ -28,13 +28,13 @@ func countUnhealthy(registerer prometheus.Registerer) (func(interruption.Kind, i
 }
 
 // categoryOf is a finding of a poll as the metric spells it; empty for what is none.
-func categoryOf(kind interruption.Kind) string {
+func categoryOf(kind aws.InterruptionKind) string {
 	switch kind {
-	case interruption.InstanceStatus:
+	case aws.InstanceStatus:
 		return "InstanceStatus"
-	case interruption.SystemStatus:
+	case aws.SystemStatus:
 		return "SystemStatus"
-	case interruption.EventStatus:
+	case aws.EventStatus:
 		return "EventStatus"
 	}
 	return ""

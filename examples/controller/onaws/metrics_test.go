@@ -12,7 +12,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/drawknife/drawknife/aws"
-	"github.com/drawknife/drawknife/aws/interruption"
 )
 
 // DescribeInstanceStatus finds every instance of the account impaired, by the check that was asked for.
@@ -57,8 +56,8 @@ func TestUnhealthyMachinesAreCounted(t *testing.T) {
 	if diff := cmp.Diff(map[string]float64{"karpenter_interruption_instance_status_unhealthy_total category=SystemStatus": 1}, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	for kind, want := range map[interruption.Kind]string{
-		interruption.InstanceStatus: "InstanceStatus", interruption.EventStatus: "EventStatus", interruption.SpotInterrupted: "",
+	for kind, want := range map[aws.InterruptionKind]string{
+		aws.InstanceStatus: "InstanceStatus", aws.EventStatus: "EventStatus", aws.SpotInterrupted: "",
 	} {
 		if got := categoryOf(kind); got != want {
 			t.Errorf("%s is counted as %q, want %q", kind, got, want)

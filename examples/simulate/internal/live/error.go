@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/drawknife/drawknife/aws/discovery"
+	"github.com/drawknife/drawknife/aws"
 	"github.com/drawknife/drawknife/aws/sdk"
 	"github.com/drawknife/drawknife/cloudprovider"
 )
@@ -66,7 +66,7 @@ func explainSettings(ctx context.Context, region string, err error) error {
 }
 
 func cure(err error) string {
-	var empty *discovery.EmptyError
+	var empty *aws.NothingInRegionError
 	switch {
 	case errors.As(err, &empty):
 		return "give another --region, or enable this one for the account"

@@ -16,8 +16,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/drawknife/drawknife/aws"
 	"github.com/drawknife/drawknife/aws/catalog"
-	"github.com/drawknife/drawknife/aws/discovery"
 	"github.com/drawknife/drawknife/aws/prices"
 	"github.com/drawknife/drawknife/aws/sdk"
 )
@@ -80,7 +80,7 @@ type reading struct {
 	now    func() time.Time
 	// builtIn stands in where AWS does not answer.
 	builtIn *catalog.Catalog
-	types   *discovery.Discoverer
+	types   func(context.Context) (*aws.RegionTypes, error)
 	sources struct{ onDemand, spot prices.Source }
 	steps   steps
 }
@@ -107,8 +107,8 @@ func Read(ctx context.Context, o Options) (*Market, error) {
 	}
 	r := &reading{region: clients.Region(), now: o.Now, builtIn: builtIn}
 	api := clients.EC2(sdk.Background)
-	if r.types, err = discovery.New(discovery.Options{API: api, Region: r.region, BuiltIn: builtIn, Now: o.Now}); err != nil {
-		return nil, explain(ctx, r.region, err)
+	r.types = func(ctx context.Context) (*aws.RegionTypes, error) {
+		return aws.ReadInstanceTypes(ctx, api, r.region, builtIn, o.Now)
 	}
 	r.sources.onDemand = onDemandSource(r.region, func() sdk.PricingAPI { return clients.Pricing(sdk.Background) })
 	r.sources.spot = prices.Spot{API: api, Region: r.region, Now: o.Now}
@@ -133,12 +133,13 @@ func (r *reading) read(ctx context.Context) (*Market, error) {
 	defer cancel()
 	var (
 		group    sync.WaitGroup
+		found    *aws.RegionTypes
 		typesErr error
 		paid     quotes
 	)
 	r.steps.begin("instance types and zones", "on-demand prices", "spot prices")
 	group.Go(func() {
-		if _, typesErr = r.types.Refresh(asking); typesErr != nil {
+		if found, typesErr = r.types(asking); typesErr != nil {
 			cancel()
 		}
 		r.steps.end("instance types and zones")
@@ -158,31 +159,26 @@ func (r *reading) read(ctx context.Context) (*Market, error) {
 	if typesErr != nil {
 		return nil, explain(ctx, r.region, typesErr)
 	}
-	facts, err := r.types.Catalog()
-	if err != nil {
-		return nil, explain(ctx, r.region, err)
-	}
 	paid.day = r.day()
-	return r.market(facts, paid)
+	return r.market(found, paid)
 }
 
 // market puts prices on the facts and says what is to be said.
-func (r *reading) market(facts *catalog.Catalog, paid quotes) (*Market, error) {
-	priced, priceNotes, err := paid.on(facts, r.builtIn)
+func (r *reading) market(found *aws.RegionTypes, paid quotes) (*Market, error) {
+	priced, priceNotes, err := paid.on(found.Catalog, r.builtIn)
 	if err != nil {
 		return nil, &Error{Region: r.region, Cause: err, Cure: "report it: what AWS says makes no catalogue"}
 	}
 	m := &Market{Catalog: priced, Notes: []Note{{NoteMarket, fmt.Sprintf(
 		"machines and prices are those of %s, as AWS gives them to these credentials: %d instance types in %d zones",
 		r.region, len(priced.Types), len(priced.Zones))}}}
-	status := r.types.Status()
-	if n := len(status.Skipped); n > 0 {
+	if n := len(found.Skipped); n > 0 {
 		m.Notes = append(m.Notes, Note{NoteSkippedTypes, fmt.Sprintf(
-			"%d instance types are left out, since EC2 describes them in a way that is not understood; the first: %v", n, status.Skipped[0])})
+			"%d instance types are left out, since EC2 describes them in a way that is not understood; the first: %v", n, found.Skipped[0])})
 	}
-	if status.ZoneIDs != nil {
+	if found.ZoneIDs != nil {
 		m.Notes = append(m.Notes, Note{NoteZoneIDs, fmt.Sprintf(
-			"machines are without zone ids, which pods may select by: %v", oneLine(status.ZoneIDs))})
+			"machines are without zone ids, which pods may select by: %v", oneLine(found.ZoneIDs))})
 	}
 	m.Notes = append(m.Notes, priceNotes...)
 	return m, nil

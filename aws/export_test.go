@@ -1,0 +1,15 @@
+package aws
+
+import (
+	"github.com/drawknife/drawknife/aws/launchtemplates"
+	"github.com/drawknife/drawknife/aws/reservations"
+	"github.com/drawknife/drawknife/aws/subnets"
+	"github.com/drawknife/drawknife/aws/unavailable"
+)
+
+// What tests look into and change.
+
+func (p *Provider) Unavailable() *unavailable.Memory        { return p.unavailable }
+func (p *Provider) Reservations() *reservations.Ledger      { return p.reservations }
+func (p *Provider) Subnets() *subnets.Ledger                { return p.subnets.Ledger() }
+func (p *Provider) LaunchTemplates() *launchtemplates.Store { return p.templates }

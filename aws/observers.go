@@ -1,0 +1,115 @@
+package aws
+
+import (
+	"time"
+
+	"github.com/drawknife/drawknife/aws/batch"
+	"github.com/drawknife/drawknife/aws/interruption"
+	"github.com/drawknife/drawknife/aws/launch"
+)
+
+// LaunchFailure is one error that EC2 gave for a launch.
+type LaunchFailure struct {
+	// Code is EC2's own word, "InsufficientInstanceCapacity" for instance.
+	Code string
+	// InstanceType, Zone, ZoneID and CapacityType of what was asked for. ZoneID is empty when the class's subnet has none.
+	InstanceType, Zone, ZoneID, CapacityType string
+}
+
+// MergedCall is one attempt to make several calls of EC2 as one. It is reported once, however many callers share its errors.
+type MergedCall struct {
+	// Batcher is the name of what merges the calls.
+	Batcher string
+	// Number counts the attempts of a batch from 1.
+	Number int
+	// Size is the number of requests in it.
+	Size int
+	// Waited is how long the batch's first call had waited for the window to close.
+	Waited time.Duration
+	// Errs are the distinct errors, in the order of the requests.
+	Errs []error
+}
+
+// InterruptedInstance is what an instance of the cluster is known by when AWS reports something about it.
+type InterruptedInstance struct {
+	// ProviderID as in spec.providerID of its node.
+	ProviderID string
+	// InstanceType, Zone and CapacityType may be empty. With them, a spot interruption closes the offering for a while.
+	InstanceType, Zone, CapacityType string
+	// ReservationID is that of the reservation it runs in; empty for none.
+	ReservationID string
+}
+
+// InterruptionKind is what AWS reports about an instance, in the words of metrics.
+type InterruptionKind string
+
+// Kinds of interruptions.
+const (
+	SpotInterrupted                InterruptionKind = InterruptionKind(interruption.SpotInterrupted)
+	RebalanceRecommendation        InterruptionKind = InterruptionKind(interruption.RebalanceRecommendation)
+	InstanceStopped                InterruptionKind = InterruptionKind(interruption.InstanceStopped)
+	InstanceTerminated             InterruptionKind = InterruptionKind(interruption.InstanceTerminated)
+	ScheduledChange                InterruptionKind = InterruptionKind(interruption.ScheduledChange)
+	CapacityReservationInterrupted InterruptionKind = InterruptionKind(interruption.CapacityReservationInterrupted)
+	// InstanceStatus, SystemStatus and EventStatus are not messages of the queue: EC2 reports them when it is asked.
+	InstanceStatus InterruptionKind = InterruptionKind(interruption.InstanceStatus)
+	SystemStatus   InterruptionKind = InterruptionKind(interruption.SystemStatus)
+	EventStatus    InterruptionKind = InterruptionKind(interruption.EventStatus)
+	// InterruptionNoOp is a message that concerns no instance, or that means nothing.
+	InterruptionNoOp InterruptionKind = InterruptionKind(interruption.NoOp)
+)
+
+// InterruptionMessage is what is known of a message of the queue, for metrics.
+type InterruptionMessage struct {
+	// Kind of its event.
+	Kind InterruptionKind
+	// Latency is how long it took to arrive; negative if it does not say when it was sent.
+	Latency time.Duration
+	// Ours says that it is about at least one instance of the cluster.
+	Ours bool
+}
+
+// The parts of the provider know nothing of this package: these hand what they report to the options.
+
+func (o *Options) observeFleetErrors() func(launch.Failure) {
+	if o.OnFleetError == nil {
+		return nil
+	}
+	return func(f launch.Failure) { o.OnFleetError(LaunchFailure(f)) }
+}
+
+func (o *Options) observeBatches() func(batch.Attempt) {
+	if o.OnBatch == nil {
+		return nil
+	}
+	return func(a batch.Attempt) { o.OnBatch(MergedCall(a)) }
+}
+
+func (o *Options) observeMessages() func(interruption.Message) {
+	if o.OnInterruption == nil {
+		return nil
+	}
+	return func(m interruption.Message) {
+		o.OnInterruption(InterruptionMessage{Kind: InterruptionKind(m.Kind), Latency: m.Latency, Ours: m.Ours})
+	}
+}
+
+func (o *Options) observeUnhealthy() func(interruption.Kind, interruption.Instance) {
+	if o.OnUnhealthy == nil {
+		return nil
+	}
+	return func(kind interruption.Kind, i interruption.Instance) {
+		o.OnUnhealthy(InterruptionKind(kind), InterruptedInstance(i))
+	}
+}
+
+// findInstance is FindInstance; nil when there is none.
+func (o *Options) findInstance() func(string) (interruption.Instance, bool) {
+	if o.FindInstance == nil {
+		return nil
+	}
+	return func(id string) (interruption.Instance, bool) {
+		i, ok := o.FindInstance(id)
+		return interruption.Instance(i), ok
+	}
+}

@@ -1,0 +1,65 @@
+package aws
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/drawknife/drawknife/aws/catalog"
+	"github.com/drawknife/drawknife/aws/discovery"
+	"github.com/drawknife/drawknife/aws/sdk"
+)
+
+// RegionTypes are the instance types of a region, as EC2 describes them.
+type RegionTypes struct {
+	// Catalog has the types with their zones, without prices.
+	Catalog *catalog.Catalog
+	// Skipped says which types EC2 described in a way that can't be used, and why.
+	Skipped []error
+	// ZoneIDs is why the ids of zones could not be read; nil when they were.
+	ZoneIDs error
+}
+
+// ReadInstanceTypes asks EC2 once which instance types a region has and in which zones, for programs that need no provider. builtIn
+// has what EC2 does not say; nil means the embedded catalogue. now is the clock; nil means time.Now. An answer without instance types
+// or zones is a *NothingInRegionError.
+func ReadInstanceTypes(ctx context.Context, api sdk.EC2API, region string, builtIn *catalog.Catalog, now func() time.Time) (*RegionTypes, error) {
+	d, err := discovery.New(discovery.Options{API: api, Region: region, BuiltIn: builtIn, Now: now})
+	if err != nil {
+		return nil, err
+	}
+	if _, err := d.Refresh(ctx); err != nil {
+		return nil, nothingInRegion(err)
+	}
+	facts, err := d.Catalog()
+	if err != nil {
+		return nil, nothingInRegion(err)
+	}
+	status := d.Status()
+	return &RegionTypes{Catalog: facts, Skipped: status.Skipped, ZoneIDs: status.ZoneIDs}, nil
+}
+
+// NothingInRegionError is an answer of EC2's that succeeded and has nothing in it: the region or the account is the wrong one, most
+// likely.
+type NothingInRegionError struct {
+	// Missing is "instance types" or "zones".
+	Missing string
+	// Region that was asked about.
+	Region string
+	cause  error
+}
+
+// Error says what is missing and what to look at.
+func (e *NothingInRegionError) Error() string { return e.cause.Error() }
+
+// Unwrap gives the cause, which has a kind.
+func (e *NothingInRegionError) Unwrap() error { return e.cause }
+
+// nothingInRegion has an error that wraps discovery's own be one of this package's too, for callers of both.
+func nothingInRegion(err error) error {
+	var empty *discovery.EmptyError
+	if !errors.As(err, &empty) {
+		return err
+	}
+	return &NothingInRegionError{Missing: empty.Missing, Region: empty.Region, cause: err}
+}
