@@ -13,8 +13,8 @@ import (
 	"github.com/drawknife/drawknife/api/requirements"
 	v1 "github.com/drawknife/drawknife/api/v1"
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
-	"github.com/drawknife/drawknife/aws/instances"
 	"github.com/drawknife/drawknife/aws/instancetype"
+	"github.com/drawknife/drawknife/aws/internal/instances"
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 

@@ -7,7 +7,7 @@ import (
 
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 	"github.com/drawknife/drawknife/aws/instancetype"
-	"github.com/drawknife/drawknife/aws/interruption"
+	"github.com/drawknife/drawknife/aws/internal/interruption"
 	"github.com/drawknife/drawknife/aws/sdk"
 )
 
@@ -63,7 +63,7 @@ type Config struct {
 	// offered; 0 asks for nothing.
 	MinSpotDiscount float64
 	// UnavailableFor is how long an offering that EC2 had no room for stays closed at first, and UnavailableForAtMost after it was
-	// refused again and again; zero: unavailable.DefaultFirst and DefaultLongest.
+	// refused again and again; zero: 3 minutes, and half an hour.
 	UnavailableFor, UnavailableForAtMost time.Duration
 	// ReportInterruptionsOnly removes messages about interruptions once they were told to Options, and acts on none.
 	ReportInterruptionsOnly bool

@@ -24,7 +24,7 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/aws"
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
-	"github.com/drawknife/drawknife/aws/launch"
+	"github.com/drawknife/drawknife/aws/internal/launch"
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/cloudprovider/conformance"
 	"github.com/drawknife/drawknife/internal/moto"

@@ -12,11 +12,11 @@ import (
 	"github.com/drawknife/drawknife/api/requirements"
 	v1 "github.com/drawknife/drawknife/api/v1"
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
-	"github.com/drawknife/drawknife/aws/instances"
-	"github.com/drawknife/drawknife/aws/launch"
+	"github.com/drawknife/drawknife/aws/internal/instances"
+	"github.com/drawknife/drawknife/aws/internal/launch"
+	"github.com/drawknife/drawknife/aws/internal/nodeclass"
+	"github.com/drawknife/drawknife/aws/internal/placement"
 	"github.com/drawknife/drawknife/aws/launchtemplate"
-	"github.com/drawknife/drawknife/aws/nodeclass"
-	"github.com/drawknife/drawknife/aws/placement"
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 

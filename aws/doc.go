@@ -20,9 +20,11 @@
 // and instance profile that were found, and what nodes are told of the cluster they join. It keeps no kube client and
 // nothing in package variables; several providers can live in one process.
 //
-// The parts are packages of their own that can be used alone: discovery, prices, reservations, placement and zonalshift
-// know EC2, offerings puts them together, launch and launchtemplates launch, instances looks after what runs, nodeclass
-// (with amis and instanceprofile) after node classes, and interruption hears of interruptions.
+// The public packages below this one work without a provider: catalog and instancetype know instance types, launchtemplate makes
+// launch templates, prices reads prices, convert reads older manifests, iam writes policies, sdk makes clients. What only the
+// provider needs is in aws/internal, a package for each question: discovery, reservations, placement and zonalshift know EC2,
+// offerings puts them together, launch and launchtemplates launch, instances manages what runs, nodeclass (with amis and
+// instanceprofile) reconciles node classes, and interruption receives interruptions.
 //
 // What a controller calls besides: Lead on the replica that leads, ReconcileNodeClass for each class, CollectOrphans and
 // CollectInstanceProfiles every now and then, ReviewReservations once a minute, TagNode for each node that joins. Troubles

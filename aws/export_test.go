@@ -1,10 +1,10 @@
 package aws
 
 import (
-	"github.com/drawknife/drawknife/aws/launchtemplates"
-	"github.com/drawknife/drawknife/aws/reservations"
-	"github.com/drawknife/drawknife/aws/subnets"
-	"github.com/drawknife/drawknife/aws/unavailable"
+	"github.com/drawknife/drawknife/aws/internal/launchtemplates"
+	"github.com/drawknife/drawknife/aws/internal/reservations"
+	"github.com/drawknife/drawknife/aws/internal/subnets"
+	"github.com/drawknife/drawknife/aws/internal/unavailable"
 )
 
 // What tests look into and change.

@@ -19,7 +19,7 @@ import (
 	"github.com/drawknife/drawknife/aws"
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 	"github.com/drawknife/drawknife/aws/catalog"
-	"github.com/drawknife/drawknife/aws/launch"
+	"github.com/drawknife/drawknife/aws/internal/launch"
 	"github.com/drawknife/drawknife/aws/sdk"
 	"github.com/drawknife/drawknife/aws/sdk/mock"
 )

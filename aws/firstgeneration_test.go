@@ -15,7 +15,7 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/aws"
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
-	"github.com/drawknife/drawknife/aws/launch"
+	"github.com/drawknife/drawknife/aws/internal/launch"
 )
 
 // alphaClaim is a claim of the Provisioner "pool".

@@ -6,10 +6,10 @@ import (
 	"time"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
-	"github.com/drawknife/drawknife/aws/instances"
-	"github.com/drawknife/drawknife/aws/interruption"
+	"github.com/drawknife/drawknife/aws/internal/instances"
+	"github.com/drawknife/drawknife/aws/internal/interruption"
+	"github.com/drawknife/drawknife/aws/internal/unavailable"
 	"github.com/drawknife/drawknife/aws/sdk"
-	"github.com/drawknife/drawknife/aws/unavailable"
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 

@@ -15,7 +15,7 @@ import (
 
 	"github.com/drawknife/drawknife/aws"
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
-	"github.com/drawknife/drawknife/aws/reservations"
+	"github.com/drawknife/drawknife/aws/internal/reservations"
 	"github.com/drawknife/drawknife/aws/sdk/mock"
 	"github.com/drawknife/drawknife/cloudprovider"
 )

@@ -11,11 +11,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
-	"github.com/drawknife/drawknife/aws/amis"
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
-	"github.com/drawknife/drawknife/aws/instanceprofile"
-	"github.com/drawknife/drawknife/aws/nodeclass"
-	"github.com/drawknife/drawknife/aws/reservations"
+	"github.com/drawknife/drawknife/aws/internal/amis"
+	"github.com/drawknife/drawknife/aws/internal/instanceprofile"
+	"github.com/drawknife/drawknife/aws/internal/nodeclass"
+	"github.com/drawknife/drawknife/aws/internal/reservations"
 	"github.com/drawknife/drawknife/aws/sdk"
 	"github.com/drawknife/drawknife/cloudprovider"
 )
@@ -61,8 +61,9 @@ func (p *Provider) ReconcileNodeClass(ctx context.Context, o ObservedNodeClass) 
 	return reconciled(result), err
 }
 
-// CollectInstanceProfiles deletes the instance profiles of the cluster that nobody uses any more; see
-// instanceprofile.Manager.Collect for what inUse has to read. It returns the names of those deleted and when to come again;
+// CollectInstanceProfiles deletes the instance profiles of the cluster that nobody uses any more; inUse reads
+// the names of those in use, after the profiles were listed: in the status of any node class, and in the annotation
+// karpenter.k8s.aws/instance-profile-name of any NodeClaim; it must be complete. It returns the names of those deleted and when to come again;
 // zero, never, where no profiles are made.
 func (p *Provider) CollectInstanceProfiles(ctx context.Context, inUse func(context.Context) ([]string, error)) (deleted []string, requeueAfter time.Duration, err error) {
 	if p.profiles == nil {

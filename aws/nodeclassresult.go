@@ -5,7 +5,7 @@ import (
 
 	v1 "github.com/drawknife/drawknife/api/v1"
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
-	"github.com/drawknife/drawknife/aws/nodeclass"
+	"github.com/drawknife/drawknife/aws/internal/nodeclass"
 )
 
 // ObservedNodeClass is a node class and what refers to it. Nothing of it is changed.

@@ -2,7 +2,7 @@ package aws
 
 import (
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
-	"github.com/drawknife/drawknife/aws/discovery"
+	"github.com/drawknife/drawknife/aws/internal/discovery"
 )
 
 // ObserveMemory takes note of the memory, status.capacity in bytes, that a registered node of a type and class has, and reports

@@ -3,9 +3,9 @@ package aws
 import (
 	"time"
 
-	"github.com/drawknife/drawknife/aws/batch"
-	"github.com/drawknife/drawknife/aws/interruption"
-	"github.com/drawknife/drawknife/aws/launch"
+	"github.com/drawknife/drawknife/aws/internal/batch"
+	"github.com/drawknife/drawknife/aws/internal/interruption"
+	"github.com/drawknife/drawknife/aws/internal/launch"
 )
 
 // LaunchFailure is one error that EC2 gave for a launch.

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/drawknife/drawknife/aws/catalog"
-	"github.com/drawknife/drawknife/aws/discovery"
+	"github.com/drawknife/drawknife/aws/internal/discovery"
 	"github.com/drawknife/drawknife/aws/sdk"
 )
 
@@ -46,14 +46,20 @@ type NothingInRegionError struct {
 	Missing string
 	// Region that was asked about.
 	Region string
-	cause  error
+	// Err is the error that said so, which has a kind; nil if there is none.
+	Err error
 }
 
 // Error says what is missing and what to look at.
-func (e *NothingInRegionError) Error() string { return e.cause.Error() }
+func (e *NothingInRegionError) Error() string {
+	if e.Err != nil {
+		return e.Err.Error()
+	}
+	return (&discovery.EmptyError{Missing: e.Missing, Region: e.Region}).Error()
+}
 
-// Unwrap gives the cause, which has a kind.
-func (e *NothingInRegionError) Unwrap() error { return e.cause }
+// Unwrap gives Err.
+func (e *NothingInRegionError) Unwrap() error { return e.Err }
 
 // nothingInRegion has an error that wraps discovery's own be one of this package's too, for callers of both.
 func nothingInRegion(err error) error {
@@ -61,5 +67,5 @@ func nothingInRegion(err error) error {
 	if !errors.As(err, &empty) {
 		return err
 	}
-	return &NothingInRegionError{Missing: empty.Missing, Region: empty.Region, cause: err}
+	return &NothingInRegionError{Missing: empty.Missing, Region: empty.Region, Err: err}
 }

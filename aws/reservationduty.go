@@ -9,8 +9,8 @@ import (
 
 	v1 "github.com/drawknife/drawknife/api/v1"
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
-	"github.com/drawknife/drawknife/aws/instances"
-	"github.com/drawknife/drawknife/aws/reservations"
+	"github.com/drawknife/drawknife/aws/internal/instances"
+	"github.com/drawknife/drawknife/aws/internal/reservations"
 )
 
 // ReservationDuty is what the loss or the coming end of a reservation means for a claim.

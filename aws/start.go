@@ -3,8 +3,8 @@ package aws
 import (
 	"context"
 
+	"github.com/drawknife/drawknife/aws/internal/zonalshift"
 	"github.com/drawknife/drawknife/aws/sdk"
-	"github.com/drawknife/drawknife/aws/zonalshift"
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 

@@ -9,9 +9,9 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 	"github.com/drawknife/drawknife/aws/catalog"
-	"github.com/drawknife/drawknife/aws/discovery"
-	"github.com/drawknife/drawknife/aws/offerings"
-	"github.com/drawknife/drawknife/aws/placement"
+	"github.com/drawknife/drawknife/aws/internal/discovery"
+	"github.com/drawknife/drawknife/aws/internal/offerings"
+	"github.com/drawknife/drawknife/aws/internal/placement"
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/drawknife/drawknife/aws/zonalshift"
+	"github.com/drawknife/drawknife/aws/internal/zonalshift"
 )
 
 const (

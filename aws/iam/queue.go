@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Queue is the queue of interruption events, for aws/interruption to read.
+// Queue is the queue of interruption events, for the provider to read.
 type Queue struct {
 	// Name and ARN of it.
 	Name string `json:"name"`

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/drawknife/drawknife/aws/iam"
-	"github.com/drawknife/drawknife/aws/interruption"
+	"github.com/drawknife/drawknife/aws/internal/interruption"
 )
 
 // event is a body as EventBridge sends it to a queue.

@@ -21,7 +21,7 @@
 // A template's name is made from its content, so that equal templates are one and a changed one is new. Names change
 // between versions of this package only together with NameVersion.
 //
-// Package launchtemplates creates them, keeps them for as long as they are used and deletes them; package userdata in
+// The provider (package aws) creates them, keeps them for as long as they are used and deletes them; package userdata in
 // this folder has the formats of user data.
 //
 // # Differences from Karpenter

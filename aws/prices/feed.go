@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"time"
 
-	"github.com/drawknife/drawknife/aws/refresh"
+	"github.com/drawknife/drawknife/aws/internal/refresh"
 )
 
 // feed is a Feed with what it said so far.

@@ -12,7 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/pricing"
 	pricingtypes "github.com/aws/aws-sdk-go-v2/service/pricing/types"
 
-	"github.com/drawknife/drawknife/aws/refresh"
+	"github.com/drawknife/drawknife/aws/internal/refresh"
 	"github.com/drawknife/drawknife/aws/sdk"
 )
 

@@ -9,7 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
-	"github.com/drawknife/drawknife/aws/refresh"
+	"github.com/drawknife/drawknife/aws/internal/refresh"
 	"github.com/drawknife/drawknife/aws/sdk"
 )
 

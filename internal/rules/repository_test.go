@@ -96,19 +96,19 @@ func unreachableOptions() map[string]string {
 		pace    = "a pace that EC2's own limits decide; the provider takes the default"
 	)
 	return map[string]string{
-		"aws/batch.Options.Backoff":                bound,
-		"aws/batch.Options.MaxBackoff":             bound,
-		"aws/batch.Options.MaxBatches":             bound,
-		"aws/interruption.Options.After":           seam,
-		"aws/interruption.Options.ImpairedFor":     pace,
-		"aws/interruption.Options.OnRemoved":       metrics,
-		"aws/interruption.Options.StatusEvery":     pace,
-		"aws/launchtemplates.Options.Lifetime":     bound,
-		"aws/launchtemplates.Options.MaxTemplates": bound,
-		"aws/launchtemplates.Options.OnCreate":     metrics,
-		"aws/launchtemplates.Options.Parallelism":  bound,
-		"aws/unavailable.Options.Jitter":           seam,
-		"aws/unavailable.Options.ProbeTimeout":     bound,
+		"aws/internal/batch.Options.Backoff":                bound,
+		"aws/internal/batch.Options.MaxBackoff":             bound,
+		"aws/internal/batch.Options.MaxBatches":             bound,
+		"aws/internal/interruption.Options.After":           seam,
+		"aws/internal/interruption.Options.ImpairedFor":     pace,
+		"aws/internal/interruption.Options.OnRemoved":       metrics,
+		"aws/internal/interruption.Options.StatusEvery":     pace,
+		"aws/internal/launchtemplates.Options.Lifetime":     bound,
+		"aws/internal/launchtemplates.Options.MaxTemplates": bound,
+		"aws/internal/launchtemplates.Options.OnCreate":     metrics,
+		"aws/internal/launchtemplates.Options.Parallelism":  bound,
+		"aws/internal/unavailable.Options.Jitter":           seam,
+		"aws/internal/unavailable.Options.ProbeTimeout":     bound,
 	}
 }
 

@@ -1,0 +1,221 @@
+package discovery
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/drawknife/drawknife/aws/catalog"
+	"github.com/drawknife/drawknife/aws/internal/refresh"
+	"github.com/drawknife/drawknife/aws/sdk"
+)
+
+// DefaultEvery is how often types and zones are read.
+const DefaultEvery = 12 * time.Hour
+
+// Options are the settings of a Discoverer.
+type Options struct {
+	// API is a client for the region. Required.
+	API sdk.EC2API
+	// Region that is read. Required.
+	Region string
+	// Seed is a catalogue to start with until the first refresh succeeds: one that was saved, of the same region. Nil
+	// for none.
+	Seed *catalog.Catalog
+	// BuiltIn has what EC2 does not say (branch interfaces); nil means the embedded catalogue.
+	BuiltIn *catalog.Catalog
+	// Every is how often to read; 0 means DefaultEvery.
+	Every time.Duration
+	// JitterSeed decides by how much refreshes are early.
+	JitterSeed uint64
+	// Now is the clock; nil means time.Now.
+	Now func() time.Time
+}
+
+// NotReadyError says what is missing before instance types can be told.
+type NotReadyError struct {
+	// Missing is "instance types" or "zones".
+	Missing string
+	// Cause is why the last refresh failed; nil when there was none yet.
+	Cause error
+}
+
+func (e *NotReadyError) Error() string {
+	if e.Cause == nil {
+		return fmt.Sprintf("no %s are known: nothing was read from EC2 yet", e.Missing)
+	}
+	return fmt.Sprintf("no %s are known: %v", e.Missing, e.Cause)
+}
+
+// Unwrap gives the cause.
+func (e *NotReadyError) Unwrap() error { return e.Cause }
+
+// EmptyError is an answer of EC2's that succeeded and has nothing in it: the wrong region or account, most likely.
+type EmptyError struct {
+	// Missing is "instance types" or "zones".
+	Missing string
+	// Region that was asked about.
+	Region string
+}
+
+func (e *EmptyError) Error() string {
+	return fmt.Sprintf("EC2 names no %s in region %q: is it the right region, and enabled for the account?", e.Missing, e.Region)
+}
+
+// Discoverer knows the instance types of a region. It is safe for concurrent use.
+type Discoverer struct {
+	options Options
+	current atomic.Pointer[catalog.Catalog]
+
+	mu       sync.Mutex
+	schedule refresh.Schedule
+	reading  bool
+	status   Status
+}
+
+// Status is how discovery stands.
+type Status struct {
+	// Read is when EC2 last gave a whole answer; zero if never.
+	Read time.Time
+	// Changed is when such an answer last brought something new.
+	Changed time.Time
+	// Seeded is true while the catalogue is the seed.
+	Seeded bool
+	// Types, Pairs and Zones count what is known: types, types in zones, and zones.
+	Types, Pairs, Zones int
+	// Skipped says which types EC2 described in a way that can't be used, and why.
+	Skipped []error
+	// ZoneIDs is why the ids of zones could not be read; nil when they were. They are not needed: subnets name them too.
+	ZoneIDs error
+	// Failures in a row, and the last of them; 0 and nil while it works.
+	Failures int
+	LastErr  error
+}
+
+// New makes a discoverer. It reads nothing yet.
+func New(o Options) (*Discoverer, error) {
+	switch {
+	case o.API == nil:
+		return nil, errors.New("discovery: an EC2 client must be given")
+	case o.Region == "":
+		return nil, errors.New("discovery: a region must be given")
+	case o.Seed != nil && o.Seed.Region != o.Region:
+		return nil, fmt.Errorf("discovery: the seed is a catalogue of region %q, one of %q is wanted", o.Seed.Region, o.Region)
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Every <= 0 {
+		o.Every = DefaultEvery
+	}
+	if o.BuiltIn == nil {
+		builtIn, err := catalog.Embedded()
+		if err != nil {
+			return nil, err
+		}
+		o.BuiltIn = builtIn
+	}
+	d := &Discoverer{options: o, schedule: refresh.Schedule{Every: o.Every, Seed: o.JitterSeed}}
+	if o.Seed != nil {
+		d.current.Store(o.Seed)
+		d.status.Seeded = true
+		d.count(o.Seed)
+	}
+	return d, nil
+}
+
+// Catalog is what is known. It never waits, and is the same pointer until something changes. The error is a
+// *NotReadyError.
+func (d *Discoverer) Catalog() (*catalog.Catalog, error) {
+	if c := d.current.Load(); c != nil {
+		return c, nil
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	missing := "instance types"
+	var empty *EmptyError
+	if errors.As(d.status.LastErr, &empty) {
+		missing = empty.Missing
+	}
+	return nil, &NotReadyError{Missing: missing, Cause: d.status.LastErr}
+}
+
+// Known is Catalog without the error: nil while nothing is known.
+func (d *Discoverer) Known() *catalog.Catalog { return d.current.Load() }
+
+// Ready reports whether instance types can be told.
+func (d *Discoverer) Ready() bool { return d.current.Load() != nil }
+
+// Status is how discovery stands. Its list is shared: it is not to be changed.
+func (d *Discoverer) Status() Status {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	s := d.status
+	s.Failures = d.schedule.Failures()
+	return s
+}
+
+// Refresh reads types and zones if that is due. The time is when to call it again. When it fails, what was
+// known stays, and the next read comes with back-off. Of calls at the same time one reads, and the others return at
+// once.
+func (d *Discoverer) Refresh(ctx context.Context) (next time.Time, err error) {
+	if !d.claim() {
+		return d.next(), nil
+	}
+	c, found, err := d.read(ctx)
+	d.done(c, found, err)
+	return d.next(), err
+}
+
+func (d *Discoverer) claim() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.reading || !d.schedule.Due(d.options.Now()) {
+		return false
+	}
+	d.reading = true
+	return true
+}
+
+func (d *Discoverer) next() time.Time {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	next, _ := d.schedule.Next() // there is always a period
+	return next
+}
+
+func (d *Discoverer) done(c *catalog.Catalog, found *answers, err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	now := d.options.Now()
+	d.reading = false
+	d.schedule.Done(now, err)
+	d.status.LastErr = err
+	if err != nil {
+		return
+	}
+	d.status.Read, d.status.Seeded = now, false
+	d.status.Skipped, d.status.ZoneIDs = found.skipped, found.zoneIDsErr
+	if known := d.current.Load(); known != nil && equal(known, c) {
+		return
+	}
+	d.status.Changed = now
+	d.count(c)
+	d.current.Store(c)
+}
+
+func (d *Discoverer) count(c *catalog.Catalog) {
+	d.status.Types, d.status.Zones, d.status.Pairs = len(c.Types), len(c.Zones), 0
+	for i := range c.Types {
+		d.status.Pairs += len(c.Types[i].Zones)
+	}
+}
+
+// equal reports whether two catalogues have the same facts; where these come from is no fact.
+func equal(a, b *catalog.Catalog) bool {
+	return a.Region == b.Region && reflect.DeepEqual(a.Zones, b.Zones) && reflect.DeepEqual(a.Types, b.Types)
+}

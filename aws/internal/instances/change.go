@@ -1,0 +1,193 @@
+package instances
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
+	"github.com/drawknife/drawknife/aws/internal/batch"
+	"github.com/drawknife/drawknife/aws/sdk"
+	"github.com/drawknife/drawknife/cloudprovider"
+)
+
+// Terminate starts the end of an instance, whoever it belongs to: look first (see Get). Nil means that its end is under
+// way; an error of kind NodeClaimNotFound that EC2 does not know it. It can be repeated at will.
+func (c *Client) Terminate(ctx context.Context, i Instance) error {
+	if err := c.reachable(i, "terminated"); err != nil {
+		return err
+	}
+	if _, err := c.terminate.Call(ctx, i.ID); err != nil {
+		return fmt.Errorf("terminating instance %q: %w", i.ID, err)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if recent, ok := c.recent[i.ID]; ok {
+		recent.State = StateShuttingDown
+		c.recent[i.ID] = recent
+	}
+	return nil
+}
+
+// reachable refuses to touch what is in a zone that traffic is shifted away from.
+func (c *Client) reachable(i Instance, what string) error {
+	if c.options.Shifted != nil && c.options.Shifted(i.Zone, i.ZoneID) {
+		return cloudprovider.NewTransientError(fmt.Errorf("instance %q is not %s while its zone %s is shifted away from", i.ID, what, i.Zone))
+	}
+	return nil
+}
+
+func (c *Client) terminateAll(ctx context.Context, ids []string) []batch.Answer[struct{}] {
+	return each(ids, divide(distinct(ids), func(ids []string) error {
+		_, err := c.options.EC2.TerminateInstances(ctx, &ec2.TerminateInstancesInput{InstanceIds: ids})
+		return sdk.Wrap("TerminateInstances", err)
+	}))
+}
+
+// Tag puts tags on an instance, over those of the same keys. An instance that EC2 does not know is an error of kind
+// NodeClaimNotFound. Calls with equal tags are merged.
+func (c *Client) Tag(ctx context.Context, i Instance, tags map[string]string) error {
+	if len(tags) == 0 {
+		return nil
+	}
+	if err := c.reachable(i, "tagged"); err != nil {
+		return err
+	}
+	if _, err := c.tag.Call(ctx, tagging{i.ID, tags}); err != nil {
+		return fmt.Errorf("tagging instance %q: %w", i.ID, err)
+	}
+	return nil
+}
+
+// MissingTags are those that are put on an instance once its node has joined, of which the node's name could not be known
+// before: only what it lacks, so that users' own values stay. Nil when it lacks none.
+//
+// An instance of the first generation has all its tags from the start, and the policies of that generation allow no others.
+func (c *Client) MissingTags(i Instance, claimName, nodeName string) map[string]string {
+	if i.alphaBorn() {
+		return nil
+	}
+	var missing map[string]string
+	for key, value := range map[string]string{
+		awsv1.TagName: nodeName, awsv1.TagNodeClaim: claimName, awsv1.TagClusterName: c.options.Cluster,
+	} {
+		if _, has := i.Tags[key]; !has && value != "" {
+			if missing == nil {
+				missing = map[string]string{}
+			}
+			missing[key] = value
+		}
+	}
+	return missing
+}
+
+// tagging is an instance and the tags for it.
+type tagging struct {
+	id   string
+	tags map[string]string
+}
+
+// bucket is the tags as text: what is equal can be put on many instances at once.
+func (t tagging) bucket() string {
+	var b strings.Builder
+	for _, key := range slices.Sorted(maps.Keys(t.tags)) {
+		fmt.Fprintf(&b, "%q=%q,", key, t.tags[key])
+	}
+	return b.String()
+}
+
+func (c *Client) tagAll(ctx context.Context, requests []tagging) []batch.Answer[struct{}] {
+	ids := make([]string, len(requests))
+	for n, r := range requests {
+		ids[n] = r.id
+	}
+	var tags []ec2types.Tag
+	for _, key := range slices.Sorted(maps.Keys(requests[0].tags)) {
+		tags = append(tags, ec2types.Tag{Key: aws.String(key), Value: aws.String(requests[0].tags[key])})
+	}
+	return each(ids, divide(distinct(ids), func(ids []string) error {
+		_, err := c.options.EC2.CreateTags(ctx, &ec2.CreateTagsInput{Resources: ids, Tags: tags})
+		return sdk.Wrap("CreateTags", err)
+	}))
+}
+
+// each answers every request with its id's error.
+func each(ids []string, errs map[string]error) []batch.Answer[struct{}] {
+	answers := make([]batch.Answer[struct{}], len(ids))
+	for n, id := range ids {
+		answers[n].Err = errs[id]
+	}
+	return answers
+}
+
+// mostParts bounds the calls that one merged call is divided into: enough to find a few culprits among 500.
+const mostParts = 40
+
+// divide makes a call for many instances of which EC2 does all or nothing, and finds out for whom it fails.
+// Unknown instances are named in the error and left out; for other refusals of the request the lot is halved until the
+// culprits are alone. What passes by itself, or is wrong for all alike, is not divided. ids are distinct and sorted.
+func divide(ids []string, call func(ids []string) error) map[string]error {
+	errs := map[string]error{}
+	lots := [][]string{ids}
+	for calls := 0; len(lots) > 0; calls++ {
+		lot := lots[0]
+		lots = lots[1:]
+		err := call(lot)
+		if err == nil {
+			continue
+		}
+		if unknown := unknownAmong(lot, err); len(unknown) > 0 {
+			for _, id := range unknown {
+				errs[id] = cloudprovider.NewNodeClaimNotFoundError(id, err)
+			}
+			rest := slices.DeleteFunc(slices.Clone(lot), func(id string) bool { return slices.Contains(unknown, id) })
+			switch {
+			case len(rest) > 0 && calls < mostParts:
+				lots = append(lots, rest)
+			case len(rest) > 0:
+				for _, id := range rest {
+					errs[id] = cloudprovider.NewTransientError(fmt.Errorf("instances that don't exist are still found among the others after %d calls; this one is to be tried again: %w", calls+1, err))
+				}
+			}
+			continue
+		}
+		if len(lot) > 1 && calls < mostParts && divisible(err) {
+			lots = append(lots, lot[:len(lot)/2], lot[len(lot)/2:])
+			continue
+		}
+		for _, id := range lot {
+			errs[id] = err
+		}
+	}
+	return errs
+}
+
+// unknownAmong are the instances that an error says don't exist.
+func unknownAmong(ids []string, err error) []string {
+	if code := sdk.Code(err); code != "InvalidInstanceID.NotFound" && code != "InvalidInstanceID.Malformed" {
+		return nil
+	}
+	message := sdk.Message(err)
+	words := strings.FieldsFunc(message, func(r rune) bool { return strings.ContainsRune(" ',\"[]()", r) })
+	var unknown []string
+	for _, id := range ids {
+		if slices.Contains(words, id) || len(ids) == 1 {
+			unknown = append(unknown, id)
+		}
+	}
+	return unknown
+}
+
+// divisible reports whether a refusal may be about one instance of many.
+func divisible(err error) bool {
+	code := sdk.Code(err)
+	return code != "" && !batch.Retryable(err) || code == "OperationNotPermitted" || code == "IncorrectInstanceState" ||
+		errors.Is(err, cloudprovider.Unauthorized)
+}

@@ -1,0 +1,202 @@
+package instances
+
+import (
+	"regexp"
+	"slices"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
+	"github.com/drawknife/drawknife/aws/internal/launch"
+	"github.com/drawknife/drawknife/cloudprovider"
+)
+
+// States of an instance, in EC2's words.
+const (
+	StatePending      = string(ec2types.InstanceStateNamePending)
+	StateRunning      = string(ec2types.InstanceStateNameRunning)
+	StateStopping     = string(ec2types.InstanceStateNameStopping)
+	StateStopped      = string(ec2types.InstanceStateNameStopped)
+	StateShuttingDown = string(ec2types.InstanceStateNameShuttingDown)
+	StateTerminated   = string(ec2types.InstanceStateNameTerminated)
+)
+
+// Instance is what matters of an EC2 instance.
+type Instance struct {
+	// ID is "i-…".
+	ID string
+	// State in EC2's words: see the State constants.
+	State string
+	// Type is its instance type.
+	Type string
+	// ImageID it booted from.
+	ImageID string
+	// Zone is the name of its zone, ZoneID its id; the id is empty when EC2 does not say.
+	Zone, ZoneID string
+	// Hostname is its private DNS name, "ip-10-0-0-1.eu-west-1.compute.internal" or "i-….eu-west-1.compute.internal" as its
+	// subnet has it; empty until EC2 says.
+	Hostname string
+	// SubnetID of its primary interface.
+	SubnetID string
+	// SecurityGroupIDs, sorted.
+	SecurityGroupIDs []string
+	// CapacityType it was bought as: see the CapacityType constants of api/v1.
+	CapacityType string
+	// Tenancy: see the Tenancy constants of aws/api/v1.
+	Tenancy string
+	// EFAs is the number of its EFA interfaces.
+	EFAs int
+	// Reservation it runs in; nil for none.
+	Reservation *Reservation
+	// PlacementGroupID it is in; empty for none. Partition of that group, from 1; 0 when EC2 names none.
+	PlacementGroupID string
+	Partition        int32
+	// LaunchTime as EC2 says.
+	LaunchTime time.Time
+	// Tags it bears.
+	Tags map[string]string
+}
+
+// Reservation is a capacity reservation that an instance runs in.
+type Reservation struct {
+	// ID is "cr-…".
+	ID string
+	// Type of the reservation.
+	Type awsv1.CapacityReservationType
+	// Interruptible says that its owner may take the instance back.
+	Interruptible bool
+}
+
+// ProviderID is the name Kubernetes has for it.
+func (i *Instance) ProviderID() string { return ProviderID(i.Zone, i.ID) }
+
+// Terminating reports whether its end is under way or over.
+func (i *Instance) Terminating() bool {
+	return i.State == StateShuttingDown || i.State == StateTerminated
+}
+
+// NodePool it was launched for; zero when its tags don't say. Tags name pools by the keys that labels do, the later generation
+// first.
+func (i *Instance) NodePool() v1.PoolKey { return v1.PoolOf(i.Tags) }
+
+// alphaBorn reports whether its pool was born in the first generation.
+func (i *Instance) alphaBorn() bool { return i.NodePool().Generation == v1.GenerationV1Alpha5 }
+
+// NodeClass it was launched from, by name; empty when its tags don't say.
+func (i *Instance) NodeClass() string { return i.Tags[awsv1.TagNodeClass] }
+
+// NodeClaim it was launched for, by name; empty when its tags don't say.
+func (i *Instance) NodeClaim() string { return i.Tags[awsv1.TagNodeClaim] }
+
+// NodeClaimUID is the UID of that claim; empty when its tags don't say.
+func (i *Instance) NodeClaimUID() string { return i.Tags[launch.TagNodeClaimUID] }
+
+// Of reports whether it belongs to a cluster. One of the first generation that says who manages it is that cluster's alone;
+// before release 0.28 they did not say.
+func (i *Instance) Of(cluster string) bool {
+	if by, says := i.Tags[awsv1.TagManagedBy]; says && i.alphaBorn() && by != cluster {
+		return false
+	}
+	return i.Tags[awsv1.TagClusterName] == cluster || i.Tags[awsv1.TagClusterPrefix+cluster] == "owned"
+}
+
+// ProviderID is the name Kubernetes has for an instance: "aws:///us-east-1a/i-0123".
+func ProviderID(zone, id string) string { return "aws:///" + zone + "/" + id }
+
+// providerID accepts any scheme; what is simulated with another one is an instance all the same.
+var providerID = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9+.-]*:///(?:[^/\s]+/)*(i-[0-9a-zA-Z-]{1,64})$`)
+
+// ParseProviderID is the instance id in a provider id. What is empty, malformed or another cloud's is no instance: the
+// error is of kind NodeClaimNotFound (CP-DELETE-03, CP-GET-03).
+func ParseProviderID(text string) (id string, err error) {
+	if m := providerID.FindStringSubmatch(text); m != nil {
+		return m[1], nil
+	}
+	return "", cloudprovider.NewNodeClaimNotFoundError(text, nil)
+}
+
+// FromEC2 reads what EC2 says of an instance. Nothing is taken for granted: what is missing stays empty.
+func FromEC2(in *ec2types.Instance) Instance {
+	if in == nil {
+		return Instance{}
+	}
+	i := Instance{
+		ID:         aws.ToString(in.InstanceId),
+		Type:       string(in.InstanceType),
+		ImageID:    aws.ToString(in.ImageId),
+		Hostname:   aws.ToString(in.PrivateDnsName),
+		SubnetID:   aws.ToString(in.SubnetId),
+		Tenancy:    awsv1.TenancyDefault,
+		LaunchTime: aws.ToTime(in.LaunchTime),
+		Tags:       make(map[string]string, len(in.Tags)),
+	}
+	if in.State != nil {
+		i.State = string(in.State.Name)
+	}
+	if p := in.Placement; p != nil {
+		i.Zone, i.ZoneID = aws.ToString(p.AvailabilityZone), aws.ToString(p.AvailabilityZoneId)
+		i.PlacementGroupID, i.Partition = aws.ToString(p.GroupId), aws.ToInt32(p.PartitionNumber)
+		if p.Tenancy != "" {
+			i.Tenancy = string(p.Tenancy)
+		}
+	}
+	for _, group := range in.SecurityGroups {
+		i.SecurityGroupIDs = append(i.SecurityGroupIDs, aws.ToString(group.GroupId))
+	}
+	slices.Sort(i.SecurityGroupIDs)
+	for _, tag := range in.Tags {
+		i.Tags[aws.ToString(tag.Key)] = aws.ToString(tag.Value)
+	}
+	for _, n := range in.NetworkInterfaces {
+		if kind := aws.ToString(n.InterfaceType); kind == "efa" || kind == "efa-only" {
+			i.EFAs++
+		}
+	}
+	i.CapacityType, i.Reservation = bought(in)
+	return i
+}
+
+// bought is how an instance was bought: as spot if a spot request is behind it, as reserved if it may run in nothing but
+// a reservation, which those in open reservations by luck may.
+func bought(in *ec2types.Instance) (capacityType string, r *Reservation) {
+	if aws.ToString(in.SpotInstanceRequestId) != "" || in.InstanceLifecycle == ec2types.InstanceLifecycleTypeSpot {
+		return v1.CapacityTypeSpot, nil
+	}
+	spec := in.CapacityReservationSpecification
+	if aws.ToString(in.CapacityReservationId) == "" || spec == nil ||
+		spec.CapacityReservationPreference != ec2types.CapacityReservationPreferenceCapacityReservationsOnly {
+		return v1.CapacityTypeOnDemand, nil
+	}
+	r = &Reservation{ID: aws.ToString(in.CapacityReservationId), Type: awsv1.CapacityReservationTypeDefault}
+	switch in.InstanceLifecycle {
+	case ec2types.InstanceLifecycleTypeCapacityBlock:
+		r.Type = awsv1.CapacityReservationTypeCapacityBlock
+	case ec2types.InstanceLifecycleTypeInterruptibleCapacityReservation:
+		r.Interruptible = true
+	}
+	return v1.CapacityTypeReserved, r
+}
+
+// FromMachine is an instance that has just been launched, before EC2 shows it.
+func FromMachine(m *launch.Machine) Instance {
+	if m == nil || m.Type == nil {
+		return Instance{}
+	}
+	i := Instance{
+		ID: m.InstanceID, State: StatePending, Type: m.Type.Name, ImageID: m.ImageID,
+		Zone: m.Zone, ZoneID: m.ZoneID, SubnetID: m.SubnetID,
+		CapacityType: m.CapacityType, Tenancy: m.Tenancy, EFAs: m.EFAs, PlacementGroupID: m.PlacementGroupID,
+		LaunchTime: m.LaunchedAt, Tags: m.Tags,
+	}
+	if id := m.Offering.Value(awsv1.LabelCapacityReservationID); id != "" {
+		i.Reservation = &Reservation{
+			ID:            id,
+			Type:          awsv1.CapacityReservationType(m.Offering.Value(awsv1.LabelCapacityReservationType)),
+			Interruptible: m.Offering.Value(awsv1.LabelCapacityReservationInterruptible) == "true",
+		}
+	}
+	return i
+}

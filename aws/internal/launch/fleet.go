@@ -1,0 +1,415 @@
+package launch
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
+	"github.com/drawknife/drawknife/aws/instancetype"
+	"github.com/drawknife/drawknife/aws/internal/unavailable"
+	"github.com/drawknife/drawknife/aws/sdk"
+	"github.com/drawknife/drawknife/cloudprovider"
+)
+
+// createFleet asks for one machine and reads the answer.
+func (l *Launcher) createFleet(ctx context.Context, f *flight, offers []offer, generation int) (*Machine, retry, error) {
+	uid := f.NodeClaim.UID
+	tags := Tags(l.options.Cluster, l.options.Tags, f.NodeClass, f.NodeClaim)
+	start := l.options.Now()
+	out, err := l.options.EC2.CreateFleet(ctx, fleetInput(f, offers, tags, token(uid, generation)))
+	if err != nil {
+		return l.callFailed(f, offers, err)
+	}
+	if out == nil {
+		return nil, retryNo, cloudprovider.NewTransientError(errors.New("CreateFleet gave an empty answer"))
+	}
+	l.learn(f, offers, out.Errors)
+	machine, err := l.machineOf(f, offers, out, tags)
+	switch {
+	case err != nil:
+		return nil, retryNo, err
+	case machine != nil && slices.Contains(f.Dead, machine.InstanceID):
+		// EC2 repeats an answer of long ago: the claim has outlived its machine.
+		return nil, retryNewToken, cloudprovider.NewTransientError(fmt.Errorf("EC2 answered with instance %s, which is gone", machine.InstanceID))
+	case machine != nil:
+		l.attempts.succeed(uid, machine)
+		l.quotas.clear()
+		f.settle(machine.Offering.Value(awsv1.LabelCapacityReservationID), start)
+		return machine, retryNo, nil
+	}
+	if len(out.Errors) == 0 {
+		out.Errors = l.unexplained(f, offers)
+	}
+	if !f.retriedLT && slices.ContainsFunc(out.Errors, func(e ec2types.CreateFleetError) bool {
+		return sdk.IsLaunchTemplateNotFound(fleetError(e))
+	}) {
+		f.retriedLT = true
+		l.forget(offers)
+		return nil, retryNewToken, l.nothing(f, out.Errors)
+	}
+	l.attempts.fail(uid)
+	f.settle("", start) // so that it does not count as taken in the error
+	return nil, retry(l.elsewhere(f)), l.nothing(f, out.Errors)
+}
+
+// fleetInput is the request. Equal launches give equal requests, byte for byte, as the client token demands.
+func fleetInput(f *flight, offers []offer, tags map[string]string, clientToken string) *ec2.CreateFleetInput {
+	in := &ec2.CreateFleetInput{
+		Type:        ec2types.FleetTypeInstant,
+		ClientToken: aws.String(clientToken),
+		TargetCapacitySpecification: &ec2types.TargetCapacitySpecificationRequest{
+			TotalTargetCapacity: aws.Int32(1),
+		},
+	}
+	_, prioritised := f.NodeClaim.Annotations[v1.PriceOverlayAppliedAnnotationKey]
+	target, kind := in.TargetCapacitySpecification, reservationKind(f.choice.Candidates[0])
+	switch {
+	case f.choice.CapacityType == v1.CapacityTypeSpot:
+		target.DefaultTargetCapacityType = ec2types.DefaultTargetCapacityTypeSpot
+		in.SpotOptions = &ec2types.SpotOptionsRequest{AllocationStrategy: ec2types.SpotAllocationStrategyPriceCapacityOptimized}
+		if prioritised {
+			in.SpotOptions.AllocationStrategy = ec2types.SpotAllocationStrategyCapacityOptimizedPrioritized
+		}
+	case kind == kindBlock:
+		target.DefaultTargetCapacityType = ec2types.DefaultTargetCapacityTypeCapacityBlock
+	case kind == kindInterruptible:
+		target.DefaultTargetCapacityType = ec2types.DefaultTargetCapacityTypeReservedCapacity
+		in.ReservedCapacityOptions = &ec2types.ReservedCapacityOptionsRequest{
+			ReservationTypes: []ec2types.FleetReservationType{ec2types.FleetReservationTypeInterruptibleCapacityReservation},
+		}
+	default:
+		target.DefaultTargetCapacityType = ec2types.DefaultTargetCapacityTypeOnDemand
+		in.OnDemandOptions = &ec2types.OnDemandOptionsRequest{AllocationStrategy: ec2types.FleetOnDemandAllocationStrategyLowestPrice}
+		if prioritised {
+			in.OnDemandOptions.AllocationStrategy = ec2types.FleetOnDemandAllocationStrategyPrioritized
+		}
+	}
+	for _, o := range offers {
+		in.LaunchTemplateConfigs = append(in.LaunchTemplateConfigs, o.config())
+	}
+	list := tagList(tags)
+	for _, resource := range []ec2types.ResourceType{ec2types.ResourceTypeInstance, ec2types.ResourceTypeVolume, ec2types.ResourceTypeFleet} {
+		in.TagSpecifications = append(in.TagSpecifications, ec2types.TagSpecification{ResourceType: resource, Tags: list})
+	}
+	if !relaxed(f.NodeClaim) {
+		in.Context = f.NodeClass.Spec.Context
+	}
+	return in
+}
+
+func (o offer) config() ec2types.FleetLaunchTemplateConfigRequest {
+	config := ec2types.FleetLaunchTemplateConfigRequest{
+		LaunchTemplateSpecification: &ec2types.FleetLaunchTemplateSpecificationRequest{
+			LaunchTemplateName: aws.String(o.template.Name),
+			Version:            aws.String("$Latest"),
+		},
+	}
+	for _, v := range o.overrides {
+		request := ec2types.FleetLaunchTemplateOverridesRequest{
+			InstanceType:     ec2types.InstanceType(v.candidate.Type.Name),
+			AvailabilityZone: aws.String(v.candidate.Offering.Zone()),
+			Priority:         aws.Float64(v.candidate.Offering.Price),
+		}
+		if o.template.ImageID != "" {
+			request.ImageId = aws.String(o.template.ImageID)
+		}
+		if v.subnetID != "" {
+			request.SubnetId = aws.String(v.subnetID)
+		}
+		config.Overrides = append(config.Overrides, request)
+	}
+	return config
+}
+
+func tagList(tags map[string]string) []ec2types.Tag {
+	list := make([]ec2types.Tag, 0, len(tags))
+	for _, key := range slices.Sorted(maps.Keys(tags)) {
+		list = append(list, ec2types.Tag{Key: aws.String(key), Value: aws.String(tags[key])})
+	}
+	return list
+}
+
+// callFailed says what to make of a call that gave no answer or a refusal.
+func (l *Launcher) callFailed(f *flight, offers []offer, err error) (*Machine, retry, error) {
+	switch {
+	case sdk.IsLaunchTemplateNotFound(err):
+		l.forget(offers)
+		if f.retriedLT {
+			return nil, retryNo, launchError("CreateFleet", err)
+		}
+		f.retriedLT = true
+		return nil, retryNewToken, launchError("CreateFleet", err)
+	case sdk.IsTokenMismatch(err):
+		if wait := l.attempts.dispute(f.NodeClaim.UID); wait > 0 {
+			return nil, retryNo, cloudprovider.NewTransientError(fmt.Errorf(
+				"a launch for this claim was asked for before and is not visible yet; looking again for %s before another is made: %w", wait.Round(time.Second), err))
+		}
+		return nil, retryNewToken, launchError("CreateFleet", err)
+	}
+	return nil, retryNo, launchError("CreateFleet", err)
+}
+
+func (l *Launcher) forget(offers []offer) {
+	names := make([]string, len(offers))
+	for i, o := range offers {
+		names[i] = o.template.Name
+	}
+	l.options.Templates.Forget(names...)
+}
+
+// launchError gives a failed call its kind: what has one keeps it, throttling and trouble of the service are
+// retried quietly, and the rest goes onto the claim's condition with its reason.
+func launchError(doing string, err error) error {
+	wrapped := sdk.Wrap(doing, err)
+	var kinded interface {
+		Kind() cloudprovider.ErrorKind
+	}
+	switch {
+	case errors.As(err, &kinded), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded),
+		sdk.IsThrottled(err), sdk.IsServerFault(err), sdk.Code(err) == "" && cloudprovider.IsTransient(wrapped):
+		return wrapped
+	}
+	reason, message := sdk.Explain(sdk.Code(err), sdk.Message(err))
+	if id := sdk.RequestID(err); id != "" {
+		message += ", request " + id
+	}
+	return cloudprovider.NewCreateError(string(reason), message, wrapped)
+}
+
+// learn takes in the errors of an answer, each once, whether there was a machine in it or not.
+func (l *Launcher) learn(f *flight, offers []offer, errs []ec2types.CreateFleetError) {
+	for _, e := range errs {
+		l.quotas.hit(aws.ToString(e.ErrorCode), l.options.Now())
+		failure := f.failure(offers, e)
+		if l.options.Observe != nil {
+			l.options.Observe(Failure{
+				Code: failure.Code, InstanceType: failure.InstanceType, Zone: failure.Zone,
+				ZoneID: f.zoneID(failure.Zone, failure.SubnetID), CapacityType: f.choice.CapacityType,
+			})
+		}
+		for _, effect := range l.options.Unavailable.Observe(failure) {
+			l.options.Subnets.Exhausted(effect.Subnets...)
+			if l.options.Reservations != nil {
+				for _, id := range effect.Reservations {
+					l.options.Reservations.Full(id)
+				}
+			}
+		}
+	}
+}
+
+// failure is an error of an answer with what it is about.
+func (f *flight) failure(offers []offer, e ec2types.CreateFleetError) unavailable.Failure {
+	failure := unavailable.Failure{
+		Code: aws.ToString(e.ErrorCode), Message: aws.ToString(e.ErrorMessage),
+		CapacityType: f.choice.CapacityType, GroupID: f.PlacementGroupID, Partition: f.partition(),
+		VolumeTypes: f.NodeClass.Spec.VolumeTypes(),
+	}
+	template := ""
+	if echo := e.LaunchTemplateAndOverrides; echo != nil {
+		if echo.Overrides != nil {
+			failure.InstanceType = string(echo.Overrides.InstanceType)
+			failure.Zone = aws.ToString(echo.Overrides.AvailabilityZone)
+			failure.SubnetID = aws.ToString(echo.Overrides.SubnetId)
+		}
+		if echo.LaunchTemplateSpecification != nil {
+			template = aws.ToString(echo.LaunchTemplateSpecification.LaunchTemplateName)
+		}
+	}
+	if failure.Zone == "" {
+		failure.Zone = f.zoneOf(failure.SubnetID)
+	}
+	if v, ok := find(offers, template, failure.InstanceType, failure.Zone); ok {
+		failure.ReservationID = reservationOf(v.candidate)
+	}
+	return failure
+}
+
+// find is the override of a type in a zone, of the template of that name if EC2 told it.
+func find(offers []offer, template, instanceType, zone string) (override, bool) {
+	for _, o := range offers {
+		if template != "" && o.template.Name != template {
+			continue
+		}
+		for _, v := range o.overrides {
+			if v.candidate.Type.Name == instanceType && v.candidate.Offering.Zone() == zone {
+				return v, true
+			}
+		}
+	}
+	return override{}, false
+}
+
+func (f *flight) zoneOf(subnetID string) string {
+	for _, s := range f.NodeClass.Status.Subnets {
+		if s.ID == subnetID {
+			return s.Zone
+		}
+	}
+	return ""
+}
+
+// zoneID is that of the subnet, or of any subnet in the zone when EC2 didn't name one.
+func (f *flight) zoneID(zone, subnetID string) string {
+	for _, s := range f.NodeClass.Status.Subnets {
+		if s.ID == subnetID || subnetID == "" && s.Zone == zone {
+			return s.ZoneID
+		}
+	}
+	return ""
+}
+
+// machineOf is the machine of an answer; nil when there is none. One that can't be told what it is, because EC2 names a
+// type or place that was not asked for, is left to be found by its tags: the error is transient, and the next Create
+// answers with it.
+func (l *Launcher) machineOf(f *flight, offers []offer, out *ec2.CreateFleetOutput, tags map[string]string) (*Machine, error) {
+	var ids []string
+	var first *ec2types.CreateFleetInstance
+	for i := range out.Instances {
+		if len(out.Instances[i].InstanceIds) > 0 && first == nil {
+			first = &out.Instances[i]
+		}
+		ids = append(ids, out.Instances[i].InstanceIds...)
+	}
+	if first == nil {
+		return nil, nil
+	}
+	if len(ids) > 1 {
+		l.options.Logger.Warn("EC2 launched more machines than were asked for; the others will be collected",
+			"nodeclaim", f.NodeClaim.Name, "kept", ids[0], "others", ids[1:])
+	}
+	instanceType, zone, subnetID, image, template := string(first.InstanceType), "", aws.ToString(first.SubnetId), "", ""
+	zone = aws.ToString(first.AvailabilityZone)
+	if echo := first.LaunchTemplateAndOverrides; echo != nil {
+		if o := echo.Overrides; o != nil {
+			instanceType = cmp.Or(instanceType, string(o.InstanceType))
+			zone = cmp.Or(aws.ToString(o.AvailabilityZone), zone)
+			subnetID = cmp.Or(aws.ToString(o.SubnetId), subnetID)
+			image = aws.ToString(o.ImageId)
+		}
+		if s := echo.LaunchTemplateSpecification; s != nil {
+			template = aws.ToString(s.LaunchTemplateName)
+		}
+	}
+	zone = cmp.Or(zone, f.zoneOf(subnetID))
+	v, ok := find(offers, template, instanceType, zone)
+	if !ok {
+		v, ok = find(offers, "", instanceType, zone)
+	}
+	if !ok {
+		return nil, cloudprovider.NewTransientError(fmt.Errorf(
+			"EC2 launched instance %s as %q in zone %q, which was not asked for; it will be looked at by its tags", ids[0], instanceType, zone))
+	}
+	return &Machine{
+		InstanceID: ids[0],
+		Type:       v.candidate.Type, Offering: v.candidate.Offering,
+		Zone: zone, ZoneID: f.zoneID(zone, subnetID), SubnetID: cmp.Or(subnetID, v.subnet.ID),
+		ImageID:      cmp.Or(image, imageOf(offers, v)),
+		CapacityType: f.choice.CapacityType, Tenancy: f.choice.Tenancy,
+		PlacementGroupID: f.PlacementGroupID,
+		EFAs:             f.efas(v.candidate.Type),
+		Tags:             tags,
+		LaunchedAt:       l.options.Now(),
+	}, nil
+}
+
+func imageOf(offers []offer, v override) string {
+	for _, o := range offers {
+		if slices.Contains(o.overrides, v) {
+			return o.template.ImageID
+		}
+	}
+	return ""
+}
+
+// efas is how many EFA interfaces a machine gets: those of its type if the claim's pods ask for them or the class lays
+// out interfaces itself.
+func (f *flight) efas(t *cloudprovider.InstanceType) int {
+	asked := f.wish.Requests[instancetype.ResourceEFA]
+	if asked.Sign() <= 0 && len(f.NodeClass.Spec.NetworkInterfaces) == 0 {
+		return 0
+	}
+	has := t.Capacity[instancetype.ResourceEFA]
+	return int(has.Value())
+}
+
+// unexplained are errors for an answer with neither a machine nor an error: everything that was asked for counts as out
+// of stock, or the next plan would be the same.
+func (l *Launcher) unexplained(f *flight, offers []offer) []ec2types.CreateFleetError {
+	var errs []ec2types.CreateFleetError
+	for _, o := range offers {
+		for _, v := range o.overrides {
+			errs = append(errs, ec2types.CreateFleetError{
+				ErrorCode:    aws.String("UnfulfillableCapacity"),
+				ErrorMessage: aws.String("EC2 launched nothing and gave no reason"),
+				LaunchTemplateAndOverrides: &ec2types.LaunchTemplateAndOverridesResponse{
+					LaunchTemplateSpecification: &ec2types.FleetLaunchTemplateSpecification{LaunchTemplateName: aws.String(o.template.Name)},
+					Overrides: &ec2types.FleetLaunchTemplateOverrides{
+						InstanceType:     ec2types.InstanceType(v.candidate.Type.Name),
+						AvailabilityZone: aws.String(v.candidate.Offering.Zone()),
+					},
+				},
+			})
+		}
+	}
+	l.learn(f, offers, errs)
+	return errs
+}
+
+// nothing is the error of an answer without a machine: no capacity, a quota, or a failure for the claim's
+// condition.
+func (l *Launcher) nothing(f *flight, errs []ec2types.CreateFleetError) error {
+	causes, texts := distinct(errs)
+	capacity, quota := true, ""
+	allQuota := true
+	for _, e := range errs {
+		code := aws.ToString(e.ErrorCode)
+		capacity = capacity && (sdk.Unfulfillable(code) || sdk.SpotRoleMissing(code))
+		if sdk.Quota(code) {
+			quota = cmp.Or(quota, code)
+		} else {
+			allQuota = false
+		}
+	}
+	joined := errors.Join(causes...)
+	switch {
+	case capacity && allQuota:
+		return cloudprovider.NewQuotaExceededError(quota, joined, l.closed(f)...)
+	case capacity:
+		return cloudprovider.NewInsufficientCapacityError(joined, l.closed(f)...)
+	}
+	reason, message := sdk.Explain("", strings.Join(texts, "; "))
+	return cloudprovider.NewCreateError(string(reason), message, joined)
+}
+
+// distinct are the different errors of an answer, in its order, typed so that callers see each kind.
+func distinct(errs []ec2types.CreateFleetError) (causes []error, texts []string) {
+	for _, e := range errs {
+		err := fleetError(e)
+		if text := err.Error(); !slices.Contains(texts, text) {
+			texts = append(texts, text)
+			if sdk.Unfulfillable(err.ErrorCode()) {
+				causes = append(causes, err)
+			} else {
+				causes = append(causes, sdk.Wrap("CreateFleet", err))
+			}
+		}
+	}
+	return causes, texts
+}
+
+// fleetError is an error in an answer, as an error that package sdk understands.
+func fleetError(e ec2types.CreateFleetError) *answerError {
+	return &answerError{code: aws.ToString(e.ErrorCode), message: aws.ToString(e.ErrorMessage)}
+}

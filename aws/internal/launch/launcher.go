@@ -1,0 +1,440 @@
+package launch
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/api/requirements"
+	v1 "github.com/drawknife/drawknife/api/v1"
+	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
+	"github.com/drawknife/drawknife/aws/internal/reservations"
+	"github.com/drawknife/drawknife/aws/internal/subnets"
+	"github.com/drawknife/drawknife/aws/internal/unavailable"
+	"github.com/drawknife/drawknife/aws/sdk"
+	"github.com/drawknife/drawknife/cloudprovider"
+)
+
+// Options are what a Launcher works with. EC2, Templates and Cluster are required.
+type Options struct {
+	// EC2 launches; only CreateFleet is called.
+	EC2 sdk.EC2API
+	// Templates see to it that launch templates exist.
+	Templates LaunchTemplates
+	// Cluster is the name of the cluster the machines are for.
+	Cluster string
+	// Subnets know which subnet of a zone to use; nil: a ledger of the launcher's own, which knows no counts.
+	Subnets *subnets.Ledger
+	// Unavailable remembers what is out of stock; nil: a memory of the launcher's own.
+	Unavailable *unavailable.Memory
+	// Reservations count the room in reservations, of which launches under way take their places. Nil: nobody does, and the
+	// counts of the offerings alone are gone by.
+	Reservations *reservations.Ledger
+	// Lookup knows the labels that requirements of claims may use other names for; nil: no aliases.
+	Lookup *requirements.Lookup
+	// Tags are put on everything that is launched, unless the class has the same key; nil: none.
+	Tags map[string]string
+	// Now is the clock; nil: time.Now.
+	Now func() time.Time
+	// Logger is told why types are left out, and of advice; nil: nobody is.
+	Logger *slog.Logger
+	// Observe is told of each error of an answer, once, for metrics; nil: nobody is. It must be safe for
+	// concurrent use.
+	Observe func(Failure)
+}
+
+// Failure is one error that EC2 gave for a launch.
+type Failure struct {
+	// Code is EC2's own word, "InsufficientInstanceCapacity" for instance.
+	Code string
+	// InstanceType, Zone, ZoneID and CapacityType of what was asked for. ZoneID is empty when the class's subnet has none.
+	InstanceType, Zone, ZoneID, CapacityType string
+}
+
+// Launcher launches machines for claims. It is safe for concurrent use, but for one claim there must be only one launch
+// at a time. No lock is held across calls. Make one with New.
+type Launcher struct {
+	options  Options
+	attempts *attempts
+	quotas   accountQuotas
+}
+
+// New makes a launcher.
+func New(o Options) (*Launcher, error) {
+	var faults []error
+	if o.EC2 == nil {
+		faults = append(faults, errors.New("no EC2 client"))
+	}
+	if o.Templates == nil {
+		faults = append(faults, errors.New("no launch templates"))
+	}
+	if o.Cluster == "" {
+		faults = append(faults, errors.New("no cluster name: machines could not be told from those of other clusters"))
+	}
+	if err := errors.Join(faults...); err != nil {
+		return nil, fmt.Errorf("making a launcher: %w", err)
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Subnets == nil {
+		o.Subnets = subnets.New(subnets.Options{Now: o.Now})
+	}
+	if o.Unavailable == nil {
+		o.Unavailable = unavailable.New(unavailable.Options{Now: o.Now})
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return &Launcher{options: o, attempts: newAttempts(o.Now)}, nil
+}
+
+// Request is a machine to launch. Nothing of it is changed.
+type Request struct {
+	// NodeClaim to launch for. Its UID is required.
+	NodeClaim *v1.NodeClaim
+	// NodeClass of the claim, with its status.
+	NodeClass *awsv1.EC2NodeClass
+	// InstanceTypes of the class, as the claim's NodePool sees them.
+	InstanceTypes []*cloudprovider.InstanceType
+	// PlacementGroupID is the group the class selects; empty for none.
+	PlacementGroupID string
+	// Dead are the ids of the claim's machines that are shutting down or gone, as far as they are known.
+	Dead []string
+}
+
+// Machine is an instance that EC2 has just launched.
+type Machine struct {
+	// InstanceID is "i-…".
+	InstanceID string
+	// Type and Offering it was bought by, of the request's instance types.
+	Type     *cloudprovider.InstanceType
+	Offering *cloudprovider.Offering
+	// Zone, ZoneID and SubnetID it is in. ZoneID is empty when the class's subnet has none.
+	Zone, ZoneID, SubnetID string
+	// ImageID it boots from.
+	ImageID string
+	// CapacityType and Tenancy it was asked for with.
+	CapacityType, Tenancy string
+	// PlacementGroupID it is in; empty for none.
+	PlacementGroupID string
+	// EFAs is how many EFA interfaces it has.
+	EFAs int
+	// Tags it bears.
+	Tags map[string]string
+	// LaunchedAt is when the call returned, by the launcher's clock.
+	LaunchedAt time.Time
+}
+
+// mostCalls bounds the CreateFleet calls of one launch: the first, one after launch templates were gone, and
+// one for each token that turned out to be used up or reservation that turned out to be full, for which two are plenty.
+const mostCalls = 4
+
+// Launch launches exactly one machine for the claim, or gives the one that the last call for this UID launched when that
+// can't be seen yet. The error has a kind: see CP-CREATE.
+func (l *Launcher) Launch(ctx context.Context, r Request) (*Machine, error) {
+	machine, err := l.launch(ctx, r)
+	if err != nil {
+		name := ""
+		if r.NodeClaim != nil {
+			name = r.NodeClaim.Name
+		}
+		return nil, fmt.Errorf("launching nodeclaim %q: %w", name, err)
+	}
+	return machine, nil
+}
+
+func (l *Launcher) launch(ctx context.Context, r Request) (*Machine, error) {
+	f, err := l.prepare(r)
+	if err != nil {
+		return nil, err
+	}
+	generation, known := l.attempts.begin(r.NodeClaim.UID, r.Dead)
+	if known != nil {
+		return known, nil
+	}
+	if err := l.quotas.exceeded(l.options.Now()); err != nil {
+		return nil, err
+	}
+	choice, err := Choose(r.InstanceTypes, f.wish)
+	for _, ruling := range choice.Ruled {
+		l.options.Logger.Debug("instance types left out", "nodeclaim", r.NodeClaim.Name, "why", ruling.String())
+	}
+	if err != nil {
+		return nil, err
+	}
+	if choice.Advice != "" {
+		l.options.Logger.Warn(choice.Advice, "nodeclaim", r.NodeClaim.Name)
+	}
+	f.choice = choice
+	for calls := 0; ; calls++ {
+		machine, again, err := l.try(ctx, f, generation)
+		if again == retryNo || calls+1 >= mostCalls {
+			return machine, err
+		}
+		generation = l.attempts.fail(r.NodeClaim.UID)
+	}
+}
+
+// flight is a launch under way.
+type flight struct {
+	Request
+	wish      Wish
+	choice    Choice
+	place     *reservations.Hold // of the call under way; nil where nobody counts
+	retriedLT bool
+}
+
+func (l *Launcher) prepare(r Request) (*flight, error) {
+	switch {
+	case r.NodeClaim == nil || r.NodeClass == nil:
+		return nil, cloudprovider.NewPermanentError(errors.New("a launch needs a nodeclaim and its node class"))
+	case r.NodeClaim.UID == "":
+		return nil, cloudprovider.NewPermanentError(errors.New("metadata.uid is empty: without it a repeated call would launch a second machine"))
+	}
+	want, err := l.parse(r.NodeClaim.Spec.Requirements)
+	if err != nil {
+		return nil, cloudprovider.NewPermanentError(fmt.Errorf("spec.requirements: %w", err))
+	}
+	return &flight{Request: r, wish: Wish{
+		Requirements:     want,
+		Requests:         r.NodeClaim.Spec.Resources.Requests,
+		MinValuesRelaxed: relaxed(r.NodeClaim),
+	}}, nil
+}
+
+func relaxed(claim *v1.NodeClaim) bool {
+	return claim.Annotations[v1.NodeClaimMinValuesRelaxedAnnotationKey] == "true"
+}
+
+func (l *Launcher) parse(entries []v1.NodeSelectorRequirementWithMinValues) (requirements.Set, error) {
+	if l.options.Lookup != nil {
+		return l.options.Lookup.ParseSet(entries)
+	}
+	return requirements.ParseSet(entries)
+}
+
+// retry says whether another call, under another token, may help.
+type retry bool
+
+const (
+	retryNo       retry = false
+	retryNewToken retry = true
+)
+
+// try makes one CreateFleet call with everything around it.
+func (l *Launcher) try(ctx context.Context, f *flight, generation int) (*Machine, retry, error) {
+	l.reserve(f)
+	defer f.settle("", time.Time{})
+	hold := l.options.Subnets.Hold(f.NodeClass.Status.Subnets, f.zones(), f.podsPerNode())
+	defer hold.Settle()
+	zones := hold.Subnets()
+	if len(zones) == 0 {
+		return nil, retryNo, cloudprovider.NewCreateError("SubnetResolutionFailed",
+			fmt.Sprintf("node class %q has no subnet in the zones that the claim may use: look at its subnetSelectorTerms", f.NodeClass.Name), nil)
+	}
+	// Two launches had better not try the same doubtful offering at once.
+	attempt := l.options.Unavailable.Begin(f.keys(zones)...)
+	defer attempt.End()
+	offers, err := l.offers(ctx, f, zones, attempt.Closed())
+	if err != nil {
+		return nil, retryNo, err
+	}
+	if len(offers) == 0 {
+		// Everything has gone meanwhile: plan anew.
+		return nil, retryNo, cloudprovider.NewInsufficientCapacityError(
+			errors.New("what suits went out of stock, or is being tried by another launch, while this one was prepared"), l.closed(f)...)
+	}
+	machine, again, err := l.createFleet(ctx, f, offers, generation)
+	if machine != nil {
+		hold.Settle(machine.SubnetID)
+		if key, ok := f.keyOf(cloudprovider.Candidate{Type: machine.Type, Offering: machine.Offering}); ok {
+			attempt.End(key)
+		}
+	}
+	return machine, again, err
+}
+
+// zones that the candidates are in.
+func (f *flight) zones() []string {
+	zones := []string{}
+	for _, c := range f.choice.Candidates {
+		zones = append(zones, c.Offering.Zone())
+	}
+	slices.Sort(zones)
+	return slices.Compact(zones)
+}
+
+// podsPerNode is the smallest number of addresses that pods of the machine may take.
+func (f *flight) podsPerNode() int64 {
+	var least int64 = -1
+	for _, c := range f.choice.Candidates {
+		pods := c.Type.Capacity[corev1.ResourcePods]
+		if n := pods.Value(); least < 0 || n < least {
+			least = n
+		}
+	}
+	return max(least, 0)
+}
+
+// keyOf is the name package unavailable has for a candidate; a reserved one has none.
+func (f *flight) keyOf(c cloudprovider.Candidate) (unavailable.Key, bool) {
+	if c.Offering.Reserved() {
+		return unavailable.Key{}, false
+	}
+	return unavailable.Key{
+		CapacityType: c.Offering.CapacityType(),
+		InstanceType: c.Type.Name,
+		Zone:         c.Offering.Zone(),
+		GroupID:      f.PlacementGroupID,
+		Partition:    f.partition(),
+	}, true
+}
+
+// keys of the candidates in zones that have a subnet.
+func (f *flight) keys(zones map[string]awsv1.Subnet) []unavailable.Key {
+	var keys []unavailable.Key
+	for _, c := range f.choice.Candidates {
+		if _, ok := zones[c.Offering.Zone()]; !ok {
+			continue
+		}
+		if key, ok := f.keyOf(c); ok {
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}
+
+// partition of the placement group that the launch template names: the first the claim allows, in text order;
+// 0 when the claim names none.
+func (f *flight) partition() int32 {
+	allowed := f.wish.Requirements.Get(awsv1.LabelPlacementGroupPartition)
+	if f.PlacementGroupID == "" || allowed.Complement() || len(allowed.Values()) == 0 {
+		return 0
+	}
+	var n int32
+	if _, err := fmt.Sscan(slices.Min(allowed.Values()), &n); err != nil {
+		return 0
+	}
+	return n
+}
+
+// closed are those of the suited offerings that planners see without room now.
+func (l *Launcher) closed(f *flight) []cloudprovider.OfferingKey {
+	snapshot, rooms := l.options.Unavailable.Snapshot(), l.rooms()
+	subnetsIn := map[string][]string{}
+	for _, s := range f.NodeClass.Status.Subnets {
+		subnetsIn[s.Zone] = append(subnetsIn[s.Zone], s.ID)
+	}
+	var keys []cloudprovider.OfferingKey
+	for _, c := range f.choice.Suited {
+		closed := !c.Offering.HasRoom() || rooms != nil && c.Offering.Reserved() && rooms.Room(reservationOf(c)) == 0
+		if key, ok := f.keyOf(c); ok && !closed {
+			_, closed = snapshot.Closed(key, subnetsIn[key.Zone])
+			cpu := c.Type.Capacity[corev1.ResourceCPU]
+			closed = closed || snapshot.QuotaClosed(key.CapacityType, key.InstanceType, cpu.Value())
+		}
+		closed = closed || snapshot.VolumesClosed(c.Offering.Zone(), f.NodeClass.Spec.VolumeTypes())
+		if closed {
+			keys = append(keys, c.Key())
+		}
+	}
+	return keys
+}
+
+// offer is a launch template with what it is to be launched as.
+type offer struct {
+	template  Template
+	overrides []override
+}
+
+// override is one way to fulfil a fleet.
+type override struct {
+	candidate cloudprovider.Candidate
+	subnet    awsv1.Subnet
+	subnetID  string // empty when the template pins one
+}
+
+// offers ensures the launch templates and distributes the candidates over them, in a fixed order.
+func (l *Launcher) offers(ctx context.Context, f *flight, zones map[string]awsv1.Subnet, leaveOut []unavailable.Key) ([]offer, error) {
+	choice := f.choice
+	choice.Candidates = slices.DeleteFunc(slices.Clone(choice.Candidates), func(c cloudprovider.Candidate) bool {
+		key, ok := f.keyOf(c)
+		_, hasSubnet := zones[c.Offering.Zone()]
+		return !hasSubnet || ok && slices.Contains(leaveOut, key) || !f.hasPlace(c)
+	})
+	if len(choice.Candidates) == 0 {
+		return nil, nil
+	}
+	templates, err := l.options.Templates.Ensure(ctx, TemplateRequest{
+		NodeClass: f.NodeClass, NodeClaim: f.NodeClaim, InstanceTypes: choice.InstanceTypes(),
+		CapacityType: choice.CapacityType, PlacementGroupID: f.PlacementGroupID,
+	})
+	if err != nil {
+		return nil, launchError("preparing launch templates", err)
+	}
+	var offers []offer
+	for _, t := range templates {
+		o := offer{template: t}
+		for _, c := range choice.Candidates {
+			if !slices.Contains(t.InstanceTypes, c.Type.Name) ||
+				t.ReservationID != c.Offering.Value(awsv1.LabelCapacityReservationID) ||
+				t.Zone != "" && t.Zone != c.Offering.Zone() {
+				continue
+			}
+			subnet := zones[c.Offering.Zone()]
+			next := override{candidate: c, subnet: subnet, subnetID: subnet.ID}
+			if t.Zone != "" {
+				next.subnetID = ""
+			}
+			o.overrides = append(o.overrides, next)
+		}
+		if len(o.overrides) == 0 {
+			continue
+		}
+		slices.SortFunc(o.overrides, func(a, b override) int {
+			x, y := placeOf(a.candidate), placeOf(b.candidate)
+			return cmp.Or(cmp.Compare(x.instanceType, y.instanceType), cmp.Compare(x.zone, y.zone))
+		})
+		offers = append(offers, o)
+	}
+	return offers, nil
+}
+
+// Tags of everything that is launched for a claim: the options', those of the class over them, and over both those that
+// say whose it is (CP-CREATE-08). What is launched for a pool that was born in the first generation bears that
+// generation's tags of pool and cluster, and a name that the options and the class may override. The
+// map is the caller's.
+func Tags(cluster string, common map[string]string, class *awsv1.EC2NodeClass, claim *v1.NodeClaim) map[string]string {
+	if class == nil || claim == nil {
+		return nil
+	}
+	tags := make(map[string]string, len(common)+len(class.Spec.Tags)+7)
+	pool := v1.PoolOf(claim.Labels)
+	alpha := pool.Generation == v1.GenerationV1Alpha5
+	if alpha {
+		tags[awsv1.TagName] = awsv1.TagProvisioner + "/" + pool.Name
+	}
+	maps.Copy(tags, common)
+	maps.Copy(tags, class.Spec.Tags)
+	tags[awsv1.TagClusterPrefix+cluster] = "owned"
+	if alpha {
+		tags[awsv1.TagManagedBy], tags[awsv1.TagProvisioner] = cluster, pool.Name
+	} else {
+		tags[awsv1.TagClusterName], tags[awsv1.TagNodePool] = cluster, pool.Name
+	}
+	tags[awsv1.TagNodeClass] = class.Name
+	tags[awsv1.TagNodeClaim] = claim.Name
+	tags[TagNodeClaimUID] = string(claim.UID)
+	return tags
+}
+
+// TagNodeClaimUID is the tag that holds the UID of the claim an instance was launched for.
+const TagNodeClaimUID = "drawknife.dev/nodeclaim-uid"

@@ -1,0 +1,90 @@
+package launch
+
+import (
+	"time"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
+	"github.com/drawknife/drawknife/aws/internal/reservations"
+	"github.com/drawknife/drawknife/cloudprovider"
+)
+
+// reserve takes the place of a launch of reserved capacity: one in the first reservation, in launch order, that has any
+// left beside those of other launches under way. EC2 would choose among several; but then each launch of a burst would
+// have to count on all of them, and they would keep each other out. A claim with minValues goes by the choice that EC2
+// has, so that it takes a place in each.
+func (l *Launcher) reserve(f *flight) {
+	f.place = nil
+	if l.options.Reservations == nil || f.choice.CapacityType != v1.CapacityTypeReserved {
+		return
+	}
+	ids := make([]string, len(f.choice.Candidates))
+	for i, c := range f.choice.Candidates {
+		ids[i] = reservationOf(c)
+	}
+	most := 1
+	if f.hasMinValues() {
+		most = len(ids)
+	}
+	f.place = l.options.Reservations.Hold(most, ids...)
+	if !f.place.Empty() {
+		return
+	}
+	// Launches of the same burst have them all. What else the claim allows is as good as it was planned to be; a claim that
+	// allows nothing else is refused.
+	wish := f.wish
+	wish.WithoutReserved = true
+	if choice, err := Choose(f.InstanceTypes, wish); err == nil {
+		f.choice, f.place = choice, nil
+	}
+}
+
+func (f *flight) hasMinValues() bool {
+	for _, r := range f.NodeClaim.Spec.Requirements {
+		if r.MinValues != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// hasPlace reports whether a candidate may be launched as far as reservations go.
+func (f *flight) hasPlace(c cloudprovider.Candidate) bool {
+	return f.place == nil || f.place.Has(reservationOf(c))
+}
+
+// settle ends the hold on places; see reservations.Hold. More calls do nothing.
+func (f *flight) settle(used string, at time.Time) {
+	if f.place != nil {
+		f.place.Settle(used, at)
+	}
+}
+
+// elsewhere reports whether the reservations that a launch tried turned out to be full while another that suits has room:
+// then that is tried, as EC2 would have done had it been named.
+func (l *Launcher) elsewhere(f *flight) bool {
+	if f.place == nil {
+		return false
+	}
+	rooms, other := l.rooms(), false
+	for _, c := range f.choice.Candidates {
+		hasRoom := rooms.Room(reservationOf(c)) > 0
+		if hasRoom && f.hasPlace(c) {
+			return false // it failed for another reason
+		}
+		other = other || hasRoom
+	}
+	return other
+}
+
+// rooms is the room there is now; nil where nobody counts.
+func (l *Launcher) rooms() *reservations.Rooms {
+	if l.options.Reservations == nil {
+		return nil
+	}
+	return l.options.Reservations.Snapshot()
+}
+
+func reservationOf(c cloudprovider.Candidate) string {
+	return c.Offering.Value(awsv1.LabelCapacityReservationID)
+}

@@ -1,0 +1,73 @@
+package launchtemplates
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	"github.com/drawknife/drawknife/aws/internal/launch"
+	"github.com/drawknife/drawknife/aws/launchtemplate"
+)
+
+// Launches makes a store the source of the templates of launches: it has them built for each claim and made in EC2.
+type Launches struct {
+	// Store of the cluster's templates. Required.
+	Store *Store
+	// Cluster is what nodes are told of the cluster, asked for each launch, since certificates and ranges may be found
+	// out late or change. It answers from memory. Required.
+	Cluster func(context.Context) (launchtemplate.Cluster, error)
+	// Extend is that of launchtemplate.Request; nil adds nothing.
+	Extend func(*ec2types.RequestLaunchTemplateData)
+}
+
+var _ launch.LaunchTemplates = (*Launches)(nil)
+
+// Ensure makes the templates that the launch needs and are missing. Errors are those of launchtemplate.Build and
+// Store.Ensure.
+func (l *Launches) Ensure(ctx context.Context, r launch.TemplateRequest) ([]launch.Template, error) {
+	if l.Store == nil || l.Cluster == nil {
+		return nil, errors.New("launch templates: Launches needs a Store and a Cluster")
+	}
+	cluster, err := l.Cluster(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("launch templates: learning about the cluster: %w", err)
+	}
+	if cluster.Name != l.Store.options.ClusterName {
+		return nil, fmt.Errorf("launch templates: the cluster is called %q and the store keeps those of %q: give both the same name",
+			cluster.Name, l.Store.options.ClusterName)
+	}
+	result, err := launchtemplate.Build(launchtemplate.Request{
+		Cluster:          cluster,
+		NodeClass:        r.NodeClass,
+		NodeClaim:        r.NodeClaim,
+		InstanceTypes:    r.InstanceTypes,
+		CapacityType:     r.CapacityType,
+		PlacementGroupID: r.PlacementGroupID,
+		Extend:           l.Extend,
+	})
+	if err != nil {
+		return nil, err
+	}
+	ready, err := l.Store.Ensure(ctx, result.Templates)
+	if err != nil {
+		return nil, err
+	}
+	templates := make([]launch.Template, 0, len(ready))
+	for _, t := range ready {
+		template := launch.Template{Name: t.Name, ImageID: t.ImageID, InstanceTypes: t.InstanceTypes}
+		if t.Reservation != nil {
+			template.ReservationID = t.Reservation.ID
+		}
+		templates = append(templates, template)
+	}
+	return templates, nil
+}
+
+// Forget says that EC2 does not know these templates any more.
+func (l *Launches) Forget(names ...string) {
+	if l.Store != nil {
+		l.Store.Forget(names...)
+	}
+}

@@ -1,0 +1,127 @@
+package nodeclass
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+	"k8s.io/apimachinery/pkg/types"
+
+	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
+	"github.com/drawknife/drawknife/aws/internal/amis"
+	"github.com/drawknife/drawknife/aws/internal/instanceprofile"
+	"github.com/drawknife/drawknife/aws/internal/launchtemplates"
+	"github.com/drawknife/drawknife/aws/internal/placement"
+	"github.com/drawknife/drawknife/aws/internal/reservations"
+	"github.com/drawknife/drawknife/aws/launchtemplate"
+	"github.com/drawknife/drawknife/aws/sdk"
+	"github.com/drawknife/drawknife/cloudprovider"
+)
+
+// Options are what a Reconciler is connected to.
+type Options struct {
+	// EC2 is asked for dry runs: CreateFleet and RunInstances. Required.
+	EC2 sdk.EC2API
+	// Network finds subnets and security groups. Required; NewFinder makes one.
+	Network Network
+	// Images finds images. Required.
+	Images Images
+	// Reservations finds capacity reservations. Nil: reserved capacity is not used, and has no condition.
+	Reservations Reservations
+	// Groups finds placement groups. Required.
+	Groups Groups
+	// Profiles makes instance profiles. Nil: nobody does, as in an isolated network, and classes must name a profile
+	// instead of a role.
+	Profiles Profiles
+	// Templates makes and deletes launch templates. Required.
+	Templates Templates
+	// Cluster is what nodes are told of the cluster. It answers from memory. Required.
+	Cluster func(context.Context) (Cluster, error)
+	// InstanceTypes are the machines of a class, available or not. Required unless WithoutDryRuns.
+	InstanceTypes func(context.Context, *awsv1.EC2NodeClass) ([]*cloudprovider.InstanceType, error)
+	// Extend is that of launchtemplate.Request; nil adds nothing.
+	Extend func(*ec2types.RequestLaunchTemplateData)
+	// WithoutDryRuns takes it for granted that machines may be launched.
+	WithoutDryRuns bool
+	// Features of the API that are on.
+	Features awsv1.Features
+	// Now is the clock; nil: time.Now.
+	Now func() time.Time
+	// Logger hears of what no result says; nil discards.
+	Logger *slog.Logger
+}
+
+// Cluster is what nodes are told of the cluster, and the version that images are chosen by.
+type Cluster struct {
+	launchtemplate.Cluster
+	// Version of Kubernetes, "1.35". Required for classes whose images follow it, those with an alias.
+	Version string
+}
+
+// Network finds what machines are connected to. *Finder implements it.
+type Network interface {
+	// Subnets are those that any of the terms matches, those with most free addresses first.
+	Subnets(context.Context, []awsv1.SubnetSelectorTerm) ([]awsv1.Subnet, error)
+	// SecurityGroups are those that any of the terms matches, by id.
+	SecurityGroups(context.Context, []awsv1.SecurityGroupSelectorTerm) ([]awsv1.SecurityGroup, error)
+}
+
+// Images finds what machines boot from. *amis.Resolver implements it.
+type Images interface {
+	Resolve(ctx context.Context, terms []awsv1.AMISelectorTerm, kubernetes string) (amis.Result, error)
+}
+
+// Reservations finds reserved capacity. *reservations.Finder implements it.
+type Reservations interface {
+	Find(context.Context, []awsv1.CapacityReservationSelectorTerm) (found reservations.Found, rejected, err error)
+}
+
+// Groups finds placement groups. *placement.Finder implements it.
+type Groups interface {
+	Find(context.Context, *awsv1.PlacementGroupSelector) (*placement.Group, error)
+}
+
+// Profiles makes and deletes instance profiles. *instanceprofile.Manager implements it.
+type Profiles interface {
+	// Ensure sees to it that there is a profile with the class's role, and returns its name.
+	Ensure(context.Context, instanceprofile.Wanted) (string, error)
+	// DeleteNodeClass deletes all profiles that were made for a class. What is gone already is no error.
+	DeleteNodeClass(ctx context.Context, name string, uid types.UID) error
+}
+
+// Templates makes and deletes launch templates. *launchtemplates.Store implements it.
+type Templates interface {
+	// Ensure sees to it that templates exist and returns those that do.
+	Ensure(context.Context, []launchtemplate.Template) ([]launchtemplate.Template, error)
+	// DeleteNodeClass deletes all templates that were made for a class. What is gone already is no error.
+	DeleteNodeClass(ctx context.Context, nodeClass string) error
+}
+
+var (
+	_ Network      = (*Finder)(nil)
+	_ Images       = (*amis.Resolver)(nil)
+	_ Reservations = (*reservations.Finder)(nil)
+	_ Groups       = (*placement.Finder)(nil)
+	_ Profiles     = (*instanceprofile.Manager)(nil)
+	_ Templates    = (*launchtemplates.Store)(nil)
+)
+
+func (o Options) validate() error {
+	var faults []error
+	for name, missing := range map[string]bool{
+		"ec2": o.EC2 == nil, "network": o.Network == nil, "images": o.Images == nil, "groups": o.Groups == nil,
+		"templates": o.Templates == nil, "cluster": o.Cluster == nil,
+		"instanceTypes": o.InstanceTypes == nil && !o.WithoutDryRuns,
+	} {
+		if missing {
+			faults = append(faults, fmt.Errorf("%s: required", name))
+		}
+	}
+	if err := errors.Join(faults...); err != nil {
+		return cloudprovider.NewPermanentError(fmt.Errorf("options of the node class reconciler: %w", err))
+	}
+	return nil
+}

@@ -1,0 +1,193 @@
+package nodeclass
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
+	"github.com/drawknife/drawknife/aws/internal/amis"
+	"github.com/drawknife/drawknife/aws/internal/placement"
+	"github.com/drawknife/drawknife/cloudprovider"
+)
+
+// Observed is a node class and what refers to it. Nothing of it is changed.
+type Observed struct {
+	// NodeClass to look after. Required.
+	NodeClass *awsv1.EC2NodeClass
+	// NodeClaims that refer to it, all of them.
+	NodeClaims []*v1.NodeClaim
+	// NodePools that refer to it, all of them. They decide which machine a dry run is about.
+	NodePools []*v1.NodePool
+}
+
+// Result is what is to be written: NodeClaims first, then what has changed of NodeClass, each only if nobody has changed
+// it meanwhile (with its resource version as a condition); if somebody has, start again.
+type Result struct {
+	// NodeClaims are annotations to write.
+	NodeClaims []ClaimAnnotations
+	// NodeClass is the class as it is to be: a copy of the observed one.
+	NodeClass *awsv1.EC2NodeClass
+	// MetadataChanged says that finalizers or annotations differ from those observed, StatusChanged that the status does.
+	MetadataChanged, StatusChanged bool
+	// Events to publish about the class.
+	Events []Event
+	// RequeueAfter is when to look again without a change; 0: not before one.
+	RequeueAfter time.Duration
+	// Images says what became of each image term; nil when images were not looked for.
+	Images []amis.Outcome
+	// Rejected says which capacity reservations can't be used and why; nil when all can.
+	Rejected error
+}
+
+// Event is something people should hear of.
+type Event struct {
+	// Type is one of the EventType constants of k8s.io/api/core/v1.
+	Type string
+	// Reason is a CamelCase word.
+	Reason string
+	// Message is a sentence.
+	Message string
+}
+
+// Reconciler looks after node classes. Make one with New.
+type Reconciler struct {
+	options  Options
+	now      func() time.Time
+	log      *slog.Logger
+	verdicts verdicts
+}
+
+// New makes a reconciler. The error says which options are missing.
+func New(o Options) (*Reconciler, error) {
+	if err := o.validate(); err != nil {
+		return nil, err
+	}
+	r := &Reconciler{options: o, now: o.Now, log: o.Logger}
+	if r.now == nil {
+		r.now = time.Now
+	}
+	if r.log == nil {
+		r.log = slog.New(slog.DiscardHandler)
+	}
+	return r, nil
+}
+
+// soon is when to look again after a write that is needed before anything else is done.
+const soon = time.Second
+
+// Reconcile looks after one class. The result counts whether there is an error or not: write it
+// first, then look again after a pause that grows with each error that follows on another. The error joins all that
+// could not be done, each of its cause's kind (see sdk.Wrap).
+func (r *Reconciler) Reconcile(ctx context.Context, o Observed) (Result, error) {
+	if o.NodeClass == nil {
+		return Result{}, cloudprovider.NewPermanentError(errors.New("reconciling a node class: there is none"))
+	}
+	result := Result{NodeClass: o.NodeClass.DeepCopy()}
+	var err error
+	switch {
+	case o.NodeClass.DeletionTimestamp != nil:
+		err = r.finalize(ctx, o, &result)
+	case !slices.Contains(o.NodeClass.Finalizers, awsv1.TerminationFinalizer):
+		// Before anything is made that would have to be deleted.
+		result.NodeClass.Finalizers = append(result.NodeClass.Finalizers, awsv1.TerminationFinalizer)
+		result.RequeueAfter = soon
+	default:
+		err = r.resolve(ctx, o, &result)
+	}
+	result.MetadataChanged = !slices.Equal(o.NodeClass.Finalizers, result.NodeClass.Finalizers) ||
+		!maps.Equal(o.NodeClass.Annotations, result.NodeClass.Annotations)
+	result.StatusChanged = !sameStatus(&o.NodeClass.Status, &result.NodeClass.Status)
+	if err != nil {
+		return result, fmt.Errorf("node class %q: %w", o.NodeClass.Name, err)
+	}
+	return result, nil
+}
+
+// sameStatus compares what would be written: times lose their fractions on the way.
+func sameStatus(a, b *awsv1.EC2NodeClassStatus) bool {
+	textA, errA := json.Marshal(a)
+	textB, errB := json.Marshal(b)
+	return errA == nil && errB == nil && bytes.Equal(textA, textB)
+}
+
+// round is one look at a class that is not being deleted.
+type round struct {
+	*Reconciler
+	pools  []*v1.NodePool
+	claims []*v1.NodeClaim
+	result *Result
+	class  *awsv1.EC2NodeClass // that of the result
+	now    time.Time
+
+	cluster    Cluster
+	clusterErr error
+	group      *placement.Group
+}
+
+// resolve goes through all steps, whatever becomes of those before.
+func (r *Reconciler) resolve(ctx context.Context, o Observed, result *Result) error {
+	w := &round{Reconciler: r, pools: o.NodePools, claims: o.NodeClaims, result: result, class: result.NodeClass, now: r.now()}
+	if r.options.Reservations == nil {
+		// The condition may be there from a time when it was looked after.
+		w.class.Conditions().Clear(awsv1.ConditionCapacityReservationsReady, w.now)
+	}
+	w.cluster, w.clusterErr = r.options.Cluster(ctx)
+	errs := []error{w.hashes(o.NodeClaims)}
+	for _, step := range []func(context.Context) (time.Duration, error){
+		w.images, w.reservations, w.placementGroup, w.subnets, w.securityGroups, w.instanceProfile, w.validation,
+	} {
+		after, err := step(ctx)
+		errs = append(errs, err)
+		if after > 0 && (result.RequeueAfter == 0 || after < result.RequeueAfter) {
+			result.RequeueAfter = after
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// hashes keeps the annotations that drift is told by.
+func (w *round) hashes(claims []*v1.NodeClaim) error {
+	if w.clusterErr != nil {
+		return fmt.Errorf("asking about the cluster: %w", w.clusterErr)
+	}
+	onClaims, onClass := Hashes(w.class, claims, w.class.Hash(w.cluster.CABundle))
+	w.result.NodeClaims = onClaims
+	if len(onClass) > 0 && w.class.Annotations == nil {
+		w.class.Annotations = map[string]string{}
+	}
+	maps.Copy(w.class.Annotations, onClass)
+	return nil
+}
+
+// conditions are the class's, with those that depend on settings.
+func (w *round) conditions() awsv1.Conditions {
+	if w.options.Reservations != nil {
+		return w.class.Conditions(awsv1.ConditionCapacityReservationsReady)
+	}
+	return w.class.Conditions()
+}
+
+func (w *round) isTrue(condition string) { w.conditions().SetTrue(condition, w.now) }
+
+func (w *round) isFalse(condition, reason, message string) {
+	w.conditions().SetFalse(condition, reason, message, w.now)
+}
+
+// untold leaves a condition that is known for the class as it is; of others it says why they can't be told.
+func (w *round) untold(condition string, err error) {
+	have := w.conditions().Get(condition)
+	if have.ObservedGeneration == w.class.Generation && have.Status != metav1.ConditionUnknown {
+		return
+	}
+	w.conditions().SetUnknown(condition, awsv1.ReasonResolutionFailed, sentence(err), w.now)
+}

@@ -1,0 +1,276 @@
+package offerings
+
+import (
+	"cmp"
+	"maps"
+	"math"
+	"reflect"
+	"slices"
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/drawknife/drawknife/api/requirements"
+	poolv1 "github.com/drawknife/drawknife/api/v1"
+	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
+	"github.com/drawknife/drawknife/aws/catalog"
+	"github.com/drawknife/drawknife/aws/instancetype"
+	"github.com/drawknife/drawknife/aws/internal/placement"
+	"github.com/drawknife/drawknife/aws/internal/reservations"
+	"github.com/drawknife/drawknife/aws/internal/unavailable"
+	"github.com/drawknife/drawknife/cloudprovider"
+)
+
+// Reasons why an offering is not to be had, beside those of instancetype.Incompatible and package unavailable.
+const (
+	// ReasonNoSubnet: the class has no subnet in the zone.
+	ReasonNoSubnet = "the node class has no subnet in the zone"
+	// ReasonShifted: the cluster is shifted away from the zone.
+	ReasonShifted = "the cluster is shifted away from the zone"
+	// ReasonNoPrice: no price is known.
+	ReasonNoPrice = "no price is known"
+	// ReasonReservationFull: there is no room in the reservation.
+	ReasonReservationFull = "the reservation is full"
+	// ReasonReservationExpiring: the capacity block is about to end.
+	ReasonReservationExpiring = "the capacity block is about to end"
+)
+
+// reservedPriceDivisor makes the price of a reserved machine: next to nothing, since it is paid for, but in proportion to
+// its size, so that small ones are used first.
+const reservedPriceDivisor = 10_000_000
+
+// builder makes the offerings of one view in one market.
+type builder struct {
+	market Market
+	view   View
+	shapes []instancetype.Shape
+
+	zones        []zone            // by index of the catalogue's zones
+	partitions   []int32           // of the placement group; one 0 without partitions
+	zoneIDs      map[string]string // by zone name, as the class's subnets name them
+	reserved     map[string][]awsv1.CapacityReservation
+	reservedSets map[string][]requirements.Set // by reservation, then partition
+}
+
+// zone is what all offerings in a zone have in common.
+type zone struct {
+	name     string
+	subnets  []string
+	reason   string             // why nothing is to be had there; empty when something may be
+	onDemand []requirements.Set // by partition
+	spot     []requirements.Set
+}
+
+func (b *builder) prepare() {
+	b.partitions = []int32{0}
+	if g := b.view.Group; g != nil && g.Strategy == placement.StrategyPartition && g.Partitions > 0 {
+		b.partitions = b.partitions[:0]
+		for n := int32(1); n <= g.Partitions; n++ {
+			b.partitions = append(b.partitions, n)
+		}
+	}
+	b.zoneIDs = map[string]string{}
+	for _, z := range b.market.Catalog.Zones {
+		b.zoneIDs[z.Name] = z.ID
+	}
+	for _, z := range b.view.Settings.Zones {
+		b.zoneIDs[z.Name] = cmp.Or(z.ID, b.zoneIDs[z.Name])
+	}
+	for _, z := range b.market.Catalog.Zones {
+		b.zones = append(b.zones, zone{
+			name:     z.Name,
+			subnets:  b.view.Subnets[z.Name],
+			reason:   b.zoneReason(z.Name),
+			onDemand: b.sets(z.Name, poolv1.CapacityTypeOnDemand),
+			spot:     b.sets(z.Name, poolv1.CapacityTypeSpot),
+		})
+	}
+	b.reserved, b.reservedSets = map[string][]awsv1.CapacityReservation{}, map[string][]requirements.Set{}
+	for _, r := range b.view.Reservations {
+		if reservations.Ended(r, b.market.Time) {
+			continue
+		}
+		b.reserved[r.InstanceType] = append(b.reserved[r.InstanceType], r)
+		b.reservedSets[r.ID] = b.sets(r.AvailabilityZone, poolv1.CapacityTypeReserved, reservationLabels(r)...)
+	}
+}
+
+// zoneReason says why nothing is to be had in a zone.
+func (b *builder) zoneReason(name string) string {
+	inZones := b.view.Settings.Zones == nil || slices.ContainsFunc(b.view.Settings.Zones, func(z catalog.Zone) bool { return z.Name == name })
+	switch {
+	case !inZones:
+		return ReasonNoSubnet
+	case b.market.Shifted.Shifted(b.zoneIDs[name]):
+		return ReasonShifted
+	}
+	return ""
+}
+
+// sets are the requirements of a zone's offerings of one capacity type, by partition. A zone is named by its id too when
+// that is known.
+func (b *builder) sets(zoneName, capacityType string, more ...requirements.Requirement) []requirements.Set {
+	reqs := append([]requirements.Requirement{
+		requirements.In(poolv1.CapacityTypeLabelKey, capacityType),
+		requirements.In(corev1.LabelTopologyZone, zoneName),
+	}, more...)
+	if id := b.zoneIDs[zoneName]; id != "" {
+		reqs = append(reqs, requirements.In(awsv1.LabelTopologyZoneID, id))
+	}
+	sets := make([]requirements.Set, len(b.partitions))
+	for i, n := range b.partitions {
+		if n > 0 {
+			sets[i] = requirements.NewSet(append(slices.Clone(reqs), requirements.In(awsv1.LabelPlacementGroupPartition, strconv.Itoa(int(n))))...)
+		} else {
+			sets[i] = requirements.NewSet(reqs...)
+		}
+	}
+	return sets
+}
+
+func reservationLabels(r awsv1.CapacityReservation) []requirements.Requirement {
+	var reqs []requirements.Requirement
+	for key, value := range reservations.Labels(r) {
+		if key != poolv1.CapacityTypeLabelKey {
+			reqs = append(reqs, requirements.In(key, value))
+		}
+	}
+	return reqs
+}
+
+// typeOf is the shape with what reservations add to its labels.
+func (b *builder) typeOf(shape *instancetype.Shape) cloudprovider.InstanceType {
+	t := shape.Type
+	list := b.reserved[t.Name]
+	if len(list) == 0 {
+		return t
+	}
+	values := map[string][]string{poolv1.CapacityTypeLabelKey: slices.Clone(t.Requirements.Get(poolv1.CapacityTypeLabelKey).Values())}
+	for _, r := range list {
+		for key, value := range reservations.Labels(r) {
+			values[key] = append(values[key], value)
+		}
+	}
+	keys := slices.Sorted(maps.Keys(values))
+	reqs := make([]requirements.Requirement, len(keys))
+	for i, key := range keys {
+		reqs[i] = requirements.In(key, values[key]...)
+	}
+	t.Requirements = t.Requirements.Without(keys...).With(reqs...)
+	return t
+}
+
+// offer gives all offerings that a type might have, those without a price included, with the reason why each is not to
+// be had; empty for those that are.
+func (b *builder) offer(shape *instancetype.Shape, give func(o cloudprovider.Offering, reason string)) {
+	t := shape.Facts
+	onDemand, spot := slices.Contains(t.UsageClasses, poolv1.CapacityTypeOnDemand), slices.Contains(t.UsageClasses, poolv1.CapacityTypeSpot)
+	standIn := b.view.StandInPrices[t.Name]
+	onDemandQuote, _ := b.market.Prices.OnDemand(t.Name)
+	for _, i := range t.Zones {
+		z := &b.zones[i]
+		if onDemand {
+			price, source := orStandIn(onDemandQuote.USD, onDemandQuote.Source, standIn)
+			b.buy(shape, z, poolv1.CapacityTypeOnDemand, z.onDemand, price, source, give)
+		}
+		if spot {
+			quote, _ := b.market.Prices.Spot(t.Name, z.name)
+			price, source := orStandIn(quote.USD, quote.Source, standIn)
+			b.buy(shape, z, poolv1.CapacityTypeSpot, z.spot, price, source, give)
+		}
+	}
+	for _, r := range b.reserved[t.Name] {
+		b.reserve(shape, r, onDemandQuote.USD, give)
+	}
+}
+
+// orStandIn is the price, or the one that stands in for it.
+func orStandIn(price float64, source string, standIn float64) (float64, string) {
+	if price > 0 || !(standIn > 0) || math.IsInf(standIn, 0) {
+		return price, source
+	}
+	return standIn, sourceOverlay
+}
+
+// sourceOverlay is the source of prices that an overlay sets: they are taken as they are.
+const sourceOverlay = "NodeOverlay"
+
+// buy gives the offerings of a zone and capacity type, one for each partition.
+func (b *builder) buy(shape *instancetype.Shape, z *zone, capacityType string, sets []requirements.Set, price float64, source string, give func(cloudprovider.Offering, string)) {
+	reason := cmp.Or(shape.Incompatible, z.reason)
+	if reason == "" && b.market.Unavailable.QuotaClosed(capacityType, shape.Type.Name, shape.Facts.VCPUs) {
+		reason = unavailable.ReasonQuota
+	}
+	switch {
+	case price <= 0:
+		reason = cmp.Or(reason, ReasonNoPrice)
+	case source != sourceOverlay:
+		price, source = shape.WithLicence(price, source)
+	}
+	for i, partition := range b.partitions {
+		why := reason
+		if why == "" {
+			why = b.closed(shape, z.name, capacityType, partition, z.subnets)
+		}
+		give(cloudprovider.Offering{Requirements: sets[i], Price: price, PriceSource: source, Available: why == ""}, why)
+	}
+}
+
+// closed says why an offering has no room.
+func (b *builder) closed(shape *instancetype.Shape, zoneName, capacityType string, partition int32, subnets []string) string {
+	key := unavailable.Key{CapacityType: capacityType, InstanceType: shape.Type.Name, Zone: zoneName}
+	if b.view.Group != nil {
+		key.GroupID, key.Partition = b.view.Group.ID, partition
+	}
+	reason, closed := b.market.Unavailable.Closed(key, subnets)
+	if !closed && b.market.Unavailable.VolumesClosed(zoneName, b.view.Volumes) {
+		return unavailable.ReasonVolumes
+	}
+	return reason
+}
+
+// reserve gives the offerings of a reservation, one for each partition.
+func (b *builder) reserve(shape *instancetype.Shape, r awsv1.CapacityReservation, onDemandUSD float64, give func(cloudprovider.Offering, string)) {
+	room := b.market.Rooms.Room(r.ID)
+	reason := cmp.Or(shape.Incompatible, b.zoneReason(r.AvailabilityZone))
+	if reason == "" && !b.offeredIn(shape, r.AvailabilityZone) {
+		reason = ReasonNoSubnet
+	}
+	switch {
+	case reason != "":
+	case reservations.StateAt(r, b.market.Time) == awsv1.CapacityReservationStateExpiring:
+		reason = ReasonReservationExpiring
+	case room == 0:
+		reason = ReasonReservationFull
+	}
+	for i, partition := range b.partitions {
+		why := reason
+		if why == "" {
+			why = b.closed(shape, r.AvailabilityZone, poolv1.CapacityTypeReserved, partition, b.view.Subnets[r.AvailabilityZone])
+		}
+		give(cloudprovider.Offering{
+			Requirements:        b.reservedSets[r.ID][i],
+			Price:               onDemandUSD / reservedPriceDivisor,
+			PriceSource:         "reserved: paid for by the reservation",
+			Available:           why == "",
+			ReservationCapacity: room,
+		}, why)
+	}
+}
+
+// offeredIn reports whether EC2 offers the type in a zone.
+func (b *builder) offeredIn(shape *instancetype.Shape, zoneName string) bool {
+	return slices.ContainsFunc(shape.Facts.Zones, func(i int) bool { return b.zones[i].name == zoneName })
+}
+
+func equalResources(a, b corev1.ResourceList) bool {
+	if reflect.ValueOf(a).Pointer() == reflect.ValueOf(b).Pointer() {
+		return true
+	}
+	return maps.EqualFunc(a, b, func(x, y resource.Quantity) bool { return x.Cmp(y) == 0 })
+}
+
+func equalLimits(a, b map[string]int32) bool {
+	return reflect.ValueOf(a).Pointer() == reflect.ValueOf(b).Pointer() || maps.Equal(a, b)
+}

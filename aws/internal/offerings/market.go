@@ -1,0 +1,69 @@
+package offerings
+
+import (
+	"time"
+
+	"github.com/drawknife/drawknife/aws/catalog"
+	"github.com/drawknife/drawknife/aws/internal/discovery"
+	"github.com/drawknife/drawknife/aws/internal/reservations"
+	"github.com/drawknife/drawknife/aws/internal/unavailable"
+	"github.com/drawknife/drawknife/aws/internal/zonalshift"
+	"github.com/drawknife/drawknife/aws/prices"
+)
+
+// Market is what is known of EC2 at a moment. All parts are immutable; a part that is nil knows nothing.
+type Market struct {
+	// Catalog has the facts of types and the zones that offer them. Required.
+	Catalog *catalog.Catalog
+	// Prices in force.
+	Prices *prices.Book
+	// Unavailable is what has no room.
+	Unavailable *unavailable.Snapshot
+	// Rooms is the room in reservations.
+	Rooms *reservations.Rooms
+	// Shifted are the zones to stay out of.
+	Shifted *zonalshift.Snapshot
+	// Time decides which reservations have ended or are about to.
+	Time time.Time
+}
+
+// Sources are the parts of a running provider that know EC2. Only Discovery is required.
+type Sources struct {
+	Discovery    *discovery.Discoverer
+	Prices       *prices.Board
+	Unavailable  *unavailable.Memory
+	Reservations *reservations.Ledger
+	Shifts       *zonalshift.Watcher
+	// Now is the clock; nil means time.Now.
+	Now func() time.Time
+}
+
+// Market is what they know now. It calls nobody and waits for nobody. The error is a *discovery.NotReadyError.
+func (s Sources) Market() (Market, error) {
+	if s.Discovery == nil {
+		return Market{}, &discovery.NotReadyError{Missing: "instance types"}
+	}
+	facts, err := s.Discovery.Catalog()
+	if err != nil {
+		return Market{}, err
+	}
+	m := Market{Catalog: facts}
+	if s.Prices != nil {
+		m.Prices = s.Prices.Book()
+	}
+	if s.Unavailable != nil {
+		m.Unavailable = s.Unavailable.Snapshot()
+	}
+	if s.Reservations != nil {
+		m.Rooms = s.Reservations.Snapshot()
+	}
+	if s.Shifts != nil {
+		m.Shifted = s.Shifts.Snapshot()
+	}
+	if s.Now != nil {
+		m.Time = s.Now()
+	} else {
+		m.Time = time.Now()
+	}
+	return m, nil
+}

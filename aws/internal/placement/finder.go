@@ -1,0 +1,170 @@
+package placement
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
+	"github.com/drawknife/drawknife/aws/internal/refresh"
+	"github.com/drawknife/drawknife/aws/sdk"
+)
+
+const (
+	// Period is how long an answer of EC2's is good for.
+	Period = time.Minute
+	// Remember is how long an answer stands in while EC2 does not answer.
+	Remember = 24 * time.Hour
+)
+
+// NotFoundError says that the group a class selects is not there, or not available.
+type NotFoundError struct {
+	// Selector names the group: `id "pg-1"`.
+	Selector string
+}
+
+func (e *NotFoundError) Error() string {
+	return fmt.Sprintf("no available placement group has %s: create it, or change placementGroupSelector", e.Selector)
+}
+
+// Finder asks EC2 for placement groups. It is safe for concurrent use; no lock is held while EC2 is asked.
+type Finder struct {
+	api sdk.EC2API
+	now func() time.Time
+
+	asking  refresh.Turns[string]
+	mu      sync.Mutex
+	answers map[string]answer
+}
+
+// answer is what is known of the group that a selector names.
+type answer struct {
+	at    time.Time // when EC2 gave it; zero while it gave none
+	group *Group    // nil: there is none
+	// Of questions that failed since: how many in a row, the last error, and when to ask again.
+	failures int
+	err      error
+	again    time.Time
+}
+
+// NewFinder makes a finder. now is the clock; nil means time.Now.
+func NewFinder(api sdk.EC2API, now func() time.Time) *Finder {
+	if now == nil {
+		now = time.Now
+	}
+	return &Finder{api: api, now: now, answers: map[string]answer{}}
+}
+
+// Find is the group that a selector names; nil without a selector. A group that is not there is a *NotFoundError. When
+// EC2 can't be asked, the group of the last answer is returned together with the error, if that answer is less than
+// Remember old. Of callers at the same time one asks, and the others take its answer; after a failure EC2 is
+// left alone for a second, and twice as long after each further one, up to Period, while that failure is the answer. The
+// group is shared: it is not to be changed.
+func (f *Finder) Find(ctx context.Context, selector *awsv1.PlacementGroupSelector) (*Group, error) {
+	if selector == nil || selector.ID == nil && selector.Name == nil {
+		return nil, nil
+	}
+	key, in := question(selector)
+	if known, ok := f.known(key); ok {
+		return known.result(key, f.now())
+	}
+	end, err := f.asking.Begin(ctx, key)
+	if err != nil {
+		return nil, fmt.Errorf("reading the placement group with %s: %w", key, err)
+	}
+	defer end()
+	if known, ok := f.known(key); ok { // somebody else has asked meanwhile
+		return known.result(key, f.now())
+	}
+	now := f.now()
+	out, err := f.api.DescribePlacementGroups(ctx, in)
+	if err != nil && ctx.Err() != nil {
+		// It says nothing about EC2, and those who wait ask themselves.
+		return nil, sdk.Wrap("reading the placement group with "+key, err)
+	}
+	return f.learn(key, now, out, err).result(key, now)
+}
+
+// known is what there is no need to ask for.
+func (f *Finder) known(key string) (answer, bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	a, now := f.answers[key], f.now()
+	return a, !a.at.IsZero() && now.Sub(a.at) < Period || a.err != nil && now.Before(a.again)
+}
+
+// learn takes in what EC2 said at a time.
+func (f *Finder) learn(key string, at time.Time, out *ec2.DescribePlacementGroupsOutput, err error) answer {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	maps.DeleteFunc(f.answers, func(_ string, old answer) bool {
+		return at.Sub(old.at) >= Remember && !at.Before(old.again.Add(Period))
+	})
+	a := f.answers[key]
+	if err != nil && !sdk.IsNotFound(err) {
+		a.failures++
+		a.err = sdk.Wrap("reading the placement group with "+key, err)
+		a.again = at.Add(min(refresh.DefaultBackoff<<min(a.failures-1, 10), Period))
+		f.answers[key] = a
+		return a
+	}
+	last := a.group
+	a = answer{at: at}
+	if err == nil {
+		a.group = first(out.PlacementGroups)
+	}
+	// A change of strategy is a new group: EC2 can't change one. So the same content keeps its pointer.
+	if last != nil && a.group != nil && *last == *a.group {
+		a.group = last
+	}
+	f.answers[key] = a
+	return a
+}
+
+func (a answer) result(key string, now time.Time) (*Group, error) {
+	switch {
+	case a.err != nil && a.group != nil && now.Sub(a.at) < Remember:
+		return a.group, a.err
+	case a.err != nil:
+		return nil, a.err
+	case a.group == nil:
+		return nil, &NotFoundError{Selector: key}
+	}
+	return a.group, nil
+}
+
+// question is what EC2 is asked, and its text. Only groups that can be launched into are wanted.
+func question(s *awsv1.PlacementGroupSelector) (key string, in *ec2.DescribePlacementGroupsInput) {
+	in = &ec2.DescribePlacementGroupsInput{
+		Filters: []ec2types.Filter{{Name: aws.String("state"), Values: []string{string(ec2types.PlacementGroupStateAvailable)}}},
+	}
+	if s.ID != nil {
+		in.GroupIds = []string{*s.ID}
+		return fmt.Sprintf("id %q", *s.ID), in
+	}
+	in.GroupNames = []string{*s.Name}
+	return fmt.Sprintf("name %q", *s.Name), in
+}
+
+// first is the group with the lowest id; nil when there is none.
+func first(groups []ec2types.PlacementGroup) *Group {
+	if len(groups) == 0 {
+		return nil
+	}
+	g := slices.MinFunc(groups, func(a, b ec2types.PlacementGroup) int {
+		return strings.Compare(aws.ToString(a.GroupId), aws.ToString(b.GroupId))
+	})
+	found := &Group{ID: aws.ToString(g.GroupId), Name: aws.ToString(g.GroupName), Strategy: string(g.Strategy)}
+	if found.Strategy == StrategyPartition {
+		found.Partitions = aws.ToInt32(g.PartitionCount)
+	}
+	return found
+}

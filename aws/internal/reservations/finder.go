@@ -1,0 +1,138 @@
+package reservations
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
+	"github.com/drawknife/drawknife/aws/internal/refresh"
+	"github.com/drawknife/drawknife/aws/sdk"
+)
+
+// Period is how long an answer of EC2's is good for, and how often reservations are looked at.
+const Period = time.Minute
+
+// Finder asks EC2 for reservations. It is safe for concurrent use; no lock is held while EC2 is asked.
+type Finder struct {
+	api    sdk.EC2API
+	now    func() time.Time
+	ledger *Ledger
+
+	mu      sync.Mutex
+	answers map[string]answer
+}
+
+type answer struct {
+	at    time.Time
+	found []Reservation
+	// rejected are *RejectedError.
+	rejected []error
+}
+
+// NewFinder makes a finder that keeps the ledger up to date: that of the provider that launches into the reservations
+// (aws.Provider.Reservations), or nil for one of its own. now is the clock; nil means time.Now.
+func NewFinder(api sdk.EC2API, ledger *Ledger, now func() time.Time) *Finder {
+	if now == nil {
+		now = time.Now
+	}
+	if ledger == nil {
+		ledger = NewLedger(now)
+	}
+	return &Finder{api: api, now: now, ledger: ledger, answers: map[string]answer{}}
+}
+
+// Ledger counts the room in all reservations that were ever found.
+func (f *Finder) Ledger() *Ledger { return f.ledger }
+
+// Find are the reservations that any of the terms selects, sorted by id, without those that have ended.
+// Answers less than Period old are reused. Reservations that can't be used are left out, and rejected says why. err is
+// about EC2: nothing is found then.
+func (f *Finder) Find(ctx context.Context, terms []awsv1.CapacityReservationSelectorTerm) (found Found, rejected, err error) {
+	return f.find(ctx, terms, f.now().Add(-Period))
+}
+
+// FindNow is Find with fresh answers: a machine may be drifted only if it still is when EC2 is asked.
+func (f *Finder) FindNow(ctx context.Context, terms []awsv1.CapacityReservationSelectorTerm) (found Found, rejected, err error) {
+	return f.find(ctx, terms, f.now())
+}
+
+func (f *Finder) find(ctx context.Context, terms []awsv1.CapacityReservationSelectorTerm, newerThan time.Time) (Found, error, error) {
+	var (
+		all      []Reservation
+		rejected []error
+	)
+	for _, q := range Queries(terms) {
+		a, err := f.ask(ctx, q, newerThan)
+		if err != nil {
+			return nil, nil, err
+		}
+		all = append(all, a.found...)
+		rejected = append(rejected, a.rejected...)
+	}
+	now := f.now()
+	all = slices.DeleteFunc(all, func(r Reservation) bool { return Ended(r.CapacityReservation, now) })
+	for i := range all {
+		all[i].State = StateAt(all[i].CapacityReservation, now)
+	}
+	return sorted(all), errors.Join(rejected...), nil
+}
+
+func (f *Finder) ask(ctx context.Context, q Query, newerThan time.Time) (answer, error) {
+	key := q.Key()
+	f.mu.Lock()
+	known, ok := f.answers[key]
+	f.mu.Unlock()
+	if ok && known.at.After(newerThan) {
+		return known, nil
+	}
+	// The counts are of the moment EC2 was asked: a launch that ends meanwhile may not be in them.
+	a := answer{at: f.now()}
+	err := refresh.Pages(ctx, func(token *string) (*string, error) {
+		out, err := f.api.DescribeCapacityReservations(ctx, q.input(token))
+		if err != nil {
+			return nil, err
+		}
+		for _, each := range out.CapacityReservations {
+			r, err := fromEC2(each, a.at)
+			if err != nil {
+				a.rejected = append(a.rejected, err)
+				continue
+			}
+			a.found = append(a.found, r)
+		}
+		return out.NextToken, nil
+	})
+	switch {
+	case sdk.IsNotFound(err):
+		a.found, a.rejected = nil, nil // an id that is not there selects nothing
+	case err != nil:
+		return answer{}, sdk.Wrap(fmt.Sprintf("reading capacity reservations by %s", q.describe()), err)
+	}
+	f.ledger.Sync(a.at, a.found...)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if known, ok := f.answers[key]; ok && known.at.After(a.at) {
+		return known, nil
+	}
+	// Queries of classes that are gone leave nothing behind.
+	maps.DeleteFunc(f.answers, func(_ string, old answer) bool { return a.at.Sub(old.at) > Period })
+	f.answers[key] = a
+	return a, nil
+}
+
+// describe names the query for people.
+func (q Query) describe() string {
+	if q.id != "" {
+		return fmt.Sprintf("id %q", q.id)
+	}
+	text := ""
+	for _, f := range q.filters {
+		text += fmt.Sprintf(" %s=%s", f.name, f.value)
+	}
+	return "filters" + text
+}

@@ -1,0 +1,109 @@
+package subnets
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
+	"github.com/drawknife/drawknife/aws/internal/batch"
+	"github.com/drawknife/drawknife/aws/internal/refresh"
+	"github.com/drawknife/drawknife/aws/sdk"
+)
+
+// CountEvery is how old a count may be before a launch asks EC2 for a new one.
+const CountEvery = time.Minute
+
+// mostIDs is how many values EC2 takes in one filter.
+const mostIDs = 200
+
+// Counter asks EC2 how many addresses are free in subnets, when a ledger does not know: nobody who finds the subnets of
+// node classes has told it lately. It is safe for concurrent use, and callers at the same time share one call. Make one
+// with NewCounter.
+type Counter struct {
+	api    sdk.EC2API
+	ledger *Ledger
+	calls  *batch.Batcher[string, struct{}]
+}
+
+// NewCounter makes a counter that fills a ledger.
+func NewCounter(api sdk.EC2API, ledger *Ledger) *Counter {
+	c := &Counter{api: api, ledger: ledger}
+	c.calls = batch.New(batch.Options[string, struct{}]{
+		Name: "describe_subnets", Idle: 10 * time.Millisecond, Max: 100 * time.Millisecond, MaxItems: 1000, Do: c.count, Attempts: 1,
+	})
+	return c
+}
+
+// Ledger is the one that is filled.
+func (c *Counter) Ledger() *Ledger { return c.ledger }
+
+// Refresh sees to it that the ledger has recent counts of the subnets. Where EC2 does not say, it is left as it was and the
+// error says why; a launch may well go on.
+func (c *Counter) Refresh(ctx context.Context, found []awsv1.Subnet) error {
+	unknown := c.ledger.Unknown(CountEvery, found)
+	answers := make(chan error, len(unknown))
+	for _, id := range unknown {
+		go func() {
+			_, err := c.calls.Call(ctx, id)
+			answers <- err
+		}()
+	}
+	var errs []error
+	for range unknown {
+		if err := <-answers; err != nil && !slices.ContainsFunc(errs, func(e error) bool { return e.Error() == err.Error() }) {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// count reads subnets, some two hundred at a time.
+func (c *Counter) count(ctx context.Context, ids []string) []batch.Answer[struct{}] {
+	answers := make([]batch.Answer[struct{}], len(ids))
+	distinct := slices.Compact(slices.Sorted(slices.Values(ids)))
+	for lot := range slices.Chunk(distinct, mostIDs) {
+		free, err := c.read(ctx, lot)
+		if err == nil {
+			c.ledger.Observe(free)
+			continue
+		}
+		for n, id := range ids {
+			if slices.Contains(lot, id) {
+				answers[n].Err = sdk.Wrap("DescribeSubnets", err)
+			}
+		}
+	}
+	return answers
+}
+
+// read counts subnets; one that EC2 does not know (any more) has no address to give.
+func (c *Counter) read(ctx context.Context, ids []string) (map[string]int64, error) {
+	free := make(map[string]int64, len(ids))
+	for _, id := range ids {
+		free[id] = 0
+	}
+	err := refresh.Pages(ctx, func(token *string) (*string, error) {
+		out, err := c.api.DescribeSubnets(ctx, &ec2.DescribeSubnetsInput{
+			Filters: []ec2types.Filter{{Name: aws.String("subnet-id"), Values: ids}}, NextToken: token,
+		})
+		if err != nil {
+			return nil, err
+		}
+		if out == nil {
+			return nil, errors.New("the answer is empty")
+		}
+		for _, s := range out.Subnets {
+			if id := aws.ToString(s.SubnetId); id != "" {
+				free[id] = int64(aws.ToInt32(s.AvailableIpAddressCount))
+			}
+		}
+		return out.NextToken, nil
+	})
+	return free, err
+}
