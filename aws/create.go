@@ -68,7 +68,7 @@ func (p *Provider) create(ctx context.Context, nodeClaim *v1.NodeClaim) (*v1.Nod
 		if ctx.Err() != nil {
 			return nil, err
 		}
-		p.log.Warn("free addresses of subnets were not read; what was known counts", "nodeclass", class.Name, "error", err)
+		p.log.Warn("cannot refresh free addresses of subnets, using the last known", "nodeClass", class.Name, "error", err)
 	}
 	request := launch.Request{NodeClaim: claim, NodeClass: launched, InstanceTypes: types, Dead: there.Dead}
 	if group != nil {
@@ -82,7 +82,7 @@ func (p *Provider) create(ctx context.Context, nodeClaim *v1.NodeClaim) (*v1.Nod
 	i.Partition = partitionOf(claim, group)
 	p.instances.Remember(i)
 	p.machines.add(i)
-	p.log.Info("launched instance", "nodeclaim", claim.Name, "id", i.ID, "type", i.Type, "zone", i.Zone, "capacityType", i.CapacityType)
+	p.log.Info("launched instance", "nodeClaim", claim.Name, "instanceID", i.ID, "instanceType", i.Type, "zone", i.Zone, "capacityType", i.CapacityType)
 	created := p.claimOf(i, class, machine.Type, machine.Offering)
 	p.annotate(ctx, created, class)
 	return created, nil
@@ -128,7 +128,7 @@ func (p *Provider) annotate(ctx context.Context, claim *v1.NodeClaim, class *aws
 	info, err := p.options.Cluster.ClusterInfo(ctx)
 	if err != nil {
 		// Without a hash there is no drift by hash; the other kinds of drift are seen.
-		p.log.Warn("no drift hash: the cluster's certificate is not known", "nodeclaim", claim.Name, "error", err)
+		p.log.Warn("cannot compute drift hash without the certificate of the cluster", "nodeClaim", claim.Name, "error", err)
 		return
 	}
 	claim.Annotations = map[string]string{
@@ -211,7 +211,7 @@ func (t templater) Ensure(ctx context.Context, r launch.TemplateRequest) ([]laun
 		return nil, err
 	}
 	for _, u := range built.Unserved {
-		t.p.log.Debug("no launch template for an instance type", "nodeclaim", r.NodeClaim.Name, "type", u.InstanceType, "why", u.Reason)
+		t.p.log.Debug("skipped instance type without a launch template", "nodeClaim", r.NodeClaim.Name, "instanceType", u.InstanceType, "reason", u.Reason)
 	}
 	ready, err := t.p.templates.Ensure(ctx, built.Templates)
 	if err != nil {

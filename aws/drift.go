@@ -79,7 +79,7 @@ func (p *Provider) IsDrifted(ctx context.Context, nodeClaim *v1.NodeClaim) (clou
 	case d.Reason == "" && d.Unknown != nil:
 		return "", fmt.Errorf("looking for drift of nodeclaim %q: %w", nodeClaim.Name, d.Unknown)
 	case d.Reason != "":
-		p.log.Info("drifted", "nodeclaim", nodeClaim.Name, "reason", d.Reason, "differences", d.Differences)
+		p.log.Info("found drift", "nodeClaim", nodeClaim.Name, "reason", d.Reason, "differences", d.Differences)
 	}
 	return d.Reason, nil
 }

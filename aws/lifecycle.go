@@ -131,7 +131,7 @@ func (p *Provider) TagNode(ctx context.Context, nodeClaim *v1.NodeClaim) error {
 	if err := p.instances.Tag(ctx, i, p.instances.MissingTags(i, nodeClaim.Name, nodeClaim.Status.NodeName)); err != nil {
 		return err
 	}
-	p.log.Info("instance has joined", "nodeclaim", nodeClaim.Name, "node", nodeClaim.Status.NodeName, "id", i.ID, "hostname", i.Hostname,
-		"type", i.Type, "zone", i.Zone, "capacityType", i.CapacityType)
+	p.log.Info("tagged instance of joined node", "nodeClaim", nodeClaim.Name, "node", nodeClaim.Status.NodeName, "instanceID", i.ID, "hostname", i.Hostname,
+		"instanceType", i.Type, "zone", i.Zone, "capacityType", i.CapacityType)
 	return nil
 }

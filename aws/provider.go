@@ -186,7 +186,7 @@ func (p *Provider) feeds(region string) []prices.Feed {
 			Source: prices.OnDemand{API: p.options.Clients.Pricing(sdk.Background), Region: region},
 		})
 	} else {
-		p.log.Info("on-demand prices are not read", "why", why)
+		p.log.Info("using built-in on-demand prices", "reason", why)
 	}
 	every := p.config.SpotPricesEvery
 	if every == 0 {

@@ -430,7 +430,7 @@ func TestTagNode(t *testing.T) {
 	if err := p.TagNode(t.Context(), c); err != nil || a.count("CreateTags") != 1 {
 		t.Errorf("%v, %q", err, a.calls)
 	}
-	if want := "id=i-1 hostname=" + hostname + " type=m5.large zone=us-east-1a capacityType=on-demand"; !strings.Contains(logged.String(), want) {
+	if want := "instanceID=i-1 hostname=" + hostname + " instanceType=m5.large zone=us-east-1a capacityType=on-demand"; !strings.Contains(logged.String(), want) {
 		t.Errorf("the log lacks %q: %s", want, logged.String())
 	}
 	c.Status.ProviderID = "aws:///us-east-1a/i-gone"

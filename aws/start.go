@@ -19,7 +19,7 @@ func (p *Provider) start(ctx context.Context) error {
 		if !bearable(err) {
 			return err
 		}
-		p.log.Warn("EC2 could not be reached at the start; it will be tried again", "error", err)
+		p.log.Warn("cannot reach EC2 at start, retrying", "error", err)
 	}
 	if p.config.ZonalShift {
 		p.shifts = zonalshift.ForCluster(p.options.Clients.ZonalShift(sdk.Normal), p.options.Clients.EKS(sdk.Normal), p.config.ClusterName, p.now)
@@ -28,7 +28,7 @@ func (p *Provider) start(ctx context.Context) error {
 			if !bearable(err) {
 				return err
 			}
-			p.log.Warn("zonal shifts could not be read at the start, so that no zone is kept out of; it will be tried again", "error", err)
+			p.log.Warn("cannot list zonal shifts at start, using all zones until the next refresh", "error", err)
 		}
 	}
 	if _, err := p.discovery.Refresh(ctx); err != nil {
@@ -36,7 +36,7 @@ func (p *Provider) start(ctx context.Context) error {
 		if !bearable(err) {
 			return err
 		}
-		p.log.Warn("instance types could not be read at the start; those that were handed in serve until they can", "error", err)
+		p.log.Warn("cannot read instance types at start, using those that were given", "error", err)
 	}
 	_, err := p.discovery.Catalog()
 	return nothingInRegion(err)

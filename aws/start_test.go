@@ -56,7 +56,7 @@ func TestNewDegraded(t *testing.T) {
 	if got := of(); got != "instance types, zonal shifts" {
 		t.Errorf("troubles: %s", got)
 	}
-	for _, want := range []string{"EC2 could not be reached", "zonal shifts could not be read", "instance types could not be read"} {
+	for _, want := range []string{"cannot reach EC2", "cannot list zonal shifts", "cannot read instance types"} {
 		if !strings.Contains(logged.String(), want) {
 			t.Errorf("the log does not say %q", want)
 		}

@@ -78,7 +78,7 @@ func (p *Provider) pollShifts(ctx context.Context) (time.Time, error) {
 	p.upkeep.shiftErr = err
 	p.upkeep.mu.Unlock()
 	if len(change.Started)+len(change.Ended) > 0 {
-		p.log.Warn("zonal shifts have changed", "started", change.Started, "ended", change.Ended)
+		p.log.Warn("updated zonal shifts", "started", change.Started, "ended", change.Ended)
 	}
 	return now.Add(zonalshift.Period), err
 }
@@ -120,19 +120,19 @@ func (p *Provider) Maintain(ctx context.Context) (next time.Time, err error) {
 }
 
 // Run calls Refresh whenever something is due, until ctx ends, whose error it returns. Failures go to the logger.
-func (p *Provider) Run(ctx context.Context) error { return p.loop(ctx, "refreshing", p.Refresh) }
+func (p *Provider) Run(ctx context.Context) error { return p.loop(ctx, "refresh", p.Refresh) }
 
 // Lead calls Maintain whenever something is due, until ctx ends, whose error it returns. Failures go to the logger.
-func (p *Provider) Lead(ctx context.Context) error { return p.loop(ctx, "maintaining", p.Maintain) }
+func (p *Provider) Lead(ctx context.Context) error { return p.loop(ctx, "maintenance", p.Maintain) }
 
-func (p *Provider) loop(ctx context.Context, what string, duty func(context.Context) (time.Time, error)) error {
+func (p *Provider) loop(ctx context.Context, task string, duty func(context.Context) (time.Time, error)) error {
 	for {
 		next, err := duty(ctx)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
 		if err != nil {
-			p.log.Error(what+" failed; it will be tried again", "error", err)
+			p.log.Error("cannot complete upkeep, retrying", "task", task, "error", err)
 		}
 		pause := time.Hour // when nothing is due ever again
 		if !next.IsZero() {

@@ -50,7 +50,7 @@ func newTruce(config *rest.Config, options *ctrl.Options, p settings.Process, en
 	}
 	own := types.NamespacedName{Namespace: p.LeaderElectionNamespace, Name: p.LeaderElectionName}
 	if p.KarpenterLease == settings.LeaseIgnored {
-		log.Info("Karpenter may act beside this controller: it must know no NodePools")
+		log.Info("ignoring lease of Karpenter: it must manage no NodePools")
 	}
 	out := &truce{guard: &adoption.Guard{Reader: c, Lease: p.KarpenterLease, Own: own, Ignored: p.KarpenterLease == settings.LeaseIgnored, Logger: log}, client: c, adopt: p.Adopt, log: log, end: end}
 	if p.Adopt == settings.AdoptDryRun {
@@ -85,13 +85,13 @@ func (t *truce) first(ctx context.Context, never bool) error {
 	case t.adopt == settings.AdoptYes:
 		var written int
 		if written, err = adoption.Apply(ctx, t.client); err == nil {
-			t.log.Info("NodePools and NodeClaims are taken over", "written", written)
+			t.log.Info("adopted NodePools and NodeClaims", "written", written)
 		}
 	case never:
 		err = adoption.Foreign(ctx, t.client, reconcilers.Created)
 	}
 	if err != nil && ctx.Err() == nil {
-		t.log.Warn("this controller does not act", "reason", err)
+		t.log.Warn("waiting as standby", "reason", err)
 	}
 	return err
 }

@@ -58,10 +58,10 @@ func run(ctx context.Context, args []string, out, trouble io.Writer) int {
 	}
 	defer closeLog()
 	for _, warning := range append(loaded.Warnings, idle(loaded)...) {
-		logger.Warn(warning.Message, "code", string(warning.Code))
+		logger.Warn("found problem in settings", "code", string(warning.Code), "problem", warning.Message)
 	}
 	for _, value := range loaded.Effective() {
-		logger.Debug("setting", "name", value.Name, "value", value.Text, "source", value.Source)
+		logger.Debug("read setting", "name", value.Name, "value", value.Text, "source", value.Source)
 	}
 	extra.out = out
 	err = serve(ctx, loaded.Settings, extra, logger)
@@ -70,7 +70,7 @@ func run(ctx context.Context, args []string, out, trouble io.Writer) int {
 		return exitFindings
 	}
 	if err != nil && !errors.Is(err, context.Canceled) {
-		logger.Error("the controller stops", "error", err)
+		logger.Error("stopped controller", "error", err)
 		return exitFailed
 	}
 	return exitDone

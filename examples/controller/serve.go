@@ -47,7 +47,7 @@ func serve(ctx context.Context, s settings.Settings, extra extraFlags, log *slog
 		if err := install.CRDs(ctx, config, install.Options{Webhook: webhookClient(s)}); err != nil {
 			return fmt.Errorf("installing custom resource definitions: %w", err)
 		}
-		log.Info("custom resource definitions are installed")
+		log.Info("installed CustomResourceDefinitions")
 	}
 	options, err := managerOptions(s.Process)
 	if err != nil {
@@ -79,7 +79,7 @@ func serve(ctx context.Context, s settings.Settings, extra extraFlags, log *slog
 	switch {
 	case !s.Planning.ServeAlpha:
 	case s.Process.KarpenterLease == settings.LeaseIgnored:
-		log.Info("Provisioners, Machines and AWSNodeTemplates are left to the Karpenter that may act beside this controller: its lease is not looked at")
+		log.Info("ignoring Provisioners, Machines and AWSNodeTemplates: the lease of Karpenter is ignored")
 	default:
 		// From here on objects of the first generation are among those of v1.
 		if mgr, err = generations.Serve(mgr, generations.Options{Legacy: legacyOf(s.AWS.Legacy), Logger: log}); err != nil {
@@ -105,7 +105,7 @@ func serve(ctx context.Context, s settings.Settings, extra extraFlags, log *slog
 	if err := reconcilers.Add(mgr, wanted); err != nil {
 		return err
 	}
-	log.Info("drawknife starts", "provider", provider.Name(), "leaderElection", s.Process.LeaderElection, "v1beta1IsServed", servesBeta(s))
+	log.Info("starting controller", "provider", provider.Name(), "leaderElection", s.Process.LeaderElection, "v1beta1IsServed", servesBeta(s))
 	return peace.start(ctx, mgr)
 }
 

@@ -252,7 +252,7 @@ func TestAdoptedFromReleasesWithoutReasons(t *testing.T) {
 	o.remove("v1", "nodeclaims", "twice") // as the table says
 	o.renew()
 	p := startProgram(t, cluster, "--adopt")
-	p.says("NodePools and NodeClaims are taken over")
+	p.says("adopted NodePools and NodeClaims")
 	cluster.Eventually("the program is ready", patience, p.ready)
 	for _, claim := range claimsOf(t, cluster) {
 		for _, c := range claim.Status.Conditions {

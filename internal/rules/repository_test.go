@@ -41,6 +41,17 @@ func TestRepository(t *testing.T) {
 		}
 		report(t, rules.CheckOptions(tree.With("examples/controller", controller), "aws", unreachableOptions()))
 	})
+	t.Run("log messages begin with a verb", func(t *testing.T) {
+		controller, err := rules.ParseTree(os.DirFS(filepath.Join(root, "examples/controller")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		retired, err := rules.RetiredWords(read(t, "docs/glossary.md"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		report(t, rules.CheckLogs(tree.With("examples/controller", controller), retired))
+	})
 	t.Run("top-level folders", func(t *testing.T) {
 		entries, err := os.ReadDir(root)
 		if err != nil {

@@ -105,7 +105,7 @@ func offering(name, zone string) ec2types.InstanceTypeOffering {
 // region is an EC2 with fifteen types of many kinds.
 func region(t testing.TB) *ec2Stub {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "catalog", "testdata", "describe-instance-types.json"))
+	text, err := os.ReadFile(filepath.Join("..", "..", "catalog", "testdata", "describe-instance-types.json"))
 	if err != nil {
 		t.Fatal(err)
 	}

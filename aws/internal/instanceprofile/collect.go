@@ -128,7 +128,7 @@ func (m *Manager) remove(ctx context.Context, name string) error {
 		if err != nil && !sdk.IsNotFound(err) {
 			return sdk.Wrap(fmt.Sprintf("deleting instance profile %q", name), err)
 		}
-		m.log.Info("instance profile deleted", "profile", name)
+		m.log.Info("deleted instance profile", "profile", name)
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -111,7 +111,7 @@ func (m *Manager) make(ctx context.Context, name string, w Wanted, tags map[stri
 		if err != nil && !sdk.IsAlreadyExists(err) {
 			return sdk.Wrap(fmt.Sprintf("creating instance profile %q", name), err)
 		}
-		m.log.Info("instance profile made", "profile", name, "nodeclass", w.NodeClass, "role", w.Role)
+		m.log.Info("created instance profile", "profile", name, "nodeClass", w.NodeClass, "role", w.Role)
 		p = Profile{Name: name, Path: path, Tags: tags}
 	}
 	if err := m.give(ctx, &p, bare(w.Role)); err != nil {
@@ -162,7 +162,7 @@ func (m *Manager) undo(ctx context.Context, name string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTime)
 	defer cancel()
 	if err := m.remove(ctx, name); err != nil {
-		m.log.Warn("an instance profile without a role was left behind", "profile", name, "error", err)
+		m.log.Warn("cannot delete instance profile without a role", "profile", name, "error", err)
 	}
 }
 
@@ -180,7 +180,7 @@ func (m *Manager) retag(ctx context.Context, p Profile, tags map[string]string) 
 	// All of them, since the policy wants to see in a request whose the profile is.
 	_, err := m.options.IAM.TagInstanceProfile(ctx, &iam.TagInstanceProfileInput{InstanceProfileName: &p.Name, Tags: tagList(tags)})
 	if err != nil {
-		m.log.Warn("tags of an instance profile were not put right", "profile", p.Name, "error", err)
+		m.log.Warn("cannot update tags of instance profile", "profile", p.Name, "error", err)
 	}
 	p.Tags = tags
 	m.remember(p)

@@ -114,7 +114,7 @@ func (s *Source) receive(ctx context.Context) ([]cloudprovider.Interruption, err
 		list = append(list, handed...)
 	}
 	if err := s.remove(ctx, url, useless); err != nil {
-		s.options.Logger.Warn("messages that concern nobody could not be removed and will come again", "queue", s.options.Queue, "error", err)
+		s.options.Logger.Warn("cannot delete irrelevant SQS messages", "queue", s.options.Queue, "error", err)
 	}
 	return list, nil
 }
@@ -124,7 +124,7 @@ func (s *Source) take(ctx context.Context, body, receipt string) []cloudprovider
 	now := s.options.Now()
 	event, err := Parse([]byte(body))
 	if err != nil {
-		s.options.Logger.Error("a message can't be read and is removed", "queue", s.options.Queue, "error", err)
+		s.options.Logger.Error("cannot parse SQS message, deleting it", "queue", s.options.Queue, "error", err)
 		return nil
 	}
 	var list []cloudprovider.Interruption

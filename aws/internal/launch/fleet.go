@@ -286,8 +286,8 @@ func (l *Launcher) machineOf(f *flight, offers []offer, out *ec2.CreateFleetOutp
 		return nil, nil
 	}
 	if len(ids) > 1 {
-		l.options.Logger.Warn("EC2 launched more machines than were asked for; the others will be collected",
-			"nodeclaim", f.NodeClaim.Name, "kept", ids[0], "others", ids[1:])
+		l.options.Logger.Warn("launched more instances than requested, keeping one",
+			"nodeClaim", f.NodeClaim.Name, "kept", ids[0], "terminating", ids[1:])
 	}
 	instanceType, zone, subnetID, image, template := string(first.InstanceType), "", aws.ToString(first.SubnetId), "", ""
 	zone = aws.ToString(first.AvailabilityZone)

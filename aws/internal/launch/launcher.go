@@ -165,13 +165,13 @@ func (l *Launcher) launch(ctx context.Context, r Request) (*Machine, error) {
 	}
 	choice, err := Choose(r.InstanceTypes, f.wish)
 	for _, ruling := range choice.Ruled {
-		l.options.Logger.Debug("instance types left out", "nodeclaim", r.NodeClaim.Name, "why", ruling.String())
+		l.options.Logger.Debug("excluded instance types", "nodeClaim", r.NodeClaim.Name, "reason", ruling.String())
 	}
 	if err != nil {
 		return nil, err
 	}
 	if choice.Advice != "" {
-		l.options.Logger.Warn(choice.Advice, "nodeclaim", r.NodeClaim.Name)
+		l.options.Logger.Warn("launching on-demand for lack of spot instance types", "nodeClaim", r.NodeClaim.Name, "advice", choice.Advice)
 	}
 	f.choice = choice
 	for calls := 0; ; calls++ {

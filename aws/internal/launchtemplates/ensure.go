@@ -36,7 +36,7 @@ func (s *Store) Ensure(ctx context.Context, templates []launchtemplate.Template)
 	case len(ready) == 0 || ctx.Err() != nil:
 		return nil, err
 	}
-	s.options.Logger.WarnContext(ctx, "some launch templates can't be made, launching with the others", "ready", len(ready), "of", len(templates), "error", err)
+	s.options.Logger.WarnContext(ctx, "cannot create some launch templates, launching with the others", "ready", len(ready), "of", len(templates), "error", err)
 	return ready, nil
 }
 
@@ -91,7 +91,7 @@ func (s *Store) create(ctx context.Context, t launchtemplate.Template) (id strin
 		return "", fmt.Errorf("%s: EC2's answer names no template", doing)
 	}
 	id = *out.LaunchTemplate.LaunchTemplateId
-	s.options.Logger.InfoContext(ctx, "created launch template", "id", id, "launchTemplate", t)
+	s.options.Logger.InfoContext(ctx, "created launch template", "launchTemplateID", id, "launchTemplate", t)
 	if s.options.OnCreate != nil {
 		s.options.OnCreate(t)
 	}

@@ -358,7 +358,7 @@ func TestLog(t *testing.T) {
 	clock.advance(DefaultLifetime)
 	deletes(api, "1")
 	sweep(t, s, 1)
-	for _, want := range []string{`msg="created launch template" id=lt-1 launchTemplate.name=karpenter.k8s.aws/1`, `msg="deleted launch template" name=karpenter.k8s.aws/1 id=lt-1`} {
+	for _, want := range []string{`msg="created launch template" launchTemplateID=lt-1 launchTemplate.name=karpenter.k8s.aws/1`, `msg="deleted launch template" name=karpenter.k8s.aws/1 launchTemplateID=lt-1`} {
 		if !strings.Contains(log.String(), want) {
 			t.Errorf("lacks %q:\n%s", want, log.String())
 		}

@@ -32,7 +32,7 @@ func (s *Store) Sweep(ctx context.Context) (deleted int, err error) {
 // makeRoom deletes some templates that nobody uses and returns how many: the account is full.
 func (s *Store) makeRoom(ctx context.Context) int {
 	deleted, err := s.remove(ctx, func(idle []idleTemplate, _ int) []idleTemplate { return idle[:min(len(idle), roomAtOnce)] })
-	s.options.Logger.WarnContext(ctx, "the account has all the launch templates it may have; deleted unused ones", "deleted", deleted, "error", err)
+	s.options.Logger.WarnContext(ctx, "reached the quota of launch templates, deleted unused ones", "deleted", deleted, "error", err)
 	return deleted
 }
 
@@ -92,6 +92,6 @@ func (s *Store) delete(ctx context.Context, name, id string) error {
 	if _, err := s.api.DeleteLaunchTemplate(ctx, input); err != nil && !sdk.IsLaunchTemplateNotFound(err) {
 		return sdk.Wrap("deleting launch template "+name, err)
 	}
-	s.options.Logger.InfoContext(ctx, "deleted launch template", "name", name, "id", id)
+	s.options.Logger.InfoContext(ctx, "deleted launch template", "name", name, "launchTemplateID", id)
 	return nil
 }

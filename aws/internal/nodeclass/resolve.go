@@ -89,7 +89,7 @@ func (w *round) reservations(ctx context.Context) (time.Duration, error) {
 	}
 	w.result.Rejected = rejected
 	if rejected != nil {
-		w.log.Warn("capacity reservations that can't be used", "nodeclass", w.class.Name, "error", rejected)
+		w.log.Warn("rejected capacity reservations", "nodeClass", w.class.Name, "error", rejected)
 	}
 	// That none matches is healthy: machines are then bought otherwise.
 	w.class.Status.CapacityReservations = found.Status()

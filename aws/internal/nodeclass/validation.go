@@ -50,7 +50,7 @@ func (w *round) validation(ctx context.Context) (time.Duration, error) {
 	switch {
 	case errors.As(err, &later):
 		w.untold(condition, err)
-		w.log.Info("whether machines may be launched could not be found out", "nodeclass", w.class.Name, "error", err)
+		w.log.Info("cannot complete launch dry run, retrying", "nodeClass", w.class.Name, "error", err)
 		return noVerdictEvery, nil
 	case err != nil:
 		w.untold(condition, err)

@@ -58,9 +58,9 @@ func (g *Guard) Check(ctx context.Context) error {
 	if g.Logger != nil && ctx.Err() == nil {
 		switch {
 		case err != nil && g.last == nil:
-			g.Logger.Warn("this controller does not act", "reason", err)
+			g.Logger.Warn("waiting as standby", "reason", err)
 		case err == nil && g.last != nil:
-			g.Logger.Info("Karpenter does not act any more")
+			g.Logger.Info("found Karpenter stopped")
 		}
 	}
 	g.last = err

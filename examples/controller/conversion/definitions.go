@@ -43,7 +43,7 @@ func putBundle(ctx context.Context, c client.Client, names []string, bundle []by
 		}
 		conversion := have.Spec.Conversion
 		if conversion == nil || conversion.Strategy != apiextensionsv1.WebhookConverter || conversion.Webhook == nil || conversion.Webhook.ClientConfig == nil {
-			log.Warn("v1beta1 of this kind is not served: its definition names no conversion webhook; install the chart of the definitions with webhook.enabled, or start with --install-crds", "definition", name)
+			log.Warn("cannot serve v1beta1 without a conversion webhook: install the chart of the definitions with webhook.enabled, or start with --install-crds", "definition", name)
 			continue
 		}
 		if sameBundle(conversion.Webhook.ClientConfig.CABundle, bundle) {

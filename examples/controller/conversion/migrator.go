@@ -139,7 +139,7 @@ func (m *Migrator) migrate(ctx context.Context, settled *apiextensionsv1.CustomR
 		return err
 	}
 	if m.Logger != nil {
-		m.Logger.Info("all objects are stored in one version", "definition", crd.Name, "version", stored, "before", crd.Status.StoredVersions, "objects", written)
+		m.Logger.Info("migrated stored objects", "definition", crd.Name, "version", stored, "before", crd.Status.StoredVersions, "objects", written)
 	}
 	return nil
 }
@@ -155,7 +155,7 @@ func (m *Migrator) Start(ctx context.Context) error {
 			return nil
 		}
 		if m.Logger != nil {
-			m.Logger.Warn("objects are still stored in an older version", "error", err)
+			m.Logger.Warn("cannot migrate stored objects, retrying", "error", err)
 		}
 		select {
 		case <-ctx.Done():

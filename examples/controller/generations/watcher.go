@@ -85,7 +85,7 @@ func newWatcher(t *translator, c client.Client, reader client.Reader, recorder e
 func (w *watcher) provisionersOf(ctx context.Context, template client.Object) []reconcile.Request {
 	var list v1alpha5.ProvisionerList
 	if err := w.client.List(ctx, &list); err != nil {
-		w.log.Error("provisioners can't be listed", "error", err)
+		w.log.Error("cannot list Provisioners", "error", err)
 		return nil
 	}
 	var out []reconcile.Request
@@ -216,7 +216,7 @@ func (w *watcher) say(object convert.Object, v verdict) {
 		kind, level = corev1.EventTypeWarning, slog.LevelWarn
 	}
 	w.events.Eventf(object, nil, kind, v.reason, v.reason, "%s", v.message)
-	w.log.Log(context.Background(), level, "an object of the first generation", "kind", fmt.Sprintf("%T", object), "name", object.GetName(), "reason", v.reason, "advice", v.message)
+	w.log.Log(context.Background(), level, "checked object of v1alpha5", "kind", fmt.Sprintf("%T", object), "name", object.GetName(), "reason", v.reason, "advice", v.message)
 }
 
 // longest is how long the message of an event may be.

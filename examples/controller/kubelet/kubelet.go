@@ -197,8 +197,8 @@ func (s *Simulator) nodeDeleted(name string) bool {
 	return m != nil
 }
 
-func (s *Simulator) log(what string, err error) {
+func (s *Simulator) log(task string, err error) {
 	if s.ctx.Err() == nil {
-		s.options.Log.Warn(what, "error", err)
+		s.options.Log.Warn("cannot complete task of kubelet", "task", task, "error", err)
 	}
 }

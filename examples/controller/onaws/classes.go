@@ -153,7 +153,7 @@ func (r *classReconciler) write(ctx context.Context, observed *aws.ObservedNodeC
 	if err := r.client.Status().Patch(ctx, next, unchangedSince(stored)); client.IgnoreNotFound(err) != nil {
 		return err
 	}
-	r.log.Debug("node class looked after", "nodeClass", next.Name, "conditions", len(next.Status.Conditions))
+	r.log.Debug("reconciled EC2NodeClass", "nodeClass", next.Name, "conditions", len(next.Status.Conditions))
 	return nil
 }
 

@@ -74,8 +74,8 @@ func (c *Cluster) tell(err error) {
 		return
 	}
 	c.told = now
-	c.Logger.Warn("EKS does not tell of the cluster: nodes are launched with the endpoint of the settings, and without the range of "+
-		"service addresses, which images of family AL2023 can't do without", "error", err)
+	c.Logger.Warn("cannot describe EKS cluster, launching without its range of service addresses, which images of family AL2023 need",
+		"error", err)
 }
 
 // currentVersion is the API server's; while it does not answer, the one it last said, or EKS's.

@@ -65,7 +65,7 @@ func (d *duties) Start(ctx context.Context) error {
 func (d *duties) review(ctx context.Context) {
 	var list v1.NodeClaimList
 	if err := d.client.List(ctx, &list); err != nil {
-		d.complain(ctx, "nodeclaims can't be listed", err)
+		d.complain(ctx, "cannot list NodeClaims", err)
 		return
 	}
 	claims := make([]*v1.NodeClaim, 0, len(list.Items))
@@ -73,23 +73,23 @@ func (d *duties) review(ctx context.Context) {
 		claim := &list.Items[i]
 		claims = append(claims, claim)
 		if err := d.tag(ctx, claim); err != nil {
-			d.complain(ctx, "a machine could not be tagged", err, "nodeclaim", claim.Name)
+			d.complain(ctx, "cannot tag instance", err, "nodeClaim", claim.Name)
 		}
 	}
 	reviewed, err := d.provider.ReviewReservations(ctx, claims)
 	if err != nil {
-		d.complain(ctx, "reservations of nodeclaims could not be looked at in full", err)
+		d.complain(ctx, "cannot review all reservations", err)
 	}
 	for _, duty := range reviewed {
 		if err := d.carryOut(ctx, duty); err != nil {
-			d.complain(ctx, "what became of a reservation could not be stored", err, "nodeclaim", duty.NodeClaim)
+			d.complain(ctx, "cannot update NodeClaim of reservation", err, "nodeClaim", duty.NodeClaim)
 		}
 	}
 }
 
-func (d *duties) complain(ctx context.Context, what string, err error, more ...any) {
+func (d *duties) complain(ctx context.Context, failure string, err error, more ...any) {
 	if ctx.Err() == nil && !apierrors.IsConflict(err) { // a conflict is looked at again in a minute
-		d.log.Warn(what, append(more, "error", err)...)
+		d.log.Warn(failure, append(more, "error", err)...)
 	}
 }
 
@@ -124,7 +124,7 @@ func (d *duties) carryOut(ctx context.Context, duty aws.ReservationDuty) error {
 	}
 	if duty.Leave {
 		uid := claim.UID
-		d.log.Info("nodeclaim is deleted since its capacity block ends", "nodeclaim", claim.Name)
+		d.log.Info("deleting NodeClaim whose capacity block ends", "nodeClaim", claim.Name)
 		err := d.client.Delete(ctx, claim, client.Preconditions{UID: &uid})
 		return client.IgnoreNotFound(err)
 	}
@@ -161,11 +161,11 @@ func relabelled(labels map[string]string, duty aws.ReservationDuty) map[string]s
 func (d *duties) collectProfiles(ctx context.Context) time.Duration {
 	deleted, again, err := d.provider.CollectInstanceProfiles(ctx, d.profilesInUse)
 	if err != nil {
-		d.complain(ctx, "instance profiles could not be collected", err)
+		d.complain(ctx, "cannot collect instance profiles", err)
 		return profileRetry
 	}
 	if len(deleted) > 0 {
-		d.log.Info("instance profiles that nobody used are deleted", "profiles", deleted)
+		d.log.Info("deleted unused instance profiles", "profiles", deleted)
 	}
 	if again <= 0 {
 		return never // no profiles are made

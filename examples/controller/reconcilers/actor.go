@@ -92,8 +92,8 @@ func (a *actor) doAll(ctx context.Context, r *round, effects []provisioning.Effe
 			if !ok || len(put.IfGone) == 0 {
 				return nil
 			}
-			a.log.Info("nodeclaim is gone: terminating its instance", "nodeclaim", put.Claim.Name,
-				"nodepool", poolName(put.Claim.Labels), "providerID", put.Claim.Status.ProviderID)
+			a.log.Info("terminating instance of deleted NodeClaim", "nodeClaim", put.Claim.Name,
+				"nodePool", poolName(put.Claim.Labels), "providerID", put.Claim.Status.ProviderID)
 			return a.doAll(ctx, r, put.IfGone)
 		}
 		if err != nil {
@@ -155,11 +155,11 @@ func (a *actor) putClaim(ctx context.Context, r *round, want *v1.NodeClaim) erro
 func (a *actor) tellOfClaim(ctx context.Context, before, after *v1.NodeClaim) {
 	if after == nil {
 		a.metrics.claimTerminated(before, a.now())
-		a.log.Info("nodeclaim is gone", "nodeclaim", before.Name, "nodepool", poolName(before.Labels), "providerID", before.Status.ProviderID)
+		a.log.Info("removed NodeClaim", "nodeClaim", before.Name, "nodePool", poolName(before.Labels), "providerID", before.Status.ProviderID)
 		return
 	}
 	if provisioning.NodeLost(after) && !provisioning.NodeLost(before) {
-		a.log.Warn("lost node", "nodeclaim", after.Name, "nodepool", poolName(after.Labels),
+		a.log.Warn("lost node", "nodeClaim", after.Name, "nodePool", poolName(after.Labels),
 			"node", before.Status.NodeName, "providerID", after.Status.ProviderID)
 		a.planNow() // its pods have to go elsewhere
 	}
@@ -171,14 +171,28 @@ func (a *actor) tellOfClaim(ctx context.Context, before, after *v1.NodeClaim) {
 		if was.IsTrue(kind) || !is.IsTrue(kind) {
 			continue
 		}
-		a.log.Info("nodeclaim: "+kind, "nodeclaim", after.Name, "nodepool", poolName(after.Labels), "node", after.Status.NodeName,
-			"providerID", after.Status.ProviderID, "instanceType", after.Labels[corev1.LabelInstanceTypeStable],
-			"capacityType", after.Labels[v1.CapacityTypeLabelKey], "zone", after.Labels[corev1.LabelTopologyZone], "age", a.now().Sub(after.CreationTimestamp.Time).Round(time.Millisecond))
+		a.logMilestone(after, kind)
 		if kind == v1.ConditionRegistered {
 			a.metrics.nodeCreated(after)
 			a.health.registered(ctx, a.client, after)
 			a.governor.Outcome(string(after.UID), false, a.now())
 		}
+	}
+}
+
+// logMilestone logs that a claim was launched, registered or initialized.
+func (a *actor) logMilestone(claim *v1.NodeClaim, condition string) {
+	log := a.log.With("nodeClaim", claim.Name, "nodePool", poolName(claim.Labels), "node", claim.Status.NodeName,
+		"providerID", claim.Status.ProviderID, "instanceType", claim.Labels[corev1.LabelInstanceTypeStable],
+		"capacityType", claim.Labels[v1.CapacityTypeLabelKey], "zone", claim.Labels[corev1.LabelTopologyZone],
+		"age", a.now().Sub(claim.CreationTimestamp.Time).Round(time.Millisecond))
+	switch condition {
+	case v1.ConditionLaunched:
+		log.Info("launched NodeClaim")
+	case v1.ConditionRegistered:
+		log.Info("registered NodeClaim")
+	case v1.ConditionInitialized:
+		log.Info("initialized NodeClaim")
 	}
 }
 
@@ -193,11 +207,11 @@ func (a *actor) putNode(ctx context.Context, r *round, want *corev1.Node) error 
 	}
 	r.nodes[want.UID] = stored
 	if stored != nil && v1.DisruptionMarked(stored) && !v1.DisruptionMarked(base) {
-		a.log.Info("node is cordoned", "node", stored.Name, "nodepool", poolName(stored.Labels))
+		a.log.Info("cordoned node", "node", stored.Name, "nodePool", poolName(stored.Labels))
 	}
 	if stored == nil {
 		a.metrics.nodeTerminated(base, a.now())
-		a.log.Info("node is gone", "node", base.Name, "nodepool", poolName(base.Labels))
+		a.log.Info("removed node", "node", base.Name, "nodePool", poolName(base.Labels))
 	}
 	return err
 }
@@ -210,7 +224,7 @@ func (a *actor) deleteClaim(ctx context.Context, r *round, e provisioning.Delete
 		return nil // it goes with its node, which somebody else deleted
 	}
 	claim := r.claims[e.UID]
-	a.log.Info("nodeclaim is given up", "nodeclaim", e.Name, "reason", e.Reason)
+	a.log.Info("gave up NodeClaim", "nodeClaim", e.Name, "reason", e.Reason)
 	if claim == nil {
 		return nil
 	}
@@ -234,7 +248,7 @@ func (a *actor) createInstance(ctx context.Context, r *round, claim *v1.NodeClai
 	now := a.now()
 	a.health.launched(claim, err, now)
 	if err != nil {
-		a.log.Warn("machine was not launched", "nodeclaim", claim.Name, "nodepool", poolName(claim.Labels), "error", err)
+		a.log.Warn("cannot launch instance", "nodeClaim", claim.Name, "nodePool", poolName(claim.Labels), "error", err)
 	} else if key, ok := offeringOf(answer); ok {
 		a.belief.Launched(key, now)
 	}

@@ -198,7 +198,7 @@ func (a *approvals) propose(ctx context.Context, cmd *disruption.Command) (*appr
 	if err := a.client.Create(ctx, object); err != nil {
 		return nil, nil, fmt.Errorf("proposing command %s: %w", cmd.ID, err)
 	}
-	a.log.Info("proposed command for approval", "command", cmd.ID, "what", cmd.String(), "configMap", name, "digest", digest, "deadline", deadline)
+	a.log.Info("proposed command for approval", "command", cmd.ID, "description", cmd.String(), "configMap", name, "digest", digest, "deadline", deadline)
 	return &approvalObject{digest: digest, name: name, uid: object.UID, deadline: deadline}, nil, nil
 }
 
@@ -229,7 +229,7 @@ func (a *approvals) ended(ctx context.Context, id string, step disruption.Step) 
 	}
 	a.unsaved[known.digest] = out
 	if err := a.flush(ctx, known.digest); err != nil {
-		a.log.Warn("cannot note what became of command", "configMap", known.name, "state", out.state, "error", err)
+		a.log.Warn("cannot record state of command", "configMap", known.name, "state", out.state, "error", err)
 	}
 }
 

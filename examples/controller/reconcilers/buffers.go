@@ -76,7 +76,7 @@ func (b *bufferResolver) planned(ctx context.Context, plan *scheduling.Plan) {
 		if resolved[i].Provisioning(places[i]).Record(out, b.now()) || changed {
 			// One that somebody else wrote to meanwhile is shown by the next pass.
 			if err := b.client.Status().Patch(ctx, out, unchangedSince(base)); err != nil && ctx.Err() == nil {
-				b.log.Warn("the state of a capacity buffer could not be stored", "buffer", base.Namespace+"/"+base.Name, "error", err)
+				b.log.Warn("cannot update status of CapacityBuffer", "capacityBuffer", base.Namespace+"/"+base.Name, "error", err)
 			}
 		}
 	}

@@ -132,7 +132,7 @@ func TestWorkflowInTheLog(t *testing.T) {
 			pods = append(pods, pod)
 		}
 		_, claim := w.node(pods...)
-		planned, created := log.of("planned"), log.of("nodeclaim created")
+		planned, created := log.of("planned"), log.of("created NodeClaim")
 		if len(planned) != 1 || planned[0]["pods"] != 15.0 || planned[0]["newNodes"] != 1.0 {
 			t.Errorf("planned: %v", planned)
 		}
@@ -147,7 +147,7 @@ func TestWorkflowInTheLog(t *testing.T) {
 		}
 		want := fmt.Sprintf("%s and %d other(s)", strings.Join(types[:5], ", "), len(types)-5)
 		requests, _ := created[0]["requests"].(map[string]any)
-		if got := created[0]; got["pods"] != 15.0 || requests["cpu"] != "150m" || requests["pods"] != "15" || got["instanceTypes"] != want || got["nodepool"] != "default" {
+		if got := created[0]; got["pods"] != 15.0 || requests["cpu"] != "150m" || requests["pods"] != "15" || got["instanceTypes"] != want || got["nodePool"] != "default" {
 			t.Errorf("created: %v, want the types %q", got, want)
 		}
 		for _, pod := range pods {
@@ -156,7 +156,7 @@ func TestWorkflowInTheLog(t *testing.T) {
 		w.delete(claim)
 		w.live(20)
 		at := 0
-		for _, message := range []string{"planned", "nodeclaim created", "nodeclaim: Launched", "nodeclaim: Registered", "nodeclaim: Initialized", "node is cordoned", "node is gone", "nodeclaim is gone"} {
+		for _, message := range []string{"planned", "created NodeClaim", "launched NodeClaim", "registered NodeClaim", "initialized NodeClaim", "cordoned node", "removed node", "removed NodeClaim"} {
 			found := slices.Index(log.messages()[at:], message)
 			if found < 0 {
 				t.Fatalf("no record %q after the one before: %q", message, log.messages())
@@ -212,7 +212,7 @@ func TestNothingWithoutPools(t *testing.T) {
 		if told := w.events("FailedScheduling Pod/a"); len(told) == 0 || !strings.Contains(told[0], "no nodepool") {
 			t.Errorf("told %q", told)
 		}
-		if len(w.allClaims()) > 0 || len(log.of("planning pass failed; it is repeated")) > 0 {
+		if len(w.allClaims()) > 0 || len(log.of("cannot complete planning pass, retrying")) > 0 {
 			t.Errorf("claims %v, log %q", w.allClaims(), log.messages())
 		}
 		w.create(newPool("later"))
@@ -245,7 +245,7 @@ func TestChainedErrors(t *testing.T) {
 		if err == nil || err.Error() != want {
 			t.Errorf("got %v", err)
 		}
-		if held := log.of("node is not ordered"); len(held) != 1 || held[0]["error"] != want {
+		if held := log.of("cannot create NodeClaim"); len(held) != 1 || held[0]["error"] != want {
 			t.Errorf("logged %v", held)
 		}
 	})

@@ -114,7 +114,7 @@ func (d *disruptor) round(ctx context.Context) time.Duration {
 		wait = d.options.Period
 	}
 	if err != nil && outcome == disruption.PassFailed {
-		d.log.Error("nodes to remove could not be planned; it is tried again", "in", wait, "error", err)
+		d.log.Error("cannot plan disruption, retrying", "retryAfter", wait, "error", err)
 	}
 	if !again.IsZero() {
 		wait = min(wait, max(0, again.Sub(began)))
@@ -144,7 +144,7 @@ func (d *disruptor) pass(ctx context.Context) (outcome disruption.PassOutcome, a
 	}
 	if d.approvals != nil {
 		if err := d.approvals.sweep(ctx); err != nil {
-			d.log.Warn("cannot look over commands that wait for approval", "error", err)
+			d.log.Warn("cannot review commands that wait for approval", "error", err)
 		}
 	}
 	if d.beginning() {
@@ -278,7 +278,7 @@ func (d *disruptor) add(cmd *disruption.Command, fleet *disruption.Fleet) {
 	defer d.mu.Unlock()
 	execution, err := d.queue.Add(cmd)
 	if err != nil { // the plan was made of what was executing, so that planner is at fault
-		d.log.Error("a planned command can't be begun", "command", cmd.String(), "error", err)
+		d.log.Error("cannot start disruption command", "command", cmd.ID, "description", cmd.String(), "error", err)
 		return
 	}
 	run := newCommandRun(execution)
@@ -290,7 +290,7 @@ func (d *disruptor) add(cmd *disruption.Command, fleet *disruption.Fleet) {
 		}
 	}
 	d.running[cmd.ID] = run
-	d.log.Info("nodes are to be disrupted", "command", cmd.ID, "what", cmd.String(), "method", cmd.Method, "notBefore", cmd.NotBefore)
+	d.log.Info("planned disruption command", "command", cmd.ID, "description", cmd.String(), "method", cmd.Method, "notBefore", cmd.NotBefore)
 	wake(d.moved)
 }
 
@@ -310,7 +310,7 @@ func (d *disruptor) beginning() bool {
 		case now.Sub(run.undoing) < longestUndo:
 			return true
 		default:
-			d.log.Warn("planning although a command can't be taken back", "command", id)
+			d.log.Warn("planning despite a command that cannot be undone", "command", id)
 		}
 	}
 	return false
@@ -325,7 +325,7 @@ func (d *disruptor) cleanUp(ctx context.Context, view *cluster.View) error {
 	executing := d.queue.Executing()
 	d.mu.Unlock()
 	for _, effect := range disruption.CleanUp(view, executing) {
-		d.log.Info("what an earlier command left is undone", "effect", effect.String())
+		d.log.Info("undid effect of an earlier command", "effect", effect.String())
 		if err := d.effect(ctx, nil, effect); err != nil {
 			return fmt.Errorf("%s: %w", effect, err)
 		}

@@ -106,7 +106,7 @@ func (d *disruptor) stride(ctx context.Context, e *disruption.Execution) time.Du
 	for range longestStride {
 		step, err := d.step(ctx, run)
 		if err != nil && ctx.Err() == nil {
-			d.log.Warn("a command is looked at again", "command", e.Command().ID, "state", e.State(), "error", err)
+			d.log.Warn("retrying disruption command", "command", e.Command().ID, "state", e.State(), "error", err)
 		}
 		if step.State.Final() {
 			d.finish(run, step)
@@ -242,7 +242,7 @@ func (d *disruptor) observeReplacement(ctx context.Context, r *launchedReplaceme
 func (d *disruptor) begun(run *commandRun) {
 	cmd := run.execution.Command()
 	d.told.take(cmd.StartedSamples())
-	d.log.Info("a command has begun", "command", cmd.ID, "what", cmd.String())
+	d.log.Info("started disruption command", "command", cmd.ID, "description", cmd.String())
 }
 
 // priceOf is what a machine with the labels costs in USD per hour by the catalog of its pool; 0 if that is not known.
@@ -267,12 +267,12 @@ func (d *disruptor) finish(run *commandRun, step disruption.Step) {
 	delete(d.running, cmd.ID)
 	d.mu.Unlock()
 	if step.State == disruption.StateDone {
-		d.log.Info("a command is carried out", "command", cmd.ID, "what", cmd.String())
+		d.log.Info("completed disruption command", "command", cmd.ID, "description", cmd.String())
 	} else if errors.Is(step.Err, disruption.ErrRefused) {
 		d.refusals.Note(step.Err, d.now())
-		d.log.Info("a command is refused", "command", cmd.ID, "what", cmd.String(), "why", step.Err)
+		d.log.Info("refused disruption command", "command", cmd.ID, "description", cmd.String(), "reason", step.Err)
 	} else if !errors.Is(step.Err, disruption.ErrVoid) {
-		d.log.Warn("a command has failed and is taken back", "command", cmd.ID, "what", cmd.String(), "error", step.Err)
+		d.log.Warn("cannot complete disruption command, undid it", "command", cmd.ID, "description", cmd.String(), "error", step.Err)
 		d.told.take(run.execution.FailureSamples())
 	}
 	if cmd.Reason == disruption.ReasonDrifted && !errors.Is(step.Err, disruption.ErrRefused) && !errors.Is(step.Err, disruption.ErrVoid) {

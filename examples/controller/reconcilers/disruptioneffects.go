@@ -257,14 +257,14 @@ func (d *disruptor) deleteMember(ctx context.Context, run *commandRun, e disrupt
 			d.told.take(cmd.DisruptedSamples(m, c.Machine.Claim, c.Pool.Object))
 		}
 	}
-	d.log.Info("nodeclaim is deleted", "nodeclaim", e.Claim, "node", e.Node, "reason", e.Reason, "command", cmd.ID)
+	d.log.Info("deleted NodeClaim", "nodeClaim", e.Claim, "node", e.Node, "reason", e.Reason, "command", cmd.ID)
 	return nil
 }
 
 func (d *disruptor) deleteReplacement(ctx context.Context, run *commandRun, e disruption.DeleteReplacement) error {
 	for i := range run.replacements {
 		if r := &run.replacements[i]; r.claim == e.Claim {
-			d.log.Info("replacement is of no use any more", "nodeclaim", e.Claim, "command", run.execution.Command().ID)
+			d.log.Info("deleted unused replacement", "nodeClaim", e.Claim, "command", run.execution.Command().ID)
 			return deleteClaim(ctx, d.client, qualified(r.claim).Name, r.uid)
 		}
 	}

@@ -27,7 +27,7 @@ func (d *disruptor) tell(fleet *disruption.Fleet, plan *disruption.Plan) {
 	d.publish(plan.Events(fleet))
 	ledger, err := disruption.NewLedger(fleet)
 	if err != nil {
-		d.log.Error("budgets can't be read", "error", err) // the planner said so too
+		d.log.Error("cannot read disruption budgets", "error", err) // the planner said so too
 		return
 	}
 	d.told.show(ledger.Samples(), disruption.MetricAllowedDisruptions, disruption.MetricConsumingBudgets)
@@ -42,7 +42,7 @@ func (d *disruptor) tell(fleet *disruption.Fleet, plan *disruption.Plan) {
 		if err != nil {
 			text = []byte(err.Error())
 		}
-		d.log.Debug("verdict", "node", v.Node, "says", v.String(), "verdict", json.RawMessage(text))
+		d.log.Debug("computed verdict", "node", v.Node, "description", v.String(), "verdict", json.RawMessage(text))
 	}
 }
 

@@ -26,7 +26,7 @@ func (d *disruptor) adopt(ctx context.Context) error {
 	found := disruption.Recover(view)
 	d.reportUnreadable()
 	for _, effect := range found.Effects {
-		d.log.Info("undoing what an earlier command left", "effect", effect.String())
+		d.log.Info("undoing effect of an earlier command", "effect", effect.String())
 		if err := d.effect(ctx, nil, effect); err != nil {
 			return fmt.Errorf("%s: %w", effect, err)
 		}
@@ -37,7 +37,7 @@ func (d *disruptor) adopt(ctx context.Context) error {
 	for _, recovered := range found.Commands {
 		cmd := recovered.Execution.Command()
 		if err := d.queue.Adopt(recovered.Execution); err != nil {
-			d.log.Error("cannot adopt command", "command", cmd.ID, "what", cmd.String(), "error", err)
+			d.log.Error("cannot adopt command", "command", cmd.ID, "description", cmd.String(), "error", err)
 			continue
 		}
 		run := newCommandRun(recovered.Execution)
@@ -50,7 +50,7 @@ func (d *disruptor) adopt(ctx context.Context) error {
 		}
 		d.running[cmd.ID] = run
 		under = append(under, cmd)
-		d.log.Info("adopted command of an earlier process", "command", cmd.ID, "what", cmd.String(), "state", recovered.Execution.State())
+		d.log.Info("adopted command of an earlier process", "command", cmd.ID, "description", cmd.String(), "state", recovered.Execution.State())
 	}
 	d.mu.Unlock()
 	d.waves = restOfWaves(under, now)
@@ -72,7 +72,7 @@ func restOfWaves(under []*disruption.Command, now time.Time) waves {
 func (d *disruptor) reportUnreadable() {
 	for _, pool := range d.state.NodePools() {
 		if _, err := disruption.HistoryOf(pool); err != nil {
-			d.log.Error("cannot read disruption history", "nodepool", v1.QualifiedName(pool), "error", err)
+			d.log.Error("cannot read disruption history", "nodePool", v1.QualifiedName(pool), "error", err)
 		}
 	}
 }

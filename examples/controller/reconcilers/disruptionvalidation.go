@@ -56,7 +56,7 @@ func (d *disruptor) validate(ctx context.Context) error {
 			d.void(cmd, why)
 		} else if answer.Err != nil {
 			d.tellRejection(cmd, answer.Err)
-			d.log.Error("a command could not be validated", "command", cmd.ID, "error", answer.Err)
+			d.log.Error("cannot validate disruption command", "command", cmd.ID, "error", answer.Err)
 		}
 		d.mu.Lock()
 		if run := d.running[cmd.ID]; run != nil {
@@ -118,6 +118,6 @@ func (d *disruptor) recheck(ctx context.Context, view *cluster.View, list []*dis
 
 // void tells that a command is not good any more.
 func (d *disruptor) void(cmd *disruption.Command, why *disruption.RejectedError) {
-	d.log.Info("a command is void", "command", cmd.ID, "what", cmd.String(), "category", why.Category, "why", why.Error())
+	d.log.Info("invalidated disruption command", "command", cmd.ID, "description", cmd.String(), "category", why.Category, "reason", why.Error())
 	d.tellRejection(cmd, why)
 }

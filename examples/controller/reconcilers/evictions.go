@@ -143,7 +143,7 @@ func (e *evictions) evict(ctx context.Context, target provisioning.EvictPod) pro
 		return provisioning.EvictionRefused
 	}
 	if ctx.Err() == nil {
-		e.log.Warn("pod was not evicted", "pod", target.Key, "error", err)
+		e.log.Warn("cannot evict pod", "pod", target.Key, "error", err)
 	}
 	return provisioning.EvictionFailed
 }

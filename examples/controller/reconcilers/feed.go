@@ -104,7 +104,7 @@ func (f *feed) Start(ctx context.Context) error {
 	if err := f.state.Missing(); err != nil {
 		return err
 	}
-	f.log.Info("cluster state is synced")
+	f.log.Info("synced cluster state")
 	<-ctx.Done()
 	return nil
 }
@@ -145,7 +145,7 @@ func (f *feed) tell(before, after any) {
 		return
 	}
 	if err := f.state.Apply(event.At(f.now())); err != nil {
-		f.log.Error("an object is not taken into the view of the cluster", "error", err)
+		f.log.Error("cannot add object to the cluster state", "error", err)
 		return
 	}
 	f.seen(old, object)

@@ -32,7 +32,7 @@ func (r *remover) remove(ctx context.Context, removal *disruption.Removal, node 
 	if err := deleteExactly(ctx, r.client, claim.DeepCopy()); err != nil {
 		return err
 	}
-	r.log.Info("nodeclaim is deleted", "nodeclaim", claim.Name, "node", node, "reason", removal.Reason, "detail", removal.Detail, "deadline", removal.Deadline)
+	r.log.Info("deleted NodeClaim", "nodeClaim", claim.Name, "node", node, "reason", removal.Reason, "detail", removal.Detail, "deadline", removal.Deadline)
 	r.told.take(removal.Samples(len(moving)))
 	r.removed(disruption.ForcedDisruption(claim, node, removal.Reason, moving, r.now()))
 	return nil

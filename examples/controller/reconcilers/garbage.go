@@ -49,7 +49,7 @@ func (g *garbageCollector) Start(ctx context.Context) error {
 	defer ticker.Stop()
 	for {
 		if err := g.collect(ctx); err != nil && ctx.Err() == nil {
-			g.log.Error("garbage could not be collected; it is tried again", "in", provisioning.GarbageEvery, "error", err)
+			g.log.Error("cannot collect garbage, retrying", "retryAfter", provisioning.GarbageEvery, "error", err)
 		}
 		select {
 		case <-ctx.Done():
@@ -167,7 +167,7 @@ func (g *garbageCollector) end(ctx context.Context, p *piece, again provisioning
 	}
 	step := p.Collect(again, began)
 	if len(step.Effects) == 0 {
-		g.log.Debug("not collected: the second look says otherwise", "garbage", p.String())
+		g.log.Debug("kept object that is not garbage after all", "garbage", p.String())
 		return nil
 	}
 	if err := g.doAll(ctx, newRound(again.Claims, again.Nodes), step.Effects); err != nil {
@@ -195,14 +195,14 @@ func (g *garbageCollector) note(ctx context.Context, p *piece) {
 	// Looks are as far apart as the shortest wait: without a little less the look at its end would come too early.
 	g.refused[p.ID()] = refusal{failures: failures, until: g.now().Add(wait - provisioning.GarbageEvery/2)}
 	g.metrics.garbageFailed.WithLabelValues(string(p.Kind), poolName(p.Labels())).Inc()
-	g.log.Warn("cannot collect garbage", append(p.attributes(), "failures", failures, "in", wait, "error", p.err)...)
+	g.log.Warn("cannot collect garbage", append(p.attributes(), "failures", failures, "retryAfter", wait, "error", p.err)...)
 }
 
 // attributes of a log record about the piece.
 func (p *piece) attributes() []any {
-	list := []any{"kind", string(p.Kind), "nodepool", poolName(p.Labels()), "providerID", p.ProviderID}
+	list := []any{"kind", string(p.Kind), "nodePool", poolName(p.Labels()), "providerID", p.ProviderID}
 	if p.Claim != nil && p.Claim.Name != "" {
-		list = append(list, "nodeclaim", p.Claim.Name)
+		list = append(list, "nodeClaim", p.Claim.Name)
 	}
 	for _, n := range p.Nodes {
 		list = append(list, "node", n.Name)

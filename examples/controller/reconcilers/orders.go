@@ -33,7 +33,7 @@ func (p *planner) launchInstead(ctx context.Context, token string, orders []prov
 		return provisioning.Outcome{}
 	}
 	if err := p.bringBooksUpToDate(leaving); err != nil {
-		p.log.Error("limits can't be reckoned with", "error", err)
+		p.log.Error("cannot compute NodePool limits", "error", err)
 	}
 	p.passes++
 	if token == "" {
@@ -43,18 +43,18 @@ func (p *planner) launchInstead(ctx context.Context, token string, orders []prov
 	for _, launched := range outcome.Launched {
 		p.health.ordered(launched.Launch.Pool, launched.Err, p.now())
 		if launched.Err != nil {
-			p.log.Warn("node is not ordered", "nodepool", launched.Launch.Pool.String(), "pods", len(launched.Launch.Pods), "error", launched.Err)
+			p.log.Warn("cannot create NodeClaim", "nodePool", launched.Launch.Pool.String(), "pods", len(launched.Launch.Pods), "error", launched.Err)
 			continue
 		}
 		claim := launched.Claim
 		if err := p.state.Apply(cluster.Assume(claim).At(p.now())); err != nil {
-			p.log.Error("a nodeclaim is not taken into the view of the cluster", "nodeclaim", claim.Name, "error", err)
+			p.log.Error("cannot add NodeClaim to the cluster state", "nodeClaim", claim.Name, "error", err)
 		}
 		if len(launched.Launch.Pods) > 0 || len(leaving) > 0 {
 			p.state.NominateNew(v1.QualifiedName(claim), p.options.nomination())
 		}
 		p.metrics.claimCreated(claim, reason)
-		p.log.Info("nodeclaim created", "nodeclaim", claim.Name, "nodepool", launched.Launch.Pool.String(), "pods", len(launched.Launch.Pods),
+		p.log.Info("created NodeClaim", "nodeClaim", claim.Name, "nodePool", launched.Launch.Pool.String(), "pods", len(launched.Launch.Pods),
 			"requests", amounts(claim.Spec.Resources.Requests), "instanceTypes", firstTypes(claim), "pricePerHour", launched.Launch.Price)
 	}
 	p.recorder.publish(outcome.Events)

@@ -92,7 +92,7 @@ func (r *overlayReconciler) show(ctx context.Context, verdict overlay.Verdict) e
 		return nil
 	}
 	if !verdict.Applied() {
-		r.log.Warn("nodeoverlay is not applied", "nodeoverlay", out.Name, "reason", string(verdict.Reason), "message", verdict.Message)
+		r.log.Warn("rejected NodeOverlay", "nodeOverlay", out.Name, "reason", string(verdict.Reason), "message", verdict.Message)
 	}
 	err := r.client.Status().Patch(ctx, out, unchangedSince(verdict.Overlay))
 	if apierrors.IsNotFound(err) {

@@ -84,7 +84,7 @@ func (p *planner) Start(ctx context.Context) error {
 		p.metrics.passStarted(len(started))
 		err := p.pass(ctx)
 		if err != nil && ctx.Err() == nil {
-			p.log.Error("planning pass failed; it is repeated", "error", err)
+			p.log.Error("cannot complete planning pass, retrying", "error", err)
 		}
 		p.batch.End(err == nil, p.now())
 	}
@@ -103,7 +103,7 @@ func (p *planner) untilSynced(ctx context.Context) bool {
 		}
 		if now := p.now(); now.Sub(began) >= 30*time.Second && now.Sub(told) >= 10*time.Second {
 			told = now
-			p.log.Warn("waiting for the view of the cluster", "for", now.Sub(began).Round(time.Second), "missing", p.state.Missing())
+			p.log.Warn("waiting for the cluster state", "duration", now.Sub(began).Round(time.Second), "missing", p.state.Missing())
 		}
 	}
 	return true
@@ -157,7 +157,7 @@ func (p *planner) pass(ctx context.Context) error {
 		return err
 	}
 	for _, refused := range orders.Refused {
-		p.log.Error("a planned node can't be ordered", "nodepool", refused.Node.Pool.String(), "error", refused.Err)
+		p.log.Error("cannot create NodeClaim of planned node", "nodePool", refused.Node.Pool.String(), "error", refused.Err)
 	}
 	for _, n := range orders.Nominations {
 		p.state.Nominate(n.Node, n.Until)
@@ -181,7 +181,7 @@ func (p *planner) look(ctx context.Context, now time.Time) (*scheduling.Snapshot
 		return nil, nil, err
 	}
 	for _, left := range view.LeftOut {
-		p.log.Debug("left out of planning", "object", left.Object, "why", left.String())
+		p.log.Debug("excluded object from planning", "object", left.Object, "reason", left.String())
 	}
 	return view.Snapshot, set, nil
 }

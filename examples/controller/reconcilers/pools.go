@@ -80,7 +80,7 @@ func (r *poolReconciler) Reconcile(ctx context.Context, request reconcile.Reques
 			return reconcile.Result{}, err
 		}
 		if !ready(out) && ready(pool) {
-			r.log.Warn("nodepool is not ready any more", "nodepool", v1.QualifiedName(pool), "message", out.Conditions().Ready().Message)
+			r.log.Warn("marked NodePool not ready", "nodePool", v1.QualifiedName(pool), "message", out.Conditions().Ready().Message)
 		}
 		pool = out
 	}
@@ -107,7 +107,7 @@ func (r *poolReconciler) class(ctx context.Context, pool *v1.NodePool) *cloudpro
 	}
 	answer, err := r.classes.NodeClassStatus(ctx, ref)
 	if err != nil {
-		r.log.Warn("whether a node class is ready could not be found out", "nodepool", v1.QualifiedName(pool), "nodeClass", ref.Name, "error", err)
+		r.log.Warn("cannot read readiness of node class", "nodePool", v1.QualifiedName(pool), "nodeClass", ref.Name, "error", err)
 		return nil
 	}
 	return &answer

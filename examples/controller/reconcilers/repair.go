@@ -42,7 +42,7 @@ func (r *repairReconciler) Reconcile(ctx context.Context, request reconcile.Requ
 	}
 	step := disruption.Repair(disruption.RepairState{Node: node, Claim: claims[0], Policies: r.policies, Nodes: nodes}, r.now())
 	if step.Block != nil {
-		r.log.Warn("node is not repaired", "node", node.Name, "why", step.Block.String())
+		r.log.Warn("skipped node repair", "node", node.Name, "reason", step.Block.String())
 		publishDisruption(r.recorder, step.Block.Events(node, claims[0]))
 	}
 	if step.Removal != nil {

@@ -77,7 +77,7 @@ func (s *surge) Start(ctx context.Context) error {
 			return nil
 		}
 		if err != nil {
-			s.log.Error("workloads of pods that have to leave could not be looked at; it is tried again", "in", surgeRetry, "error", err)
+			s.log.Error("cannot read workloads of leaving pods, retrying", "retryAfter", surgeRetry, "error", err)
 			again = surgeRetry
 		}
 		rest(ctx, s.wake, again)
@@ -102,7 +102,7 @@ func (s *surge) look(ctx context.Context) (again time.Duration, err error) {
 		s.recorder.publish(step.Events)
 		for _, effect := range step.Effects {
 			if err := s.do(ctx, effect); err != nil {
-				s.log.Warn("a workload is looked at again", "effect", effect.String(), "error", err)
+				s.log.Warn("retrying workload", "effect", effect.String(), "error", err)
 				again = sooner(again, surgeRetry)
 			}
 		}
@@ -236,7 +236,7 @@ func (s *surge) scale(ctx context.Context, e provisioning.ScaleWorkload) error {
 		return nil
 	}
 	if err == nil {
-		s.log.Info("workload is scaled for pods that have to leave", "kind", e.Kind, "workload", e.Key, "from", e.From, "to", e.To)
+		s.log.Info("scaled workload for leaving pods", "kind", e.Kind, "workload", e.Key, "from", e.From, "to", e.To)
 	}
 	return err
 }

@@ -52,7 +52,7 @@ func (c *confirmer) Start(ctx context.Context) error {
 		case <-ticker.C:
 		}
 		if err := c.confirm(ctx); err != nil && ctx.Err() == nil {
-			c.log.Error("what the watch does not show can't be read; it is tried again", "in", confirmEvery, "error", err)
+			c.log.Error("cannot read object missing from the cache, retrying", "retryAfter", confirmEvery, "error", err)
 		}
 	}
 }
@@ -103,7 +103,7 @@ func (c *confirmer) read(ctx context.Context, key cluster.ObjectKey, uid types.U
 	if err := c.state.Apply(cluster.Delete(object).At(c.now())); err != nil {
 		return err
 	}
-	c.log.Info("dropped from the view of the cluster: it is gone and the watch never showed it", "object", key.String())
+	c.log.Info("dropped deleted object that the cache never showed", "object", key.String())
 	c.gone()
 	return nil
 }
