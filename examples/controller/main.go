@@ -84,21 +84,19 @@ type extraFlags struct {
 }
 
 func (e *extraFlags) register(fs *flag.FlagSet) {
-	fs.StringVar(&e.catalog, "fake-catalog", "generic", "what the fake provider sells: generic")
+	fs.StringVar(&e.catalog, "fake-catalog", "generic", "instance types of the fake provider: generic")
 }
 
 const usage = `controller scales the nodes of a Kubernetes cluster.
 
   controller --provider fake --allow-simulated-nodes --kubeconfig ~/.kube/config --install-crds
-        tries it out on any cluster, with machines that are only simulated
+        tries it out on any cluster, with simulated nodes
   controller --cluster-name my-cluster
         runs in a pod on EKS and launches EC2 instances
   controller --cluster-name my-cluster --adopt=dry-run
-        shows what taking over the nodes of a Karpenter that runs there means
+        prints what adopting the nodes of Karpenter would change
 
-Every setting is a flag, an environment variable, or a line of a file (--settings-file). --version prints what the program was built
-from. Exit codes: 0 stopped as told, 1 a fault
-while running, 2 settings that can't be, 3 a dry run that found
-something which would not stay as it is.
+Every setting is a flag, an environment variable, or a line of a file (--settings-file). --version prints the version.
+Exit codes: 0 stopped by a signal, 1 failed, 2 invalid settings, 3 the dry run found something that would change.
 
 `
