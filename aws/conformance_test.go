@@ -25,6 +25,7 @@ import (
 	"github.com/drawknife/drawknife/aws"
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 	"github.com/drawknife/drawknife/aws/internal/launch"
+	"github.com/drawknife/drawknife/aws/internal/mototest"
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/cloudprovider/conformance"
 	"github.com/drawknife/drawknife/internal/moto"
@@ -191,7 +192,7 @@ const queueName = "conformance"
 
 // openQueue makes the queue. Its messages come again after a second of real time, since moto's clock can't be moved.
 func (b *bench) openQueue(wait *int) {
-	b.queue = sqs.NewFromConfig(*base(), func(o *sqs.Options) { o.BaseEndpoint = awssdk.String(b.cloud.URL()) })
+	b.queue = sqs.NewFromConfig(mototest.Config(b.cloud))
 	made, err := b.queue.CreateQueue(b.t.Context(), &sqs.CreateQueueInput{QueueName: awssdk.String(queueName)})
 	if err != nil {
 		b.t.Fatal(err)

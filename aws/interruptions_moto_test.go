@@ -18,6 +18,7 @@ import (
 
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/aws"
+	"github.com/drawknife/drawknife/aws/internal/mototest"
 	"github.com/drawknife/drawknife/aws/sdk"
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/provisioning"
@@ -164,7 +165,7 @@ func TestMotoInterruptionDrains(t *testing.T) {
 	now := &clock{time.Now()}
 	s := newSite(t, func(c *aws.Config, o *aws.Options) { c.InterruptionQueue, o.Clock = "demo-events", now })
 	ctx := t.Context()
-	queue := sqs.NewFromConfig(*base(), func(o *sqs.Options) { o.BaseEndpoint = awssdk.String(s.cloud.URL()) })
+	queue := sqs.NewFromConfig(mototest.Config(s.cloud))
 	made, err := queue.CreateQueue(ctx, &sqs.CreateQueueInput{QueueName: awssdk.String("demo-events")})
 	if err != nil {
 		t.Fatal(err)

@@ -15,7 +15,6 @@ import (
 	"time"
 
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	corev1 "k8s.io/api/core/v1"
@@ -27,6 +26,7 @@ import (
 	"github.com/drawknife/drawknife/aws"
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 	"github.com/drawknife/drawknife/aws/internal/launch"
+	"github.com/drawknife/drawknife/aws/internal/mototest"
 	"github.com/drawknife/drawknife/aws/sdk"
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/internal/moto"
@@ -42,14 +42,7 @@ import (
 
 var server moto.Server
 
-func TestMain(m *testing.M) {
-	code := m.Run()
-	server.Stop()
-	os.Exit(code)
-}
-
-// region of moto's default VPC.
-const region = "us-east-1"
+func TestMain(m *testing.M) { os.Exit(server.Run(m)) }
 
 // site is a provider on moto.
 type site struct {
@@ -60,19 +53,14 @@ type site struct {
 	provider *aws.Provider
 }
 
-func base() *awssdk.Config {
-	return &awssdk.Config{Region: region, Credentials: credentials.NewStaticCredentialsProvider("id", "secret", "")}
-}
-
 func sdkConfig(cloud *moto.Cloud) sdk.Config {
-	return sdk.Config{Base: base(), Endpoint: cloud.URL(), MaxAttempts: 2, MaxBackoff: time.Millisecond}
+	settings := mototest.Settings(cloud)
+	settings.MaxAttempts = 2 // tests count calls
+	return settings
 }
 
 func newSite(t testing.TB, change ...func(*aws.Config, *aws.Options)) *site {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("starts a server; not with -short")
-	}
 	cloud := server.Start(t)
 	clients, err := sdk.Load(t.Context(), sdkConfig(cloud))
 	if err != nil {
@@ -202,7 +190,7 @@ func TestMotoLife(t *testing.T) {
 			t.Error("the claim handed in was changed (CP-CREATE-06)")
 		}
 		for key, value := range map[string]string{
-			v1.CapacityTypeLabelKey: capacityType, corev1.LabelTopologyZone: "us-east-1b", corev1.LabelTopologyRegion: region,
+			v1.CapacityTypeLabelKey: capacityType, corev1.LabelTopologyZone: "us-east-1b", corev1.LabelTopologyRegion: mototest.Region,
 			v1.NodePoolLabelKey: "pool", awsv1.LabelInstanceTenancy: "default", corev1.LabelOSStable: "linux",
 		} {
 			if created.Labels[key] != value {

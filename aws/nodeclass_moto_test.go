@@ -24,6 +24,7 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/aws"
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
+	"github.com/drawknife/drawknife/aws/internal/mototest"
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/internal/moto"
 )
@@ -73,8 +74,8 @@ func newPlot(t *testing.T, change ...func(*aws.Config, *aws.Options)) *plot {
 		o.NodeClasses, o.Clock = p.shelf, p.clock
 		o.Cluster = aws.StaticCluster{Version: "1.33", Endpoint: "https://api.demo.example", ServiceCIDR: "172.20.0.0/16", CABundle: "Q0E="}
 	})...)
-	p.raw = ec2.NewFromConfig(*base(), func(o *ec2.Options) { o.BaseEndpoint = awssdk.String(p.cloud.URL()) })
-	p.roles = iam.NewFromConfig(*base(), func(o *iam.Options) { o.BaseEndpoint = awssdk.String(p.cloud.URL()) })
+	p.raw = ec2.NewFromConfig(mototest.Config(p.cloud))
+	p.roles = iam.NewFromConfig(mototest.Config(p.cloud))
 	ctx := t.Context()
 	all, err := p.raw.DescribeSubnets(ctx, &ec2.DescribeSubnetsInput{})
 	p.must(err)

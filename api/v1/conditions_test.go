@@ -5,6 +5,8 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/drawknife/drawknife/api/conditions"
 )
 
 // PRV-003, PRV-006, API-191, API-198: what Ready depends on, and what it does not.
@@ -13,7 +15,7 @@ func TestWhatReadyDependsOn(t *testing.T) {
 	pool, claim, overlay := &NodePool{}, &NodeClaim{}, &NodeOverlay{}
 	for _, tc := range []struct {
 		kind       string
-		conditions Conditions
+		conditions conditions.Conditions
 		dependents []string
 		others     []string
 	}{

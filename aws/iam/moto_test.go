@@ -10,33 +10,26 @@ import (
 	"testing"
 
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/credentials"
 	awsiam "github.com/aws/aws-sdk-go-v2/service/iam"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/smithy-go"
 
 	"github.com/drawknife/drawknife/aws/iam"
+	"github.com/drawknife/drawknife/aws/internal/mototest"
 	"github.com/drawknife/drawknife/internal/moto"
 )
 
 var server moto.Server
 
-func TestMain(m *testing.M) {
-	code := m.Run()
-	server.Stop()
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { os.Exit(server.Run(m)) }
 
 // TestMoto: AWN-295, AWN-323, AWN-325. An IAM that nobody here wrote takes the documents, which it checks, and its
 // EventBridge takes the rules.
 func TestMoto(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts a server; not with -short")
-	}
 	cloud := server.Start(t)
 	ctx := t.Context()
-	config := awssdk.Config{Region: "eu-central-1", BaseEndpoint: awssdk.String(cloud.URL()),
-		Credentials: credentials.NewStaticCredentialsProvider("id", "secret", "")}
+	config := mototest.Config(cloud)
+	config.Region = "eu-central-1"
 	client := awsiam.NewFromConfig(config)
 	setup := generate(t, settings(everything))
 	create := func(name string, d iam.Document) error {

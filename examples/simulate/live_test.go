@@ -20,11 +20,7 @@ import (
 
 var server moto.Server
 
-func TestMain(m *testing.M) {
-	code := m.Run()
-	server.Stop()
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { os.Exit(server.Run(m)) }
 
 // awsAt makes the environment that of a user whose AWS is at an endpoint, with nothing of the real user's.
 func awsAt(t *testing.T, endpoint string) {
@@ -114,9 +110,6 @@ func TestLiveRunsWhatIsNextToIt(t *testing.T) {
 // startMoto is moto with a price list of two types.
 func startMoto(t *testing.T) *moto.Cloud {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("starts a server; not with -short")
-	}
 	cloud := server.Start(t)
 	awsAt(t, cloud.URL())
 	cloud.Handle("GetProducts", func(moto.Call, func(moto.Call) moto.Answer) moto.Answer {

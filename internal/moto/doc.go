@@ -1,7 +1,9 @@
 // Package moto starts a moto server (https://docs.getmoto.org), an AWS that nobody here wrote, for integration tests, with a
 // proxy before it that answers what moto lacks and makes the faults of a real cloud.
 //
-//	var server moto.Server // of the test package; TestMain calls server.Stop
+//	var server moto.Server // of the test package
+//
+//	func TestMain(m *testing.M) { os.Exit(server.Run(m)) }
 //
 //	func TestLaunch(t *testing.T) {
 //		cloud := server.Start(t) // skips the test when there is no moto

@@ -34,9 +34,12 @@ type Server struct {
 }
 
 // Start gives a test a clean cloud, and the process when it is the first. The test is skipped, saying why, when there is no
-// moto_server. Tests that use one server can't run in parallel.
+// moto_server, and with -short. Tests that use one server can't run in parallel.
 func (s *Server) Start(t testing.TB) *Cloud {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("starts a server; not with -short")
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.command == nil && s.failed == nil {
@@ -119,8 +122,14 @@ func (s *Server) ready(ctx context.Context) error {
 	}
 }
 
-// Stop ends the process, if there is one. TestMain calls it after all tests.
-func (s *Server) Stop() {
+// Run runs the tests of a package, as its TestMain does, and ends the process if they started one.
+func (s *Server) Run(m *testing.M) (code int) {
+	defer s.stop()
+	return m.Run()
+}
+
+// stop ends the process, if there is one.
+func (s *Server) stop() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.command != nil && s.command.Process != nil {

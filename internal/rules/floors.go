@@ -14,7 +14,7 @@ const foundation = -1
 func floors() map[string]int {
 	return map[string]int{
 		"api/conversion":      foundation,
-		"internal/conditions": foundation,
+		"api/conditions":      foundation,
 		"internal/drifthash":  foundation,
 		"internal/fieldtypes": foundation,
 		"internal/quantities": foundation,
@@ -51,7 +51,8 @@ func floors() map[string]int {
 		"":                          5,
 
 		// What only tests and benchmarks use stands on top, so that no package can come to need it.
-		"internal": 5,
+		"internal":              5,
+		"aws/internal/mototest": 5,
 	}
 }
 
@@ -59,7 +60,8 @@ func floors() map[string]int {
 // it is converted to v1 step by step.
 func hubs() map[string][]string {
 	return map[string][]string{
-		"internal/fieldtypes": {"internal/quantities"},
+		"internal/fieldtypes":   {"internal/quantities"},
+		"aws/internal/mototest": {"internal"}, // the server that it connects to
 
 		"api/v1beta1":      {"api/v1"},
 		"api/v1alpha5":     {"api/v1beta1", "api/v1"},

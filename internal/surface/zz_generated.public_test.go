@@ -6,6 +6,7 @@ import (
 	"reflect"
 
 	api_autoscaling_v1beta1 "github.com/drawknife/drawknife/api/autoscaling/v1beta1"
+	api_conditions "github.com/drawknife/drawknife/api/conditions"
 	api_conversion "github.com/drawknife/drawknife/api/conversion"
 	api_crds "github.com/drawknife/drawknife/api/crds"
 	api_requirements "github.com/drawknife/drawknife/api/requirements"
@@ -43,6 +44,10 @@ func publicFunctions() map[string]any {
 	return map[string]any{
 		"api/autoscaling/v1beta1.AddToScheme":           api_autoscaling_v1beta1.AddToScheme,
 		"api/autoscaling/v1beta1.GroupVersion":          api_autoscaling_v1beta1.GroupVersion,
+		"api/conditions.Complete":                       api_conditions.Complete,
+		"api/conditions.Incomplete":                     api_conditions.Incomplete,
+		"api/conditions.Observe":                        api_conditions.Observe,
+		"api/conditions.Of":                             api_conditions.Of,
 		"api/conversion.Codes":                          api_conversion.Codes,
 		"api/conversion.NewRecorder":                    api_conversion.NewRecorder,
 		"api/crds.All":                                  api_crds.All,
@@ -389,6 +394,7 @@ func publicTypes() map[string]reflect.Type {
 		"api/autoscaling/v1beta1.CapacityBufferStatus":     reflect.TypeFor[api_autoscaling_v1beta1.CapacityBufferStatus](),
 		"api/autoscaling/v1beta1.LocalObjectRef":           reflect.TypeFor[api_autoscaling_v1beta1.LocalObjectRef](),
 		"api/autoscaling/v1beta1.ScalableRef":              reflect.TypeFor[api_autoscaling_v1beta1.ScalableRef](),
+		"api/conditions.Conditions":                        reflect.TypeFor[api_conditions.Conditions](),
 		"api/conversion.Code":                              reflect.TypeFor[api_conversion.Code](),
 		"api/conversion.Error":                             reflect.TypeFor[api_conversion.Error](),
 		"api/conversion.Provenance":                        reflect.TypeFor[api_conversion.Provenance](),
@@ -407,7 +413,6 @@ func publicTypes() map[string]reflect.Type {
 		"api/requirements.Vocabulary":                      reflect.TypeFor[api_requirements.Vocabulary](),
 		"api/v1.Budget":                                    reflect.TypeFor[api_v1.Budget](),
 		"api/v1.BudgetNodes":                               reflect.TypeFor[api_v1.BudgetNodes](),
-		"api/v1.Conditions":                                reflect.TypeFor[api_v1.Conditions](),
 		"api/v1.ConsolidationPolicy":                       reflect.TypeFor[api_v1.ConsolidationPolicy](),
 		"api/v1.Disruption":                                reflect.TypeFor[api_v1.Disruption](),
 		"api/v1.DisruptionMarker":                          reflect.TypeFor[api_v1.DisruptionMarker](),
@@ -511,7 +516,6 @@ func publicTypes() map[string]reflect.Type {
 		"aws/api/v1.CapacityReservationSelectorTerm":       reflect.TypeFor[aws_api_v1.CapacityReservationSelectorTerm](),
 		"aws/api/v1.CapacityReservationState":              reflect.TypeFor[aws_api_v1.CapacityReservationState](),
 		"aws/api/v1.CapacityReservationType":               reflect.TypeFor[aws_api_v1.CapacityReservationType](),
-		"aws/api/v1.Conditions":                            reflect.TypeFor[aws_api_v1.Conditions](),
 		"aws/api/v1.ConnectionTracking":                    reflect.TypeFor[aws_api_v1.ConnectionTracking](),
 		"aws/api/v1.EC2NodeClass":                          reflect.TypeFor[aws_api_v1.EC2NodeClass](),
 		"aws/api/v1.EC2NodeClassList":                      reflect.TypeFor[aws_api_v1.EC2NodeClassList](),

@@ -1,6 +1,6 @@
 package v1
 
-import "github.com/drawknife/drawknife/internal/conditions"
+import "github.com/drawknife/drawknife/api/conditions"
 
 // Reasons of conditions that are not true. A condition that is true has its own type as reason.
 const (

@@ -8,12 +8,12 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 	"github.com/drawknife/drawknife/aws/internal/discovery"
+	"github.com/drawknife/drawknife/aws/internal/mototest"
 	"github.com/drawknife/drawknife/aws/internal/reservations"
 	"github.com/drawknife/drawknife/aws/prices"
 	"github.com/drawknife/drawknife/aws/sdk"
@@ -26,11 +26,7 @@ import (
 
 var server moto.Server
 
-func TestMain(m *testing.M) {
-	code := m.Run()
-	server.Stop()
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { os.Exit(server.Run(m)) }
 
 // types is moto's description of all types. Making it takes moto many seconds, so that it is asked once.
 var types struct {
@@ -41,22 +37,24 @@ var types struct {
 // account is moto's us-east-1.
 func account(t *testing.T) (*moto.Cloud, sdk.EC2API) {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("starts a server; not with -short")
-	}
 	cloud := server.Start(t)
 	cloud.Handle("DescribeInstanceTypes", func(call moto.Call, next func(moto.Call) moto.Answer) moto.Answer {
 		types.Do(func() { types.answer = next(call) })
 		return types.answer
 	})
-	clients, err := sdk.Load(t.Context(), sdk.Config{
-		Base:     &aws.Config{Region: "us-east-1", Credentials: credentials.NewStaticCredentialsProvider("id", "secret", "")},
-		Endpoint: cloud.URL(), MaxAttempts: 2, MaxBackoff: time.Millisecond,
-	})
+	return cloud, clients(t, cloud).EC2(sdk.Background)
+}
+
+// clients try a call twice: tests count calls.
+func clients(t *testing.T, cloud *moto.Cloud) *sdk.Clients {
+	t.Helper()
+	settings := mototest.Settings(cloud)
+	settings.MaxAttempts = 2
+	clients, err := sdk.Load(t.Context(), settings)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return cloud, clients.EC2(sdk.Background)
+	return clients
 }
 
 // AWI-011, AWI-012, AWI-013, OPP-07: what moto says of its types, page by page, becomes the facts of the embedded catalogue;
@@ -145,13 +143,7 @@ func TestMotoSubnets(t *testing.T) {
 // and what the real SDK makes of it is understood.
 func TestMotoLacksAnswers(t *testing.T) {
 	cloud, api := account(t)
-	clients, err := sdk.Load(t.Context(), sdk.Config{
-		Base:     &aws.Config{Region: "us-east-1", Credentials: credentials.NewStaticCredentialsProvider("id", "secret", "")},
-		Endpoint: cloud.URL(), MaxAttempts: 2, MaxBackoff: time.Millisecond,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	clients := clients(t, cloud)
 	cloud.Handle("GetProducts", func(moto.Call, func(moto.Call) moto.Answer) moto.Answer {
 		return moto.JSON(`{"FormatVersion": "aws_v1", "PriceList": ["{\"product\": {\"attributes\": {\"instanceType\": \"m5.large\"}}, \"terms\": {\"OnDemand\": {\"a\": {\"priceDimensions\": {\"b\": {\"pricePerUnit\": {\"USD\": \"0.0960000000\"}}}}}}}"]}`)
 	})

@@ -9,13 +9,13 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/drawknife/drawknife/aws/iam"
 	"github.com/drawknife/drawknife/aws/internal/interruption"
+	"github.com/drawknife/drawknife/aws/internal/mototest"
 	"github.com/drawknife/drawknife/aws/sdk"
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/internal/moto"
@@ -23,25 +23,13 @@ import (
 
 var server moto.Server
 
-func TestMain(m *testing.M) {
-	code := m.Run()
-	server.Stop()
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { os.Exit(server.Run(m)) }
 
 // AWN-283, AWN-284, AWN-290, AWN-291, AWN-341: the queue that package iam describes, in an SQS that is not ours: what is of
 // no use goes at once, the rest once it is dealt with, and what is not comes again.
 func TestMotoQueue(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts a server; not with -short")
-	}
 	ctx, cloud := t.Context(), server.Start(t)
-	config := aws.Config{Region: "us-east-1", Credentials: credentials.NewStaticCredentialsProvider("id", "secret", "")}
-	raw := sqs.NewFromConfig(config, func(o *sqs.Options) { o.BaseEndpoint = aws.String(cloud.URL()) })
-	clients, err := sdk.Load(ctx, sdk.Config{Base: &config, Endpoint: cloud.URL(), MaxAttempts: 3, MaxBackoff: time.Millisecond})
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw, clients := sqs.NewFromConfig(mototest.Config(cloud)), mototest.Clients(t, cloud)
 	setup, err := iam.Generate(iam.Settings{
 		Region: "us-east-1", AccountID: "123456789012", ClusterName: "demo", NodeRoles: []string{"demo-nodes"}, Queue: "demo",
 	})

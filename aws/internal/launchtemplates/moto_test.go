@@ -8,13 +8,13 @@ import (
 	"time"
 
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
+	"github.com/drawknife/drawknife/aws/internal/mototest"
 	"github.com/drawknife/drawknife/aws/launchtemplate"
 	"github.com/drawknife/drawknife/aws/sdk"
 	"github.com/drawknife/drawknife/cloudprovider"
@@ -23,11 +23,7 @@ import (
 
 var server moto.Server
 
-func TestMain(m *testing.M) {
-	code := m.Run()
-	server.Stop()
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { os.Exit(server.Run(m)) }
 
 // account is a store on moto, and a client that looks behind its back.
 type account struct {
@@ -39,12 +35,8 @@ type account struct {
 
 func newAccount(t *testing.T) *account {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("starts a server; not with -short")
-	}
 	a := &account{cloud: server.Start(t), clock: &clock{now: time.Date(2026, 8, 1, 0, 0, 0, 0, time.UTC)}}
-	config := awssdk.Config{Region: "us-east-1", Credentials: credentials.NewStaticCredentialsProvider("id", "secret", "")}
-	a.raw = ec2.NewFromConfig(config, func(o *ec2.Options) { o.BaseEndpoint = ptr(a.cloud.URL()) })
+	a.raw = ec2.NewFromConfig(mototest.Config(a.cloud))
 	a.restart(t)
 	return a
 }
@@ -52,14 +44,11 @@ func newAccount(t *testing.T) *account {
 // restart gives the account a store that knows nothing.
 func (a *account) restart(t *testing.T) {
 	t.Helper()
-	config := awssdk.Config{Region: "us-east-1", Credentials: credentials.NewStaticCredentialsProvider("id", "secret", "")}
-	clients, err := sdk.Load(t.Context(), sdk.Config{Base: &config, Endpoint: a.cloud.URL(), MaxAttempts: 3, MaxBackoff: time.Millisecond})
+	store, err := New(mototest.Clients(t, a.cloud).EC2(sdk.Urgent), Options{ClusterName: "demo", Now: a.clock.Now})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a.Store, err = New(clients.EC2(sdk.Urgent), Options{ClusterName: "demo", Now: a.clock.Now}); err != nil {
-		t.Fatal(err)
-	}
+	a.Store = store
 }
 
 // built are the templates of a class of a family, as launches ask for them.

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
@@ -18,6 +17,7 @@ import (
 	"github.com/drawknife/drawknife/aws/internal/amis"
 	"github.com/drawknife/drawknife/aws/internal/instanceprofile"
 	"github.com/drawknife/drawknife/aws/internal/launchtemplates"
+	"github.com/drawknife/drawknife/aws/internal/mototest"
 	"github.com/drawknife/drawknife/aws/internal/placement"
 	"github.com/drawknife/drawknife/aws/internal/reservations"
 	"github.com/drawknife/drawknife/aws/internal/subnets"
@@ -29,26 +29,14 @@ import (
 
 var server moto.Server
 
-func TestMain(m *testing.M) {
-	code := m.Run()
-	server.Stop()
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { os.Exit(server.Run(m)) }
 
 // AWN-071, AWN-072, AWN-075, AWN-140, AWN-152, AWN-162 to AWN-164, AWN-168 to AWN-170: a class from its first sight to its
 // end, and a machine that is launched from it meanwhile, in an AWS that is not ours.
 func TestMotoLifeOfAClass(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts a server; not with -short")
-	}
 	ctx, cloud := t.Context(), server.Start(t)
-	config := aws.Config{Region: "us-east-1", Credentials: credentials.NewStaticCredentialsProvider("id", "secret", "")}
-	raw := ec2.NewFromConfig(config, func(o *ec2.Options) { o.BaseEndpoint = aws.String(cloud.URL()) })
-	roles := iam.NewFromConfig(config, func(o *iam.Options) { o.BaseEndpoint = aws.String(cloud.URL()) })
-	clients, err := sdk.Load(ctx, sdk.Config{Base: &config, Endpoint: cloud.URL(), MaxAttempts: 3, MaxBackoff: time.Millisecond})
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw, roles := ec2.NewFromConfig(mototest.Config(cloud)), iam.NewFromConfig(mototest.Config(cloud))
+	clients := mototest.Clients(t, cloud)
 	must := func(err error) {
 		t.Helper()
 		if err != nil {

@@ -13,6 +13,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/drawknife/drawknife/api/conditions"
 	v1 "github.com/drawknife/drawknife/api/v1"
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 	"github.com/drawknife/drawknife/aws/internal/amis"
@@ -170,7 +171,7 @@ func (w *round) hashes(claims []*v1.NodeClaim) error {
 }
 
 // conditions are the class's, with those that depend on settings.
-func (w *round) conditions() awsv1.Conditions {
+func (w *round) conditions() conditions.Conditions {
 	if w.options.Reservations != nil {
 		return w.class.Conditions(awsv1.ConditionCapacityReservationsReady)
 	}

@@ -9,7 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
-	"github.com/drawknife/drawknife/internal/conditions"
+	"github.com/drawknife/drawknife/api/conditions"
 )
 
 // Apply writes down what Plan reckons with: drift hashes of the present version on NodePools and NodeClaims, and the labels that

@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
-	"github.com/drawknife/drawknife/internal/conditions"
+	"github.com/drawknife/drawknife/api/conditions"
 )
 
 // Objects are written as patches that hold what changed and nothing else, so that fields of newer versions of an API

@@ -1,0 +1,42 @@
+// Package mototest connects the AWS SDK, and the clients of package sdk, to a moto server (package internal/moto), for the
+// integration tests of the provider's packages.
+//
+//	cloud := server.Start(t)
+//	api := mototest.Clients(t, cloud).EC2(sdk.Normal)
+//	raw := ec2.NewFromConfig(mototest.Config(cloud)) // looks behind the back of what is tested
+package mototest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+
+	"github.com/drawknife/drawknife/aws/sdk"
+	"github.com/drawknife/drawknife/internal/moto"
+)
+
+// Region of moto's default VPC.
+const Region = "us-east-1"
+
+// Config is for clients of the AWS SDK. moto checks no credentials.
+func Config(cloud *moto.Cloud) aws.Config {
+	return aws.Config{Region: Region, BaseEndpoint: aws.String(cloud.URL()), Credentials: credentials.NewStaticCredentialsProvider("id", "secret", "")}
+}
+
+// Settings are for clients of package sdk that try again at once.
+func Settings(cloud *moto.Cloud) sdk.Config {
+	config := Config(cloud)
+	return sdk.Config{Base: &config, Endpoint: cloud.URL(), MaxAttempts: 3, MaxBackoff: time.Millisecond}
+}
+
+// Clients are those of Settings.
+func Clients(t testing.TB, cloud *moto.Cloud) *sdk.Clients {
+	t.Helper()
+	clients, err := sdk.Load(t.Context(), Settings(cloud))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return clients
+}
