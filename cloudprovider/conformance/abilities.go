@@ -137,7 +137,7 @@ func (l *lab) opened(gate cloudprovider.RegistrationGate) *v1.NodeClaim {
 		}
 		return result.Open
 	}) {
-		l.Fatalf("gate %q is not open after %s", gate.Name(), l.options.Patience)
+		l.Fatalf("gate %q is not open %s", gate.Name(), l.waited())
 	}
 	return machine
 }

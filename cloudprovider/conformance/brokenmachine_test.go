@@ -9,8 +9,11 @@ import (
 	"strings"
 	"sync"
 
+	corev1 "k8s.io/api/core/v1"
+
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/fake"
 )
 
 func brokenMachines() []broken {
@@ -18,6 +21,14 @@ func brokenMachines() []broken {
 		{clause: "CP-DELETE-01", what: "what shuts down is called gone", how: func(d *double) {
 			d.delete = func(ctx context.Context, c *v1.NodeClaim) error {
 				if got, err := d.Cloud.Get(ctx, c.Status.ProviderID); err == nil && !got.DeletionTimestamp.IsZero() {
+					return cloudprovider.NewNodeClaimNotFoundError(c.Status.ProviderID, nil)
+				}
+				return d.Cloud.Delete(ctx, c)
+			}
+		}},
+		{clause: "CP-DELETE-01", what: "machines of another zone are taken for gone", how: func(d *double) {
+			d.delete = func(ctx context.Context, c *v1.NodeClaim) error {
+				if got, err := d.Cloud.Get(ctx, c.Status.ProviderID); err == nil && far(got) {
 					return cloudprovider.NewNodeClaimNotFoundError(c.Status.ProviderID, nil)
 				}
 				return d.Cloud.Delete(ctx, c)
@@ -59,6 +70,15 @@ func brokenMachines() []broken {
 				return got, err
 			}
 		}},
+		{clause: "CP-GET-01", what: "machines on the spot market are not found", how: func(d *double) {
+			d.get = func(ctx context.Context, id string) (*v1.NodeClaim, error) {
+				got, err := d.Cloud.Get(ctx, id)
+				if got != nil && far(got) && got.Labels[v1.CapacityTypeLabelKey] == v1.CapacityTypeSpot {
+					return nil, cloudprovider.NewNodeClaimNotFoundError(id, nil)
+				}
+				return got, err
+			}
+		}},
 		{clause: "CP-GET-02", what: "what shuts down is gone to Get", how: func(d *double) {
 			d.get = func(ctx context.Context, id string) (*v1.NodeClaim, error) {
 				got, err := d.Cloud.Get(ctx, id)
@@ -95,6 +115,9 @@ func brokenMachines() []broken {
 				defer d.state.Unlock()
 				return slices.DeleteFunc(all, func(c *v1.NodeClaim) bool { return !own[c.Status.ProviderID] })
 			})
+		}},
+		{clause: "CP-LIST-01", what: "machines of another zone are not listed", how: func(d *double) {
+			d.listing(func(all []*v1.NodeClaim) []*v1.NodeClaim { return slices.DeleteFunc(all, far) })
 		}},
 		{clause: "CP-LIST-01", what: "machines of another cluster are listed", how: func(d *double) {
 			another := d.ForCluster("another")
@@ -148,6 +171,16 @@ func brokenMachines() []broken {
 				return all
 			})
 		}},
+		{clause: "CP-LIST-04", what: "the pool of machines in another zone is not listed", how: func(d *double) {
+			d.listing(func(all []*v1.NodeClaim) []*v1.NodeClaim {
+				for _, c := range all {
+					if far(c) {
+						delete(c.Labels, v1.NodePoolLabelKey)
+					}
+				}
+				return all
+			})
+		}},
 		{clause: "CP-LIST-05", what: "what could not be read is left out", how: func(d *double) {
 			d.list = func(ctx context.Context) ([]*v1.NodeClaim, error) {
 				all, err := d.Cloud.List(ctx)
@@ -161,6 +194,12 @@ func brokenMachines() []broken {
 			d.listing(func(all []*v1.NodeClaim) []*v1.NodeClaim { slices.Reverse(all); return all })
 		}},
 	}
+}
+
+// far is a machine in a zone where none is the cheapest.
+func far(c *v1.NodeClaim) bool {
+	zones := fake.GenericZones()
+	return c.Labels[corev1.LabelTopologyZone] == zones[len(zones)-1]
 }
 
 func brokenErrors() []broken {

@@ -332,7 +332,7 @@ func (l *lab) observe(look func(created *v1.NodeClaim, o *Observed)) (seen int) 
 		created[machine.Status.ProviderID] = machine
 	}
 	reported := map[string]*Observed{}
-	l.patiently(func() bool {
+	l.within(l.patience(), func() bool {
 		for _, m := range l.machines() {
 			if created[m.ProviderID] != nil && m.Observed != nil {
 				reported[m.ProviderID] = m.Observed

@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -29,9 +30,12 @@ const (
 	DefaultTrials   = 20
 	DefaultSteps    = 25
 	DefaultParallel = 1000
+	DefaultSpread   = 12
 	DefaultPatience = 20 * time.Minute
-	DefaultPoll     = 5 * time.Second
-	DefaultRunID    = "kit"
+	// DefaultRealPatience is the Patience where time is real.
+	DefaultRealPatience = time.Minute
+	DefaultPoll         = 5 * time.Second
+	DefaultRunID        = "kit"
 )
 
 // Options of a run. The zero value tests everything.
@@ -45,11 +49,20 @@ type Options struct {
 	Trials int
 	// Steps is the most calls in one random history; zero means DefaultSteps.
 	Steps int
-	// Parallel is how many machines are launched at once; zero means DefaultParallel. On a real cloud, a few.
+	// Parallel is how many instances are launched at once; zero means DefaultParallel. On a real cloud, a few, and once more than a page
+	// of its list holds: CP-CONCURRENCY-01 alone sees a List that reads one page.
 	Parallel int
-	// Patience is how long a machine may take to be gone, on the clock that Hooks.Advance moves, or in real time where
-	// there is none; zero means DefaultPatience.
+	// Spread is the most instances that a clause launches to see that those of every zone, capacity type, architecture, operating system
+	// and region are dealt with alike; zero means DefaultSpread.
+	Spread int
+	// Patience is how long an instance may take to be gone, on the clock that Hooks.Advance moves, or in real time where
+	// there is none; zero means DefaultPatience, and DefaultRealPatience where time is real. Where real time has run out once, later
+	// waits get a tenth of it, or twice the longest that was not in vain: a provider whose instances never go is found
+	// in minutes.
 	Patience time.Duration
+	// Deadline is when the run has to be over: waits end, and clauses that there is no time for fail, saying so. Zero means just before
+	// the deadline of the test that Run is given (go test's -timeout), and none in Check.
+	Deadline time.Time
 	// Poll is how long to wait between two looks at it; zero means DefaultPoll.
 	Poll time.Duration
 	// MemorySlack is how many bytes the test's own cloud, living in the same process, may keep beside what the clauses about
@@ -67,7 +80,7 @@ func (o Options) withDefaults() Options {
 	o.Trials = orDefault(o.Trials, DefaultTrials)
 	o.Steps = orDefault(o.Steps, DefaultSteps)
 	o.Parallel = orDefault(o.Parallel, DefaultParallel)
-	o.Patience = orDefault(o.Patience, DefaultPatience)
+	o.Spread = orDefault(o.Spread, DefaultSpread)
 	o.Poll = orDefault(o.Poll, DefaultPoll)
 	if o.RunID == "" {
 		o.RunID = DefaultRunID
@@ -90,6 +103,9 @@ func (o Options) wants(c clause) bool {
 // chance has found prints the seed and the file that repeat it.
 func Run(t *testing.T, factory Factory, options Options) *Report {
 	t.Helper()
+	if end, ok := t.Deadline(); ok && options.Deadline.IsZero() {
+		options.Deadline = end.Add(-reportTime)
+	}
 	s := newSession(factory, options)
 	for _, level := range s.options.Levels {
 		chosen := s.clauses(level)
@@ -139,6 +155,9 @@ type session struct {
 	// histories are run once; each clause takes from them what is about it.
 	histories map[weather]*verdict
 	counter   counter
+	// ranOut is set once real time has run out on a wait; longest is the longest wait that was not in vain, in nanoseconds.
+	ranOut  atomic.Bool
+	longest atomic.Int64
 }
 
 func newSession(factory Factory, options Options) *session {
@@ -161,7 +180,7 @@ func (s *session) check(tb testing.TB, c clause) finding {
 	if tb != nil {
 		name = tb.Name()
 	}
-	found := examine(tb, name, func(p *probe) {
+	found := examine(tb, name, s.options.Deadline, func(p *probe) {
 		l := s.newLab(p)
 		c.check(l)
 		s.fromHistories(l, c.id)

@@ -28,12 +28,18 @@
 // call by call and charged to the clause it breaks. The message ends with the flags that repeat it: -rapid.seed or, with the
 // file that rapid has written under testdata/rapid, -rapid.failfile. Options.Trials bounds the number of histories.
 //
+// # Time
+//
+// Without the hook Advance time is real. A run never outlasts the deadline of its test: what there is no time for fails with
+// what to do about it, and the report is complete.
+//
 // # Live clouds
 //
-// On a real cloud the factory gives the same provider each time, Options.Parallel is small, Options.RunID differs in each
-// run, Subject.Requirements keep machines cheap, and Hooks.Machines tells what nodes report as allocatable. What the provider
+// On a real cloud the factory gives the same provider each time, Options.Parallel is small, Options.Patience is what instances
+// take to join and to be gone (ten minutes, say), go test's -timeout is long, Options.RunID differs in each run,
+// Subject.Requirements keep machines cheap, and Hooks.Machines tells what nodes report as allocatable. What the provider
 // models too high breaks CP-CATALOG-14; all differences are in the report as a table of corrections ([CorrectionTable]).
-// The kit ends the machines that it has launched; that all are gone is for the operator to see.
+// The kit ends the instances that it has launched; that all are gone is for the operator to see.
 //
 // Package engine, below this one, plugs a provider into the planners.
 package conformance

@@ -97,7 +97,7 @@ func (l *lab) errorKinds() {
 		l.Skip("needs the hook Inject")
 	}
 	for _, kind := range kindsOfAnyMethod() {
-		examined := examine(l.TB, l.Name(), func(p *probe) {
+		examined := examine(l.TB, l.Name(), l.options.Deadline, func(p *probe) {
 			sub := l.session.newLab(p)
 			sub.struck(Fault{Kind: kind}, func(c call, err error) {
 				if got := cloudprovider.KindOf(err); got != kind && !keeps(c.method, err, kind) {

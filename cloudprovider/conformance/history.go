@@ -55,7 +55,7 @@ func (s *session) fromHistories(l *lab, id string) {
 // rapid can.
 func (l *lab) histories(w weather) *verdict {
 	found := &verdict{}
-	examined := examine(l.TB, l.Name(), func(p *probe) {
+	examined := examine(l.TB, l.Name(), l.options.Deadline, func(p *probe) {
 		sub := l.session.newLab(p)
 		sub.property(func(t *rapid.T) {
 			sub.clear()

@@ -33,6 +33,8 @@ type lab struct {
 	lookup  *requirements.Lookup
 	// owned are the provider IDs that the lab has to end.
 	owned map[string]*v1.NodeClaim
+	// lastWait is how long the last wait was allowed to take.
+	lastWait time.Duration
 }
 
 // counter makes claims of one process unique.
@@ -259,18 +261,50 @@ func pass(ctx context.Context, d time.Duration) {
 	<-timed.Done()
 }
 
-// patiently asks until done says so, and reports whether it did in time. In real time it asks often at first: many clouds
-// are done at once.
+// patience is how long to wait for an instance.
+func (l *lab) patience() time.Duration {
+	switch {
+	case l.Advance != nil:
+		return orDefault(l.options.Patience, DefaultPatience)
+	case l.session.ranOut.Load():
+		return max(orDefault(l.options.Patience, DefaultRealPatience)/10, 2*time.Duration(l.session.longest.Load()))
+	}
+	return orDefault(l.options.Patience, DefaultRealPatience)
+}
+
+// waited says how long patiently has waited in vain, and what would have it wait for longer.
+func (l *lab) waited() string {
+	switch {
+	case errors.Is(l.Context().Err(), context.DeadlineExceeded):
+		return "when " + outOfTime
+	case l.Advance == nil:
+		return fmt.Sprintf("after %s of real time (if your instances take longer, give Options.Patience or the hook Advance)", l.lastWait)
+	}
+	return "after " + l.lastWait.String()
+}
+
+// patiently asks until done says so, and reports whether it did in time. A run that has waited in vain for real waits less from then on.
 func (l *lab) patiently(done func() bool) bool {
+	ok := l.within(l.patience(), done)
+	if !ok && l.Advance == nil {
+		l.session.ranOut.Store(true)
+	}
+	return ok
+}
+
+// within asks until done says so, and reports whether it did in time. In real time it asks often at first: many clouds are done at once.
+func (l *lab) within(limit time.Duration, done func() bool) bool {
+	l.lastWait = limit
 	pause := l.options.Poll
 	if l.Advance == nil {
 		pause = min(pause, time.Millisecond)
 	}
 	for waited := time.Duration(0); ; waited += pause {
 		if done() {
+			l.session.longest.Store(max(l.session.longest.Load(), int64(waited)))
 			return true
 		}
-		if waited >= l.options.Patience || l.Context().Err() != nil {
+		if waited >= limit || l.Context().Err() != nil {
 			return false
 		}
 		l.wait(pause)
@@ -286,7 +320,7 @@ func (l *lab) end(machine *v1.NodeClaim) {
 		// Whether the two agree is for CP-DELETE-01; everybody else waits for both.
 		return cloudprovider.IsNodeClaimNotFound(last) && (l.Machines == nil || !l.there(machine.Status.ProviderID))
 	}) {
-		l.Fatalf("machine %q is not gone after %s of Deletes, the last of which says %v (CP-DELETE-01)", machine.Status.ProviderID, l.options.Patience, last)
+		l.Fatalf("instance %q is not gone %s, and the last Delete says %v (CP-DELETE-01)", machine.Status.ProviderID, l.waited(), last)
 	}
 	delete(l.owned, machine.Status.ProviderID)
 }

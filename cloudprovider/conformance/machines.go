@@ -3,6 +3,7 @@ package conformance
 import (
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -61,6 +62,20 @@ func (l *lab) deleteEnds() {
 		})
 	}
 	l.end(machine)
+	l.deleteSpread()
+}
+
+// deleteSpread ends instances of every zone and kind: all of them first, so that they are waited for together.
+func (l *lab) deleteSpread() {
+	instances := l.launchSpread()
+	for _, m := range instances {
+		if err := l.Provider.Delete(l.Context(), m.instance); err != nil {
+			l.Fatalf("the first Delete of running instance %s: %v, want nil", m, err)
+		}
+	}
+	for _, m := range instances {
+		l.end(m.instance)
+	}
 }
 
 func (l *lab) deleteRepeats() {
@@ -180,13 +195,14 @@ func amounts(list corev1.ResourceList) map[string]string {
 }
 
 func (l *lab) getLikeCreate() {
-	created := l.create(l.claim())
-	got, err := l.Provider.Get(l.Context(), created.Status.ProviderID)
-	if err != nil {
-		l.Fatalf("getting a machine just launched: %v", err)
-	}
-	if differ(created, got) {
-		l.Errorf("Get differs from Create\nCreate %+v\nGet    %+v", described(created), described(got))
+	for _, m := range l.launchSpread() {
+		got, err := l.Provider.Get(l.Context(), m.instance.Status.ProviderID)
+		if err != nil {
+			l.Fatalf("getting instance %s, just launched: %v", m, err)
+		}
+		if differ(m.instance, got) {
+			l.Fatalf("Get differs from Create for instance %s\nCreate %+v\nGet    %+v", m, described(m.instance), described(got))
+		}
 	}
 }
 
@@ -213,7 +229,7 @@ func (l *lab) getEnding() {
 		}
 		return false
 	}) {
-		l.Fatalf("machine %q is still there after %s", id, l.options.Patience)
+		l.Fatalf("instance %q is still there %s", id, l.waited())
 	}
 	var last *v1.NodeClaim
 	var err error
@@ -221,7 +237,7 @@ func (l *lab) getEnding() {
 		last, err = l.Provider.Get(l.Context(), id)
 		return cloudprovider.IsNodeClaimNotFound(err)
 	}) {
-		l.Errorf("Get of a machine that is gone: %v, %v, want kind %s", last, err, cloudprovider.NodeClaimNotFound)
+		l.Errorf("Get of a machine that is gone, %s: %v, %v, want kind %s", l.waited(), last, err, cloudprovider.NodeClaimNotFound)
 	}
 }
 
@@ -235,34 +251,40 @@ func (l *lab) getUnknown() {
 }
 
 func (l *lab) listComplete() {
-	var ids []string
-	for range 5 {
-		ids = append(ids, l.create(l.claim()).Status.ProviderID)
+	// Alike ones, and others of every zone and kind.
+	instances := map[string]string{}
+	for range 3 {
+		id := l.create(l.claim()).Status.ProviderID
+		instances[id] = strconv.Quote(id)
+	}
+	for _, m := range l.launchSpread() {
+		instances[m.instance.Status.ProviderID] = m.String()
 	}
 	theirs := ""
 	if l.OtherCluster != nil {
-		machine, err := l.OtherCluster().Create(l.Context(), l.claim())
+		instance, err := l.OtherCluster().Create(l.Context(), l.claim())
 		if err != nil {
-			l.Fatalf("launching a machine in another cluster: %v", err)
+			l.Fatalf("launching a instance in another cluster: %v", err)
 		}
-		theirs = machine.Status.ProviderID
+		theirs = instance.Status.ProviderID
 	}
-	l.has(l.Provider, ids, theirs)
+	l.has(l.Provider, instances, theirs)
 	if l.Restart != nil {
-		l.has(l.Restart(), ids, theirs)
+		l.has(l.Restart(), instances, theirs)
 	}
 }
 
-func (l *lab) has(provider cloudprovider.CloudProvider, ids []string, theirs string) {
+// has looks for instances, by provider ID, in the list of one provider.
+func (l *lab) has(provider cloudprovider.CloudProvider, instances map[string]string, theirs string) {
 	l.lag()
 	listed := l.listBy(provider)
-	for _, id := range ids {
+	for _, id := range sortedKeys(instances) {
 		if listed[id] == nil {
-			l.Errorf("List does not have machine %q", id)
+			l.Errorf("List does not have instance %s", instances[id])
 		}
 	}
 	if theirs != "" && listed[theirs] != nil {
-		l.Errorf("List has machine %q of another cluster", theirs)
+		l.Errorf("List has instance %q of another cluster", theirs)
 	}
 }
 
@@ -299,15 +321,17 @@ func (l *lab) listEnding() {
 }
 
 func (l *lab) listOwners() {
-	claim := l.claim()
-	created := l.create(claim)
-	got := l.list()[created.Status.ProviderID]
-	if got == nil {
-		l.Skip("List does not have the machine (CP-LIST-01)")
-	}
-	if pool := v1.PoolOf(got.Labels); got.Name != claim.Name || got.UID != claim.UID || pool != l.NodePool.Key() {
-		l.Errorf("the entry names claim %q, UID %q, nodepool %q; launched was it for %q, %q, %q",
-			got.Name, got.UID, pool, claim.Name, claim.UID, l.NodePool.Key())
+	instances := l.launchSpread()
+	listed := l.list()
+	for _, m := range instances {
+		got := listed[m.instance.Status.ProviderID]
+		if got == nil {
+			l.Skip("List does not have a instance (CP-LIST-01)")
+		}
+		if pool := v1.PoolOf(got.Labels); got.Name != m.claim.Name || got.UID != m.claim.UID || pool != l.NodePool.Key() {
+			l.Fatalf("the entry of instance %s names claim %q, UID %q, nodepool %q; launched was it for %q, %q, %q",
+				m, got.Name, got.UID, pool, m.claim.Name, m.claim.UID, l.NodePool.Key())
+		}
 	}
 }
 

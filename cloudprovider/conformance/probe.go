@@ -2,12 +2,14 @@ package conformance
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"runtime/debug"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 // probe is the testing.TB that a clause is checked with. It keeps what was said instead of failing the test it belongs to,
@@ -36,29 +38,33 @@ type finding struct {
 	reason      string
 }
 
-// examine runs a check to its end, its clean-up included, on a goroutine of its own, which FailNow and Skip may end.
-func examine(tb testing.TB, name string, check func(*probe)) finding {
+// Real time after a deadline: for a call to notice that its context has ended, for what is cleaned up after a clause, and for the report
+// of the whole run, which comes before go test ends the process.
+const (
+	graceTime   = 5 * time.Second
+	cleanupTime = 5 * time.Second
+	reportTime  = 15 * time.Second
+)
+
+// examine runs a check to its end, its clean-up included, on a goroutine of its own, which FailNow and Skip may end. With a deadline it
+// comes back though the provider does not.
+func examine(tb testing.TB, name string, deadline time.Time, check func(*probe)) finding {
 	parent := context.Background()
 	if tb != nil {
 		parent = tb.Context()
 	}
-	ctx, cancel := context.WithCancel(parent)
+	ctx, cancel := until(parent, deadline, 0)
 	defer cancel()
 	p := &probe{TB: tb, name: name, ctx: ctx}
-	p.alone(func() { check(p) })
-	cancel()
-	for {
-		p.mu.Lock()
-		var next func()
-		if n := len(p.cleanups); n > 0 {
-			next, p.cleanups = p.cleanups[n-1], p.cleanups[:n-1]
-		}
-		p.mu.Unlock()
-		if next == nil {
-			break
-		}
-		p.alone(next)
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		p.Errorf("not tested: %s", outOfTime)
+	} else {
+		given, stop := until(context.Background(), deadline, graceTime)
+		p.alone(given, func() { check(p) })
+		stop()
 	}
+	cancel()
+	p.cleanUp(deadline)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	f := finding{outcome: Passed, log: p.log, faults: p.faults}
@@ -71,9 +77,41 @@ func examine(tb testing.TB, name string, check func(*probe)) finding {
 	return f
 }
 
-// alone waits for a function that may end its goroutine. A panic of the provider is a failure of the clause, not the end of
-// all others.
-func (p *probe) alone(f func()) {
+// outOfTime is why a deadline ended something.
+const outOfTime = "the time of the run is over (go test's -timeout, or Options.Deadline): give it longer, or have it wait for less by the hook Advance or Options.Patience"
+
+// until is a context that ends a while after the deadline, if there is one.
+func until(parent context.Context, deadline time.Time, after time.Duration) (context.Context, context.CancelFunc) {
+	if deadline.IsZero() {
+		return context.WithCancel(parent)
+	}
+	return context.WithDeadline(parent, deadline.Add(after))
+}
+
+// cleanUp runs what Cleanup was given, the last first. Where there is a deadline, it does not wait for ever either.
+func (p *probe) cleanUp(deadline time.Time) {
+	given, stop := context.WithCancel(context.Background())
+	if !deadline.IsZero() {
+		given, stop = context.WithTimeout(context.Background(), cleanupTime)
+	}
+	defer stop()
+	for {
+		p.mu.Lock()
+		var next func()
+		if n := len(p.cleanups); n > 0 {
+			next, p.cleanups = p.cleanups[n-1], p.cleanups[:n-1]
+		}
+		p.mu.Unlock()
+		if next == nil {
+			return
+		}
+		p.alone(given, next)
+	}
+}
+
+// alone waits for a function that may end its goroutine, until the context ends. A panic of the provider is a failure of the clause, not
+// the end of all others.
+func (p *probe) alone(given context.Context, f func()) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -84,7 +122,11 @@ func (p *probe) alone(f func()) {
 		}()
 		f()
 	}()
-	<-done
+	select {
+	case <-done:
+	case <-given.Done():
+		p.Errorf("a call of the provider has not come back though its context has ended (CP-CONCURRENCY-03): %s", outOfTime)
+	}
 }
 
 func (p *probe) note(text string, fault bool) {

@@ -1,0 +1,104 @@
+package conformance
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/api/requirements"
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/cloudprovider"
+)
+
+// spread are offerings with room that suit a small claim, at most Options.Spread: the cheapest first, then those that show the most
+// that the ones before do not. With enough of them every zone is there with every capacity type, and every architecture, operating
+// system and region. A provider that talks to one region, or reads one kind of instance, answers well for the cheapest offering alone.
+func (l *lab) spread() []cloudprovider.Candidate {
+	var left, chosen []cloudprovider.Candidate
+	for _, c := range l.order(l.claim()) {
+		if c.Offering.HasRoom() {
+			left = append(left, c)
+		}
+	}
+	if len(left) == 0 {
+		l.Skip("no offering has room for a small claim")
+	}
+	shown := map[string]bool{}
+	for len(chosen) < l.options.Spread {
+		best, most := -1, 0
+		for i, c := range left {
+			if n := news(c, shown); n > most {
+				best, most = i, n
+			}
+		}
+		if best < 0 {
+			break
+		}
+		for _, facet := range facets(left[best]) {
+			shown[facet] = true
+		}
+		chosen = append(chosen, left[best])
+	}
+	return chosen
+}
+
+// news counts what an offering shows that is not shown yet.
+func news(c cloudprovider.Candidate, shown map[string]bool) int {
+	n := 0
+	for _, facet := range facets(c) {
+		if !shown[facet] {
+			n++
+		}
+	}
+	return n
+}
+
+// facets are what providers distinguish instances by: where they are, how they are bought, what they run.
+func facets(c cloudprovider.Candidate) []string {
+	zone := stated(c, corev1.LabelTopologyZone)
+	return []string{
+		"zone " + zone,
+		"zone and capacity type " + zone + "/" + c.Offering.CapacityType(),
+		"region " + stated(c, corev1.LabelTopologyRegion),
+		"arch " + stated(c, corev1.LabelArchStable),
+		"os " + stated(c, corev1.LabelOSStable),
+	}
+}
+
+// stated is the first value that the offering has for a label, or else its type; empty when neither has any.
+func stated(c cloudprovider.Candidate, key string) string {
+	for _, set := range []requirements.Set{c.Offering.Requirements, c.Type.Requirements} {
+		if values := set.Get(key).Values(); set.Has(key) && len(values) > 0 {
+			return values[0]
+		}
+	}
+	return ""
+}
+
+// spreadInstance is a instance of a spread, and the offering that was asked for.
+type spreadInstance struct {
+	claim, instance *v1.NodeClaim
+	of              cloudprovider.OfferingKey
+}
+
+func (m spreadInstance) String() string {
+	return fmt.Sprintf("%q (%s)", m.instance.Status.ProviderID, m.of)
+}
+
+// launchSpread launches one instance of each offering of a spread. Offerings that have no room any more are left out.
+func (l *lab) launchSpread() []spreadInstance {
+	var launched []spreadInstance
+	for _, c := range l.spread() {
+		claim := l.ofOffering(c)
+		instance, err := l.tryCreate(claim)
+		switch {
+		case cloudprovider.IsInsufficientCapacity(err):
+			l.Logf("no room for a instance of %s: it is not looked at", c.Key())
+		case err != nil:
+			l.Fatalf("launching claim %q of %s: %v", claim.Name, c.Key(), err)
+		default:
+			launched = append(launched, spreadInstance{claim, instance, c.Key()})
+		}
+	}
+	return launched
+}
