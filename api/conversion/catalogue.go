@@ -102,6 +102,8 @@ func ofAny() catalogue {
 		CodeSkipped:        {SeverityWarn, "%s skipped"},
 		CodeUnknownField:   {SeverityWarn, "unknown field %s ignored"},
 		CodeKubeletMoved:   {SeverityWarn, "kubelet is a field of node classes: moved to EC2NodeClass %s, whose new nodes heed it"},
+		CodeNoObject:       {SeverityWarn, "is no Kubernetes object and was left out: %s"},
+		CodeUnreadable:     {SeverityError, "can't be read: %s"},
 		CodeAppliedDropped: {SeverityInfo, "what kubectl apply noted of the object of old was left out; it notes the new one when that is applied"},
 	}
 }

@@ -57,6 +57,10 @@ const (
 	CodeAppliedDropped Code = "W605"
 	// CodeKubeletMoved (warn): a kubelet block that stood in a NodePool of v1, where it means nothing, was moved to the node class.
 	CodeKubeletMoved Code = "W606"
+	// CodeNoObject (warn): what was found in a folder is no Kubernetes object, and was left out.
+	CodeNoObject Code = "W607"
+	// CodeUnreadable (error): a document can't be read; others are converted, since that was asked for.
+	CodeUnreadable Code = "W608"
 )
 
 // Codes of conversions from v1 back to v1beta1.

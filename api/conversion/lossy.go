@@ -9,7 +9,7 @@ func (c Code) Lossy() bool {
 		CodeRolePlaceholder, // the instance profile
 		CodeTagReserved, CodeIDMixed,
 		CodeResourcesDropped, // to v1
-		CodeSkipped, CodeUnknownField,
+		CodeSkipped, CodeUnknownField, CodeNoObject,
 		CodeGracePeriodDropped, CodeBudgetReasonsDropped, CodeWaitDropped, CodeBalancedDropped, CodeClaimExpiryDropped, CodeLaterFieldDropped, // from v1
 		CodeBudgetsDropped, CodeMinValuesDropped, CodeNoCounterpart: // to the first generation
 		return true

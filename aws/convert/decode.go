@@ -2,6 +2,7 @@ package convert
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -38,6 +39,9 @@ type Source struct {
 	Name string
 	// Data is the content: YAML or JSON, one document or many.
 	Data []byte
+	// Found says that the source was found in a folder, and not named. What in it is no Kubernetes object, such as values of a chart, is
+	// left out with a warning (conversion.CodeNoObject); in a source that was named it is a problem.
+	Found bool
 }
 
 // DecodeOptions steer Decode.
@@ -45,6 +49,9 @@ type DecodeOptions struct {
 	// Strict refuses fields that a kind doesn't have, in pods and workloads of Kubernetes too. Without it those of the kinds that are
 	// converted are warned of and left out, and workloads are not looked into.
 	Strict bool
+	// KeepGoing gives the documents that can be read although others can't. Those are documents without an object, with an error among
+	// their warnings (conversion.CodeUnreadable).
+	KeepGoing bool
 }
 
 // Document is one object of the input.
@@ -52,9 +59,9 @@ type Document struct {
 	// Position is where it stands.
 	Position Position
 	// Object is a *v1alpha5.Provisioner or one of the other kinds that are converted, or *unstructured.Unstructured for
-	// every other kind.
+	// every other kind. Nil for what could not be read and for what is no object; Warnings say why.
 	Object Object
-	// Warnings are the fields that were left out: conversion.CodeUnknownField.
+	// Warnings are the fields that were left out (conversion.CodeUnknownField), or why there is no object.
 	Warnings conversion.Warnings
 	// kubelet is the block of a NodePool of v1, which has no such field; nil for none.
 	kubelet json.RawMessage
@@ -65,18 +72,21 @@ type decoder struct {
 	options   DecodeOptions
 	documents []Document
 	problems  []Problem
+	// found is Source.Found of the source that is read.
+	found bool
 }
 
 // Decode reads the sources in order: YAML documents, JSON objects and lists of any mixture of generations and kinds. What
 // kind an object is of is decided by apiVersion and kind alone. Text that is no YAML or JSON, fields of the wrong type and,
-// if the options ask for it, unknown fields are a *DecodeError with all problems; there are no documents then.
+// if the options ask for it, unknown fields are a *DecodeError with all problems; there are no documents then, unless
+// KeepGoing asks for those that can be read.
 func Decode(options DecodeOptions, sources ...Source) ([]Document, error) {
 	d := &decoder{options: options}
 	size := 0
 	for _, source := range sources {
 		size += len(source.Data)
 		if size > MaxBytes {
-			d.problem(Position{Source: source.Name, Document: 1, Line: 1}, "", fmt.Sprintf("the input is larger than %d bytes: split it", MaxBytes))
+			d.tooMuch(Position{Source: source.Name, Document: 1, Line: 1}, "", fmt.Sprintf("the input is larger than %d bytes: split it", MaxBytes))
 			break
 		}
 		d.source(source)
@@ -87,16 +97,51 @@ func Decode(options DecodeOptions, sources ...Source) ([]Document, error) {
 	return d.documents, nil
 }
 
+// problem notes why a document can't be read.
 func (d *decoder) problem(at Position, object, message string) {
-	if len(d.problems) < maxProblems {
-		d.problems = append(d.problems, Problem{Position: at, Object: object, Message: message})
+	p := Problem{Position: at, Object: object, Message: message}
+	if !d.options.KeepGoing {
+		d.refuse(p)
+		return
 	}
+	d.without(at, conversion.CodeUnreadable, cmp.Or(object, at.Source), "can't be read: "+p.place()+message)
+}
+
+// tooMuch notes that the input is larger than it may be, which ends everything.
+func (d *decoder) tooMuch(at Position, object, message string) {
+	d.refuse(Problem{Position: at, Object: object, Message: message})
+}
+
+func (d *decoder) refuse(p Problem) {
+	if len(d.problems) < maxProblems {
+		d.problems = append(d.problems, p)
+	}
+}
+
+// without notes a document of which there is no object, and why.
+func (d *decoder) without(at Position, code conversion.Code, object, message string) {
+	warning := conversion.Warning{Code: code, Severity: code.Severity(), Object: object, Message: message}
+	if n := len(d.documents); n > 0 && d.documents[n-1].Position.sameDocument(at) {
+		last := &d.documents[n-1]
+		last.Object, last.Warnings = nil, append(last.Warnings, warning)
+		return
+	}
+	d.documents = append(d.documents, Document{Position: at, Warnings: conversion.Warnings{warning}})
+}
+
+// document adds one that was read, unless something of it could not be.
+func (d *decoder) document(read Document) {
+	if n := len(d.documents); n > 0 && d.documents[n-1].Object == nil && d.documents[n-1].Position.sameDocument(read.Position) {
+		return
+	}
+	d.documents = append(d.documents, read)
 }
 
 // source cuts a source into documents at lines that begin with "---".
 func (d *decoder) source(s Source) {
 	data := bytes.TrimPrefix(s.Data, []byte("\xef\xbb\xbf"))
 	at := Position{Source: s.Name, Line: 1}
+	d.found = s.Found
 	for len(data) > 0 {
 		text, rest := cut(data)
 		switch {
@@ -156,6 +201,9 @@ func (d *decoder) yaml(at Position, text []byte) {
 	if err != nil {
 		message := strings.TrimPrefix(err.Error(), "error converting YAML to JSON: ")
 		message = strings.TrimPrefix(message, "yaml: ")
+		if bytes.Contains(text, []byte("{{")) {
+			message += `; it looks like a template: give what it is rendered to ("helm template" does so for charts)`
+		}
 		// Of some faults the parser tells all, one a line, below a heading.
 		for one := range strings.SplitSeq(strings.TrimPrefix(message, "unmarshal errors:\n"), "\n") {
 			one, where := strings.TrimSpace(one), at
@@ -234,6 +282,10 @@ func (d *decoder) object(at Position, text []byte, inherited schema.GroupVersion
 	if string(bytes.TrimSpace(text)) == "null" {
 		return
 	}
+	if why := d.noObject(at, text); why != "" {
+		d.without(at, conversion.CodeNoObject, at.Source, "is no Kubernetes object and was left out: "+why)
+		return
+	}
 	var h header
 	if err := sigsjson.UnmarshalCaseSensitivePreserveInts(text, &h); err != nil {
 		message := strings.TrimPrefix(err.Error(), "json: ")
@@ -270,7 +322,7 @@ func (d *decoder) object(at Position, text []byte, inherited schema.GroupVersion
 		return
 	}
 	if len(d.documents) == MaxObjects {
-		d.problem(at, h.Kind, fmt.Sprintf("the input has more than %d objects: split it", MaxObjects))
+		d.tooMuch(at, h.Kind, fmt.Sprintf("the input has more than %d objects: split it", MaxObjects))
 		return
 	}
 	d.decode(at, text, version.WithKind(h.Kind))
@@ -288,7 +340,7 @@ func (d *decoder) decode(at Position, text []byte, kind schema.GroupVersionKind)
 		if d.options.Strict {
 			d.checkWorkload(at, text, kind, kind.Kind+"/"+foreign.GetName())
 		}
-		d.documents = append(d.documents, Document{Position: at, Object: foreign})
+		d.document(Document{Position: at, Object: foreign})
 		return
 	}
 	if err := quantities.CheckJSON(text, reflect.TypeOf(object)); err != nil {
@@ -333,7 +385,7 @@ func (d *decoder) decode(at Position, text []byte, kind schema.GroupVersionKind)
 			Message: "unknown field " + path + " ignored" + belongs,
 		})
 	}
-	d.documents = append(d.documents, document)
+	d.document(document)
 }
 
 // kubeletOfPool is where NodePools of v1beta1 have their kubelet block. Those of v1 have none.

@@ -110,3 +110,75 @@ func FuzzDecode(f *testing.F) {
 		Read(documents, Options{})
 	})
 }
+
+// What is no Kubernetes object stops nothing in a folder, where such files lie among manifests; in a source that was named it does.
+func TestNoObjectsInFolders(t *testing.T) {
+	for name, c := range map[string]struct{ text, want string }{
+		"dir/values.yaml":         {"replicas: 2\nimage: {tag: a}\n", `convert what "helm template dir" prints`},
+		"dir/production-values.y": {"a: b", `convert what "helm template dir" prints`},
+		"dir/Chart.yaml":          {"apiVersion: v2\nname: x\nversion: 1.0.0\n", `convert what "helm template dir" prints`},
+		"dir/kustomization.yaml":  {"resources: [pool.yaml]", `convert what "kubectl kustomize dir" prints`},
+		"dir/patch.yaml":          {"- op: remove\n  path: /spec/weight\n", "it is no object with apiVersion and kind"},
+		"dir/list.json":           {"[{\"op\": \"remove\"}]", "it is no object with apiVersion and kind"},
+		"dir/settings.yaml":       {"a: b", "it has no apiVersion and kind"},
+	} {
+		pool := Source{Name: "dir/pool.yaml", Data: []byte(with(aPool, "")), Found: true}
+		documents, err := Decode(DecodeOptions{}, Source{Name: name, Data: []byte(c.text), Found: true}, pool)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		r := Rewrite(documents, Options{})
+		if len(r.Objects) != 1 || len(r.Warnings) != 1 || r.Warnings[0].Code != conversion.CodeNoObject || r.Warnings[0].Object != name ||
+			!strings.Contains(r.Warnings[0].Message, c.want) {
+			t.Errorf("%s: %d objects, %v; want %q", name, len(r.Objects), r.Warnings, c.want)
+		}
+		if _, err := Decode(DecodeOptions{}, Source{Name: name, Data: []byte(c.text)}, pool); err == nil {
+			t.Errorf("%s was named and taken", name)
+		}
+	}
+	for _, meant := range []string{"metadata: {name: x}\nspec: {}", "kind: NodePool\nmetadata: {name: x}", "apiVersion: karpenter.sh/v1\nmetadata: {name: x}"} {
+		if _, err := Decode(DecodeOptions{}, Source{Name: "dir/a.yaml", Data: []byte(meant), Found: true}); err == nil {
+			t.Errorf("%q was meant as an object, and is left out", meant)
+		}
+	}
+}
+
+// KeepGoing gives what can be read, and an error for each document that can't, with all that is wrong with it.
+func TestKeepGoing(t *testing.T) {
+	sources := []Source{
+		{Name: "a.yaml", Data: []byte(with(aPool, "weight: heavy, limits: 3") + "\n---\n" + strings.Replace(with(aPool, ""), "name: web", "name: kept", 1))},
+		{Name: "b.yaml", Data: []byte("{{- if .Values.pools }}\n- a: {{ .b }}\n")},
+		{Name: "c.yaml", Data: []byte(strings.Replace(with(aPool, "wait: 1"), "name: web", "name: strict", 1))},
+	}
+	if _, err := Decode(DecodeOptions{}, sources...); err == nil {
+		t.Fatal("the input was taken")
+	} else if !strings.Contains(err.Error(), `it looks like a template: give what it is rendered to ("helm template" does so for charts)`) {
+		t.Errorf("templates are not recognised: %v", err)
+	}
+	for strict, want := range map[bool][]string{false: {"kept", "strict"}, true: {"kept"}} {
+		documents, err := Decode(DecodeOptions{KeepGoing: true, Strict: strict}, sources...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := Rewrite(documents, Options{})
+		var names []string
+		for _, o := range r.Objects {
+			names = append(names, o.Object.GetName())
+		}
+		if diff := cmp.Diff(want, names); diff != "" {
+			t.Errorf("strict %v: objects (-want +got):\n%s", strict, diff)
+		}
+		if got := len(r.ByDocument[0]); got != 2 || r.ByDocument[0][0].Code != conversion.CodeUnreadable || r.ByDocument[0][0].Object != "NodePool/web" {
+			t.Errorf("strict %v: the first document has %v", strict, r.ByDocument[0])
+		}
+		if !strings.Contains(r.ByDocument[2].Err().Error(), "b.yaml") {
+			t.Errorf("strict %v: the template has %v", strict, r.ByDocument[2])
+		}
+	}
+	// Input that is too large ends everything all the same.
+	huge := Source{Name: "d.yaml", Data: make([]byte, MaxBytes+1)}
+	if _, err := Decode(DecodeOptions{KeepGoing: true}, huge); err == nil {
+		t.Error("more than MaxBytes was taken")
+	}
+}

@@ -26,6 +26,11 @@ func (p Position) String() string {
 	return text + ")"
 }
 
+// sameDocument reports whether both stand in the same document, or item of a list.
+func (p Position) sameDocument(o Position) bool {
+	return p.Source == o.Source && p.Document == o.Document && p.Item == o.Item
+}
+
 // Problem is one thing for which the input can't be read.
 type Problem struct {
 	Position
@@ -35,9 +40,12 @@ type Problem struct {
 	Message string `json:"message"`
 }
 
+// place is where the problem stands, and a colon.
+func (p Problem) place() string { return p.Position.String() + ": " }
+
 // String is the problem on one line.
 func (p Problem) String() string {
-	text := p.Position.String() + ": "
+	text := p.place()
 	if p.Object != "" {
 		text += p.Object + ": "
 	}

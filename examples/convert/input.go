@@ -13,12 +13,19 @@ import (
 	"github.com/drawknife/drawknife/aws/convert"
 )
 
+// input is one file or stream.
+type input struct {
+	convert.Source
+	// below is its path in the folder that was named, or its name without folders.
+	below string
+}
+
 // readInputs reads files, folders and standard input in the order they are named; what is in a folder, by name. Nothing
 // but the content of a folder is passed over for its name.
-func readInputs(o options, stdin io.Reader) ([]convert.Source, error) {
-	var sources []convert.Source
+func readInputs(o options, stdin io.Reader) ([]input, error) {
+	var inputs []input
 	left := int64(convert.MaxBytes)
-	add := func(name string, r io.Reader) error {
+	add := func(folder, name string, r io.Reader) error {
 		data, err := io.ReadAll(io.LimitReader(r, left+1))
 		if err != nil {
 			return fmt.Errorf("reading %s: %w", name, err)
@@ -26,39 +33,49 @@ func readInputs(o options, stdin io.Reader) ([]convert.Source, error) {
 		if left -= int64(len(data)); left < 0 {
 			return fmt.Errorf("reading %s: the input is larger than %d bytes; split it", name, convert.MaxBytes)
 		}
-		sources = append(sources, convert.Source{Name: name, Data: data})
+		below := filepath.Base(name)
+		if folder != "" {
+			if below, err = filepath.Rel(folder, name); err != nil {
+				return err
+			}
+		}
+		inputs = append(inputs, input{convert.Source{Name: name, Data: data, Found: folder != ""}, below})
 		return nil
 	}
-	for i, input := range o.inputs {
-		if input == "-" {
+	for i, named := range o.inputs {
+		if named == "-" {
 			if slices.Contains(o.inputs[:i], "-") {
 				return nil, errors.New("standard input is named twice, and can be read once")
 			}
-			if err := add("-", stdin); err != nil {
+			if err := add("", "-", stdin); err != nil {
 				return nil, err
 			}
 			continue
 		}
-		names, err := filesOf(input, o.recursive)
+		names, err := filesOf(named, o.recursive)
 		if err != nil {
 			return nil, err
 		}
+		folder := named
+		if slices.Equal(names, []string{named}) {
+			folder = ""
+		}
 		for _, name := range names {
-			if err := addFile(name, add); err != nil {
+			if err := addFile(folder, name, add); err != nil {
 				return nil, err
 			}
 		}
 	}
-	return sources, nil
+	return inputs, nil
 }
 
-func addFile(name string, add func(string, io.Reader) error) error {
+func addFile(folder, name string, add func(folder, name string, r io.Reader) error) error {
 	file, err := os.Open(name)
 	if err != nil {
 		return err
 	}
 	defer file.Close() // nothing was written, so closing can't lose anything
-	return add(name, file)
+	return add(folder, name, file)
 }
 
 // filesOf is a file itself, or the manifests of a folder, sorted. Links to folders are not followed.

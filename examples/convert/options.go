@@ -34,6 +34,10 @@ type options struct {
 	// settings is a file; empty for none.
 	settings string
 	strict   bool
+	// skipUnreadable converts what can be read.
+	skipUnreadable bool
+	// outputDir is where files are written; empty for standard output.
+	outputDir string
 	// allowEmpty takes input without anything to convert.
 	allowEmpty bool
 	// version asks what the program was built from, and nothing else.
@@ -84,7 +88,8 @@ func parseOptions(args []string) (options, error) {
 	flags.BoolVar(&o.convert.Force, "force", false, "")
 	flags.BoolVar(&o.strict, "strict", false, "")
 	flags.BoolVar(&o.allowEmpty, "allow-empty", false, "")
-
+	flags.BoolVar(&o.skipUnreadable, "skip-unreadable", false, "")
+	flags.StringVar(&o.outputDir, "output-dir", "", "")
 	flags.BoolVar(&o.version, "version", false, "")
 	for left := args; ; {
 		if err := flags.Parse(left); errors.Is(err, flag.ErrHelp) {
@@ -122,6 +127,12 @@ func (o options) check(to string) error {
 	switch {
 	case len(o.inputs) == 0:
 		return errors.New("must specify -f: a file, a folder, or - for standard input")
+	case o.strict && o.skipUnreadable:
+		return errors.New("--strict and --skip-unreadable exclude each other: give one of them")
+	case o.outputDir != "" && slices.Contains(o.inputs, "-"):
+		return errors.New("--output-dir writes a file for each file that is read: standard input is none")
+	case o.outputDir != "" && o.output != outputYAML:
+		return errors.New("--output-dir and --output exclude each other: files are written in the format that they are read in")
 	case o.strict && o.convert.Force:
 		return errors.New("--strict and --force exclude each other: give one of them")
 	case o.convert.NodeRole != "" && o.convert.KeepInstanceProfile:

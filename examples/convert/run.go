@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -68,14 +69,18 @@ func command(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 }
 
 func (o options) run(stdin io.Reader, stdout, stderr io.Writer) (int, error) {
-	sources, err := readInputs(o, stdin)
+	inputs, err := readInputs(o, stdin)
 	if err != nil {
 		return exitInput, err
 	}
+	var sources []convert.Source
+	for _, in := range inputs {
+		sources = append(sources, in.Source)
+	}
 	o.convert.ValidatePool, o.convert.ValidateRequirements = validatePool(), validateRequirements()
-	documents, err := convert.Decode(convert.DecodeOptions{Strict: o.strict}, sources...)
+	documents, err := convert.Decode(convert.DecodeOptions{Strict: o.strict, KeepGoing: o.skipUnreadable}, sources...)
 	if err != nil {
-		return exitInput, errors.New("the input can't be read, nothing is converted:\n" + err.Error())
+		return exitInput, errors.New("the input can't be read, nothing is converted (--skip-unreadable converts the rest):\n" + err.Error())
 	}
 	if documents, err = o.settle(documents, stderr); err != nil {
 		return exitInput, err
@@ -90,19 +95,37 @@ func (o options) run(stdin io.Reader, stdout, stderr io.Writer) (int, error) {
 	case o.strict && len(lost) > 0:
 		return exitLost, fmt.Errorf("--strict: something of the input would be lost (%s), nothing is printed", codesOf(lost))
 	case len(result.Objects) == 0 && failed:
-		return exitLost, errors.New("no object could be converted")
+		return exitLost, errors.New("no object could be converted" + o.aboutPlaceholders(result.Warnings))
 	case len(result.Objects) == 0 && o.allowEmpty:
 		return exitConverted, nil
 	case len(result.Objects) == 0:
 		return exitInput, errors.New("no objects to convert: the input has none of the kinds that convert --help lists")
 	}
-	if err := o.print(result.Objects, stdout); err != nil {
+	if o.outputDir != "" {
+		err = writeFiles(o.outputDir, inputs, result.Objects)
+	} else {
+		err = o.print(result.Objects, stdout)
+	}
+	if err != nil {
 		return exitOutput, fmt.Errorf("writing: %w", err)
 	}
 	if failed {
-		return exitLost, errors.New("some objects can't be converted, see the errors above; the others are printed")
+		return exitLost, errors.New("some objects can't be converted, see the errors above; the others are printed" + o.aboutPlaceholders(result.Warnings))
 	}
 	return exitConverted, nil
+}
+
+// placeholder is a value that something else fills in later: ${NAME} or $(NAME).
+var placeholder = regexp.MustCompile(`\$[{(][A-Za-z_][A-Za-z0-9_]*[})]`)
+
+// aboutPlaceholders says what to do about values that are refused because they are yet to be filled in; empty if there are none.
+func (o options) aboutPlaceholders(warnings conversion.Warnings) string {
+	for _, w := range warnings {
+		if found := placeholder.FindString(w.Message); w.Severity == conversion.SeverityError && found != "" {
+			return fmt.Sprintf(". Placeholders such as %s are no values of the API: fill them in before (with envsubst, say), or keep them with --force", found)
+		}
+	}
+	return ""
 }
 
 // validatePool finds what a controller on AWS would refuse a pool for although the API takes it: label keys above all, which

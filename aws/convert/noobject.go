@@ -1,0 +1,47 @@
+package convert
+
+import (
+	"bytes"
+	"encoding/json"
+	"path/filepath"
+	"strings"
+)
+
+// noObject says why a document of a source that was found in a folder is no Kubernetes object; empty if it may be one. Folders of
+// manifests hold values and descriptions of charts, lists of files for Kustomize and patches. What has metadata, or a kind, was meant as
+// an object.
+func (d *decoder) noObject(at Position, text []byte) string {
+	if !d.found || at.Item > 0 {
+		return ""
+	}
+	text = bytes.TrimSpace(text)
+	if len(text) > 0 && text[0] != '{' {
+		return "it is no object with apiVersion and kind"
+	}
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(text, &fields); err != nil {
+		return ""
+	}
+	for _, name := range []string{"kind", "metadata", "items"} {
+		if _, ok := fields[name]; ok {
+			return ""
+		}
+	}
+	if instead := instead(at.Source); instead != "" {
+		return instead
+	}
+	return "it has no apiVersion and kind"
+}
+
+// instead says what to convert in place of a file that a tool makes manifests from; empty for all others.
+func instead(name string) string {
+	folder := filepath.Dir(name)
+	base := strings.ToLower(filepath.Base(name))
+	switch stem := strings.TrimSuffix(base, filepath.Ext(base)); {
+	case stem == "kustomization":
+		return `it lists files for Kustomize: convert what "kubectl kustomize ` + folder + `" prints`
+	case stem == "chart", strings.HasPrefix(stem, "values"), strings.HasSuffix(stem, "values"):
+		return `it belongs to a Helm chart: convert what "helm template ` + folder + `" prints`
+	}
+	return ""
+}
