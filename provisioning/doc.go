@@ -4,6 +4,16 @@
 // Everything here decides and nothing acts: a step is Next(observed state, now) → actions and when to look again. What
 // carries the actions out are small interfaces of the caller's: the example controller implements them on Kubernetes.
 //
+// From a pod that waits to a launch, in this order:
+//
+//  1. PoolStatus for each NodePool, and its result written: a pool launches nothing until its conditions say that it is valid and its
+//     node class ready.
+//  2. ResolvePools: the pools with their instance types, for a scheduling.Snapshot.
+//  3. scheduling.Compile and Solve, and Decide: what to launch.
+//  4. Launcher for the NodeClaims, then Lifecycle for each until its node is ready.
+//
+// The files:
+//
 //	pools    which pools take part in a pass, with which machines       pools.go
 //	pass     what of a plan is ordered: claims, nominations, events     pass.go
 //	launcher limits and governor asked, claims created                  launcher.go

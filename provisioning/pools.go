@@ -23,7 +23,7 @@ type PoolSet struct {
 }
 
 // ResolvePools asks the provider for the machines of every pool that may launch any at the time now: its node
-// class is of a kind the provider serves, it is ready and not being deleted. Static pools and those that may not
+// class is of a kind the provider serves, it is ready, by the conditions that PoolStatus writes, and not being deleted. Static pools and those that may not
 // launch take part as owners of their nodes, with the types that those are of if the provider tells. A pool whose
 // types can't be found out is left out of launching with the reason, and the others go on; only when ctx ends is that an
 // error. belief may be nil; it closes offerings that are
@@ -71,8 +71,11 @@ func notReady(pool *v1.NodePool, capabilities cloudprovider.Capabilities) string
 		if conditions.IsTrue(kind) {
 			continue
 		}
-		if c := conditions.Get(kind); c.Message != "" {
+		switch c := conditions.Get(kind); {
+		case c.Message != "":
 			return c.Message
+		case !conditions.Has(kind):
+			return "its status has no condition " + kind + " yet: provisioning.PoolStatus computes it, and it has to be written before pools are resolved"
 		}
 		return "its condition " + kind + " is not True"
 	}

@@ -81,12 +81,23 @@ func (s PoolState) validate(pool *v1.NodePool, now time.Time) {
 	if lookup == nil {
 		lookup = requirements.CoreVocabulary().Compile()
 	}
-	problems := append(pool.Validate(), requirements.ValidateNodePool(pool, lookup)...)
+	problems := append(stated(pool).Validate(), requirements.ValidateNodePool(pool, lookup)...)
 	if err := problems.ToAggregate(); err != nil {
 		pool.Conditions().SetFalse(v1.ConditionValidationSucceeded, PoolReasonInvalid, shortened(err.Error()), now)
 		return
 	}
 	pool.Conditions().SetTrue(v1.ConditionValidationSucceeded, now)
+}
+
+// stated is the pool with requirements [] where it has none. A definition asks whoever writes a manifest to say that any instance will do;
+// in Go a pool without requirements says so, and is planned.
+func stated(pool *v1.NodePool) *v1.NodePool {
+	if pool.Spec.Template.Spec.Requirements != nil {
+		return pool
+	}
+	judged := *pool
+	judged.Spec.Template.Spec.Requirements = []v1.NodeSelectorRequirementWithMinValues{}
+	return &judged
 }
 
 // classReady copies what the provider says of the node class.

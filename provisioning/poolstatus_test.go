@@ -92,6 +92,19 @@ func TestInvalidPoolSaysWhy(t *testing.T) {
 	}
 }
 
+// A pool made in Go without requirements may have any instance: it is valid, as planning takes it. One that is not is left as it is.
+func TestPoolWithoutRequirements(t *testing.T) {
+	pool := poolToShow()
+	pool.Spec.Template.Spec.Requirements = nil
+	got := provisioning.PoolStatus(poolState(pool, classReady), start)
+	if !got.Conditions().IsTrue(v1.ConditionValidationSucceeded) {
+		t.Errorf("ValidationSucceeded is %+v", got.Conditions().Get(v1.ConditionValidationSucceeded))
+	}
+	if got.Spec.Template.Spec.Requirements != nil {
+		t.Error("the spec was changed")
+	}
+}
+
 // PRV-084: usage shows the entries that operators look for, also where there is nothing; PRV-004: status.nodes is the
 // scale subresource's count.
 func TestPoolUsage(t *testing.T) {
