@@ -61,7 +61,8 @@ func (p *Provider) List(ctx context.Context) ([]*v1.NodeClaim, error) {
 	return claims, nil
 }
 
-// Delete starts the end of a machine, or says that it is gone (CP-DELETE).
+// Delete starts the end of a machine, or says that it is gone (CP-DELETE). Deletes at the same time share their calls of EC2; one after
+// the other, each makes two.
 func (p *Provider) Delete(ctx context.Context, nodeClaim *v1.NodeClaim) error {
 	if nodeClaim == nil {
 		return cloudprovider.NewPermanentError(errors.New("the nodeclaim is nil"))
@@ -119,10 +120,14 @@ func (p *Provider) CollectOrphans(ctx context.Context, claims func(context.Conte
 }
 
 // TagNode puts on a machine the tags that could not be known when it was launched, now that its node has joined. Tags that
-// are there stay as they are. A machine that is gone is an error of kind NodeClaimNotFound.
+// are there stay as they are. An instance that is gone is an error of kind NodeClaimNotFound, a claim whose node has not joined yet one
+// of kind Transient.
 func (p *Provider) TagNode(ctx context.Context, nodeClaim *v1.NodeClaim) error {
-	if nodeClaim == nil || nodeClaim.Status.NodeName == "" {
-		return cloudprovider.NewPermanentError(errors.New("tagging a node: the claim has none yet"))
+	switch {
+	case nodeClaim == nil:
+		return cloudprovider.NewPermanentError(errors.New("tagging a node: the nodeclaim is nil"))
+	case nodeClaim.Status.NodeName == "":
+		return cloudprovider.NewTransientError(fmt.Errorf("tagging the node of nodeclaim %q: status.nodeName is empty, come again once its node has joined", nodeClaim.Name))
 	}
 	i, err := p.instance(ctx, nodeClaim.Status.ProviderID)
 	if err != nil {

@@ -53,7 +53,8 @@ func (p *Provider) assembleClasses() (err error) {
 
 // ReconcileNodeClass looks after one node class, on whose status everything else here relies: it finds what the class
 // selects, has its instance profile made, asks EC2 whether machines could be launched, keeps the drift hash, and cleans up
-// after a class that is being deleted. Nothing is written to the cluster: the result says what is to be, whether there is
+// after a class that is being deleted. The first round of a class only adds its finalizer, makes no calls and leaves the status
+// empty: write the result and come again after Result.RequeueAfter. Nothing is written to the cluster: the result says what is to be, whether there is
 // an error or not. Rounds of one class must not overlap, and only the replica that leads may call
 // it.
 func (p *Provider) ReconcileNodeClass(ctx context.Context, o ObservedNodeClass) (ReconciledNodeClass, error) {

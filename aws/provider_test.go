@@ -421,8 +421,11 @@ func TestTagNode(t *testing.T) {
 	var logged strings.Builder
 	p := newProvider(t, a, func(_ *aws.Config, o *aws.Options) { o.Logger = slog.New(slog.NewTextHandler(&logged, nil)) })
 	c := claim("a")
-	if err := p.TagNode(t.Context(), c); !cloudprovider.IsPermanent(err) {
-		t.Errorf("no node yet: %v", err)
+	if err := p.TagNode(t.Context(), c); !cloudprovider.IsTransient(err) || len(a.calls) > 0 {
+		t.Errorf("no node yet: %v, %q", err, a.calls)
+	}
+	if err := p.TagNode(t.Context(), nil); !cloudprovider.IsPermanent(err) {
+		t.Errorf("no claim: %v", err)
 	}
 	const hostname = "ip-192-168-39-191.us-east-1.compute.internal"
 	c.Status.NodeName = "node"

@@ -105,6 +105,8 @@ func TestReasons(t *testing.T) {
 		ReasonPlacementGroupNotFound:              "PlacementGroupNotFound",
 		ReasonPlacementGroupResolutionFailed:      "PlacementGroupResolutionFailed",
 		ReasonClusterCIDRResolutionFailed:         "ClusterCIDRResolutionFailed",
+		ReasonRoleNotFound:                        "RoleNotFound",
+		ReasonNoInstanceProfile:                   "NoInstanceProfile",
 		ReasonInvalidKubeletConfiguration:         "InvalidKubeletConfiguration",
 		ReasonUnsupportedKubeletConfiguration:     "UnsupportedKubeletConfiguration",
 		ReasonKubeletExpressionsDisabled:          "KubeletExpressionsDisabled",

@@ -23,6 +23,11 @@ const (
 	// ReasonPlacementGroupResolutionFailed (PlacementGroupReady): EC2 could not be asked.
 	ReasonPlacementGroupResolutionFailed = "PlacementGroupResolutionFailed"
 
+	// ReasonRoleNotFound (InstanceProfileReady): there is no IAM role of the name that the class gives.
+	ReasonRoleNotFound = "RoleNotFound"
+	// ReasonNoInstanceProfile (InstanceProfileReady): the class gives no identity that nodes can have here; the message says why.
+	ReasonNoInstanceProfile = "NoInstanceProfile"
+
 	// ReasonClusterCIDRResolutionFailed (ValidationSucceeded): the range of service addresses, which AL2023 needs, could
 	// not be found out.
 	ReasonClusterCIDRResolutionFailed = "ClusterCIDRResolutionFailed"

@@ -29,7 +29,8 @@ type Features struct {
 }
 
 // Validate returns what is wrong with the node class, each with its path, the rule and the cure; nothing when it is
-// fine. What is unset is judged as its default. No feature of Features is on.
+// fine. What is unset is judged as its default. No feature of Features is on: a provider with some, aws.Config.Features, judges by
+// ValidateWith.
 func (c *EC2NodeClass) Validate() field.ErrorList { return c.ValidateWith(Features{}) }
 
 // ValidateWith is Validate for a provider that acts on the given features.

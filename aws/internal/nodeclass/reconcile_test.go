@@ -2,6 +2,7 @@ package nodeclass
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 	"github.com/drawknife/drawknife/aws/internal/amis"
+	"github.com/drawknife/drawknife/aws/internal/instanceprofile"
 	"github.com/drawknife/drawknife/aws/internal/placement"
 	"github.com/drawknife/drawknife/aws/internal/reservations"
 	"github.com/drawknife/drawknife/cloudprovider"
@@ -226,7 +228,24 @@ func TestProfile(t *testing.T) {
 	if !cloudprovider.IsPermanent(err) {
 		t.Errorf("%v", err)
 	}
-	wantCondition(t, result.NodeClass, awsv1.ConditionInstanceProfileReady, "Unknown", "ResolutionFailed")
+	got := wantCondition(t, result.NodeClass, awsv1.ConditionInstanceProfileReady, "False", "NoInstanceProfile")
+	if !strings.Contains(got.Message, "make one, and name it in spec.instanceProfile") {
+		t.Errorf("message %q", got.Message)
+	}
+	// The same class, once IAM says that its role is not there: nobody waits for an answer that is known.
+	missing, w, _ := newReconciler(t, withoutDryRuns)
+	w.fail["profile"] = fmt.Errorf("instance profile: %w", cloudprovider.NewPermanentError(&instanceprofile.RoleNotFoundError{Role: "noodles"}))
+	result, err = missing.Reconcile(t.Context(), Observed{NodeClass: class()})
+	if !cloudprovider.IsPermanent(err) {
+		t.Errorf("%v", err)
+	}
+	got = wantCondition(t, result.NodeClass, awsv1.ConditionInstanceProfileReady, "False", "RoleNotFound")
+	if got.Message != `there is no IAM role "noodles": create it, or correct spec.role of the node class` {
+		t.Errorf("message %q", got.Message)
+	}
+	if ready := result.NodeClass.Conditions().Ready(); ready.Status != "False" {
+		t.Errorf("Ready is %+v", ready)
+	}
 }
 
 // AWN-167 to AWN-170, AWN-364: a class goes once no claim refers to it and nothing is left that was made for it.

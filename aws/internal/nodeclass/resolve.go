@@ -157,7 +157,15 @@ func (w *round) securityGroups(ctx context.Context) (time.Duration, error) {
 func (w *round) instanceProfile(ctx context.Context) (time.Duration, error) {
 	const condition = awsv1.ConditionInstanceProfileReady
 	name, err := w.profile(ctx)
-	if err != nil {
+	var noRole *instanceprofile.RoleNotFoundError
+	switch {
+	case errors.As(err, &noRole):
+		w.isFalse(condition, awsv1.ReasonRoleNotFound, sentence(noRole))
+		return 0, err
+	case cloudprovider.IsPermanent(err):
+		w.isFalse(condition, awsv1.ReasonNoInstanceProfile, sentence(err))
+		return 0, err
+	case err != nil:
 		w.untold(condition, err)
 		return 0, err
 	}
