@@ -66,7 +66,7 @@ func Example() {
 	// default-3: m1g.large in test-region-1c, spot, $0.0215/h, 1 pods
 	// shop/train has no place:
 	// - incompatible with nodepool "default", incompatible requirements, key karpenter.sh/capacity-type: the pod wants In [on-demand], the pool allows In [spot]
-	//   it would fit if karpenter.sh/capacity-type spot were allowed
+	//   it would fit if it allowed karpenter.sh/capacity-type spot
 	// $0.2035/h, and no set of new nodes costs less than $0.1925/h
 }
 

@@ -131,7 +131,7 @@ func TestReasonsWithoutNodePools(t *testing.T) {
 			"would fit without pod anti-affinity by kubernetes.io/hostname to pods that match app=w in namespace default", "crowded"},
 		{"a label", []any{elsewhere, full}, []podOption{inA, requests("cpu=2")},
 			"there is no nodepool to launch nodes from, and of 2 existing nodes, 1 does not meet the requirements (elsewhere: topology.kubernetes.io/zone is b), 1 has too little room (full: 1 cpu free, 2 asked for)",
-			"would fit if topology.kubernetes.io/zone b were allowed", "elsewhere"},
+			"would fit if it allowed topology.kubernetes.io/zone b", "elsewhere"},
 		{"a resource", []any{full}, []podOption{requests("cpu=1500m")},
 			"there is no nodepool to launch nodes from, and of 1 existing node, 1 has too little room (full: 1 cpu free, 1500m asked for)", "would fit if it asked for 500m less cpu", "full"},
 	} {

@@ -124,7 +124,7 @@ func (n *NearestMiss) condition() string {
 		case values == "":
 			return "if it asked nothing of label " + n.Key
 		}
-		return "if " + n.Key + " " + values + " were allowed"
+		return "if it allowed " + n.Key + " " + values
 	case MissResources, MissResourceGivenUp:
 		return "if it asked for " + n.amounts("%[2]s less %[1]s")
 	case MissVolumes:
