@@ -12,9 +12,7 @@ import (
 // consolidationDocument is what --consolidate -o json prints. It is a contract, described in the package comment: keys are
 // only ever added.
 type consolidationDocument struct {
-	// APIVersion and Kind are consolidationVersion and consolidationKind.
-	APIVersion string `json:"apiVersion"`
-	Kind       string `json:"kind"`
+	typeMeta
 	// Digest names what is done: see disruption.Plan.Digest.
 	Digest   string               `json:"digest"`
 	Summary  consolidationSummary `json:"summary"`
@@ -30,12 +28,6 @@ type consolidationDocument struct {
 	// Assumptions are left out without any.
 	Assumptions []string `json:"assumptions,omitempty"`
 }
-
-// consolidationVersion changes when a key means something else or is gone, which takes a line in the changelog.
-const (
-	consolidationVersion = "simulate.drawknife.dev/v1"
-	consolidationKind    = "ConsolidationPlan"
-)
 
 type consolidationSummary struct {
 	Nodes           int     `json:"nodes"`
@@ -113,7 +105,7 @@ type stayDocument struct {
 // alone.
 func newConsolidationDocument(c consolidation) consolidationDocument {
 	d := consolidationDocument{
-		APIVersion: consolidationVersion, Kind: consolidationKind, Digest: c.plan.Digest(),
+		typeMeta: typeOf(kindConsolidationPlan), Digest: c.plan.Digest(),
 		Commands: make([]commandDocument, 0, len(c.plan.Commands)),
 		Waves:    wavesOf(c.plan),
 		Nodes:    make([]verdictDocument, 0, len(c.verdicts)),

@@ -125,8 +125,11 @@
 // # JSON
 //
 // With -o json, standard output is one object, and with -o yaml the same as YAML. Keys are only ever added; arrays are never null. Apart from
-// solveMillis, compileMillis and planMillis, equal input gives equal bytes, at the same time where time matters: --now says which.
+// solveMillis, compileMillis and planMillis, equal input gives equal bytes, at the same time where time matters: --now says which. The
+// folder schemas has a JSON Schema for each kind. Times are RFC 3339; lengths of time are seconds, or milliseconds where the key says so.
 //
+//	apiVersion       simulate.drawknife.dev/v1; another if a key means something else
+//	kind             Plan
 //	summary
 //	  pods           number of pending pods
 //	  placed         how many of them have a place
@@ -149,6 +152,7 @@
 //	  name           placeholder, unique in the plan
 //	  nodePool       pool that launches it
 //	  instanceType   the cheapest type that does
+//	  arch           that it has: amd64 or arm64; absent if the type does not state one
 //	  zone           of its cheapest offering
 //	  capacityType   of its cheapest offering: spot, on-demand or reserved
 //	  price          of its cheapest offering, USD per hour
@@ -221,8 +225,7 @@
 // With --consolidate, where the digest names what is done to the cluster (the nodes that go, the pods that are evicted, what may be
 // launched, wave by wave) and is the same for the same, whatever the prices and the time; the controller goes by the same digests:
 //
-//	apiVersion       simulate.drawknife.dev/v1; another if a key means something else
-//	kind             ConsolidationPlan
+//	apiVersion, kind of which the latter is ConsolidationPlan
 //	digest           of the plan: 32 hexadecimal digits, see disruption.Plan.Digest
 //	summary
 //	  nodes          number of nodes
@@ -286,6 +289,7 @@
 //
 // With --diff:
 //
+//	apiVersion, kind of which the latter is PoolComparison
 //	summary
 //	  nodes          number of nodes
 //	  replaced       how many would drift, or go with their pool
@@ -303,8 +307,9 @@
 //
 // With --replay:
 //
-//	start, length    when it began, and for how long, nanoseconds
-//	series[]         stretches of equal length: at, nanoseconds; costPerHour, USD; nodes, pending, on average; cpu and memory
+//	apiVersion, kind of which the latter is Replay
+//	start, length    when it began, and for how long, seconds
+//	series[]         stretches of equal length: at, seconds since the start; costPerHour, USD; nodes, pending, on average; cpu and memory
 //	                 that pods on nodes ask for, as a share of what nodes have
 //	cost             of all machines, USD
 //	pods, unplaced, refused, never
@@ -314,7 +319,7 @@
 //	                 machines launched, planning runs, looks for a smaller fleet and what came of them
 //	interruptions, evictionsBySpot, evictionsByPlan
 //	packing[]        the fleet at its largest: name, nodePool, instanceType, zone, capacityType, price, pods[] with their shares
-//	packedAt         when that was, nanoseconds
+//	packedAt         when that was, seconds since the start
 //	pendingSeconds   p50, p90, p99 and max of pods' waits for their first node
 //	notes[]          as above
 //	solveMillis      how long it took, milliseconds

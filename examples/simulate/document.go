@@ -18,6 +18,7 @@ import (
 
 // document is what -o json prints. It is a contract, described in the package comment: keys are only ever added.
 type document struct {
+	typeMeta
 	Summary       summary            `json:"summary"`
 	Nodes         []plannedNode      `json:"nodes"`
 	Existing      []existingNode     `json:"existing"`
@@ -54,9 +55,11 @@ type summary struct {
 }
 
 type plannedNode struct {
-	Name         string  `json:"name"`
-	NodePool     string  `json:"nodePool"`
-	InstanceType string  `json:"instanceType"`
+	Name         string `json:"name"`
+	NodePool     string `json:"nodePool"`
+	InstanceType string `json:"instanceType"`
+	// Arch is left out for types that don't state one.
+	Arch         string  `json:"arch,omitempty"`
 	Zone         string  `json:"zone"`
 	CapacityType string  `json:"capacityType"`
 	Price        float64 `json:"price"`
@@ -148,6 +151,7 @@ func newQuantities(list corev1.ResourceList) quantities {
 func newDocument(snapshot *scheduling.Snapshot, plan *scheduling.Plan, solve time.Duration) document {
 	plan, held := separate(snapshot, plan)
 	d := document{
+		typeMeta:      typeOf(kindPlan),
 		Nodes:         make([]plannedNode, 0, len(plan.NewNodes)),
 		Existing:      newExistingNodes(snapshot, plan, held),
 		Unschedulable: make([]unschedulablePod, 0, len(plan.Unschedulable)),
@@ -157,8 +161,11 @@ func newDocument(snapshot *scheduling.Snapshot, plan *scheduling.Plan, solve tim
 		Prices:        make([]priceSource, 0, 3),
 		Commitments:   newCommitmentUses(plan.Commitments),
 	}
+	arch := indexArchitectures(snapshot)
 	for _, node := range plan.NewNodes {
-		d.Nodes = append(d.Nodes, newPlannedNode(node, held.launched[node.Name]))
+		n := newPlannedNode(node, held.launched[node.Name])
+		n.Arch = arch[n.InstanceType]
+		d.Nodes = append(d.Nodes, n)
 		d.Summary.HourlyCost += price(node)
 	}
 	if len(plan.Unschedulable) > 0 {

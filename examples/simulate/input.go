@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -119,7 +120,7 @@ func (s *simulation) sources() ([]manifests.Source, error) {
 	s.progress.enter("reading files")
 	sources, err := manifests.Files(paths...)
 	if err != nil {
-		return nil, err
+		return nil, meantAsFlag(paths, err)
 	}
 	if len(paths) < len(s.inputs) {
 		s.progress.enter("reading standard input")
@@ -193,6 +194,19 @@ func (s *simulation) remarkOn(loaded *manifests.Result) {
 	s.remarkOnRequests(loaded.Snapshot)
 }
 
+// meantAsFlag says so where an input that is not there has the name of a flag: "simulate version".
+func meantAsFlag(paths []string, err error) error {
+	if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for _, path := range paths {
+		if _, missing := os.Stat(path); missing != nil && strings.Contains(helpText, " --"+path+" ") {
+			return fmt.Errorf("%w; inputs are files and folders: did you mean --%s?", err, path)
+		}
+	}
+	return err
+}
+
 // defaultPools are the pools of an input without any.
 func (s *simulation) defaultPools() ([]scheduling.NodePool, error) {
 	source := manifests.Source{Name: "default-nodepool.yaml", Data: defaultNodePool}
@@ -203,7 +217,7 @@ func (s *simulation) defaultPools() ([]scheduling.NodePool, error) {
 	if len(loaded.Snapshot.NodePools) == 0 {
 		return nil, errors.New("built-in default nodepool: the file has none")
 	}
-	s.note("DefaultNodePool", "the input has no NodePool: using %q with linux, amd64 or arm64, spot or on-demand, any instance type",
+	s.note("DefaultNodePool", "the input has no NodePool: using %q with linux, amd64 or arm64, spot or on-demand, any instance type. Images are not looked at: pods whose images run on one architecture alone need a nodeSelector on kubernetes.io/arch",
 		loaded.Snapshot.NodePools[0].Key)
 	return loaded.Snapshot.NodePools, nil
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"strings"
 	"testing"
@@ -128,6 +129,20 @@ func TestParseOptionsHelp(t *testing.T) {
 	for _, args := range []string{"--help", "-h", "pods.yaml --help"} {
 		if _, err := parseOptions(strings.Fields(args)); !errors.Is(err, errHelp) {
 			t.Errorf("%s: error is %v, want a request for help", args, err)
+		}
+	}
+}
+
+// What is no file and has the name of a flag was meant as one.
+func TestFlagWithoutDashes(t *testing.T) {
+	for input, want := range map[string]string{
+		"version": "did you mean --version?", "consolidate": "did you mean --consolidate?", "none.yaml": "",
+	} {
+		var out, errs bytes.Buffer
+		code := run(t.Context(), []string{input}, strings.NewReader(""), &out, &errs)
+		if code != exitInput || !strings.Contains(errs.String(), "no such file") || strings.Contains(errs.String(), "did you mean") != (want != "") ||
+			!strings.Contains(errs.String(), want) {
+			t.Errorf("%s: status %d, %s", input, code, &errs)
 		}
 	}
 }

@@ -206,7 +206,7 @@ func TestDocumentOfNothing(t *testing.T) {
 			"lowerBound": 0.0, "solveMillis": 0.0, "compileMillis": 0.0,
 		},
 		"nodes": []any{}, "existing": []any{}, "unschedulable": []any{}, "relaxations": []any{},
-		"buffers": []any{}, "notes": []any{}, "prices": []any{},
+		"buffers": []any{}, "notes": []any{}, "prices": []any{}, "apiVersion": "simulate.drawknife.dev/v1", "kind": "Plan",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("document (-want +got):\n%s", diff)

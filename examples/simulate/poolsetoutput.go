@@ -15,6 +15,7 @@ import (
 // differenceDocument is what --diff -o json prints. It is a contract, described in the package comment: keys are only ever
 // added.
 type differenceDocument struct {
+	typeMeta
 	Summary   differenceSummary    `json:"summary"`
 	NodePools []poolChangeDocument `json:"nodePools"`
 	Nodes     []nodeChangeDocument `json:"nodes"`
@@ -51,6 +52,7 @@ type nodeChangeDocument struct {
 
 func (s *simulation) printDifference(d difference) error {
 	doc := differenceDocument{
+		typeMeta:  typeOf(kindPoolComparison),
 		NodePools: make([]poolChangeDocument, 0, len(d.pools)), Nodes: make([]nodeChangeDocument, 0, len(d.nodes)),
 		Plans: scheduling.Diff(d.planBefore, d.planAfter), Notes: append([]planNote{}, s.notes()...), Assumptions: s.assumed.list(),
 		Summary: differenceSummary{

@@ -80,21 +80,43 @@ func (s *simulation) replayTrace(ctx context.Context, snapshot *scheduling.Snaps
 	return exitPlaced, nil
 }
 
-// replayDocument is what --replay -o json prints: the result, how long pods waited, and how long it took.
+// replayDocument is what --replay -o json prints: the result, how long pods waited, and how long it took. Times since the start are in
+// seconds; the fields below stand before those of the result that have their names.
 type replayDocument struct {
+	typeMeta
 	*replay.Result
+	Length         float64            `json:"length"`
+	PackedAt       float64            `json:"packedAt"`
+	Series         []stretchDocument  `json:"series"`
 	PendingSeconds map[string]float64 `json:"pendingSeconds"`
 	Notes          []planNote         `json:"notes"`
 	SolveMillis    float64            `json:"solveMillis"`
 }
 
+// stretchDocument is one stretch of the series.
+type stretchDocument struct {
+	At float64 `json:"at"`
+	replay.Point
+}
+
+func newReplayDocument(r *replay.Result, notes []planNote, took time.Duration) replayDocument {
+	d := replayDocument{
+		typeMeta: typeOf(kindReplay), Result: r, Length: r.Length.Seconds(), PackedAt: r.PackedAt.Seconds(), Series: make([]stretchDocument, len(r.Series)),
+		PendingSeconds: map[string]float64{}, Notes: append([]planNote{}, notes...), SolveMillis: float64(took.Milliseconds()),
+	}
+	for i, p := range r.Series {
+		d.Series[i] = stretchDocument{At: p.At.Seconds(), Point: p}
+	}
+	for name, share := range map[string]float64{"p50": 0.5, "p90": 0.9, "p99": 0.99, "max": 1} {
+		d.PendingSeconds[name] = r.Pending(share).Seconds()
+	}
+	return d
+}
+
 func (s *simulation) printReplay(r *replay.Result, took time.Duration) error {
 	b := bufio.NewWriter(s.stdout)
 	if s.output.structured() {
-		d := replayDocument{Result: r, PendingSeconds: map[string]float64{}, Notes: append([]planNote{}, s.notes()...), SolveMillis: float64(took.Milliseconds())}
-		for name, share := range map[string]float64{"p50": 0.5, "p90": 0.9, "p99": 0.99, "max": 1} {
-			d.PendingSeconds[name] = r.Pending(share).Seconds()
-		}
+		d := newReplayDocument(r, s.notes(), took)
 		if err := writeDocument(b, s.output, d); err != nil {
 			return err
 		}

@@ -7,6 +7,25 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
+// documentVersion changes when a key means something else or is gone, which takes a line in the changelog.
+const documentVersion = "simulate.drawknife.dev/v1"
+
+// Kinds of documents. Each has its JSON Schema in the folder schemas.
+const (
+	kindPlan              = "Plan"
+	kindConsolidationPlan = "ConsolidationPlan"
+	kindPoolComparison    = "PoolComparison"
+	kindReplay            = "Replay"
+)
+
+// typeMeta says what a document is.
+type typeMeta struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+}
+
+func typeOf(kind string) typeMeta { return typeMeta{APIVersion: documentVersion, Kind: kind} }
+
 // structured reports whether output is for programs.
 func (f outputFormat) structured() bool { return f == outputJSON || f == outputYAML }
 

@@ -103,16 +103,17 @@ func (r textReport) writePool(w io.Writer, section poolSection, resources []core
 // machineTable lays out kinds of machines, one a row, with the pods they hold on a line below.
 func (r textReport) machineTable(groups []machineGroup, resources []corev1.ResourceName) table {
 	t := table{columns: []column{
-		{title: "COUNT", right: true}, {title: "INSTANCE TYPE"}, {title: "ZONE"}, {title: "CAPACITY"},
+		{title: "COUNT", right: true}, {title: "INSTANCE TYPE"}, {title: "ARCH"}, {title: "ZONE"}, {title: "CAPACITY"},
 		{title: "$/HOUR", right: true}, {title: "PODS", right: true},
 	}}
 	for _, resource := range resources {
 		t.columns = append(t.columns, column{title: resourceTitle(resource, resources)})
 	}
+	arch := indexArchitectures(r.snapshot)
 	for _, g := range groups {
 		low, high := g.podInterval()
 		t.rows = append(t.rows, row{cells: []string{
-			fmt.Sprintf("%d %s", len(g.nodes), r.times()), g.instanceType, g.zone, g.capacityType,
+			fmt.Sprintf("%d %s", len(g.nodes), r.times()), g.instanceType, arch[g.instanceType], g.zone, g.capacityType,
 			r.assumed.mark(g.instanceType, g.capacityType) + strings.TrimPrefix(dollars(g.price), "$"), interval(low, high),
 		}})
 	}
