@@ -64,7 +64,7 @@ func validateTaint(taint corev1.Taint, path *field.Path) field.ErrorList {
 		errs = append(errs, invalid(path.Child("key"), taint.Key, "not a taint key", validation.IsQualifiedName(taint.Key))...)
 	}
 	if taint.Value != "" {
-		errs = append(errs, invalid(path.Child("value"), taint.Value, "not a taint value", validation.IsQualifiedName(taint.Value))...)
+		errs = append(errs, invalid(path.Child("value"), taint.Value, "not a taint value", validation.IsValidLabelValue(taint.Value))...)
 	}
 	known := []corev1.TaintEffect{corev1.TaintEffectNoSchedule, corev1.TaintEffectPreferNoSchedule, corev1.TaintEffectNoExecute}
 	switch {

@@ -187,6 +187,7 @@ func TestTaintValidation(t *testing.T) {
 		{"no key", []corev1.Taint{taint("", "", "NoSchedule")}, nil, "x.taints[0].key", "needs a key"},
 		{"key that is none", []corev1.Taint{taint("a b", "", "NoSchedule")}, nil, "x.taints[0].key", "not a taint key"},
 		{"value that is none", nil, []corev1.Taint{taint("a", "b c", "NoSchedule")}, "x.startupTaints[0].value", "not a taint value"},
+		{"value with a prefix, which no node takes", []corev1.Taint{taint("a", "b.c/d", "NoSchedule")}, nil, "x.taints[0].value", "not a taint value"},
 		{"unknown effect", []corev1.Taint{taint("a", "", "NoRun")}, nil, "x.taints[0].effect", "NoExecute"},
 		{"twice in one list", []corev1.Taint{taint("a", "1", "NoSchedule"), taint("a", "2", "NoSchedule")}, nil, "x.taints[1]", "x.taints[0]"},
 		{"once in each list", []corev1.Taint{taint("a", "", "NoSchedule")}, []corev1.Taint{taint("a", "", "NoSchedule")}, "x.startupTaints[0]", "remove it here or at x.taints[0]"},
