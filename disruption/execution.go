@@ -132,6 +132,8 @@ type Execution struct {
 	cmd     *Command
 	state   State
 	started time.Time
+	// digest of the command as it began.
+	digest string
 	// policy of approval, nil without an approver; asked is when the waiting for it began; outdated that it took its time, so
 	// that the command is validated whatever its method.
 	policy   *ApprovalPolicy
@@ -231,7 +233,7 @@ func (e *Execution) advance(o Observed, now time.Time, step *Step) {
 }
 
 func (e *Execution) start(now time.Time) {
-	e.state, e.started = StateRecording, now
+	e.state, e.started, e.digest = StateRecording, now, e.cmd.Digest()
 }
 
 // timedOut reports whether the command has taken too long: its age counts from the start, after validation.

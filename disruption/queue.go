@@ -112,7 +112,7 @@ func CleanUp(view *cluster.View, executing map[string]string) []Effect {
 				out = append(out, ClearReason{m.Claim.Name, m.Claim.UID})
 			}
 		}
-		if r, err := RecordOf(m.Claim); err != nil || r != nil && !commands[r.ID] {
+		if r, err := RecordOf(m.Claim); err != nil || r != nil && (r.Role == RoleMember || !commands[r.ID]) {
 			out = append(out, ClearRecord{m.Claim.Name, m.Claim.UID})
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
@@ -42,9 +44,14 @@ type Record struct {
 	// Wave and Waves are Command's.
 	Wave  int `json:"wave,omitempty"`
 	Waves int `json:"waves,omitempty"`
-	// Node of a member, Static of members and replacements of pools with replicas.
-	Node   string `json:"node,omitempty"`
-	Static bool   `json:"static,omitempty"`
+	// Digest is Command.Digest of the command as it began: all its records have the same.
+	Digest string `json:"digest,omitempty"`
+	// Node and UID of a member: its Node's name, and the UID of its NodeClaim. Pool of a replacement, as v1.PoolKey.String has it.
+	Node string    `json:"node,omitempty"`
+	UID  types.UID `json:"uid,omitempty"`
+	Pool string    `json:"pool,omitempty"`
+	// Static of members and replacements of pools with replicas.
+	Static bool `json:"static,omitempty"`
 	// Price of a member in USD per hour, and Cost of its disturbance, as they were planned.
 	Price float64 `json:"price,omitempty"`
 	Cost  float64 `json:"cost,omitempty"`
@@ -84,6 +91,27 @@ func RecordOf(claim *v1.NodeClaim) (*Record, error) {
 	return r, nil
 }
 
+// command is the same for all records of one command.
+func (r *Record) command() Record {
+	out := *r
+	out.Role, out.Index, out.Node, out.UID, out.Pool, out.Static, out.Price, out.Cost = "", 0, "", "", "", false, 0, 0
+	out.Planned, out.Started = r.Planned.UTC(), time.Time{}
+	return out
+}
+
+// clockSkew is how far the clocks of a controller and an API server may be apart.
+const clockSkew = 5 * time.Minute
+
+// writtenFor reports whether the record was written for the claim, and not for another from which somebody has copied it. A replacement is
+// of the pool that was to launch it, and no older than its command.
+func (r *Record) writtenFor(claim *v1.NodeClaim) bool {
+	if r.Role == RoleMember {
+		return r.UID == claim.UID
+	}
+	created := claim.CreationTimestamp
+	return r.Pool == v1.PoolOf(claim.Labels).String() && (created.IsZero() || !created.Time.Before(r.Planned.Add(-clockSkew)))
+}
+
 // String is the record as the annotation holds it.
 func (r *Record) String() string {
 	text, err := json.Marshal(r)
@@ -104,19 +132,20 @@ func (e *Execution) record(role Role, index int) *Record {
 	return &Record{
 		ID: e.cmd.ID, Role: role, Index: index, Method: e.cmd.Method, Reason: e.cmd.Reason, Members: len(e.cmd.Members),
 		Replacements: len(e.cmd.Replacements), Planned: e.cmd.Planned, Started: e.started, Wave: e.cmd.Wave, Waves: e.cmd.Waves,
+		Digest: e.digest,
 	}
 }
 
 func (e *Execution) memberRecord(index int) string {
 	m := &e.cmd.Members[index]
 	r := e.record(RoleMember, index)
-	r.Node, r.Static, r.Price, r.Cost = m.Node, m.Static, usd(nanoUSD(m.Price)), usd(nanoUSD(m.Cost))
+	r.Node, r.UID, r.Static, r.Price, r.Cost = m.Node, m.UID, m.Static, usd(nanoUSD(m.Price)), usd(nanoUSD(m.Cost))
 	return r.String()
 }
 
 func (e *Execution) replacementRecord(index int) string {
 	r := e.record(RoleReplacement, index)
-	r.Static = e.cmd.Replacements[index].Static
+	r.Pool, r.Static = e.cmd.Replacements[index].Pool.String(), e.cmd.Replacements[index].Static
 	return r.String()
 }
 

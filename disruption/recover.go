@@ -57,7 +57,10 @@ func (r *Recovery) Executing() map[string]string {
 //
 // A command whose replacements are all there goes on, since they are paid for. Any other is taken back: its members stay,
 // what it launched goes, and the next plan decides with the cluster as it is now. Either way no machine is launched that the
-// earlier process would not have launched. Annotations that can't be read are taken off.
+// earlier process would not have launched. Annotations that can't be read are taken off, and so are those that were not written
+// for the NodeClaim that has them: a member is known by its UID, a replacement by its pool, its age, and that its record says of the
+// command, its digest among it, what the members' say. Where two NodeClaims say that they are the same replacement, or
+// members do not agree, the command is taken back.
 func Recover(view *cluster.View) *Recovery {
 	out := &Recovery{}
 	if view == nil {
@@ -75,11 +78,13 @@ func Recover(view *cluster.View) *Recovery {
 		}
 		found[r.ID].add(r, m)
 	}
+	var foreign []Effect
 	for _, id := range slices.Sorted(maps.Keys(found)) {
 		left := found[id]
+		foreign = append(foreign, left.sift()...)
 		switch {
 		case len(left.members) == 0: // it has ended, and its replacements are nodes like others
-		case !slices.ContainsFunc(left.members, func(m *recordedMember) bool { return m.machine.Claim.DeletionTimestamp == nil }):
+		case !slices.ContainsFunc(left.members, func(m *recorded) bool { return m.machine.Claim.DeletionTimestamp == nil }):
 			out.Draining = append(out.Draining, left.command())
 		default:
 			out.Commands = append(out.Commands, left.recovered(view))
@@ -96,35 +101,82 @@ func Recover(view *cluster.View) *Recovery {
 			}
 		}
 	}
-	out.Effects = CleanUp(view, out.Executing())
+	executing := out.Executing()
+	out.Effects = CleanUp(view, executing)
+	for _, e := range foreign {
+		if !slices.Contains(out.Effects, e) {
+			out.Effects = append(out.Effects, e)
+		}
+	}
 	return out
 }
 
 // remains are what is left of one command.
 type remains struct {
-	members      []*recordedMember
+	members []*recorded
+	// launched are NodeClaims that say that they are replacements, until sift has put them in their places.
+	launched     []*recorded
 	replacements []*v1.NodeClaim
 	static       []bool
+	// foreign are NodeClaims whose records are those of others; disagrees: members' records are not of one command.
+	foreign   []*v1.NodeClaim
+	disagrees bool
 }
 
-type recordedMember struct {
+// recorded is a node with the record of its claim.
+type recorded struct {
 	*Record
 	machine *cluster.Machine
 }
 
 func (l *remains) add(r *Record, m *cluster.Machine) {
-	if r.Role == RoleMember {
-		l.members = append(l.members, &recordedMember{r, m})
-		return
+	switch {
+	case r.Role == RoleReplacement && m.Claim.DeletionTimestamp != nil:
+	case !r.writtenFor(m.Claim):
+		l.foreign = append(l.foreign, m.Claim)
+	case r.Role == RoleMember:
+		l.members = append(l.members, &recorded{r, m})
+	default:
+		l.launched = append(l.launched, &recorded{r, m})
 	}
-	if m.Claim.DeletionTimestamp != nil {
-		return
+}
+
+// sift puts replacements in their places, but for those whose records are not those of the members' command. It returns what takes
+// records off NodeClaims that have nothing to do with it.
+func (l *remains) sift() (clear []Effect) {
+	slices.SortFunc(l.members, func(a, b *recorded) int {
+		return cmp.Or(cmp.Compare(a.Index, b.Index), cmp.Compare(a.machine.Name, b.machine.Name))
+	})
+	if len(l.members) > 0 {
+		first := l.members[0].command()
+		l.disagrees = slices.ContainsFunc(l.members, func(m *recorded) bool { return m.command() != first })
+		l.place(&first)
 	}
-	for len(l.replacements) <= min(r.Index, maxReplacements) {
-		l.replacements, l.static = append(l.replacements, nil), append(l.static, false)
+	for _, claim := range l.foreign {
+		if claim.DeletionTimestamp == nil {
+			clear = append(clear, ClearRecord{claim.Name, claim.UID})
+		}
 	}
-	if r.Index < len(l.replacements) {
-		l.replacements[r.Index], l.static[r.Index] = m.Claim, r.Static
+	return clear
+}
+
+// place puts the replacements of the command in their places. Of two for one place neither is taken for it.
+func (l *remains) place(of *Record) {
+	many := min(max(0, of.Replacements), maxReplacements)
+	l.replacements, l.static = make([]*v1.NodeClaim, many), make([]bool, many)
+	claimed := make([]int, many)
+	for _, r := range l.launched {
+		if r.command() == *of && r.Index < many {
+			claimed[r.Index]++
+		}
+	}
+	for _, r := range l.launched {
+		claim := r.machine.Claim
+		if r.command() != *of || r.Index >= many || claimed[r.Index] > 1 {
+			l.foreign = append(l.foreign, claim)
+			continue
+		}
+		l.replacements[r.Index], l.static[r.Index] = claim, r.Static
 	}
 }
 
@@ -133,16 +185,13 @@ const maxReplacements = 10_000
 
 // command is the command as far as its members and replacements tell; it has members.
 func (l *remains) command() *Command {
-	slices.SortFunc(l.members, func(a, b *recordedMember) int {
-		return cmp.Or(cmp.Compare(a.Index, b.Index), cmp.Compare(a.machine.Name, b.machine.Name))
-	})
 	first := l.members[0]
 	cmd := &Command{
 		ID: first.ID, Method: first.Method, Reason: first.Reason, Planned: first.Planned, NotBefore: first.Planned, Wave: first.Wave, Waves: first.Waves,
-		Replacements: make([]Replacement, min(max(0, first.Replacements), maxReplacements)),
+		Replacements: make([]Replacement, len(l.replacements)),
 	}
 	for i := range cmd.Replacements {
-		if i < len(l.replacements) && l.replacements[i] != nil {
+		if l.replacements[i] != nil {
 			cmd.Replacements[i] = Replacement{Pool: v1.PoolOf(l.replacements[i].Labels), Static: l.static[i]}
 		}
 	}
@@ -172,9 +221,9 @@ func (l *remains) recovered(view *cluster.View) Recovered {
 	if e.started = l.members[0].Started; e.started.IsZero() && view.Snapshot != nil {
 		e.started = view.Snapshot.Time
 	}
-	out := Recovered{Execution: e, Replacements: make([]*v1.NodeClaim, len(cmd.Replacements))}
-	copy(out.Replacements, l.replacements)
-	if len(cmd.Replacements) > 0 && !slices.Contains(out.Replacements, nil) {
+	e.digest = l.members[0].Digest
+	out := Recovered{Execution: e, Replacements: slices.Clone(l.replacements)}
+	if len(cmd.Replacements) > 0 && !l.disagrees && !slices.Contains(out.Replacements, nil) {
 		e.state = StateTainting
 		return out
 	}

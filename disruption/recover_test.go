@@ -18,9 +18,18 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// recorded puts a record on the node's claim.
+// recorded puts a record on the node's claim, as of a command that it belongs to.
 func recorded(r disruption.Record) nodeOption {
-	return func(n *scheduling.Node) { annotate(n.Claim, r.String()) }
+	return func(n *scheduling.Node) {
+		r := r
+		if r.Role == disruption.RoleMember {
+			r.UID = n.Claim.UID
+		} else {
+			r.Pool = "default"
+			n.Claim.CreationTimestamp = metav1.NewTime(r.Planned.Add(time.Second).Truncate(time.Second))
+		}
+		annotate(n.Claim, r.String())
+	}
 }
 
 func memberOf(id string, index, replacements int) disruption.Record {
@@ -99,6 +108,130 @@ func TestRecoverWithoutStart(t *testing.T) {
 	e = disruption.Recover(disruption.ViewOf(w.snapshot)).Commands[0].Execution
 	if step := e.Next(disruption.Observed{}, now().Add(11*time.Minute)); !errors.Is(step.Err, disruption.ErrTimeout) {
 		t.Errorf("after eleven minutes: %s, %v", step.State, step.Err)
+	}
+}
+
+// Nothing is adopted, or taken back as a member, that was not written for the NodeClaim that bears it: copies of a NodeClaim with its
+// annotations, as backups have them, records that were edited, and nodes that were there before.
+func TestRecoverTrustsNoForeignRecord(t *testing.T) {
+	edited := func(change func(*disruption.Record), options ...nodeOption) nodeOption {
+		return func(n *scheduling.Node) {
+			r := replacementOf("x", 0, 1)
+			change(&r)
+			recorded(r)(n)
+			for _, o := range options {
+				o(n)
+			}
+		}
+	}
+	same := func(*disruption.Record) {}
+	for name, c := range map[string]struct {
+		new   []nodeOption
+		goes  string
+		clear []string
+	}{
+		"as written":       {[]nodeOption{edited(same)}, "Tainting", nil},
+		"another digest":   {[]nodeOption{edited(func(r *disruption.Record) { r.Digest = "0" })}, "Undoing", []string{"claim-new-0"}},
+		"another plan":     {[]nodeOption{edited(func(r *disruption.Record) { r.Planned = r.Planned.Add(time.Second) })}, "Undoing", []string{"claim-new-0"}},
+		"of more members":  {[]nodeOption{edited(func(r *disruption.Record) { r.Members++ })}, "Undoing", []string{"claim-new-0"}},
+		"of another place": {[]nodeOption{edited(func(r *disruption.Record) { r.Index, r.Replacements = 1, 2 })}, "Undoing", []string{"claim-new-0"}},
+		"another method":   {[]nodeOption{edited(func(r *disruption.Record) { r.Method = disruption.MethodDrift })}, "Undoing", []string{"claim-new-0"}},
+		"of another pool": {[]nodeOption{edited(same, func(n *scheduling.Node) {
+			n.Object.Labels[v1.NodePoolLabelKey] = "other"
+		})}, "Undoing", []string{"claim-new-0"}},
+		"older than its command": {[]nodeOption{edited(same, func(n *scheduling.Node) {
+			n.Claim.CreationTimestamp = metav1.NewTime(now().Add(-time.Hour))
+		})}, "Undoing", []string{"claim-new-0"}},
+		"a clock that is late": {[]nodeOption{edited(same, func(n *scheduling.Node) {
+			n.Claim.CreationTimestamp = metav1.NewTime(now().Add(-4 * time.Minute))
+		})}, "Tainting", nil},
+		"two for one place":      {[]nodeOption{edited(same), edited(same)}, "Undoing", []string{"claim-new-0", "claim-new-1"}},
+		"one of them is leaving": {[]nodeOption{edited(same), edited(same, func(n *scheduling.Node) { n.Claim.DeletionTimestamp = &metav1.Time{Time: now()} })}, "Tainting", nil},
+		"a foreign one as well":  {[]nodeOption{edited(same), edited(func(r *disruption.Record) { r.Digest = "0" })}, "Tainting", []string{"claim-new-1"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld()
+			w.pool("other")
+			w.node("old", "c4", recorded(memberOf("x", 0, 1)))
+			w.node("copy", "c4", recorded(memberOf("x", 1, 1)), func(n *scheduling.Node) {
+				n.Claim.UID = "of the copy"
+				n.Object.Spec.Taints = []corev1.Taint{v1.DisruptedTaint()}
+			})
+			for i, o := range c.new {
+				w.node(fmt.Sprintf("new-%d", i), "c4", coming(registered), o)
+			}
+			found := disruption.Recover(disruption.ViewOf(w.snapshot))
+			if len(found.Commands) != 1 {
+				t.Fatalf("%d commands", len(found.Commands))
+			}
+			e := found.Commands[0].Execution
+			if nodes := e.Command().Nodes(); string(e.State()) != c.goes || !slices.Equal(nodes, []string{"old"}) {
+				t.Errorf("%s of %v, want %s of the one that it was written for", e.State(), nodes, c.goes)
+			}
+			want := []string{"untaint node copy", "take command off nodeclaim claim-copy"}
+			for _, claim := range c.clear {
+				want = append(want, "take command off nodeclaim "+claim)
+			}
+			var got []string
+			for _, effect := range found.Effects {
+				got = append(got, effect.String())
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("effects (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// Members that do not agree on what they are members of are given back, all of them.
+func TestRecoverOfMembersThatDisagree(t *testing.T) {
+	w := newWorld()
+	other := memberOf("x", 1, 1)
+	other.Digest = "0"
+	w.node("a", "c4", recorded(memberOf("x", 0, 1)))
+	w.node("b", "c4", recorded(other))
+	w.node("new", "c4", coming(registered), recorded(replacementOf("x", 0, 1)))
+	found := disruption.Recover(disruption.ViewOf(w.snapshot))
+	if len(found.Commands) != 1 || found.Commands[0].Execution.State() != disruption.StateUndoing || len(found.Commands[0].Execution.Command().Members) != 2 {
+		t.Errorf("%+v", found.Commands)
+	}
+}
+
+// What executions write is what Recover trusts: members' UIDs, the replacement's pool, and one digest.
+func TestRecordsAreOfOneCommand(t *testing.T) {
+	cmd := &disruption.Command{
+		ID: "x", Method: disruption.MethodDrift, Reason: disruption.ReasonDrifted, Members: []disruption.Member{{Node: "n", Claim: "c", UID: "u"}},
+		Replacements: []disruption.Replacement{{Pool: v1.NewPoolKey("p"), Static: true}},
+	}
+	claim := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: "c", UID: "u"}}
+	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n"}}
+	o := disruption.Observed{Members: map[string]disruption.MemberState{"n": {Node: node, Claim: claim}}}
+	e, records := disruption.Execute(cmd), []*disruption.Record{}
+	for range 3 {
+		for _, effect := range e.Next(o, now()).Effects {
+			text := ""
+			switch x := effect.(type) {
+			case disruption.WriteRecord:
+				text = x.Record
+				annotate(claim, text)
+			case disruption.LaunchReplacement:
+				text = x.Record
+			case disruption.TaintNode:
+				v1.MarkerTaint.Mark(node)
+			case disruption.SetReason:
+				claim.Conditions().Set(v1.ConditionDisruptionReason, "True", string(x.Reason), "", now())
+			}
+			if text != "" {
+				r, err := disruption.RecordOf(&v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{v1.DisruptionCommandAnnotationKey: text}}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				records = append(records, r)
+			}
+		}
+	}
+	if len(records) != 2 || records[0].UID != "u" || records[1].Pool != v1.NewPoolKey("p").String() || records[0].Digest != cmd.Digest() || records[1].Digest != cmd.Digest() {
+		t.Errorf("%+v", records)
 	}
 }
 
