@@ -92,6 +92,9 @@ func checkCommand(t failing, s *scheduling.Snapshot, cmd *disruption.Command) {
 		plan.Order = append(plan.Order, r.Node.Pods...)
 		plan.HourlyCost += r.Node.InstanceTypes[0].Price
 	}
+	if cmd.Order != nil {
+		plan.Order = cmd.Order
+	}
 	for _, fault := range planvalidator.Check(waiting, plan) {
 		if strings.Contains(fault.What, "certificate") {
 			continue // commands have none

@@ -79,6 +79,9 @@ type Command struct {
 	// Receivers are the nodes of the cluster that pods of the members are planned for, with these pods, in an order in which
 	// they can take them: rules about how pods are spread may ask for one.
 	Receivers []scheduling.ExistingNode `json:"receivers,omitempty"`
+	// Order is one in which pods can be bound, where rules about how pods are spread have nodes take turns. Nil where the nodes take
+	// their pods one after another: Receivers, then Replacements.
+	Order []scheduling.PodKey `json:"order,omitempty"`
 	// Savings in USD per hour: prices of the members less those of the replacements. Negative for a replacement that costs
 	// more, as drift's may.
 	Savings float64 `json:"savings"`

@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/drawknife/drawknife/scheduling"
 )
 
@@ -130,12 +132,17 @@ func (s *search) tryAgain(cmd *Command, same bool, st *step, mark scheduling.Mar
 		st.pods += pods
 		st.saving += u.price
 		for _, pod := range u.moving {
-			if !same {
+			waits[keyOf(pod)] = true
+		}
+	}
+	if same && cmd.planned() > st.pods { // for some that waited, and may be gone
+		for _, list := range [][]*corev1.Pod{s.fleet.in.View.Snapshot.Pods, s.fleet.in.View.Snapshot.Placeholders} {
+			for _, pod := range list {
 				waits[keyOf(pod)] = true
 			}
 		}
-	}
-	if !same {
+		cmd = cmd.only(waits)
+	} else if !same {
 		cmd = cmd.only(waits)
 	}
 	hidden := s.trial.Mark()
@@ -185,7 +192,7 @@ func (s *search) tryAgain(cmd *Command, same bool, st *step, mark scheduling.Mar
 	if why := s.pays(st); why != nil {
 		return why, nil
 	}
-	if _, size := s.families.parties(st.members, s.families.mixed(st.members, st.numbers, st.grown)...); size.members > s.maxMembers() || size.bins+len(st.numbers) > s.maxBins() {
+	if _, size := s.families.parties(st.members, s.families.mixed(st.members, st.numbers, st.grown)...); !s.bears(familySize{size.members, size.bins + len(st.numbers)}) {
 		return s.families.full, nil
 	}
 	return nil, nil
@@ -246,7 +253,7 @@ func (c *Command) plannedOf(members []*Candidate) int {
 func (c *Command) only(pods map[scheduling.PodKey]bool) *Command {
 	gone := func(key scheduling.PodKey) bool { return !pods[key] }
 	out := *c
-	out.Receivers, out.Replacements = nil, nil
+	out.Receivers, out.Replacements, out.Order = nil, nil, nil
 	for _, e := range c.Receivers {
 		if e.Pods = slices.DeleteFunc(slices.Clone(e.Pods), gone); len(e.Pods) > 0 {
 			out.Receivers = append(out.Receivers, e)

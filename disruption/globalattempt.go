@@ -42,7 +42,12 @@ const (
 	useRoom
 	// onlyNew: on new ones.
 	onlyNew
+	// afresh: on new ones, as many as a command may launch, found as provisioning does.
+	afresh
 )
+
+// room reports whether nodes that are there may be used.
+func (p places) room() bool { return p == onlyRoom || p == useRoom }
 
 // attempt removes the units if that is worth it: it then becomes a step. Else nothing has changed, and the block says why.
 func (s *search) attempt(method Method, group []*unit, where places) (*Block, error) {
@@ -93,7 +98,7 @@ func (s *search) tryWithin(method Method, group []*unit, where places, mark sche
 // admissible looks at what needs no trial.
 func (s *search) admissible(method Method, group []*unit) *Block {
 	if s.refining {
-		if _, size := s.families.parties(group); size.members > s.maxMembers() {
+		if _, size := s.families.parties(group); size.members > s.maxMembers() && (size.bins > 1 || size.members > s.maxMerged()) {
 			return s.families.full
 		}
 	}
@@ -122,7 +127,7 @@ func (s *search) try(method Method, group []*unit, where places, mark scheduling
 		st.pods += pods
 	}
 	left := st.pods
-	if where != onlyNew {
+	if where.room() {
 		left = s.trial.Move(s.Query)
 		if left > 0 && s.refining && !s.ungrown {
 			left = s.trial.Fill(s.Query)
@@ -140,8 +145,8 @@ func (s *search) try(method Method, group []*unit, where places, mark scheduling
 			return nil, why, err
 		}
 		bins := s.trial.Planned(mark, max(typesToTry, s.pass.spotTypes()))
-		if len(bins) > s.launched() && method != MethodDrift {
-			return nil, &Block{Code: BlockManyNodes, Count: len(bins), Need: s.launched()}, nil
+		if most := s.mostBins(where, len(group)); len(bins) > most && method != MethodDrift {
+			return nil, &Block{Code: BlockManyNodes, Count: len(bins), Need: most}, nil
 		}
 		// Refining goes by shares: steps that leave the family they join no slack keep others from joining it.
 		if st.bins, why = s.pass.flexible(method, group, bins, spent, most, max(typesToTry, s.pass.spotTypes()), s.strict); why != nil {
@@ -159,6 +164,17 @@ func (s *search) try(method Method, group []*unit, where places, mark scheduling
 	}
 	st.value = s.valueOf(st)
 	return st, s.pays(st), nil
+}
+
+// mostBins is how many nodes may be launched at once for so many.
+func (s *search) mostBins(where places, members int) int {
+	switch {
+	case members > s.maxMembers():
+		return 1
+	case where == afresh:
+		return s.maxBins()
+	}
+	return s.launched()
 }
 
 // hide takes the unit out of the trial; it reports how many pods then wait.
@@ -193,7 +209,11 @@ func (s *search) tooLarge(st *step) *Block {
 		return nil // each step is a command
 	}
 	_, size := s.families.parties(st.members, s.families.mixed(st.members, st.numbers, st.grown)...)
-	if size.members > s.maxMembers() || (st.method != MethodDrift && size.bins+len(st.numbers) > s.maxBins()) {
+	size.bins += len(st.numbers)
+	if st.method == MethodDrift {
+		size.bins = min(size.bins, s.maxBins())
+	}
+	if !s.bears(size) {
 		return s.families.full
 	}
 	return nil

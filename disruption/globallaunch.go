@@ -16,6 +16,9 @@ func (s *search) launch(where places, most int64, waiting int) (*Block, error) {
 	if floor := nanoUSD(s.worth.Waiting(s.trial)); floor >= most {
 		return &Block{Code: BlockNotCheaper, Price: usd(most), Floor: usd(floor)}, nil
 	}
+	if where == afresh {
+		return s.launchAny(most)
+	}
 	if s.few() && (where == onlyNew || s.accepting) {
 		return s.launchBest(most)
 	}

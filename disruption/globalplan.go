@@ -33,37 +33,15 @@ func (s *search) plan(ctx context.Context) (*Plan, error) {
 }
 
 // order puts the commands in waves. Where rules about how pods are spread make places depend on the order, they are carried
-// out on a trial until an order is found: instead of those that have no place in it, those that would have been made before
-// the search was refined are tried, and what then is left is so for the next plan.
+// out on a trial until an order is found. If some have no place in it, those that would have been made before the search was refined
+// are tried instead of these, and instead of all; what is worth most counts, and what then is left is so for the next plan.
 func (s *search) order(ctx context.Context, out *Plan) error {
 	list := s.commands()
 	if s.trial.Ruled() && len(list) > 0 {
-		r, err := s.newReplay(ctx, s.fleet)
-		if err != nil {
+		var err error
+		if list, err = s.inOrder(ctx, list); err != nil {
 			return err
 		}
-		r.moves = func(c *Candidate) func(*corev1.Pod) bool { return s.byName[c.Name].moves }
-		done, rest, err := r.arrange(ctx, list)
-		if err != nil {
-			return err
-		}
-		left := map[string]bool{}
-		for _, cmd := range rest {
-			s.putOff(cmd, left)
-		}
-		again := slices.DeleteFunc(s.unrefined, func(cmd *Command) bool {
-			return slices.ContainsFunc(cmd.Members, func(m Member) bool { return !left[m.Node] })
-		})
-		more, _, err := r.arrange(ctx, again)
-		if err != nil {
-			return err
-		}
-		for _, cmd := range more {
-			for i := range cmd.Members {
-				delete(s.later, s.byName[cmd.Members[i].Node])
-			}
-		}
-		list = append(done, more...)
 	}
 	out.Commands, out.Waves = s.waves(list)
 	if err := s.withstand(ctx, out); err != nil {
@@ -72,13 +50,80 @@ func (s *search) order(ctx context.Context, out *Plan) error {
 	return s.agree(ctx, out)
 }
 
-// putOff keeps the members of a command for the next plan.
-func (s *search) putOff(cmd *Command, left map[string]bool) {
-	for i := range cmd.Members {
-		left[cmd.Members[i].Node] = true
-		s.later[s.byName[cmd.Members[i].Node]] = true
+// inOrder are commands that can be carried out one after another, in such an order.
+func (s *search) inOrder(ctx context.Context, list []*Command) ([]*Command, error) {
+	r, err := s.replayOf(ctx)
+	if err != nil {
+		return nil, err
 	}
-	s.pass.waiting = true
+	done, rest, err := r.arrange(ctx, list)
+	if err != nil || len(rest) == 0 {
+		return done, err
+	}
+	left := membersOf(rest)
+	more, _, err := r.arrange(ctx, slices.DeleteFunc(slices.Clone(s.unrefined), func(cmd *Command) bool {
+		return slices.ContainsFunc(cmd.Members, func(m Member) bool { return !left[m.Node] })
+	}))
+	if err != nil {
+		return nil, err
+	}
+	done = append(done, more...)
+	if len(s.unrefined) > 0 {
+		if r, err = s.replayOf(ctx); err != nil {
+			return nil, err
+		}
+		before, _, err := r.arrange(ctx, s.unrefined)
+		if err != nil {
+			return nil, err
+		}
+		if s.worthTogether(before) > s.worthTogether(done) {
+			done = before
+		}
+	}
+	s.putOff(list, membersOf(done))
+	return done, nil
+}
+
+func (s *search) replayOf(ctx context.Context) (*replay, error) {
+	r, err := s.newReplay(ctx, s.fleet)
+	if err == nil {
+		r.moves = func(c *Candidate) func(*corev1.Pod) bool { return s.byName[c.Name].moves }
+	}
+	return r, err
+}
+
+// membersOf are the nodes that commands remove.
+func membersOf(commands []*Command) map[string]bool {
+	out := map[string]bool{}
+	for _, cmd := range commands {
+		for i := range cmd.Members {
+			out[cmd.Members[i].Node] = true
+		}
+	}
+	return out
+}
+
+// worthTogether is what the commands are worth, nano-USD.
+func (s *search) worthTogether(commands []*Command) int64 {
+	sum := int64(0)
+	for _, cmd := range commands {
+		cost := 0.0
+		for i := range cmd.Members {
+			cost += cmd.Members[i].Cost
+		}
+		sum += s.worthOf(nanoUSD(cmd.Savings), cost)
+	}
+	return sum
+}
+
+// putOff leaves members of commands for the next plan, but for those that go.
+func (s *search) putOff(commands []*Command, going map[string]bool) {
+	for name := range membersOf(commands) {
+		if !going[name] {
+			s.later[s.byName[name]] = true
+			s.pass.waiting = true
+		}
+	}
 }
 
 // proven is the block with a proof, if what is in the way is money and there is one.

@@ -90,6 +90,10 @@ type way struct {
 	salt uint64
 	// rebuild tries to exchange groups of nodes for new ones before room on the others is used.
 	rebuild bool
+	// afresh begins with groups of nodes that are exchanged for what provisioning would launch.
+	afresh bool
+	// merged begins with as many nodes as one new one can take the pods of.
+	merged bool
 	// subsets tries all sets of a few nodes, and begins with the best.
 	subsets bool
 	// prepare is done before anything is consolidated; nil for nothing.
@@ -104,6 +108,11 @@ func ways() []way {
 // searchAll goes all ways and returns the best: the one that is worth most, of equals the first.
 func (g *ground) searchAll(ctx context.Context) (*search, error) {
 	list := ways()
+	if len(g.units) <= thoroughFleet {
+		began, merged := list[len(list)-1], list[len(list)-1]
+		began.afresh, merged.merged = true, true
+		list = append(list, began, merged)
+	}
 	if len(g.units) <= smallFleet {
 		list = append([]way{{theta: 1000, subsets: true}}, list...)
 	}
@@ -185,6 +194,16 @@ func (s *search) run() error {
 func (s *search) consolidate() error {
 	if s.way.subsets {
 		if err := s.bestSubset(); err != nil {
+			return err
+		}
+	}
+	if s.way.merged {
+		if err := s.mergeMany(); err != nil {
+			return err
+		}
+	}
+	if s.way.afresh {
+		if err := s.exchangeAfresh(); err != nil {
 			return err
 		}
 	}

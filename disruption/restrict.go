@@ -176,9 +176,28 @@ func (r *replay) carryOut(cmd *Command, members []*Candidate) (*Command, *Block,
 	return r.put(cmd)
 }
 
-// put puts pods on the command's nodes, first those that are there. Where a rule about how pods are spread keeps some off a node,
-// that one comes after the others.
+// put puts pods on the command's nodes, in turns if no order of the nodes will do.
 func (r *replay) put(cmd *Command) (*Command, *Block, error) {
+	mark := r.trial.Mark()
+	next, why, err := r.putWhole(cmd)
+	if err != nil || why == nil || !r.trial.Ruled() {
+		return next, why, err
+	}
+	if err := r.trial.Rollback(mark); err != nil {
+		return nil, nil, err
+	}
+	order, err := r.putInTurns(cmd)
+	if err != nil || order == nil {
+		return nil, why, err
+	}
+	turns := *cmd
+	turns.Order = order
+	return &turns, nil, nil
+}
+
+// putWhole puts pods on the command's nodes, first those that are there. Where a rule about how pods are spread keeps some off a node,
+// that one comes after the others.
+func (r *replay) putWhole(cmd *Command) (*Command, *Block, error) {
 	receivers, why, err := inSomeOrder(r.trial, cmd.Receivers, func(e *scheduling.ExistingNode) ([]scheduling.PodKey, error) {
 		return e.Pods, r.trial.Put(e.Name, e.Pods)
 	})
@@ -195,7 +214,7 @@ func (r *replay) put(cmd *Command) (*Command, *Block, error) {
 		return nil, why, err
 	}
 	next := *cmd
-	next.Receivers, next.Replacements = receivers, replacements
+	next.Receivers, next.Replacements, next.Order = receivers, replacements, nil
 	return &next, nil, nil
 }
 

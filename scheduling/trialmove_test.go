@@ -190,6 +190,22 @@ func replayed(rt *rapid.T, m *scheduling.Model, s *scheduling.Snapshot, p *sched
 			rt.Fatal(err)
 		}
 	}
+	for i := range p.NewNodes { // the same again, with the nodes opened before the first pod
+		empty, number := p.NewNodes[i], trial.NewNodes()
+		empty.Pods = nil
+		if _, err := trial.Drop(i); err != nil {
+			rt.Fatal(err)
+		}
+		if err := trial.PutNew(&empty); err != nil {
+			rt.Fatal(err)
+		}
+		if err := trial.PutMore(number, p.NewNodes[i].Pods); err != nil {
+			rt.Fatal(err)
+		}
+	}
+	if trial.PutMore(trial.NewNodes(), nil) == nil {
+		rt.Error("pods were put on a new node that there isn't")
+	}
 }
 
 // A machine that has less memory than its DaemonSets ask for is launched for nobody, not even for pods that ask for none.

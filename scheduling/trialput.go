@@ -59,15 +59,25 @@ func (t *Trial) PutNew(n *NewNode) error {
 	if t.disturbs(host) {
 		return fmt.Errorf("putting pods on a new node of pool %s: it would unsettle others: %w", n.Pool, ErrNoPlace)
 	}
-	for _, key := range n.Pods {
+	return t.PutMore(t.NewNodes()-1, n.Pods)
+}
+
+// PutMore places pods on a new node that is open, by its number; errors are as for Put.
+func (t *Trial) PutMore(number int, pods []PodKey) error {
+	if number < 0 || number >= t.NewNodes() {
+		return fmt.Errorf("putting pods on new node %d: the trial has none of that number", number)
+	}
+	host, mc := int32(len(t.m.nodes)+number), &t.machines[number]
+	pool := t.m.pools[mc.pool].key
+	for _, key := range pods {
 		class, err := t.waitingClass(key)
 		if err != nil {
-			return fmt.Errorf("putting pods on a new node of pool %s: %w", n.Pool, err)
+			return fmt.Errorf("putting pods on a new node of pool %s: %w", pool, err)
 		}
 		c := t.m.classes[class]
-		stage := t.stageOn(c, &t.machines[len(t.machines)-1])
+		stage := t.stageOn(c, mc)
 		if stage < 0 || !fits(t.needOn(c, host), t.roomOf(host)) || !t.admitsPut(c, host) {
-			return fmt.Errorf("putting pod %s on a new node of pool %s: %w", key, n.Pool, ErrNoPlace)
+			return fmt.Errorf("putting pod %s on a new node of pool %s: %w", key, pool, ErrNoPlace)
 		}
 		t.place(binding{class: class, host: host, count: 1, stage: stage})
 	}

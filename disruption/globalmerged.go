@@ -1,0 +1,65 @@
+package disruption
+
+// mergeMany exchanges many nodes for one new one at most, as Reference's multi-node consolidation does: the most of those first that save
+// most for what they disturb that have places together, as often as there are such. Where nodes are smaller by far than what could be
+// bought, groups of a command's usual size leave something over each time.
+func (s *search) mergeMany() error {
+	for {
+		list := s.bySavings()
+		most, err := s.mergeable(list)
+		if err != nil || most < 2 {
+			return err
+		}
+		before := len(s.steps)
+		if err := s.tryGroup(list[:most:most], useRoom); err != nil || len(s.steps) == before {
+			return err
+		}
+	}
+}
+
+// bySavings are the units that could be consolidated, in the order of Reference.
+func (s *search) bySavings() []*unit {
+	list := s.free()
+	byCandidate := make(map[*Candidate]*unit, len(list))
+	order := make([]*Candidate, 0, len(list))
+	for _, u := range list {
+		if u.planned == nil {
+			byCandidate[u.Candidate], order = u, append(order, u.Candidate)
+		}
+	}
+	bySavings(order)
+	list = list[:0]
+	for _, c := range order {
+		list = append(list, byCandidate[c])
+	}
+	return list
+}
+
+// mergeable is how many of the first units can go for one new node at most, found by halves; 0 if no two can.
+func (s *search) mergeable(list []*unit) (most int, err error) {
+	for low, high := 2, min(len(list), s.maxMerged()); low <= high && s.work <= s.most; {
+		middle := (low + high) / 2
+		group := list[:middle:middle]
+		s.work++
+		why := s.admissible(MethodMultiNode, group)
+		if why == nil {
+			mark := s.trial.Mark()
+			var st *step
+			if st, why, err = s.try(MethodMultiNode, group, useRoom, mark); err == nil && why == nil && len(st.bins) > 1 {
+				why = s.families.full
+			}
+			if back := s.trial.Rollback(mark); err == nil {
+				err = back
+			}
+			if err != nil {
+				return 0, err
+			}
+		}
+		if why == nil {
+			most, low = middle, middle+1
+		} else {
+			high = middle - 1
+		}
+	}
+	return most, nil
+}

@@ -1,0 +1,81 @@
+package disruption
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/drawknife/drawknife/scheduling"
+)
+
+// putInTurns puts pods on the command's nodes one by one, so that nodes take turns: with two new nodes in two zones neither can take
+// all its pods of a spread before the other has some. All new nodes are there from the beginning, as they are before the first pod
+// has to go. It returns the order in which pods were put; nil if some have no place in any that it found.
+func (r *replay) putInTurns(cmd *Command) ([]scheduling.PodKey, error) {
+	turns, ok := r.turns(cmd)
+	if !ok {
+		return nil, nil
+	}
+	var order []scheduling.PodKey
+	for progress, left := true, true; left; {
+		if !progress {
+			return nil, nil
+		}
+		progress, left = false, false
+		for i := range turns {
+			if err := r.pass.ctx.Err(); err != nil {
+				return nil, err
+			}
+			put, err := turns[i].take()
+			if err != nil {
+				return nil, nil
+			}
+			order, progress, left = append(order, put...), progress || len(put) > 0, left || len(turns[i].pods) > 0
+		}
+	}
+	return order, nil
+}
+
+// turn is a node with the pods that it has still to take.
+type turn struct {
+	pods []scheduling.PodKey
+	put  func([]scheduling.PodKey) error
+}
+
+// turns of the command's nodes, new ones opened; false if one can't be.
+func (r *replay) turns(cmd *Command) ([]turn, bool) {
+	var out []turn
+	for i := range cmd.Receivers {
+		e := &cmd.Receivers[i]
+		out = append(out, turn{slices.Clone(e.Pods), func(pods []scheduling.PodKey) error { return r.trial.Put(e.Name, pods) }})
+	}
+	for i := range cmd.Replacements {
+		node := cmd.Replacements[i].Node
+		if node == nil {
+			continue
+		}
+		number, empty := r.trial.NewNodes(), *node
+		empty.Pods = nil
+		if r.trial.PutNew(&empty) != nil {
+			return nil, false
+		}
+		out = append(out, turn{slices.Clone(node.Pods), func(pods []scheduling.PodKey) error { return r.trial.PutMore(number, pods) }})
+	}
+	return out, true
+}
+
+// take puts the pods on the node that it takes now. The error is one of a pod that has no place for another reason than that.
+func (t *turn) take() (put []scheduling.PodKey, err error) {
+	left := t.pods[:0]
+	for i, key := range t.pods {
+		switch err := t.put(t.pods[i : i+1]); {
+		case err == nil:
+			put = append(put, key)
+		case errors.Is(err, scheduling.ErrNoPlace):
+			left = append(left, key)
+		default:
+			return nil, err
+		}
+	}
+	t.pods = left
+	return put, nil
+}
