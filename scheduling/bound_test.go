@@ -164,6 +164,9 @@ func promisesNoMore(t *testing.T, s *scheduling.Snapshot) {
 		t.Errorf("lower bound %v of %v", p.LowerBound, p.HourlyCost)
 	}
 	for i := range p.Certificate.Classes {
+		if p.Certificate.Classes[i].Value == 0 {
+			continue // a twentieth more is nothing
+		}
 		forged := *p
 		certificate := *p.Certificate
 		certificate.Classes = append([]scheduling.CertificateClass(nil), p.Certificate.Classes...)

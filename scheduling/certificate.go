@@ -121,7 +121,7 @@ func (m *Model) certificate(pf *proof) *Certificate {
 	proven := &pf.v.certified
 	caps := pf.p.caps
 	for k := range caps {
-		out.Rules = append(out.Rules, CertificateRule{Name: ruleName(k), Rule: caps[k].sentence(m), Amount: caps[k].amount})
+		out.Rules = append(out.Rules, caps[k].rule(m, ruleName(k)))
 	}
 	for i, it := range pf.p.items {
 		class := CertificateClass{Requests: m.certificateRequests(m.classes[it.class]), Count: it.count, Value: float64(proven.item[i]) / nanoPerUSD}

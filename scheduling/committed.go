@@ -33,7 +33,8 @@ func (t *Trial) newJoined(items []item, c *cells) *problem {
 // newProof is newJoined for a bound.
 func (t *Trial) newProof(items []item) *problem {
 	caps := t.m.hostCaps(items, true)
-	j := t.m.joinAlike(t.m.capItems(items, caps))
+	given, caps := t.countWhole(t.m.capItems(items, caps), caps)
+	j := t.m.joinAlike(given)
 	p := t.complete(t.m.newProblem(j.items, nil), caps)
 	p.alike = j
 	return p

@@ -60,7 +60,7 @@
 //	   ▼
 //	Plan       its types                               plan.go, reason.go, nearestmiss.go
 //	           nodes, places, wishes given up          assemble.go, bindorder.go, leeway.go, machineoptions.go, relax.go
-//	           the bound and its proof                 certificate.go, certify.go
+//	           the bound and its proof                 certificate.go, certify.go, wholeunits.go
 //	           why a pod has no place                  explain.go, survey.go, suitability.go, topologyreason.go, nodereason.go
 //	           what would have to be different         findmiss.go
 //	           differences of two plans                diff.go

@@ -7,7 +7,8 @@ import (
 )
 
 // hostCap is a rule about single nodes as an amount: a node has so much of it, and each pod that the rule concerns takes some.
-// Where it can be put like that, the linear program, the knapsacks and the packers keep the rule as they keep memory.
+// Where it can be put like that, the linear program, the knapsacks and the packers keep the rule as they keep memory. In proofs it may
+// also be a resource in whole units: see countWhole.
 type hostCap struct {
 	group  int32
 	kind   groupKind
@@ -16,6 +17,9 @@ type hostCap struct {
 	counts bool
 	// pressing is at least how many nodes the items need because of it.
 	pressing int64
+	// unit in which a resource is counted; 0 for a rule.
+	unit     int64
+	resource int
 }
 
 const (
@@ -217,7 +221,7 @@ func (p *problem) widen(caps []hostCap) {
 		alloc := make([]int64, p.dims)
 		copy(alloc, o.alloc)
 		for k := range caps {
-			alloc[from+k] = caps[k].amount
+			alloc[from+k] = caps[k].on(o.alloc)
 		}
 		o.alloc = alloc
 	}

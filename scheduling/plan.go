@@ -2,6 +2,7 @@ package scheduling
 
 import (
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/drawknife/drawknife/api/requirements"
 	v1 "github.com/drawknife/drawknife/api/v1"
@@ -158,7 +159,9 @@ type Note struct {
 // an empty node of the type, and at most Count.
 //
 // A rule that allows only so many pods of several classes on one node counts like a resource of which every node has the rule's Amount:
-// classes take some of it, and types have a multiplier for it.
+// classes take some of it, and types have a multiplier for it. So does a resource that is counted in whole units: a class takes its
+// request divided by the rule's Unit, a node has its allocatable divided by it, both rounded down, and no pods fit on a node that
+// together take more than it has.
 //
 // Where nodes are to be had of which there are only so many, from a reservation or covered by a commitment, Limits give what
 // is limited a Value of its own: such a node may hold pods worth its price and, beyond that, what it uses of the limited
@@ -173,14 +176,18 @@ type Certificate struct {
 	Limits []CertificateLimit `json:"limits,omitempty"`
 }
 
-// CertificateRule is a rule about single nodes in a proof: hard anti-affinity or spread by hostname, or a host port.
+// CertificateRule is a rule about single nodes in a proof: hard anti-affinity or spread by hostname, a host port, or a resource in
+// whole units.
 type CertificateRule struct {
 	// Name is what classes and types call it, unique in the certificate.
 	Name string `json:"name"`
 	// Rule says it in words.
 	Rule string `json:"rule"`
-	// Amount that each node has.
-	Amount int64 `json:"amount"`
+	// Amount that each node has; 0 for a resource in whole units.
+	Amount int64 `json:"amount,omitempty"`
+	// Resource and Unit are set where a resource is counted in whole units.
+	Resource corev1.ResourceName `json:"resource,omitempty"`
+	Unit     resource.Quantity   `json:"unit,omitzero"`
 }
 
 // CertificateLimit is a reservation or a commitment in a proof.

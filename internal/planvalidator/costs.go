@@ -112,7 +112,7 @@ func (c *checker) certificate(cert *scheduling.Certificate) {
 	c.certificateRules(cert)
 	for _, t := range cert.Types {
 		for name, l := range t.RuleMultipliers {
-			if l < 0 || math.IsNaN(l) || amountOf(cert, name) < 0 {
+			if l < 0 || math.IsNaN(l) || ruleOf(cert, name) == nil {
 				c.fault("certificate", "multiplier of %s for %s is %v", name, t.Name, l)
 			}
 		}
@@ -278,7 +278,7 @@ func howMany(cert *scheduling.Certificate, class *scheduling.CertificateClass, h
 	most := int64(class.Count)
 	for name, takes := range class.Takes {
 		if takes > 0 {
-			most = min(most, amountOf(cert, name)/takes)
+			most = min(most, amountOf(cert, name, have)/takes)
 		}
 	}
 	n := 0
@@ -289,16 +289,6 @@ func howMany(cert *scheduling.Certificate, class *scheduling.CertificateClass, h
 	return n
 }
 
-// amountOf is what each node has of a rule's amount; -1 if the certificate has no such rule.
-func amountOf(cert *scheduling.Certificate, rule string) int64 {
-	for _, r := range cert.Rules {
-		if r.Name == rule {
-			return r.Amount
-		}
-	}
-	return -1
-}
-
 // prices are multipliers of resources and of rules' amounts.
 type prices struct {
 	resources map[corev1.ResourceName]float64
@@ -306,38 +296,6 @@ type prices struct {
 }
 
 func pricesOf(t *scheduling.CertificateType) prices { return prices{t.Multipliers, t.RuleMultipliers} }
-
-// certificateRules checks that the classes name rules that there are, and that no new node of the plan breaks one: pods of classes
-// that are told apart by nothing but a rule are counted as those that take least.
-func (c *checker) certificateRules(cert *scheduling.Certificate) {
-	for _, class := range cert.Classes {
-		for name, takes := range class.Takes {
-			if takes <= 0 || amountOf(cert, name) < takes {
-				c.fault("certificate", "a class takes %d of %s", takes, name)
-			}
-		}
-	}
-	for _, r := range cert.Rules {
-		least := map[string]int64{}
-		for _, class := range cert.Classes {
-			text := amountsText(withoutVolumes(class.Requests))
-			if known, ok := least[text]; !ok || class.Takes[r.Name] < known {
-				least[text] = class.Takes[r.Name]
-			}
-		}
-		for i := range c.p.NewNodes {
-			used := int64(0)
-			for _, key := range c.p.NewNodes[i].Pods {
-				if pod := c.pods[key]; pod != nil {
-					used += least[amountsText(requestsOf(pod))]
-				}
-			}
-			if used > r.Amount {
-				c.fault("certificate", "%s (%s) allows %d on a node, and node %s has %d", r.Name, r.Rule, r.Amount, c.p.NewNodes[i].Name, used)
-			}
-		}
-	}
-}
 
 func (c *checker) holdsAny(cert *scheduling.Certificate, it *cloudprovider.InstanceType, have corev1.ResourceList) bool {
 	have = withVolumes(cert, it, have)
@@ -347,7 +305,7 @@ func (c *checker) holdsAny(cert *scheduling.Certificate, it *cloudprovider.Insta
 	})
 }
 
-// mostWorth bounds what a machine can hold by multipliers.
+// mostWorth bounds what a node can hold by multipliers.
 func (c *checker) mostWorth(cert *scheduling.Certificate, it *cloudprovider.InstanceType, have corev1.ResourceList, multipliers prices) float64 {
 	have = withVolumes(cert, it, have)
 	worth := 0.0
@@ -356,7 +314,7 @@ func (c *checker) mostWorth(cert *scheduling.Certificate, it *cloudprovider.Inst
 		worth += l * q.AsApproximateFloat64()
 	}
 	for name, l := range multipliers.rules {
-		worth += l * float64(amountOf(cert, name))
+		worth += l * float64(amountOf(cert, name, have))
 	}
 	for _, class := range cert.Classes {
 		excess := class.Value

@@ -2,6 +2,7 @@ package planvalidator_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -48,10 +49,17 @@ func TestProofsWithRules(t *testing.T) {
 			}
 		}, "could hold"},
 		"a rule that the plan breaks": {func(p *scheduling.Plan) {
+			group := slices.IndexFunc(p.Certificate.Rules, func(r scheduling.CertificateRule) bool { return r.Resource == "" })
 			for i := range p.Certificate.Classes {
-				p.Certificate.Classes[i].Takes = map[string]int64{p.Certificate.Rules[0].Name: 1}
+				p.Certificate.Classes[i].Takes = map[string]int64{p.Certificate.Rules[group].Name: 1}
 			}
 		}, "allows 1 on a node"},
+		"more whole units than a class asks for": {func(p *scheduling.Plan) {
+			whole := slices.IndexFunc(p.Certificate.Rules, func(r scheduling.CertificateRule) bool { return r.Resource != "" })
+			for i := range p.Certificate.Classes {
+				p.Certificate.Classes[i].Takes = map[string]int64{p.Certificate.Rules[whole].Name: 7}
+			}
+		}, "a class takes 7"},
 		"a rule that is not there": {func(p *scheduling.Plan) { p.Certificate.Rules = nil }, "a class takes"},
 		"a negative multiplier": {func(p *scheduling.Plan) {
 			for i := range p.Certificate.Types {

@@ -22,20 +22,27 @@ func (j *Judge) Bound(hint *scheduling.Certificate, pods []string) float64 {
 	if hint == nil {
 		return 0
 	}
+	whole := j.wholeUnits(hint)
 	multipliers := make(map[string][]float64, len(hint.Types))
 	for _, t := range hint.Types {
-		l := make([]float64, len(j.resources))
+		l := make([]float64, len(j.resources), len(j.resources)+len(whole))
 		for i, name := range j.resources {
 			l[i] = t.Multipliers[name]
 			if name == corev1.ResourceCPU {
 				l[i] /= 1000 // per core there, per thousandth here
 			}
 		}
+		for _, u := range whole {
+			l = append(l, t.RuleMultipliers[u.rule])
+		}
 		multipliers[t.Name] = l
 	}
 	classes := j.classes(pods)
 	values := j.hint(hint, classes)
-	best := j.proven(values, classes, multipliers)
+	for _, c := range classes {
+		c.need = whole.counted(c.need)
+	}
+	best := j.proven(values, classes, multipliers, whole)
 	if len(classes) > manyClasses {
 		return best
 	}
@@ -46,7 +53,7 @@ func (j *Judge) Bound(hint *scheduling.Certificate, pods []string) float64 {
 				continue
 			}
 			values[a], values[b] = values[b], values[a]
-			if bound := j.proven(values, classes, multipliers); bound > best {
+			if bound := j.proven(values, classes, multipliers, whole); bound > best {
 				best = bound
 			} else {
 				values[a], values[b] = values[b], values[a]
@@ -60,14 +67,14 @@ func (j *Judge) Bound(hint *scheduling.Certificate, pods []string) float64 {
 const manyClasses = 200
 
 // proven is the bound that the values prove once they are lowered as far as needed.
-func (j *Judge) proven(hinted []float64, classes []*class, multipliers map[string][]float64) float64 {
+func (j *Judge) proven(hinted []float64, classes []*class, multipliers map[string][]float64, whole wholeUnits) float64 {
 	values := slices.Clone(hinted)
-	j.prove(values, classes, multipliers)
+	j.prove(values, classes, multipliers, whole)
 	total := 0.0
 	for i, c := range classes {
 		total += float64(c.count) * values[i]
 	}
-	return max(0, total-j.absorbed(classes, values, multipliers))
+	return max(0, total-j.absorbed(classes, values, multipliers, whole))
 }
 
 // class is a number of pods that are alike for the bound.
@@ -259,14 +266,14 @@ func (j *Judge) hint(stated *scheduling.Certificate, classes []*class) []float64
 }
 
 // prove lowers values until no machine on offer can hold pods worth more than it costs.
-func (j *Judge) prove(values []float64, classes []*class, multipliers map[string][]float64) {
-	none := make([]float64, len(j.resources))
+func (j *Judge) prove(values []float64, classes []*class, multipliers map[string][]float64, whole wholeUnits) {
+	none := make([]float64, len(j.resources)+len(whole))
 	for _, o := range j.offers() {
 		l := multipliers[o.name]
 		if l == nil {
 			l = none
 		}
-		p := pile{classes: classes, values: values, multipliers: slices.Clone(l), room: o.room, accepts: func(c *class) bool { return o.accepts[c.shape] }}
+		p := pile{classes: classes, values: values, multipliers: slices.Clone(l), room: whole.counted(o.room), accepts: func(c *class) bool { return o.accepts[c.shape] }}
 		if base, excess := p.worth(); base+excess <= o.price {
 			continue
 		}
@@ -379,7 +386,7 @@ func (p *pile) lower(share float64) {
 }
 
 // absorbed is no less than the value of the pods that the machines there are can take.
-func (j *Judge) absorbed(classes []*class, values []float64, multipliers map[string][]float64) float64 {
+func (j *Judge) absorbed(classes []*class, values []float64, multipliers map[string][]float64, whole wholeUnits) float64 {
 	// Any multipliers prove something; a sample of them keeps the work bounded.
 	names := slices.Sorted(maps.Keys(multipliers))
 	step := max(1, len(names)/16)
@@ -398,9 +405,9 @@ func (j *Judge) absorbed(classes []*class, values []float64, multipliers map[str
 			}
 			return ok
 		}
-		least := math.Inf(1)
+		least, room := math.Inf(1), whole.counted(m.free)
 		for n := 0; n < len(names); n += step {
-			p := pile{classes: classes, values: values, multipliers: multipliers[names[n]], room: m.free, accepts: accepts}
+			p := pile{classes: classes, values: values, multipliers: multipliers[names[n]], room: room, accepts: accepts}
 			base, excess := p.worth()
 			least = min(least, base+excess)
 		}

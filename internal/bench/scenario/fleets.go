@@ -21,7 +21,14 @@ var fleetName = regexp.MustCompile(`^consolidate(-mixed)?-([1-9][0-9]{0,4})$`)
 const fleetPrefix = "consolidate-"
 
 // IsFleet reports whether a name is that of a fleet to consolidate.
-func IsFleet(name string) bool { return strings.HasPrefix(name, fleetPrefix) }
+func IsFleet(name string) bool {
+	if fleetName.MatchString(name) {
+		return true
+	}
+	ordinary, found := strings.CutPrefix(name, fleetPrefix)
+	_, err := workload.ParseOrdinaryFleet(ordinary)
+	return found && err == nil
+}
 
 // Fleets are the fleets of the published figures.
 func Fleets() []string {

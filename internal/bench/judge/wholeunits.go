@@ -1,0 +1,48 @@
+package judge
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/scheduling"
+)
+
+// wholeUnits are the resources that a certificate counts in whole units, which is a hint like its values. Pods that fit on a node
+// together fit in whole units too, each one's need rounded down and the node's room: the proof may count them as further resources.
+type wholeUnits []wholeUnit
+
+type wholeUnit struct {
+	rule     string
+	resource int
+	unit     int64
+}
+
+func (j *Judge) wholeUnits(hint *scheduling.Certificate) wholeUnits {
+	var out wholeUnits
+	for i := range hint.Rules {
+		r := &hint.Rules[i]
+		at := slices.Index(j.resources, r.Resource)
+		if at < 0 {
+			continue
+		}
+		unit := r.Unit.Value()
+		if r.Resource == corev1.ResourceCPU {
+			unit = r.Unit.MilliValue()
+		}
+		if unit > 0 {
+			out = append(out, wholeUnit{r.Name, at, unit})
+		}
+	}
+	return out
+}
+
+// counted are the amounts, and after them how many whole units they are.
+func (w wholeUnits) counted(a amounts) amounts {
+	out := make(amounts, len(a), len(a)+len(w))
+	copy(out, a)
+	for _, u := range w {
+		out = append(out, max(a[u.resource], 0)/u.unit)
+	}
+	return out
+}

@@ -1,0 +1,77 @@
+package planvalidator
+
+import (
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/scheduling"
+)
+
+// certificateRules checks that the classes name rules that there are, and that no new node of the plan breaks one: pods of classes
+// that are told apart by nothing but a rule are counted as those that take least.
+func (c *checker) certificateRules(cert *scheduling.Certificate) {
+	for _, class := range cert.Classes {
+		for name, takes := range class.Takes {
+			// Of a resource in whole units a pod takes no more than it asks for.
+			if r := ruleOf(cert, name); takes <= 0 || r == nil || r.Resource == "" && r.Amount < takes || r.Resource != "" && wholeUnits(r, class.Requests) < takes {
+				c.fault("certificate", "a class takes %d of %s", takes, name)
+			}
+		}
+	}
+	for _, r := range cert.Rules {
+		if r.Resource != "" {
+			if r.Unit.Sign() <= 0 || r.Amount != 0 {
+				c.fault("certificate", "%s counts %s in units of %s", r.Name, r.Resource, r.Unit.String())
+			}
+			continue
+		}
+		least := map[string]int64{}
+		for _, class := range cert.Classes {
+			text := amountsText(withoutVolumes(class.Requests))
+			if known, ok := least[text]; !ok || class.Takes[r.Name] < known {
+				least[text] = class.Takes[r.Name]
+			}
+		}
+		for i := range c.p.NewNodes {
+			used := int64(0)
+			for _, key := range c.p.NewNodes[i].Pods {
+				if pod := c.pods[key]; pod != nil {
+					used += least[amountsText(requestsOf(pod))]
+				}
+			}
+			if used > r.Amount {
+				c.fault("certificate", "%s (%s) allows %d on a node, and node %s has %d", r.Name, r.Rule, r.Amount, c.p.NewNodes[i].Name, used)
+			}
+		}
+	}
+}
+
+// ruleOf is the certificate's rule of that name; nil if it has none.
+func ruleOf(cert *scheduling.Certificate, name string) *scheduling.CertificateRule {
+	for i := range cert.Rules {
+		if cert.Rules[i].Name == name {
+			return &cert.Rules[i]
+		}
+	}
+	return nil
+}
+
+// amountOf is what a node with that room has of a rule's amount; -1 if the certificate has no such rule.
+func amountOf(cert *scheduling.Certificate, name string, have corev1.ResourceList) int64 {
+	switch r := ruleOf(cert, name); {
+	case r == nil:
+		return -1
+	case r.Resource != "":
+		return wholeUnits(r, have)
+	default:
+		return r.Amount
+	}
+}
+
+// wholeUnits is how many whole units of the rule's resource a list has.
+func wholeUnits(r *scheduling.CertificateRule, list corev1.ResourceList) int64 {
+	q := list[r.Resource]
+	if r.Resource == corev1.ResourceCPU {
+		return q.MilliValue() / max(r.Unit.MilliValue(), 1)
+	}
+	return q.Value() / max(r.Unit.Value(), 1)
+}
