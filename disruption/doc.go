@@ -34,7 +34,7 @@
 //	                                                                       flexible.go, globalplan.go, waves.go
 //	                                                                       selection.go, globalbudgets.go, robustness.go, agreement.go
 //	memory       what a plan of it leaves for the next                     memory.go, memorysight.go, memoryuntil.go, globalagain.go
-//	proofs       why nothing cheaper can be                                floorprices.go, floorsimplex.go
+//	proofs       why nothing cheaper can be                                floorprices.go, floorsimplex.go, internal/engine/lp
 //	replay       whether any part of a plan is still good                  restrict.go
 //	what-if      where pods would go                                       simulate.go
 //	validation   whether a command is still good                           validate.go

@@ -1,6 +1,10 @@
 package disruption
 
-import corev1 "k8s.io/api/core/v1"
+import (
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/internal/engine/lp"
+)
 
 // offered is a machine that may be launched: what it has for pods of the floorResources, and its price.
 type offered struct {
@@ -16,89 +20,84 @@ func floorAmounts(list corev1.ResourceList) (amounts [3]float64) {
 	return amounts
 }
 
-// bestPrices are the floor prices by which the demand is worth most, by the simplex method on the few resources there are;
-// rounding can't make them wrong, since they are scaled until they hold. Nil if there are none.
+// bestPrices are the floor prices by which the demand is worth most: the duals of covering it with nodes at the lowest price. Rounding
+// can't make them wrong, since they are scaled until they hold. Nil if there are none.
 func bestPrices(machines []offered, demand corev1.ResourceList) FloorPrices {
-	const n = 3
-	var scale, goal [n]float64
+	scale, unit := largest(machines)
+	goal := make([]float64, len(floorResources))
 	for d, name := range floorResources {
-		q := demand[name]
-		goal[d] = q.AsApproximateFloat64()
-		for i := range machines {
-			scale[d] = max(scale[d], machines[i].amounts[d])
-		}
-	}
-	// Rows are machines, columns the resources or, once exchanged, slacks.
-	type row struct {
-		a [n]float64
-		b float64
-	}
-	rows := make([]row, len(machines))
-	basic := make([]int, len(machines)) // the resource whose price the row gives, or -1
-	column := [n]int{}                  // the resource of a column, or -1 for a slack
-	for d := range n {
-		column[d] = d
 		if scale[d] == 0 {
 			return nil
 		}
-		goal[d] *= scale[d]
+		q := demand[name]
+		goal[d] = q.AsApproximateFloat64() / scale[d]
 	}
+	columns := make([][]float64, len(machines))
 	for i := range machines {
-		rows[i].b, basic[i] = machines[i].price, -1
-		for d := range n {
-			rows[i].a[d] = machines[i].amounts[d] / scale[d]
+		columns[i] = make([]float64, len(goal))
+		for d := range goal {
+			columns[i][d] = machines[i].amounts[d] / scale[d]
 		}
 	}
+	cover := opened(machines, columns, goal, unit)
 	for range maxPivots {
-		enter, leave := -1, -1
-		for d := range n {
-			if goal[d] > 1e-12 && (enter < 0 || goal[d] > goal[enter]) {
-				enter = d
+		best, gain := -1, pivotGain
+		for i, column := range columns {
+			worth := -machines[i].price / unit
+			for d, y := range cover.Duals() {
+				worth += y * column[d]
+			}
+			if worth > gain {
+				best, gain = i, worth
 			}
 		}
-		if enter < 0 {
+		if best < 0 || cover.Enter(columns[best], machines[best].price/unit) < 0 {
 			break
 		}
-		for i := range rows {
-			if rows[i].a[enter] > 1e-12 && (leave < 0 || rows[i].b*rows[leave].a[enter] < rows[leave].b*rows[i].a[enter]) {
-				leave = i
+		for range maxPivots {
+			if cover.DropNegative() < 0 {
+				break
 			}
 		}
-		if leave < 0 {
-			return nil
-		}
-		pivot := rows[leave].a[enter]
-		own := rows[leave]
-		for d := range n {
-			own.a[d] /= pivot
-		}
-		own.b /= pivot
-		own.a[enter] = 1 / pivot
-		for i := range rows {
-			if k := rows[i].a[enter]; i != leave && k != 0 {
-				for d := range n {
-					rows[i].a[d] -= k * own.a[d]
-				}
-				rows[i].b -= k * own.b
-				rows[i].a[enter] = -k / pivot
-			}
-		}
-		k := goal[enter]
-		for d := range n {
-			goal[d] -= k * own.a[d]
-		}
-		goal[enter] = -k / pivot
-		rows[leave] = own
-		basic[leave], column[enter] = column[enter], basic[leave]
 	}
 	y := FloorPrices{}
-	for i, d := range basic {
-		if d >= 0 {
-			y[floorResources[d]] = max(rows[i].b, 0) / scale[d]
-		}
+	for d, dual := range cover.Duals() {
+		y[floorResources[d]] = max(dual, 0) * unit / scale[d]
 	}
 	return y.held(machines)
 }
+
+// largest amounts of each resource, by which they are scaled, and the highest price, 1 if all are 0.
+func largest(machines []offered) (scale [3]float64, unit float64) {
+	for i := range machines {
+		unit = max(unit, machines[i].price)
+		for d, amount := range machines[i].amounts {
+			scale[d] = max(scale[d], amount)
+		}
+	}
+	if unit == 0 {
+		unit = 1
+	}
+	return scale, unit
+}
+
+// opened is the program that covers the goal, with each resource covered by the node that sells it at the lowest price, as if that had
+// nothing else. Leaving the rest of a node away makes it no better, so that such columns change no optimum.
+func opened(machines []offered, columns [][]float64, goal []float64, unit float64) *lp.Master {
+	amount, price := make([]float64, len(goal)), make([]float64, len(goal))
+	for i, column := range columns {
+		p := machines[i].price / unit
+		for d, a := range column {
+			if a > 0 && (amount[d] == 0 || p*amount[d] < price[d]*a) {
+				amount[d], price[d] = a, p
+			}
+		}
+	}
+	return lp.NewMaster(goal, amount, price)
+}
+
+// pivotGain is how much more than its price, as a share of the highest price, a node has to be worth to change the prices.
+const pivotGain = 1e-12
 
 // maxPivots bounds the simplex method.
 const maxPivots = 50

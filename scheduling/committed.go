@@ -112,7 +112,7 @@ func (v *values) findCommitted(p *problem) {
 	pr := newPricing(c.p, placesInUse(p.items))
 	copy(pr.value, v.pricing.value)
 	for o := range pr.sacks {
-		pr.sacks[o].solve(pr.value, -1)
+		pr.sacks[o].Solve(pr.value, -1)
 	}
 	c.item, c.pricing = v.item, pr
 	c.lambda, c.ratio = pr.perUnit(pr.lambda, 1), make([]float64, len(c.p.options))

@@ -47,7 +47,7 @@
 //	Trial      what is where, undoable                 trial*.go, topologystate.go, limits.go, ledger.go, way.go
 //	           the order of work                       solve.go, policy.go, nominated.go, preemption.go
 //	   1. deal pods under wide rules out to cells      cells.go, deal.go
-//	   2. value pods by a linear program: the bound    problem.go, alike.go, hostcaps.go, pricing.go, knapsack.go, simplex.go,
+//	   2. value pods by a linear program: the bound    problem.go, alike.go, hostcaps.go, pricing.go, internal/engine/lp,
 //	                                                   values.go
 //	   3. fill the nodes there are, by value           propose.go
 //	   4. pack the rest onto new ones                  patterns.go, pack.go, improve.go, merge.go, exact.go, committed.go,

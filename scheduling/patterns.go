@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"slices"
+
+	"github.com/drawknife/drawknife/internal/engine/lp"
 )
 
 // Patterns are whole fillings of one machine. A second column generation, over whole pods this time, finds the mix of
@@ -14,7 +16,7 @@ type patterns struct {
 	p      *problem
 	values *values
 	pr     *pricing
-	master *master
+	master *lp.Master
 	// inBasis is indexed like the master's rows: the filling behind each basic column; nil load for surplus.
 	inBasis []filling
 	order   []int32 // scratch
@@ -63,7 +65,7 @@ func (s *patterns) pack(ctx context.Context, left []int) *binSet {
 	s.start()
 	options := s.promisingOptions()
 	passes := 0
-	for last := s.master.objective(); ; {
+	for last := s.master.Objective(); ; {
 		found := false
 		for _, o := range options {
 			found = s.seeded(o) || found
@@ -74,7 +76,7 @@ func (s *patterns) pack(ctx context.Context, left []int) *binSet {
 				found = true
 			}
 		}
-		now := s.master.objective()
+		now := s.master.Objective()
 		if passes++; !found || passes == maxPatternPasses || now > last*(1-worthAPass) || ctx.Err() != nil {
 			break
 		}
@@ -100,14 +102,14 @@ func (s *patterns) start() {
 			}
 		}
 	}
-	s.master = newMaster(demand, per, price)
+	s.master = lp.NewMaster(demand, per, price)
 }
 
 // pays reports whether the filling in s.best is worth more than the option's price.
 func (s *patterns) pays(o int32) bool {
 	worth := 0.0
 	for b, n := range s.best {
-		worth += float64(n) * s.master.y[b]
+		worth += float64(n) * s.master.Duals()[b]
 	}
 	return worth > float64(s.p.options[o].price)*(1+1e-7)+1e-3
 }
@@ -184,13 +186,13 @@ func (s *patterns) enter(o int32) bool {
 			loads = append(loads, load{s.pr.bundles[b].items[0], n})
 		}
 	}
-	row := s.master.enter(column, float64(opt.price))
+	row := s.master.Enter(column, float64(opt.price))
 	if row < 0 {
 		return false
 	}
 	s.inBasis[row] = filling{o, loads}
 	for {
-		row := s.master.dropNegative()
+		row := s.master.DropNegative()
 		if row < 0 {
 			return true
 		}
@@ -202,7 +204,7 @@ func (s *patterns) enter(o int32) bool {
 func (s *patterns) fill(o int32) float64 {
 	pr := s.pr
 	s.price(o)
-	pr.sacks[o].filling(pr.column)
+	pr.sacks[o].Filling(pr.column)
 	for b := range s.from {
 		s.from[b] = int32(pr.column[b] + 1e-6)
 	}
@@ -238,9 +240,9 @@ func (s *patterns) fill(o int32) float64 {
 func (s *patterns) price(o int32) {
 	pr := s.pr
 	for b := range pr.bundles {
-		pr.value[b] = max(s.master.y[b], 0)
+		pr.value[b] = max(s.master.Duals()[b], 0)
 	}
-	pr.sacks[o].solve(pr.value, -1)
+	pr.sacks[o].Solve(pr.value, -1)
 	s.sortByDensity(o)
 }
 
@@ -325,9 +327,9 @@ func (s *patterns) round(left []int) *binSet {
 		if s.inBasis[row].option < 0 {
 			continue
 		}
-		times := int(s.master.level[row] + 1e-6)
+		times := int(s.master.Levels()[row] + 1e-6)
 		buy(&s.inBasis[row], times)
-		if rest := s.master.level[row] - float64(times); rest > 0.5 {
+		if rest := s.master.Levels()[row] - float64(times); rest > 0.5 {
 			parts = append(parts, part{row, rest})
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"encoding/binary"
 	"math"
 	"slices"
+
+	"github.com/drawknife/drawknife/internal/engine/lp"
 )
 
 // maxLPRows bounds the linear program: more items than that are bundled by likeness. The bound stays proven, since the
@@ -55,8 +57,8 @@ type pricing struct {
 	need   []float64
 	most   [][]float64
 	room   []float64 // [option*dims+d]
-	master *master
-	sacks  []knapsack // by option
+	master *lp.Master
+	sacks  []lp.Knapsack // by option
 	column []float64
 	scale  []float64 // per resource: planner units per LP unit
 	lambda []float64 // [option*dims+d], LP units
@@ -116,7 +118,7 @@ func newPricing(p *problem, places []place) *pricing {
 			pr.most[o][b] = pr.bundles[b].perOption(&p.options[o])
 		}
 	}
-	pr.sacks = newKnapsacks(pr.dims, pr.room, pr.need, pr.most, pr.lambda)
+	pr.sacks = lp.NewKnapsacks(pr.dims, pr.room, pr.need, pr.most, pr.lambda)
 	return pr
 }
 
@@ -362,17 +364,17 @@ func (pr *pricing) converge(ctx context.Context, options []int32) {
 //
 // Source: P. Wentges, "Weighted Dantzig-Wolfe decomposition for linear mixed-integer programming", 1997.
 func (pr *pricing) sweep(options []int32) bool {
-	for b, y := range pr.master.y {
+	for b, y := range pr.master.Duals() {
 		pr.value[b] = centerWeight*pr.center[b] + (1-centerWeight)*max(y, 0)
 	}
 	again, worst := false, 1.0
 	for _, o := range options {
 		price := float64(pr.p.options[o].price)
-		worst = max(worst, pr.sacks[o].solve(pr.value, -1)/max(price, 1))
-		pr.sacks[o].filling(pr.column)
+		worst = max(worst, pr.sacks[o].Solve(pr.value, -1)/max(price, 1))
+		pr.sacks[o].Filling(pr.column)
 		worth := 0.0
 		for b, n := range pr.column {
-			worth += n * pr.master.y[b]
+			worth += n * pr.master.Duals()[b]
 		}
 		if worth > price*(1+1e-6)+1e-3 {
 			pr.entered++
@@ -398,7 +400,7 @@ func (pr *pricing) near() bool {
 	if pr.p.rough {
 		apart = roughlyNear
 	}
-	cost := pr.master.objective()
+	cost := pr.master.Objective()
 	near := cost * apart
 	if len(pr.bundles) >= fewItems {
 		near = max(near, (pr.p.planned-pr.centerBound)*gapShare)
@@ -412,7 +414,7 @@ func (pr *pricing) exhausted() bool {
 	if pr.p.rough {
 		better, idle = roughProgress, roughIdle
 	}
-	if cost := pr.master.objective(); cost < pr.stuck.cost*(1-better) || pr.centerBound > pr.stuck.bound*(1+better) {
+	if cost := pr.master.Objective(); cost < pr.stuck.cost*(1-better) || pr.centerBound > pr.stuck.bound*(1+better) {
 		pr.stuck = standstill{cost, pr.centerBound, pr.entered}
 	} else if pr.entered-pr.stuck.entered > idle*rows {
 		return true
@@ -446,7 +448,7 @@ func (pr *pricing) scan() []offer {
 		if pr.p.options[o].limited || !pr.pays(o) {
 			continue
 		}
-		found = append(found, offer{option: o, ratio: pr.sacks[o].solve(pr.value, -1) / max(float64(pr.p.options[o].price), 1)})
+		found = append(found, offer{option: o, ratio: pr.sacks[o].Solve(pr.value, -1) / max(float64(pr.p.options[o].price), 1)})
 	}
 	slices.SortStableFunc(found, func(a, b offer) int { return -cmp.Compare(a.ratio, b.ratio) })
 	return found
@@ -454,13 +456,13 @@ func (pr *pricing) scan() []offer {
 
 // enter brings a filling of the option into the mix; false if that can't improve anything.
 func (pr *pricing) enter(column []float64, o int32) bool {
-	row := pr.master.enter(column, float64(pr.p.options[o].price))
+	row := pr.master.Enter(column, float64(pr.p.options[o].price))
 	if row < 0 {
 		return false
 	}
 	pr.options[row] = o
-	for range 2 * pr.master.rows {
-		if row = pr.master.dropNegative(); row < 0 {
+	for range 2 * pr.master.Rows() {
+		if row = pr.master.DropNegative(); row < 0 {
 			break
 		}
 		pr.options[row] = -1
@@ -475,7 +477,7 @@ func (pr *pricing) improve(o int32) bool {
 		return false
 	}
 	pr.entered++
-	pr.sacks[o].filling(pr.column)
+	pr.sacks[o].Filling(pr.column)
 	if !pr.enter(pr.column, o) {
 		return false
 	}
@@ -486,12 +488,12 @@ func (pr *pricing) improve(o int32) bool {
 // pays reports whether the option's best filling is worth more than its price at the present values.
 func (pr *pricing) pays(o int32) bool {
 	enough := float64(pr.p.options[o].price)*(1+1e-6) + 1e-3
-	return pr.sacks[o].solve(pr.value, enough) > enough
+	return pr.sacks[o].Solve(pr.value, enough) > enough
 }
 
 // revalue makes pr.value the master's duals.
 func (pr *pricing) revalue() {
-	for b, y := range pr.master.y {
+	for b, y := range pr.master.Duals() {
 		pr.value[b] = max(y, 0)
 	}
 }
@@ -499,10 +501,10 @@ func (pr *pricing) revalue() {
 // meanPrice is what a node of the mix costs in the mean, nano-USD per hour.
 func (pr *pricing) meanPrice() int64 {
 	sum := 0.0
-	for _, level := range pr.master.level {
+	for _, level := range pr.master.Levels() {
 		sum += level
 	}
-	return int64(pr.master.objective() / max(sum, 1))
+	return int64(pr.master.Objective() / max(sum, 1))
 }
 
 // inMix are the options of the mix, those on which most is spent first.
@@ -510,13 +512,13 @@ func (pr *pricing) inMix() []int32 {
 	spent := map[int32]float64{}
 	var out []int32
 	for row, o := range pr.options {
-		if o < 0 || pr.master.level[row] <= 0 {
+		if o < 0 || pr.master.Levels()[row] <= 0 {
 			continue
 		}
 		if spent[o] == 0 {
 			out = append(out, o)
 		}
-		spent[o] += pr.master.level[row] * pr.master.cost[row]
+		spent[o] += pr.master.Levels()[row] * pr.master.Prices()[row]
 	}
 	slices.SortFunc(out, func(a, b int32) int { return cmp.Or(-cmp.Compare(spent[a], spent[b]), cmp.Compare(a, b)) })
 	return out
@@ -525,7 +527,7 @@ func (pr *pricing) inMix() []int32 {
 // nodes is how many nodes the mix has.
 func (pr *pricing) nodes() int {
 	sum := 0.0
-	for _, level := range pr.master.level {
+	for _, level := range pr.master.Levels() {
 		sum += level
 	}
 	return int(sum)
@@ -537,6 +539,6 @@ func (pr *pricing) settle(value []float64) {
 		pr.value[b] = max(u, 0)
 	}
 	for o := range pr.sacks {
-		pr.sacks[o].solve(pr.value, -1)
+		pr.sacks[o].Solve(pr.value, -1)
 	}
 }

@@ -3,6 +3,8 @@ package scheduling
 import (
 	"math"
 	"slices"
+
+	"github.com/drawknife/drawknife/internal/engine/lp"
 )
 
 // start opens the master with the cheapest single-class filling of each bundle and returns the options of those.
@@ -27,7 +29,7 @@ func (pr *pricing) start() []int32 {
 			per[b], price[b], option[b] = 1, float64(pr.p.options[last].price), -1
 		}
 	}
-	pr.master = newMaster(demand, per, price)
+	pr.master = lp.NewMaster(demand, per, price)
 	pr.options = slices.Clone(option)
 	slices.Sort(option)
 	option = slices.Compact(option)
@@ -48,7 +50,7 @@ func (pr *pricing) seed() {
 		for _, l := range s.load {
 			b := bundleOf[l.item]
 			pr.column[b] += float64(l.count)
-			worth += float64(l.count) * pr.master.y[b]
+			worth += float64(l.count) * pr.master.Duals()[b]
 		}
 		if price := float64(pr.p.options[s.option].price); worth > price*(1+1e-6)+1e-3 {
 			pr.enter(pr.column, s.option)
@@ -86,7 +88,7 @@ func (pr *pricing) startCenter() []bought {
 	if len(rows) == 0 {
 		return nil
 	}
-	m := newMaster(demand, per, price)
+	m := lp.NewMaster(demand, per, price)
 	chosen := first // by row
 	column := make([]float64, len(rows))
 	for range 50 * len(rows) {
@@ -94,7 +96,7 @@ func (pr *pricing) startCenter() []bought {
 		for o := range p.options {
 			worth := 0.0
 			for i, d := range rows {
-				worth += m.y[i] * pr.room[o*pr.dims+d]
+				worth += m.Duals()[i] * pr.room[o*pr.dims+d]
 			}
 			if ratio := worth / float64(max(p.options[o].price, 1)); ratio > most && !p.options[o].limited {
 				most, at = ratio, o
@@ -106,13 +108,13 @@ func (pr *pricing) startCenter() []bought {
 		for i, d := range rows {
 			column[i] = pr.room[at*pr.dims+d]
 		}
-		row := m.enter(column, float64(p.options[at].price))
+		row := m.Enter(column, float64(p.options[at].price))
 		if row < 0 {
 			break
 		}
 		chosen[row] = int32(at)
 		for range 2 * len(rows) {
-			if row = m.dropNegative(); row < 0 {
+			if row = m.DropNegative(); row < 0 {
 				break
 			}
 			chosen[row] = -1
@@ -120,14 +122,14 @@ func (pr *pricing) startCenter() []bought {
 	}
 	for b := range pr.bundles {
 		for i, d := range rows {
-			pr.center[b] += max(m.y[i], 0) * pr.need[b*pr.dims+d]
+			pr.center[b] += max(m.Duals()[i], 0) * pr.need[b*pr.dims+d]
 		}
 		pr.centerBound += pr.center[b] * pr.bundles[b].count
 	}
 	var mix []bought
 	for row, o := range chosen {
-		if o >= 0 && m.level[row] > 0 {
-			mix = append(mix, bought{o, m.level[row]})
+		if o >= 0 && m.Levels()[row] > 0 {
+			mix = append(mix, bought{o, m.Levels()[row]})
 		}
 	}
 	return mix
@@ -222,7 +224,7 @@ func (pr *pricing) mixed(o int32, pods, kinds []float64) {
 	worth := 0.0
 	for b, n := range pr.column {
 		pr.column[b] = min(n/nodes, pr.most[o][b])
-		worth += pr.column[b] * pr.master.y[b]
+		worth += pr.column[b] * pr.master.Duals()[b]
 	}
 	if price := float64(pr.p.options[o].price); worth > price*(1+1e-6)+1e-3 {
 		pr.enter(pr.column, o)

@@ -49,7 +49,7 @@ func valuesOf(ctx context.Context, p *problem) *values {
 	pr := newPricing(p, placesInUse(p.items))
 	pr.generate(ctx)
 	v.pricing, v.ratio = pr, make([]float64, len(p.options))
-	for _, value := range [][]float64{pr.center, pr.master.y} {
+	for _, value := range [][]float64{pr.center, pr.master.Duals()} {
 		pr.settle(value)
 		v.take(pr, pr.bundleValues(), pr.lambda)
 	}

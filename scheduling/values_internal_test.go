@@ -71,7 +71,7 @@ func TestLoweredValuesBoundMore(t *testing.T) {
 func TestColumnGenerationEnds(t *testing.T) {
 	p := manySizes(100)
 	v := valuesOf(context.Background(), p)
-	if cost := v.pricing.master.objective(); v.bound < cost*(1-2*nearEnough) {
+	if cost := v.pricing.master.Objective(); v.bound < cost*(1-2*nearEnough) {
 		t.Errorf("values of %v, a mix of fillings for %v after %d columns", v.bound, cost, v.pricing.entered)
 	}
 	if pr := v.pricing; len(pr.bundles) != len(p.items) || pr.entered < 200 {

@@ -1,10 +1,13 @@
-package scheduling
+package lp
 
-// knapsack fills one machine with the most valuable pods, in fractions: max Σ value_c k_c  s.t.  Σ_c need_c k_c <= room,
-// 0 <= k_c <= most_c, by the bounded simplex method with one row per resource. Its duals are what the machine's
-// resources are worth. Only the values change from one solve to the next, so that the last solution remains a filling
-// and each solve goes on from there.
-type knapsack struct {
+// Knapsack is the linear program
+//
+//	max Σ_c value_c k_c   such that   Σ_c need_c[d] k_c <= room[d] for every resource d,   0 <= k_c <= most_c
+//
+// which fills one node with the most valuable pods, in fractions, solved by the bounded simplex method with one row for each resource. Only the
+// values change from one Solve to the next: the last solution remains a filling, and each Solve goes on from there. A Knapsack is not
+// safe for concurrent use, and neither are two that NewKnapsacks made in one call.
+type Knapsack struct {
 	dims int
 	// room is indexed by resource, need [class*dims+resource], most by class. They are the caller's.
 	room, need, most []float64
@@ -37,15 +40,17 @@ const (
 // maxMoves is after how many pivots a knapsack starts from nothing again, so that rounding errors don't add up.
 const maxMoves = 100
 
-// newKnapsacks makes one knapsack per machine: room and lambda are indexed [machine*dims+resource], most [machine][class].
-func newKnapsacks(dims int, room, need []float64, most [][]float64, lambda []float64) []knapsack {
-	n, machines := len(need)/dims, len(most)
+// NewKnapsacks makes one knapsack for each element of most. dims is the number of resources; room and lambda are indexed
+// [knapsack*dims+resource], need [class*dims+resource], most [knapsack][class]. The slices are kept: callers don't change room, need and
+// most afterwards, and read what the resources are worth, the duals, from lambda after each Solve.
+func NewKnapsacks(dims int, room, need []float64, most [][]float64, lambda []float64) []Knapsack {
+	n, count := len(need)/dims, len(most)
 	scratch := &knapsackScratch{entry: make([]float64, dims), cost: make([]float64, dims)}
-	inBasis := make([]int8, machines*n)
-	rows := make([]int32, 2*machines*dims)
-	slacks := make([]bool, machines*dims)
-	numbers := make([]float64, machines*dims*(dims+1))
-	list := make([]knapsack, machines)
+	inBasis := make([]int8, count*n)
+	rows := make([]int32, 2*count*dims)
+	slacks := make([]bool, count*dims)
+	numbers := make([]float64, count*dims*(dims+1))
+	list := make([]Knapsack, count)
 	open := 0
 	for i := range most {
 		for _, limit := range most[i] {
@@ -62,7 +67,7 @@ func newKnapsacks(dims int, room, need []float64, most [][]float64, lambda []flo
 				opened = append(opened, int32(c))
 			}
 		}
-		list[i] = knapsack{
+		list[i] = Knapsack{
 			dims: dims, room: room[i*dims : (i+1)*dims], need: need, most: most[i], lambda: lambda[i*dims : (i+1)*dims],
 			open: opened[from:len(opened):len(opened)], inBasis: inBasis[i*n : (i+1)*n],
 			basis: rows[2*i*dims : (2*i+1)*dims], slackAt: rows[(2*i+1)*dims : (2*i+2)*dims], inSlack: slacks[i*dims : (i+1)*dims],
@@ -73,9 +78,9 @@ func newKnapsacks(dims int, room, need []float64, most [][]float64, lambda []flo
 	return list
 }
 
-// solve finds the best filling for the values and returns an upper bound on what it is worth: exactly that, unless it
-// turns out on the way that nothing can be worth more than enough.
-func (s *knapsack) solve(value []float64, enough float64) float64 {
+// Solve finds the best filling for the values, by class, and returns an upper bound on what it is worth: exactly that, unless it turns
+// out on the way that no filling is worth more than enough. With an enough below 0 it is always exact.
+func (s *Knapsack) Solve(value []float64, enough float64) float64 {
 	if s.moves >= maxMoves {
 		s.empty()
 	}
@@ -99,8 +104,8 @@ func (s *knapsack) solve(value []float64, enough float64) float64 {
 	return worth
 }
 
-// filling writes the present solution, by class.
-func (s *knapsack) filling(k []float64) {
+// Filling writes the present solution to k, by class.
+func (s *Knapsack) Filling(k []float64) {
 	clear(k)
 	for _, c := range s.open {
 		if s.inBasis[c] == atBound {
@@ -114,8 +119,8 @@ func (s *knapsack) filling(k []float64) {
 	}
 }
 
-// empty starts from an empty machine.
-func (s *knapsack) empty() {
+// empty starts from an empty node.
+func (s *Knapsack) empty() {
 	s.moves = 0
 	for c := range s.inBasis {
 		s.inBasis[c] = atZero
@@ -129,7 +134,7 @@ func (s *knapsack) empty() {
 }
 
 // price makes the duals those of the basis.
-func (s *knapsack) price(value []float64) {
+func (s *Knapsack) price(value []float64) {
 	clear(s.lambda)
 	for i, c := range s.basis {
 		if c < 0 || value[c] == 0 {
@@ -143,7 +148,7 @@ func (s *knapsack) price(value []float64) {
 
 // choose finds the variable whose move gains most: a class upwards from zero or downwards from its bound, or the slack
 // of a resource that is priced below zero. Unless it is a slack, worth is an upper bound on the best filling's value.
-func (s *knapsack) choose(value []float64) (class, slack int, up bool, worth float64) {
+func (s *Knapsack) choose(value []float64) (class, slack int, up bool, worth float64) {
 	for d, l := range s.lambda {
 		if !s.inSlack[d] && l < -eps {
 			return -1, d, true, 0
@@ -184,7 +189,7 @@ func (s *knapsack) choose(value []float64) (class, slack int, up bool, worth flo
 
 // step moves the entering variable as far as bounds allow, swapping it into the basis unless it reaches its own other
 // bound first.
-func (s *knapsack) step(c, slack int, up bool, value []float64) {
+func (s *Knapsack) step(c, slack int, up bool, value []float64) {
 	dims := s.dims
 	for i := range dims {
 		sum := 0.0
@@ -235,7 +240,7 @@ func (s *knapsack) step(c, slack int, up bool, value []float64) {
 	s.price(value)
 }
 
-func (s *knapsack) swap(leave, c, slack int, up bool, moved float64, toBound bool) {
+func (s *Knapsack) swap(leave, c, slack int, up bool, moved float64, toBound bool) {
 	s.moves++
 	dims := s.dims
 	if old := s.basis[leave]; old >= 0 {

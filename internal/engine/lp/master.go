@@ -1,14 +1,12 @@
-package scheduling
+package lp
 
-// Two small linear programs carry the planner's sense of value: covering all pods with machines (master), and filling
-// one machine with the most valuable pods (knapsack, in a file of its own). Both are dense: they have few rows.
-
-// eps is the tolerance of both solvers. It never decides whether a bound is valid: bounds are re-proved afterwards.
-const eps = 1e-9
-
-// master solves min Σ price_j x_j  s.t.  Σ_j column_j[i] x_j >= demand_i, x >= 0 by the revised simplex method, taking
-// columns as they are found. Its duals y are what one pod of each class is worth.
-type master struct {
+// Master is the linear program
+//
+//	min Σ_j price_j x_j   such that   Σ_j column_j[i] x_j >= demand_i for every row i,   x >= 0
+//
+// which covers the demand of every row at the lowest price, solved by the revised simplex method. Columns are brought in one by one with
+// Enter: callers generate them as they are needed (column generation; Gilmore and Gomory, 1961). A Master is not safe for concurrent use.
+type Master struct {
 	rows    int
 	inverse []float64 // rows x rows
 	level   []float64 // values of the basic variables
@@ -20,24 +18,38 @@ type master struct {
 	scale   float64   // of the duals, for tolerances
 }
 
-// newMaster starts from one single-class column per row: perMachine_i pods of class i on a machine of price_i.
-func newMaster(demand, perMachine, price []float64) *master {
+// NewMaster starts with one column for each row i, which has amount_i > 0 in that row alone and costs price_i. The three slices are
+// indexed by row; price is copied, and the others are not kept.
+func NewMaster(demand, amount, price []float64) *Master {
 	n := len(demand)
-	s := &master{
+	s := &Master{
 		rows: n, inverse: make([]float64, n*n), level: make([]float64, n), cost: append([]float64(nil), price...),
 		y: make([]float64, n), entry: make([]float64, n), surplus: make([]float64, n),
 	}
 	for i := range n {
-		s.scale = max(s.scale, price[i]/perMachine[i])
-		s.inverse[i*n+i] = 1 / perMachine[i]
-		s.level[i] = demand[i] / perMachine[i]
-		s.y[i] = price[i] / perMachine[i]
+		s.scale = max(s.scale, price[i]/amount[i])
+		s.inverse[i*n+i] = 1 / amount[i]
+		s.level[i] = demand[i] / amount[i]
+		s.y[i] = price[i] / amount[i]
 	}
 	return s
 }
 
-// objective is the cost of the present mix.
-func (s *master) objective() float64 {
+// Rows is the number of rows.
+func (s *Master) Rows() int { return s.rows }
+
+// Duals are what one unit of each row is worth, by row: never more, over a column, than the price of a column of the basis. The slice is
+// the master's own and changes with the next Enter or DropNegative; callers only read it.
+func (s *Master) Duals() []float64 { return s.y }
+
+// Levels are how often the basic column of each row is taken, by row. The slice is the master's own, like that of Duals.
+func (s *Master) Levels() []float64 { return s.level }
+
+// Prices are those of the basic columns, by row, 0 for surplus. The slice is the master's own, like that of Duals.
+func (s *Master) Prices() []float64 { return s.cost }
+
+// Objective is the price of the present solution.
+func (s *Master) Objective() float64 {
 	sum := 0.0
 	for i, level := range s.level {
 		sum += level * s.cost[i]
@@ -45,9 +57,9 @@ func (s *master) objective() float64 {
 	return sum
 }
 
-// enter brings a column into the basis and returns the row it takes there, or -1 when it can't (numerically) improve
-// anything.
-func (s *master) enter(column []float64, price float64) int {
+// Enter brings a column, indexed by row, into the basis. It returns the row that the column takes there, or -1 when it cannot improve
+// anything within the tolerance.
+func (s *Master) Enter(column []float64, price float64) int {
 	s.nonzero = s.nonzero[:0]
 	reduced := price
 	for j, a := range column {
@@ -73,7 +85,7 @@ func (s *master) enter(column []float64, price float64) int {
 }
 
 // express writes the entering column, of which s.nonzero are the entries, in terms of the basis.
-func (s *master) express(column []float64) {
+func (s *Master) express(column []float64) {
 	n := s.rows
 	if len(s.nonzero) == 1 {
 		j := s.nonzero[0]
@@ -92,7 +104,7 @@ func (s *master) express(column []float64) {
 	}
 }
 
-func (s *master) pivot(leave int, ratio, price, reduced float64) {
+func (s *Master) pivot(leave int, ratio, price, reduced float64) {
 	n := s.rows
 	for i := range n {
 		s.level[i] -= ratio * s.entry[i]
@@ -138,9 +150,9 @@ func subtract(row, other []float64, f float64) {
 	}
 }
 
-// dropNegative lets the surplus variable enter where a dual is most negative: covering more than asked is allowed. It
-// returns the row that takes, or -1 when no dual is negative.
-func (s *master) dropNegative() int {
+// DropNegative lets the surplus variable enter where a dual is most negative: covering more than the demand is allowed. It returns the row
+// that it takes, or -1 when no dual is negative. Call it until then, and Duals are prices.
+func (s *Master) DropNegative() int {
 	worst, at := -eps, -1
 	for i, y := range s.y {
 		if y < worst*max(1, s.scale) {
@@ -152,5 +164,5 @@ func (s *master) dropNegative() int {
 	}
 	clear(s.surplus)
 	s.surplus[at] = -1
-	return s.enter(s.surplus, 0)
+	return s.Enter(s.surplus, 0)
 }
