@@ -39,7 +39,7 @@ func TestMotoConformance(t *testing.T) {
 	newSite(t) // skips without moto
 	seeded.Fix(t)
 	report := conformance.Run(t, onMoto, conformance.Options{
-		Trials: 3, Steps: 8, Parallel: 12, Patience: 2 * time.Minute, MemorySlack: 4 << 20, // moto's proxy keeps all calls
+		Trials: 3, Steps: 8, Parallel: 12, Spread: 5, Patience: 2 * time.Minute, MemorySlack: 4 << 20, // moto's proxy keeps all calls
 	})
 	if !t.Failed() {
 		committed(t, report, "aws")
