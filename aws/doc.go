@@ -33,4 +33,6 @@
 // # Differences from Karpenter
 //
 // docs/differences.md lists what this package does otherwise than Karpenter, and why.
+//
+// Stability: beta.
 package aws

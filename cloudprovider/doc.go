@@ -201,4 +201,6 @@
 //     leader change must be clean.
 //   - CP-CONCURRENCY-04: memory is bounded by types times zones times capacity types and by live machines. Why: see
 //     CP-CATALOG-12.
+//
+// Stability: beta.
 package cloudprovider

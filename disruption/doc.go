@@ -104,4 +104,6 @@
 // time and a cool-down, which forced removals start too; it reckons how long drains under PodDisruptionBudgets take;
 // drift leaves nodes alone that wait for their consolidateAfter; and a command is validated by whether its pods still
 // have their places, not by planning again.
+//
+// Stability: beta.
 package disruption

@@ -39,4 +39,6 @@
 // OnLaunch and OnTerminate are called without any lock, one at a time, in the order in which things happened; they may
 // call the cloud. When all calls come from one goroutine, the hooks have run when the call returns; otherwise another
 // goroutine may be running them.
+//
+// Stability: beta.
 package fake

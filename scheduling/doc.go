@@ -69,4 +69,6 @@
 //
 // The behaviour is Karpenter's where that is not a defect. docs/differences.md lists under "Planning" what differs, and
 // why.
+//
+// Stability: beta.
 package scheduling

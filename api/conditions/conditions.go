@@ -4,6 +4,8 @@
 //	c := conditions.Of(&claim.ObjectMeta, &claim.Status.Conditions, "Launched", "Registered", "Initialized")
 //	c.SetTrue("Launched", now)
 //	ready := c.Ready()
+//
+// Stability: stable.
 package conditions
 
 import (

@@ -18,4 +18,6 @@
 // Provenance says what an object was born as, and what of it has no place where it is now.
 //
 // Values of this package are plain data. A Recorder is for one conversion and one goroutine.
+//
+// Stability: stable.
 package conversion

@@ -15,4 +15,6 @@
 // budgets are cron schedules, taints that come twice, the content of kubelet settings and of user data.
 //
 // Everything here is safe for concurrent use.
+//
+// Stability: stable.
 package crds

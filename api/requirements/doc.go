@@ -17,4 +17,6 @@
 // Which keys are well known, restricted, or aliases of others is not known to the package: it is a [Vocabulary],
 // plain data that a cloud provider extends and that callers hand in ([CoreVocabulary] is the common part). A
 // [Lookup] is a Vocabulary made ready for many questions; validation and alias-aware parsing take one.
+//
+// Stability: stable.
 package requirements

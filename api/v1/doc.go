@@ -31,4 +31,6 @@
 // Kubernetes' canonical form, as every Kubernetes client does.
 //
 // The types carry no locks: an object may be read by many goroutines at once as long as nobody changes it.
+//
+// Stability: stable.
 package v1

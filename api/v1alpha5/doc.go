@@ -45,4 +45,6 @@
 // generation takes a requirement on it.
 //
 // The types carry no locks: an object may be read by many goroutines at once as long as nobody changes it.
+//
+// Stability: stable.
 package v1alpha5

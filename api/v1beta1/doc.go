@@ -41,4 +41,6 @@
 //     group with version v1beta1, and the webhook writes none without the annotation.
 //
 // The types carry no locks: an object may be read by many goroutines at once as long as nobody changes it.
+//
+// Stability: stable.
 package v1beta1

@@ -26,6 +26,8 @@
 //
 // in this directory replaces ec2.json.gz by the given file of the same shape, after checking it; `go generate` without
 // a file checks the one that is there. NOTICE names the sources: change it when they change.
+//
+// Stability: beta.
 package catalog
 
 //go:generate go run generate.go

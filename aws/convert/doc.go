@@ -36,4 +36,6 @@
 //
 // Functions of this package never change their arguments, and give the same result for the same input, byte for byte. All
 // may be called from any number of goroutines.
+//
+// Stability: beta.
 package convert

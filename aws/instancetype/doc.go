@@ -29,4 +29,6 @@
 //     can't contradict each other.
 //   - Kubelet expressions are refused instead of dropped: a class that says something else than it means is found
 //     when it is written.
+//
+// Stability: beta.
 package instancetype

@@ -31,4 +31,6 @@
 // # Secrets
 //
 // User data may hold secrets: a Template shows only its name and size to fmt and log/slog.
+//
+// Stability: beta.
 package launchtemplate

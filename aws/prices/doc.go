@@ -35,4 +35,6 @@
 //   - No lock is held while prices are read.
 //   - The static table has prices of every region but those of China, for which there is no free source: they
 //     have those of us-east-1, and their provenance says so.
+//
+// Stability: beta.
 package prices

@@ -12,4 +12,6 @@
 // Every attempt of a call, retries included, first takes a token from the [Budget] of its class of calls, so that a
 // burst waits here instead of being throttled there; launches go before what is only refreshed. Package sdk/mock has
 // gomock mocks of the interfaces.
+//
+// Stability: beta.
 package sdk

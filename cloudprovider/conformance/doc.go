@@ -42,4 +42,6 @@
 // The kit ends the instances that it has launched; that all are gone is for the operator to see.
 //
 // Package engine, below this one, plugs a provider into the planners.
+//
+// Stability: beta.
 package conformance

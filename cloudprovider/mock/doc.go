@@ -5,4 +5,6 @@
 //	provider := mock.NewMockCloudProvider(ctrl)
 //	provider.EXPECT().Get(gomock.Any(), "aws:///a/i-1").
 //		Return(nil, cloudprovider.NewNodeClaimNotFoundError("aws:///a/i-1", nil))
+//
+// Stability: beta.
 package mock

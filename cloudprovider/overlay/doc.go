@@ -25,4 +25,6 @@
 // When two overlays of one weight select the same offering and both state a price, or the same type and both state one
 // resource, the later one is refused whole, for all pools, even where a heavier overlay had the last word anyway: what
 // happens must not hang on whether a third overlay is there.
+//
+// Stability: beta.
 package overlay

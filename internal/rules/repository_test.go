@@ -31,6 +31,7 @@ func TestRepository(t *testing.T) {
 		"no shared state":              rules.CheckState,
 		"exported names are explained": rules.CheckDocs,
 		"packages show their use":      rules.CheckPackageDocs,
+		"packages say how stable":      rules.CheckStability,
 	} {
 		t.Run(name, func(t *testing.T) { report(t, rule(tree)) })
 	}

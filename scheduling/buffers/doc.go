@@ -17,4 +17,6 @@
 // A placeholder's name and UID depend on the buffer and the pod's number alone, so that plans made one after the other
 // can be compared. Planners place placeholders after all real pods; the pods' priority, the lowest there is, says the
 // same to anybody who looks at one.
+//
+// Stability: beta.
 package buffers

@@ -37,4 +37,6 @@
 //     View.LeftOut.
 //   - A claim that was created here and that the watch never showed is named (View.Unconfirmed); whoever feeds State looks it
 //     up 15 seconds later and tells what it found.
+//
+// Stability: beta.
 package cluster

@@ -12,4 +12,6 @@
 // One entry stands for one machine for its whole life, under one name: reserved when it is planned, launching once its
 // NodeClaim exists, live when its instance does, leaving when it is being removed, and gone. An entry never counts
 // twice, and none is forgotten between two phases.
+//
+// Stability: beta.
 package limits

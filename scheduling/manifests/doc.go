@@ -74,4 +74,6 @@
 // the API server would not take, objects given twice, requests that are negative or look like a slip of the unit.
 // Everything else that is odd is a Warning, unknown fields too unless Options.Strict refuses them. Size, number of objects, nesting, and what aliases and replicas unfold to
 // are bounded by Limits.
+//
+// Stability: beta.
 package manifests

@@ -22,4 +22,6 @@
 //	Evictable       it may be asked to go, budgets aside
 //	Reschedulable   it, or its successor, will need another place when its node goes
 //	Drainable       a drain waits for it
+//
+// Stability: beta.
 package pods

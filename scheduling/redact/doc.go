@@ -9,4 +9,6 @@
 //
 // What is kept is named field by field. A field that is not named here is not kept, also one that Kubernetes gets in the future.
 // The plan of what is left is that of the snapshot itself.
+//
+// Stability: beta.
 package redact

@@ -35,4 +35,6 @@
 // # Concurrency
 //
 // An object may be read by many goroutines at once as long as nobody changes it.
+//
+// Stability: stable.
 package v1

@@ -34,4 +34,6 @@
 //   - Image tags without owners search self and amazon, as they did; the tool's search everybody.
 //
 // The types carry no locks: an object may be read by many goroutines at once as long as nobody changes it.
+//
+// Stability: stable.
 package v1alpha1

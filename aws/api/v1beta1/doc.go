@@ -33,4 +33,6 @@
 //   - What Ubuntu's annotation says was made up is removed on the way back only while it still is what was made up.
 //
 // The types carry no locks: an object may be read by many goroutines at once as long as nobody changes it.
+//
+// Stability: stable.
 package v1beta1

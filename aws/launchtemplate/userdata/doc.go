@@ -34,4 +34,6 @@
 //
 // User data may hold secrets. Errors name the line and the rule and quote nothing of it; Rendered hides its text from
 // fmt and log/slog.
+//
+// Stability: beta.
 package userdata

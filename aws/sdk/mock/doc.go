@@ -4,4 +4,6 @@
 //	api := mock.NewMockEC2API(gomock.NewController(t))
 //	api.EXPECT().TerminateInstances(gomock.Any(), gomock.Any()).
 //		Return(nil, &smithy.GenericAPIError{Code: "RequestLimitExceeded"})
+//
+// Stability: beta.
 package mock

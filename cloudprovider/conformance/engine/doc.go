@@ -9,4 +9,6 @@
 // The factory is the one of package conformance. The hook Advance is required: nothing here waits in real time. The API
 // server, the kubelets and the workloads are in memory; the machines are the provider's. A scenario that needs a hook or an
 // ability that is not there is skipped with the reason.
+//
+// Stability: beta.
 package engine

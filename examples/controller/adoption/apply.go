@@ -8,8 +8,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/api/conditions"
+	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
 // Apply writes down what Plan reckons with: drift hashes of the present version on NodePools and NodeClaims, and the labels that

@@ -12,8 +12,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/api/conditions"
+	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
 // Objects are written as patches that hold what changed and nothing else, so that fields of newer versions of an API

@@ -1,0 +1,197 @@
+package rules
+
+import (
+	"bytes"
+	"go/ast"
+	"go/format"
+	"go/token"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// API is what a package exports: a line for each function, method, type, field, constant and variable, by its name, "Model.Solve" for a
+// method or a field. A line is the declaration without comments and values; an interface is one line with its methods, since any
+// change of it breaks those who implement it.
+type API map[string]string
+
+// Exported is the API of each package that users import, generated code and mocks included only as far as they declare types that
+// others name.
+func Exported(t *Tree) map[string]API {
+	out := map[string]API{}
+	for dir, files := range t.packages() {
+		library := libraryOf(dir, files)
+		if library == nil || strings.HasSuffix(dir, "/mock") {
+			continue
+		}
+		api := API{}
+		for _, f := range library {
+			for _, d := range f.Syntax.Decls {
+				api.declare(d)
+			}
+		}
+		if len(api) > 0 {
+			out[dir] = api
+		}
+	}
+	return out
+}
+
+func (a API) declare(d ast.Decl) {
+	switch d := d.(type) {
+	case *ast.FuncDecl:
+		if name, exported := funcName(d); exported {
+			receiver := ""
+			if d.Recv != nil {
+				receiver = "(" + written(d.Recv.List[0].Type) + ") "
+			}
+			a[name] = "func " + receiver + d.Name.Name + strings.TrimPrefix(written(d.Type), "func")
+		}
+	case *ast.GenDecl:
+		for _, s := range d.Specs {
+			switch s := s.(type) {
+			case *ast.TypeSpec:
+				a.declareType(s)
+			case *ast.ValueSpec:
+				for _, name := range s.Names {
+					if name.IsExported() {
+						a[name.Name] = strings.TrimSpace(d.Tok.String() + " " + name.Name + " " + written(s.Type))
+					}
+				}
+			}
+		}
+	}
+}
+
+func (a API) declareType(s *ast.TypeSpec) {
+	if !s.Name.IsExported() {
+		return
+	}
+	name, equals := s.Name.Name+typeParameters(s), ""
+	if s.Assign != token.NoPos {
+		equals = "= "
+	}
+	structure, isStruct := s.Type.(*ast.StructType)
+	if !isStruct {
+		a[s.Name.Name] = "type " + name + " " + equals + written(s.Type)
+		return
+	}
+	a[s.Name.Name] = "type " + name + " " + equals + "struct"
+	for _, f := range structure.Fields.List {
+		text := written(f.Type)
+		if len(f.Names) == 0 {
+			embedded := text[strings.LastIndexAny(text, "*.")+1:]
+			if ast.IsExported(embedded) {
+				a[s.Name.Name+"."+embedded] = "embedded " + text
+			}
+		}
+		for _, n := range f.Names {
+			if n.IsExported() {
+				a[s.Name.Name+"."+n.Name] = "field " + n.Name + " " + text
+			}
+		}
+	}
+}
+
+func typeParameters(s *ast.TypeSpec) string {
+	if s.TypeParams == nil {
+		return ""
+	}
+	var list []string
+	for _, f := range s.TypeParams.List {
+		for _, n := range f.Names {
+			list = append(list, n.Name+" "+written(f.Type))
+		}
+	}
+	return "[" + strings.Join(list, ", ") + "]"
+}
+
+// written is an expression on one line; "" for none.
+func written(e ast.Expr) string {
+	if e == nil {
+		return ""
+	}
+	if i, ok := e.(*ast.InterfaceType); ok {
+		return writtenInterface(i)
+	}
+	var b bytes.Buffer
+	if err := format.Node(&b, token.NewFileSet(), e); err != nil {
+		return err.Error()
+	}
+	return strings.Join(strings.Fields(b.String()), " ")
+}
+
+// writtenInterface leaves out comments, which the printer would keep.
+func writtenInterface(i *ast.InterfaceType) string {
+	var list []string
+	for _, m := range i.Methods.List {
+		text := written(m.Type)
+		if len(m.Names) > 0 {
+			text = m.Names[0].Name + strings.TrimPrefix(text, "func")
+		}
+		list = append(list, text)
+	}
+	return "interface{" + strings.Join(list, "; ") + "}"
+}
+
+// FormatAPI writes an API as lines "name: declaration", by name.
+func FormatAPI(a API) string {
+	var b strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(a)) {
+		b.WriteString(name + ": " + a[name] + "\n")
+	}
+	return b.String()
+}
+
+// ParseAPI reads what FormatAPI wrote.
+func ParseAPI(text string) API {
+	a := API{}
+	for _, line := range lines(text) {
+		if name, declaration, found := strings.Cut(line, ": "); found {
+			a[name] = declaration
+		}
+	}
+	return a
+}
+
+// CheckAPI finds what users of the recorded API would miss, or find otherwise, without a word about it under Unreleased of the
+// changelog. A word is the name in backquotes, alone or after its package or type; of a package that is gone, its path. What is new
+// breaks nobody.
+func CheckAPI(recorded, now map[string]API, changelog string) []Fault {
+	const file = "CHANGELOG.md"
+	_, unreleased, _ := strings.Cut(changelog, "## [Unreleased]")
+	unreleased, _, _ = strings.Cut(unreleased, "\n## ")
+	said := backquotedText(unreleased)
+	var faults []Fault
+	for _, dir := range slices.Sorted(maps.Keys(recorded)) {
+		if now[dir] == nil {
+			if !mentions(said, dir) && !mentions(said, dir[strings.LastIndexByte(dir, '/')+1:]) {
+				faults = append(faults, fault(file, "says nothing under Unreleased of package `%s`, which is gone", dir))
+			}
+			continue
+		}
+		for _, name := range slices.Sorted(maps.Keys(recorded[dir])) {
+			declaration, there := now[dir][name]
+			owner, member, _ := strings.Cut(name, ".")
+			switch _, ownerThere := now[dir][owner]; {
+			case declaration == recorded[dir][name], member != "" && !ownerThere: // the type says it for its members
+			case mentions(said, owner) && member == "", member != "" && mentions(said, member):
+			case !there:
+				faults = append(faults, fault(file, "says nothing under Unreleased of `%s.%s`, which is gone: add what to do about it", dir, name))
+			default:
+				faults = append(faults, fault(file, "says nothing under Unreleased of `%s.%s`, which is now %q, and was %q", dir, name, declaration, recorded[dir][name]))
+			}
+		}
+	}
+	return sorted(faults)
+}
+
+// backquotedText is everything in backquotes.
+func backquotedText(text string) string {
+	return strings.Join(regexp.MustCompile("`[^`]+`").FindAllString(text, -1), " ")
+}
+
+func mentions(text, name string) bool {
+	return regexp.MustCompile(`(^|[^\w/])` + regexp.QuoteMeta(name) + `($|[^\w/])`).MatchString(text)
+}

@@ -1,0 +1,33 @@
+package rules
+
+import (
+	"regexp"
+	"slices"
+)
+
+// stability is the paragraph of a package comment that says what users may rely on; docs/packages.md explains the words.
+var stability = regexp.MustCompile(`(?m)^Stability: (stable|beta)\.$`)
+
+// CheckStability finds packages that users can import whose comment does not say how stable they are. Packages under internal promise
+// nothing, and programs of examples have flags instead of an API.
+func CheckStability(t *Tree) []Fault {
+	var faults []Fault
+	for dir, files := range t.packages() {
+		if library := libraryOf(dir, files); library != nil && !stability.MatchString(packageComment(library)) {
+			faults = append(faults, fault(library[0].Name, `the comment of package %s must have a paragraph "Stability: stable." or "Stability: beta.": docs/packages.md says which`, dir))
+		}
+	}
+	return sorted(faults)
+}
+
+// libraryOf are the files of a package that users of the library import; nil for one that is none.
+func libraryOf(dir string, files []*File) []*File {
+	if dir == "" || private(dir) || within(dir, "examples") {
+		return nil
+	}
+	library := slices.DeleteFunc(slices.Clone(files), func(f *File) bool { return f.Test || f.ignored() })
+	if len(library) == 0 || library[0].command() {
+		return nil
+	}
+	return library
+}
