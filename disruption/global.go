@@ -60,8 +60,8 @@ type Global struct {
 	SpotToSpot      bool
 	SpotToSpotTypes int
 	// MaxMembers and MaxBins bound how many nodes one command removes and launches; 0 is the default. What would take more is
-	// left for later plans. By default one command removes up to DefaultMaxBatch nodes, as Reference's do, if it launches one at most:
-	// then there is only one launch that could fail.
+	// left for later plans. By default, in fleets of up to 750 nodes, one command removes up to DefaultMaxBatch nodes, as Reference's do,
+	// if it launches one at most: then there is only one launch that could fail.
 	MaxMembers, MaxBins int
 	// Work bounds the what-ifs of a plan: counted, not timed, so that plans do not depend on how fast they are made; 0 is
 	// DefaultWork.
@@ -95,13 +95,6 @@ type Global struct {
 
 func (g *Global) maxMembers() int { return orDefault(g.MaxMembers, DefaultMaxMembers) }
 
-// maxMerged is how many nodes a command removes at most that launches one at most.
-func (g *Global) maxMerged() int { return orDefault(g.MaxMembers, DefaultMaxBatch) }
-
-// bears reports whether one command may be so large.
-func (g *Global) bears(size familySize) bool {
-	return size.members <= g.maxMembers() && size.bins <= g.maxBins() || size.members <= g.maxMerged() && size.bins <= 1
-}
 func (g *Global) maxBins() int { return orDefault(g.MaxBins, DefaultMaxBins) }
 func (g *Global) parallelism() int {
 	return orDefault(g.Parallelism, runtime.GOMAXPROCS(0))

@@ -1,5 +1,18 @@
 package disruption
 
+// maxMerged is how many nodes a command removes at most that launches one at most.
+func (g *ground) maxMerged() int {
+	if len(g.units) > thoroughFleet {
+		return g.maxMembers()
+	}
+	return orDefault(g.MaxMembers, DefaultMaxBatch)
+}
+
+// bears reports whether one command may be so large.
+func (g *ground) bears(size familySize) bool {
+	return size.members <= g.maxMembers() && size.bins <= g.maxBins() || size.members <= g.maxMerged() && size.bins <= 1
+}
+
 // mergeMany exchanges many nodes for one new one at most, as Reference's multi-node consolidation does: the most of those first that save
 // most for what they disturb that have places together, as often as there are such. Where nodes are smaller by far than what could be
 // bought, groups of a command's usual size leave something over each time.

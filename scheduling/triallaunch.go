@@ -60,12 +60,19 @@ func (t *Trial) launchBest(classes []int32, w *Worth, left int64) (price int64, 
 	}
 	f := &loading{t: t, w: w, classes: classes, anchor: anchor}
 	best, bestScore := -1, int64(0)
+	ceilings := [...]ceiling{newCeiling(dimCPU, classes, t, w), newCeiling(dimMemory, classes, t, w)}
 	look := func(i int) {
 		k := &kinds[i]
+		each := max(k.price/scorePrecision, 1)
+		for c := range ceilings {
+			if ceilings[c].of(k.alloc)/each <= bestScore {
+				return
+			}
+		}
 		if k.price >= left || !t.affordable(k.pool, k.row) || !t.reservable(k.pool, k.row, k.slot) {
 			return
 		}
-		if score := f.value(k) / max(k.price/scorePrecision, 1); score > bestScore {
+		if score := f.value(k) / each; score > bestScore {
 			best, bestScore = i, score
 		}
 	}
