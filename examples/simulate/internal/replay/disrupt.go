@@ -43,7 +43,8 @@ func (e *engine) shrink() error {
 	if err != nil {
 		return err
 	}
-	planner := disruption.Global{Query: e.Query, ValidationDelay: -1, Work: e.Work}
+	planner := e.Disruption
+	planner.Query, planner.ValidationDelay, planner.Work = e.Query, -1, e.Work
 	plan, err := planner.Plan(e.ctx, fleet)
 	if err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/drawknife/drawknife/disruption"
 	"github.com/drawknife/drawknife/scheduling"
 )
 
@@ -28,6 +29,8 @@ type Options struct {
 	Boot, Drain time.Duration
 	// Consolidate is how often it is looked whether the fleet could be smaller; 0 is DefaultConsolidate, negative never.
 	Consolidate time.Duration
+	// Disruption is what decides then, with its thresholds; Query and Work are those of these options, and nothing waits for validation.
+	Disruption disruption.Global
 	// Work bounds each of these looks, see disruption.Global; 0 is DefaultWork.
 	Work int
 	// Interruptions is how often the cloud takes back a spot machine, on average, in a month of 730 hours; 0 is never.

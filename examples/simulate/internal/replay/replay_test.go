@@ -92,6 +92,16 @@ func TestDay(t *testing.T) {
 }
 
 // The same seed gives the same result, another one other interruptions; without consolidation it is dearer.
+// The thresholds of consolidation are the caller's: with one that nothing meets no pod is evicted.
+func TestThresholds(t *testing.T) {
+	o := replay.Options{Snapshot: snapshot(), Trace: trace(300), Length: 12 * time.Hour, Seed: 1}
+	usual := run(t, o)
+	o.Disruption.MinSaving = 1e6
+	if kept := run(t, o); usual.Evictions() == 0 || kept.Evictions() != 0 || kept.Cost <= usual.Cost {
+		t.Errorf("%d evictions at %.3f USD, with a threshold that nothing meets %d at %.3f", usual.Evictions(), usual.Cost, kept.Evictions(), kept.Cost)
+	}
+}
+
 func TestSeed(t *testing.T) {
 	o := replay.Options{Snapshot: snapshot(), Trace: trace(120), Length: 12 * time.Hour, Seed: 7, Interruptions: 500, Consolidate: 15 * time.Minute}
 	first, again := run(t, o), run(t, o)
