@@ -2,6 +2,7 @@ package packing
 
 import (
 	"cmp"
+	"math"
 	"math/bits"
 	"slices"
 )
@@ -27,6 +28,7 @@ type filler struct {
 	// candidates are the items that may still go on the node; numbers are what they need and then their shares, one after another.
 	candidates []candidate
 	numbers    []int64
+	scores     []int64 // by candidate, no less than what its score is by now; gone for those that the node has no room for any more
 	// steps is how many items may still be looked at.
 	steps int
 }
@@ -93,45 +95,65 @@ func (f *filler) weigh(option int32, items []int32) {
 	}
 }
 
+// gone is the score of candidates that can't go on the node any more; those with a score can.
+const gone = -1
+
 // fill fills a node of the option: again and again with the pod that leaves the least weighted square of free shares. The
 // load is in f.load afterwards; f.left is unchanged. bonus is what pods bound to a cell get on top, in parts of 1,024.
 //
+// Scores only fall while a node fills, so that one found earlier bounds what it is now: candidates that were not ahead of the best then
+// are not looked at again. The best of the last time often is the best again, and goes first.
+//
 // Source: the norm-based greedy of Panigrahy, Talwar, Uyeda and Wieder, "Heuristics for vector bin packing", 2011.
 func (f *filler) fill(option int32, items []int32, bonus int64) {
-	p := f.p
 	f.begin(option, items)
-	dims, n := len(f.asked), len(f.scarce)
-	for len(f.candidates) > 0 {
-		f.steps -= len(f.candidates)
-		best, bestScore := -1, int64(-1)
-		kept := f.candidates[:0]
-	next:
-		for _, c := range f.candidates {
-			numbers := f.numbers[c.at:][:dims+n]
-			for d, need := range numbers[:dims] {
-				if need > f.free[d] {
-					continue next // the node only gets fuller
-				}
-			}
-			if c.count >= c.most || (c.ruled && p.Room(option, f.load, c.item) <= 0) {
+	f.scores = f.scores[:0]
+	for range f.candidates {
+		f.scores = append(f.scores, math.MaxInt64)
+	}
+	for best := 0; len(f.candidates) > 0; f.add(best) {
+		most := f.look(option, best, bonus)
+		for k, score := range f.scores {
+			if score < most || score == most && (k >= best || score == gone) {
 				continue
 			}
-			score := int64(0)
-			for j, share := range numbers[dims:] {
-				score += f.weights[j] * share * (2*f.room[j] - share)
-			}
-			if score >>= 10; c.bound {
-				score += score >> 10 * bonus
-			}
-			if kept = append(kept, c); score > bestScore {
-				best, bestScore = len(kept)-1, score
+			if score = f.look(option, k, bonus); score > most || score == most && score != gone && k < best {
+				best, most = k, score
 			}
 		}
-		if f.candidates = kept; best >= 0 {
-			f.add(best)
+		f.steps -= 1 + len(f.candidates)>>4
+		if most == gone {
+			break
 		}
 	}
 	f.load = sortLoad(f.load)
+}
+
+// look finds the candidate's score anew: by how much a pod of it would lessen the weighted square of free shares.
+func (f *filler) look(option int32, at int, bonus int64) int64 {
+	f.steps--
+	c := &f.candidates[at]
+	numbers := f.numbers[c.at:][:len(f.asked)+len(f.scarce)]
+	for d, free := range f.free {
+		if numbers[d] > free {
+			f.scores[at] = gone
+			return gone
+		}
+	}
+	if c.count >= c.most || (c.ruled && f.p.Room(option, f.load, c.item) <= 0) {
+		f.scores[at] = gone
+		return gone
+	}
+	score := int64(0)
+	shares := numbers[len(f.asked):]
+	for j, room := range f.room {
+		score += f.weights[j] * shares[j] * (2*room - shares[j])
+	}
+	if score >>= 10; c.bound {
+		score += score >> 10 * bonus
+	}
+	f.scores[at] = max(score, gone)
+	return f.scores[at]
 }
 
 // fillBySize fills a node of the option as first fit decreasing would: with as many as fit of the largest item, then of the next. An
