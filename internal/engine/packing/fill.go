@@ -129,7 +129,7 @@ func (f *filler) fill(option int32, items []int32, bonus int64) {
 	f.load = sortLoad(f.load)
 }
 
-// look finds the candidate's score anew: by how much a pod of it would lessen the weighted square of free shares.
+// look finds the candidate's score as it is now: by how much a pod of it would lessen the weighted square of free shares.
 func (f *filler) look(option int32, at int, bonus int64) int64 {
 	f.steps--
 	c := &f.candidates[at]
