@@ -108,7 +108,8 @@ func ways() []way {
 // searchAll goes all ways and returns the best: the one that is worth most, of equals the first.
 func (g *ground) searchAll(ctx context.Context) (*search, error) {
 	list := ways()
-	if len(g.units) <= thoroughFleet {
+	// Commands of many nodes are seldom settled by the checks, so that plans with checks are made of usual ones.
+	if len(g.units) <= thoroughFleet && g.checks() == 0 {
 		began, merged := list[len(list)-1], list[len(list)-1]
 		began.afresh, merged.merged = true, true
 		list = append(list, began, merged)
