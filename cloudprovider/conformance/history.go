@@ -108,6 +108,8 @@ type history struct {
 	found   *verdict
 	lives   []*life
 	said    []string
+	// offerings that launches are drawn from.
+	offerings []cloudprovider.Candidate
 }
 
 // Fatalf and the like are the property's, not the lab's.
@@ -135,7 +137,7 @@ func (h *history) play() {
 func (h *history) step(action string) {
 	switch action {
 	case "launch":
-		h.lives = append(h.lives, &life{claim: h.claim()})
+		h.lives = append(h.lives, &life{claim: h.anyClaim()})
 		h.launch(h.lives[len(h.lives)-1])
 	case "launch again":
 		if one := h.any(); one != nil {
@@ -176,6 +178,19 @@ func (h *history) step(action string) {
 	case "brown-out":
 		h.brownOut()
 	}
+}
+
+// anyClaim asks for whatever is cheapest, or for an offering of the spread: histories go through every zone and kind. Reserved ones are few,
+// and are for the clauses about them.
+func (h *history) anyClaim() *v1.NodeClaim {
+	if h.offerings == nil {
+		h.offerings = slices.DeleteFunc(h.spread(), func(c cloudprovider.Candidate) bool { return c.Offering.Reserved() })
+	}
+	i := rapid.IntRange(-1, len(h.offerings)-1).Draw(h.T, "offering")
+	if i < 0 {
+		return h.claim()
+	}
+	return h.ofOffering(h.offerings[i])
 }
 
 // any is a claim chosen by chance; nil when there is none.

@@ -43,7 +43,7 @@ type finding struct {
 const (
 	graceTime   = 5 * time.Second
 	cleanupTime = 5 * time.Second
-	reportTime  = 15 * time.Second
+	reportTime  = 20 * time.Second
 )
 
 // examine runs a check to its end, its clean-up included, on a goroutine of its own, which FailNow and Skip may end. With a deadline it
@@ -88,10 +88,11 @@ func until(parent context.Context, deadline time.Time, after time.Duration) (con
 	return context.WithDeadline(parent, deadline.Add(after))
 }
 
-// cleanUp runs what Cleanup was given, the last first. Where there is a deadline, it does not wait for ever either.
+// cleanUp runs what Cleanup was given, the last first. After the deadline, if there is one, it does not wait for ever either.
 func (p *probe) cleanUp(deadline time.Time) {
-	given, stop := context.WithCancel(context.Background())
-	if !deadline.IsZero() {
+	given, stop := until(context.Background(), deadline, graceTime+cleanupTime)
+	if given.Err() != nil {
+		stop()
 		given, stop = context.WithTimeout(context.Background(), cleanupTime)
 	}
 	defer stop()

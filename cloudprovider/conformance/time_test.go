@@ -69,6 +69,21 @@ func TestDeadline(t *testing.T) {
 	})
 }
 
+// What a factory cleans up may take its time while there is some: closing a server, for instance.
+func TestSlowCleanUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		report := conformance.Check(t, func(t testing.TB) conformance.Subject {
+			t.Cleanup(func() { time.Sleep(20 * time.Second) })
+			return conformance.Subject{Provider: onRealTime(t)}
+		}, conformance.Options{Clauses: []string{"CP-DESCRIBE-02", "CP-LIST-06"}, Deadline: time.Now().Add(5 * time.Minute)})
+		for _, r := range report.Results {
+			if r.Outcome != conformance.Passed {
+				t.Errorf("%s: %s, %v", r.Clause, r.Outcome, r.Faults)
+			}
+		}
+	})
+}
+
 func faultsOf(report *conformance.Report, clause string) string {
 	for _, r := range report.Results {
 		if r.Clause == clause {
