@@ -245,12 +245,49 @@ func anyValue(*candidate, string) bool { return true }
 // withoutLabels lets off, key by key, what the pod itself asks of labels.
 func (x *explainer) withoutLabels(best *finding, at int32, p *pool) {
 	for i, d := range x.fewDemands() {
-		for _, key := range d.own.keys() {
+		for _, key := range x.deciding(p, d.own, d.own.keys()) {
 			q := x.ask(questionKey{at: at, demand: i, code: MissLabel, key: key}, func() (needs, *pool) { return d.own.without(key).and(d.volumes), p })
 			x.labelled(q, key, anyValue).take(best, MissLabel, key)
 			x.blameSystem(best.miss)
 		}
 	}
+}
+
+// maxMissKeys bounds for how many labels of one demand it is asked whether letting it off alone would do: each takes a look
+// at all machines, and a pod can name thousands.
+const maxMissKeys = 64
+
+// deciding are those of the keys that, let off alone, could make the pool accept the needs, at most maxMissKeys. Where the
+// pool excludes what is asked of some label whatever its machines, that can't be any other; where it does so of several,
+// none.
+func (x *explainer) deciding(p *pool, n needs, keys []string) []string {
+	switch refused := x.refusedKeys(p, n); {
+	case len(refused) > 1:
+		return nil
+	case len(refused) == 1:
+		return slices.DeleteFunc(keys, func(key string) bool { return key != refused[0] })
+	}
+	return x.fewKeys(p, keys)
+}
+
+// fewKeys are at most maxMissKeys of the keys: if there are more, first those by which the pool's machines differ, and those
+// that the pool states, since the others refuse no machine.
+func (x *explainer) fewKeys(p *pool, keys []string) []string {
+	if len(keys) <= maxMissKeys {
+		return keys
+	}
+	idle := func(key string) int {
+		switch {
+		case x.stated(p.table.catalog, key):
+			return 0
+		case p.template.Has(key):
+			return 1
+		}
+		return 2
+	}
+	out := slices.Clone(keys)
+	slices.SortStableFunc(out, func(a, b string) int { return cmp.Compare(idle(a), idle(b)) })
+	return out[:maxMissKeys]
 }
 
 // podSystem is the rule of a MissLabel that the pod's operating system causes.
@@ -270,8 +307,9 @@ func (x *explainer) blameSystem(miss *NearestMiss) {
 // withoutVolumes lets the volumes be used anywhere; the miss names a label by which they can't be used there now.
 func (x *explainer) withoutVolumes(best *finding, at int32, p *pool) {
 	first := x.s.volumes.alternatives[0]
-	for i := range x.s.terms {
-		for _, key := range first.Keys() {
+	keys := x.fewKeys(p, first.Keys())
+	for i := range x.s.terms[:min(len(x.s.terms), maxDemands)] {
+		for _, key := range keys {
 			elsewhere := func(_ *candidate, value string) bool { return value != "" && !first.Get(key).Has(value) }
 			x.labelled(x.askWithoutVolumes(at, p, i), key, elsewhere).take(best, MissVolumes, key)
 		}
@@ -282,7 +320,7 @@ func (x *explainer) withoutVolumes(best *finding, at int32, p *pool) {
 func (x *explainer) withoutPoolNeeds(best *finding, at int32, p *pool) {
 	for i, d := range x.fewDemands() {
 		both := d.both()
-		for _, key := range x.poolKeys(p, both) {
+		for _, key := range x.deciding(p, both, x.poolKeys(p, both)) {
 			q := x.ask(questionKey{at: at, demand: i, code: MissNodePool, key: key}, func() (needs, *pool) {
 				return both, x.changedPool(p, key, both.about(key))
 			})

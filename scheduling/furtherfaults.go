@@ -170,15 +170,11 @@ func (x *explainer) refusedKeys(p *pool, n needs) []string {
 	return slices.DeleteFunc(n.keys(), func(key string) bool { return x.m.refusedBy(p, n.about(key)) == nil })
 }
 
-// askWithout asks for machines that meet the demand but for some labels.
+// askWithout asks for machines that meet the demand but for some labels, which are ascending.
 func (x *explainer) askWithout(at int32, p *pool, demand int, keys []string) *question {
 	d := x.demands[demand]
 	return x.ask(questionKey{at: at, demand: demand, code: MissLabel, key: strings.Join(keys, "\x00")}, func() (needs, *pool) {
-		own := d.own
-		for _, key := range keys {
-			own = own.without(key)
-		}
-		return own.and(d.volumes), p
+		return d.own.without(keys...).and(d.volumes), p
 	})
 }
 

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/bits"
 	"slices"
+	"strings"
 
 	"github.com/drawknife/drawknife/api/requirements"
 )
@@ -277,14 +278,29 @@ func (x *explainer) assignments(p *pool, demand needs) []assignment {
 // fits reports whether the row's type may carry the labels.
 func (a *assignment) fits(row int) bool { return a.rows == nil || a.rows.has(row) }
 
-// about are the needs on one key.
+// about are the needs on one key. They share the memory of n, which nobody may write to.
 func (n needs) about(key string) needs {
-	return slices.DeleteFunc(slices.Clone(n), func(r requirements.Requirement) bool { return r.Key() != key })
+	from, to := n.span(key)
+	return n[from:to:to]
 }
 
-// without are the needs on all other keys.
-func (n needs) without(key string) needs {
-	return slices.DeleteFunc(slices.Clone(n), func(r requirements.Requirement) bool { return r.Key() == key })
+// span tells where the needs on a key stand.
+func (n needs) span(key string) (from, to int) {
+	from, _ = slices.BinarySearchFunc(n, key, func(r requirements.Requirement, key string) int { return strings.Compare(r.Key(), key) })
+	for to = from; to < len(n) && n[to].Key() == key; {
+		to++
+	}
+	return from, to
+}
+
+// without are the needs on all keys but these, which are ascending.
+func (n needs) without(keys ...string) needs {
+	out := make(needs, 0, len(n))
+	for _, key := range keys {
+		from, to := n.span(key)
+		out, n = append(out, n[:from]...), n[to:]
+	}
+	return append(out, n...)
 }
 
 // keys lists the keys that needs are about, ascending.

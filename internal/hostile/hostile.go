@@ -6,6 +6,7 @@ package hostile
 import (
 	"bytes"
 	"embed"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -52,6 +53,9 @@ func Inputs() ([]Input, error) {
 		repeated("deep-json", false, `{"a":`, `[`, 100_000, "\n"),
 		repeated("terms", true, pod+"  affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [\n",
 			"{matchExpressions: [{key: example.com/a, operator: In, values: [b]}]},\n", 20_000, "]}}}\n"),
+		numbered("expressions", pod+"  affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchExpressions: [\n",
+			"{key: example.com/a%d, operator: In, values: [b]},\n", 20_000, "]}]}}}\n"),
+		numbered("selectors", pod+"  nodeSelector:\n", "    example.com/a%d: b\n", 20_000, ""),
 		repeated("scalar", true, pod+"  hostname: ", "x", 200<<20, "\n"),
 		repeated("scalar-json", true, `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a","annotations":{"a":"`, "x", 200<<20, `"}}}`+"\n"),
 		repeated("replicas", true, "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\nspec: {replicas: 300000, template: {spec: {containers: [{name: c}]}}}\n", "", 0, ""),
@@ -74,6 +78,20 @@ func repeated(name string, large bool, before, part string, times int, after str
 			left -= n
 		}
 		_, err := io.WriteString(w, after)
+		return err
+	}}
+}
+
+// numbered is a large text with one part many times in its middle, each time with another number in place of %d.
+func numbered(name, before, part string, times int, after string) Input {
+	return Input{Name: name, Large: true, Write: func(w io.Writer) error {
+		var text strings.Builder
+		text.WriteString(before)
+		for i := range times {
+			fmt.Fprintf(&text, part, i)
+		}
+		text.WriteString(after)
+		_, err := io.WriteString(w, text.String())
 		return err
 	}}
 }
