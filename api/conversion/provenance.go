@@ -2,9 +2,12 @@ package conversion
 
 import (
 	"encoding/json"
+	"reflect"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/drawknife/drawknife/internal/quantities"
 )
 
 // Provenance is what a converted object was born as. It lives beside the object, in memory, and is never written into it:
@@ -42,11 +45,12 @@ func (p *Provenance) Keep(path string, value any) {
 	p.Residue = append(p.Residue, Residual{Path: path, Value: text})
 }
 
-// Restore reads the residual of a path into value, and reports whether there is one that can be.
+// Restore reads the residual of a path into value, and reports whether there is one that can be. One with a quantity that would
+// take minutes to read can't be: a Provenance may have been stored where others write.
 func (p Provenance) Restore(path string, value any) bool {
 	for _, r := range p.Residue {
 		if r.Path == path {
-			return json.Unmarshal(r.Value, value) == nil
+			return quantities.CheckJSON(r.Value, reflect.TypeOf(value)) == nil && json.Unmarshal(r.Value, value) == nil
 		}
 	}
 	return false

@@ -61,6 +61,7 @@ func floors() map[string]int {
 func hubs() map[string][]string {
 	return map[string][]string{
 		"internal/fieldtypes":   {"internal/quantities"},
+		"api/conversion":        {"internal/quantities"},
 		"aws/internal/mototest": {"internal"}, // the server that it connects to
 
 		"api/v1beta1":      {"api/v1"},

@@ -10,6 +10,7 @@ import (
 	sigsjson "sigs.k8s.io/json"
 
 	"github.com/drawknife/drawknife/internal/fieldtypes"
+	"github.com/drawknife/drawknife/internal/quantities"
 )
 
 // What the header of an inline provider block says, if it has one.
@@ -26,9 +27,13 @@ type provider struct {
 
 // DecodeProvider reads the provider block of the Provisioner of that name, as JSON, and returns the node template that
 // says the same, under the same name. It is strict: unknown fields, what an inline block can't say, and a header of
-// another kind are errors with the path in the Provisioner, all at once. The node template is nil then.
+// another kind are errors with the path in the Provisioner, all at once. The node template is nil then. So are quantities that
+// would take minutes to read: the block may come from anybody, and nobody else looks into it.
 func DecodeProvider(name string, block []byte) (*AWSNodeTemplate, field.ErrorList) {
 	path := field.NewPath("spec", "provider")
+	if errs := outOfBounds(block, path); len(errs) > 0 {
+		return nil, errs
+	}
 	var in provider
 	strict, err := sigsjson.UnmarshalStrict(block, &in)
 	if err != nil {
@@ -63,4 +68,14 @@ func DecodeProvider(name string, block []byte) (*AWSNodeTemplate, field.ErrorLis
 		Spec: AWSNodeTemplateSpec{AWS: in.AWS},
 	}
 	return out, nil
+}
+
+// outOfBounds finds quantities of the block that must not be decoded.
+func outOfBounds(block []byte, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	for _, f := range quantities.Find(block, reflect.TypeFor[provider]()) {
+		plain := quantities.Error{Text: f.Text}
+		errs = append(errs, field.Invalid(path.Child(f.Path), field.OmitValueType{}, plain.Error()))
+	}
+	return errs
 }
