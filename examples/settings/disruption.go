@@ -65,6 +65,11 @@ func (d Disruption) Planner(name DisruptionPlanner, query scheduling.Query, spot
 			Query: query, SpotToSpot: spotToSpot, SpotToSpotTypes: d.SpotToSpotTypes, ValidationDelay: noneFor0(d.ValidationDelay),
 		}
 	}
+	return d.Global(query, spotToSpot)
+}
+
+// Global is the planner of the whole fleet with these options; spotToSpot lets it replace spot nodes by spot nodes.
+func (d Disruption) Global(query scheduling.Query, spotToSpot bool) *disruption.Global {
 	return &disruption.Global{
 		Query: query, SpotToSpot: spotToSpot, SpotToSpotTypes: d.SpotToSpotTypes,
 		PayBack: noneFor0(d.PayBack), MinSaving: d.MinSaving, MinSavingShare: noneFor0(d.MinSavingShare), DisruptionPrice: noneFor0(d.Price),

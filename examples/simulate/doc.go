@@ -99,7 +99,9 @@
 // # Replay
 //
 // --replay lets pods of a trace come and go over the pools of the input, beginning with an empty cluster: planned in batches,
-// launched from a simulated cloud that takes spot machines back by chance, consolidated every hour. It is a simulation of
+// launched from a simulated cloud that takes spot machines back by chance, consolidated every hour or as often as
+// --consolidate-every says. What a command has to be worth is set by --disruption-pay-back, --disruption-min-saving,
+// --disruption-min-saving-share, --disruption-price and --disruption-cool-down, as for --consolidate. It is a simulation of
 // events, so that a month takes a minute, and the same seed gives the same result. The trace is CSV:
 //
 //	name,arrival,departure,cpu,memory,gpu
@@ -108,7 +110,7 @@
 //
 // Times are seconds since the beginning or durations; departure may be empty, gpu be left out. The openb trace is taken as it
 // is. What is simplified: pods start the moment their node is ready, a minute after its launch; an evicted pod starts anew and
-// ends when it would have; DaemonSets are planned for and not run.
+// ends when it would have; DaemonSets are planned for and not run; pods have no owner whose moves would let others cool down.
 //
 // # Exit status
 //

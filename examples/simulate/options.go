@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/drawknife/drawknife/examples/settings"
+	"github.com/drawknife/drawknife/examples/simulate/internal/replay"
 	"github.com/drawknife/drawknife/internal/spelling"
 	"github.com/drawknife/drawknife/scheduling"
 )
@@ -140,6 +141,7 @@ func parseOptions(args []string) (options, error) {
 	flags.DurationVar(&o.replay.length, "replay-for", 0, "")
 	flags.StringVar(&o.replay.page, "html", "", "")
 	flags.Float64Var(&o.replay.interruptions, "spot-interruptions", 1, "")
+	flags.DurationVar(&o.replay.every, "consolidate-every", replay.DefaultConsolidate, "")
 	flags.Uint64Var(&o.replay.seed, "seed", 1, "")
 	flags.StringVar(&replace, "replace-nodes", "", "")
 	for _, name := range []string{"planner", "disruption-planner"} {
@@ -327,8 +329,14 @@ func (o options) checkPlanner(given map[string]bool) error {
 	}
 	all, heeded := settings.DisruptionFlags(o.planner)
 	for _, name := range append([]string{"planner", "disruption-planner", "spot-to-spot"}, all...) {
-		if given[name] && !o.consolidate {
+		if !given[name] || o.consolidate {
+			continue
+		}
+		if !slices.Contains(replayThresholds(), name) {
 			return fmt.Errorf("--%s: goes with --consolidate", name)
+		}
+		if o.replay.trace == "" {
+			return fmt.Errorf("--%s: goes with --consolidate or --replay", name)
 		}
 	}
 	for _, name := range all {
@@ -340,6 +348,12 @@ func (o options) checkPlanner(given map[string]bool) error {
 		return errors.New("--disruption-spot-to-spot-types: goes with --spot-to-spot")
 	}
 	return nil
+}
+
+// replayThresholds are the flags of consolidation that --replay heeds too: what a command has to be worth. The others bound a search
+// that a replay repeats hundreds of times, or say how long things take, which the replay knows.
+func replayThresholds() []string {
+	return []string{"disruption-pay-back", "disruption-min-saving", "disruption-min-saving-share", "disruption-price", "disruption-cool-down"}
 }
 
 // checkQuestion refuses to answer several questions at once, and flags of a question that is not asked.
@@ -362,13 +376,13 @@ func (o options) checkQuestion(given map[string]bool) error {
 	if given["anonymize-key"] && !o.anonymize {
 		return errors.New("--anonymize-key: goes with --anonymize")
 	}
-	for _, name := range []string{"replay-from", "replay-for", "html", "spot-interruptions", "seed"} {
+	for _, name := range []string{"replay-from", "replay-for", "html", "spot-interruptions", "consolidate-every", "seed"} {
 		if given[name] && o.replay.trace == "" {
 			return fmt.Errorf("--%s: goes with --replay", name)
 		}
 	}
-	if o.replay.from < 0 || o.replay.length < 0 {
-		return errors.New("--replay-from, --replay-for: must not be negative")
+	if o.replay.from < 0 || o.replay.length < 0 || o.replay.every < 0 {
+		return errors.New("--replay-from, --replay-for, --consolidate-every: must not be negative")
 	}
 	return nil
 }

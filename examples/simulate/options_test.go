@@ -15,7 +15,7 @@ import (
 
 func TestParseOptions(t *testing.T) {
 	defaults := func(change func(*options)) options {
-		o := options{provider: providerFile, output: outputText, color: colorAuto, planner: settings.PlannerGlobal, disruption: settings.DefaultDisruption(), maxReplicas: 100_000, replay: replayOptions{interruptions: 1, seed: 1}, query: scheduling.Query{
+		o := options{provider: providerFile, output: outputText, color: colorAuto, planner: settings.PlannerGlobal, disruption: settings.DefaultDisruption(), maxReplicas: 100_000, replay: replayOptions{interruptions: 1, every: time.Hour, seed: 1}, query: scheduling.Query{
 			Preferences: scheduling.PreferencesRespect, MinValues: scheduling.MinValuesStrict, Reserved: scheduling.ReservedFallback,
 		}}
 		change(&o)
@@ -65,6 +65,10 @@ func TestParseOptions(t *testing.T) {
 		{"Karpenter's way", "--consolidate --planner=reference --spot-to-spot --disruption-spot-to-spot-types=5", defaults(func(o *options) {
 			o.consolidate, o.planner, o.spotToSpot, o.disruption.SpotToSpotTypes = true, settings.PlannerReference, true, 5
 		})},
+		{"a replay by the controller's thresholds", "--replay t.csv --consolidate-every 15m --disruption-pay-back 8h --disruption-min-saving-share 0.3 --disruption-price 0 --disruption-cool-down 0s", defaults(func(o *options) {
+			o.replay.trace, o.replay.every = "t.csv", 15*time.Minute
+			o.disruption.PayBack, o.disruption.MinSavingShare, o.disruption.Price, o.disruption.CoolDown = 8*time.Hour, 0.3, 0, 0
+		})},
 		{"catalogue with prices", "--catalog c.json --prices p.json", defaults(func(o *options) {
 			o.catalog, o.prices = "c.json", "p.json"
 		})},
@@ -110,6 +114,13 @@ func TestParseOptionsRefuses(t *testing.T) {
 		{"replay with zones", "--snapshot s.yaml --zones us-east-1a", "leave out --zones"},
 		{"robustness of pods' places", "--disruption-robustness 8", "--disruption-robustness: goes with --consolidate"},
 		{"robustness of Karpenter's methods", "--consolidate --planner reference --disruption-robustness 8", "--disruption-robustness: goes with --planner global"},
+		{"a threshold without a question", "--disruption-pay-back 1h", "--disruption-pay-back: goes with --consolidate or --replay"},
+		{"a replay's robustness", "--replay t.csv --disruption-robustness 8", "--disruption-robustness: goes with --consolidate"},
+		{"a replay's share in percent", "--replay t.csv --disruption-min-saving-share 15", "as 0.15 for 15 %"},
+		{"a replay's negative price", "--replay t.csv --disruption-price -1", "it must be from 0 to"},
+		{"a negative cool-down", "--replay t.csv --disruption-cool-down -1m", "it must be at least 0"},
+		{"looks before the last", "--replay t.csv --consolidate-every -1m", "must not be negative"},
+		{"looks without a replay", "--consolidate-every 1m", "--consolidate-every: goes with --replay"},
 		{"types for nothing", "--consolidate --disruption-spot-to-spot-types 5", "goes with --spot-to-spot"},
 		{"a share in percent", "--consolidate --disruption-min-saving-share 15", "it must be at least 0 and less than 1, as 0.15 for 15 %"},
 		{"a duration without unit", "--consolidate --disruption-pay-back 2", "it has no unit"},

@@ -21,7 +21,9 @@ type replayOptions struct {
 	from, length time.Duration
 	// interruptions of a spot machine in a month, on average.
 	interruptions float64
-	seed          uint64
+	// every is how often consolidation looks at the fleet; 0 is never.
+	every time.Duration
+	seed  uint64
 	// page is the file the page is written to; empty for nowhere.
 	page string
 }
@@ -50,9 +52,13 @@ func (s *simulation) replayTrace(ctx context.Context, snapshot *scheduling.Snaps
 	}
 	s.progress.enter("replaying")
 	start := time.Now()
+	every := s.replay.every
+	if every == 0 {
+		every = -1
+	}
 	result, err := replay.Run(ctx, replay.Options{
 		Snapshot: snapshot, Trace: replay.Window(trace, s.replay.from, length), Length: length, Seed: s.replay.seed, Query: s.query,
-		Interruptions: s.replay.interruptions,
+		Interruptions: s.replay.interruptions, Consolidate: every, Disruption: *s.disruption.Global(s.query, false),
 		Progress: func(at time.Duration) {
 			s.progress.enter(fmt.Sprintf("replaying: day %d of %d", at/(24*time.Hour)+1, (length+24*time.Hour-1)/(24*time.Hour)))
 		},

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -34,3 +35,56 @@ func TestReplayTrace(t *testing.T) {
 		}
 	}
 }
+
+// What a command has to be worth in a replay is the user's to say, setting by setting, and so is how often it is looked for one.
+func TestReplayThresholds(t *testing.T) {
+	pool := filepath.Join(t.TempDir(), "pool.yaml")
+	if err := os.WriteFile(pool, []byte(replayPool), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	trace := filepath.Join(t.TempDir(), "trace.csv")
+	var b strings.Builder
+	b.WriteString("name,arrival,departure,cpu,memory\n")
+	for i := range 150 { // some nodes can do without their last pods
+		fmt.Fprintf(&b, "p-%d,%dm,%dm,%dm,1Gi\n", i, i, i+60+i*37%400, 500+i%7*250)
+	}
+	b.WriteString("stays,0,,500m,1Gi\n") // on a large node, which a small one can replace once the others are gone
+	for i := range 12 {
+		fmt.Fprintf(&b, "goes-%d,0,70m,1,1Gi\n", i)
+	}
+	if err := os.WriteFile(trace, []byte(b.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	replayed := func(args ...string) replayDocument {
+		return decode[replayDocument](t, simulate(t, "", append([]string{
+			pool, "--catalog", smallCatalog, "--now", "2026-05-04T10:00:00Z", "-o", "json", "--replay", trace, "--replay-for", "10h",
+		}, args...)...))
+	}
+	usual, off := replayed(), replayed("--consolidate-every", "0")
+	if usual.EvictionsByPlan == 0 || off.EvictionsByPlan != 0 || off.Cost <= usual.Cost {
+		t.Fatalf("%d evictions at $%v, without consolidation %d at $%v", usual.EvictionsByPlan, usual.Cost, off.EvictionsByPlan, off.Cost)
+	}
+	for _, c := range [][]string{
+		{"--disruption-pay-back", "1s"},
+		{"--disruption-min-saving", "1000"},
+		{"--disruption-min-saving-share", "0.999"},
+		{"--disruption-price", "1000"},
+		{"--disruption-cool-down", "24h"},
+	} {
+		if strict := replayed(c...); strict.EvictionsByPlan >= usual.EvictionsByPlan {
+			t.Errorf("%v: %d evictions, %d by default", c, strict.EvictionsByPlan, usual.EvictionsByPlan)
+		}
+	}
+}
+
+const replayPool = `apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: default}
+spec:
+  template:
+    spec:
+      nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}
+      requirements:
+        - {key: karpenter.sh/capacity-type, operator: In, values: [on-demand]}
+        - {key: kubernetes.io/os, operator: In, values: [linux]}
+`
