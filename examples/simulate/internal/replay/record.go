@@ -143,15 +143,16 @@ func (r *record) pass(e *engine, to time.Time) {
 		return
 	}
 	var now Point
-	var cpu, memory int64
+	var cpu, memory, cost int64 // cost in nano-USD, so that the sum is the same in any order
 	for _, m := range e.machines {
-		now.CostPerHour += m.price
+		cost += int64(math.Round(m.price * 1e9))
 		if m.ready {
 			now.Nodes++
 			cpu += m.claim.Status.Allocatable.Cpu().MilliValue()
 			memory += m.claim.Status.Allocatable.Memory().Value()
 		}
 	}
+	now.CostPerHour = float64(cost) / 1e9
 	now.Pending = float64(len(e.waiting))
 	if cpu > 0 {
 		now.CPU, now.Memory = float64(r.cpu)/float64(cpu), float64(r.memory)/float64(memory)
