@@ -42,29 +42,28 @@ func Find(document []byte, into reflect.Type) []Found {
 	if !suspect(document) {
 		return nil
 	}
-	w := walker{data: document}
+	w := walker{data: document, most: maxFound}
 	w.value(w.space(0), into, "", 0)
 	return w.found
 }
 
-// Bound returns the document with 0 in the place of every quantity that is out of bounds, and what was replaced. The
-// document is returned as it is when there is none.
+// Bound returns the document with 0 in the place of every quantity that is out of bounds, and what was replaced, in the order of the
+// document. The document is returned as it is when there is none.
 func Bound(document []byte, into reflect.Type) ([]byte, []Found) {
-	var all []Found
-	for {
-		found := Find(document, into)
-		if len(found) == 0 {
-			return document, all
-		}
-		all = append(all, found...)
-		var out []byte
-		from := 0
-		for _, f := range found {
-			out = append(append(out, document[from:f.Start]...), `"0"`...)
-			from = f.End
-		}
-		document = append(out, document[from:]...)
+	if !suspect(document) {
+		return document, nil
 	}
+	w := walker{data: document, most: len(document)}
+	w.value(w.space(0), into, "", 0)
+	if len(w.found) == 0 {
+		return document, nil
+	}
+	out, from := make([]byte, 0, len(document)), 0
+	for _, f := range w.found {
+		out = append(append(out, document[from:f.Start]...), `"0"`...)
+		from = f.End
+	}
+	return append(out, document[from:]...), w.found
 }
 
 // suspect reports whether any text or number in the document would be out of bounds as a quantity.
@@ -116,15 +115,14 @@ func suspectText(text []byte) bool {
 func textEnd(data []byte, pos int) int {
 	pos++
 	for pos < len(data) {
-		quote := bytes.IndexByte(data[pos:], '"')
-		if quote < 0 {
+		next := bytes.IndexAny(data[pos:], `"\`)
+		if next < 0 {
 			break
 		}
-		escape := bytes.IndexByte(data[pos:pos+quote], '\\')
-		if escape < 0 {
-			return pos + quote + 1
+		if pos += next; data[pos] == '"' {
+			return pos + 1
 		}
-		pos += escape + 2
+		pos += 2
 	}
 	return len(data)
 }
@@ -144,6 +142,7 @@ const maxDepth = 10_000
 type walker struct {
 	data  []byte
 	found []Found
+	most  int // how many to find
 }
 
 func (w *walker) space(pos int) int {
@@ -155,7 +154,7 @@ func (w *walker) space(pos int) int {
 
 // value visits the value at pos and returns its end. A nil type is that of a value without quantities.
 func (w *walker) value(pos int, t reflect.Type, path string, depth int) int {
-	if pos >= len(w.data) || depth > maxDepth || len(w.found) == maxFound {
+	if pos >= len(w.data) || depth > maxDepth || len(w.found) == w.most {
 		return len(w.data)
 	}
 	for t != nil && t.Kind() == reflect.Pointer {
