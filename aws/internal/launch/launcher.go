@@ -248,7 +248,7 @@ func (l *Launcher) try(ctx context.Context, f *flight, generation int) (*Machine
 		return nil, retryNo, err
 	}
 	if len(offers) == 0 {
-		// Everything has gone meanwhile: plan anew.
+		// Everything has gone meanwhile: plan again.
 		return nil, retryNo, cloudprovider.NewInsufficientCapacityError(
 			errors.New("what suits went out of stock, or is being tried by another launch, while this one was prepared"), l.closed(f)...)
 	}
