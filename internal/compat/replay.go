@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -64,6 +65,9 @@ func (w *workspace) replay(folder string) (release, ours outcome, err error) {
 		if v.Plugin != folder {
 			continue
 		}
+		if err := v.sort(); err != nil {
+			return release, ours, err
+		}
 		// Tests ask the same with a feature on and off.
 		question, err := v.question()
 		if err != nil {
@@ -102,9 +106,40 @@ func (w *workspace) replay(folder string) (release, ours outcome, err error) {
 // question is the verdict without its test's name: listers have no order.
 func (v pluginVerdict) question() (string, error) {
 	v.Test = ""
-	slices.SortFunc(v.Namespaces, func(a, b *corev1.Namespace) int { return cmp.Compare(a.Name, b.Name) })
 	data, err := json.Marshal(v)
 	return string(data), err
+}
+
+// sort puts the objects in an order of their own: the caches of kube-scheduler's tests list nodes and pods as a map does.
+func (v *pluginVerdict) sort() error {
+	var errs []error
+	for i := range v.Nodes {
+		errs = append(errs, byContent(v.Nodes[i].Pods))
+	}
+	errs = append(errs, byContent(v.Nodes), byContent(v.Namespaces), byContent(v.Claims), byContent(v.Volumes), byContent(v.Classes),
+		byContent(v.CSINodes), byContent(v.Attachments))
+	return errors.Join(errs...)
+}
+
+// byContent sorts objects by their JSON.
+func byContent[T any](objects []T) error {
+	type keyed struct {
+		object T
+		key    string
+	}
+	keys := make([]keyed, len(objects))
+	for i, object := range objects {
+		data, err := json.Marshal(object)
+		if err != nil {
+			return err
+		}
+		keys[i] = keyed{object, string(data)}
+	}
+	slices.SortStableFunc(keys, func(a, b keyed) int { return cmp.Compare(a.key, b.key) })
+	for i := range keys {
+		objects[i] = keys[i].object
+	}
+	return nil
 }
 
 // place reports whether the planner puts the pod on the node, or on any where the verdict names none, and why not.
