@@ -10,6 +10,7 @@ import (
 
 	"github.com/drawknife/drawknife/api/requirements"
 	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/internal/engine/volumes"
 )
 
 // Room for attached volumes is reckoned like any other resource: one for each CSI driver that a pod of the snapshot
@@ -31,15 +32,15 @@ func (m *Model) attachNames(pod *corev1.Pod, into map[corev1.ResourceName]struct
 	if len(pod.Spec.Volumes) == 0 {
 		return
 	}
-	for _, claim := range m.volumes.attached(pod) {
-		into[attachResource(claim.driver)] = struct{}{}
+	for _, claim := range m.volumes.Attached(pod) {
+		into[attachResource(claim.Driver)] = struct{}{}
 	}
 }
 
 // addAttachments adds what the pod attaches to its requests.
-func (t *resourceTable) addAttachments(claims []volumeClaim, requests []int64) {
+func (t *resourceTable) addAttachments(claims []volumes.Claim, requests []int64) {
 	for _, c := range claims {
-		if at, ok := t.index[attachResource(c.driver)]; ok {
+		if at, ok := t.index[attachResource(c.Driver)]; ok {
 			requests[at]++
 		}
 	}
@@ -77,7 +78,7 @@ type attachLimits struct {
 func newAttachLimits(s *Snapshot) *attachLimits {
 	l := &attachLimits{nodes: make(map[string]map[string]int64, len(s.CSINodes)), types: map[string]*cloudprovider.InstanceType{}}
 	for _, n := range s.CSINodes {
-		l.nodes[n.Name] = nodeVolumeLimits(n)
+		l.nodes[n.Name] = volumes.NodeLimits(n)
 	}
 	for _, list := range s.Catalogs {
 		for _, it := range list {
@@ -104,18 +105,18 @@ func (l *attachLimits) of(n *Node, view *nodeView) func(driver string) (int64, b
 
 // giveBackShared corrects a machine's room for volumes that several of its pods share: each counts once.
 func (m *Model) giveBackShared(pods []*corev1.Pod, free []int64) {
-	seen := map[volumeID]bool{}
+	seen := map[volumes.ID]bool{}
 	for _, pod := range pods {
 		if len(pod.Spec.Volumes) == 0 || terminal(pod) {
 			continue
 		}
-		for _, c := range m.volumes.attached(pod) {
-			if c.id != "" && seen[c.volumeID] {
-				if at, ok := m.resources.index[attachResource(c.driver)]; ok {
+		for _, c := range m.volumes.Attached(pod) {
+			if c.Handle != "" && seen[c.ID] {
+				if at, ok := m.resources.index[attachResource(c.Driver)]; ok {
 					free[at]++
 				}
 			}
-			seen[c.volumeID] = true
+			seen[c.ID] = true
 		}
 	}
 }
@@ -131,9 +132,9 @@ func (c *class) readVolumes(m *Model) {
 		return
 	}
 	// Also pods that are refused hold what they have attached.
-	m.resources.addAttachments(m.volumes.attached(c.sample), c.requests)
+	m.resources.addAttachments(m.volumes.Attached(c.sample), c.requests)
 	c.shared = m.sharedVolumes(c)
-	if _, err := m.volumes.of(c.sample); err != nil && c.invalid == nil {
+	if _, err := m.volumes.Of(c.sample); err != nil && c.invalid == nil {
 		c.invalid = err
 	}
 }
@@ -144,10 +145,10 @@ func (s *shape) placeTerms() []needs {
 	var out []needs
 	for _, term := range s.terms {
 		term = term.onNewNodes()
-		if s.volumes.alternatives == nil {
+		if s.volumes.Alternatives == nil {
 			out = append(out, term)
 		}
-		for _, a := range s.volumes.alternatives {
+		for _, a := range s.volumes.Alternatives {
 			if both := term.and(needsOf(a)); both.conflict() == "" {
 				out = append(out, both)
 			}
@@ -167,7 +168,8 @@ func (m *Model) certificateRequests(c *class) corev1.ResourceList {
 	return out
 }
 
-// onExisting reports whether a machine that is there, with these labels, can have the shape's volumes.
-func (v *podVolumes) onExisting(g *nodeGroup) bool {
-	return v.noNode == "" && (v.onNodes == nil || slices.ContainsFunc(v.onNodes, func(a requirements.Set) bool { return needsOf(a).metBy(g.labels) }))
+// volumesOn reports whether nodes of the group can have the shape's volumes.
+func (s *shape) volumesOn(g *nodeGroup) bool {
+	v := &s.volumes
+	return v.NoNode == "" && (v.OnNodes == nil || slices.ContainsFunc(v.OnNodes, func(a requirements.Set) bool { return needsOf(a).metBy(g.labels) }))
 }

@@ -1,69 +1,26 @@
 package scheduling
 
 import (
+	"cmp"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	storagev1 "k8s.io/api/storage/v1"
-)
 
-// attachmentsByNode reads VolumeAttachments as kube-scheduler does: those of PersistentVolumes of CSI, under the name of
-// the driver that attaches them.
-func (x *volumeIndex) attachmentsByNode(list []*storagev1.VolumeAttachment) map[string][]volumeID {
-	out := map[string][]volumeID{}
-	for _, a := range list {
-		if a.Spec.Attacher == "" || a.Spec.Source.PersistentVolumeName == nil {
-			continue
-		}
-		pv := x.volumes[*a.Spec.Source.PersistentVolumeName]
-		if pv == nil || pv.Spec.CSI == nil {
-			continue
-		}
-		id := attachedVolume(pv)
-		id.driver = a.Spec.Attacher
-		if !slices.Contains(out[a.Spec.NodeName], id) {
-			out[a.Spec.NodeName] = append(out[a.Spec.NodeName], id)
-		}
-	}
-	return out
-}
+	"github.com/drawknife/drawknife/internal/engine/volumes"
+)
 
 // chargeAttachments takes the volumes off the machine's room that are attached to it although none of its pods uses them:
 // of pods that have gone, until they are detached. A pod that brings such a volume back counts it again, as in
 // kube-scheduler.
 func (m *Model) chargeAttachments(n *Node, free []int64) {
-	for driver, count := range m.volumes.unused(m.volumes.attachedTo[n.Name], n.Pods) {
+	for driver, count := range m.volumes.Unused(n.Name, n.Pods) {
 		if at, ok := m.resources.index[attachResource(driver)]; ok {
 			free[at] -= count
 		}
 	}
 }
 
-// unused counts, by driver, the attached volumes that none of the pods uses.
-func (x *volumeIndex) unused(attached []volumeID, pods []*corev1.Pod) map[string]int64 {
-	if len(attached) == 0 {
-		return nil
-	}
-	used := map[volumeID]bool{}
-	for _, pod := range pods {
-		if len(pod.Spec.Volumes) == 0 || terminal(pod) {
-			continue
-		}
-		for _, c := range x.attached(pod) {
-			used[c.volumeID] = true
-		}
-	}
-	out := map[string]int64{}
-	for _, id := range attached {
-		if !used[id] {
-			out[id.driver]++
-		}
-	}
-	return out
-}
-
-// sameAttachments reports whether VolumeAttachments take as much room on each of the machines as they did. Most come and
-// go with pods that use the volumes, so that they take none.
+// sameAttachments reports whether VolumeAttachments take as much room on each of the machines as they did.
 func (m *Model) sameAttachments(s *Snapshot) bool {
 	if slices.Equal(m.snapshot.VolumeAttachments, s.VolumeAttachments) {
 		return true
@@ -71,13 +28,32 @@ func (m *Model) sameAttachments(s *Snapshot) bool {
 	if firstNil(s.VolumeAttachments) >= 0 {
 		return false
 	}
-	now := m.volumes.attachmentsByNode(s.VolumeAttachments)
-	for i := range m.nodes {
-		n := m.nodes[i].source
-		was, is := m.volumes.attachedTo[n.Name], now[n.Name]
-		if !slices.Equal(was, is) && len(m.volumes.unused(was, n.Pods))+len(m.volumes.unused(is, n.Pods)) > 0 {
-			return false
+	return m.volumes.SameUnused(s.VolumeAttachments, func(yield func(node string, pods []*corev1.Pod) bool) {
+		for i := range m.nodes {
+			if n := m.nodes[i].source; !yield(n.Name, n.Pods) {
+				return
+			}
+		}
+	})
+}
+
+// volumesOf are the snapshot's objects that volumes are read from; users yields the pods that have some, bound ones first.
+func volumesOf(s *Snapshot, users func(yield func(pod *corev1.Pod, bound bool) bool)) *volumes.Objects {
+	return &volumes.Objects{
+		PersistentVolumes: s.PersistentVolumes, PersistentVolumeClaims: s.PersistentVolumeClaims, StorageClasses: s.StorageClasses,
+		VolumeAttachments: s.VolumeAttachments, Users: users, Hostnames: func() map[string]string { return hostnamesOf(s) },
+		Unsupported: volumes.Unsupported{TopologyKeys: s.UnsupportedVolumeTopologyKeys, Drivers: s.UnsupportedVolumeDrivers},
+	}
+}
+
+// hostnamesOf are the hostnames of the machines that are there and stay, by node name.
+func hostnamesOf(s *Snapshot) map[string]string {
+	out := make(map[string]string, len(s.Nodes))
+	for i := range s.Nodes {
+		n := &s.Nodes[i]
+		if n.Object != nil && !n.Leaving {
+			out[n.Object.Name] = cmp.Or(n.Object.Labels[labelHostname], n.Object.Name)
 		}
 	}
-	return true
+	return out
 }

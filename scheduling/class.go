@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/drawknife/drawknife/api/requirements"
+	"github.com/drawknife/drawknife/internal/engine/volumes"
 )
 
 // class is a group of pods that no scheduler could tell apart.
@@ -51,7 +52,7 @@ type shape struct {
 	requests []int64
 	invalid  error
 	// volumes are what the pods ask for with their volumes.
-	volumes podVolumes
+	volumes volumes.Constraints
 	// demands are what the shape could use of the pools, in stages: a class uses the first whose machines are large
 	// enough, and falls back to later ones where limits leave it no room.
 	demands []stage
@@ -87,10 +88,10 @@ func (m *Model) newShape(sample *corev1.Pod, requests []int64) *shape {
 		return s
 	}
 	if len(sample.Spec.Volumes) > 0 {
-		if s.volumes, s.invalid = m.volumes.of(sample); s.invalid != nil {
+		if s.volumes, s.invalid = m.volumes.Of(sample); s.invalid != nil {
 			return s
 		}
-		for _, list := range [][]requirements.Set{s.volumes.alternatives, s.volumes.onNodes} {
+		for _, list := range [][]requirements.Set{s.volumes.Alternatives, s.volumes.OnNodes} {
 			for _, a := range list {
 				m.ask(needsOf(a))
 			}

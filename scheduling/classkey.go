@@ -5,13 +5,15 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/internal/engine/volumes"
 )
 
 // keyWriter spells out what a scheduler looks at in a pod, so that pods that no scheduler could tell apart have equal
 // text and become one class. It keeps its buffers between pods: classing a pod allocates nothing once they have grown.
 type keyWriter struct {
 	resources *resourceTable
-	volumes   *volumeIndex
+	volumes   *volumes.Index
 	requests  []int64
 	buf       []byte
 	pairs     []pair
@@ -34,7 +36,7 @@ func (w *keyWriter) write(pod *corev1.Pod) []byte {
 	w.shapeAt = len(w.buf)
 	w.placement(pod)
 	if len(pod.Spec.Volumes) > 0 {
-		w.buf = w.volumes.text(pod, w.buf)
+		w.buf = w.volumes.AppendText(pod, w.buf)
 	}
 	w.shapeEnd = len(w.buf)
 	w.standing(pod)

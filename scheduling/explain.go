@@ -199,10 +199,10 @@ const maxDemands = 16
 func (s *shape) alternatives() []demand {
 	var out []demand
 	for _, own := range s.terms {
-		if s.volumes.alternatives == nil {
+		if s.volumes.Alternatives == nil {
 			out = append(out, demand{own: own})
 		}
-		for _, a := range s.volumes.alternatives {
+		for _, a := range s.volumes.Alternatives {
 			out = append(out, demand{own, needsOf(a)})
 		}
 	}
@@ -264,7 +264,7 @@ func (m *Model) refusedBy(p *pool, demand needs) *Reason {
 
 func (x *explainer) volumesReason() Reason {
 	var places []string
-	for _, a := range x.s.volumes.alternatives {
+	for _, a := range x.s.volumes.Alternatives {
 		places = append(places, a.String())
 	}
 	return Reason{Code: ReasonVolumes, Detail: "its volumes can be used only where " + strings.Join(places, " or ") +
@@ -311,7 +311,7 @@ func (x *explainer) counted(at int32, p *pool, questions []*question) (Reason, f
 		r.Code, r.Detail = ReasonLimits, x.t.limitsDetail(at)
 	default:
 		r.Code = ReasonInstanceTypes
-		if x.s.volumes.alternatives != nil && x.anyWithout(at, p) {
+		if x.s.volumes.Alternatives != nil && x.anyWithout(at, p) {
 			removed := r.Removed
 			r = x.volumesReason()
 			r.Removed = removed

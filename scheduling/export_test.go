@@ -6,6 +6,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/drawknife/drawknife/internal/engine/volumes"
 )
 
 // DaemonOf is the UID of the DaemonSet that owns the pod.
@@ -70,7 +72,7 @@ func UnlikePods(s *Snapshot) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.volumes = newVolumeIndex(s, m.vocab, volumeSupport{topologyKeys: s.UnsupportedVolumeTopologyKeys, drivers: s.UnsupportedVolumeDrivers})
+	m.volumes = volumes.New(volumesOf(s, r.claimants(s)), m.vocab)
 	m.collectResources(s, r)
 	m.pods = slices.Concat(s.Pods, s.Placeholders)
 	m.collectTopology(s, r)

@@ -89,7 +89,7 @@ func (x *explainer) nearestTolerated(at int32, p *pool, best finding) *NearestMi
 	if best.worth(MissLabel) {
 		x.withoutLabels(&best, at, p)
 	}
-	if best.worth(MissVolumes) && x.s.volumes.alternatives != nil {
+	if best.worth(MissVolumes) && x.s.volumes.Alternatives != nil {
 		x.withoutVolumes(&best, at, p)
 	}
 	if best.worth(MissNodePool) {
@@ -306,7 +306,7 @@ func (x *explainer) blameSystem(miss *NearestMiss) {
 
 // withoutVolumes lets the volumes be used anywhere; the miss names a label by which they can't be used there now.
 func (x *explainer) withoutVolumes(best *finding, at int32, p *pool) {
-	first := x.s.volumes.alternatives[0]
+	first := x.s.volumes.Alternatives[0]
 	keys := x.fewKeys(p, first.Keys())
 	for i := range x.s.terms[:min(len(x.s.terms), maxDemands)] {
 		for _, key := range keys {

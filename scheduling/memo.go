@@ -7,6 +7,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/drawknife/drawknife/internal/engine/volumes"
 )
 
 // memo is what Update keeps with the model to find out what a change comes to: who is in each class, where, and what
@@ -71,7 +73,7 @@ func (m *Model) keepMemo(index *topologyIndex, classIndex map[string]int32, kind
 		waiting: make([]seat, len(m.pods)), ofDaemons: make([]int32, len(m.daemonSets)),
 		placed: make([][]seat, len(m.nodes)), daemons: make([][]*corev1.Pod, len(m.nodes)), claimants: make([][]*corev1.Pod, len(m.nodes)),
 		order: make([]int32, len(s.Nodes)),
-		fixed: make(map[corev1.ResourceName]struct{}), promised: promised(s),
+		fixed: make(map[corev1.ResourceName]struct{}), promised: volumes.NodesChosen(s.PersistentVolumeClaims),
 	}
 	for i := range k.groupOf {
 		k.groupOf[i] = int32(i)
@@ -123,13 +125,6 @@ func (m *Model) keepMemo(index *topologyIndex, classIndex map[string]int32, kind
 	index.m, index.groups = &own, slices.Clone(index.groups)
 	m.memo = &memoOwner{}
 	m.memo.Store(k)
-}
-
-// promised reports whether a machine was chosen for a volume that has yet to be made.
-func promised(s *Snapshot) bool {
-	return slices.ContainsFunc(s.PersistentVolumeClaims, func(c *corev1.PersistentVolumeClaim) bool {
-		return c.Spec.VolumeName == "" && c.Annotations[annSelectedNode] != ""
-	})
 }
 
 func cloneKeys(keys map[string]bool) map[string]bool {

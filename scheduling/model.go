@@ -15,6 +15,7 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/cloudprovider/overlay"
+	"github.com/drawknife/drawknife/internal/engine/volumes"
 )
 
 // Model is a Snapshot made ready for planning: labels, resources and pods turned into numbers. It is immutable and
@@ -69,7 +70,7 @@ type Model struct {
 	hostDomains []int
 	// reach is indexed [shape][topology key]: see reachable.
 	reach   [][][]int32
-	volumes *volumeIndex
+	volumes *volumes.Index
 	// pods are the waiting pods, then the placeholders.
 	pods []*corev1.Pod
 	// free is indexed [node*resources+resource].
@@ -112,7 +113,7 @@ func compile(s *Snapshot, previous *Model, o *compileOptions) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.volumes = newVolumeIndexOf(s, r.claimants(s), m.vocab, volumeSupport{topologyKeys: s.UnsupportedVolumeTopologyKeys, drivers: s.UnsupportedVolumeDrivers})
+	m.volumes = volumes.New(volumesOf(s, r.claimants(s)), m.vocab)
 	m.collectResources(s, r)
 	if err := m.compileCatalogs(s, previous, o); err != nil {
 		return nil, err

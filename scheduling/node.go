@@ -374,7 +374,7 @@ func (m *Model) fitOf(group, shape int32) uint32 {
 	fit := fitFully
 	switch {
 	case s.invalid != nil, untolerated(s.tolerations, g.taints, true) != nil,
-		!anyMetBy(s.terms, g.labels), !s.volumes.onExisting(g):
+		!anyMetBy(s.terms, g.labels), !s.volumesOn(g):
 		fit = fitNever
 	case untolerated(s.tolerations, g.taints, false) != nil,
 		slices.ContainsFunc(s.preferred, func(p preference) bool { return !p.set.metBy(g.labels) }):

@@ -127,7 +127,7 @@ func (x *explainer) groupFails(group int32) groupFailings {
 		return *f
 	}
 	g := &x.m.groups[group]
-	*f = groupFailings{known: true, volumes: !x.s.volumes.onExisting(g)}
+	*f = groupFailings{known: true, volumes: !x.s.volumesOn(g)}
 	for i := range g.taints {
 		if untolerated(x.s.tolerations, g.taints[i:i+1], true) != nil {
 			f.tainted = true

@@ -332,7 +332,7 @@ func (r *roster) ofNodes(s *Snapshot) func(yield func(node int, pods span) bool)
 	}
 }
 
-// claimants yields the pods with claims as newVolumeIndexOf wants them: bound ones first, no placeholders.
+// claimants yields the pods with claims as volumesOf wants them: bound ones first, no placeholders.
 func (r *roster) claimants(s *Snapshot) func(yield func(pod *corev1.Pod, bound bool) bool) {
 	waiting := len(s.Pods) + len(s.Placeholders)
 	return func(yield func(pod *corev1.Pod, bound bool) bool) {

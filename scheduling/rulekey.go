@@ -3,6 +3,8 @@ package scheduling
 import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/drawknife/drawknife/internal/engine/volumes"
 )
 
 // Reading a pod's rules means parsing selectors, and the pods of one workload state the same rules. So what one of them
@@ -18,7 +20,7 @@ type ownedRules struct {
 // ports, volumes yet to be made, disks that they name, and the cluster's default spreading, which looks at Services and owners.
 func (x *topologyIndex) ruleKey(pod *corev1.Pod) ([]byte, bool) {
 	spec := &pod.Spec
-	if hasHostPorts(spec) || len(x.unmade(pod)) > 0 || len(inlineDisks(spec)) > 0 || (len(spec.TopologySpreadConstraints) == 0 && x.defaults.any()) {
+	if hasHostPorts(spec) || len(x.unmade(pod)) > 0 || len(volumes.Disks(spec)) > 0 || (len(spec.TopologySpreadConstraints) == 0 && x.defaults.any()) {
 		return nil, false
 	}
 	w := &x.writer

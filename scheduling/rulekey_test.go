@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/drawknife/drawknife/api/requirements"
+	"github.com/drawknife/drawknife/internal/engine/volumes"
 )
 
 // What is remembered of one pod's rules is used for another only if they state the same rules: every field that makes a
@@ -121,7 +122,7 @@ func ruleIndex(pod *corev1.Pod) *topologyIndex {
 	s := &Snapshot{Pods: []*corev1.Pod{pod}, Namespaces: []*corev1.Namespace{{ObjectMeta: metav1.ObjectMeta{Name: "other"}}}}
 	vocabulary := requirements.CoreVocabulary()
 	m := &Model{vocab: vocabulary.Compile(), podVocab: vocabulary.Compile(), askedKeys: map[string]bool{}}
-	m.volumes = newVolumeIndex(s, m.vocab, volumeSupport{})
+	m.volumes = volumes.New(volumesOf(s, func(yield func(*corev1.Pod, bool) bool) { yield(pod, false) }), m.vocab)
 	x := newTopologyIndex(m, s)
 	x.knowNamespace("default")
 	return x

@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/internal/engine/volumes"
 )
 
 // A volume that several pods of one machine use takes one of its places for volumes, not one for each. What classes
@@ -13,13 +15,13 @@ import (
 // sharedVolume is a volume that pods of several places use: the resource of its driver, and which one it is.
 type sharedVolume struct {
 	dim int
-	id  volumeID
+	id  volumes.ID
 }
 
 // volumeOn is a shared volume on a host.
 type volumeOn struct {
 	host int32
-	id   volumeID
+	id   volumes.ID
 }
 
 // sharedVolumes are those of a class's pods.
@@ -28,9 +30,9 @@ func (m *Model) sharedVolumes(c *class) []sharedVolume {
 		return nil
 	}
 	var out []sharedVolume
-	for _, claim := range m.volumes.attached(c.sample) {
-		if dim, ok := m.resources.index[attachResource(claim.driver)]; ok && claim.shared && claim.id != "" {
-			out = append(out, sharedVolume{dim, claim.volumeID})
+	for _, claim := range m.volumes.Attached(c.sample) {
+		if dim, ok := m.resources.index[attachResource(claim.Driver)]; ok && claim.Shared && claim.Handle != "" {
+			out = append(out, sharedVolume{dim, claim.ID})
 		}
 	}
 	return out
@@ -57,9 +59,9 @@ func (m *Model) addBoundVolumes(into map[volumeOn]int32, host int32, pod *corev1
 	if len(pod.Spec.Volumes) == 0 {
 		return
 	}
-	for _, claim := range m.volumes.attached(pod) {
-		if claim.shared && claim.id != "" {
-			into[volumeOn{host, claim.volumeID}]++
+	for _, claim := range m.volumes.Attached(pod) {
+		if claim.Shared && claim.Handle != "" {
+			into[volumeOn{host, claim.ID}]++
 		}
 	}
 }

@@ -8,6 +8,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/drawknife/drawknife/internal/engine/volumes"
 )
 
 // Topology constraints are rules about counts: how many pods of a certain kind are in a domain, a domain being all
@@ -47,7 +49,7 @@ type topologyGroup struct {
 	namespaces []string
 	selectors  []labels.Selector
 	// claim is the volume whose pods are the members, of groups of kindTogether.
-	claim volumeID
+	claim volumes.ID
 	// disk is the disk whose pods are the members, of groups of kindAnti that keep the pods of one disk apart.
 	disk string
 	// filter says which machines a spread takes notice of.
@@ -122,18 +124,18 @@ func (x *topologyIndex) constrained(pod *corev1.Pod) bool {
 	if a := spec.Affinity; a != nil && (a.PodAffinity != nil || a.PodAntiAffinity != nil) {
 		return true
 	}
-	return hasHostPorts(spec) || len(x.unmade(pod)) > 0 || len(inlineDisks(spec)) > 0
+	return hasHostPorts(spec) || len(x.unmade(pod)) > 0 || len(volumes.Disks(spec)) > 0
 }
 
 // unmade are the volumes of the pod that it shares with others and that are made where the first of them goes.
-func (x *topologyIndex) unmade(pod *corev1.Pod) []volumeID {
-	var out []volumeID
+func (x *topologyIndex) unmade(pod *corev1.Pod) []volumes.ID {
+	var out []volumes.ID
 	if len(pod.Spec.Volumes) == 0 {
 		return nil
 	}
-	for _, c := range x.m.volumes.attached(pod) {
-		if c.shared && c.unbound {
-			out = append(out, c.volumeID)
+	for _, c := range x.m.volumes.Attached(pod) {
+		if c.Shared && c.Unbound {
+			out = append(out, c.ID)
 		}
 	}
 	return out
@@ -230,7 +232,7 @@ func (g *topologyGroup) text() string {
 		b.WriteString(s.String())
 		b.WriteByte('|')
 	}
-	b.WriteString(g.claim.driver + "/" + g.claim.id + g.disk)
+	b.WriteString(g.claim.Driver + "/" + g.claim.Handle + g.disk)
 	b.WriteString(g.filter.text)
 	return b.String()
 }
@@ -285,7 +287,7 @@ func (x *topologyIndex) membership(pod *corev1.Pod) []int32 {
 			x.buf = append(append(append(append(x.buf, 0), key...), '='), v...)
 		}
 	}
-	own := hasHostPorts(&pod.Spec) || len(x.unmade(pod)) > 0 || len(inlineDisks(&pod.Spec)) > 0
+	own := hasHostPorts(&pod.Spec) || len(x.unmade(pod)) > 0 || len(volumes.Disks(&pod.Spec)) > 0
 	if m, ok := x.members[string(x.buf)]; ok && !own {
 		return m
 	}

@@ -311,7 +311,7 @@ func (x *explainer) words(r *rule) string {
 		return text + ", which have their places elsewhere"
 	}
 	if r.kind == kindTogether {
-		return "the volume of claim " + group.claim.id + ", which it shares with pods that have their places elsewhere"
+		return "the volume of claim " + group.claim.Handle + ", which it shares with pods that have their places elsewhere"
 	}
 	return portWords + group.key[:strings.LastIndexByte(group.key, '/')] + takenWords
 }

@@ -208,10 +208,10 @@ func (m *Model) keepShape(s *shape, requests []int64, profiles *profileNumbers) 
 	for _, p := range own.preferred {
 		m.ask(p.set)
 	}
-	for _, a := range own.volumes.alternatives {
+	for _, a := range own.volumes.Alternatives {
 		m.ask(needsOf(a))
 	}
-	for _, a := range own.volumes.onNodes {
+	for _, a := range own.volumes.OnNodes {
 		m.ask(needsOf(a))
 	}
 	return &own

@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/internal/engine/volumes"
 )
 
 // changeVolumes reads the volumes again if that may have changed anything: pods with claims that came or went, the objects that
@@ -12,7 +14,7 @@ func (u *update) changeVolumes(arrivals []arrival) bool {
 	k, s, was := u.memo, u.snapshot, u.was.snapshot
 	changed := !slices.Equal(was.PersistentVolumeClaims, s.PersistentVolumeClaims) || !slices.Equal(was.PersistentVolumes, s.PersistentVolumes)
 	if changed {
-		k.promised = promised(s)
+		k.promised = volumes.NodesChosen(s.PersistentVolumeClaims)
 	}
 	changed = changed || k.promised && len(u.changed)+len(u.gone) > 0 ||
 		slices.ContainsFunc(arrivals, func(a arrival) bool { return usesClaims(a.pod) }) ||
@@ -22,7 +24,7 @@ func (u *update) changeVolumes(arrivals []arrival) bool {
 	}
 	u.volumes = true
 	m := u.next
-	m.volumes = newVolumeIndexOf(s, u.claimants(), m.vocab, u.was.volumes.unsupported)
+	m.volumes = volumes.New(volumesOf(s, u.claimants()), m.vocab)
 	u.writer.volumes, k.index.m.volumes = m.volumes, m.volumes
 	// Kinds with claims are found again: what their texts say of volumes was meant of those before.
 	for n := range k.kinds {
@@ -33,7 +35,7 @@ func (u *update) changeVolumes(arrivals []arrival) bool {
 	return u.sameDrivers()
 }
 
-// claimants yields the pods with claims as newVolumeIndex would come upon them.
+// claimants yields the pods with claims as volumesOf wants them.
 func (u *update) claimants() func(yield func(pod *corev1.Pod, bound bool) bool) {
 	return func(yield func(pod *corev1.Pod, bound bool) bool) {
 		for i, was := range u.kept {

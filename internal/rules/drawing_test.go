@@ -53,8 +53,8 @@ func TestCheckFloorTable(t *testing.T) {
 	}{
 		"as it is":      {[2]string{"", ""}, nil},
 		"no table":      {[2]string{"<!-- floors -->", ""}, []string{"p.md: no line <!-- floors -->"}},
-		"package gone":  {[2]string{"`disruption`", ""}, []string{"p.md: the table of floors lacks disruption, which is on floor 4"}},
-		"package moved": {[2]string{"| 3 | ", "| 3 | `fake`, "}, []string{"p.md: the table of floors has fake on floor 3; it is on floor 4"}},
+		"package gone":  {[2]string{"`disruption`", ""}, []string{"p.md: the table of floors lacks disruption, which is on floor 5"}},
+		"package moved": {[2]string{"| 4 | ", "| 4 | `fake`, "}, []string{"p.md: the table of floors has fake on floor 4; it is on floor 5"}},
 		"one too many":  {[2]string{"| 3 | ", "| 3 | `gone`, "}, []string{"p.md: the table of floors has gone, which internal/rules/floors.go does not"}},
 	} {
 		t.Run(name, func(t *testing.T) {

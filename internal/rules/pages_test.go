@@ -39,6 +39,9 @@ func TestPages(t *testing.T) {
 	t.Run("floors are as the page has them", func(t *testing.T) {
 		report(t, rules.CheckFloorTable(architecture, documents[architecture]))
 	})
+	t.Run("rooms of the engine are as the page has them", func(t *testing.T) {
+		report(t, rules.CheckEngine(tree, architecture, documents[architecture]))
+	})
 	t.Run("imports are as drawn", func(t *testing.T) {
 		if *update {
 			page, err := rules.SetFence(documents[architecture], "<!-- imports -->", "mermaid", rules.DrawImports(tree))

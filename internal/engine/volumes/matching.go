@@ -1,4 +1,4 @@
-package scheduling
+package volumes
 
 import (
 	"cmp"
@@ -41,13 +41,13 @@ func newFreeVolumes(volumes []*corev1.PersistentVolume) *freeVolumes {
 // assignFreeVolumes gives claims of classes that make no volumes one of those made by hand each: small claims first,
 // each the smallest volume that suits. kube-scheduler takes the smallest on the node it looks at, so that on every one
 // node it ends up with no fewer, and no two pods are promised the same volume. Claims that get none can't be used on
-// machines that are there. A pod with several such claims may get volumes on different machines: they are assigned
+// nodes that are there. A pod with several such claims may get volumes on different nodes: they are assigned
 // each for itself.
-func (x *volumeIndex) assignFreeVolumes(volumes []*corev1.PersistentVolume, waiting []*claimFacts) {
+func (x *Index) assignFreeVolumes(volumes []*corev1.PersistentVolume, waiting []*claim) {
 	if len(waiting) == 0 {
 		return
 	}
-	slices.SortFunc(waiting, func(a, b *claimFacts) int {
+	slices.SortFunc(waiting, func(a, b *claim) int {
 		sizeA, sizeB := storageRequest(a.object), storageRequest(b.object)
 		return cmp.Or(sizeA.Cmp(sizeB), byName(a.object, b.object))
 	})

@@ -1,4 +1,4 @@
-package scheduling
+package volumes
 
 import (
 	"cmp"
@@ -13,31 +13,31 @@ import (
 	"github.com/drawknife/drawknife/api/requirements"
 )
 
-// volumeSupport is what a provider declared that its machines can't do for volumes.
-type volumeSupport struct {
-	// topologyKeys that no machine of the provider can meet in a StorageClass's allowed topologies.
-	topologyKeys []string
-	// drivers are CSI drivers whose volumes no machine of the provider can attach.
-	drivers []string
+// Unsupported is what a provider declared that its nodes can't do for volumes.
+type Unsupported struct {
+	// TopologyKeys that no node of the provider can meet in a StorageClass's allowed topologies.
+	TopologyKeys []string
+	// Drivers are CSI drivers whose volumes no node of the provider can attach.
+	Drivers []string
 }
 
-// volumeIndex answers what pods' volumes ask of a node. It is made in one pass over a snapshot's objects and immutable
+// Index answers what pods' volumes ask of a node. It is made in one pass over a snapshot's objects and immutable
 // afterwards, so that it is safe for concurrent use. Its judge is kube-scheduler: VolumeBinding, VolumeZone,
 // NodeVolumeLimits and the ReadWriteOncePod rule of VolumeRestrictions.
-type volumeIndex struct {
+type Index struct {
 	vocab       *requirements.Lookup
-	unsupported volumeSupport
+	unsupported Unsupported
 	volumes     map[string]*corev1.PersistentVolume
 	classes     map[string]*storagev1.StorageClass
 	// defaultClass is the class of claims that name none; empty without one.
 	defaultClass string
-	claims       map[claimKey]*claimFacts
+	claims       map[claimKey]*claim
 	// unmade are claims that will be made for generic ephemeral volumes, by StorageClass.
-	unmade map[string]*claimFacts
+	unmade map[string]*claim
 	// attachments are the attachable volumes that pods of the snapshot use.
-	attachments map[volumeID]*attachment
+	attachments map[ID]*attachment
 	// attachedTo are the CSI volumes that VolumeAttachments attach, by node, each once.
-	attachedTo map[string][]volumeID
+	attachedTo map[string][]ID
 	// topologies are lists of alternatives, each once; the first is nil, no constraint.
 	topologies   [][]requirements.Set
 	topologyText map[string]int32
@@ -46,17 +46,17 @@ type volumeIndex struct {
 // claimKey names a PersistentVolumeClaim.
 type claimKey struct{ namespace, name string }
 
-// claimFacts are a PersistentVolumeClaim, or one that will be made, with all that planning needs to know of it.
-type claimFacts struct {
+// claim are a PersistentVolumeClaim, or one that will be made, with all that planning needs to know of it.
+type claim struct {
 	// object is nil for a claim that is not made yet.
 	object *corev1.PersistentVolumeClaim
 	// used is true when a pod of the snapshot uses the claim.
 	used bool
 	// fault is why pods with the claim are refused, whatever the node; nil when they are not.
-	fault *volumeError
+	fault *Error
 	claimPlace
 	// attaches says which attachable volume it is; zero for volumes that are not attached.
-	attaches volumeID
+	attaches ID
 	shared   bool
 	// unbound is true as long as a volume has yet to be made for the claim.
 	unbound bool
@@ -68,33 +68,31 @@ type claimFacts struct {
 
 // claimPlace is where a volume can be used.
 type claimPlace struct {
-	// onNodes and onNew are indices into volumeIndex.topologies, for machines that are there and for new ones.
+	// onNodes and onNew are indices into Index.topologies, for nodes that are there and for new ones.
 	onNodes, onNew int32
-	// noNode says why no machine that is there will do; empty when one may.
+	// noNode says why no node that is there will do; empty when one may.
 	noNode string
-	// needsVolume: a pod on a new machine waits there for a volume that isn't made by dynamic provisioning.
+	// needsVolume: a pod on a new node waits there for a volume that isn't made by dynamic provisioning.
 	needsVolume bool
 }
 
-// podVolumes is what a pod's volumes ask of a node. The zero value asks nothing. Volumes never change what the pod
+// Constraints is what a pod's volumes ask of a node. The zero value asks nothing. Volumes never change what the pod
 // itself demands, and what they ask is never given up.
-type podVolumes struct {
-	// alternatives are topologies of a new machine, in the order of preference: one of them must hold. Keys are
+type Constraints struct {
+	// Alternatives are topologies of a new node, in the order of preference: one of them must hold. Keys are
 	// canonical. Nil means no constraint. Terms of local and hostPath volumes have lost their hostname.
-	alternatives []requirements.Set
-	// onNodes are the alternatives on machines that are there, hostnames included; nil means no constraint.
-	onNodes []requirements.Set
-	// noNode says why no machine that is there can have the pod; empty when onNodes decides.
-	noNode string
-	// needsVolume is true when kube-scheduler binds the pod to a new machine only once somebody makes a volume there: a
+	Alternatives []requirements.Set
+	// OnNodes are the alternatives on nodes that are there, hostnames included; nil means no constraint.
+	OnNodes []requirements.Set
+	// NoNode says why no node that is there can have the pod; empty when OnNodes decides.
+	NoNode string
+	// NeedsVolume is true when kube-scheduler binds the pod to a new node only once somebody makes a volume there: a
 	// local or hostPath volume lost its hostname, or the class makes no volumes itself and none is free.
-	needsVolume bool
-	// claims are the distinct attachable volumes, sorted by driver and id.
-	claims []volumeClaim
+	NeedsVolume bool
 }
 
-// volumeError is why a pod's volumes keep it from being planned at all.
-type volumeError struct {
+// Error is why a pod's volumes keep it from being planned at all.
+type Error struct {
 	// claim is the namespace/name of the PersistentVolumeClaim; empty for one that is not made yet.
 	claim string
 	// ephemeral is the name of the pod's volume, for a claim that is not made yet.
@@ -104,7 +102,7 @@ type volumeError struct {
 	fault, cure   string
 }
 
-func (e *volumeError) Error() string {
+func (e *Error) Error() string {
 	text := fmt.Sprintf("PersistentVolumeClaim %q", e.claim)
 	if e.claim == "" {
 		text = fmt.Sprintf("ephemeral volume %q", e.ephemeral)
@@ -118,21 +116,30 @@ func (e *volumeError) Error() string {
 	return text + " " + e.fault + ": " + e.cure
 }
 
-// newVolumeIndex reads the snapshot's volumes and which pods use them.
-func newVolumeIndex(s *Snapshot, vocab *requirements.Lookup, unsupported volumeSupport) *volumeIndex {
-	return newVolumeIndexOf(s, podsWithVolumes(s), vocab, unsupported)
+// Objects are what volumes are read from. They must not be changed afterwards.
+type Objects struct {
+	PersistentVolumes      []*corev1.PersistentVolume
+	PersistentVolumeClaims []*corev1.PersistentVolumeClaim
+	StorageClasses         []*storagev1.StorageClass
+	VolumeAttachments      []*storagev1.VolumeAttachment
+	// Users yields the pods with volumes, each once, and whether they are bound: those that are first.
+	Users func(yield func(pod *corev1.Pod, bound bool) bool)
+	// Hostnames are those of the nodes that are there and stay, by name. It is called where a node was chosen for a volume.
+	Hostnames func() map[string]string
+	// Unsupported is what nodes of the provider can't do.
+	Unsupported Unsupported
 }
 
-// newVolumeIndexOf is newVolumeIndex where it is known which pods matter: users yields them, bound ones first.
-func newVolumeIndexOf(s *Snapshot, users func(yield func(pod *corev1.Pod, bound bool) bool), vocab *requirements.Lookup, unsupported volumeSupport) *volumeIndex {
-	x := &volumeIndex{
+// New reads volumes and which pods use them.
+func New(s *Objects, vocab *requirements.Lookup) *Index {
+	x := &Index{
 		vocab:        vocab,
-		unsupported:  unsupported,
+		unsupported:  s.Unsupported,
 		volumes:      make(map[string]*corev1.PersistentVolume, len(s.PersistentVolumes)),
 		classes:      make(map[string]*storagev1.StorageClass, len(s.StorageClasses)),
-		claims:       make(map[claimKey]*claimFacts, len(s.PersistentVolumeClaims)),
-		unmade:       make(map[string]*claimFacts, len(s.StorageClasses)),
-		attachments:  map[volumeID]*attachment{},
+		claims:       make(map[claimKey]*claim, len(s.PersistentVolumeClaims)),
+		unmade:       make(map[string]*claim, len(s.StorageClasses)),
+		attachments:  map[ID]*attachment{},
 		topologies:   [][]requirements.Set{nil},
 		topologyText: map[string]int32{"": 0},
 	}
@@ -145,21 +152,21 @@ func newVolumeIndexOf(s *Snapshot, users func(yield func(pod *corev1.Pod, bound 
 	x.defaultClass = defaultStorageClass(s.StorageClasses)
 	for _, pvc := range s.PersistentVolumeClaims {
 		exclusive := slices.Contains(pvc.Spec.AccessModes, corev1.ReadWriteOncePod)
-		x.claims[claimKey{pvc.Namespace, pvc.Name}] = &claimFacts{object: pvc, exclusive: exclusive}
+		x.claims[claimKey{pvc.Namespace, pvc.Name}] = &claim{object: pvc, exclusive: exclusive}
 	}
 	x.attachedTo = x.attachmentsByNode(s.VolumeAttachments)
-	for pod := range users {
+	for pod := range s.Users {
 		x.markUsed(pod)
 	}
 	for _, class := range slices.SortedFunc(slices.Values(s.StorageClasses), byName[*storagev1.StorageClass]) {
-		c := &claimFacts{}
+		c := &claim{}
 		if c.fault = x.resolveUnbound(c, class.Name); provisions(class) {
-			c.attaches.driver = csiDriver(class.Provisioner)
+			c.attaches.Driver = csiDriver(class.Provisioner)
 		}
 		x.unmade[class.Name] = c
 	}
 	x.resolveClaims(s)
-	for pod, bound := range users {
+	for pod, bound := range s.Users {
 		x.countUse(pod, bound)
 	}
 	for _, c := range x.claims {
@@ -175,25 +182,7 @@ func byName[T metav1.Object](a, b T) int {
 	return cmp.Or(cmp.Compare(a.GetNamespace(), b.GetNamespace()), cmp.Compare(a.GetName(), b.GetName()))
 }
 
-// podsWithVolumes yields the pods of the snapshot that have volumes, and whether they are bound: those that are first.
-func podsWithVolumes(s *Snapshot) func(yield func(pod *corev1.Pod, bound bool) bool) {
-	return func(yield func(pod *corev1.Pod, bound bool) bool) {
-		for i := range s.Nodes {
-			for _, pod := range s.Nodes[i].Pods {
-				if len(pod.Spec.Volumes) > 0 && !yield(pod, true) {
-					return
-				}
-			}
-		}
-		for _, pod := range s.Pods {
-			if len(pod.Spec.Volumes) > 0 && !yield(pod, false) {
-				return
-			}
-		}
-	}
-}
-
-func (x *volumeIndex) markUsed(pod *corev1.Pod) {
+func (x *Index) markUsed(pod *corev1.Pod) {
 	for i := range pod.Spec.Volumes {
 		if key, ok := claimOf(pod, &pod.Spec.Volumes[i]); ok {
 			if c := x.claims[key]; c != nil {
@@ -205,7 +194,7 @@ func (x *volumeIndex) markUsed(pod *corev1.Pod) {
 
 // countUse counts the pods of each attachable volume, and finds the one pod of each exclusive claim: kube-scheduler
 // counts only uses by name, since the claim of an ephemeral volume has no other pod anyway.
-func (x *volumeIndex) countUse(pod *corev1.Pod, bound bool) {
+func (x *Index) countUse(pod *corev1.Pod, bound bool) {
 	for i := range pod.Spec.Volumes {
 		v := &pod.Spec.Volumes[i]
 		c, claimed := x.claimed(pod, v)
@@ -216,7 +205,7 @@ func (x *volumeIndex) countUse(pod *corev1.Pod, bound bool) {
 		if claimed {
 			attaches = c.attaches
 		}
-		if attaches.id == "" {
+		if attaches.Handle == "" {
 			continue
 		}
 		a := x.attachments[attaches]
@@ -232,7 +221,7 @@ func (x *volumeIndex) countUse(pod *corev1.Pod, bound bool) {
 }
 
 // offer makes the pod the claim's one pod if it comes before the one there is.
-func (c *claimFacts) offer(pod *corev1.Pod, bound bool) {
+func (c *claim) offer(pod *corev1.Pod, bound bool) {
 	if !c.held && (c.holder == nil || claimsFirst(pod, c.holder)) {
 		c.holder, c.held = pod, bound
 	}
@@ -257,7 +246,7 @@ func claimOf(pod *corev1.Pod, v *corev1.Volume) (claimKey, bool) {
 
 // claimed finds the claim of a volume; false for kinds of volumes that have none. The claim may be one that is not
 // made yet, or stand for one that is missing.
-func (x *volumeIndex) claimed(pod *corev1.Pod, v *corev1.Volume) (*claimFacts, bool) {
+func (x *Index) claimed(pod *corev1.Pod, v *corev1.Volume) (*claim, bool) {
 	key, ok := claimOf(pod, v)
 	if !ok {
 		return nil, false
@@ -265,7 +254,7 @@ func (x *volumeIndex) claimed(pod *corev1.Pod, v *corev1.Volume) (*claimFacts, b
 	c := x.claims[key]
 	switch {
 	case c != nil && v.Ephemeral != nil && !madeFor(pod, c.object):
-		return &claimFacts{fault: &volumeError{claim: key.String(),
+		return &claim{fault: &Error{claim: key.String(),
 			fault: "was not made for the pod's ephemeral volume of that name",
 			cure:  "delete or rename it, so that the pod gets its own"}}, true
 	case c != nil:
@@ -273,7 +262,7 @@ func (x *volumeIndex) claimed(pod *corev1.Pod, v *corev1.Volume) (*claimFacts, b
 	case v.Ephemeral != nil && v.Ephemeral.VolumeClaimTemplate != nil:
 		return x.claimToMake(v), true
 	}
-	return &claimFacts{fault: &volumeError{claim: key.String(), fault: "does not exist", cure: "create it"}}, true
+	return &claim{fault: &Error{claim: key.String(), fault: "does not exist", cure: "create it"}}, true
 }
 
 func (k claimKey) String() string { return k.namespace + "/" + k.name }
@@ -290,12 +279,12 @@ func madeFor(pod *corev1.Pod, pvc *corev1.PersistentVolumeClaim) bool {
 }
 
 // claimToMake is the claim that a controller will make for an ephemeral volume: unbound, and of the template's class.
-func (x *volumeIndex) claimToMake(v *corev1.Volume) *claimFacts {
+func (x *Index) claimToMake(v *corev1.Volume) *claim {
 	template := v.Ephemeral.VolumeClaimTemplate
 	name := x.className(template.Annotations, &template.Spec)
 	c := x.unmade[name]
 	if c == nil {
-		c = &claimFacts{}
+		c = &claim{}
 		c.fault = x.resolveUnbound(c, name) // no such class
 	}
 	if c.fault == nil {
@@ -303,14 +292,14 @@ func (x *volumeIndex) claimToMake(v *corev1.Volume) *claimFacts {
 	}
 	fault := *c.fault
 	fault.ephemeral = v.Name
-	return &claimFacts{fault: &fault}
+	return &claim{fault: &fault}
 }
 
-// of is what the pod's volumes ask of a node. The error says why no node can have the pod; it is a *volumeError where
+// Of is what the pod's volumes ask of a node. The error says why no node can have the pod; it is an *Error where
 // one claim is at fault.
-func (x *volumeIndex) of(pod *corev1.Pod) (podVolumes, error) {
+func (x *Index) Of(pod *corev1.Pod) (Constraints, error) {
 	var (
-		out            podVolumes
+		out            Constraints
 		onNodes, onNew []int32
 	)
 	for i := range pod.Spec.Volumes {
@@ -319,47 +308,46 @@ func (x *volumeIndex) of(pod *corev1.Pod) (podVolumes, error) {
 			continue
 		}
 		if err := c.refusal(pod); err != nil {
-			return podVolumes{}, err
+			return Constraints{}, err
 		}
 		onNodes, onNew = append(onNodes, c.onNodes), append(onNew, c.onNew)
-		out.noNode = cmp.Or(out.noNode, c.noNode)
-		out.needsVolume = out.needsVolume || c.needsVolume
+		out.NoNode = cmp.Or(out.NoNode, c.noNode)
+		out.NeedsVolume = out.NeedsVolume || c.needsVolume
 	}
 	var ok bool
-	if out.alternatives, ok = x.combine(onNew); !ok {
-		return podVolumes{}, fmt.Errorf("the pod's volumes can't be used on one node, their topologies exclude each other (%s): "+
+	if out.Alternatives, ok = x.combine(onNew); !ok {
+		return Constraints{}, fmt.Errorf("the pod's volumes can't be used on one node, their topologies exclude each other (%s): "+
 			"move the volumes to one place, or share them out among several pods", x.places(onNew))
 	}
-	if out.onNodes, ok = x.combine(onNodes); !ok {
-		out.noNode = cmp.Or(out.noNode, fmt.Sprintf("the pod's volumes are on different nodes (%s)", x.places(onNodes)))
+	if out.OnNodes, ok = x.combine(onNodes); !ok {
+		out.NoNode = cmp.Or(out.NoNode, fmt.Sprintf("the pod's volumes are on different nodes (%s)", x.places(onNodes)))
 	}
-	out.claims = x.attached(pod)
 	return out, nil
 }
 
 // refusal is why the claim keeps the pod from any node; nil when it does not.
-func (c *claimFacts) refusal(pod *corev1.Pod) error {
+func (c *claim) refusal(pod *corev1.Pod) error {
 	if c.fault != nil {
 		return c.fault
 	}
 	if h := c.holder; h != nil && h != pod && (h.Name != pod.Name || h.Namespace != pod.Namespace) {
-		return &volumeError{claim: pod.Namespace + "/" + c.object.Name,
+		return &Error{claim: pod.Namespace + "/" + c.object.Name,
 			fault: fmt.Sprintf("is ReadWriteOncePod and pod %q has it or comes first", h.Name),
 			cure:  "wait until that pod is gone, or give the claim another access mode"}
 	}
 	return nil
 }
 
-// text appends the volumes' part of a pod's class text: nothing for pods without claims or attached volumes, else a
+// AppendText appends the volumes' part of a pod's class text: nothing for pods without claims or attached volumes, else a
 // text that is equal for pods whose volumes are interchangeable. They have the same alternatives, as many unshared
 // volumes of each driver, and the same shared ones. Replicas with claims of their own that are still unbound, or whose
 // volumes lie in the same place, have equal text.
-func (x *volumeIndex) text(pod *corev1.Pod, buf []byte) []byte {
+func (x *Index) AppendText(pod *corev1.Pod, buf []byte) []byte {
 	volumes := pod.Spec.Volumes
 	for i := range volumes {
 		c, claimed := x.claimed(pod, &volumes[i])
 		if !claimed {
-			if inline := inlineVolume(&volumes[i]); inline.id != "" && !x.repeated(pod, i, inline) {
+			if inline := inlineVolume(&volumes[i]); inline.Handle != "" && !x.repeated(pod, i, inline) {
 				buf = attachmentText(append(buf, 'i'), inline, x.isShared(inline))
 			}
 			continue
@@ -376,7 +364,7 @@ func (x *volumeIndex) text(pod *corev1.Pod, buf []byte) []byte {
 			buf = append(buf, 'v')
 		}
 		switch {
-		case c.attaches.driver == "", x.repeated(pod, i, c.attaches):
+		case c.attaches.Driver == "", x.repeated(pod, i, c.attaches):
 			buf = append(buf, 'n')
 		default:
 			buf = attachmentText(append(buf, 'a'), c.attaches, c.shared)

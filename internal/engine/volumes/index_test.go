@@ -1,4 +1,4 @@
-package scheduling
+package volumes
 
 import (
 	"errors"
@@ -33,8 +33,34 @@ func volumeVocabulary() *requirements.Lookup {
 	}).Compile()
 }
 
-func indexVolumes(s *Snapshot) *volumeIndex {
-	return newVolumeIndex(s, volumeVocabulary(), volumeSupport{topologyKeys: []string{"rack.test/no"}, drivers: []string{"no.csi.test"}})
+// cluster is what volumes are read from, with the pods that use them.
+type cluster struct {
+	PersistentVolumes      []*corev1.PersistentVolume
+	PersistentVolumeClaims []*corev1.PersistentVolumeClaim
+	StorageClasses         []*storagev1.StorageClass
+	// Hostnames are those of nodes that stay, by name.
+	Hostnames map[string]string
+	// Bound and Pods have volumes, of which the first are bound.
+	Bound, Pods []*corev1.Pod
+}
+
+func indexVolumes(s *cluster) *Index {
+	return New(s.objects(Unsupported{TopologyKeys: []string{"rack.test/no"}, Drivers: []string{"no.csi.test"}}), volumeVocabulary())
+}
+
+func (s *cluster) objects(unsupported Unsupported) *Objects {
+	return &Objects{
+		PersistentVolumes: s.PersistentVolumes, PersistentVolumeClaims: s.PersistentVolumeClaims, StorageClasses: s.StorageClasses,
+		Hostnames:   func() map[string]string { return s.Hostnames },
+		Unsupported: unsupported,
+		Users: func(yield func(pod *corev1.Pod, bound bool) bool) {
+			for i, pod := range slices.Concat(s.Bound, s.Pods) {
+				if !yield(pod, i < len(s.Bound)) {
+					return
+				}
+			}
+		},
+	}
 }
 
 // volumePod uses claims by name; "~class" makes a generic ephemeral volume of a class.
@@ -97,7 +123,7 @@ func localVolume(name, host string, options ...pvOption) *corev1.PersistentVolum
 	pv := csiVolume(name, "")
 	pv.Spec.CSI = nil
 	pv.Spec.Local = &corev1.LocalVolumeSource{Path: "/mnt"}
-	at(labelHostname + " In " + host)(pv)
+	at(corev1.LabelHostname + " In " + host)(pv)
 	for _, o := range options {
 		o(pv)
 	}
@@ -147,11 +173,11 @@ func setTexts(sets []requirements.Set) []string {
 }
 
 // topologySnapshot has one claim for each way a volume can be placed.
-func topologySnapshot() *Snapshot {
+func topologySnapshot() *cluster {
 	immediate := storageClass("immediate", "ebs.csi.aws.com")
 	immediate.VolumeBindingMode = nil
 	zoned := storageClass("zoned", "ebs.csi.aws.com", ebsVolumeZone+" a b", ebsVolumeZone+" c")
-	return &Snapshot{
+	return &cluster{
 		PersistentVolumeClaims: []*corev1.PersistentVolumeClaim{
 			claimNamed("anywhere", boundTo("anywhere")),
 			claimNamed("zone-a", boundTo("zone-a")),
@@ -190,22 +216,19 @@ func topologySnapshot() *Snapshot {
 				term.MatchExpressions = append(term.MatchExpressions, corev1.NodeSelectorRequirement{Key: volumeZone, Operator: "In", Values: []string{"a"}})
 			}),
 			localVolume("local-or-zone", "h1", at(volumeZone+" In a")),
-			csiVolume("network-host", "topolvm.test", at(labelHostname+" In h1")),
+			csiVolume("network-host", "topolvm.test", at(corev1.LabelHostname+" In h1")),
 		},
 		StorageClasses: []*storagev1.StorageClass{storageClass("gp3", "ebs.csi.aws.com"), zoned, immediate},
-		Nodes: []Node{
-			{Name: "n1", Object: &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n1", Labels: map[string]string{labelHostname: "h1"}}}},
-			{Name: "n2", Object: &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n2"}}, Leaving: true},
-		},
+		Hostnames:      map[string]string{"n1": "h1"},
 	}
 }
 
 func TestVolumeTopology(t *testing.T) {
-	const zone, host, arch = volumeZone + " In ", labelHostname + " In ", "kubernetes.io/arch In "
+	const zone, host, arch = volumeZone + " In ", corev1.LabelHostname + " In ", "kubernetes.io/arch In "
 	tests := []struct {
 		name   string
 		claims []string
-		// want are the alternatives of new machines, and of those that are there unless onNodes says otherwise.
+		// want are the alternatives of new nodes, and of those that are there unless onNodes says otherwise.
 		want, onNodes []string
 		noNode        string
 		needsVolume   bool
@@ -224,9 +247,9 @@ func TestVolumeTopology(t *testing.T) {
 			want: []string{host + "[h1]; " + zone + "[a, b]", host + "[h1]; " + zone + "[c]"}},
 		{name: "SCH-101 unbound, the chosen node is gone", claims: []string{"chosen-gone"}, want: []string{zone + "[a, b]", zone + "[c]"}},
 		{name: "SCH-101 unbound, the chosen node is leaving", claims: []string{"chosen-leaving"}, want: []string{zone + "[a, b]", zone + "[c]"}},
-		{name: "SCH-101 local: a term of the hostname alone leaves any new machine", claims: []string{"local-or-zone"},
+		{name: "SCH-101 local: a term of the hostname alone leaves any new node", claims: []string{"local-or-zone"},
 			onNodes: []string{host + "[h1]", zone + "[a]"}, needsVolume: true},
-		{name: "SCH-101 local: the hostname holds for machines that are there", claims: []string{"local"}, onNodes: []string{host + "[h1]"}, needsVolume: true},
+		{name: "SCH-101 local: the hostname holds for nodes that are there", claims: []string{"local"}, onNodes: []string{host + "[h1]"}, needsVolume: true},
 		{name: "SCH-101 local with a zone", claims: []string{"local-zoned"}, want: []string{zone + "[a]"},
 			onNodes: []string{host + "[h1]; " + zone + "[a]"}, needsVolume: true},
 		{name: "SCH-101 a host's network volume stays there", claims: []string{"network-host"}, want: []string{host + "[h1]"}},
@@ -235,12 +258,12 @@ func TestVolumeTopology(t *testing.T) {
 		{name: "SCH-102 cross product in order", claims: []string{"arm-or-amd", "zone-a-or-b"}, want: []string{
 			arch + "[arm64]; " + zone + "[a]", arch + "[arm64]; " + zone + "[b]", arch + "[amd64]; " + zone + "[a]", arch + "[amd64]; " + zone + "[b]"}},
 		{name: "SCH-102 one volume twice", claims: []string{"zone-a-or-b", "zone-a-or-b"}, want: []string{zone + "[a]", zone + "[b]"}},
-		{name: "SCH-102 local volumes of two machines", claims: []string{"local", "local-2"}, needsVolume: true, noNode: "different nodes"},
+		{name: "SCH-102 local volumes of two nodes", claims: []string{"local", "local-2"}, needsVolume: true, noNode: "different nodes"},
 	}
 	x := indexVolumes(topologySnapshot())
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			got, err := x.of(volumePod("p", test.claims...))
+			got, err := x.Of(volumePod("p", test.claims...))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -248,14 +271,14 @@ func TestVolumeTopology(t *testing.T) {
 			if onNodes == nil {
 				onNodes = test.want
 			}
-			if diff := cmp.Diff(test.want, setTexts(got.alternatives)); diff != "" {
-				t.Errorf("new machines (-want +got):\n%s", diff)
+			if diff := cmp.Diff(test.want, setTexts(got.Alternatives)); diff != "" {
+				t.Errorf("new nodes (-want +got):\n%s", diff)
 			}
-			if diff := cmp.Diff(onNodes, setTexts(got.onNodes)); diff != "" {
-				t.Errorf("machines that are there (-want +got):\n%s", diff)
+			if diff := cmp.Diff(onNodes, setTexts(got.OnNodes)); diff != "" {
+				t.Errorf("nodes that are there (-want +got):\n%s", diff)
 			}
-			if (got.noNode == "") != (test.noNode == "") || !strings.Contains(got.noNode, test.noNode) || got.needsVolume != test.needsVolume {
-				t.Errorf("noNode %q, needsVolume %v", got.noNode, got.needsVolume)
+			if (got.NoNode == "") != (test.noNode == "") || !strings.Contains(got.NoNode, test.noNode) || got.NeedsVolume != test.needsVolume {
+				t.Errorf("noNode %q, needsVolume %v", got.NoNode, got.NeedsVolume)
 			}
 		})
 	}
@@ -266,7 +289,7 @@ func TestSCH102VolumesThatExcludeEachOther(t *testing.T) {
 	s := topologySnapshot()
 	s.PersistentVolumeClaims = append(s.PersistentVolumeClaims, claimNamed("zone-c", boundTo("zone-c")))
 	s.PersistentVolumes = append(s.PersistentVolumes, csiVolume("zone-c", "ebs.csi.aws.com", at(volumeZone+" In c")))
-	_, err := indexVolumes(s).of(volumePod("p", "zone-a-or-b", "zone-c"))
+	_, err := indexVolumes(s).Of(volumePod("p", "zone-a-or-b", "zone-c"))
 	if err == nil || !strings.Contains(err.Error(), "exclude each other") || !strings.Contains(err.Error(), "[c]") {
 		t.Errorf("got %v", err)
 	}
@@ -275,7 +298,7 @@ func TestSCH102VolumesThatExcludeEachOther(t *testing.T) {
 func TestSCH104VolumesThatRefuseAPod(t *testing.T) {
 	now := metav1.NewTime(time.Unix(1_700_000_000, 0))
 	classless := ""
-	s := &Snapshot{
+	s := &cluster{
 		StorageClasses: []*storagev1.StorageClass{
 			storageClass("gp3", "ebs.csi.aws.com"), storageClass("no-key", "ebs.csi.aws.com", "rack.test/no 1"),
 			storageClass("no-driver", "no.csi.test"), storageClass("nowhere", "ebs.csi.aws.com", "empty"),
@@ -351,8 +374,8 @@ func TestSCH104VolumesThatRefuseAPod(t *testing.T) {
 			if test.claim == "~gp3" {
 				pod = volumePod("p", test.claim)
 			}
-			_, err := indexVolumes(s).of(pod)
-			if volumeErr := (*volumeError)(nil); !errors.As(err, &volumeErr) {
+			_, err := indexVolumes(s).Of(pod)
+			if volumeErr := (*Error)(nil); !errors.As(err, &volumeErr) {
 				t.Fatalf("got %v", err)
 			}
 			for _, words := range test.want {
@@ -374,16 +397,16 @@ func TestDefaultStorageClassOfClaims(t *testing.T) {
 	old := isDefault(storageClass("a-old", "x.test", volumeZone+" a"), 1)
 	second := isDefault(storageClass("c", "x.test", volumeZone+" c"), 2)
 	first := isDefault(storageClass("b", "x.test", volumeZone+" b"), 2)
-	s := &Snapshot{
+	s := &cluster{
 		StorageClasses:         []*storagev1.StorageClass{old, second, first, storageClass("d", "x.test", volumeZone+" d")},
 		PersistentVolumeClaims: []*corev1.PersistentVolumeClaim{claimNamed("c")},
 	}
 	for _, claim := range []string{"c", "~"} {
-		got, err := indexVolumes(s).of(volumePod("p", claim))
+		got, err := indexVolumes(s).Of(volumePod("p", claim))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff([]string{volumeZone + " In [b]"}, setTexts(got.alternatives)); diff != "" {
+		if diff := cmp.Diff([]string{volumeZone + " In [b]"}, setTexts(got.Alternatives)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", claim, diff)
 		}
 	}
@@ -397,7 +420,7 @@ func TestSCH100ClaimsOfEphemeralVolumes(t *testing.T) {
 	own.OwnerReferences = []metav1.OwnerReference{{Kind: "Pod", Name: "p", UID: "p", Controller: &yes}}
 	drawn := claimNamed("d-v0", boundTo("pv"))
 	drawn.UID = ""
-	s := &Snapshot{
+	s := &cluster{
 		StorageClasses:         []*storagev1.StorageClass{storageClass("gp3", "ebs.csi.aws.com")},
 		PersistentVolumeClaims: []*corev1.PersistentVolumeClaim{own, drawn},
 		PersistentVolumes:      []*corev1.PersistentVolume{csiVolume("pv", "ebs.csi.aws.com", at(volumeZone+" In a"))},
@@ -405,14 +428,14 @@ func TestSCH100ClaimsOfEphemeralVolumes(t *testing.T) {
 	drawnPod := volumePod("d", "~gp3")
 	drawnPod.UID = ""
 	for _, pod := range []*corev1.Pod{volumePod("p", "~gp3"), drawnPod} {
-		got, err := indexVolumes(s).of(pod)
-		if err != nil || len(got.alternatives) != 1 {
-			t.Errorf("pod %s: %v, %v", pod.Name, setTexts(got.alternatives), err)
+		got, err := indexVolumes(s).Of(pod)
+		if err != nil || len(got.Alternatives) != 1 {
+			t.Errorf("pod %s: %v, %v", pod.Name, setTexts(got.Alternatives), err)
 		}
 	}
 	other := volumePod("p", "~gp3")
 	other.UID = "another pod of the name"
-	if _, err := indexVolumes(s).of(other); err == nil {
+	if _, err := indexVolumes(s).Of(other); err == nil {
 		t.Error("another pod's claim was taken")
 	}
 }
@@ -428,32 +451,32 @@ func TestReadWriteOncePodHasOnePod(t *testing.T) {
 	running, wants := volumePod("running", "running"), volumePod("wants", "running")
 	wants.Spec.Priority = urgent.Spec.Priority
 	late, many := volumePod("late", "waiting"), volumePod("many", "many")
-	s := &Snapshot{
+	s := &cluster{
 		StorageClasses: []*storagev1.StorageClass{storageClass("gp3", "ebs.csi.aws.com")},
 		PersistentVolumeClaims: []*corev1.PersistentVolumeClaim{
 			claimNamed("running", ofClass("gp3"), once), claimNamed("waiting", ofClass("gp3"), once), claimNamed("many", ofClass("gp3")),
 		},
-		Nodes: []Node{{Name: "n", Pods: []*corev1.Pod{running, volumePod("many-too", "many")}}},
+		Bound: []*corev1.Pod{running, volumePod("many-too", "many")},
 		Pods:  []*corev1.Pod{late, urgent, wants, many},
 	}
 	x := indexVolumes(s)
 	for pod, refused := range map[*corev1.Pod]bool{running: false, wants: true, late: true, urgent: false, many: false} {
-		if _, err := x.of(pod); (err != nil) != refused {
+		if _, err := x.Of(pod); (err != nil) != refused {
 			t.Errorf("pod %s: %v", pod.Name, err)
 		}
 	}
-	if _, err := x.of(running.DeepCopy()); err != nil {
+	if _, err := x.Of(running.DeepCopy()); err != nil {
 		t.Errorf("a copy of the pod that has the claim: %v", err)
 	}
-	if _, err := x.of(wants); err == nil || !strings.Contains(err.Error(), `"running" has it`) {
+	if _, err := x.Of(wants); err == nil || !strings.Contains(err.Error(), `"running" has it`) {
 		t.Errorf("got %v", err)
 	}
-	if same := string(x.text(late, nil)) == string(x.text(urgent, nil)); same {
+	if same := string(x.AppendText(late, nil)) == string(x.AppendText(urgent, nil)); same {
 		t.Error("the pod that is refused has the text of the one that is not")
 	}
 }
 
-// Volumes of classes without a provisioner are handed out one by one, and where none is left no machine that is there
+// Volumes of classes without a provisioner are handed out one by one, and where none is left no node that is there
 // will do.
 func TestVolumesMadeByHand(t *testing.T) {
 	size := func(gib string) claimOption {
@@ -473,7 +496,7 @@ func TestVolumesMadeByHand(t *testing.T) {
 	reserved := func(pv *corev1.PersistentVolume) {
 		pv.Spec.ClaimRef = &corev1.ObjectReference{Namespace: "ns", Name: "reserving"}
 	}
-	s := &Snapshot{
+	s := &cluster{
 		StorageClasses: []*storagev1.StorageClass{storageClass("local", noProvisioner)},
 		PersistentVolumes: []*corev1.PersistentVolume{
 			localVolume("a", "h20", free("20Gi")), localVolume("b", "h10", free("10Gi")), localVolume("c", "h50", free("50Gi"), reserved),
@@ -491,22 +514,22 @@ func TestVolumesMadeByHand(t *testing.T) {
 		s.Pods = append(s.Pods, volumePod(name, name))
 	}
 	want := map[string]string{
-		"big": labelHostname + " In [h20]", "small": labelHostname + " In [h10]", "reserving": labelHostname + " In [h50]",
+		"big": corev1.LabelHostname + " In [h20]", "small": corev1.LabelHostname + " In [h10]", "reserving": corev1.LabelHostname + " In [h50]",
 		"huge": volumeZone + " In [a]", "too-much": "",
 	}
 	x := indexVolumes(s)
 	for _, pod := range s.Pods {
-		got, err := x.of(pod)
+		got, err := x.Of(pod)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if at := strings.Join(setTexts(got.onNodes), "|"); at != want[pod.Name] {
+		if at := strings.Join(setTexts(got.OnNodes), "|"); at != want[pod.Name] {
 			t.Errorf("%s is at %q, want %q", pod.Name, at, want[pod.Name])
 		}
-		if (got.noNode != "") != (pod.Name == "too-much") || got.needsVolume != (pod.Name != "huge") {
-			t.Errorf("%s: noNode %q, needsVolume %v", pod.Name, got.noNode, got.needsVolume)
+		if (got.NoNode != "") != (pod.Name == "too-much") || got.NeedsVolume != (pod.Name != "huge") {
+			t.Errorf("%s: noNode %q, needsVolume %v", pod.Name, got.NoNode, got.NeedsVolume)
 		}
-		if claims := len(got.claims); claims != map[string]int{"huge": 1}[pod.Name] {
+		if claims := len(x.Attached(pod)); claims != map[string]int{"huge": 1}[pod.Name] {
 			t.Errorf("%s attaches %d volumes", pod.Name, claims)
 		}
 	}
@@ -518,7 +541,7 @@ func TestSCH102OrderOfVolumesDoesNotMatter(t *testing.T) {
 	keys := []string{volumeZone, "example.com/rack", "example.com/row"}
 	vocab := volumeVocabulary()
 	seeded.Check(t, func(t *rapid.T) {
-		s := &Snapshot{}
+		s := &cluster{}
 		var names []string
 		for i := range rapid.IntRange(1, 4).Draw(t, "volumes") {
 			name := fmt.Sprintf("c%d", i)
@@ -541,12 +564,12 @@ func TestSCH102OrderOfVolumesDoesNotMatter(t *testing.T) {
 			s.PersistentVolumeClaims = append(s.PersistentVolumeClaims, claimNamed(name, boundTo(name)))
 			names = append(names, name)
 		}
-		got, err := newVolumeIndex(s, vocab, volumeSupport{}).of(volumePod("p", names...))
-		turned := &Snapshot{PersistentVolumes: slices.Clone(s.PersistentVolumes), PersistentVolumeClaims: slices.Clone(s.PersistentVolumeClaims)}
+		got, err := New(s.objects(Unsupported{}), vocab).Of(volumePod("p", names...))
+		turned := &cluster{PersistentVolumes: slices.Clone(s.PersistentVolumes), PersistentVolumeClaims: slices.Clone(s.PersistentVolumeClaims)}
 		slices.Reverse(turned.PersistentVolumes)
 		slices.Reverse(turned.PersistentVolumeClaims)
 		shuffled := rapid.Permutation(names).Draw(t, "order")
-		again, againErr := newVolumeIndex(turned, vocab, volumeSupport{}).of(volumePod("p", shuffled...))
+		again, againErr := New(turned.objects(Unsupported{}), vocab).Of(volumePod("p", shuffled...))
 		if (err == nil) != (againErr == nil) {
 			t.Fatalf("one order: %v, another: %v", err, againErr)
 		}
@@ -560,10 +583,10 @@ func TestSCH102OrderOfVolumesDoesNotMatter(t *testing.T) {
 						}
 					}
 					want := nodeMeetsVolumes(t, s.PersistentVolumes, node)
-					if one := err == nil && anyMet(got.alternatives, node); one != want {
-						t.Fatalf("node %v: %v, Kubernetes says %v; alternatives %q, error %v", node, one, want, setTexts(got.alternatives), err)
+					if one := err == nil && anyMet(got.Alternatives, node); one != want {
+						t.Fatalf("node %v: %v, Kubernetes says %v; alternatives %q, error %v", node, one, want, setTexts(got.Alternatives), err)
 					}
-					if other := againErr == nil && anyMet(again.alternatives, node); other != want {
+					if other := againErr == nil && anyMet(again.Alternatives, node); other != want {
 						t.Fatalf("node %v in order %v: %v, want %v", node, shuffled, other, want)
 					}
 				}

@@ -1,4 +1,4 @@
-package scheduling
+package volumes
 
 import (
 	"fmt"
@@ -11,14 +11,14 @@ import (
 )
 
 // claimTexts writes claims as "driver id", with a star on shared ones.
-func claimTexts(claims []volumeClaim) []string {
+func claimTexts(claims []Claim) []string {
 	var out []string
 	for _, c := range claims {
-		text := c.driver + " " + c.id
-		if c.shared {
+		text := c.Driver + " " + c.Handle
+		if c.Shared {
 			text += " *"
 		}
-		if c.unbound {
+		if c.Unbound {
 			text += " unbound"
 		}
 		out = append(out, text)
@@ -34,9 +34,9 @@ func inTreeVolume(name string, source corev1.PersistentVolumeSource) *corev1.Per
 }
 
 // attachSnapshot has claims of each way to find a driver.
-func attachSnapshot() *Snapshot {
+func attachSnapshot() *cluster {
 	now := metav1.Now()
-	s := &Snapshot{
+	s := &cluster{
 		StorageClasses: []*storagev1.StorageClass{
 			storageClass("gp3", driverEBS), storageClass("gp2", inTreeEBS), storageClass("pd", inTreeGCEDisk),
 			storageClass("azure", inTreeAzureDisk), storageClass("cinder", inTreeCinder), storageClass("hand", noProvisioner),
@@ -93,18 +93,13 @@ func TestSCH105AttachedVolumes(t *testing.T) {
 		{"inline, as it once was", inline, []string{driverEBS + " handle-csi", driverEBS + " vol-9"}},
 	}
 	s := attachSnapshot()
-	s.Nodes = []Node{{Name: "n", Pods: []*corev1.Pod{volumePod("a", "shared", "shared")}}}
+	s.Bound = []*corev1.Pod{volumePod("a", "shared", "shared")}
 	s.Pods = []*corev1.Pod{volumePod("b", "shared"), volumePod("c", "csi", "csi")}
 	x := indexVolumes(s)
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			if diff := cmp.Diff(test.want, claimTexts(x.attached(test.pod))); diff != "" {
+			if diff := cmp.Diff(test.want, claimTexts(x.Attached(test.pod))); diff != "" {
 				t.Errorf("attached (-want +got):\n%s", diff)
-			}
-			if got, err := x.of(test.pod); err == nil {
-				if diff := cmp.Diff(test.want, claimTexts(got.claims)); diff != "" {
-					t.Errorf("of (-want +got):\n%s", diff)
-				}
 			}
 		})
 	}
@@ -144,19 +139,19 @@ func TestVolumeTextTellsPodsApart(t *testing.T) {
 	x := indexVolumes(s)
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			a, b := x.text(test.a, nil), x.text(test.b, nil)
+			a, b := x.AppendText(test.a, nil), x.AppendText(test.b, nil)
 			if same := string(a) == string(b); same != test.same {
 				t.Errorf("%q and %q", a, b)
 			}
 		})
 	}
-	if text := x.text(volumePod("p"), []byte("before")); string(text) != "before" {
+	if text := x.AppendText(volumePod("p"), []byte("before")); string(text) != "before" {
 		t.Errorf("a pod without volumes has text %q", text)
 	}
 	plain := volumePod("p")
 	plain.Spec.Volumes = []corev1.Volume{{Name: "t", VolumeSource: corev1.VolumeSource{Projected: &corev1.ProjectedVolumeSource{}}}}
 	buf := make([]byte, 0, 8)
-	if n := testing.AllocsPerRun(100, func() { buf = x.text(plain, buf[:0]) }); n != 0 || len(buf) != 0 {
+	if n := testing.AllocsPerRun(100, func() { buf = x.AppendText(plain, buf[:0]) }); n != 0 || len(buf) != 0 {
 		t.Errorf("a pod without claims costs %v allocations and has text %q", n, buf)
 	}
 }
@@ -167,17 +162,17 @@ func TestSCH105NodeVolumeLimits(t *testing.T) {
 		{Name: driverEBS, Allocatable: &storagev1.VolumeNodeResources{Count: &count}},
 		{Name: "efs.csi.aws.com"}, {Name: "s3.csi.aws.com", Allocatable: &storagev1.VolumeNodeResources{}},
 	}}}
-	if diff := cmp.Diff(map[string]int64{driverEBS: 25}, nodeVolumeLimits(node)); diff != "" {
+	if diff := cmp.Diff(map[string]int64{driverEBS: 25}, NodeLimits(node)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if got := nodeVolumeLimits(nil); len(got) != 0 {
+	if got := NodeLimits(nil); len(got) != 0 {
 		t.Errorf("without a CSINode: %v", got)
 	}
 }
 
 // BenchmarkVolumeIndex reads 20,000 bound claims in three zones, with a pod each.
 func BenchmarkVolumeIndex(b *testing.B) {
-	s := &Snapshot{StorageClasses: []*storagev1.StorageClass{storageClass("gp3", driverEBS)}}
+	s := &cluster{StorageClasses: []*storagev1.StorageClass{storageClass("gp3", driverEBS)}}
 	for i := range 20_000 {
 		name := fmt.Sprintf("data-%d", i)
 		s.PersistentVolumes = append(s.PersistentVolumes, csiVolume(name, driverEBS, at(ebsVolumeZone+" In "+[]string{"a", "b", "c"}[i%3])))
@@ -187,10 +182,10 @@ func BenchmarkVolumeIndex(b *testing.B) {
 	vocab := volumeVocabulary()
 	b.ReportAllocs()
 	for b.Loop() {
-		x := newVolumeIndex(s, vocab, volumeSupport{})
+		x := New(s.objects(Unsupported{}), vocab)
 		var buf []byte
 		for _, pod := range s.Pods {
-			buf = x.text(pod, buf[:0])
+			buf = x.AppendText(pod, buf[:0])
 		}
 	}
 }

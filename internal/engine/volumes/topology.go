@@ -1,4 +1,4 @@
-package scheduling
+package volumes
 
 import (
 	"slices"
@@ -20,7 +20,7 @@ const zoneDelimiter = "__"
 // volumeTopology are the alternatives of a volume: the terms of its node affinity, each narrowed by the zone and region
 // labels that volumes of old bear. False when no node can meet any. kube-scheduler lets nodes without any zone or
 // region label pass the second rule, which is not relied upon here.
-func (x *volumeIndex) volumeTopology(pv *corev1.PersistentVolume) ([]requirements.Set, bool) {
+func (x *Index) volumeTopology(pv *corev1.PersistentVolume) ([]requirements.Set, bool) {
 	labels, ok := x.zoneLabels(pv)
 	if !ok {
 		return nil, false
@@ -44,7 +44,7 @@ func (x *volumeIndex) volumeTopology(pv *corev1.PersistentVolume) ([]requirement
 }
 
 // term reads the expressions of a term; false when no node can match it.
-func (x *volumeIndex) term(expressions []corev1.NodeSelectorRequirement) (requirements.Set, bool) {
+func (x *Index) term(expressions []corev1.NodeSelectorRequirement) (requirements.Set, bool) {
 	var out requirements.Set
 	for _, expression := range expressions {
 		r, err := x.vocab.ParseNodeSelectorRequirement(expression)
@@ -65,7 +65,7 @@ func (x *volumeIndex) term(expressions []corev1.NodeSelectorRequirement) (requir
 
 // zoneLabels are the zones and regions that a volume's own labels restrict it to; false when two of them contradict
 // each other. A label that can't be read counts for nothing.
-func (x *volumeIndex) zoneLabels(pv *corev1.PersistentVolume) (requirements.Set, bool) {
+func (x *Index) zoneLabels(pv *corev1.PersistentVolume) (requirements.Set, bool) {
 	var out requirements.Set
 	for _, key := range [...]string{
 		corev1.LabelFailureDomainBetaZone, corev1.LabelFailureDomainBetaRegion, corev1.LabelTopologyZone, corev1.LabelTopologyRegion,
@@ -92,7 +92,7 @@ func (x *volumeIndex) zoneLabels(pv *corev1.PersistentVolume) (requirements.Set,
 
 // classTopology are the alternatives that a class's allowed topologies leave, nil without any; false when no node can
 // meet them. An empty term matches nothing.
-func (x *volumeIndex) classTopology(class *storagev1.StorageClass) ([]requirements.Set, bool) {
+func (x *Index) classTopology(class *storagev1.StorageClass) ([]requirements.Set, bool) {
 	var out []requirements.Set
 	for _, term := range class.AllowedTopologies {
 		expressions := make([]corev1.NodeSelectorRequirement, len(term.MatchLabelExpressions))
@@ -108,7 +108,7 @@ func (x *volumeIndex) classTopology(class *storagev1.StorageClass) ([]requiremen
 
 // intern gives a list of alternatives its number, the same for equal lists. A list with an alternative that asks
 // nothing is no constraint.
-func (x *volumeIndex) intern(alternatives []requirements.Set) int32 {
+func (x *Index) intern(alternatives []requirements.Set) int32 {
 	texts := make([]string, len(alternatives))
 	for i, set := range alternatives {
 		if set.Len() == 0 {
@@ -129,7 +129,7 @@ func (x *volumeIndex) intern(alternatives []requirements.Set) int32 {
 // combine is the cross product of numbered lists, in their order. False when every combination contradicts itself, so
 // that no node can meet any: then the pod fails, as it would with the contradictions kept. A list that occurs again
 // changes nothing.
-func (x *volumeIndex) combine(lists []int32) ([]requirements.Set, bool) {
+func (x *Index) combine(lists []int32) ([]requirements.Set, bool) {
 	var out []requirements.Set
 	for i, list := range lists {
 		if list == 0 || slices.Contains(lists[:i], list) {
@@ -144,7 +144,7 @@ func (x *volumeIndex) combine(lists []int32) ([]requirements.Set, bool) {
 }
 
 // places words numbered lists of alternatives, for people.
-func (x *volumeIndex) places(lists []int32) string {
+func (x *Index) places(lists []int32) string {
 	var out []string
 	for i, list := range lists {
 		if list == 0 || slices.Contains(lists[:i], list) {

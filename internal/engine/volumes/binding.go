@@ -1,4 +1,4 @@
-package scheduling
+package volumes
 
 import (
 	"cmp"
@@ -49,7 +49,7 @@ func defaultStorageClass(classes []*storagev1.StorageClass) string {
 
 // className is the StorageClass of an unbound claim: the annotation of old before the field, and the default one where
 // the field is not set, since a controller will set it to that. Empty: none.
-func (x *volumeIndex) className(annotations map[string]string, spec *corev1.PersistentVolumeClaimSpec) string {
+func (x *Index) className(annotations map[string]string, spec *corev1.PersistentVolumeClaimSpec) string {
 	if name, ok := annotations[corev1.BetaStorageClassAnnotation]; ok {
 		return name
 	}
@@ -59,13 +59,20 @@ func (x *volumeIndex) className(annotations map[string]string, spec *corev1.Pers
 	return x.defaultClass
 }
 
+// NodesChosen reports whether a node was chosen for a volume that has yet to be made: then it matters which nodes are there.
+func NodesChosen(claims []*corev1.PersistentVolumeClaim) bool {
+	return slices.ContainsFunc(claims, func(c *corev1.PersistentVolumeClaim) bool {
+		return c.Spec.VolumeName == "" && c.Annotations[annSelectedNode] != ""
+	})
+}
+
 // resolveClaims finds out where each claim can be used and what it attaches.
-func (x *volumeIndex) resolveClaims(s *Snapshot) {
+func (x *Index) resolveClaims(s *Objects) {
 	var hostnames map[string]string
-	if promised(s) {
-		hostnames = hostnamesOf(s)
+	if NodesChosen(s.PersistentVolumeClaims) {
+		hostnames = s.Hostnames()
 	}
-	var waiting []*claimFacts
+	var waiting []*claim
 	for _, pvc := range slices.SortedFunc(slices.Values(s.PersistentVolumeClaims), byName[*corev1.PersistentVolumeClaim]) {
 		c := x.claims[claimKey{pvc.Namespace, pvc.Name}]
 		if c.object != pvc {
@@ -83,48 +90,48 @@ func (x *volumeIndex) resolveClaims(s *Snapshot) {
 
 // resolveClaim reports why no pod can use the claim, or nil: its volume is lost, missing or going, or none can be made
 // for it. The checks are in kube-scheduler's order.
-func (x *volumeIndex) resolveClaim(c *claimFacts, hostnames map[string]string) *volumeError {
+func (x *Index) resolveClaim(c *claim, hostnames map[string]string) *Error {
 	pvc := c.object
 	volume := pvc.Spec.VolumeName
 	switch {
 	case pvc.Status.Phase == corev1.ClaimLost:
-		return &volumeError{volume: volume, fault: "has lost its volume", cure: "restore the volume, or make the claim anew"}
+		return &Error{volume: volume, fault: "has lost its volume", cure: "restore the volume, or make the claim anew"}
 	case pvc.DeletionTimestamp != nil:
-		return &volumeError{fault: "is being deleted", cure: "wait until it is gone and make it anew"}
+		return &Error{fault: "is being deleted", cure: "wait until it is gone and make it anew"}
 	case volume == "":
 		return x.resolveWaiting(c, hostnames)
 	case !metav1.HasAnnotation(pvc.ObjectMeta, annBindCompleted):
-		return &volumeError{volume: volume, fault: "is not bound to it yet",
+		return &Error{volume: volume, fault: "is not bound to it yet",
 			cure: "wait, or see in the claim's events why the volume is not taken (size, access modes, another claim)"}
 	}
 	pv := x.volumes[volume]
 	if pv == nil {
-		return &volumeError{volume: volume, fault: "is bound to a volume that does not exist",
+		return &Error{volume: volume, fault: "is bound to a volume that does not exist",
 			cure: "restore the volume, or make the claim anew"}
 	}
 	return x.resolveBound(c, pv)
 }
 
 // resolveBound places a claim by its volume.
-func (x *volumeIndex) resolveBound(c *claimFacts, pv *corev1.PersistentVolume) *volumeError {
+func (x *Index) resolveBound(c *claim, pv *corev1.PersistentVolume) *Error {
 	if pv.DeletionTimestamp != nil {
-		return &volumeError{volume: pv.Name, fault: "is bound to a volume that is being deleted", cure: "make the claim anew"}
+		return &Error{volume: pv.Name, fault: "is bound to a volume that is being deleted", cure: "make the claim anew"}
 	}
-	if slices.Contains(x.unsupported.drivers, c.attaches.driver) {
-		return x.unsupportedDriver(pv.Name, pv.Spec.StorageClassName, c.attaches.driver)
+	if slices.Contains(x.unsupported.Drivers, c.attaches.Driver) {
+		return x.unsupportedDriver(pv.Name, pv.Spec.StorageClassName, c.attaches.Driver)
 	}
 	alternatives, ok := x.volumeTopology(pv)
 	if !ok {
-		return &volumeError{volume: pv.Name, fault: "has node affinity that no node can meet",
+		return &Error{volume: pv.Name, fault: "has node affinity that no node can meet",
 			cure: "correct the volume's spec.nodeAffinity or labels"}
 	}
 	c.place(x, pv, alternatives)
 	return nil
 }
 
-// place takes over a volume's topology. The hostname of a local or hostPath volume is asked of machines that are there
+// place takes over a volume's topology. The hostname of a local or hostPath volume is asked of nodes that are there
 // and not of new ones, where the volume will have to be made anew.
-func (c *claimFacts) place(x *volumeIndex, pv *corev1.PersistentVolume, alternatives []requirements.Set) {
+func (c *claim) place(x *Index, pv *corev1.PersistentVolume, alternatives []requirements.Set) {
 	c.onNodes = x.intern(alternatives)
 	c.onNew, c.noNode, c.needsVolume, c.unbound = c.onNodes, "", false, false
 	if pv.Spec.Local == nil && pv.Spec.HostPath == nil {
@@ -132,21 +139,21 @@ func (c *claimFacts) place(x *volumeIndex, pv *corev1.PersistentVolume, alternat
 	}
 	moved := make([]requirements.Set, len(alternatives))
 	for i, set := range alternatives {
-		moved[i] = set.Without(labelHostname)
-		c.needsVolume = c.needsVolume || set.Has(labelHostname)
+		moved[i] = set.Without(corev1.LabelHostname)
+		c.needsVolume = c.needsVolume || set.Has(corev1.LabelHostname)
 	}
 	c.onNew = x.intern(moved)
 }
 
-func (x *volumeIndex) unsupportedDriver(volume, class, driver string) *volumeError {
-	return &volumeError{volume: volume, class: class,
+func (x *Index) unsupportedDriver(volume, class, driver string) *Error {
+	return &Error{volume: volume, class: class,
 		fault: fmt.Sprintf("is of driver %q, which the cloud provider does not support", driver),
 		cure:  "use a StorageClass of another driver"}
 }
 
 // resolveWaiting places an unbound claim by its class, or by the node that kube-scheduler has chosen for it. A choice
-// that names a machine which is gone or going does not count: the provisioner takes it back.
-func (x *volumeIndex) resolveWaiting(c *claimFacts, hostnames map[string]string) *volumeError {
+// that names a node which is gone or going does not count: the provisioner takes it back.
+func (x *Index) resolveWaiting(c *claim, hostnames map[string]string) *Error {
 	class, node := x.className(c.object.Annotations, &c.object.Spec), c.object.Annotations[annSelectedNode]
 	if fault := x.resolveUnbound(c, class); fault != nil {
 		return fault
@@ -155,10 +162,10 @@ func (x *volumeIndex) resolveWaiting(c *claimFacts, hostnames map[string]string)
 	if !ok || c.needsVolume {
 		return nil
 	}
-	chosen := requirements.NewSet(requirements.In(labelHostname, hostname))
+	chosen := requirements.NewSet(requirements.In(corev1.LabelHostname, hostname))
 	both, ok := crossProduct(x.topologies[c.onNodes], []requirements.Set{chosen})
 	if !ok {
-		return &volumeError{class: class,
+		return &Error{class: class,
 			fault: fmt.Sprintf("was promised node %q, which the class's allowed topologies exclude", node),
 			cure:  "remove annotation " + annSelectedNode}
 	}
@@ -167,45 +174,33 @@ func (x *volumeIndex) resolveWaiting(c *claimFacts, hostnames map[string]string)
 	return nil
 }
 
-// hostnamesOf are the hostnames of the machines that are there and stay, by node name.
-func hostnamesOf(s *Snapshot) map[string]string {
-	out := make(map[string]string, len(s.Nodes))
-	for i := range s.Nodes {
-		n := &s.Nodes[i]
-		if n.Object != nil && !n.Leaving {
-			out[n.Object.Name] = cmp.Or(n.Object.Labels[labelHostname], n.Object.Name)
-		}
-	}
-	return out
-}
-
 // resolveUnbound places a claim whose volume is to be made where the pod goes.
-func (x *volumeIndex) resolveUnbound(c *claimFacts, name string) *volumeError {
+func (x *Index) resolveUnbound(c *claim, name string) *Error {
 	if name == "" {
-		return &volumeError{fault: "is unbound and has no StorageClass",
+		return &Error{fault: "is unbound and has no StorageClass",
 			cure: "name one in the claim, mark one as the default, or bind a volume by hand"}
 	}
 	class := x.classes[name]
 	switch {
 	case class == nil:
-		return &volumeError{class: name, fault: "is unbound and its StorageClass does not exist",
+		return &Error{class: name, fault: "is unbound and its StorageClass does not exist",
 			cure: "create the class, or name another one"}
 	case class.VolumeBindingMode == nil || *class.VolumeBindingMode != storagev1.VolumeBindingWaitForFirstConsumer:
-		return &volumeError{class: name, fault: "is unbound although its class binds immediately",
+		return &Error{class: name, fault: "is unbound although its class binds immediately",
 			cure: "see in the claim's events why no volume was made, or use a class with volumeBindingMode WaitForFirstConsumer"}
 	}
 	if key := x.unsupportedTopology(class); key != "" {
-		return &volumeError{class: name,
+		return &Error{class: name,
 			fault: fmt.Sprintf("may only be made by topology key %q, which the cloud provider does not support", key),
 			cure:  "use another key in the class's allowedTopologies"}
 	}
 	driver := csiDriver(class.Provisioner)
-	if slices.Contains(x.unsupported.drivers, driver) {
+	if slices.Contains(x.unsupported.Drivers, driver) {
 		return x.unsupportedDriver("", name, driver)
 	}
 	alternatives, ok := x.classTopology(class)
 	if !ok {
-		return &volumeError{class: name, fault: "can't be made anywhere, since the class's allowed topologies admit no node",
+		return &Error{class: name, fault: "can't be made anywhere, since the class's allowed topologies admit no node",
 			cure: "correct the class's allowedTopologies"}
 	}
 	c.onNodes = x.intern(alternatives)
@@ -220,8 +215,8 @@ func (x *volumeIndex) resolveUnbound(c *claimFacts, name string) *volumeError {
 
 // unsupportedTopology is a key of the class's allowed topologies that the provider declared unsupported; empty when
 // there is none.
-func (x *volumeIndex) unsupportedTopology(class *storagev1.StorageClass) string {
-	keys := x.unsupported.topologyKeys
+func (x *Index) unsupportedTopology(class *storagev1.StorageClass) string {
+	keys := x.unsupported.TopologyKeys
 	if len(keys) == 0 {
 		return ""
 	}

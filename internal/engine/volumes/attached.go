@@ -1,4 +1,4 @@
-package scheduling
+package volumes
 
 import (
 	"cmp"
@@ -38,23 +38,23 @@ func csiDriver(provisioner string) string {
 	return provisioner
 }
 
-// volumeID tells attachable volumes apart.
-type volumeID struct {
-	// driver is a CSI driver; empty for what is not attached.
-	driver string
-	// id is the volume's handle, or the namespace/name of a claim that has no volume yet; empty for a claim that is not
+// ID tells attachable volumes apart.
+type ID struct {
+	// Driver is a CSI driver; empty for what is not attached.
+	Driver string
+	// Handle is the volume's handle, or the namespace/name of a claim that has no volume yet; empty for a claim that is not
 	// made yet, which is unlike any other.
-	id string
+	Handle string
 }
 
-// volumeClaim is an attachable volume of a pod: it takes one of the node's slots for the driver, however many of the
+// Claim is an attachable volume of a pod: it takes one of the node's slots for the driver, however many of the
 // node's pods use it.
-type volumeClaim struct {
-	volumeID
-	// shared is true when another pod of the snapshot uses it too.
-	shared bool
-	// unbound is true for a volume that will be made where the first of its pods goes: the others have to follow it.
-	unbound bool
+type Claim struct {
+	ID
+	// Shared is true when another pod of the snapshot uses it too.
+	Shared bool
+	// Unbound is true for a volume that will be made where the first of its pods goes: the others have to follow it.
+	Unbound bool
 }
 
 // attachment counts the pods of an attachable volume.
@@ -64,49 +64,49 @@ type attachment struct {
 }
 
 // attachedVolume is what a volume attaches to a node; zero when that is nothing, or nothing that is counted.
-func attachedVolume(pv *corev1.PersistentVolume) volumeID {
+func attachedVolume(pv *corev1.PersistentVolume) ID {
 	switch s := &pv.Spec.PersistentVolumeSource; {
 	case s.CSI != nil:
-		return volumeID{s.CSI.Driver, cmp.Or(s.CSI.VolumeHandle, pv.Name)}
+		return ID{s.CSI.Driver, cmp.Or(s.CSI.VolumeHandle, pv.Name)}
 	case s.Cinder != nil:
-		return volumeID{driverCinder, s.Cinder.VolumeID}
+		return ID{driverCinder, s.Cinder.VolumeID}
 	default:
 		return diskVolume(s.AWSElasticBlockStore, s.GCEPersistentDisk, s.AzureDisk)
 	}
 }
 
 // inlineVolume is what a pod's volume without a claim attaches; zero when that is nothing.
-func inlineVolume(v *corev1.Volume) volumeID {
+func inlineVolume(v *corev1.Volume) ID {
 	if v.Cinder != nil {
-		return volumeID{driverCinder, v.Cinder.VolumeID}
+		return ID{driverCinder, v.Cinder.VolumeID}
 	}
 	return diskVolume(v.AWSElasticBlockStore, v.GCEPersistentDisk, v.AzureDisk)
 }
 
 // diskVolume is the one of the disks that is set.
-func diskVolume(ebs *corev1.AWSElasticBlockStoreVolumeSource, gce *corev1.GCEPersistentDiskVolumeSource, azure *corev1.AzureDiskVolumeSource) volumeID {
+func diskVolume(ebs *corev1.AWSElasticBlockStoreVolumeSource, gce *corev1.GCEPersistentDiskVolumeSource, azure *corev1.AzureDiskVolumeSource) ID {
 	switch {
 	case ebs != nil:
-		return volumeID{driverEBS, path.Base(ebs.VolumeID)} // vol-1, or aws://zone/vol-1
+		return ID{driverEBS, path.Base(ebs.VolumeID)} // vol-1, or aws://zone/vol-1
 	case gce != nil:
-		return volumeID{driverGCEDisk, gce.PDName}
+		return ID{driverGCEDisk, gce.PDName}
 	case azure != nil:
-		return volumeID{driverAzureDisk, azure.DataDiskURI}
+		return ID{driverAzureDisk, azure.DataDiskURI}
 	}
-	return volumeID{}
+	return ID{}
 }
 
 // attaches is what a claim attaches, whatever else is wrong with it: its volume or, as long as that is not there, one
 // of its class. What can't be resolved is not counted.
-func (x *volumeIndex) attaches(pvc *corev1.PersistentVolumeClaim) volumeID {
+func (x *Index) attaches(pvc *corev1.PersistentVolumeClaim) ID {
 	if pv := x.volumes[pvc.Spec.VolumeName]; pv != nil && pvc.Spec.VolumeName != "" {
 		return attachedVolume(pv)
 	}
 	class := x.classes[x.className(pvc.Annotations, &pvc.Spec)]
 	if class == nil || !provisions(class) {
-		return volumeID{}
+		return ID{}
 	}
-	return volumeID{csiDriver(class.Provisioner), pvc.Namespace + "/" + pvc.Name}
+	return ID{csiDriver(class.Provisioner), pvc.Namespace + "/" + pvc.Name}
 }
 
 // provisions reports whether a class makes volumes, rather than having them made by hand.
@@ -114,40 +114,40 @@ func provisions(class *storagev1.StorageClass) bool {
 	return class.Provisioner != "" && class.Provisioner != noProvisioner
 }
 
-// attached are the distinct attachable volumes of a pod, sorted by driver and id, also of one that of refuses.
-func (x *volumeIndex) attached(pod *corev1.Pod) []volumeClaim {
-	var out []volumeClaim
+// Attached are the distinct attachable volumes of a pod, sorted by driver and id, also of one that of refuses.
+func (x *Index) Attached(pod *corev1.Pod) []Claim {
+	var out []Claim
 	for i := range pod.Spec.Volumes {
 		v := &pod.Spec.Volumes[i]
-		one := volumeClaim{volumeID: inlineVolume(v)}
+		one := Claim{ID: inlineVolume(v)}
 		if c, claimed := x.claimed(pod, v); claimed {
-			one = volumeClaim{c.attaches, c.shared, c.unbound}
+			one = Claim{c.attaches, c.shared, c.unbound}
 		} else {
-			one.shared = x.isShared(one.volumeID)
+			one.Shared = x.isShared(one.ID)
 		}
-		if one.driver == "" {
+		if one.Driver == "" {
 			continue
 		}
-		if one.id == "" {
+		if one.Handle == "" {
 			key, _ := claimOf(pod, v)
-			one.id = key.String()
+			one.Handle = key.String()
 		}
 		if !slices.Contains(out, one) {
 			out = append(out, one)
 		}
 	}
-	slices.SortFunc(out, func(a, b volumeClaim) int { return cmp.Or(cmp.Compare(a.driver, b.driver), cmp.Compare(a.id, b.id)) })
+	slices.SortFunc(out, func(a, b Claim) int { return cmp.Or(cmp.Compare(a.Driver, b.Driver), cmp.Compare(a.Handle, b.Handle)) })
 	return out
 }
 
-func (x *volumeIndex) isShared(id volumeID) bool {
+func (x *Index) isShared(id ID) bool {
 	a := x.attachments[id]
 	return a != nil && a.pods > 1
 }
 
 // repeated reports whether a volume of the pod before the i-th attaches the same thing.
-func (x *volumeIndex) repeated(pod *corev1.Pod, i int, id volumeID) bool {
-	if id.id == "" {
+func (x *Index) repeated(pod *corev1.Pod, i int, id ID) bool {
+	if id.Handle == "" {
 		return false
 	}
 	for j := range i {
@@ -164,17 +164,17 @@ func (x *volumeIndex) repeated(pod *corev1.Pod, i int, id volumeID) bool {
 }
 
 // attachmentText appends the driver and, of a shared volume, which one it is.
-func attachmentText(buf []byte, id volumeID, shared bool) []byte {
-	buf = appendText(buf, id.driver)
+func attachmentText(buf []byte, id ID, shared bool) []byte {
+	buf = appendText(buf, id.Driver)
 	if !shared {
 		return append(buf, 'u')
 	}
-	return appendText(append(buf, 's'), id.id)
+	return appendText(append(buf, 's'), id.Handle)
 }
 
-// nodeVolumeLimits are how many volumes of each driver the node can attach; a driver that is not listed is unlimited.
+// NodeLimits are how many volumes of each driver the node can attach; a driver that is not listed is unlimited.
 // Nil without limits, or without a CSINode.
-func nodeVolumeLimits(csiNode *storagev1.CSINode) map[string]int64 {
+func NodeLimits(csiNode *storagev1.CSINode) map[string]int64 {
 	if csiNode == nil {
 		return nil
 	}

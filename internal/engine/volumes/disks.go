@@ -1,0 +1,44 @@
+package volumes
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// Disk is a disk that a pod names.
+type Disk struct {
+	// Name tells disks apart: its kind and what identifies it.
+	Name string
+	// Writes tells that the pod can't share it with readers.
+	Writes bool
+}
+
+// Disks lists those of the pod, by name. A Ceph image stands there once for each of its monitors: it is the same
+// image for pods that have one of them in common.
+func Disks(spec *corev1.PodSpec) []Disk {
+	var out []Disk
+	note := func(name string, readOnly bool) {
+		at := slices.IndexFunc(out, func(d Disk) bool { return d.Name == name })
+		if at < 0 {
+			out = append(out, Disk{name, !readOnly})
+			return
+		}
+		out[at].Writes = out[at].Writes || !readOnly
+	}
+	for i := range spec.Volumes {
+		switch v := &spec.Volumes[i]; {
+		case v.GCEPersistentDisk != nil:
+			note("GCE disk "+v.GCEPersistentDisk.PDName, v.GCEPersistentDisk.ReadOnly)
+		case v.AWSElasticBlockStore != nil:
+			note("EBS volume "+v.AWSElasticBlockStore.VolumeID, false)
+		case v.ISCSI != nil:
+			note("iSCSI target "+v.ISCSI.IQN, v.ISCSI.ReadOnly)
+		case v.RBD != nil:
+			for _, monitor := range v.RBD.CephMonitors {
+				note("RBD image "+v.RBD.RBDPool+"/"+v.RBD.RBDImage+" of "+monitor, v.RBD.ReadOnly)
+			}
+		}
+	}
+	return out
+}

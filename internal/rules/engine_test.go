@@ -1,0 +1,44 @@
+package rules_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/drawknife/drawknife/internal/rules"
+)
+
+func TestCheckEngine(t *testing.T) {
+	const page = "# P\n\n<!-- engine -->\n| Room | Its question |\n|---|---|\n| [state](a/state) | a |\n| [packing](a/packing) | b |\n"
+	rooms := func(more files) files {
+		all := files{
+			"internal/engine/state/x.go":        imports("state", "internal/engine/packing"),
+			"internal/engine/packing/x.go":      imports("packing", "api/v1"),
+			"internal/engine/packing/x_test.go": imports("packing", "internal/engine/state"),
+		}
+		for name, text := range more {
+			all[name] = text
+		}
+		return all
+	}
+	many := files{}
+	for i := range 25 {
+		many[fmt.Sprintf("internal/engine/packing/f%02d.go", i)] = "package packing"
+	}
+	for name, c := range map[string]struct {
+		more files
+		page string
+		want []string
+	}{
+		"as it is": {nil, page, nil},
+		"no table": {nil, "# P\n", []string{"p.md: no line <!-- engine -->"}},
+		"an arrow up": {files{"internal/engine/packing/y.go": imports("packing", "internal/engine/state")}, page,
+			[]string{"internal/engine/packing/y.go:3: packing must not import state, which is above it (p.md)"}},
+		"a room that is not listed": {files{"internal/engine/lp/x.go": "package lp"}, page, []string{"p.md: the table of rooms lacks lp"}},
+		"a room that is gone":       {nil, page + "| [lp](a/lp) | c |\n", []string{"p.md: the table of rooms has lp, which does not exist"}},
+		"too many files":            {many, page, []string{"internal/engine/packing/x.go: internal/engine/packing has more than 25 files: split it by question"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			wantFaults(t, c.want, rules.CheckEngine(rooms(c.more).parse(t), "p.md", c.page))
+		})
+	}
+}
