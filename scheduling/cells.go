@@ -17,7 +17,7 @@ type cells struct {
 	list   [][]int32 // domains, indexed like Model.topologyKeys
 	byText map[string]int32
 	cache  map[machineSite]int32
-	// hosts are the cells of machines of the snapshot, from 1 on; 0 where nobody asked.
+	// hosts are the cells of machines of the snapshot, from 1 on; 0 where nobody asked, and nil until somebody does.
 	hosts []int32
 }
 
@@ -27,13 +27,24 @@ type machineSite struct {
 }
 
 func newCells(s *topologyState) *cells {
-	return &cells{state: s, byText: map[string]int32{}, cache: map[machineSite]int32{}, hosts: make([]int32, len(s.m.nodes))}
+	return &cells{state: s, byText: map[string]int32{}, cache: map[machineSite]int32{}}
 }
 
 // ofHost is the cell of a machine of the snapshot.
 func (c *cells) ofHost(host int) int32 {
+	if c.hosts == nil {
+		c.hosts = make([]int32, len(c.state.m.nodes))
+	}
 	if c.hosts[host] == 0 {
 		c.hosts[host] = c.number(c.state.hosts[host].domains) + 1
+	}
+	return c.hosts[host] - 1
+}
+
+// knownHost is it where somebody has asked for it before; -1 elsewhere.
+func (c *cells) knownHost(host int) int32 {
+	if c.hosts == nil {
+		return -1
 	}
 	return c.hosts[host] - 1
 }

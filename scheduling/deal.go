@@ -135,7 +135,7 @@ func (d *dealer) newHand(class int32) hand {
 		if t.newOnly {
 			break
 		}
-		if at := int(d.c.hosts[i]) - 1; at >= 0 && at < len(rooms) && rooms[at] >= int(h.left) {
+		if at := int(d.c.knownHost(i)); at >= 0 && at < len(rooms) && rooms[at] >= int(h.left) {
 			continue // the cell has room for all
 		}
 		if !m.accepts(n.group, c.shape) {

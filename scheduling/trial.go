@@ -68,6 +68,9 @@ type Trial struct {
 	// kinds are the machines that LaunchSome chooses from, by stage; kindCells number where rules see them.
 	kinds     map[int32][]kind
 	kindCells *cells
+	// kindsSuiting are those of one stage, by number, that pods at another may go on.
+	kindsSuiting map[[2]int32]bitset
+	loadsAhead   []waitingLoad // scratch of newLoading
 	// described remembers for Planned what machines of the same demands could be.
 	described *descriptions
 	// freedClass finds the class of the snapshot's waiting pods and of those of hidden machines, for the first freedIndexed of freed;

@@ -21,6 +21,9 @@ func (t *Trial) LaunchSome(q Query, w *Worth, most int, below float64) (price fl
 	t.fresh = len(t.machines)
 	defer func() { t.fresh = 0 }()
 	for range most {
+		if spent+max(0, w.waiting(t)-w.rent) >= limit {
+			break // no machine holds pods worth more than it costs
+		}
 		opened, done := t.launchBest(classes, w, limit-spent)
 		if opened == 0 {
 			break
@@ -58,7 +61,7 @@ func (t *Trial) launchBest(classes []int32, w *Worth, left int64) (price int64, 
 	if anchor < 0 {
 		return 0, false
 	}
-	f := &loading{t: t, w: w, classes: classes, anchor: anchor}
+	f := t.newLoading(w, classes, anchor, kinds)
 	best, bestScore := -1, int64(0)
 	ceilings := [...]ceiling{newCeiling(dimCPU, classes, t, w), newCeiling(dimMemory, classes, t, w)}
 	look := func(i int) {
@@ -72,7 +75,7 @@ func (t *Trial) launchBest(classes []int32, w *Worth, left int64) (price int64, 
 		if k.price >= left || !t.affordable(k.pool, k.row) || !t.reservable(k.pool, k.row, k.slot) {
 			return
 		}
-		if score := f.value(k) / each; score > bestScore {
+		if score := f.value(i, (bestScore+1)*each) / each; score > bestScore {
 			best, bestScore = i, score
 		}
 	}
@@ -238,90 +241,13 @@ func (t *Trial) likeness(p *pool) []int32 {
 	return out
 }
 
-// loading tries what a machine would hold of the waiting pods.
-type loading struct {
-	t       *Trial
-	w       *Worth
-	classes []int32
-	anchor  int32
-	free    []int64
-}
-
-// value is what the kind could hold: the anchor's pods first, then others, the largest first; 0 if none of the anchor's.
-func (f *loading) value(k *kind) int64 {
-	f.free = append(f.free[:0], k.alloc...)
-	sum := f.add(k, f.anchor)
-	if sum == 0 {
-		return 0
-	}
-	for _, class := range f.classes {
-		if class != f.anchor && f.t.waiting[class] > 0 {
-			sum += f.add(k, class)
-		}
-	}
-	return sum
-}
-
-func (f *loading) add(k *kind, class int32) int64 {
-	t := f.t
-	c := t.m.classes[class]
-	n := howMany(c.requests, f.free, int(t.waiting[class]))
-	if n == 0 || !t.kindSuits(k, c) {
-		return 0
-	}
-	if c.topology != nil {
-		n = min(n, admitsHost(t.m, c.topology, func(int32) tally { return tally{} }))
-		if n == 0 || !t.topology.admitsDomains(c.topology, c.shape, t.placesOfKinds().list[k.cell]) {
-			return 0
-		}
-	}
-	addScaled(f.free, c.requests, -int64(n))
-	return int64(n) * max(f.w.byClass[class], 1)
-}
-
-// kindSuits reports whether pods of the class may go on the kind at their first stage.
-func (t *Trial) kindSuits(k *kind, c *class) bool {
-	stages := t.stagesFor(c)
-	if len(stages) == 0 {
-		return false
-	}
-	for _, u := range t.m.stages[stages[0]].uses {
+// kindSuits reports whether pods may go on the kind at the stage.
+func (t *Trial) kindSuits(k *kind, stage int32) bool {
+	for _, u := range t.m.stages[stage].uses {
 		if u.pool == k.pool {
 			f := &t.m.pools[u.pool].profiles[u.profile]
 			return len(f.open) == 0 && f.rows.has(int(k.row)) && f.slots.has(int(k.slot))
 		}
 	}
 	return false
-}
-
-// place puts pods on the machine as value has counted them, as far as rules let them.
-func (f *loading) place(k *kind, host int32) {
-	t := f.t
-	put := func(class int32) bool {
-		c := t.m.classes[class]
-		if t.waiting[class] == 0 || !t.kindSuits(k, c) {
-			return false
-		}
-		n := howMany(c.requests, t.roomOf(host), int(t.waiting[class]))
-		placed := false
-		for n > 0 && t.admits(c, host) {
-			count := n
-			if c.topology != nil {
-				count = 1
-			}
-			t.place(binding{class: class, host: host, count: int32(count), stage: t.stagesFor(c)[0]})
-			n -= count
-			placed = true
-		}
-		return placed
-	}
-	for progress := true; progress; {
-		progress = put(f.anchor)
-		for _, class := range f.classes {
-			if class != f.anchor && put(class) {
-				progress = true
-			}
-		}
-		progress = progress && t.topology != nil
-	}
 }

@@ -129,7 +129,7 @@ func (s *launchSearch) choices(spent int64) []opening {
 	if anchor < 0 {
 		return nil
 	}
-	f := &loading{t: t, w: s.w, classes: s.classes, anchor: anchor}
+	f := t.newLoading(s.w, s.classes, anchor, kinds)
 	type choice struct{ price, value int64 }
 	seen := map[choice]bool{}
 	var out []opening
@@ -142,7 +142,7 @@ func (s *launchSearch) choices(spent int64) []opening {
 		if !t.affordable(k.pool, k.row) || !t.reservable(k.pool, k.row, k.slot) {
 			continue
 		}
-		c := choice{k.price, f.value(k)}
+		c := choice{k.price, f.value(i, 0)}
 		if c.value == 0 || seen[c] {
 			continue
 		}

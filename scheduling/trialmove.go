@@ -393,13 +393,18 @@ func (w *Worth) Node(name string) float64 {
 // Waiting is what the pods that wait in a trial of the model are worth together, USD per hour: new nodes for them cost at
 // least that.
 func (w *Worth) Waiting(t *Trial) float64 {
+	return float64(max(0, w.waiting(t)-w.rent)) / nanoPerUSD
+}
+
+// waiting is what the pods that wait are worth by themselves, nano-USD per hour.
+func (w *Worth) waiting(t *Trial) int64 {
 	sum := int64(0)
 	for class, n := range t.waiting {
 		if n > 0 {
 			sum += int64(n) * w.byClass[class]
 		}
 	}
-	return float64(max(0, sum-w.rent)) / nanoPerUSD
+	return sum
 }
 
 // Waiting names pods that wait for a place, at most so many: those of hidden nodes, the last hidden first, then the snapshot's own.
@@ -418,7 +423,7 @@ func (t *Trial) Waiting(most int) []PodKey {
 		return out
 	}
 	for class, c := range t.m.classes {
-		if c.invalid != nil {
+		if t.waiting[class] == 0 || c.invalid != nil {
 			continue
 		}
 		rest := min(int(t.waiting[class]-seen[int32(class)]), most-len(out))
