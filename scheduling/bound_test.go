@@ -157,6 +157,22 @@ func TestCertificateOfGPUsCannotPromiseMore(t *testing.T) {
 		pods("b", 24, requests("cpu=4", "memory=8Gi", "example.com/gpu=1")), pods("c", 5, requests("cpu=16", "memory=64Gi", "example.com/gpu=4"))))
 }
 
+// Pods of two Deployments with equal requests, one of which keeps away from the other, are counted together in a proof: the node has
+// room for so many of them in all.
+func TestCertificateOfPodsAlikeUnderRules(t *testing.T) {
+	types := []*cloudprovider.InstanceType{
+		machineType("two", 0.09, "cpu=2", "memory=8Gi"), machineType("four", 0.18, "cpu=4", "memory=16Gi"), machineType("eight", 0.36, "cpu=8", "memory=32Gi"),
+	}
+	size := requests("cpu=1500m", "memory=128Mi")
+	s := cluster(types, pods("a", 2, size, labelled("a")), pods("b", 8, size, labelled("b"), awayFrom(corev1.LabelHostname, "a")),
+		pods("c", 3, size, labelled("c"), awayFrom(corev1.LabelHostname, "a")))
+	promisesNoMore(t, s)
+	classes := solve(t, s).Certificate.Classes
+	if len(classes) != 1 || classes[0].Count != 13 {
+		t.Errorf("classes %+v, want the 13 pods together", classes)
+	}
+}
+
 func promisesNoMore(t *testing.T, s *scheduling.Snapshot) {
 	t.Helper()
 	p := solve(t, s)

@@ -113,7 +113,7 @@ func (m *Model) ruled(items []item) bool {
 	})
 }
 
-// certificate writes the proof down: one class per item; one type per instance type that could be used, with the
+// certificate writes the proof down: one class per item, or for those that it counts together; one type per instance type that could be used, with the
 // multipliers of an option or of the one that dominates it, or several where no multipliers will do for all of the type's
 // options; and what is limited, with the options that draw on it.
 func (m *Model) certificate(pf *proof) *Certificate {
@@ -123,26 +123,7 @@ func (m *Model) certificate(pf *proof) *Certificate {
 	for k := range caps {
 		out.Rules = append(out.Rules, caps[k].rule(m, ruleName(k)))
 	}
-	for i, it := range pf.p.items {
-		class := CertificateClass{Requests: m.certificateRequests(m.classes[it.class]), Count: it.count, Value: float64(proven.item[i]) / nanoPerUSD}
-		for k, n := range it.need[pf.p.dims-len(caps):] {
-			if n > 0 {
-				if class.Takes == nil {
-					class.Takes = map[string]int64{}
-				}
-				class.Takes[ruleName(k)] = n
-			}
-		}
-		if it.perMachine < it.count {
-			name := ruleName(len(out.Rules))
-			out.Rules = append(out.Rules, CertificateRule{Name: name, Rule: fmt.Sprintf("one class of pods: %d on a node", it.perMachine), Amount: int64(it.perMachine)})
-			if class.Takes == nil {
-				class.Takes = map[string]int64{}
-			}
-			class.Takes[name] = 1
-		}
-		out.Classes = append(out.Classes, class)
-	}
+	m.certificateClasses(out, pf)
 	w := newWorths(pf.p)
 	at, kinds := map[string]int{}, [][]typeProof{}
 	note := func(o *option, proof int) {
@@ -177,6 +158,79 @@ func (m *Model) certificate(pf *proof) *Certificate {
 		}
 	}
 	return out
+}
+
+// certificateClasses writes the items down. Those of one bundle the proof counts together: a node holds so many of them in all, not so
+// many of each.
+func (m *Model) certificateClasses(out *Certificate, pf *proof) {
+	type together struct {
+		bundle int
+		value  int64
+	}
+	caps, bundles, written := pf.p.caps, pf.v.bundles(), map[together]int{}
+	for i, it := range pf.p.items {
+		value := pf.v.certified.item[i]
+		class := CertificateClass{Requests: m.certificateRequests(m.classes[it.class]), Count: it.count, Value: float64(value) / nanoPerUSD}
+		for k, n := range it.need[pf.p.dims-len(caps):] {
+			class.take(ruleName(k), n)
+		}
+		if it.perMachine < it.count {
+			name := ruleName(len(out.Rules))
+			out.Rules = append(out.Rules, CertificateRule{Name: name, Rule: fmt.Sprintf("one class of pods: %d on a node", it.perMachine), Amount: int64(it.perMachine)})
+			class.take(name, 1)
+		}
+		if bundle := bundles[i]; bundle > 0 {
+			with := together{bundle, value}
+			if at, known := written[with]; known {
+				out.Classes[at].join(&class)
+				continue
+			}
+			written[with] = len(out.Classes)
+		}
+		out.Classes = append(out.Classes, class)
+	}
+}
+
+// bundles is indexed like the items of the values' problem: the number, from 1 on, of the bundle of items with equal needs that the
+// item is in; 0 for none.
+func (v *values) bundles() []int {
+	out := make([]int, len(v.item))
+	if v.pricing == nil {
+		return out
+	}
+	for b := range v.pricing.bundles {
+		if bn := &v.pricing.bundles[b]; bn.uniform {
+			for _, i := range bn.items {
+				out[i] = b + 1
+			}
+		}
+	}
+	return out
+}
+
+// take has each pod of the class take so much of the rule's amount.
+func (c *CertificateClass) take(rule string, n int64) {
+	if n <= 0 {
+		return
+	}
+	if c.Takes == nil {
+		c.Takes = map[string]int64{}
+	}
+	c.Takes[rule] = n
+}
+
+// join adds the pods of a class with equal requests and value. Of rules, whose multipliers are 0 where the two differ, all take what those
+// take that take least.
+func (c *CertificateClass) join(o *CertificateClass) {
+	c.Count += o.Count
+	for rule, n := range c.Takes {
+		if c.Takes[rule] = min(n, o.Takes[rule]); c.Takes[rule] == 0 {
+			delete(c.Takes, rule)
+		}
+	}
+	if len(c.Takes) == 0 {
+		c.Takes = nil
+	}
 }
 
 // typeProof is an option with resource prices that prove what it can hold.
