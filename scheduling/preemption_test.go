@@ -159,3 +159,88 @@ func TestOthersArePlannedBesidePreemption(t *testing.T) {
 		t.Errorf("preemptions %v, %d new nodes, existing %v", p.Preemptions, len(p.NewNodes), p.Existing)
 	}
 }
+
+// Pods that are planned beside one that preempts keep the rules between them: kube-scheduler counts it there as soon as it has
+// preempted.
+func TestOthersKeepAwayFromWhatPreempts(t *testing.T) {
+	disk := onDisk(ebsDisk("vol-1", false))
+	for _, c := range []struct {
+		name      string
+		pod, next []podOption
+		want      string
+	}{
+		{"nothing between them", nil, nil, "on n"},
+		{"its anti-affinity", []podOption{awayFrom(corev1.LabelHostname, "q")}, []podOption{labelled("q")}, "new small/a/spot"},
+		{"its anti-affinity by zone", []podOption{awayFrom(zoneKey, "q")}, []podOption{labelled("q")}, "new small/b/spot"},
+		{"their anti-affinity", []podOption{labelled("p")}, []podOption{awayFrom(corev1.LabelHostname, "p")}, "new small/a/spot"},
+		{"a host port", []podOption{onHostPort(80)}, []podOption{onHostPort(80)}, "new small/a/spot"},
+		{"a disk", []podOption{disk}, []podOption{disk}, "new small/a/spot"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := solveExpecting(t, cluster(node("n", bound(pod("v", requests("cpu=3"), priority(1)))),
+				pod("p", append(c.pod, requests("cpu=3"), priority(10))...), pod("q", append(c.next, requests("cpu=1"), priority(1))...)))
+			wantPlace(t, p, "q", c.want)
+			if len(p.Preemptions) != 1 {
+				t.Errorf("preemptions %v", p.Preemptions)
+			}
+		})
+	}
+}
+
+// A pod that is drawn to one that preempts waits for it: it is not there yet.
+func TestNoneFollowsWhatPreempts(t *testing.T) {
+	p := solveExpecting(t, cluster(nothingNew(), node("n", bound(pod("v", requests("cpu=3"), priority(1)))),
+		pod("p", requests("cpu=3"), priority(10), labelled("p")), pod("q", requests("cpu=1"), priority(1), closeTo(corev1.LabelHostname, "p"))))
+	wantPlace(t, p, "q", "nowhere")
+}
+
+// A victim may leave room for several pods: while it ends, kube-scheduler preempts it for each of them.
+func TestSeveralPodsPreemptOne(t *testing.T) {
+	victim := node("n", bound(pod("v", requests("cpu=4"), priority(5))))
+	p := solveExpecting(t, cluster(victim, pods("p", 2, requests("cpu=2"), priority(10))))
+	if len(p.Preemptions) != 2 || len(p.NewNodes)+len(p.Unschedulable) > 0 || p.Preemptions[1].String() != "pod default/p-0 preempts default/v on node n, of priority 5 at most" {
+		t.Errorf("preemptions %v, %d new nodes", p.Preemptions, len(p.NewNodes))
+	}
+	// A pod that could not preempt it waits until it is gone, and is planned for.
+	p = solveExpecting(t, cluster(victim, pod("p", requests("cpu=2"), priority(10)), pod("q", requests("cpu=2"), priority(5))))
+	wantPlace(t, p, "q", "new small/a/spot")
+	// What fits where the victims stay has none of them.
+	p = solveExpecting(t, cluster(node("n", bound(pod("v", requests("cpu=2"), priority(2)), pod("w", requests("cpu=2"), priority(1)))),
+		pods("p", 2, requests("cpu=2"), priority(10))))
+	if len(p.Preemptions) != 2 || len(p.Preemptions[0].Victims)+len(p.Preemptions[1].Victims) != 2 {
+		t.Errorf("preemptions %v, want one victim each", p.Preemptions)
+	}
+}
+
+// Budgets are read as DefaultPreemption does, which passes over those that it can't read and those that select all.
+func TestPreemptionReadsBudgetsAsKubeScheduler(t *testing.T) {
+	none := policyv1.PodDisruptionBudgetSpec{Selector: &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "a", Operator: "Nonsense"}}}}
+	guarded := policyv1.PodDisruptionBudgetSpec{Selector: selecting("guarded")}
+	named := func(name string, spec policyv1.PodDisruptionBudgetSpec) *policyv1.PodDisruptionBudget {
+		return &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}, Spec: spec}
+	}
+	disrupted := named("b", guarded)
+	disrupted.Status.DisruptedPods = map[string]metav1.Time{"v": {}}
+	elsewhere := named("b", guarded)
+	elsewhere.Namespace = "other"
+	for _, c := range []struct {
+		name    string
+		budgets []*policyv1.PodDisruptionBudget
+		want    string
+	}{
+		{"one that keeps it", []*policyv1.PodDisruptionBudget{named("b", guarded)}, "m"},
+		{"one that can't be read beside it", []*policyv1.PodDisruptionBudget{named("a", none), named("b", guarded)}, "m"},
+		{"one with an empty selector", []*policyv1.PodDisruptionBudget{named("b", policyv1.PodDisruptionBudgetSpec{Selector: &metav1.LabelSelector{}})}, "n"},
+		{"one that has let it go", []*policyv1.PodDisruptionBudget{disrupted}, "n"},
+		{"one of another namespace", []*policyv1.PodDisruptionBudget{elsewhere}, "n"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := cluster(node("m", bound(pod("w", requests("cpu=4"), priority(5)))), node("n", bound(pod("v", requests("cpu=4"), priority(1), labelled("guarded")))),
+				pod("p", requests("cpu=1"), priority(10)))
+			s.PodDisruptionBudgets = c.budgets
+			if p := solveExpecting(t, s); len(p.Preemptions) != 1 || p.Preemptions[0].Node != c.want {
+				t.Errorf("preemptions %v, want on %s", p.Preemptions, c.want)
+			}
+		})
+	}
+}

@@ -85,7 +85,7 @@ func (m *Model) sameWorld(s *Snapshot) bool {
 		slices.Equal(was.UnsupportedVolumeDrivers, s.UnsupportedVolumeDrivers) &&
 		(m.resources.len() == m.resources.withoutVolumes() || slices.Equal(was.CSINodes, s.CSINodes) && m.sameAttachments(s)) && firstNil(s.CSINodes) < 0 && // read for limits on volumes alone
 		firstNil(s.VolumeAttachments) < 0 &&
-		firstNil(s.PodDisruptionBudgets) < 0 && // not read
+		firstNil(s.PodDisruptionBudgets) < 0 && // read by Solve from the snapshot
 		(!spreads || sameList(was.DefaultTopologySpread, s.DefaultTopologySpread) && slices.Equal(was.Services, s.Services) &&
 			slices.Equal(was.ReplicaSets, s.ReplicaSets) && slices.Equal(was.StatefulSets, s.StatefulSets) &&
 			slices.Equal(was.ReplicationControllers, s.ReplicationControllers)) &&

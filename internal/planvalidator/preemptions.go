@@ -16,7 +16,8 @@ func (c *checker) makesRoom(n *scheduling.Node, pod *corev1.Pod) bool {
 }
 
 // preemptions checks that the victims are on the machine and of lower priority than their pod, which may preempt, and that
-// the pod could go there without them, resources and what preemption can't change.
+// the pod could go there without them, resources and what preemption can't change. Several may have the room of one victim. Where
+// the plan counts on them, they and the pods that it places beside them must get on with each other.
 func (c *checker) preemptions() {
 	gone := map[scheduling.PodKey]bool{}
 	came := map[string]corev1.ResourceList{}
@@ -38,7 +39,7 @@ func (c *checker) preemptions() {
 		highest := int32(-1 << 31)
 		for _, key := range x.Victims {
 			at := slices.IndexFunc(n.Pods, func(p *corev1.Pod) bool { return p.Namespace == key.Namespace && p.Name == key.Name })
-			if at < 0 || gone[key] || priorityOf(n.Pods[at]) >= priorityOf(pod) {
+			if at < 0 || priorityOf(n.Pods[at]) >= priorityOf(pod) {
 				c.fault(x.Pod.String(), "can't preempt %s", key)
 				continue
 			}
@@ -59,6 +60,38 @@ func (c *checker) preemptions() {
 		plus(came[x.Node], requestsOf(pod))
 		if short := lack(came[x.Node], free); short != "" {
 			c.fault(x.Pod.String(), "does not fit on %s: %s", x.Node, short)
+		}
+		if !c.placed(x.Pod) {
+			c.beside(pod, n)
+		}
+	}
+}
+
+// placed reports whether the plan has a place for the pod.
+func (c *checker) placed(key scheduling.PodKey) bool {
+	return slices.Contains(c.p.Order, key)
+}
+
+// beside checks what the plan places on the machine to which the pod comes by preemption.
+func (c *checker) beside(pod *corev1.Pod, n *scheduling.Node) {
+	keepsAway := func(a, b *corev1.Pod) bool {
+		return slices.ContainsFunc(antiTerms(a), func(t corev1.PodAffinityTerm) bool {
+			return t.TopologyKey == corev1.LabelHostname && c.picksOf(&t, a).has(b)
+		})
+	}
+	for i := range c.p.Existing {
+		if c.p.Existing[i].Name != n.Name {
+			continue
+		}
+		for _, key := range c.p.Existing[i].Pods {
+			other := []*corev1.Pod{c.pods[key]}
+			clash := portClash(other, pod) + diskClash(other, pod)
+			if keepsAway(pod, other[0]) || keepsAway(other[0], pod) {
+				clash += "anti-affinity"
+			}
+			if clash != "" {
+				c.fault(key.String(), "is placed on %s, where %s comes by preemption: %s", n.Name, pod.Name, clash)
+			}
 		}
 	}
 }
