@@ -90,7 +90,8 @@ func (q *Queue) Executing() map[string]string {
 
 // CleanUp undoes what commands left that nobody executes any more: taints, cordons, conditions and records of nodes that are
 // not leaving, the taint that a release of v1beta1 left, too, and records of replacements whose command has ended. Do it
-// before each plan, and call Recover before the first: what CleanUp undoes can't be gone on with.
+// before each plan, and call Recover before the first: what CleanUp undoes can't be gone on with. Where another provider has
+// nodes of its own, leave them out of View.Machines: their marks belong to somebody else's commands.
 func CleanUp(view *cluster.View, executing map[string]string) []Effect {
 	var out []Effect
 	if view == nil {

@@ -27,6 +27,9 @@ type GarbageState struct {
 	Nodes []*corev1.Node
 	// Lag is how long the provider's List may lag behind (Capabilities.ConsistencyWindow).
 	Lag time.Duration
+	// Supports tells of which node classes the provider's machines are (Capabilities.SupportsNodeClass). Claims of others are
+	// another provider's, which alone knows their machines: they are never garbage. Nil is all.
+	Supports func(v1.NodeClassReference) bool
 }
 
 // GarbageKind says what is left over.
@@ -207,7 +210,7 @@ func claimsWithoutMachine(s GarbageState, nodes map[string][]*corev1.Node, now t
 	for _, c := range byName(s.Claims) {
 		registered := c.DeepCopy().Conditions().Get(v1.ConditionRegistered)
 		id := c.Status.ProviderID
-		if c.DeletionTimestamp != nil || id == "" || registered.Status != "True" || live[id] || slices.ContainsFunc(nodes[id], ready) ||
+		if s.Supports != nil && !s.Supports(c.Spec.NodeClassRef) || c.DeletionTimestamp != nil || id == "" || registered.Status != "True" || live[id] || slices.ContainsFunc(nodes[id], ready) ||
 			now.Before(registered.LastTransitionTime.Add(s.Lag)) {
 			continue
 		}

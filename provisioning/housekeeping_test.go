@@ -43,6 +43,7 @@ func TestCollectGarbage(t *testing.T) {
 		"PRV-081: its node says otherwise":           {provisioning.GarbageState{Claims: claims, Nodes: []*corev1.Node{readyNode()}}, 600, ""},
 		"PRV-081: not registered yet":                {provisioning.GarbageState{Claims: []*v1.NodeClaim{testClaim(launchedAt(start))}}, 600, ""},
 		"PRV-081: leaving already":                   {provisioning.GarbageState{Claims: []*v1.NodeClaim{testClaim(registeredAt(start), leaving)}}, 600, ""},
+		"PRV-050: another provider's":                {provisioning.GarbageState{Claims: claims, Supports: func(v1.NodeClassReference) bool { return false }}, 600, ""},
 		"the list may lag":                           {provisioning.GarbageState{Claims: claims, Lag: time.Hour}, 600, ""},
 		"a machine nobody asked for":                 {provisioning.GarbageState{Machines: []*v1.NodeClaim{machine("sim:///9", "other")}}, 600, "terminate instance of msim:///9"},
 		"one that is young":                          {provisioning.GarbageState{Machines: []*v1.NodeClaim{machine("sim:///9", "other")}}, 29, ""},

@@ -324,7 +324,7 @@ func (d *disruptor) cleanUp(ctx context.Context, view *cluster.View) error {
 	d.mu.Lock()
 	executing := d.queue.Executing()
 	d.mu.Unlock()
-	for _, effect := range disruption.CleanUp(view, executing) {
+	for _, effect := range disruption.CleanUp(d.own(view), executing) {
 		d.log.Info("undid effect of an earlier command", "effect", effect.String())
 		if err := d.effect(ctx, nil, effect); err != nil {
 			return fmt.Errorf("%s: %w", effect, err)

@@ -23,7 +23,7 @@ func (d *disruptor) adopt(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	found := disruption.Recover(view)
+	found := disruption.Recover(d.own(view))
 	d.reportUnreadable()
 	for _, effect := range found.Effects {
 		d.log.Info("undoing effect of an earlier command", "effect", effect.String())

@@ -3,6 +3,7 @@ package reconcilers
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -74,11 +75,12 @@ func (g *garbageCollector) collect(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("listing instances: %w", err)
 	}
-	state := provisioning.GarbageState{Machines: machines, Lag: g.provider.Describe().ConsistencyWindow.Duration}
+	capabilities := g.provider.Describe()
+	state := provisioning.GarbageState{Machines: machines, Lag: capabilities.ConsistencyWindow.Duration, Supports: capabilities.SupportsNodeClass}
 	if state.Claims, err = g.listClaims(ctx); err != nil {
 		return err
 	}
-	if state.Nodes, err = allNodes(ctx, g.client); err != nil {
+	if state.Nodes, err = g.listNodes(ctx); err != nil {
 		return fmt.Errorf("listing nodes: %w", err)
 	}
 	pieces := g.due(provisioning.CollectGarbage(state, began), began)
@@ -92,7 +94,7 @@ func (g *garbageCollector) collect(ctx context.Context) error {
 	}
 	g.each(ctx, pieces, func(ctx context.Context, p *piece) {
 		if p.err == nil {
-			p.err = g.end(ctx, p, provisioning.GarbageState{Claims: state.Claims, Lag: state.Lag}, began)
+			p.err = g.end(ctx, p, provisioning.GarbageState{Claims: state.Claims, Lag: state.Lag, Supports: state.Supports}, began)
 		}
 	})
 	for _, p := range pieces {
@@ -107,6 +109,19 @@ func (g *garbageCollector) listClaims(ctx context.Context) ([]*v1.NodeClaim, err
 		return nil, fmt.Errorf("listing nodeclaims: %w", err)
 	}
 	return pointers(claims.Items), nil
+}
+
+// listNodes lists all nodes but those of another provider's pools.
+func (g *garbageCollector) listNodes(ctx context.Context) ([]*corev1.Node, error) {
+	list, err := allNodes(ctx, g.client)
+	if err != nil {
+		return nil, err
+	}
+	foreign, err := g.foreignPools(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(list, func(n *corev1.Node) bool { return foreign[v1.PoolOf(n.Labels)] }), nil
 }
 
 // due are the pieces that are not left alone since they failed; what is garbage no more is forgotten.

@@ -24,7 +24,7 @@ import (
 )
 
 // nodeReconciler ends Nodes that are being deleted: drain, volumes, instance, finalizer. Nodes without drawknife's finalizer
-// are none of its business.
+// are none of its business, nor are those of another provider.
 type nodeReconciler struct {
 	*actor
 	mu sync.Mutex
@@ -82,6 +82,9 @@ func (r *nodeReconciler) Reconcile(ctx context.Context, request reconcile.Reques
 func (r *nodeReconciler) see(ctx context.Context, node *corev1.Node) (time.Duration, error) {
 	claims, err := claimsWithProviderID(ctx, r.client, node.Spec.ProviderID)
 	if err != nil {
+		return 0, err
+	}
+	if foreign, err := r.foreignNode(ctx, node, claims); err != nil || foreign {
 		return 0, err
 	}
 	state := provisioning.NodeTermination{DrainingSince: r.drainingSince(node)}

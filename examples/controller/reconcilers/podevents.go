@@ -109,6 +109,9 @@ func (p *podEvents) storeOne(ctx context.Context, name string, at time.Time) (la
 	if err != nil || len(claims) != 1 {
 		return len(claims) == 0 && p.now().Sub(at) < strangerFor, err
 	}
+	if p.foreignClaim(claims[0]) {
+		return false, nil
+	}
 	out, again := provisioning.NotePodEvent(claims[0], at, p.now())
 	if out == nil {
 		return again > 0, nil

@@ -1,0 +1,56 @@
+package reconcilers
+
+import (
+	"context"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/scheduling/cluster"
+)
+
+// A cluster may have nodes of several providers, each with a controller of its own. What is another provider's has a node class of
+// another kind, and is nobody's business here: its machines are not in this provider's list, and taints, conditions and finalizers on
+// its objects are those of somebody else's commands.
+
+// foreignClaim reports whether the claim is another provider's.
+func (a *actor) foreignClaim(claim *v1.NodeClaim) bool {
+	return !a.provider.Describe().SupportsNodeClass(claim.Spec.NodeClassRef)
+}
+
+// foreignNode reports whether the node, with the claims that have its provider ID, is another provider's. One without a claim is what
+// its pool is; without a pool too it is taken for this provider's.
+func (a *actor) foreignNode(ctx context.Context, node *corev1.Node, claims []*v1.NodeClaim) (bool, error) {
+	if len(claims) > 0 {
+		return slices.ContainsFunc(claims, a.foreignClaim), nil
+	}
+	pool, err := poolOf(ctx, a.client, &v1.NodeClaim{ObjectMeta: node.ObjectMeta})
+	return err == nil && pool != nil && a.foreignPool(pool), err
+}
+
+func (a *actor) foreignPool(pool *v1.NodePool) bool {
+	return !a.provider.Describe().SupportsNodeClass(pool.Spec.Template.Spec.NodeClassRef)
+}
+
+// foreignPools are the pools of other providers.
+func (a *actor) foreignPools(ctx context.Context) (map[v1.PoolKey]bool, error) {
+	var list v1.NodePoolList
+	if err := a.client.List(ctx, &list); err != nil {
+		return nil, err
+	}
+	foreign := map[v1.PoolKey]bool{}
+	for i := range list.Items {
+		if a.foreignPool(&list.Items[i]) {
+			foreign[list.Items[i].Key()] = true
+		}
+	}
+	return foreign, nil
+}
+
+// own is the view with this provider's machines alone, and with nodes that nobody claims. Snapshot.Nodes has all of them still.
+func (a *actor) own(view *cluster.View) *cluster.View {
+	out := *view
+	out.Machines = slices.DeleteFunc(slices.Clone(view.Machines), func(m cluster.Machine) bool { return m.Claim != nil && a.foreignClaim(m.Claim) })
+	return &out
+}

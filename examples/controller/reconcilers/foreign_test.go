@@ -1,0 +1,88 @@
+package reconcilers
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+)
+
+// foreignNode makes a pool of another provider's with a node that is not ready and that a command of its own controller has marked.
+func (w *world) foreignNode(claimed bool) (*corev1.Node, *v1.NodeClaim) {
+	w.t.Helper()
+	pool := newPool("theirs")
+	pool.Spec.Template.Spec.NodeClassRef = v1.NodeClassReference{Group: "other.test", Kind: "Other", Name: "x"}
+	w.create(pool)
+	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "foreign", Finalizers: []string{v1.TerminationFinalizer}, Labels: map[string]string{
+		v1.NodePoolLabelKey: "theirs", v1.NodeRegisteredLabelKey: "true", v1.NodeInitializedLabelKey: "true",
+	}}, Spec: corev1.NodeSpec{ProviderID: "other://1", Taints: []corev1.Taint{v1.DisruptedTaint()}}}
+	w.create(node)
+	if !claimed {
+		return node, nil
+	}
+	claim := newClaim("foreign")
+	claim.Labels = map[string]string{v1.NodePoolLabelKey: "theirs"}
+	claim.Annotations = map[string]string{v1.DisruptionCommandAnnotationKey: "{"}
+	claim.Finalizers = []string{v1.TerminationFinalizer}
+	claim.Spec.NodeClassRef = pool.Spec.Template.Spec.NodeClassRef
+	w.create(claim)
+	claim.Status.ProviderID, claim.Status.NodeName = "other://1", "foreign"
+	for _, kind := range []string{v1.ConditionLaunched, v1.ConditionRegistered, v1.ConditionInitialized} {
+		claim.Conditions().SetTrue(kind, time.Now())
+	}
+	claim.Conditions().Set(v1.ConditionDisruptionReason, metav1.ConditionTrue, "Drifted", "", time.Now())
+	if err := w.client.Status().Update(w.t.Context(), claim); err != nil {
+		w.t.Fatal(err)
+	}
+	return node, claim
+}
+
+// PRV-050: nothing of another provider's is written to or deleted: neither its nodes and claims, which this provider's list does not
+// know, nor what its controller's commands put on them, nor a node of its that is drained.
+func TestObjectsOfOtherProviders(t *testing.T) {
+	for name, act := range map[string]func(*world){
+		"commands are looked for": func(w *world) { w.disrupt(5) },
+		"garbage is collected": func(w *world) {
+			time.Sleep(5 * time.Minute)
+			if err := w.garbage.collect(w.t.Context()); err != nil {
+				w.t.Error(err)
+			}
+		},
+		"its node is drained": func(w *world) {
+			w.delete(get(w, &corev1.Node{}, "foreign"))
+			w.live(10)
+		},
+		"a pod of its ends": func(w *world) {
+			pod := newPod("a")
+			pod.Spec.NodeName = "foreign"
+			w.podEvents.seen(pod, nil)
+			w.podEvents.store(w.t.Context())
+		},
+	} {
+		for _, claimed := range []bool{true, false} {
+			t.Run(name, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					w := newWorld(t, nil)
+					node, claim := w.foreignNode(claimed)
+					act(w)
+					after := get(w, &corev1.Node{}, "foreign")
+					switch {
+					case after == nil || len(after.Finalizers) != 1:
+						t.Error("its node is gone")
+					case claimed && after.DeletionTimestamp == nil && after.ResourceVersion != node.ResourceVersion || len(after.Labels) != 3 || !v1.DisruptionTainted(after):
+						t.Errorf("its node was written to: %+v", after)
+					}
+					if claimed {
+						if after := get(w, &v1.NodeClaim{}, "foreign"); after == nil || after.DeletionTimestamp != nil || after.ResourceVersion != claim.ResourceVersion {
+							t.Errorf("its claim was written to: %+v", after)
+						}
+					}
+				})
+			})
+		}
+	}
+}
