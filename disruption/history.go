@@ -15,7 +15,8 @@ import (
 )
 
 // MaxHistoryBytes bounds what History.Annotation writes. What is alike is written as one when there is more, with the latest
-// time of all; if that is not enough, the oldest is left out.
+// time of all; if nodes have too many different labels for that, those of a zone are alike that went for one reason, with the labels
+// that all nodes share. The oldest is left out if even that is not enough.
 const MaxHistoryBytes = 48 << 10
 
 // History are disruptions that were started, the latest last: Input.History. The zero value is empty. It is a plain list;
@@ -106,6 +107,11 @@ func (h History) Annotation(pool v1.PoolKey) string {
 		text.coalesce()
 		out = text.String()
 	}
+	if len(out) > MaxHistoryBytes {
+		text.shareLabels()
+		text.coalesce()
+		out = text.String()
+	}
 	for len(out) > MaxHistoryBytes && len(text.Lines) > 0 {
 		text.Lines = text.Lines[(len(text.Lines)+7)/8:]
 		text.dropLabels()
@@ -143,7 +149,7 @@ func (t *historyText) coalesce() {
 			byKind[k], order = one, append(order, k)
 		}
 		one.Time = max(one.Time, l.Time)
-		one.Pods, one.Price, one.Count = one.Pods+l.Pods, one.Price+l.Price, one.Count+max(1, l.Count)
+		one.Pods, one.Price, one.Count = one.Pods+l.Pods, one.Price+l.Price, min(one.Count+max(1, l.Count), maxCount)
 		for _, uid := range l.Owners {
 			if len(one.Owners) < maxOwners && !slices.Contains(one.Owners, uid) {
 				one.Owners = append(one.Owners, uid)
@@ -155,6 +161,27 @@ func (t *historyText) coalesce() {
 		t.Lines = append(t.Lines, *byKind[k])
 	}
 	slices.SortStableFunc(t.Lines, func(a, b historyLine) int { return cmp.Compare(a.Time, b.Time) })
+}
+
+// maxCount is how many disruptions one line speaks for at most: it has to be read again.
+const maxCount = 10_000
+
+// shareLabels leaves out labels that are not the same for all lines.
+func (t *historyText) shareLabels() {
+	if len(t.Labels) == 0 {
+		return
+	}
+	shared := maps.Clone(t.Labels[0])
+	for _, set := range t.Labels[1:] {
+		maps.DeleteFunc(shared, func(key, value string) bool {
+			other, has := set[key]
+			return !has || other != value
+		})
+	}
+	t.Labels = []map[string]string{shared}
+	for i := range t.Lines {
+		t.Lines[i].Labels = 0
+	}
 }
 
 // maxOwners is how many owners one line of several disruptions names.
@@ -188,7 +215,7 @@ func HistoryOf(pool *v1.NodePool) (History, error) {
 	var out History
 	for i := range text.Lines {
 		l := &text.Lines[i]
-		if l.Labels < 0 || l.Labels >= len(text.Labels) || l.Count < 0 || l.Count > maxReplacements {
+		if l.Labels < 0 || l.Labels >= len(text.Labels) || l.Count < 0 || l.Count > maxCount {
 			return nil, &HistoryError{key, fmt.Errorf("line %d names what is not there", i)}
 		}
 		d := Disruption{

@@ -3,6 +3,7 @@ package disruption_test
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -102,6 +103,53 @@ func TestHistoryIsBounded(t *testing.T) {
 	}
 	if text := h.Annotation(pool.Key()); len(text) == 0 || len(text) > disruption.MaxHistoryBytes {
 		t.Errorf("%d bytes", len(text))
+	}
+	for i := range h {
+		h[i].Zone = h[i].Node
+	}
+	if text := h.Annotation(pool.Key()); len(text) == 0 || len(text) > disruption.MaxHistoryBytes {
+		t.Errorf("%d bytes with a zone each", len(text))
+	}
+}
+
+// However many disruptions there were and however little their nodes are alike, what is written is bounded and can be read again, and
+// budgets of the cluster, a zone, or labels that all nodes share count all of them.
+func TestHistoryOfManyKindsOfNodes(t *testing.T) {
+	for name, c := range map[string]struct {
+		many  int
+		kinds int
+	}{"kinds that no labels are shared by": {3000, 3000}, "as many kinds as instance types": {400, 60}, "more than can be read of one kind": {10_100, 1}} {
+		t.Run(name, func(t *testing.T) {
+			var h disruption.History
+			for i := range c.many {
+				d := startedFor(fmt.Sprintf("node-%d", i), fmt.Sprintf("command-%d", i), time.Duration(c.many-i)*time.Second/100)
+				d.Labels = map[string]string{"team": "all", "type": fmt.Sprint(i%c.kinds) + strings.Repeat("x", 1500)}
+				h = append(h, d)
+			}
+			pool := &v1.NodePool{}
+			pool.Name = "default"
+			text := h.Annotation(pool.Key())
+			if len(text) > disruption.MaxHistoryBytes {
+				t.Fatalf("%d bytes", len(text))
+			}
+			pool.Annotations = map[string]string{v1.DisruptionHistoryAnnotationKey: text}
+			back, err := disruption.HistoryOf(pool)
+			if err != nil {
+				t.Fatal(err)
+			}
+			n, pods, exact := 0, 0, 0
+			for i := range back {
+				if back[i].Labels["team"] == "all" {
+					n, pods = n+1, pods+back[i].Pods
+				}
+			}
+			for i := range h {
+				exact += h[i].Pods
+			}
+			if n < min(c.many, 10_000) || pods != exact {
+				t.Errorf("%d nodes and %d pods are left of %d and %d", n, pods, c.many, exact)
+			}
+		})
 	}
 }
 
