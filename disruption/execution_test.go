@@ -404,6 +404,36 @@ func TestExecutionRemovesReplacements(t *testing.T) {
 	}
 }
 
+// A command that fails while a watch does not show yet what was just launched waits for it, and removes it: it would come up for nothing.
+// One that turns out not to be there is waited for no longer.
+func TestExecutionRemovesReplacementsThatAreNotSeenYet(t *testing.T) {
+	for _, appears := range []bool{true, false} {
+		cmd, s := newStage(1, 2)
+		e := disruption.Execute(cmd)
+		s.run(e, disruption.StateWaiting)
+		unseen := s.repl[0].Stored
+		s.repl[0].Stored = nil
+		s.repl[1].Stored, s.repl[1].Known = nil, false
+		for range 5 {
+			if step := s.step(e); step.State != disruption.StateUndoing || step.Again == 0 {
+				t.Fatalf("%s, again in %s: it has a replacement that is known in memory alone", step.State, step.Again)
+			}
+		}
+		if s.repl[0].Known = appears; appears {
+			s.repl[0].Stored = unseen
+		}
+		if step := s.run(e, disruption.StateFailed); step.State != disruption.StateFailed {
+			t.Fatalf("%+v", step)
+		}
+		if got := slices.Contains(s.log, "delete replacement new-0"); got != appears {
+			t.Errorf("appears %v, deleted %v", appears, got)
+		}
+		if left := s.left(); left != "" {
+			t.Error(left)
+		}
+	}
+}
+
 // Whatever fails and whenever: a member is deleted only once all replacements are ready, an execution ends, and what it leaves
 // behind when it fails is nothing.
 func TestExecutionInterleavings(t *testing.T) {

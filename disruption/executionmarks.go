@@ -92,11 +92,15 @@ func (e *Execution) undo(o Observed, step *Step) {
 	}
 	for i := range e.cmd.Replacements {
 		r := replacementAt(o, i)
-		if r.Stored == nil || r.Stored.DeletionTimestamp != nil || r.Pods || e.cmd.Replacements[i].Static {
-			continue
+		switch {
+		case r.Pods || e.cmd.Replacements[i].Static:
+		case r.Stored == nil && r.Known:
+			clean = false // on its way in or out: what is not seen yet would come up for nothing
+		case r.Stored == nil || r.Stored.DeletionTimestamp != nil:
+		default:
+			clean = false
+			step.Effects = append(step.Effects, DeleteReplacement{r.Claim})
 		}
-		clean = false
-		step.Effects = append(step.Effects, DeleteReplacement{r.Claim})
 	}
 	if clean {
 		clean = !e.forget(o, step)
