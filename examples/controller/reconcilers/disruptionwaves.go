@@ -4,6 +4,9 @@ import (
 	"context"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/disruption"
 )
 
@@ -70,12 +73,19 @@ func (d *disruptor) waveUnderWay(now time.Time) bool {
 		}
 		for i := range cmd.Members {
 			m := &cmd.Members[i]
-			if machine := d.state.Machine(m.Claim); machine != nil && machine.Claim != nil && machine.Claim.UID == m.UID && machine.Leaving {
+			if machine := d.state.Machine(claimOfMember(m)); machine != nil && machine.Claim != nil && machine.Claim.UID == m.UID && machine.Leaving {
 				return true // it is drained
 			}
 		}
 	}
 	return false
+}
+
+// claimOfMember is what the view knows a member's claim by, which is of its pool's generation.
+func claimOfMember(m *disruption.Member) string {
+	claim := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: m.Claim}}
+	v1.SetGenerationOf(claim, m.Pool.Generation)
+	return v1.QualifiedName(claim)
 }
 
 // nextWave begins the next wave with what is still good of it after all that has become of those before: a command of theirs may

@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/api/v1alpha5"
 	"github.com/drawknife/drawknife/disruption"
 )
 
@@ -161,6 +162,32 @@ func TestWavesGoOnWithoutOthers(t *testing.T) {
 			if name == later(0) {
 				t.Error("the node that a pod came to goes too")
 			}
+		}
+	})
+}
+
+// API-220: nodes of the first generation that are drained are waited for like others.
+func TestWavesOfTheFirstGeneration(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newFirstWorld(t, nil)
+		w.create(wanting(newPod("old"), v1alpha5.ProvisionerNameLabelKey, "default"))
+		w.plan()
+		w.live(8)
+		machine := w.machine()
+		cmd := &disruption.Command{ID: "x", Members: []disruption.Member{{
+			Node: machine.Status.NodeName, Claim: machine.Name, UID: machine.UID, Pool: newProvisioner("default").Key(),
+		}}}
+		w.disruptor.waves = waves{under: []*disruption.Command{cmd}, until: time.Now().Add(time.Hour)}
+		w.occupy("held", machine.Status.NodeName)
+		if w.disruptor.waveUnderWay(time.Now()) {
+			t.Error("a node that does not leave is waited for")
+		}
+		if err := w.disruptor.effect(t.Context(), newCommandRun(disruption.Execute(cmd)), disruption.DeleteMember{Claim: machine.Name, UID: machine.UID, Node: machine.Status.NodeName}); err != nil {
+			t.Fatal(err)
+		}
+		w.live(5)
+		if !w.disruptor.waveUnderWay(time.Now()) {
+			t.Error("the next wave does not wait for the Machine's node to be drained")
 		}
 	})
 }
