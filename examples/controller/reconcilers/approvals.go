@@ -59,6 +59,8 @@ const (
 	// approvalSweep is how often ConfigMaps are looked over whose commands nobody knows, and approvalKept for how long they are kept.
 	approvalSweep = time.Minute
 	approvalKept  = time.Hour
+	// longestOutcome bounds what an outcome says of why: annotations of an object are bounded all together, and others write some, too.
+	longestOutcome = 1024
 	// unplannedAfter is for how long a process plans before a ConfigMap of another whose command it did not plan is outdated.
 	unplannedAfter = 15 * time.Minute
 )
@@ -214,6 +216,21 @@ func timeIn(object client.Object, key string) time.Time {
 	return t
 }
 
+// adopt finds the ConfigMap of a command that an earlier process began with approval, so that it says in the end what became of the
+// command. One that was begun without, or with fewer members than were approved, has none.
+func (a *approvals) adopt(ctx context.Context, id, digest string) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	object := &corev1.ConfigMap{}
+	if err := a.reader.Get(ctx, types.NamespacedName{Namespace: a.namespace, Name: approvalPrefix + digest}, object); err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	if _, approved := object.Annotations[ApprovedAnnotationKey]; approved && open(ApprovalState(object.Labels[ApprovalStateLabelKey])) {
+		a.known[id] = &approvalObject{digest: digest, name: object.Name, uid: object.UID, deadline: timeIn(object, ApprovalDeadlineAnnotationKey), approved: true}
+	}
+	return nil
+}
+
 // ended notes what became of a command that was to be approved.
 func (a *approvals) ended(ctx context.Context, id string, step disruption.Step) {
 	a.mu.Lock()
@@ -248,7 +265,7 @@ func outcomeOf(step disruption.Step, known *approvalObject, now time.Time) appro
 		out.state = ApprovalOutdated
 	}
 	if step.Err != nil {
-		out.why = step.Err.Error()
+		out.why = cut(step.Err.Error(), longestOutcome)
 	}
 	return out
 }
@@ -303,21 +320,19 @@ func (a *approvals) sweep(ctx context.Context) error {
 	if now.Sub(a.swept) < approvalSweep {
 		return nil
 	}
+	var errs []error
 	for digest := range a.unsaved {
-		if err := a.flush(ctx, digest); err != nil {
-			return err
-		}
+		errs = append(errs, a.flush(ctx, digest))
 	}
 	list := &corev1.ConfigMapList{}
 	if err := a.reader.List(ctx, list, client.InNamespace(a.namespace), client.HasLabels{ApprovalStateLabelKey}); err != nil {
-		return fmt.Errorf("listing commands that wait for approval: %w", err)
+		return errors.Join(append(errs, fmt.Errorf("listing commands that wait for approval: %w", err))...)
 	}
 	a.swept = now
 	known := map[string]bool{}
 	for _, o := range a.known {
 		known[o.name] = true
 	}
-	var errs []error
 	for i := range list.Items {
 		if object := &list.Items[i]; !known[object.Name] {
 			errs = append(errs, a.tidy(ctx, object, now))

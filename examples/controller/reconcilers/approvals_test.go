@@ -185,6 +185,93 @@ func TestApprovalIsNotGiven(t *testing.T) {
 	}
 }
 
+// A refusal that is too long to be repeated on the ConfigMap is cut off there: its state is stored all the same.
+func TestApprovalOfManyWords(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, node := emptied(t, asksApproval)
+		w.faults = func(verb string, o client.Object) error {
+			if object, is := o.(*corev1.ConfigMap); is && verb == "patch" {
+				size := 0
+				for key, value := range object.Annotations {
+					size += len(key) + len(value)
+				}
+				if size > 256<<10 { // as the API server does
+					return errors.New("metadata.annotations: Too long: may not be more than 262144 bytes")
+				}
+			}
+			return nil
+		}
+		w.annotate(w.proposal(ApprovalWaiting), RefusedAnnotationKey, strings.Repeat("no, ", 50_000))
+		w.disrupt(10)
+		object := w.proposal(ApprovalRefused)
+		if why := object.Annotations[ApprovalOutcomeAnnotationKey]; !strings.Contains(why, "no, no, ") || len(why) > 2000 || !w.untouched(node) {
+			t.Errorf("untouched %v, it says %d characters", w.untouched(node), len(why))
+		}
+	})
+}
+
+// An outcome that can't be stored keeps neither those of others from being stored nor other ConfigMaps from being looked over.
+func TestApprovalsOneByOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, asksApproval)
+		a := w.disruptor.approvals
+		for i, name := range []string{"a", "b", "c"} {
+			object, err := a.object(&disruption.Command{ID: name, Members: []disruption.Member{{Node: name}}}, name, time.Now().Add(-2*approvalKept))
+			if err != nil {
+				t.Fatal(err)
+			}
+			w.create(object)
+			if i < 2 {
+				a.unsaved[name] = approvalOutcome{state: ApprovalDone, uid: object.UID}
+			}
+		}
+		w.faults = func(verb string, o client.Object) error {
+			if o.GetName() == approvalPrefix+"a" {
+				return errors.New("not this one")
+			}
+			return nil
+		}
+		for range 3 { // they are looked at in any order
+			time.Sleep(approvalSweep)
+			if err := a.sweep(t.Context()); err == nil || !strings.Contains(err.Error(), "not this one") {
+				t.Errorf("the error is %v", err)
+			}
+			if _, left := a.unsaved["b"]; left {
+				t.Error("the outcome of another is not stored")
+			}
+		}
+		if list := w.proposals(); len(list) != 1 || list[0].Name != approvalPrefix+"a" {
+			t.Errorf("%d ConfigMaps are left whose time is over", len(list))
+		}
+	})
+}
+
+// An approved command that a later process goes on with has its outcome stored, too.
+func TestApprovalOfAnAdoptedCommand(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, asksApproval)
+		_, claim := w.settledNode(newPod("a"))
+		w.change("default", func(p *v1.NodePool) {
+			p.Spec.Template.Labels = map[string]string{"team": "blue"}
+			p.Spec.Disruption.ConsolidateAfter = v1.Never()
+		})
+		w.disrupt(60)
+		w.approve(w.proposal(ApprovalWaiting))
+		for range 60 {
+			if w.disrupt(1); len(w.allClaims()) == 2 {
+				break
+			}
+		}
+		w.proposal(ApprovalApproved)
+		w.start(asksApproval)
+		w.disrupt(30)
+		if old := get(w, &v1.NodeClaim{}, claim.Name); old != nil && old.DeletionTimestamp == nil {
+			t.Fatal("the command did not go on")
+		}
+		w.proposal(ApprovalDone)
+	})
+}
+
 func TestApprovalConfigMapIsDeleted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, node := emptied(t, asksApproval)

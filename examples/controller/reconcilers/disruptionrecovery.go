@@ -11,6 +11,7 @@ import (
 
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/disruption"
+	"github.com/drawknife/drawknife/scheduling/cluster"
 )
 
 // adopt takes over the commands that earlier processes left on objects, once, before anything is planned.
@@ -53,10 +54,32 @@ func (d *disruptor) adopt(ctx context.Context) error {
 		d.log.Info("adopted command of an earlier process", "command", cmd.ID, "description", cmd.String(), "state", recovered.Execution.State())
 	}
 	d.mu.Unlock()
+	d.adoptApprovals(ctx, view, found)
 	d.waves = restOfWaves(under, now)
 	d.adopted = true
 	wake(d.moved)
 	return nil
+}
+
+// adoptApprovals has commands that were found say in the end what became of them, on the ConfigMaps that they were approved by. It is for
+// those who read them: one that can't be read now keeps its state.
+func (d *disruptor) adoptApprovals(ctx context.Context, view *cluster.View, found *disruption.Recovery) {
+	if d.approvals == nil {
+		return
+	}
+	executing := found.Executing()
+	done := map[string]bool{}
+	for i := range view.Machines {
+		id := executing[view.Machines[i].Name]
+		record, err := disruption.RecordOf(view.Machines[i].Claim)
+		if err != nil || record == nil || id == "" || record.ID != id || done[id] {
+			continue
+		}
+		done[id] = true
+		if err := d.approvals.adopt(ctx, id, record.Digest); err != nil {
+			d.log.Warn("cannot read ConfigMap of adopted command", "command", id, "digest", record.Digest, "error", err)
+		}
+	}
 }
 
 // restOfWaves has the first plan wait for the wave under way when its process ended, if more waves were to come.
