@@ -81,8 +81,8 @@ type approvals struct {
 	// known are the commands that wait or were approved, by ID; unsaved outcomes by digest.
 	known   map[string]*approvalObject
 	unsaved map[string]approvalOutcome
-	began   time.Time
-	swept   time.Time
+	// began is when this process first looked ConfigMaps over, which it does once it leads; swept is when it did last.
+	began, swept time.Time
 }
 
 // approvalObject is the ConfigMap of a command.
@@ -104,7 +104,7 @@ type approvalOutcome struct {
 func newApprovals(act *actor, reader client.Reader, o *DisruptionOptions, told func(ApprovalState)) *approvals {
 	return &approvals{
 		client: act.client, reader: reader, namespace: o.ApprovalNamespace, wait: cmp.Or(max(0, o.Approval.Wait), disruption.DefaultApprovalWait),
-		log: act.log, now: act.now, told: told, known: map[string]*approvalObject{}, unsaved: map[string]approvalOutcome{}, began: act.now(),
+		log: act.log, now: act.now, told: told, known: map[string]*approvalObject{}, unsaved: map[string]approvalOutcome{},
 	}
 }
 
@@ -319,6 +319,9 @@ func (a *approvals) sweep(ctx context.Context) error {
 	now := a.now()
 	if now.Sub(a.swept) < approvalSweep {
 		return nil
+	}
+	if a.began.IsZero() {
+		a.began = now
 	}
 	var errs []error
 	for digest := range a.unsaved {

@@ -308,6 +308,36 @@ func TestApprovalOutlivesProcess(t *testing.T) {
 	})
 }
 
+// A standby that has run for long finds what the leader before it proposed, and what was approved since, as one that has just begun.
+func TestApprovalOutlivesLeader(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		forAnHour := func(o *Options) {
+			asksApproval(o)
+			o.Disruption.Approval.Wait = time.Hour
+		}
+		w := newWorld(t, forAnHour)
+		leader := w.wiring
+		w.start(forAnHour)
+		standby := w.wiring
+		time.Sleep(2 * unplannedAfter)
+		w.wiring = leader
+		node, _ := w.settledNode(newPod("a"))
+		w.delete(newPod("a"))
+		w.disrupt(30)
+		before := w.proposal(ApprovalWaiting)
+		w.approve(before)
+		w.wiring = standby
+		clear(w.known)
+		w.disrupt(60)
+		if w.untouched(node) {
+			t.Error("approved before the standby led, and nothing happens")
+		}
+		if after := w.proposal(ApprovalDone); after.UID != before.UID {
+			t.Error("it was proposed again")
+		}
+	})
+}
+
 // Nobody can change what others are shown: ConfigMaps are immutable, and one that is not is made anew, approved or not.
 func TestApprovalOfWhatIsShown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
