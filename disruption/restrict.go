@@ -12,7 +12,8 @@ import (
 
 // Restrict looks at some of a plan's commands again, in the order given, as if only they were carried out: which of them
 // are still good, and what is in the way of the others. As far as room goes any subset of a plan is; rules about how pods
-// are spread may depend on the rest. The fleet may be a later one than the plan's.
+// are spread may depend on the rest. The fleet may be a later one than the plan's: a command that was planned to
+// save money must save some at the prices of the fleet, too.
 func (g *Global) Restrict(ctx context.Context, f *Fleet, commands []*Command) (good []*Command, rejected []*RejectedError, err error) {
 	switch {
 	case ctx == nil:
@@ -28,21 +29,28 @@ func (g *Global) Restrict(ctx context.Context, f *Fleet, commands []*Command) (g
 		if err := ctx.Err(); err != nil {
 			return nil, nil, err
 		}
+		mark := r.trial.Mark()
 		next, why, err := r.step(cmd)
-		switch {
-		case err != nil:
+		if err != nil {
 			return nil, nil, err
-		case why != nil:
-			rejected = append(rejected, why)
-		default:
-			good = append(good, next)
 		}
+		if why == nil {
+			if why, err = r.saves(next, mark); err != nil {
+				return nil, nil, err
+			}
+		}
+		if why != nil {
+			rejected = append(rejected, why)
+			continue
+		}
+		good = append(good, next)
 	}
 	return good, rejected, nil
 }
 
 // Validate looks at a command again in the fleet as it is now. Its members must still qualify, budgets suffice for all of
-// them, and each pod still have the place that was planned for it: what else has changed does not matter. Emptiness goes on
+// them, each pod still have the place that was planned for it, and new nodes cost less than members if they did: what else has
+// changed does not matter. Emptiness goes on
 // with the members that still qualify, all others with all or none. The command that is returned is the one to start. The
 // error is a *RejectedError when there is none.
 func (g *Global) Validate(ctx context.Context, f *Fleet, cmd *Command) (*Command, error) {
