@@ -117,6 +117,8 @@ var (
 	ErrTainting = errors.New("tainting members")
 	// ErrLaunch: a replacement could not be created.
 	ErrLaunch = errors.New("launching replacements")
+	// ErrMemberGone: somebody else removed a member before replacements were launched.
+	ErrMemberGone = errors.New("a member is being removed by somebody else")
 	// ErrReplacementGone: a replacement disappeared before it was ready.
 	ErrReplacementGone = errors.New("a replacement is gone")
 	// ErrTimeout: it took too long.
@@ -266,6 +268,10 @@ func (e *Execution) validate(o Observed, now time.Time, step *Step) {
 // launches for the same pods a second time, receivers nominated, and the command entered into the history: that is done
 // before any member is deleted.
 func (e *Execution) launch(o Observed, now time.Time, step *Step) {
+	if gone := e.membersGone(o); gone != "" {
+		e.fail(fmt.Errorf("%w: node %s", ErrMemberGone, gone))
+		return
+	}
 	missing := false
 	for i := range e.cmd.Replacements {
 		r := replacementAt(o, i)
@@ -303,6 +309,22 @@ func (e *Execution) launch(o Observed, now time.Time, step *Step) {
 		return
 	}
 	e.state = StateWaiting
+}
+
+// membersGone names a member that is going while nothing was launched in its stead; empty if there is none. Provisioning launches for pods of
+// nodes that leave, and the plan behind the command is old.
+func (e *Execution) membersGone(o Observed) string {
+	for i := range e.cmd.Replacements {
+		if replacementAt(o, i).Claim != "" {
+			return ""
+		}
+	}
+	for _, m := range e.members(o) {
+		if len(e.cmd.Replacements) > 0 && m.going() {
+			return m.member.Node
+		}
+	}
+	return ""
 }
 
 func replacementAt(o Observed, i int) ReplacementState {

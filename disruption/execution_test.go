@@ -434,6 +434,51 @@ func TestExecutionRemovesReplacementsThatAreNotSeenYet(t *testing.T) {
 	}
 }
 
+// DIS-184: a command one of whose members somebody else removes before anything is launched ends: provisioning launches for that member's
+// pods, and the command's new nodes would come up beside that. One that has launched goes on.
+func TestExecutionOfMembersThatOthersRemove(t *testing.T) {
+	for name, c := range map[string]struct {
+		remove func(*stage)
+		static bool
+	}{
+		"deleted": {func(s *stage) {
+			m := s.members["n0"]
+			m.Claim = m.Claim.DeepCopy()
+			m.Claim.DeletionTimestamp = &metav1.Time{Time: s.now}
+			s.members["n0"], s.deleted["n0"] = m, true
+		}, false},
+		"gone":                   {func(s *stage) { delete(s.members, "n0") }, false},
+		"gone, of a static pool": {func(s *stage) { delete(s.members, "n0") }, true},
+	} {
+		for _, launched := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, launched %v", name, launched), func(t *testing.T) {
+				cmd, s := newStage(2, 1)
+				cmd.Replacements[0].Static = c.static
+				e := disruption.Execute(cmd)
+				before := disruption.StateTainting
+				if launched {
+					before = disruption.StateWaiting
+				}
+				s.run(e, before)
+				c.remove(s)
+				if launched {
+					s.initialize(0)
+				}
+				step := s.run(e, disruption.StateDone)
+				if got := slices.Contains(s.log, "launch replacement of default"); got != launched {
+					t.Errorf("launched %v", got)
+				}
+				if launched != (step.State == disruption.StateDone) || !launched && !errors.Is(step.Err, disruption.ErrMemberGone) {
+					t.Errorf("%s, %v", step.State, step.Err)
+				}
+				if left := s.left(); left != "" {
+					t.Error(left)
+				}
+			})
+		}
+	}
+}
+
 // Whatever fails and whenever: a member is deleted only once all replacements are ready, an execution ends, and what it leaves
 // behind when it fails is nothing.
 func TestExecutionInterleavings(t *testing.T) {
