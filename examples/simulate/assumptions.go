@@ -1,14 +1,10 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 	"strings"
-
-	corev1 "k8s.io/api/core/v1"
 
 	"github.com/drawknife/drawknife/aws/catalog"
 	"github.com/drawknife/drawknife/scheduling"
@@ -70,7 +66,8 @@ func (a *assumptions) write(w io.Writer) {
 }
 
 // inRegion is the built-in catalogue as it would be in the region that --region or the cluster's nodes name, with the zones of the
-// nodes. Catalogues that the user brings, and AWS's own answers, are of their region.
+// nodes. Where the nodes name none, or several, it is the catalogue as it is, and the snapshot says that this is a guess. Catalogues
+// that the user brings, and AWS's own answers, are of their region.
 func (s *simulation) inRegion(facts *catalog.Catalog, snapshot *scheduling.Snapshot) (*catalog.Catalog, error) {
 	if s.provider != providerFile || s.catalog != "" {
 		return facts, nil
@@ -78,19 +75,23 @@ func (s *simulation) inRegion(facts *catalog.Catalog, snapshot *scheduling.Snaps
 	places := placesOf(snapshot)
 	region, from := s.region, "--region"
 	if region == "" {
-		regions := sortedKeys(places)
-		if len(regions) != 1 {
-			if len(regions) > 1 {
-				s.note("SeveralRegions", "the nodes are in %s: instance types and prices are those of %s", strings.Join(regions, ", "), facts.Region)
-			}
-			return facts, nil
+		from = "the nodes"
+		var guess string
+		if region, guess = places.region(); guess != "" {
+			snapshot.Assumptions = []string{fmt.Sprintf("region %s, its zones, types and prices (a guess: %s; name it with --region)", facts.Region, guess)}
 		}
-		region, from = regions[0], "the nodes"
 	}
-	if region == facts.Region {
+	if region == "" {
 		return facts, nil
 	}
-	zones, zonesFrom := places[region], "those of the nodes"
+	elsewhere := places.elsewhere(region)
+	if region == facts.Region {
+		if elsewhere != "" {
+			snapshot.Assumptions = []string{fmt.Sprintf("region %s (from %s)", region, from), elsewhere}
+		}
+		return facts, nil
+	}
+	zones, zonesFrom := slices.Clone(places.zones[region]), "those of the nodes"
 	for _, zone := range s.zones {
 		if regionOfZone(zone) == region && !slices.Contains(zones, zone) {
 			zones, zonesFrom = append(zones, zone), "those of the nodes and of --zones"
@@ -104,18 +105,26 @@ func (s *simulation) inRegion(facts *catalog.Catalog, snapshot *scheduling.Snaps
 	for _, zone := range zones {
 		list = append(list, catalog.Zone{Name: zone})
 	}
-	present := make(map[string]bool)
-	for i := range snapshot.Nodes {
-		if n := snapshot.Nodes[i].Object; n != nil {
-			present[cmp.Or(n.Labels[corev1.LabelInstanceTypeStable], n.Labels[corev1.LabelInstanceType])] = true
-		}
-	}
-	there, err := catalog.InRegion(facts, region, list, present)
+	there, err := catalog.InRegion(facts, region, list, typesOf(snapshot))
 	if err != nil {
 		return nil, fmt.Errorf("instance types of %s: %w", region, err)
 	}
 	snapshot.Assumptions = assumedOf(there, from, zonesFrom)
+	if elsewhere != "" {
+		snapshot.Assumptions = append(snapshot.Assumptions, elsewhere)
+	}
 	return there, nil
+}
+
+// typesOf are the instance types of the nodes.
+func typesOf(snapshot *scheduling.Snapshot) map[string]bool {
+	present := make(map[string]bool)
+	for i := range snapshot.Nodes {
+		if n := snapshot.Nodes[i].Object; n != nil {
+			present[instanceTypeOf(n)] = true
+		}
+	}
+	return present
 }
 
 // assumedOf says what a catalogue that was made for a region rests on.
@@ -129,42 +138,4 @@ func assumedOf(there *catalog.Catalog, from, zonesFrom string) []string {
 		lines = append(lines, "on-demand prices: "+source+"; newer families are left out unless nodes are of them")
 	}
 	return append(lines, "prices marked ~ and all spot prices, "+there.Sources["estimated"])
-}
-
-// placesOf are the zones of the nodes by region.
-func placesOf(snapshot *scheduling.Snapshot) map[string][]string {
-	out := make(map[string][]string)
-	for i := range snapshot.Nodes {
-		n := snapshot.Nodes[i].Object
-		if n == nil {
-			continue
-		}
-		zone := cmp.Or(n.Labels[corev1.LabelTopologyZone], n.Labels[corev1.LabelFailureDomainBetaZone], zoneOfProviderID(n.Spec.ProviderID))
-		region := regionOfZone(zone)
-		if region != "" && !slices.Contains(out[region], zone) {
-			out[region] = append(out[region], zone)
-		}
-	}
-	return out
-}
-
-// zoneName is what availability zones of AWS are called; local zones have longer names.
-var zoneName = regexp.MustCompile(`^((?:[a-z]+-)+[0-9]+)[a-z]$`)
-
-// regionOfZone is the region of an availability zone; empty for other texts.
-func regionOfZone(zone string) string {
-	if found := zoneName.FindStringSubmatch(zone); found != nil {
-		return found[1]
-	}
-	return ""
-}
-
-// zoneOfProviderID is the zone in "aws:///eu-west-1a/i-0123"; empty without one.
-func zoneOfProviderID(id string) string {
-	rest, ok := strings.CutPrefix(id, "aws:///")
-	zone, _, found := strings.Cut(rest, "/")
-	if !ok || !found {
-		return ""
-	}
-	return zone
 }

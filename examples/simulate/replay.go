@@ -59,6 +59,7 @@ func (s *simulation) replayTrace(ctx context.Context, snapshot *scheduling.Snaps
 	result, err := replay.Run(ctx, replay.Options{
 		Snapshot: snapshot, Trace: replay.Window(trace, s.replay.from, length), Length: length, Seed: s.replay.seed, Query: s.query,
 		Interruptions: s.replay.interruptions, Consolidate: every, Disruption: *s.disruption.Global(s.query, false),
+		Estimated: s.assumed.isEstimated,
 		Progress: func(at time.Duration) {
 			s.progress.enter(fmt.Sprintf("replaying: day %d of %d", at/(24*time.Hour)+1, (length+24*time.Hour-1)/(24*time.Hour)))
 		},
@@ -130,6 +131,11 @@ func (s *simulation) printReplay(r *replay.Result, took time.Duration) error {
 	}
 	c := newCanvas(s.stdout, s.color, os.Getenv)
 	fmt.Fprintf(b, "%s over %s\n", c.paint(bold, counted(r.Pods, "pod")), r.Length)
+	s.assumed.write(b)
+	mark := ""
+	if r.Estimated > 0 {
+		mark = "~"
+	}
 	t := table{columns: []column{{title: "TIME"}, {title: "$/HOUR", right: true}, {title: ""}, {title: "NODES", right: true}, {title: "CPU", right: true}, {title: "MEMORY", right: true}, {title: "PENDING", right: true}}}
 	const rows = 15
 	most := 0.0
@@ -143,12 +149,12 @@ func (s *simulation) printReplay(r *replay.Result, took time.Duration) error {
 			share = p.CostPerHour / most
 		}
 		t.rows = append(t.rows, row{cells: []string{
-			whenOf(p.At, r.Length), dollars(p.CostPerHour)[1:], c.bar(share, 20), fmt.Sprintf("%.1f", p.Nodes),
+			whenOf(p.At, r.Length), mark + dollars(p.CostPerHour)[1:], c.bar(share, 20), fmt.Sprintf("%.1f", p.Nodes),
 			percent(p.CPU), percent(p.Memory), fmt.Sprintf("%.2f", p.Pending),
 		}})
 	}
 	t.write(b, c)
-	fmt.Fprintf(b, "\n%s in all, %s/h on average; %s in %s.\n", c.paint(bold, dollars(r.Cost)), dollars(r.Cost/r.Length.Hours()),
+	fmt.Fprintf(b, "\n%s in all, %s/h on average; %s in %s.\n", c.paint(bold, mark+dollars(r.Cost)), mark+dollars(r.Cost/r.Length.Hours()),
 		counted(r.Launches, "machine")+" launched", counted(r.Passes, "planning run"))
 	fmt.Fprintf(b, "Waited for a node: half of the pods up to %s, 90%% up to %s, 99%% up to %s, the longest %s.\n",
 		r.Pending(0.5), r.Pending(0.9), r.Pending(0.99), r.Pending(1))

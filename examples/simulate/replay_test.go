@@ -88,3 +88,29 @@ spec:
         - {key: karpenter.sh/capacity-type, operator: In, values: [on-demand]}
         - {key: kubernetes.io/os, operator: In, values: [linux]}
 `
+
+// What a replay says of money is marked where prices are estimates, and what is assumed stands on its page too.
+func TestReplayEstimates(t *testing.T) {
+	page := filepath.Join(t.TempDir(), "page.html")
+	spot := strings.ReplaceAll(singapore(t, "t3.medium"), "values: [on-demand]", "values: [spot]")
+	args := []string{"-", "--replay", "testdata/trace.csv", "--replay-for", "1h", "--html", page}
+	a := simulate(t, spot, args...)
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(a.stdout, "\n~$") || !strings.Contains(a.stdout, ", ~$") {
+		t.Errorf("no marks in\n%s%s", a.stdout, a.stderr)
+	}
+	for _, want := range []string{">~$", ">~0.", "Assumed: region ap-southeast-1"} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("the page has no %q", want)
+		}
+	}
+	if d := decode[replayDocument](t, simulate(t, spot, append(args, "-o", "json")...)); d.Estimated != d.Launches || d.Launches == 0 || !d.Packing[0].PriceEstimated {
+		t.Errorf("%d of %d launches are estimated", d.Estimated, d.Launches)
+	}
+	if a := simulate(t, singapore(t, "t3.medium"), args...); strings.Contains(a.stdout, "~$") {
+		t.Errorf("marks of known prices:\n%s", a.stdout)
+	}
+}

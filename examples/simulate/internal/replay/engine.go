@@ -35,7 +35,9 @@ type machine struct {
 	name  string
 	claim *v1.NodeClaim
 	price float64
-	spot  bool
+	// estimated tells that the price is an estimate.
+	estimated bool
+	spot      bool
 	// ready tells that its node is there, leaving that it is being emptied.
 	ready, leaving bool
 	pods           map[string]*pod
@@ -368,6 +370,9 @@ func (e *engine) launch(claim *v1.NodeClaim) (*machine, error) {
 	m := &machine{name: claim.Name, claim: claim, pods: map[string]*pod{}, spot: claim.Labels[v1.CapacityTypeLabelKey] == v1.CapacityTypeSpot}
 	if i, ok := e.cloud.Instance(created.Status.ProviderID); ok {
 		m.price = i.Price
+	}
+	if m.estimated = e.Estimated(claim.Labels[corev1.LabelInstanceTypeStable], claim.Labels[v1.CapacityTypeLabelKey]); m.estimated {
+		e.record.estimated++
 	}
 	e.machines[m.name] = m
 	e.record.launches++

@@ -35,6 +35,8 @@ type Options struct {
 	Work int
 	// Interruptions is how often the cloud takes back a spot machine, on average, in a month of 730 hours; 0 is never.
 	Interruptions float64
+	// Estimated reports whether what a machine of a type, bought in that way, costs is an estimate; nil for none.
+	Estimated func(instanceType, capacityType string) bool
 	// Progress is told now and then how far the clock is; nil for nobody.
 	Progress func(at time.Duration)
 }
@@ -78,6 +80,9 @@ func (o Options) complete() (Options, error) {
 	}
 	if o.Start.IsZero() {
 		o.Start = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
+	}
+	if o.Estimated == nil {
+		o.Estimated = func(string, string) bool { return false }
 	}
 	if o.Progress == nil {
 		o.Progress = func(time.Duration) {}

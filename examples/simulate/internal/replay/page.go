@@ -43,16 +43,17 @@ func (r *Result) WritePage(w io.Writer, title string) error {
 	}
 	return page.Execute(w, map[string]any{
 		"Title": title, "Facts": r.facts(), "Charts": charts, "Packing": packedOf(packing), "PackedMore": more, "PackedAt": dayOf(r.PackedAt),
-		"Sub":  fmt.Sprintf("%s from %s", days(r.Length), r.Start.UTC().Format("2006-01-02 15:04 MST")),
-		"Data": template.JS(data), //nolint:gosec // json.Marshal escapes <, > and &
+		"Assumptions": r.Assumptions,
+		"Sub":         fmt.Sprintf("%s from %s", days(r.Length), r.Start.UTC().Format("2006-01-02 15:04 MST")),
+		"Data":        template.JS(data), //nolint:gosec // json.Marshal escapes <, > and &
 	})
 }
 
 func (r *Result) facts() []fact {
 	hours := r.Length.Hours()
 	return []fact{
-		{"cost", fmt.Sprintf("$%.2f", r.Cost)},
-		{"cost per hour, on average", fmt.Sprintf("$%.4f", r.Cost/hours)},
+		{"cost", fmt.Sprintf("%s$%.2f", r.mark(), r.Cost)},
+		{"cost per hour, on average", fmt.Sprintf("%s$%.4f", r.mark(), r.Cost/hours)},
 		{"pods", fmt.Sprint(r.Pods)},
 		{"waited: median", r.Pending(0.5).String()},
 		{"waited: 99%", r.Pending(0.99).String()},
@@ -97,6 +98,9 @@ func packedOf(nodes []PackedNode) []packedMachine {
 	for _, n := range nodes {
 		m := packedMachine{InstanceType: n.InstanceType, Zone: n.Zone, CapacityType: n.CapacityType, Price: fmt.Sprintf("%.4f", n.Price), Count: len(n.Pods)}
 		var cpu, memory float64
+		if n.PriceEstimated {
+			m.Price = "~" + m.Price
+		}
 		for _, p := range n.Pods {
 			h := fnv.New32a()
 			_, _ = h.Write([]byte(p.Name)) // a hash takes everything

@@ -46,6 +46,10 @@ type Result struct {
 	Passes   int `json:"passes"`
 	Looks    int `json:"looks"`
 	Commands int `json:"commands"`
+	// Estimated launches had a price that is an estimate.
+	Estimated int `json:"estimated,omitempty"`
+	// Assumptions are those of the snapshot.
+	Assumptions []string `json:"assumptions,omitempty"`
 	// Interruptions of spot machines. Evictions by these and by commands.
 	Interruptions   int `json:"interruptions"`
 	EvictionsBySpot int `json:"evictionsBySpot"`
@@ -65,6 +69,8 @@ type PackedNode struct {
 	Zone         string  `json:"zone"`
 	CapacityType string  `json:"capacityType"`
 	Price        float64 `json:"price"`
+	// PriceEstimated tells that the price is an estimate.
+	PriceEstimated bool `json:"priceEstimated,omitempty"`
 	// Pods by their share of the node's CPU and memory.
 	Pods []PackedPod `json:"pods"`
 }
@@ -85,12 +91,21 @@ func (r *Result) Pending(share float64) time.Duration {
 	return r.Waits[min(max(i, 0), len(r.Waits)-1)]
 }
 
+// mark is what people see before amounts that rest on estimates.
+func (r *Result) mark() string {
+	if r.Estimated > 0 {
+		return "~"
+	}
+	return ""
+}
+
 // Evictions are all of them.
 func (r *Result) Evictions() int { return r.EvictionsBySpot + r.EvictionsByPlan }
 
 // record counts while a run goes on.
 type record struct {
 	arrived, never, passes, looks, commands, launches int
+	estimated                                         int
 	interruptions, evictedBySpot, evictedByPlan       int
 	unplaced                                          int
 	waits                                             []time.Duration
@@ -183,7 +198,7 @@ func packingOf(e *engine) []PackedNode {
 		labels := m.claim.Labels
 		n := PackedNode{
 			Name: name, NodePool: scheduling.PoolOf(labels).String(), InstanceType: labels[corev1.LabelInstanceTypeStable],
-			Zone: labels[corev1.LabelTopologyZone], CapacityType: labels[v1.CapacityTypeLabelKey], Price: m.price,
+			Zone: labels[corev1.LabelTopologyZone], CapacityType: labels[v1.CapacityTypeLabelKey], Price: m.price, PriceEstimated: m.estimated,
 		}
 		cpu, memory := m.claim.Status.Allocatable.Cpu().MilliValue(), m.claim.Status.Allocatable.Memory().Value()
 		for _, key := range sortedNames(m.pods) {
@@ -207,7 +222,7 @@ func (r *record) result(e *engine) *Result {
 	slices.Sort(r.waits)
 	out := &Result{
 		Start: e.Start, Length: e.Length, Cost: r.cost, Pods: r.arrived, Unplaced: len(e.waiting), Refused: min(r.unplaced, len(e.waiting)), Never: r.never,
-		Launches: r.launches, Passes: r.passes, Looks: r.looks, Commands: r.commands,
+		Launches: r.launches, Passes: r.passes, Looks: r.looks, Commands: r.commands, Estimated: r.estimated, Assumptions: e.Snapshot.Assumptions,
 		Interruptions: r.interruptions, EvictionsBySpot: r.evictedBySpot, EvictionsByPlan: r.evictedByPlan,
 		Waits: r.waits, Packing: r.packing, PackedAt: r.packedAt, Series: r.sums,
 	}
