@@ -86,7 +86,7 @@ const (
 	BlockDependsOnUninitialized BlockCode = "DependsOnUninitialized"
 	// BlockManyNodes: it would take Block.Count new nodes.
 	BlockManyNodes BlockCode = "ManyNodes"
-	// BlockNotCheaper: nothing that would hold its pods is sure to cost less than Block.Price.
+	// BlockNotCheaper: nothing that would hold its pods is sure to cost less than Block.Price, which is 0 where it is not known.
 	BlockNotCheaper BlockCode = "NotCheaper"
 	// BlockMinValues: what is cheaper is not as varied as the minValues of its pool ask for.
 	BlockMinValues BlockCode = "MinValues"
@@ -224,6 +224,9 @@ func (b *Block) sentence() string {
 	case BlockManyNodes:
 		return fmt.Sprintf("it would take %d new nodes, and consolidation launches at most %d", b.Count, max(b.Need, 1))
 	case BlockNotCheaper:
+		if b.Price == 0 {
+			return "what it costs is not known, so that nothing is sure to cost less"
+		}
 		if b.Floor > 0 {
 			return fmt.Sprintf("new nodes for its pods cost at least %.4f USD/h, and have to cost less than %.4f", b.Floor, b.Price)
 		}
@@ -236,6 +239,9 @@ func (b *Block) sentence() string {
 		homeless := 0
 		if b.Proof != nil {
 			homeless = len(b.Proof.Homeless)
+		}
+		if b.Price == 0 {
+			return fmt.Sprintf("%d of its pods have no room elsewhere, new nodes for them cost at least %.4f USD/h, and what it costs is not known", homeless, b.Floor)
 		}
 		return fmt.Sprintf("%d of its pods have no room elsewhere, and new nodes for them cost at least %.4f USD/h where it costs %.4f", homeless, b.Floor, b.Price)
 	case BlockNoGain:

@@ -360,6 +360,15 @@ func TestBlockSentences(t *testing.T) {
 	}
 }
 
+// A price that is not known is not told as 0.
+func TestBlockUnknownPrice(t *testing.T) {
+	for _, b := range []*disruption.Block{{Code: disruption.BlockNotCheaper}, {Code: disruption.BlockNotCheaper, Floor: 0.5}, {Code: disruption.BlockFloor, Floor: 0.5}} {
+		if s := b.String(); strings.Contains(s, "0.0000") || !strings.Contains(s, "what it costs is not known") {
+			t.Errorf("%s says %q", b.Code, s)
+		}
+	}
+}
+
 func codes() []disruption.BlockCode {
 	return []disruption.BlockCode{
 		disruption.BlockInFlight, disruption.BlockUnmanaged, disruption.BlockNoNode, disruption.BlockNotInitialized, disruption.BlockLeaving,
