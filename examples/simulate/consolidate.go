@@ -24,8 +24,11 @@ type consolidation struct {
 	plan     *disruption.Plan
 	// verdicts are the plan's, and those of nodes that no pool owns, by name.
 	verdicts []disruption.Verdict
-	// prices of the nodes, USD per hour, by name; those that are not known are missing.
-	prices map[string]float64
+	// prices of the nodes, and what they and those that follow them cost.
+	prices        nodePrices
+	before, after nodeCost
+	// savings of the commands, in their order.
+	savings []saving
 	// calendars of the nodes by name, and what moving an ordinary pod is worth, USD.
 	calendars map[string]calendarDocument
 	podPrice  float64
@@ -57,16 +60,15 @@ func (s *simulation) planConsolidation(ctx context.Context, snapshot *scheduling
 	if err != nil {
 		return 0, fmt.Errorf("planning: %w", err)
 	}
-	c := consolidation{snapshot: snapshot, plan: plan, verdicts: allVerdicts(snapshot, fleet, plan), prices: make(map[string]float64), planning: time.Since(start)}
+	c := consolidation{snapshot: snapshot, plan: plan, verdicts: allVerdicts(snapshot, fleet, plan), planning: time.Since(start)}
 	c.podPrice = s.disruption.Price
 	if c.calendars, err = calendarsOf(fleet, plan, c.verdicts); err != nil {
 		return 0, err
 	}
-	for i := range snapshot.Nodes {
-		if price, ok := model.NodePrice(snapshot.Nodes[i].Name); ok {
-			c.prices[snapshot.Nodes[i].Name] = price.Price
-		}
+	if c.prices, err = s.nodePricesOf(snapshot); err != nil {
+		return 0, err
 	}
+	c.count(s.assumed)
 	s.progress.stop()
 	s.printRemarks()
 	if err := s.printConsolidation(c); err != nil {
@@ -148,7 +150,8 @@ func standInClaim(n *scheduling.Node) *v1.NodeClaim {
 // printConsolidation writes the plan to standard output in the form asked for.
 func (s *simulation) printConsolidation(c consolidation) error {
 	d := newConsolidationDocument(c)
-	d.Notes = append(d.Notes, s.notes()...)
+	unknown := unpricedOf(c.snapshot, c.prices)
+	d.Notes = append(append(d.Notes, s.notes()...), unknown.notes()...)
 	d.Assumptions = s.assumed.list()
 	for i := range d.Commands {
 		for j := range d.Commands[i].Launches {
@@ -164,8 +167,8 @@ func (s *simulation) printConsolidation(c consolidation) error {
 		return b.Flush()
 	}
 	consolidationText{
-		textReport: textReport{canvas: newCanvas(s.stdout, s.color, os.Getenv), snapshot: c.snapshot, verbose: s.verbose, workloads: indexWorkloads(c.snapshot), assumed: s.assumed},
-		document:   d, plan: c.plan, verdicts: c.verdicts, planning: c.planning,
+		textReport: textReport{canvas: newCanvas(s.stdout, s.color, os.Getenv), snapshot: c.snapshot, verbose: s.verbose, workloads: indexWorkloads(c.snapshot), assumed: s.assumed, unpriced: unknown},
+		document:   d, plan: c.plan, result: c,
 	}.write(b)
 	return b.Flush()
 }

@@ -73,10 +73,10 @@ func TestConsolidate(t *testing.T) {
 			d := both(t, "consolidate-"+planner, exitPlaced, shortenConsolidation, fleet("--consolidate", "--planner", planner)...)
 			savings, evictions, gone := 0.0, 0, 0
 			for _, c := range d.Commands {
-				savings, evictions, gone = savings+c.Savings, evictions+len(c.Pods), gone+len(c.Nodes)
+				savings, evictions, gone = savings+*c.Savings, evictions+len(c.Pods), gone+len(c.Nodes)
 			}
 			s := d.Summary
-			if s.Savings <= 0 || roundDollars(savings) != s.Savings || roundDollars(s.HourlyCost-s.Savings) != s.HourlyCostAfter ||
+			if s.Savings <= 0 || roundDollars(savings) != s.Savings || roundDollars(*s.HourlyCost-s.Savings) != *s.HourlyCostAfter ||
 				s.Evictions != evictions || s.Removed+s.Replaced != gone {
 				t.Errorf("the summary is not that of the commands: %+v", s)
 			}
@@ -206,8 +206,8 @@ spec:
 		t.Errorf("no pod waits: %s", b.stderr)
 	}
 	var text strings.Builder
-	dearer := consolidationText{plan: &disruption.Plan{}}
-	dearer.document.Summary = consolidationSummary{HourlyCost: 1, HourlyCostAfter: 1.25, Savings: -0.25, Replaced: 2, Launched: 1, Evictions: 3}
+	dearer := consolidationText{plan: &disruption.Plan{}, result: consolidation{before: nodeCost{nodes: 2, cost: 1}, after: nodeCost{nodes: 1, cost: 1.25}}}
+	dearer.document.Summary = consolidationSummary{Savings: -0.25, Replaced: 2, Launched: 1, Evictions: 3}
 	dearer.writeSaving(&text)
 	for _, want := range []string{"0 nodes removed, 2 replaced by 1; 3 evictions of pods.", "$1.2500/h instead of $1.0000/h: $0.2500/h more (25.0%), $182.50 a month"} {
 		if !strings.Contains(text.String(), want) {
@@ -264,8 +264,8 @@ status: {phase: Running}
 		for _, homeless := range proof.Homeless {
 			worth = max(worth, homeless.Cheapest)
 		}
-		if proof.Floor <= 0 || proof.Floor > worth+1e-9 || d.Nodes[0].Price-proof.Floor > reason.Block.Required {
-			t.Errorf("floor %g USD/h, worth %g, of %g; %g would have to be saved", proof.Floor, worth, d.Nodes[0].Price, reason.Block.Required)
+		if proof.Floor <= 0 || proof.Floor > worth+1e-9 || *d.Nodes[0].Price-proof.Floor > reason.Block.Required {
+			t.Errorf("floor %g USD/h, worth %g, of %g; %g would have to be saved", proof.Floor, worth, *d.Nodes[0].Price, reason.Block.Required)
 		}
 	}
 	if proofs == 0 {
@@ -275,11 +275,11 @@ status: {phase: Running}
 
 func TestDiff(t *testing.T) {
 	d := both[differenceDocument](t, "diff", exitPlaced, nil, fleet("--diff", "testdata/otherpools.yaml")...)
-	if s := d.Summary; s.Nodes != 6 || s.Replaced != len(d.Nodes) || s.HourlyCostAfter >= s.HourlyCost {
+	if s := d.Summary; s.Nodes != 6 || s.Replaced != len(d.Nodes) || *s.HourlyCostAfter >= *s.HourlyCost {
 		t.Errorf("summary %+v", s)
 	}
 	same := decode[differenceDocument](t, simulate(t, "", fleet("--diff", "testdata/fleet", "-o", "json")...))
-	if s := same.Summary; s.Replaced != 0 || s.HourlyCost != s.HourlyCostAfter {
+	if s := same.Summary; s.Replaced != 0 || *s.HourlyCost != *s.HourlyCostAfter {
 		t.Errorf("the same pools: %+v", s)
 	}
 	for _, p := range same.NodePools {

@@ -17,7 +17,7 @@ type consolidationDocument struct {
 	Digest   string               `json:"digest"`
 	Summary  consolidationSummary `json:"summary"`
 	Commands []commandDocument    `json:"commands"`
-	Waves    []disruption.Wave    `json:"waves"`
+	Waves    []waveDocument       `json:"waves"`
 	Nodes    []verdictDocument    `json:"nodes"`
 	// FloorPrices are what proofs in the nodes' reasons go by.
 	FloorPrices []disruption.FloorPrices `json:"floorPrices"`
@@ -30,17 +30,21 @@ type consolidationDocument struct {
 }
 
 type consolidationSummary struct {
-	Nodes           int     `json:"nodes"`
-	Candidates      int     `json:"candidates"`
-	Removed         int     `json:"removed"`
-	Replaced        int     `json:"replaced"`
-	Launched        int     `json:"launched"`
-	Evictions       int     `json:"evictions"`
-	HourlyCost      float64 `json:"hourlyCost"`
-	HourlyCostAfter float64 `json:"hourlyCostAfter"`
-	Savings         float64 `json:"savings"`
-	EvictionCost    float64 `json:"evictionCost"`
-	PlanMillis      float64 `json:"planMillis"`
+	Nodes      int `json:"nodes"`
+	Candidates int `json:"candidates"`
+	Removed    int `json:"removed"`
+	Replaced   int `json:"replaced"`
+	Launched   int `json:"launched"`
+	Evictions  int `json:"evictions"`
+	// HourlyCost and HourlyCostAfter are sums of the prices that are known; left out where none is.
+	HourlyCost      *float64 `json:"hourlyCost,omitempty"`
+	HourlyCostAfter *float64 `json:"hourlyCostAfter,omitempty"`
+	nodeCounts
+	// Savings of the commands for which that is known; of SavingsUnknown it is not.
+	Savings        float64 `json:"savings"`
+	SavingsUnknown int     `json:"savingsUnknown,omitempty"`
+	EvictionCost   float64 `json:"evictionCost"`
+	PlanMillis     float64 `json:"planMillis"`
 }
 
 type commandDocument struct {
@@ -53,7 +57,10 @@ type commandDocument struct {
 	Pods      []string           `json:"pods"`
 	Launches  []launchDocument   `json:"launches"`
 	Receivers []receiverDocument `json:"receivers"`
-	Savings   float64            `json:"savings"`
+	// Savings are left out where the price of a node, or what comes in its place, is not known.
+	Savings *float64 `json:"savings,omitempty"`
+	// SavingsEstimated is left out where it is false.
+	SavingsEstimated bool `json:"savingsEstimated,omitempty"`
 	// EvictionCost is what moving the pods is worth, once, USD: see --disruption-price.
 	EvictionCost float64 `json:"evictionCost"`
 	// NotBefore is when it may begin at the earliest: see --disruption-validation-delay.
@@ -81,11 +88,14 @@ type receiverDocument struct {
 }
 
 type verdictDocument struct {
-	Name           string         `json:"name"`
-	NodePool       string         `json:"nodePool"`
-	Outcome        string         `json:"outcome"`
-	Command        string         `json:"command,omitempty"`
-	Price          float64        `json:"price,omitempty"`
+	Name     string `json:"name"`
+	NodePool string `json:"nodePool"`
+	Outcome  string `json:"outcome"`
+	Command  string `json:"command,omitempty"`
+	// Price is left out where it is not known.
+	Price *float64 `json:"price,omitempty"`
+	// PriceEstimated is left out where it is false.
+	PriceEstimated bool           `json:"priceEstimated,omitempty"`
 	DisruptionCost float64        `json:"disruptionCost,omitempty"`
 	Reasons        []stayDocument `json:"reasons"`
 	// Calendar is when it may go.
@@ -107,7 +117,7 @@ func newConsolidationDocument(c consolidation) consolidationDocument {
 	d := consolidationDocument{
 		typeMeta: typeOf(kindConsolidationPlan), Digest: c.plan.Digest(),
 		Commands: make([]commandDocument, 0, len(c.plan.Commands)),
-		Waves:    wavesOf(c.plan),
+		Waves:    c.waves(),
 		Nodes:    make([]verdictDocument, 0, len(c.verdicts)),
 		Notes:    []planNote{},
 		Waiting:  c.plan.Waiting,
@@ -116,11 +126,17 @@ func newConsolidationDocument(c consolidation) consolidationDocument {
 		FloorPrices: append([]disruption.FloorPrices{}, c.plan.FloorPrices...),
 	}
 	waves := waveNumbers(c.plan)
-	for _, cmd := range c.plan.Commands {
-		d.Commands = append(d.Commands, newCommandDocument(cmd, waves[cmd.ID], c.podPrice))
+	for i, cmd := range c.plan.Commands {
+		one := newCommandDocument(cmd, waves[cmd.ID], c.podPrice)
+		one.Savings, one.SavingsEstimated = c.savings[i].figure(), c.savings[i].estimated
+		d.Commands = append(d.Commands, one)
 		d.Summary.Launched += len(cmd.Replacements)
 		d.Summary.Evictions += cmd.Pods()
-		d.Summary.Savings += cmd.Savings
+		if c.savings[i].known {
+			d.Summary.Savings += c.savings[i].price
+		} else {
+			d.Summary.SavingsUnknown++
+		}
 		d.Summary.EvictionCost += evictionCost(cmd, c.podPrice)
 	}
 	for _, v := range c.verdicts {
@@ -137,14 +153,10 @@ func newConsolidationDocument(c consolidation) consolidationDocument {
 			d.Summary.Candidates++
 		}
 	}
-	for _, name := range sortedKeys(c.prices) {
-		d.Summary.HourlyCost += c.prices[name]
-	}
 	d.Summary.Nodes = len(c.snapshot.Nodes)
 	d.Summary.Savings = roundDollars(d.Summary.Savings)
 	d.Summary.EvictionCost = roundDollars(d.Summary.EvictionCost)
-	d.Summary.HourlyCost = roundDollars(d.Summary.HourlyCost)
-	d.Summary.HourlyCostAfter = roundDollars(d.Summary.HourlyCost - d.Summary.Savings)
+	d.Summary.HourlyCost, d.Summary.HourlyCostAfter, d.Summary.nodeCounts = c.before.figure(), c.after.figure(), newNodeCounts(c.before, c.after)
 	d.Summary.PlanMillis = float64(c.planning.Microseconds()) / 1000
 	return d
 }
@@ -156,15 +168,6 @@ func sortedKeys[V any](m map[string]V) []string {
 	}
 	slices.Sort(keys)
 	return keys
-}
-
-// wavesOf are the plan's waves with rounded amounts, never nil.
-func wavesOf(plan *disruption.Plan) []disruption.Wave {
-	waves := append([]disruption.Wave{}, plan.Waves...)
-	for i := range waves {
-		waves[i].Overlap, waves[i].Savings = roundDollars(waves[i].Overlap), roundDollars(waves[i].Savings)
-	}
-	return waves
 }
 
 // waveNumbers tells the number of each command's wave, from 1, by ID.
@@ -192,7 +195,7 @@ func evictionCost(cmd *disruption.Command, podPrice float64) float64 {
 func newCommandDocument(cmd *disruption.Command, wave int, podPrice float64) commandDocument {
 	d := commandDocument{
 		ID: cmd.ID, Digest: cmd.Digest(), EvictionCost: roundDollars(evictionCost(cmd, podPrice)), Decision: string(cmd.Decision()), Method: string(cmd.Method), Reason: string(cmd.Reason),
-		Nodes: cmd.Nodes(), Pods: []string{}, Savings: roundDollars(cmd.Savings), NotBefore: cmd.NotBefore.UTC(), Wave: wave,
+		Nodes: cmd.Nodes(), Pods: []string{}, NotBefore: cmd.NotBefore.UTC(), Wave: wave,
 		Launches:  make([]launchDocument, 0, len(cmd.Replacements)),
 		Receivers: make([]receiverDocument, 0, len(cmd.Receivers)),
 	}
@@ -218,10 +221,10 @@ func newLaunchDocument(r disruption.Replacement) launchDocument {
 	return d
 }
 
-func newVerdictDocument(v disruption.Verdict, price float64) verdictDocument {
+func newVerdictDocument(v disruption.Verdict, price nodePrice) verdictDocument {
 	d := verdictDocument{
 		Name: v.Node, Outcome: strings.ToLower(string(v.Outcome)), Command: v.Command,
-		Price: roundDollars(price), DisruptionCost: v.Cost, Reasons: make([]stayDocument, 0, len(v.Blocks)),
+		Price: price.figure(), PriceEstimated: price.estimated, DisruptionCost: v.Cost, Reasons: make([]stayDocument, 0, len(v.Blocks)),
 	}
 	if !v.Pool.IsZero() {
 		d.NodePool = v.Pool.String()

@@ -25,15 +25,15 @@ type consolidationText struct {
 	textReport
 	document consolidationDocument
 	plan     *disruption.Plan
-	verdicts []disruption.Verdict
-	planning time.Duration
+	result   consolidation
 }
 
 func (r consolidationText) write(w io.Writer) {
 	s := r.document.Summary
-	fmt.Fprintf(w, "%s at %s/h, %s of which could go as far as they alone are concerned\n",
-		r.paint(bold, counted(s.Nodes, "node")), dollars(s.HourlyCost), number(s.Candidates))
+	fmt.Fprintf(w, "%s %s, %s of which could go as far as they alone are concerned\n",
+		r.paint(bold, counted(s.Nodes, "node")), r.result.before.at(), number(s.Candidates))
 	r.assumed.write(w)
+	r.writeUnpriced(w)
 	r.writeCommands(w)
 	r.writeWaves(w)
 	r.writeStays(w)
@@ -57,7 +57,7 @@ func (r consolidationText) writeCommands(w io.Writer) {
 		t.rows = append(t.rows, row{
 			cells: []string{
 				number(i + 1), string(cmd.Decision()), strings.ToLower(string(cmd.Reason)), number(len(cmd.Members)), number(cmd.Pods()),
-				strings.Replace(dollars(cmd.Savings), "$", "", 1), strings.Replace(dollars(r.document.Commands[i].EvictionCost), "$", "", 1), r.launches(cmd),
+				r.result.savings[i].cell(), strings.Replace(dollars(r.document.Commands[i].EvictionCost), "$", "", 1), r.launches(cmd),
 			},
 			below: append([]string{r.fit(cmd.Nodes(), ", ", r.width-detailIndent)}, r.places(&r.document.Commands[i])...),
 		})
@@ -116,7 +116,7 @@ func (r consolidationText) writeWaves(w io.Writer) {
 		first = last + 1
 		t.rows = append(t.rows, row{cells: []string{
 			number(i + 1), which, number(wave.Pods), takes.String(),
-			strings.Replace(dollars(wave.Overlap), "$", "", 1), strings.Replace(dollars(wave.Savings), "$", "", 1),
+			strings.Replace(dollars(wave.Overlap), "$", "", 1), r.result.saved(wave.Commands),
 		}})
 	}
 	long := "at once: no pod moves"
@@ -159,7 +159,7 @@ func (r consolidationText) writeStays(w io.Writer) {
 	index := make(map[string]int)
 	var stays []stay
 	kept := 0
-	for _, v := range r.verdicts {
+	for _, v := range r.result.verdicts {
 		if v.Outcome != disruption.OutcomeKept {
 			continue
 		}
@@ -223,6 +223,40 @@ func stayMessage(v disruption.Verdict) string {
 	return strings.Join(all, "; ")
 }
 
+// writeChange says what the commands save, in percent only where the prices of all nodes are known.
+func (r consolidationText) writeChange(w io.Writer) {
+	s := r.document.Summary
+	if n := s.SavingsUnknown; n > 0 {
+		verb := "save"
+		if n == 1 {
+			verb = "saves"
+		}
+		fmt.Fprintf(w, "What %s %s is unknown: the price of a node that goes or comes is not known.\n", counted(n, "command"), verb)
+	}
+	if s.Savings == 0 || r.result.before.unknown() {
+		return
+	}
+	change, word := s.Savings, "less"
+	if change < 0 { // what has to go may be replaced by something dearer
+		change, word = -change, "more"
+	}
+	mark, share := "", ""
+	for _, saved := range r.result.savings {
+		if saved.estimated {
+			mark = "~"
+		}
+	}
+	if r.result.before.unpriced == 0 && r.result.before.cost > 0 {
+		share = fmt.Sprintf(" (%.1f%%)", 100*change/r.result.before.cost)
+	}
+	of := ""
+	if s.SavingsUnknown > 0 {
+		of = " by the other commands"
+	}
+	fmt.Fprintf(w, "%s instead of %s: %s%s/h %s%s%s, %s%s a month of %d h.\n",
+		r.paint(bold, r.result.after.String()), &r.result.before, mark, dollars(change), word, of, share, mark, r.paint(bold, monthly(change)), hoursPerMonth)
+}
+
 func (r consolidationText) writeSaving(w io.Writer) {
 	s := r.document.Summary
 	replaced := ""
@@ -230,15 +264,7 @@ func (r consolidationText) writeSaving(w io.Writer) {
 		replaced = fmt.Sprintf(", %s replaced by %s", number(s.Replaced), number(s.Launched))
 	}
 	fmt.Fprintf(w, "\n%s removed%s; %s of pods.\n", counted(s.Removed, "node"), replaced, counted(s.Evictions, "eviction"))
-	if s.Savings != 0 && s.HourlyCost > 0 {
-		change, word := s.Savings, "less"
-		if change < 0 { // what has to go may be replaced by something dearer
-			change, word = -change, "more"
-		}
-		fmt.Fprintf(w, "%s/h instead of %s/h: %s/h %s (%.1f%%), %s a month of %d h.\n",
-			r.paint(bold, dollars(s.HourlyCostAfter)), dollars(s.HourlyCost), dollars(change), word, 100*change/s.HourlyCost,
-			r.paint(bold, monthly(change)), hoursPerMonth)
-	}
+	r.writeChange(w)
 	if s.EvictionCost > 0 {
 		fmt.Fprintf(w, "Moving the pods is worth %s, once (--disruption-price).\n", dollars(s.EvictionCost))
 	}
@@ -252,5 +278,5 @@ func (r consolidationText) writeSaving(w io.Writer) {
 		}
 		fmt.Fprintf(w, "More may be possible later%s: budgets or waiting times leave something out now.\n", again)
 	}
-	fmt.Fprintf(w, "Planned in %s.\n", millis(r.planning))
+	fmt.Fprintf(w, "Planned in %s.\n", millis(r.result.planning))
 }

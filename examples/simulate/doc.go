@@ -14,8 +14,9 @@
 //
 // Without a NodePool in the input, one named "default" is used and a note says so: linux, amd64 or arm64, spot or
 // on-demand, any instance type, no limits (default-nodepool.yaml). A NodePool whose EC2NodeClass is not in the input
-// gets the class's default settings, with a note. Instance types and prices are those of us-east-1 that are built in
-// (package aws/catalog).
+// gets the class's default settings, with a note. Instance types and prices are built in (package aws/catalog): those of
+// the region that --region names, or that the nodes are in, by their labels and provider IDs. Without nodes, and where the nodes name
+// several regions or none of AWS, they are those of us-east-1. What is assumed is part of the answer.
 //
 // # Generations
 //
@@ -142,6 +143,7 @@
 //	  lowerBound     USD per hour that no set of new machines for these pods can cost less than
 //	  onDemandCost   of the new machines, USD per hour, if the spot ones are bought on demand too; absent without spot machines, with a
 //	                 cost model, and where it is not known
+//	  estimated      of how many new machines the price is an estimate; absent for none
 //	  solveMillis    how long solving took, milliseconds
 //	  compileMillis  how long reading the snapshot into the planner took, milliseconds
 //	  replacedNodes  number of nodes left out; absent without --replace-nodes
@@ -198,7 +200,8 @@
 //	  unplaced       how many have none
 //	  reasons[]      why they have none, as of a pod
 //	notes[]          remarks on the input that did not stop the plan: first those on how it was read, which a replay
-//	                 lacks; the same as on standard error
+//	                 lacks; the same as on standard error. UnknownPrice names nodes whose price is not known; the text has it in
+//	                 the answer itself
 //	  code           machine-readable, see scheduling.NoteCode and manifests.WarningCode
 //	  object         that the remark is about, or ""
 //	  where          file, document and line; absent if it is about no single place
@@ -220,7 +223,7 @@
 // a plan without room for them has still placed all pods. But machines are launched for them, at a cost.
 //
 //	assumptions[]    what the answer rests on that neither the input nor AWS says: the region and its zones, the day of its
-//	                 prices, how others were estimated; absent for none. With --consolidate and --diff too
+//	                 prices, how others were estimated; absent for none. With --consolidate, --diff and --replay too
 //
 // Quantities are strings as Kubernetes writes them ("1500m", "2Gi").
 //
@@ -236,10 +239,15 @@
 //	                 how many go, without and with something launched in their stead
 //	  launched       how many nodes come
 //	  evictions      pods that have to move
-//	  hourlyCost     of the nodes whose price is known, USD
+//	  hourlyCost     of the nodes whose price is known, USD; absent if it is known of none
 //	  hourlyCostAfter
-//	                 once all commands are carried out
-//	  savings        the difference
+//	                 once all commands are carried out; absent likewise
+//	  unpriced, estimated
+//	                 how many nodes have no known price, and of how many it is an estimate; absent for none
+//	  unpricedAfter, estimatedAfter
+//	                 the same once all commands are carried out
+//	  savings        of the commands for which that is known
+//	  savingsUnknown for how many it is not: a price of what goes or comes is not known; absent for none
 //	  evictionCost   what moving the pods is worth, once, USD: see --disruption-price
 //	  planMillis     how long planning took, milliseconds
 //	commands[]       what is carried out as a whole, in order
@@ -253,7 +261,9 @@
 //	  launches[]     nodePool, and as in nodes[] of a plan: instanceType, zone, capacityType, price, priceEstimated, instanceTypes, pods;
 //	                 nodePool alone for nodes of a static pool
 //	  receivers[]    nodes of the cluster that pods move to: name, pods
-//	  savings        USD per hour; negative where it costs more
+//	  savings        USD per hour; negative where it costs more; absent if not known
+//	  savingsEstimated
+//	                 true if it rests on estimates; else absent
 //	  evictionCost   what moving the pods is worth, once, USD
 //	  notBefore      when it may begin at the earliest, RFC 3339
 //	  wave           number of its wave, from 1; absent if the planner makes none, as the reference
@@ -262,12 +272,14 @@
 //	  seconds        how long that is expected to take
 //	  overlap        USD for what is launched while what goes is still there
 //	  pods           that have to move
-//	  savings        USD per hour
+//	  savings, savingsUnknown
+//	                 as in summary
 //	nodes[]          every node, by name
 //	  name, nodePool the latter empty for a node of none, which stays
 //	  outcome        kept, removed or replaced
 //	  command        id of the one that removes it; absent if none does
 //	  price          USD per hour; absent if not known
+//	  priceEstimated true if that is an estimate; else absent
 //	  disruptionCost what disturbing it costs, in ordinary pods; absent if it is no candidate
 //	  reasons[]      why it stays
 //	    method       that it is kept from; absent if from all
@@ -297,11 +309,13 @@
 //	  replaced       how many would drift, or go with their pool
 //	  hourlyCost, hourlyCostAfter
 //	                 USD per hour of all nodes and of those planned for pods that wait: now, and with the other pools once
-//	                 everything is replaced
+//	                 everything is replaced; of those whose price is known, absent if it is known of none
+//	  unpriced, estimated, unpricedAfter, estimatedAfter
+//	                 how many of these have no known price, or one that is an estimate; absent for none
 //	  unschedulableBefore, unschedulable
 //	                 pods without a place, now and then
 //	nodePools[]      name; change: added, removed, changed or unchanged; fields: paths of those that are others
-//	nodes[]          that would go: name, nodePool, price, and reason as in the condition Drifted, or NodePoolGone
+//	nodes[]          that would go: name, nodePool, price (absent if not known), priceEstimated, and reason as in the condition Drifted, or NodePoolGone
 //	launches[]       machines planned with the other pools, as nodes[] of a plan
 //	noPlace[]        pods without a place then, as unschedulable[] of a plan without workload
 //	plans            what differs between the plans for pods that wait, see scheduling.PlanDiff
@@ -317,10 +331,11 @@
 //	pods, unplaced, refused, never
 //	                 pods that came, that wait at the end, of which no place can be found for refused, and that were done
 //	                 before they had a node
+//	estimated        launches whose price is an estimate; absent for none
 //	launches, passes, looks, commands
 //	                 machines launched, planning runs, looks for a smaller fleet and what came of them
 //	interruptions, evictionsBySpot, evictionsByPlan
-//	packing[]        the fleet at its largest: name, nodePool, instanceType, zone, capacityType, price, pods[] with their shares
+//	packing[]        the fleet at its largest: name, nodePool, instanceType, zone, capacityType, price, priceEstimated, pods[] with their shares
 //	packedAt         when that was, seconds since the start
 //	pendingSeconds   p50, p90, p99 and max of pods' waits for their first node
 //	notes[]          as above

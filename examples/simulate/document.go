@@ -45,6 +45,8 @@ type summary struct {
 	OnDemandCost  float64 `json:"onDemandCost,omitempty"`
 	SolveMillis   float64 `json:"solveMillis"`
 	CompileMillis float64 `json:"compileMillis"`
+	// Estimated of the new nodes have a price that is an estimate.
+	Estimated int `json:"estimated,omitempty"`
 	// ReplacedNodes and ReplacedCost are left out without --replace-nodes.
 	ReplacedNodes *int     `json:"replacedNodes,omitempty"`
 	ReplacedCost  *float64 `json:"replacedCost,omitempty"`

@@ -93,7 +93,7 @@ func (p *nodePlaces) elsewhere(region string) string {
 	if len(items) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("prices are those of %s alone, and there is also %s", region, strings.Join(items, ", "))
+	return fmt.Sprintf("prices are those of %s alone, and not for %s", region, strings.Join(items, ", "))
 }
 
 func areNodes(by map[string]int) string {

@@ -68,7 +68,7 @@ func TestElsewhere(t *testing.T) {
 	two := strings.ReplaceAll(singapore(t, "t3.medium"), "ap-southeast-1c", "eu-west-1a")
 	for _, region := range []string{"eu-west-1", "us-east-1"} {
 		a := simulate(t, two, "-", "--consolidate", "--region", region)
-		if want := "prices are those of " + region + " alone, and there is also 1 node in ap-southeast-1"; !strings.Contains(a.stdout, want) {
+		if want := "prices are those of " + region + " alone, and not for 1 node in ap-southeast-1"; !strings.Contains(a.stdout, want) {
 			t.Errorf("no %q in\n%s%s", want, a.stdout, a.stderr)
 		}
 	}

@@ -58,8 +58,10 @@ func (p *poolSet) class(pool *scheduling.NodePool) *awsv1.EC2NodeClass {
 type difference struct {
 	pools []poolChange
 	nodes []nodeChange
-	// costs before and after, USD per hour, of all nodes with a known price and of those that are planned for pods that wait.
-	before, after float64
+	// costs before and after, of all nodes and of those that are planned for pods that wait.
+	before, after nodeCost
+	// unpriced are the nodes whose price is not known.
+	unpriced unpriced
 	// plans for pods that wait: with the pools there are; and with the others, with the pods of nodes that go waiting too.
 	planBefore, planAfter *scheduling.Plan
 }
@@ -77,7 +79,7 @@ type nodeChange struct {
 	node   string
 	pool   v1.PoolKey
 	reason cloudprovider.DriftReason
-	price  float64
+	price  nodePrice
 }
 
 // planDifference says what another set of NodePools would make of the cluster: what drifts, and what it costs then.
@@ -97,22 +99,22 @@ func (s *simulation) planDifference(ctx context.Context, snapshot *scheduling.Sn
 	if err := s.addCatalogs(&after, s.facts, other.classes); err != nil {
 		return 0, err
 	}
-	prices, err := nodePrices(snapshot)
+	prices, err := s.nodePricesOf(snapshot)
 	if err != nil {
 		return 0, err
 	}
-	d := difference{pools: comparePools(old, other)}
+	d := difference{pools: comparePools(old, other), unpriced: unpricedOf(snapshot, prices)}
 	gone := make(map[string]bool)
 	lookup := snapshot.Vocabulary.Compile()
 	for i := range snapshot.Nodes {
 		n := &snapshot.Nodes[i]
-		d.before += prices[n.Name]
+		d.before.add(prices[n.Name])
 		reason, err := driftUnder(n, old, other, after.Catalogs, lookup, snapshot)
 		if err != nil {
 			return 0, err
 		}
 		if reason == "" {
-			d.after += prices[n.Name]
+			d.after.add(prices[n.Name])
 			continue
 		}
 		gone[n.Name] = true
@@ -128,7 +130,8 @@ func (s *simulation) planDifference(ctx context.Context, snapshot *scheduling.Sn
 		return 0, err
 	}
 	d.planBefore, d.planAfter = first.plan, second.plan
-	d.before, d.after = roundDollars(d.before+first.plan.HourlyCost), roundDollars(d.after+second.plan.HourlyCost)
+	s.addLaunches(&d.before, first.plan)
+	s.addLaunches(&d.after, second.plan)
 	s.progress.stop()
 	s.printRemarks()
 	if err := s.printDifference(d); err != nil {
@@ -138,6 +141,14 @@ func (s *simulation) planDifference(ctx context.Context, snapshot *scheduling.Sn
 		return exitUnschedulable, nil
 	}
 	return exitPlaced, nil
+}
+
+// addLaunches adds the nodes that a plan launches.
+func (s *simulation) addLaunches(cost *nodeCost, plan *scheduling.Plan) {
+	for _, node := range plan.NewNodes {
+		kind := kindOf(node)
+		cost.add(nodePrice{price: kind.price, known: true, estimated: s.assumed.isEstimated(kind.instanceType, kind.capacityType)})
+	}
 }
 
 // readPoolSet reads the file of --diff. Node classes that it does not have are those of the inputs.

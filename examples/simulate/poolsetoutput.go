@@ -29,12 +29,14 @@ type differenceDocument struct {
 }
 
 type differenceSummary struct {
-	Nodes               int     `json:"nodes"`
-	Replaced            int     `json:"replaced"`
-	HourlyCost          float64 `json:"hourlyCost"`
-	HourlyCostAfter     float64 `json:"hourlyCostAfter"`
-	Unschedulable       int     `json:"unschedulable"`
-	UnschedulableBefore int     `json:"unschedulableBefore"`
+	Nodes    int `json:"nodes"`
+	Replaced int `json:"replaced"`
+	// HourlyCost and HourlyCostAfter are sums of the prices that are known; left out where none is.
+	HourlyCost      *float64 `json:"hourlyCost,omitempty"`
+	HourlyCostAfter *float64 `json:"hourlyCostAfter,omitempty"`
+	nodeCounts
+	Unschedulable       int `json:"unschedulable"`
+	UnschedulableBefore int `json:"unschedulableBefore"`
 }
 
 type poolChangeDocument struct {
@@ -44,19 +46,22 @@ type poolChangeDocument struct {
 }
 
 type nodeChangeDocument struct {
-	Name     string  `json:"name"`
-	NodePool string  `json:"nodePool"`
-	Reason   string  `json:"reason"`
-	Price    float64 `json:"price"`
+	Name     string `json:"name"`
+	NodePool string `json:"nodePool"`
+	Reason   string `json:"reason"`
+	// Price is left out where it is not known.
+	Price *float64 `json:"price,omitempty"`
+	// PriceEstimated is left out where it is false.
+	PriceEstimated bool `json:"priceEstimated,omitempty"`
 }
 
 func (s *simulation) printDifference(d difference) error {
 	doc := differenceDocument{
 		typeMeta:  typeOf(kindPoolComparison),
 		NodePools: make([]poolChangeDocument, 0, len(d.pools)), Nodes: make([]nodeChangeDocument, 0, len(d.nodes)),
-		Plans: scheduling.Diff(d.planBefore, d.planAfter), Notes: append([]planNote{}, s.notes()...), Assumptions: s.assumed.list(),
+		Plans: scheduling.Diff(d.planBefore, d.planAfter), Notes: append(append([]planNote{}, s.notes()...), d.unpriced.notes()...), Assumptions: s.assumed.list(),
 		Summary: differenceSummary{
-			Nodes: s.nodes, Replaced: len(d.nodes), HourlyCost: d.before, HourlyCostAfter: d.after,
+			Nodes: s.nodes, Replaced: len(d.nodes), HourlyCost: d.before.figure(), HourlyCostAfter: d.after.figure(), nodeCounts: newNodeCounts(d.before, d.after),
 			Unschedulable: len(d.planAfter.Unschedulable), UnschedulableBefore: len(d.planBefore.Unschedulable),
 		},
 	}
@@ -71,7 +76,7 @@ func (s *simulation) printDifference(d difference) error {
 		doc.NodePools = append(doc.NodePools, poolChangeDocument{Name: p.key.String(), Change: p.change, Fields: append([]string{}, p.fields...)})
 	}
 	for _, n := range d.nodes {
-		doc.Nodes = append(doc.Nodes, nodeChangeDocument{Name: n.node, NodePool: n.pool.String(), Reason: string(n.reason), Price: roundDollars(n.price)})
+		doc.Nodes = append(doc.Nodes, nodeChangeDocument{Name: n.node, NodePool: n.pool.String(), Reason: string(n.reason), Price: n.price.figure(), PriceEstimated: n.price.estimated})
 	}
 	b := bufio.NewWriter(s.stdout)
 	if s.output.structured() {
@@ -80,7 +85,7 @@ func (s *simulation) printDifference(d difference) error {
 		}
 		return b.Flush()
 	}
-	r := differenceText{textReport: textReport{canvas: newCanvas(s.stdout, s.color, os.Getenv), verbose: s.verbose, assumed: s.assumed}, document: doc, difference: d}
+	r := differenceText{textReport: textReport{canvas: newCanvas(s.stdout, s.color, os.Getenv), verbose: s.verbose, assumed: s.assumed, unpriced: d.unpriced}, document: doc, difference: d}
 	r.write(b)
 	return b.Flush()
 }
@@ -100,6 +105,7 @@ func (r differenceText) write(w io.Writer) {
 	}
 	t.write(w, r.canvas)
 	r.assumed.write(w)
+	r.writeUnpriced(w)
 	r.writeNodes(w)
 	r.writeCost(w)
 }
@@ -112,18 +118,19 @@ func (r differenceText) writeNodes(w io.Writer) {
 	}
 	type group struct {
 		pool, reason string
-		price        float64
+		cost         nodeCost
 		nodes        []string
 	}
 	var groups []group
-	for _, n := range r.document.Nodes {
-		i := slices.IndexFunc(groups, func(g group) bool { return g.pool == n.NodePool && g.reason == n.Reason })
+	for _, n := range r.difference.nodes {
+		pool, reason := n.pool.String(), string(n.reason)
+		i := slices.IndexFunc(groups, func(g group) bool { return g.pool == pool && g.reason == reason })
 		if i < 0 {
 			i = len(groups)
-			groups = append(groups, group{pool: n.NodePool, reason: n.Reason})
+			groups = append(groups, group{pool: pool, reason: reason})
 		}
-		groups[i].price += n.Price
-		groups[i].nodes = append(groups[i].nodes, n.Name)
+		groups[i].cost.add(n.price)
+		groups[i].nodes = append(groups[i].nodes, n.node)
 	}
 	slices.SortStableFunc(groups, func(a, b group) int {
 		return cmp.Or(strings.Compare(a.pool, b.pool), strings.Compare(a.reason, b.reason))
@@ -136,7 +143,7 @@ func (r differenceText) writeNodes(w io.Writer) {
 			room = 1 << 30
 		}
 		t.rows = append(t.rows, row{
-			cells: []string{g.pool, g.reason, number(len(g.nodes)), strings.TrimPrefix(dollars(g.price), "$")},
+			cells: []string{g.pool, g.reason, number(len(g.nodes)), g.cost.cell()},
 			below: []string{r.fit(g.nodes, ", ", room)},
 		})
 	}
@@ -144,30 +151,43 @@ func (r differenceText) writeNodes(w io.Writer) {
 	fmt.Fprint(w, "  Drifted nodes go within the budgets of their pools, nodes of a deleted pool with it.\n")
 }
 
-func (r differenceText) writeCost(w io.Writer) {
-	s := r.document.Summary
-	change := "as before"
-	switch {
-	case s.HourlyCost > 0 && s.HourlyCostAfter != s.HourlyCost:
-		change = fmt.Sprintf("%+.1f%%", 100*(s.HourlyCostAfter/s.HourlyCost-1))
-	case s.HourlyCostAfter > s.HourlyCost:
-		change = "more"
+// change says how far apart the costs are: in percent only where they are known of all nodes.
+func (d *difference) change() string {
+	was, is := roundDollars(d.before.cost), roundDollars(d.after.cost)
+	going := false
+	for i := range d.nodes {
+		going = going || !d.nodes[i].price.known
 	}
-	fmt.Fprintf(w, "\n%s/h with these NodePools, %s/h with the others once everything has been replaced: %s.\n",
-		dollars(s.HourlyCost), r.paint(bold, dollars(s.HourlyCostAfter)), change)
+	switch {
+	case going:
+		return "what that changes is unknown"
+	case is == was:
+		return "as before"
+	case was > 0 && d.before.unpriced == 0:
+		return fmt.Sprintf("%+.1f%%", 100*(is/was-1))
+	case is > was:
+		return dollars(is-was) + "/h more"
+	}
+	return dollars(was-is) + "/h less"
+}
+
+func (r differenceText) writeCost(w io.Writer) {
+	before, after := r.difference.before, r.difference.after
+	fmt.Fprintf(w, "\n%s with these NodePools, %s with the others once everything has been replaced: %s.\n",
+		&before, r.paint(bold, after.String()), r.difference.change())
 	if nodes := r.difference.planAfter.NewNodes; len(nodes) > 0 {
 		fmt.Fprintf(w, "\n%s\n", r.paint(bold, counted(len(nodes), "new machine")))
 		t := table{columns: []column{{title: "COUNT", right: true}, {title: "NODEPOOL"}, {title: "INSTANCE TYPE"}, {title: "ZONE"}, {title: "CAPACITY"}, {title: "$/HOUR", right: true}}}
 		for _, section := range groupMachines(nodes) {
 			for _, g := range section.groups {
 				t.rows = append(t.rows, row{cells: []string{
-					fmt.Sprintf("%d %s", len(g.nodes), r.times()), section.pool.String(), g.instanceType, g.zone, g.capacityType, strings.TrimPrefix(dollars(g.price), "$"),
+					fmt.Sprintf("%d %s", len(g.nodes), r.times()), section.pool.String(), g.instanceType, g.zone, g.capacityType, r.assumed.mark(g.instanceType, g.capacityType) + strings.TrimPrefix(dollars(g.price), "$"),
 				}})
 			}
 		}
 		t.write(w, r.canvas)
 	}
-	if s.Unschedulable > 0 {
+	if s := r.document.Summary; s.Unschedulable > 0 {
 		fmt.Fprintf(w, "\n%s\n", r.paint(red, fmt.Sprintf("%s would have no place (%d have none now):", counted(s.Unschedulable, "pod"), s.UnschedulableBefore)))
 		for _, refusal := range groupRefusals(r.difference.planAfter.Unschedulable) {
 			fmt.Fprintf(w, "  %s\n", r.fit(podNames(refusal.pods), ", ", r.width-2))

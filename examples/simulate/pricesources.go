@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/aws/catalog"
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/scheduling"
 )
@@ -21,12 +22,22 @@ type priceSource struct {
 	HourlyCost   float64 `json:"hourlyCost"`
 }
 
+// mark is what stands before the sum of estimates.
+func (s priceSource) mark() string {
+	if catalog.EstimatedSource(s.Source) {
+		return "~"
+	}
+	return ""
+}
+
 // pricing is what the costs of a plan rest on.
 type pricing struct {
 	// sources of the new nodes' prices, by capacity type and source.
 	sources []priceSource
 	// onDemand is what the same nodes cost on demand, USD per hour; 0 if none is a spot node, or if that is not known.
 	onDemand float64
+	// estimated: onDemand rests on estimates.
+	estimated bool
 }
 
 // pricingOf finds the offerings of the plan's nodes in the snapshot. With a cost model nothing is said of on-demand prices, which are
@@ -70,6 +81,7 @@ func pricingOf(snapshot *scheduling.Snapshot, plan *scheduling.Plan) pricing {
 		default:
 			spot = true
 			p.onDemand += onDemand.Price
+			p.estimated = p.estimated || catalog.EstimatedSource(onDemand.PriceSource)
 		}
 	}
 	if !spot || !known {
@@ -101,7 +113,7 @@ func offersOf(types []*cloudprovider.InstanceType) map[[3]string]*cloudprovider.
 func (r textReport) writePrices(w io.Writer, p pricing) {
 	var items []string
 	for _, s := range p.sources {
-		items = append(items, fmt.Sprintf("%s, %s: %s", counted(s.Nodes, s.CapacityType+" machine"), dollars(s.HourlyCost)+"/h", cmp.Or(s.Source, "no source is given")))
+		items = append(items, fmt.Sprintf("%s, %s: %s", counted(s.Nodes, s.CapacityType+" machine"), s.mark()+dollars(s.HourlyCost)+"/h", cmp.Or(s.Source, "no source is given")))
 	}
 	if len(items) == 0 {
 		return
@@ -111,6 +123,10 @@ func (r textReport) writePrices(w io.Writer, p pricing) {
 		r.writeWrapped(w, "  ", item)
 	}
 	if p.onDemand > 0 {
-		r.writeWrapped(w, "  ", fmt.Sprintf("Spot prices change from day to day. On demand the same machines cost %s/h.", dollars(p.onDemand)))
+		mark := ""
+		if p.estimated {
+			mark = "~"
+		}
+		r.writeWrapped(w, "  ", fmt.Sprintf("Spot prices change from day to day. On demand the same machines cost %s%s/h.", mark, dollars(p.onDemand)))
 	}
 }

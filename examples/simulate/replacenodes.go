@@ -1,17 +1,14 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
-	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/internal/spelling"
 	"github.com/drawknife/drawknife/scheduling"
 	"github.com/drawknife/drawknife/scheduling/pods"
@@ -19,27 +16,9 @@ import (
 
 // replaced are nodes that are planned as if they were gone.
 type replaced struct {
-	nodes int
-	// cost of those whose price is known, USD per hour; unpriced is how many are not.
-	cost     float64
-	unpriced int
-	// estimated are those whose price is an estimate.
-	estimated int
-}
-
-// price says what the nodes cost: "at $0.1248/h", "at an unknown price".
-func (r *replaced) price() string {
-	mark := ""
-	if r.estimated > 0 {
-		mark = "~"
-	}
-	switch r.unpriced {
-	case 0:
-		return "at " + mark + dollars(r.cost) + "/h"
-	case r.nodes:
-		return "at an unknown price"
-	}
-	return fmt.Sprintf("(%s of them at %s%s/h, %s at an unknown price)", number(r.nodes-r.unpriced), mark, dollars(r.cost), number(r.unpriced))
+	nodeCost
+	// unnamed are those whose price is not known.
+	unnamed unpriced
 }
 
 // parseNodeSelector reads the value of --replace-nodes.
@@ -139,80 +118,14 @@ func (s *simulation) replaceNodes(snapshot *scheduling.Snapshot) (*scheduling.Sn
 	if len(names) == 0 {
 		return nil, nil, none
 	}
-	prices, err := nodePrices(snapshot)
+	prices, err := s.nodePricesOf(snapshot)
 	if err != nil {
 		return nil, nil, err
 	}
-	out := &replaced{nodes: len(names)}
-	for _, name := range sortedKeys(names) {
-		price, ok := prices[name]
-		if !ok {
-			out.unpriced++
-		}
-		out.cost += price
-		if ok && s.assumed != nil && s.isEstimated(snapshot, name) {
-			out.estimated++
-		}
-	}
-	if out.unpriced > 0 {
-		s.note("UnknownPrice", "what %s of the replaced nodes cost is not known: no catalogue has an offering like theirs", number(out.unpriced))
-	}
-	out.cost = roundDollars(out.cost)
+	prices = prices.only(names)
+	out := &replaced{nodeCost: prices.cost(), unnamed: unpricedOf(snapshot, prices)}
 	return withoutNodes(snapshot, names), out, nil
 }
-
-// isEstimated reports whether the price of the node of that name is an estimate.
-func (s *simulation) isEstimated(snapshot *scheduling.Snapshot, name string) bool {
-	for i := range snapshot.Nodes {
-		if n := snapshot.Nodes[i].Object; n != nil && snapshot.Nodes[i].Name == name {
-			return s.assumed.isEstimated(cmp.Or(n.Labels[corev1.LabelInstanceTypeStable], n.Labels[corev1.LabelInstanceType]), boughtAs(n.Labels))
-		}
-	}
-	return false
-}
-
-// nodePrices are what the nodes cost now, USD per hour, by name. A node that does not say how it was bought was bought on
-// demand, but for what EKS says of the nodes of its groups.
-func nodePrices(snapshot *scheduling.Snapshot) (map[string]float64, error) {
-	labelled := *snapshot
-	labelled.Nodes = slices.Clone(snapshot.Nodes)
-	for i := range labelled.Nodes {
-		n := &labelled.Nodes[i]
-		if n.Object == nil || n.Object.Labels[v1.CapacityTypeLabelKey] != "" {
-			continue
-		}
-		n.Object = n.Object.DeepCopy()
-		if n.Object.Labels == nil {
-			n.Object.Labels = make(map[string]string)
-		}
-		n.Object.Labels[v1.CapacityTypeLabelKey] = boughtAs(n.Object.Labels)
-	}
-	model, err := scheduling.Compile(&labelled)
-	if err != nil {
-		return nil, fmt.Errorf("compiling the snapshot: %w", err)
-	}
-	prices := make(map[string]float64)
-	for i := range labelled.Nodes {
-		if price, ok := model.NodePrice(labelled.Nodes[i].Name); ok {
-			prices[labelled.Nodes[i].Name] = price.Price
-		}
-	}
-	return prices, nil
-}
-
-// boughtAs is how a node with these labels was bought.
-func boughtAs(of map[string]string) string {
-	if own := of[v1.CapacityTypeLabelKey]; own != "" {
-		return own
-	}
-	if of[eksCapacityType] == "SPOT" {
-		return v1.CapacityTypeSpot
-	}
-	return v1.CapacityTypeOnDemand
-}
-
-// eksCapacityType is the label by which EKS says how a node of a managed group was bought: ON_DEMAND or SPOT.
-const eksCapacityType = "eks.amazonaws.com/capacityType"
 
 // withoutNodes is a snapshot in which the nodes are gone and the pods wait that need another place then.
 func withoutNodes(snapshot *scheduling.Snapshot, names map[string]bool) *scheduling.Snapshot {

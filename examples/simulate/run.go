@@ -237,17 +237,20 @@ func (s *simulation) print(r result) error {
 	d := newDocument(r.snapshot, r.plan, r.solve)
 	d.Notes = append(s.notes(), d.Notes...)
 	d.Summary.CompileMillis = float64(r.compile.Microseconds()) / 1000
+	var unknown unpriced
 	if r.replaced != nil {
 		d.Summary.ReplacedNodes, d.Summary.ReplacedUnpriced, d.Summary.ReplacedEstimated = &r.replaced.nodes, r.replaced.unpriced, r.replaced.estimated
-		if r.replaced.unpriced < r.replaced.nodes {
-			d.Summary.ReplacedCost = &r.replaced.cost
-		}
+		d.Summary.ReplacedCost, unknown = r.replaced.figure(), r.replaced.unnamed
+		d.Notes = append(d.Notes, unknown.notes()...)
 	}
 	d.Assumptions = s.assumed.list()
 	prices := pricingOf(r.snapshot, r.plan)
 	d.Prices, d.Summary.OnDemandCost = append(d.Prices, prices.sources...), prices.onDemand
 	for i := range d.Nodes {
 		d.Nodes[i].PriceEstimated = s.assumed.isEstimated(d.Nodes[i].InstanceType, d.Nodes[i].CapacityType)
+		if d.Nodes[i].PriceEstimated {
+			d.Summary.Estimated++
+		}
 	}
 	if s.output.structured() {
 		b := bufio.NewWriter(s.stdout)
@@ -259,7 +262,7 @@ func (s *simulation) print(r result) error {
 	text := textReport{
 		canvas:   newCanvas(s.stdout, s.color, os.Getenv),
 		snapshot: r.snapshot, plan: r.plan, summary: d.Summary,
-		verbose: s.verbose, compile: r.compile, solve: r.solve, assumed: s.assumed, replaced: r.replaced, pricing: prices,
+		verbose: s.verbose, compile: r.compile, solve: r.solve, assumed: s.assumed, replaced: r.replaced, unpriced: unknown, pricing: prices,
 	}
 	return text.write(s.stdout)
 }

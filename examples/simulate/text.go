@@ -37,6 +37,8 @@ type textReport struct {
 	// assumed is what the answer rests on; nil for nothing. replaced are nodes that were left out; nil for none.
 	assumed  *assumptions
 	replaced *replaced
+	// unpriced are nodes that count and whose price is not known.
+	unpriced unpriced
 	// pricing is where the prices come from.
 	pricing pricing
 	// verbose lists everything that is otherwise cut short.
@@ -68,10 +70,11 @@ func (r textReport) writeHead(w io.Writer) {
 		fmt.Fprintf(w, ", headroom for %s", counted(n, "pod"))
 	}
 	if r.replaced != nil {
-		fmt.Fprintf(w, ", in place of %s %s", counted(r.replaced.nodes, "node"), r.replaced.price())
+		fmt.Fprintf(w, ", in place of %s %s", counted(r.replaced.nodes, "node"), r.replaced.at())
 	}
 	fmt.Fprintln(w)
 	r.assumed.write(w)
+	r.writeUnpriced(w)
 }
 
 func (r textReport) writeMachines(w io.Writer) {
@@ -87,7 +90,7 @@ func (r textReport) writeMachines(w io.Writer) {
 
 func (r textReport) writePool(w io.Writer, section poolSection, resources []corev1.ResourceName) {
 	fmt.Fprintf(w, "\n%s: %s, %s/h\n", r.paint(bold, "NodePool "+section.pool.String()),
-		counted(section.machines(), "new machine"), dollars(section.cost()))
+		counted(section.machines(), "new machine"), r.markOf(section)+dollars(section.cost()))
 	groups, rest := section.groups, []machineGroup(nil)
 	if !r.verbose && len(groups) > shownKinds {
 		groups, rest = groups[:shownKinds], groups[shownKinds:]
@@ -96,8 +99,18 @@ func (r textReport) writePool(w io.Writer, section poolSection, resources []core
 	if len(rest) > 0 {
 		left := poolSection{groups: rest}
 		fmt.Fprintf(w, "  %s and %s of %s, %s/h (--verbose lists them)\n", r.ellipsis(),
-			counted(left.machines(), "machine"), counted(len(rest), "cheaper kind"), dollars(left.cost()))
+			counted(left.machines(), "machine"), counted(len(rest), "cheaper kind"), r.markOf(left)+dollars(left.cost()))
 	}
+}
+
+// markOf is what stands before the sum of a section's prices: a mark if one of them is an estimate.
+func (r textReport) markOf(section poolSection) string {
+	for _, g := range section.groups {
+		if mark := r.assumed.mark(g.instanceType, g.capacityType); mark != "" {
+			return mark
+		}
+	}
+	return ""
 }
 
 // machineTable lays out kinds of machines, one a row, with the pods they hold on a line below.
@@ -216,8 +229,12 @@ func (r textReport) writeFoot(w io.Writer) {
 		these = "all that"
 	}
 	if s.NewNodes > 0 {
-		fmt.Fprintf(w, "; %s for %s, %s a month of %d h", r.paint(bold, dollars(s.HourlyCost)+"/h"),
-			counted(s.NewNodes, "new machine"), r.paint(bold, monthly(s.HourlyCost)), hoursPerMonth)
+		mark := ""
+		if s.Estimated > 0 {
+			mark = "~"
+		}
+		fmt.Fprintf(w, "; %s for %s, %s a month of %d h", r.paint(bold, mark+dollars(s.HourlyCost)+"/h"),
+			counted(s.NewNodes, "new machine"), r.paint(bold, mark+monthly(s.HourlyCost)), hoursPerMonth)
 	}
 	fmt.Fprintln(w, ".")
 	if s.LowerBound > 0 {

@@ -35,7 +35,7 @@ type machine struct {
 	name  string
 	claim *v1.NodeClaim
 	price float64
-	// estimated tells that the price is an estimate.
+	// estimated says that the price is an estimate.
 	estimated bool
 	spot      bool
 	// ready tells that its node is there, leaving that it is being emptied.

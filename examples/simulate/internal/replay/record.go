@@ -69,7 +69,7 @@ type PackedNode struct {
 	Zone         string  `json:"zone"`
 	CapacityType string  `json:"capacityType"`
 	Price        float64 `json:"price"`
-	// PriceEstimated tells that the price is an estimate.
+	// PriceEstimated says that the price is an estimate.
 	PriceEstimated bool `json:"priceEstimated,omitempty"`
 	// Pods by their share of the node's CPU and memory.
 	Pods []PackedPod `json:"pods"`
