@@ -216,7 +216,7 @@ func newLaunchDocument(r disruption.Replacement) launchDocument {
 	if r.Node == nil {
 		return d
 	}
-	n := newPlannedNode(*r.Node, nil)
+	n := newPlannedNode(r.Node, nil, new(sharedParts))
 	d.InstanceType, d.Zone, d.CapacityType, d.Price, d.InstanceTypes, d.Pods = n.InstanceType, n.Zone, n.CapacityType, n.Price, n.InstanceTypes, n.Pods
 	return d
 }

@@ -73,7 +73,7 @@ func priceOf(r disruption.Replacement, assumed *assumptions) nodePrice {
 	if r.Node == nil {
 		return nodePrice{}
 	}
-	kind := kindOf(*r.Node)
+	kind := kindOf(r.Node)
 	return nodePrice{price: kind.price, known: true, estimated: assumed.isEstimated(kind.instanceType, kind.capacityType)}
 }
 

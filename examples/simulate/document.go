@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"math"
@@ -164,11 +163,12 @@ func newDocument(snapshot *scheduling.Snapshot, plan *scheduling.Plan, solve tim
 		Commitments:   newCommitmentUses(plan.Commitments),
 	}
 	arch := indexArchitectures(snapshot)
-	for _, node := range plan.NewNodes {
-		n := newPlannedNode(node, held.launched[node.Name])
+	var shared sharedParts
+	for i := range plan.NewNodes {
+		node := &plan.NewNodes[i]
+		n := newPlannedNode(node, held.launched[node.Name], &shared)
 		n.Arch = arch[n.InstanceType]
 		d.Nodes = append(d.Nodes, n)
-		d.Summary.HourlyCost += price(node)
 	}
 	if len(plan.Unschedulable) > 0 {
 		d.Unschedulable = newUnschedulablePods(indexWorkloads(snapshot), plan.Unschedulable)
@@ -181,16 +181,24 @@ func newDocument(snapshot *scheduling.Snapshot, plan *scheduling.Plan, solve tim
 	for _, note := range plan.Notes {
 		d.Notes = append(d.Notes, planNote{Code: string(note.Code), Object: note.Object, Message: note.Message})
 	}
-	d.Summary.Pods = len(snapshot.Pods)
-	d.Summary.Placed = countPlaced(plan)
-	d.Summary.Unschedulable = len(plan.Unschedulable)
-	d.Summary.ExistingNodes = len(snapshot.Nodes)
-	d.Summary.NewNodes = len(plan.NewNodes)
-	d.Summary.HourlyCost = roundDollars(d.Summary.HourlyCost)
-	// Rounding must not lift a bound above what it was proven to be.
-	d.Summary.LowerBound = math.Floor(plan.LowerBound*dollarParts) / dollarParts
-	d.Summary.SolveMillis = float64(solve.Microseconds()) / 1000
+	d.Summary = newSummary(snapshot, plan, solve)
 	return d
+}
+
+// newSummary is that of a plan with real pods alone.
+func newSummary(snapshot *scheduling.Snapshot, plan *scheduling.Plan, solve time.Duration) summary {
+	s := summary{
+		Pods: len(snapshot.Pods), Placed: countPlaced(plan), Unschedulable: len(plan.Unschedulable),
+		ExistingNodes: len(snapshot.Nodes), NewNodes: len(plan.NewNodes),
+		// Rounding must not lift a bound above what it was proven to be.
+		LowerBound:  math.Floor(plan.LowerBound*dollarParts) / dollarParts,
+		SolveMillis: float64(solve.Microseconds()) / 1000,
+	}
+	for i := range plan.NewNodes {
+		s.HourlyCost += price(&plan.NewNodes[i])
+	}
+	s.HourlyCost = roundDollars(s.HourlyCost)
+	return s
 }
 
 // dollarParts is the number of parts a dollar is rounded to: enough to keep the sum of prices exact to 1e-6, few enough
@@ -199,20 +207,17 @@ const dollarParts = 1e9
 
 func roundDollars(usd float64) float64 { return math.Round(usd*dollarParts) / dollarParts }
 
-func newPlannedNode(node scheduling.NewNode, placeholders []scheduling.PodKey) plannedNode {
+func newPlannedNode(node *scheduling.NewNode, placeholders []scheduling.PodKey, shared *sharedParts) plannedNode {
 	n := plannedNode{
 		Name:          node.Name,
 		NodePool:      node.Pool.String(),
-		InstanceTypes: make([]string, 0, len(node.InstanceTypes)),
+		InstanceTypes: shared.typesOf(node),
 		Pods:          podNames(node.Pods),
 		Placeholders:  podNames(placeholders),
-		Requests:      newQuantities(node.Requests),
-		Allocatable:   newQuantities(node.Allocatable),
+		Requests:      shared.requests.of(node.Requests),
+		Allocatable:   shared.allocatable.of(node.Allocatable),
 
 		MinValuesRelaxed: node.MinValuesRelaxed,
-	}
-	for _, option := range node.InstanceTypes {
-		n.InstanceTypes = append(n.InstanceTypes, option.Name)
 	}
 	if len(node.InstanceTypes) > 0 {
 		cheapest := node.InstanceTypes[0]
@@ -284,7 +289,7 @@ func reservation(o scheduling.InstanceTypeOption) string {
 }
 
 // price is what a planned machine costs, USD per hour.
-func price(node scheduling.NewNode) float64 {
+func price(node *scheduling.NewNode) float64 {
 	if len(node.InstanceTypes) == 0 {
 		return 0
 	}
@@ -311,10 +316,3 @@ func podNames(keys []scheduling.PodKey) []string {
 }
 
 func (d document) write(w io.Writer) error { return writeJSON(w, d) }
-
-func writeJSON(w io.Writer, value any) error {
-	encoder := json.NewEncoder(w)
-	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", "  ")
-	return encoder.Encode(value)
-}

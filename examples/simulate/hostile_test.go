@@ -21,3 +21,11 @@ func TestHostileChild(*testing.T) {
 		os.Exit(run(context.Background(), args, os.Stdin, os.Stdout, os.Stderr))
 	}
 }
+
+// Who allows 300,000 pods gets a plan for them within the same bounds.
+func TestHostileReplicas(t *testing.T) {
+	if os.Getenv("DRAWKNIFE_HOSTILE") != "all" {
+		t.Skip("a large input: DRAWKNIFE_HOSTILE=all")
+	}
+	hostile.RunOne(t, "replicas", "TestHostileChild", "--max-replicas", "1000000", "FILE")
+}

@@ -29,7 +29,7 @@ type machineKind struct {
 // machineGroup are the planned nodes of one kind.
 type machineGroup struct {
 	machineKind
-	nodes []scheduling.NewNode
+	nodes []*scheduling.NewNode
 }
 
 // placeholders on the group's machines.
@@ -109,15 +109,15 @@ func (s poolSection) cost() float64 {
 func groupMachines(nodes []scheduling.NewNode) []poolSection {
 	index := make(map[machineKind]int)
 	var groups []machineGroup
-	for _, node := range nodes {
-		kind := kindOf(node)
+	for at := range nodes {
+		kind := kindOf(&nodes[at])
 		i, ok := index[kind]
 		if !ok {
 			i = len(groups)
 			index[kind] = i
 			groups = append(groups, machineGroup{machineKind: kind})
 		}
-		groups[i].nodes = append(groups[i].nodes, node)
+		groups[i].nodes = append(groups[i].nodes, &nodes[at])
 	}
 	slices.SortFunc(groups, func(a, b machineGroup) int {
 		return cmp.Or(a.pool.Compare(b.pool), cmp.Compare(b.cost(), a.cost()),
@@ -148,7 +148,7 @@ func boolCompare(a, b bool) int {
 	return 1
 }
 
-func kindOf(node scheduling.NewNode) machineKind {
+func kindOf(node *scheduling.NewNode) machineKind {
 	kind := machineKind{pool: node.Pool, minValuesRelaxed: node.MinValuesRelaxed}
 	if len(node.InstanceTypes) > 0 {
 		cheapest := node.InstanceTypes[0]

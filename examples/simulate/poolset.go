@@ -145,8 +145,8 @@ func (s *simulation) planDifference(ctx context.Context, snapshot *scheduling.Sn
 
 // addLaunches adds the nodes that a plan launches.
 func (s *simulation) addLaunches(cost *nodeCost, plan *scheduling.Plan) {
-	for _, node := range plan.NewNodes {
-		kind := kindOf(node)
+	for i := range plan.NewNodes {
+		kind := kindOf(&plan.NewNodes[i])
 		cost.add(nodePrice{price: kind.price, known: true, estimated: s.assumed.isEstimated(kind.instanceType, kind.capacityType)})
 	}
 }

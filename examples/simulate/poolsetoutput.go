@@ -66,8 +66,9 @@ func (s *simulation) printDifference(d difference) error {
 		},
 	}
 	doc.Launches = make([]plannedNode, 0, len(d.planAfter.NewNodes))
-	for _, node := range d.planAfter.NewNodes {
-		n := newPlannedNode(node, nil)
+	var shared sharedParts
+	for i := range d.planAfter.NewNodes {
+		n := newPlannedNode(&d.planAfter.NewNodes[i], nil, &shared)
 		n.PriceEstimated = s.assumed.isEstimated(n.InstanceType, n.CapacityType)
 		doc.Launches = append(doc.Launches, n)
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -234,17 +235,44 @@ func (s *simulation) solve(ctx context.Context, snapshot *scheduling.Snapshot) (
 
 // print writes the plan to standard output in the form asked for.
 func (s *simulation) print(r result) error {
+	prices := pricingOf(r.snapshot, r.plan)
+	if s.output.structured() {
+		// A large plan is written long after it was made: what writing leaves behind need not double the memory that the plan takes.
+		defer debug.SetGCPercent(debug.SetGCPercent(25))
+		b := bufio.NewWriter(s.stdout)
+		if err := writeDocument(b, s.output, s.documentOf(r, prices)); err != nil {
+			return err
+		}
+		return b.Flush()
+	}
+	pods, _ := separate(r.snapshot, r.plan)
+	text := textReport{
+		canvas:   newCanvas(s.stdout, s.color, os.Getenv),
+		snapshot: r.snapshot, plan: r.plan, summary: newSummary(r.snapshot, pods, r.solve),
+		verbose: s.verbose, compile: r.compile, solve: r.solve, assumed: s.assumed, replaced: r.replaced, pricing: prices,
+	}
+	if r.replaced != nil {
+		text.unpriced = r.replaced.unnamed
+	}
+	for i := range pods.NewNodes {
+		if kind := kindOf(&pods.NewNodes[i]); s.assumed.isEstimated(kind.instanceType, kind.capacityType) {
+			text.summary.Estimated++
+		}
+	}
+	return text.write(s.stdout)
+}
+
+// documentOf is the document of a plan.
+func (s *simulation) documentOf(r result, prices pricing) document {
 	d := newDocument(r.snapshot, r.plan, r.solve)
 	d.Notes = append(s.notes(), d.Notes...)
 	d.Summary.CompileMillis = float64(r.compile.Microseconds()) / 1000
-	var unknown unpriced
 	if r.replaced != nil {
 		d.Summary.ReplacedNodes, d.Summary.ReplacedUnpriced, d.Summary.ReplacedEstimated = &r.replaced.nodes, r.replaced.unpriced, r.replaced.estimated
-		d.Summary.ReplacedCost, unknown = r.replaced.figure(), r.replaced.unnamed
-		d.Notes = append(d.Notes, unknown.notes()...)
+		d.Summary.ReplacedCost = r.replaced.figure()
+		d.Notes = append(d.Notes, r.replaced.unnamed.notes()...)
 	}
 	d.Assumptions = s.assumed.list()
-	prices := pricingOf(r.snapshot, r.plan)
 	d.Prices, d.Summary.OnDemandCost = append(d.Prices, prices.sources...), prices.onDemand
 	for i := range d.Nodes {
 		d.Nodes[i].PriceEstimated = s.assumed.isEstimated(d.Nodes[i].InstanceType, d.Nodes[i].CapacityType)
@@ -252,19 +280,7 @@ func (s *simulation) print(r result) error {
 			d.Summary.Estimated++
 		}
 	}
-	if s.output.structured() {
-		b := bufio.NewWriter(s.stdout)
-		if err := writeDocument(b, s.output, d); err != nil {
-			return err
-		}
-		return b.Flush()
-	}
-	text := textReport{
-		canvas:   newCanvas(s.stdout, s.color, os.Getenv),
-		snapshot: r.snapshot, plan: r.plan, summary: d.Summary,
-		verbose: s.verbose, compile: r.compile, solve: r.solve, assumed: s.assumed, replaced: r.replaced, unpriced: unknown, pricing: prices,
-	}
-	return text.write(s.stdout)
+	return d
 }
 
 // notes are the remarks on how the input was read, for the JSON output.

@@ -35,13 +35,19 @@ func (w workload) compare(o workload) int {
 // workloadIndex knows which workload each pending pod of a snapshot belongs to.
 type workloadIndex map[scheduling.PodKey]workload
 
-func indexWorkloads(snapshot *scheduling.Snapshot) workloadIndex {
+// deploymentsOf names the Deployment of each ReplicaSet that the snapshot has.
+func deploymentsOf(snapshot *scheduling.Snapshot) map[scheduling.PodKey]string {
 	deployments := make(map[scheduling.PodKey]string)
 	for _, set := range snapshot.ReplicaSets {
-		if owner := metav1.GetControllerOf(set); owner != nil && owner.Kind == "Deployment" {
+		if owner := metav1.GetControllerOfNoCopy(set); owner != nil && owner.Kind == "Deployment" {
 			deployments[scheduling.PodKey{Namespace: set.Namespace, Name: set.Name}] = owner.Name
 		}
 	}
+	return deployments
+}
+
+func indexWorkloads(snapshot *scheduling.Snapshot) workloadIndex {
+	deployments := deploymentsOf(snapshot)
 	index := make(workloadIndex, len(snapshot.Pods))
 	for _, pod := range snapshot.Pods {
 		index[scheduling.PodKey{Namespace: pod.Namespace, Name: pod.Name}] = workloadOf(pod, deployments)
@@ -52,7 +58,7 @@ func indexWorkloads(snapshot *scheduling.Snapshot) workloadIndex {
 // workloadOf follows a pod's controller, and a ReplicaSet's to its Deployment: by the ReplicaSet itself where the
 // snapshot has it, else by its name, to which Deployments add the pod-template-hash that is also a label of the pod.
 func workloadOf(pod *corev1.Pod, deployments map[scheduling.PodKey]string) workload {
-	owner := metav1.GetControllerOf(pod)
+	owner := metav1.GetControllerOfNoCopy(pod)
 	if owner == nil {
 		return workload{namespace: pod.Namespace}
 	}
@@ -102,12 +108,31 @@ func (c workloadCount) short() string {
 
 // counts sums up pods by workload, the largest group first.
 func (x workloadIndex) counts(pods []scheduling.PodKey) []workloadCount {
-	sums := make(map[workload]int)
-	last := make(map[workload]string)
+	var t workloadTally
 	for _, pod := range pods {
-		sums[x[pod]]++
-		last[x[pod]] = pod.Name
+		t.add(x[pod], pod.Name, 1)
 	}
+	return t.counts()
+}
+
+// workloadTally counts pods by workload.
+type workloadTally struct {
+	sums map[workload]int
+	last map[workload]string
+}
+
+// add counts pods of a workload, of which one has the name.
+func (t *workloadTally) add(w workload, name string, pods int) {
+	if t.sums == nil {
+		t.sums, t.last = make(map[workload]int), make(map[workload]string)
+	}
+	t.sums[w] += pods
+	t.last[w] = name
+}
+
+// counts are the sums, the largest first.
+func (t *workloadTally) counts() []workloadCount {
+	sums, last := t.sums, t.last
 	counts := make([]workloadCount, 0, len(sums))
 	for w, n := range sums {
 		c := workloadCount{workload: w, count: n}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/drawknife/drawknife/scheduling"
 	"github.com/drawknife/drawknife/scheduling/manifests"
@@ -83,21 +84,34 @@ func parseWorkloadKind(text string) (manifests.WorkloadKind, error) {
 // shownWithoutRequests is how many workloads are named whose pods ask for nothing.
 const shownWithoutRequests = 5
 
-// remarkOnRequests says which pods ask for neither CPU nor memory: they take no room on any node but for their number.
+// remarkOnRequests says which pods ask for neither CPU nor memory: they take no room on any node but for their number. Pods of one
+// workload share their containers, and are looked at once.
 func (s *simulation) remarkOnRequests(snapshot *scheduling.Snapshot) {
-	var pods []scheduling.PodKey
+	var (
+		of          workloadTally
+		deployments = deploymentsOf(snapshot)
+		last        *corev1.Pod
+		owner       workload
+		none        bool
+		pods        int
+	)
 	for _, pod := range snapshot.Pods {
-		requests := scheduling.PodRequests(pod)
-		cpu, memory := requests[corev1.ResourceCPU], requests[corev1.ResourceMemory]
-		if cpu.IsZero() && memory.IsZero() {
-			pods = append(pods, scheduling.PodKey{Namespace: pod.Namespace, Name: pod.Name})
+		if last == nil || !sameTemplate(last, pod) {
+			requests := scheduling.PodRequests(pod)
+			cpu, memory := requests[corev1.ResourceCPU], requests[corev1.ResourceMemory]
+			owner, none = workloadOf(pod, deployments), cpu.IsZero() && memory.IsZero()
+		}
+		last = pod
+		if none {
+			pods++
+			of.add(owner, pod.Name, 1)
 		}
 	}
-	if len(pods) == 0 {
+	if pods == 0 {
 		return
 	}
 	var names []string
-	counts := indexWorkloads(snapshot).counts(pods)
+	counts := of.counts()
 	for _, c := range counts[:min(len(counts), shownWithoutRequests)] {
 		names = append(names, fmt.Sprintf("%s x%d", c.short(), c.count))
 	}
@@ -105,8 +119,16 @@ func (s *simulation) remarkOnRequests(snapshot *scheduling.Snapshot) {
 		names = append(names, counted(more, "more workload"))
 	}
 	text := fmt.Sprintf("%s without requests for CPU and memory: planned as if they needed none, so that the cost is too low: %s",
-		counted(len(pods), "pod"), strings.Join(names, ", "))
+		counted(pods, "pod"), strings.Join(names, ", "))
 	s.warn(text, planNote{Code: "NoRequests", Message: text})
+}
+
+// sameTemplate reports whether two pods were made from one template of one workload: they share what they own nothing of.
+func sameTemplate(a, b *corev1.Pod) bool {
+	shares := func(x, y []metav1.OwnerReference) bool { return len(x) > 0 && len(x) == len(y) && &x[0] == &y[0] }
+	containers := func(x, y []corev1.Container) bool { return len(x) == len(y) && (len(x) == 0 || &x[0] == &y[0]) }
+	return shares(a.OwnerReferences, b.OwnerReferences) && len(a.Spec.Containers) > 0 && containers(a.Spec.Containers, b.Spec.Containers) &&
+		containers(a.Spec.InitContainers, b.Spec.InitContainers)
 }
 
 // remarkOnSkipped names once, with their numbers, the kinds that were not read: those of which pods come apart from the others.

@@ -85,3 +85,38 @@ func TestWorkloadsOfOtherKinds(t *testing.T) {
 		}
 	}
 }
+
+// Pods of one workload are looked at once, however many they are, and a workload beside them for itself.
+func TestRequestsByWorkload(t *testing.T) {
+	const workloads = `
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: a}
+spec: {replicas: 5000, template: {spec: {containers: [{name: c}]}}}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: b}
+spec: {replicas: 7, template: {spec: {containers: [{name: c, resources: {requests: {cpu: 1}}}]}}}
+---
+apiVersion: apps/v1
+kind: StatefulSet
+metadata: {name: c}
+spec: {replicas: 3, template: {spec: {containers: [{name: c}]}}}
+`
+	loaded, err := manifests.Load([]manifests.Source{{Name: "a", Data: []byte(workloads)}}, manifests.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var s simulation
+	allocations := testing.AllocsPerRun(3, func() {
+		s = simulation{}
+		s.remarkOnRequests(loaded.Snapshot)
+	})
+	if want := "5,003 pods without requests for CPU and memory: planned as if they needed none, so that the cost is too low: default/a x5000, default/c x3"; len(s.remarks) != 1 || s.remarks[0].text != want {
+		t.Errorf("%+v, want %q", s.remarks, want)
+	}
+	if allocations > 500 {
+		t.Errorf("%v allocations for 5,010 pods", allocations)
+	}
+}
