@@ -41,7 +41,7 @@ func (s *simulation) load(ctx context.Context) (*scheduling.Snapshot, error) {
 	s.progress.enter("reading objects")
 	options := s.manifestOptions()
 	options.Settings = s.settingsOfInput()
-	loaded, err := manifests.Load(sources, options)
+	loaded, err := loadManifests(sources, options)
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +79,10 @@ func (s *simulation) load(ctx context.Context) (*scheduling.Snapshot, error) {
 // errNoPods says what was expected of an input without pods that wait for a place.
 func errNoPods(loaded *manifests.Result) error {
 	const expected = "expected pods without a node, or Deployments, StatefulSets, Jobs and the like that ask for some; --allow-empty plans without"
+	none := withoutReplicas(loaded)
 	switch s := loaded.Snapshot; {
+	case none != "" && len(s.Nodes) == 0:
+		return errors.New("there is nothing to plan: " + none + ". Plan with the number that it will have; --allow-empty plans without pods")
 	case len(s.Nodes) > 0:
 		return errors.New("the input has no pod that waits for a place: all are on nodes. To ask which nodes could go, give --consolidate; " + expected)
 	case len(s.NodePools)+len(s.DaemonSets)+len(s.Placeholders)+len(loaded.NodeClasses)+len(loaded.Skipped) == 0:

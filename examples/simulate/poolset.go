@@ -158,7 +158,7 @@ func (s *simulation) readPoolSet() (poolSet, error) {
 	if err != nil {
 		return poolSet{}, fmt.Errorf("--diff: %w", err)
 	}
-	loaded, err := manifests.Load(sources, s.manifestOptions())
+	loaded, err := loadManifests(sources, s.manifestOptions())
 	if err != nil {
 		return poolSet{}, err
 	}

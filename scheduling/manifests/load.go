@@ -101,6 +101,7 @@ func Load(sources []Source, opts Options) (*Result, error) {
 		l.convertOlder()
 		l.validate()
 	}
+	l.hintTemplates()
 	if err := l.problems.err(); err != nil {
 		return nil, err
 	}

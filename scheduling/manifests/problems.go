@@ -157,8 +157,12 @@ func (p *problems) err() error {
 	if len(p.list) == 0 {
 		return nil
 	}
+	p.sort()
+	return &LoadError{Problems: p.list, More: p.more}
+}
+
+func (p *problems) sort() {
 	slices.SortStableFunc(p.list, func(a, b *Problem) int {
 		return cmp.Or(a.compare(b.Position), strings.Compare(a.Path, b.Path))
 	})
-	return &LoadError{Problems: p.list, More: p.more}
 }
