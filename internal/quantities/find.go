@@ -47,23 +47,29 @@ func Find(document []byte, into reflect.Type) []Found {
 	return w.found
 }
 
-// Bound returns the document with 0 in the place of every quantity that is out of bounds, and what was replaced, in the order of the
-// document. The document is returned as it is when there is none.
-func Bound(document []byte, into reflect.Type) ([]byte, []Found) {
+// FindAll returns all values that are out of bounds, in the order of the document, for callers that replace each of them.
+func FindAll(document []byte, into reflect.Type) []Found {
 	if !suspect(document) {
-		return document, nil
+		return nil
 	}
 	w := walker{data: document, most: len(document)}
 	w.value(w.space(0), into, "", 0)
-	if len(w.found) == 0 {
+	return w.found
+}
+
+// Bound returns the document with 0 in the place of every quantity that is out of bounds, and what was replaced, in the order of the
+// document. The document is returned as it is when there is none.
+func Bound(document []byte, into reflect.Type) ([]byte, []Found) {
+	found := FindAll(document, into)
+	if len(found) == 0 {
 		return document, nil
 	}
 	out, from := make([]byte, 0, len(document)), 0
-	for _, f := range w.found {
+	for _, f := range found {
 		out = append(append(out, document[from:f.Start]...), `"0"`...)
 		from = f.End
 	}
-	return append(out, document[from:]...), w.found
+	return append(out, document[from:]...), found
 }
 
 // suspect reports whether any text or number in the document would be out of bounds as a quantity.

@@ -2,6 +2,7 @@ package conversion
 
 import (
 	"bytes"
+	"fmt"
 	"reflect"
 	"strconv"
 	"strings"
@@ -13,19 +14,30 @@ import (
 // definitions let them in. They pass through a conversion as they are: an object that can't be converted would keep the API
 // server from listing all others.
 type stored struct {
-	// standIns are the numbers that the object has in their places, and texts the quantities.
-	standIns, texts []string
+	// mark begins the numbers that the object has in their places, and stands nowhere else in it. What follows counts them.
+	mark string
+	// texts are the quantities, in the order of the object.
+	texts []string
 }
 
+// A stand-in is a mark of eight digits, a number of nine and a 1: none is a multiple of 1,000, which would get a suffix, or too large
+// for 64 bits.
+const (
+	markLength   = 8
+	firstMark    = 81_000_000
+	numberLength = 9
+	standInEnd   = '1'
+)
+
 // setAside returns the object, of the type, with a number in the place of each quantity that is out of bounds. What no
-// definition lets in is left to be refused.
+// definition lets in is left to be refused. Its time grows with the object alone, however many there are.
 func setAside(object []byte, of reflect.Type) ([]byte, stored) {
 	var s stored
-	found := quantities.Find(object, of)
+	found := quantities.FindAll(object, of)
 	if len(found) == 0 {
 		return object, s
 	}
-	next := int64(8_100_000_000_000_001) // not a multiple of 1,000, which would get a suffix
+	s.mark = unusedMark(object)
 	var out []byte
 	from := 0
 	for _, f := range found {
@@ -33,22 +45,64 @@ func setAside(object []byte, of reflect.Type) ([]byte, stored) {
 		if strings.Trim(text, "0123456789+-.eE") != "" {
 			continue
 		}
-		for bytes.Contains(object, strconv.AppendInt(nil, next, 10)) || next%10 == 0 {
-			next++
-		}
-		standIn := strconv.FormatInt(next, 10)
-		next++
-		s.standIns, s.texts = append(s.standIns, standIn), append(s.texts, text)
-		out = append(append(out, object[from:f.Start]...), `"`+standIn+`"`...)
+		out = append(out, object[from:f.Start]...)
+		out = fmt.Appendf(out, `"%s%0*d%c"`, s.mark, numberLength, len(s.texts), standInEnd)
+		s.texts = append(s.texts, text)
 		from = f.End
 	}
 	return append(out, object[from:]...), s
 }
 
+// unusedMark is one that the object does not have. There are more marks than any object has digits.
+func unusedMark(object []byte) string {
+	used := make(map[string]bool)
+	for i := range len(object) - markLength + 1 {
+		if part := object[i : i+markLength]; part[0] == '8' && digitsAlone(part) {
+			used[string(part)] = true
+		}
+	}
+	next := firstMark
+	for used[strconv.Itoa(next)] {
+		next++
+	}
+	return strconv.Itoa(next)
+}
+
+func digitsAlone(text []byte) bool {
+	for _, c := range text {
+		if c < '0' || c > '9' {
+			return false
+		}
+	}
+	return true
+}
+
 // putBack returns the object with the quantities that were set aside.
 func (s stored) putBack(object []byte) []byte {
-	for i, standIn := range s.standIns {
-		object = bytes.ReplaceAll(object, []byte(standIn), []byte(s.texts[i]))
+	if len(s.texts) == 0 {
+		return object
 	}
-	return object
+	var out []byte
+	for {
+		before, after, found := bytes.Cut(object, []byte(s.mark))
+		out = append(out, before...)
+		if !found {
+			return out
+		}
+		text, length := s.standsFor(after)
+		out = append(out, text...)
+		object = after[length:]
+	}
+}
+
+// standsFor is what the mark and the text that follows it stand for, and how long that text is.
+func (s stored) standsFor(after []byte) (text string, length int) {
+	if len(after) <= numberLength || after[numberLength] != standInEnd || !digitsAlone(after[:numberLength]) {
+		return s.mark, 0
+	}
+	number, err := strconv.Atoi(string(after[:numberLength]))
+	if err != nil || number >= len(s.texts) {
+		return s.mark, 0
+	}
+	return s.texts[number], numberLength + 1
 }

@@ -2,9 +2,12 @@ package conversion_test
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/drawknife/drawknife/examples/controller/conversion"
 )
@@ -17,7 +20,7 @@ func TestQuantitiesOutOfBounds(t *testing.T) {
 		large = "1E+999999999"
 	)
 	for name, c := range map[string]struct{ object, to string }{
-		"v1beta1 NodePool": {`{"apiVersion":"karpenter.sh/v1beta1","kind":"NodePool","metadata":{"name":"web"},"spec":{"limits":{"cpu":"` + small + `","memory":"1Gi","nodes":8100000000000001,"pods":"` + large + `"},
+		"v1beta1 NodePool": {`{"apiVersion":"karpenter.sh/v1beta1","kind":"NodePool","metadata":{"name":"web"},"spec":{"limits":{"cpu":"` + small + `","memory":"1Gi","nodes":810000000000000001,"pods":"` + large + `"},
 			"template":{"spec":{"requirements":[],"nodeClassRef":{"name":"default"}}}}}`, "karpenter.sh/v1"},
 		"v1 NodePool": {`{"apiVersion":"karpenter.sh/v1","kind":"NodePool","metadata":{"name":"web"},"spec":{"limits":{"cpu":"` + small + `"},
 			"template":{"spec":{"requirements":[],"expireAfter":"Never","nodeClassRef":{"group":"karpenter.k8s.aws","kind":"EC2NodeClass","name":"default"}}}},"status":{"resources":{"cpu":"` + large + `"}}}`, "karpenter.sh/v1beta1"},
@@ -56,8 +59,40 @@ func TestQuantitiesOutOfBounds(t *testing.T) {
 					t.Errorf("%s %d times there and back, want %d:\n%s", text, got, want, back)
 				}
 			}
-			if strings.Contains(c.object, "8100000000000001") != strings.Contains(string(back), "8100000000000001") {
+			if strings.Contains(c.object, "810000000000000001") != strings.Contains(string(back), "810000000000000001") {
 				t.Errorf("a number of the object is another:\n%s", back)
+			}
+		})
+	}
+}
+
+// An object may have any number of them, in little time: none is left for the decoder because others were found before it.
+func TestManyQuantitiesOutOfBounds(t *testing.T) {
+	for _, many := range []int{150, 20_000} {
+		t.Run(fmt.Sprint(many), func(t *testing.T) {
+			var limits strings.Builder
+			for i := range many {
+				fmt.Fprintf(&limits, `,"example.com/r%d":"1e-9%08d"`, i, i)
+			}
+			pool := `{"apiVersion":"karpenter.sh/v1","kind":"NodePool","metadata":{"name":"web","annotations":{"marks":"81000000 810000010000000001"}},"spec":{"limits":{"cpu":"1"` +
+				limits.String() + `},"template":{"spec":{"requirements":[],"expireAfter":"Never","nodeClassRef":{"group":"karpenter.k8s.aws","kind":"EC2NodeClass","name":"default"}}}}}`
+			start := time.Now()
+			old, err := conversion.Converter{}.Convert(context.Background(), []byte(pool), "karpenter.sh/v1beta1")
+			if err != nil {
+				t.Fatal(err)
+			}
+			back, err := conversion.Converter{}.Convert(context.Background(), old, "karpenter.sh/v1")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if took := time.Since(start); took > 20*time.Second {
+				t.Errorf("converting there and back takes %s", took)
+			}
+			if diff := cmp.Diff(decode(t, pool)["spec"], decode(t, string(back))["spec"]); diff != "" {
+				t.Error(diff)
+			}
+			if got := at(decode(t, string(back)), "metadata", "annotations", "marks"); got != "81000000 810000010000000001" {
+				t.Errorf("the annotation is %v", got)
 			}
 		})
 	}
