@@ -67,10 +67,10 @@ func newType(t *MachineType, zones []string, free map[string]bool) *cloudprovide
 			requirements.DoesNotExist(corev1.LabelWindowsBuild),
 		),
 		Capacity: corev1.ResourceList{
-			corev1.ResourceCPU: t.CPU, corev1.ResourceMemory: t.Memory, corev1.ResourcePods: *resource.NewQuantity(pods, resource.DecimalSI),
+			corev1.ResourceCPU: t.CPU.Quantity, corev1.ResourceMemory: t.Memory.Quantity, corev1.ResourcePods: *resource.NewQuantity(pods, resource.DecimalSI),
 		},
 		Overhead: cloudprovider.Overhead{KubeReserved: corev1.ResourceList{
-			corev1.ResourceCPU: t.ReservedCPU, corev1.ResourceMemory: t.ReservedMemory,
+			corev1.ResourceCPU: t.ReservedCPU.Quantity, corev1.ResourceMemory: t.ReservedMemory.Quantity,
 		}},
 	}
 	for _, zone := range zones {

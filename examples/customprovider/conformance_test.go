@@ -86,11 +86,15 @@ func (c *clock) Advance(d time.Duration) {
 	c.now = c.now.Add(d)
 }
 
+func amount(text string) customprovider.Amount {
+	return customprovider.Amount{Quantity: resource.MustParse(text)}
+}
+
 // hall is an inventory of so many machines of each of two types, in two zones.
 func hall(n int) *customprovider.Inventory {
 	inventory := &customprovider.Inventory{Types: []customprovider.MachineType{
-		{Name: "small", CPU: resource.MustParse("8"), Memory: resource.MustParse("32Gi"), ReservedCPU: resource.MustParse("200m"), ReservedMemory: resource.MustParse("1Gi"), HourlyPrice: 0.05},
-		{Name: "large", Arch: "arm64", CPU: resource.MustParse("64"), Memory: resource.MustParse("256Gi"), ReservedMemory: resource.MustParse("4Gi"), HourlyPrice: 0.40},
+		{Name: "small", CPU: amount("8"), Memory: amount("32Gi"), ReservedCPU: amount("200m"), ReservedMemory: amount("1Gi"), HourlyPrice: 0.05},
+		{Name: "large", Arch: "arm64", CPU: amount("64"), Memory: amount("256Gi"), ReservedMemory: amount("4Gi"), HourlyPrice: 0.40},
 	}}
 	for _, t := range inventory.Types {
 		for i := range n {

@@ -7,7 +7,6 @@ import (
 	"math"
 	"slices"
 
-	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/yaml"
@@ -28,12 +27,12 @@ type MachineType struct {
 	// Arch is amd64 or arm64; empty is amd64.
 	Arch string `json:"arch,omitempty"`
 	// CPU and Memory of the whole machine, and how many Pods the kubelet takes; 0 is the kubelet's default, 110.
-	CPU    resource.Quantity `json:"cpu"`
-	Memory resource.Quantity `json:"memory"`
-	Pods   int64             `json:"pods,omitempty"`
+	CPU    Amount `json:"cpu"`
+	Memory Amount `json:"memory"`
+	Pods   int64  `json:"pods,omitempty"`
 	// ReservedCPU and ReservedMemory are kept from pods: what the kubelet is told to reserve, and its eviction threshold.
-	ReservedCPU    resource.Quantity `json:"reservedCPU,omitzero"`
-	ReservedMemory resource.Quantity `json:"reservedMemory,omitzero"`
+	ReservedCPU    Amount `json:"reservedCPU,omitzero"`
+	ReservedMemory Amount `json:"reservedMemory,omitzero"`
 	// HourlyPrice of running one, USD: power and wear at least. More than 0.
 	HourlyPrice float64 `json:"hourlyPrice"`
 }
@@ -88,10 +87,10 @@ func (i *Inventory) Validate() error {
 		if !slices.Contains([]string{"", "amd64", "arm64"}, t.Arch) {
 			add(field.NotSupported(at.Child("arch"), t.Arch, []string{"amd64", "arm64"}))
 		}
-		if t.CPU.Cmp(t.ReservedCPU) <= 0 || t.ReservedCPU.Sign() < 0 {
+		if t.CPU.Cmp(t.ReservedCPU.Quantity) <= 0 || t.ReservedCPU.Sign() < 0 {
 			add(field.Invalid(at.Child("cpu"), t.CPU.String(), "must leave something for pods beside reservedCPU"))
 		}
-		if t.Memory.Cmp(t.ReservedMemory) <= 0 || t.ReservedMemory.Sign() < 0 {
+		if t.Memory.Cmp(t.ReservedMemory.Quantity) <= 0 || t.ReservedMemory.Sign() < 0 {
 			add(field.Invalid(at.Child("memory"), t.Memory.String(), "must leave something for pods beside reservedMemory"))
 		}
 		if t.Pods < 0 {

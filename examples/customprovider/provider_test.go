@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -204,11 +205,17 @@ func TestReadInventory(t *testing.T) {
 	if _, err := customprovider.ReadInventory(strings.NewReader(good)); err != nil {
 		t.Fatal(err)
 	}
+	begin := time.Now()
 	for _, c := range []struct{ from, to, says string }{
 		{"types", "kinds", "kinds"},
 		{"name: a", "name: 'a b'", "types[0].name"},
 		{"cpu: 4", "cpu: 4, reservedCPU: 5", "types[0].cpu"},
 		{"memory: 8Gi", "memory: 0", "types[0].memory"},
+		// Kubernetes would read these for minutes.
+		{"cpu: 4", "cpu: '1e-999999999'", `"1e-999999999" is no amount`},
+		{"cpu: 4", "cpu: 4, reservedCPU: '1E+0999999999'", `"1E+0999999999" is no amount`},
+		{"memory: 8Gi", "memory: '" + strings.Repeat("1", 100) + "'", "is no amount"},
+		{"memory: 8Gi", "Memory: ' 1e-999999999'", `" 1e-999999999" is no amount`},
 		{"cpu: 4", "cpu: 4, arch: mips", "types[0].arch"},
 		{"cpu: 4", "cpu: 4, pods: -1", "types[0].pods"},
 		{"0.1", "0", "types[0].hourlyPrice"},
@@ -221,6 +228,9 @@ func TestReadInventory(t *testing.T) {
 		if _, err := customprovider.ReadInventory(strings.NewReader(strings.Replace(good, c.from, c.to, 1))); err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s for %s: %v", c.to, c.from, err)
 		}
+	}
+	if took := time.Since(begin); took > 10*time.Second {
+		t.Errorf("refusing them takes %s", took)
 	}
 }
 

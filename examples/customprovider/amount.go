@@ -1,0 +1,30 @@
+package customprovider
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+)
+
+// Amount is a quantity out of a file that anybody may have written.
+type Amount struct {
+	resource.Quantity
+}
+
+// maxAmountLength is the most characters of one. Kubernetes itself writes at most some 25.
+const maxAmountLength = 64
+
+// farExponent finds exponents of three digits and more. Kubernetes writes out every digit that an exponent stands for: "1e-999999999"
+// keeps it busy for minutes.
+var farExponent = regexp.MustCompile(`[eE][+-]?0*[1-9][0-9]{2}`)
+
+// UnmarshalJSON refuses what takes long to read before it is read.
+func (a *Amount) UnmarshalJSON(text []byte) error {
+	if len(text) > maxAmountLength || farExponent.Match(text) {
+		return fmt.Errorf("%.40s is no amount that can be read: write at most %d characters, and no exponent beyond 99",
+			strings.ToValidUTF8(string(text), "?"), maxAmountLength)
+	}
+	return a.Quantity.UnmarshalJSON(text)
+}
