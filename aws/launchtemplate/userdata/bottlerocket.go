@@ -79,6 +79,9 @@ func userSettings(c *Config, warn func(string, ...any)) (map[string]any, error) 
 	if err := toml.Unmarshal([]byte(c.UserData), &document); err != nil {
 		return nil, malformedTOML(c, err, "is not TOML: check the quotes, the brackets and that no key stands twice")
 	}
+	if deeper(document, maxDepth) {
+		return nil, c.malformed(0, 0, "has tables or lists in one another more than %d deep: no setting of Bottlerocket is", maxDepth)
+	}
 	if err := toml.Unmarshal([]byte(c.UserData), new(bottlerocketShape)); err != nil {
 		return nil, malformedTOML(c, err, "is of the wrong type for settings.kubernetes or settings.bootstrap-commands: "+
 			"labels are strings, taints lists of strings, commands lists of lists of strings, a mode is always, once or off")
@@ -93,6 +96,25 @@ func userSettings(c *Config, warn func(string, ...any)) (map[string]any, error) 
 		settings = make(map[string]any)
 	}
 	return settings, nil
+}
+
+// maxDepth is far beyond any setting. Written as TOML, each table begins with the names of all that it stands in: a text of a few
+// kilobytes, with thousands of tables in one another, would become a gigabyte.
+const maxDepth = 64
+
+// deeper reports whether a value has tables or lists more than so many deep.
+func deeper(value any, most int) bool {
+	switch v := value.(type) {
+	case map[string]any:
+		for _, inner := range v {
+			if most == 0 || deeper(inner, most-1) {
+				return true
+			}
+		}
+	case []any:
+		return slices.ContainsFunc(v, func(inner any) bool { return most == 0 || deeper(inner, most-1) })
+	}
+	return false
 }
 
 // karpenterKeeps is true for the settings of kubernetes that Karpenter knows. It drops all others, so that user data
