@@ -12,12 +12,6 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
-// The kind of node class that NodePools name. There is nothing to set: an object of the kind need not exist.
-const (
-	NodeClassGroup = "inventory.example.com"
-	NodeClassKind  = "InventoryNodeClass"
-)
-
 // Describe declares the provider.
 func (p *Provider) Describe() cloudprovider.Capabilities {
 	return cloudprovider.Capabilities{

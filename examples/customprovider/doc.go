@@ -19,6 +19,7 @@
 //	ledger       which of them is whose, kept in a file        ledger.go
 //	power        switching a machine on and off                power.go
 //	catalog      the inventory as instance types               catalog.go
+//	node class   its kind, for what reads manifests            nodeclass.go
 //	provider     the methods of CloudProvider                  provider.go, create.go
 //
 // # Limits

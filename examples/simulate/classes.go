@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 
+	"github.com/drawknife/drawknife/api/kinds"
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/api/v1beta1"
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
@@ -16,11 +17,15 @@ type nodeClasses map[v1.PoolKey]*awsv1.EC2NodeClass
 
 func classesOf(loaded *manifests.Result) nodeClasses {
 	classes := make(nodeClasses, len(loaded.NodeClasses)+len(loaded.FirstNodeClasses))
-	for _, class := range loaded.NodeClasses {
-		classes[v1.NewPoolKey(class.Name)] = class
-	}
-	for _, class := range loaded.FirstNodeClasses {
-		classes[v1.PoolKey{Generation: v1.GenerationV1Alpha5, Name: class.Name}] = class
+	for _, born := range []struct {
+		generation v1.Generation
+		classes    []kinds.NodeClass
+	}{{v1.GenerationV1, loaded.NodeClasses}, {v1.GenerationV1Alpha5, loaded.FirstNodeClasses}} {
+		for _, object := range born.classes {
+			if class, ok := object.(*awsv1.EC2NodeClass); ok {
+				classes[v1.PoolKey{Generation: born.generation, Name: class.Name}] = class
+			}
+		}
 	}
 	return classes
 }

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
-	"github.com/drawknife/drawknife/aws/convert"
 	"github.com/drawknife/drawknife/aws/instancetype"
 	"github.com/drawknife/drawknife/examples/settings"
 	"github.com/drawknife/drawknife/scheduling"
@@ -29,7 +28,7 @@ func bearing() []string {
 func (s *simulation) settingsOfInput() manifests.Settings {
 	return manifests.Settings{
 		Names: []string{settings.GlobalSettingsName, settings.LoggingConfigName},
-		Apply: func(c manifests.ConfigMap, conversion *convert.Options) error {
+		Apply: func(c manifests.ConfigMap) error {
 			if c.Name == settings.LoggingConfigName {
 				s.note("LoggingConfig", "ConfigMap %s/%s says how Karpenter logged: nothing of it is read", c.Namespace, c.Name)
 				return nil
@@ -45,7 +44,6 @@ func (s *simulation) settingsOfInput() manifests.Settings {
 				return errors.New("--strict: unknown settings " + strings.Join(unknown, ", "))
 			}
 			s.global = &globalSettings{c, read}
-			conversion.Legacy = read.Settings.AWS.Legacy.ForConversion()
 			return nil
 		},
 	}

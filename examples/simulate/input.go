@@ -14,6 +14,9 @@ import (
 	"time"
 
 	"github.com/drawknife/drawknife/api/conversion"
+	"github.com/drawknife/drawknife/api/kinds"
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/aws/convert"
 	"github.com/drawknife/drawknife/aws/instancetype"
 	"github.com/drawknife/drawknife/scheduling"
 	"github.com/drawknife/drawknife/scheduling/manifests"
@@ -169,11 +172,18 @@ func (s *simulation) manifestOptions() manifests.Options {
 	options := manifests.Options{
 		Now: now, Vocabulary: instancetype.Vocabulary(), Strict: s.strict, Limits: manifests.Limits{Replicas: s.maxReplicas},
 		Workloads: s.workloads.all(), Autoscaling: s.workloads.autoscaling,
-	}
-	if s.global != nil {
-		options.Conversion.Legacy = s.global.read.Settings.AWS.Legacy.ForConversion()
+		Kinds: convert.Kinds(), Conversion: s.convertOlder,
 	}
 	return options
+}
+
+// convertOlder converts objects of older generations under the settings that the input has turned out to hold.
+func (s *simulation) convertOlder(older []kinds.Object, pools []*v1.NodePool) []kinds.Converted {
+	var options convert.Options
+	if s.global != nil {
+		options.Legacy = s.global.read.Settings.AWS.Legacy.ForConversion()
+	}
+	return convert.Conversion(options)(older, pools)
 }
 
 // remarkOn passes on what was odd about the input. Unknown kinds are named with their numbers; that a node class is

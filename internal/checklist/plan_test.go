@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/drawknife/drawknife/aws/catalog"
+	"github.com/drawknife/drawknife/aws/convert"
 	"github.com/drawknife/drawknife/aws/instancetype"
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/scheduling"
@@ -48,6 +49,7 @@ func plan(t *testing.T, manifest string, zones ...string) cluster {
 	loaded, err := manifests.Load([]manifests.Source{source}, manifests.Options{
 		Now:        time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC),
 		Vocabulary: instancetype.Vocabulary(),
+		Kinds:      convert.Kinds(), Conversion: convert.Conversion(convert.Options{}),
 	})
 	if err != nil {
 		t.Fatal(err)

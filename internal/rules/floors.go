@@ -24,6 +24,7 @@ func floors() map[string]int {
 		"internal/version":    foundation,
 
 		"api/v1":                  0,
+		"api/kinds":               0,
 		"api/v1beta1":             0,
 		"api/v1alpha5":            0,
 		"api/autoscaling/v1beta1": 0,
@@ -65,6 +66,7 @@ func hubs() map[string][]string {
 		"api/conversion":        {"internal/quantities"},
 		"aws/internal/mototest": {"internal"}, // the server that it connects to
 
+		"api/kinds":        {"api/v1"},
 		"api/v1beta1":      {"api/v1"},
 		"api/v1alpha5":     {"api/v1beta1", "api/v1"},
 		"aws/api/v1beta1":  {"aws/api/v1"},

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"go/ast"
+	"go/token"
 	"path"
 	"slices"
 	"strings"
@@ -76,7 +77,7 @@ func optionFields(t *Tree, outer string) []option {
 	return out
 }
 
-// setIn notes the options that a file sets: by name in a literal or an assignment, or as a whole, because a struct has a field
+// setIn notes the options that a file sets: by name in a literal or an assignment, as where a flag writes to, or as a whole, because a struct has a field
 // of the type.
 func setIn(f *File, outer string, fields []option, set map[string]bool) {
 	names := make(map[string]string) // of packages in this file, by directory
@@ -120,6 +121,17 @@ func setIn(f *File, outer string, fields []option, set map[string]bool) {
 	}
 	here := slices.DeleteFunc(slices.Clone(fields), func(o option) bool { return names[o.dir] == "" })
 	mark := func(o option) { set[o.dir+"."+o.structure+"."+o.field] = true }
+	written := func(e ast.Expr) {
+		sel, ok := e.(*ast.SelectorExpr)
+		if !ok {
+			return
+		}
+		for _, o := range here {
+			if sel.Sel.Name == o.field {
+				mark(o)
+			}
+		}
+	}
 	ast.Inspect(f.Syntax, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.CompositeLit:
@@ -130,15 +142,11 @@ func setIn(f *File, outer string, fields []option, set map[string]bool) {
 			}
 		case *ast.AssignStmt:
 			for _, left := range n.Lhs {
-				sel, ok := left.(*ast.SelectorExpr)
-				if !ok {
-					continue
-				}
-				for _, o := range here {
-					if sel.Sel.Name == o.field {
-						mark(o)
-					}
-				}
+				written(left)
+			}
+		case *ast.UnaryExpr:
+			if n.Op == token.AND { // what a flag writes to
+				written(n.X)
 			}
 		case *ast.StructType:
 			for _, field := range n.Fields.List {

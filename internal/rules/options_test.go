@@ -18,6 +18,7 @@ func TestCheckOptions(t *testing.T) {
 		{"a pointer to a literal, another name", files{"aws/inner/options.go": inner,
 			"aws/x.go": strings.Replace(outer("var _ = &in.Options{A: 1}"), "import \"", "import in \"", 1)}, []string{unset}},
 		{"an assignment", files{"aws/inner/options.go": inner, "aws/x.go": outer("func f(o *inner.Options) { o.A = 1; o.B = 2 }")}, nil},
+		{"a flag", files{"aws/inner/options.go": inner, "aws/x.go": outer("func f(o *inner.Options) { flag(&o.A, &o.B) }")}, nil},
 		{"as a whole", files{"aws/inner/options.go": inner, "aws/x.go": outer("type Config struct { Inner inner.Options }")}, nil},
 		{"as a whole, for itself", files{"aws/inner/options.go": inner, "aws/x.go": outer("type config struct { inner inner.Options }\nvar _ = inner.Options{A: 1}")}, []string{unset}},
 		{"tests don't count", files{"aws/inner/options.go": inner, "aws/x.go": outer("var _ = inner.Options{A: 1}"), "aws/x_test.go": outer("var _ = inner.Options{B: 1}")}, []string{unset}},

@@ -9,6 +9,7 @@ import (
 	api_conditions "github.com/drawknife/drawknife/api/conditions"
 	api_conversion "github.com/drawknife/drawknife/api/conversion"
 	api_crds "github.com/drawknife/drawknife/api/crds"
+	api_kinds "github.com/drawknife/drawknife/api/kinds"
 	api_requirements "github.com/drawknife/drawknife/api/requirements"
 	api_v1 "github.com/drawknife/drawknife/api/v1"
 	api_v1alpha5 "github.com/drawknife/drawknife/api/v1alpha5"
@@ -161,9 +162,11 @@ func publicFunctions() map[string]any {
 		"aws/catalog.WindowsLicence":                    aws_catalog.WindowsLicence,
 		"aws/catalog.WindowsLicences":                   aws_catalog.WindowsLicences,
 		"aws/catalog.Write":                             aws_catalog.Write,
+		"aws/convert.Conversion":                        aws_convert.Conversion,
 		"aws/convert.Decode":                            aws_convert.Decode,
 		"aws/convert.DefaultRequirements":               aws_convert.DefaultRequirements,
 		"aws/convert.EffectiveKubelet":                  aws_convert.EffectiveKubelet,
+		"aws/convert.Kinds":                             aws_convert.Kinds,
 		"aws/convert.Read":                              aws_convert.Read,
 		"aws/convert.Rewrite":                           aws_convert.Rewrite,
 		"aws/convert.Workload":                          aws_convert.Workload,
@@ -404,6 +407,14 @@ func publicTypes() map[string]reflect.Type {
 		"api/conversion.Warning":                           reflect.TypeFor[api_conversion.Warning](),
 		"api/conversion.Warnings":                          reflect.TypeFor[api_conversion.Warnings](),
 		"api/crds.CRD":                                     reflect.TypeFor[api_crds.CRD](),
+		"api/kinds.Born":                                   reflect.TypeFor[api_kinds.Born](),
+		"api/kinds.Conversion":                             reflect.TypeFor[api_kinds.Conversion](),
+		"api/kinds.Converted":                              reflect.TypeFor[api_kinds.Converted](),
+		"api/kinds.NodeClass":                              reflect.TypeFor[api_kinds.NodeClass](),
+		"api/kinds.NodeClassKind":                          reflect.TypeFor[api_kinds.NodeClassKind](),
+		"api/kinds.Object":                                 reflect.TypeFor[api_kinds.Object](),
+		"api/kinds.OlderKind":                              reflect.TypeFor[api_kinds.OlderKind](),
+		"api/kinds.Set":                                    reflect.TypeFor[api_kinds.Set](),
 		"api/requirements.IncompatibleError":               reflect.TypeFor[api_requirements.IncompatibleError](),
 		"api/requirements.IncompatibleReason":              reflect.TypeFor[api_requirements.IncompatibleReason](),
 		"api/requirements.Lookup":                          reflect.TypeFor[api_requirements.Lookup](),

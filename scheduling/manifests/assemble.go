@@ -11,7 +11,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
-	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 	"github.com/drawknife/drawknife/scheduling"
 	"github.com/drawknife/drawknife/scheduling/buffers"
 )
@@ -136,13 +135,9 @@ func (l *loader) addNamespaces(machines []machine, unbound ...[]*corev1.Pod) {
 // nodePools lists the pools, and says which can't launch and which node classes are missing.
 func (l *loader) nodePools() []scheduling.NodePool {
 	var list []scheduling.NodePool
-	type classKey struct {
-		born v1.Generation
-		name string
-	}
 	classes := make(map[classKey]bool, len(l.objects.nodeClasses))
 	for _, e := range l.objects.nodeClasses {
-		classes[classKey{e.born, e.object.Name}] = true
+		classes[classKeyOf(e)] = true
 	}
 	for _, e := range l.objects.nodePools {
 		pool := e.object
@@ -154,7 +149,7 @@ func (l *loader) nodePools() []scheduling.NodePool {
 			})
 		}
 		ref := pool.Spec.Template.Spec.NodeClassRef
-		if ref.Group == awsv1.Group && ref.Kind == awsv1.KindEC2NodeClass && !classes[classKey{e.born, ref.Name}] {
+		if kind := (groupKind{ref.Group, ref.Kind}); l.isNodeClass(kind) && !classes[classKey{kind, p.Key.Generation, ref.Name}] {
 			l.warn(e.origin, remark{
 				code: WarningNodeClass, kind: v1.KindNodePool, name: p.Key.String(),
 				path: "spec.template.spec.nodeClassRef", detail: ref.Name,
@@ -184,7 +179,7 @@ func notReady(pool *v1.NodePool) string {
 func (l *loader) sortAll() {
 	o := &l.objects
 	sortEntries(o.nodeOverlays)
-	sortEntries(o.nodeClasses)
+	sortNodeClasses(o.nodeClasses)
 	sortEntries(o.daemonSets)
 	sortEntries(o.namespaces)
 	sortEntries(o.services)

@@ -82,7 +82,7 @@ func benchmarkLoad(b *testing.B, text string, pods int) {
 	b.SetBytes(int64(len(text)))
 	b.ReportAllocs()
 	for b.Loop() {
-		result, err := Load(sources, Options{})
+		result, err := Load(sources, onAWS(Options{}))
 		if err != nil {
 			b.Fatal(err)
 		}

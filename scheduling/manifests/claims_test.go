@@ -59,7 +59,7 @@ func TestDocumentedKubectlGetAsksForWhatIsRead(t *testing.T) {
 	// capacity buffers or not installed everywhere, and kubectl prints nothing if asked for a kind that it lacks.
 	unasked := []string{"deployments", "jobs", "cronjobs", "podtemplates", "capacitybuffers", "nodeoverlays", "provisioners", "machines", "awsnodetemplates"}
 	var want []string
-	for g := range knownKinds() {
+	for g := range newLoader(nil, onAWS(Options{})).kinds {
 		plural := strings.ToLower(g.kind) + "s"
 		if strings.HasSuffix(g.kind, "Class") {
 			plural = strings.ToLower(g.kind) + "es"

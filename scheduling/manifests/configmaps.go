@@ -7,18 +7,16 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-
-	"github.com/drawknife/drawknife/aws/convert"
 )
 
 // Settings say which ConfigMaps of the input are settings rather than something that planning does not read.
 type Settings struct {
 	// Names of the ConfigMaps, in whatever namespace. Without any, all are of an unknown kind.
 	Names []string
-	// Apply is called with each of them, by namespace and name, once all objects are read and before older ones are converted,
-	// whose conversion it may change. Its error refuses the input; one that has several (Unwrap() []error) is a problem each.
-	// Nil: they are passed over.
-	Apply func(ConfigMap, *convert.Options) error
+	// Apply is called with each of them, by namespace and name, once all objects are read and before Options.Conversion is called, which
+	// may heed what they say. Its error refuses the input; one that has several (Unwrap() []error) is a problem each. Nil: they are
+	// passed over.
+	Apply func(ConfigMap) error
 }
 
 // ConfigMap is one that Settings names.
@@ -59,7 +57,7 @@ func (l *loader) applySettings() {
 	})
 	for _, e := range l.objects.configMaps {
 		c := ConfigMap{Position: l.position(e.origin, ""), Namespace: e.object.Namespace, Name: e.object.Name, Data: maps.Clone(e.object.Data)}
-		for _, err := range each(l.opts.Settings.Apply(c, &l.opts.Conversion)) {
+		for _, err := range each(l.opts.Settings.Apply(c)) {
 			l.problem(e.origin, ProblemInvalid, "ConfigMap "+qualifiedName(e.object), "data", err.Error())
 		}
 	}

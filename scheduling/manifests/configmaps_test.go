@@ -6,7 +6,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/drawknife/drawknife/aws/convert"
 	"github.com/drawknife/drawknife/scheduling/manifests"
 )
 
@@ -33,7 +32,7 @@ data: {k: 3}
 		got = nil
 		return manifests.Load([]manifests.Source{{Name: "in.yaml", Data: []byte(text)}}, manifests.Options{Settings: manifests.Settings{
 			Names: []string{"a"},
-			Apply: func(c manifests.ConfigMap, _ *convert.Options) error { got = append(got, c); return err },
+			Apply: func(c manifests.ConfigMap) error { got = append(got, c); return err },
 		}})
 	}
 	result, err := load(nil)

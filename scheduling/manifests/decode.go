@@ -79,7 +79,7 @@ func (l *loader) readObject(o origin, h header, text []byte) {
 	switch convertible := d.kind.converted[version]; {
 	case !known && l.custom[d.groupKind] != nil && l.readCustom(d, l.custom[d.groupKind]):
 	case !known && isScaler(d.groupKind) && l.readScaler(d):
-	case !known && !strictGroup(group):
+	case !known && !l.strictGroups[group]:
 		l.skip(d)
 	case convertible != nil:
 		convertible(l, d)
@@ -122,34 +122,47 @@ func (l *loader) skip(d document) {
 	})
 }
 
-// pointer is what *T of a Kubernetes object can do.
-type pointer[T any] interface {
-	*T
+// decodable is what a Kubernetes object can do.
+type decodable interface {
 	metav1.Object
 	GetObjectKind() schema.ObjectKind
+}
+
+// pointer is *T of a Kubernetes object.
+type pointer[T any] interface {
+	*T
+	decodable
 }
 
 // decodeInto makes the decoder of a kind from the place where its objects are kept.
 func decodeInto[P pointer[T], T any](place func(*objects) *[]entry[P]) func(*loader, document) {
 	return func(l *loader, d document) {
 		object := P(new(T))
-		strict, err := decodeStrict(d.text, object)
-		if err != nil {
-			l.undecodable(d, reflect.TypeFor[T](), err)
-			return
-		}
-		if !l.accept(d, object) {
+		if !l.fill(d, object) {
 			return
 		}
 		if d.older && d.kind.upgrade != nil {
 			d.kind.upgrade(object)
 		}
-		for _, err := range strict {
-			l.warnField(d, qualifiedName(object), err)
-		}
 		kept := place(&l.objects)
 		*kept = append(*kept, entry[P]{object: object, origin: d.origin})
 	}
+}
+
+// fill decodes a document into the empty object, and reports whether it is one to keep.
+func (l *loader) fill(d document, object decodable) bool {
+	strict, err := decodeStrict(d.text, object)
+	if err != nil {
+		l.undecodable(d, reflect.Indirect(reflect.ValueOf(object)).Type(), err)
+		return false
+	}
+	if !l.accept(d, object) {
+		return false
+	}
+	for _, err := range strict {
+		l.warnField(d, qualifiedName(object), err)
+	}
+	return true
 }
 
 // decodeStrict decodes an object. Quantities that would take minutes are refused before they are read.
@@ -207,10 +220,7 @@ func (l *loader) nameOf(d document) string {
 }
 
 // accept completes the metadata of an object and refuses it if it has no proper name or is there already.
-func (l *loader) accept(d document, object interface {
-	metav1.Object
-	GetObjectKind() schema.ObjectKind
-}) bool {
+func (l *loader) accept(d document, object decodable) bool {
 	object.SetManagedFields(nil) // who set which field is of no use here, and often the larger half of an object
 	if d.kind.ours {
 		object.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{

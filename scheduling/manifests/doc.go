@@ -22,16 +22,16 @@
 //
 // Node, Pod, Namespace, Service, LimitRange, PersistentVolume, PersistentVolumeClaim, ReplicationController,
 // Deployment, ReplicaSet, StatefulSet, DaemonSet, Job, CronJob, PodDisruptionBudget, StorageClass, CSINode,
-// VolumeAttachment, PriorityClass, RuntimeClass, PodTemplate, CapacityBuffer, NodePool, NodeClaim, NodeOverlay and EC2NodeClass. Further
-// kinds that keep pods by template are read where Options.Workloads names them (CommonWorkloadKinds has those of well-known projects), and
-// HorizontalPodAutoscalers and ScaledObjects for the number of pods (Options.Autoscaling). Other
-// kinds are skipped, counted and named in a warning; in the API groups of node autoscaling itself they are refused,
-// since skipping them could change the plan.
+// VolumeAttachment, PriorityClass, RuntimeClass, PodTemplate, CapacityBuffer, NodePool, NodeClaim and NodeOverlay. Node classes are a cloud's:
+// which kinds there are, Options.Kinds says (aws/convert.Kinds for AWS). Further kinds that keep pods by template are read where
+// Options.Workloads names them (CommonWorkloadKinds has those of well-known projects), and HorizontalPodAutoscalers and ScaledObjects
+// for the number of pods (Options.Autoscaling). Other kinds are skipped, counted and named in a warning; in the API groups of node
+// autoscaling itself, those of Options.Kinds among them, they are refused, since skipping them could change the plan.
 //
 // # Generations
 //
-// NodePool, NodeClaim and EC2NodeClass may be of v1beta1, and beside them there may be Provisioners and Machines of v1alpha5 and
-// AWSNodeTemplates of v1alpha1, in any mixture. All come out in the form of v1 (package aws/convert), and what changed in meaning
+// With Options.Conversion, NodePools and NodeClaims may be of v1beta1, and beside them there may be Provisioners and Machines of v1alpha5,
+// and node classes in the older forms that Options.Kinds has, in any mixture. All come out in the form of v1, and what changed in meaning
 // or form is a Warning with the code of package api/conversion. Names of the first generation are a space of their own: a
 // Provisioner and a NodePool of one name are two pools, whose keys tell them apart, each with the node class that it refers to
 // (Result.NodeClassOf). Objects without UID and creation time are manifests, which get the defaults that a webhook used to add.

@@ -22,7 +22,7 @@ func FuzzLoad(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		opts := Options{Limits: Limits{Replicas: 1000, Objects: 1000}}
-		result, err := Load([]Source{{Name: "fuzz.in", Data: data}}, opts)
+		result, err := Load([]Source{{Name: "fuzz.in", Data: data}}, onAWS(opts))
 		if err == nil {
 			if result.Snapshot == nil {
 				t.Fatal("neither a result nor an error")

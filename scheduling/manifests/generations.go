@@ -2,19 +2,16 @@ package manifests
 
 import (
 	"fmt"
-	"reflect"
-	"slices"
 	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/drawknife/drawknife/api/conversion"
+	"github.com/drawknife/drawknife/api/kinds"
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/api/v1alpha5"
 	"github.com/drawknife/drawknife/api/v1beta1"
-	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
-	"github.com/drawknife/drawknife/aws/convert"
 	"github.com/drawknife/drawknife/scheduling"
 )
 
@@ -26,33 +23,23 @@ func only(version string, decode func(*loader, document)) map[string]func(*loade
 	return map[string]func(*loader, document){version: decode}
 }
 
-// olderObject is what *T of an older generation can do.
-type olderObject[T any] interface {
-	*T
-	convert.Object
-}
-
 // decodeOlder makes the decoder of a kind that is converted.
-func decodeOlder[P olderObject[T], T any]() func(*loader, document) {
+func decodeOlder(empty func() kinds.Object) func(*loader, document) {
 	return func(l *loader, d document) {
 		if l.opts.Oldest == v1.Version || l.opts.Oldest == v1beta1.Version && d.version != v1beta1.Version {
 			l.problem(d.origin, ProblemVersion, d.groupKind.kind, "apiVersion",
 				fmt.Sprintf("%s is of a generation before %s, which is not to be read; convert it", d.apiVersion, l.opts.Oldest))
 			return
 		}
-		object := P(new(T))
-		strict, err := decodeStrict(d.text, object)
-		if err != nil {
-			l.undecodable(d, reflect.TypeFor[T](), err)
+		if l.opts.Conversion == nil {
+			l.problem(d.origin, ProblemVersion, d.groupKind.kind, "apiVersion",
+				fmt.Sprintf("%s is of an older generation, and there is no conversion for it here (Options.Conversion); convert it", d.apiVersion))
 			return
 		}
-		if !l.accept(d, object) {
-			return
+		object := empty()
+		if l.fill(d, object) {
+			l.objects.older = append(l.objects.older, entry[kinds.Object]{object: object, origin: d.origin})
 		}
-		for _, err := range strict {
-			l.warnField(d, object.GetName(), err)
-		}
-		l.objects.older = append(l.objects.older, entry[convert.Object]{object: object, origin: d.origin})
 	}
 }
 
@@ -63,46 +50,57 @@ func (l *loader) convertOlder() {
 	if len(older) == 0 {
 		return
 	}
-	documents := make([]convert.Document, 0, len(older)+len(l.objects.nodePools))
+	objects := make([]kinds.Object, 0, len(older))
 	for _, e := range older {
-		documents = append(documents, convert.Document{Object: e.object})
+		objects = append(objects, e.object)
 	}
+	pools := make([]*v1.NodePool, 0, len(l.objects.nodePools))
 	for _, e := range l.objects.nodePools {
-		documents = append(documents, convert.Document{Object: e.object})
+		pools = append(pools, e.object)
 	}
-	options := l.opts.Conversion
-	options.Unadmitted = true
-	result := convert.Read(documents, options)
+	results := l.opts.Conversion(objects, pools)
+	if len(results) != len(older) {
+		l.problem(older[0].origin, ProblemConversion, "", "", fmt.Sprintf("Options.Conversion gave %d results for %d objects", len(results), len(older)))
+		return
+	}
 	for i, e := range older {
-		for _, w := range result.ByDocument[i] {
+		for _, w := range results[i].Warnings {
 			l.converted(e, w)
 		}
-	}
-	for _, c := range result.Objects {
-		if c.Document >= len(older) {
-			continue
-		}
-		from, born := older[c.Document].origin, c.Generation()
-		if born == v1.GenerationV1 {
-			born = ""
-		}
-		switch object := c.Object.(type) {
-		case *v1.NodePool:
-			l.objects.nodePools = append(l.objects.nodePools, entry[*v1.NodePool]{object, from, born})
-		case *v1.NodeClaim:
-			l.objects.nodeClaims = append(l.objects.nodeClaims, entry[*v1.NodeClaim]{object, from, born})
-		case *awsv1.EC2NodeClass:
-			l.objects.nodeClasses = append(l.objects.nodeClasses, entry[*awsv1.EC2NodeClass]{object, from, born})
+		for _, b := range results[i].Objects {
+			l.keepConverted(e, b)
 		}
 	}
 }
 
+// keepConverted keeps what an object of an older generation has become.
+func (l *loader) keepConverted(e entry[kinds.Object], b kinds.Born) {
+	from, born := e.origin, b.Generation
+	if born == v1.GenerationV1 {
+		born = ""
+	}
+	switch object := b.Object.(type) {
+	case *v1.NodePool:
+		l.objects.nodePools = append(l.objects.nodePools, entry[*v1.NodePool]{object, from, born})
+	case *v1.NodeClaim:
+		l.objects.nodeClaims = append(l.objects.nodeClaims, entry[*v1.NodeClaim]{object, from, born})
+	default:
+		class, ok := object.(kinds.NodeClass)
+		if !ok || !l.isNodeClass(kindOf(object)) {
+			name := objectName(kindOf(e.object).kind, e.object.GetName())
+			l.problem(from, ProblemConversion, name, "", fmt.Sprintf("was converted to a %T, which is not read", b.Object))
+			return
+		}
+		l.objects.nodeClasses = append(l.objects.nodeClasses, entry[kinds.NodeClass]{class, from, born})
+	}
+}
+
 // converted passes on what a conversion says of an object, or of what has become of it.
-func (l *loader) converted(e entry[convert.Object], w conversion.Warning) {
+func (l *loader) converted(e entry[kinds.Object], w conversion.Warning) {
 	o := e.origin
 	kind, name, _ := strings.Cut(w.Object, "/")
 	source := conversion.Provenance{Source: e.object.GetObjectKind().GroupVersionKind()}
-	if source.FirstGeneration() && slices.Contains([]string{v1.KindNodePool, v1.KindNodeClaim, awsv1.KindEC2NodeClass}, kind) {
+	if source.FirstGeneration() && (kind == v1.KindNodePool || kind == v1.KindNodeClaim || l.hasNodeClass(kind)) {
 		name = string(v1.GenerationV1Alpha5) + "/" + name
 	}
 	if w.Severity == conversion.SeverityError {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/drawknife/drawknife/api/conversion"
 	v1 "github.com/drawknife/drawknife/api/v1"
+	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 	"github.com/drawknife/drawknife/scheduling"
 )
 
@@ -73,8 +74,8 @@ func TestGenerationsTogether(t *testing.T) {
 		var got []string
 		for i := range r.Snapshot.NodePools {
 			p := &r.Snapshot.NodePools[i]
-			class := r.NodeClassOf(p)
-			if class == nil {
+			class, ok := r.NodeClassOf(p).(*awsv1.EC2NodeClass)
+			if !ok {
 				t.Fatalf("%s has no node class: %v", p.Key, r.Warnings)
 			}
 			got = append(got, fmt.Sprintf("%s of %s, hop limit %d", p.Key, class.Name, *class.Spec.MetadataOptions.HTTPPutResponseHopLimit))
@@ -99,7 +100,7 @@ func TestGenerationsTogether(t *testing.T) {
 	}
 	pool := scheduling.NodePool{Key: v1.NewPoolKey("x"), Object: &v1.NodePool{}}
 	if class := load(t, goodNodeClass).NodeClassOf(&pool); class != nil {
-		t.Errorf("a pool without a reference has node class %s", class.Name)
+		t.Errorf("a pool without a reference has node class %s", class.GetName())
 	}
 }
 
@@ -156,7 +157,7 @@ func TestOldestGeneration(t *testing.T) {
 		"": nil, "v1alpha5": nil, "v1beta1": {"Provisioner", "AWSNodeTemplate"}, "v1": {"Provisioner", "AWSNodeTemplate", "NodePool", "EC2NodeClass"},
 	} {
 		text := documents(oldPool, oldTemplate, betaPool, betaClass, goodPool, goodNodeClass)
-		_, err := Load([]Source{{Name: "in.yaml", Data: []byte(text)}}, Options{Oldest: oldest})
+		_, err := Load([]Source{{Name: "in.yaml", Data: []byte(text)}}, onAWS(Options{Oldest: oldest}))
 		var got []string
 		var refused *LoadError
 		if errors.As(err, &refused) {

@@ -13,13 +13,10 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 
 	autoscalingv1beta1 "github.com/drawknife/drawknife/api/autoscaling/v1beta1"
+	"github.com/drawknife/drawknife/api/kinds"
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/api/v1alpha5"
 	"github.com/drawknife/drawknife/api/v1beta1"
-	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
-	awsv1alpha1 "github.com/drawknife/drawknife/aws/api/v1alpha1"
-	awsv1beta1 "github.com/drawknife/drawknife/aws/api/v1beta1"
-	"github.com/drawknife/drawknife/aws/convert"
 )
 
 // groupKind is a kind whatever its version.
@@ -61,11 +58,11 @@ type objects struct {
 	nodePools              []entry[*v1.NodePool]
 	nodeClaims             []entry[*v1.NodeClaim]
 	nodeOverlays           []entry[*v1.NodeOverlay]
-	nodeClasses            []entry[*awsv1.EC2NodeClass]
+	nodeClasses            []entry[kinds.NodeClass]
 	// custom are objects of Options.Workloads.
 	custom []entry[*customObject]
 	// older are objects of node autoscaling of generations before v1, until they are converted.
-	older []entry[convert.Object]
+	older []entry[kinds.Object]
 }
 
 // entry is an object and where it was found.
@@ -90,6 +87,8 @@ type kind struct {
 	namespaced bool
 	// ours keeps apiVersion and kind in the object: the file format of the kind needs them.
 	ours bool
+	// nodeClass tells that its objects are node classes.
+	nodeClass bool
 	// upgrade changes an object of an older version that would mean something else in the current one; may be nil.
 	upgrade func(object any)
 	// decode decodes an object and keeps it.
@@ -150,20 +149,15 @@ func knownKinds() map[groupKind]kind {
 
 		{v1.Group, v1.KindNodePool}: {
 			version: v1.Version, ours: true, decode: decodeInto(func(o *objects) *[]entry[*v1.NodePool] { return &o.nodePools }),
-			converted: only(v1beta1.Version, decodeOlder[*v1beta1.NodePool]()),
+			converted: only(v1beta1.Version, decodeOlder(func() kinds.Object { return &v1beta1.NodePool{} })),
 		},
 		{v1.Group, v1.KindNodeClaim}: {
 			version: v1.Version, ours: true, decode: decodeInto(func(o *objects) *[]entry[*v1.NodeClaim] { return &o.nodeClaims }),
-			converted: only(v1beta1.Version, decodeOlder[*v1beta1.NodeClaim]()),
+			converted: only(v1beta1.Version, decodeOlder(func() kinds.Object { return &v1beta1.NodeClaim{} })),
 		},
-		{v1.Group, v1.KindNodeOverlay}: {version: v1.NodeOverlayVersion, ours: true, decode: decodeInto(func(o *objects) *[]entry[*v1.NodeOverlay] { return &o.nodeOverlays })},
-		{awsv1.Group, awsv1.KindEC2NodeClass}: {
-			version: awsv1.Version, ours: true, decode: decodeInto(func(o *objects) *[]entry[*awsv1.EC2NodeClass] { return &o.nodeClasses }),
-			converted: only(awsv1beta1.Version, decodeOlder[*awsv1beta1.EC2NodeClass]()),
-		},
-		{v1.Group, v1alpha5.KindProvisioner}:           {ours: true, converted: only(v1alpha5.Version, decodeOlder[*v1alpha5.Provisioner]())},
-		{v1.Group, v1alpha5.KindMachine}:               {ours: true, converted: only(v1alpha5.Version, decodeOlder[*v1alpha5.Machine]())},
-		{awsv1.Group, awsv1alpha1.KindAWSNodeTemplate}: {ours: true, converted: only(awsv1alpha1.Version, decodeOlder[*awsv1alpha1.AWSNodeTemplate]())},
+		{v1.Group, v1.KindNodeOverlay}:       {version: v1.NodeOverlayVersion, ours: true, decode: decodeInto(func(o *objects) *[]entry[*v1.NodeOverlay] { return &o.nodeOverlays })},
+		{v1.Group, v1alpha5.KindProvisioner}: {ours: true, converted: only(v1alpha5.Version, decodeOlder(func() kinds.Object { return &v1alpha5.Provisioner{} }))},
+		{v1.Group, v1alpha5.KindMachine}:     {ours: true, converted: only(v1alpha5.Version, decodeOlder(func() kinds.Object { return &v1alpha5.Machine{} }))},
 	}
 }
 
@@ -181,7 +175,3 @@ func upgradeBuffer(object any) {
 		buffer.APIVersion = autoscalingv1beta1.APIVersion
 	}
 }
-
-// strictGroup tells the API groups of node autoscaling itself. Skipping one of their objects would change the plan
-// without a word, so a kind or version that is not known there is refused.
-func strictGroup(group string) bool { return group == v1.Group || group == awsv1.Group }

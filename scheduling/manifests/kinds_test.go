@@ -5,7 +5,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/drawknife/drawknife/api/kinds"
 	v1 "github.com/drawknife/drawknife/api/v1"
+	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 )
 
 // kindCases has, for each kind that is read, an object and what shows that it arrived.
@@ -154,14 +156,22 @@ func kindCases() map[string]struct {
 		"AWSNodeTemplate": {
 			oldTemplate,
 			func(r *Result) bool {
-				return *r.FirstNodeClasses[0].Spec.MetadataOptions.HTTPPutResponseHopLimit == 2 && len(r.NodeClasses) == 0
+				return hopLimit(r.FirstNodeClasses[0]) == 2 && len(r.NodeClasses) == 0
 			},
 		},
 		"EC2NodeClass": {
 			goodNodeClass,
-			func(r *Result) bool { return *r.NodeClasses[0].Spec.MetadataOptions.HTTPPutResponseHopLimit == 1 },
+			func(r *Result) bool { return hopLimit(r.NodeClasses[0]) == 1 },
 		},
 	}
+}
+
+// hopLimit is that of an EC2NodeClass; 0 for any other.
+func hopLimit(class kinds.NodeClass) int64 {
+	if c, ok := class.(*awsv1.EC2NodeClass); ok {
+		return *c.Spec.MetadataOptions.HTTPPutResponseHopLimit
+	}
+	return 0
 }
 
 const goodPool = `apiVersion: karpenter.sh/v1
@@ -187,7 +197,7 @@ spec:
 
 func TestLoadReadsEachKind(t *testing.T) {
 	cases := kindCases()
-	for g := range knownKinds() {
+	for g := range newLoader(nil, onAWS(Options{})).kinds {
 		if _, ok := cases[g.kind]; !ok {
 			t.Errorf("kind %s has no case", g.kind)
 		}

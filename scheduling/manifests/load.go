@@ -8,10 +8,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/drawknife/drawknife/api/kinds"
 	"github.com/drawknife/drawknife/api/requirements"
 	v1 "github.com/drawknife/drawknife/api/v1"
-	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
-	"github.com/drawknife/drawknife/aws/convert"
 	"github.com/drawknife/drawknife/scheduling"
 	"github.com/drawknife/drawknife/scheduling/buffers"
 )
@@ -31,8 +30,11 @@ type Options struct {
 	// Oldest is the oldest generation that is read: v1.Version, v1beta1.Version or v1alpha5.Version. Objects of one before are
 	// refused, as an API server refuses them that does not serve their version. Empty reads all.
 	Oldest string
-	// Conversion says how objects of older generations are converted; Target and Unadmitted are not read.
-	Conversion convert.Options
+	// Kinds are the kinds of node classes that the input may have, in all their generations; aws/convert.Kinds has those of AWS. Their
+	// groups are those of node autoscaling itself. The zero value has none: node classes are left out as every kind that is not known.
+	Kinds kinds.Set
+	// Conversion converts objects of older generations once all are read; aws/convert.Conversion does so for AWS. Nil: they are refused.
+	Conversion kinds.Conversion
 	// Settings are ConfigMaps of the input that say how to read it. The zero value: none.
 	Settings Settings
 	// Workloads are further kinds that keep pods by template; see CommonWorkloadKinds. Nil: none. Of entries for one kind the last counts.
@@ -48,11 +50,12 @@ type Result struct {
 	// Snapshot holds everything planning reads, but for Catalogs and NodePool.Catalog: which machines there are is
 	// not in manifests, so the caller adds them. Lists are sorted by namespace and name.
 	Snapshot *scheduling.Snapshot
-	// NodeClasses are the node classes of the input, of v1 and of v1beta1, defaulted and validated, by name.
-	NodeClasses []*awsv1.EC2NodeClass
+	// NodeClasses are the node classes of the input, of v1 and of v1beta1, defaulted and validated, by name and kind. Each is of the type
+	// that Options.Kinds makes.
+	NodeClasses []kinds.NodeClass
 	// FirstNodeClasses are what has become of node templates, and of provider blocks in Provisioners, by name: names of their
 	// own, which pools of the first generation alone refer to. See NodeClassOf.
-	FirstNodeClasses []*awsv1.EC2NodeClass `json:",omitempty"`
+	FirstNodeClasses []kinds.NodeClass `json:",omitempty"`
 	// Buffers are the capacity buffers of the input and the pods they stand for, by namespace and name. Their pods are
 	// in Snapshot.Placeholders.
 	Buffers []buffers.Resolved `json:",omitempty"`
@@ -63,27 +66,6 @@ type Result struct {
 	// PodMakers are those of Skipped of which pods come that are not planned for, as far as one can see: kinds of well-known operators, and
 	// objects with a pod template in them. Nil: none.
 	PodMakers map[string]int `json:",omitempty"`
-}
-
-// NodeClassOf is the node class that a pool of the snapshot refers to: one that was born in the pool's own generation, v1beta1 and
-// v1 being one. It is nil when the input has it not, or when the pool's machines are of another kind of class.
-func (r *Result) NodeClassOf(pool *scheduling.NodePool) *awsv1.EC2NodeClass {
-	if pool == nil || pool.Object == nil {
-		return nil
-	}
-	ref := pool.Object.Spec.Template.Spec.NodeClassRef
-	if ref.Group != awsv1.Group || ref.Kind != awsv1.KindEC2NodeClass {
-		return nil
-	}
-	classes := r.NodeClasses
-	if pool.Key.Generation == v1.GenerationV1Alpha5 {
-		classes = r.FirstNodeClasses
-	}
-	i := slices.IndexFunc(classes, func(c *awsv1.EC2NodeClass) bool { return c.Name == ref.Name })
-	if i < 0 {
-		return nil
-	}
-	return classes[i]
 }
 
 // Load reads Kubernetes objects into a Snapshot.
@@ -118,8 +100,11 @@ type loader struct {
 	limits  Limits
 	sources []Source
 	kinds   map[groupKind]kind
-	objects objects
-	seen    map[objectKey]origin
+	// strictGroups are the API groups of node autoscaling itself. Skipping one of their objects would change the plan without a word, so a
+	// kind or version that is not known there is refused.
+	strictGroups map[string]bool
+	objects      objects
+	seen         map[objectKey]origin
 	// generated is, per kind, namespace and prefix, the next number to try for a generated name.
 	generated map[objectKey]int
 	admission admission
@@ -151,7 +136,10 @@ func newLoader(sources []Source, opts Options) *loader {
 		podMakers: make(map[string]int),
 		scalers:   make(map[objectKey]scaler),
 		custom:    make(map[groupKind]*WorkloadKind),
+
+		strictGroups: map[string]bool{v1.Group: true},
 	}
+	l.addCloudKinds()
 	if len(opts.Settings.Names) > 0 {
 		l.kinds[groupKind{"", "ConfigMap"}] = kindConfigMap(opts.Settings.Names)
 	}

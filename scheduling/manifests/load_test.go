@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/drawknife/drawknife/aws/convert"
 	"github.com/drawknife/drawknife/scheduling"
 )
 
@@ -35,19 +36,26 @@ func load(t *testing.T, text string) *Result {
 	return loadAll(t, Options{Now: now}, source("in.yaml", text))
 }
 
+// onAWS has AWS's node classes and objects of older generations read.
+func onAWS(opts Options) Options {
+	opts.Kinds, opts.Conversion = convert.Kinds(), convert.Conversion(convert.Options{})
+	return opts
+}
+
+// loadAll loads sources as those of a cluster on AWS.
 func loadAll(t *testing.T, opts Options, sources ...Source) *Result {
 	t.Helper()
-	result, err := Load(sources, opts)
+	result, err := Load(sources, onAWS(opts))
 	if err != nil {
 		t.Fatalf("Load: %v", err)
 	}
 	return result
 }
 
-// refusal loads sources that must be refused and returns why.
+// refusal loads sources of a cluster on AWS that must be refused and returns why.
 func refusal(t *testing.T, opts Options, sources ...Source) *LoadError {
 	t.Helper()
-	result, err := Load(sources, opts)
+	result, err := Load(sources, onAWS(opts))
 	if err == nil {
 		t.Fatalf("Load succeeded, want an error")
 	}
@@ -147,7 +155,7 @@ func TestLoadDocumentsThatHoldNothing(t *testing.T) {
 
 func TestLoadKeepsNothingOfTheSources(t *testing.T) {
 	data := []byte(simplePod("a", ""))
-	result, err := Load([]Source{{Name: "a", Data: data}}, Options{})
+	result, err := Load([]Source{{Name: "a", Data: data}}, onAWS(Options{}))
 	if err != nil {
 		t.Fatal(err)
 	}

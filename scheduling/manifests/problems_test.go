@@ -294,7 +294,7 @@ func TestLoadReportsAllProblemsTogether(t *testing.T) {
 }
 
 func TestLoadErrorWorksWithErrorsAs(t *testing.T) {
-	_, err := Load([]Source{{"a", []byte("x")}}, Options{})
+	_, err := Load([]Source{{"a", []byte("x")}}, onAWS(Options{}))
 	var p *Problem
 	if !errors.As(fmt.Errorf("loading: %w", err), &p) || p.Source != "a" {
 		t.Errorf("errors.As finds no problem in %v", err)

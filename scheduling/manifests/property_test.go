@@ -93,11 +93,11 @@ func TestDivisionIntoFilesDoesNotMatter(t *testing.T) {
 		for _, i := range rapid.Permutation(indexesOf(sources)).Draw(t, "order") {
 			all = append(append(all, sources[i].Data...), "\n"...)
 		}
-		want, err := Load(sources, Options{Now: now})
+		want, err := Load(sources, onAWS(Options{Now: now}))
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := Load([]Source{{"all.yaml", all}}, Options{Now: now})
+		got, err := Load([]Source{{"all.yaml", all}}, onAWS(Options{Now: now}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -117,7 +117,7 @@ func indexesOf(sources []Source) []int {
 }
 
 func loaded(t *rapid.T, sources []Source) string {
-	result, err := Load(sources, Options{Now: now})
+	result, err := Load(sources, onAWS(Options{Now: now}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,7 +135,7 @@ func asYAML(t *rapid.T, result *Result) string {
 // Every pod has one place at most, and a name of its own.
 func TestPodsAreUnique(t *testing.T) {
 	seeded.Check(t, func(t *rapid.T) {
-		result, err := Load(drawSources(t), Options{Now: now})
+		result, err := Load(drawSources(t), onAWS(Options{Now: now}))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -73,7 +73,7 @@ func (l *loader) validatePools() {
 	}
 	for _, e := range l.objects.nodeClasses {
 		e.object.Default()
-		l.fieldProblems(e.origin, "EC2NodeClass "+e.object.Name, e.object.Validate())
+		l.fieldProblems(e.origin, objectName(classKeyOf(e).kind, e.object.GetName()), e.object.Validate())
 	}
 }
 

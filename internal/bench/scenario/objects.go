@@ -10,9 +10,11 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/drawknife/drawknife/api/kinds"
 	v1 "github.com/drawknife/drawknife/api/v1"
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 	"github.com/drawknife/drawknife/aws/catalog"
+	"github.com/drawknife/drawknife/aws/convert"
 	"github.com/drawknife/drawknife/aws/instancetype"
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/scheduling"
@@ -55,6 +57,7 @@ func FromObjects(o Objects, pods int) (*Scenario, error) {
 	}
 	loaded, err := manifests.Load(sources, manifests.Options{
 		Now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), Vocabulary: instancetype.Vocabulary(),
+		Kinds: convert.Kinds(), Conversion: convert.Conversion(convert.Options{}),
 	})
 	if err != nil {
 		return nil, err
@@ -124,10 +127,12 @@ func readCatalog(name string) (*catalog.Catalog, error) {
 
 // addTypes gives each pool the instance types its node class makes of the facts; a class that is not there is the default
 // one. Pools with equal settings share a list.
-func addTypes(s *scheduling.Snapshot, facts *catalog.Catalog, classes []*awsv1.EC2NodeClass) error {
+func addTypes(s *scheduling.Snapshot, facts *catalog.Catalog, classes []kinds.NodeClass) error {
 	byName := make(map[string]*awsv1.EC2NodeClass, len(classes))
-	for _, class := range classes {
-		byName[class.Name] = class
+	for _, object := range classes {
+		if class, ok := object.(*awsv1.EC2NodeClass); ok {
+			byName[class.Name] = class
+		}
 	}
 	s.Catalogs = make(map[string][]*cloudprovider.InstanceType)
 	for i := range s.NodePools {
