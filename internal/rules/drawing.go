@@ -19,6 +19,7 @@ func rooms() []room {
 	return []room{
 		{"examples", "examples", []string{"examples"}},
 		{"conformance", "cloudprovider/conformance", []string{"cloudprovider/conformance"}},
+		{"world", "fake/world", []string{"fake/world"}},
 		{"provisioning", "provisioning", []string{"provisioning"}},
 		{"disruption", "disruption", []string{"disruption"}},
 		{"aws", "aws", []string{"aws"}},

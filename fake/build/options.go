@@ -1,0 +1,207 @@
+package build
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/internal/quantities"
+)
+
+// PodOption changes a pod that is built.
+type PodOption interface{ toPod(pod *corev1.Pod) }
+
+// NodeOption changes a Node that is built.
+type NodeOption interface{ toNode(node *corev1.Node) }
+
+// PoolOption changes a NodePool that is built.
+type PoolOption interface{ toPool(pool *v1.NodePool) }
+
+// ClaimOption changes a NodeClaim that is built.
+type ClaimOption interface{ toClaim(claim *v1.NodeClaim) }
+
+// TypeOption changes an instance type that is built.
+type TypeOption interface {
+	toType(it *cloudprovider.InstanceType)
+}
+
+// PodFunc is a PodOption of the caller's own.
+type PodFunc func(*corev1.Pod)
+
+// NodeFunc is a NodeOption of the caller's own.
+type NodeFunc func(*corev1.Node)
+
+// PoolFunc is a PoolOption of the caller's own.
+type PoolFunc func(*v1.NodePool)
+
+// ClaimFunc is a ClaimOption of the caller's own.
+type ClaimFunc func(*v1.NodeClaim)
+
+// TypeFunc is a TypeOption of the caller's own.
+type TypeFunc func(*cloudprovider.InstanceType)
+
+// MetaOption changes the metadata of any object.
+type MetaOption func(*metav1.ObjectMeta)
+
+func (o PodFunc) toPod(p *corev1.Pod)                    { call(o, p) }
+func (o NodeFunc) toNode(n *corev1.Node)                 { call(o, n) }
+func (o PoolFunc) toPool(p *v1.NodePool)                 { call(o, p) }
+func (o ClaimFunc) toClaim(c *v1.NodeClaim)              { call(o, c) }
+func (o TypeFunc) toType(it *cloudprovider.InstanceType) { call(o, it) }
+func (o MetaOption) toPod(p *corev1.Pod)                 { call(o, &p.ObjectMeta) }
+func (o MetaOption) toNode(n *corev1.Node)               { call(o, &n.ObjectMeta) }
+func (o MetaOption) toPool(p *v1.NodePool)               { call(o, &p.ObjectMeta) }
+func (o MetaOption) toClaim(c *v1.NodeClaim)             { call(o, &c.ObjectMeta) }
+
+func call[T any](f func(*T), on *T) {
+	if f != nil {
+		f(on)
+	}
+}
+
+// Labels adds labels: key, value, key, value. A key without a value gets an empty one.
+func Labels(pairs ...string) MetaOption {
+	return func(m *metav1.ObjectMeta) { m.Labels = merge(m.Labels, pairs) }
+}
+
+// Annotations adds annotations, as Labels does labels.
+func Annotations(pairs ...string) MetaOption {
+	return func(m *metav1.ObjectMeta) { m.Annotations = merge(m.Annotations, pairs) }
+}
+
+// UID makes it an object that an API server has seen.
+func UID(uid string) MetaOption {
+	return func(m *metav1.ObjectMeta) { m.UID = types.UID(uid) }
+}
+
+// Created says since when the object exists.
+func Created(at time.Time) MetaOption {
+	return func(m *metav1.ObjectMeta) { m.CreationTimestamp = metav1.NewTime(at) }
+}
+
+// Deleted says that the object is being deleted, and since when.
+func Deleted(at time.Time) MetaOption {
+	return func(m *metav1.ObjectMeta) { m.DeletionTimestamp = &metav1.Time{Time: at} }
+}
+
+// Finalizers adds finalizers.
+func Finalizers(names ...string) MetaOption {
+	return func(m *metav1.ObjectMeta) { m.Finalizers = append(m.Finalizers, names...) }
+}
+
+// OwnedBy gives the object a controller, whose UID is its name.
+func OwnedBy(apiVersion, kind, name string) MetaOption {
+	return func(m *metav1.ObjectMeta) {
+		controller := true
+		m.OwnerReferences = append(m.OwnerReferences, metav1.OwnerReference{
+			APIVersion: apiVersion, Kind: kind, Name: name, UID: types.UID(name), Controller: &controller,
+		})
+	}
+}
+
+// OfPool says which NodePool a Node or a NodeClaim belongs to.
+func OfPool(name string) MetaOption { return Labels(v1.NodePoolLabelKey, name) }
+
+func merge(into map[string]string, pairs []string) map[string]string {
+	if into == nil {
+		into = make(map[string]string, (len(pairs)+1)/2)
+	}
+	for pair := range slices.Chunk(pairs, 2) {
+		into[pair[0]] = strings.Join(pair[1:], "")
+	}
+	return into
+}
+
+// AmountOption is an amount of one resource: what a pod's first container requests, what a Node has and has left for pods, what an
+// instance type has.
+type AmountOption struct {
+	name   corev1.ResourceName
+	amount resource.Quantity
+}
+
+// CPU is an amount of processors: "500m", "2". See Amount for text that is no amount.
+func CPU(amount string) AmountOption { return Amount(corev1.ResourceCPU, amount) }
+
+// Memory is an amount of memory: "512Mi", "4Gi".
+func Memory(amount string) AmountOption { return Amount(corev1.ResourceMemory, amount) }
+
+// MaxPods is how many pods a Node or an instance type takes.
+func MaxPods(n int64) AmountOption {
+	return AmountOption{corev1.ResourcePods, *resource.NewQuantity(n, resource.DecimalSI)}
+}
+
+// Amount is an amount of any resource. Text that is no quantity is -1, which planners refuse.
+func Amount(name corev1.ResourceName, amount string) AmountOption {
+	return AmountOption{name, quantity(amount)}
+}
+
+// Amounts is a list of resources: name, amount, name, amount. Text that is no quantity is -1, as is an amount that is left out.
+func Amounts(pairs ...string) corev1.ResourceList {
+	list := make(corev1.ResourceList, (len(pairs)+1)/2)
+	for pair := range slices.Chunk(pairs, 2) {
+		list[corev1.ResourceName(pair[0])] = quantity(strings.Join(pair[1:], ""))
+	}
+	return list
+}
+
+func quantity(text string) resource.Quantity {
+	q, err := quantities.Parse(text)
+	if err != nil {
+		return *resource.NewQuantity(-1, resource.DecimalSI)
+	}
+	return q
+}
+
+func (o AmountOption) toPod(p *corev1.Pod) {
+	if len(p.Spec.Containers) == 0 {
+		p.Spec.Containers = []corev1.Container{{Name: "main"}}
+	}
+	o.addTo(&p.Spec.Containers[0].Resources.Requests)
+}
+
+func (o AmountOption) toNode(n *corev1.Node) {
+	o.addTo(&n.Status.Capacity)
+	o.addTo(&n.Status.Allocatable)
+}
+
+func (o AmountOption) toType(it *cloudprovider.InstanceType) { o.addTo(&it.Capacity) }
+
+func (o AmountOption) addTo(list *corev1.ResourceList) {
+	if *list == nil {
+		*list = corev1.ResourceList{}
+	}
+	(*list)[o.name] = o.amount.DeepCopy()
+}
+
+// TaintsOption are taints of a Node, of a NodeClaim's, or of those that a NodePool makes.
+type TaintsOption []string
+
+// Taints adds taints: "key=value:NoSchedule", "key:NoExecute"; without an effect, NoSchedule.
+func Taints(taints ...string) TaintsOption { return slices.Clone(taints) }
+
+// Taint reads one taint as Taints does.
+func Taint(text string) corev1.Taint {
+	name, effect, _ := strings.Cut(text, ":")
+	key, value, _ := strings.Cut(name, "=")
+	if effect == "" {
+		effect = string(corev1.TaintEffectNoSchedule)
+	}
+	return corev1.Taint{Key: key, Value: value, Effect: corev1.TaintEffect(effect)}
+}
+
+func (o TaintsOption) addTo(list *[]corev1.Taint) {
+	for _, text := range o {
+		*list = append(*list, Taint(text))
+	}
+}
+
+func (o TaintsOption) toNode(n *corev1.Node)    { o.addTo(&n.Spec.Taints) }
+func (o TaintsOption) toClaim(c *v1.NodeClaim)  { o.addTo(&c.Spec.Taints) }
+func (o TaintsOption) toPool(pool *v1.NodePool) { o.addTo(&pool.Spec.Template.Spec.Taints) }
