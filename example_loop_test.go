@@ -16,6 +16,7 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/disruption"
 	"github.com/drawknife/drawknife/fake"
+	"github.com/drawknife/drawknife/fake/build"
 	"github.com/drawknife/drawknife/provisioning"
 	"github.com/drawknife/drawknife/scheduling"
 	"github.com/drawknife/drawknife/scheduling/cluster"
@@ -28,10 +29,8 @@ func Example_loop() {
 	ctx, l := context.Background(), newLoop()
 	pods := map[string]*corev1.Pod{}
 	for i := range 6 {
-		pod := running(fmt.Sprintf("web-%d", i), "1500m")
-		pod.UID = types.UID(pod.Name)
-		pod.Status = corev1.PodStatus{Phase: corev1.PodPending, Conditions: []corev1.PodCondition{
-			{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable}}}
+		name := fmt.Sprintf("web-%d", i)
+		pod := build.Pod(name, build.Namespace("shop"), build.UID(name), build.CPU("1500m"), build.OwnedBy("apps/v1", "ReplicaSet", "web"), build.Unschedulable())
 		l.see(cluster.Upsert(pod))
 		pods[pod.Name] = pod.DeepCopy() // State keeps what it was given
 	}
@@ -85,10 +84,7 @@ func newLoop() *loop {
 	check(err)
 	l.lifecycle, err = provisioning.NewLifecycle(provisioning.LifecycleOptions{})
 	check(err)
-	pool := &v1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: "default", UID: "pool"}}
-	pool.Spec.Template.Spec.NodeClassRef = v1.NodeClassReference{Group: fake.NodeClassGroup, Kind: fake.NodeClassKind, Name: "default"}
-	pool.Spec.Template.Spec.Requirements = []v1.NodeSelectorRequirementWithMinValues{} // any instance type
-	pool.Spec.Disruption.Budgets = []v1.Budget{{Nodes: "100%"}}
+	pool := build.Pool("default", build.UID("pool"), build.Budget("100%"))
 	pool.Default()
 	class := cloudprovider.NodeClassReadiness{Status: metav1.ConditionTrue}
 	l.pool = provisioning.PoolStatus(provisioning.PoolState{Pool: pool, Capabilities: l.cloud.Describe(), Class: &class}, l.clock.Now())
@@ -179,17 +175,11 @@ func (l *loop) do(ctx context.Context, effect provisioning.Effect) {
 func (l *loop) join(ctx context.Context, claim *v1.NodeClaim) {
 	instance, err := l.cloud.Get(ctx, claim.Status.ProviderID)
 	check(err)
-	labels := maps.Clone(instance.Labels)
-	labels[corev1.LabelHostname] = "node-" + claim.Name
-	l.put(&corev1.Node{
-		ObjectMeta: metav1.ObjectMeta{Name: "node-" + claim.Name, UID: types.UID("node-" + claim.Name), Labels: labels, CreationTimestamp: metav1.NewTime(l.clock.Now())},
-		Spec: corev1.NodeSpec{ProviderID: claim.Status.ProviderID, Taints: []corev1.Taint{
-			{Key: v1.UnregisteredTaintKey, Effect: corev1.TaintEffectNoExecute}}},
-		Status: corev1.NodeStatus{
-			Capacity: instance.Status.Capacity, Allocatable: instance.Status.Allocatable,
-			Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}},
-		},
-	})
+	name := "node-" + claim.Name
+	node := build.Node(name, build.UID(name), build.Created(l.clock.Now()), build.ProviderID(claim.Status.ProviderID), build.Taints(v1.UnregisteredTaintKey+":NoExecute"))
+	maps.Copy(node.Labels, instance.Labels)
+	node.Status.Capacity, node.Status.Allocatable = instance.Status.Capacity, instance.Status.Allocatable
+	l.put(node)
 }
 
 func (l *loop) put(node *corev1.Node) {

@@ -35,6 +35,10 @@ func TestPages(t *testing.T) {
 		}
 		report(t, rules.CheckNamedTests(all, documents))
 	})
+	t.Run("examples are there and run", func(t *testing.T) {
+		const examples = "docs/examples.md"
+		report(t, rules.CheckJourneys(tree, examples, documents[examples]))
+	})
 	t.Run("drawings parse", func(t *testing.T) { report(t, rules.CheckMermaid(documents)) })
 	t.Run("floors are as the page has them", func(t *testing.T) {
 		report(t, rules.CheckFloorTable(architecture, documents[architecture]))

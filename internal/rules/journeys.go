@@ -1,0 +1,60 @@
+package rules
+
+import (
+	"fmt"
+	"go/ast"
+	"go/doc"
+	"strings"
+)
+
+// CheckJourneys finds rows of the table of Examples (docs/examples.md) that no Example stands behind. The second cell of a row is
+// `package: ExampleName`, with "." for the root package; the Example must be there, and be run: say what it prints.
+func CheckJourneys(t *Tree, name, page string) []Fault {
+	packages := t.packages()
+	var faults []Fault
+	rows := 0
+	for n, line := range lines(page) {
+		cells := tableRow(line)
+		if len(cells) < 2 || len(backquoted(cells[1])) == 0 {
+			continue
+		}
+		rows++
+		for _, example := range backquoted(cells[1]) {
+			if why := notRun(packages, example); why != "" {
+				faults = append(faults, fault(fmt.Sprintf("%s:%d", name, n+1), "%s", why))
+			}
+		}
+	}
+	if rows == 0 {
+		faults = append(faults, fault(name, "has no row"))
+	}
+	return faults
+}
+
+// notRun says why an Example does not count; "" if it does.
+func notRun(packages map[string][]*File, example string) string {
+	dir, function, ok := strings.Cut(example, ": ")
+	suffix, isExample := strings.CutPrefix(function, "Example")
+	if !ok || !isExample {
+		return example + " is no Example: write `package: ExampleName`"
+	}
+	if dir == "." {
+		dir = ""
+	}
+	var tests []*ast.File
+	for _, f := range packages[dir] {
+		if f.Test {
+			tests = append(tests, f.Syntax)
+		}
+	}
+	for _, e := range doc.Examples(tests...) {
+		switch {
+		case e.Name != suffix:
+		case e.Output == "" && !e.EmptyOutput:
+			return example + " is not run: let it end with // Output"
+		default:
+			return ""
+		}
+	}
+	return example + " is not there"
+}
