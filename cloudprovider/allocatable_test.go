@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/fake/build"
 )
 
 // sameAmounts compares quantities by amount: 1Gi and 1024Mi are the same.
@@ -31,33 +32,33 @@ func TestAllocatable(t *testing.T) {
 		overhead cloudprovider.Overhead
 		want     corev1.ResourceList
 	}{
-		{"nothing kept", quantities("cpu", "2"), cloudprovider.Overhead{}, quantities("cpu", "2")},
+		{"nothing kept", build.Amounts("cpu", "2"), cloudprovider.Overhead{}, build.Amounts("cpu", "2")},
 		{
-			"the three parts add up", quantities("cpu", "2", "memory", "8Gi"),
+			"the three parts add up", build.Amounts("cpu", "2", "memory", "8Gi"),
 			cloudprovider.Overhead{
-				KubeReserved:      quantities("cpu", "100m", "memory", "1Gi"),
-				SystemReserved:    quantities("cpu", "100m"),
-				EvictionThreshold: quantities("memory", "512Mi"),
+				KubeReserved:      build.Amounts("cpu", "100m", "memory", "1Gi"),
+				SystemReserved:    build.Amounts("cpu", "100m"),
+				EvictionThreshold: build.Amounts("memory", "512Mi"),
 			},
-			quantities("cpu", "1800m", "memory", "6656Mi"),
+			build.Amounts("cpu", "1800m", "memory", "6656Mi"),
 		},
 		{
-			"every size of huge pages reduces memory", quantities("memory", "8Gi", "hugepages-2Mi", "1Gi", "hugepages-1Gi", "2Gi"),
-			cloudprovider.Overhead{KubeReserved: quantities("memory", "1Gi")},
-			quantities("memory", "4Gi", "hugepages-2Mi", "1Gi", "hugepages-1Gi", "2Gi"),
+			"every size of huge pages reduces memory", build.Amounts("memory", "8Gi", "hugepages-2Mi", "1Gi", "hugepages-1Gi", "2Gi"),
+			cloudprovider.Overhead{KubeReserved: build.Amounts("memory", "1Gi")},
+			build.Amounts("memory", "4Gi", "hugepages-2Mi", "1Gi", "hugepages-1Gi", "2Gi"),
 		},
 		{
-			"memory ends at zero", quantities("memory", "2Gi", "hugepages-1Gi", "2Gi"),
-			cloudprovider.Overhead{KubeReserved: quantities("memory", "1Gi")},
-			quantities("memory", "0", "hugepages-1Gi", "2Gi"),
+			"memory ends at zero", build.Amounts("memory", "2Gi", "hugepages-1Gi", "2Gi"),
+			cloudprovider.Overhead{KubeReserved: build.Amounts("memory", "1Gi")},
+			build.Amounts("memory", "0", "hugepages-1Gi", "2Gi"),
 		},
 		{
-			"others end at zero", quantities("cpu", "1"),
-			cloudprovider.Overhead{SystemReserved: quantities("cpu", "2")}, quantities("cpu", "0"),
+			"others end at zero", build.Amounts("cpu", "1"),
+			cloudprovider.Overhead{SystemReserved: build.Amounts("cpu", "2")}, build.Amounts("cpu", "0"),
 		},
 		{
-			"overhead of what the machine lacks is nothing", quantities("cpu", "1"),
-			cloudprovider.Overhead{KubeReserved: quantities("ephemeral-storage", "1Gi")}, quantities("cpu", "1"),
+			"overhead of what the machine lacks is nothing", build.Amounts("cpu", "1"),
+			cloudprovider.Overhead{KubeReserved: build.Amounts("ephemeral-storage", "1Gi")}, build.Amounts("cpu", "1"),
 		},
 	}
 	for _, tt := range tests {
@@ -69,7 +70,7 @@ func TestAllocatable(t *testing.T) {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 			for name := range got {
-				got[name] = quantities("x", "999")["x"]
+				got[name] = build.Amounts("x", "999")["x"]
 			}
 			if diff := cmp.Diff(before.Capacity, it.Capacity, sameAmounts); diff != "" {
 				t.Errorf("the type shares its capacity (-want +got):\n%s", diff)
@@ -81,10 +82,10 @@ func TestAllocatable(t *testing.T) {
 // SCH-158, PRV-181: an offering's entries take the place of the type's, one by one.
 func TestOfferingOverridesResources(t *testing.T) {
 	it := &cloudprovider.InstanceType{
-		Capacity: quantities("cpu", "4", "memory", "16Gi"),
+		Capacity: build.Amounts("cpu", "4", "memory", "16Gi"),
 		Overhead: cloudprovider.Overhead{
-			KubeReserved:      quantities("cpu", "100m", "memory", "1Gi"),
-			EvictionThreshold: quantities("memory", "1Gi"),
+			KubeReserved:      build.Amounts("cpu", "100m", "memory", "1Gi"),
+			EvictionThreshold: build.Amounts("memory", "1Gi"),
 		},
 	}
 	tests := []struct {
@@ -92,23 +93,23 @@ func TestOfferingOverridesResources(t *testing.T) {
 		offering cloudprovider.Offering
 		want     corev1.ResourceList
 	}{
-		{"none", cloudprovider.Offering{}, quantities("cpu", "3900m", "memory", "14Gi")},
+		{"none", cloudprovider.Offering{}, build.Amounts("cpu", "3900m", "memory", "14Gi")},
 		{
-			"capacity of one resource and a new one", cloudprovider.Offering{Capacity: quantities("memory", "12Gi", "x.test/gpu", "1")},
-			quantities("cpu", "3900m", "memory", "10Gi", "x.test/gpu", "1"),
+			"capacity of one resource and a new one", cloudprovider.Offering{Capacity: build.Amounts("memory", "12Gi", "x.test/gpu", "1")},
+			build.Amounts("cpu", "3900m", "memory", "10Gi", "x.test/gpu", "1"),
 		},
 		{
 			"one entry of one part of the overhead",
-			cloudprovider.Offering{Overhead: &cloudprovider.Overhead{KubeReserved: quantities("memory", "3Gi")}},
-			quantities("cpu", "3900m", "memory", "12Gi"),
+			cloudprovider.Offering{Overhead: &cloudprovider.Overhead{KubeReserved: build.Amounts("memory", "3Gi")}},
+			build.Amounts("cpu", "3900m", "memory", "12Gi"),
 		},
 		{
 			"both",
 			cloudprovider.Offering{
-				Capacity: quantities("cpu", "2"),
-				Overhead: &cloudprovider.Overhead{SystemReserved: quantities("cpu", "400m"), EvictionThreshold: quantities("memory", "0")},
+				Capacity: build.Amounts("cpu", "2"),
+				Overhead: &cloudprovider.Overhead{SystemReserved: build.Amounts("cpu", "400m"), EvictionThreshold: build.Amounts("memory", "0")},
 			},
-			quantities("cpu", "1500m", "memory", "15Gi"),
+			build.Amounts("cpu", "1500m", "memory", "15Gi"),
 		},
 	}
 	for _, tt := range tests {
@@ -118,15 +119,15 @@ func TestOfferingOverridesResources(t *testing.T) {
 			}
 		})
 	}
-	if diff := cmp.Diff(quantities("cpu", "3900m", "memory", "14Gi"), it.Allocatable(), sameAmounts); diff != "" {
+	if diff := cmp.Diff(build.Amounts("cpu", "3900m", "memory", "14Gi"), it.Allocatable(), sameAmounts); diff != "" {
 		t.Errorf("the type was changed (-want +got):\n%s", diff)
 	}
 }
 
 func TestInstanceTypeDeepCopySharesNothing(t *testing.T) {
 	it := testType("x", offering("a", "spot", 1))
-	it.Offerings[0].Capacity = quantities("x.test/gpu", "1")
-	it.Offerings[0].Overhead = &cloudprovider.Overhead{KubeReserved: quantities("cpu", "1")}
+	it.Offerings[0].Capacity = build.Amounts("x.test/gpu", "1")
+	it.Offerings[0].Overhead = &cloudprovider.Overhead{KubeReserved: build.Amounts("cpu", "1")}
 	it.VolumeLimits = map[string]int32{"csi.cloud.test": 24}
 	want := it.DeepCopy()
 	copied := it.DeepCopy()

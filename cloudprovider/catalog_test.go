@@ -2,12 +2,12 @@ package cloudprovider_test
 
 import (
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/drawknife/drawknife/api/requirements"
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/fake/build"
 )
 
 const reservationKey = "cloud.test/reservation"
@@ -24,14 +24,6 @@ func testCapabilities() cloudprovider.Capabilities {
 		ReservationIDLabel: reservationKey,
 		ReservationLabels:  []string{reservationKey},
 	}
-}
-
-func quantities(pairs ...string) corev1.ResourceList {
-	list := corev1.ResourceList{}
-	for i := 0; i < len(pairs); i += 2 {
-		list[corev1.ResourceName(pairs[i])] = resource.MustParse(pairs[i+1])
-	}
-	return list
 }
 
 func offering(zone, capacityType string, price float64, more ...requirements.Requirement) cloudprovider.Offering {
@@ -65,7 +57,7 @@ func testType(name string, offerings ...cloudprovider.Offering) *cloudprovider.I
 			requirements.DoesNotExist(reservationKey),
 		),
 		Offerings: offerings,
-		Capacity:  quantities("cpu", "4", "memory", "16Gi", "pods", "110"),
-		Overhead:  cloudprovider.Overhead{KubeReserved: quantities("cpu", "100m", "memory", "1Gi")},
+		Capacity:  build.Amounts("cpu", "4", "memory", "16Gi", "pods", "110"),
+		Overhead:  cloudprovider.Overhead{KubeReserved: build.Amounts("cpu", "100m", "memory", "1Gi")},
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/drawknife/drawknife/api/requirements"
 	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/fake/build"
 )
 
 // A provider gives its errors a kind, and a caller reacts to the kind, whatever the message says.
@@ -29,10 +30,10 @@ func Example() {
 // Allocatable is what is left for pods.
 func ExampleInstanceType_Allocatable() {
 	it := cloudprovider.InstanceType{
-		Capacity: quantities("cpu", "4", "memory", "16Gi"),
+		Capacity: build.Amounts("cpu", "4", "memory", "16Gi"),
 		Overhead: cloudprovider.Overhead{
-			KubeReserved:      quantities("cpu", "80m", "memory", "1Gi"),
-			EvictionThreshold: quantities("memory", "100Mi"),
+			KubeReserved:      build.Amounts("cpu", "80m", "memory", "1Gi"),
+			EvictionThreshold: build.Amounts("memory", "100Mi"),
 		},
 	}
 	left := it.Allocatable()
@@ -47,7 +48,7 @@ func ExampleLaunchOrder() {
 		testType("small", offering("a", "on-demand", 0.10), offering("b", "on-demand", 0.11)),
 	}
 	zoneA := requirements.NewSet(requirements.In(corev1.LabelTopologyZone, "a"))
-	for _, candidate := range cloudprovider.LaunchOrder(types, zoneA, quantities("cpu", "2")) {
+	for _, candidate := range cloudprovider.LaunchOrder(types, zoneA, build.Amounts("cpu", "2")) {
 		fmt.Println(candidate.Key(), candidate.Offering.Price)
 	}
 	// Output:

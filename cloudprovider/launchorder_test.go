@@ -12,6 +12,7 @@ import (
 	"github.com/drawknife/drawknife/api/requirements"
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/fake/build"
 	"github.com/drawknife/drawknife/internal/seeded"
 )
 
@@ -27,8 +28,8 @@ func launchKeys(candidates []cloudprovider.Candidate) []string {
 func TestLaunchOrder(t *testing.T) {
 	small := testType("small", offering("a", "on-demand", 0.4), offering("b", "spot", 0.2), offering("a", "spot", 0.2))
 	big := testType("big", reserved("a", "r-1", 0.9, 1), offering("b", "on-demand", 0.8), offering("b", "spot", 0.1))
-	big.Capacity = quantities("cpu", "8", "memory", "32Gi", "pods", "110")
-	big.Offerings[1].Capacity = quantities("x.test/gpu", "1")
+	big.Capacity = build.Amounts("cpu", "8", "memory", "32Gi", "pods", "110")
+	big.Offerings[1].Capacity = build.Amounts("x.test/gpu", "1")
 	big.Offerings[2].Available = false
 	arm := testType("arm", offering("a", "spot", 0.01))
 	arm.Requirements = arm.Requirements.Without(corev1.LabelArchStable).With(requirements.In(corev1.LabelArchStable, v1.ArchitectureArm64))
@@ -62,10 +63,10 @@ func TestLaunchOrder(t *testing.T) {
 		{"keys no type knows", requirements.NewSet(amd64, requirements.In("team", "a"), requirements.In(v1.NodePoolLabelKey, "p"), requirements.In(corev1.LabelTopologyZone, "a"), requirements.In(v1.CapacityTypeLabelKey, "spot")), nil, []string{
 			"small/a/spot",
 		}},
-		{"requests", requirements.NewSet(requirements.DoesNotExist(reservationKey)), quantities("cpu", "3901m"), []string{"big/b/spot", "big/b/on-demand"}},
-		{"requests that fit exactly", requirements.NewSet(requirements.In(corev1.LabelTopologyZone, "a"), amd64, requirements.In(v1.CapacityTypeLabelKey, "spot")), quantities("cpu", "3900m", "memory", "15Gi"), []string{"small/a/spot"}},
-		{"what only one offering has", requirements.NewSet(), quantities("x.test/gpu", "1"), []string{"big/b/on-demand"}},
-		{"none of what no machine has", requirements.NewSet(requirements.In(corev1.LabelInstanceTypeStable, "arm")), quantities("x.test/fpga", "0"), []string{"arm/a/spot"}},
+		{"requests", requirements.NewSet(requirements.DoesNotExist(reservationKey)), build.Amounts("cpu", "3901m"), []string{"big/b/spot", "big/b/on-demand"}},
+		{"requests that fit exactly", requirements.NewSet(requirements.In(corev1.LabelTopologyZone, "a"), amd64, requirements.In(v1.CapacityTypeLabelKey, "spot")), build.Amounts("cpu", "3900m", "memory", "15Gi"), []string{"small/a/spot"}},
+		{"what only one offering has", requirements.NewSet(), build.Amounts("x.test/gpu", "1"), []string{"big/b/on-demand"}},
+		{"none of what no machine has", requirements.NewSet(requirements.In(corev1.LabelInstanceTypeStable, "arm")), build.Amounts("x.test/fpga", "0"), []string{"arm/a/spot"}},
 		{"nothing suits", requirements.NewSet(requirements.In(corev1.LabelOSStable, "windows")), nil, []string{}},
 	}
 	for _, tt := range tests {

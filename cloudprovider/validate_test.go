@@ -13,6 +13,7 @@ import (
 	"github.com/drawknife/drawknife/api/requirements"
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/fake/build"
 )
 
 // Each row breaks one clause, and only that one is reported.
@@ -71,11 +72,11 @@ func TestValidateCatalogNamesTheBrokenClause(t *testing.T) {
 		{"price not a number", "CP-CATALOG-07", func(it *instanceType) { it.Offerings[0].Price = math.NaN() }},
 		{"infinite price", "CP-CATALOG-07", func(it *instanceType) { it.Offerings[0].Price = math.Inf(1) }},
 		{"no pods", "CP-CATALOG-08", func(it *instanceType) { delete(it.Capacity, corev1.ResourcePods) }},
-		{"negative extended resource", "CP-CATALOG-08", func(it *instanceType) { it.Capacity["x.test/gpu"] = quantities("x", "-1")["x"] }},
-		{"negative overhead", "CP-CATALOG-08", func(it *instanceType) { it.Overhead.EvictionThreshold = quantities("memory", "-1Gi") }},
-		{"overhead takes all", "CP-CATALOG-08", func(it *instanceType) { it.Overhead.SystemReserved = quantities("memory", "15Gi") }},
+		{"negative extended resource", "CP-CATALOG-08", func(it *instanceType) { it.Capacity["x.test/gpu"] = build.Amounts("x", "-1")["x"] }},
+		{"negative overhead", "CP-CATALOG-08", func(it *instanceType) { it.Overhead.EvictionThreshold = build.Amounts("memory", "-1Gi") }},
+		{"overhead takes all", "CP-CATALOG-08", func(it *instanceType) { it.Overhead.SystemReserved = build.Amounts("memory", "15Gi") }},
 		{"an offering's overhead takes all", "CP-CATALOG-08", func(it *instanceType) {
-			it.Offerings[0].Overhead = &cloudprovider.Overhead{KubeReserved: quantities("cpu", "4")}
+			it.Offerings[0].Overhead = &cloudprovider.Overhead{KubeReserved: build.Amounts("cpu", "4")}
 		}},
 	}
 	for _, tt := range tests {

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -111,14 +110,6 @@ func ofType(names ...string) requirements.Requirement {
 }
 
 func everyOffering(cloudprovider.OfferingKey) bool { return true }
-
-func quantities(pairs ...string) corev1.ResourceList {
-	list := corev1.ResourceList{}
-	for i := 0; i < len(pairs); i += 2 {
-		list[corev1.ResourceName(pairs[i])] = resource.MustParse(pairs[i+1])
-	}
-	return list
-}
 
 // CP-DESCRIBE-01, CP-DESCRIBE-02, CP-DESCRIBE-03, CP-DESCRIBE-06, PRV-177, PRV-178.
 func TestDescribe(t *testing.T) {

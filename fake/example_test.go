@@ -12,6 +12,7 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/fake"
+	"github.com/drawknife/drawknife/fake/build"
 )
 
 // A machine from Create to its node, with simulated time.
@@ -36,7 +37,7 @@ func Example() {
 			Requirements: []v1.NodeSelectorRequirementWithMinValues{
 				{Key: v1.CapacityTypeLabelKey, Operator: corev1.NodeSelectorOpIn, Values: []string{"on-demand"}},
 			},
-			Resources: v1.ResourceRequirements{Requests: quantities("cpu", "3", "memory", "6Gi")},
+			Resources: v1.ResourceRequirements{Requests: build.Amounts("cpu", "3", "memory", "6Gi")},
 		},
 	})
 	if err != nil {

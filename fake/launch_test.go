@@ -16,6 +16,7 @@ import (
 	"github.com/drawknife/drawknife/api/v1alpha5"
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/fake"
+	"github.com/drawknife/drawknife/fake/build"
 )
 
 // reservedTypes are two types; the larger one can also be had from reservation r-1 in zone a, which has room for one.
@@ -44,7 +45,7 @@ func TestCreateChoosesTheOffering(t *testing.T) {
 		{"spot before on-demand, the cheapest zone", claim("c", requirements.NotIn(v1.CapacityTypeLabelKey, "reserved")), nil, "m1.medium/test-region-1a/spot"},
 		{"spot where the claim allows it", claim("c", zone("b", "c"), requirements.Exists(corev1.LabelArchStable)), nil, "m1.medium/test-region-1c/spot"},
 		{"on-demand alone", claim("c", onDemand()), nil, "m1.medium/test-region-1a/on-demand"},
-		{"a larger one for the requests", claim("c", onDemand()), quantities("cpu", "1500m"), "m1.large/test-region-1a/on-demand"},
+		{"a larger one for the requests", claim("c", onDemand()), build.Amounts("cpu", "1500m"), "m1.large/test-region-1a/on-demand"},
 		{"by name", claim("c", ofType("m1.large"), zone("c"), onDemand()), nil, "m1.large/test-region-1c/on-demand"},
 		{"custom labels are the claim's business", claim("c", requirements.In("team", "a"), onDemand()), nil, "m1.medium/test-region-1a/on-demand"},
 		{"aliases are read", claim("c", requirements.In("topology.csi.fake.drawknife.test/zone", fake.GenericRegion+"c"), onDemand()), nil, "m1.medium/test-region-1c/on-demand"},
@@ -260,7 +261,7 @@ func TestNothingIsShared(t *testing.T) {
 	types := fake.GenericTypes(2)
 	var seen fake.Instance
 	cloud, _ := cloudOf(t, fake.Options{OnLaunch: func(i fake.Instance) { seen = i }}, types...)
-	types[0].Capacity[corev1.ResourceCPU] = quantities("x", "99")["x"]
+	types[0].Capacity[corev1.ResourceCPU] = build.Amounts("x", "99")["x"]
 	types[0].Offerings[0].Price = 99
 
 	c := claim("a")
@@ -357,7 +358,7 @@ func TestStockOut(t *testing.T) {
 func TestNothingSuits(t *testing.T) {
 	cloud, _ := testCloud(t, fake.Options{})
 	c := claim("a", requirements.In(corev1.LabelArchStable, "arm64"))
-	c.Spec.Resources.Requests = quantities("cpu", "64")
+	c.Spec.Resources.Requests = build.Amounts("cpu", "64")
 	_, err := cloud.Create(context.Background(), c)
 	if !cloudprovider.IsInsufficientCapacity(err) || cloudprovider.ExhaustedOfferings(err) != nil {
 		t.Fatalf("got %v", err)
@@ -417,10 +418,10 @@ func TestReservation(t *testing.T) {
 // CP-CREATE-11: an offering's own capacity is what its machine has.
 func TestCreateUsesTheOfferingsCapacity(t *testing.T) {
 	types := fake.GenericTypes(1)
-	types[0].Offerings[0].Capacity = quantities("example.com/gpu", "1")
+	types[0].Offerings[0].Capacity = build.Amounts("example.com/gpu", "1")
 	cloud, _ := cloudOf(t, fake.Options{}, types...)
 	c := claim("a")
-	c.Spec.Resources.Requests = quantities("example.com/gpu", "1")
+	c.Spec.Resources.Requests = build.Amounts("example.com/gpu", "1")
 	got := create(t, cloud, c)
 	if gpu := got.Status.Allocatable["example.com/gpu"]; gpu.Value() != 1 || got.Labels[corev1.LabelTopologyZone] != "test-region-1a" {
 		t.Errorf("got %v in %v", got.Status.Allocatable, got.Labels)

@@ -3,28 +3,20 @@ package buffers
 import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/drawknife/drawknife/api/autoscaling/v1beta1"
+	"github.com/drawknife/drawknife/fake/build"
 )
 
 func ptr[T any](v T) *T { return &v }
-
-func amounts(pairs ...string) corev1.ResourceList {
-	list := corev1.ResourceList{}
-	for i := 0; i+1 < len(pairs); i += 2 {
-		list[corev1.ResourceName(pairs[i])] = resource.MustParse(pairs[i+1])
-	}
-	return list
-}
 
 // template has one container with these requests.
 func template(requests ...string) corev1.PodTemplateSpec {
 	return corev1.PodTemplateSpec{
 		ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"app": "web"}},
-		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Resources: corev1.ResourceRequirements{Requests: amounts(requests...)}}}},
+		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Resources: corev1.ResourceRequirements{Requests: build.Amounts(requests...)}}}},
 	}
 }
 
@@ -45,7 +37,7 @@ func onTemplate(name string, replicas *int32, limits ...string) *v1beta1.Capacit
 	b.Spec.PodTemplateRef = &v1beta1.LocalObjectRef{Name: name}
 	b.Spec.Replicas = replicas
 	if len(limits) > 0 {
-		b.Spec.Limits = amounts(limits...)
+		b.Spec.Limits = build.Amounts(limits...)
 	}
 	return b
 }

@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/drawknife/drawknife/api/autoscaling/v1beta1"
+	"github.com/drawknife/drawknife/fake/build"
 	"github.com/drawknife/drawknife/internal/seeded"
 )
 
@@ -108,7 +109,7 @@ func TestCount(t *testing.T) {
 			b := onWorkload("Deployment", "web", tc.percentage)
 			b.Spec.Replicas = tc.replicas
 			if tc.limits != nil {
-				b.Spec.Limits = amounts(tc.limits...)
+				b.Spec.Limits = build.Amounts(tc.limits...)
 			}
 			got := Resolve(Input{Buffers: []*v1beta1.CapacityBuffer{b}, Deployments: []*appsv1.Deployment{deployment("web", tc.workload, tc.requests...)}})[0]
 			if !got.Ready() || len(got.Pods) != tc.want || got.Message != tc.message {
@@ -125,7 +126,7 @@ func TestCount(t *testing.T) {
 	})
 	t.Run("limits stand in for requests that are missing (SCH-060)", func(t *testing.T) {
 		pt := podTemplate("web")
-		pt.Template.Spec.Containers[0].Resources.Limits = amounts("cpu", "2")
+		pt.Template.Spec.Containers[0].Resources.Limits = build.Amounts("cpu", "2")
 		got := Resolve(Input{Buffers: []*v1beta1.CapacityBuffer{onTemplate("web", nil, "cpu", "6")}, PodTemplates: []*corev1.PodTemplate{pt}})[0]
 		if len(got.Pods) != 3 {
 			t.Errorf("%d pods (%s)", len(got.Pods), got.Message)
@@ -137,7 +138,7 @@ func TestCount(t *testing.T) {
 func TestQuotientIsTheLargestThatFits(t *testing.T) {
 	amount := rapid.StringMatching(`([1-9][0-9]{0,2}(\.[0-9]{1,3})?)(m|k|M|G|Ki|Mi|Gi|e3|)`)
 	seeded.Check(t, func(t *rapid.T) {
-		large, small := amounts("a", amount.Draw(t, "large"))["a"], amounts("a", amount.Draw(t, "small"))["a"]
+		large, small := build.Amounts("a", amount.Draw(t, "large"))["a"], build.Amounts("a", amount.Draw(t, "small"))["a"]
 		times := quotient(large, small)
 		fits := func(n int64) bool {
 			sum := small.DeepCopy()
@@ -216,7 +217,7 @@ func TestPlaceholders(t *testing.T) {
 			Volumes:        before.Template.Spec.Volumes[2:],
 			InitContainers: []corev1.Container{{Name: "init", VolumeDevices: []corev1.VolumeDevice{}}},
 			Containers: []corev1.Container{{
-				Name: "main", Resources: corev1.ResourceRequirements{Requests: amounts("cpu", "1")},
+				Name: "main", Resources: corev1.ResourceRequirements{Requests: build.Amounts("cpu", "1")},
 				VolumeMounts: []corev1.VolumeMount{{Name: "config"}},
 				Ports:        []corev1.ContainerPort{{ContainerPort: 80, HostPort: 80, Protocol: "TCP"}},
 			}},
@@ -255,9 +256,9 @@ func TestPlaceholders(t *testing.T) {
 // SCH-060: the pod's own limits stand in for its requests, but not where containers ask.
 func TestPodLevelLimits(t *testing.T) {
 	pt := podTemplate("web", "cpu", "1")
-	pt.Template.Spec.Resources = &corev1.ResourceRequirements{Limits: amounts("cpu", "4", "memory", "8Gi")}
+	pt.Template.Spec.Resources = &corev1.ResourceRequirements{Limits: build.Amounts("cpu", "4", "memory", "8Gi")}
 	pods := Resolve(Input{Buffers: []*v1beta1.CapacityBuffer{onTemplate("web", ptr(int32(1)))}, PodTemplates: []*corev1.PodTemplate{pt}})[0].Pods
-	if diff := cmp.Diff(amounts("memory", "8Gi"), pods[0].Spec.Resources.Requests); diff != "" {
+	if diff := cmp.Diff(build.Amounts("memory", "8Gi"), pods[0].Spec.Resources.Requests); diff != "" {
 		t.Errorf("requests (-want +got):\n%s", diff)
 	}
 }
@@ -269,7 +270,7 @@ func TestAdmit(t *testing.T) {
 		Buffers: []*v1beta1.CapacityBuffer{onTemplate("web", nil, "cpu", "3")}, PodTemplates: []*corev1.PodTemplate{podTemplate("web", "cpu", "1")},
 		Admit: func(pod *corev1.Pod) {
 			calls++
-			pod.Spec.Overhead = amounts("cpu", "500m")
+			pod.Spec.Overhead = build.Amounts("cpu", "500m")
 			pod.Spec.Priority, pod.Spec.PriorityClassName = ptr(int32(5)), "default"
 		},
 	}

@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/fake/build"
 	"github.com/drawknife/drawknife/internal/seeded"
 	"github.com/drawknife/drawknife/scheduling/limits"
 )
@@ -21,14 +22,6 @@ var (
 	web = v1.PoolKey{Generation: v1.GenerationV1, Name: "web"}
 	old = v1.PoolKey{Generation: v1.GenerationV1Alpha5, Name: "web"}
 )
-
-func list(amounts ...string) corev1.ResourceList {
-	out := corev1.ResourceList{}
-	for i := 0; i < len(amounts); i += 2 {
-		out[corev1.ResourceName(amounts[i])] = resource.MustParse(amounts[i+1])
-	}
-	return out
-}
 
 func must(t *testing.T, err error) {
 	t.Helper()
@@ -40,28 +33,28 @@ func must(t *testing.T, err error) {
 // SCH-171, SCH-172, OPP-11, OPP-32: what counts, and when there is no room.
 func TestReserve(t *testing.T) {
 	l := limits.NewLedger()
-	must(t, l.SetLimits(web, list("cpu", "10", "nodes", "3")))
-	must(t, l.Reserve(web, "a", list("cpu", "4", "memory", "1Ti")))
-	must(t, l.Observe(web, "b", limits.Live, list("cpu", "4")))
+	must(t, l.SetLimits(web, build.Amounts("cpu", "10", "nodes", "3")))
+	must(t, l.Reserve(web, "a", build.Amounts("cpu", "4", "memory", "1Ti")))
+	must(t, l.Observe(web, "b", limits.Live, build.Amounts("cpu", "4")))
 	var exceeded *limits.ExceededError
-	if err := l.Reserve(web, "c", list("cpu", "2001m")); !errors.As(err, &exceeded) {
+	if err := l.Reserve(web, "c", build.Amounts("cpu", "2001m")); !errors.As(err, &exceeded) {
 		t.Fatalf("2.001 cores of 2 left: %v", err)
 	}
 	want := "nodepool web: spec.limits[cpu] is 10, of which 8 is used: no room for 2001m more: raise the limit or remove nodes"
 	if exceeded.Error() != want {
 		t.Errorf("got  %s\nwant %s", exceeded, want)
 	}
-	must(t, l.Reserve(web, "c", list("cpu", "2"))) // what is exactly left
-	if err := l.Reserve(web, "d", list()); !errors.As(err, &exceeded) || exceeded.Resource != limits.ResourceNodes {
+	must(t, l.Reserve(web, "c", build.Amounts("cpu", "2"))) // what is exactly left
+	if err := l.Reserve(web, "d", build.Amounts()); !errors.As(err, &exceeded) || exceeded.Resource != limits.ResourceNodes {
 		t.Errorf("SCH-172: a fourth of three nodes: %v", err)
 	}
-	must(t, l.Observe(web, "b", limits.Leaving, list("cpu", "4")))
-	must(t, l.Reserve(web, "d", list("cpu", "4"))) // SCH-171: what is leaving does not count
-	if err := l.Reserve(old, "e", list("cpu", "100")); err != nil {
+	must(t, l.Observe(web, "b", limits.Leaving, build.Amounts("cpu", "4")))
+	must(t, l.Reserve(web, "d", build.Amounts("cpu", "4"))) // SCH-171: what is leaving does not count
+	if err := l.Reserve(old, "e", build.Amounts("cpu", "100")); err != nil {
 		t.Errorf("a pool of another generation has limits of its own: %v", err)
 	}
-	must(t, l.SetLimits(web, list("cpu", "1")))
-	if err := l.Reserve(web, "f", list("memory", "1Gi")); !errors.As(err, &exceeded) || exceeded.Resource != "cpu" {
+	must(t, l.SetLimits(web, build.Amounts("cpu", "1")))
+	if err := l.Reserve(web, "f", build.Amounts("memory", "1Gi")); !errors.As(err, &exceeded) || exceeded.Resource != "cpu" {
 		t.Errorf("SCH-171: a pool that is over its limit is closed: %v", err)
 	}
 	left := l.Usage(web).Left["cpu"]
@@ -73,12 +66,12 @@ func TestReserve(t *testing.T) {
 // An entry goes through its phases and counts once in each.
 func TestPhases(t *testing.T) {
 	l := limits.NewLedger()
-	must(t, l.Reserve(web, "plan-1", list("cpu", "4")))
+	must(t, l.Reserve(web, "plan-1", build.Amounts("cpu", "4")))
 	must(t, l.Rename("plan-1", "uid-1"))
-	must(t, l.Observe(web, "uid-1", limits.Launching, list("cpu", "4")))
-	must(t, l.Observe(web, "uid-1", limits.Live, list("cpu", "8"))) // the machine that came is another
+	must(t, l.Observe(web, "uid-1", limits.Launching, build.Amounts("cpu", "4")))
+	must(t, l.Observe(web, "uid-1", limits.Live, build.Amounts("cpu", "8"))) // the machine that came is another
 	u := l.Usage(web)
-	if diff := cmp.Diff(list("cpu", "8", "nodes", "1"), u.Used); diff != "" || u.Live != 1 || u.Planned+u.Launching+u.Leaving != 0 {
+	if diff := cmp.Diff(build.Amounts("cpu", "8", "nodes", "1"), u.Used); diff != "" || u.Live != 1 || u.Planned+u.Launching+u.Leaving != 0 {
 		t.Errorf("%+v (-want +got):\n%s", u, diff)
 	}
 	if diff := cmp.Diff([]limits.Entry{{ID: "uid-1", Pool: web, Phase: limits.Live}}, l.Entries()); diff != "" {
@@ -110,7 +103,7 @@ func TestRefusals(t *testing.T) {
 		}
 	}
 	var limit *limits.LimitError
-	if err := l.SetLimits(web, list("cpu", "-1")); !errors.As(err, &limit) || limit.Resource != "cpu" {
+	if err := l.SetLimits(web, build.Amounts("cpu", "-1")); !errors.As(err, &limit) || limit.Resource != "cpu" {
 		t.Errorf("a negative limit: %v", err)
 	}
 }
@@ -118,12 +111,12 @@ func TestRefusals(t *testing.T) {
 // OPP-32: launches that go on side by side never exceed a limit together.
 func TestParallelReservations(t *testing.T) {
 	l := limits.NewLedger()
-	must(t, l.SetLimits(web, list("cpu", "100")))
+	must(t, l.SetLimits(web, build.Amounts("cpu", "100")))
 	var granted atomic.Int64
 	var wg sync.WaitGroup
 	for i := range 64 {
 		wg.Go(func() {
-			if l.Reserve(web, fmt.Sprint(i), list("cpu", "3")) == nil {
+			if l.Reserve(web, fmt.Sprint(i), build.Amounts("cpu", "3")) == nil {
 				granted.Add(1)
 			}
 		})
@@ -155,9 +148,9 @@ func TestReachedLimitOfFirstGeneration(t *testing.T) {
 		{"reached, of a later pool", web, limits.Live, "2", true},
 	} {
 		l := limits.NewLedger()
-		must(t, l.SetLimits(c.pool, list("cpu", "100", "example.com/gpu", "2")))
-		must(t, l.Observe(c.pool, "a", c.phase, list("cpu", "4", "example.com/gpu", c.gpus)))
-		err := l.Reserve(c.pool, "b", list("cpu", "4"))
+		must(t, l.SetLimits(c.pool, build.Amounts("cpu", "100", "example.com/gpu", "2")))
+		must(t, l.Observe(c.pool, "a", c.phase, build.Amounts("cpu", "4", "example.com/gpu", c.gpus)))
+		err := l.Reserve(c.pool, "b", build.Amounts("cpu", "4"))
 		var exceeded *limits.ExceededError
 		if (err == nil) != c.want || err != nil && (!errors.As(err, &exceeded) || !exceeded.Reached || exceeded.Resource != "example.com/gpu") {
 			t.Errorf("%s: %v", c.name, err)
@@ -168,14 +161,14 @@ func TestReachedLimitOfFirstGeneration(t *testing.T) {
 				t.Errorf("%q\nwant %q", err, text)
 			}
 		}
-		must(t, l.Observe(c.pool, "a", limits.Leaving, list("cpu", "4", "example.com/gpu", c.gpus)))
-		must(t, l.Reserve(c.pool, "c", list("cpu", "4")))
+		must(t, l.Observe(c.pool, "a", limits.Leaving, build.Amounts("cpu", "4", "example.com/gpu", c.gpus)))
+		must(t, l.Reserve(c.pool, "c", build.Amounts("cpu", "4")))
 	}
 	l := limits.NewLedger()
-	must(t, l.SetLimits(old, list("example.com/gpu", "0")))
-	must(t, l.Reserve(old, "a", list("cpu", "4")))
-	must(t, l.Observe(old, "a", limits.Live, list("cpu", "4")))
-	must(t, l.Reserve(old, "b", list("cpu", "4")))
+	must(t, l.SetLimits(old, build.Amounts("example.com/gpu", "0")))
+	must(t, l.Reserve(old, "a", build.Amounts("cpu", "4")))
+	must(t, l.Observe(old, "a", limits.Live, build.Amounts("cpu", "4")))
+	must(t, l.Reserve(old, "b", build.Amounts("cpu", "4")))
 }
 
 // Whatever happens in whatever order: what is used is the sum over the entries that count, and a reservation is granted
