@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/fake/build"
 	"github.com/drawknife/drawknife/provisioning"
 	"github.com/drawknife/drawknife/scheduling/nodeclaims"
 )
@@ -130,8 +131,9 @@ func TestRegistrationHealth(t *testing.T) {
 }
 
 // staticPool is ready and wants so many replicas.
-func staticPool(replicas int64, edit ...func(*v1.NodePool)) *v1.NodePool {
-	return passPool("fixed", append([]func(*v1.NodePool){func(p *v1.NodePool) { p.Spec.Replicas = &replicas }}, edit...)...)
+func staticPool(replicas int64, options ...build.PoolOption) *v1.NodePool {
+	fixed := build.PoolFunc(func(p *v1.NodePool) { p.Spec.Replicas = &replicas })
+	return passPool("fixed", append([]build.PoolOption{fixed}, options...)...)
 }
 
 func staticClaim(name string, edit ...func(*v1.NodeClaim)) *v1.NodeClaim {
@@ -142,9 +144,7 @@ func staticClaim(name string, edit ...func(*v1.NodeClaim)) *v1.NodeClaim {
 
 // PRV-120, OPP-37: how many are launched.
 func TestScaleStaticUp(t *testing.T) {
-	limit := func(n string) func(*v1.NodePool) {
-		return func(p *v1.NodePool) { p.Spec.Limits = corev1.ResourceList{"nodes": resource.MustParse(n)} }
-	}
+	limit := func(n string) build.PoolOption { return build.Limit("nodes", n) }
 	one := provisioning.StaticClaim{Claim: staticClaim("a", launchedAt(start))}
 	gone := provisioning.StaticClaim{Claim: staticClaim("b", leaving)}
 	replaced := provisioning.StaticClaim{Claim: staticClaim("c", launchedAt(start)), Replaced: true}
@@ -160,8 +160,8 @@ func TestScaleStaticUp(t *testing.T) {
 		"OPP-37: being replaced":            {provisioning.StaticState{Pool: staticPool(1), Claims: []provisioning.StaticClaim{replaced}, Ordered: 1}, 0, false, time.Minute},
 		"PRV-120: limits.nodes counts all":  {provisioning.StaticState{Pool: staticPool(3, limit("3")), Claims: []provisioning.StaticClaim{one, gone}}, 1, true, 30 * time.Second},
 		"PRV-120: limits.nodes is used up":  {provisioning.StaticState{Pool: staticPool(3, limit("1")), Claims: []provisioning.StaticClaim{one, gone}}, 0, true, 30 * time.Second},
-		"PRV-120: not ready":                {provisioning.StaticState{Pool: staticPool(3, func(p *v1.NodePool) { p.Status.Conditions = nil })}, 0, false, time.Minute},
-		"PRV-120: being deleted":            {provisioning.StaticState{Pool: staticPool(3, func(p *v1.NodePool) { p.DeletionTimestamp = &metav1.Time{Time: start} })}, 0, false, time.Minute},
+		"PRV-120: not ready":                {provisioning.StaticState{Pool: staticPool(3, build.PoolFunc(func(p *v1.NodePool) { p.Status.Conditions = nil }))}, 0, false, time.Minute},
+		"PRV-120: being deleted":            {provisioning.StaticState{Pool: staticPool(3, build.Deleted(start))}, 0, false, time.Minute},
 		"a pool without replicas is not it": {provisioning.StaticState{Pool: passPool("dynamic")}, 0, false, 0},
 	} {
 		step, err := provisioning.ScaleStatic(c.s, nodeclaims.Options{}, start)

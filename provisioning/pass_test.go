@@ -11,7 +11,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/mock/gomock"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/drawknife/drawknife/api/autoscaling/v1beta1"
@@ -19,46 +18,23 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/cloudprovider/mock"
+	"github.com/drawknife/drawknife/fake/build"
 	"github.com/drawknife/drawknife/provisioning"
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-func passType(name string, cores int64, price float64) *cloudprovider.InstanceType {
-	return &cloudprovider.InstanceType{
-		Name:         name,
-		Requirements: requirements.NewSet(requirements.In(corev1.LabelInstanceTypeStable, name)),
-		Capacity: corev1.ResourceList{
-			corev1.ResourceCPU: *resource.NewQuantity(cores, resource.DecimalSI), corev1.ResourceMemory: resource.MustParse("64Gi"), corev1.ResourcePods: resource.MustParse("110"),
-		},
-		Offerings: []cloudprovider.Offering{{
-			Requirements: requirements.NewSet(requirements.In(corev1.LabelTopologyZone, "a"), requirements.In(v1.CapacityTypeLabelKey, v1.CapacityTypeOnDemand)),
-			Price:        price, Available: true,
-		}},
-	}
+// small is the type that passes launch for what fits on it.
+func small() *cloudprovider.InstanceType {
+	return build.InstanceType("small", build.CPU("4"), build.Memory("64Gi"), build.OnDemand("a", 0.2))
 }
 
-func passPod(name, cpu string, edit ...func(*corev1.Pod)) *corev1.Pod {
-	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}}
-	pod.Spec.Containers = []corev1.Container{{Name: "main", Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu)}}}}
-	for _, e := range edit {
-		e(pod)
-	}
-	return pod
+func placeholder() build.MetaOption {
+	return build.Annotations(v1beta1.PlaceholderAnnotationKey, "true")
 }
 
-func placeholder(p *corev1.Pod) {
-	p.Annotations = map[string]string{v1beta1.PlaceholderAnnotationKey: "true"}
-}
-
-func passPool(name string, edit ...func(*v1.NodePool)) *v1.NodePool {
-	p := &v1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: name}}
-	p.Spec.Template.Spec.NodeClassRef = v1.NodeClassReference{Group: "example.com", Kind: "MachineClass", Name: "default"}
-	p.Conditions().SetTrue(v1.ConditionValidationSucceeded, start)
-	p.Conditions().SetTrue(v1.ConditionNodeClassReady, start)
-	for _, e := range edit {
-		e(p)
-	}
-	return p
+func passPool(name string, options ...build.PoolOption) *v1.NodePool {
+	standard := []build.PoolOption{build.Class("example.com", "MachineClass", "default"), build.ReadyPool(start)}
+	return build.Pool(name, append(standard, options...)...)
 }
 
 func decide(t *testing.T, s *scheduling.Snapshot) *provisioning.Orders {
@@ -80,12 +56,10 @@ func decide(t *testing.T, s *scheduling.Snapshot) *provisioning.Orders {
 
 // passSnapshot has a node with two cores to spare and a pool.
 func passSnapshot(pods ...*corev1.Pod) *scheduling.Snapshot {
-	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "here", Labels: map[string]string{corev1.LabelHostname: "here"}}}
-	node.Status.Allocatable = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("2"), corev1.ResourcePods: resource.MustParse("110")}
-	node.Status.Capacity = node.Status.Allocatable
+	node := build.Node("here", build.CPU("2"), build.MaxPods(110))
 	s := &scheduling.Snapshot{
 		Time: start, Vocabulary: requirements.CoreVocabulary(),
-		Catalogs:  map[string][]*cloudprovider.InstanceType{"all": {passType("small", 4, 0.2), passType("large", 8, 0.4)}},
+		Catalogs:  map[string][]*cloudprovider.InstanceType{"all": {small(), build.InstanceType("large", build.CPU("8"), build.Memory("64Gi"), build.OnDemand("a", 0.4))}},
 		NodePools: []scheduling.NodePool{{Key: v1.NewPoolKey("default"), Object: passPool("default"), Catalog: "all"}},
 		Nodes:     []scheduling.Node{{Name: "here", Object: node}},
 	}
@@ -101,7 +75,7 @@ func passSnapshot(pods ...*corev1.Pod) *scheduling.Snapshot {
 
 // A pool whose key is left out is the one of its object's name.
 func TestDecideForPoolsWithoutKeys(t *testing.T) {
-	s := passSnapshot(passPod("new", "3"))
+	s := passSnapshot(build.Pod("new", build.CPU("3")))
 	s.NodePools[0].Key = v1.PoolKey{}
 	orders := decide(t, s)
 	if len(orders.Refused) != 0 || len(orders.Launches) != 1 || orders.Launches[0].Claim.Labels[v1.NodePoolLabelKey] != "default" {
@@ -111,7 +85,7 @@ func TestDecideForPoolsWithoutKeys(t *testing.T) {
 
 // PRV-026, PRV-035 to PRV-037, PRV-043: launches, nominations and pods without a place.
 func TestDecide(t *testing.T) {
-	orders := decide(t, passSnapshot(passPod("fits", "2"), passPod("new", "3"), passPod("huge", "100"), passPod("room", "3", placeholder)))
+	orders := decide(t, passSnapshot(build.Pod("fits", build.CPU("2")), build.Pod("new", build.CPU("3")), build.Pod("huge", build.CPU("100")), build.Pod("room", build.CPU("3"), placeholder())))
 	if len(orders.Nominations) != 1 || len(orders.Launches) == 0 || len(orders.Waiting) != 1 || len(orders.Refused) != 0 {
 		t.Fatalf("%+v", orders)
 	}
@@ -145,14 +119,14 @@ func TestDecide(t *testing.T) {
 
 // PRV-026: placeholders nominate nobody.
 func TestPlaceholdersDoNotNominate(t *testing.T) {
-	if orders := decide(t, passSnapshot(passPod("room", "1", placeholder))); len(orders.Nominations) != 0 || len(orders.Events) != 0 {
+	if orders := decide(t, passSnapshot(build.Pod("room", build.CPU("1"), placeholder()))); len(orders.Nominations) != 0 || len(orders.Events) != 0 {
 		t.Errorf("%+v", orders)
 	}
 }
 
 // PRV-007, SCH-180: a claim says that a type it may become was overlaid.
 func TestOverlaidClaims(t *testing.T) {
-	s := passSnapshot(passPod("new", "3"))
+	s := passSnapshot(build.Pod("new", build.CPU("3")))
 	price := "0.01"
 	o := &v1.NodeOverlay{ObjectMeta: metav1.ObjectMeta{Name: "cheap"}}
 	o.Spec.Price = &price
@@ -165,7 +139,7 @@ func TestOverlaidClaims(t *testing.T) {
 
 // PRV-042: a node of which no claim can be made is refused and its pods wait; the others are ordered.
 func TestRefusedNode(t *testing.T) {
-	s := passSnapshot(passPod("new", "3"))
+	s := passSnapshot(build.Pod("new", build.CPU("3")))
 	plan := &scheduling.Plan{NewNodes: []scheduling.NewNode{{Name: "default-1", Pool: v1.NewPoolKey("default"), Pods: []scheduling.PodKey{{Namespace: "default", Name: "new"}}}}}
 	orders, err := provisioning.Decide(s, plan, provisioning.PassOptions{})
 	if err != nil || len(orders.Refused) != 1 || len(orders.Launches) != 0 || len(orders.Events) != 1 || orders.Events[0].Reason != provisioning.EventFailedScheduling {
@@ -179,7 +153,7 @@ func TestRefusedNode(t *testing.T) {
 
 // An event's message has at most 1,024 bytes, however many pools refuse the pod.
 func TestLongReasons(t *testing.T) {
-	s := passSnapshot(passPod("huge", "100"))
+	s := passSnapshot(build.Pod("huge", build.CPU("100")))
 	for i := range 50 {
 		name := fmt.Sprintf("pool-with-a-long-name-%d", i)
 		s.NodePools = append(s.NodePools, scheduling.NodePool{Key: v1.NewPoolKey(name), Object: passPool(name), Catalog: "all"})
@@ -199,16 +173,16 @@ func capabilities() cloudprovider.Capabilities {
 
 // PRV-036, DIS-056: which pools take part, and why the others don't; those that only own nodes know what these are.
 func TestResolvePools(t *testing.T) {
-	types := []*cloudprovider.InstanceType{passType("small", 4, 0.2)}
+	types := []*cloudprovider.InstanceType{small()}
 	replicas := int64(2)
 	pools := []*v1.NodePool{
 		passPool("ready"), passPool("ready-too"),
-		passPool("foreign", func(p *v1.NodePool) { p.Spec.Template.Spec.NodeClassRef.Kind = "Other" }),
-		passPool("deleted", func(p *v1.NodePool) { p.DeletionTimestamp = &metav1.Time{Time: start} }),
-		passPool("unready", func(p *v1.NodePool) {
+		passPool("foreign", build.PoolFunc(func(p *v1.NodePool) { p.Spec.Template.Spec.NodeClassRef.Kind = "Other" })),
+		passPool("deleted", build.Deleted(start)),
+		passPool("unready", build.PoolFunc(func(p *v1.NodePool) {
 			p.Conditions().SetFalse(v1.ConditionNodeClassReady, "NodeClassNotFound", "machineclass default does not exist", start)
-		}),
-		passPool("static", func(p *v1.NodePool) { p.Spec.Replicas = &replicas }),
+		})),
+		passPool("static", build.PoolFunc(func(p *v1.NodePool) { p.Spec.Replicas = &replicas })),
 		passPool("broken"), passPool("empty"), passPool("unevaluated"),
 	}
 	provider := mock.NewMockCloudProvider(gomock.NewController(t))
@@ -254,7 +228,7 @@ func TestResolvePools(t *testing.T) {
 
 // PRV-036: a deadline ends the pass; what is thought to be empty is closed.
 func TestResolvePoolsUnderDeadlineAndBelief(t *testing.T) {
-	types := []*cloudprovider.InstanceType{passType("small", 4, 0.2)}
+	types := []*cloudprovider.InstanceType{small()}
 	provider := mock.NewMockCloudProvider(gomock.NewController(t))
 	provider.EXPECT().Describe().Return(capabilities()).AnyTimes()
 	provider.EXPECT().InstanceTypes(gomock.Any(), gomock.Any()).Return(types, nil).AnyTimes()

@@ -12,14 +12,12 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/fake"
+	"github.com/drawknife/drawknife/fake/build"
 	"github.com/drawknife/drawknife/provisioning"
 )
 
 func poolToShow() *v1.NodePool {
-	pool := &v1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: "default", UID: "pool", Generation: 3}}
-	class := fake.GenericCapabilities().DefaultNodeClass()
-	pool.Spec.Template.Spec.NodeClassRef = v1.NodeClassReference{Group: class.Group, Kind: class.Kind, Name: "default"}
-	pool.Spec.Template.Spec.Requirements = []v1.NodeSelectorRequirementWithMinValues{}
+	pool := build.Pool("default", build.UID("pool"), build.MetaOption(func(m *metav1.ObjectMeta) { m.Generation = 3 }))
 	pool.Default()
 	return pool
 }

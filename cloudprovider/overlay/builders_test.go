@@ -9,6 +9,7 @@ import (
 	"github.com/drawknife/drawknife/api/requirements"
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/fake/build"
 )
 
 const fuse = corev1.ResourceName("example.com/fuse")
@@ -16,28 +17,14 @@ const fuse = corev1.ResourceName("example.com/fuse")
 func ptr[T any](v T) *T { return &v }
 
 func offer(zone, capacityType string, price float64) cloudprovider.Offering {
-	return cloudprovider.Offering{
-		Requirements: requirements.NewSet(
-			requirements.In(corev1.LabelTopologyZone, zone),
-			requirements.In(v1.CapacityTypeLabelKey, capacityType),
-		),
-		Price: price, PriceSource: "list", Available: true,
-	}
+	o := build.Offering(zone, capacityType, price)
+	o.PriceSource = "list"
+	return o
 }
 
 func machine(name, arch string, offerings ...cloudprovider.Offering) *cloudprovider.InstanceType {
-	return &cloudprovider.InstanceType{
-		Name: name,
-		Requirements: requirements.NewSet(
-			requirements.In(corev1.LabelInstanceTypeStable, name),
-			requirements.In(corev1.LabelArchStable, arch),
-			requirements.DoesNotExist("example.com/gpu"),
-		),
-		Offerings: offerings,
-		Capacity: corev1.ResourceList{
-			"cpu": resource.MustParse("4"), "memory": resource.MustParse("16Gi"), "pods": resource.MustParse("50"),
-		},
-	}
+	return build.InstanceType(name, build.CPU("4"), build.Memory("16Gi"), build.MaxPods(50), build.Sold(offerings...),
+		build.With(requirements.In(corev1.LabelArchStable, arch), requirements.DoesNotExist("example.com/gpu")))
 }
 
 // ladder are three types: large and small in two zones and two capacity types, arm on demand in one.

@@ -3,14 +3,13 @@ package overlay_test
 import (
 	"fmt"
 
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	"sigs.k8s.io/yaml"
 
 	"github.com/drawknife/drawknife/api/requirements"
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/cloudprovider/overlay"
+	"github.com/drawknife/drawknife/fake/build"
 )
 
 // A discount that the provider doesn't know of, and a device that it can't know of.
@@ -35,7 +34,7 @@ spec:
 		}
 		overlays = append(overlays, o)
 	}
-	pools := []overlay.Pool{{Key: v1.NewPoolKey("default"), Types: []*cloudprovider.InstanceType{instanceType("medium", 0.1)}}}
+	pools := []overlay.Pool{{Key: v1.NewPoolKey("default"), Types: []*cloudprovider.InstanceType{medium()}}}
 	vocabulary := requirements.CoreVocabulary()
 
 	result := overlay.Apply(overlay.Input{Overlays: overlays, Pools: pools, Lookup: vocabulary.Compile()})
@@ -55,7 +54,7 @@ spec:
 // Of two overlays of one weight that state the same price, one is refused and told why.
 func ExampleVerdict() {
 	cheap, dear := "0.01", "1"
-	pools := []overlay.Pool{{Key: v1.NewPoolKey("default"), Types: []*cloudprovider.InstanceType{instanceType("medium", 0.1)}}}
+	pools := []overlay.Pool{{Key: v1.NewPoolKey("default"), Types: []*cloudprovider.InstanceType{medium()}}}
 	overlays := []*v1.NodeOverlay{{Spec: v1.NodeOverlaySpec{Price: &cheap}}, {Spec: v1.NodeOverlaySpec{Price: &dear}}}
 	overlays[0].Name, overlays[1].Name = "cheap", "dear"
 
@@ -67,20 +66,8 @@ func ExampleVerdict() {
 	// overlay cheap is not applied: overlay dear has the same weight and states the price of medium/a/on-demand in nodepool default as well: give one of them another weight or narrow its requirements
 }
 
-func instanceType(name string, price float64) *cloudprovider.InstanceType {
-	return &cloudprovider.InstanceType{
-		Name: name,
-		Requirements: requirements.NewSet(
-			requirements.In(corev1.LabelInstanceTypeStable, name),
-			requirements.In(corev1.LabelArchStable, "amd64"),
-		),
-		Offerings: []cloudprovider.Offering{{
-			Requirements: requirements.NewSet(
-				requirements.In(corev1.LabelTopologyZone, "a"),
-				requirements.In(v1.CapacityTypeLabelKey, v1.CapacityTypeOnDemand),
-			),
-			Price: price, PriceSource: "list of May", Available: true,
-		}},
-		Capacity: corev1.ResourceList{"cpu": resource.MustParse("2"), "memory": resource.MustParse("8Gi"), "pods": resource.MustParse("58")},
-	}
+func medium() *cloudprovider.InstanceType {
+	listed := build.Offering("a", v1.CapacityTypeOnDemand, 0.1)
+	listed.PriceSource = "list of May"
+	return build.InstanceType("medium", build.CPU("2"), build.Memory("8Gi"), build.Sold(listed))
 }

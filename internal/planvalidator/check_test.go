@@ -9,36 +9,17 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
-	"github.com/drawknife/drawknife/api/requirements"
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/fake/build"
 	"github.com/drawknife/drawknife/internal/planvalidator"
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-func list(cpu, memory string) corev1.ResourceList {
-	return corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu), corev1.ResourceMemory: resource.MustParse(memory), corev1.ResourcePods: resource.MustParse("10")}
-}
-
-func pod(name, cpu string) *corev1.Pod {
-	p := &corev1.Pod{}
-	p.Namespace, p.Name = "default", name
-	requests := list(cpu, "1Gi")
-	delete(requests, corev1.ResourcePods)
-	p.Spec.Containers = []corev1.Container{{Name: "main", Resources: corev1.ResourceRequirements{Requests: requests}}}
-	return p
-}
+func pod(name, cpu string) *corev1.Pod { return build.Pod(name, build.CPU(cpu), build.Memory("1Gi")) }
 
 func machineType(name, cpu string, price float64) *cloudprovider.InstanceType {
-	it := &cloudprovider.InstanceType{
-		Name: name, Capacity: list(cpu, "32Gi"),
-		Requirements: requirements.NewSet(requirements.In(corev1.LabelInstanceTypeStable, name), requirements.In(corev1.LabelArchStable, "amd64")),
-	}
-	for _, zone := range []string{"a", "b"} {
-		it.Offerings = append(it.Offerings, cloudprovider.Offering{Price: price, Available: true, Requirements: requirements.NewSet(
-			requirements.In(corev1.LabelTopologyZone, zone), requirements.In(v1.CapacityTypeLabelKey, "spot"))})
-	}
-	return it
+	return build.InstanceType(name, build.CPU(cpu), build.Memory("32Gi"), build.MaxPods(10), build.Spot("a", price), build.Spot("b", price))
 }
 
 // snapshot has a node with room for one of the pods, a leaving node, a limited pool, a DaemonSet and a pod that fits
@@ -52,7 +33,7 @@ func snapshot() *scheduling.Snapshot {
 	for _, name := range []string{"here", "gone"} {
 		n := &corev1.Node{}
 		n.Name, n.Labels = name, map[string]string{corev1.LabelTopologyZone: "a", "disk": "ssd"}
-		n.Status.Allocatable = list("2", "8Gi")
+		n.Status.Allocatable = build.Amounts("cpu", "2", "memory", "8Gi", "pods", "10")
 		s.Nodes = append(s.Nodes, scheduling.Node{Name: name, Object: n, Leaving: name == "gone"})
 	}
 	onDisk := pod("disk", "1500m")
@@ -195,10 +176,10 @@ func TestBrokenPlansAreNoticed(t *testing.T) {
 		},
 			"could launch a large/a/spot for it"},
 		{"a pod that a machine has room for", func(s *scheduling.Snapshot, _ *scheduling.Plan) {
-			s.Nodes[0].Object.Status.Allocatable = list("99", "99Gi")
+			s.Nodes[0].Object.Status.Allocatable = build.Amounts("cpu", "99", "memory", "99Gi", "pods", "10")
 		}, "machine here has room for it"},
 		{"a pod with a disk of its own that a machine has room for", func(s *scheduling.Snapshot, _ *scheduling.Plan) {
-			s.Nodes[0].Object.Status.Allocatable = list("99", "99Gi")
+			s.Nodes[0].Object.Status.Allocatable = build.Amounts("cpu", "99", "memory", "99Gi", "pods", "10")
 			find(s, "huge").Spec.Volumes = []corev1.Volume{{Name: "disk", VolumeSource: corev1.VolumeSource{
 				GCEPersistentDisk: &corev1.GCEPersistentDiskVolumeSource{PDName: "d"}}}}
 		}, "machine here has room for it"},

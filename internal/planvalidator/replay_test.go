@@ -8,6 +8,7 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/drawknife/drawknife/fake/build"
 	"github.com/drawknife/drawknife/internal/planvalidator"
 	"github.com/drawknife/drawknife/scheduling"
 )
@@ -86,7 +87,7 @@ func TestRulesBetweenPods(t *testing.T) {
 			for _, zone := range []string{"a", "b"} {
 				n := &corev1.Node{}
 				n.Name, n.Labels = zone, map[string]string{corev1.LabelTopologyZone: zone}
-				n.Status.Allocatable = list("2", "8Gi")
+				n.Status.Allocatable = build.Amounts("cpu", "2", "memory", "8Gi", "pods", "10")
 				s.Nodes = append(s.Nodes, scheduling.Node{Name: zone, Object: n})
 				one := int32(1)
 				csi := &storagev1.CSINode{ObjectMeta: metav1.ObjectMeta{Name: zone}}
