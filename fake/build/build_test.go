@@ -42,7 +42,7 @@ func TestPodOptions(t *testing.T) {
 		"UID":         {build.UID("u"), func(p *corev1.Pod) { p.UID = "u" }},
 		"finalizers":  {build.Finalizers("a", "b"), func(p *corev1.Pod) { p.Finalizers = []string{"a", "b"} }},
 		"owner": {build.OwnedBy("apps/v1", "ReplicaSet", "web"), func(p *corev1.Pod) {
-			p.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "web", UID: "web", Controller: &controller}}
+			p.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "web", UID: "uid-web", Controller: &controller}}
 		}},
 		"namespace": {build.Namespace("shop"), func(p *corev1.Pod) { p.Namespace = "shop" }},
 		"amount":    {build.Amount("example.com/gpu", "2"), func(p *corev1.Pod) { p.Spec.Containers[0].Resources.Requests = build.Amounts("example.com/gpu", "2") }},

@@ -96,12 +96,12 @@ func Finalizers(names ...string) MetaOption {
 	return func(m *metav1.ObjectMeta) { m.Finalizers = append(m.Finalizers, names...) }
 }
 
-// OwnedBy gives the object a controller, whose UID is its name.
+// OwnedBy gives the object a controller, whose UID is "uid-" and its name.
 func OwnedBy(apiVersion, kind, name string) MetaOption {
 	return func(m *metav1.ObjectMeta) {
 		controller := true
 		m.OwnerReferences = append(m.OwnerReferences, metav1.OwnerReference{
-			APIVersion: apiVersion, Kind: kind, Name: name, UID: types.UID(name), Controller: &controller,
+			APIVersion: apiVersion, Kind: kind, Name: name, UID: types.UID("uid-" + name), Controller: &controller,
 		})
 	}
 }

@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/fake/build"
 )
 
 // What users of earlier versions rely on, row by row of docs/coverage.md.
@@ -215,7 +216,7 @@ func TestNothingWithoutPools(t *testing.T) {
 		if len(w.allClaims()) > 0 || len(log.of("cannot complete planning pass, retrying")) > 0 {
 			t.Errorf("claims %v, log %q", w.allClaims(), log.messages())
 		}
-		w.create(newPool("later"))
+		w.create(build.Pool("later"))
 		w.pool("later")
 		time.Sleep(5 * time.Second)
 		if len(w.allClaims()) != 1 {

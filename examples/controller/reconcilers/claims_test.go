@@ -13,6 +13,7 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/fake"
+	"github.com/drawknife/drawknife/fake/build"
 )
 
 // PRV-050 to PRV-060, PRV-065, PRV-066, PRV-073: the life of a claim, carried out.
@@ -60,7 +61,7 @@ func TestLaunchFailureDoesNotHammerTheCloud(t *testing.T) {
 		if err := w.cloud.Inject(fake.Fault{Method: fake.MethodCreate, Err: cloudprovider.NewTransientError(errors.New("not now")), Times: -1}); err != nil {
 			t.Fatal(err)
 		}
-		w.create(newClaim("by-hand"))
+		w.create(build.Claim("by-hand"))
 		for range 600 { // a minute of being woken ten times a second
 			w.round()
 			time.Sleep(100 * time.Millisecond)
@@ -144,7 +145,7 @@ func TestLostAnswersLaunchNothingTwice(t *testing.T) {
 func TestClaimsOfOtherProviders(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, nil)
-		claim := newClaim("foreign")
+		claim := build.Claim("foreign")
 		claim.Spec.NodeClassRef = v1.NodeClassReference{Group: "other.test", Kind: "Other", Name: "x"}
 		w.create(claim)
 		before := get(w, &v1.NodeClaim{}, "foreign").ResourceVersion
@@ -159,7 +160,7 @@ func TestClaimsOfOtherProviders(t *testing.T) {
 func TestConflictsAreLookedAtAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, nil)
-		w.create(newClaim("by-hand"))
+		w.create(build.Claim("by-hand"))
 		w.faults = func(verb string, o client.Object) error {
 			if verb == "patch" {
 				return apierrors.NewConflict(schema.GroupResource{}, o.GetName(), errors.New("changed"))
@@ -180,7 +181,7 @@ func TestConflictsAreLookedAtAgain(t *testing.T) {
 func TestExpiry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, nil)
-		claim := newClaim("by-hand")
+		claim := build.Claim("by-hand")
 		claim.Spec.ExpireAfter = v1.NewNillableDuration(10 * time.Minute)
 		w.create(claim)
 		w.live(10)

@@ -17,6 +17,7 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/disruption"
 	"github.com/drawknife/drawknife/fake"
+	"github.com/drawknife/drawknife/fake/build"
 )
 
 // asKarpenter has nodes disrupted by the reference, with its times.
@@ -247,7 +248,7 @@ func TestFailedReplacementIsTakenBack(t *testing.T) {
 func TestStaticDrift(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, func(o *Options) { asKarpenter(o); o.Features.StaticCapacity = true })
-		pool := newPool("static")
+		pool := build.Pool("static")
 		pool.Spec.Replicas = new(int64(2))
 		pool.Spec.Disruption.Budgets = []v1.Budget{{Nodes: "1"}}
 		w.create(pool)

@@ -12,6 +12,7 @@ import (
 	"github.com/drawknife/drawknife/api/v1alpha5"
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 	"github.com/drawknife/drawknife/fake"
+	"github.com/drawknife/drawknife/fake/build"
 )
 
 // newFirstWorld is a world with a Provisioner and a NodePool, both "default" and ready.
@@ -21,7 +22,7 @@ func newFirstWorld(t *testing.T, change func(*Options)) *world {
 	capabilities := fake.GenericCapabilities()
 	capabilities.NodeClasses = append(capabilities.NodeClasses, metav1.GroupKind{Group: awsv1.Group, Kind: awsv1.KindEC2NodeClass})
 	w.begin(change, capabilities)
-	w.create(newPool("default"), newProvisioner("default"))
+	w.create(build.Pool("default"), newProvisioner("default"))
 	w.pool("default")
 	w.pool("v1alpha5/default")
 	return w

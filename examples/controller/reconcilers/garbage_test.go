@@ -16,6 +16,7 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/fake"
+	"github.com/drawknife/drawknife/fake/build"
 )
 
 // PRV-081: a claim whose machine the cloud does not know any more goes, unless its node is ready all the same.
@@ -50,7 +51,7 @@ func TestGarbageClaims(t *testing.T) {
 func TestGarbageMachines(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, nil)
-		claim := newClaim("gone")
+		claim := build.Claim("gone")
 		claim.UID = "uid-gone"
 		if _, err := w.cloud.Create(t.Context(), claim); err != nil {
 			t.Fatal(err)

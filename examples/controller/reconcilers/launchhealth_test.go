@@ -14,6 +14,7 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/fake"
+	"github.com/drawknife/drawknife/fake/build"
 )
 
 // A static pool whose claims the API server refuses has no pod that could tell: the pool does, by event and condition, and
@@ -21,7 +22,7 @@ import (
 func TestRefusedClaimsShowOnThePool(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, func(o *Options) { o.Features.StaticCapacity = true })
-		pool := newPool("static")
+		pool := build.Pool("static")
 		replicas := int64(1)
 		pool.Spec.Replicas = &replicas
 		refused := true

@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/fake/build"
 )
 
 func newOverlay(name, price string, types ...string) *v1.NodeOverlay {
@@ -80,7 +81,7 @@ func TestOverlayConditions(t *testing.T) {
 
 // Overlays are looked at when a pool begins or ceases to take part, not each time its usage is shown.
 func TestBecomesReady(t *testing.T) {
-	before := newPool("p")
+	before := build.Pool("p")
 	after := before.DeepCopy()
 	if (becomesReady{}).Update(event.UpdateEvent{ObjectOld: before, ObjectNew: after}) {
 		t.Error("nothing has changed")

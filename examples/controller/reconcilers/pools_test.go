@@ -9,6 +9,7 @@ import (
 
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/fake/build"
 )
 
 // PRV-003, PRV-085: what keeps a pool from launching is on its conditions, and other pools go on.
@@ -18,13 +19,13 @@ func TestPoolConditions(t *testing.T) {
 		if pool := w.pool("default"); !pool.Conditions().IsTrue(v1.ConditionReady) {
 			t.Errorf("conditions: %v", pool.Status.Conditions)
 		}
-		broken := newPool("broken")
+		broken := build.Pool("broken")
 		broken.Spec.Template.Spec.Requirements = []v1.NodeSelectorRequirementWithMinValues{{Key: "kubernetes.io/hostname", Operator: corev1.NodeSelectorOpIn, Values: []string{"x"}}}
 		w.create(broken)
 		if pool := w.pool("broken"); pool.Conditions().IsTrue(v1.ConditionReady) || pool.Conditions().IsTrue(v1.ConditionValidationSucceeded) {
 			t.Errorf("conditions of a pool that is not valid: %v", pool.Status.Conditions)
 		}
-		w.cloud.SetNodeClassStatus(newPool("").Spec.Template.Spec.NodeClassRef, cloudprovider.NodeClassReadiness{Status: "False", Reason: "NoSubnets", Message: "there are none"})
+		w.cloud.SetNodeClassStatus(build.Pool("").Spec.Template.Spec.NodeClassRef, cloudprovider.NodeClassReadiness{Status: "False", Reason: "NoSubnets", Message: "there are none"})
 		pool := w.pool("default")
 		if c := pool.Conditions().Get(v1.ConditionNodeClassReady); c.Status != "False" || c.Reason != "NoSubnets" || pool.Conditions().IsTrue(v1.ConditionReady) {
 			t.Errorf("conditions while the node class is not ready: %v", pool.Status.Conditions)
@@ -75,7 +76,7 @@ func TestPoolRegistrationHealth(t *testing.T) {
 func TestStaticPool(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, func(o *Options) { o.Features.StaticCapacity = true })
-		pool := newPool("static")
+		pool := build.Pool("static")
 		replicas := int64(3)
 		pool.Spec.Replicas = &replicas
 		pool.Spec.Limits = corev1.ResourceList{"nodes": resource.MustParse("4")}
@@ -111,7 +112,7 @@ func TestStaticPool(t *testing.T) {
 func TestStaticPoolWithoutTheFeature(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, nil)
-		pool := newPool("static")
+		pool := build.Pool("static")
 		replicas := int64(3)
 		pool.Spec.Replicas = &replicas
 		w.create(pool)

@@ -17,6 +17,7 @@ import (
 
 	"github.com/drawknife/drawknife/api/crds"
 	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/fake/build"
 )
 
 // schemas judge objects by the schemas of their definitions, as an API server does.
@@ -84,7 +85,7 @@ func TestSchemasRefuse(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, nil)
-		good := newClaim("a")
+		good := build.Claim("a")
 		if err := judge.judge(w.client, good); err != nil {
 			t.Error(err)
 		}
@@ -95,7 +96,7 @@ func TestSchemasRefuse(t *testing.T) {
 				c.Spec.Requirements = append(c.Spec.Requirements, v1.NodeSelectorRequirementWithMinValues{Key: "a", Operator: "Near"})
 			},
 		} {
-			claim := newClaim("b")
+			claim := build.Claim("b")
 			bad(claim)
 			if err := judge.judge(w.client, claim); err == nil {
 				t.Errorf("%s: taken", name)

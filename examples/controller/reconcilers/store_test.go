@@ -16,10 +16,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/fake/build"
 )
 
 func order(s *claimStore, token string) (*v1.NodeClaim, error) {
-	claim := newClaim("")
+	claim := build.Claim("")
 	claim.GenerateName = "default-"
 	return s.CreateNodeClaim(context.Background(), token, claim)
 }
@@ -41,7 +42,7 @@ func TestClaimStore(t *testing.T) {
 			t.Errorf("another order made %v, %v", other, err)
 		}
 
-		taken := newClaim(nameOf("default-", "4", 0))
+		taken := build.Claim(nameOf("default-", "4", 0))
 		w.create(taken)
 		if beside, err := order(store, "4"); err != nil || beside.Name != nameOf("default-", "4", 1) {
 			t.Errorf("an order whose name is taken made %v, %v", beside, err)
@@ -138,7 +139,7 @@ func TestNameOfClaims(t *testing.T) {
 func TestDeleteExactly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, nil)
-		w.create(newClaim("a"))
+		w.create(build.Claim("a"))
 		for _, stale := range []*v1.NodeClaim{{ObjectMeta: metav1.ObjectMeta{Name: "a", UID: "older"}}, {ObjectMeta: metav1.ObjectMeta{Name: "b", UID: "x"}}} {
 			if err := deleteExactly(t.Context(), w.client, stale); err != nil {
 				t.Errorf("%s: %v", stale.UID, err)

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/fake/build"
 	"github.com/drawknife/drawknife/provisioning"
 )
 
@@ -25,11 +26,11 @@ func TestTriggers(t *testing.T) {
 	cordoned, others := node.DeepCopy(), node.DeepCopy()
 	v1.MarkerCordon.Mark(cordoned)
 	others.Spec.Unschedulable = true
-	claim := newClaim("c")
+	claim := build.Claim("c")
 	claim.UID = "claim"
 	leaving := claim.DeepCopy()
 	leaving.DeletionTimestamp = &claim.CreationTimestamp
-	pool := newPool("p")
+	pool := build.Pool("p")
 	pool.UID = "pool"
 	isReady := pool.DeepCopy()
 	isReady.Conditions().SetTrue(v1.ConditionValidationSucceeded, time.Unix(0, 0))

@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/fake/build"
 	"github.com/drawknife/drawknife/scheduling/cluster"
 )
 
@@ -24,7 +25,7 @@ func TestUnconfirmedClaims(t *testing.T) {
 		reads := &countingReader{Reader: w.client}
 		w.confirmer.reader = reads
 		for _, name := range []string{"gone", "there"} {
-			claim := newClaim(name)
+			claim := build.Claim(name)
 			w.create(claim)
 			if err := w.feed.state.Apply(cluster.Assume(claim.DeepCopy())); err != nil {
 				t.Fatal(err)
@@ -78,13 +79,13 @@ func TestUnconfirmedClaimReadAgain(t *testing.T) {
 		w := newWorld(t, nil)
 		reads := &countingReader{Reader: w.client, err: errors.New("no answer")}
 		w.confirmer.reader = reads
-		assumed := newClaim("a")
+		assumed := build.Claim("a")
 		w.create(assumed)
 		if err := w.feed.state.Apply(cluster.Assume(assumed.DeepCopy())); err != nil {
 			t.Fatal(err)
 		}
 		w.delete(assumed.DeepCopy())
-		again := newClaim("a")
+		again := build.Claim("a")
 		w.create(again)
 		_ = w.confirmer.confirm(t.Context())
 		time.Sleep(confirmAfter)

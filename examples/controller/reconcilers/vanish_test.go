@@ -18,6 +18,7 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/fake"
+	"github.com/drawknife/drawknife/fake/build"
 	"github.com/drawknife/drawknife/provisioning"
 )
 
@@ -166,7 +167,7 @@ func TestClaimsAreCreatedWithTheirFinalizer(t *testing.T) {
 func TestClaimVanishesWhileItIsLaunched(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, nil)
-		w.create(newClaim("by-hand"))
+		w.create(build.Claim("by-hand"))
 		vanished := false
 		w.faults = func(verb string, o client.Object) error {
 			if claim, ok := o.(*v1.NodeClaim); ok && w.cloud.Calls(fake.MethodCreate) == 1 && !vanished && verb == "patch" {
@@ -196,7 +197,7 @@ func TestGarbageOneByOne(t *testing.T) {
 		registry := prometheus.NewRegistry()
 		w := newWorld(t, func(o *Options) { o.Metrics = registry })
 		for i := range 4 {
-			claim := newClaim(fmt.Sprintf("gone-%d", i))
+			claim := build.Claim(fmt.Sprintf("gone-%d", i))
 			claim.UID = ""
 			claim.Labels = map[string]string{v1.NodePoolLabelKey: "default"}
 			w.create(claim)

@@ -14,7 +14,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -34,6 +33,7 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/examples/controller/generations"
 	"github.com/drawknife/drawknife/fake"
+	"github.com/drawknife/drawknife/fake/build"
 )
 
 // world is an API server and a cloud in memory, and the reconcilers on them, each called by hand. It lives in a synctest
@@ -64,7 +64,7 @@ func newWorld(t *testing.T, change func(*Options)) *world {
 	t.Helper()
 	w := &world{t: t, known: map[string]client.Object{}}
 	w.begin(change, fake.GenericCapabilities())
-	w.create(newPool("default"))
+	w.create(build.Pool("default"))
 	w.pool("default")
 	w.planner.triggers.standby = false // plan is called by tests, in whose process nobody else leads
 	return w
@@ -467,34 +467,9 @@ func (w *world) node(pods ...*corev1.Pod) (*corev1.Node, *v1.NodeClaim) {
 	return nodes[0], claims[0]
 }
 
-func newPool(name string) *v1.NodePool {
-	pool := &v1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: name}}
-	pool.Spec.Template.Spec.NodeClassRef = v1.NodeClassReference{Group: fake.NodeClassGroup, Kind: fake.NodeClassKind, Name: "default"}
-	pool.Spec.Template.Spec.Requirements = []v1.NodeSelectorRequirementWithMinValues{}
-	return pool
-}
-
-// newClaim is a claim made by hand, of no pool.
-func newClaim(name string) *v1.NodeClaim {
-	claim := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: name}}
-	claim.Spec.NodeClassRef = newPool("").Spec.Template.Spec.NodeClassRef
-	claim.Spec.Requirements = []v1.NodeSelectorRequirementWithMinValues{}
-	return claim
-}
-
 // newPod is a pod that waits for a place.
 func newPod(name string) *corev1.Pod {
-	return &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, OwnerReferences: []metav1.OwnerReference{{
-			APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "web", UID: "uid-web",
-		}}},
-		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Resources: corev1.ResourceRequirements{
-			Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("100m"), corev1.ResourceMemory: resource.MustParse("64Mi")},
-		}}}},
-		Status: corev1.PodStatus{Phase: corev1.PodPending, Conditions: []corev1.PodCondition{{
-			Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable,
-		}}},
-	}
+	return build.Pod(name, build.CPU("100m"), build.Memory("64Mi"), build.OwnedBy("apps/v1", "ReplicaSet", "web"), build.Unschedulable())
 }
 
 func requestFor(name string) ctrl.Request {
