@@ -9,12 +9,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/fake/build"
 )
 
 // foreignNode makes a pool of another provider's with a node that is not ready and that a command of its own controller has marked.
 func (w *world) foreignNode(claimed bool) (*corev1.Node, *v1.NodeClaim) {
 	w.t.Helper()
-	pool := newPool("theirs")
+	pool := build.Pool("theirs")
 	pool.Spec.Template.Spec.NodeClassRef = v1.NodeClassReference{Group: "other.test", Kind: "Other", Name: "x"}
 	w.create(pool)
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "foreign", Finalizers: []string{v1.TerminationFinalizer}, Labels: map[string]string{
@@ -24,7 +25,7 @@ func (w *world) foreignNode(claimed bool) (*corev1.Node, *v1.NodeClaim) {
 	if !claimed {
 		return node, nil
 	}
-	claim := newClaim("foreign")
+	claim := build.Claim("foreign")
 	claim.Labels = map[string]string{v1.NodePoolLabelKey: "theirs"}
 	claim.Annotations = map[string]string{v1.DisruptionCommandAnnotationKey: "{"}
 	claim.Finalizers = []string{v1.TerminationFinalizer}
