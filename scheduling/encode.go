@@ -24,12 +24,7 @@ func (s *Snapshot) Encode(w io.Writer) error {
 	if w == nil {
 		return &ArgumentError{"Snapshot.Encode", "the writer"}
 	}
-	data, err := yaml.Marshal(s)
-	if err != nil {
-		return fmt.Errorf("encoding snapshot: %w", err)
-	}
-	_, err = w.Write(data)
-	return err
+	return encodeYAML(w, s)
 }
 
 // EncodeJSON writes the snapshot as JSON, which DecodeSnapshot reads as well and much faster: the form for large
