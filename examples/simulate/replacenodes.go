@@ -17,8 +17,8 @@ import (
 // replaced are nodes that are planned as if they were gone.
 type replaced struct {
 	nodeCost
-	// unnamed are those whose price is not known.
-	unnamed unpriced
+	// unknownPrices are those whose price is not known.
+	unknownPrices unpriced
 }
 
 // parseNodeSelector reads the value of --replace-nodes.
@@ -123,7 +123,7 @@ func (s *simulation) replaceNodes(snapshot *scheduling.Snapshot) (*scheduling.Sn
 		return nil, nil, err
 	}
 	prices = prices.only(names)
-	out := &replaced{nodeCost: prices.cost(), unnamed: unpricedOf(snapshot, prices)}
+	out := &replaced{nodeCost: prices.cost(), unknownPrices: unpricedOf(snapshot, prices)}
 	return withoutNodes(snapshot, names), out, nil
 }
 

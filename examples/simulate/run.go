@@ -252,7 +252,7 @@ func (s *simulation) print(r result) error {
 		verbose: s.verbose, compile: r.compile, solve: r.solve, assumed: s.assumed, replaced: r.replaced, pricing: prices,
 	}
 	if r.replaced != nil {
-		text.unpriced = r.replaced.unnamed
+		text.unpriced = r.replaced.unknownPrices
 	}
 	for i := range pods.NewNodes {
 		if kind := kindOf(&pods.NewNodes[i]); s.assumed.isEstimated(kind.instanceType, kind.capacityType) {
@@ -270,7 +270,7 @@ func (s *simulation) documentOf(r result, prices pricing) document {
 	if r.replaced != nil {
 		d.Summary.ReplacedNodes, d.Summary.ReplacedUnpriced, d.Summary.ReplacedEstimated = &r.replaced.nodes, r.replaced.unpriced, r.replaced.estimated
 		d.Summary.ReplacedCost = r.replaced.figure()
-		d.Notes = append(d.Notes, r.replaced.unnamed.notes()...)
+		d.Notes = append(d.Notes, r.replaced.unknownPrices.notes()...)
 	}
 	d.Assumptions = s.assumed.list()
 	d.Prices, d.Summary.OnDemandCost = append(d.Prices, prices.sources...), prices.onDemand

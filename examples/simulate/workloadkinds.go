@@ -123,7 +123,7 @@ func (s *simulation) remarkOnRequests(snapshot *scheduling.Snapshot) {
 	s.warn(text, planNote{Code: "NoRequests", Message: text})
 }
 
-// sameTemplate reports whether two pods were made from one template of one workload: they share what they own nothing of.
+// sameTemplate reports whether two pods were made from one template of one workload: they share its lists then.
 func sameTemplate(a, b *corev1.Pod) bool {
 	shares := func(x, y []metav1.OwnerReference) bool { return len(x) > 0 && len(x) == len(y) && &x[0] == &y[0] }
 	containers := func(x, y []corev1.Container) bool { return len(x) == len(y) && (len(x) == 0 || &x[0] == &y[0]) }
