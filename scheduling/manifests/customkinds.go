@@ -108,7 +108,8 @@ func (l *loader) readCustom(d document, wk *WorkloadKind) bool {
 					l.problem(d.origin, ProblemInvalid, l.nameOf(d), p.countPath, fmt.Sprintf("must be a whole number from 0 to %d", l.limits.Replicas))
 					return true
 				}
-				p.count *= int(n)
+				// A product that no int holds is far above any limit.
+				p.count = int(min(float64(p.count)*n, 1<<53))
 			}
 			object.parts = append(object.parts, p)
 		}

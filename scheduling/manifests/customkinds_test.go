@@ -70,6 +70,25 @@ func TestWorkloadsThatCannotBeRead(t *testing.T) {
 	}
 }
 
+// Counts whose product is more than a number of the machine holds ask for too many pods, and neither for none nor for fewer than none.
+func TestProductOfCounts(t *testing.T) {
+	kinds := []WorkloadKind{{Group: "example.com", Kind: "Worker", Parts: []WorkloadPart{{Template: "spec.template", Counts: []string{"spec.a", "spec.a", "spec.a", "spec.b", "spec.a"}}}}}
+	for _, c := range []struct {
+		counts string
+		want   int
+	}{{"a: 2, b: 3", 48}, {"a: 65536, b: 0", 0}, {"a: 65536, b: 1", -1}, {"a: 91000, b: 91000", -1}} {
+		text := `{apiVersion: example.com/v1, kind: Worker, metadata: {name: a}, spec: {` + c.counts + `, template: {spec: {containers: [{name: c}]}}}}`
+		result, err := Load([]Source{{Name: "x", Data: []byte(text)}}, Options{Workloads: kinds})
+		var problems *LoadError
+		switch {
+		case c.want < 0 && (!errors.As(err, &problems) || problems.Problems[0].Code != ProblemTooLarge):
+			t.Errorf("%s: %v", c.counts, err)
+		case c.want >= 0 && (err != nil || len(result.Snapshot.Pods) != c.want):
+			t.Errorf("%s: %v", c.counts, err)
+		}
+	}
+}
+
 // Of kinds that are not read, those that make pods are told apart from those that don't.
 func TestPodMakers(t *testing.T) {
 	result := load(t, rollout+`
