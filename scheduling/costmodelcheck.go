@@ -54,6 +54,9 @@ func DecodeCostModel(r io.Reader) (*CostModel, error) {
 	if len(data) > maxCostModelBytes {
 		return nil, fmt.Errorf("reading cost model: %w", &SizeError{Limit: maxCostModelBytes})
 	}
+	if err := checkTexts(data); err != nil {
+		return nil, fmt.Errorf("decoding cost model: %w", err)
+	}
 	c := &CostModel{}
 	if trimmed := bytes.TrimSpace(data); len(trimmed) > 0 && trimmed[0] == '{' {
 		dec := json.NewDecoder(bytes.NewReader(data))

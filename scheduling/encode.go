@@ -16,8 +16,8 @@ import (
 	"github.com/drawknife/drawknife/internal/quantities"
 )
 
-// maxSnapshotBytes bounds what DecodeSnapshot reads: the largest clusters stay well below.
-const maxSnapshotBytes = 4 << 30
+// maxSnapshotBytes bounds what DecodeSnapshot reads: twice what package manifests reads for one. The largest clusters stay well below.
+const maxSnapshotBytes = 1 << 30
 
 // Encode writes the snapshot as YAML. What it writes, DecodeSnapshot reads back to an equal snapshot.
 func (s *Snapshot) Encode(w io.Writer) error {
@@ -54,6 +54,9 @@ func DecodeSnapshot(r io.Reader) (*Snapshot, error) {
 	}
 	if len(data) > maxSnapshotBytes {
 		return nil, fmt.Errorf("reading snapshot: %w", &SizeError{Limit: maxSnapshotBytes})
+	}
+	if err := checkTexts(data); err != nil {
+		return nil, fmt.Errorf("decoding snapshot: %w", err)
 	}
 	s, err := decodeDocument(data)
 	if err != nil {

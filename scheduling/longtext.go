@@ -1,0 +1,51 @@
+package scheduling
+
+import (
+	"bytes"
+	"fmt"
+)
+
+// maxText bounds the lines of YAML and the texts of JSON, which a parser copies several times. No object that an API server takes is
+// half as long.
+const maxText = 8 << 20
+
+// checkTexts refuses a document with a longer one before it is parsed.
+func checkTexts(data []byte) error {
+	longest := longestLine
+	if trimmed := bytes.TrimSpace(data); len(trimmed) > 0 && trimmed[0] == '{' {
+		longest = longestText
+	}
+	if longest(data) > maxText {
+		return fmt.Errorf("a line of YAML or a text of JSON has more than %d bytes", maxText)
+	}
+	return nil
+}
+
+func longestLine(data []byte) int {
+	longest := 0
+	for line := range bytes.Lines(data) {
+		longest = max(longest, len(line))
+	}
+	return longest
+}
+
+// longestText is how long the longest text in quotes is.
+func longestText(data []byte) int {
+	longest := 0
+	for {
+		begin := bytes.IndexByte(data, '"')
+		if begin < 0 {
+			return longest
+		}
+		data = data[begin+1:]
+		length := 0
+		for length < len(data) && data[length] != '"' {
+			if data[length] == '\\' {
+				length++
+			}
+			length++
+		}
+		longest = max(longest, length)
+		data = data[min(length+1, len(data)):]
+	}
+}
