@@ -8,8 +8,21 @@ import (
 	"os"
 
 	"github.com/drawknife/drawknife/examples/settings"
+	"github.com/drawknife/drawknife/internal/printable"
 	"github.com/drawknife/drawknife/internal/version"
 )
+
+// escaped writes what steers a terminal as JSON does. Each text comes as a whole, so that any number of goroutines may write.
+type escaped struct {
+	to io.Writer
+}
+
+func (e escaped) Write(text []byte) (int, error) {
+	if _, err := io.WriteString(e.to, printable.Text(string(text))); err != nil {
+		return 0, err
+	}
+	return len(text), nil
+}
 
 // newLogger writes records where the settings say, JSON for programs or text for people, and says elsewhere when that fails. Each
 // bears the commit that the program was built from, so that a log can be read years later. Durations are written as Go writes

@@ -31,14 +31,15 @@ const (
 	exitFindings = 3
 )
 
-// run is the program; it returns its exit code.
+// run is the program; it returns its exit code. Whatever it prints steers no terminal.
 func run(ctx context.Context, args []string, out, trouble io.Writer) int {
+	out, trouble = escaped{out}, escaped{trouble}
 	if asksVersion(args) {
 		fmt.Fprint(out, version.Line("controller"))
 		return exitDone
 	}
 	var extra extraFlags
-	loaded, err := load(ctx, settings.Sources{Args: args, LookupEnv: os.LookupEnv, ReadFile: os.ReadFile, MoreFlags: extra.register})
+	loaded, err := load(ctx, settings.Sources{Args: args, LookupEnv: os.LookupEnv, ReadFile: settings.ReadFile, MoreFlags: extra.register})
 	var help *settings.HelpError
 	switch {
 	case errors.As(err, &help):

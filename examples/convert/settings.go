@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -23,7 +22,7 @@ type configMap struct {
 
 // settingsFile reads the global settings from the file with a ConfigMap that --settings names.
 func settingsFile(name string) (*settings.Loaded, error) {
-	text, err := os.ReadFile(name)
+	text, err := settings.ReadFile(name)
 	if err != nil {
 		return nil, err
 	}

@@ -14,6 +14,11 @@ func TestHostileInput(t *testing.T) {
 	hostile.Run(t, "TestHostileChild", os.Getenv("DRAWKNIFE_HOSTILE") == "all", "FILE")
 }
 
+// Nor does any name of a file.
+func TestHostileNames(t *testing.T) {
+	hostile.RunNames(t, "TestHostileChild", os.Getenv("DRAWKNIFE_HOSTILE") == "all", "FILE", "--ami FILE classes/al2023.yaml")
+}
+
 // TestHostileChild is the process that reads one of them.
 func TestHostileChild(*testing.T) {
 	if args, ok := hostile.Child(); ok {

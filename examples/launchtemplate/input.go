@@ -47,7 +47,7 @@ func readInputs(names []string, stdin io.Reader) (objects, error) {
 				break
 			}
 			if err == nil {
-				err = all.add(document)
+				err = all.add(document, false)
 			}
 			if err != nil {
 				return objects{}, fmt.Errorf("%s, document %d: %w", name, n, err)
@@ -78,8 +78,8 @@ func readInput(name string, stdin io.Reader) ([]byte, error) {
 }
 
 // add reads one document: an object, or a list of objects as kubectl prints it. Unknown fields are refused: a misspelt
-// one would change nothing and nobody would notice.
-func (all *objects) add(document []byte) error {
+// one would change nothing and nobody would notice. A list has no list in it: each would be read as often as there are around it.
+func (all *objects) add(document []byte, inList bool) error {
 	var kind struct {
 		metav1.TypeMeta `json:",inline"`
 		Items           []runtime.RawExtension `json:"items"`
@@ -90,9 +90,11 @@ func (all *objects) add(document []byte) error {
 	switch {
 	case kind.Kind == "" && kind.APIVersion == "":
 		return nil // a document of comments
+	case kind.Kind == "List" && inList:
+		return errors.New("a List in a List: write its items in one")
 	case kind.Kind == "List":
 		for i, item := range kind.Items {
-			if err := all.add(item.Raw); err != nil {
+			if err := all.add(item.Raw, true); err != nil {
 				return fmt.Errorf("items[%d]: %w", i, err)
 			}
 		}

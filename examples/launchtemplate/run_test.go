@@ -104,7 +104,7 @@ func asJSONFile(t *testing.T, file string) string {
 		t.Fatal(err)
 	}
 	var all objects
-	if err := all.add(text); err != nil {
+	if err := all.add(text, false); err != nil {
 		t.Fatal(err)
 	}
 	object, err := json.Marshal(all.classes[0])
@@ -144,6 +144,7 @@ func TestRefusals(t *testing.T) {
 		{"another name", []string{"classes/al2.yaml", "--class", "x"}, "", exitInput, "the inputs have al2"},
 		{"no pool of that name", []string{"classes/al2.yaml", "--pool", "x"}, "", exitInput, "the inputs have no NodePool"},
 		{"not YAML", []string{"-"}, "a: b: c", exitInput, "-, document 1"},
+		{"a list in a list", []string{"-"}, "apiVersion: v1\nkind: List\nitems: [{apiVersion: v1, kind: List, items: []}]\n", exitInput, "items[0]: a List in a List"},
 		{"a misspelt field", []string{"-"}, classWith(al2, "userdata: x"), exitInput, "userdata"},
 		{"an older generation", []string{"-"}, "apiVersion: karpenter.k8s.aws/v1beta1\nkind: EC2NodeClass\n", exitInput, "only v1 is read"},
 		{"an invalid class", []string{"-"}, classWith("amiSelectorTerms: [{alias: al2}]"), exitInput, "spec.amiSelectorTerms[0].alias"},

@@ -4,7 +4,7 @@
 //
 // The smallest use, in a program's main:
 //
-//	loaded, err := settings.Load(settings.Sources{Args: os.Args[1:], LookupEnv: os.LookupEnv, ReadFile: os.ReadFile})
+//	loaded, err := settings.Load(settings.Sources{Args: os.Args[1:], LookupEnv: os.LookupEnv, ReadFile: settings.ReadFile})
 //	if err != nil {
 //		return err // every problem at once, each with the source and the name as the user wrote it
 //	}

@@ -2,6 +2,8 @@ package settings
 
 import (
 	"fmt"
+	"io"
+	"os"
 	"strings"
 
 	"sigs.k8s.io/yaml"
@@ -9,6 +11,20 @@ import (
 
 // maxFile bounds settings files: the API server takes no larger ConfigMap.
 const maxFile = 1 << 20
+
+// ReadFile is os.ReadFile for settings files: of one that is larger than any, it reads no more than shows that.
+func ReadFile(path string) ([]byte, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close() // nothing was written, so closing can't lose anything
+	data, err := io.ReadAll(io.LimitReader(file, maxFile+1))
+	if err == nil && len(data) > maxFile {
+		err = fmt.Errorf("%s: has more than %d bytes, the most that are read", path, maxFile)
+	}
+	return data, err
+}
 
 // ParseFile reads a settings file: chart values, or a ConfigMap as kubectl prints it. Of a ConfigMap the name tells whether
 // it is about logging (config-logging) or about the rest.

@@ -17,7 +17,7 @@ type Sources struct {
 	Args []string
 	// LookupEnv gives variables, as os.LookupEnv does; nil: there are none.
 	LookupEnv func(string) (string, bool)
-	// ReadFile reads the file that --settings-file or SETTINGS_FILE names, as os.ReadFile does; nil: there are no files.
+	// ReadFile reads the file that --settings-file or SETTINGS_FILE names, as the function ReadFile does; nil: there are no files.
 	ReadFile func(string) ([]byte, error)
 	// ConfigMap is the data of the ConfigMap karpenter-global-settings; nil: there is none.
 	ConfigMap map[string]string

@@ -29,7 +29,24 @@ const (
 	maxPods   = 1_000_000
 	maxDays   = 3650
 	maxAmount = 1 << 50
+	// maxBytes is what the largest traces stay well below, with a line of a hundred characters for each pod.
+	maxBytes = 128 << 20
 )
+
+// bounded reads up to maxBytes, and what follows is an error.
+type bounded struct {
+	from io.Reader
+	left int
+}
+
+func (b *bounded) Read(into []byte) (int, error) {
+	if b.left <= 0 {
+		return 0, fmt.Errorf("the trace has more than %d MiB", maxBytes>>20)
+	}
+	n, err := b.from.Read(into[:min(len(into), b.left)])
+	b.left -= n
+	return n, err
+}
 
 // columns are what a trace's columns may be called: those of this program, and those of the openb trace, whose figures are
 // whole numbers of seconds, of thousandths of a core and of MiB.
@@ -46,7 +63,7 @@ type columns struct {
 // them; departure may be empty, and gpu may be left out. The openb trace is taken as it is (name, cpu_milli, memory_mib, num_gpu,
 // creation_time, deletion_time). Pods come out in the order of their arrival.
 func ReadTrace(r io.Reader) ([]Arrival, error) {
-	in := csv.NewReader(r)
+	in := csv.NewReader(&bounded{r, maxBytes + 1})
 	in.ReuseRecord = true
 	head, err := in.Read()
 	if errors.Is(err, io.EOF) {
