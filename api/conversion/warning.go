@@ -111,6 +111,23 @@ func (r *Recorder) AddInvalid(errs field.ErrorList) {
 	}
 }
 
+// AddReferenceInvalid is AddInvalid for a result that was asked for as Karpenter's tool and webhook write it: they join ids with other
+// conditions in one term, which no API server takes. Such a list of terms gets CodeReferenceRefused, once.
+func (r *Recorder) AddReferenceInvalid(errs field.ErrorList) {
+	var lists []string
+	errs = slices.DeleteFunc(slices.Clone(errs), func(err *field.Error) bool {
+		mixed := err.Type == field.ErrorTypeForbidden && strings.HasSuffix(err.Field, "].id")
+		if list, _, _ := strings.Cut(err.Field, "["); mixed && !slices.Contains(lists, list) {
+			lists = append(lists, list)
+		}
+		return mixed
+	})
+	for _, list := range lists {
+		r.Add(CodeReferenceRefused, field.NewPath(list), "an id can't be combined with other conditions of its term")
+	}
+	r.AddInvalid(errs)
+}
+
 // Failed reports whether a warning of severity error was recorded.
 func (r *Recorder) Failed() bool {
 	return slices.ContainsFunc(r.warnings, func(w Warning) bool { return w.Severity == SeverityError })

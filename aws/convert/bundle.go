@@ -47,7 +47,10 @@ type bundle struct {
 // note records warnings of a document; of one with an error among them nothing is kept.
 func (b *bundle) note(document int, warnings conversion.Warnings) {
 	for _, w := range warnings {
-		if w.Code != conversion.CodeResultInvalid || !b.judged[document][w.Path] {
+		again := w.Code == conversion.CodeReferenceRefused && slices.ContainsFunc(b.said[document], func(said conversion.Warning) bool {
+			return said.Code == w.Code && said.Path == w.Path
+		})
+		if !again && (w.Code != conversion.CodeResultInvalid || !b.judged[document][w.Path]) {
 			b.said[document] = append(b.said[document], w)
 		}
 	}

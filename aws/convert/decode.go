@@ -47,7 +47,8 @@ type Source struct {
 // DecodeOptions steer Decode.
 type DecodeOptions struct {
 	// Strict refuses fields that a kind doesn't have, in pods and workloads of Kubernetes too. Without it those of the kinds that are
-	// converted are warned of and left out, and workloads are not looked into.
+	// converted are warned of and left out, and workloads are not looked into. The kubelet block of a NodePool of v1 whose node class is
+	// in the input is warned of all the same, since Rewrite may move it there, and drops the warning then.
 	Strict bool
 	// KeepGoing gives the documents that can be read although others can't. Those are documents without an object, with an error among
 	// their warnings (conversion.CodeUnreadable).
@@ -65,6 +66,8 @@ type Document struct {
 	Warnings conversion.Warnings
 	// kubelet is the block of a NodePool of v1, which has no such field; nil for none.
 	kubelet json.RawMessage
+	// strayed is the problem that this is to strict reading, unless the pool's node class is in the input; empty for none.
+	strayed string
 }
 
 // decoder collects what Decode finds.
@@ -72,6 +75,8 @@ type decoder struct {
 	options   DecodeOptions
 	documents []Document
 	problems  []Problem
+	// before is how many documents there were before each problem.
+	before []int
 	// found is Source.Found of the source that is read.
 	found bool
 }
@@ -91,6 +96,7 @@ func Decode(options DecodeOptions, sources ...Source) ([]Document, error) {
 		}
 		d.source(source)
 	}
+	d.settleKubelets()
 	if len(d.problems) > 0 {
 		return nil, &DecodeError{Problems: d.problems}
 	}
@@ -114,7 +120,7 @@ func (d *decoder) tooMuch(at Position, object, message string) {
 
 func (d *decoder) refuse(p Problem) {
 	if len(d.problems) < maxProblems {
-		d.problems = append(d.problems, p)
+		d.problems, d.before = append(d.problems, p), append(d.before, len(d.documents))
 	}
 }
 
@@ -375,8 +381,11 @@ func (d *decoder) decode(at Position, text []byte, kind schema.GroupVersionKind)
 		if _, isPool := object.(*api.NodePool); isPool && path == kubeletOfPool {
 			document.kubelet = kubeletIn(text)
 			belongs = ": write it as spec.kubelet of the EC2NodeClass"
+			if d.options.Strict {
+				document.strayed = err.Error() + belongs
+			}
 		}
-		if d.options.Strict || !isUnknown {
+		if d.options.Strict && document.strayed != err.Error()+belongs || !isUnknown {
 			d.problem(at, name, err.Error()+belongs)
 			continue
 		}

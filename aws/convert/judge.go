@@ -48,7 +48,11 @@ func (b *bundle) judge() {
 		for _, err := range errs {
 			if !known[err.Field] && !known[err.Error()] {
 				known[err.Error()], judged[err.Field] = true, true
-				more.AddInvalid(field.ErrorList{err})
+				if b.options.ReferenceCompat {
+					more.AddReferenceInvalid(field.ErrorList{err})
+				} else {
+					more.AddInvalid(field.ErrorList{err})
+				}
 			}
 		}
 		b.note(i, more.Warnings())

@@ -45,6 +45,40 @@ func EffectiveKubelet(claim *api.NodeClaim, pool *api.NodePool, class *awsv1.EC2
 	return class.Spec.Kubelet.DeepCopy(), nil
 }
 
+// settleKubelets makes problems of the kubelet blocks that strict reading has found in pools of v1 and that can't be moved, as the pool's
+// node class is not in the input.
+func (d *decoder) settleKubelets() {
+	classes := make(map[string]bool)
+	for _, read := range d.documents {
+		switch class := read.Object.(type) {
+		case *awsv1.EC2NodeClass:
+			classes[class.Name] = true
+		case *awsv1beta1.EC2NodeClass:
+			classes[class.Name] = true
+		}
+	}
+	for i := range d.documents {
+		read := &d.documents[i]
+		pool, isPool := read.Object.(*api.NodePool)
+		if !isPool || read.strayed == "" {
+			continue
+		}
+		if ref := pool.Spec.Template.Spec.NodeClassRef; ref.Group == awsv1.Group && ref.Kind == awsv1.KindEC2NodeClass && classes[ref.Name] {
+			continue
+		}
+		p := Problem{Position: read.Position, Object: api.KindNodePool + "/" + pool.Name, Message: read.strayed}
+		if d.options.KeepGoing {
+			read.Object, read.Warnings = nil, append(read.Warnings, conversion.Warning{
+				Code: conversion.CodeUnreadable, Severity: conversion.CodeUnreadable.Severity(), Object: p.Object, Message: "can't be read: " + p.place() + p.Message,
+			})
+			continue
+		}
+		at, _ := slices.BinarySearch(d.before, i+1)
+		d.problems, d.before = slices.Insert(d.problems, at, p), slices.Insert(d.before, at, i)
+	}
+	d.problems = d.problems[:min(len(d.problems), maxProblems)]
+}
+
 // user is a pool that uses a node class.
 type user struct {
 	entry *entry

@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -146,5 +147,76 @@ func TestAutoModeKeepsItsVersion(t *testing.T) {
 	again := rewriteAll(t, Options{}, written(t, r))
 	if ref := again.Objects[0].Object.(*api.NodePool).Spec.Template.Spec.NodeClassRef; ref.Group != "eks.amazonaws.com" || again.Warnings.Has(conversion.CodeReferenceVersionDropped) {
 		t.Errorf("forth again: %+v, %v", ref, again.Warnings)
+	}
+}
+
+// Strict reading leaves a kubelet block of a v1 pool to be moved where its class is in the input, and refuses it elsewhere, in the order of
+// the input.
+func TestStrictMovesKubelets(t *testing.T) {
+	const block = "kubelet: {maxPods: 20},"
+	read := func(keepGoing bool, documents ...string) ([]Document, error) {
+		return Decode(DecodeOptions{Strict: true, KeepGoing: keepGoing}, Source{Name: "-", Data: []byte(strings.Join(documents, "\n---\n"))})
+	}
+	for _, documents := range [][]string{{poolWith("a", block), classWith("")}, {classWith(""), poolWith("a", block)}} {
+		got, err := read(false, documents...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := Rewrite(got, Options{})
+		if diff := cmp.Diff([]conversion.Code{conversion.CodeKubeletMoved}, codesOf(r, conversion.CodeUnknownField, conversion.CodeKubeletMoved)); diff != "" {
+			t.Errorf("warnings (-want +got):\n%s", diff)
+		}
+		if lost := r.Warnings.Lossy(); len(lost) > 0 {
+			t.Errorf("lost: %v", lost)
+		}
+	}
+	wrong := strings.Replace(poolWith("b", block), "spec: {template", "spec: {wait: 1, template", 1)
+	elsewhere := strings.ReplaceAll(classWith(""), "{name: c}", "{name: d}")
+	_, err := read(false, poolWith("a", block), wrong, elsewhere, poolWith("c", block))
+	var refused *DecodeError
+	if !errors.As(err, &refused) {
+		t.Fatal(err)
+	}
+	var found []string
+	for _, p := range refused.Problems {
+		found = append(found, p.Object+": "+p.Message)
+	}
+	const unknown = `unknown field "spec.template.spec.kubelet": write it as spec.kubelet of the EC2NodeClass`
+	if diff := cmp.Diff([]string{"NodePool/a: " + unknown, `NodePool/b: unknown field "spec.wait"`, "NodePool/b: " + unknown, "NodePool/c: " + unknown}, found); diff != "" {
+		t.Errorf("problems (-want +got):\n%s", diff)
+	}
+	got, err := read(true, poolWith("a", block), elsewhere)
+	if err != nil || len(got) != 2 || got[0].Object != nil || !got[0].Warnings.Has(conversion.CodeUnreadable) || got[1].Object == nil {
+		t.Errorf("with all that can be read: %+v, %v", got, err)
+	}
+}
+
+// Terms that join an id with other conditions are given as the reference gives them, on all ways, and told of once.
+func TestReferenceMixesIDs(t *testing.T) {
+	const (
+		template = "{apiVersion: karpenter.k8s.aws/v1alpha1, kind: AWSNodeTemplate, metadata: {name: c}, spec: {subnetSelector: {a: b}, securityGroupSelector: {a: b}, amiSelector: {aws::ids: 'ami-1,ami-2', aws::owners: self, aws::name: x}}}"
+		terms    = "amiSelectorTerms: [{id: ami-0123456789abcdef0, name: x, owner: self}, {id: ami-0123456789abcdef1, tags: {a: b}}]"
+	)
+	hub := strings.Replace(classWith(""), "amiSelectorTerms: [{alias: al2@latest}]", "amiFamily: AL2, "+terms, 1)
+	beta := strings.Replace(hub, "karpenter.k8s.aws/v1,", "karpenter.k8s.aws/v1beta1,", 1)
+	for name, text := range map[string]string{"AWSNodeTemplate": template, "v1beta1": beta, "v1": hub} {
+		for _, to := range []Version{V1, V1Beta1} {
+			if name == "v1" && to == V1Beta1 {
+				continue // the reference has no way back
+			}
+			r := rewriteAll(t, Options{Target: to, ReferenceCompat: true}, text)
+			count := 0
+			for _, w := range r.Warnings {
+				if w.Code == conversion.CodeReferenceRefused {
+					count++
+				}
+			}
+			if len(r.Objects) != 1 || count != 1 || r.Warnings.Err() != nil {
+				t.Errorf("%s to %s: %d objects, %v", name, to, len(r.Objects), r.Warnings)
+			}
+			if r := rewriteAll(t, Options{Target: to}, text); name != "AWSNodeTemplate" && r.Warnings.Err() == nil {
+				t.Errorf("%s to %s: taken without being asked for what the reference gives", name, to)
+			}
+		}
 	}
 }

@@ -20,7 +20,8 @@
 // # Exit status
 //
 //	0  converted, perhaps with warnings
-//	1  bad input or usage: a flag, a file, text that is no YAML, nothing to convert; nothing is printed
+//	1  bad input or usage: a flag, a file, text that is no YAML, nothing to convert, or, with --strict, a field or a setting
+//	   that nobody knows; nothing is printed
 //	2  an object can't be converted: the others are printed; or, with --strict, something would be lost: nothing is printed
 //
 // An object that can't be converted gives 2 and not 1, so that a script can tell it from input that can't be read. ("go run"

@@ -24,7 +24,7 @@ import (
 const (
 	// exitConverted: the manifests were printed.
 	exitConverted = 0
-	// exitInput: bad input or usage; nothing was printed.
+	// exitInput: bad input or usage, under --strict also a field that its kind does not have; nothing was printed.
 	exitInput = 1
 	// exitLost: an object was left out, or would have lost something under --strict.
 	exitLost = 2
@@ -92,6 +92,8 @@ func (o options) run(stdin io.Reader, stdout, stderr io.Writer) (int, error) {
 	failed := result.Warnings.Err() != nil && !o.convert.Force
 	lost := result.Warnings.Lossy()
 	switch {
+	case o.strict && result.Warnings.Has(conversion.CodeUnknownField):
+		return exitInput, errors.New("--strict: the input has fields that their kinds do not have, nothing is printed")
 	case o.strict && len(lost) > 0:
 		return exitLost, fmt.Errorf("--strict: something of the input would be lost (%s), nothing is printed", codesOf(lost))
 	case len(result.Objects) == 0 && failed:

@@ -135,6 +135,11 @@ const (
 	template = "---\napiVersion: karpenter.k8s.aws/v1alpha1\nkind: AWSNodeTemplate\nmetadata: {name: b}\nspec: {subnetSelector: {a: b}, securityGroupSelector: {a: b}, launchTemplate: mine}\n"
 )
 
+const (
+	v1Pool  = "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: a}\nspec: {template: {spec: {kubelet: {maxPods: 20}, requirements: [], nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: c}}}}\n"
+	v1Class = "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {name: c}\nspec: {role: r, amiSelectorTerms: [{alias: al2@latest}], subnetSelectorTerms: [{id: subnet-1}], securityGroupSelectorTerms: [{id: sg-1}]}\n"
+)
+
 // What --strict and --force make of losses and errors; an unknown field is warned of, or refused.
 func TestLosses(t *testing.T) {
 	foreign := "---\napiVersion: v1\nkind: Namespace\nmetadata: {name: shop}\n"
@@ -152,6 +157,10 @@ func TestLosses(t *testing.T) {
 		{"strict refuses an error", pool + template, []string{"--strict"}, exitLost, "", []string{"W201", "would be lost (W201, W203)"}},
 		{"an unknown field", misspelt, nil, exitConverted, "name: a", []string{"WARN W604 Provisioner/a spec.wait"}},
 		{"strict refuses an unknown field", misspelt, []string{"--strict"}, exitInput, "", []string{`-:1 (document 1): Provisioner/a: unknown field "spec.wait"`}},
+		{"strict moves a kubelet block", v1Pool + "---\n" + v1Class, []string{"--strict"}, exitConverted, "maxPods: 20", []string{"W606"}},
+		{"strict refuses a kubelet block without its class", v1Pool, []string{"--strict"}, exitInput, "", []string{`NodePool/a: unknown field "spec.template.spec.kubelet"`}},
+		{"strict refuses a kubelet block that its class has otherwise", v1Pool + "---\n" + strings.Replace(v1Class, "role: r", "role: r, kubelet: {maxPods: 30}", 1), []string{"--strict"},
+			exitInput, "", []string{"W604 NodePool/a spec.template.spec.kubelet", "--strict: the input has fields that their kinds do not have"}},
 		{"another kind", pool + foreign, nil, exitConverted, "name: a", []string{"WARN W603 Namespace/shop"}},
 		{"strict refuses another kind", pool + foreign, []string{"--strict"}, exitLost, "", []string{"would be lost (W603)"}},
 		{"strict takes what only behaves differently", strings.Replace(pool, "spec: {", "spec: {ttlSecondsUntilExpired: 60, ", 1), []string{"--strict"}, exitConverted, "expireAfter: 1m0s", []string{"WARN W504"}},

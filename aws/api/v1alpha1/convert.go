@@ -21,14 +21,17 @@ func (o ConvertOptions) beta() v1beta1.ConvertOptions {
 	return v1beta1.ConvertOptions{ReferenceCompat: o.ReferenceCompat, Force: o.Force}
 }
 
-// ToV1 is ToV1Beta1 and from there to v1, with the warnings of both steps.
+// ToV1 is ToV1Beta1 and from there to v1, with the warnings of both steps. What the API refuses of terms is told once.
 func (n *AWSNodeTemplate) ToV1(options ConvertOptions) (*v1.EC2NodeClass, conversion.Warnings) {
 	beta, warnings := n.ToV1Beta1(options)
 	if beta == nil {
 		return nil, warnings
 	}
 	hub, more := beta.ToV1(options.beta())
-	return hub, append(warnings, more...)
+	told := func(w conversion.Warning) bool {
+		return w.Code == conversion.CodeReferenceRefused && slices.ContainsFunc(warnings, func(o conversion.Warning) bool { return o.Code == w.Code && o.Path == w.Path })
+	}
+	return hub, append(warnings, slices.DeleteFunc(more, told)...)
 }
 
 // ToV1Beta1 returns the node class that the node template has become, with all that changed on the way. The node template
@@ -71,21 +74,11 @@ func (n *AWSNodeTemplate) ToV1Beta1(options ConvertOptions) (*v1beta1.EC2NodeCla
 	out.Spec.Tags = tagsToBeta(in.Spec.Tags, options, spec.Child("tags"), warnings)
 	out.Spec.MetadataOptions = metadataToBeta(in.Spec.MetadataOptions, options, spec.Child("metadataOptions"), warnings)
 	out.Spec.BlockDeviceMappings = mappingsToBeta(in.Spec.BlockDeviceMappings, options, spec.Child("blockDeviceMappings"), warnings)
-	invalid := out.Validate()
 	if options.ReferenceCompat {
-		var terms []string
-		invalid = slices.DeleteFunc(invalid, func(err *field.Error) bool {
-			mixed := err.Type == field.ErrorTypeForbidden && strings.HasSuffix(err.Field, "].id")
-			if list, _, _ := strings.Cut(err.Field, "["); mixed && !slices.Contains(terms, list) {
-				terms = append(terms, list)
-			}
-			return mixed
-		})
-		for _, list := range terms {
-			warnings.Add(conversion.CodeReferenceRefused, field.NewPath(list), "an id can't be combined with other conditions of its term")
-		}
+		warnings.AddReferenceInvalid(out.Validate())
+	} else {
+		warnings.AddInvalid(out.Validate())
 	}
-	warnings.AddInvalid(invalid)
 	if warnings.Failed() && !options.Force {
 		return nil, warnings.Warnings()
 	}

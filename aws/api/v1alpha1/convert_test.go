@@ -355,3 +355,21 @@ func TestRetiredLabels(t *testing.T) {
 }
 
 func fieldPath() *field.Path { return field.NewPath("spec") }
+
+// Both steps find that the reference's terms are refused; it is told once.
+func TestReferenceRefusedOnce(t *testing.T) {
+	n := &AWSNodeTemplate{}
+	n.Name = "a"
+	n.Spec.SubnetSelector, n.Spec.SecurityGroupSelector = map[string]string{"a": "b"}, map[string]string{"a": "b"}
+	n.Spec.AMISelector = map[string]string{SelectorIDs: "ami-1", SelectorName: "x"}
+	hub, warnings := n.ToV1(ConvertOptions{NodeRole: "nodes", ReferenceCompat: true})
+	count := 0
+	for _, w := range warnings {
+		if w.Code == conversion.CodeReferenceRefused {
+			count++
+		}
+	}
+	if hub == nil || count != 1 {
+		t.Errorf("%v", warnings)
+	}
+}

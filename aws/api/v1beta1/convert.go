@@ -62,7 +62,11 @@ func (c *EC2NodeClass) ToV1(options ConvertOptions) (*v1.EC2NodeClass, conversio
 	if in.Spec.AssociatePublicIPAddress == nil {
 		warnings.Add(conversion.CodePublicAddress, spec.Child("associatePublicIPAddress"))
 	}
-	warnings.AddInvalid(out.Validate())
+	if options.ReferenceCompat {
+		warnings.AddReferenceInvalid(out.Validate())
+	} else {
+		warnings.AddInvalid(out.Validate())
+	}
 	if warnings.Failed() && !options.Force {
 		return nil, warnings.Warnings()
 	}

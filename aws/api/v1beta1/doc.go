@@ -28,7 +28,8 @@
 // # Deliberate differences
 //
 //   - A node class without metadata options keeps the hop limit 2 it had. With ConvertOptions.ReferenceCompat it gets 1,
-//     as from the schemas of release 1.0.
+//     as from the schemas of release 1.0. Terms with an id and other conditions are given too then, as Karpenter gives them,
+//     with a warning: the API refuses them.
 //   - Volumes may have any size from 1G to 64Ti.
 //   - What Ubuntu's annotation says was made up is removed on the way back only while it still is what was made up.
 //
