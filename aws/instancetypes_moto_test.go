@@ -19,8 +19,9 @@ import (
 // reach the user data, and huge pages and branch interfaces what the launched claim says it has.
 func TestMotoInstanceTypeOptions(t *testing.T) {
 	// One after the other: a site has the server to itself.
-	launched := func(o instancetype.Options) (s *site, capacity corev1.ResourceList, userData string) {
-		s = newSite(t, func(c *aws.Config, _ *aws.Options) { c.InstanceTypes = o })
+	var types []*cloudprovider.InstanceType // of the last site
+	launched := func(o instancetype.Options) (capacity corev1.ResourceList, userData string) {
+		s := newSite(t, func(c *aws.Config, _ *aws.Options) { c.InstanceTypes = o })
 		s.cloud.Handle("CreateLaunchTemplate", func(call moto.Call, next func(moto.Call) moto.Answer) moto.Answer {
 			text, err := base64.StdEncoding.DecodeString(call.Form.Get("LaunchTemplateData.UserData"))
 			if err != nil {
@@ -33,10 +34,26 @@ func TestMotoInstanceTypeOptions(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return s, claim.Status.Capacity, userData
+		if types, err = s.provider.InstanceTypes(t.Context(), nodePool()); err != nil {
+			t.Fatal(err)
+		}
+		return claim.Status.Capacity, userData
 	}
-	_, without, _ := launched(instancetype.Options{})
-	s, with, told := launched(instancetype.Options{
+	// The prior that follows measurements leaves more of large machines than the flat one.
+	memory := func() string {
+		for _, it := range types {
+			if it.Name == "m5.24xlarge" {
+				q := it.Capacity[corev1.ResourceMemory]
+				return q.String()
+			}
+		}
+		return "none"
+	}
+	without, _ := launched(instancetype.Options{})
+	if got := memory(); got != "363724Mi" {
+		t.Errorf("m5.24xlarge has %s of memory without the options, want 92.5 %% of 384 GiB", got)
+	}
+	with, told := launched(instancetype.Options{
 		PodDensity: instancetype.VPCCNI{PrefixDelegation: true}, WithoutPodENI: true, HugePages: map[string]string{"hugepages-2Mi": "1Gi"},
 		MemoryPrior: instancetype.MemoryPriorMeasured, FractionalGPUs: true, DeviceResources: map[string]string{"U30": "xilinx.com/u30"},
 	})
@@ -52,9 +69,8 @@ func TestMotoInstanceTypeOptions(t *testing.T) {
 		t.Errorf("the node is not told of 110 pods:\n%s", told)
 	}
 	// Types that the launch above does not use.
-	types, err := s.provider.InstanceTypes(t.Context(), nodePool())
-	if err != nil {
-		t.Fatal(err)
+	if got := memory(); got != "374041Mi" {
+		t.Errorf("m5.24xlarge has %s of memory with the options, want 384 GiB less 300 MiB and 4.8 %%", got)
 	}
 	found := 0
 	for _, it := range types {
@@ -94,7 +110,7 @@ func TestMotoOverlayPrice(t *testing.T) {
 	_, _, _ = launch("", "") // asks for the prices of all types that have none
 	i := slices.IndexFunc(unpriced, func(name string) bool { return strings.HasSuffix(name, ".large") })
 	if i < 0 {
-		t.Skipf("of moto's types none of size large lacks a price: %v", unpriced)
+		t.Fatalf("of moto's types none of size large lacks a price: %v", unpriced)
 	}
 	preview := unpriced[i]
 	if n, price, err := launch(preview, preview); err != nil || n != 1 || price != 0.25 {
