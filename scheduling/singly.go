@@ -63,18 +63,18 @@ func (t *Trial) bulkOn(class, host int32) int32 {
 	return max(int32(howMany(c.requests, t.roomOf(host), int(t.waiting[class]))), 1)
 }
 
-// roomOf is what is free on a host.
+// roomOf is what is free on a host; good until the next call.
 func (t *Trial) roomOf(host int32) []int64 {
 	if host < int32(len(t.m.nodes)) {
 		return t.freeOf(host)
 	}
 	mc := &t.machines[host-int32(len(t.m.nodes))]
 	alloc := t.m.pools[mc.pool].table.allocOf(int(mc.row), t.m.resources.len())
-	free := make([]int64, len(alloc))
+	t.roomLeft = t.roomLeft[:0]
 	for d := range alloc {
-		free[d] = alloc[d] - mc.used[d]
+		t.roomLeft = append(t.roomLeft, alloc[d]-mc.used[d])
 	}
-	return free
+	return t.roomLeft
 }
 
 // findHost is the first host that takes a pod of the class: machines of the snapshot in their order, then new ones.

@@ -70,7 +70,10 @@ type Trial struct {
 	kindCells *cells
 	// kindsSuiting are those of one stage, by number, that pods at another may go on.
 	kindsSuiting map[[2]int32]bitset
-	loadsAhead   []waitingLoad // scratch of newLoading
+	kindRooms    map[string]int32 // numbers of kind.alloc, by content
+	// loadsAhead and demands are what newLoading works with.
+	loadsAhead []waitingLoad
+	demands    metDemands
 	// described remembers for Planned what machines of the same demands could be.
 	described *descriptions
 	// freedClass finds the class of the snapshot's waiting pods and of those of hidden machines, for the first freedIndexed of freed;
@@ -81,6 +84,7 @@ type Trial struct {
 	// binding on it, from 1 on; 0 for none.
 	received, last []int32
 	onHost         []int32 // scratch of takeOff
+	roomLeft       []int64 // scratch of roomOf
 	// cells, sites and assigned are remembered while classes are placed.
 	cells    *cells
 	sites    map[int32][]site

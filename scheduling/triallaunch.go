@@ -2,6 +2,7 @@ package scheduling
 
 import (
 	"cmp"
+	"encoding/binary"
 	"slices"
 )
 
@@ -63,15 +64,9 @@ func (t *Trial) launchBest(classes []int32, w *Worth, left int64) (price int64, 
 	}
 	f := t.newLoading(w, classes, anchor, kinds)
 	best, bestScore := -1, int64(0)
-	ceilings := [...]ceiling{newCeiling(dimCPU, classes, t, w), newCeiling(dimMemory, classes, t, w)}
 	look := func(i int) {
 		k := &kinds[i]
 		each := max(k.price/scorePrecision, 1)
-		for c := range ceilings {
-			if ceilings[c].of(k.alloc)/each <= bestScore {
-				return
-			}
-		}
 		if k.price >= left || !t.affordable(k.pool, k.row) || !t.reservable(k.pool, k.row, k.slot) {
 			return
 		}
@@ -138,9 +133,11 @@ func (t *Trial) anchorOf(classes []int32) (anchor int32, kinds []kind) {
 	return anchor, kinds
 }
 
-// kind is a machine that could be bought; cell is where rules see it, anyCell where there are none.
+// kind is a machine that could be bought; cell is where rules see it, anyCell where there are none. alloc is its room, and room the
+// number of that.
 type kind struct {
 	pool, row, slot, cell int32
+	room                  int32
 	price                 int64
 	alloc                 []int64
 }
@@ -173,7 +170,7 @@ func (t *Trial) kindsOf(stage int32) ([]kind, bool) {
 			}
 			if f.rows.has(r) && f.slots.has(s) {
 				price := p.table.catalog.price(p.table.rows[r].variant, s)
-				own = append(own, kind{u.pool, buy.row, buy.slot, anyCell, price, alloc})
+				own = append(own, kind{pool: u.pool, row: buy.row, slot: buy.slot, cell: anyCell, price: price, alloc: alloc})
 			}
 		}
 		out = append(out, t.leanest(p, own)...)
@@ -202,9 +199,27 @@ next:
 		if t.topology != nil {
 			k.cell = t.placesOfKinds().ofMachine(k.pool, k.row, k.slot, &assignment{})
 		}
+		k.room = t.numberRoom(k.alloc)
 		out = append(out, k)
 	}
 	return out
+}
+
+// numberRoom tells rooms of kinds apart.
+func (t *Trial) numberRoom(alloc []int64) int32 {
+	key := make([]byte, 0, 8*len(alloc))
+	for _, n := range alloc {
+		key = binary.LittleEndian.AppendUint64(key, uint64(n))
+	}
+	number, has := t.kindRooms[string(key)]
+	if !has {
+		if t.kindRooms == nil {
+			t.kindRooms = map[string]int32{}
+		}
+		number = int32(len(t.kindRooms))
+		t.kindRooms[string(key)] = number
+	}
+	return number
 }
 
 // placesOfKinds number the cells of kinds, which are remembered longer than those of one call of Place.

@@ -9,35 +9,48 @@ import (
 // for what they ask of it, and of the last a part. Nearly all kinds of nodes are passed over by it, without going through the pods.
 type ceiling struct {
 	dim int
-	// free is what pods are worth that ask for none of it; need and worth are sums over the first classes, that of none first.
+	// free is what pods are worth that ask for none of it; need and worth are sums over the first pods, that of none first.
 	free        float64
 	need, worth []float64
 }
 
-// newCeiling is that of the classes for the resource.
-func newCeiling(dim int, classes []int32, t *Trial, w *Worth) ceiling {
-	type load struct{ need, worth, density float64 }
-	c := ceiling{dim: dim}
-	loads := make([]load, 0, len(classes))
-	for _, class := range classes {
-		n, worth := float64(t.waiting[class]), float64(max(w.byClass[class], 1))
-		if n == 0 {
-			continue
+// lot is pods of one class as a ceiling sees them: what they ask for together, what they are worth, and the number of their demand.
+type lot struct {
+	need, worth, density float64
+	demand               int32
+}
+
+// lotsOf are the loads by what they are worth for what they ask of the resource.
+func lotsOf(dim int, loads []waitingLoad, into []lot) []lot {
+	into = into[:0]
+	for i := range loads {
+		l := &loads[i]
+		h := lot{worth: float64(l.most) * float64(l.worth), demand: l.demand}
+		if need := float64(l.class.requests[dim]); need > 0 {
+			h.need, h.density = float64(l.most)*need, float64(l.worth)/need
 		}
-		if need := float64(t.m.classes[class].requests[dim]); need > 0 {
-			loads = append(loads, load{n * need, n * worth, worth / need})
-			continue
-		}
-		c.free += n * worth
+		into = append(into, h)
 	}
-	slices.SortFunc(loads, func(a, b load) int { return cmp.Compare(b.density, a.density) })
-	c.need, c.worth = make([]float64, 1, len(loads)+1), make([]float64, 1, len(loads)+1)
+	slices.SortFunc(into, func(a, b lot) int { return cmp.Compare(b.density, a.density) })
+	return into
+}
+
+// fill makes it the ceiling of those lots whose demands are among these, by number.
+func (c *ceiling) fill(dim int, lots []lot, among uint64) {
+	c.dim, c.free = dim, 0
+	c.need, c.worth = append(c.need[:0], 0), append(c.worth[:0], 0)
 	need, worth := 0.0, 0.0
-	for _, l := range loads {
-		need, worth = need+l.need, worth+l.worth
-		c.need, c.worth = append(c.need, need), append(c.worth, worth)
+	for i := range lots {
+		h := &lots[i]
+		switch {
+		case among&(1<<h.demand) == 0:
+		case h.need == 0:
+			c.free += h.worth
+		default:
+			need, worth = need+h.need, worth+h.worth
+			c.need, c.worth = append(c.need, need), append(c.worth, worth)
+		}
 	}
-	return c
 }
 
 // of is the ceiling for a node with so much of the resource, a little above it so that rounding does not matter.

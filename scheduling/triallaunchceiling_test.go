@@ -12,25 +12,29 @@ import (
 func TestCeilingIsAboveWhatFits(t *testing.T) {
 	seeded.Check(t, func(rt *rapid.T) {
 		n := rapid.IntRange(1, 5).Draw(rt, "classes")
-		m, w := &Model{}, &Worth{}
-		trial, classes := &Trial{m: m}, []int32(nil)
+		var loads []waitingLoad
 		for i := range n {
 			need := rapid.SampledFrom([]int64{0, 1, 3, 250, 1 << 40}).Draw(rt, "need")
-			m.classes = append(m.classes, &class{requests: []int64{need}})
-			w.byClass = append(w.byClass, rapid.SampledFrom([]int64{0, 7, 1_000_003, 1 << 45}).Draw(rt, "worth"))
-			trial.waiting = append(trial.waiting, int32(rapid.IntRange(0, 4).Draw(rt, "pods")))
-			classes = append(classes, int32(i))
+			worth := rapid.SampledFrom([]int64{1, 7, 1_000_003, 1 << 45}).Draw(rt, "worth")
+			pods := rapid.IntRange(0, 4).Draw(rt, "pods")
+			loads = append(loads, waitingLoad{class: &class{requests: []int64{need}}, most: pods, worth: worth, demand: int32(i % 2)})
 		}
-		c := newCeiling(0, classes, trial, w)
+		among := rapid.Uint64Range(0, 3).Draw(rt, "demands")
+		var c ceiling
+		c.fill(0, lotsOf(0, loads, nil), 3) // what was there before does not count
+		c.fill(0, lotsOf(0, loads, nil), among)
 		room := rapid.SampledFrom([]int64{0, 1, 2, 5, 500, 1 << 41}).Draw(rt, "room")
 		var best func(class int, room, worth int64) int64
 		best = func(class int, room, worth int64) int64 {
 			if class == n {
 				return worth
 			}
-			most := int64(0)
-			for k := int64(0); k <= int64(trial.waiting[class]) && k*m.classes[class].requests[0] <= room; k++ {
-				most = max(most, best(class+1, room-k*m.classes[class].requests[0], worth+k*max(w.byClass[class], 1)))
+			most, l := int64(0), &loads[class]
+			if among&(1<<l.demand) == 0 {
+				return best(class+1, room, worth)
+			}
+			for k := int64(0); k <= int64(l.most) && k*l.class.requests[0] <= room; k++ {
+				most = max(most, best(class+1, room-k*l.class.requests[0], worth+k*l.worth))
 			}
 			return most
 		}

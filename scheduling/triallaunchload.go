@@ -19,44 +19,41 @@ type waitingLoad struct {
 	// most is how many of them one machine may take by rules at most; each is worth so much.
 	most  int
 	worth int64
-	// suits are the kinds that they may go on, by number; admitted what rules say of the cells of kinds, nil where there are none.
-	suits    bitset
-	admitted []cellVerdict
-	// least is the least that pods of this load or one after it ask for of each of the first resources, dense how much one of them is
-	// worth at most for each unit of it, and rest what all of them are worth.
-	least [dimsAhead]int64
-	dense [dimsAhead]float64
-	rest  int64
+	// suits are the kinds that they may go on, by number; demand is the number of what they ask beside room: see metDemands.
+	suits  bitset
+	demand int32
+	// least is the least that pods of this load or one after it ask for of each of the first resources.
+	least [dimPods + 1]int64
 }
-
-// dimsAhead are the resources that are looked at ahead: processors, memory and the number of pods.
-const dimsAhead = dimPods + 1
-
-// cellVerdict of rules on pods of a class in a cell.
-type cellVerdict uint8
-
-const (
-	notAsked cellVerdict = iota
-	admitted
-	refused
-)
 
 // newLoading is for the kinds of machines that the anchor's pods choose from.
 func (t *Trial) newLoading(w *Worth, classes []int32, anchor int32, kinds []kind) *loading {
-	f := &loading{t: t, w: w, classes: classes, anchor: anchor, kinds: kinds, loads: t.loadsAhead[:0], free: make([]int64, 0, t.m.resources.len())}
-	f.add(anchor)
+	f := &loading{t: t, w: w, classes: classes, anchor: anchor, loads: t.loadsAhead[:0], free: make([]int64, 0, t.m.resources.len())}
+	if len(kinds) == 0 || !f.add(anchor, kinds) {
+		return f
+	}
+	f.kinds = kinds
 	for _, class := range classes {
 		if class != anchor {
-			f.add(class)
+			f.add(class, kinds)
 		}
 	}
 	t.loadsAhead = f.loads
-	f.lookAhead()
+	for i := len(f.loads) - 1; i >= 0; i-- {
+		l := &f.loads[i]
+		copy(l.least[:], l.class.requests)
+		for d := range l.least {
+			if i < len(f.loads)-1 {
+				l.least[d] = min(l.least[d], f.loads[i+1].least[d])
+			}
+		}
+	}
+	t.demands.begin(t, f.loads)
 	return f
 }
 
-// add notes the pods of the class that wait.
-func (f *loading) add(class int32) {
+// add notes the pods of the class that wait; false if no machine takes any.
+func (f *loading) add(class int32, kinds []kind) bool {
 	t := f.t
 	c, n := t.m.classes[class], int(t.waiting[class])
 	stages := t.stagesFor(c)
@@ -64,54 +61,49 @@ func (f *loading) add(class int32) {
 		n = min(n, admitsHost(t.m, c.topology, func(int32) tally { return tally{} }))
 	}
 	if n <= 0 || len(stages) == 0 {
-		if class == f.anchor {
-			f.kinds = nil // none holds what it must
-		}
-		return
+		return false
 	}
-	l := waitingLoad{class: c, most: n, worth: max(f.w.byClass[class], 1), suits: t.suitingKinds(t.stagesFor(t.m.classes[f.anchor])[0], stages[0], f.kinds)}
-	if c.topology != nil {
-		l.admitted = make([]cellVerdict, len(t.placesOfKinds().list))
-	}
-	f.loads = append(f.loads, l)
+	suits := t.suitingKinds(t.stagesFor(t.m.classes[f.anchor])[0], stages[0], kinds)
+	f.loads = append(f.loads, waitingLoad{class: c, most: n, worth: max(f.w.byClass[class], 1), suits: suits})
+	return true
 }
 
-// lookAhead notes what is to come after each load.
-func (f *loading) lookAhead() {
-	for i := len(f.loads) - 1; i >= 0; i-- {
-		l := &f.loads[i]
-		l.rest = int64(l.most) * l.worth
-		for d := range l.least {
-			l.least[d] = l.class.requests[d]
-			l.dense[d] = float64(l.worth) / float64(max(l.least[d], 1))
-		}
-		if i == len(f.loads)-1 {
-			continue
-		}
-		next := &f.loads[i+1]
-		l.rest += next.rest
-		for d := range l.least {
-			l.least[d], l.dense[d] = min(l.least[d], next.least[d]), max(l.dense[d], next.dense[d])
-		}
-	}
-}
-
-// value is what the kind of that number could hold: the anchor's pods first, then others, the largest first; 0 if none of the anchor's.
-// Where that is less than wanted it may be any number that is less.
+// value is what the kind of that number could hold: the anchor's pods first, then others, the largest first; 0 if none of the anchor's, or
+// less than wanted.
 func (f *loading) value(number int, wanted int64) int64 {
 	if number >= len(f.kinds) {
 		return 0
 	}
 	k := &f.kinds[number]
+	met := f.t.demands.of(number, k)
+	r := met.room(k)
+	switch {
+	case r.value > 0:
+		return r.value - 1
+	case r.most-1 < wanted:
+		return 0
+	}
+	sum := f.hold(number, k, met.among)
+	if len(f.t.demands.demands) < mostDemands {
+		r.value = 1 + sum
+	}
+	return sum
+}
+
+// hold is what the kind holds of the loads whose demands it meets.
+func (f *loading) hold(number int, k *kind, met uint64) int64 {
 	f.free = append(f.free[:0], k.alloc...)
 	sum := int64(0)
 	for i := range f.loads {
 		l := &f.loads[i]
-		if f.full(l) || sum+f.ahead(l) < wanted {
+		if f.full(l) {
 			break
 		}
-		if l.suits.has(number) {
-			sum += f.take(l, k)
+		if met&(1<<l.demand) != 0 && (l.demand < mostDemands || f.suits(l, number, k)) {
+			if n := howMany(l.class.requests, f.free, l.most); n > 0 {
+				addScaled(f.free, l.class.requests, -int64(n))
+				sum += int64(n) * l.worth
+			}
 		}
 		if i == 0 && sum == 0 {
 			return 0
@@ -130,36 +122,9 @@ func (f *loading) full(l *waitingLoad) bool {
 	return false
 }
 
-// ahead is more than pods of the load and of those after it are worth that fit.
-func (f *loading) ahead(l *waitingLoad) int64 {
-	most := float64(l.rest)
-	for d, dense := range l.dense {
-		if l.least[d] > 0 {
-			most = min(most, dense*float64(f.free[d]))
-		}
-	}
-	return int64(most*(1+1e-9)) + 1
-}
-
-// take is what pods of the load are worth that fit, which they then take.
-func (f *loading) take(l *waitingLoad, k *kind) int64 {
-	n := howMany(l.class.requests, f.free, l.most)
-	if n == 0 || l.admitted != nil && !f.admits(l, k.cell) {
-		return 0
-	}
-	addScaled(f.free, l.class.requests, -int64(n))
-	return int64(n) * l.worth
-}
-
-// admits reports whether rules let pods of the load into the cell.
-func (f *loading) admits(l *waitingLoad, cell int32) bool {
-	if l.admitted[cell] == notAsked {
-		l.admitted[cell] = refused
-		if f.t.topology.admitsDomains(l.class.topology, l.class.shape, f.t.placesOfKinds().list[cell]) {
-			l.admitted[cell] = admitted
-		}
-	}
-	return l.admitted[cell] == admitted
+// suits reports whether pods of the load may go on the kind, for those whose demand has no number.
+func (f *loading) suits(l *waitingLoad, number int, k *kind) bool {
+	return l.suits.has(number) && (l.class.topology == nil || f.t.topology.admitsDomains(l.class.topology, l.class.shape, f.t.placesOfKinds().list[k.cell]))
 }
 
 // suitingKinds are the numbers of those kinds at one stage that pods at another may go on, at their first stage. They are remembered.

@@ -83,10 +83,13 @@ func (t *Trial) settle() {
 // loads are the bindings on each new machine from the given one on, that one's first.
 func (t *Trial) loads(from int) [][]binding {
 	out := make([][]binding, len(t.machines)-from)
-	for _, b := range t.placed {
-		if i := int(b.host) - len(t.m.nodes) - from; i >= 0 && b.count > 0 {
-			out[i] = append(out[i], b)
+	for i := range out {
+		for at := t.machines[from+i].last - 1; at >= 0; at = t.placed[at].before - 1 {
+			if t.placed[at].count > 0 {
+				out[i] = append(out[i], t.placed[at])
+			}
 		}
+		slices.Reverse(out[i])
 	}
 	return out
 }
@@ -117,8 +120,8 @@ func (t *Trial) relabel(i int32) {
 	mc := &t.machines[i]
 	host := int32(len(t.m.nodes)) + i
 	recount := func(n int32) {
-		for _, b := range t.placed {
-			if b.host == host && b.count > 0 {
+		for at := mc.last - 1; at >= 0; at = t.placed[at].before - 1 {
+			if b := &t.placed[at]; b.count > 0 {
 				t.topology.place(t.m.classes[b.class].topology, host, n*b.count)
 			}
 		}

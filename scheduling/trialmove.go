@@ -176,30 +176,56 @@ func (t *Trial) joint(classes []int32, total []int64, most int64) []machine {
 			}
 			continue
 		}
-		best := map[int32]int{} // cell -> index in out
-		for r := range rows.members {
-			if !fits(total, table.allocOf(r, m.resources.len())) || !t.affordable(u.pool, int32(r)) {
-				continue
-			}
-			prices := table.catalog.pricesOf(table.rows[r].variant)
-			for s := range table.rows[r].slots.members {
-				if prices[s] >= most || prices[s] == noPrice || !slots.has(s) || !t.reservable(u.pool, int32(r), int32(s)) {
-					continue
-				}
-				cell := int32(anyCell)
-				if ruled || (t.cells != nil && table.rows[r].resident != 0) {
-					cell = t.cells.ofMachine(u.pool, int32(r), int32(s), &assignment{})
-				}
-				if i, has := best[cell]; !has {
-					best[cell] = len(out)
-					out = append(out, machine{pool: u.pool, row: int32(r), slot: int32(s), price: prices[s]})
-				} else if prices[s] < out[i].price {
-					out[i].row, out[i].slot, out[i].price = int32(r), int32(s), prices[s]
-				}
-			}
-		}
+		out = append(out, t.jointByCell(u.pool, total, rows, slots, most, ruled)...)
 	}
 	slices.SortStableFunc(out, func(a, b machine) int { return cmp.Compare(a.price, b.price) })
+	return out
+}
+
+// jointByCell are the cheapest of the pool in each cell, those first of whose cell a purchase comes first by row and slot.
+func (t *Trial) jointByCell(pool int32, total []int64, rows, slots bitset, most int64, ruled bool) []machine {
+	table := t.m.pools[pool].table
+	type found struct {
+		cell  int32
+		first purchase
+		best  machine
+	}
+	var list []found
+	before := func(row, slot int32, p purchase) bool { return row < p.row || row == p.row && slot < p.slot }
+	in := table.ordered(len(total))
+	for i := in.room.next(total, 0); i >= 0; i = in.room.next(total, i+1) {
+		buy := in.list[i]
+		price := table.catalog.price(table.rows[buy.row].variant, int(buy.slot))
+		if price >= most {
+			break
+		}
+		if !rows.has(int(buy.row)) || !slots.has(int(buy.slot)) || !t.affordable(pool, buy.row) || !t.reservable(pool, buy.row, buy.slot) {
+			continue
+		}
+		cell := int32(anyCell)
+		if ruled || (t.cells != nil && table.rows[buy.row].resident != 0) {
+			cell = t.cells.ofMachine(pool, buy.row, buy.slot, &assignment{})
+		}
+		at := slices.IndexFunc(list, func(f found) bool { return f.cell == cell })
+		if at < 0 {
+			list = append(list, found{cell, buy, machine{pool: pool, row: buy.row, slot: buy.slot, price: price}})
+			continue
+		}
+		f := &list[at]
+		if before(buy.row, buy.slot, f.first) {
+			f.first = buy
+		}
+		if b := &f.best; price == b.price && before(buy.row, buy.slot, purchase{b.row, b.slot}) {
+			b.row, b.slot = buy.row, buy.slot
+		}
+	}
+	slices.SortFunc(list, func(a, b found) int {
+		return cmp.Or(cmp.Compare(a.first.row, b.first.row), cmp.Compare(a.first.slot, b.first.slot))
+	})
+	out := make([]machine, len(list))
+	for i := range list {
+		out[i] = list[i].best
+	}
 	return out
 }
 
