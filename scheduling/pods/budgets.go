@@ -18,7 +18,7 @@ import (
 // Budgets are the PodDisruptionBudgets of a cluster, ready to be asked. It is read-only once made and safe for
 // concurrent use. A nil *Budgets has none.
 type Budgets struct {
-	byNamespace map[string][]*Budget
+	byNamespace map[string]*budgetIndex
 }
 
 // Budget is one PodDisruptionBudget.
@@ -57,7 +57,7 @@ func (e *BudgetError) Unwrap() error { return e.Err }
 // the namespace. The error is a *BudgetError for the first budget, by namespace and name, with a selector that is none:
 // what it means to protect is not known, so that guessing would be wrong either way.
 func NewBudgets(list []*policyv1.PodDisruptionBudget) (*Budgets, error) {
-	b := &Budgets{byNamespace: make(map[string][]*Budget)}
+	b := &Budgets{byNamespace: make(map[string]*budgetIndex)}
 	sorted := slices.SortedFunc(slices.Values(slices.DeleteFunc(slices.Clone(list), func(b *policyv1.PodDisruptionBudget) bool { return b == nil })), func(x, y *policyv1.PodDisruptionBudget) int {
 		return compareKeys(keyOf(x), keyOf(y))
 	})
@@ -71,7 +71,12 @@ func NewBudgets(list []*policyv1.PodDisruptionBudget) (*Budgets, error) {
 			allowed = 0
 		}
 		policy := pdb.Spec.UnhealthyPodEvictionPolicy
-		b.byNamespace[pdb.Namespace] = append(b.byNamespace[pdb.Namespace], &Budget{
+		in := b.byNamespace[pdb.Namespace]
+		if in == nil {
+			in = &budgetIndex{}
+			b.byNamespace[pdb.Namespace] = in
+		}
+		in.add(&Budget{
 			Key: keyOf(pdb), Allowed: allowed, selector: selector,
 			Never:         isAmount(pdb.Spec.MaxUnavailable, "0", "0%") || isAmount(pdb.Spec.MinAvailable, "100%"),
 			SparesUnready: policy != nil && *policy == policyv1.AlwaysAllow,
@@ -94,13 +99,7 @@ func (b *Budgets) Of(pod *corev1.Pod) []*Budget {
 	if b == nil {
 		return nil
 	}
-	var matching []*Budget
-	for _, budget := range b.byNamespace[pod.Namespace] {
-		if budget.selector.Matches(labels.Set(pod.Labels)) {
-			matching = append(matching, budget)
-		}
-	}
-	return matching
+	return b.byNamespace[pod.Namespace].of(pod.Labels)
 }
 
 // NeverAllow reports whether budgets keep the pod from ever being evicted as things stand: one that never allows a

@@ -1,0 +1,86 @@
+package pods
+
+import (
+	"cmp"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/selection"
+)
+
+// budgetIndex finds the budgets of a namespace that select a pod without asking all: most selectors ask for one value of a label.
+type budgetIndex struct {
+	// byLabel are budgets by a label that they ask for; keys are the labels' keys, each once.
+	byLabel map[labelPair][]numberedBudget
+	keys    []string
+	// others ask for no such label.
+	others []numberedBudget
+	size   int
+}
+
+type labelPair struct{ key, value string }
+
+// numberedBudget is a budget with its place in the order of names.
+type numberedBudget struct {
+	*Budget
+	number int
+}
+
+// add takes in a budget whose name comes after those of all others.
+func (x *budgetIndex) add(b *Budget) {
+	n := numberedBudget{b, x.size}
+	x.size++
+	requirements, selectable := b.selector.Requirements()
+	if !selectable {
+		return // it selects no pod
+	}
+	for _, r := range requirements {
+		values := r.Values().UnsortedList()
+		if len(values) != 1 {
+			continue
+		}
+		switch r.Operator() {
+		case selection.Equals, selection.DoubleEquals, selection.In:
+			if x.byLabel == nil {
+				x.byLabel = map[labelPair][]numberedBudget{}
+			}
+			at := labelPair{r.Key(), values[0]}
+			x.byLabel[at] = append(x.byLabel[at], n)
+			if !slices.Contains(x.keys, r.Key()) {
+				x.keys = append(x.keys, r.Key())
+			}
+			return
+		}
+	}
+	x.others = append(x.others, n)
+}
+
+// of are the budgets that select a pod with the labels, by name.
+func (x *budgetIndex) of(set labels.Set) []*Budget {
+	if x == nil {
+		return nil
+	}
+	var found []numberedBudget
+	look := func(list []numberedBudget) {
+		for _, b := range list {
+			if b.selector.Matches(set) {
+				found = append(found, b)
+			}
+		}
+	}
+	look(x.others)
+	for _, key := range x.keys {
+		if value, has := set[key]; has {
+			look(x.byLabel[labelPair{key, value}])
+		}
+	}
+	if len(found) == 0 {
+		return nil
+	}
+	slices.SortFunc(found, func(a, b numberedBudget) int { return cmp.Compare(a.number, b.number) })
+	out := make([]*Budget, len(found))
+	for i := range found {
+		out[i] = found[i].Budget
+	}
+	return out
+}
