@@ -125,7 +125,7 @@ func (f *Fleet) accepts(c *Candidate, m Method) *Block {
 	case MethodEmptiness:
 		return f.acceptsEmptiness(c)
 	case MethodStaticDrift, MethodDrift:
-		return acceptsDrift(c, m)
+		return f.acceptsDrift(c, m)
 	}
 	return f.acceptsConsolidation(c)
 }
@@ -140,22 +140,30 @@ func (f *Fleet) acceptsEmptiness(c *Candidate) *Block {
 	case f.in.Buffered[c.Name]:
 		return &Block{Code: BlockBuffer}
 	case !c.Empty():
-		return &Block{Code: BlockNotEmpty}
+		return f.plain(BlockNotEmpty)
 	}
 	return f.waits(c)
 }
 
+// plain is a block that says no more than its code: nearly every node has some of these, so the fleet has one of each.
+func (f *Fleet) plain(code BlockCode) *Block {
+	if b := f.plainBlocks[code]; b != nil {
+		return b
+	}
+	return &Block{Code: code}
+}
+
 // acceptsDrift is why a drift method passes the candidate over, or nil. Consolidation policy and consolidateAfter do not
 // matter.
-func acceptsDrift(c *Candidate, m Method) *Block {
+func (f *Fleet) acceptsDrift(c *Candidate, m Method) *Block {
 	static := c.Pool.Object.IsStatic()
 	switch {
 	case static && m == MethodDrift:
 		return &Block{Code: BlockStatic}
 	case !static && m == MethodStaticDrift:
-		return &Block{Code: BlockNotStatic}
+		return f.plain(BlockNotStatic)
 	case c.Drifted.IsZero():
-		return &Block{Code: BlockNotDrifted}
+		return f.plain(BlockNotDrifted)
 	}
 	return nil
 }

@@ -65,6 +65,8 @@ type Fleet struct {
 	byName map[string]*Candidate
 	pdbs   *pods.Budgets
 	lookup *requirements.Lookup
+	// plainBlocks are blocks by their code, for those that say no more.
+	plainBlocks map[BlockCode]*Block
 }
 
 // pool is a NodePool as disruption sees it.
@@ -140,6 +142,10 @@ func Survey(in Input) (*Fleet, error) {
 	}
 	f := &Fleet{in: in, now: snapshot.Time, pdbs: budgets, Blocked: map[string]*Block{}, byName: map[string]*Candidate{}}
 	f.lookup = snapshot.Vocabulary.Compile()
+	f.plainBlocks = map[BlockCode]*Block{}
+	for _, code := range []BlockCode{BlockNotStatic, BlockNotDrifted, BlockNotEmpty} {
+		f.plainBlocks[code] = &Block{Code: code}
+	}
 	f.pools = poolsOf(in.View)
 	for i := range in.View.Machines {
 		m := &in.View.Machines[i]

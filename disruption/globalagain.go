@@ -123,7 +123,6 @@ func (s *search) redo(cmd *Command, same bool) (bool, error) {
 // tryAgain is try for places that are known.
 func (s *search) tryAgain(cmd *Command, same bool, st *step, mark scheduling.Mark) (*Block, error) {
 	first := s.trial.NewNodes()
-	waits := map[scheduling.PodKey]bool{}
 	for _, u := range st.members {
 		pods, err := s.trial.HideMoving(u.Name, u.moves)
 		if err != nil {
@@ -131,19 +130,9 @@ func (s *search) tryAgain(cmd *Command, same bool, st *step, mark scheduling.Mar
 		}
 		st.pods += pods
 		st.saving += u.price
-		for _, pod := range u.moving {
-			waits[keyOf(pod)] = true
-		}
 	}
-	if same && cmd.planned() > st.pods { // for some that waited, and may be gone
-		for _, list := range [][]*corev1.Pod{s.fleet.in.View.Snapshot.Pods, s.fleet.in.View.Snapshot.Placeholders} {
-			for _, pod := range list {
-				waits[keyOf(pod)] = true
-			}
-		}
-		cmd = cmd.only(waits)
-	} else if !same {
-		cmd = cmd.only(waits)
+	if !same || cmd.planned() > st.pods { // then for some that waited, and may be gone
+		cmd = cmd.only(s.waitingFor(st.members, same))
 	}
 	hidden := s.trial.Mark()
 	r := replay{pass: s.pass, trial: s.trial}
@@ -198,6 +187,24 @@ func (s *search) tryAgain(cmd *Command, same bool, st *step, mark scheduling.Mar
 	return nil, nil
 }
 
+// waitingFor are the pods of the members that need another place, and those that wait anyway where asked for.
+func (s *search) waitingFor(members []*unit, anyway bool) map[scheduling.PodKey]bool {
+	out := map[scheduling.PodKey]bool{}
+	note := func(list []*corev1.Pod) {
+		for _, pod := range list {
+			out[keyOf(pod)] = true
+		}
+	}
+	for _, u := range members {
+		note(u.moving)
+	}
+	if anyway {
+		note(s.fleet.in.View.Snapshot.Pods)
+		note(s.fleet.in.View.Snapshot.Placeholders)
+	}
+	return out
+}
+
 // putSome puts pods where the command has them, as far as there is still a place.
 func (s *search) putSome(cmd *Command) error {
 	for i := range cmd.Receivers {
@@ -240,13 +247,33 @@ func (c *Command) planned() int {
 
 // plannedOf is how many pods of the members it has places for: a new node may also be for pods that wait anyway.
 func (c *Command) plannedOf(members []*Candidate) int {
-	own := map[scheduling.PodKey]bool{}
+	size := 0
+	for _, m := range members {
+		size += len(m.Pods)
+	}
+	own := make(map[scheduling.PodKey]bool, size)
 	for _, m := range members {
 		for _, pod := range m.Pods {
 			own[keyOf(pod)] = true
 		}
 	}
-	return c.only(own).planned()
+	n := 0
+	count := func(list []scheduling.PodKey) {
+		for _, key := range list {
+			if own[key] {
+				n++
+			}
+		}
+	}
+	for i := range c.Receivers {
+		count(c.Receivers[i].Pods)
+	}
+	for i := range c.Replacements {
+		if node := c.Replacements[i].Node; node != nil {
+			count(node.Pods)
+		}
+	}
+	return n
 }
 
 // only is the command with places for no pods but these.

@@ -154,14 +154,15 @@ func (t *Trial) kindsOf(stage int32) ([]kind, bool) {
 	t.kinds[stage] = nil
 	m := t.m
 	out := []kind{}
+	var own []kind
 	for _, u := range m.stages[stage].uses {
 		p := m.pools[u.pool]
 		f := &p.profiles[u.profile]
 		if t.strictVariety(p) || len(f.open) > 0 || slices.ContainsFunc(m.topologyKeys, func(key string) bool { return m.leftOpen(p, key) }) {
 			return nil, false
 		}
-		var own []kind
 		dims := m.resources.len()
+		own = own[:0]
 		for _, buy := range p.table.cheapestFirst(dims) {
 			r, s := int(buy.row), int(buy.slot)
 			alloc := p.table.allocOf(r, dims)

@@ -436,6 +436,9 @@ func (w *Worth) waiting(t *Trial) int64 {
 // Waiting names pods that wait for a place, at most so many: those of hidden nodes, the last hidden first, then the snapshot's own.
 // Of pods of one class those count as placed that were hidden first.
 func (t *Trial) Waiting(most int) []PodKey {
+	if most = min(most, t.waitingPods()); most == 0 {
+		return nil
+	}
 	var out []PodKey
 	seen := map[int32]int32{}
 	for i := len(t.freed) - 1; i >= 0 && len(out) < most; i-- {
