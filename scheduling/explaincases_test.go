@@ -327,6 +327,8 @@ func TestReasonsOfTopologyRules(t *testing.T) {
 			}},
 		{"a key that is misspelt", nil, []podOption{labelled("w"), closeTo("topology.kubernetes.io/zoen", "w")},
 			"pod affinity by topology.kubernetes.io/zoen to pods that match app=w in namespace default, of which none has a place yet (no node has label topology.kubernetes.io/zoen (did you mean topology.kubernetes.io/zone?))", nil},
+		{"a key that no node has yet, but instance types", nil, []podOption{closeTo(zoneKey, "nobody")},
+			"pod affinity by topology.kubernetes.io/zone to pods that match app=nobody in namespace default, of which none has a place yet", nil},
 		{"anti-affinity", []any{inZone("a"), one("n1", "a")}, []podOption{awayFrom(zoneKey, "w")},
 			"pod anti-affinity by topology.kubernetes.io/zone to pods that match app=w in namespace default (a has 1)", nil},
 		{"a host port of a DaemonSet", []any{daemonSet("proxy", []string{"cpu=100m"}, onHostPort(80))}, []podOption{onHostPort(80)},
@@ -386,6 +388,16 @@ func TestAllFaults(t *testing.T) {
 		{"two labels of which types have neither together", []any{arm, catalogue()[0]}, []podOption{selector(archKey+"=arm64", typeKey+"=small", zoneKey+"=z")},
 			"no instance type has topology.kubernetes.io/zone z (did you mean a or b? known: a, b): of 2, 2 don't meet the requirements",
 			"would fit if it allowed kubernetes.io/arch amd64 and it allowed topology.kubernetes.io/zone a"},
+		{"a label that no node has, and limits", []any{nodePool("banana", limit("cpu=1"))}, []podOption{labelled("w"), spreadBy("rack", 1, "w")},
+			"all instance types that would fit exceed the nodepool's limits (in use: cpu 0 of 1); also each node that would hold it is kept out by " +
+				"topology spread by rack with maxSkew 1 of pods that match app=w in namespace default (no node has label rack)", ""},
+		{"a label that no node has, and a size", nil, []podOption{labelled("w"), closeTo("rack", "w"), requests("cpu=9")},
+			"no instance type fits: of 4, 4 are too small for cpu 9; also each node that would hold it is kept out by " +
+				"pod affinity by rack to pods that match app=w in namespace default, of which none has a place yet (no node has label rack)", ""},
+		{"a label that no node has, and a zone that the pool excludes", []any{nodePool("banana", poolNeeds(zoneKey, opIn, "a"))},
+			[]podOption{labelled("w"), spreadBy("rack", 1, "w"), selector(zoneKey + "=b")},
+			"incompatible requirements, key topology.kubernetes.io/zone: the pod wants In [b], the pool allows In [a]; also each node that would hold it is kept out by " +
+				"topology spread by rack with maxSkew 1 of pods that match app=w in namespace default (no node has label rack)", ""},
 		{"three faults", []any{nodePool("banana", poolTaints("x=:NoSchedule"), poolNeeds(archKey, opIn, "amd64"))}, []podOption{selector(archKey + "=arm64"), requests("cpu=9")},
 			"did not tolerate x=:NoSchedule; also incompatible requirements, key kubernetes.io/arch: the pod wants In [arm64], the pool allows In [amd64]; " +
 				"also no instance type fits: of 4, 1 don't meet the requirements, 3 are too small for cpu 9", ""},

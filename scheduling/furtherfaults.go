@@ -49,8 +49,10 @@ func (x *explainer) further(r *Reason, at int32, p *pool) {
 	case ReasonRequirements:
 		r.NearestMiss = x.pair(at, p)
 		x.furtherNeeds(r, at, p)
+		x.furtherRules(r)
 	case ReasonInstanceTypes, ReasonVolumes, ReasonLimits, ReasonReservation, ReasonMinValues:
 		r.NearestMiss = x.pair(at, p)
+		x.furtherRules(r)
 	}
 	r.Also = r.Also[:min(len(r.Also), maxAlso)]
 }
@@ -163,6 +165,26 @@ func (x *explainer) furtherNeeds(r *Reason, at int32, p *pool) {
 	}
 	other, _ := x.counted(at, p, []*question{q})
 	r.tellAlso(other)
+}
+
+// furtherRules adds the rules that refuse every node, whatever it is: their topology key is a label that no node has.
+func (x *explainer) furtherRules(r *Reason) {
+	topology := func(r Reason) bool { return r.Code == ReasonTopology }
+	if topology(*r) || slices.ContainsFunc(r.Also, topology) {
+		return
+	}
+	var hopeless []Rule
+	for _, rule := range x.m.rulesOf(x.c.topology) {
+		if rule.kind != kindSpread && rule.kind != kindAffinity {
+			continue
+		}
+		if told := x.described(&rule); len(told.Unknown) > 0 {
+			hopeless = append(hopeless, told)
+		}
+	}
+	if len(hopeless) > 0 {
+		r.tellAlso(Reason{Code: ReasonTopology, Rules: hopeless})
+	}
 }
 
 // refusedKeys are the labels about which the pods ask for what the pool excludes, whatever its machines.

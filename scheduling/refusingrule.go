@@ -184,7 +184,7 @@ func (x *explainer) described(r *rule) Rule {
 		for _, g := range r.groups {
 			group := &x.m.topology[g]
 			out.Keys = append(out.Keys, group.key)
-			if !x.hasDomains(group.at) {
+			if !x.hasDomains(group) {
 				out.Unknown = append(out.Unknown, Unknown{Kind: UnknownLabel, Name: group.key, Nearest: x.nearest3(x.labelKeys(), group.key)})
 			}
 		}
@@ -194,11 +194,15 @@ func (x *explainer) described(r *rule) Rule {
 	return out
 }
 
-// hasDomains reports whether nodes have the topology key, or could be launched with it. The trial's own list does not say so:
+// hasDomains reports whether nodes have the group's topology key, or could be launched with it. The trial's own list does not say so:
 // it also has domains of nodes that were only tried, by whatever class came first.
-func (x *explainer) hasDomains(at int) bool {
-	return at == hostnameKey || len(x.m.base.domains[at]) > 0 ||
-		slices.ContainsFunc(x.t.topology.hosts, func(h hostState) bool { return h.domains[at] != noDomain })
+func (x *explainer) hasDomains(g *topologyGroup) bool {
+	if g.at == hostnameKey || len(x.m.base.domains[g.at]) > 0 ||
+		slices.ContainsFunc(x.t.topology.hosts, func(h hostState) bool { return h.domains[g.at] != noDomain }) {
+		return true
+	}
+	_, stated := slices.BinarySearch(x.labelKeys(), g.key)
+	return stated
 }
 
 func (r *rule) publicKind() RuleKind {
