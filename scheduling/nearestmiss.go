@@ -57,7 +57,7 @@ type NearestMiss struct {
 	// Rule in words, and the MaxSkew that would do; with MissLabel "spec.os" or nothing.
 	Rule    string `json:"rule,omitempty"`
 	MaxSkew int32  `json:"maxSkew,omitempty"`
-	// Key of a label; Values are at most three, those of the cheapest instance types, cheapest first.
+	// Key of a label, "field:metadata.name" for a node's name, which matchFields ask about; Values are at most three, those of the cheapest instance types, cheapest first.
 	Key    string   `json:"key,omitempty"`
 	Values []string `json:"values,omitempty"`
 	// MoreValues tells that other values of the label would do as well.
@@ -122,9 +122,9 @@ func (n *NearestMiss) condition() string {
 		case n.Rule != "":
 			return "if " + n.Rule + " and label " + n.Key + " allowed " + values
 		case values == "":
-			return "if it asked nothing of label " + n.Key
+			return "if it asked nothing of " + inWords("label ", n.Key)
 		}
-		return "if it allowed " + n.Key + " " + values
+		return "if it allowed " + inWords("", n.Key) + " " + values
 	case MissResources, MissResourceGivenUp:
 		return "if it asked for " + n.amounts("%[2]s less %[1]s")
 	case MissVolumes:

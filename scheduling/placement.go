@@ -3,6 +3,7 @@ package scheduling
 import (
 	"errors"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -11,6 +12,14 @@ import (
 
 // nodeNameField stands for a node's name among its labels, for matchFields on metadata.name. No label can have this key.
 const nodeNameField = "field:metadata.name"
+
+// inWords names a label, with a word before it, or the field that stands among labels.
+func inWords(before, key string) string {
+	if field, ok := strings.CutPrefix(key, "field:"); ok {
+		return "field " + field
+	}
+	return before + key
+}
 
 // boundDaemon reports whether the pod is a DaemonSet's and bound. Such pods name their nodes in matchFields, each another;
 // as they never move, they need not be told apart by that.

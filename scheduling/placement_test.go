@@ -62,6 +62,18 @@ func TestMatchFieldsAreExplained(t *testing.T) {
 	if len(r) != 2 || !strings.Contains(r[0].String(), "field metadata.name names one node") {
 		t.Errorf("reasons %q", r)
 	}
+	// Both the node that is not named and the one that is named are explained in words.
+	s = cluster(nodePool("default", poolNeeds(typeKey, opIn, "medium")), node("n"), pod("p", requiredFields(in("metadata.name", "a"))))
+	r = reasonsOf(t, solve(t, s), "p")
+	for text, want := range map[string]string{
+		r[0].NearestMiss.String(): "would fit if it asked nothing of field metadata.name",
+		r[1].String():             "no existing node takes it: of 1 existing node, 1 does not meet the requirements (n: field metadata.name is n)",
+		r[1].NearestMiss.String(): "would fit if it allowed field metadata.name n",
+	} {
+		if text != want {
+			t.Errorf("%q, want %q", text, want)
+		}
+	}
 }
 
 // A joined Node has a name; a NodeClaim's is not that of its Node.

@@ -126,7 +126,7 @@ func (e NodeExample) String() string {
 	case e.Key != "" && e.Value == "":
 		return e.Node + " has no label " + e.Key
 	case e.Key != "":
-		return e.Node + ": " + e.Key + " is " + e.Value
+		return e.Node + ": " + inWords("", e.Key) + " is " + e.Value
 	case len(e.Requests) > 0:
 		var parts []string
 		for _, name := range sortedNames(e.Requests) {
