@@ -148,7 +148,7 @@ func (t *Trial) leaveTo(expected expectedPreemptions) {
 	}
 }
 
-// keepingAway is the part of a stake that keeps others away.
+// keepingAway is what of a pod's rules keeps others away.
 func (m *Model) keepingAway(o *ownership) *ownership {
 	if o == nil {
 		return nil

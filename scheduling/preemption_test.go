@@ -160,7 +160,7 @@ func TestOthersArePlannedBesidePreemption(t *testing.T) {
 	}
 }
 
-// Pods that are planned beside one that preempts keep the rules between them: kube-scheduler counts it there as soon as it has
+// Pods that are planned for the node of one that preempts keep the rules between them: kube-scheduler counts it there as soon as it has
 // preempted.
 func TestOthersKeepAwayFromWhatPreempts(t *testing.T) {
 	disk := onDisk(ebsDisk("vol-1", false))
@@ -229,7 +229,7 @@ func TestPreemptionReadsBudgetsAsKubeScheduler(t *testing.T) {
 		want    string
 	}{
 		{"one that keeps it", []*policyv1.PodDisruptionBudget{named("b", guarded)}, "m"},
-		{"one that can't be read beside it", []*policyv1.PodDisruptionBudget{named("a", none), named("b", guarded)}, "m"},
+		{"one that can't be read as well", []*policyv1.PodDisruptionBudget{named("a", none), named("b", guarded)}, "m"},
 		{"one with an empty selector", []*policyv1.PodDisruptionBudget{named("b", policyv1.PodDisruptionBudgetSpec{Selector: &metav1.LabelSelector{}})}, "n"},
 		{"one that has let it go", []*policyv1.PodDisruptionBudget{disrupted}, "n"},
 		{"one of another namespace", []*policyv1.PodDisruptionBudget{elsewhere}, "n"},

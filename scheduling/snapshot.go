@@ -59,7 +59,7 @@ type Snapshot struct {
 	StatefulSets           []*appsv1.StatefulSet           `json:"statefulSets,omitempty"`
 	ReplicationControllers []*corev1.ReplicationController `json:"replicationControllers,omitempty"`
 	// PodDisruptionBudgets say which pods may be evicted. Whoever decides which nodes to empty reads them; placing pods does only to
-	// tell which pods others preempt.
+	// find which pods others preempt.
 	PodDisruptionBudgets []*policyv1.PodDisruptionBudget `json:"podDisruptionBudgets,omitempty"`
 	// PersistentVolumeClaims, PersistentVolumes and StorageClasses tell where the volumes of pods are or can be made. A pod
 	// that names one that is missing is refused with the reason.

@@ -27,7 +27,7 @@ func newVictimBudgets(list []*policyv1.PodDisruptionBudget) []victimBudget {
 	return out
 }
 
-// byBudget tells the bound pods of the list that budgets would keep from being evicted, if all were, from the others.
+// byBudget parts the bound pods of the list that budgets would keep from being evicted, if all were, from the others.
 func byBudget(budgets []victimBudget, n *node, list []int) (violating, others []int) {
 	spent := make([]int32, len(budgets))
 	for _, k := range list {

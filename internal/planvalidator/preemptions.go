@@ -17,7 +17,7 @@ func (c *checker) makesRoom(n *scheduling.Node, pod *corev1.Pod) bool {
 
 // preemptions checks that the victims are on the machine and of lower priority than their pod, which may preempt, and that
 // the pod could go there without them, resources and what preemption can't change. Several may have the room of one victim. Where
-// the plan counts on them, they and the pods that it places beside them must get on with each other.
+// the plan counts on them, they and the pods that it places there must get on with each other.
 func (c *checker) preemptions() {
 	gone := map[scheduling.PodKey]bool{}
 	came := map[string]corev1.ResourceList{}
