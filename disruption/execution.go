@@ -349,7 +349,7 @@ func (e *Execution) wait(o Observed, step *Step) {
 		case r.Stored == nil:
 			continue
 		}
-		if _, ready := trueSince(r.Stored, v1.ConditionInitialized); ready {
+		if isReady(r.Stored) {
 			e.ready[i] = true
 			continue
 		}
@@ -364,6 +364,12 @@ func (e *Execution) wait(o Observed, step *Step) {
 	if e.Unready() == 0 {
 		e.state = StateDeleting
 	}
+}
+
+// isReady reports whether the replacement may take pods.
+func isReady(claim *v1.NodeClaim) bool {
+	_, ready := trueSince(claim, v1.ConditionInitialized)
+	return ready
 }
 
 // delete has the claims of all members deleted; it does not wait for their nodes to drain.

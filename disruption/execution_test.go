@@ -404,6 +404,40 @@ func TestExecutionRemovesReplacements(t *testing.T) {
 	}
 }
 
+// A replacement that is up stays while members go: their pods are to come to it. One that is not up yet goes with the command.
+func TestExecutionKeepsReplacementsOfMembersThatGo(t *testing.T) {
+	for _, ready := range []bool{true, false} {
+		cmd, s := newStage(2, 2)
+		e := disruption.Execute(cmd)
+		s.run(e, disruption.StateWaiting)
+		s.initialize(0)
+		if ready {
+			s.initialize(1)
+		}
+		s.refuse["delete nodeclaim claim-n1 (Underutilized)"] = errors.New("no")
+		s.run(e, disruption.StateDeleting)
+		m := s.members["n0"]
+		m.Claim = m.Claim.DeepCopy()
+		m.Claim.DeletionTimestamp = &metav1.Time{Time: s.now}
+		s.members["n0"], s.deleted["n0"] = m, true
+		s.now = s.now.Add(11 * time.Minute)
+		if step := s.run(e, disruption.StateFailed); !errors.Is(step.Err, disruption.ErrTimeout) {
+			t.Fatalf("%s, %v", step.State, step.Err)
+		}
+		for i, want := range []bool{false, !ready} {
+			if got := slices.Contains(s.log, fmt.Sprintf("delete replacement new-%d", i)); got != want {
+				t.Errorf("replacement %d, both ready %v: deleted %v", i, ready, got)
+			}
+			if r := s.repl[i].Stored; r != nil && r.Annotations[v1.DisruptionCommandAnnotationKey] != "" {
+				t.Errorf("replacement %d stays with its record", i)
+			}
+		}
+		if left := s.left(); left != "" {
+			t.Error(left)
+		}
+	}
+}
+
 // A command that fails while a watch does not show yet what was just launched waits for it, and removes it: it would come up for nothing.
 // One that turns out not to be there is waited for no longer.
 func TestExecutionRemovesReplacementsThatAreNotSeenYet(t *testing.T) {

@@ -75,14 +75,15 @@ func (e *Execution) taint(o Observed, step *Step) {
 }
 
 // undo takes back what was done, until none of it is seen any more: taints, conditions and marks of members that are not
-// going anyway, and replacements that nothing runs on. The reference leaves those to be found empty later. What was written
+// going anyway, and replacements that nothing runs on, but for those that are up while members go whose pods are to come there. The reference leaves those to be found empty later. What was written
 // down goes last: a process that ends before leaves the command for the next one to take back.
 func (e *Execution) undo(o Observed, step *Step) {
-	clean := true
+	clean, going := true, false
 	for i := range e.cmd.Members {
 		name := e.cmd.Members[i].Node
 		m := memberNow{&e.cmd.Members[i], o.Members[name], i}
 		if m.going() || m.now.Claim.UID != m.member.UID {
+			going = true
 			continue
 		}
 		if effects := e.unmake(&m); len(effects) > 0 {
@@ -97,6 +98,7 @@ func (e *Execution) undo(o Observed, step *Step) {
 		case r.Stored == nil && r.Known:
 			clean = false // on its way in or out: what is not seen yet would come up for nothing
 		case r.Stored == nil || r.Stored.DeletionTimestamp != nil:
+		case going && isReady(r.Stored):
 		default:
 			clean = false
 			step.Effects = append(step.Effects, DeleteReplacement{r.Claim})
