@@ -53,8 +53,8 @@ func (r *Recovery) Executing() map[string]string {
 }
 
 // Recover finds the commands of earlier processes by what they wrote on objects (Record, v1.DisruptionHistoryAnnotationKey). It is for a
-// new leader, once, before the first plan: the view must be complete, but for nodes of other providers (see CleanUp). Nothing in it is
-// changed; nil has nothing to recover.
+// new leader, once, before the first plan: the view must be complete, but for nodes of other providers (see CleanUp), and show what the
+// process before wrote last. Nothing in it is changed; nil has nothing to recover.
 //
 // A command whose replacements are all there goes on, since they are paid for. Any other is taken back: its members stay,
 // what it launched goes, and the next plan decides with the cluster as it is now. Either way no machine is launched that the

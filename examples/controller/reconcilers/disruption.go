@@ -25,6 +25,8 @@ import (
 // meanwhile.
 type disruptor struct {
 	*actor
+	// reader reads the API itself: a cache may not show yet what the process before this one wrote.
+	reader  client.Reader
 	state   *cluster.State
 	planner *planner
 	options *DisruptionOptions
@@ -60,13 +62,14 @@ type disruptor struct {
 	waves     waves
 	// memory is what the last plan left for the next; nil for nothing.
 	memory *disruption.Memory
-	// adopted tells that commands of earlier processes were looked for.
+	// adopted tells that commands of earlier processes were looked for, looked when that was first tried.
 	adopted bool
+	looked  time.Time
 }
 
 func newDisruptor(o *Options, act *actor, reader client.Reader, state *cluster.State, p *planner, told *disruptionMetrics) *disruptor {
 	d := &disruptor{
-		actor: act, state: state, planner: p, options: &o.Disruption, told: told, nomination: o.nomination(),
+		actor: act, reader: reader, state: state, planner: p, options: &o.Disruption, told: told, nomination: o.nomination(),
 		changed: make(chan struct{}, 1), moved: make(chan struct{}, 1), running: map[string]*commandRun{}, unsaved: map[v1.PoolKey]bool{},
 		backOff: disruption.NewBackOff(uint64(o.Now().UnixNano())), refusals: disruption.NewRefusals(),
 	}
@@ -136,8 +139,11 @@ func (d *disruptor) rest(ctx context.Context, wait time.Duration) {
 // out differently, if that is known. Not before: what is about to go is no place for pods, and only a command that has begun
 // shows that.
 func (d *disruptor) pass(ctx context.Context) (outcome disruption.PassOutcome, again time.Time, err error) {
-	if err := d.adopt(ctx); err != nil {
+	switch adopted, err := d.adopt(ctx); {
+	case err != nil:
 		return disruption.PassFailed, again, err
+	case !adopted:
+		return disruption.PassFruitless, d.now().Add(adoptEvery), nil
 	}
 	if err := d.validate(ctx); err != nil {
 		return disruption.PassFailed, again, err

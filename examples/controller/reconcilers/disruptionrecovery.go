@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
@@ -14,17 +15,71 @@ import (
 	"github.com/drawknife/drawknife/scheduling/cluster"
 )
 
-// adopt takes over the commands that earlier processes left on objects, once, before anything is planned.
-func (d *disruptor) adopt(ctx context.Context) error {
+// adoptionPatience is for how long the view has to show what the API has of commands before they are taken over as it shows them.
+const adoptionPatience = 30 * time.Second
+
+// adoptEvery is how often it is looked whether it does.
+const adoptEvery = time.Second
+
+// adopt takes over the commands that earlier processes left on objects, once, before anything is planned. It reports whether that is done.
+func (d *disruptor) adopt(ctx context.Context) (done bool, err error) {
 	if d.adopted {
-		return nil
+		return true, nil
 	}
 	now := d.now()
 	view, err := d.planner.view(ctx, now)
 	if err != nil {
-		return err
+		return false, err
 	}
-	found := disruption.Recover(d.own(view))
+	view = d.own(view)
+	behind, err := d.behind(ctx, view)
+	if err != nil {
+		return false, err
+	}
+	if d.looked.IsZero() {
+		d.looked = now
+	}
+	if behind != "" && now.Sub(d.looked) < adoptionPatience {
+		return false, nil
+	}
+	if behind != "" {
+		d.log.Warn("adopting commands though the cache is behind", "nodeClaim", behind)
+	}
+	if err := d.takeOver(ctx, view, now); err != nil {
+		return false, err
+	}
+	return true, nil
+}
+
+// behind names a NodeClaim of which the API says something else about commands than the view; empty if there is none. What the process
+// before this one wrote last need not be in the cache yet.
+func (d *disruptor) behind(ctx context.Context, view *cluster.View) (string, error) {
+	var list v1.NodeClaimList
+	if err := d.reader.List(ctx, &list); err != nil {
+		return "", fmt.Errorf("listing nodeclaims: %w", err)
+	}
+	type said struct {
+		record  string
+		leaving bool
+	}
+	shown := map[types.UID]said{}
+	for i := range view.Machines {
+		if claim := view.Machines[i].Claim; claim != nil && claim.Annotations[v1.DisruptionCommandAnnotationKey] != "" {
+			shown[claim.UID] = said{claim.Annotations[v1.DisruptionCommandAnnotationKey], claim.DeletionTimestamp != nil}
+		}
+	}
+	for i := range list.Items {
+		claim := &list.Items[i]
+		if record := claim.Annotations[v1.DisruptionCommandAnnotationKey]; !d.foreignClaim(claim) && shown[claim.UID] != (said{record, record != "" && claim.DeletionTimestamp != nil}) {
+			return claim.Name, nil
+		}
+	}
+	return "", nil
+}
+
+// takeOver is adopt by what the view shows.
+func (d *disruptor) takeOver(ctx context.Context, view *cluster.View, now time.Time) error {
+	found := disruption.Recover(view)
 	d.reportUnreadable()
 	for _, effect := range found.Effects {
 		d.log.Info("undoing effect of an earlier command", "effect", effect.String())

@@ -122,6 +122,62 @@ func TestProcessEndsAtEveryWrite(t *testing.T) {
 	}
 }
 
+// DIS-196: a process whose cache does not show yet what the one before it wrote last waits until it does, for a while: by less than all that
+// is there it would take back commands that go on, and leave their last replacement to come up for nothing.
+func TestNothingIsAdoptedFromAnOldView(t *testing.T) {
+	for _, shows := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld(t, asKarpenter)
+			_, claim := w.settledNode(newPod("a"))
+			w.change("default", func(p *v1.NodePool) {
+				p.Spec.Template.Labels = map[string]string{"team": "blue"}
+				p.Spec.Disruption.ConsolidateAfter = v1.Never()
+			})
+			for range 60 {
+				if w.disrupt(1); len(w.allClaims()) == 2 {
+					break
+				}
+			}
+			var replacement *v1.NodeClaim
+			for _, c := range w.allClaims() {
+				if c.UID != claim.UID {
+					replacement = c
+				}
+			}
+			w.start(asKarpenter)
+			old := replacement.DeepCopy()
+			old.ResourceVersion = "" // it counts whatever was seen before
+			delete(old.Annotations, v1.DisruptionCommandAnnotationKey)
+			w.feed.tell(replacement, old) // what the API has is yet to be shown
+			pass := func() {
+				t.Helper()
+				if _, _, err := w.disruptor.pass(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				w.disruptor.advance(t.Context())
+			}
+			pass()
+			if len(w.disruptor.running) != 0 {
+				t.Fatal("a command was adopted without its replacement")
+			}
+			if shows {
+				w.feed.tell(old, replacement)
+			} else {
+				time.Sleep(adoptionPatience)
+			}
+			pass()
+			if len(w.disruptor.running) != 1 {
+				t.Fatalf("shown %v: %d commands are adopted", shows, len(w.disruptor.running))
+			}
+			for _, run := range w.disruptor.running {
+				if state := run.execution.State(); (state == disruption.StateUndoing) == shows {
+					t.Errorf("shown %v: %s", shows, state)
+				}
+			}
+		})
+	}
+}
+
 // API-220: commands and histories of the first generation are kept on its own objects, Machines and Provisioners.
 func TestCommandsOfFirstGenerationAreKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
