@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"time"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/scheduling/cluster"
@@ -96,7 +97,7 @@ func Recover(view *cluster.View) *Recovery {
 			pool := &view.Snapshot.NodePools[i]
 			if h, err := HistoryOf(pool.Object); err == nil {
 				for j := range h {
-					h[j].Pool = pool.Identity()
+					h[j].Pool, h[j].Time = pool.Identity(), notAfter(h[j].Time, view.Snapshot.Time)
 				}
 				out.History = out.History.Add(h...)
 			}
@@ -215,12 +216,23 @@ func (l *remains) command() *Command {
 	return cmd
 }
 
-// recovered is the execution to go on with. A record without a start, which nobody here wrote, has its deadline count from now.
+// notAfter is the time, and now for one that is later: that of a process whose clock was ahead. A snapshot without a time has no now.
+func notAfter(t, now time.Time) time.Time {
+	if t.After(now) && !now.IsZero() {
+		return now
+	}
+	return t
+}
+
+// recovered is the execution to go on with. A record without a start, which nobody here wrote, has its deadline count from now, and so
+// has one that begins later.
 func (l *remains) recovered(view *cluster.View) Recovered {
 	cmd := l.command()
 	e := Execute(cmd)
-	if e.started = l.members[0].Started; e.started.IsZero() && view.Snapshot != nil {
-		e.started = view.Snapshot.Time
+	if e.started = l.members[0].Started; view.Snapshot != nil {
+		if e.started = notAfter(e.started, view.Snapshot.Time); e.started.IsZero() {
+			e.started = view.Snapshot.Time
+		}
 	}
 	e.digest = l.members[0].Digest
 	out := Recovered{Execution: e, Replacements: slices.Clone(l.replacements)}

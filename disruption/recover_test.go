@@ -111,6 +111,27 @@ func TestRecoverWithoutStart(t *testing.T) {
 	}
 }
 
+// DIS-191: a process whose clock was ahead has neither a command wait for longer than others nor budgets remember what it started for
+// longer: what was to happen later than now has happened now.
+func TestRecoverFromAClockAhead(t *testing.T) {
+	w := newWorld()
+	later := func(r disruption.Record) disruption.Record {
+		r.Planned, r.Started = now().Add(24*time.Hour), now().Add(24*time.Hour)
+		return r
+	}
+	w.node("a", "c4", recorded(later(memberOf("x", 0, 1))))
+	w.node("b", "c4", coming(registered), recorded(later(replacementOf("x", 0, 1))))
+	h := disruption.History{startedFor("earlier", "x", time.Hour), startedFor("later", "y", -24*time.Hour)}
+	w.pool("default").Annotations = map[string]string{v1.DisruptionHistoryAnnotationKey: h.Annotation(v1.NewPoolKey("default"))}
+	found := disruption.Recover(disruption.ViewOf(w.snapshot))
+	if step := found.Commands[0].Execution.Next(disruption.Observed{}, now().Add(11*time.Minute)); !errors.Is(step.Err, disruption.ErrTimeout) {
+		t.Errorf("after eleven minutes: %s, %v", step.State, step.Err)
+	}
+	if h := found.History; len(h) != 2 || !h[0].Time.Equal(now().Add(-time.Hour)) || !h[1].Time.Equal(now()) {
+		t.Errorf("history %+v", h)
+	}
+}
+
 // Nothing is adopted, or taken back as a member, that was not written for the NodeClaim that bears it: copies of a NodeClaim with its
 // annotations, as backups have them, records that were edited, and nodes that were there before.
 func TestRecoverTrustsNoForeignRecord(t *testing.T) {

@@ -27,7 +27,7 @@ type GarbageState struct {
 	Nodes []*corev1.Node
 	// Lag is how long the provider's List may lag behind (Capabilities.ConsistencyWindow).
 	Lag time.Duration
-	// Supports tells of which node classes the provider's machines are (Capabilities.SupportsNodeClass). Claims of others are
+	// Supports says of which node classes the provider's machines are (Capabilities.SupportsNodeClass). Claims of others are
 	// another provider's, which alone knows their machines: they are never garbage. Nil is all.
 	Supports func(v1.NodeClassReference) bool
 }
