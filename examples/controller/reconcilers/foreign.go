@@ -14,10 +14,13 @@ import (
 // another kind, and is nobody's business here: its machines are not in this provider's list, and taints, conditions and finalizers on
 // its objects are those of somebody else's commands.
 
-// foreignClaim reports whether the claim is another provider's.
-func (a *actor) foreignClaim(claim *v1.NodeClaim) bool {
-	return !a.provider.Describe().SupportsNodeClass(claim.Spec.NodeClassRef)
+// owns reports whether the node class may be this provider's. References of early releases name no kind or no group, and are.
+func (a *actor) owns(class v1.NodeClassReference) bool {
+	return class.Kind == "" || class.Group == "" || a.provider.Describe().SupportsNodeClass(class)
 }
+
+// foreignClaim reports whether the claim is another provider's.
+func (a *actor) foreignClaim(claim *v1.NodeClaim) bool { return !a.owns(claim.Spec.NodeClassRef) }
 
 // foreignNode reports whether the node, with the claims that have its provider ID, is another provider's. One without a claim is what
 // its pool is; without a pool too it is taken for this provider's.
@@ -30,7 +33,7 @@ func (a *actor) foreignNode(ctx context.Context, node *corev1.Node, claims []*v1
 }
 
 func (a *actor) foreignPool(pool *v1.NodePool) bool {
-	return !a.provider.Describe().SupportsNodeClass(pool.Spec.Template.Spec.NodeClassRef)
+	return !a.owns(pool.Spec.Template.Spec.NodeClassRef)
 }
 
 // foreignPools are the pools of other providers.

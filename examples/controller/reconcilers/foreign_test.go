@@ -42,6 +42,18 @@ func (w *world) foreignNode(claimed bool) (*corev1.Node, *v1.NodeClaim) {
 	return node, claim
 }
 
+// A claim of an early release names no group of its node class, or no kind: it is this provider's.
+func TestReferencesOfEarlyReleases(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, nil)
+		for _, ref := range []v1.NodeClassReference{{Name: "x"}, {Kind: "Other", Name: "x"}, {Group: "other.test", Name: "x"}} {
+			if claim := (&v1.NodeClaim{Spec: v1.NodeClaimSpec{NodeClassRef: ref}}); w.claims.foreignClaim(claim) {
+				t.Errorf("%+v is taken for another provider's", ref)
+			}
+		}
+	})
+}
+
 // PRV-050: nothing of another provider's is written to or deleted: neither its nodes and claims, which this provider's list does not
 // know, nor what its controller's commands put on them, nor a node of its that is drained.
 func TestObjectsOfOtherProviders(t *testing.T) {

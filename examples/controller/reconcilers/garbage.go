@@ -75,8 +75,7 @@ func (g *garbageCollector) collect(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("listing instances: %w", err)
 	}
-	capabilities := g.provider.Describe()
-	state := provisioning.GarbageState{Machines: machines, Lag: capabilities.ConsistencyWindow.Duration, Supports: capabilities.SupportsNodeClass}
+	state := provisioning.GarbageState{Machines: machines, Lag: g.provider.Describe().ConsistencyWindow.Duration, Supports: g.owns}
 	if state.Claims, err = g.listClaims(ctx); err != nil {
 		return err
 	}
