@@ -2,15 +2,20 @@ package reconcilers
 
 import (
 	"context"
+	"maps"
 	"sync"
 	"time"
 
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/drawknife/drawknife/api/requirements"
@@ -56,12 +61,26 @@ const driftAnswerFor = time.Minute
 func (r *conditionReconciler) setup(mgr ctrl.Manager, concurrency int) error {
 	b := ctrl.NewControllerManagedBy(mgr).Named("nodeclaim.disruption").
 		For(&v1.NodeClaim{}).
-		Watches(&v1.NodePool{}, handler.EnqueueRequestsFromMapFunc(r.claimsOfPool)).
+		Watches(&v1.NodePool{}, handler.EnqueueRequestsFromMapFunc(r.claimsOfPool), builder.WithPredicates(predicate.Funcs{UpdateFunc: changesClaims})).
 		WithOptions(controller.Options{MaxConcurrentReconciles: concurrency})
 	for _, class := range r.nodeClasses {
 		b = b.Watches(class, handler.EnqueueRequestsFromMapFunc(r.claimsOfClass))
 	}
 	return b.Complete(r)
+}
+
+// changesClaims reports whether a change of a pool may change conditions of its claims: any but of the history of its disruptions, which is
+// written with each command and must not have every claim of the pool looked at.
+func changesClaims(e event.UpdateEvent) bool {
+	before, wasPool := e.ObjectOld.(*v1.NodePool)
+	after, isPool := e.ObjectNew.(*v1.NodePool)
+	if !wasPool || !isPool || before.Annotations[v1.DisruptionHistoryAnnotationKey] == after.Annotations[v1.DisruptionHistoryAnnotationKey] {
+		return true
+	}
+	old, fresh := maps.Clone(before.Annotations), maps.Clone(after.Annotations)
+	delete(old, v1.DisruptionHistoryAnnotationKey)
+	delete(fresh, v1.DisruptionHistoryAnnotationKey)
+	return before.UID != after.UID || before.Generation != after.Generation || !maps.Equal(old, fresh) || !apiequality.Semantic.DeepEqual(before.Status, after.Status)
 }
 
 func (r *conditionReconciler) claimsOfPool(ctx context.Context, pool client.Object) []reconcile.Request {
