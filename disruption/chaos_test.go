@@ -35,8 +35,13 @@ type process struct {
 
 // chaosRun is a command of the process, with what its execution is told.
 type chaosRun struct {
-	claims []string
-	noting error
+	claims  []string
+	refused []error
+	noting  error
+}
+
+func newChaosRun(replacements int) *chaosRun {
+	return &chaosRun{claims: make([]string, replacements), refused: make([]error, replacements)}
 }
 
 // begin is a process that has just begun: it finds what those before it left.
@@ -47,7 +52,7 @@ func (s *chaos) begin(t *testing.T, planner disruption.Planner, life int) *proce
 		if err := p.queue.Adopt(c.Execution); err != nil {
 			s.fault("%v", err)
 		}
-		run := &chaosRun{claims: make([]string, len(c.Replacements))}
+		run := newChaosRun(len(c.Replacements))
 		for i, claim := range c.Replacements {
 			if claim != nil {
 				run.claims[i] = claim.Name
@@ -175,7 +180,7 @@ func (p *process) plan() {
 		if _, err := p.queue.Add(plan.Commands[i]); err != nil {
 			p.fault("%v", err)
 		}
-		p.runs[cmd.ID] = &chaosRun{claims: make([]string, len(cmd.Replacements))}
+		p.runs[cmd.ID] = newChaosRun(len(cmd.Replacements))
 	}
 	if len(plan.Commands) == 0 {
 		p.rests = looks
@@ -192,10 +197,13 @@ func (p *process) step(e *disruption.Execution) bool {
 			o.Members[n.Name] = disruption.MemberState{Node: n.Object, Claim: n.Claim, Marked: p.marks[n.Name]}
 		}
 	}
-	for _, name := range run.claims {
-		r := disruption.ReplacementState{Claim: name, Stored: p.claim(name)}
+	for i, name := range run.claims {
+		r := disruption.ReplacementState{Claim: name, Stored: p.claim(name), Err: run.refused[i]}
 		if r.Known = r.Stored != nil; r.Known {
 			r.Pods = len(p.nodeNamed(name[len("claim-"):]).Pods) > 0
+			if p.c.late && !p.born[name[len("claim-"):]].Before(p.now) {
+				r.Stored = nil // no watch shows it yet
+			}
 		}
 		o.Replacements = append(o.Replacements, r)
 	}
@@ -209,7 +217,7 @@ func (p *process) step(e *disruption.Execution) bool {
 	}
 	step := e.Next(o, p.now)
 	if run = p.runs[e.Command().ID]; len(run.claims) != len(e.Command().Replacements) {
-		run.claims = make([]string, len(e.Command().Replacements))
+		*run = *newChaosRun(len(e.Command().Replacements))
 	}
 	for _, effect := range step.Effects {
 		if p.do(e.Command(), run, effect); p.dead() {
@@ -271,6 +279,10 @@ func (p *process) do(cmd *disruption.Command, run *chaosRun, effect disruption.E
 		onClaim(x.Claim, func(c *v1.NodeClaim) { c.Conditions().Clear(v1.ConditionDisruptionReason, p.now) })
 	case disruption.LaunchReplacement:
 		o := x.Replacement.Node.InstanceTypes[0]
+		if p.asked++; p.c.refused > 0 && p.asked%p.c.refused == 0 && p.asked < chaosTrouble {
+			run.refused[x.Index] = errors.New("limit")
+			return
+		}
 		if claim := p.create(x.Token, o.Name, o.CapacityType, x.Record, x.Replacement.Pool); claim != nil {
 			run.claims[x.Index] = claim.Name
 		}
@@ -373,7 +385,9 @@ func (s *chaos) restsWith(pods int) {
 }
 
 // calm reports whether nothing goes wrong but that processes die: only then one process and several meet the same.
-func (c *chaosCase) calm() bool { return c.stockOut+c.dud+c.conflict == 0 && c.interrupted < 0 }
+func (c *chaosCase) calm() bool {
+	return c.stockOut+c.dud+c.conflict+c.refused == 0 && c.interrupted < 0
+}
 
 func drawnChaos(rt *rapid.T) *chaosCase {
 	c := &chaosCase{
@@ -393,10 +407,11 @@ func drawnChaos(rt *rapid.T) *chaosCase {
 		}
 		c.nodes = append(c.nodes, n)
 	}
+	c.refused, c.late = rapid.SampledFrom([]int{0, 0, 2, 3}).Draw(rt, "refused"), rapid.Bool().Draw(rt, "late")
 	return c
 }
 
-// DIS-073, DIS-158, DIS-184, DIS-194, DIS-196, DIS-198: whenever the process dies, at each effect in turn and at several by chance, the
+// DIS-073, DIS-158, DIS-184, DIS-186, DIS-194, DIS-196, DIS-198: whenever the process dies, at each effect in turn and at several by chance, the
 // next one brings the cluster to rest: there are no more machines beside the old ones than with one process, none comes up for a command that was
 // given back, budgets and rates hold, nothing is deleted that is not in the history, every pod has a place, and no taint, record or
 // machine is left over.

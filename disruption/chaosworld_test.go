@@ -36,6 +36,10 @@ type chaosCase struct {
 	budget, rate, pdb int
 	// Every so many-th machine is out of stock or never comes up, and every so many-th write meets a conflict; 0 is none.
 	stockOut, dud, conflict int
+	// Every so many-th launch that a command asks for is refused, as limits do; 0 is none. late has processes see a NodeClaim in the tick after
+	// the one in which it was created.
+	refused int
+	late    bool
 	// interrupted is taken away by the cloud at the tick; none if it is negative.
 	interrupted, at int
 }
@@ -76,6 +80,8 @@ type chaos struct {
 	// launches that disruption asked for, the most machines, up or coming up and not deleted, that there were at one time, and the
 	// most of them that were coming up for commands.
 	launches, most, mostComing int
+	// asked is how many launches commands asked for, those that were refused included.
+	asked int
 }
 
 func newChaos(c *chaosCase, fault func(string, ...any)) *chaos {
