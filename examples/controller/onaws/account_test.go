@@ -212,7 +212,7 @@ func newSite(t *testing.T, objects ...client.Object) *site {
 	t.Helper()
 	s := &site{t: t, account: &account{}}
 	s.client = clientfake.NewClientBuilder().WithScheme(scheme()).WithStatusSubresource(&v1.NodeClaim{}, &v1.NodePool{}, &awsv1.EC2NodeClass{}).
-		WithIndex(claimObject, claimsByClass, classOf).WithObjects(objects...).Build()
+		WithIndex(claimObject, claimsByClass, classOf).WithObjects(objects...).WithInterceptorFuncs(judged(t)).Build()
 	var err error
 	s.provider, err = newProvider(t.Context(), s.client, aws.Config{ClusterName: "demo", WithoutDryRuns: true, IsolatedVPC: true}, Options{
 		NodeOverlays: true, Clients: clients{s.account}, Cluster: aws.StaticCluster{Endpoint: "https://api.demo.example", ServiceCIDR: "172.20.0.0/16", Version: "1.35"},
