@@ -3,10 +3,10 @@ package aws
 import (
 	"context"
 	"log/slog"
-	"time"
 
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
+	"github.com/drawknife/drawknife/api/option"
 	v1 "github.com/drawknife/drawknife/api/v1"
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
 	"github.com/drawknife/drawknife/aws/catalog"
@@ -38,7 +38,7 @@ type Options struct {
 	// launchtemplate.Request. Nil adds nothing.
 	ExtendLaunchTemplate func(*ec2types.RequestLaunchTemplateData)
 	// Clock tells the time; nil: the real one. Waiting is always done in real time.
-	Clock Clock
+	Clock option.Clock
 	// Logger is told what happens that no result says; nil: nobody is.
 	Logger *slog.Logger
 	// IsDrift reports whether a difference makes a claim's machine drift; one that does not is told by Drift alone.
@@ -85,11 +85,6 @@ type Clients interface {
 }
 
 var _ Clients = (*sdk.Clients)(nil)
-
-// Clock tells the time.
-type Clock interface {
-	Now() time.Time
-}
 
 // NodeClassReader reads EC2NodeClasses, with the status that tells what was found in the account.
 type NodeClassReader interface {

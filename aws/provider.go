@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/drawknife/drawknife/api/option"
 	"github.com/drawknife/drawknife/api/requirements"
 	v1 "github.com/drawknife/drawknife/api/v1"
 	awsv1 "github.com/drawknife/drawknife/aws/api/v1"
@@ -112,10 +113,10 @@ func New(ctx context.Context, c Config, o Options) (*Provider, error) {
 func (o Options) validate() error {
 	var faults []error
 	if o.NodeClasses == nil {
-		faults = append(faults, errors.New("options of the AWS provider: nodeClasses: required: machines are launched from them"))
+		faults = append(faults, &option.Error{Package: "aws", Option: "NodeClasses", Rule: "is required: machines are launched from them"})
 	}
 	if o.Cluster == nil {
-		faults = append(faults, errors.New("options of the AWS provider: cluster: required: nodes have to know what they join"))
+		faults = append(faults, &option.Error{Package: "aws", Option: "Cluster", Rule: "is required: nodes have to know what they join"})
 	}
 	return errors.Join(faults...)
 }

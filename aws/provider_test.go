@@ -87,7 +87,7 @@ func TestConfigRefused(t *testing.T) {
 	if !cloudprovider.IsPermanent(err) {
 		t.Fatalf("got %v", err)
 	}
-	for _, field := range []string{"clusterName", "vmMemoryOverheadPercent", "reservedENIs", "minSpotDiscount", "unavailableFor", "typesEvery", "pricesEvery", "spotPricesEvery", "imagesEvery", "subnetsEvery", "interruptionQueue", "tags", "endpoint", "nodeClasses", "cluster"} {
+	for _, field := range []string{"clusterName", "vmMemoryOverheadPercent", "reservedENIs", "minSpotDiscount", "unavailableFor", "typesEvery", "pricesEvery", "spotPricesEvery", "imagesEvery", "subnetsEvery", "interruptionQueue", "tags", "endpoint", "NodeClasses", "Cluster"} {
 		if !strings.Contains(err.Error(), field) {
 			t.Errorf("%v does not name %s", err, field)
 		}

@@ -5,11 +5,6 @@ import (
 	"time"
 )
 
-// Clock tells a cloud the time. Latency, stock-out memory and interruption notices are all measured by it.
-type Clock interface {
-	Now() time.Time
-}
-
 // WallClock is the real time.
 type WallClock struct{}
 

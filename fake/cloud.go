@@ -9,6 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/drawknife/drawknife/api/option"
 	"github.com/drawknife/drawknife/api/requirements"
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/cloudprovider"
@@ -34,8 +35,8 @@ type Options struct {
 	Cluster string
 	// Capabilities the cloud declares; nil means GenericCapabilities. Copied.
 	Capabilities *cloudprovider.Capabilities
-	// Clock of the cloud; nil means WallClock.
-	Clock Clock
+	// Clock of the cloud; nil means WallClock. Latency, stock-out memory and interruption notices are all measured by it.
+	Clock option.Clock
 	// LaunchLatency is how long a machine takes from Create to running.
 	LaunchLatency time.Duration
 	// ShutdownLatency is how long a machine takes from the first Delete to gone.
@@ -88,7 +89,7 @@ type account struct {
 	name         string
 	capabilities cloudprovider.Capabilities
 	vocabulary   *requirements.Lookup
-	clock        Clock
+	clock        option.Clock
 	options      Options
 	catalog      *catalog
 
@@ -131,7 +132,7 @@ func New(types []*cloudprovider.InstanceType, options Options) (*Cloud, error) {
 		return nil, fmt.Errorf("making a fake cloud: instance types: %w", err)
 	}
 	if err := options.validate(); err != nil {
-		return nil, fmt.Errorf("making a fake cloud: options: %w", err)
+		return nil, fmt.Errorf("making a fake cloud: %w", err)
 	}
 	options = options.withDefaults()
 	capabilities.ConsistencyWindow.Duration = max(capabilities.ConsistencyWindow.Duration, options.ListLag)
@@ -174,7 +175,7 @@ func (o Options) validate() error {
 		{"StockOutMemory", o.StockOutMemory}, {"RedeliverAfter", o.RedeliverAfter}, {"ListLag", o.ListLag},
 	} {
 		if d.value < 0 {
-			faults = append(faults, fmt.Errorf("%s is %s; it must not be negative", d.name, d.value))
+			faults = append(faults, &option.Error{Package: "fake", Option: d.name, Rule: fmt.Sprintf("is %s; it must not be negative", d.value)})
 		}
 	}
 	if err := cloudprovider.ValidateRepairPolicies(o.RepairPolicies); err != nil {

@@ -17,6 +17,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/api/option"
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/fake"
 )
@@ -368,12 +369,13 @@ func TestStall(t *testing.T) {
 }
 
 func TestWeatherIsChecked(t *testing.T) {
-	for name, w := range map[string]fake.Weather{
-		"a share above one": {Lost: 1.5}, "a sum above one": {Lost: 0.6, Failed: 0.6}, "no number": {Stillborn: math.NaN()},
-		"a negative time": {MeanLife: -1},
+	for field, w := range map[string]fake.Weather{
+		"Lost": {Lost: 1.5}, "Throttled + Failed + Lost": {Lost: 0.6, Failed: 0.6}, "Stillborn": {Stillborn: math.NaN()},
+		"MeanLife": {MeanLife: -1},
 	} {
-		if _, err := fake.New(fake.GenericTypes(1), fake.Options{Weather: w}); err == nil || !strings.Contains(err.Error(), "weather: ") {
-			t.Errorf("%s: %v", name, err)
+		var wrong *option.Error
+		if _, err := fake.New(fake.GenericTypes(1), fake.Options{Weather: w}); !errors.As(err, &wrong) || !strings.HasSuffix(wrong.Option, "."+field) {
+			t.Errorf("%s: %v", field, err)
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/drawknife/drawknife/api/option"
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/cloudprovider"
 )
@@ -56,7 +57,7 @@ func (w Weather) validate() error {
 		{"OutOfStock", w.OutOfStock}, {"Stillborn", w.Stillborn}, {"Duplicated", w.Duplicated}, {"PriceMove", w.PriceMove},
 	} {
 		if !(share.value >= 0 && share.value <= 1) {
-			faults = append(faults, fmt.Errorf("weather: %s is %v; it must be from 0 to 1", share.name, share.value))
+			faults = append(faults, outOfBounds(share.name, "is %v; it must be from 0 to 1", share.value))
 		}
 	}
 	for _, d := range []struct {
@@ -67,10 +68,15 @@ func (w Weather) validate() error {
 		{"ReclaimNotice", w.ReclaimNotice}, {"PriceEvery", w.PriceEvery},
 	} {
 		if d.value < 0 {
-			faults = append(faults, fmt.Errorf("weather: %s is %s; it must not be negative", d.name, d.value))
+			faults = append(faults, outOfBounds(d.name, "is %s; it must not be negative", d.value))
 		}
 	}
 	return errors.Join(faults...)
+}
+
+// outOfBounds says what is wrong with a field, or with several together.
+func outOfBounds(field, rule string, value any) error {
+	return &option.Error{Package: "fake", Option: "Weather." + field, Rule: fmt.Sprintf(rule, value)}
 }
 
 func (w Weather) withDefaults(o Options) Weather {

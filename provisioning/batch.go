@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/drawknife/drawknife/api/option"
 )
 
 // BatchOptions are the lengths of a batch window. A longer window gives fewer and larger nodes, later.
@@ -25,7 +27,7 @@ const (
 
 func (o BatchOptions) withDefaults() (BatchOptions, error) {
 	if o.Idle < 0 || o.Max < 0 {
-		return o, &OptionError{Option: "Batch", Rule: fmt.Sprintf("idle %s and max %s: a window can't end before it opens", o.Idle, o.Max)}
+		return o, &option.Error{Package: "provisioning", Option: "Batch", Rule: fmt.Sprintf("idle %s and max %s: a window can't end before it opens", o.Idle, o.Max)}
 	}
 	if o.Idle == 0 {
 		o.Idle = DefaultBatchIdle
@@ -62,7 +64,7 @@ type Batch struct {
 	opened, last time.Time
 }
 
-// NewBatch makes a batch without triggers. The error is an *OptionError.
+// NewBatch makes a batch without triggers. The error is an *option.Error.
 func NewBatch(options BatchOptions) (*Batch, error) {
 	options, err := options.withDefaults()
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"pgregory.net/rapid"
 
+	"github.com/drawknife/drawknife/api/option"
 	"github.com/drawknife/drawknife/internal/seeded"
 	"github.com/drawknife/drawknife/provisioning"
 )
@@ -161,8 +162,8 @@ func TestBatchOptions(t *testing.T) {
 	if _, again := b.Next(start); again != 10*time.Second {
 		t.Errorf("closes after %s, want 10s", again)
 	}
-	var option *provisioning.OptionError
-	if _, err := provisioning.NewBatch(provisioning.BatchOptions{Idle: -1}); !errors.As(err, &option) {
+	var wrong *option.Error
+	if _, err := provisioning.NewBatch(provisioning.BatchOptions{Idle: -1}); !errors.As(err, &wrong) {
 		t.Errorf("a negative time: %v", err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/drawknife/drawknife/api/option"
 	"github.com/drawknife/drawknife/cloudprovider"
 )
 
@@ -72,13 +73,13 @@ const (
 	evidenceMost = 12.0
 )
 
-// NewBelief makes a belief that has seen nothing. The error is an *OptionError.
+// NewBelief makes a belief that has seen nothing. The error is an *option.Error.
 func NewBelief(o BeliefOptions) (*Belief, error) {
 	switch {
 	case o.HalfLife < 0 || o.ProbeEvery < 0:
-		return nil, &OptionError{Option: "Belief", Rule: "a time is negative"}
+		return nil, &option.Error{Package: "provisioning", Option: "Belief", Rule: "a time is negative"}
 	case !(o.Threshold >= 0 && o.Threshold < 1):
-		return nil, &OptionError{Option: "Belief.Threshold", Rule: "a probability is at least 0 and less than 1"}
+		return nil, &option.Error{Package: "provisioning", Option: "Belief.Threshold", Rule: "a probability is at least 0 and less than 1"}
 	}
 	if o.HalfLife == 0 {
 		o.HalfLife = 10 * time.Minute

@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"pgregory.net/rapid"
 
+	"github.com/drawknife/drawknife/api/option"
 	"github.com/drawknife/drawknife/api/requirements"
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/cloudprovider"
@@ -174,8 +175,8 @@ func TestBeliefIsMonotone(t *testing.T) {
 
 func TestBeliefOptions(t *testing.T) {
 	for _, o := range []provisioning.BeliefOptions{{HalfLife: -1}, {ProbeEvery: -1}, {Threshold: 1}, {Threshold: -0.1}, {Threshold: math.NaN()}} {
-		var option *provisioning.OptionError
-		if _, err := provisioning.NewBelief(o); !errors.As(err, &option) {
+		var wrong *option.Error
+		if _, err := provisioning.NewBelief(o); !errors.As(err, &wrong) {
 			t.Errorf("%+v: %v", o, err)
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/drawknife/drawknife/api/option"
 )
 
 // GovernorOptions bound how much a controller may change in how short a time, so that a mistake, in a manifest, a price
@@ -88,13 +90,13 @@ type outcome struct {
 	failed bool
 }
 
-// NewGovernor makes a governor. The error is an *OptionError.
+// NewGovernor makes a governor. The error is an *option.Error.
 func NewGovernor(o GovernorOptions) (*Governor, error) {
 	switch {
 	case o.NodesPerMinute < 0, o.CostIncrease < 0, o.CostWindow < 0, o.FailureWindow < 0, o.FailureSamples < 0, math.IsNaN(o.CostIncrease):
-		return nil, &OptionError{Option: "Governor", Rule: "a bound is negative or not a number"}
+		return nil, &option.Error{Package: "provisioning", Option: "Governor", Rule: "a bound is negative or not a number"}
 	case !(o.FailureRate >= 0 && o.FailureRate <= 1):
-		return nil, &OptionError{Option: "Governor.FailureRate", Rule: fmt.Sprintf("%v is not within 0 and 1", o.FailureRate)}
+		return nil, &option.Error{Package: "provisioning", Option: "Governor.FailureRate", Rule: fmt.Sprintf("%v is not within 0 and 1", o.FailureRate)}
 	}
 	if o.CostWindow == 0 {
 		o.CostWindow = defaultGovernorWindow

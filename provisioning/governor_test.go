@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/drawknife/drawknife/api/option"
 	"github.com/drawknife/drawknife/provisioning"
 )
 
@@ -98,8 +99,8 @@ func TestGovernorOptions(t *testing.T) {
 	for _, o := range []provisioning.GovernorOptions{
 		{NodesPerMinute: -1}, {CostIncrease: -1}, {CostIncrease: math.NaN()}, {FailureRate: 1.5}, {FailureRate: math.NaN()}, {FailureWindow: -1},
 	} {
-		var option *provisioning.OptionError
-		if _, err := provisioning.NewGovernor(o); !errors.As(err, &option) {
+		var wrong *option.Error
+		if _, err := provisioning.NewGovernor(o); !errors.As(err, &wrong) {
 			t.Errorf("%+v: %v", o, err)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/drawknife/drawknife/api/option"
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/api/v1alpha5"
 	"github.com/drawknife/drawknife/scheduling/limits"
@@ -43,13 +44,13 @@ type Launcher struct {
 	options LauncherOptions
 }
 
-// NewLauncher makes a launcher. The error is an *OptionError.
+// NewLauncher makes a launcher. The error is an *option.Error.
 func NewLauncher(o LauncherOptions) (*Launcher, error) {
 	switch {
 	case o.Claims == nil:
-		return nil, &OptionError{Option: "Launcher.Claims", Rule: "there is nobody to store claims"}
+		return nil, &option.Error{Package: "provisioning", Option: "Launcher.Claims", Rule: "there is nobody to store claims"}
 	case o.Parallelism < 0:
-		return nil, &OptionError{Option: "Launcher.Parallelism", Rule: fmt.Sprintf("is %d: at least one claim is created at a time", o.Parallelism)}
+		return nil, &option.Error{Package: "provisioning", Option: "Launcher.Parallelism", Rule: fmt.Sprintf("is %d: at least one claim is created at a time", o.Parallelism)}
 	}
 	if o.Parallelism == 0 {
 		o.Parallelism = DefaultLaunchParallelism

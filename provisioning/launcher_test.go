@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/drawknife/drawknife/api/option"
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/provisioning"
 	"github.com/drawknife/drawknife/scheduling"
@@ -181,8 +182,8 @@ func TestLaunchWithFinalizer(t *testing.T) {
 
 func TestLauncherOptions(t *testing.T) {
 	for _, o := range []provisioning.LauncherOptions{{}, {Claims: &claimStore{}, Parallelism: -1}} {
-		var option *provisioning.OptionError
-		if _, err := provisioning.NewLauncher(o); !errors.As(err, &option) {
+		var wrong *option.Error
+		if _, err := provisioning.NewLauncher(o); !errors.As(err, &wrong) {
 			t.Errorf("%+v: %v", o, err)
 		}
 	}

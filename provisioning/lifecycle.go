@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/drawknife/drawknife/api/option"
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/cloudprovider"
 )
@@ -35,10 +36,10 @@ type Lifecycle struct {
 	options LifecycleOptions
 }
 
-// NewLifecycle makes a lifecycle. The error is an *OptionError.
+// NewLifecycle makes a lifecycle. The error is an *option.Error.
 func NewLifecycle(o LifecycleOptions) (*Lifecycle, error) {
 	if o.LaunchTimeout < 0 || o.RegistrationTimeout < 0 || o.InitializationTimeout < 0 {
-		return nil, &OptionError{Option: "Lifecycle", Rule: "a time-out is negative"}
+		return nil, &option.Error{Package: "provisioning", Option: "Lifecycle", Rule: "a time-out is negative"}
 	}
 	if o.LaunchTimeout == 0 {
 		o.LaunchTimeout = cloudprovider.DefaultLaunchTimeout

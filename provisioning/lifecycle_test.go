@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/drawknife/drawknife/api/option"
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/provisioning"
@@ -378,8 +379,8 @@ func TestInitialization(t *testing.T) {
 }
 
 func TestLifecycleOptions(t *testing.T) {
-	var option *provisioning.OptionError
-	if _, err := provisioning.NewLifecycle(provisioning.LifecycleOptions{LaunchTimeout: -1}); !errors.As(err, &option) {
+	var wrong *option.Error
+	if _, err := provisioning.NewLifecycle(provisioning.LifecycleOptions{LaunchTimeout: -1}); !errors.As(err, &wrong) {
 		t.Errorf("a negative time: %v", err)
 	}
 }

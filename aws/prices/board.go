@@ -9,6 +9,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/drawknife/drawknife/api/option"
 )
 
 const (
@@ -51,39 +53,29 @@ type Options struct {
 	Now func() time.Time
 }
 
-// OptionError is an option that can't be used.
-type OptionError struct {
-	// Field is the path of the option: "feeds[1].name".
-	Field string
-	// Problem says what is wrong with it and what is allowed.
-	Problem string
-}
-
-func (e *OptionError) Error() string { return "prices: " + e.Field + " " + e.Problem }
-
 func (o *Options) check() error {
 	if o.Region == "" {
-		return &OptionError{"region", "must not be empty"}
+		return &option.Error{Package: "prices", Option: "Region", Rule: "must not be empty"}
 	}
 	if !(o.MinSpotDiscount >= 0 && o.MinSpotDiscount <= 1) {
-		return &OptionError{"minSpotDiscount", fmt.Sprintf("must be a fraction from 0 to 1, is %g", o.MinSpotDiscount)}
+		return &option.Error{Package: "prices", Option: "MinSpotDiscount", Rule: fmt.Sprintf("must be a fraction from 0 to 1, is %g", o.MinSpotDiscount)}
 	}
 	names := map[string]bool{}
 	for i, f := range o.Feeds {
-		path := fmt.Sprintf("feeds[%d].", i)
+		path := fmt.Sprintf("Feeds[%d].", i)
 		switch {
 		case f.Name == "":
-			return &OptionError{path + "name", "must not be empty"}
+			return &option.Error{Package: "prices", Option: path + "Name", Rule: "must not be empty"}
 		case names[f.Name]:
-			return &OptionError{path + "name", fmt.Sprintf("%q is there twice", f.Name)}
+			return &option.Error{Package: "prices", Option: path + "Name", Rule: fmt.Sprintf("%q is there twice", f.Name)}
 		case f.Source == nil:
-			return &OptionError{path + "source", "must be given"}
+			return &option.Error{Package: "prices", Option: path + "Source", Rule: "must be given"}
 		}
 		names[f.Name] = true
 	}
 	for currency, rate := range o.USDPer {
 		if !usable(rate) || math.IsInf(rate, 0) {
-			return &OptionError{"usdPer[" + currency + "]", fmt.Sprintf("must be more than 0, is %g", rate)}
+			return &option.Error{Package: "prices", Option: "USDPer[" + currency + "]", Rule: fmt.Sprintf("must be more than 0, is %g", rate)}
 		}
 	}
 	return nil

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/drawknife/drawknife/api/option"
 	"github.com/drawknife/drawknife/aws/prices"
 )
 
@@ -275,15 +276,15 @@ func TestUnusableLists(t *testing.T) {
 func TestOptionsAreChecked(t *testing.T) {
 	source := &desk{}
 	for field, o := range map[string]prices.Options{
-		"region":          {},
-		"minSpotDiscount": {Region: "r", MinSpotDiscount: 2},
-		"feeds[0].name":   {Region: "r", Feeds: []prices.Feed{{Source: source}}},
-		"feeds[1].name":   {Region: "r", Feeds: []prices.Feed{{Name: "a", Source: source}, {Name: "a", Source: source}}},
-		"feeds[0].source": {Region: "r", Feeds: []prices.Feed{{Name: "a"}}},
-		"usdPer[CNY]":     {Region: "r", USDPer: map[string]float64{"CNY": 0}},
+		"Region":          {},
+		"MinSpotDiscount": {Region: "r", MinSpotDiscount: 2},
+		"Feeds[0].Name":   {Region: "r", Feeds: []prices.Feed{{Source: source}}},
+		"Feeds[1].Name":   {Region: "r", Feeds: []prices.Feed{{Name: "a", Source: source}, {Name: "a", Source: source}}},
+		"Feeds[0].Source": {Region: "r", Feeds: []prices.Feed{{Name: "a"}}},
+		"USDPer[CNY]":     {Region: "r", USDPer: map[string]float64{"CNY": 0}},
 	} {
-		var wrong *prices.OptionError
-		if _, err := prices.NewBoard(o); !errors.As(err, &wrong) || wrong.Field != field {
+		var wrong *option.Error
+		if _, err := prices.NewBoard(o); !errors.As(err, &wrong) || wrong.Option != field {
 			t.Errorf("%s: %v", field, err)
 		}
 	}

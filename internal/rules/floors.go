@@ -15,6 +15,7 @@ func floors() map[string]int {
 	return map[string]int{
 		"api/conversion":      foundation,
 		"api/conditions":      foundation,
+		"api/option":          foundation,
 		"internal/drifthash":  foundation,
 		"internal/fieldtypes": foundation,
 		"internal/quantities": foundation,

@@ -10,6 +10,7 @@ import (
 	api_conversion "github.com/drawknife/drawknife/api/conversion"
 	api_crds "github.com/drawknife/drawknife/api/crds"
 	api_kinds "github.com/drawknife/drawknife/api/kinds"
+	api_option "github.com/drawknife/drawknife/api/option"
 	api_requirements "github.com/drawknife/drawknife/api/requirements"
 	api_v1 "github.com/drawknife/drawknife/api/v1"
 	api_v1alpha5 "github.com/drawknife/drawknife/api/v1alpha5"
@@ -462,6 +463,8 @@ func publicTypes() map[string]reflect.Type {
 		"api/kinds.Object":                                 reflect.TypeFor[api_kinds.Object](),
 		"api/kinds.OlderKind":                              reflect.TypeFor[api_kinds.OlderKind](),
 		"api/kinds.Set":                                    reflect.TypeFor[api_kinds.Set](),
+		"api/option.Clock":                                 reflect.TypeFor[api_option.Clock](),
+		"api/option.Error":                                 reflect.TypeFor[api_option.Error](),
 		"api/requirements.IncompatibleError":               reflect.TypeFor[api_requirements.IncompatibleError](),
 		"api/requirements.IncompatibleReason":              reflect.TypeFor[api_requirements.IncompatibleReason](),
 		"api/requirements.Lookup":                          reflect.TypeFor[api_requirements.Lookup](),
@@ -535,7 +538,6 @@ func publicTypes() map[string]reflect.Type {
 		"aws.ClaimAnnotations":                             reflect.TypeFor[aws.ClaimAnnotations](),
 		"aws.ClaimRef":                                     reflect.TypeFor[aws.ClaimRef](),
 		"aws.Clients":                                      reflect.TypeFor[aws.Clients](),
-		"aws.Clock":                                        reflect.TypeFor[aws.Clock](),
 		"aws.ClusterInfo":                                  reflect.TypeFor[aws.ClusterInfo](),
 		"aws.ClusterInfoSource":                            reflect.TypeFor[aws.ClusterInfoSource](),
 		"aws.Config":                                       reflect.TypeFor[aws.Config](),
@@ -696,7 +698,6 @@ func publicTypes() map[string]reflect.Type {
 		"aws/prices.List":                                  reflect.TypeFor[aws_prices.List](),
 		"aws/prices.ListError":                             reflect.TypeFor[aws_prices.ListError](),
 		"aws/prices.OnDemand":                              reflect.TypeFor[aws_prices.OnDemand](),
-		"aws/prices.OptionError":                           reflect.TypeFor[aws_prices.OptionError](),
 		"aws/prices.Options":                               reflect.TypeFor[aws_prices.Options](),
 		"aws/prices.Pair":                                  reflect.TypeFor[aws_prices.Pair](),
 		"aws/prices.Price":                                 reflect.TypeFor[aws_prices.Price](),
@@ -862,7 +863,6 @@ func publicTypes() map[string]reflect.Type {
 		"disruption.Window":                                reflect.TypeFor[disruption.Window](),
 		"disruption.WriteRecord":                           reflect.TypeFor[disruption.WriteRecord](),
 		"fake.ArgumentError":                               reflect.TypeFor[fake.ArgumentError](),
-		"fake.Clock":                                       reflect.TypeFor[fake.Clock](),
 		"fake.Cloud":                                       reflect.TypeFor[fake.Cloud](),
 		"fake.Event":                                       reflect.TypeFor[fake.Event](),
 		"fake.EventKind":                                   reflect.TypeFor[fake.EventKind](),
@@ -938,7 +938,6 @@ func publicTypes() map[string]reflect.Type {
 		"provisioning.NodeClaimCreator":                    reflect.TypeFor[provisioning.NodeClaimCreator](),
 		"provisioning.NodeTermination":                     reflect.TypeFor[provisioning.NodeTermination](),
 		"provisioning.Nomination":                          reflect.TypeFor[provisioning.Nomination](),
-		"provisioning.OptionError":                         reflect.TypeFor[provisioning.OptionError](),
 		"provisioning.Orders":                              reflect.TypeFor[provisioning.Orders](),
 		"provisioning.Outcome":                             reflect.TypeFor[provisioning.Outcome](),
 		"provisioning.PassOptions":                         reflect.TypeFor[provisioning.PassOptions](),

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/drawknife/drawknife/api/option"
 	"github.com/drawknife/drawknife/aws/sdk"
 )
 
@@ -68,18 +69,6 @@ type Instance struct {
 	ReservationID string
 }
 
-// OptionError is an option that can't be.
-type OptionError struct {
-	// Option is its name in Go.
-	Option string
-	// Rule that is broken.
-	Rule string
-}
-
-func (e *OptionError) Error() string {
-	return fmt.Sprintf("interruption: option %s: %s", e.Option, e.Rule)
-}
-
 // DefaultStatusEvery is how often EC2 is asked by default.
 const DefaultStatusEvery = time.Minute
 
@@ -109,17 +98,17 @@ func ValidQueueName(name string) error {
 func (o Options) complete() (Options, error) {
 	switch {
 	case o.Queue == "" && o.EC2 == nil:
-		return o, &OptionError{Option: "Queue", Rule: "there is neither a queue nor EC2 to listen to: name a queue"}
+		return o, &option.Error{Package: "interruption", Option: "Queue", Rule: "there is neither a queue nor EC2 to listen to: name a queue"}
 	case o.Queue != "" && !regexp.MustCompile(queueName).MatchString(o.Queue):
-		return o, &OptionError{Option: "Queue", Rule: misnamed(o.Queue)}
+		return o, &option.Error{Package: "interruption", Option: "Queue", Rule: misnamed(o.Queue)}
 	case o.Queue != "" && o.SQS == nil:
-		return o, &OptionError{Option: "SQS", Rule: "nobody can read queue " + o.Queue}
+		return o, &option.Error{Package: "interruption", Option: "SQS", Rule: "nobody can read queue " + o.Queue}
 	case o.Find == nil:
-		return o, &OptionError{Option: "Find", Rule: "nobody knows which instances are the cluster's"}
+		return o, &option.Error{Package: "interruption", Option: "Find", Rule: "nobody knows which instances are the cluster's"}
 	case o.StatusEvery < 0:
-		return o, &OptionError{Option: "StatusEvery", Rule: fmt.Sprintf("%s is negative", o.StatusEvery)}
+		return o, &option.Error{Package: "interruption", Option: "StatusEvery", Rule: fmt.Sprintf("%s is negative", o.StatusEvery)}
 	case o.ImpairedFor < 0:
-		return o, &OptionError{Option: "ImpairedFor", Rule: fmt.Sprintf("%s is negative", o.ImpairedFor)}
+		return o, &option.Error{Package: "interruption", Option: "ImpairedFor", Rule: fmt.Sprintf("%s is negative", o.ImpairedFor)}
 	}
 	if o.ImpairedFor == 0 {
 		o.ImpairedFor = DefaultImpairedFor

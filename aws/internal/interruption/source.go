@@ -56,7 +56,7 @@ type delivery struct {
 	expires time.Time
 }
 
-// New makes a source. The error is an *OptionError.
+// New makes a source. The error is an *option.Error.
 func New(o Options) (*Source, error) {
 	o, err := o.complete()
 	if err != nil {

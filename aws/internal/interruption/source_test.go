@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/mock/gomock"
 
+	"github.com/drawknife/drawknife/api/option"
 	"github.com/drawknife/drawknife/aws/internal/interruption"
 	"github.com/drawknife/drawknife/aws/sdk/mock"
 	"github.com/drawknife/drawknife/cloudprovider"
@@ -309,12 +310,12 @@ func TestOptions(t *testing.T) {
 		"nobody to find": {Queue: "q", SQS: &queue{}}, "a negative time": {Queue: "q", SQS: &queue{}, Find: find, StatusEvery: -1},
 		"another negative time": {Queue: "q", SQS: &queue{}, Find: find, ImpairedFor: -1},
 	} {
-		var option *interruption.OptionError
-		if _, err := interruption.New(o); !errors.As(err, &option) {
+		var wrong *option.Error
+		if _, err := interruption.New(o); !errors.As(err, &wrong) {
 			t.Errorf("%s: %v", name, err)
 		}
-		if name == "an ARN" && !strings.HasSuffix(option.Rule, `neither the ARN nor the URL, "q"`) {
-			t.Errorf("AWN-340: %q does not say which name", option.Rule)
+		if name == "an ARN" && !strings.HasSuffix(wrong.Rule, `neither the ARN nor the URL, "q"`) {
+			t.Errorf("AWN-340: %q does not say which name", wrong.Rule)
 		}
 	}
 }

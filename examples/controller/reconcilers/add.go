@@ -33,7 +33,7 @@ func Scheme() *runtime.Scheme {
 	return scheme
 }
 
-// Add adds everything to the manager, whose scheme must know the kinds of Scheme. The error is an *OptionError, or says
+// Add adds everything to the manager, whose scheme must know the kinds of Scheme. The error is an *option.Error, or says
 // what the manager would not take.
 func Add(mgr ctrl.Manager, o Options) error {
 	if err := o.complete(); err != nil {

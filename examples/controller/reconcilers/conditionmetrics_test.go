@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/drawknife/drawknife/api/option"
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
@@ -186,7 +187,7 @@ func TestUnknownNodeClass(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, nil)
 		_, err := newConditionReader(w.client, []client.Object{&metav1.PartialObjectMetadata{}})
-		var wrong *OptionError
+		var wrong *option.Error
 		if !errors.As(err, &wrong) || wrong.Option != "NodeClasses[0]" {
 			t.Errorf("got %v", err)
 		}

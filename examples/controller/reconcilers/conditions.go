@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/drawknife/drawknife/api/option"
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
@@ -23,7 +24,7 @@ func newConditionReader(c client.Client, classes []client.Object) (*conditionRea
 	for i, class := range classes {
 		gvk, err := c.GroupVersionKindFor(class)
 		if err != nil {
-			return nil, &OptionError{Option: fmt.Sprintf("NodeClasses[%d]", i), Rule: "the manager's scheme must know it: " + err.Error()}
+			return nil, &option.Error{Package: "reconcilers", Option: fmt.Sprintf("NodeClasses[%d]", i), Rule: "the manager's scheme must know it: " + err.Error()}
 		}
 		r.versions[gvk.Kind] = gvk.GroupVersion().String()
 	}

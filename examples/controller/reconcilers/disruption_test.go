@@ -13,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/drawknife/drawknife/api/option"
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/disruption"
@@ -350,7 +351,7 @@ func TestDisruptionOptions(t *testing.T) {
 	} {
 		o := Options{Provider: cloud}
 		change(&o.Disruption)
-		var wrong *OptionError
+		var wrong *option.Error
 		if err := o.complete(); !errors.As(err, &wrong) || !strings.HasPrefix(wrong.Option, name) {
 			t.Errorf("%s: %v", name, err)
 		}

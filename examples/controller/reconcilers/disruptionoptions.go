@@ -3,6 +3,7 @@ package reconcilers
 import (
 	"time"
 
+	"github.com/drawknife/drawknife/api/option"
 	"github.com/drawknife/drawknife/disruption"
 )
 
@@ -38,13 +39,13 @@ const (
 // complete checks the options and fills in defaults.
 func (d *DisruptionOptions) complete(o *Options) error {
 	if d.Period < 0 || d.PlanTimeout < 0 {
-		return &OptionError{Option: "Disruption.Period, Disruption.PlanTimeout", Rule: "they must not be negative"}
+		return &option.Error{Package: "reconcilers", Option: "Disruption.Period, Disruption.PlanTimeout", Rule: "they must not be negative"}
 	}
 	if err := disruption.ValidateBudgets(d.Budgets); err != nil {
-		return &OptionError{Option: "Disruption.Budgets", Rule: err.Error()}
+		return &option.Error{Package: "reconcilers", Option: "Disruption.Budgets", Rule: err.Error()}
 	}
 	if d.Approver != nil && d.ApprovalNamespace != "" {
-		return &OptionError{Option: "Disruption.ApprovalNamespace", Rule: "ConfigMaps and an Approver of your own exclude each other: leave one of them out"}
+		return &option.Error{Package: "reconcilers", Option: "Disruption.ApprovalNamespace", Rule: "ConfigMaps and an Approver of your own exclude each other: leave one of them out"}
 	}
 	if d.Planner == nil {
 		d.Planner = &disruption.Global{Query: o.Query, SpotToSpot: o.Features.SpotToSpotConsolidation}

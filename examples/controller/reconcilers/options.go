@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/drawknife/drawknife/api/option"
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/provisioning"
 	"github.com/drawknife/drawknife/scheduling"
@@ -100,39 +101,26 @@ func (o *Options) nomination() time.Duration {
 	return max(2*longestBatch, leastNomination)
 }
 
-// OptionError is an option that can't be.
-type OptionError struct {
-	// Option is its name in Go.
-	Option string
-	// Rule that is broken, and what to do about it.
-	Rule string
-}
-
-// Error names the option and the rule.
-func (e *OptionError) Error() string {
-	return fmt.Sprintf("reconcilers: Options.%s: %s", e.Option, e.Rule)
-}
-
 // complete checks the options and fills in defaults.
 func (o *Options) complete() error {
 	if o.Provider == nil {
-		return &OptionError{Option: "Provider", Rule: "there must be one, such as a fake.Cloud or an aws.Provider"}
+		return &option.Error{Package: "reconcilers", Option: "Provider", Rule: "there must be one, such as a fake.Cloud or an aws.Provider"}
 	}
 	if err := o.Provider.Describe().Validate(); err != nil {
-		return &OptionError{Option: "Provider", Rule: "what it declares of itself is not sound: " + err.Error()}
+		return &option.Error{Package: "reconcilers", Option: "Provider", Rule: "what it declares of itself is not sound: " + err.Error()}
 	}
 	if o.PassTimeout < 0 || o.Concurrency < 0 {
-		return &OptionError{Option: "PassTimeout, Concurrency", Rule: "they must not be negative"}
+		return &option.Error{Package: "reconcilers", Option: "PassTimeout, Concurrency", Rule: "they must not be negative"}
 	}
 	seen := map[string]bool{}
 	for i, gate := range o.Gates {
 		if gate == nil || gate.Name() == "" || seen[gate.Name()] {
-			return &OptionError{Option: fmt.Sprintf("Gates[%d]", i), Rule: "a gate has a name, and no two the same"}
+			return &option.Error{Package: "reconcilers", Option: fmt.Sprintf("Gates[%d]", i), Rule: "a gate has a name, and no two the same"}
 		}
 		seen[gate.Name()] = true
 	}
 	if err := scheduling.ValidateDefaultTopologySpread(o.DefaultTopologySpread, field.NewPath("DefaultTopologySpread")).ToAggregate(); err != nil {
-		return &OptionError{Option: "DefaultTopologySpread", Rule: err.Error()}
+		return &option.Error{Package: "reconcilers", Option: "DefaultTopologySpread", Rule: err.Error()}
 	}
 	if o.PassTimeout == 0 {
 		o.PassTimeout = DefaultPassTimeout

@@ -1,0 +1,35 @@
+// Package option is what the options of all packages share: the error for one that can't be, and the clock that tests replace.
+//
+//	_, err := provisioning.NewLauncher(options)
+//	var wrong *option.Error
+//	if errors.As(err, &wrong) {
+//		fmt.Println("mend", wrong.Option, "since", wrong.Rule)
+//	}
+//
+// Stability: beta.
+package option
+
+import (
+	"fmt"
+	"time"
+)
+
+// Error is an option that can't be.
+type Error struct {
+	// Package whose option it is: "provisioning".
+	Package string
+	// Option is its name in Go, with the path to it where it lies deeper: "Batch.Idle", "Feeds[1].Name".
+	Option string
+	// Rule that is broken, with the values that break it, and what to do about it.
+	Rule string
+}
+
+// Error names the option and the rule.
+func (e *Error) Error() string {
+	return fmt.Sprintf("%s: option %s: %s", e.Package, e.Option, e.Rule)
+}
+
+// Clock tells the time. An option Clock that is nil stands for the real one.
+type Clock interface {
+	Now() time.Time
+}
