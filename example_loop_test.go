@@ -149,26 +149,34 @@ func (l *loop) reconcile(ctx context.Context, name string) bool {
 	}
 	step := l.lifecycle.Next(state, l.clock.Now())
 	for _, effect := range step.Effects {
-		l.do(ctx, effect)
+		check(provisioning.Do(ctx, effect, effects{loop: l}))
 	}
 	return len(step.Effects) > 0
 }
 
-// do carries one effect out. This example needs three of them; a controller has a case for each.
-func (l *loop) do(ctx context.Context, effect provisioning.Effect) {
-	switch e := effect.(type) {
-	case provisioning.PutClaim:
-		l.store(e.Claim.DeepCopy())
-	case provisioning.PutNode:
-		l.put(e.Node.DeepCopy())
-	case provisioning.CreateInstance:
-		answer, err := l.cloud.Create(ctx, e.Claim)
-		for _, next := range l.lifecycle.Created(e.Claim, answer, err, l.clock.Now()).Effects {
-			l.do(ctx, next)
-		}
-	default:
-		log.Fatalf("nothing here does %s", effect)
+// effects carries out what the loop's claims ask for. This example needs three kinds; a controller has them all, and leaves RefuseEffects out,
+// so that one that is new does not compile without.
+type effects struct {
+	provisioning.RefuseEffects
+	*loop
+}
+
+func (l effects) PutClaim(_ context.Context, e provisioning.PutClaim) error {
+	l.store(e.Claim.DeepCopy())
+	return nil
+}
+
+func (l effects) PutNode(_ context.Context, e provisioning.PutNode) error {
+	l.put(e.Node.DeepCopy())
+	return nil
+}
+
+func (l effects) CreateInstance(ctx context.Context, e provisioning.CreateInstance) error {
+	answer, err := l.cloud.Create(ctx, e.Claim)
+	for _, next := range l.lifecycle.Created(e.Claim, answer, err, l.clock.Now()).Effects {
+		check(provisioning.Do(ctx, next, l))
 	}
+	return nil
 }
 
 // join is what the kubelet of a new instance does.

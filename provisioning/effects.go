@@ -1,6 +1,7 @@
 package provisioning
 
 import (
+	"context"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -26,11 +27,12 @@ type Step struct {
 	Again time.Duration
 }
 
-// Effect is one thing to do to the world: one of the types below that say so. Each may be done twice.
+// Effect is one thing to do to the world: one of the types below that say so. Each may be done twice. Do hands it to a Handler.
 type Effect interface {
 	// String says what is to be done, in a word or two and the object's name.
 	String() string
-	effect()
+	// do calls the method of its kind.
+	do(ctx context.Context, handler Handler) error
 }
 
 // PutClaim stores the claim's metadata and status as they are in Claim. The stored object must still be the one it was
@@ -90,16 +92,6 @@ type DeletePod struct {
 	// Why its node goes, for the pod's event (EvictionReason).
 	Why string
 }
-
-func (PutClaim) effect()          {}
-func (DeleteClaim) effect()       {}
-func (CreateInstance) effect()    {}
-func (AskGates) effect()          {}
-func (PutNode) effect()           {}
-func (DeleteNode) effect()        {}
-func (TerminateInstance) effect() {}
-func (EvictPod) effect()          {}
-func (DeletePod) effect()         {}
 
 // String names the effect and its object.
 func (e PutClaim) String() string { return "put nodeclaim " + nameOf(e.Claim) }

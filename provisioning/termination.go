@@ -39,9 +39,6 @@ type FindInstance struct{ Claim *v1.NodeClaim }
 // AskInstance asks the provider whether the claim's machine is there (CloudProvider.Get), and observes the answer.
 type AskInstance struct{ Claim *v1.NodeClaim }
 
-func (FindInstance) effect() {}
-func (AskInstance) effect()  {}
-
 // String names the effect and its object.
 func (e FindInstance) String() string { return "find instance of " + nameOf(e.Claim) }
 func (e AskInstance) String() string  { return "ask for instance of " + nameOf(e.Claim) }

@@ -86,8 +86,6 @@ type ScaleWorkload struct {
 	Surge *Surge
 }
 
-func (ScaleWorkload) effect() {}
-
 // String says what is to be done.
 func (e ScaleWorkload) String() string {
 	note := "none"

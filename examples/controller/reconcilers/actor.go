@@ -104,34 +104,7 @@ func (a *actor) doAll(ctx context.Context, r *round, effects []provisioning.Effe
 }
 
 func (a *actor) do(ctx context.Context, r *round, effect provisioning.Effect) error {
-	switch e := effect.(type) {
-	case provisioning.PutClaim:
-		return a.putClaim(ctx, r, e.Claim)
-	case provisioning.PutNode:
-		return a.putNode(ctx, r, e.Node)
-	case provisioning.DeleteClaim:
-		return a.deleteClaim(ctx, r, e)
-	case provisioning.DeleteNode:
-		return deleteExactly(ctx, a.client, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: e.Name, UID: e.UID}})
-	case provisioning.CreateInstance:
-		return a.createInstance(ctx, r, e.Claim)
-	case provisioning.TerminateInstance:
-		return a.terminateInstance(ctx, r, e.Claim)
-	case provisioning.AskInstance:
-		_, err := a.provider.Get(ctx, e.Claim.Status.ProviderID)
-		return r.answered(err, provisioning.InstanceThere)
-	case provisioning.FindInstance:
-		return a.findInstance(ctx, r, e.Claim)
-	case provisioning.AskGates:
-		r.gates = a.askGates(ctx, e.Claim)
-		return nil
-	case provisioning.EvictPod:
-		a.evict(e)
-		return nil
-	case provisioning.DeletePod:
-		return a.deletePod(ctx, e)
-	}
-	return fmt.Errorf("unknown effect %T", effect)
+	return provisioning.Do(ctx, effect, roundEffects{a, r})
 }
 
 // errUnknownBase is a write to an object that was not read: a fault of this package.

@@ -186,14 +186,22 @@ func namespacesOf(evictions []provisioning.EvictPod, o provisioning.WorkloadObje
 }
 
 func (s *surge) do(ctx context.Context, effect provisioning.Effect) error {
-	switch e := effect.(type) {
-	case provisioning.EvictPod:
-		s.evict(e)
-		return nil
-	case provisioning.ScaleWorkload:
-		return s.scale(ctx, e)
-	}
-	return fmt.Errorf("unknown effect %T", effect)
+	return provisioning.Do(ctx, effect, surgeEffects{surge: s})
+}
+
+// surgeEffects carries out what an Evictor asks for, and nothing else.
+type surgeEffects struct {
+	provisioning.RefuseEffects
+	surge *surge
+}
+
+func (s surgeEffects) EvictPod(_ context.Context, e provisioning.EvictPod) error {
+	s.surge.evict(e)
+	return nil
+}
+
+func (s surgeEffects) ScaleWorkload(ctx context.Context, e provisioning.ScaleWorkload) error {
+	return s.surge.scale(ctx, e)
 }
 
 // scale sets number and annotation at once, if the workload still is as it was seen: one that is not is looked at again.
