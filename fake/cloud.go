@@ -41,12 +41,12 @@ type Options struct {
 	LaunchLatency time.Duration
 	// ShutdownLatency is how long a machine takes from the first Delete to gone.
 	ShutdownLatency time.Duration
-	// StockOutMemory is how long an offering found out of stock is shown as unavailable; zero means
+	// StockOutMemory is how long an offering found out of stock is shown as unavailable: 0 not at all, nil for
 	// DefaultStockOutMemory.
-	StockOutMemory time.Duration
-	// RedeliverAfter is when an interruption that was not acknowledged comes again; zero means
+	StockOutMemory *time.Duration
+	// RedeliverAfter is when an interruption that was not acknowledged comes again: 0 the next time somebody reads, nil after
 	// DefaultRedeliverAfter.
-	RedeliverAfter time.Duration
+	RedeliverAfter *time.Duration
 	// ImageID that machines boot from at first; empty means DefaultImageID. See Cloud.SetImageID.
 	ImageID string
 	// KubeletVersion that machines run at first; empty means DefaultKubeletVersion. See Cloud.SetKubeletVersion.
@@ -92,6 +92,8 @@ type account struct {
 	clock        option.Clock
 	options      Options
 	catalog      *catalog
+	// stockOutMemory and redeliverAfter are those of the options, or their defaults.
+	stockOutMemory, redeliverAfter time.Duration
 
 	// mu guards everything below, and the parts of catalog that change. No hook and no caller's code runs under it.
 	mu             sync.Mutex
@@ -149,6 +151,8 @@ func New(types []*cloudprovider.InstanceType, options Options) (*Cloud, error) {
 			byOwner:        map[owner]*machine{},
 			imageID:        options.ImageID,
 			kubeletVersion: options.KubeletVersion,
+			stockOutMemory: deref(options.StockOutMemory, DefaultStockOutMemory),
+			redeliverAfter: deref(options.RedeliverAfter, DefaultRedeliverAfter),
 			nodeClasses:    map[v1.NodeClassReference]cloudprovider.NodeClassReadiness{},
 			calls:          map[Method]int{},
 			stalls:         map[Method][]chan struct{}{},
@@ -172,7 +176,7 @@ func (o Options) validate() error {
 		value time.Duration
 	}{
 		{"LaunchLatency", o.LaunchLatency}, {"ShutdownLatency", o.ShutdownLatency},
-		{"StockOutMemory", o.StockOutMemory}, {"RedeliverAfter", o.RedeliverAfter}, {"ListLag", o.ListLag},
+		{"StockOutMemory", deref(o.StockOutMemory, 0)}, {"RedeliverAfter", deref(o.RedeliverAfter, 0)}, {"ListLag", o.ListLag},
 	} {
 		if d.value < 0 {
 			faults = append(faults, &option.Error{Package: "fake", Option: d.name, Rule: fmt.Sprintf("is %s; it must not be negative", d.value)})
@@ -189,8 +193,6 @@ func (o Options) withDefaults() Options {
 	o.Cluster = orDefault(o.Cluster, DefaultCluster)
 	o.ImageID = orDefault(o.ImageID, DefaultImageID)
 	o.KubeletVersion = orDefault(o.KubeletVersion, DefaultKubeletVersion)
-	o.StockOutMemory = orDefault(o.StockOutMemory, DefaultStockOutMemory)
-	o.RedeliverAfter = orDefault(o.RedeliverAfter, DefaultRedeliverAfter)
 	o.Weather = o.Weather.withDefaults(o)
 	if o.Clock == nil {
 		o.Clock = WallClock{}
@@ -200,6 +202,14 @@ func (o Options) withDefaults() Options {
 		o.RepairPolicies = DefaultRepairPolicies()
 	}
 	return o
+}
+
+// deref is what the option points to, or the default of one that is nil.
+func deref[T any](option *T, fallback T) T {
+	if option == nil {
+		return fallback
+	}
+	return *option
 }
 
 func orDefault[T comparable](value, fallback T) T {

@@ -39,6 +39,8 @@ func cloudOf(t *testing.T, options fake.Options, types ...*cloudprovider.Instanc
 }
 
 // claim asks for any machine that meets the requirements.
+func ptr[T any](v T) *T { return &v }
+
 func claim(name string, reqs ...requirements.Requirement) *v1.NodeClaim {
 	return &v1.NodeClaim{
 		ObjectMeta: metav1.ObjectMeta{

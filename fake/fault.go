@@ -167,7 +167,7 @@ func (c *Cloud) answer(method Method, now time.Time, work func(now time.Time) er
 func (c *Cloud) strike(method Method, fault *Fault, now time.Time) error {
 	for _, key := range cloudprovider.ExhaustedOfferings(fault.Err) {
 		if state, known := c.catalog.offerings[key]; known {
-			c.catalog.close(state, now.Add(c.options.StockOutMemory))
+			c.catalog.close(state, now.Add(c.stockOutMemory))
 		}
 	}
 	return fmt.Errorf("calling %s: %w", method, fault.Err)

@@ -198,7 +198,7 @@ func TestInjectedExhaustionIsRemembered(t *testing.T) {
 	spot := cloudprovider.OfferingKey{InstanceType: "m1.large", Zone: "test-region-1b", CapacityType: "spot"}
 	medium := cloudprovider.OfferingKey{InstanceType: "m1.medium", Zone: "test-region-1b", CapacityType: "on-demand"}
 	unknown := cloudprovider.OfferingKey{InstanceType: "x9.large"}
-	cloud, clock := testCloud(t, fake.Options{StockOutMemory: time.Minute})
+	cloud, clock := testCloud(t, fake.Options{StockOutMemory: ptr(time.Minute)})
 	cloud.SetAvailable(false, func(k cloudprovider.OfferingKey) bool { return k == medium })
 	for _, err := range []error{
 		cloudprovider.NewInsufficientCapacityError(nil, spot, unknown),

@@ -148,7 +148,7 @@ func (c *Cloud) deliver(now time.Time) ([]cloudprovider.Interruption, <-chan str
 		if m.cluster != c.cluster || now.Before(m.hiddenUntil) {
 			continue
 		}
-		m.hiddenUntil = now.Add(c.options.RedeliverAfter)
+		m.hiddenUntil = now.Add(c.redeliverAfter)
 		delivered = append(delivered, m.Interruption)
 	}
 	return delivered, c.inbox.changed

@@ -133,7 +133,7 @@ func TestWhatFollowsAnInterruption(t *testing.T) {
 // CP-INTERRUPT-01, CP-INTERRUPT-04, CP-INTERRUPT-05: at least once, to one reader at a time, until acknowledged.
 func TestRedelivery(t *testing.T) {
 	ctx := context.Background()
-	cloud, clock := testCloud(t, fake.Options{Cluster: "blue", RedeliverAfter: 30 * time.Second})
+	cloud, clock := testCloud(t, fake.Options{Cluster: "blue", RedeliverAfter: ptr(30 * time.Second)})
 	id := create(t, cloud, claim("a")).Status.ProviderID
 	interrupt(t, cloud, id, cloudprovider.InterruptionRebalance, 0)
 	interrupt(t, cloud, id, cloudprovider.InterruptionMaintenance, time.Hour)

@@ -128,7 +128,7 @@ func (c *Cloud) choose(plan launchPlan, now time.Time) (choice, error) {
 			if q == nil && c.catalog.take(state, now) {
 				return choice{candidate, key, state, plan.want}, nil
 			}
-			c.catalog.close(state, now.Add(c.options.StockOutMemory))
+			c.catalog.close(state, now.Add(c.stockOutMemory))
 			if q != nil {
 				limit, limited = q.name, append(limited, key)
 				continue

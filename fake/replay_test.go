@@ -16,8 +16,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/api/option"
+	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/fake"
 )
@@ -251,7 +251,7 @@ func TestListLag(t *testing.T) {
 
 // CP-CREATE-07: a quota closes what it is about, names itself, and opens when machines go.
 func TestQuota(t *testing.T) {
-	cloud, clock := testCloud(t, fake.Options{StockOutMemory: time.Minute})
+	cloud, clock := testCloud(t, fake.Options{StockOutMemory: ptr(time.Minute)})
 	cloud.SetQuota("spot machines", 1, func(k cloudprovider.OfferingKey) bool { return k.CapacityType == v1.CapacityTypeSpot })
 	first := create(t, cloud, claim("a"))
 	if second := create(t, cloud, claim("b")); second.Labels[v1.CapacityTypeLabelKey] != v1.CapacityTypeOnDemand {

@@ -81,7 +81,7 @@ func outOfBounds(field, rule string, value any) error {
 
 func (w Weather) withDefaults(o Options) Weather {
 	w.ThrottleWait = orDefault(w.ThrottleWait, DefaultThrottleWait)
-	w.EmptyFor = orDefault(w.EmptyFor, o.StockOutMemory)
+	w.EmptyFor = orDefault(w.EmptyFor, deref(o.StockOutMemory, DefaultStockOutMemory))
 	w.ReclaimNotice = orDefault(w.ReclaimNotice, DefaultReclaimNotice)
 	return w
 }
