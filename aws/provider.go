@@ -160,7 +160,7 @@ func (p *Provider) assembleMarket(builtIn *catalog.Catalog) (err error) {
 	}
 	p.prices, err = prices.NewBoard(prices.Options{
 		Region: region, Static: prices.Static(builtIn, region), Feeds: p.feeds(region), USDPer: p.config.USDPer,
-		MinSpotDiscount: p.config.MinSpotDiscount, Seed: p.config.Seed, Now: p.now,
+		MinSpotDiscount: p.config.MinSpotDiscount, Seed: p.config.Seed, Clock: p.options.Clock,
 	})
 	if err != nil {
 		return err
@@ -194,7 +194,7 @@ func (p *Provider) feeds(region string) []prices.Feed {
 		every = prices.DefaultSpotEvery
 	}
 	feeds = append(feeds, prices.Feed{
-		Name: "spot", Every: every, Source: prices.Spot{API: p.options.Clients.EC2(sdk.Background), Region: region, Now: p.now},
+		Name: "spot", Every: every, Source: prices.Spot{API: p.options.Clients.EC2(sdk.Background), Region: region, Clock: p.options.Clock},
 	})
 	return append(feeds, p.options.Prices...)
 }

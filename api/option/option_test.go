@@ -35,7 +35,7 @@ func TestOptionsThatCantBe(t *testing.T) {
 			return err
 		},
 		"fake LaunchLatency": func() error { _, err := fake.New(nil, fake.Options{LaunchLatency: -time.Second}); return err },
-		"prices Region": func() error { _, err := prices.NewBoard(prices.Options{}); return err },
+		"prices Region":      func() error { _, err := prices.NewBoard(prices.Options{}); return err },
 	} {
 		var wrong *option.Error
 		if err := make(); !errors.As(err, &wrong) || wrong.Package+" "+wrong.Option != want || wrong.Rule == "" {

@@ -49,8 +49,8 @@ type Options struct {
 	MinSpotDiscount float64
 	// Seed decides the jitter of refreshes.
 	Seed uint64
-	// Now is the clock; nil means time.Now.
-	Now func() time.Time
+	// Clock is the clock; nil means the real one.
+	Clock option.Clock
 }
 
 func (o *Options) check() error {
@@ -81,6 +81,14 @@ func (o *Options) check() error {
 	return nil
 }
 
+// nowOf is the clock's time, or the real one without a clock.
+func nowOf(clock option.Clock) time.Time {
+	if clock == nil {
+		return time.Now()
+	}
+	return clock.Now()
+}
+
 // Board keeps prices fresh. It is safe for concurrent use: Book never waits, and no lock is held while a source is
 // read.
 type Board struct {
@@ -96,16 +104,13 @@ func NewBoard(o Options) (*Board, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	if o.Now == nil {
-		o.Now = time.Now
-	}
 	b := &Board{options: o}
 	if o.Static != nil {
 		if err := o.Static.check(); err != nil {
 			return nil, err
 		}
 		static := newFeed(Feed{Name: "static", Every: -1}, 0)
-		static.take(o.Static, o.Now(), o.USDPer)
+		static.take(o.Static, nowOf(o.Clock), o.USDPer)
 		b.feeds = append(b.feeds, static)
 	}
 	for _, f := range o.Feeds {
@@ -166,7 +171,7 @@ func (b *Board) Refresh(ctx context.Context) (next time.Time, err error) {
 func (b *Board) claim() []*feed {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	now := b.options.Now()
+	now := nowOf(b.options.Clock)
 	var due []*feed
 	for _, f := range b.feeds {
 		if f.Source != nil && !f.reading && f.schedule.Due(now) {
@@ -180,7 +185,7 @@ func (b *Board) claim() []*feed {
 func (b *Board) done(f *feed, list *List, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	now := b.options.Now()
+	now := nowOf(b.options.Clock)
 	f.reading = false
 	f.schedule.Done(now, err)
 	f.lastError = err

@@ -49,7 +49,7 @@ func onDemand(amounts map[string]float64) *prices.List {
 
 func board(t *testing.T, d *desk, o prices.Options) *prices.Board {
 	t.Helper()
-	o.Region, o.Now = "eu-west-1", d.Now
+	o.Region, o.Clock = "eu-west-1", d
 	d.now = start()
 	if o.Feeds == nil {
 		o.Feeds = []prices.Feed{{Name: "live", Source: d}}

@@ -22,6 +22,7 @@ import (
 	"github.com/drawknife/drawknife/aws/prices"
 	"github.com/drawknife/drawknife/aws/sdk/mock"
 	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/fake"
 )
 
 func product(name, currency string, amounts ...string) string {
@@ -189,7 +190,7 @@ func TestSpot(t *testing.T) {
 			}
 			return out, nil
 		})
-	list, err := prices.Spot{API: api, Now: func() time.Time { return now }}.Prices(t.Context())
+	list, err := prices.Spot{API: api, Clock: fake.NewSimClock(now)}.Prices(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,12 +3,12 @@ package prices
 import (
 	"context"
 	"strconv"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
+	"github.com/drawknife/drawknife/api/option"
 	"github.com/drawknife/drawknife/aws/internal/refresh"
 	"github.com/drawknife/drawknife/aws/sdk"
 )
@@ -20,8 +20,8 @@ type Spot struct {
 	API sdk.EC2API
 	// Region decides the currency; empty means USD.
 	Region string
-	// Now is the clock; nil means time.Now.
-	Now func() time.Time
+	// Clock is the clock; nil means the real one.
+	Clock option.Clock
 }
 
 // Prices implements Source.
@@ -29,12 +29,8 @@ func (s Spot) Prices(ctx context.Context) (*List, error) {
 	if s.API == nil {
 		return nil, &sdk.ArgumentError{Function: "Spot.Prices", Argument: "the API"}
 	}
-	now := time.Now
-	if s.Now != nil {
-		now = s.Now
-	}
 	// A start of now gives the prices in force, whenever they came into force.
-	start := now()
+	start := nowOf(s.Clock)
 	list := &List{Source: "EC2 spot price history", Currency: Currency(s.Region), Spot: map[Pair]Price{}}
 	err := refresh.Pages(ctx, func(token *string) (*string, error) {
 		out, err := s.API.DescribeSpotPriceHistory(ctx, &ec2.DescribeSpotPriceHistoryInput{

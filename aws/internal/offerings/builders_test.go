@@ -14,6 +14,7 @@ import (
 	"github.com/drawknife/drawknife/aws/internal/offerings"
 	"github.com/drawknife/drawknife/aws/prices"
 	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/fake"
 )
 
 func start() time.Time { return time.Date(2026, 8, 1, 0, 0, 0, 0, time.UTC) }
@@ -71,7 +72,7 @@ func book(tb testing.TB, c *catalog.Catalog) *prices.Book {
 func bookOf(tb testing.TB, list *prices.List) *prices.Book {
 	tb.Helper()
 	board, err := prices.NewBoard(prices.Options{
-		Region: "us-east-1", Now: start,
+		Region: "us-east-1", Clock: fake.NewSimClock(start()),
 		Feeds: []prices.Feed{{Name: "test", Source: prices.SourceFunc(func(context.Context) (*prices.List, error) { return list, nil })}},
 	})
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/drawknife/drawknife/aws/internal/zonalshift"
 	"github.com/drawknife/drawknife/aws/prices"
 	"github.com/drawknife/drawknife/aws/sdk"
+	"github.com/drawknife/drawknife/fake"
 )
 
 func known(t *testing.T, seed *catalog.Catalog) *discovery.Discoverer {
@@ -38,7 +39,7 @@ func TestSources(t *testing.T) {
 	if types := resolve(t, bare, view(t, c, class("c"))); len(types) != 0 {
 		t.Errorf("%d types are listed without prices", len(types))
 	}
-	board, err := prices.NewBoard(prices.Options{Region: "us-east-1", Now: start, Static: prices.Static(embedded(t), "us-east-1")})
+	board, err := prices.NewBoard(prices.Options{Region: "us-east-1", Clock: fake.NewSimClock(start()), Static: prices.Static(embedded(t), "us-east-1")})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,6 +16,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/drawknife/drawknife/api/option"
 	"github.com/drawknife/drawknife/aws"
 	"github.com/drawknife/drawknife/aws/catalog"
 	"github.com/drawknife/drawknife/aws/prices"
@@ -36,8 +37,8 @@ type Options struct {
 	AWS sdk.Config
 	// Progress is told what is being done; nil for nobody. Calls don't overlap.
 	Progress func(stage string)
-	// Now is the clock; nil means time.Now.
-	Now func() time.Time
+	// Clock is the clock; nil means the real one.
+	Clock option.Clock
 }
 
 // Market is what there is to buy in a region.
@@ -87,8 +88,9 @@ type reading struct {
 
 // Read asks AWS for instance types, zones and prices, all at once. The error is an *Error, or that of the context.
 func Read(ctx context.Context, o Options) (*Market, error) {
-	if o.Now == nil {
-		o.Now = time.Now
+	now := time.Now
+	if o.Clock != nil {
+		now = o.Clock.Now
 	}
 	if o.Progress == nil {
 		o.Progress = func(string) {}
@@ -105,13 +107,13 @@ func Read(ctx context.Context, o Options) (*Market, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &reading{region: clients.Region(), now: o.Now, builtIn: builtIn}
+	r := &reading{region: clients.Region(), now: now, builtIn: builtIn}
 	api := clients.EC2(sdk.Background)
 	r.types = func(ctx context.Context) (*aws.RegionTypes, error) {
-		return aws.ReadInstanceTypes(ctx, api, r.region, builtIn, o.Now)
+		return aws.ReadInstanceTypes(ctx, api, r.region, builtIn, now)
 	}
 	r.sources.onDemand = onDemandSource(r.region, func() sdk.PricingAPI { return clients.Pricing(sdk.Background) })
-	r.sources.spot = prices.Spot{API: api, Region: r.region, Now: o.Now}
+	r.sources.spot = prices.Spot{API: api, Region: r.region, Clock: o.Clock}
 	r.steps.region, r.steps.tell = r.region, o.Progress
 	return r.read(ctx)
 }
