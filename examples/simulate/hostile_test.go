@@ -43,5 +43,5 @@ func TestHostileReplicas(t *testing.T) {
 	if os.Getenv("DRAWKNIFE_HOSTILE") != "all" {
 		t.Skip("a large input: DRAWKNIFE_HOSTILE=all")
 	}
-	hostile.RunOne(t, "replicas", "TestHostileChild", "--max-replicas", "1000000", "FILE")
+	hostile.RunOne(t, "replicas", "TestHostileChild", "--max-replicas 1000000 FILE")
 }

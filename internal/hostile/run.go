@@ -49,16 +49,34 @@ func Run(t *testing.T, command string, all bool, lines ...string) {
 		if input.Large && !all {
 			continue
 		}
-		t.Run(input.Name, func(t *testing.T) {
-			file, size := input.Path, int64(endlessBytes)
-			if file == "" {
-				file = filepath.Join(t.TempDir(), input.Name+".yaml")
-				size = write(t, input, file)
-			}
-			for i, line := range lines {
-				t.Run(strconv.Itoa(i), func(t *testing.T) { run(t, command, arguments(line, file), size) })
-			}
-		})
+		t.Run(input.Name, func(t *testing.T) { input.feed(t, command, lines) })
+	}
+}
+
+// RunOne is Run for the input of that name alone, for a line that only one command has.
+func RunOne(t *testing.T, name, command, line string) {
+	inputs, err := Inputs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, input := range inputs {
+		if input.Name == name {
+			input.feed(t, command, []string{line})
+			return
+		}
+	}
+	t.Fatalf("no input is called %q", name)
+}
+
+// feed runs the command once for each line, with the input in place of "FILE".
+func (input Input) feed(t *testing.T, command string, lines []string) {
+	file, size := input.Path, int64(endlessBytes)
+	if file == "" {
+		file = filepath.Join(t.TempDir(), input.Name+".yaml")
+		size = write(t, input, file)
+	}
+	for i, line := range lines {
+		t.Run(strconv.Itoa(i), func(t *testing.T) { run(t, command, arguments(line, file), size) })
 	}
 }
 
