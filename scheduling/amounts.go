@@ -3,7 +3,6 @@ package scheduling
 import (
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -11,18 +10,8 @@ import (
 
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/internal/engine/resources"
 )
-
-// Beyond these amounts a request can't be meant: no node comes near. The largest machine of any cloud has 1,920 CPUs, 32
-// TiB of memory and 336 TB of local disks.
-const (
-	impossibleCPU     = 2000
-	impossibleMemory  = 100 << 40
-	impossibleStorage = 1 << 50
-)
-
-// maxAmount bounds a single amount, in planner units, so that sums over thousands of pods and nodes stay inside int64.
-const maxAmount = 1 << 50
 
 // ImpossibleRequest reports whether no node of any kind could grant a request for so much of the resource: it is
 // negative, 2,000 CPUs or more, more than 100 TiB of memory, or more than 1 PiB of local storage or of anything else, in
@@ -30,49 +19,15 @@ const maxAmount = 1 << 50
 // planned, but explained. It takes the same short time for any quantity, also for those whose exponents other
 // arithmetic on quantities would take minutes for.
 func ImpossibleRequest(name corev1.ResourceName, q resource.Quantity) bool {
-	if absurd(&q) || q.Sign() < 0 {
-		return true
-	}
-	switch name {
-	case corev1.ResourceCPU:
-		return q.AsApproximateFloat64() >= impossibleCPU
-	case corev1.ResourceMemory:
-		return q.CmpInt64(impossibleMemory) > 0
-	}
-	return q.CmpInt64(impossibleStorage) > 0
+	return resources.Impossible(name, q)
 }
 
-// absurd reports whether a quantity is too large or too small to reckon with: comparing or adding it would write out all
-// digits that its exponent stands for.
-func absurd(q *resource.Quantity) bool {
-	f := math.Abs(q.AsApproximateFloat64())
-	return !(f < 1e24) || (f < 1e-12 && !q.IsZero())
-}
-
-// bounded is q, or a quantity that is quickly reckoned with and as impossible if q is absurd.
-func bounded(q resource.Quantity) resource.Quantity {
-	if !absurd(&q) {
-		return q
-	}
-	sign := int64(q.Sign())
-	if math.Abs(q.AsApproximateFloat64()) < 1 {
-		return *resource.NewMilliQuantity(sign, resource.DecimalSI)
-	}
-	return *resource.NewScaledQuantity(sign, 21)
-}
-
-// shortQuantity is q for people, cut where it would fill a page.
-func shortQuantity(q resource.Quantity) string {
-	if absurd(&q) && q.Format == resource.BinarySI {
-		return fmt.Sprintf("about %.0e", q.AsApproximateFloat64()) // its text would have all digits
-	}
-	const most = 40
-	text := q.String()
-	if len(text) > most {
-		return text[:most] + "…"
-	}
-	return text
-}
+// PodRequests is what a pod takes from a node's allocatable, "pods: 1" included: the larger of what its containers
+// need together and what any init container needs with the sidecars started before it; requests set for the pod as
+// a whole replace that sum; the runtime's overhead comes on top. While a resize is under way the larger of wanted and
+// held counts. Limits play no part: the API server has already copied them where requests are missing. Amounts that
+// no arithmetic should be done on, such as 1e9999999, count as others that no node has.
+func PodRequests(pod *corev1.Pod) corev1.ResourceList { return resources.OfPod(pod) }
 
 // checkQuantities refuses amounts of nodes, pools, instance types and overlays that can't be reckoned with. Those of pods
 // are judged pod by pod: see checkPod. What the previous model, which may be nil, and compiled catalogs were made of is not
@@ -131,7 +86,7 @@ func (c *quantityCheck) overhead(o *cloudprovider.Overhead, path func() string) 
 func (c *quantityCheck) list(list corev1.ResourceList, path func() string) {
 	worst, negative := corev1.ResourceName(""), corev1.ResourceName("")
 	for name, q := range list {
-		if absurd(&q) && (worst == "" || name < worst) {
+		if resources.Absurd(&q) && (worst == "" || name < worst) {
 			worst = name
 		}
 		if q.Sign() < 0 && (negative == "" || name < negative) {
@@ -140,12 +95,12 @@ func (c *quantityCheck) list(list corev1.ResourceList, path func() string) {
 	}
 	if negative != "" && c.err == nil {
 		c.err = &SnapshotError{
-			Path: fmt.Sprintf("%s[%s]", path(), negative), Rule: "is negative, " + shortQuantity(list[negative]), Cure: "give 0 or more",
+			Path: fmt.Sprintf("%s[%s]", path(), negative), Rule: "is negative, " + resources.Short(list[negative]), Cure: "give 0 or more",
 		}
 	}
 	if worst != "" && c.err == nil {
 		c.err = &SnapshotError{
-			Path: fmt.Sprintf("%s[%s]", path(), worst), Rule: "is " + shortQuantity(list[worst]) + ", too much or too little to reckon with",
+			Path: fmt.Sprintf("%s[%s]", path(), worst), Rule: "is " + resources.Short(list[worst]) + ", too much or too little to reckon with",
 			Cure: "give an amount between 1e-12 and 1e24",
 		}
 	}

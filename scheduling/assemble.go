@@ -11,6 +11,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/drawknife/drawknife/api/requirements"
+	"github.com/drawknife/drawknife/internal/engine/bitset"
+	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
 // Plan writes down what the trial has done so far, as Solve would: where the pods go that it has placed, those of hidden
@@ -238,17 +240,17 @@ func (t *Trial) describe(node *NewNode, mc *machine, loads []binding, described 
 	node.InstanceTypes, node.Requirements = d.options, d.claim
 	node.MinValuesRelaxed = len(p.variety) > 0 && !m.varied(p, mc, rows, slots)
 	used := slices.Clone(mc.used)
-	dims := m.resources.len()
-	addScaled(used, p.table.daemons[d.row*dims:(d.row+1)*dims], 1)
-	node.Requests = m.resources.list(used)
+	dims := m.resources.Len()
+	resources.AddScaled(used, p.table.daemons[d.row*dims:(d.row+1)*dims], 1)
+	node.Requests = m.resources.List(used)
 	node.Allocatable = described.allocatableOf(c, p.table.rows[d.row].variant)
 	return d
 }
 
 // offersFor are those in the rows and slots of the machine's pool.
-func (d *descriptions) offersFor(m *Model, mc *machine, rows, slots bitset) *offersOf {
+func (d *descriptions) offersFor(m *Model, mc *machine, rows, slots bitset.Set) *offersOf {
 	d.key = d.key[:0]
-	for _, set := range []bitset{rows, slots} {
+	for _, set := range []bitset.Set{rows, slots} {
 		for _, w := range set {
 			d.key = binary.LittleEndian.AppendUint64(d.key, w)
 		}
@@ -263,7 +265,7 @@ func (d *descriptions) offersFor(m *Model, mc *machine, rows, slots bitset) *off
 }
 
 // claimFor is what the machine's claim says, with a number by which it is told from others of the same offers.
-func (o *offersOf) claimFor(m *Model, mc *machine, claim requirements.Set, slots bitset) (says requirements.Set, number int) {
+func (o *offersOf) claimFor(m *Model, mc *machine, claim requirements.Set, slots bitset.Set) (says requirements.Set, number int) {
 	at := slices.IndexFunc(o.claims, func(c machineClaim) bool { return c.before.Equal(claim) && c.labels.Equal(mc.labels) })
 	if at < 0 {
 		if len(o.claims) == mostClaims {
@@ -280,7 +282,7 @@ func (o *offersOf) claimFor(m *Model, mc *machine, claim requirements.Set, slots
 func (d *descriptions) allocatableOf(c *catalog, variant int) corev1.ResourceList {
 	list, known := d.allocatable[variantOf{c, variant}]
 	if !known {
-		list = canonical(c.variants[variant].allocatable)
+		list = resources.Canonical(c.variants[variant].allocatable)
 		if d.allocatable != nil {
 			d.allocatable[variantOf{c, variant}] = list
 		}

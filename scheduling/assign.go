@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/drawknife/drawknife/api/requirements"
+	"github.com/drawknife/drawknife/internal/engine/bitset"
 )
 
 // Some labels are decided neither by the instance type nor by the offering: a pool that says "team In [a, b]" makes
@@ -14,7 +15,7 @@ import (
 type assignment struct {
 	labels requirements.Set
 	// rows of the pool's table whose type may carry the labels; nil for all.
-	rows bitset
+	rows bitset.Set
 }
 
 // maxAssignments bounds how many assignments of one pool are looked at side by side.
@@ -127,7 +128,7 @@ func (p *pool) statedValues(key string) []string {
 		return nil
 	}
 	var out []string
-	for i := range p.rows.members {
+	for i := range p.rows.Members {
 		out = append(out, c.types[c.variants[p.table.rows[i].variant].typ].Requirements.Get(key).Values()...)
 	}
 	slices.Sort(out)
@@ -175,12 +176,12 @@ func (m *Model) withRows(p *pool, sets []requirements.Set) []assignment {
 				continue
 			}
 			if out[i].rows == nil {
-				out[i].rows = fullBitset(len(p.table.rows))
+				out[i].rows = bitset.Full(len(p.table.rows))
 			}
 			mask := p.table.catalog.variantMask(r)
-			for row := range out[i].rows.members {
-				if !mask.has(p.table.rows[row].variant) {
-					out[i].rows.clear(row)
+			for row := range out[i].rows.Members {
+				if !mask.Has(p.table.rows[row].variant) {
+					out[i].rows.Remove(row)
 				}
 			}
 		}

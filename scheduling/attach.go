@@ -1,31 +1,18 @@
 package scheduling
 
 import (
-	"math"
 	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/drawknife/drawknife/api/requirements"
 	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/internal/engine/resources"
 	"github.com/drawknife/drawknife/internal/engine/volumes"
 )
 
-// Room for attached volumes is reckoned like any other resource: one for each CSI driver that a pod of the snapshot
-// uses, of which a volume takes one. A volume that several pods of one machine share is counted once: see
-// sharedvolumes.go.
-
-// attachPrefix begins the names of these resources; they never leave the planner but for certificates.
-const attachPrefix = "attachable-volumes-csi-"
-
-// manyVolumes is the room of machines that state no limit.
-const manyVolumes = math.MaxInt32
-
-func attachResource(driver string) corev1.ResourceName {
-	return corev1.ResourceName(attachPrefix + driver)
-}
+// A volume that several pods of one machine share takes one place of its driver: see sharedvolumes.go.
 
 // attachNames adds a resource for each driver whose volumes the pod attaches.
 func (m *Model) attachNames(pod *corev1.Pod, into map[corev1.ResourceName]struct{}) {
@@ -33,30 +20,7 @@ func (m *Model) attachNames(pod *corev1.Pod, into map[corev1.ResourceName]struct
 		return
 	}
 	for _, claim := range m.volumes.Attached(pod) {
-		into[attachResource(claim.Driver)] = struct{}{}
-	}
-}
-
-// addAttachments adds what the pod attaches to its requests.
-func (t *resourceTable) addAttachments(claims []volumes.Claim, requests []int64) {
-	for _, c := range claims {
-		if at, ok := t.index[attachResource(c.Driver)]; ok {
-			requests[at]++
-		}
-	}
-}
-
-// attachRoom fills in the room for volumes of a machine with the given limits by driver.
-func (t *resourceTable) attachRoom(into []int64, limit func(driver string) (int64, bool)) {
-	for at, name := range t.names {
-		driver, ok := strings.CutPrefix(string(name), attachPrefix)
-		if !ok {
-			continue
-		}
-		into[at] = manyVolumes
-		if n, limited := limit(driver); limited {
-			into[at] = n
-		}
+		into[resources.Attachable(claim.Driver)] = struct{}{}
 	}
 }
 
@@ -112,7 +76,7 @@ func (m *Model) giveBackShared(pods []*corev1.Pod, free []int64) {
 		}
 		for _, c := range m.volumes.Attached(pod) {
 			if c.Handle != "" && seen[c.ID] {
-				if at, ok := m.resources.index[attachResource(c.Driver)]; ok {
+				if at, ok := m.resources.At(resources.Attachable(c.Driver)); ok {
 					free[at]++
 				}
 			}
@@ -132,7 +96,11 @@ func (c *class) readVolumes(m *Model) {
 		return
 	}
 	// Also pods that are refused hold what they have attached.
-	m.resources.addAttachments(m.volumes.Attached(c.sample), c.requests)
+	for _, v := range m.volumes.Attached(c.sample) {
+		if at, ok := m.resources.At(resources.Attachable(v.Driver)); ok {
+			c.requests[at]++
+		}
+	}
 	c.shared = m.sharedVolumes(c)
 	if _, err := m.volumes.Of(c.sample); err != nil && c.invalid == nil {
 		c.invalid = err
@@ -159,9 +127,9 @@ func (s *shape) placeTerms() []needs {
 
 // certificateRequests are a class's requests with its volumes, for a certificate; volumes it shares may cost it nothing.
 func (m *Model) certificateRequests(c *class) corev1.ResourceList {
-	out, requests := PodRequests(c.sample), c.unshared()
-	for at, name := range m.resources.names {
-		if strings.HasPrefix(string(name), attachPrefix) && requests[at] > 0 {
+	out, requests := resources.OfPod(c.sample), c.unshared()
+	for at, name := range m.resources.Names {
+		if resources.Attaches(name) && requests[at] > 0 {
 			out[name] = *resource.NewQuantity(requests[at], resource.DecimalSI)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/drawknife/drawknife/internal/engine/resources"
 	"github.com/drawknife/drawknife/internal/engine/volumes"
 )
 
@@ -14,7 +15,7 @@ import (
 // kube-scheduler.
 func (m *Model) chargeAttachments(n *Node, free []int64) {
 	for driver, count := range m.volumes.Unused(n.Name, n.Pods) {
-		if at, ok := m.resources.index[attachResource(driver)]; ok {
+		if at, ok := m.resources.At(resources.Attachable(driver)); ok {
 			free[at] -= count
 		}
 	}

@@ -165,12 +165,12 @@ func (m *Model) reachedBy(u use, found []map[int32]bool) {
 			continue
 		}
 		c := newCells(m.base)
-		for r := range f.rows.members {
-			if list[a].rows != nil && !list[a].rows.has(r) {
+		for r := range f.rows.Members {
+			if list[a].rows != nil && !list[a].rows.Has(r) {
 				continue
 			}
-			for s := range t.rows[r].slots.members {
-				if !f.slots.has(s) || t.catalog.price(t.rows[r].variant, s) == noPrice {
+			for s := range t.rows[r].slots.Members {
+				if !f.slots.Has(s) || t.catalog.price(t.rows[r].variant, s) == noPrice {
 					continue
 				}
 				n := c.ofMachine(u.pool, int32(r), int32(s), &list[a])

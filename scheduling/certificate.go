@@ -83,7 +83,7 @@ func (t *Trial) seedProof(p *problem) {
 			}
 		}
 		for _, o := range options[bought{t.machines[i].pool, t.machines[i].row}] {
-			open := func(l load) bool { return p.options[o].open.has(slices.Index(places, p.items[l.item].place)) }
+			open := func(l load) bool { return p.options[o].open.Has(slices.Index(places, p.items[l.item].place)) }
 			if len(s.load) > 0 && !slices.ContainsFunc(s.load, func(l load) bool { return !open(l) }) {
 				s.option = o
 				p.seeds = append(p.seeds, s)
@@ -261,7 +261,7 @@ func (m *Model) typeNameOf(o *option) string {
 // certificateType is an option with resource prices l, scaled.
 func (m *Model) certificateType(o *option, l []float64, scale float64, caps []hostCap) CertificateType {
 	out := CertificateType{Name: m.typeNameOf(o), Price: float64(o.price) / nanoPerUSD, Multipliers: map[corev1.ResourceName]float64{}}
-	for d, resource := range m.resources.names {
+	for d, resource := range m.resources.Names {
 		x := l[d] * scale / nanoPerUSD
 		if resource == corev1.ResourceCPU {
 			x *= 1000 // per core, not per millicore
@@ -271,7 +271,7 @@ func (m *Model) certificateType(o *option, l []float64, scale float64, caps []ho
 		}
 	}
 	for k := range caps {
-		if x := l[m.resources.len()+k] * scale / nanoPerUSD; x > 0 {
+		if x := l[m.resources.Len()+k] * scale / nanoPerUSD; x > 0 {
 			if out.RuleMultipliers == nil {
 				out.RuleMultipliers = map[string]float64{}
 			}

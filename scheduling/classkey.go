@@ -6,13 +6,14 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/drawknife/drawknife/internal/engine/resources"
 	"github.com/drawknife/drawknife/internal/engine/volumes"
 )
 
 // keyWriter spells out what a scheduler looks at in a pod, so that pods that no scheduler could tell apart have equal
 // text and become one class. It keeps its buffers between pods: classing a pod allocates nothing once they have grown.
 type keyWriter struct {
-	resources *resourceTable
+	resources *resources.Table
 	volumes   *volumes.Index
 	requests  []int64
 	buf       []byte
@@ -171,18 +172,18 @@ func (w *keyWriter) tolerations(list []corev1.Toleration) {
 	}
 }
 
-// sumRequests fills w.requests with PodRequests(pod). Most pods have containers alone, for which no list is built.
+// sumRequests fills w.requests with resources.OfPod(pod). Most pods have containers alone, for which no list is built.
 func (w *keyWriter) sumRequests(pod *corev1.Pod) {
 	if !summed(pod) {
-		w.resources.requestVector(PodRequests(pod), w.requests)
+		w.resources.Requests(resources.OfPod(pod), w.requests)
 		return
 	}
 	spec := &pod.Spec
 	clear(w.requests)
 	for i := range spec.Containers {
-		w.resources.addTo(w.requests, spec.Containers[i].Resources.Requests)
+		w.resources.AddTo(w.requests, spec.Containers[i].Resources.Requests)
 	}
-	w.requests[dimPods] = 1
+	w.requests[resources.Pods] = 1
 }
 
 // summed reports whether what the pod requests is what its containers do together.

@@ -11,6 +11,8 @@ import (
 
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/internal/engine/bitset"
+	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
 // share is how much of a node a commitment covers.
@@ -403,7 +405,7 @@ func (m *Model) coveredOptions(n *boughtNode, c *covered) []InstanceTypeOption {
 		}
 		// Of a type's rows the first offered counts, as in optionsFor.
 		at := slices.IndexFunc(n.offers.rows, func(o rowOffer) bool {
-			return o.option.Name == plain.Name && o.option.Price == plain.Price && fits(n.machine.used, p.table.allocOf(o.row, m.resources.len()))
+			return o.option.Name == plain.Name && o.option.Price == plain.Price && resources.Fits(n.machine.used, p.table.allocOf(o.row, m.resources.Len()))
 		})
 		o := n.offers.rows[at]
 		plain.Price, plain.Terms = catalog.coveredAt(p.table.rows[o.row].variant, o.slot, c)
@@ -429,21 +431,21 @@ func (c *catalog) coveredAt(variant, slot int, by *covered) (usd float64, terms 
 
 // keepCovered narrows the machines that would do in place of one that is planned for a commitment to those that it
 // covers: bought where it covers the planned one, and covered wherever that is.
-func (m *Model) keepCovered(mc *machine, rows, slots bitset) {
+func (m *Model) keepCovered(mc *machine, rows, slots bitset.Set) {
 	if mc.commitment == 0 {
 		return
 	}
 	k, t := int(mc.commitment-1), m.pools[mc.pool].table
-	for s := range slots.members {
+	for s := range slots.Members {
 		if t.catalog.cover(k, t.rows[mc.row].variant, s).used == 0 {
-			slots.clear(s)
+			slots.Remove(s)
 		}
 	}
-	for r := range rows.members {
-		for s := range slots.members {
+	for r := range rows.Members {
+		for s := range slots.Members {
 			variant := t.rows[r].variant
-			if t.rows[r].slots.has(s) && t.catalog.price(variant, s) != noPrice && t.catalog.cover(k, variant, s).used == 0 {
-				rows.clear(r)
+			if t.rows[r].slots.Has(s) && t.catalog.price(variant, s) != noPrice && t.catalog.cover(k, variant, s).used == 0 {
+				rows.Remove(r)
 				break
 			}
 		}

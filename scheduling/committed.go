@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"slices"
+
+	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
 // A commitment is a limited amount of machines that cost less. What a machine that it covers is worth is known once the
@@ -63,12 +65,12 @@ next:
 			if have.pool != o.pool || have.row != o.row || have.assign != o.assign {
 				break
 			}
-			if have.commitment == int32(k+1) && have.price <= c.price && have.used <= c.used && (!p.everyCell || have.cell == o.cell) && o.open.within(have.open) {
+			if have.commitment == int32(k+1) && have.price <= c.price && have.used <= c.used && (!p.everyCell || have.cell == o.cell) && o.open.Within(have.open) {
 				continue next
 			}
 		}
 		add := o
-		add.commitment, add.price, add.used, add.open = int32(k+1), c.price, c.used, o.open.clone()
+		add.commitment, add.price, add.used, add.open = int32(k+1), c.price, c.used, o.open.Clone()
 		p.committed = append(p.committed, add)
 	}
 }
@@ -86,7 +88,7 @@ next:
 	for i := range p.committed {
 		o := &p.committed[i]
 		for j := len(kept) - 1; j >= 0 && kept[j].commitment == o.commitment; j-- {
-			if k := &kept[j]; k.price <= o.price && fits(o.alloc, k.alloc) && o.open.within(k.open) && m.standsIn(k, o) {
+			if k := &kept[j]; k.price <= o.price && resources.Fits(o.alloc, k.alloc) && o.open.Within(k.open) && m.standsIn(k, o) {
 				continue next
 			}
 		}

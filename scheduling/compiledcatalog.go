@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/internal/engine/bitset"
 )
 
 // CompiledCatalog is a list of instance types made ready for planning. Compile makes it of each of the snapshot's catalogs;
@@ -70,6 +71,6 @@ func (o *compileOptions) indexOf(list []*cloudprovider.InstanceType) int {
 func (c *catalog) renamed(name string) *catalog {
 	own := *c
 	own.source = catalogSource(name)
-	own.variantMasks, own.slotMasks, own.frozen = map[string]bitset{}, map[string]bitset{}, false
+	own.variantMasks, own.slotMasks, own.frozen = map[string]bitset.Set{}, map[string]bitset.Set{}, false
 	return &own
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/drawknife/drawknife/api/requirements"
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/internal/engine/bitset"
 )
 
 // whole is the share of a node that is covered altogether. Shares are integers, in thousand-millionths, like money and the
@@ -178,7 +179,7 @@ type costTable struct {
 	list []int64 // like catalog.prices
 	// applies is what each term applies to.
 	inPool          []bool
-	variants, slots []bitset
+	variants, slots []bitset.Set
 	// covered is indexed [commitment][variant*slots+slot].
 	covered [][]coverage
 }
@@ -230,12 +231,12 @@ func (c *catalog) reprice(model *costs, inPool []bool, source string) *catalog {
 	out.source = source
 	t := &costTable{of: model, list: c.prices, inPool: inPool, covered: make([][]coverage, len(model.commitments))}
 	for i := range model.terms {
-		variants, slots := c.allVariants.clone(), c.allSlots.clone()
+		variants, slots := c.allVariants.Clone(), c.allSlots.Clone()
 		for _, r := range model.terms[i].where {
 			if c.offeringKeys[r.Key()] {
-				slots.and(c.slotMask(r))
+				slots.And(c.slotMask(r))
 			} else {
-				variants.and(c.variantMask(r))
+				variants.And(c.variantMask(r))
 			}
 		}
 		t.variants, t.slots = append(t.variants, variants), append(t.slots, slots)
@@ -271,7 +272,7 @@ func (c *catalog) pricedAt(variant, slot int, list int64) priced {
 	it := c.types[c.variants[variant].typ]
 	o := priced{key: c.offeringKey(it, slot), capacity: c.variants[variant].capacity, list: list, applies: make([]bool, len(c.costs.inPool))}
 	for i := range o.applies {
-		o.applies[i] = c.costs.inPool[i] && c.costs.variants[i].has(variant) && c.costs.slots[i].has(slot)
+		o.applies[i] = c.costs.inPool[i] && c.costs.variants[i].Has(variant) && c.costs.slots[i].Has(slot)
 	}
 	return o
 }

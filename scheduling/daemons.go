@@ -10,6 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/drawknife/drawknife/api/requirements"
+	"github.com/drawknife/drawknife/internal/engine/bitset"
+	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
 // daemon is a DaemonSet by its representative pod.
@@ -131,15 +133,15 @@ func limitsToRequests(r *corev1.ResourceRequirements) {
 // slots.
 type daemonMask struct {
 	daemon   *daemon
-	number   int32    // of the daemon, in Model.daemonSets
-	variants []bitset // per alternative
-	slots    []bitset // per alternative
+	number   int32        // of the daemon, in Model.daemonSets
+	variants []bitset.Set // per alternative
+	slots    []bitset.Set // per alternative
 }
 
 // runsAt reports whether the DaemonSet has a pod on the variant bought in the slot.
 func (d *daemonMask) runsAt(variant, slot int) bool {
 	for i := range d.variants {
-		if d.variants[i].has(variant) && d.slots[i].has(slot) {
+		if d.variants[i].Has(variant) && d.slots[i].Has(slot) {
 			return true
 		}
 	}
@@ -170,8 +172,8 @@ func (m *Model) daemonMasks(p *pool, c *catalog) []daemonMask {
 	return out
 }
 
-func (m *Model) daemonTerm(have requirements.Set, term needs, c *catalog) (variants, slots bitset, ok bool) {
-	variants, slots = c.allVariants.clone(), c.allSlots.clone()
+func (m *Model) daemonTerm(have requirements.Set, term needs, c *catalog) (variants, slots bitset.Set, ok bool) {
+	variants, slots = c.allVariants.Clone(), c.allSlots.Clone()
 	for _, r := range term {
 		key := r.Key()
 		if have.Has(key) && !meets(have, r) {
@@ -181,14 +183,14 @@ func (m *Model) daemonTerm(have requirements.Set, term needs, c *catalog) (varia
 		_, stated := c.typeKeys[key]
 		switch {
 		case c.offeringKeys[key]:
-			slots.and(c.slotMask(narrowed))
+			slots.And(c.slotMask(narrowed))
 		case stated:
-			variants.and(c.variantMask(narrowed))
+			variants.And(c.variantMask(narrowed))
 		case !have.Has(key) && !absentMeets(r):
 			return nil, nil, false
 		}
 	}
-	return variants, slots, !variants.empty() && !slots.empty()
+	return variants, slots, !variants.Empty() && !slots.Empty()
 }
 
 // tableFor builds the pool's table, or finds the one of a pool with the same catalog and daemons. One without daemons is taken
@@ -200,29 +202,29 @@ func (m *Model) tableFor(p *pool, catalogName string, previous *Model) *table {
 	if t, ok := m.tables[text]; ok {
 		return t
 	}
-	if len(masks) == 0 && previous != nil && slices.Equal(previous.resources.names, m.resources.names) {
+	if len(masks) == 0 && previous != nil && slices.Equal(previous.resources.Names, m.resources.Names) {
 		if t := previous.tables[text]; t != nil && t.catalog == c {
 			m.tables[text] = t
 			return t
 		}
 	}
 	t := &table{catalog: c, inOrder: &purchases{}}
-	dims := m.resources.len()
+	dims := m.resources.Len()
 	alloc, taken := make([]int64, dims), make([]int64, dims)
 	for v := range c.variants {
-		m.resources.capacityVector(c.variants[v].allocatable, alloc)
-		m.resources.attachRoom(alloc, typeLimit(c.types[c.variants[v].typ]))
+		m.resources.Capacity(c.variants[v].allocatable, alloc)
+		m.resources.AttachRoom(alloc, typeLimit(c.types[c.variants[v].typ]))
 		for _, slots := range slotGroups(masks, v, len(c.slots)) {
 			clear(taken)
 			first := 0
-			for s := range slots.members {
+			for s := range slots.Members {
 				first = s
 				break
 			}
 			var on []int32
 			for i := range masks {
 				if masks[i].runsAt(v, first) {
-					addScaled(taken, masks[i].daemon.requests, 1)
+					resources.AddScaled(taken, masks[i].daemon.requests, 1)
 					on = append(on, masks[i].number)
 				}
 			}
@@ -244,11 +246,11 @@ func (m *Model) tableFor(p *pool, catalogName string, previous *Model) *table {
 }
 
 // slotGroups splits the slots by the set of DaemonSets that run there on the variant; nearly always into one group.
-func slotGroups(masks []daemonMask, variant, slots int) []bitset {
+func slotGroups(masks []daemonMask, variant, slots int) []bitset.Set {
 	if len(masks) == 0 {
-		return []bitset{fullBitset(slots)}
+		return []bitset.Set{bitset.Full(slots)}
 	}
-	var groups []bitset
+	var groups []bitset.Set
 	var keys []string
 	for s := range slots {
 		key := make([]byte, 0, len(masks))
@@ -263,9 +265,9 @@ func slotGroups(masks []daemonMask, variant, slots int) []bitset {
 		if at < 0 {
 			at = len(keys)
 			keys = append(keys, string(key))
-			groups = append(groups, newBitset(slots))
+			groups = append(groups, bitset.New(slots))
 		}
-		groups[at].set(s)
+		groups[at].Add(s)
 	}
 	return groups
 }

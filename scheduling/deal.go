@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
 // site is a machine that could be bought for pods at a stage, in one cell; only sites that no cheaper one of the cell
@@ -23,7 +25,7 @@ func (t *Trial) listSites(c *cells, stage int32, rules placeRules, cache map[int
 	if list, ok := cache[stage]; ok {
 		return list
 	}
-	p := &problem{dims: t.m.resources.len(), assigned: map[int32][]assignment{}, cells: c, everyCell: true}
+	p := &problem{dims: t.m.resources.Len(), assigned: map[int32][]assignment{}, cells: c, everyCell: true}
 	places := []place{{stage: stage, cell: anyCell, rules: rules}}
 	var all []option
 	var pools []int32
@@ -52,7 +54,7 @@ func (t *Trial) listSites(c *cells, stage int32, rules placeRules, cache map[int
 next:
 	for _, o := range sortedOptions(all) {
 		for i := range list {
-			if k := &list[i]; k.cell == o.cell && fits(o.alloc, k.alloc) && t.m.standsIn(&k.option, o) && (k.pool == o.pool || !t.strictVariety(t.m.pools[k.pool])) {
+			if k := &list[i]; k.cell == o.cell && resources.Fits(o.alloc, k.alloc) && t.m.standsIn(&k.option, o) && (k.pool == o.pool || !t.strictVariety(t.m.pools[k.pool])) {
 				continue next
 			}
 		}
@@ -130,7 +132,7 @@ func (d *dealer) newHand(class int32) hand {
 	c := m.classes[class]
 	h := hand{class: class, left: t.waiting[class], room: map[int32]int{}, cost: map[int32]float64{}, dealt: map[int32]int32{}, onNodes: map[int32]bool{}}
 	var rooms []int // by cell
-	for i := range t.usable.members {
+	for i := range t.usable.Members {
 		n := &m.nodes[i]
 		if t.newOnly {
 			break
@@ -141,7 +143,7 @@ func (d *dealer) newHand(class int32) hand {
 		if !m.accepts(n.group, c.shape) {
 			continue
 		}
-		if k := howMany(c.requests, t.freeOf(int32(i)), int(h.left)); k > 0 {
+		if k := resources.HowMany(c.requests, t.freeOf(int32(i)), int(h.left)); k > 0 {
 			if c.topology != nil {
 				k = min(k, admitsHost(m, c.topology, t.topology.hosts[i].of))
 			}

@@ -33,7 +33,7 @@
 //	   │ Compile
 //	   ▼
 //	Model      all of it, made ready and shared        model.go
-//	           resources as int64 vectors              resources.go, amounts.go, podrequests.go
+//	           resources as int64 vectors, sets        internal/engine/resources, internal/engine/bitset, amounts.go
 //	           nodes of the snapshot                   node.go, join.go, taints.go, placement.go
 //	           machines to buy, with a price table     machines.go, pool.go, daemons.go, variety.go,
 //	                                                   launchables.go

@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/bits"
 	"slices"
+
+	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
 // Bounds of packing a few pods exactly: how many pods, and how many machines, subsets of pods times options, may be
@@ -30,7 +32,7 @@ func (m *Model) packExactly(p *problem, g *binSet, at []int) {
 		rest := &bins[set&(set-1)]
 		it := pods[first]
 		b := bin{used: slices.Clone(rest.used), load: slices.Clone(rest.load)}
-		addScaled(b.used, p.items[it].need, 1)
+		resources.AddScaled(b.used, p.items[it].need, 1)
 		b.add(load{it, 1})
 		price[set] = math.MaxInt64
 		if o, _ := m.oneFor(p, &b, math.MaxInt64, at); o >= 0 {

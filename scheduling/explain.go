@@ -10,6 +10,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/drawknife/drawknife/api/requirements"
+	"github.com/drawknife/drawknife/internal/engine/bitset"
+	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
 // writeUnschedulable lists the pods that are still waiting, with reasons made once per class.
@@ -78,7 +80,7 @@ func (x *explanations) explainer(class int32) *explainer {
 	t := x.t
 	out := &explainer{
 		explanations: x, m: t.m, c: t.m.classes[class], brief: x.looks > maxLooks,
-		roomy: map[*table]bitset{}, admitted: map[admission]bool{}, varied: map[varietySite]bool{},
+		roomy: map[*table]bitset.Set{}, admitted: map[admission]bool{}, varied: map[varietySite]bool{},
 	}
 	out.s = t.m.shapes[out.c.shape]
 	out.demands = out.s.alternatives()
@@ -168,7 +170,7 @@ func (x *explainer) pool(at int32, p *pool) (Reason, finding) {
 
 // machinesOf is pool for one that launches nodes and whose taints don't matter.
 func (x *explainer) machinesOf(at int32, p *pool) (Reason, finding) {
-	if p.rows.empty() {
+	if p.rows.Empty() {
 		return Reason{Code: ReasonNoInstanceTypes, Detail: fmt.Sprintf("the pool's own requirements leave none of its %d instance types with an available offering",
 			len(p.table.catalog.types))}, finding{}
 	}
@@ -342,10 +344,10 @@ func (x *explainer) askWithoutVolumes(at int32, p *pool, term int) *question {
 
 // requests are the class's, for people.
 func (x *explainer) requests() corev1.ResourceList {
-	out := x.m.resources.list(x.c.requests)
-	for d, name := range x.m.resources.names {
-		if strings.HasPrefix(string(name), attachPrefix) && x.c.requests[d] > 0 {
-			out[name] = quantity(name, x.c.requests[d])
+	out := x.m.resources.List(x.c.requests)
+	for d, name := range x.m.resources.Names {
+		if resources.Attaches(name) && x.c.requests[d] > 0 {
+			out[name] = resources.Quantity(name, x.c.requests[d])
 		}
 	}
 	return out
@@ -355,7 +357,7 @@ func (t *Trial) limitsDetail(pl int32) string {
 	p := t.m.pools[pl]
 	var parts []string
 	for i, name := range p.limits.names {
-		used, limit := quantity(name, t.usage[pl][i]), quantity(name, p.limits.max[i])
+		used, limit := resources.Quantity(name, t.usage[pl][i]), resources.Quantity(name, p.limits.max[i])
 		parts = append(parts, fmt.Sprintf("%s %s of %s", name, used.String(), limit.String()))
 	}
 	for i, name := range p.limits.names {

@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/drawknife/drawknife/internal/engine/resources"
 	"github.com/drawknife/drawknife/internal/engine/volumes"
 )
 
@@ -67,7 +68,7 @@ func ModelDifferences(a, b *Model) []string {
 // name other resources.
 func UnlikePods(s *Snapshot) ([]string, error) {
 	vocabulary := s.Vocabulary
-	m := &Model{snapshot: s, vocab: vocabulary.Compile(), podVocab: vocabulary.Compile(), resources: newResourceTable(), askedKeys: map[string]bool{}}
+	m := &Model{snapshot: s, vocab: vocabulary.Compile(), podVocab: vocabulary.Compile(), resources: resources.NewTable(), askedKeys: map[string]bool{}}
 	r, err := checkObjects(s, nil, &compileOptions{})
 	if err != nil {
 		return nil, err
@@ -76,7 +77,7 @@ func UnlikePods(s *Snapshot) ([]string, error) {
 	m.collectResources(s, r)
 	m.pods = slices.Concat(s.Pods, s.Placeholders)
 	m.collectTopology(s, r)
-	w := &keyWriter{resources: m.resources, volumes: m.volumes, requests: make([]int64, m.resources.len())}
+	w := &keyWriter{resources: m.resources, volumes: m.volumes, requests: make([]int64, m.resources.Len())}
 	classText := func(pod *corev1.Pod, placeholder bool) string {
 		text, _, _ := m.classText(pod, w, placeholder, m.topologyIndex.remember(pod))
 		return string(text)

@@ -10,6 +10,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/drawknife/drawknife/api/requirements"
+	"github.com/drawknife/drawknife/internal/engine/bitset"
+	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
 // finding is the nearest miss so far, with what it is compared by. The zero value is none.
@@ -37,7 +39,7 @@ func (x *explainer) cut(dim int, have int64) (MissCode, float64) {
 	need := x.c.requests[dim]
 	share := float64(need-have) / float64(need)
 	switch {
-	case dim == dimPods || have < 0:
+	case dim == resources.Pods || have < 0:
 		return "", 0
 	case have == 0:
 		return MissResourceGivenUp, share
@@ -47,8 +49,8 @@ func (x *explainer) cut(dim int, have int64) (MissCode, float64) {
 
 // less is the miss of a request that is too large for what there is.
 func (x *explainer) less(code MissCode, dim int, have int64) *NearestMiss {
-	name := x.m.resources.names[dim]
-	return &NearestMiss{Code: code, Amounts: corev1.ResourceList{name: quantity(name, x.c.requests[dim]-have)}}
+	name := x.m.resources.Names[dim]
+	return &NearestMiss{Code: code, Amounts: corev1.ResourceList{name: resources.Quantity(name, x.c.requests[dim]-have)}}
 }
 
 // unruled considers doing without a rule on a machine that fails nothing but topology rules. It returns the miss if that
@@ -374,11 +376,11 @@ func (x *explainer) changedPool(p *pool, key string, wanted needs) *pool {
 		}
 		out.template = out.template.With(requirements.In(key, value))
 	}
-	out.rows, out.slots = fullBitset(len(p.table.rows)), c.allSlots.clone()
+	out.rows, out.slots = bitset.Full(len(p.table.rows)), c.allSlots.Clone()
 	for k, stated := range x.factsOf(int32(slices.Index(x.m.pools, p))).stated {
 		if k != key {
-			out.rows.and(stated.rows)
-			out.slots.and(stated.slots)
+			out.rows.And(stated.rows)
+			out.slots.And(stated.slots)
 		}
 	}
 	return &out
@@ -406,14 +408,14 @@ func (x *explainer) holdsDaemons(q *question, cand *candidate, key, value string
 	}
 	v := q.p.table.rows[cand.row].variant
 	need, have := slices.Clone(x.c.requests), make([]int64, len(x.c.requests))
-	m.resources.capacityVector(c.variants[v].allocatable, have)
-	m.resources.attachRoom(have, typeLimit(c.types[c.variants[v].typ]))
+	m.resources.Capacity(c.variants[v].allocatable, have)
+	m.resources.AttachRoom(have, typeLimit(c.types[c.variants[v].typ]))
 	for i := range masks {
 		if masks[i].runsAt(v, cand.slot) {
-			addScaled(need, masks[i].daemon.requests, 1)
+			resources.AddScaled(need, masks[i].daemon.requests, 1)
 		}
 	}
-	return fits(need, have)
+	return resources.Fits(need, have)
 }
 
 // withAllOfferings looks at the offerings that are not available now.
@@ -424,11 +426,11 @@ func (x *explainer) withAllOfferings(best *finding, at int32, p *pool) {
 		if q == nil {
 			continue
 		}
-		rows := q.rows.clone()
-		rows.and(x.roomyIn(p.table))
+		rows := q.rows.Clone()
+		rows.And(x.roomyIn(p.table))
 		var each candidate
-		for r := range rows.members {
-			if over != nil && over.has(r) {
+		for r := range rows.Members {
+			if over != nil && over.Has(r) {
 				continue
 			}
 			eachWay(q, r, &each, func(cand *candidate) {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/drawknife/drawknife/api/requirements"
+	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
 // decideAndJoin puts a pod of the class on a new machine that costs no more for it once labels are decided that its pods have
@@ -99,7 +100,7 @@ func (t *Trial) moveTo(class, i, stage int32, load []binding) bool {
 	keys := m.noticedBy([]*ownership{c.topology}, true)
 	other := *mc
 	other.used = slices.Clone(mc.used)
-	addScaled(other.used, t.needOn(c, host), 1)
+	resources.AddScaled(other.used, t.needOn(c, host), 1)
 	var found []machine
 	for _, u := range m.stages[stage].uses {
 		if u.pool != mc.pool || !as.allows(&p.profiles[u.profile]) {
@@ -107,14 +108,14 @@ func (t *Trial) moveTo(class, i, stage int32, load []binding) bool {
 		}
 		f := &p.profiles[u.profile]
 		rows, slots, _ := t.leeway(&other, load)
-		rows.and(f.rows)
-		slots.and(f.slots)
+		rows.And(f.rows)
+		slots.And(f.slots)
 		seen := map[string]bool{}
-		for row := range rows.members {
-			for slot := range slots.members {
+		for row := range rows.Members {
+			for slot := range slots.Members {
 				at := other
 				at.row, at.slot = int32(row), int32(slot)
-				if p.table.catalog.price(p.table.rows[row].variant, slot) == noPrice || !p.table.rows[row].slots.has(slot) {
+				if p.table.catalog.price(p.table.rows[row].variant, slot) == noPrice || !p.table.rows[row].slots.Has(slot) {
 					continue
 				}
 				text := ""
@@ -125,7 +126,7 @@ func (t *Trial) moveTo(class, i, stage int32, load []binding) bool {
 					continue
 				}
 				seen[text] = true
-				alikeRows, alikeSlots := rows.clone(), slots.clone()
+				alikeRows, alikeSlots := rows.Clone(), slots.Clone()
 				for _, key := range keys {
 					m.keepLabel(&at, &as, key, alikeRows, alikeSlots)
 				}
@@ -196,7 +197,7 @@ func (t *Trial) growWithin(commitment, class, i, stage int32, load []binding) bo
 	other := *mc
 	other.commitment = commitment
 	other.used = slices.Clone(mc.used)
-	addScaled(other.used, t.needOn(m.classes[class], host), 1)
+	resources.AddScaled(other.used, t.needOn(m.classes[class], host), 1)
 	added := binding{class: class, host: host, count: 1, stage: stage, tight: t.tightly(class)}
 	with := append(slices.Clone(load), added)
 	// What the new pod asks for is looked at below, since the machine as it is may not meet it.
@@ -214,8 +215,8 @@ func (t *Trial) growWithin(commitment, class, i, stage int32, load []binding) bo
 			}
 			other.row, other.slot, other.labels = mc.row, mc.slot, labels
 			rows, slots, _ := t.leeway(&other, with)
-			rows.and(f.rows)
-			slots.and(f.slots)
+			rows.And(f.rows)
+			slots.And(f.slots)
 			// The machine as it is may be of a type that does not carry what has just been decided.
 			for r := range labels.All {
 				if _, stated := p.table.catalog.typeKeys[r.Key()]; stated {

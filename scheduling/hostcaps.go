@@ -143,7 +143,7 @@ func (m *Model) capItems(given []item, caps []hostCap) []item {
 	}
 	items := slices.Clone(given)
 	if len(caps) > 0 {
-		dims := m.resources.len()
+		dims := m.resources.Len()
 		needs := make([]int64, len(items)*(dims+len(caps)))
 		for i := range items {
 			it := &items[i]

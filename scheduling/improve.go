@@ -4,6 +4,9 @@ import (
 	"cmp"
 	"context"
 	"slices"
+
+	"github.com/drawknife/drawknife/internal/engine/bitset"
+	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
 // Improvement works on a finished packing, within a bound on work: each machine is exchanged for the cheapest that
@@ -34,11 +37,11 @@ func (m *Model) cheapestFor(p *problem, b *bin, at []int) int32 {
 }
 
 func (p *problem) holds(opt *option, b *bin, at []int) bool {
-	if !fits(b.used, opt.alloc) {
+	if !resources.Fits(b.used, opt.alloc) {
 		return false
 	}
 	for _, l := range b.load {
-		if !opt.open.has(at[l.item]) {
+		if !opt.open.Has(at[l.item]) {
 			return false
 		}
 	}
@@ -78,7 +81,7 @@ func (m *Model) spread(p *problem, g *binSet, i int, gone []bool, at []int) bool
 	var moves []move
 	undo := func() {
 		for _, mv := range moves {
-			addScaled(g.bins[mv.to].used, p.items[mv.item].need, -int64(mv.count))
+			resources.AddScaled(g.bins[mv.to].used, p.items[mv.item].need, -int64(mv.count))
 		}
 	}
 	free := make([]int64, p.dims)
@@ -91,20 +94,20 @@ func (m *Model) spread(p *problem, g *binSet, i int, gone []bool, at []int) bool
 				break
 			}
 			opt := &p.options[g.bins[j].option]
-			if j == i || gone[j] || !opt.open.has(at[l.item]) {
+			if j == i || gone[j] || !opt.open.Has(at[l.item]) {
 				continue
 			}
 			for d := range free {
 				free[d] = opt.alloc[d] - g.bins[j].used[d]
 			}
-			n := howMany(it.need, free, min(left, it.perMachine-g.bins[j].countOf(l.item)))
+			n := resources.HowMany(it.need, free, min(left, it.perMachine-g.bins[j].countOf(l.item)))
 			if n > 0 && it.ruled {
 				n = min(n, m.roomBeside(p, opt, &g.bins[j], moved[j], it))
 			}
 			if n <= 0 {
 				continue
 			}
-			addScaled(g.bins[j].used, it.need, int64(n))
+			resources.AddScaled(g.bins[j].used, it.need, int64(n))
 			moves = append(moves, move{j, load{l.item, int32(n)}})
 			if it.ruled {
 				moved[j] = append(moved[j], load{l.item, int32(n)})
@@ -296,13 +299,13 @@ func (p *problem) subproblem(counts map[int32]int, v *values) (sub *problem, ite
 			continue
 		}
 		opt := p.options[o]
-		opt.open = newBitset(len(some))
+		opt.open = bitset.New(len(some))
 		for to, pl := range some {
-			if p.options[o].open.has(slices.Index(all, pl)) {
-				opt.open.set(to)
+			if p.options[o].open.Has(slices.Index(all, pl)) {
+				opt.open.Add(to)
 			}
 		}
-		if !opt.open.empty() {
+		if !opt.open.Empty() {
 			sub.options = append(sub.options, opt)
 			optionOf = append(optionOf, int32(o))
 		}

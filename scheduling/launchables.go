@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
 // Launchable is a kind of machine that a new node may be.
@@ -79,11 +80,11 @@ func (l *Launchables) reachOf(class int32) reach {
 	slices.SortFunc(uses, func(a, b use) int { return cmp.Or(cmp.Compare(a.pool, b.pool), cmp.Compare(a.profile, b.profile)) })
 	uses = slices.Compact(uses)
 	r.group = l.number(uses)
-	need, dims := c.unshared(), m.resources.len()
+	need, dims := c.unshared(), m.resources.Len()
 	for _, u := range uses {
 		t := m.pools[u.pool].table
 		for row, price := range m.rowPrices(u) {
-			if price < r.cheapest && fits(need, t.allocOf(row, dims)) {
+			if price < r.cheapest && resources.Fits(need, t.allocOf(row, dims)) {
 				r.cheapest = price
 			}
 		}
@@ -138,7 +139,7 @@ func (l *Launchables) Kinds(groups ...int) []Launchable {
 		c := p.table.catalog
 		out[i] = Launchable{
 			Pool: p.key, InstanceType: c.types[c.variants[p.table.rows[k.row].variant].typ].Name,
-			Room: m.resources.list(p.table.allocOf(k.row, m.resources.len())), Price: float64(prices[k]) / nanoPerUSD,
+			Room: m.resources.List(p.table.allocOf(k.row, m.resources.Len())), Price: float64(prices[k]) / nanoPerUSD,
 		}
 	}
 	return out
@@ -149,11 +150,11 @@ func (m *Model) rowPrices(u use) func(yield func(row int, price int64) bool) {
 	p := m.pools[u.pool]
 	f, c := &p.profiles[u.profile], p.table.catalog
 	return func(yield func(row int, price int64) bool) {
-		for row := range f.rows.members {
+		for row := range f.rows.Members {
 			r := &p.table.rows[row]
 			prices, price := c.pricesOf(r.variant), int64(math.MaxInt64)
-			for s := range r.slots.members {
-				if id := c.slots[s].reservation; f.slots.has(s) && (id == "" || c.reservations[id] > 0) {
+			for s := range r.slots.Members {
+				if id := c.slots[s].reservation; f.slots.Has(s) && (id == "" || c.reservations[id] > 0) {
 					price = min(price, prices[s])
 				}
 			}

@@ -2,6 +2,8 @@ package scheduling
 
 import (
 	"slices"
+
+	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
 // ledger keeps a packing inside what is limited: NodePool limits and reservations. It is the gate of a packer.
@@ -45,7 +47,7 @@ func (l *ledger) buy(option int32) bool {
 	}
 	o := &l.p.options[option]
 	if p := l.t.m.pools[o.pool]; p.limits != nil {
-		addScaled(l.used[o.pool], p.rowCost(int(o.row)), 1)
+		resources.AddScaled(l.used[o.pool], p.rowCost(int(o.row)), 1)
 	}
 	if o.commitment > 0 {
 		l.committed[o.commitment-1] -= o.used

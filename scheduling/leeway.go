@@ -4,15 +4,16 @@ import (
 	"slices"
 
 	"github.com/drawknife/drawknife/api/requirements"
+	"github.com/drawknife/drawknife/internal/engine/bitset"
 )
 
 // leeway is which machines of the pool would do for the machine's pods, and what its claim says. Where topology rules
 // have taken notice of what is on the machine, only machines of the same domains, with the same DaemonSets and the same
 // labels that these rules look at, would do.
-func (t *Trial) leeway(mc *machine, loads []binding) (rows, slots bitset, claim requirements.Set) {
+func (t *Trial) leeway(mc *machine, loads []binding) (rows, slots bitset.Set, claim requirements.Set) {
 	m := t.m
 	p := m.pools[mc.pool]
-	rows, slots = p.rows.clone(), p.slots.clone()
+	rows, slots = p.rows.Clone(), p.slots.Clone()
 	claim = p.template.Merge(mc.labels)
 	var stakes []*ownership
 	var seen []int32
@@ -25,8 +26,8 @@ func (t *Trial) leeway(mc *machine, loads []binding) (rows, slots bitset, claim 
 		}
 		seen = append(seen, b.stage)
 		f := m.profileFor(b.stage, mc)
-		rows.and(f.rows)
-		slots.and(f.slots)
+		rows.And(f.rows)
+		slots.And(f.slots)
 		claim = claim.Merge(f.demand.set())
 	}
 	claim = claim.Merge(t.keepAlike(mc, rows, slots, stakes))
@@ -38,15 +39,15 @@ func (t *Trial) leeway(mc *machine, loads []binding) (rows, slots bitset, claim 
 	}
 	claim = claim.Merge(decided)
 	// The planned machine itself would do, whatever the labels that are not decided yet.
-	rows.set(int(mc.row))
-	slots.set(int(mc.slot))
+	rows.Add(int(mc.row))
+	slots.Add(int(mc.slot))
 	return rows, slots, claim
 }
 
 // keepAlike narrows the machines that would do for the pods of mc to those that may stand in for it: with its labels,
 // of its reservation or of none, and where rules could take notice of pods with the stakes, in the same domains. It returns
 // the labels that say so. Where that leaves less variety than the pool asks for, pods' wishes don't stand in the way.
-func (t *Trial) keepAlike(mc *machine, rows, slots bitset, stakes []*ownership) (claim requirements.Set) {
+func (t *Trial) keepAlike(mc *machine, rows, slots bitset.Set, stakes []*ownership) (claim requirements.Set) {
 	m := t.m
 	p := m.pools[mc.pool]
 	for _, class := range p.table.rows[mc.row].residents {
@@ -60,7 +61,7 @@ func (t *Trial) keepAlike(mc *machine, rows, slots bitset, stakes []*ownership) 
 	if len(hard) == len(all) {
 		return t.keepNoticed(mc, rows, slots, all)
 	}
-	narrowRows, narrowSlots, wideRows, wideSlots := rows.clone(), slots.clone(), rows.clone(), slots.clone()
+	narrowRows, narrowSlots, wideRows, wideSlots := rows.Clone(), slots.Clone(), rows.Clone(), slots.Clone()
 	claim = t.keepNoticed(mc, narrowRows, narrowSlots, all)
 	if !m.varied(p, mc, narrowRows, narrowSlots) {
 		wide := t.keepNoticed(mc, wideRows, wideSlots, hard)
@@ -74,7 +75,7 @@ func (t *Trial) keepAlike(mc *machine, rows, slots bitset, stakes []*ownership) 
 }
 
 // keepNoticed is keepAlike for the given labels by which rules take notice of the machine's pods.
-func (t *Trial) keepNoticed(mc *machine, rows, slots bitset, pinned []string) (claim requirements.Set) {
+func (t *Trial) keepNoticed(mc *machine, rows, slots bitset.Set, pinned []string) (claim requirements.Set) {
 	m := t.m
 	p := m.pools[mc.pool]
 	c := p.table.catalog
@@ -85,16 +86,16 @@ func (t *Trial) keepNoticed(mc *machine, rows, slots bitset, pinned []string) (c
 	}
 	if reserved := c.slots[mc.slot].reservation; reserved != "" {
 		// A machine counted against a reservation must be bought from it.
-		for s := range slots.members {
+		for s := range slots.Members {
 			if c.slots[s].reservation != reserved {
-				slots.clear(s)
+				slots.Remove(s)
 			}
 		}
 		claim = c.slots[mc.slot].drawsOn
 	} else {
-		for s := range slots.members {
+		for s := range slots.Members {
 			if c.slots[s].reservation != "" {
-				slots.clear(s)
+				slots.Remove(s)
 			}
 		}
 	}
@@ -105,9 +106,9 @@ func (t *Trial) keepNoticed(mc *machine, rows, slots bitset, pinned []string) (c
 		}
 		claim = claim.Merge(t.stayKnown(mc, &as, pinned, rows, slots))
 		resident := p.table.rows[mc.row].resident
-		for r := range rows.members {
+		for r := range rows.Members {
 			if p.table.rows[r].resident != resident {
-				rows.clear(r) // DaemonSet pods that rules notice must not turn up where the plan has none, nor be missing
+				rows.Remove(r) // DaemonSet pods that rules notice must not turn up where the plan has none, nor be missing
 			}
 		}
 	}
@@ -119,23 +120,23 @@ func (t *Trial) keepNoticed(mc *machine, rows, slots bitset, pinned []string) (c
 // keepProduct narrows the slots to what a claim can say: some zones, some capacity types, and every combination of them
 // that is sold. Where not all combinations will do, or what a type holds depends on where it is bought, the zone and
 // capacity type of the plan are all that is left.
-func (m *Model) keepProduct(p *pool, mc *machine, slots bitset) {
+func (m *Model) keepProduct(p *pool, mc *machine, slots bitset.Set) {
 	c := p.table.catalog
 	bought := &c.slots[mc.slot]
 	if !p.table.split && isProduct(c, slots) {
 		return
 	}
-	keep := func(same func(s *slot) bool) bitset {
-		out := slots.clone()
-		for s := range slots.members {
+	keep := func(same func(s *slot) bool) bitset.Set {
+		out := slots.Clone()
+		for s := range slots.Members {
 			if !same(&c.slots[s]) {
-				out.clear(s)
+				out.Remove(s)
 			}
 		}
 		return out
 	}
 	if !p.table.split {
-		for _, narrowed := range []bitset{
+		for _, narrowed := range []bitset.Set{
 			keep(func(s *slot) bool { return s.capacityType == bought.capacityType }),
 			keep(func(s *slot) bool { return s.zone == bought.zone }),
 		} {
@@ -150,13 +151,13 @@ func (m *Model) keepProduct(p *pool, mc *machine, slots bitset) {
 
 // isProduct reports whether the slots are all those of the catalog whose zone and capacity type are among theirs. Of
 // reservations the claim names its own.
-func isProduct(c *catalog, slots bitset) bool {
+func isProduct(c *catalog, slots bitset.Set) bool {
 	zones, types, reservations := map[string]bool{}, map[string]bool{}, map[string]bool{}
-	for s := range slots.members {
+	for s := range slots.Members {
 		zones[c.slots[s].zone], types[c.slots[s].capacityType], reservations[c.slots[s].reservation] = true, true, true
 	}
 	for s := range c.slots {
-		if !slots.has(s) && zones[c.slots[s].zone] && types[c.slots[s].capacityType] && reservations[c.slots[s].reservation] {
+		if !slots.Has(s) && zones[c.slots[s].zone] && types[c.slots[s].capacityType] && reservations[c.slots[s].reservation] {
 			return false
 		}
 	}
@@ -187,7 +188,7 @@ func (m *Model) noticedBy(stakes []*ownership, wishes bool) []string {
 // stayKnown narrows rows and slots of a machine so that rules which don't concern its pods go on as they do: it can't bring
 // a domain that spreads of the plan don't reckon with. Where the machine is planned and where others are already, it may be.
 // It returns the labels that say so. Those pinned are decided.
-func (t *Trial) stayKnown(mc *machine, as *assignment, pinned []string, rows, slots bitset) requirements.Set {
+func (t *Trial) stayKnown(mc *machine, as *assignment, pinned []string, rows, slots bitset.Set) requirements.Set {
 	m := t.m
 	p := m.pools[mc.pool]
 	c := p.table.catalog
@@ -287,7 +288,7 @@ func (m *Model) takesNotice(before, after requirements.Set) bool {
 // keepLabel narrows rows and slots to the machines that have the planned one's value of the label, or lack it if that
 // does, and returns the label. Where the planned one's type leaves the value open, those are kept that the same spreads pass
 // over, and nothing is returned. Pools that ask for variety can't spare the others.
-func (m *Model) keepLabel(mc *machine, as *assignment, key string, rows, slots bitset) (kept requirements.Set) {
+func (m *Model) keepLabel(mc *machine, as *assignment, key string, rows, slots bitset.Set) (kept requirements.Set) {
 	p := m.pools[mc.pool]
 	c := p.table.catalog
 	if _, stated := c.typeKeys[key]; !stated && !c.offeringKeys[key] {
@@ -299,11 +300,11 @@ func (m *Model) keepLabel(mc *machine, as *assignment, key string, rows, slots b
 		kept = kept.With(r)
 	} else if _, open := m.openLabel(p, int(mc.row), as, key); open && len(p.variety) == 0 {
 		own := m.knownLabels(mc, as)
-		for row := range rows.members {
+		for row := range rows.Members {
 			at := *mc
 			at.row = int32(row)
 			if other := m.knownLabels(&at, as); m.takesNotice(own, other) || m.takesNotice(other, own) {
-				rows.clear(row)
+				rows.Remove(row)
 			}
 		}
 		return kept

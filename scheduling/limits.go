@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
 // resourceNodes is the name under which a NodePool limits how many machines it has.
@@ -25,13 +27,13 @@ func newLimits(list corev1.ResourceList) (*limits, error) {
 	if len(list) == 0 {
 		return nil, nil
 	}
-	l := &limits{names: sortedNames(list)}
+	l := &limits{names: resources.Sorted(list)}
 	for _, name := range l.names {
 		q := list[name]
 		if q.Sign() < 0 {
 			return nil, fmt.Errorf("%s is %s: a limit can't be negative", name, q.String())
 		}
-		l.max = append(l.max, unitsDown(name, q, maxLimit))
+		l.max = append(l.max, resources.UnitsDown(name, q, maxLimit))
 	}
 	return l, nil
 }
@@ -43,7 +45,7 @@ func (l *limits) cost(capacity corev1.ResourceList) []int64 {
 		if name == resourceNodes {
 			out[i] = 1
 		} else if q, ok := capacity[name]; ok {
-			out[i] = amountUp(name, q)
+			out[i] = resources.Up(name, q)
 		}
 	}
 	return out
@@ -97,12 +99,12 @@ func (t *Trial) spareLimits(counted func(i int) bool) [][]int64 {
 			if nodes[mc.pool]++; out[mc.pool] == nil {
 				out[mc.pool] = slices.Clone(m.pools[mc.pool].limits.max)
 			}
-			addScaled(out[mc.pool], m.pools[mc.pool].rowCost(int(mc.row)), -1)
+			resources.AddScaled(out[mc.pool], m.pools[mc.pool].rowCost(int(mc.row)), -1)
 		}
 	}
 	for i := range m.nodes {
 		if n := &m.nodes[i]; n.pool >= 0 && out[n.pool] != nil {
-			addScaled(out[n.pool], m.pools[n.pool].limits.cost(n.capacity), -1)
+			resources.AddScaled(out[n.pool], m.pools[n.pool].limits.cost(n.capacity), -1)
 		}
 	}
 	for pool, left := range out {

@@ -8,6 +8,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/drawknife/drawknife/api/requirements"
+	"github.com/drawknife/drawknife/internal/engine/bitset"
+	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
 // profileFor is the alternative of the stage under which the machine takes the stage's pods.
@@ -17,7 +19,7 @@ func (m *Model) profileFor(stage int32, mc *machine) *profile {
 		if u.pool != mc.pool {
 			continue
 		}
-		if f := &m.pools[u.pool].profiles[u.profile]; f.rows.has(int(mc.row)) && f.slots.has(int(mc.slot)) && as.allows(f) {
+		if f := &m.pools[u.pool].profiles[u.profile]; f.rows.Has(int(mc.row)) && f.slots.Has(int(mc.slot)) && as.allows(f) {
 			return f
 		}
 	}
@@ -25,10 +27,10 @@ func (m *Model) profileFor(stage int32, mc *machine) *profile {
 }
 
 // rowOffers lists the rows that can be bought in one of the slots, each with its cheapest offering there, cheapest first.
-func (m *Model) rowOffers(p *pool, rows, slots bitset) []rowOffer {
+func (m *Model) rowOffers(p *pool, rows, slots bitset.Set) []rowOffer {
 	t, c := p.table, p.table.catalog
 	var out []rowOffer
-	for r := range rows.members {
+	for r := range rows.Members {
 		slot, price := c.cheapest(t.rows[r].variant, t.rows[r].slots, slots)
 		if slot < 0 {
 			continue
@@ -56,18 +58,18 @@ func (m *Model) optionAt(c *catalog, name string, variant, slot int, price int64
 // offering: the first so many, where commitments don't ask for the planned one among them. A type that would take more from the
 // pool's limits than the planned one and spare, the node's share of what the plan leaves of them, is left out.
 func (m *Model) optionsFor(out []InstanceTypeOption, p *pool, mc *machine, spare []int64, offers []rowOffer, limit int) []InstanceTypeOption {
-	t, dims := p.table, m.resources.len()
+	t, dims := p.table, m.resources.Len()
 	var most []int64
 	if p.limits != nil {
 		most = p.rowCost(int(mc.row))
-		addScaled(most, spare, 1)
+		resources.AddScaled(most, spare, 1)
 	}
 	for i := range offers {
 		if len(out) >= limit && m.standings == nil {
 			break
 		}
 		o := &offers[i]
-		if !fits(mc.used, t.allocOf(o.row, dims)) || (most != nil && !fits(p.rowCost(o.row), most)) {
+		if !resources.Fits(mc.used, t.allocOf(o.row, dims)) || (most != nil && !resources.Fits(p.rowCost(o.row), most)) {
 			continue
 		}
 		// Of a type's rows the cheapest counts. Without splits each type has but one.
@@ -99,7 +101,7 @@ func (m *Model) ownFirst(options []InstanceTypeOption, p *pool, mc *machine) boo
 
 // cheapestMachine is the cheapest row and slot of those given that hold the machine's pods and take no more from the
 // pool's limits; row -1 if there is none.
-func (m *Model) cheapestMachine(mc *machine, rows, slots bitset) (row, slot int32, price int64) {
+func (m *Model) cheapestMachine(mc *machine, rows, slots bitset.Set) (row, slot int32, price int64) {
 	if p := m.pools[mc.pool]; p.limits != nil {
 		return m.cheapestWithin(mc, rows, slots, p.rowCost(int(mc.row)))
 	}
@@ -107,15 +109,15 @@ func (m *Model) cheapestMachine(mc *machine, rows, slots bitset) (row, slot int3
 }
 
 // cheapestWithin is cheapestMachine with the most it may take from the pool's limits given; nil for any amount.
-func (m *Model) cheapestWithin(mc *machine, rows, slots bitset, most []int64) (row, slot int32, price int64) {
+func (m *Model) cheapestWithin(mc *machine, rows, slots bitset.Set, most []int64) (row, slot int32, price int64) {
 	p := m.pools[mc.pool]
 	return p.table.cheapestWith(mc.used, rows, slots, noPrice, func(buy purchase) bool {
-		return most == nil || fits(p.rowCost(int(buy.row)), most)
+		return most == nil || resources.Fits(p.rowCost(int(buy.row)), most)
 	})
 }
 
 // cheapest is the variant's cheapest slot among those of both sets, the first of equals; -1 if there is none.
-func (c *catalog) cheapest(variant int, a, b bitset) (slot int, price int64) {
+func (c *catalog) cheapest(variant int, a, b bitset.Set) (slot int, price int64) {
 	slot, price = -1, noPrice
 	prices := c.pricesOf(variant)
 	for i, w := range a {
@@ -131,7 +133,7 @@ func (c *catalog) cheapest(variant int, a, b bitset) (slot int, price int64) {
 // rowOf is the row behind the first option of the list: the type's cheapest that holds the machine's pods, of equals the first.
 func (m *Model) rowOf(p *pool, name string, mc *machine, offers []rowOffer) int {
 	for i := range offers { // by price, then name, then row
-		if o := &offers[i]; o.option.Name == name && fits(mc.used, p.table.allocOf(o.row, m.resources.len())) {
+		if o := &offers[i]; o.option.Name == name && resources.Fits(mc.used, p.table.allocOf(o.row, m.resources.Len())) {
 			return o.row
 		}
 	}
@@ -140,10 +142,10 @@ func (m *Model) rowOf(p *pool, name string, mc *machine, offers []rowOffer) int 
 
 // claimRequirements are the claim's, with the keys of offerings narrowed to the values that the remaining slots have.
 // known are the labels that the pool and the plan state.
-func (m *Model) claimRequirements(c *catalog, claim, known requirements.Set, slots bitset) requirements.Set {
+func (m *Model) claimRequirements(c *catalog, claim, known requirements.Set, slots bitset.Set) requirements.Set {
 	for _, key := range []string{corev1.LabelTopologyZone, labelCapacityType} {
 		var values []string
-		for s := range slots.members {
+		for s := range slots.Members {
 			if v := onlyValue(c.slots[s].labels.Get(key)); v != "" && !slices.Contains(values, v) {
 				values = append(values, v)
 			}

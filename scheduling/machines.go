@@ -11,6 +11,8 @@ import (
 
 	"github.com/drawknife/drawknife/api/requirements"
 	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/internal/engine/bitset"
+	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
 // noPrice marks what can't be bought. Prices are int64 nano-USD per hour inside the planner.
@@ -37,10 +39,10 @@ type catalog struct {
 	// typeKeys are the labels that some type states; true if some type leaves more than one value open.
 	typeKeys map[string]bool
 	// full is set of all variants, all slots.
-	allVariants, allSlots bitset
+	allVariants, allSlots bitset.Set
 	// variantMasks and slotMasks remember which variants or slots meet a requirement, by its text. They grow while
 	// the model is compiled; once frozen they are only read, since solves run side by side.
-	variantMasks, slotMasks map[string]bitset
+	variantMasks, slotMasks map[string]bitset.Set
 	frozen                  bool
 	// source names where the list prices are from.
 	source string
@@ -75,8 +77,8 @@ func compileCatalog(name string, types []*cloudprovider.InstanceType) (*catalog,
 		types:        types,
 		offeringKeys: map[string]bool{},
 		typeKeys:     map[string]bool{},
-		variantMasks: map[string]bitset{},
-		slotMasks:    map[string]bitset{},
+		variantMasks: map[string]bitset.Set{},
+		slotMasks:    map[string]bitset.Set{},
 		reservations: map[string]int{},
 	}
 	if err := c.checkTypes(name); err != nil {
@@ -96,7 +98,7 @@ func compileCatalog(name string, types []*cloudprovider.InstanceType) (*catalog,
 			}
 		}
 	}
-	c.allVariants, c.allSlots = fullBitset(len(c.variants)), fullBitset(len(c.slots))
+	c.allVariants, c.allSlots = bitset.Full(len(c.variants)), bitset.Full(len(c.slots))
 	return c, nil
 }
 
@@ -253,7 +255,7 @@ func overrideText(o *cloudprovider.Offering) string {
 	}
 	var b strings.Builder
 	write := func(list corev1.ResourceList) {
-		for _, name := range sortedNames(list) {
+		for _, name := range resources.Sorted(list) {
 			q := list[name]
 			fmt.Fprintf(&b, "%s=%s,", name, q.String())
 		}
@@ -277,15 +279,15 @@ func (c *catalog) pricesOf(variant int) []int64 {
 
 // variantMask is the set of variants whose type may carry a label that meets r. A key the type does not state is
 // absent from the node. The caller must not change the result.
-func (c *catalog) variantMask(r requirements.Requirement) bitset {
+func (c *catalog) variantMask(r requirements.Requirement) bitset.Set {
 	text := r.String()
 	if m, ok := c.variantMasks[text]; ok {
 		return m
 	}
-	m := newBitset(len(c.variants))
+	m := bitset.New(len(c.variants))
 	for i := range c.variants {
 		if meets(c.types[c.variants[i].typ].Requirements, r) {
-			m.set(i)
+			m.Add(i)
 		}
 	}
 	if !c.frozen {
@@ -295,15 +297,15 @@ func (c *catalog) variantMask(r requirements.Requirement) bitset {
 }
 
 // slotMask is the set of slots whose labels meet r. The caller must not change the result.
-func (c *catalog) slotMask(r requirements.Requirement) bitset {
+func (c *catalog) slotMask(r requirements.Requirement) bitset.Set {
 	text := r.String()
 	if m, ok := c.slotMasks[text]; ok {
 		return m
 	}
-	m := newBitset(len(c.slots))
+	m := bitset.New(len(c.slots))
 	for i := range c.slots {
 		if meets(c.slots[i].labels, r) {
-			m.set(i)
+			m.Add(i)
 		}
 	}
 	if !c.frozen {

@@ -2,7 +2,6 @@ package scheduling
 
 import (
 	"slices"
-	"strings"
 	"sync/atomic"
 
 	corev1 "k8s.io/api/core/v1"
@@ -270,6 +269,3 @@ func (k *memo) representatives() map[types.UID]*corev1.Pod {
 	}
 	return representatives(nodes)
 }
-
-// attaches reports whether the resource is room for attached volumes.
-func attaches(name corev1.ResourceName) bool { return strings.HasPrefix(string(name), attachPrefix) }

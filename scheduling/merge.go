@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"slices"
+
+	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
 // mergeWork bounds how many machines, pairs of bins times options, merge looks at in a round, and mergeRounds how often.
@@ -52,7 +54,7 @@ func (m *Model) mergeOnce(p *problem, g *binSet, v *values, at []int) bool {
 func (p *problem) together(a, b *bin) bin {
 	both := bin{used: slices.Clone(a.used), load: slices.Clone(a.load), worth: a.worth + b.worth}
 	for _, l := range b.load {
-		addScaled(both.used, p.items[l.item].need, int64(l.count))
+		resources.AddScaled(both.used, p.items[l.item].need, int64(l.count))
 		both.add(l)
 	}
 	return both

@@ -15,6 +15,7 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/cloudprovider/overlay"
+	"github.com/drawknife/drawknife/internal/engine/resources"
 	"github.com/drawknife/drawknife/internal/engine/volumes"
 )
 
@@ -24,7 +25,7 @@ type Model struct {
 	snapshot  *Snapshot
 	vocab     *requirements.Lookup
 	podVocab  *requirements.Lookup
-	resources *resourceTable
+	resources *resources.Table
 
 	catalogs map[string]*catalog
 	// poolCatalog is indexed like Snapshot.NodePools: the name of each pool's catalog, empty for none.
@@ -105,7 +106,7 @@ func compile(s *Snapshot, previous *Model, o *compileOptions) (*Model, error) {
 	unrestricted := vocabulary
 	unrestricted.RestrictedDomains, unrestricted.RestrictedKeys = nil, nil
 	m := &Model{
-		snapshot: s, vocab: vocabulary.Compile(), podVocab: unrestricted.Compile(), resources: newResourceTable(),
+		snapshot: s, vocab: vocabulary.Compile(), podVocab: unrestricted.Compile(), resources: resources.NewTable(),
 		catalogs: map[string]*catalog{}, tables: map[string]*table{},
 		stageOf: map[string]int32{}, classIndex: map[string]int32{}, shapeIndex: map[string]int32{}, askedKeys: map[string]bool{},
 	}
@@ -121,7 +122,7 @@ func compile(s *Snapshot, previous *Model, o *compileOptions) (*Model, error) {
 	if err := m.compileCosts(s); err != nil {
 		return nil, err
 	}
-	w := &keyWriter{resources: m.resources, volumes: m.volumes, requests: make([]int64, m.resources.len())}
+	w := &keyWriter{resources: m.resources, volumes: m.volumes, requests: make([]int64, m.resources.Len())}
 	m.pods = s.Pods
 	if len(s.Placeholders) > 0 {
 		m.pods = slices.Concat(s.Pods, s.Placeholders)
@@ -192,7 +193,7 @@ func (m *Model) collectResources(s *Snapshot, r *roster) {
 			}
 		}
 	}
-	m.resources.internAll(names)
+	m.resources.InternAll(names)
 }
 
 func (m *Model) compileCatalogs(s *Snapshot, previous *Model, o *compileOptions) error {
@@ -296,8 +297,8 @@ func (m *Model) compileDaemons(s *Snapshot, r *roster) {
 		if err != nil {
 			continue // matches no node
 		}
-		d := daemon{set: set, sample: pod, requests: make([]int64, m.resources.len()), tolerations: pod.Spec.Tolerations, terms: terms}
-		m.resources.requestVector(PodRequests(pod), d.requests)
+		d := daemon{set: set, sample: pod, requests: make([]int64, m.resources.Len()), tolerations: pod.Spec.Tolerations, terms: terms}
+		m.resources.Requests(resources.OfPod(pod), d.requests)
 		for _, t := range terms {
 			m.ask(t)
 		}
@@ -460,7 +461,7 @@ func (m *Model) shapeClasses() {
 func (m *Model) shapeClass(c *class, shape int32) {
 	c.shape = shape
 	ruleErr := c.invalid
-	if c.invalid = checkPod(c.sample); c.invalid == nil {
+	if c.invalid = resources.CheckPod(c.sample); c.invalid == nil {
 		c.invalid = m.shapes[shape].invalid
 	}
 	if c.invalid == nil {

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
 // MissCode says what would have to be different. Codes are stable, and listed here from the nearest to the farthest: of
@@ -145,10 +147,10 @@ func (n *NearestMiss) condition() string {
 // amounts words each amount; the format's operands are the resource and the quantity.
 func (n *NearestMiss) amounts(format string) string {
 	var parts []string
-	for _, name := range sortedNames(n.Amounts) {
+	for _, name := range resources.Sorted(n.Amounts) {
 		q := n.Amounts[name]
 		text := string(name)
-		if driver, ok := strings.CutPrefix(text, attachPrefix); ok {
+		if driver, ok := resources.Driver(corev1.ResourceName(text)); ok {
 			text = "attached volumes of " + driver
 		}
 		parts = append(parts, fmt.Sprintf(format, text, q.String()))

@@ -10,6 +10,7 @@ import (
 
 	"github.com/drawknife/drawknife/api/requirements"
 	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
 // node is a machine of the snapshot made ready for planning.
@@ -143,7 +144,7 @@ func filled(have, from corev1.ResourceList) corev1.ResourceList {
 // compileNodes makes the snapshot's machines ready: those that are initialised first, then by name. classes are those of
 // their pods, indexed [node][pod].
 func (m *Model) compileNodes(s *Snapshot, r *roster, classes [][]int32) error {
-	dims := m.resources.len()
+	dims := m.resources.Len()
 	m.free = make([]int64, 0, len(s.Nodes)*dims)
 	order := make([]int, len(s.Nodes))
 	views := make([]nodeView, len(s.Nodes))
@@ -202,8 +203,8 @@ func (m *Model) compileNode(n *Node, view *nodeView, classes []int32, on nodePod
 	if at, ok := m.poolIndex[n.Pool]; ok {
 		compiled.pool = int32(at)
 	}
-	m.resources.capacityVector(view.allocatable, free)
-	m.resources.attachRoom(free, volumeLimits.of(n, view))
+	m.resources.Capacity(view.allocatable, free)
+	m.resources.AttachRoom(free, volumeLimits.of(n, view))
 	if len(n.Pods) > 0 {
 		compiled.bound, compiled.movable = take(&pods.bound, len(n.Pods)), take(&pods.movable, len(n.Pods))
 		m.chargePods(n, classes, on, &compiled, free)
@@ -240,7 +241,7 @@ func boolCompare(a, b bool) int {
 func (m *Model) chargePods(n *Node, classes []int32, on nodePods, into *node, free []int64) {
 	for i, is := range on.marks {
 		if is&hasEnded == 0 {
-			addScaled(free, m.classes[classes[i]].requests, -1)
+			resources.AddScaled(free, m.classes[classes[i]].requests, -1)
 			into.bound = append(into.bound, boundPod{classes[i], is&isDeleted != 0, n.Pods[i]})
 		}
 	}
@@ -293,8 +294,8 @@ func (m *Model) reserveDaemons(n *Node, group int32, free []int64) {
 		for _, pod := range n.Pods {
 			if uid, ok := daemonOwner(pod); ok && uid == d.set.UID && !terminal(pod) {
 				own := make([]int64, len(free))
-				m.resources.requestVector(PodRequests(pod), own)
-				addScaled(held, own, 1)
+				m.resources.Requests(resources.OfPod(pod), own)
+				resources.AddScaled(held, own, 1)
 			}
 		}
 		for r := range free {

@@ -3,11 +3,11 @@ package scheduling
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/drawknife/drawknife/api/requirements"
+	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
 // maxNodeLooks bounds how many nodes are looked at for explanations.existing, all kinds of pods together.
@@ -80,7 +80,7 @@ func (f *nodeFailings) count() int {
 
 // checkNode is the first check that the machine fails for the class, with all failings but those of topology.
 func (x *explainer) checkNode(node int32) (NodeCheck, nodeFailings) {
-	if !x.t.usable.has(int(node)) {
+	if !x.t.usable.Has(int(node)) {
 		return NodeUnavailable, nodeFailings{}
 	}
 	f := nodeFailings{groupFailings: x.groupFails(x.m.nodes[node].group), attach: true}
@@ -91,7 +91,7 @@ func (x *explainer) checkNode(node int32) (NodeCheck, nodeFailings) {
 				f.lacking[f.dims] = d
 			}
 			f.dims++
-			f.attach = f.attach && strings.HasPrefix(string(x.m.resources.names[d]), attachPrefix)
+			f.attach = f.attach && resources.Attaches(x.m.resources.Names[d])
 		}
 	}
 	switch {
@@ -188,8 +188,8 @@ func (x *explainer) example(node int32, check NodeCheck, f *nodeFailings) NodeEx
 	case NodeResources, NodeVolumeLimits:
 		e.Requests, e.Free = corev1.ResourceList{}, corev1.ResourceList{}
 		for _, d := range f.lacking[:min(f.dims, maxExampleDims)] {
-			name := x.m.resources.names[d]
-			e.Requests[name], e.Free[name] = quantity(name, x.c.requests[d]), quantity(name, x.t.freeOf(node)[d])
+			name := x.m.resources.Names[d]
+			e.Requests[name], e.Free[name] = resources.Quantity(name, x.c.requests[d]), resources.Quantity(name, x.t.freeOf(node)[d])
 		}
 	case NodeHostPorts, NodeTopology:
 		e.Rules = x.refusingOn(node, check)

@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
 // Pods with status.nominatedNodeName have been promised room on a node: kube-scheduler makes it by preemption, and counts
@@ -43,13 +45,13 @@ func (t *Trial) promiseRoom() {
 		}
 		p := promised[at]
 		if p == nil {
-			p = &promise{make([]int64, m.resources.len()), make([]int64, m.resources.len())}
+			p = &promise{make([]int64, m.resources.Len()), make([]int64, m.resources.Len())}
 			promised[at] = p
 		}
-		addScaled(p.needs, c.requests, int64(t.waiting[class]))
-		victims := make([]int64, m.resources.len())
+		resources.AddScaled(p.needs, c.requests, int64(t.waiting[class]))
+		victims := make([]int64, m.resources.Len())
 		for _, v := range m.nodes[at].victimsOn(m, c.priority) {
-			addScaled(victims, m.classes[v.class].requests, 1)
+			resources.AddScaled(victims, m.classes[v.class].requests, 1)
 		}
 		for d := range victims {
 			p.victims[d] = max(p.victims[d], victims[d])
@@ -80,12 +82,12 @@ func (t *Trial) placeNominated(classes []int32, lowest int32) (least int32, any 
 	for _, class := range list {
 		c := m.classes[class]
 		at, known := m.nodeIndex[c.nominated]
-		if !known || !t.usable.has(at) || !m.accepts(m.nodes[at].group, c.shape) {
+		if !known || !t.usable.Has(at) || !m.accepts(m.nodes[at].group, c.shape) {
 			continue
 		}
 		host := int32(at)
 		preempted := len(m.nodes[at].victimsOn(m, c.priority)) > 0
-		for t.waiting[class] > 0 && fits(t.needOn(c, host), t.freeOf(host)) && (preempted || t.admits(c, host)) {
+		for t.waiting[class] > 0 && resources.Fits(t.needOn(c, host), t.freeOf(host)) && (preempted || t.admits(c, host)) {
 			t.place(binding{class: class, host: host, count: 1, stage: -1})
 			least, any = c.priority, true
 		}

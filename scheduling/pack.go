@@ -5,6 +5,8 @@ import (
 	"container/heap"
 	"context"
 	"slices"
+
+	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
 // binSet is a set of machines to buy, with what goes on each.
@@ -155,7 +157,7 @@ func (k *packer) fill(o int32) int64 {
 			gone++
 			continue
 		}
-		if live++; fits(k.least, k.free) {
+		if live++; resources.Fits(k.least, k.free) {
 			worth += k.add(i, k.left[i])
 		} else if live > 1 {
 			break // full, and whether other items are left is known
@@ -188,7 +190,7 @@ func (k *packer) begin(opt *option) {
 // add puts up to most pods of the item on the machine being filled and returns what they are worth.
 func (k *packer) add(i int32, most int) int64 {
 	it := &k.p.items[i]
-	n := howMany(it.need, k.free, min(most, it.perMachine))
+	n := resources.HowMany(it.need, k.free, min(most, it.perMachine))
 	if n > 0 && it.ruled {
 		n = min(n, k.rules.room(it.topology))
 	}
@@ -198,7 +200,7 @@ func (k *packer) add(i int32, most int) int64 {
 	if it.ruled {
 		k.rules.add(it.topology, int32(n))
 	}
-	addScaled(k.free, it.need, -int64(n))
+	resources.AddScaled(k.free, it.need, -int64(n))
 	k.trial = append(k.trial, load{i, int32(n)})
 	// An item of no value still wants a place.
 	return int64(n) * max(k.values.item[i], 1)
@@ -213,7 +215,7 @@ func (k *packer) fillBalanced(o int32) int64 {
 	clear(k.cursor)
 	clear(k.taken)
 	worth := int64(0)
-	for fits(k.least, k.free) {
+	for resources.Fits(k.least, k.free) {
 		d := k.richest(opt, lists)
 		if d < 0 {
 			break
@@ -221,7 +223,7 @@ func (k *packer) fillBalanced(o int32) int64 {
 		i := lists[d][k.cursor[d]]
 		it := &p.items[i]
 		// Half of what would fit at a time, so that the balance is kept while few are left.
-		most := max((howMany(it.need, k.free, k.left[i])+1)/2, 1)
+		most := max((resources.HowMany(it.need, k.free, k.left[i])+1)/2, 1)
 		taken := k.taken[d]
 		w := k.add(i, min(most, k.left[i]-taken))
 		worth += w
@@ -267,7 +269,7 @@ func (k *packer) skewedOf(o int32) [][]int32 {
 func skewness(need, alloc []int64) float64 {
 	largest, sum, n := 0.0, 0.0, 0.0
 	for d, amount := range need {
-		if amount <= 0 || alloc[d] <= 0 || d == dimPods {
+		if amount <= 0 || alloc[d] <= 0 || d == resources.Pods {
 			continue
 		}
 		share := float64(amount) / float64(alloc[d])
@@ -356,7 +358,7 @@ func (k *packer) orderOf(o int32) []int32 {
 	var list []ranked
 	for i := range p.items {
 		it := &p.items[i]
-		if k.left[i] == 0 || !opt.open.has(k.at[i]) || !fits(it.need, opt.alloc) {
+		if k.left[i] == 0 || !opt.open.Has(k.at[i]) || !resources.Fits(it.need, opt.alloc) {
 			continue
 		}
 		size := 0.0
@@ -434,7 +436,7 @@ func (p *problem) newBin(o int32, loads []load, v *values) bin {
 	b := bin{option: o, load: slices.Clone(loads), used: make([]int64, p.dims)}
 	slices.SortFunc(b.load, func(a, b load) int { return cmp.Compare(a.item, b.item) })
 	for _, l := range b.load {
-		addScaled(b.used, p.items[l.item].need, int64(l.count))
+		resources.AddScaled(b.used, p.items[l.item].need, int64(l.count))
 		b.worth += int64(l.count) * v.item[l.item]
 	}
 	return b

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/drawknife/drawknife/internal/engine/packing"
+	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
 // packings hands a problem to package packing and takes back what it finds.
@@ -21,8 +22,8 @@ func newPackings(m *Model, p *problem, at []int, value []int64, ratio []float64)
 	k := &packings{m: m, p: p, sketch: newSketch(m)}
 	q := &k.out
 	q.Dims = p.dims
-	for d := range m.resources.len() {
-		if d != dimPods {
+	for d := range m.resources.Len() {
+		if d != resources.Pods {
 			q.Scarce = append(q.Scarce, d)
 		}
 	}
@@ -103,7 +104,7 @@ func (p *problem) seed(ctx context.Context, m *Model, effort packing.Effort) {
 	for i := range p.items {
 		at[i] = slices.Index(places, p.items[i].place)
 	}
-	k := newPackings(m, p, at, make([]int64, len(p.items)), p.bargains(m.resources.len()))
+	k := newPackings(m, p, at, make([]int64, len(p.items)), p.bargains(m.resources.Len()))
 	k.out.Likely = p.options[len(p.options)-1].price
 	for _, n := range packing.Pack(ctx, &k.out, nil, 0, effort) {
 		p.seeds = append(p.seeds, seed{load: fromPacking(n.Load), option: n.Option})

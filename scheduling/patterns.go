@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/drawknife/drawknife/internal/engine/lp"
+	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
 // Patterns are whole fillings of one machine. A second column generation, over whole pods this time, finds the mix of
@@ -128,7 +129,7 @@ func (s *patterns) promisingOptions() []int32 {
 	taken := map[int]int{}
 	return slices.DeleteFunc(out, func(o int32) bool {
 		wanted := false
-		for at := range s.p.options[o].open.members {
+		for at := range s.p.options[o].open.Members {
 			wanted = wanted || taken[at] < optionsPerPlace
 			taken[at]++
 		}
@@ -279,20 +280,20 @@ func (s *patterns) complete(o int32, start, into []int32, skip ...int32) float64
 				continue
 			}
 			it := &p.items[pr.bundles[b].items[0]]
-			n := min(int(start[b]), howMany(it.need, s.free, min(it.count, it.perMachine)))
+			n := min(int(start[b]), resources.HowMany(it.need, s.free, min(it.count, it.perMachine)))
 			into[b] = int32(n)
-			addScaled(s.free, it.need, -int64(n))
+			resources.AddScaled(s.free, it.need, -int64(n))
 			worth += float64(n) * pr.value[b]
 		}
 	}
 	for _, b := range s.order {
 		it := &p.items[pr.bundles[b].items[0]]
-		if !fits(it.need, s.free) || slices.Contains(skip, b) {
+		if !resources.Fits(it.need, s.free) || slices.Contains(skip, b) {
 			continue
 		}
-		if n := howMany(it.need, s.free, min(it.count, it.perMachine)-int(into[b])); n > 0 {
+		if n := resources.HowMany(it.need, s.free, min(it.count, it.perMachine)-int(into[b])); n > 0 {
 			into[b] += int32(n)
-			addScaled(s.free, it.need, -int64(n))
+			resources.AddScaled(s.free, it.need, -int64(n))
 			worth += float64(n) * pr.value[b]
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/drawknife/drawknife/api/requirements"
 	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/internal/engine/bitset"
 )
 
 // table is the machines a pool could launch, with what its DaemonSets take already taken off. Pools with the same
@@ -31,7 +32,7 @@ type table struct {
 // row is a variant in those slots where the same DaemonSets run.
 type row struct {
 	variant int
-	slots   bitset
+	slots   bitset.Set
 	// residents are the classes of the DaemonSet pods on it that topology rules could notice; resident numbers the
 	// set, 0 for none.
 	residents []int32
@@ -52,7 +53,7 @@ type pool struct {
 	catalogName string
 	table       *table
 	// rows and slots meet the pool's own requirements.
-	rows, slots bitset
+	rows, slots bitset.Set
 	// template is what every machine of the pool is known to carry: requirements, labels and pool label.
 	template requirements.Set
 	taints   []corev1.Taint
@@ -66,14 +67,14 @@ type pool struct {
 
 // profile is a demand on a pool: which of its machines can meet it, and the labels left open that it narrows.
 type profile struct {
-	rows, slots bitset
+	rows, slots bitset.Set
 	// demand it was made for.
 	demand needs
 	// open are requirements on keys for which the pool or a type leaves several values: machines carry the
 	// intersection of all their pods'. Sorted by key.
 	open []requirements.Requirement
 	// robust are the rows that meet the pool's minValues: see Model.robust. Filled while the model is compiled.
-	robust bitset
+	robust bitset.Set
 }
 
 // compilePools makes the snapshot's pools ready, ordered by weight (higher first), then generation (later first), then name
@@ -145,41 +146,41 @@ func (m *Model) compilePool(p *pool, catalogName string, previous *Model) error 
 	}
 	c := m.catalogs[catalogName]
 	p.table = m.tableFor(p, catalogName, previous)
-	p.rows, p.slots = fullBitset(len(p.table.rows)), c.allSlots.clone()
+	p.rows, p.slots = bitset.Full(len(p.table.rows)), c.allSlots.Clone()
 	for r := range p.template.All {
 		m.narrow(p, r, p.rows, p.slots)
 	}
 	for i := range p.table.rows {
-		if p.rows.has(i) && !m.sellable(p.table, i, p.slots) {
-			p.rows.clear(i)
+		if p.rows.Has(i) && !m.sellable(p.table, i, p.slots) {
+			p.rows.Remove(i)
 		}
 	}
 	return nil
 }
 
 // narrow strikes the rows and slots that can't meet r; keys no machine states are none of its business.
-func (m *Model) narrow(p *pool, r requirements.Requirement, rows, slots bitset) {
+func (m *Model) narrow(p *pool, r requirements.Requirement, rows, slots bitset.Set) {
 	c := p.table.catalog
 	switch key := r.Key(); {
 	case c.offeringKeys[key]:
-		slots.and(c.slotMask(r))
+		slots.And(c.slotMask(r))
 	default:
 		if _, stated := c.typeKeys[key]; !stated {
 			return
 		}
 		mask := c.variantMask(r)
-		for i := range rows.members {
-			if !mask.has(p.table.rows[i].variant) {
-				rows.clear(i)
+		for i := range rows.Members {
+			if !mask.Has(p.table.rows[i].variant) {
+				rows.Remove(i)
 			}
 		}
 	}
 }
 
 // sellable reports whether some offering of the row in one of slots is available.
-func (m *Model) sellable(t *table, row int, slots bitset) bool {
-	for s := range t.rows[row].slots.members {
-		if slots.has(s) && t.catalog.price(t.rows[row].variant, s) != noPrice {
+func (m *Model) sellable(t *table, row int, slots bitset.Set) bool {
+	for s := range t.rows[row].slots.Members {
+		if slots.Has(s) && t.catalog.price(t.rows[row].variant, s) != noPrice {
 			return true
 		}
 	}
@@ -189,7 +190,7 @@ func (m *Model) sellable(t *table, row int, slots bitset) bool {
 // profileOf returns the number of the profile for a demand on the pool, or -1 and why no machine of the pool can meet
 // it.
 func (m *Model) profileOf(p *pool, demand needs) (int, *Reason) {
-	rows, slots := p.rows.clone(), p.slots.clone()
+	rows, slots := p.rows.Clone(), p.slots.Clone()
 	var open []requirements.Requirement
 	for _, r := range demand {
 		key := r.Key()
@@ -201,12 +202,12 @@ func (m *Model) profileOf(p *pool, demand needs) (int, *Reason) {
 			open = append(open, r)
 		}
 	}
-	for i := range rows.members {
+	for i := range rows.Members {
 		if !m.sellable(p.table, i, slots) {
-			rows.clear(i)
+			rows.Remove(i)
 		}
 	}
-	if rows.empty() {
+	if rows.Empty() {
 		return -1, nil
 	}
 	text := profileText(rows, slots, open)
@@ -260,9 +261,9 @@ func (m *Model) leftOpen(p *pool, key string) bool {
 	return p.template.Has(key) && !singleValued(p.template.Get(key))
 }
 
-func profileText(rows, slots bitset, open []requirements.Requirement) string {
+func profileText(rows, slots bitset.Set, open []requirements.Requirement) string {
 	text := make([]byte, 0, 8*(len(rows)+len(slots)))
-	for _, set := range []bitset{rows, slots} {
+	for _, set := range []bitset.Set{rows, slots} {
 		for _, w := range set {
 			for i := range 8 {
 				text = append(text, byte(w>>(8*i)))

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
 // PreemptionPolicy says what to do for pods that kube-scheduler places by preemption.
@@ -164,16 +166,16 @@ func (x *expectedPreemptions) hold(m *Model, class int32, v *victims) {
 	n := &m.nodes[v.node]
 	held := x.holds[v.node]
 	if held == nil {
-		held = make([]int64, m.resources.len())
+		held = make([]int64, m.resources.Len())
 		if n.over != nil {
-			addScaled(held, n.over, 1)
+			resources.AddScaled(held, n.over, 1)
 		}
 		x.holds[v.node] = held
 	}
 	x.classes[class]++
 	x.placed = append(x.placed, binding{class: class, host: v.node, count: 1, stage: -1})
-	addScaled(held, m.classes[class].requests, 1)
+	resources.AddScaled(held, m.classes[class].requests, 1)
 	for _, k := range v.fresh {
-		addScaled(held, m.classes[n.bound[k].class].unshared(), -1)
+		resources.AddScaled(held, m.classes[n.bound[k].class].unshared(), -1)
 	}
 }

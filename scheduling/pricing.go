@@ -85,7 +85,7 @@ type bundle struct {
 }
 
 // takenBy reports whether the option is open to some item of the bundle.
-func (b *bundle) takenBy(o *option) bool { return slices.ContainsFunc(b.at, o.open.has) }
+func (b *bundle) takenBy(o *option) bool { return slices.ContainsFunc(b.at, o.open.Has) }
 
 func newPricing(p *problem, places []place) *pricing {
 	pr := &pricing{p: p}

@@ -4,6 +4,9 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"github.com/drawknife/drawknife/internal/engine/bitset"
+	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
 // problem is the packing of pods onto new machines, stripped to numbers: items (classes with a count) and options
@@ -95,7 +98,7 @@ type option struct {
 	price    int64
 	alloc    []int64
 	// open has the positions, in placesInUse's order, of the places it belongs to.
-	open bitset
+	open bitset.Set
 }
 
 // seed is a filling of a node of the option.
@@ -111,7 +114,7 @@ type dominatedOption struct {
 
 // newProblem collects the options that the items' places allow. cells may be nil where no item has one.
 func (m *Model) newProblem(items []item, c *cells) *problem {
-	p := &problem{dims: m.resources.len(), items: items, assigned: map[int32][]assignment{}, cells: c}
+	p := &problem{dims: m.resources.Len(), items: items, assigned: map[int32][]assignment{}, cells: c}
 	places := placesInUse(items)
 	small := smallest(items, p.dims)
 	byPool := map[int32][]int{} // pool -> positions in places
@@ -214,7 +217,7 @@ func (m *Model) covers(p *problem, a, b *poolUsers) bool {
 					return false
 				}
 				fa := &pa.profiles[ua.profile]
-				return len(fa.open) == 0 && fb.rows.within(fa.rows) && fb.slots.within(fa.slots)
+				return len(fa.open) == 0 && fb.rows.Within(fa.rows) && fb.slots.Within(fa.slots)
 			}) {
 				return false
 			}
@@ -263,12 +266,12 @@ func smallest(items []item, dims int) []int64 {
 func (m *Model) poolOptions(all []option, p *problem, u poolUsers, small []int64) []option {
 	t := m.pools[u.pool].table
 	as := &p.assigned[u.pool][u.assign]
-	open := newBitset(len(u.places))
+	open := bitset.New(len(u.places))
 	cellOf := p.cellsOf(m, u.pool, as)
-	var opens bitset // those of the options, many to one allocation
-	keep := func(b bitset) bitset {
+	var opens bitset.Set // those of the options, many to one allocation
+	keep := func(b bitset.Set) bitset.Set {
 		if len(opens)+len(b) > cap(opens) {
-			opens = make(bitset, 0, 256*len(b))
+			opens = make(bitset.Set, 0, 256*len(b))
 		}
 		from := len(opens)
 		opens = append(opens, b...)
@@ -276,12 +279,12 @@ func (m *Model) poolOptions(all []option, p *problem, u poolUsers, small []int64
 	}
 	for r := range t.rows {
 		alloc := t.allocOf(r, p.dims)
-		if !fits(small, alloc) || (as.rows != nil && !as.rows.has(r)) {
+		if !resources.Fits(small, alloc) || (as.rows != nil && !as.rows.Has(r)) {
 			continue
 		}
 		first := len(all)
 	slots:
-		for s := range t.rows[r].slots.members {
+		for s := range t.rows[r].slots.Members {
 			price := t.catalog.price(t.rows[r].variant, s)
 			if price == noPrice {
 				continue
@@ -290,10 +293,10 @@ func (m *Model) poolOptions(all []option, p *problem, u poolUsers, small []int64
 			clear(open)
 			for _, at := range u.users {
 				if to := u.places[at]; (to.cell == anyCell || to.cell == cell) && m.placeAllows(to, u.pool, r, s, as) {
-					open.set(at)
+					open.Add(at)
 				}
 			}
-			if open.empty() {
+			if open.Empty() {
 				continue
 			}
 			if t.catalog.costs != nil {
@@ -304,10 +307,10 @@ func (m *Model) poolOptions(all []option, p *problem, u poolUsers, small []int64
 				if all[i].limited || limited || (p.everyCell && all[i].cell != cell) {
 					continue // neither stands in for the other
 				}
-				if all[i].price <= price && open.within(all[i].open) {
+				if all[i].price <= price && open.Within(all[i].open) {
 					continue slots
 				}
-				if price <= all[i].price && all[i].open.within(open) {
+				if price <= all[i].price && all[i].open.Within(open) {
 					all[i].slot, all[i].cell, all[i].price = int32(s), cell, price
 					copy(all[i].open, open)
 					continue slots
@@ -353,7 +356,7 @@ func (m *Model) placeAllows(to place, pl int32, row, slot int, as *assignment) b
 		if u.pool != pl {
 			continue
 		}
-		if f := &m.pools[pl].profiles[u.profile]; f.robust.has(row) && f.slots.has(slot) && as.allows(f) {
+		if f := &m.pools[pl].profiles[u.profile]; f.robust.Has(row) && f.slots.Has(slot) && as.allows(f) {
 			return true
 		}
 	}
@@ -366,7 +369,7 @@ func (m *Model) stageAllows(st, pl int32, row, slot int, as *assignment) bool {
 		if u.pool != pl {
 			continue
 		}
-		if f := &m.pools[pl].profiles[u.profile]; f.rows.has(row) && f.slots.has(slot) && as.decides(f) && as.allows(f) {
+		if f := &m.pools[pl].profiles[u.profile]; f.rows.Has(row) && f.slots.Has(slot) && as.decides(f) && as.allows(f) {
 			return true
 		}
 	}
@@ -382,10 +385,10 @@ func (p *problem) keepUndominated(m *Model, all []option) {
 next:
 	for _, o := range sortedOptions(all) {
 		for i, open := range opens {
-			if o.open[0]&^open != 0 || !fits(o.alloc, allocs[i*p.dims:(i+1)*p.dims]) {
+			if o.open[0]&^open != 0 || !resources.Fits(o.alloc, allocs[i*p.dims:(i+1)*p.dims]) {
 				continue
 			}
-			if k := &p.options[i]; o.open.within(k.open) && m.standsIn(k, o) {
+			if k := &p.options[i]; o.open.Within(k.open) && m.standsIn(k, o) {
 				p.dominated = append(p.dominated, dominatedOption{o, i})
 				continue next
 			}
@@ -413,7 +416,7 @@ func compareOptions(a, b *option) int {
 	if n := slices.Compare(b.alloc, a.alloc); n != 0 {
 		return n
 	}
-	return cmp.Or(cmp.Compare(b.open.count(), a.open.count()),
+	return cmp.Or(cmp.Compare(b.open.Count(), a.open.Count()),
 		cmp.Compare(a.pool, b.pool), cmp.Compare(a.row, b.row), cmp.Compare(a.slot, b.slot), cmp.Compare(a.assign, b.assign))
 }
 
@@ -430,13 +433,13 @@ func (m *Model) standsIn(k, o *option) bool {
 	if pl.limits == nil {
 		return true
 	}
-	return k.pool == o.pool && fits(pl.rowCost(int(k.row)), pl.rowCost(int(o.row)))
+	return k.pool == o.pool && resources.Fits(pl.rowCost(int(k.row)), pl.rowCost(int(o.row)))
 }
 
 // perOption is how many pods of the item fit on an empty machine of the option, at most as many as there are.
 func (p *problem) perOption(it *item, at int, o *option) int {
-	if !o.open.has(at) {
+	if !o.open.Has(at) {
 		return 0
 	}
-	return howMany(it.need, o.alloc, min(it.count, it.perMachine))
+	return resources.HowMany(it.need, o.alloc, min(it.count, it.perMachine))
 }

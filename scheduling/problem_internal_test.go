@@ -11,6 +11,7 @@ import (
 	"github.com/drawknife/drawknife/api/requirements"
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/internal/engine/resources"
 	"github.com/drawknife/drawknife/internal/seeded"
 )
 
@@ -65,7 +66,7 @@ func TestNoPoolIsMissed(t *testing.T) {
 					for j := range p.options {
 						k := &p.options[j]
 						same := k.pool == o.pool && k.row == o.row && k.slot == o.slot
-						found = found || (k.price <= o.price && k.open.has(at) && fits(o.alloc, k.alloc) && (same || m.standsIn(k, o)))
+						found = found || (k.price <= o.price && k.open.Has(at) && resources.Fits(o.alloc, k.alloc) && (same || m.standsIn(k, o)))
 					}
 					if !found {
 						t.Fatalf("row %d in slot %d of pool %d is neither an option nor dominated by one", o.row, o.slot, o.pool)

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"slices"
+
+	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
 // Placing works in two steps. First, proposals: which pods go where, found in bulk by value, with counts dealt out to
@@ -96,14 +98,14 @@ type filler struct {
 // fill goes over the machines once, taking only those fits that are at least as good as asked for.
 func (f *filler) fill(ctx context.Context, order []*wish, fit uint32) {
 	m, c := f.t.m, f.c
-	dims := int32(m.resources.len())
+	dims := int32(m.resources.Len())
 	order = slices.DeleteFunc(slices.Clone(order), func(w *wish) bool { return w.count == 0 })
 	for _, node := range f.nodes {
 		if len(order) == 0 || ctx.Err() != nil {
 			return
 		}
 		free := f.free[node*dims : (node+1)*dims]
-		if free[dimPods] <= 0 {
+		if free[resources.Pods] <= 0 {
 			continue
 		}
 		cell := int32(anyCell)
@@ -117,7 +119,7 @@ func (f *filler) fill(ctx context.Context, order []*wish, fit uint32) {
 				continue
 			}
 			class := m.classes[w.class]
-			n := howMany(class.requests, free, int(w.count))
+			n := resources.HowMany(class.requests, free, int(w.count))
 			if n == 0 || (w.cell != anyCell && w.cell != cell) || m.fitOf(m.nodes[node].group, class.shape) < fit {
 				continue
 			}
@@ -127,11 +129,11 @@ func (f *filler) fill(ctx context.Context, order []*wish, fit uint32) {
 				}
 				f.countsOn(node).add(class.topology, int32(n))
 			}
-			addScaled(free, class.requests, -int64(n))
+			resources.AddScaled(free, class.requests, -int64(n))
 			w.count -= int32(n)
 			f.out = append(f.out, proposal{binding{class: w.class, host: node, count: int32(n)}, class.topology == nil})
 			exhausted = exhausted || w.count == 0
-			if free[dimPods] <= 0 {
+			if free[resources.Pods] <= 0 {
 				break
 			}
 		}

@@ -4,6 +4,9 @@ import (
 	"cmp"
 	"slices"
 	"sync"
+
+	"github.com/drawknife/drawknife/internal/engine/bitset"
+	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
 // purchase is a row of a table bought in one of its slots.
@@ -14,7 +17,7 @@ type purchases struct {
 	once sync.Once
 	list []purchase
 	// room finds those with room for pods, by their number in the list.
-	room maxTree
+	room resources.MaxTree
 }
 
 // cheapestFirst are all purchases with a price: the cheapest first, of equal prices what leaves most for pods. The caller must
@@ -28,7 +31,7 @@ func (t *table) ordered(dims int) *purchases {
 	t.inOrder.once.Do(func() {
 		for r := range t.rows {
 			prices := t.catalog.pricesOf(t.rows[r].variant)
-			for s := range t.rows[r].slots.members {
+			for s := range t.rows[r].slots.Members {
 				if prices[s] != noPrice {
 					t.inOrder.list = append(t.inOrder.list, purchase{int32(r), int32(s)})
 				}
@@ -44,23 +47,23 @@ func (t *table) ordered(dims int) *purchases {
 			}
 			return cmp.Or(cmp.Compare(a.row, b.row), cmp.Compare(a.slot, b.slot))
 		})
-		t.inOrder.room = newMaxTree(len(t.inOrder.list), dims)
+		t.inOrder.room = resources.NewMaxTree(len(t.inOrder.list), dims)
 		for i, p := range t.inOrder.list {
-			copy(t.inOrder.room.entry(t.inOrder.room.width+i), t.allocOf(int(p.row), dims))
+			copy(t.inOrder.room.Leaf(i), t.allocOf(int(p.row), dims))
 		}
-		t.inOrder.room.pullAll()
+		t.inOrder.room.PullAll()
 	})
 	return t.inOrder
 }
 
 // cheapestWith is the cheapest purchase of the rows and slots that has room for the need, costs less than below and that take
 // says yes to: of equal prices the first row, and of its slots the first; row -1 if there is none.
-func (t *table) cheapestWith(need []int64, rows, slots bitset, below int64, take func(purchase) bool) (row, slot int32, price int64) {
+func (t *table) cheapestWith(need []int64, rows, slots bitset.Set, below int64, take func(purchase) bool) (row, slot int32, price int64) {
 	row, slot, price = -1, -1, noPrice
 	in := t.ordered(len(need))
-	for i := in.room.next(need, 0); i >= 0; i = in.room.next(need, i+1) {
+	for i := in.room.Next(need, 0); i >= 0; i = in.room.Next(need, i+1) {
 		p := in.list[i]
-		if !rows.has(int(p.row)) || !slots.has(int(p.slot)) {
+		if !rows.Has(int(p.row)) || !slots.Has(int(p.slot)) {
 			continue
 		}
 		at := t.catalog.price(t.rows[p.row].variant, int(p.slot))

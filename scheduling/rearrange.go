@@ -91,10 +91,10 @@ func (t *Trial) nearlyProven() bool {
 // shares are the largest shares that pods of the classes take of what the largest machines have.
 func (t *Trial) shares(classes []int32) []float64 {
 	m := t.m
-	dims := m.resources.len()
+	dims := m.resources.Len()
 	most := make([]int64, dims)
 	for _, p := range m.pools {
-		for row := range p.rows.members {
+		for row := range p.rows.Members {
 			for d, n := range p.table.allocOf(row, dims) {
 				most[d] = max(most[d], n)
 			}

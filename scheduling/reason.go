@@ -8,6 +8,7 @@ import (
 
 	"github.com/drawknife/drawknife/api/requirements"
 	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
 // ReasonCode says at which check a pod was refused. Codes are stable.
@@ -245,7 +246,7 @@ func (c *counts) add(n int, what string) {
 // requestsString leaves out that the pod is one, if it asks for anything else.
 func requestsString(list corev1.ResourceList) string {
 	parts := make([]string, 0, len(list))
-	for _, name := range sortedNames(list) {
+	for _, name := range resources.Sorted(list) {
 		if name == corev1.ResourcePods && len(list) > 1 {
 			continue
 		}

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
 // NodeCheck is a check that a node fails for a pod. Values are stable, and listed in the order in which a node's checks
@@ -129,10 +131,10 @@ func (e NodeExample) String() string {
 		return e.Node + ": " + inWords("", e.Key) + " is " + e.Value
 	case len(e.Requests) > 0:
 		var parts []string
-		for _, name := range sortedNames(e.Requests) {
+		for _, name := range resources.Sorted(e.Requests) {
 			wants, has := e.Requests[name], e.Free[name]
 			what := string(name)
-			if driver, ok := strings.CutPrefix(what, attachPrefix); ok {
+			if driver, ok := resources.Driver(corev1.ResourceName(what)); ok {
 				what = "volumes of " + driver
 			}
 			parts = append(parts, fmt.Sprintf("%s %s free, %s asked for", has.String(), what, wants.String()))

@@ -5,6 +5,8 @@ import (
 	"context"
 	"math"
 	"slices"
+
+	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
 // Filling nodes with the pods worth most may leave pods for which new nodes are bought, although another packing has room for
@@ -86,25 +88,25 @@ func (t *Trial) fullest(ctx context.Context, before Mark, classes, priorities []
 
 // couldHold reports whether the nodes have as much free together as the pods of the classes ask for.
 func (t *Trial) couldHold(classes []int32) bool {
-	dims := t.m.resources.len()
+	dims := t.m.resources.Len()
 	need, free := make([]int64, dims), make([]int64, dims)
 	for _, class := range classes {
 		if c := t.m.classes[class]; c.invalid == nil {
-			addScaled(need, c.requests, int64(t.waiting[class]))
+			resources.AddScaled(need, c.requests, int64(t.waiting[class]))
 		}
 	}
-	for i := range t.usable.members {
+	for i := range t.usable.Members {
 		for d, n := range t.freeOf(int32(i)) {
 			free[d] += max(n, 0)
 		}
 	}
-	return fits(need, free)
+	return resources.Fits(need, free)
 }
 
 // nodesByRoom are the nodes that take pods, those with least room first.
 func (t *Trial) nodesByRoom() []int32 {
 	var nodes []int32
-	for i := range t.usable.members {
+	for i := range t.usable.Members {
 		nodes = append(nodes, int32(i))
 	}
 	t.sortByRoom(nodes, t.sizes(nodes))
@@ -154,7 +156,7 @@ func (t *Trial) packAlike(ctx context.Context, nodes, classes []int32, size func
 // shareWeights is what one unit of each resource is of all that is free.
 func (t *Trial) shareWeights(size func([]int64) float64) []float64 {
 	const unit = 1 << 20
-	one, out := make([]int64, t.m.resources.len()), make([]float64, t.m.resources.len())
+	one, out := make([]int64, t.m.resources.Len()), make([]float64, t.m.resources.Len())
 	for d := range out {
 		one[d] = unit
 		out[d] = size(one) / unit
@@ -169,7 +171,7 @@ func (t *Trial) mostAlike(c *class, nodes []int32, weights []float64) int32 {
 	for _, node := range nodes {
 		need, free := t.needOn(c, node), t.freeOf(node)
 		fit := t.m.fitOf(t.m.nodes[node].group, c.shape)
-		if fit < max(fitGivingUp, kept) || !fits(need, free) {
+		if fit < max(fitGivingUp, kept) || !resources.Fits(need, free) {
 			continue
 		}
 		dot, sum := 0.0, 0.0

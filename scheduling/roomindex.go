@@ -3,6 +3,8 @@ package scheduling
 import (
 	"encoding/binary"
 	"slices"
+
+	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
 // roomIndex finds machines of the snapshot with room for a pod without looking at all: for each group of machines that
@@ -25,7 +27,7 @@ type roomIndex struct {
 // each promises room that no single machine has, so that a search has to look into many entries.
 type roomTree struct {
 	nodes []int32
-	maxTree
+	resources.MaxTree
 	// known is indexed by need: where to begin; nil before the first search.
 	known []startingPoint
 	// grown are the leaves that have got room, in that order; forgotten counts those before.
@@ -45,7 +47,7 @@ const mostGrown = 128
 // newRoomIndex indexes machines in the given order; others are not found.
 func (t *Trial) newRoomIndex(order []int32) *roomIndex {
 	m := t.m
-	dims := m.resources.len()
+	dims := m.resources.Len()
 	x := &roomIndex{trees: make([]roomTree, len(m.groups)), rank: make([]int32, len(m.nodes)), leaf: make([]int32, len(m.nodes))}
 	for i := range x.rank {
 		x.rank[i] = -1
@@ -60,11 +62,11 @@ func (t *Trial) newRoomIndex(order []int32) *roomIndex {
 		if len(tree.nodes) == 0 {
 			continue
 		}
-		tree.maxTree = newMaxTree(len(tree.nodes), dims)
+		tree.MaxTree = resources.NewMaxTree(len(tree.nodes), dims)
 		for i, node := range tree.nodes {
 			tree.write(i, t, node)
 		}
-		tree.pullAll()
+		tree.PullAll()
 	}
 	x.numberNeeds(m)
 	size := t.sizes(order)
@@ -97,8 +99,8 @@ func (x *roomIndex) numberNeeds(m *Model) {
 
 // write sets a leaf to what the machine has free; it reports whether that is more than before of anything.
 func (tree *roomTree) write(leaf int, t *Trial, node int32) (grew bool) {
-	e := tree.entry(tree.width + leaf)
-	if !t.usable.has(int(node)) {
+	e := tree.Leaf(leaf)
+	if !t.usable.Has(int(node)) {
 		for d := range e {
 			e[d] = -1
 		}
@@ -121,15 +123,15 @@ func (x *roomIndex) start(tree *roomTree, number int32, need []int64) int {
 		*k = startingPoint{}
 	} else {
 		for _, leaf := range tree.grown[k.grown-tree.forgotten:] {
-			if leaf < k.at && fits(need, tree.entry(tree.width+int(leaf))) {
+			if leaf < k.at && resources.Fits(need, tree.Leaf(int(leaf))) {
 				k.at = leaf
 			}
 		}
 	}
 	k.grown = tree.forgotten + len(tree.grown)
-	at := tree.next(need, int(k.at))
+	at := tree.Next(need, int(k.at))
 	if k.at = int32(at); at < 0 {
-		k.at = int32(tree.count)
+		k.at = int32(tree.Count)
 	}
 	return at
 }
@@ -148,7 +150,7 @@ func (x *roomIndex) update(t *Trial, node int32) {
 		}
 		tree.grown = append(tree.grown, leaf)
 	}
-	tree.pullFrom(int(leaf))
+	tree.PullFrom(int(leaf))
 }
 
 // cursor walks the machines of one group that have room for a need, in order.
@@ -186,7 +188,7 @@ func (x *roomIndex) first(m *Model, class int32, need []int64, fit uint32, exact
 		if take(node) {
 			return node
 		}
-		if k.at = k.tree.next(need, k.at+1); k.at < 0 {
+		if k.at = k.tree.Next(need, k.at+1); k.at < 0 {
 			open = slices.Delete(open, best, best+1)
 		}
 	}

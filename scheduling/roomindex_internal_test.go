@@ -8,6 +8,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
 // What the index remembers of earlier searches never hides a machine with room: it finds what looking at one machine after
@@ -46,11 +48,11 @@ func TestRoomIndexFindsTheFirst(t *testing.T) {
 	for step := range 3 * mostGrown {
 		node := int32(random.IntN(nodes))
 		free := trial.freeOf(node)
-		free[dimCPU], free[dimMemory] = m.free[0]*int64(random.IntN(5))/5, m.free[1]*int64(random.IntN(5))/5
+		free[resources.CPU], free[resources.Memory] = m.free[0]*int64(random.IntN(5))/5, m.free[1]*int64(random.IntN(5))/5
 		if random.IntN(4) == 0 {
-			trial.usable.clear(int(node))
+			trial.usable.Remove(int(node))
 		} else {
-			trial.usable.set(int(node))
+			trial.usable.Add(int(node))
 		}
 		trial.rooms.update(trial, node)
 		if step%11 < 7 {
@@ -59,7 +61,7 @@ func TestRoomIndexFindsTheFirst(t *testing.T) {
 		class := int32(random.IntN(len(m.classes)))
 		need, want := m.classes[class].unshared(), int32(-1)
 		for _, i := range order {
-			if trial.usable.has(int(i)) && fits(need, trial.freeOf(i)) {
+			if trial.usable.Has(int(i)) && resources.Fits(need, trial.freeOf(i)) {
 				want = i
 				break
 			}

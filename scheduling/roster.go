@@ -6,6 +6,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
 // roster lists all pods of a snapshot while a model is compiled: the waiting ones, placeholders, then those of each node.
@@ -28,7 +30,7 @@ type roster struct {
 	slots  []int32 // from 1 on; 0 is free
 	byText map[string]int32
 	// resources are numbered as they are come upon.
-	resources *resourceTable
+	resources *resources.Table
 	present   []bool
 	names     map[corev1.ResourceName]struct{}
 	writer    keyWriter
@@ -120,7 +122,7 @@ func newRoster(s *Snapshot) *roster {
 	return &roster{
 		pods: make([]*corev1.Pod, 0, n), order: make([]int32, 0, n-len(s.Pods)-len(s.Placeholders)), marks: make([]podMarks, 0, n), like: make([]int32, 0, n),
 		seed: maphash.MakeSeed(), hashes: make([]uint64, 0, n), slots: make([]int32, size), byText: make(map[string]int32),
-		resources: newResourceTable(), names: make(map[corev1.ResourceName]struct{}),
+		resources: resources.NewTable(), names: make(map[corev1.ResourceName]struct{}),
 		writer: keyWriter{}, owners: len(s.DefaultTopologySpread) > 0,
 	}
 }
@@ -244,17 +246,18 @@ func (r *roster) amounts(pod *corev1.Pod) {
 		clear(r.names)
 		resourceNames(pod, r.names)
 		for name := range r.names {
-			r.resources.intern(name)
+			r.resources.Intern(name)
 		}
-		total := PodRequests(pod)
+		total := resources.OfPod(pod)
 		for name := range total {
-			r.resources.intern(name)
+			r.resources.Intern(name)
 		}
 		r.fit()
 		for name := range r.names {
-			r.present[r.resources.index[name]] = true
+			at, _ := r.resources.At(name)
+			r.present[at] = true
 		}
-		r.resources.requestVector(total, w.requests)
+		r.resources.Requests(total, w.requests)
 	} else {
 		r.fit()
 		for i := range pod.Spec.Containers {
@@ -276,7 +279,7 @@ func (r *roster) amounts(pod *corev1.Pod) {
 
 // fit makes an empty vector with room for all resources that are known.
 func (r *roster) fit() {
-	n := r.resources.len()
+	n := r.resources.Len()
 	w := &r.writer
 	w.requests = slices.Grow(w.requests[:0], n)[:n]
 	r.present = slices.Grow(r.present[:0], n)[:n]
@@ -287,16 +290,16 @@ func (r *roster) fit() {
 func (r *roster) addAmounts(list corev1.ResourceList) {
 	w, left := &r.writer, len(list)
 	if q, ok := list[corev1.ResourceCPU]; ok {
-		w.requests[dimCPU] += amountUp(corev1.ResourceCPU, q)
-		r.present[dimCPU] = true
+		w.requests[resources.CPU] += resources.Up(corev1.ResourceCPU, q)
+		r.present[resources.CPU] = true
 		left--
 	}
 	if left == 0 {
 		return
 	}
 	if q, ok := list[corev1.ResourceMemory]; ok {
-		w.requests[dimMemory] += amountUp(corev1.ResourceMemory, q)
-		r.present[dimMemory] = true
+		w.requests[resources.Memory] += resources.Up(corev1.ResourceMemory, q)
+		r.present[resources.Memory] = true
 		left--
 	}
 	if left == 0 {
@@ -306,11 +309,11 @@ func (r *roster) addAmounts(list corev1.ResourceList) {
 		if name == corev1.ResourceCPU || name == corev1.ResourceMemory {
 			continue
 		}
-		at := r.resources.intern(name)
+		at := r.resources.Intern(name)
 		for at >= len(w.requests) {
 			w.requests, r.present = append(w.requests, 0), append(r.present, false)
 		}
-		w.requests[at] += amountUp(name, q)
+		w.requests[at] += resources.Up(name, q)
 		r.present[at] = true
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
 // Placing decides pod by pod and never takes back: a pod may get the one zone that two others would have needed. Where
@@ -184,8 +186,8 @@ func (s *search) onHosts(ctx context.Context, class int32) {
 	t, m := s.t, s.t.m
 	c := m.classes[class]
 	s.steps += len(m.nodes) / looksPerStep
-	for i := range t.usable.members {
-		if fits(t.needOn(c, int32(i)), t.freeOf(int32(i))) && m.accepts(m.nodes[i].group, c.shape) && t.admits(c, int32(i)) {
+	for i := range t.usable.Members {
+		if resources.Fits(t.needOn(c, int32(i)), t.freeOf(int32(i))) && m.accepts(m.nodes[i].group, c.shape) && t.admits(c, int32(i)) {
 			before := t.Mark()
 			t.place(binding{class: class, host: int32(i), count: 1, stage: -1, tight: t.tightly(class)})
 			s.then(ctx, before)
@@ -207,7 +209,7 @@ func (t *Trial) joins(class, i int32) bool {
 	m := t.m
 	c, mc := m.classes[class], &t.machines[i]
 	host := int32(len(m.nodes)) + i
-	if fitsBeside(t.needOn(c, host), mc.used, m.pools[mc.pool].table.allocOf(int(mc.row), m.resources.len())) && t.admits(c, host) {
+	if fitsBeside(t.needOn(c, host), mc.used, m.pools[mc.pool].table.allocOf(int(mc.row), m.resources.Len())) && t.admits(c, host) {
 		if stage := t.stageOn(c, mc); stage >= 0 && t.keepsVariety(host, c, stage) {
 			t.place(binding{class: class, host: host, count: 1, stage: stage, tight: t.tightly(class)})
 			return true

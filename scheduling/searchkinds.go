@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+
+	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
 // kindsFor lists the machines that a pod of the class could get, the best of each kind: those of one pool that rules
@@ -92,15 +94,15 @@ func (t *Trial) eachOfStage(c *class, st int32, see func(site)) {
 func (t *Trial) eachMachine(c *class, st, pool, a int32, see func(site)) {
 	m := t.m
 	p, as := m.pools[pool], &t.assigned[st][pool][a]
-	dims := m.resources.len()
-	for r := range p.rows.members {
+	dims := m.resources.Len()
+	for r := range p.rows.Members {
 		row := &p.table.rows[r]
-		if !fits(c.requests, p.table.allocOf(r, dims)) {
+		if !resources.Fits(c.requests, p.table.allocOf(r, dims)) {
 			continue
 		}
-		for slot := range row.slots.members {
+		for slot := range row.slots.Members {
 			price := p.table.catalog.price(row.variant, slot)
-			if price == noPrice || !m.stageAllows(st, pool, r, slot, as) || (as.rows != nil && !as.rows.has(r)) {
+			if price == noPrice || !m.stageAllows(st, pool, r, slot, as) || (as.rows != nil && !as.rows.Has(r)) {
 				continue
 			}
 			see(site{stage: st, option: option{pool: pool, row: int32(r), slot: int32(slot), assign: a, price: price, cell: t.cellAt(pool, int32(r), int32(slot), as),

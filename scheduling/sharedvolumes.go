@@ -5,6 +5,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/drawknife/drawknife/internal/engine/resources"
 	"github.com/drawknife/drawknife/internal/engine/volumes"
 )
 
@@ -31,7 +32,7 @@ func (m *Model) sharedVolumes(c *class) []sharedVolume {
 	}
 	var out []sharedVolume
 	for _, claim := range m.volumes.Attached(c.sample) {
-		if dim, ok := m.resources.index[attachResource(claim.Driver)]; ok && claim.Shared && claim.Handle != "" {
+		if dim, ok := m.resources.At(resources.Attachable(claim.Driver)); ok && claim.Shared && claim.Handle != "" {
 			out = append(out, sharedVolume{dim, claim.ID})
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"slices"
+
+	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
 // placeSingly looks for places pod by pod, by the exact rules, for what placing in bulk has left: on any machine there
@@ -60,7 +62,7 @@ func (t *Trial) bulkOn(class, host int32) int32 {
 	if i := host - int32(len(t.m.nodes)); c.topology != nil || (i >= 0 && t.strictVariety(t.m.pools[t.machines[i].pool])) {
 		return 1
 	}
-	return max(int32(howMany(c.requests, t.roomOf(host), int(t.waiting[class]))), 1)
+	return max(int32(resources.HowMany(c.requests, t.roomOf(host), int(t.waiting[class]))), 1)
 }
 
 // roomOf is what is free on a host; good until the next call.
@@ -69,7 +71,7 @@ func (t *Trial) roomOf(host int32) []int64 {
 		return t.freeOf(host)
 	}
 	mc := &t.machines[host-int32(len(t.m.nodes))]
-	alloc := t.m.pools[mc.pool].table.allocOf(int(mc.row), t.m.resources.len())
+	alloc := t.m.pools[mc.pool].table.allocOf(int(mc.row), t.m.resources.Len())
 	t.roomLeft = t.roomLeft[:0]
 	for d := range alloc {
 		t.roomLeft = append(t.roomLeft, alloc[d]-mc.used[d])
@@ -81,11 +83,11 @@ func (t *Trial) roomOf(host int32) []int64 {
 func (t *Trial) findHost(class int32) (host, stage int32) {
 	m := t.m
 	c := m.classes[class]
-	for i := range t.usable.members {
+	for i := range t.usable.Members {
 		if t.newOnly {
 			break
 		}
-		if fits(t.needOn(c, int32(i)), t.freeOf(int32(i))) && m.accepts(m.nodes[i].group, c.shape) && t.admits(c, int32(i)) {
+		if resources.Fits(t.needOn(c, int32(i)), t.freeOf(int32(i))) && m.accepts(m.nodes[i].group, c.shape) && t.admits(c, int32(i)) {
 			return int32(i), -1
 		}
 	}
@@ -96,7 +98,7 @@ func (t *Trial) findHost(class int32) (host, stage int32) {
 func (t *Trial) findMachine(class int32) (host, stage int32) {
 	m := t.m
 	c := m.classes[class]
-	dims := m.resources.len()
+	dims := m.resources.Len()
 	for i := range t.machines {
 		mc := &t.machines[i]
 		if i < t.fresh || mc.empty() || !fitsBeside(t.needOn(c, int32(len(m.nodes)+i)), mc.used, m.pools[mc.pool].table.allocOf(int(mc.row), dims)) {

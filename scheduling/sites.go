@@ -4,6 +4,8 @@ import (
 	"maps"
 	"math"
 	"slices"
+
+	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
 // findSite is the machine to buy for a pod of the class: of its first stage that has one, the cheapest; for pods that
@@ -18,12 +20,12 @@ func (t *Trial) findSite(c *cells, class int32) *site {
 		sites := t.sitesOf(c, st, t.sites)
 		for i := range sites {
 			s := &sites[i]
-			if !fits(cl.requests, s.alloc) || (waits && !s.limited) || !t.affordable(s.pool, s.row) || !t.reservable(s.pool, s.row, s.slot) || !t.admitsAt(cl, s) || !t.variedAt(cl, s) {
+			if !resources.Fits(cl.requests, s.alloc) || (waits && !s.limited) || !t.affordable(s.pool, s.row) || !t.reservable(s.pool, s.row, s.slot) || !t.admitsAt(cl, s) || !t.variedAt(cl, s) {
 				continue
 			}
 			held := 1
 			if crowd {
-				held = howMany(cl.requests, s.alloc, int(t.waiting[class]))
+				held = resources.HowMany(cl.requests, s.alloc, int(t.waiting[class]))
 			}
 			if held > most || (held == most && s.price < price) {
 				best, most, price = s, held, s.price
@@ -89,7 +91,7 @@ func (t *Trial) findSplitSite(cl *class, st int32, waits bool) *site {
 
 // couldBuy reports whether the machine may be bought for a pod of the class; waits tells that it must be on a reservation.
 func (t *Trial) couldBuy(cl *class, s *site, waits bool) bool {
-	return fits(cl.requests, s.alloc) && (!waits || s.limited) && t.affordable(s.pool, s.row) && t.reservable(s.pool, s.row, s.slot) &&
+	return resources.Fits(cl.requests, s.alloc) && (!waits || s.limited) && t.affordable(s.pool, s.row) && t.reservable(s.pool, s.row, s.slot) &&
 		t.admitsAt(cl, s) && t.variedAt(cl, s)
 }
 

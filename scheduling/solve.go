@@ -5,6 +5,8 @@ import (
 	"context"
 	"math"
 	"slices"
+
+	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
 // Query is what Solve is asked. The zero value asks for places for all waiting pods, with preferences respected,
@@ -331,18 +333,18 @@ func (t *Trial) awaitsReservation(c *class) bool {
 
 // reservedFor reports whether the stage has a reserved machine with instances left that holds the requests.
 func (m *Model) reservedFor(stage int32, requests []int64) bool {
-	dims := m.resources.len()
+	dims := m.resources.Len()
 	for _, u := range m.stages[stage].uses {
 		p := m.pools[u.pool]
 		c := p.table.catalog
 		f := &p.profiles[u.profile]
-		for s := range f.slots.members {
+		for s := range f.slots.Members {
 			if id := c.slots[s].reservation; id == "" || c.reservations[id] <= 0 {
 				continue
 			}
-			for r := range f.rows.members {
+			for r := range f.rows.Members {
 				row := &p.table.rows[r]
-				if row.slots.has(s) && c.price(row.variant, s) != noPrice && fits(requests, p.table.allocOf(r, dims)) {
+				if row.slots.Has(s) && c.price(row.variant, s) != noPrice && resources.Fits(requests, p.table.allocOf(r, dims)) {
 					return true
 				}
 			}
@@ -353,7 +355,7 @@ func (m *Model) reservedFor(stage int32, requests []int64) bool {
 
 // sells reports whether the stage has a machine in the cell that holds one pod.
 func (t *Trial) sells(c *cells, stage, cell int32, need []int64) bool {
-	return slices.ContainsFunc(t.sitesOf(c, stage, t.sites), func(s site) bool { return s.cell == cell && fits(need, s.alloc) })
+	return slices.ContainsFunc(t.sitesOf(c, stage, t.sites), func(s site) bool { return s.cell == cell && resources.Fits(need, s.alloc) })
 }
 
 // classWorth is what a pod of each class would cost on a new machine, in nano-USD per hour.
@@ -381,11 +383,11 @@ func (t *Trial) classWorth(ctx context.Context, c *cells, wishes []wish) []int64
 func (t *Trial) nodesFor(wishes []*wish) []int32 {
 	m := t.m
 	out := make([]int32, 0, len(m.nodes))
-	for i := range t.usable.members {
+	for i := range t.usable.Members {
 		free, group := t.freeOf(int32(i)), m.nodes[i].group
 		if slices.ContainsFunc(wishes, func(w *wish) bool {
 			c := m.classes[w.class]
-			return fits(c.requests, free) && m.accepts(group, c.shape)
+			return resources.Fits(c.requests, free) && m.accepts(group, c.shape)
 		}) {
 			out = append(out, int32(i))
 		}
@@ -395,7 +397,7 @@ func (t *Trial) nodesFor(wishes []*wish) []int32 {
 
 // sizes measures vectors by the share they take of all that is free on the machines.
 func (t *Trial) sizes(nodes []int32) func([]int64) float64 {
-	total := make([]float64, t.m.resources.len())
+	total := make([]float64, t.m.resources.Len())
 	for _, i := range nodes {
 		for d, f := range t.freeOf(i) {
 			total[d] += float64(max(f, 0))

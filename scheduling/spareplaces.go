@@ -52,12 +52,12 @@ func (t *Trial) sparePlaces(ctx context.Context, before Mark, classes, tried []i
 	for n := 0; n < len(queue) && n < maxSparingRetries && ctx.Err() == nil; n++ {
 		t.undo(before)
 		for _, node := range queue[n] {
-			t.usable.clear(int(node))
+			t.usable.Remove(int(node))
 		}
 		tried := t.placeReal(ctx, classes)
 		t.rearrange(ctx, before, classes)
 		for _, node := range queue[n] {
-			t.usable.set(int(node))
+			t.usable.Add(int(node))
 		}
 		if t.waitingPods() > 0 {
 			t.placeTogether(ctx, classes) // whom the others keep from all else may have a place just there

@@ -3,6 +3,8 @@ package scheduling
 import (
 	"math"
 	"slices"
+
+	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
 // stage is one way to give pods a new machine: profiles of one or several pools that count as equally good, so that
@@ -142,8 +144,8 @@ func (s *shape) touch(u use, demand needs) {
 
 // holds reports whether some machine of the profile holds one pod.
 func (m *Model) holds(p *pool, profile int, requests []int64) bool {
-	for r := range p.profiles[profile].rows.members {
-		if fits(requests, p.table.allocOf(r, m.resources.len())) {
+	for r := range p.profiles[profile].rows.Members {
+		if resources.Fits(requests, p.table.allocOf(r, m.resources.Len())) {
 			return true
 		}
 	}
@@ -219,13 +221,13 @@ func (m *Model) costStages(c *class) {
 		return
 	}
 	c.costs = make([]float64, len(c.stages))
-	dims := m.resources.len()
+	dims := m.resources.Len()
 	for i, st := range c.stages {
 		c.costs[i] = math.Inf(1)
 		for _, u := range m.stages[st].uses {
 			p := m.pools[u.pool]
 			f := &p.profiles[u.profile]
-			for r := range f.rows.members {
+			for r := range f.rows.Members {
 				share := largestShare(c.requests, p.table.allocOf(r, dims))
 				if share > 1 {
 					continue

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/drawknife/drawknife/api/requirements"
+	"github.com/drawknife/drawknife/internal/engine/bitset"
+	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
 // Explanations look at machines one by one and note the checks that they fail: the check that the machines of a type
@@ -73,10 +75,10 @@ type poolFacts struct {
 	// cost is indexed [row*limits+limit]; over are the rows of which the limits allow no more machine. Nil without
 	// limits.
 	cost []int64
-	over bitset
+	over bitset.Set
 }
 
-type mask struct{ rows, slots bitset }
+type mask struct{ rows, slots bitset.Set }
 
 // explainer answers why pods of one class have no place.
 type explainer struct {
@@ -98,7 +100,7 @@ type explainer struct {
 	// tries is how many nodes more may be asked about a change.
 	tries int
 	// roomy are, by table, the rows that hold the pod.
-	roomy map[*table]bitset
+	roomy map[*table]bitset.Set
 	// admitted remembers what topology rules say; byWay what they say of the question's machines by the way to buy them,
 	// if that decides.
 	admitted map[admission]bool
@@ -140,7 +142,7 @@ type question struct {
 	p  *pool
 	at int32
 	// rows and slots meet the demand; assigned are ways to decide labels left open that meet it too.
-	rows, slots bitset
+	rows, slots bitset.Set
 	assigned    []assignment
 	// changed tells that the pod's own demands or the pool are not those that the plan was made with, so that spread
 	// rules may count other machines.
@@ -173,12 +175,12 @@ func (x *explanations) factsOf(at int32) *poolFacts {
 		f.stated[r.Key()] = m.maskOf(p, r)
 	}
 	if p.limits != nil {
-		f.over = newBitset(len(p.table.rows))
+		f.over = bitset.New(len(p.table.rows))
 		for r := range p.table.rows {
 			cost := p.rowCost(r)
 			f.cost = append(f.cost, cost...)
 			if !x.t.allows(at, x.t.usage[at], cost) {
-				f.over.set(r)
+				f.over.Add(r)
 			}
 		}
 	}
@@ -188,7 +190,7 @@ func (x *explanations) factsOf(at int32) *poolFacts {
 
 // maskOf are the rows and slots of the pool's table that meet a requirement.
 func (m *Model) maskOf(p *pool, r requirements.Requirement) mask {
-	out := mask{fullBitset(len(p.table.rows)), p.table.catalog.allSlots.clone()}
+	out := mask{bitset.Full(len(p.table.rows)), p.table.catalog.allSlots.Clone()}
 	m.narrow(p, r, out.rows, out.slots)
 	return out
 }
@@ -215,25 +217,25 @@ func (x *explainer) ask(key questionKey, demand func() (needs, *pool)) *question
 // off.
 func (x *explainer) narrow(q *question, demand needs, letOff bool, key string) {
 	m, p := x.m, q.p
-	q.rows, q.slots = fullBitset(len(p.table.rows)), p.table.catalog.allSlots.clone()
+	q.rows, q.slots = bitset.Full(len(p.table.rows)), p.table.catalog.allSlots.Clone()
 	for k, stated := range x.factsOf(q.at).stated {
 		if !letOff || k != key {
-			q.rows.and(stated.rows)
-			q.slots.and(stated.slots)
+			q.rows.And(stated.rows)
+			q.slots.And(stated.slots)
 		}
 	}
 	for _, r := range demand {
 		m.narrow(p, p.template.Get(r.Key()).Intersect(r), q.rows, q.slots)
 	}
 	q.assigned = x.assignments(p, demand)
-	some := newBitset(len(p.table.rows))
+	some := bitset.New(len(p.table.rows))
 	for i := range q.assigned {
 		if q.assigned[i].rows == nil {
 			return
 		}
-		some.or(q.assigned[i].rows)
+		some.Or(q.assigned[i].rows)
 	}
-	q.rows.and(some)
+	q.rows.And(some)
 }
 
 // assignments are the ways to decide the pool's open labels under which a machine meets the demand: labels that topology
@@ -276,7 +278,7 @@ func (x *explainer) assignments(p *pool, demand needs) []assignment {
 }
 
 // fits reports whether the row's type may carry the labels.
-func (a *assignment) fits(row int) bool { return a.rows == nil || a.rows.has(row) }
+func (a *assignment) fits(row int) bool { return a.rows == nil || a.rows.Has(row) }
 
 // about are the needs on one key. They share the memory of n, which nobody may write to.
 func (n needs) about(key string) needs {
@@ -327,14 +329,14 @@ func (x *explainer) lacks(q *question, row int) (n, dim int) {
 }
 
 // roomyIn are the table's rows that hold the pod.
-func (x *explainer) roomyIn(t *table) bitset {
+func (x *explainer) roomyIn(t *table) bitset.Set {
 	if known, ok := x.roomy[t]; ok {
 		return known
 	}
-	out := newBitset(len(t.rows))
+	out := bitset.New(len(t.rows))
 	for r := range t.rows {
-		if fits(x.c.requests, t.allocOf(r, len(x.c.requests))) {
-			out.set(r)
+		if resources.Fits(x.c.requests, t.allocOf(r, len(x.c.requests))) {
+			out.Add(r)
 		}
 	}
 	x.roomy[t] = out
@@ -368,7 +370,7 @@ func (x *explainer) keepsVariety(q *question, cand *candidate) bool {
 	ok, known := x.varied[site]
 	if !known {
 		mc := machine{pool: q.at, row: int32(cand.row), slot: site.slot, labels: q.assigned[cand.assign].labels, used: x.c.requests}
-		rows, slots := q.rows.clone(), q.slots.clone()
+		rows, slots := q.rows.Clone(), q.slots.Clone()
 		var stakes []*ownership
 		if x.c.topology != nil {
 			stakes = []*ownership{x.c.topology}
@@ -397,7 +399,7 @@ func (x *explainer) varietySiteOf(q *question, cand *candidate) varietySite {
 }
 
 // varietyLeft is, for each minValues of the pool, how many values variedFor finds.
-func (m *Model) varietyLeft(p *pool, planned int32, need []int64, rows, slots bitset) []int {
+func (m *Model) varietyLeft(p *pool, planned int32, need []int64, rows, slots bitset.Set) []int {
 	var most []int64
 	if p.limits != nil {
 		most = p.rowCost(int(planned))
@@ -406,13 +408,13 @@ func (m *Model) varietyLeft(p *pool, planned int32, need []int64, rows, slots bi
 	out := make([]int, len(p.variety))
 	for i, v := range p.variety {
 		found := map[string]bool{}
-		for r := range rows.members {
+		for r := range rows.Members {
 			row := &p.table.rows[r]
-			if !fits(need, p.table.allocOf(r, m.resources.len())) || most != nil && !fits(p.rowCost(r), most) {
+			if !resources.Fits(need, p.table.allocOf(r, m.resources.Len())) || most != nil && !resources.Fits(p.rowCost(r), most) {
 				continue
 			}
-			for s := range row.slots.members {
-				if !slots.has(s) || c.price(row.variant, s) == noPrice {
+			for s := range row.slots.Members {
+				if !slots.Has(s) || c.price(row.variant, s) == noPrice {
 					continue
 				}
 				have := c.types[c.variants[row.variant].typ].Requirements
@@ -440,18 +442,18 @@ func (x *explainer) fitting(q *question, below *int64, see func(*candidate)) {
 	if q == nil {
 		return
 	}
-	rows := q.rows.clone()
-	rows.and(x.roomyIn(q.p.table))
+	rows := q.rows.Clone()
+	rows.And(x.roomyIn(q.p.table))
 	over := x.factsOf(q.at).over
-	slots, awaits := newBitset(len(q.p.table.catalog.slots)), x.awaits || (x.changed(q) && x.mayAwait)
-	for s := range q.slots.members {
+	slots, awaits := bitset.New(len(q.p.table.catalog.slots)), x.awaits || (x.changed(q) && x.mayAwait)
+	for s := range q.slots.Members {
 		if x.reservable(q, s, awaits) {
-			slots.set(s)
+			slots.Add(s)
 		}
 	}
 	var cand candidate
-	for cand.row = range rows.members {
-		if over != nil && over.has(cand.row) {
+	for cand.row = range rows.Members {
+		if over != nil && over.Has(cand.row) {
 			continue
 		}
 		row := &q.p.table.rows[cand.row]
@@ -460,7 +462,7 @@ func (x *explainer) fitting(q *question, below *int64, see func(*candidate)) {
 			if cand.assign = a; !q.assigned[a].fits(cand.row) {
 				continue
 			}
-			x.looks += row.slots.count()
+			x.looks += row.slots.Count()
 			for i, w := range row.slots {
 				for w &= slots[i]; w != 0; w &= w - 1 {
 					cand.slot = i<<6 + bits.TrailingZeros64(w)

@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
 // survey counts how far the machines of a pool come, and keeps the nearest miss of those that fail a single check.
@@ -49,12 +51,12 @@ func (v *survey) walk(q *question) {
 	roomy, over := v.roomyIn(q.p.table), v.factsOf(q.at).over
 	var cand candidate
 	onlyRoom := v.missesOnly && over == nil && len(q.p.table.catalog.reservations) == 0 && !v.t.strictVariety(q.p)
-	for r := range q.rows.members {
-		closed := over != nil && over.has(r)
+	for r := range q.rows.Members {
+		closed := over != nil && over.Has(r)
 		came := checkOffering
 		switch {
-		case onlyRoom && roomy.has(r):
-		case roomy.has(r):
+		case onlyRoom && roomy.Has(r):
+		case roomy.Has(r):
 			eachWay(q, r, &cand, func(cand *candidate) {
 				if cand.price != noPrice {
 					v.looks++
@@ -165,7 +167,7 @@ func (v *survey) nearest() finding {
 		miss.Amounts = corev1.ResourceList{}
 		v.exceeded(q, cand.row, func(i int, over int64) {
 			name := q.p.limits.names[i]
-			miss.Amounts[name] = quantity(name, over)
+			miss.Amounts[name] = resources.Quantity(name, over)
 		})
 	case MissReservation:
 		miss.Reservation = q.p.table.catalog.slots[cand.slot].reservation

@@ -7,6 +7,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/drawknife/drawknife/api/requirements"
+	"github.com/drawknife/drawknife/internal/engine/bitset"
+	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
 // Trial is a what-if on a Model: nodes can be hidden, their pods placed elsewhere, and all of it undone. It is the
@@ -19,9 +21,9 @@ type Trial struct {
 	// free is indexed [node*resources+resource].
 	free []int64
 	// usable tells which machines may take pods now.
-	usable bitset
+	usable bitset.Set
 	// closed are those that Close was called for; empty as long as it was not.
-	closed bitset
+	closed bitset.Set
 	// waiting counts, by class, the pods that need a place.
 	waiting []int32
 	// freed are pods of hidden machines, in the order they were hidden.
@@ -32,7 +34,7 @@ type Trial struct {
 	machines []machine
 	// hidden are machines of the snapshot in the order they were hidden, hiddenSet the same as a set.
 	hidden    []int32
-	hiddenSet bitset
+	hiddenSet bitset.Set
 	// firstFreed is, for each of hidden, where its pods begin in freed.
 	firstFreed []int32
 	// before are machines as they were when settle changed them.
@@ -69,7 +71,7 @@ type Trial struct {
 	kinds     map[int32][]kind
 	kindCells *cells
 	// kindsSuiting are those of one stage, by number, that pods at another may go on.
-	kindsSuiting map[[2]int32]bitset
+	kindsSuiting map[[2]int32]bitset.Set
 	kindRooms    map[string]int32 // numbers of kind.alloc, by content
 	// loadsAhead and demands are what newLoading works with.
 	loadsAhead []waitingLoad
@@ -123,10 +125,10 @@ type machine struct {
 
 // Trial starts a what-if.
 func (m *Model) Trial() *Trial {
-	t := &Trial{m: m, free: slices.Clone(m.free), usable: newBitset(len(m.nodes)), hiddenSet: newBitset(len(m.nodes)), waiting: make([]int32, len(m.classes)), received: make([]int32, len(m.nodes)), last: make([]int32, len(m.nodes))}
+	t := &Trial{m: m, free: slices.Clone(m.free), usable: bitset.New(len(m.nodes)), hiddenSet: bitset.New(len(m.nodes)), waiting: make([]int32, len(m.classes)), received: make([]int32, len(m.nodes)), last: make([]int32, len(m.nodes))}
 	for i := range m.nodes {
 		if m.nodes[i].usable {
-			t.usable.set(i)
+			t.usable.Add(i)
 		}
 	}
 	for i, c := range m.classes {
@@ -158,7 +160,7 @@ func (m *Model) Trial() *Trial {
 func (t *Trial) countNode(n *node, times int64) {
 	t.count(n.pool, n.capacity, times)
 	if n.pool >= 0 && t.standing[n.pool] != nil {
-		addScaled(t.standing[n.pool], t.m.pools[n.pool].limits.cost(n.capacity), times)
+		resources.AddScaled(t.standing[n.pool], t.m.pools[n.pool].limits.cost(n.capacity), times)
 	}
 }
 
@@ -167,11 +169,11 @@ func (t *Trial) count(pool int32, capacity corev1.ResourceList, n int64) {
 	if pool < 0 || t.m.pools[pool].limits == nil {
 		return
 	}
-	addScaled(t.usage[pool], t.m.pools[pool].limits.cost(capacity), n)
+	resources.AddScaled(t.usage[pool], t.m.pools[pool].limits.cost(capacity), n)
 }
 
 func (t *Trial) freeOf(node int32) []int64 {
-	dims := int32(t.m.resources.len())
+	dims := int32(t.m.resources.Len())
 	return t.free[node*dims : (node+1)*dims]
 }
 
@@ -203,13 +205,13 @@ func (t *Trial) apply(p binding, sign int32) {
 	c := t.m.classes[p.class]
 	n := sign * p.count
 	if p.host < int32(len(t.m.nodes)) {
-		addScaled(t.freeOf(p.host), c.requests, -int64(n))
+		resources.AddScaled(t.freeOf(p.host), c.requests, -int64(n))
 		t.shareVolumes(c, p.host, n, t.freeOf(p.host), 1)
 		t.received[p.host] += n
 		t.roomChanged(p.host)
 	} else {
 		used := t.machines[p.host-int32(len(t.m.nodes))].used
-		addScaled(used, c.requests, int64(n))
+		resources.AddScaled(used, c.requests, int64(n))
 		t.shareVolumes(c, p.host, n, used, -1)
 	}
 	t.waiting[p.class] -= n

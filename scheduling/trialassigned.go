@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/internal/engine/bitset"
 )
 
 // Assignment is where a trial has put pods.
@@ -23,7 +25,7 @@ type Assignment struct {
 // hidden together are placed together, whatever was placed and taken off before.
 func (t *Trial) Assigned() *Assignment {
 	m := t.m
-	r := &redealing{t: t, waiting: make([][]int32, len(m.classes)), known: newBitset(len(m.classes)), hands: make([][]int32, len(t.placed))}
+	r := &redealing{t: t, waiting: make([][]int32, len(m.classes)), known: bitset.New(len(m.classes)), hands: make([][]int32, len(t.placed))}
 	r.deal()
 	from := make([]int32, len(t.freed)) // by pod
 	for k, first := range t.firstFreed {
@@ -95,7 +97,7 @@ type redealing struct {
 	// waiting are the pods without a place, by class, those first that have waited longest; known are the classes that have
 	// got theirs. hands are those of each binding.
 	waiting [][]int32
-	known   bitset
+	known   bitset.Set
 	hands   [][]int32
 }
 
@@ -154,8 +156,8 @@ func (r *redealing) free(from, to int) {
 
 // queue is waiting of the class, which begins with the snapshot's own waiting pods.
 func (r *redealing) queue(class int32) []int32 {
-	if !r.known.has(int(class)) {
-		r.known.set(int(class))
+	if !r.known.Has(int(class)) {
+		r.known.Add(int(class))
 		for _, i := range r.t.m.classes[class].pending {
 			r.waiting[class] = append(r.waiting[class], -1-int32(i))
 		}

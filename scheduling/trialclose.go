@@ -1,6 +1,10 @@
 package scheduling
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/drawknife/drawknife/internal/engine/bitset"
+)
 
 // Close keeps pods that are placed from now on off a node of the snapshot: what is on it stays. A name the snapshot does
 // not have is an error and changes nothing; a node that is closed or hidden already is none.
@@ -13,22 +17,22 @@ func (t *Trial) Close(name string) error {
 		return nil
 	}
 	if t.closed == nil {
-		t.closed = newBitset(len(t.m.nodes))
+		t.closed = bitset.New(len(t.m.nodes))
 	}
-	t.closed.set(i)
-	t.usable.clear(i)
+	t.closed.Add(i)
+	t.usable.Remove(i)
 	t.roomChanged(int32(i))
 	t.log = append(t.log, change{changeClosed, int32(i), 0})
 	return nil
 }
 
-func (t *Trial) isClosed(node int) bool { return t.closed != nil && t.closed.has(node) }
+func (t *Trial) isClosed(node int) bool { return t.closed != nil && t.closed.Has(node) }
 
 // reopen undoes Close.
 func (t *Trial) reopen(node int) {
-	t.closed.clear(node)
-	if t.m.nodes[node].usable && !t.hiddenSet.has(node) {
-		t.usable.set(node)
+	t.closed.Remove(node)
+	if t.m.nodes[node].usable && !t.hiddenSet.Has(node) {
+		t.usable.Add(node)
 		t.roomChanged(int32(node))
 	}
 }

@@ -21,15 +21,15 @@ func (t *Trial) HideMoving(name string, moves func(*corev1.Pod) bool) (pods int,
 	if !ok {
 		return 0, fmt.Errorf("hiding node %q: the snapshot has none of that name", name)
 	}
-	if t.hiddenSet.has(i) {
+	if t.hiddenSet.Has(i) {
 		return 0, fmt.Errorf("hiding node %q: it is hidden already", name)
 	}
 	n := &t.m.nodes[i]
 	t.takeOff(int32(i))
-	t.usable.clear(i)
+	t.usable.Remove(i)
 	t.roomChanged(int32(i))
 	t.hidden = append(t.hidden, int32(i))
-	t.hiddenSet.set(i)
+	t.hiddenSet.Add(i)
 	t.firstFreed = append(t.firstFreed, int32(len(t.freed)))
 	for _, p := range n.movable {
 		if moves(p.pod) {
@@ -77,10 +77,10 @@ func (t *Trial) unhide(i int32, pods int) {
 		delete(t.freedClass, PodKey{p.pod.Namespace, p.pod.Name})
 	}
 	t.hidden = t.hidden[:len(t.hidden)-1]
-	t.hiddenSet.clear(int(i))
+	t.hiddenSet.Remove(int(i))
 	t.firstFreed = t.firstFreed[:len(t.hidden)]
 	if n.usable && !t.isClosed(int(i)) {
-		t.usable.set(int(i))
+		t.usable.Add(int(i))
 		t.roomChanged(i)
 	}
 	if !n.source.Leaving {

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"encoding/binary"
 	"slices"
+
+	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
 // LaunchSome opens new nodes for all pods that wait, one after another: each time the one that holds the most worth for
@@ -161,7 +163,7 @@ func (t *Trial) kindsOf(stage int32) ([]kind, bool) {
 		if t.strictVariety(p) || len(f.open) > 0 || slices.ContainsFunc(m.topologyKeys, func(key string) bool { return m.leftOpen(p, key) }) {
 			return nil, false
 		}
-		dims := m.resources.len()
+		dims := m.resources.Len()
 		own = own[:0]
 		for _, buy := range p.table.cheapestFirst(dims) {
 			r, s := int(buy.row), int(buy.slot)
@@ -169,7 +171,7 @@ func (t *Trial) kindsOf(stage int32) ([]kind, bool) {
 			if slices.Min(alloc) < 0 {
 				continue // DaemonSets alone ask for more than it has: that suits nobody, not even pods that ask for none of it
 			}
-			if f.rows.has(r) && f.slots.has(s) {
+			if f.rows.Has(r) && f.slots.Has(s) {
 				price := p.table.catalog.price(p.table.rows[r].variant, s)
 				own = append(own, kind{pool: u.pool, row: buy.row, slot: buy.slot, cell: anyCell, price: price, alloc: alloc})
 			}
@@ -192,7 +194,7 @@ next:
 	for _, k := range list {
 		at := key{k.slot, like[k.row]}
 		for _, i := range kept[at] {
-			if fits(k.alloc, out[i].alloc) && (p.limits == nil || fits(p.rowCost(int(out[i].row)), p.rowCost(int(k.row)))) {
+			if resources.Fits(k.alloc, out[i].alloc) && (p.limits == nil || resources.Fits(p.rowCost(int(out[i].row)), p.rowCost(int(k.row)))) {
 				continue next
 			}
 		}
@@ -240,7 +242,7 @@ func (t *Trial) likeness(p *pool) []int32 {
 		key = key[:0]
 		for i := range p.profiles {
 			b := byte(0)
-			if p.profiles[i].rows.has(r) {
+			if p.profiles[i].rows.Has(r) {
 				b = 1
 			}
 			key = append(key, b)
@@ -262,7 +264,7 @@ func (t *Trial) kindSuits(k *kind, stage int32) bool {
 	for _, u := range t.m.stages[stage].uses {
 		if u.pool == k.pool {
 			f := &t.m.pools[u.pool].profiles[u.profile]
-			return len(f.open) == 0 && f.rows.has(int(k.row)) && f.slots.has(int(k.slot))
+			return len(f.open) == 0 && f.rows.Has(int(k.row)) && f.slots.Has(int(k.slot))
 		}
 	}
 	return false

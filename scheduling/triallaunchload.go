@@ -1,5 +1,10 @@
 package scheduling
 
+import (
+	"github.com/drawknife/drawknife/internal/engine/bitset"
+	"github.com/drawknife/drawknife/internal/engine/resources"
+)
+
 // loading tries what machines would hold of the waiting pods.
 type loading struct {
 	t       *Trial
@@ -20,15 +25,15 @@ type waitingLoad struct {
 	most  int
 	worth int64
 	// suits are the kinds that they may go on, by number; demand is the number of what they ask beside room: see metDemands.
-	suits  bitset
+	suits  bitset.Set
 	demand int32
 	// least is the least that pods of this load or one after it ask for of each of the first resources.
-	least [dimPods + 1]int64
+	least [resources.Pods + 1]int64
 }
 
 // newLoading is for the kinds of machines that the anchor's pods choose from.
 func (t *Trial) newLoading(w *Worth, classes []int32, anchor int32, kinds []kind) *loading {
-	f := &loading{t: t, w: w, classes: classes, anchor: anchor, loads: t.loadsAhead[:0], free: make([]int64, 0, t.m.resources.len())}
+	f := &loading{t: t, w: w, classes: classes, anchor: anchor, loads: t.loadsAhead[:0], free: make([]int64, 0, t.m.resources.Len())}
 	if len(kinds) == 0 || !f.add(anchor, kinds) {
 		return f
 	}
@@ -100,8 +105,8 @@ func (f *loading) hold(number int, k *kind, met uint64) int64 {
 			break
 		}
 		if met&(1<<l.demand) != 0 && (l.demand < mostDemands || f.suits(l, number, k)) {
-			if n := howMany(l.class.requests, f.free, l.most); n > 0 {
-				addScaled(f.free, l.class.requests, -int64(n))
+			if n := resources.HowMany(l.class.requests, f.free, l.most); n > 0 {
+				resources.AddScaled(f.free, l.class.requests, -int64(n))
 				sum += int64(n) * l.worth
 			}
 		}
@@ -124,23 +129,23 @@ func (f *loading) full(l *waitingLoad) bool {
 
 // suits reports whether pods of the load may go on the kind, for those whose demand has no number.
 func (f *loading) suits(l *waitingLoad, number int, k *kind) bool {
-	return l.suits.has(number) && (l.class.topology == nil || f.t.topology.admitsDomains(l.class.topology, l.class.shape, f.t.placesOfKinds().list[k.cell]))
+	return l.suits.Has(number) && (l.class.topology == nil || f.t.topology.admitsDomains(l.class.topology, l.class.shape, f.t.placesOfKinds().list[k.cell]))
 }
 
 // suitingKinds are the numbers of those kinds at one stage that pods at another may go on, at their first stage. They are remembered.
-func (t *Trial) suitingKinds(stage, other int32, kinds []kind) bitset {
+func (t *Trial) suitingKinds(stage, other int32, kinds []kind) bitset.Set {
 	pair := [2]int32{stage, other}
 	out, known := t.kindsSuiting[pair]
 	if known {
 		return out
 	}
 	if t.kindsSuiting == nil {
-		t.kindsSuiting = map[[2]int32]bitset{}
+		t.kindsSuiting = map[[2]int32]bitset.Set{}
 	}
-	out = newBitset(len(kinds))
+	out = bitset.New(len(kinds))
 	for i := range kinds {
 		if t.kindSuits(&kinds[i], other) {
-			out.set(i)
+			out.Add(i)
 		}
 	}
 	t.kindsSuiting[pair] = out
@@ -156,7 +161,7 @@ func (f *loading) place(k *kind, host int32) {
 		if t.waiting[class] == 0 || len(stages) == 0 || !t.kindSuits(k, stages[0]) {
 			return false
 		}
-		n := howMany(c.requests, t.roomOf(host), int(t.waiting[class]))
+		n := resources.HowMany(c.requests, t.roomOf(host), int(t.waiting[class]))
 		placed := false
 		for n > 0 && t.admits(c, host) {
 			count := n

@@ -1,11 +1,16 @@
 package scheduling
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/drawknife/drawknife/internal/engine/bitset"
+	"github.com/drawknife/drawknife/internal/engine/resources"
+)
 
 // launchDemand is what pods of some classes alike ask of a kind of node beside room: which kinds they may go on, and which rules
 // let them into its cell.
 type launchDemand struct {
-	suits    bitset
+	suits    bitset.Set
 	topology *ownership
 	shape    int32
 	// admitted is what rules say of the cells of kinds.
@@ -56,7 +61,7 @@ func (d *metDemands) begin(t *Trial, loads []waitingLoad) {
 }
 
 // ceilingDims are the resources that there are ceilings for.
-var ceilingDims = [...]int{dimCPU, dimMemory}
+var ceilingDims = [...]int{resources.CPU, resources.Memory}
 
 // number is that of the demand.
 func (d *metDemands) number(l *waitingLoad) int32 {
@@ -81,7 +86,7 @@ func (d *metDemands) number(l *waitingLoad) int32 {
 func (d *metDemands) of(number int, k *kind) *metDemand {
 	among := uint64(1) << mostDemands
 	for i := range d.demands {
-		if x := &d.demands[i]; x.suits.has(number) && (x.topology == nil || d.admits(x, k.cell)) {
+		if x := &d.demands[i]; x.suits.Has(number) && (x.topology == nil || d.admits(x, k.cell)) {
 			among |= 1 << i
 		}
 	}

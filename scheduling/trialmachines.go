@@ -2,11 +2,13 @@ package scheduling
 
 import (
 	"slices"
+
+	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
 // open adds a new, empty machine and returns its host number.
 func (t *Trial) open(mc machine) int32 {
-	mc.used, mc.last = make([]int64, t.m.resources.len()), 0
+	mc.used, mc.last = make([]int64, t.m.resources.Len()), 0
 	t.count(mc.pool, t.m.capacityOf(&mc), 1)
 	t.reserve(&mc, 1)
 	t.machines = append(t.machines, mc)
@@ -179,4 +181,4 @@ func (t *Trial) newCost() int64 {
 }
 
 // empty reports whether none of the machine's pods was admitted: it is not bought.
-func (mc *machine) empty() bool { return mc.used[dimPods] == 0 }
+func (mc *machine) empty() bool { return mc.used[resources.Pods] == 0 }

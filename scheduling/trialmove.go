@@ -7,22 +7,25 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/internal/engine/bitset"
+	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
 // Rank says which nodes of the snapshot Move may use, and in which order: each pod goes to the first that takes it. It
 // holds until the next Rank. A name that the snapshot does not have, or one given twice, is an error and changes nothing.
 func (t *Trial) Rank(order []string) error {
 	nodes := make([]int32, 0, len(order))
-	seen := newBitset(len(t.m.nodes))
+	seen := bitset.New(len(t.m.nodes))
 	for _, name := range order {
 		i, ok := t.m.nodeIndex[name]
 		switch {
 		case !ok:
 			return fmt.Errorf("ranking node %q: the snapshot has none of that name", name)
-		case seen.has(i):
+		case seen.Has(i):
 			return fmt.Errorf("ranking node %q: it is named twice", name)
 		}
-		seen.set(i)
+		seen.Add(i)
 		nodes = append(nodes, int32(i))
 	}
 	t.rooms = t.newRoomIndex(nodes)
@@ -116,7 +119,7 @@ func (t *Trial) moveClass(class int32, c *class, fit uint32, exactly bool) bool 
 	need := c.unshared()
 	for t.waiting[class] > 0 {
 		node := t.rooms.first(t.m, class, need, fit, exactly, func(node int32) bool {
-			return (len(c.shared) == 0 || fits(t.needOn(c, node), t.freeOf(node))) && t.admits(c, node)
+			return (len(c.shared) == 0 || resources.Fits(t.needOn(c, node), t.freeOf(node))) && t.admits(c, node)
 		})
 		if node < 0 {
 			return moved
@@ -137,13 +140,13 @@ func (t *Trial) Launch(q Query, below float64) (price float64, ok bool) {
 		return 0, false
 	}
 	t.begin(classes)
-	total := make([]int64, t.m.resources.len())
+	total := make([]int64, t.m.resources.Len())
 	for _, class := range classes {
 		c := t.m.classes[class]
 		if c.invalid != nil || t.awaitsReservation(c) || len(t.stagesFor(c)) == 0 {
 			return 0, false
 		}
-		addScaled(total, c.requests, int64(t.waiting[class]))
+		resources.AddScaled(total, c.requests, int64(t.waiting[class]))
 	}
 	most := int64(below * nanoPerUSD)
 	for _, o := range t.joint(classes, total, most) {
@@ -183,7 +186,7 @@ func (t *Trial) joint(classes []int32, total []int64, most int64) []machine {
 }
 
 // jointByCell are the cheapest of the pool in each cell, those first of whose cell a purchase comes first by row and slot.
-func (t *Trial) jointByCell(pool int32, total []int64, rows, slots bitset, most int64, ruled bool) []machine {
+func (t *Trial) jointByCell(pool int32, total []int64, rows, slots bitset.Set, most int64, ruled bool) []machine {
 	table := t.m.pools[pool].table
 	type found struct {
 		cell  int32
@@ -193,13 +196,13 @@ func (t *Trial) jointByCell(pool int32, total []int64, rows, slots bitset, most 
 	var list []found
 	before := func(row, slot int32, p purchase) bool { return row < p.row || row == p.row && slot < p.slot }
 	in := table.ordered(len(total))
-	for i := in.room.next(total, 0); i >= 0; i = in.room.next(total, i+1) {
+	for i := in.room.Next(total, 0); i >= 0; i = in.room.Next(total, i+1) {
 		buy := in.list[i]
 		price := table.catalog.price(table.rows[buy.row].variant, int(buy.slot))
 		if price >= most {
 			break
 		}
-		if !rows.has(int(buy.row)) || !slots.has(int(buy.slot)) || !t.affordable(pool, buy.row) || !t.reservable(pool, buy.row, buy.slot) {
+		if !rows.Has(int(buy.row)) || !slots.Has(int(buy.slot)) || !t.affordable(pool, buy.row) || !t.reservable(pool, buy.row, buy.slot) {
 			continue
 		}
 		cell := int32(anyCell)
@@ -231,14 +234,14 @@ func (t *Trial) jointByCell(pool int32, total []int64, rows, slots bitset, most 
 
 // jointProfile are the machines of the pool that pods of all the classes may have, each at its first stage; false if some
 // class does not use the pool then, or leaves labels to be decided.
-func (t *Trial) jointProfile(pool int32, classes []int32) (rows, slots bitset, ok bool) {
+func (t *Trial) jointProfile(pool int32, classes []int32) (rows, slots bitset.Set, ok bool) {
 	m := t.m
 	for _, key := range m.topologyKeys {
 		if m.leftOpen(m.pools[pool], key) {
 			return nil, nil, false
 		}
 	}
-	rows, slots = m.pools[pool].rows.clone(), m.pools[pool].slots.clone()
+	rows, slots = m.pools[pool].rows.Clone(), m.pools[pool].slots.Clone()
 	for _, class := range classes {
 		found := false
 		for _, u := range m.stages[t.stagesFor(m.classes[class])[0]].uses {
@@ -249,8 +252,8 @@ func (t *Trial) jointProfile(pool int32, classes []int32) (rows, slots bitset, o
 			if len(f.open) > 0 {
 				return nil, nil, false
 			}
-			rows.and(f.rows)
-			slots.and(f.slots)
+			rows.And(f.rows)
+			slots.And(f.slots)
 			found = true
 			break
 		}
@@ -258,7 +261,7 @@ func (t *Trial) jointProfile(pool int32, classes []int32) (rows, slots bitset, o
 			return nil, nil, false
 		}
 	}
-	return rows, slots, !rows.empty() && !slots.empty()
+	return rows, slots, !rows.Empty() && !slots.Empty()
 }
 
 // launch opens the machine and puts all waiting pods of the classes on it, or changes nothing.
@@ -470,6 +473,6 @@ func (m *Model) Free(name string) (corev1.ResourceList, bool) {
 	if !ok {
 		return nil, false
 	}
-	dims := m.resources.len()
-	return m.resources.list(m.free[i*dims : (i+1)*dims]), true
+	dims := m.resources.Len()
+	return m.resources.List(m.free[i*dims : (i+1)*dims]), true
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
 // NewNodes counts the new nodes opened so far, those without pods among them. They are numbered from 0 on in that order.
@@ -63,7 +65,7 @@ func (t *Trial) Fill(q Query) (left int) {
 
 // fillWith places pods of the class on new nodes; false if none has room.
 func (t *Trial) fillWith(class int32, c *class) bool {
-	filled, dims := false, t.m.resources.len()
+	filled, dims := false, t.m.resources.Len()
 	for i := range t.machines {
 		mc := &t.machines[i]
 		if t.waiting[class] == 0 {
@@ -116,13 +118,13 @@ func (m *Model) Requested(node string, moves func(*corev1.Pod) bool) corev1.Reso
 	if !ok {
 		return nil
 	}
-	sum := make([]int64, m.resources.len())
+	sum := make([]int64, m.resources.Len())
 	for _, p := range m.nodes[i].movable {
 		if moves(p.pod) {
-			addScaled(sum, m.classes[p.class].requests, 1)
+			resources.AddScaled(sum, m.classes[p.class].requests, 1)
 		}
 	}
-	return m.resources.list(sum)
+	return m.resources.List(sum)
 }
 
 // Grown are the numbers of the new nodes that were there at the mark and have received pods since, each once, ascending. The

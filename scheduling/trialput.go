@@ -3,6 +3,8 @@ package scheduling
 import (
 	"errors"
 	"fmt"
+
+	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
 // ErrNoPlace is what Put and PutNew wrap when a pod may not go where it is to be put.
@@ -27,7 +29,7 @@ func (t *Trial) Put(node string, pods []PodKey) error {
 			return fmt.Errorf("putting pods on node %q: %w", node, err)
 		}
 		c := t.m.classes[class]
-		if !t.usable.has(i) || !fits(t.needOn(c, host), t.freeOf(host)) || !t.m.accepts(t.m.nodes[i].group, c.shape) || !t.admitsPut(c, host) {
+		if !t.usable.Has(i) || !resources.Fits(t.needOn(c, host), t.freeOf(host)) || !t.m.accepts(t.m.nodes[i].group, c.shape) || !t.admitsPut(c, host) {
 			return fmt.Errorf("putting pod %s on node %q: %w", key, node, ErrNoPlace)
 		}
 		t.place(binding{class: class, host: host, count: 1, stage: -1})
@@ -76,7 +78,7 @@ func (t *Trial) PutMore(number int, pods []PodKey) error {
 		}
 		c := t.m.classes[class]
 		stage := t.stageOn(c, mc)
-		if stage < 0 || !fits(t.needOn(c, host), t.roomOf(host)) || !t.admitsPut(c, host) {
+		if stage < 0 || !resources.Fits(t.needOn(c, host), t.roomOf(host)) || !t.admitsPut(c, host) {
 			return fmt.Errorf("putting pod %s on a new node of pool %s: %w", key, pool, ErrNoPlace)
 		}
 		t.place(binding{class: class, host: host, count: 1, stage: stage})
@@ -89,15 +91,15 @@ func (t *Trial) machineFor(pool int32, n *NewNode) (machine, bool) {
 	p := t.m.pools[pool]
 	c := p.table.catalog
 	want := n.InstanceTypes[0].Offering()
-	for r := range p.rows.members {
+	for r := range p.rows.Members {
 		row := &p.table.rows[r]
 		if c.types[c.variants[row.variant].typ].Name != want.InstanceType {
 			continue
 		}
-		for s := range row.slots.members {
+		for s := range row.slots.Members {
 			slot := &c.slots[s]
 			price := c.price(row.variant, s)
-			if !p.slots.has(s) || price == noPrice || slot.zone != want.Zone || slot.capacityType != want.CapacityType || slot.others != want.Others {
+			if !p.slots.Has(s) || price == noPrice || slot.zone != want.Zone || slot.capacityType != want.CapacityType || slot.others != want.Others {
 				continue
 			}
 			if !t.affordable(pool, int32(r)) || !t.reservable(pool, int32(r), int32(s)) {

@@ -1,6 +1,11 @@
 package scheduling
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/drawknife/drawknife/internal/engine/bitset"
+	"github.com/drawknife/drawknife/internal/engine/resources"
+)
 
 // TakersAmong returns those of the nodes that could take at least one of the waiting pods, in the order given. Closed
 // nodes are included: that is how a planner that keeps pods off nodes which are still coming up finds out that it would
@@ -12,7 +17,7 @@ func (t *Trial) TakersAmong(q Query, nodes []string, most int) []string {
 	var out []string
 	for _, name := range nodes {
 		i, ok := t.m.nodeIndex[name]
-		if !ok || !t.m.nodes[i].usable || t.hiddenSet.has(i) {
+		if !ok || !t.m.nodes[i].usable || t.hiddenSet.Has(i) {
 			continue
 		}
 		if slices.ContainsFunc(classes, func(class int32) bool { return t.wouldTake(int32(i), class) }) {
@@ -28,33 +33,33 @@ func (t *Trial) TakersAmong(q Query, nodes []string, most int) []string {
 // wouldTake reports whether a pod of the class could go on the node, were it open.
 func (t *Trial) wouldTake(node, class int32) bool {
 	c := t.m.classes[class]
-	return c.invalid == nil && fits(t.needOn(c, node), t.freeOf(node)) && t.m.accepts(t.m.nodes[node].group, c.shape) && t.admits(c, node)
+	return c.invalid == nil && resources.Fits(t.needOn(c, node), t.freeOf(node)) && t.m.accepts(t.m.nodes[node].group, c.shape) && t.admits(c, node)
 }
 
 // RoomyAmong returns those of the nodes that have room for at least one pod that waits or could move, rules about other pods
 // aside; closed nodes are included. As long as no pod leaves the others, TakersAmong names none of them: a planner that asks
 // it thousands of times hands it these alone.
 func (t *Trial) RoomyAmong(nodes []string) []string {
-	classes := newBitset(len(t.m.classes))
+	classes := bitset.New(len(t.m.classes))
 	for class, n := range t.waiting {
 		if n > 0 {
-			classes.set(class)
+			classes.Add(class)
 		}
 	}
 	for i := range t.m.nodes {
 		for _, p := range t.m.nodes[i].movable {
-			classes.set(int(p.class))
+			classes.Add(int(p.class))
 		}
 	}
 	var out []string
 	for _, name := range nodes {
 		i, ok := t.m.nodeIndex[name]
-		if !ok || !t.m.nodes[i].usable || t.hiddenSet.has(i) {
+		if !ok || !t.m.nodes[i].usable || t.hiddenSet.Has(i) {
 			continue
 		}
-		for class := range classes.members {
+		for class := range classes.Members {
 			c := t.m.classes[class]
-			if c.invalid == nil && fits(t.needOn(c, int32(i)), t.freeOf(int32(i))) && t.m.accepts(t.m.nodes[i].group, c.shape) {
+			if c.invalid == nil && resources.Fits(t.needOn(c, int32(i)), t.freeOf(int32(i))) && t.m.accepts(t.m.nodes[i].group, c.shape) {
 				out = append(out, name)
 				break
 			}

@@ -1,6 +1,10 @@
 package scheduling
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/drawknife/drawknife/internal/engine/resources"
+)
 
 // Scatter places pods that wait, of hidden nodes or the snapshot's own, one by one, in the order given, each on the node that
 // then has the largest share of its cores and memory left, of the snapshot's and of those that the trial has opened: as
@@ -9,17 +13,17 @@ import "fmt"
 func (t *Trial) Scatter(pods []PodKey) (left []PodKey, err error) {
 	hosts := len(t.m.nodes) + len(t.machines)
 	sizes := make([][2]int64, hosts)
-	scratch := make([]int64, t.m.resources.len())
+	scratch := make([]int64, t.m.resources.Len())
 	for h := range sizes {
 		if i := h - len(t.m.nodes); i >= 0 {
 			mc := &t.machines[i]
 			alloc := t.m.pools[mc.pool].table.allocOf(int(mc.row), len(scratch))
-			sizes[h] = [2]int64{alloc[dimCPU], alloc[dimMemory]}
+			sizes[h] = [2]int64{alloc[resources.CPU], alloc[resources.Memory]}
 			continue
 		}
 		if object := t.m.nodes[h].source.Object; object != nil {
-			t.m.resources.capacityVector(object.Status.Allocatable, scratch)
-			sizes[h] = [2]int64{scratch[dimCPU], scratch[dimMemory]}
+			t.m.resources.Capacity(object.Status.Allocatable, scratch)
+			sizes[h] = [2]int64{scratch[resources.CPU], scratch[resources.Memory]}
 		}
 	}
 	for _, key := range pods {
@@ -32,12 +36,12 @@ func (t *Trial) Scatter(pods []PodKey) (left []PodKey, err error) {
 		for h := range sizes {
 			host := int32(h)
 			room, need := t.roomOf(host), t.needOn(c, host)
-			if !fits(need, room) {
+			if !resources.Fits(need, room) {
 				continue
 			}
 			share := int64(0)
 			for d, size := range sizes[h] {
-				if dim := [2]int{dimCPU, dimMemory}[d]; size > 0 {
+				if dim := [2]int{resources.CPU, resources.Memory}[d]; size > 0 {
 					share += (room[dim] - need[dim]) * 100 / size
 				}
 			}
@@ -49,7 +53,7 @@ func (t *Trial) Scatter(pods []PodKey) (left []PodKey, err error) {
 				if stage = t.stageOn(c, &t.machines[i]); stage < 0 || t.machines[i].forsaken {
 					continue
 				}
-			} else if !t.usable.has(h) || !t.m.accepts(t.m.nodes[h].group, c.shape) {
+			} else if !t.usable.Has(h) || !t.m.accepts(t.m.nodes[h].group, c.shape) {
 				continue
 			}
 			if t.admitsPut(c, host) {

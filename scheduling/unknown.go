@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/drawknife/drawknife/api/requirements"
+	"github.com/drawknife/drawknife/internal/engine/resources"
 	"github.com/drawknife/drawknife/internal/spelling"
 )
 
@@ -222,8 +223,8 @@ func sortedSet[K ~string](set map[K]bool) []string {
 // unknownResources are those that the pods request and no type of the pool's catalog has.
 func (x *explainer) unknownResources(p *pool) []Unknown {
 	var out []Unknown
-	for d, name := range x.m.resources.names {
-		if d < baseDims || x.c.requests[d] <= 0 || strings.HasPrefix(string(name), attachPrefix) {
+	for d, name := range x.m.resources.Names {
+		if d < resources.Base || x.c.requests[d] <= 0 || resources.Attaches(name) {
 			continue
 		}
 		known := x.resourcesOf(p.table.catalog)
@@ -237,8 +238,8 @@ func (x *explainer) unknownResources(p *pool) []Unknown {
 // notKnown are the resources that pods of the class ask for and of which nobody knows how many some types of the pool have.
 func (x *explainer) notKnown(p *pool) []NotKnown {
 	var out []NotKnown
-	for d, name := range x.m.resources.names {
-		if d < baseDims || x.c.requests[d] <= 0 {
+	for d, name := range x.m.resources.Names {
+		if d < resources.Base || x.c.requests[d] <= 0 {
 			continue
 		}
 		n := 0
@@ -308,8 +309,8 @@ func (x *explainer) labelKeys() []string {
 // unknownOnNodes are the names that the pods ask for and that no node of the snapshot has.
 func (x *explainer) unknownOnNodes() []Unknown {
 	var out []Unknown
-	for d, name := range x.m.resources.names {
-		if d < baseDims || x.c.requests[d] <= 0 || strings.HasPrefix(string(name), attachPrefix) {
+	for d, name := range x.m.resources.Names {
+		if d < resources.Base || x.c.requests[d] <= 0 || resources.Attaches(name) {
 			continue
 		}
 		seen := map[corev1.ResourceName]bool{}

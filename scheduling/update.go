@@ -39,7 +39,7 @@ func (m *Model) updated(s *Snapshot) *Model {
 	}
 	u := &update{
 		was: m, memo: k, snapshot: s, scratch: make(map[corev1.ResourceName]struct{}),
-		writer:  &keyWriter{resources: m.resources, volumes: m.volumes, requests: make([]int64, m.resources.len())},
+		writer:  &keyWriter{resources: m.resources, volumes: m.volumes, requests: make([]int64, m.resources.Len())},
 		touched: make(map[int32]bool),
 	}
 	next := *m
@@ -83,7 +83,7 @@ func (m *Model) sameWorld(s *Snapshot) bool {
 		firstNil(s.Namespaces) < 0 && firstNil(s.PersistentVolumeClaims) < 0 && firstNil(s.PersistentVolumes) < 0 &&
 		slices.Equal(was.UnsupportedVolumeTopologyKeys, s.UnsupportedVolumeTopologyKeys) &&
 		slices.Equal(was.UnsupportedVolumeDrivers, s.UnsupportedVolumeDrivers) &&
-		(m.resources.len() == m.resources.withoutVolumes() || slices.Equal(was.CSINodes, s.CSINodes) && m.sameAttachments(s)) && firstNil(s.CSINodes) < 0 && // read for limits on volumes alone
+		(m.resources.Len() == m.resources.WithoutVolumes() || slices.Equal(was.CSINodes, s.CSINodes) && m.sameAttachments(s)) && firstNil(s.CSINodes) < 0 && // read for limits on volumes alone
 		firstNil(s.VolumeAttachments) < 0 &&
 		firstNil(s.PodDisruptionBudgets) < 0 && // read by Solve from the snapshot
 		(!spreads || sameList(was.DefaultTopologySpread, s.DefaultTopologySpread) && slices.Equal(was.Services, s.Services) &&
@@ -95,17 +95,6 @@ func (m *Model) sameWorld(s *Snapshot) bool {
 // sameGeneration reports whether the API says that the specs of two versions of one object are the same.
 func sameGeneration(a, b *metav1.ObjectMeta) bool {
 	return a.Generation > 0 && a.Generation == b.Generation && a.UID != "" && a.UID == b.UID && a.Name == b.Name && a.Namespace == b.Namespace
-}
-
-// withoutVolumes is how many resources are none for attached volumes.
-func (t *resourceTable) withoutVolumes() int {
-	n := 0
-	for _, name := range t.names {
-		if len(name) < len(attachPrefix) || name[:len(attachPrefix)] != attachPrefix {
-			n++
-		}
-	}
-	return n
 }
 
 // update is a change from one model to the next.

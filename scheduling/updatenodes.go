@@ -27,7 +27,7 @@ func uniqueNames(nodes []Node, changed []changedNode) bool {
 
 // changeNodes makes the machines that changed ready and puts all in their order.
 func (u *update) changeNodes() {
-	m, s, dims := u.next, u.snapshot, u.next.resources.len()
+	m, s, dims := u.next, u.snapshot, u.next.resources.Len()
 	groups := newRegrouping(u.was, m)
 	if u.nodesAsBefore(groups) {
 		return
@@ -41,7 +41,7 @@ func (u *update) changeNodes() {
 	m.nodes, m.groups, m.free = make([]node, 0, len(s.Nodes)), nil, make([]int64, 0, len(s.Nodes)*dims)
 	arena := newPodArena(0)
 	limits := &attachLimits{}
-	if dims > m.resources.withoutVolumes() {
+	if dims > m.resources.WithoutVolumes() {
 		limits = newAttachLimits(s)
 	}
 	k := u.memo
@@ -137,7 +137,7 @@ func (u *update) classesOf(seats []seat) []int32 {
 
 // keepNode is a machine that is as it was, with the numbers that its pods' classes and its group have now.
 func (u *update) keepNode(n *Node, was int32, groups *regrouping, limits *attachLimits) (node, []int64) {
-	m, dims := u.next, u.next.resources.len()
+	m, dims := u.next, u.next.resources.Len()
 	compiled := u.was.nodes[was]
 	compiled.source = n
 	compiled.group = groups.of(n, compiled.group)

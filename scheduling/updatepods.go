@@ -6,6 +6,8 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
 // arrival is a pod that was not there before, or in another place, and where its seat is to be written.
@@ -126,7 +128,7 @@ func (u *update) knowsResources(pod *corev1.Pod) bool {
 	clear(u.scratch)
 	resourceNames(pod, u.scratch)
 	for name := range u.scratch {
-		if _, ok := u.was.resources.index[name]; !ok {
+		if _, ok := u.was.resources.At(name); !ok {
 			return false
 		}
 	}
@@ -332,8 +334,8 @@ func (u *update) changeDaemons() bool {
 // settle drops kinds that are no more, and the rules that they alone stated.
 func (u *update) settle() bool {
 	k := u.memo
-	for at, name := range u.was.resources.names {
-		if _, fixed := k.fixed[name]; at >= baseDims && !fixed && !attaches(name) && k.names[name] == 0 {
+	for at, name := range u.was.resources.Names {
+		if _, fixed := k.fixed[name]; at >= resources.Base && !fixed && !resources.Attaches(name) && k.names[name] == 0 {
 			return false
 		}
 	}
@@ -513,7 +515,7 @@ func (u *update) changeSamples() bool {
 		if kd.class < 0 {
 			continue
 		}
-		if u.was.classes[kd.class].invalid != nil || checkPod(sample) != nil {
+		if u.was.classes[kd.class].invalid != nil || resources.CheckPod(sample) != nil {
 			return false // what is wrong is told of the sample
 		}
 		u.resampled = append(u.resampled, kind)

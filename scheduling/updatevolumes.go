@@ -5,6 +5,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/drawknife/drawknife/internal/engine/resources"
 	"github.com/drawknife/drawknife/internal/engine/volumes"
 )
 
@@ -67,8 +68,8 @@ func (u *update) sameDrivers() bool {
 		u.next.attachNames(pod, u.scratch)
 	}
 	known := 0
-	for _, name := range u.was.resources.names {
-		if attaches(name) {
+	for _, name := range u.was.resources.Names {
+		if resources.Attaches(name) {
 			known++
 			if _, still := u.scratch[name]; !still {
 				return false

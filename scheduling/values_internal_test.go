@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/drawknife/drawknife/internal/engine/bitset"
 	"github.com/drawknife/drawknife/internal/seeded"
 )
 
@@ -52,8 +53,8 @@ func TestLoweredValuesBoundMore(t *testing.T) {
 	ofNeed := func(need ...int64) item {
 		return item{count: 10, need: need, perMachine: unbounded, class: int32(need[0])}
 	}
-	open := newBitset(1)
-	open.set(0)
+	open := bitset.New(1)
+	open.Add(0)
 	p := &problem{dims: 2, items: []item{ofNeed(4, 0), ofNeed(0, 1)}, options: []option{
 		{price: 100_000, alloc: []int64{8, 0}, open: open}, {price: 100_000, alloc: []int64{0, 4}, open: open},
 	}}
@@ -81,8 +82,8 @@ func TestColumnGenerationEnds(t *testing.T) {
 
 // manySizes is a problem of n sizes of pods, a third of which ask for one to eight GPUs, and nodes of unlike shapes.
 func manySizes(n int) *problem {
-	open := newBitset(1)
-	open.set(0)
+	open := bitset.New(1)
+	open.Add(0)
 	p := &problem{dims: 4}
 	at := func(i, step, mod int) int64 { return int64(i * step % mod) }
 	for i := range n {
@@ -108,8 +109,8 @@ func manySizes(n int) *problem {
 
 // drawnProblem is a small problem of one place: pods of one to three amounts on nodes that have some of each.
 func drawnProblem(t *rapid.T) *problem {
-	open := newBitset(1)
-	open.set(0)
+	open := bitset.New(1)
+	open.Add(0)
 	p := &problem{dims: 3}
 	draw := func(name string, lo, hi int64) int64 { return rapid.Int64Range(lo, hi).Draw(t, name) }
 	for i := range int(draw("items", 1, 8)) {

@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"github.com/drawknife/drawknife/api/requirements"
+	"github.com/drawknife/drawknife/internal/engine/bitset"
+	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
 // variety is one minValues of a NodePool: the machines' instance types must offer at least so many distinct values of
@@ -25,14 +27,14 @@ func varietyOf(set requirements.Set) []variety {
 
 // varied reports whether the instance types that would do for the machine meet the pool's minValues. Only values count
 // that the claim still allows and an available offering backs.
-func (m *Model) varied(p *pool, mc *machine, rows, slots bitset) bool {
+func (m *Model) varied(p *pool, mc *machine, rows, slots bitset.Set) bool {
 	return m.variedFor(p, mc.row, mc.used, rows, slots)
 }
 
 // variedFor is varied for any load: need is what the types must hold. They take no more from the pool's limits than the
 // planned one.
-func (m *Model) variedFor(p *pool, planned int32, need []int64, rows, slots bitset) bool {
-	dims := m.resources.len()
+func (m *Model) variedFor(p *pool, planned int32, need []int64, rows, slots bitset.Set) bool {
+	dims := m.resources.Len()
 	var most []int64
 	if p.limits != nil {
 		most = p.rowCost(int(planned))
@@ -43,14 +45,14 @@ func (m *Model) variedFor(p *pool, planned int32, need []int64, rows, slots bits
 	}
 	met := 0
 	c := p.table.catalog
-	for r := range rows.members {
+	for r := range rows.Members {
 		row := &p.table.rows[r]
-		if !fits(need, p.table.allocOf(r, dims)) || most != nil && !fits(p.rowCost(r), most) {
+		if !resources.Fits(need, p.table.allocOf(r, dims)) || most != nil && !resources.Fits(p.rowCost(r), most) {
 			continue
 		}
 		labels := c.types[c.variants[row.variant].typ].Requirements
-		for s := range row.slots.members {
-			if !slots.has(s) || c.price(row.variant, s) == noPrice {
+		for s := range row.slots.Members {
+			if !slots.Has(s) || c.price(row.variant, s) == noPrice {
 				continue
 			}
 			for i, v := range p.variety {
@@ -83,12 +85,12 @@ func (t *Trial) strictVariety(p *pool) bool {
 
 // robust are the rows of the profile on which a full machine would still leave enough variety: those that enough other
 // types can stand in for. Made once per profile.
-func (m *Model) robust(p *pool, f *profile) bitset {
+func (m *Model) robust(p *pool, f *profile) bitset.Set {
 	if f.robust == nil {
-		f.robust = f.rows.clone()
-		for r := range f.rows.members {
-			if !m.variedFor(p, int32(r), p.table.allocOf(r, m.resources.len()), f.rows, f.slots) {
-				f.robust.clear(r)
+		f.robust = f.rows.Clone()
+		for r := range f.rows.Members {
+			if !m.variedFor(p, int32(r), p.table.allocOf(r, m.resources.Len()), f.rows, f.slots) {
+				f.robust.Remove(r)
 			}
 		}
 	}
@@ -104,7 +106,7 @@ func (t *Trial) keepsVariety(host int32, c *class, stage int32) bool {
 	}
 	mc := t.machines[i]
 	mc.used = append([]int64(nil), mc.used...)
-	addScaled(mc.used, c.requests, 1)
+	resources.AddScaled(mc.used, c.requests, 1)
 	loads := []binding{{class: int32(slices.Index(t.m.classes, c)), stage: stage}}
 	for _, b := range t.placed {
 		if b.host == host && b.count > 0 {
@@ -133,8 +135,8 @@ func (m *Model) variedSomewhere(requests []int64, stage int32) bool {
 		if len(p.variety) == 0 || p.limits == nil {
 			return m.holds(p, int(u.profile), requests) && m.variedFor(p, 0, requests, f.rows, f.slots)
 		}
-		for r := range f.rows.members {
-			if fits(requests, p.table.allocOf(r, m.resources.len())) && m.variedFor(p, int32(r), requests, f.rows, f.slots) {
+		for r := range f.rows.Members {
+			if resources.Fits(requests, p.table.allocOf(r, m.resources.Len())) && m.variedFor(p, int32(r), requests, f.rows, f.slots) {
 				return true
 			}
 		}

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
 // preemptor looks for victims.
@@ -71,7 +73,7 @@ func (e *preemptor) best(class int32) *victims {
 	t, m := e.t, e.t.m
 	if e.found == nil {
 		e.found = make([]*victims, len(m.nodes))
-		for i := range t.usable.members {
+		for i := range t.usable.Members {
 			// What preemption can't change is no matter of victims.
 			if m.accepts(m.nodes[i].group, m.classes[class].shape) {
 				e.found[i] = e.on(int32(i), class)
@@ -205,14 +207,14 @@ func (v *victims) count(m *Model) {
 // settle takes what a machine is overcommitted by off its free amounts (sign -1), or gives it back.
 func (e *preemptor) settle(node int32, sign int64) {
 	if over := e.t.m.nodes[node].over; over != nil && len(e.gone[node]) == 0 {
-		addScaled(e.t.freeOf(node), over, sign)
+		resources.AddScaled(e.t.freeOf(node), over, sign)
 	}
 }
 
 // shift takes a bound pod off its machine (sign -1), or puts it back.
 func (e *preemptor) shift(node int32, k int, sign int32) {
 	p := e.t.m.nodes[node].bound[k]
-	addScaled(e.t.freeOf(node), e.t.m.classes[p.class].unshared(), -int64(sign))
+	resources.AddScaled(e.t.freeOf(node), e.t.m.classes[p.class].unshared(), -int64(sign))
 	if e.t.topology != nil {
 		e.t.topology.place(e.t.m.stakeOfBound(p), node, sign)
 	}

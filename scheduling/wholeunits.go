@@ -43,7 +43,7 @@ func (t *Trial) countWhole(items []item, caps []hostCap) ([]item, []hostCap) {
 			units[k].pressing = caps[0].pressing
 		}
 	}
-	dims := t.m.resources.len()
+	dims := t.m.resources.Len()
 	out := slices.Clone(items)
 	for i := range out {
 		need := make([]int64, 0, dims+len(units)+len(caps))
@@ -60,7 +60,7 @@ func (t *Trial) countWhole(items []item, caps []hostCap) ([]item, []hostCap) {
 func (t *Trial) wholeUnits(items []item) []hostCap {
 	rooms := t.plannedRooms()
 	least := 0.0
-	for d := range t.m.resources.len() {
+	for d := range t.m.resources.Len() {
 		least = max(least, fullness(items, rooms, d, 1))
 	}
 	type found struct {
@@ -68,7 +68,7 @@ func (t *Trial) wholeUnits(items []item) []hostCap {
 		full float64
 	}
 	var units []found
-	for d := range t.m.resources.len() {
+	for d := range t.m.resources.Len() {
 		var here []found
 		for _, unit := range sizesOf(items, d) {
 			if full := fullness(items, rooms, d, unit); full > least+fuller {
@@ -103,7 +103,7 @@ func (t *Trial) plannedRooms() []roomOf {
 		if !known {
 			n = len(out)
 			at[k] = n
-			out = append(out, roomOf{alloc: t.m.pools[k.pool].table.allocOf(int(k.row), t.m.resources.len())})
+			out = append(out, roomOf{alloc: t.m.pools[k.pool].table.allocOf(int(k.row), t.m.resources.Len())})
 		}
 		out[n].nodes++
 	}
@@ -156,7 +156,7 @@ func (c *hostCap) rule(m *Model, name string) CertificateRule {
 	if c.unit == 0 {
 		return CertificateRule{Name: name, Rule: c.sentence(m), Amount: c.amount}
 	}
-	of := m.resources.names[c.resource]
+	of := m.resources.Names[c.resource]
 	unit := resource.NewQuantity(c.unit, resource.BinarySI)
 	if of == corev1.ResourceCPU {
 		unit = resource.NewMilliQuantity(c.unit, resource.DecimalSI)

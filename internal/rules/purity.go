@@ -3,6 +3,7 @@ package rules
 import (
 	"go/ast"
 	"go/token"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -41,25 +42,30 @@ func ends(called string) bool {
 
 // CheckPurity finds planners and what they are made of reading a clock, chance, the environment, files or the network,
 // logging, or starting goroutines that no test could step: all that a decision needs is in its arguments. scheduling/manifests
-// reads files by trade and is no planner.
+// reads files by trade and is no planner. The engine may draw from generators that are seeded.
 func CheckPurity(t *Tree) []Fault {
 	outside := []string{"os", "os/exec", "io/ioutil", "net", "net/http", "math/rand", "math/rand/v2", "crypto/rand", "log", "syscall"}
 	clock := []string{"time.Now", "time.Since", "time.Until", "time.Sleep", "time.After", "time.AfterFunc", "time.Tick", "time.NewTimer", "time.NewTicker"}
+	seeded := []string{"New", "NewPCG", "Rand", "PCG"}
 	var faults []Fault
 	for _, f := range t.Files {
 		if f.Test || f.ignored() || within(f.Dir, "scheduling/manifests") ||
-			!within(f.Dir, "api", "cloudprovider", "scheduling", "disruption", "aws/api", "aws/convert", "aws/instancetype") {
+			!within(f.Dir, "api", "cloudprovider", "internal/engine", "scheduling", "disruption", "aws/api", "aws/convert", "aws/instancetype") {
 			continue
 		}
 		for p, node := range f.imports() {
-			if slices.Contains(outside, p) {
+			if slices.Contains(outside, p) && !(p == "math/rand/v2" && within(f.Dir, engine)) {
 				faults = append(faults, fault(t.at(node), "%s is pure, but imports %s: take what is needed as an argument", f.Dir, p))
 			}
 		}
 		ast.Inspect(f.Syntax, func(n ast.Node) bool {
 			if sel, ok := n.(*ast.SelectorExpr); ok {
-				if name := qualified(f, sel); slices.Contains(clock, name) {
+				name := qualified(f, sel)
+				if slices.Contains(clock, name) {
 					faults = append(faults, fault(t.at(n), "%s is pure, but uses %s: take the time as an argument", f.Dir, name))
+				}
+				if drawn, isRand := strings.CutPrefix(name, "math/rand/v2."); isRand && !slices.Contains(seeded, drawn) {
+					faults = append(faults, fault(t.at(n), "%s is pure, but uses %s: draw from a generator with a seed", f.Dir, name))
 				}
 			}
 			return true
@@ -114,7 +120,7 @@ func qualified(f *File, sel *ast.SelectorExpr) string {
 		if err != nil {
 			continue
 		}
-		name := p[strings.LastIndexByte(p, '/')+1:]
+		name := path.Base(strings.TrimSuffix(p, "/v2"))
 		if spec.Name != nil {
 			name = spec.Name.Name
 		}

@@ -1,4 +1,4 @@
-package scheduling
+package resources
 
 import (
 	"strings"
@@ -6,12 +6,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// PodRequests is what a pod takes from a node's allocatable, "pods: 1" included: the larger of what its containers
-// need together and what any init container needs with the sidecars started before it; requests set for the pod as
-// a whole replace that sum; the runtime's overhead comes on top. While a resize is under way the larger of wanted and
-// held counts. Limits play no part: the API server has already copied them where requests are missing. Amounts that
-// no arithmetic should be done on, such as 1e9999999, count as others that no node has.
-func PodRequests(pod *corev1.Pod) corev1.ResourceList {
+// OfPod is what a pod takes from a node's allocatable, "pods: 1" included, as kube-scheduler counts it: the larger of what its
+// containers need together and what any init container needs with the sidecars started before it, or what is set for the pod as a whole,
+// and the runtime's overhead on top. While a resize is under way the larger of wanted and held counts.
+func OfPod(pod *corev1.Pod) corev1.ResourceList {
 	if pod == nil {
 		return corev1.ResourceList{}
 	}
@@ -32,7 +30,7 @@ func PodRequests(pod *corev1.Pod) corev1.ResourceList {
 		}
 	}
 	addList(total, spec.Overhead)
-	total[corev1.ResourcePods] = quantity(corev1.ResourcePods, 1)
+	total[corev1.ResourcePods] = Quantity(corev1.ResourcePods, 1)
 	return total
 }
 

@@ -1,4 +1,4 @@
-package scheduling
+package resources
 
 import (
 	"testing"
@@ -8,7 +8,7 @@ import (
 	"github.com/drawknife/drawknife/internal/seeded"
 )
 
-// howMany and fits agree: so many fit, one more does not.
+// HowMany and Fits agree: so many fit, one more does not.
 func TestHowManyAgreesWithFits(t *testing.T) {
 	seeded.Check(t, func(t *rapid.T) {
 		need, have := make([]int64, 3), make([]int64, 3)
@@ -16,12 +16,12 @@ func TestHowManyAgreesWithFits(t *testing.T) {
 			need[d], have[d] = rapid.Int64Range(0, 50).Draw(t, "need"), rapid.Int64Range(0, 1000).Draw(t, "have")
 		}
 		limit := rapid.IntRange(0, 40).Draw(t, "limit")
-		n := howMany(need, have, limit)
-		times := func(k int64) []int64 { out := make([]int64, 3); addScaled(out, need, k); return out }
-		if n < 0 || n > limit || !fits(times(int64(n)), have) {
+		n := HowMany(need, have, limit)
+		times := func(k int64) []int64 { out := make([]int64, 3); AddScaled(out, need, k); return out }
+		if n < 0 || n > limit || !Fits(times(int64(n)), have) {
 			t.Errorf("%d of %v do not fit in %v (limit %d)", n, need, have, limit)
 		}
-		if n < limit && fits(times(int64(n)+1), have) {
+		if n < limit && Fits(times(int64(n)+1), have) {
 			t.Errorf("%d of %v fit in %v, one more does as well", n, need, have)
 		}
 	})

@@ -1,0 +1,96 @@
+// Package bitset holds sets of small numbers.
+//
+// The question: which of a known number of things are in both of two sets, or in none? The planner asks it about instance types and
+// offerings that meet requirements, millions of times.
+//
+// Input and output are slices of 64-bit words, a bit for each number from 0 on. Operations on n numbers take n/64 steps; only those that
+// say so allocate.
+package bitset
+
+import "math/bits"
+
+// Set is a set of small numbers. Sets that are combined have equal length; none of the operations allocates unless
+// it says so.
+type Set []uint64
+
+// New is an empty set that has room for 0..n-1.
+func New(n int) Set { return make(Set, (n+63)/64) }
+
+// Full is the set of 0..n-1.
+func Full(n int) Set {
+	b := New(n)
+	for i := range b {
+		b[i] = ^uint64(0)
+	}
+	if r := n % 64; r != 0 {
+		b[len(b)-1] = 1<<r - 1
+	}
+	return b
+}
+
+// Has reports whether the number is in the set.
+func (b Set) Has(i int) bool { return b[i>>6]&(1<<(i&63)) != 0 }
+
+// Add puts the number into the set.
+func (b Set) Add(i int) { b[i>>6] |= 1 << (i & 63) }
+
+// Remove takes the number out of the set.
+func (b Set) Remove(i int) { b[i>>6] &^= 1 << (i & 63) }
+
+// And leaves what is in the other as well.
+func (b Set) And(o Set) {
+	for i := range b {
+		b[i] &= o[i]
+	}
+}
+
+// Or adds what is in the other.
+func (b Set) Or(o Set) {
+	for i := range b {
+		b[i] |= o[i]
+	}
+}
+
+// Empty reports whether nothing is in the set.
+func (b Set) Empty() bool {
+	for _, w := range b {
+		if w != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// Within reports whether every member of b is one of o.
+func (b Set) Within(o Set) bool {
+	for i := range b {
+		if b[i]&^o[i] != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// Count is how many numbers are in the set.
+func (b Set) Count() int {
+	n := 0
+	for _, w := range b {
+		n += bits.OnesCount64(w)
+	}
+	return n
+}
+
+// Clone is a copy; it allocates.
+func (b Set) Clone() Set { return append(Set(nil), b...) }
+
+// Members yields the members in ascending order.
+func (b Set) Members(yield func(int) bool) {
+	for i, w := range b {
+		for w != 0 {
+			if !yield(i<<6 + bits.TrailingZeros64(w)) {
+				return
+			}
+			w &= w - 1
+		}
+	}
+}

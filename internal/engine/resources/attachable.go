@@ -1,0 +1,55 @@
+package resources
+
+import (
+	"math"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// Room for attached volumes is counted like any other resource: one for each CSI driver that a pod of the snapshot uses, of which a
+// volume takes one.
+
+// attachPrefix begins the names of these resources; they never leave the planner but for certificates.
+const attachPrefix = "attachable-volumes-csi-"
+
+// manyVolumes is the room of nodes that state no limit.
+const manyVolumes = math.MaxInt32
+
+// Attachable is the resource that counts places for volumes of the driver.
+func Attachable(driver string) corev1.ResourceName {
+	return corev1.ResourceName(attachPrefix + driver)
+}
+
+// Driver is the driver whose volumes the resource counts; false for any other resource.
+func Driver(name corev1.ResourceName) (driver string, ok bool) {
+	return strings.CutPrefix(string(name), attachPrefix)
+}
+
+// Attaches reports whether the resource counts volumes.
+func Attaches(name corev1.ResourceName) bool { return strings.HasPrefix(string(name), attachPrefix) }
+
+// AttachRoom fills in the room for volumes of a node with the given limits by driver.
+func (t *Table) AttachRoom(into []int64, limit func(driver string) (int64, bool)) {
+	for at, name := range t.Names {
+		driver, ok := strings.CutPrefix(string(name), attachPrefix)
+		if !ok {
+			continue
+		}
+		into[at] = manyVolumes
+		if n, limited := limit(driver); limited {
+			into[at] = n
+		}
+	}
+}
+
+// WithoutVolumes is how many resources are none for attached volumes.
+func (t *Table) WithoutVolumes() int {
+	n := 0
+	for _, name := range t.Names {
+		if !Attaches(name) {
+			n++
+		}
+	}
+	return n
+}

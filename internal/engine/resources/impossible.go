@@ -1,0 +1,120 @@
+package resources
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+)
+
+// Beyond these amounts a request can't be meant: no node comes near. The largest node of any cloud has 1,920 CPUs, 32
+// TiB of memory and 336 TB of local disks.
+const (
+	impossibleCPU     = 2000
+	impossibleMemory  = 100 << 40
+	impossibleStorage = 1 << 50
+)
+
+// maxAmount bounds a single amount, in planner units, so that sums over thousands of pods and nodes stay inside int64.
+const maxAmount = 1 << 50
+
+// Impossible reports whether no node of any kind could grant a request for so much of the resource: it is
+// negative, 2,000 CPUs or more, more than 100 TiB of memory, or more than 1 PiB of local storage or of anything else. It takes the same
+// short time for any quantity, also for those whose exponents other arithmetic on quantities would take minutes for.
+func Impossible(name corev1.ResourceName, q resource.Quantity) bool {
+	if Absurd(&q) || q.Sign() < 0 {
+		return true
+	}
+	switch name {
+	case corev1.ResourceCPU:
+		return q.AsApproximateFloat64() >= impossibleCPU
+	case corev1.ResourceMemory:
+		return q.CmpInt64(impossibleMemory) > 0
+	}
+	return q.CmpInt64(impossibleStorage) > 0
+}
+
+// Absurd reports whether a quantity is too large or too small to reckon with: comparing or adding it would write out all
+// digits that its exponent stands for.
+func Absurd(q *resource.Quantity) bool {
+	f := math.Abs(q.AsApproximateFloat64())
+	return !(f < 1e24) || (f < 1e-12 && !q.IsZero())
+}
+
+// bounded is q, or a quantity that is quickly reckoned with and as impossible if q is absurd.
+func bounded(q resource.Quantity) resource.Quantity {
+	if !Absurd(&q) {
+		return q
+	}
+	sign := int64(q.Sign())
+	if math.Abs(q.AsApproximateFloat64()) < 1 {
+		return *resource.NewMilliQuantity(sign, resource.DecimalSI)
+	}
+	return *resource.NewScaledQuantity(sign, 21)
+}
+
+// Short is q for people, cut where it would fill a page.
+func Short(q resource.Quantity) string {
+	if Absurd(&q) && q.Format == resource.BinarySI {
+		return fmt.Sprintf("about %.0e", q.AsApproximateFloat64()) // its text would have all digits
+	}
+	const most = 40
+	text := q.String()
+	if len(text) > most {
+		return text[:most] + "…"
+	}
+	return text
+}
+
+// CheckPod refuses pods whose requests no node could grant: of any container, and in sum.
+func CheckPod(pod *corev1.Pod) error {
+	spec := &pod.Spec
+	for _, l := range []struct {
+		path string
+		list []corev1.Container
+	}{{"spec.initContainers", spec.InitContainers}, {"spec.containers", spec.Containers}} {
+		for i := range l.list {
+			if err := checkRequests(fmt.Sprintf("%s[%d].resources.requests", l.path, i), l.list[i].Resources.Requests); err != nil {
+				return err
+			}
+		}
+	}
+	if spec.Resources != nil {
+		if err := checkRequests("spec.resources.requests", spec.Resources.Requests); err != nil {
+			return err
+		}
+	}
+	if err := checkRequests("spec.overhead", spec.Overhead); err != nil {
+		return err
+	}
+	return checkRequests("requests in sum", OfPod(pod))
+}
+
+// checkRequests refuses requests no node could grant: nearly always a unit typo.
+func checkRequests(path string, list corev1.ResourceList) error {
+	for _, name := range Sorted(list) {
+		q := list[name]
+		switch {
+		case !Impossible(name, q):
+		case q.Sign() < 0:
+			return fmt.Errorf("%s[%s] is negative (%s)", path, name, Short(q))
+		case name == corev1.ResourceCPU:
+			return fmt.Errorf("%s[%s] is %s cores, more than any node has: check the unit, 1000m is one core", path, name, Short(q))
+		default:
+			return fmt.Errorf("%s[%s] is %s, more than any node has: check the unit", path, name, Short(q))
+		}
+	}
+	return nil
+}
+
+// Sorted are the names of the resources in the list, in alphabetical order.
+func Sorted(list corev1.ResourceList) []corev1.ResourceName {
+	names := make([]corev1.ResourceName, 0, len(list))
+	for name := range list {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}

@@ -1,0 +1,82 @@
+package resources
+
+// MaxTree finds the first of a row of amount vectors that has a need, without looking at all: a binary tree whose inner
+// entries are what those below have at most of each resource. Entry 1 is the root, entries width to 2*width-1 are the
+// leaves.
+type MaxTree struct {
+	// Count is how many leaves there are.
+	Count       int
+	dims, width int
+	// most is indexed [entry*dims+resource]; -1 where nothing below takes anything.
+	most []int64
+}
+
+// NewMaxTree has so many leaves that take nothing; set them by Leaf, then call PullAll.
+func NewMaxTree(count, dims int) MaxTree {
+	t := MaxTree{Count: count, dims: dims, width: 1}
+	for t.width < count {
+		t.width *= 2
+	}
+	t.most = make([]int64, 2*t.width*dims)
+	for i := range t.most {
+		t.most[i] = -1
+	}
+	return t
+}
+
+// Leaf is the leaf's vector; who changes it calls PullFrom or PullAll before the next search.
+func (t *MaxTree) Leaf(i int) []int64 { return t.entry(t.width + i) }
+
+func (t *MaxTree) entry(i int) []int64 { return t.most[i*t.dims : (i+1)*t.dims] }
+
+// pull makes an inner entry the maximum of those below; it reports whether that changed it.
+func (t *MaxTree) pull(i int) bool {
+	e, a, b := t.entry(i), t.entry(2*i), t.entry(2*i+1)
+	changed := false
+	for d := range e {
+		if v := max(a[d], b[d]); v != e[d] {
+			e[d], changed = v, true
+		}
+	}
+	return changed
+}
+
+// PullAll takes notice of all leaves.
+func (t *MaxTree) PullAll() {
+	for i := t.width - 1; i > 0; i-- {
+		t.pull(i)
+	}
+}
+
+// PullFrom takes notice of a change of a leaf.
+func (t *MaxTree) PullFrom(leaf int) {
+	for i := (t.width + leaf) / 2; i > 0 && t.pull(i); i /= 2 {
+	}
+}
+
+// Next is the first leaf from the given one on that has the need; -1 for none.
+func (t *MaxTree) Next(need []int64, from int) int {
+	if from >= t.Count || !Fits(need, t.entry(1)) {
+		return -1
+	}
+	i := t.width + from
+	if from == 0 {
+		i = 1
+	}
+	// Climb to the right until an entry promises room, then descend into it.
+	for {
+		if Fits(need, t.entry(i)) {
+			if i >= t.width {
+				return i - t.width
+			}
+			i *= 2
+			continue
+		}
+		for i&1 == 1 {
+			if i >>= 1; i == 0 {
+				return -1
+			}
+		}
+		i++
+	}
+}

@@ -1,0 +1,110 @@
+package resources
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// Table gives each resource name that the model reckons with a small number: its place in every vector.
+// Only resources that some pod asks for matter; what nobody wants can't run out.
+type Table struct {
+	// Names of the resources, in the order of their places. It is not changed but by Intern.
+	Names []corev1.ResourceName
+	index map[corev1.ResourceName]int
+}
+
+// Places of the resources that every table has, and how many these are.
+const (
+	CPU = iota
+	Memory
+	Pods
+	Base
+)
+
+// NewTable is a table of the resources that each has.
+func NewTable() *Table {
+	t := &Table{index: make(map[corev1.ResourceName]int, 8)}
+	for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourcePods} {
+		t.Intern(name)
+	}
+	return t
+}
+
+// Intern is the place of the resource, which it gets one if it has none.
+func (t *Table) Intern(name corev1.ResourceName) int {
+	if i, ok := t.index[name]; ok {
+		return i
+	}
+	i := len(t.Names)
+	t.Names = append(t.Names, name)
+	t.index[name] = i
+	return i
+}
+
+// Len is the length of every vector.
+func (t *Table) Len() int { return len(t.Names) }
+
+// At is the resource's place; false for one that has none.
+func (t *Table) At(name corev1.ResourceName) (int, bool) {
+	i, ok := t.index[name]
+	return i, ok
+}
+
+// InternAll numbers names in alphabetical order, so that numbering does not depend on map order.
+// Intern is the place of the resource, which it gets one if it has none.
+func (t *Table) InternAll(names map[corev1.ResourceName]struct{}) {
+	sorted := make([]corev1.ResourceName, 0, len(names))
+	for name := range names {
+		sorted = append(sorted, name)
+	}
+	slices.Sort(sorted)
+	for _, name := range sorted {
+		t.Intern(name)
+	}
+}
+
+// Capacity reads a node's amounts; a resource the list lacks is zero.
+func (t *Table) Capacity(list corev1.ResourceList, into []int64) {
+	for i, name := range t.Names {
+		into[i] = 0
+		if q, ok := list[name]; ok {
+			into[i] = Down(name, q)
+		}
+	}
+}
+
+// Requests reads a pod's effective requests; resources outside the table are left out.
+func (t *Table) Requests(list corev1.ResourceList, into []int64) {
+	for i, name := range t.Names {
+		into[i] = 0
+		if q, ok := list[name]; ok {
+			into[i] = Up(name, q)
+		}
+	}
+}
+
+// AddTo adds the list's amounts that have a place in the table.
+func (t *Table) AddTo(sum []int64, list corev1.ResourceList) {
+	left := len(list)
+	for at, name := range t.Names {
+		if left == 0 {
+			return
+		}
+		if q, ok := list[name]; ok {
+			sum[at] += Up(name, q)
+			left--
+		}
+	}
+}
+
+// List turns a vector back into a ResourceList, leaving zeros out.
+func (t *Table) List(v []int64) corev1.ResourceList {
+	out := make(corev1.ResourceList, len(v))
+	for i, amount := range v {
+		if amount != 0 && !Attaches(t.Names[i]) {
+			out[t.Names[i]] = Quantity(t.Names[i], amount)
+		}
+	}
+	return out
+}

@@ -1,0 +1,32 @@
+package resources
+
+// Fits reports whether need is at most have in every resource.
+func Fits(need, have []int64) bool {
+	for i, n := range need {
+		if n > have[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// HowMany is how many pods with requests need fit in have: at least 0, at most limit.
+func HowMany(need, have []int64, limit int) int {
+	n := int64(limit)
+	for i, v := range need {
+		if v <= 0 {
+			continue
+		}
+		if k := have[i] / v; k < n {
+			n = k
+		}
+	}
+	return int(max(n, 0))
+}
+
+// AddScaled adds k times the vector.
+func AddScaled(into, v []int64, k int64) {
+	for i, x := range v {
+		into[i] += k * x
+	}
+}
