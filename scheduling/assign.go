@@ -5,6 +5,7 @@ import (
 
 	"github.com/drawknife/drawknife/api/requirements"
 	"github.com/drawknife/drawknife/internal/engine/bitset"
+	"github.com/drawknife/drawknife/internal/engine/match"
 )
 
 // Some labels are decided neither by the instance type nor by the offering: a pool that says "team In [a, b]" makes
@@ -113,7 +114,7 @@ func (m *Model) candidates(p *pool, key string, profiles []int32) []requirements
 func (m *Model) valuesOnNodes(key string) []string {
 	var out []string
 	for i := range m.groups {
-		if v := onlyValue(m.groups[i].labels.Get(key)); v != "" {
+		if v := match.OnlyValue(m.groups[i].labels.Get(key)); v != "" {
 			out = append(out, v)
 		}
 	}
@@ -198,7 +199,7 @@ func (a *assignment) decides(p *profile) bool {
 // allows reports whether the profile's open requirements accept the assignment.
 func (a *assignment) allows(p *profile) bool {
 	for _, r := range p.open {
-		if !meets(a.labels, r) {
+		if !match.Meets(a.labels, r) {
 			return false
 		}
 	}

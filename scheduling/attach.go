@@ -8,6 +8,7 @@ import (
 
 	"github.com/drawknife/drawknife/api/requirements"
 	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/internal/engine/match"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 	"github.com/drawknife/drawknife/internal/engine/volumes"
 )
@@ -109,15 +110,15 @@ func (c *class) readVolumes(m *Model) {
 
 // placeTerms are the shape's alternatives for a new machine: what the pods state, with each alternative that their
 // volumes leave. The pods' own demands, which topology rules look at, stay as they are.
-func (s *shape) placeTerms() []needs {
-	var out []needs
+func (s *shape) placeTerms() []match.Needs {
+	var out []match.Needs
 	for _, term := range s.terms {
-		term = term.onNewNodes()
+		term = term.OnNewNodes()
 		if s.volumes.Alternatives == nil {
 			out = append(out, term)
 		}
 		for _, a := range s.volumes.Alternatives {
-			if both := term.and(needsOf(a)); both.conflict() == "" {
+			if both := term.And(match.Of(a)); both.Conflict() == "" {
 				out = append(out, both)
 			}
 		}
@@ -139,5 +140,5 @@ func (m *Model) certificateRequests(c *class) corev1.ResourceList {
 // volumesOn reports whether nodes of the group can have the shape's volumes.
 func (s *shape) volumesOn(g *nodeGroup) bool {
 	v := &s.volumes
-	return v.NoNode == "" && (v.OnNodes == nil || slices.ContainsFunc(v.OnNodes, func(a requirements.Set) bool { return needsOf(a).metBy(g.labels) }))
+	return v.NoNode == "" && (v.OnNodes == nil || slices.ContainsFunc(v.OnNodes, func(a requirements.Set) bool { return match.Of(a).MetBy(g.labels) }))
 }

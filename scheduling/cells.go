@@ -2,6 +2,8 @@ package scheduling
 
 import (
 	"slices"
+
+	"github.com/drawknife/drawknife/internal/engine/match"
 )
 
 // A cell is a combination of domains: one value for each topology key that some rule uses. Each machine is in one cell,
@@ -96,15 +98,15 @@ func (m *Model) machineLabel(pool int32, row, slot int, as *assignment, key stri
 	p := m.pools[pool]
 	c := p.table.catalog
 	if c.offeringKeys[key] {
-		return onlyValue(c.slots[slot].labels.Get(key))
+		return match.OnlyValue(c.slots[slot].labels.Get(key))
 	}
 	if as.labels.Has(key) {
-		return onlyValue(as.labels.Get(key))
+		return match.OnlyValue(as.labels.Get(key))
 	}
 	if _, stated := c.typeKeys[key]; stated {
-		return onlyValue(p.template.Get(key).Intersect(c.types[c.variants[p.table.rows[row].variant].typ].Requirements.Get(key)))
+		return match.OnlyValue(p.template.Get(key).Intersect(c.types[c.variants[p.table.rows[row].variant].typ].Requirements.Get(key)))
 	}
-	return onlyValue(p.template.Get(key))
+	return match.OnlyValue(p.template.Get(key))
 }
 
 // reachable are the domains of a topology key where pods of the shape could get a new machine, ascending.

@@ -1,15 +1,10 @@
 package scheduling
 
 import (
-	"cmp"
-	"errors"
-	"fmt"
-	"slices"
-
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/drawknife/drawknife/api/requirements"
+	"github.com/drawknife/drawknife/internal/engine/match"
 	"github.com/drawknife/drawknife/internal/engine/volumes"
 )
 
@@ -45,9 +40,9 @@ type class struct {
 type shape struct {
 	tolerations []corev1.Toleration
 	// terms are the alternatives of node selector and required node affinity; never empty in a valid shape.
-	terms []needs
+	terms []match.Needs
 	// preferred node affinity, heaviest first.
-	preferred []preference
+	preferred []match.Preference
 	// requests of the pods, for shapes with preferences; else those of one of its classes.
 	requests []int64
 	invalid  error
@@ -63,28 +58,17 @@ type shape struct {
 // touch is a profile, and the demand by which it was found.
 type touch struct {
 	use
-	demand needs
-}
-
-type preference struct {
-	weight int32
-	set    needs
-}
-
-// preferring reports whether the pod prefers some nodes.
-func preferring(spec *corev1.PodSpec) bool {
-	return spec.Affinity != nil && spec.Affinity.NodeAffinity != nil &&
-		len(spec.Affinity.NodeAffinity.PreferredDuringSchedulingIgnoredDuringExecution) > 0
+	demand match.Needs
 }
 
 // newShape reads what matters from a sample pod.
 func (m *Model) newShape(sample *corev1.Pod, requests []int64) *shape {
 	s := &shape{tolerations: sample.Spec.Tolerations, requests: requests}
-	if boundDaemon(sample) && namesNode(&sample.Spec) {
+	if boundDaemon(sample) && match.NamesNode(&sample.Spec) {
 		s.invalid = errBoundDaemon
 		return s
 	}
-	if s.terms, s.invalid = m.placementTerms(&sample.Spec); s.invalid != nil {
+	if s.terms, s.invalid = m.terms.Placement(&sample.Spec); s.invalid != nil {
 		return s
 	}
 	if len(sample.Spec.Volumes) > 0 {
@@ -93,86 +77,17 @@ func (m *Model) newShape(sample *corev1.Pod, requests []int64) *shape {
 		}
 		for _, list := range [][]requirements.Set{s.volumes.Alternatives, s.volumes.OnNodes} {
 			for _, a := range list {
-				m.ask(needsOf(a))
+				m.ask(match.Of(a))
 			}
 		}
 	}
-	s.preferred = m.preferences(&sample.Spec)
+	s.preferred = m.terms.Preferred(&sample.Spec)
+	for i := range s.preferred {
+		m.ask(s.preferred[i].Set)
+	}
 	for _, term := range s.terms {
 		m.ask(term)
 	}
 	s.demands = m.stagesOf(s)
 	return s
-}
-
-// requiredTerms are the alternatives a pod's node selector and required node affinity leave. A term without
-// expressions and fields matches nothing, as in Kubernetes; without any affinity there is one alternative.
-func (m *Model) requiredTerms(spec *corev1.PodSpec) ([]needs, error) {
-	if errs := requirements.ValidatePodSpec(spec, m.podVocab, field.NewPath("spec")); len(errs) > 0 {
-		return nil, errs.ToAggregate()
-	}
-	selector := needsOf(m.vocab.FromLabels(spec.NodeSelector))
-	affinity := spec.Affinity
-	if affinity == nil || affinity.NodeAffinity == nil || affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution == nil {
-		return []needs{selector}, nil
-	}
-	var terms []needs
-	var contradiction error
-	list := affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms
-	for i := range list {
-		if len(list[i].MatchExpressions)+len(list[i].MatchFields) == 0 {
-			continue
-		}
-		set, err := m.termSet(list[i].MatchExpressions)
-		if err != nil {
-			contradiction = fmt.Errorf("required node affinity term %d: %w", i, err)
-			continue
-		}
-		term := selector.and(set).and(fieldNeeds(list[i].MatchFields))
-		if key := term.conflict(); key != "" {
-			contradiction = fmt.Errorf("required node affinity term %d, with the node selector, asks for what excludes each other at label %s", i, key)
-			continue
-		}
-		terms = append(terms, term)
-	}
-	if len(terms) == 0 {
-		if contradiction != nil {
-			return nil, contradiction
-		}
-		return nil, errors.New("required node affinity has no term with expressions: it matches no node")
-	}
-	return terms, nil
-}
-
-// termSet reads the expressions of one node affinity term.
-func (m *Model) termSet(expressions []corev1.NodeSelectorRequirement) (needs, error) {
-	list := make([]requirements.Requirement, 0, len(expressions))
-	for i := range expressions {
-		r, err := m.vocab.ParseNodeSelectorRequirement(expressions[i])
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, r)
-	}
-	return newNeeds(list...), nil
-}
-
-// preferences are the preferred node affinity terms, heaviest first, then in the pod's order. They are wishes: one
-// that can't be read is left out.
-func (m *Model) preferences(spec *corev1.PodSpec) []preference {
-	if spec.Affinity == nil || spec.Affinity.NodeAffinity == nil {
-		return nil
-	}
-	var out []preference
-	for _, p := range spec.Affinity.NodeAffinity.PreferredDuringSchedulingIgnoredDuringExecution {
-		if len(p.Preference.MatchFields) > 0 || len(p.Preference.MatchExpressions) == 0 {
-			continue
-		}
-		if set, err := m.termSet(p.Preference.MatchExpressions); err == nil {
-			out = append(out, preference{p.Weight, set})
-			m.ask(set)
-		}
-	}
-	slices.SortStableFunc(out, func(a, b preference) int { return cmp.Compare(b.weight, a.weight) })
-	return out
 }

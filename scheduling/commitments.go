@@ -12,6 +12,7 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/internal/engine/bitset"
+	"github.com/drawknife/drawknife/internal/engine/match"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
@@ -294,7 +295,7 @@ func (c *costs) appliesTo(from *catalog, it *cloudprovider.InstanceType, o *clou
 			if from.offeringKeys[r.Key()] {
 				have = o.Requirements
 			}
-			out[i] = out[i] && meets(have, r)
+			out[i] = out[i] && match.Meets(have, r)
 		}
 	}
 	return out

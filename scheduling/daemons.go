@@ -11,6 +11,7 @@ import (
 
 	"github.com/drawknife/drawknife/api/requirements"
 	"github.com/drawknife/drawknife/internal/engine/bitset"
+	"github.com/drawknife/drawknife/internal/engine/match"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
@@ -22,7 +23,7 @@ type daemon struct {
 	requests    []int64
 	tolerations []corev1.Toleration
 	// terms are the alternatives of its node selector and required node affinity; preferences play no part.
-	terms []needs
+	terms []match.Needs
 }
 
 // representatives finds, per DaemonSet UID, the newest of its bound pods: admission may have changed them. Pods of leaving
@@ -155,7 +156,7 @@ func (m *Model) daemonMasks(p *pool, c *catalog) []daemonMask {
 	have := p.template.Merge(m.vocab.FromLabels(map[string]string{labelRegistered: "true", labelInitialized: "true"}))
 	for i := range m.daemonSets {
 		d := &m.daemonSets[i]
-		if untolerated(d.tolerations, p.taints, true) != nil {
+		if match.Untolerated(d.tolerations, p.taints, true) != nil {
 			continue
 		}
 		mask := daemonMask{daemon: d, number: int32(i)}
@@ -172,11 +173,11 @@ func (m *Model) daemonMasks(p *pool, c *catalog) []daemonMask {
 	return out
 }
 
-func (m *Model) daemonTerm(have requirements.Set, term needs, c *catalog) (variants, slots bitset.Set, ok bool) {
+func (m *Model) daemonTerm(have requirements.Set, term match.Needs, c *catalog) (variants, slots bitset.Set, ok bool) {
 	variants, slots = c.allVariants.Clone(), c.allSlots.Clone()
 	for _, r := range term {
 		key := r.Key()
-		if have.Has(key) && !meets(have, r) {
+		if have.Has(key) && !match.Meets(have, r) {
 			return nil, nil, false
 		}
 		narrowed := have.Get(key).Intersect(r)
@@ -186,7 +187,7 @@ func (m *Model) daemonTerm(have requirements.Set, term needs, c *catalog) (varia
 			slots.And(c.slotMask(narrowed))
 		case stated:
 			variants.And(c.variantMask(narrowed))
-		case !have.Has(key) && !absentMeets(r):
+		case !have.Has(key) && !match.AbsentMeets(r):
 			return nil, nil, false
 		}
 	}

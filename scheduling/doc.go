@@ -34,11 +34,12 @@
 //	   ▼
 //	Model      all of it, made ready and shared        model.go
 //	           resources as int64 vectors, sets        internal/engine/resources, internal/engine/bitset, amounts.go
-//	           nodes of the snapshot                   node.go, join.go, taints.go, placement.go
+//	           nodes of the snapshot                   node.go, join.go, placement.go
 //	           machines to buy, with a price table     machines.go, pool.go, daemons.go, variety.go,
 //	                                                   launchables.go
 //	           what they cost, commitments             costterms.go, commitments.go
-//	           pods as classes of the like, in stages  classkey.go, class.go, needs.go, stage.go, assign.go
+//	           pods as classes of the like, in stages  classkey.go, class.go, stage.go, assign.go,
+//	                                                   internal/engine/match
 //	           rules about counts as topology groups   topology*.go, rulekey.go, hostports.go, defaultspread.go
 //	           volumes as alternatives and room        internal/engine/volumes, attach.go, sharedvolumes.go,
 //	                                                   attachments.go, disks.go

@@ -11,6 +11,7 @@ import (
 
 	"github.com/drawknife/drawknife/api/requirements"
 	"github.com/drawknife/drawknife/internal/engine/bitset"
+	"github.com/drawknife/drawknife/internal/engine/match"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
@@ -146,7 +147,7 @@ func (x *explainer) optsOut() bool {
 
 // optsOut reports whether pods of the shape ask, in each alternative, that the label be absent.
 func (s *shape) optsOut(label string) bool {
-	return !slices.ContainsFunc(s.terms, func(n needs) bool {
+	return !slices.ContainsFunc(s.terms, func(n match.Needs) bool {
 		return !slices.ContainsFunc(n, func(r requirements.Requirement) bool {
 			return r.Key() == label && r.Operator() == requirements.OpDoesNotExist
 		})
@@ -176,7 +177,7 @@ func (x *explainer) machinesOf(at int32, p *pool) (Reason, finding) {
 	}
 	var questions []*question
 	for i, d := range x.demands {
-		if q := x.ask(questionKey{at: at, demand: i}, func() (needs, *pool) { return d.both(), p }); q != nil && len(questions) < maxDemands {
+		if q := x.ask(questionKey{at: at, demand: i}, func() (match.Needs, *pool) { return d.both(), p }); q != nil && len(questions) < maxDemands {
 			questions = append(questions, q)
 		}
 	}
@@ -189,9 +190,9 @@ func (x *explainer) machinesOf(at int32, p *pool) (Reason, finding) {
 }
 
 // demand is one alternative of the pods' own needs with one of their volumes'.
-type demand struct{ own, volumes needs }
+type demand struct{ own, volumes match.Needs }
 
-func (d demand) both() needs { return d.own.and(d.volumes) }
+func (d demand) both() match.Needs { return d.own.And(d.volumes) }
 
 // maxDemands bounds how many alternatives that a pool accepts are looked at more closely, and for how many a cure is
 // looked for.
@@ -205,7 +206,7 @@ func (s *shape) alternatives() []demand {
 			out = append(out, demand{own: own})
 		}
 		for _, a := range s.volumes.Alternatives {
-			out = append(out, demand{own, needsOf(a)})
+			out = append(out, demand{own, match.Of(a)})
 		}
 	}
 	return out
@@ -231,23 +232,23 @@ func (x *explainer) excluded(p *pool) Reason {
 
 // contradiction is why no pool can meet an alternative that contradicts itself, such as a node selector for one operating
 // system and another in spec.os; nil if it does not.
-func contradiction(p *pool, own needs) *Reason {
-	key := own.conflict()
+func contradiction(p *pool, own match.Needs) *Reason {
+	key := own.Conflict()
 	if key == "" {
 		return nil
 	}
-	return &Reason{Pool: p.key, Code: ReasonRequirements, Key: key, Detail: "the pod's own requirements exclude each other: " + own.about(key).String()}
+	return &Reason{Pool: p.key, Code: ReasonRequirements, Key: key, Detail: "the pod's own requirements exclude each other: " + own.About(key).String()}
 }
 
 // refusedBy is why the pool itself excludes the demand; nil if it does not.
-func (m *Model) refusedBy(p *pool, demand needs) *Reason {
+func (m *Model) refusedBy(p *pool, demand match.Needs) *Reason {
 	for _, r := range demand {
 		if reason := m.demandKey(p, r); reason != nil {
 			return reason
 		}
 	}
-	for _, key := range demand.keys() {
-		about := demand.about(key)
+	for _, key := range demand.Keys() {
+		about := demand.About(key)
 		have := p.template.Get(key)
 		if !p.template.Has(key) || have.Operator() == requirements.OpDoesNotExist || len(about) < 2 {
 			continue
@@ -339,7 +340,7 @@ func (x *explainer) anyWithout(at int32, p *pool) bool {
 }
 
 func (x *explainer) askWithoutVolumes(at int32, p *pool, term int) *question {
-	return x.ask(questionKey{at: at, demand: term, code: MissVolumes}, func() (needs, *pool) { return x.s.terms[term], p })
+	return x.ask(questionKey{at: at, demand: term, code: MissVolumes}, func() (match.Needs, *pool) { return x.s.terms[term], p })
 }
 
 // requests are the class's, for people.

@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/drawknife/drawknife/internal/engine/match"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 	"github.com/drawknife/drawknife/internal/engine/volumes"
 )
@@ -68,7 +69,7 @@ func ModelDifferences(a, b *Model) []string {
 // name other resources.
 func UnlikePods(s *Snapshot) ([]string, error) {
 	vocabulary := s.Vocabulary
-	m := &Model{snapshot: s, vocab: vocabulary.Compile(), podVocab: vocabulary.Compile(), resources: resources.NewTable(), askedKeys: map[string]bool{}}
+	m := &Model{snapshot: s, vocab: vocabulary.Compile(), terms: match.Terms{Vocabulary: vocabulary.Compile(), Pods: vocabulary.Compile()}, resources: resources.NewTable(), askedKeys: map[string]bool{}}
 	r, err := checkObjects(s, nil, &compileOptions{})
 	if err != nil {
 		return nil, err

@@ -11,6 +11,7 @@ import (
 
 	"github.com/drawknife/drawknife/api/requirements"
 	"github.com/drawknife/drawknife/internal/engine/bitset"
+	"github.com/drawknife/drawknife/internal/engine/match"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
@@ -79,7 +80,7 @@ func (x *explainer) nearest(at int32, p *pool, best finding) *NearestMiss {
 	if p.table == nil || x.brief {
 		return best.miss
 	}
-	if untolerated(x.s.tolerations, p.taints, true) != nil {
+	if match.Untolerated(x.s.tolerations, p.taints, true) != nil {
 		x.tolerating(&best, at, p) // any other change would need that as well
 		return best.miss
 	}
@@ -114,7 +115,7 @@ func (x *explainer) would(best *finding, code MissCode, q *question, cand *candi
 func (x *explainer) tolerating(best *finding, at int32, p *pool) {
 	missing := intolerable(x.s.tolerations, p.taints)
 	for i, d := range x.fewDemands() {
-		q := x.ask(questionKey{at: at, demand: i, code: MissToleration}, func() (needs, *pool) { return d.both(), p })
+		q := x.ask(questionKey{at: at, demand: i, code: MissToleration}, func() (match.Needs, *pool) { return d.both(), p })
 		below := int64(noPrice)
 		x.fitting(q, &below, func(cand *candidate) {
 			if x.would(best, MissToleration, q, cand) {
@@ -128,7 +129,7 @@ func (x *explainer) tolerating(best *finding, at int32, p *pool) {
 func intolerable(tolerations []corev1.Toleration, taints []corev1.Taint) []corev1.Taint {
 	var out []corev1.Taint
 	for i := range taints {
-		if taint := untolerated(tolerations, taints[i:i+1], true); taint != nil {
+		if taint := match.Untolerated(tolerations, taints[i:i+1], true); taint != nil {
 			out = append(out, *taint)
 		}
 	}
@@ -220,7 +221,7 @@ func (x *explainer) labelled(q *question, key string, allowed func(cand *candida
 	case c.offeringKeys[key]:
 		bySlot, different := make([]string, len(c.slots)), map[string]bool{}
 		for s := range c.slots {
-			bySlot[s] = onlyValue(c.slots[s].labels.Get(key))
+			bySlot[s] = match.OnlyValue(c.slots[s].labels.Get(key))
 			different[bySlot[s]] = true
 		}
 		v.most = len(different)
@@ -247,8 +248,8 @@ func anyValue(*candidate, string) bool { return true }
 // withoutLabels lets off, key by key, what the pod itself asks of labels.
 func (x *explainer) withoutLabels(best *finding, at int32, p *pool) {
 	for i, d := range x.fewDemands() {
-		for _, key := range x.deciding(p, d.own, d.own.keys()) {
-			q := x.ask(questionKey{at: at, demand: i, code: MissLabel, key: key}, func() (needs, *pool) { return d.own.without(key).and(d.volumes), p })
+		for _, key := range x.deciding(p, d.own, d.own.Keys()) {
+			q := x.ask(questionKey{at: at, demand: i, code: MissLabel, key: key}, func() (match.Needs, *pool) { return d.own.Without(key).And(d.volumes), p })
 			x.labelled(q, key, anyValue).take(best, MissLabel, key)
 			x.blameSystem(best.miss)
 		}
@@ -262,7 +263,7 @@ const maxMissKeys = 64
 // deciding are those of the keys that, let off alone, could make the pool accept the needs, at most maxMissKeys. Where the
 // pool excludes what is asked of some label whatever its machines, that can't be any other; where it does so of several,
 // none.
-func (x *explainer) deciding(p *pool, n needs, keys []string) []string {
+func (x *explainer) deciding(p *pool, n match.Needs, keys []string) []string {
 	switch refused := x.refusedKeys(p, n); {
 	case len(refused) > 1:
 		return nil
@@ -323,8 +324,8 @@ func (x *explainer) withoutPoolNeeds(best *finding, at int32, p *pool) {
 	for i, d := range x.fewDemands() {
 		both := d.both()
 		for _, key := range x.deciding(p, both, x.poolKeys(p, both)) {
-			q := x.ask(questionKey{at: at, demand: i, code: MissNodePool, key: key}, func() (needs, *pool) {
-				return both, x.changedPool(p, key, both.about(key))
+			q := x.ask(questionKey{at: at, demand: i, code: MissNodePool, key: key}, func() (match.Needs, *pool) {
+				return both, x.changedPool(p, key, both.About(key))
 			})
 			daemons := map[string][]daemonMask{}
 			x.labelled(q, key, func(cand *candidate, value string) bool {
@@ -336,7 +337,7 @@ func (x *explainer) withoutPoolNeeds(best *finding, at int32, p *pool) {
 
 // poolKeys are the labels that the pool states and could state otherwise, and those that the demand asks for and nobody
 // states.
-func (x *explainer) poolKeys(p *pool, n needs) []string {
+func (x *explainer) poolKeys(p *pool, n match.Needs) []string {
 	own := []string{labelNodePool, provisionerLabel}
 	if class := p.object.Spec.Template.Spec.NodeClassRef; class.Kind != "" {
 		own = append(own, nodeClassLabel(class.Group, class.Kind))
@@ -344,11 +345,11 @@ func (x *explainer) poolKeys(p *pool, n needs) []string {
 	c := p.table.catalog
 	var out []string
 	for _, key := range p.template.Keys() {
-		if _, typed := c.typeKeys[key]; typed || c.offeringKeys[key] || len(n.about(key)) > 0 {
+		if _, typed := c.typeKeys[key]; typed || c.offeringKeys[key] || len(n.About(key)) > 0 {
 			out = append(out, key)
 		}
 	}
-	for _, key := range n.keys() {
+	for _, key := range n.Keys() {
 		if _, typed := c.typeKeys[key]; !typed && !c.offeringKeys[key] && !p.template.Has(key) && key != labelHostname && x.m.vocab.Restricted(key) == "" {
 			out = append(out, key)
 		}
@@ -358,14 +359,14 @@ func (x *explainer) poolKeys(p *pool, n needs) []string {
 
 // changedPool is a copy of the pool that says nothing of the label, or what the demand asks where only the pool can say
 // it; nil where that can't be.
-func (x *explainer) changedPool(p *pool, key string, wanted needs) *pool {
+func (x *explainer) changedPool(p *pool, key string, wanted match.Needs) *pool {
 	if slices.ContainsFunc(p.variety, func(v variety) bool { return v.key == key }) {
 		return nil
 	}
 	out := *p
 	out.template = p.template.Without(key)
 	c := p.table.catalog
-	if _, typed := c.typeKeys[key]; !typed && !c.offeringKeys[key] && !wanted.metBy(out.template) {
+	if _, typed := c.typeKeys[key]; !typed && !c.offeringKeys[key] && !wanted.MetBy(out.template) {
 		all := requirements.Exists(key)
 		for _, r := range wanted {
 			all = all.Intersect(r)
@@ -422,7 +423,7 @@ func (x *explainer) holdsDaemons(q *question, cand *candidate, key, value string
 func (x *explainer) withAllOfferings(best *finding, at int32, p *pool) {
 	prices, over := x.shutOfferings(p.table.catalog), x.factsOf(at).over
 	for i, d := range x.fewDemands() {
-		q := x.ask(questionKey{at: at, demand: i}, func() (needs, *pool) { return d.both(), p })
+		q := x.ask(questionKey{at: at, demand: i}, func() (match.Needs, *pool) { return d.both(), p })
 		if q == nil {
 			continue
 		}

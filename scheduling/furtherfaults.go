@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/internal/engine/match"
 )
 
 // Where no single change would make room in a pool, the pod has several faults. All are told, and two changes are looked for
@@ -155,7 +156,7 @@ func (x *explainer) furtherNeeds(r *Reason, at int32, p *pool) {
 		if key == r.Key {
 			continue
 		}
-		if other := x.m.refusedBy(p, d.own.about(key)); other != nil {
+		if other := x.m.refusedBy(p, d.own.About(key)); other != nil {
 			r.tellAlso(*other)
 		}
 	}
@@ -188,15 +189,15 @@ func (x *explainer) furtherRules(r *Reason) {
 }
 
 // refusedKeys are the labels about which the pods ask for what the pool excludes, whatever its machines.
-func (x *explainer) refusedKeys(p *pool, n needs) []string {
-	return slices.DeleteFunc(n.keys(), func(key string) bool { return x.m.refusedBy(p, n.about(key)) == nil })
+func (x *explainer) refusedKeys(p *pool, n match.Needs) []string {
+	return slices.DeleteFunc(n.Keys(), func(key string) bool { return x.m.refusedBy(p, n.About(key)) == nil })
 }
 
 // askWithout asks for machines that meet the demand but for some labels, which are ascending.
 func (x *explainer) askWithout(at int32, p *pool, demand int, keys []string) *question {
 	d := x.demands[demand]
-	return x.ask(questionKey{at: at, demand: demand, code: MissLabel, key: strings.Join(keys, "\x00")}, func() (needs, *pool) {
-		return d.own.without(keys...).and(d.volumes), p
+	return x.ask(questionKey{at: at, demand: demand, code: MissLabel, key: strings.Join(keys, "\x00")}, func() (match.Needs, *pool) {
+		return d.own.Without(keys...).And(d.volumes), p
 	})
 }
 
@@ -207,7 +208,7 @@ const maxPairKeys = 4
 func (x *explainer) pair(at int32, p *pool) *NearestMiss {
 	var best pairFinding
 	d := x.demands[0]
-	keys := d.own.keys()
+	keys := d.own.Keys()
 	keys = keys[:min(len(keys), maxPairKeys)]
 	refused := x.refusedKeys(p, d.own)
 	within := func(some ...string) bool {

@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/internal/engine/match"
 )
 
 // podKind is a class as it is known from one model to the next. Classes are numbered in the order of their text, and that order
@@ -37,7 +39,7 @@ func newKind(pod *corev1.Pod, w *keyWriter, stake ownership, placeholder bool, r
 		owns: stake.owns, in: stake.in, sample: pod, requests: slices.Clone(w.requests), ruleErr: ruleErr,
 		placeholder: placeholder, claims: usesClaims(pod),
 	}
-	if preferring(&pod.Spec) {
+	if match.Preferring(&pod.Spec) {
 		k.shapeFrom = 0 // which preferences can be kept depends on the pod's size
 	}
 	return k

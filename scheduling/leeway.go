@@ -5,6 +5,7 @@ import (
 
 	"github.com/drawknife/drawknife/api/requirements"
 	"github.com/drawknife/drawknife/internal/engine/bitset"
+	"github.com/drawknife/drawknife/internal/engine/match"
 )
 
 // leeway is which machines of the pool would do for the machine's pods, and what its claim says. Where topology rules
@@ -28,7 +29,7 @@ func (t *Trial) leeway(mc *machine, loads []binding) (rows, slots bitset.Set, cl
 		f := m.profileFor(b.stage, mc)
 		rows.And(f.rows)
 		slots.And(f.slots)
-		claim = claim.Merge(f.demand.set())
+		claim = claim.Merge(f.demand.Set())
 	}
 	claim = claim.Merge(t.keepAlike(mc, rows, slots, stakes))
 	decided := m.stayOut(mc, claim)
@@ -236,7 +237,7 @@ func (m *Model) filteredBy(mc *machine, as *assignment) []string {
 			all := m.knownLabels(mc, as)
 			labels = &all
 		}
-		if group.minDomains <= 1 && anySureBy(group.filter.terms, *labels) {
+		if group.minDomains <= 1 && match.AnySureBy(group.filter.terms, *labels) {
 			continue
 		}
 		for _, term := range group.filter.terms {
@@ -281,7 +282,7 @@ func (m *Model) stayOut(mc *machine, claim requirements.Set) (decided requiremen
 // second.
 func (m *Model) takesNotice(before, after requirements.Set) bool {
 	return slices.ContainsFunc(m.topology, func(g topologyGroup) bool {
-		return g.kind == kindSpread && g.hard && g.filter.terms != nil && !anySureBy(g.filter.terms, before) && anySureBy(g.filter.terms, after)
+		return g.kind == kindSpread && g.hard && g.filter.terms != nil && !match.AnySureBy(g.filter.terms, before) && match.AnySureBy(g.filter.terms, after)
 	})
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/drawknife/drawknife/api/requirements"
 	"github.com/drawknife/drawknife/internal/engine/bitset"
+	"github.com/drawknife/drawknife/internal/engine/match"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
@@ -146,7 +147,7 @@ func (m *Model) claimRequirements(c *catalog, claim, known requirements.Set, slo
 	for _, key := range []string{corev1.LabelTopologyZone, labelCapacityType} {
 		var values []string
 		for s := range slots.Members {
-			if v := onlyValue(c.slots[s].labels.Get(key)); v != "" && !slices.Contains(values, v) {
+			if v := match.OnlyValue(c.slots[s].labels.Get(key)); v != "" && !slices.Contains(values, v) {
 				values = append(values, v)
 			}
 		}
@@ -157,7 +158,7 @@ func (m *Model) claimRequirements(c *catalog, claim, known requirements.Set, slo
 	for _, key := range claim.Keys() {
 		// Pods may ask that a label be absent, or not have some value, that nobody but pods knows: machines lack it.
 		_, stated := c.typeKeys[key]
-		if r := claim.Get(key); !known.Has(key) && !stated && !c.offeringKeys[key] && absentMeets(r) {
+		if r := claim.Get(key); !known.Has(key) && !stated && !c.offeringKeys[key] && match.AbsentMeets(r) {
 			claim = claim.With(requirements.DoesNotExist(key))
 		}
 	}

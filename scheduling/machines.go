@@ -12,6 +12,7 @@ import (
 	"github.com/drawknife/drawknife/api/requirements"
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/internal/engine/bitset"
+	"github.com/drawknife/drawknife/internal/engine/match"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
@@ -94,7 +95,7 @@ func compileCatalog(name string, types []*cloudprovider.InstanceType) (*catalog,
 		slots = slots[len(it.Offerings):]
 		for r := range it.Requirements.All {
 			if !c.offeringKeys[r.Key()] {
-				c.typeKeys[r.Key()] = c.typeKeys[r.Key()] || !singleValued(r)
+				c.typeKeys[r.Key()] = c.typeKeys[r.Key()] || !match.SingleValued(r)
 			}
 		}
 	}
@@ -168,7 +169,7 @@ func (c *catalog) collectSlots() []int32 {
 	order := make([]int32, len(texts))
 	zones := make([]string, len(texts))
 	for i := range order {
-		order[i], zones[i] = int32(i), onlyValue(sets[i].Get(corev1.LabelTopologyZone))
+		order[i], zones[i] = int32(i), match.OnlyValue(sets[i].Get(corev1.LabelTopologyZone))
 	}
 	slices.SortFunc(order, func(a, b int32) int { return cmp.Or(cmp.Compare(zones[a], zones[b]), cmp.Compare(texts[a], texts[b])) })
 	number := make([]int32, len(texts))
@@ -187,8 +188,8 @@ func newSlot(labels requirements.Set) slot {
 	s := slot{
 		others:       cloudprovider.KeyOf(&cloudprovider.InstanceType{}, &of).Others,
 		labels:       labels,
-		zone:         onlyValue(labels.Get(corev1.LabelTopologyZone)),
-		capacityType: onlyValue(labels.Get(labelCapacityType)),
+		zone:         match.OnlyValue(labels.Get(corev1.LabelTopologyZone)),
+		capacityType: match.OnlyValue(labels.Get(labelCapacityType)),
 	}
 	if s.capacityType == capacityTypeReserved {
 		// What a reserved offering states beside zone and capacity type names its reservation.
@@ -286,7 +287,7 @@ func (c *catalog) variantMask(r requirements.Requirement) bitset.Set {
 	}
 	m := bitset.New(len(c.variants))
 	for i := range c.variants {
-		if meets(c.types[c.variants[i].typ].Requirements, r) {
+		if match.Meets(c.types[c.variants[i].typ].Requirements, r) {
 			m.Add(i)
 		}
 	}
@@ -304,7 +305,7 @@ func (c *catalog) slotMask(r requirements.Requirement) bitset.Set {
 	}
 	m := bitset.New(len(c.slots))
 	for i := range c.slots {
-		if meets(c.slots[i].labels, r) {
+		if match.Meets(c.slots[i].labels, r) {
 			m.Add(i)
 		}
 	}
@@ -312,40 +313,4 @@ func (c *catalog) slotMask(r requirements.Requirement) bitset.Set {
 		c.slotMasks[text] = m
 	}
 	return m
-}
-
-// meets reports whether a node whose label is described by have can satisfy r; a key that have lacks is absent.
-func meets(have requirements.Set, r requirements.Requirement) bool {
-	if !have.Has(r.Key()) {
-		return absentMeets(r)
-	}
-	h := have.Get(r.Key())
-	if h.Operator() == requirements.OpDoesNotExist {
-		return absentMeets(r)
-	}
-	if r.Operator() == requirements.OpDoesNotExist {
-		return absentMeets(h) // what only excludes values may be absent
-	}
-	return h.Intersects(r)
-}
-
-// absentMeets reports whether a node without the label satisfies r.
-func absentMeets(r requirements.Requirement) bool {
-	if lower, upper := r.Bounds(); lower != nil || upper != nil {
-		return false
-	}
-	op := r.Operator()
-	return op == requirements.OpNotIn || op == requirements.OpDoesNotExist
-}
-
-func singleValued(r requirements.Requirement) bool {
-	return !r.Complement() && len(r.Values()) <= 1
-}
-
-// onlyValue is the value of a requirement that leaves just one, else "".
-func onlyValue(r requirements.Requirement) string {
-	if !r.Complement() && len(r.Values()) == 1 {
-		return r.Values()[0]
-	}
-	return ""
 }

@@ -15,6 +15,7 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/cloudprovider/overlay"
+	"github.com/drawknife/drawknife/internal/engine/match"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 	"github.com/drawknife/drawknife/internal/engine/volumes"
 )
@@ -22,9 +23,10 @@ import (
 // Model is a Snapshot made ready for planning: labels, resources and pods turned into numbers. It is immutable and
 // safe for concurrent use; any number of Solve and Trial calls may run on one Model.
 type Model struct {
-	snapshot  *Snapshot
-	vocab     *requirements.Lookup
-	podVocab  *requirements.Lookup
+	snapshot *Snapshot
+	vocab    *requirements.Lookup
+	// terms reads what pods ask of nodes.
+	terms     match.Terms
 	resources *resources.Table
 
 	catalogs map[string]*catalog
@@ -105,8 +107,9 @@ func compile(s *Snapshot, previous *Model, o *compileOptions) (*Model, error) {
 	}
 	unrestricted := vocabulary
 	unrestricted.RestrictedDomains, unrestricted.RestrictedKeys = nil, nil
+	vocab := vocabulary.Compile()
 	m := &Model{
-		snapshot: s, vocab: vocabulary.Compile(), podVocab: unrestricted.Compile(), resources: resources.NewTable(),
+		snapshot: s, vocab: vocab, terms: match.Terms{Vocabulary: vocab, Pods: unrestricted.Compile()}, resources: resources.NewTable(),
 		catalogs: map[string]*catalog{}, tables: map[string]*table{},
 		stageOf: map[string]int32{}, classIndex: map[string]int32{}, shapeIndex: map[string]int32{}, askedKeys: map[string]bool{},
 	}
@@ -293,7 +296,7 @@ func (m *Model) compileDaemons(s *Snapshot, r *roster) {
 	})
 	for _, set := range sets {
 		pod := representative(set, newest)
-		terms, err := m.placementTerms(&pod.Spec)
+		terms, err := m.terms.Placement(&pod.Spec)
 		if err != nil {
 			continue // matches no node
 		}
@@ -306,7 +309,7 @@ func (m *Model) compileDaemons(s *Snapshot, r *roster) {
 	}
 }
 
-func (m *Model) ask(n needs) {
+func (m *Model) ask(n match.Needs) {
 	for _, r := range n {
 		m.askedKeys[r.Key()] = true
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/drawknife/drawknife/api/requirements"
 	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/internal/engine/match"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
@@ -74,7 +75,7 @@ func phaseOf(n *Node) nodeView {
 	case n.Object == nil:
 		return nodeView{
 			labels:      claimLabels(n.Claim),
-			taints:      settledTaints(n.Claim.Spec.Taints, n.Claim.Spec.StartupTaints),
+			taints:      match.SettledTaints(n.Claim.Spec.Taints, n.Claim.Spec.StartupTaints),
 			capacity:    n.Claim.Status.Capacity,
 			allocatable: n.Claim.Status.Allocatable,
 		}
@@ -99,7 +100,7 @@ func phaseOf(n *Node) nodeView {
 		v.labels = claimLabels(n.Claim)
 		v.taints = n.Claim.Spec.Taints
 	}
-	v.taints = cordoned(n.Object, settledTaints(v.taints, n.Claim.Spec.StartupTaints))
+	v.taints = cordoned(n.Object, match.SettledTaints(v.taints, n.Claim.Spec.StartupTaints))
 	return v
 }
 
@@ -306,7 +307,7 @@ func (m *Model) reserveDaemons(n *Node, group int32, free []int64) {
 
 // belongsOn reports whether the DaemonSet has a pod on machines of the group.
 func (d *daemon) belongsOn(g *nodeGroup) bool {
-	return untolerated(d.tolerations, g.taints, true) == nil && anyMetBy(d.terms, g.labels)
+	return match.Untolerated(d.tolerations, g.taints, true) == nil && match.AnyMetBy(d.terms, g.labels)
 }
 
 // missingDaemons are the DaemonSets, by number, that belong on the machine and have no pod there yet.
@@ -337,8 +338,8 @@ func (m *Model) groupOf(view *nodeView, groups map[string]int32) int32 {
 			labels[canonical] = m.vocab.CanonicalValue(canonical, v)
 		}
 	}
-	if m.askedKeys[nodeNameField] && view.name != "" {
-		labels[nodeNameField] = view.name
+	if m.askedKeys[match.NodeName] && view.name != "" {
+		labels[match.NodeName] = view.name
 	}
 	set := requirements.FromLabels(labels)
 	text := set.String()
@@ -374,11 +375,11 @@ func (m *Model) fitOf(group, shape int32) uint32 {
 	g, s := &m.groups[group], m.shapes[shape]
 	fit := fitFully
 	switch {
-	case s.invalid != nil, untolerated(s.tolerations, g.taints, true) != nil,
-		!anyMetBy(s.terms, g.labels), !s.volumesOn(g):
+	case s.invalid != nil, match.Untolerated(s.tolerations, g.taints, true) != nil,
+		!match.AnyMetBy(s.terms, g.labels), !s.volumesOn(g):
 		fit = fitNever
-	case untolerated(s.tolerations, g.taints, false) != nil,
-		slices.ContainsFunc(s.preferred, func(p preference) bool { return !p.set.metBy(g.labels) }):
+	case match.Untolerated(s.tolerations, g.taints, false) != nil,
+		slices.ContainsFunc(s.preferred, func(p match.Preference) bool { return !p.Set.MetBy(g.labels) }):
 		fit = fitGivingUp
 	}
 	cell.Store(fit)

@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/drawknife/drawknife/api/requirements"
+	"github.com/drawknife/drawknife/internal/engine/match"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
@@ -129,7 +130,7 @@ func (x *explainer) groupFails(group int32) groupFailings {
 	g := &x.m.groups[group]
 	*f = groupFailings{known: true, volumes: !x.s.volumesOn(g)}
 	for i := range g.taints {
-		if untolerated(x.s.tolerations, g.taints[i:i+1], true) != nil {
+		if match.Untolerated(x.s.tolerations, g.taints[i:i+1], true) != nil {
 			f.tainted = true
 			f.cordoned = f.cordoned || g.taints[i].Key == corev1.TaintNodeUnschedulable
 		}
@@ -137,7 +138,7 @@ func (x *explainer) groupFails(group int32) groupFailings {
 	for i, term := range x.s.terms {
 		unmet, last := int32(0), ""
 		for _, r := range term {
-			if !meets(g.labels, r) && r.Key() != last {
+			if !match.Meets(g.labels, r) && r.Key() != last {
 				unmet++
 				last = r.Key()
 			}
@@ -157,7 +158,7 @@ func (x *explainer) taintsOf(node int32) []corev1.Taint {
 // unmetOn are the labels of the machine that don't meet the alternative that comes nearest.
 func (x *explainer) unmetOn(node int32, f *nodeFailings) []string {
 	labels := x.m.groups[x.m.nodes[node].group].labels
-	return needs(slices.DeleteFunc(slices.Clone(x.s.terms[f.term]), func(r requirements.Requirement) bool { return meets(labels, r) })).keys()
+	return match.Needs(slices.DeleteFunc(slices.Clone(x.s.terms[f.term]), func(r requirements.Requirement) bool { return match.Meets(labels, r) })).Keys()
 }
 
 // portTaken reports whether a pod of the machine has a host port of the class.
@@ -184,7 +185,7 @@ func (x *explainer) example(node int32, check NodeCheck, f *nodeFailings) NodeEx
 		e.Taints = x.taintsOf(node)
 	case NodeRequirements:
 		e.Key = x.unmetOn(node, f)[0]
-		e.Value = onlyValue(x.m.groups[n.group].labels.Get(e.Key))
+		e.Value = match.OnlyValue(x.m.groups[n.group].labels.Get(e.Key))
 	case NodeResources, NodeVolumeLimits:
 		e.Requests, e.Free = corev1.ResourceList{}, corev1.ResourceList{}
 		for _, d := range f.lacking[:min(f.dims, maxExampleDims)] {
@@ -286,7 +287,7 @@ func (x *explainer) changesFor(node int32, f *nodeFailings) (misses []*NearestMi
 	}
 	for _, key := range unmet {
 		miss := &NearestMiss{Code: MissLabel, Key: key}
-		if value := onlyValue(x.m.groups[x.m.nodes[node].group].labels.Get(key)); value != "" {
+		if value := match.OnlyValue(x.m.groups[x.m.nodes[node].group].labels.Get(key)); value != "" {
 			miss.Values = []string{value}
 		}
 		x.blameSystem(miss)

@@ -10,6 +10,7 @@ import (
 	"github.com/drawknife/drawknife/api/requirements"
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/internal/engine/bitset"
+	"github.com/drawknife/drawknife/internal/engine/match"
 )
 
 // table is the machines a pool could launch, with what its DaemonSets take already taken off. Pools with the same
@@ -69,7 +70,7 @@ type pool struct {
 type profile struct {
 	rows, slots bitset.Set
 	// demand it was made for.
-	demand needs
+	demand match.Needs
 	// open are requirements on keys for which the pool or a type leaves several values: machines carry the
 	// intersection of all their pods'. Sorted by key.
 	open []requirements.Requirement
@@ -189,7 +190,7 @@ func (m *Model) sellable(t *table, row int, slots bitset.Set) bool {
 
 // profileOf returns the number of the profile for a demand on the pool, or -1 and why no machine of the pool can meet
 // it.
-func (m *Model) profileOf(p *pool, demand needs) (int, *Reason) {
+func (m *Model) profileOf(p *pool, demand match.Needs) (int, *Reason) {
 	rows, slots := p.rows.Clone(), p.slots.Clone()
 	var open []requirements.Requirement
 	for _, r := range demand {
@@ -228,17 +229,17 @@ func (m *Model) demandKey(p *pool, r requirements.Requirement) *Reason {
 	}
 	if p.template.Has(key) {
 		have := p.template.Get(key)
-		if !meets(requirements.NewSet(have), r) {
-			return refuse(asked(key, needs{r}, have))
+		if !match.Meets(requirements.NewSet(have), r) {
+			return refuse(asked(key, match.Needs{r}, have))
 		}
 		return nil
 	}
 	c := p.table.catalog
-	if _, stated := c.typeKeys[key]; stated || c.offeringKeys[key] || absentMeets(r) {
+	if _, stated := c.typeKeys[key]; stated || c.offeringKeys[key] || match.AbsentMeets(r) {
 		return nil
 	}
 	switch {
-	case key == nodeNameField:
+	case key == match.NodeName:
 		return refuse("field metadata.name names one node, and a new node's name is not known before it is launched")
 	case key == labelHostname:
 		return refuse("label " + key + " names one node, and a new node's name is not known before it is launched")
@@ -258,7 +259,7 @@ func (m *Model) leftOpen(p *pool, key string) bool {
 	if multi, stated := c.typeKeys[key]; stated {
 		return multi
 	}
-	return p.template.Has(key) && !singleValued(p.template.Get(key))
+	return p.template.Has(key) && !match.SingleValued(p.template.Get(key))
 }
 
 func profileText(rows, slots bitset.Set, open []requirements.Requirement) string {

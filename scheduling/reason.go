@@ -8,6 +8,7 @@ import (
 
 	"github.com/drawknife/drawknife/api/requirements"
 	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/internal/engine/match"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
@@ -257,7 +258,7 @@ func requestsString(list corev1.ResourceList) string {
 }
 
 // asked words what the pod and the pool say of a label, which is named once.
-func asked(key string, wants needs, allows requirements.Requirement) string {
+func asked(key string, wants match.Needs, allows requirements.Requirement) string {
 	short := func(r requirements.Requirement) string { return strings.TrimPrefix(r.String(), key+" ") }
 	parts := make([]string, len(wants))
 	for i, r := range wants {

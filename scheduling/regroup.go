@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/drawknife/drawknife/api/requirements"
+	"github.com/drawknife/drawknife/internal/engine/match"
 )
 
 // regrouping finds the groups that unchanged machines are in now. While pods ask about the same labels, those of a group stay
@@ -69,7 +70,7 @@ func (w *keyWriter) labelValues(labels map[string]string, keys []string) {
 
 // nodeName adds the node's name where pods ask for nodes by name.
 func (w *keyWriter) nodeName(m *Model, view *nodeView) {
-	if m.askedKeys[nodeNameField] {
+	if m.askedKeys[match.NodeName] {
 		w.text(view.name)
 	}
 }

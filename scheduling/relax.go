@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/drawknife/drawknife/api/requirements"
+	"github.com/drawknife/drawknife/internal/engine/match"
 )
 
 // writeRelaxations records which wishes of placed pods the plan does not keep. Rules that may be broken are judged with
@@ -51,7 +52,7 @@ func (t *Trial) brokenWishes(b binding, note func(code RelaxationCode, detail st
 	m := t.m
 	c := m.classes[b.class]
 	s := m.shapes[c.shape]
-	if taint := untolerated(s.tolerations, t.taintsOf(b.host), false); taint != nil && taint.Effect == corev1.TaintEffectPreferNoSchedule {
+	if taint := match.Untolerated(s.tolerations, t.taintsOf(b.host), false); taint != nil && taint.Effect == corev1.TaintEffectPreferNoSchedule {
 		note(RelaxedTaint, TaintString(*taint))
 	}
 	if t.options.Preferences == PreferencesIgnore {
@@ -62,8 +63,8 @@ func (t *Trial) brokenWishes(b binding, note func(code RelaxationCode, detail st
 		labels = t.labelsOf(b.host)
 	}
 	for _, p := range s.preferred {
-		if !p.set.metBy(labels) {
-			note(RelaxedNodeAffinity, fmt.Sprintf("weight %d: %s", p.weight, p.set))
+		if !p.Set.MetBy(labels) {
+			note(RelaxedNodeAffinity, fmt.Sprintf("weight %d: %s", p.Weight, p.Set))
 		}
 	}
 	if c.topology == nil {

@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/drawknife/drawknife/api/requirements"
+	"github.com/drawknife/drawknife/internal/engine/match"
 	"github.com/drawknife/drawknife/internal/engine/volumes"
 )
 
@@ -121,7 +122,7 @@ func TestRememberedRules(t *testing.T) {
 func ruleIndex(pod *corev1.Pod) *topologyIndex {
 	s := &Snapshot{Pods: []*corev1.Pod{pod}, Namespaces: []*corev1.Namespace{{ObjectMeta: metav1.ObjectMeta{Name: "other"}}}}
 	vocabulary := requirements.CoreVocabulary()
-	m := &Model{vocab: vocabulary.Compile(), podVocab: vocabulary.Compile(), askedKeys: map[string]bool{}}
+	m := &Model{vocab: vocabulary.Compile(), terms: match.Terms{Vocabulary: vocabulary.Compile(), Pods: vocabulary.Compile()}, askedKeys: map[string]bool{}}
 	m.volumes = volumes.New(volumesOf(s, func(yield func(*corev1.Pod, bool) bool) { yield(pod, false) }), m.vocab)
 	x := newTopologyIndex(m, s)
 	x.knowNamespace("default")

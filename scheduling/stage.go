@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/drawknife/drawknife/internal/engine/match"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
@@ -55,7 +56,7 @@ func (m *Model) stagesOf(s *shape) []stage {
 
 // level is a set of demands that count as equally good.
 type level struct {
-	terms  []needs
+	terms  []match.Needs
 	gaveUp sacrifice
 	kept   float64
 }
@@ -67,21 +68,21 @@ func (m *Model) levels(s *shape) []level {
 	var kept []level
 	total, sum := int32(0), int32(0)
 	for _, p := range s.preferred {
-		total += p.weight
+		total += p.Weight
 	}
 	place := s.placeTerms()
 	terms := place
 	for _, p := range s.preferred {
-		var with []needs
+		var with []match.Needs
 		for _, term := range terms {
-			if narrowed := term.and(p.set); narrowed.conflict() == "" && m.anyMachine(s, narrowed) {
+			if narrowed := term.And(p.Set); narrowed.Conflict() == "" && m.anyMachine(s, narrowed) {
 				with = append(with, narrowed)
 			}
 		}
 		if len(with) == 0 {
 			continue // leaves no machine beside the heavier ones
 		}
-		terms, sum = with, sum+p.weight
+		terms, sum = with, sum+p.Weight
 		kept = append(kept, level{terms, sacrificeNothing, float64(sum) / float64(max(total, 1))})
 	}
 	slices.Reverse(kept)
@@ -100,10 +101,10 @@ func (m *Model) levels(s *shape) []level {
 func (m *Model) usesOf(uses []use, pool int32, s *shape, l level) []use {
 	p := m.pools[pool]
 	soft := l.gaveUp == sacrificeSoftTaints
-	if p.table == nil || untolerated(s.tolerations, p.taints, soft) != nil {
+	if p.table == nil || match.Untolerated(s.tolerations, p.taints, soft) != nil {
 		return uses
 	}
-	if soft && untolerated(s.tolerations, p.taints, false) == nil {
+	if soft && match.Untolerated(s.tolerations, p.taints, false) == nil {
 		return uses // an earlier level has it
 	}
 	for _, term := range l.terms {
@@ -118,9 +119,9 @@ func (m *Model) usesOf(uses []use, pool int32, s *shape, l level) []use {
 	return uses
 }
 
-func (m *Model) anyMachine(s *shape, demand needs) bool {
+func (m *Model) anyMachine(s *shape, demand match.Needs) bool {
 	for i, p := range m.pools {
-		if p.table == nil || untolerated(s.tolerations, p.taints, false) != nil {
+		if p.table == nil || match.Untolerated(s.tolerations, p.taints, false) != nil {
 			continue
 		}
 		n, _ := m.profileOf(p, demand)
@@ -136,7 +137,7 @@ func (m *Model) anyMachine(s *shape, demand needs) bool {
 }
 
 // touch notes that the profile was looked at.
-func (s *shape) touch(u use, demand needs) {
+func (s *shape) touch(u use, demand match.Needs) {
 	if !slices.ContainsFunc(s.touched, func(t touch) bool { return t.use == u }) {
 		s.touched = append(s.touched, touch{u, demand})
 	}

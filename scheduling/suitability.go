@@ -3,11 +3,10 @@ package scheduling
 import (
 	"math"
 	"math/bits"
-	"slices"
-	"strings"
 
 	"github.com/drawknife/drawknife/api/requirements"
 	"github.com/drawknife/drawknife/internal/engine/bitset"
+	"github.com/drawknife/drawknife/internal/engine/match"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
@@ -198,13 +197,13 @@ func (m *Model) maskOf(p *pool, r requirements.Requirement) mask {
 // ask finds the machines of a pool that meet the demand, resources aside; nil where the pool itself excludes it. demand
 // is called when the answer is not known yet; it returns what to ask of which pool, the key's or a changed copy of it, or
 // nil for none.
-func (x *explainer) ask(key questionKey, demand func() (needs, *pool)) *question {
+func (x *explainer) ask(key questionKey, demand func() (match.Needs, *pool)) *question {
 	key.shape = x.c.shape
 	if q, ok := x.questions[key]; ok {
 		return q
 	}
 	var q *question
-	if n, p := demand(); p != nil && n.conflict() == "" && x.m.refusedBy(p, n) == nil {
+	if n, p := demand(); p != nil && n.Conflict() == "" && x.m.refusedBy(p, n) == nil {
 		q = &question{p: p, at: key.at, changed: key.code != ""}
 		q.plain = !x.m.typeDecides(p.table.catalog)
 		x.narrow(q, n, key.code == MissNodePool, key.key)
@@ -215,7 +214,7 @@ func (x *explainer) ask(key questionKey, demand func() (needs, *pool)) *question
 
 // narrow fills in the question's machines: those that meet the demand and what the pool states, but of one key if let
 // off.
-func (x *explainer) narrow(q *question, demand needs, letOff bool, key string) {
+func (x *explainer) narrow(q *question, demand match.Needs, letOff bool, key string) {
 	m, p := x.m, q.p
 	q.rows, q.slots = bitset.Full(len(p.table.rows)), p.table.catalog.allSlots.Clone()
 	for k, stated := range x.factsOf(q.at).stated {
@@ -240,7 +239,7 @@ func (x *explainer) narrow(q *question, demand needs, letOff bool, key string) {
 
 // assignments are the ways to decide the pool's open labels under which a machine meets the demand: labels that topology
 // rules look at with each of their values, others with one that will do.
-func (x *explainer) assignments(p *pool, demand needs) []assignment {
+func (x *explainer) assignments(p *pool, demand match.Needs) []assignment {
 	sets := []requirements.Set{{}}
 	seen := map[string]bool{}
 	widen := func(key string, choices []requirements.Requirement) {
@@ -248,11 +247,11 @@ func (x *explainer) assignments(p *pool, demand needs) []assignment {
 			return
 		}
 		seen[key] = true
-		wanted := demand.about(key)
+		wanted := demand.About(key)
 		var next []requirements.Set
 		for _, s := range sets {
 			for _, r := range choices {
-				if len(next) < maxAssignments && wanted.metBy(requirements.NewSet(r)) {
+				if len(next) < maxAssignments && wanted.MetBy(requirements.NewSet(r)) {
 					next = append(next, s.With(r))
 				}
 			}
@@ -269,7 +268,7 @@ func (x *explainer) assignments(p *pool, demand needs) []assignment {
 			continue
 		}
 		wanted := p.template.Get(r.Key())
-		for _, d := range demand.about(r.Key()) {
+		for _, d := range demand.About(r.Key()) {
 			wanted = wanted.Intersect(d)
 		}
 		widen(r.Key(), []requirements.Requirement{p.decide(r.Key(), wanted)})
@@ -279,40 +278,6 @@ func (x *explainer) assignments(p *pool, demand needs) []assignment {
 
 // fits reports whether the row's type may carry the labels.
 func (a *assignment) fits(row int) bool { return a.rows == nil || a.rows.Has(row) }
-
-// about are the needs on one key. They share the memory of n, which nobody may write to.
-func (n needs) about(key string) needs {
-	from, to := n.span(key)
-	return n[from:to:to]
-}
-
-// span tells where the needs on a key stand.
-func (n needs) span(key string) (from, to int) {
-	from, _ = slices.BinarySearchFunc(n, key, func(r requirements.Requirement, key string) int { return strings.Compare(r.Key(), key) })
-	for to = from; to < len(n) && n[to].Key() == key; {
-		to++
-	}
-	return from, to
-}
-
-// without are the needs on all keys but these, which are ascending.
-func (n needs) without(keys ...string) needs {
-	out := make(needs, 0, len(n))
-	for _, key := range keys {
-		from, to := n.span(key)
-		out, n = append(out, n[:from]...), n[to:]
-	}
-	return append(out, n...)
-}
-
-// keys lists the keys that needs are about, ascending.
-func (n needs) keys() []string {
-	out := make([]string, len(n))
-	for i := range n {
-		out[i] = n[i].Key()
-	}
-	return slices.Compact(out)
-}
 
 // lacks counts the resources of which the row has too little, and names one; it stops at two.
 func (x *explainer) lacks(q *question, row int) (n, dim int) {
@@ -514,9 +479,9 @@ func (x *explainer) labelOn(q *question, cand *candidate, key string) string {
 	_, stated := c.typeKeys[key]
 	switch {
 	case c.offeringKeys[key]:
-		return onlyValue(c.slots[cand.slot].labels.Get(key))
+		return match.OnlyValue(c.slots[cand.slot].labels.Get(key))
 	case decided.Has(key):
-		return onlyValue(decided.Get(key))
+		return match.OnlyValue(decided.Get(key))
 	case stated:
 		own := c.types[c.variants[q.p.table.rows[cand.row].variant].typ].Requirements
 		if !own.Has(key) {

@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
+	"github.com/drawknife/drawknife/internal/engine/match"
 	"github.com/drawknife/drawknife/internal/engine/volumes"
 )
 
@@ -64,7 +65,7 @@ const hostnameKey = -1
 // nodeFilter is the part of a spread constraint that says which machines count. The zero value counts all.
 type nodeFilter struct {
 	// terms are alternatives of the owner's node selector and required affinity; nil for all machines.
-	terms []needs
+	terms []match.Needs
 	// tolerations of the owner are looked at if taints is true.
 	taints      bool
 	tolerations []corev1.Toleration
@@ -357,7 +358,7 @@ func (m *Model) placeTopologyKeys() {
 		g.tells = append(g.tells, g.filter.keys...)
 		for _, term := range g.filter.terms {
 			for _, r := range term {
-				if r.Key() != nodeNameField {
+				if r.Key() != match.NodeName {
 					g.tells = append(g.tells, r.Key())
 				}
 			}

@@ -9,6 +9,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/drawknife/drawknife/internal/engine/match"
 )
 
 // spreads adds the pod's topology spread constraints, or the cluster's defaults if it has none.
@@ -111,10 +113,10 @@ func containsRequirements(selector labels.Selector, reqs labels.Requirements) bo
 func (x *topologyIndex) filterOf(c *corev1.TopologySpreadConstraint, pod *corev1.Pod) (nodeFilter, error) {
 	var f nodeFilter
 	if c.NodeAffinityPolicy == nil || *c.NodeAffinityPolicy == corev1.NodeInclusionPolicyHonor {
-		if boundDaemon(pod) && namesNode(&pod.Spec) {
+		if boundDaemon(pod) && match.NamesNode(&pod.Spec) {
 			return f, errBoundDaemon // each its own constraint, which no pod is planned by
 		}
-		terms, err := x.m.requiredTerms(&pod.Spec)
+		terms, err := x.m.terms.Required(&pod.Spec)
 		if err != nil {
 			return f, err
 		}

@@ -6,6 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/drawknife/drawknife/api/requirements"
+	"github.com/drawknife/drawknife/internal/engine/match"
 )
 
 // topologyState counts, while a trial goes on, who is where. Groups and keys are the model's.
@@ -69,7 +70,7 @@ func newTopologyState(m *Model) *topologyState {
 			s.hosts = append(s.hosts, hostState{domains: s.hosts[like-1].domains, ignoredBy: s.hosts[like-1].ignoredBy})
 			more[n.group]++
 		} else {
-			s.addHost(func(key string) string { return onlyValue(g.labels.Get(key)) }, g.labels, g.taints)
+			s.addHost(func(key string) string { return match.OnlyValue(g.labels.Get(key)) }, g.labels, g.taints)
 			first[n.group] = int32(i + 1)
 		}
 		if n.source.Leaving {
@@ -253,15 +254,15 @@ func (h *hostState) ignored(group int32) bool {
 // accepts reports whether the filter takes notice of a machine, whatever values its labels will have that are not decided
 // yet.
 func (f *nodeFilter) accepts(labels requirements.Set, taints []corev1.Taint) bool {
-	if f.terms != nil && !anySureBy(f.terms, labels) {
+	if f.terms != nil && !match.AnySureBy(f.terms, labels) {
 		return false
 	}
 	for _, key := range f.keys {
-		if onlyValue(labels.Get(key)) == "" {
+		if match.OnlyValue(labels.Get(key)) == "" {
 			return false
 		}
 	}
-	return !f.taints || untolerated(f.tolerations, taints, true) == nil
+	return !f.taints || match.Untolerated(f.tolerations, taints, true) == nil
 }
 
 // bump adds n to counts[at], growing as needed.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/drawknife/drawknife/internal/engine/match"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
@@ -107,7 +108,7 @@ func (t *Trial) machineFor(pool int32, n *NewNode) (machine, bool) {
 			}
 			mc := machine{pool: pool, row: int32(r), slot: int32(s), price: price}
 			for req := range n.Requirements.All {
-				if t.m.leftOpen(p, req.Key()) && singleValued(req) {
+				if t.m.leftOpen(p, req.Key()) && match.SingleValued(req) {
 					mc.labels = mc.labels.With(req)
 				}
 			}

@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/drawknife/drawknife/api/requirements"
+	"github.com/drawknife/drawknife/internal/engine/match"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 	"github.com/drawknife/drawknife/internal/spelling"
 )
@@ -114,7 +115,7 @@ func (x *explainer) unknownNeed(p *pool, r requirements.Requirement) *Unknown {
 			u.Known = values
 		}
 		return &u
-	case listed || p.template.Has(key) || absentMeets(r) || key == labelHostname || x.stated(p.table.catalog, key) || x.m.vocab.IsWellKnown(key) || x.onSomeNode(key):
+	case listed || p.template.Has(key) || match.AbsentMeets(r) || key == labelHostname || x.stated(p.table.catalog, key) || x.m.vocab.IsWellKnown(key) || x.onSomeNode(key):
 		return nil
 	}
 	return &Unknown{Kind: UnknownLabel, Name: key, Nearest: x.nearLabels(p.template, key, r)}
@@ -332,7 +333,7 @@ func (x *explainer) unknownOnNodes() []Unknown {
 	}
 	if len(x.s.terms) == 1 {
 		for _, r := range x.s.terms[0] {
-			if absentMeets(r) || r.Key() == labelHostname || x.onSomeNode(r.Key()) ||
+			if match.AbsentMeets(r) || r.Key() == labelHostname || x.onSomeNode(r.Key()) ||
 				slices.ContainsFunc(out, func(u Unknown) bool { return u.Kind == UnknownLabel && u.Name == r.Key() }) {
 				continue
 			}

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+
+	"github.com/drawknife/drawknife/internal/engine/match"
 )
 
 // changeStructure numbers the classes again, and with them topology groups, shapes, profiles and stages, as compiling would:
@@ -206,13 +208,13 @@ func (m *Model) keepShape(s *shape, requests []int64, profiles *profileNumbers) 
 		m.ask(term)
 	}
 	for _, p := range own.preferred {
-		m.ask(p.set)
+		m.ask(p.Set)
 	}
 	for _, a := range own.volumes.Alternatives {
-		m.ask(needsOf(a))
+		m.ask(match.Of(a))
 	}
 	for _, a := range own.volumes.OnNodes {
-		m.ask(needsOf(a))
+		m.ask(match.Of(a))
 	}
 	return &own
 }

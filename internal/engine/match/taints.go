@@ -1,4 +1,4 @@
-package scheduling
+package match
 
 import (
 	"slices"
@@ -9,9 +9,9 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 )
 
-// untolerated returns the first taint that none of the tolerations matches, by kube-scheduler's rule with the numeric
+// Untolerated returns the first taint that none of the tolerations matches, by kube-scheduler's rule with the numeric
 // operators Gt and Lt. With soft, PreferNoSchedule taints are passed over.
-func untolerated(tolerations []corev1.Toleration, taints []corev1.Taint, soft bool) *corev1.Taint {
+func Untolerated(tolerations []corev1.Toleration, taints []corev1.Taint, soft bool) *corev1.Taint {
 	for i := range taints {
 		taint := &taints[i]
 		if soft && taint.Effect == corev1.TaintEffectPreferNoSchedule {
@@ -26,9 +26,9 @@ func untolerated(tolerations []corev1.Toleration, taints []corev1.Taint, soft bo
 	return nil
 }
 
-// settledTaints drops the ephemeral taints and those that one of startup matches by key and effect: what a node that is
+// SettledTaints drops the ephemeral taints and those that one of startup matches by key and effect: what a node that is
 // still coming up will have left.
-func settledTaints(taints, startup []corev1.Taint) []corev1.Taint {
+func SettledTaints(taints, startup []corev1.Taint) []corev1.Taint {
 	var out []corev1.Taint
 next:
 	for i := range taints {

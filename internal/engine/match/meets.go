@@ -1,0 +1,42 @@
+package match
+
+import (
+	"github.com/drawknife/drawknife/api/requirements"
+)
+
+// Meets reports whether a node whose label is described by have can satisfy r; a key that have lacks is absent.
+func Meets(have requirements.Set, r requirements.Requirement) bool {
+	if !have.Has(r.Key()) {
+		return AbsentMeets(r)
+	}
+	h := have.Get(r.Key())
+	if h.Operator() == requirements.OpDoesNotExist {
+		return AbsentMeets(r)
+	}
+	if r.Operator() == requirements.OpDoesNotExist {
+		return AbsentMeets(h) // what only excludes values may be absent
+	}
+	return h.Intersects(r)
+}
+
+// AbsentMeets reports whether a node without the label satisfies r.
+func AbsentMeets(r requirements.Requirement) bool {
+	if lower, upper := r.Bounds(); lower != nil || upper != nil {
+		return false
+	}
+	op := r.Operator()
+	return op == requirements.OpNotIn || op == requirements.OpDoesNotExist
+}
+
+// SingleValued reports whether the requirement leaves at most one value.
+func SingleValued(r requirements.Requirement) bool {
+	return !r.Complement() && len(r.Values()) <= 1
+}
+
+// OnlyValue is the value of a requirement that leaves just one, else "".
+func OnlyValue(r requirements.Requirement) string {
+	if !r.Complement() && len(r.Values()) == 1 {
+		return r.Values()[0]
+	}
+	return ""
+}

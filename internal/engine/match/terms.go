@@ -1,0 +1,140 @@
+package match
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/drawknife/drawknife/api/requirements"
+)
+
+// Terms reads what pods say of nodes.
+type Terms struct {
+	// Vocabulary gives labels their canonical names; Pods is the one that pods' terms are checked by.
+	Vocabulary, Pods *requirements.Lookup
+}
+
+// Preference is a preferred term of node affinity.
+type Preference struct {
+	Weight int32
+	Set    Needs
+}
+
+// Required are the alternatives a pod's node selector and required node affinity leave. A term without
+// expressions and fields matches nothing, as in Kubernetes; without any affinity there is one alternative.
+func (t Terms) Required(spec *corev1.PodSpec) ([]Needs, error) {
+	if errs := requirements.ValidatePodSpec(spec, t.Pods, field.NewPath("spec")); len(errs) > 0 {
+		return nil, errs.ToAggregate()
+	}
+	selector := Of(t.Vocabulary.FromLabels(spec.NodeSelector))
+	affinity := spec.Affinity
+	if affinity == nil || affinity.NodeAffinity == nil || affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution == nil {
+		return []Needs{selector}, nil
+	}
+	var terms []Needs
+	var contradiction error
+	list := affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms
+	for i := range list {
+		if len(list[i].MatchExpressions)+len(list[i].MatchFields) == 0 {
+			continue
+		}
+		set, err := t.read(list[i].MatchExpressions)
+		if err != nil {
+			contradiction = fmt.Errorf("required node affinity term %d: %w", i, err)
+			continue
+		}
+		term := selector.And(set).And(fieldNeeds(list[i].MatchFields))
+		if key := term.Conflict(); key != "" {
+			contradiction = fmt.Errorf("required node affinity term %d, with the node selector, asks for what excludes each other at label %s", i, key)
+			continue
+		}
+		terms = append(terms, term)
+	}
+	if len(terms) == 0 {
+		if contradiction != nil {
+			return nil, contradiction
+		}
+		return nil, errors.New("required node affinity has no term with expressions: it matches no node")
+	}
+	return terms, nil
+}
+
+// read reads the expressions of one node affinity term.
+func (t Terms) read(expressions []corev1.NodeSelectorRequirement) (Needs, error) {
+	list := make([]requirements.Requirement, 0, len(expressions))
+	for i := range expressions {
+		r, err := t.Vocabulary.ParseNodeSelectorRequirement(expressions[i])
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, r)
+	}
+	return New(list...), nil
+}
+
+// Preferred are the preferred node affinity terms, heaviest first, then in the pod's order. They are wishes: one
+// that can't be read is left out.
+func (t Terms) Preferred(spec *corev1.PodSpec) []Preference {
+	if spec.Affinity == nil || spec.Affinity.NodeAffinity == nil {
+		return nil
+	}
+	var out []Preference
+	for _, p := range spec.Affinity.NodeAffinity.PreferredDuringSchedulingIgnoredDuringExecution {
+		if len(p.Preference.MatchFields) > 0 || len(p.Preference.MatchExpressions) == 0 {
+			continue
+		}
+		if set, err := t.read(p.Preference.MatchExpressions); err == nil {
+			out = append(out, Preference{p.Weight, set})
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Preference) int { return cmp.Compare(b.Weight, a.Weight) })
+	return out
+}
+
+// NamesNode reports whether the pod's required node affinity asks for a node by name.
+func NamesNode(spec *corev1.PodSpec) bool {
+	if spec.Affinity == nil || spec.Affinity.NodeAffinity == nil || spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution == nil {
+		return false
+	}
+	return slices.ContainsFunc(spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms,
+		func(term corev1.NodeSelectorTerm) bool { return len(term.MatchFields) > 0 })
+}
+
+// fieldNeeds reads the matchFields of a term, which ValidatePodSpec has let pass: each is about the node's name.
+func fieldNeeds(fields []corev1.NodeSelectorRequirement) Needs {
+	list := make([]requirements.Requirement, 0, len(fields))
+	for i := range fields {
+		if fields[i].Operator == corev1.NodeSelectorOpIn {
+			list = append(list, requirements.In(NodeName, fields[i].Values...))
+		} else {
+			list = append(list, requirements.NotIn(NodeName, fields[i].Values...))
+		}
+	}
+	return New(list...)
+}
+
+// Placement are the pod's alternatives where it may run: what it selects, on nodes with its operating system.
+// kube-scheduler does not look at spec.os, but the kubelet of another system rejects the pod. Spread constraints count
+// nodes by Required, as kube-scheduler does.
+func (t Terms) Placement(spec *corev1.PodSpec) ([]Needs, error) {
+	terms, err := t.Required(spec)
+	if err != nil || spec.OS == nil || spec.OS.Name == "" {
+		return terms, err
+	}
+	system := Of(t.Vocabulary.FromLabels(map[string]string{corev1.LabelOSStable: string(spec.OS.Name)}))
+	out := make([]Needs, len(terms))
+	for i, term := range terms {
+		out[i] = term.And(system)
+	}
+	return out, nil
+}
+
+// Preferring reports whether the pod prefers some nodes.
+func Preferring(spec *corev1.PodSpec) bool {
+	return spec.Affinity != nil && spec.Affinity.NodeAffinity != nil &&
+		len(spec.Affinity.NodeAffinity.PreferredDuringSchedulingIgnoredDuringExecution) > 0
+}
