@@ -192,6 +192,11 @@
 //	  detail         which wish
 //	  pods           "namespace/name" of the pods that wished it
 //	  placeholders   "namespace/name" of the placeholders that did
+//	preemptions[]    pods for which kube-scheduler makes room on a node there is by preempting others, unless the machines planned
+//	                 here are there first; absent for none
+//	  pod            "namespace/name"
+//	  node           whose pods it preempts
+//	  victims        "namespace/name" of these, by falling priority
 //	buffers[]        capacity buffers that stand for at least one pod, by name
 //	  name           "namespace/name"
 //	  pods           how many placeholders the buffer has, the sum of the next three

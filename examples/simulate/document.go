@@ -23,9 +23,11 @@ type document struct {
 	Existing      []existingNode     `json:"existing"`
 	Unschedulable []unschedulablePod `json:"unschedulable"`
 	Relaxations   []relaxation       `json:"relaxations"`
-	Buffers       []bufferHeadroom   `json:"buffers"`
-	Notes         []planNote         `json:"notes"`
-	Prices        []priceSource      `json:"prices"`
+	// Preemptions are left out without any.
+	Preemptions []preemption     `json:"preemptions,omitempty"`
+	Buffers     []bufferHeadroom `json:"buffers"`
+	Notes       []planNote       `json:"notes"`
+	Prices      []priceSource    `json:"prices"`
 	// Assumptions are left out without any.
 	Assumptions []string `json:"assumptions,omitempty"`
 	// Commitments are left out without any in the cost model.
@@ -161,6 +163,7 @@ func newDocument(snapshot *scheduling.Snapshot, plan *scheduling.Plan, solve tim
 		Notes:         make([]planNote, 0, len(plan.Notes)),
 		Prices:        make([]priceSource, 0, 3),
 		Commitments:   newCommitmentUses(plan.Commitments),
+		Preemptions:   newPreemptions(plan.Preemptions),
 	}
 	arch := indexArchitectures(snapshot)
 	var shared sharedParts

@@ -59,6 +59,7 @@ func (r textReport) write(w io.Writer) error {
 	r.writeHeadroom(b)
 	r.writeWishes(b)
 	r.writeUnschedulable(b)
+	r.writePreemptions(b)
 	r.writeFoot(b)
 	return b.Flush()
 }
