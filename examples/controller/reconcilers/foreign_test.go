@@ -57,6 +57,7 @@ func TestReferencesOfEarlyReleases(t *testing.T) {
 // PRV-050: nothing of another provider's is written to or deleted: neither its nodes and claims, which this provider's list does not
 // know, nor what its controller's commands put on them, nor a node of its that is drained.
 func TestObjectsOfOtherProviders(t *testing.T) {
+	const drained = "its node is drained"
 	for name, act := range map[string]func(*world){
 		"commands are looked for": func(w *world) { w.disrupt(5) },
 		"garbage is collected": func(w *world) {
@@ -65,7 +66,7 @@ func TestObjectsOfOtherProviders(t *testing.T) {
 				w.t.Error(err)
 			}
 		},
-		"its node is drained": func(w *world) {
+		drained: func(w *world) {
 			w.delete(get(w, &corev1.Node{}, "foreign"))
 			w.live(10)
 		},
@@ -86,7 +87,9 @@ func TestObjectsOfOtherProviders(t *testing.T) {
 					switch {
 					case after == nil || len(after.Finalizers) != 1:
 						t.Error("its node is gone")
-					case claimed && after.DeletionTimestamp == nil && after.ResourceVersion != node.ResourceVersion || len(after.Labels) != 3 || !v1.DisruptionTainted(after):
+					case (after.DeletionTimestamp != nil) != (name == drained):
+						t.Errorf("its node is deleted: %+v", after.DeletionTimestamp)
+					case name != drained && after.ResourceVersion != node.ResourceVersion || len(after.Labels) != 3 || !v1.DisruptionTainted(after):
 						t.Errorf("its node was written to: %+v", after)
 					}
 					if claimed {
