@@ -208,7 +208,7 @@ next:
 	return out
 }
 
-// numberRoom tells rooms of kinds apart.
+// numberRoom is a number for the room of a kind, the same where that is.
 func (t *Trial) numberRoom(alloc []int64) int32 {
 	key := make([]byte, 0, 8*len(alloc))
 	for _, n := range alloc {

@@ -117,7 +117,7 @@ func (f *loading) hold(number int, k *kind, met uint64) int64 {
 	return sum
 }
 
-// full tells that neither pods of the load nor of those after it fit any more.
+// full reports whether neither pods of the load nor of those after it fit any more.
 func (f *loading) full(l *waitingLoad) bool {
 	for d, n := range l.least {
 		if f.free[d] < n {

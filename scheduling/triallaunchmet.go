@@ -26,7 +26,7 @@ const (
 	refused
 )
 
-// metDemands tells kinds of nodes apart by whose demands they meet, and remembers by their room what those that meet the same hold
+// metDemands sorts kinds of nodes by whose demands they meet, and remembers by their room what those that meet the same hold
 // at most, and what they do hold: the same machine is sold by several pools and in several zones.
 type metDemands struct {
 	t       *Trial

@@ -121,7 +121,11 @@ func (t *Trial) machineFor(pool int32, n *NewNode) (machine, bool) {
 // waitingClass is the class of a pod of a hidden node, or of one that the snapshot has waiting, if pods of that class wait.
 func (t *Trial) waitingClass(key PodKey) (int32, error) {
 	if t.freedClass == nil {
-		t.freedClass = map[PodKey]int32{}
+		pods := len(t.m.pods)
+		for i := range t.m.nodes {
+			pods += len(t.m.nodes[i].movable)
+		}
+		t.freedClass = make(map[PodKey]int32, pods) // whoever puts pods where a plan has them has most of them move
 		for class, c := range t.m.classes {
 			if c.invalid != nil {
 				continue

@@ -11,24 +11,18 @@ import (
 // budgetIndex finds the budgets of a namespace that select a pod without asking all: most selectors ask for one value of a label.
 type budgetIndex struct {
 	// byLabel are budgets by a label that they ask for; keys are the labels' keys, each once.
-	byLabel map[labelPair][]numberedBudget
+	byLabel map[labelPair][]*Budget
 	keys    []string
 	// others ask for no such label.
-	others []numberedBudget
+	others []*Budget
 	size   int
 }
 
 type labelPair struct{ key, value string }
 
-// numberedBudget is a budget with its place in the order of names.
-type numberedBudget struct {
-	*Budget
-	number int
-}
-
 // add takes in a budget whose name comes after those of all others.
 func (x *budgetIndex) add(b *Budget) {
-	n := numberedBudget{b, x.size}
+	b.number = x.size
 	x.size++
 	requirements, selectable := b.selector.Requirements()
 	if !selectable {
@@ -42,17 +36,17 @@ func (x *budgetIndex) add(b *Budget) {
 		switch r.Operator() {
 		case selection.Equals, selection.DoubleEquals, selection.In:
 			if x.byLabel == nil {
-				x.byLabel = map[labelPair][]numberedBudget{}
+				x.byLabel = map[labelPair][]*Budget{}
 			}
 			at := labelPair{r.Key(), values[0]}
-			x.byLabel[at] = append(x.byLabel[at], n)
+			x.byLabel[at] = append(x.byLabel[at], b)
 			if !slices.Contains(x.keys, r.Key()) {
 				x.keys = append(x.keys, r.Key())
 			}
 			return
 		}
 	}
-	x.others = append(x.others, n)
+	x.others = append(x.others, b)
 }
 
 // of are the budgets that select a pod with the labels, by name.
@@ -60,8 +54,8 @@ func (x *budgetIndex) of(set labels.Set) []*Budget {
 	if x == nil {
 		return nil
 	}
-	var found []numberedBudget
-	look := func(list []numberedBudget) {
+	var found []*Budget
+	look := func(list []*Budget) {
 		for _, b := range list {
 			if b.selector.Matches(set) {
 				found = append(found, b)
@@ -74,13 +68,6 @@ func (x *budgetIndex) of(set labels.Set) []*Budget {
 			look(x.byLabel[labelPair{key, value}])
 		}
 	}
-	if len(found) == 0 {
-		return nil
-	}
-	slices.SortFunc(found, func(a, b numberedBudget) int { return cmp.Compare(a.number, b.number) })
-	out := make([]*Budget, len(found))
-	for i := range found {
-		out[i] = found[i].Budget
-	}
-	return out
+	slices.SortFunc(found, func(a, b *Budget) int { return cmp.Compare(a.number, b.number) })
+	return found
 }

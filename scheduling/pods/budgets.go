@@ -36,6 +36,8 @@ type Budget struct {
 	SparesUnready bool
 
 	selector labels.Selector
+	// number is its place in the order of names.
+	number int
 }
 
 // BudgetError is a PodDisruptionBudget that can't be read.
