@@ -6,6 +6,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/fake/build"
 )
 
 // Claims are looked at again when anything of their pool changes but the history of its disruptions.
@@ -23,7 +24,7 @@ func TestPoolsThatChangeClaims(t *testing.T) {
 		"history and spec":   {func(p *v1.NodePool) { p.Annotations[history], p.Generation = "{}", 2 }, true},
 		"another object":     {func(p *v1.NodePool) { p.Annotations[history], p.UID = "{}", "other" }, true},
 	} {
-		before := newPool("default")
+		before := build.Pool("default")
 		before.Annotations = map[string]string{"hash": "1", history: "[]"}
 		after := before.DeepCopy()
 		c.change(after)
