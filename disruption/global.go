@@ -39,7 +39,7 @@ const (
 // to a dozen nodes that can be consolidated are searched so thoroughly that they hardly ever end dearer than by Reference's
 // methods, but now and then one does.
 type Global struct {
-	// Query is how places for pods are looked for: as in provisioning (DIS-153).
+	// Query is how places for pods are looked for: as in provisioning.
 	Query scheduling.Query
 	// PayBack is the time in which a command has to earn what it costs: its new nodes running beside the old ones, and the
 	// disturbance at DisruptionPrice. With none only the other thresholds count.
@@ -52,11 +52,11 @@ type Global struct {
 	// earn it within PayBack. Without PayBack it is no threshold.
 	DisruptionPrice float64
 	// CoolDown keeps consolidation off nodes that have not been there for so long, and off nodes with pods of an owner of
-	// whose pods some had to move within it, be it for a command or since their node was forced out (DIS-148): see
+	// whose pods some had to move within it, be it for a command or since their node was forced out: see
 	// Disruption.Owners.
 	CoolDown time.Duration
-	// SpotToSpot allows replacing spot nodes by spot nodes; SpotToSpotTypes is how many cheaper types that takes for one node
-	// (DIS-144), 0 for DefaultSpotToSpotTypes.
+	// SpotToSpot allows replacing spot nodes by spot nodes; SpotToSpotTypes is how many cheaper types that takes for one
+	// node, 0 for DefaultSpotToSpotTypes.
 	SpotToSpot      bool
 	SpotToSpotTypes int
 	// MaxMembers and MaxBins bound how many nodes one command removes and launches; 0 is the default. What would take more is

@@ -83,7 +83,7 @@ func (s *search) pays(st *step) *Block {
 	}
 	there, spent, required := standing(st.members), priceOf(st.members), s.required(st.members)
 	if st.saving <= 0 || st.saving < required {
-		// Removing what nobody knows the price of saves that price, whatever it is (DIS-136).
+		// Removing what nobody knows the price of saves that price, whatever it is.
 		if spent > 0 || len(st.bins) > 0 {
 			return &Block{Code: BlockNoGain, Saving: usd(st.saving), Required: usd(required)}
 		}

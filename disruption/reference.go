@@ -9,13 +9,13 @@ import (
 	"github.com/drawknife/drawknife/scheduling"
 )
 
-// Numbers of Reference, where its options leave them open (DIS-021).
+// Numbers of Reference, where its options leave them open.
 const (
-	// DefaultValidationDelay is how long consolidation waits before a command is validated and started (DIS-178).
+	// DefaultValidationDelay is how long consolidation waits before a command is validated and started.
 	DefaultValidationDelay = 15 * time.Second
-	// DefaultMaxBatch is how many nodes one command of multi-node consolidation removes at most (DIS-107).
+	// DefaultMaxBatch is how many nodes one command of multi-node consolidation removes at most.
 	DefaultMaxBatch = 100
-	// DefaultSpotToSpotTypes is how many cheaper types a spot node must have to be replaced by spot (DIS-144).
+	// DefaultSpotToSpotTypes is how many cheaper types a spot node must have to be replaced by spot.
 	DefaultSpotToSpotTypes = 15
 	// DefaultMaxTrials is how many what-ifs multi-node and single-node consolidation try each.
 	DefaultMaxTrials = 5000
@@ -25,9 +25,9 @@ const (
 // and of those that find something the first. It is for those who come from there, and to compare others with. The zero
 // value is ready, and safe for concurrent use as long as it is not changed.
 type Reference struct {
-	// Query is how places for pods are looked for: as in provisioning (DIS-153).
+	// Query is how places for pods are looked for: as in provisioning.
 	Query scheduling.Query
-	// SpotToSpot allows replacing spot nodes by spot nodes (DIS-144).
+	// SpotToSpot allows replacing spot nodes by spot nodes.
 	SpotToSpot bool
 	// SpotToSpotTypes is how many cheaper types that takes for one node; 0 is DefaultSpotToSpotTypes.
 	SpotToSpotTypes int
@@ -96,7 +96,7 @@ func (r *Reference) begin(ctx context.Context, f *Fleet) (*pass, error) {
 	return &pass{Reference: r, ctx: ctx, fleet: f, ledger: ledger, blocks: map[Method]map[string]*Block{}, totals: map[v1.PoolKey]*poolTotals{}}, nil
 }
 
-// Plan tries the methods in their order; the first that finds commands ends the pass (DIS-074 to DIS-076). Start them and
+// Plan tries the methods in their order; the first that finds commands ends the pass. Start them and
 // plan again.
 func (r *Reference) Plan(ctx context.Context, f *Fleet) (*Plan, error) {
 	p, err := r.begin(ctx, f)
