@@ -99,7 +99,7 @@ func (m *Model) preemptions(ctx context.Context, solved *Trial, q Query) expecte
 			c := m.classes[class]
 			e.begin()
 			for t.waiting[class] > 0 && !c.never && len(out.list) < maxPreemptors && ctx.Err() == nil {
-				found := e.beside(class)
+				found := e.shared(class)
 				if found == nil {
 					found = e.choose(class)
 				}

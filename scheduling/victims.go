@@ -98,9 +98,9 @@ func (e *preemptor) best(class int32) *victims {
 	}
 }
 
-// beside finds a machine where victims of others leave room for one more pod of the class, which has those of them for victims
+// shared finds a machine where victims of others leave room for one more pod of the class, which has those of them for victims
 // without whose room it would not fit; nil if there is none.
-func (e *preemptor) beside(class int32) *victims {
+func (e *preemptor) shared(class int32) *victims {
 	m, c := e.t.m, e.t.m.classes[class]
 	for len(e.rooms) > 0 {
 		node := e.rooms[0]

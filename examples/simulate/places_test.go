@@ -70,7 +70,7 @@ func TestAssumedPlaces(t *testing.T) {
 	}
 }
 
-// Nodes beside those of the region that is planned for are told of.
+// Nodes outside the region that is planned for are named.
 func TestElsewhere(t *testing.T) {
 	two := strings.ReplaceAll(singapore(t, "t3.medium"), "ap-southeast-1c", "eu-west-1a")
 	for _, region := range []string{"eu-west-1", "us-east-1"} {

@@ -86,7 +86,7 @@ func TestWorkloadsOfOtherKinds(t *testing.T) {
 	}
 }
 
-// Pods of one workload are looked at once, however many they are, and a workload beside them for itself.
+// Pods of one workload are looked at once, however many they are, and another workload for itself.
 func TestRequestsByWorkload(t *testing.T) {
 	const workloads = `
 apiVersion: apps/v1

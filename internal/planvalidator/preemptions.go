@@ -62,7 +62,7 @@ func (c *checker) preemptions() {
 			c.fault(x.Pod.String(), "does not fit on %s: %s", x.Node, short)
 		}
 		if !c.placed(x.Pod) {
-			c.beside(pod, n)
+			c.company(pod, n)
 		}
 	}
 }
@@ -72,8 +72,8 @@ func (c *checker) placed(key scheduling.PodKey) bool {
 	return slices.Contains(c.p.Order, key)
 }
 
-// beside checks what the plan places on the machine to which the pod comes by preemption.
-func (c *checker) beside(pod *corev1.Pod, n *scheduling.Node) {
+// company checks what the plan places on the machine to which the pod comes by preemption.
+func (c *checker) company(pod *corev1.Pod, n *scheduling.Node) {
 	keepsAway := func(a, b *corev1.Pod) bool {
 		return slices.ContainsFunc(antiTerms(a), func(t corev1.PodAffinityTerm) bool {
 			return t.TopologyKey == corev1.LabelHostname && c.picksOf(&t, a).has(b)

@@ -16,7 +16,7 @@ func TestTemplates(t *testing.T) {
 		"a template in quotes":        {strings.Replace(pod, "name: a", "name: '{{ .Values.name }}'", 1), hintTemplate},
 		"a placeholder as a name":     {strings.Replace(pod, "name: a", "name: ${NAME}", 1), hintPlaceholder},
 		"a placeholder as a number":   {strings.Replace(deployment, "replicas: 1", "replicas: ${REPLICAS}", 1), hintPlaceholder},
-		"a fault beside placeholders": {strings.Replace(pod, "name: a", "name: A", 1), ""},
+		"a fault next to placeholders": {strings.Replace(pod, "name: a", "name: A", 1), ""},
 		"a fault alone":               {strings.Replace(deployment, "replicas: 1", "replicas: x", 1), ""},
 	} {
 		_, err := Load([]Source{{Name: "a.yaml", Data: []byte("kind: [\n")}, {Name: "b.yaml", Data: []byte(c.text)}}, Options{})
