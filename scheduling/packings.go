@@ -111,6 +111,26 @@ func (p *problem) seed(ctx context.Context, m *Model, effort packing.Effort) {
 	}
 }
 
+const (
+	// goodSeed is by which part of the bound the packing that the values began with may cost more for no other to be made: where prices
+	// grow with sizes, a packer by value does not come near that.
+	goodSeed = 1.0 / 22
+	// poorStart is by which part a packing may cost more than another for it to be refined all the same.
+	poorStart = 0.1
+)
+
+// seeded is the packing that the values began with; nil if there is none.
+func (p *problem) seeded(v *values) *binSet {
+	if len(p.seeds) == 0 {
+		return nil
+	}
+	g := &binSet{bins: make([]bin, len(p.seeds))}
+	for i, s := range p.seeds {
+		g.bins[i] = p.newBin(s.option, s.load, v)
+	}
+	return g
+}
+
 // bargains is, by option, how much of all that the items need it has for its price, 1 for the best.
 func (p *problem) bargains(resources int) []float64 {
 	total := make([]float64, resources)

@@ -463,16 +463,9 @@ func (t *Trial) packProblem(ctx context.Context, p *problem, v *values) []int {
 	}
 	k := newPacker(m, p, v, g)
 	first := len(t.machines) == 0
-	packed := &binSet{}
-	if s := newPatterns(p, v, v.pricing); s != nil && g == nil && k.rules == nil && (len(p.items) < fewItems || v.pricing.nodes() >= nodesPerItem*len(p.items)) {
-		packed = s.pack(ctx, k.left)
-	}
-	packed.bins = append(packed.bins, k.pack(ctx).bins...)
-	if g == nil {
-		m.refine(ctx, p, packed, v, k.at)
-		if len(packed.bins) > 0 && podsOf(items) > 1 && total(k.left) == 0 {
-			newPackings(m, p, k.at, v.item, v.ratio).improve(ctx, packed, v, t.options.Effort.packing(podsOf(items)))
-		}
+	packed := k.first(ctx, v)
+	if g == nil && len(packed.bins) > 0 && podsOf(items) > 1 && total(k.left) == 0 {
+		newPackings(m, p, k.at, v.item, v.ratio).improve(ctx, packed, v, t.options.Effort.packing(podsOf(items)))
 	}
 	t.buy(p, packed)
 	t.proof = nil
@@ -481,6 +474,33 @@ func (t *Trial) packProblem(ctx context.Context, p *problem, v *values) []int {
 		t.proof = &proof{p, v}
 	}
 	return k.left
+}
+
+// first is the packing to improve: the one that the values began with if it is near their bound or far cheaper than what the packer
+// finds by value, else that, refined. Where limits bind only the packer is asked.
+func (k *packer) first(ctx context.Context, v *values) *binSet {
+	p := k.p
+	var seeded *binSet
+	if k.gate == nil {
+		seeded = p.seeded(v)
+	}
+	if seeded != nil && float64(seeded.cost(p)) <= v.bound*(1+goodSeed) {
+		clear(k.left)
+		return seeded
+	}
+	packed := &binSet{}
+	if s := newPatterns(p, v, v.pricing); s != nil && k.gate == nil && k.rules == nil && (len(p.items) < fewItems || v.pricing.nodes() >= nodesPerItem*len(p.items)) {
+		packed = s.pack(ctx, k.left)
+	}
+	packed.bins = append(packed.bins, k.pack(ctx).bins...)
+	switch {
+	case k.gate != nil:
+	case seeded != nil && total(k.left) == 0 && float64(packed.cost(p)) > float64(seeded.cost(p))*(1+poorStart):
+		return seeded
+	default:
+		k.m.refine(ctx, p, packed, v, k.at)
+	}
+	return packed
 }
 
 // buy opens the packing's machines and admits their pods. Machines whose types turn out less varied than their pool's

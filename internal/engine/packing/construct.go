@@ -14,12 +14,19 @@ type search struct {
 	ranked map[int32]ranking
 	// cells that items are bound to, ascending.
 	cells []int32
-	// all are the numbers of all items.
-	all []int32
+	// unit is a price that all others are multiples of.
+	unit int64
 	// few is whether there are few pods.
 	few bool
+	// cellAt is, by item, the position of its cell in cells; -1 for AnyCell.
+	cellAt []int
 	// bound is scratch of choose: the value bound to each of cells.
 	bound []int64
+	// nodes are those constructed last, with their loads; amounts and live are scratch.
+	nodes   []Node
+	loads   []Load
+	amounts []int64
+	live    []int32
 }
 
 // ranking is options of which the first good ones are nearly as good a bargain as the best, by price.
@@ -40,13 +47,18 @@ const (
 func newSearch(p *Problem) *search {
 	s := &search{p: p, f: newFiller(p), ranked: map[int32]ranking{}}
 	for i := range p.Items {
-		s.all = append(s.all, int32(i))
 		if c := p.Items[i].Cell; c != AnyCell && !slices.Contains(s.cells, c) {
 			s.cells = append(s.cells, c)
 		}
 	}
 	slices.Sort(s.cells)
-	s.bound = make([]int64, len(s.cells))
+	s.bound, s.cellAt = make([]int64, len(s.cells)), make([]int, len(p.Items))
+	for i := range p.Items {
+		at, found := slices.BinarySearch(s.cells, p.Items[i].Cell)
+		if s.cellAt[i] = at; !found {
+			s.cellAt[i] = -1
+		}
+	}
 	byCell := map[int32][]int32{}
 	for o := range p.Options {
 		byCell[AnyCell] = append(byCell[AnyCell], int32(o))
@@ -57,6 +69,9 @@ func newSearch(p *Problem) *search {
 	pods := 0
 	for i := range p.Items {
 		pods += p.Items[i].Count
+	}
+	for o := range p.Options {
+		s.unit = commonDivisor(s.unit, p.Options[o].Price)
 	}
 	least := int64(goodBargain)
 	s.few = pods <= fewPods
@@ -70,6 +85,22 @@ func newSearch(p *Problem) *search {
 		s.ranked[c] = rank(p, byCell[c], least)
 	}
 	return s
+}
+
+// commonDivisor is the largest number that divides both.
+func commonDivisor(a, b int64) int64 {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
+}
+
+// roundUp is the least that nodes can cost which cost so much at least.
+func (s *search) roundUp(cost int64) int64 {
+	if s.unit <= 1 {
+		return cost
+	}
+	return (cost + s.unit - 1) / s.unit * s.unit
 }
 
 // rank sorts options by how good a bargain they are; good ones have at least the given share of the best ratio.
@@ -153,55 +184,114 @@ func (s *search) nearest(r ranking, price int64) int {
 }
 
 // construct packs what is left of the items, f.left, node by node. It reports false where some pod fits no option, where the nodes
-// cost as much as below, and where it takes more than the filler's steps.
+// cost as much as below, and where it takes more than the filler's steps. The nodes last until the next is constructed: see copyOf.
 func (s *search) construct(items []int32, w way, below int64) (nodes []Node, cost int64, ok bool) {
 	p, f := s.p, s.f
-	live := make([]int32, 0, len(items))
+	s.nodes, s.loads, s.amounts, s.live = s.nodes[:0], s.loads[:0], s.amounts[:0], s.live[:0]
 	rest := int64(0) // what pods that are left cost at least, by their values
 	for _, i := range items {
 		if f.left[i] > 0 {
-			live = append(live, i)
+			s.live = append(s.live, i)
 			rest += p.Items[i].Value * int64(f.left[i])
 		}
 	}
 	var last int32 = -1
-	for len(live) > 0 {
-		o := s.choose(live, w)
+	for len(s.live) > 0 {
+		o := s.choose(s.live, w)
 		if o < 0 {
 			return nil, 0, false
 		}
 		if !w.steady || o != last {
-			f.weigh(o, live)
+			f.weigh(o, s.live)
 			last = o
 		}
 		if w.bySize {
-			f.fillBySize(o, live)
+			f.fillBySize(o, s.live)
 		} else {
-			f.fill(o, live, w.bonus)
+			f.fill(o, s.live, w.bonus)
 		}
 		if len(f.load) == 0 || f.steps <= 0 {
 			return nil, 0, false
 		}
-		n := f.node(o)
-		p.rightSize(&n)
+		n := s.filled(o)
+		worth := s.worth(&n)
 		for again := true; again; {
 			cost += p.Options[n.Option].Price
-			for _, l := range n.Load {
-				rest -= p.Items[l.Item].Value * int64(l.Count)
-			}
-			if cost+rest >= below {
+			rest -= worth
+			if cost+s.roundUp(rest) >= below {
 				return nil, 0, false
 			}
-			nodes = append(nodes, n)
+			s.nodes = append(s.nodes, n)
 			again = w.steady
 			for _, l := range n.Load {
 				f.left[l.Item] -= int(l.Count)
 				again = again && f.left[l.Item] >= int(l.Count)
 			}
 		}
-		live = slices.DeleteFunc(live, func(i int32) bool { return f.left[i] == 0 })
+		kept := s.live[:0]
+		for _, i := range s.live {
+			if f.left[i] > 0 {
+				kept = append(kept, i)
+			}
+		}
+		s.live = kept
 	}
-	return nodes, cost, true
+	return s.nodes, cost, true
+}
+
+// filled is a node of the cheapest option that holds f.load, which was put on a node of the option.
+func (s *search) filled(option int32) Node {
+	p, f := s.p, s.f
+	from := len(s.loads)
+	s.loads = append(s.loads, f.load...)
+	n := Node{Option: option, Load: s.loads[from:len(s.loads):len(s.loads)]}
+	from = len(s.amounts)
+	for k, d := range f.asked {
+		s.amounts = append(s.amounts, p.Options[option].Alloc[d]-f.free[k])
+	}
+	s.rightSize(&n, s.amounts[from:])
+	return n
+}
+
+// worth is what a node's pods are worth.
+func (s *search) worth(n *Node) int64 {
+	worth := int64(0)
+	for _, l := range n.Load {
+		worth += s.p.Items[l.Item].Value * int64(l.Count)
+	}
+	return worth
+}
+
+// rightSize makes the node, of which so much is used by dimension asked, one of the cheapest option that holds its load.
+func (s *search) rightSize(n *Node, used []int64) {
+	p := s.p
+	limit := p.Options[n.Option].Price
+	for o := range p.Options {
+		opt := &p.Options[o]
+		if opt.Price >= limit {
+			return
+		}
+		if s.holds(int32(o), n, used) && (p.Fits == nil || p.Fits(int32(o), n.Load)) {
+			n.Option = int32(o)
+			return
+		}
+	}
+}
+
+// holds reports whether a node of the option could have the load.
+func (s *search) holds(option int32, n *Node, used []int64) bool {
+	opt := &s.p.Options[option]
+	for k, d := range s.f.asked {
+		if used[k] > opt.Alloc[d] {
+			return false
+		}
+	}
+	for _, l := range n.Load {
+		if !opt.open(s.p.Items[l.Item].Place) {
+			return false
+		}
+	}
+	return true
 }
 
 // choose is the option of the next node: in the cell with the most value bound to it, the good bargain that some pod can go on
@@ -212,12 +302,9 @@ func (s *search) choose(live []int32, w way) int32 {
 	if len(s.cells) > 0 {
 		clear(s.bound)
 		for _, i := range live {
-			it := &p.Items[i]
-			if it.Cell == AnyCell {
-				continue
+			if at := s.cellAt[i]; at >= 0 {
+				s.bound[at] += int64(f.left[i]) * max(p.Items[i].Value, 1)
 			}
-			at, _ := slices.BinarySearch(s.cells, it.Cell)
-			s.bound[at] += int64(f.left[i]) * max(it.Value, 1)
 		}
 		most := int64(0)
 		for at, value := range s.bound {
@@ -227,10 +314,10 @@ func (s *search) choose(live []int32, w way) int32 {
 		}
 	}
 	takes := func(o int32) bool {
-		opt := &p.Options[o]
+		takes := f.on(o).takes
 		return slices.ContainsFunc(live, func(i int32) bool {
 			it := &p.Items[i]
-			return (cell == AnyCell || it.Cell == cell) && opt.open(it.Place) && fits(it.Need, opt.Alloc) && (!it.Ruled || p.Room(o, nil, i) > 0)
+			return takes[i] && (cell == AnyCell || it.Cell == cell) && (!it.Ruled || p.Room(o, nil, i) > 0)
 		})
 	}
 	r := s.ranked[cell]

@@ -6,20 +6,19 @@ import (
 	"testing"
 )
 
-// What was looked at before is passed over only where it can't be the best: nodes are filled as by looking at all candidates for
-// each pod.
+// What is passed over can't be the best: nodes are filled as by looking at all items for each pod. Of equals the first in the order goes
+// first.
 func TestFillTakesTheBest(t *testing.T) {
 	for seed := range uint64(300) {
 		r := rand.New(rand.NewPCG(seed, 1))
-		p := &Problem{Dims: 3, Scarce: []int{0, 1}, Options: []Option{{Price: 1, Alloc: []int64{1000 + r.Int64N(4000), 1000 + r.Int64N(4000), 40}, Open: []uint64{1}, Cell: AnyCell}}}
-		var items []int32
-		for i := range 1 + r.IntN(20) {
+		scarce := []int{0, 1, 3}[:2+r.IntN(2)]
+		p := &Problem{Dims: 4, Scarce: scarce, Options: []Option{{Price: 1, Alloc: []int64{1000 + r.Int64N(4000), 1000 + r.Int64N(4000), 40, 3}, Open: []uint64{1}, Cell: AnyCell}}}
+		for range 1 + r.IntN(20) {
 			cell := int32(AnyCell)
 			if r.IntN(3) == 0 {
 				cell = 1
 			}
-			p.Items = append(p.Items, Item{Need: []int64{50 + r.Int64N(20)*50, 50 + r.Int64N(20)*50, 1}, Count: 1 + r.IntN(9), PerNode: 1 + r.IntN(9), Cell: cell})
-			items = append(items, int32(i))
+			p.Items = append(p.Items, Item{Need: []int64{50 + r.Int64N(20)*50, 50 + r.Int64N(20)*50, 1, max(r.Int64N(8)-5, 0)}, Count: 1 + r.IntN(9), PerNode: 1 + r.IntN(9), Cell: cell})
 		}
 		f := newFiller(p)
 		for i := range p.Items {
@@ -27,19 +26,25 @@ func TestFillTakesTheBest(t *testing.T) {
 		}
 		f.steps = 1 << 40
 		bonus := r.Int64N(2) * 64
-		f.weigh(0, items)
-		f.fill(0, items, bonus)
-		if want := filledPlainly(f, items, bonus); !slices.Equal(f.load, want) {
+		f.weigh(0, f.order)
+		f.fill(0, f.order, bonus)
+		slices.SortFunc(f.load, func(a, b Load) int { return int(a.Item - b.Item) })
+		if want := filledPlainly(f, bonus); !slices.Equal(f.load, want) {
 			t.Fatalf("seed %d: %v, want %v", seed, f.load, want)
 		}
 	}
 }
 
 // filledPlainly fills a node by looking at all items for each pod.
-func filledPlainly(f *filler, items []int32, bonus int64) []Load {
-	p, shares := f.p, f.sharesOn(0)
+func filledPlainly(f *filler, bonus int64) []Load {
+	p, shares := f.p, f.on(0).shares
 	free := slices.Clone(p.Options[0].Alloc)
-	room := []int64{shareOne, shareOne}
+	room := slices.Repeat([]int64{shareOne}, len(f.scarce))
+	items := slices.Clone(f.order)
+	if bonus > 0 { // what gets more comes last
+		bound := func(i int32) int { return int(min(p.Items[i].Cell, 0)) }
+		slices.SortStableFunc(items, func(a, b int32) int { return bound(a) - bound(b) })
+	}
 	counts := make([]int, len(p.Items))
 	for {
 		best, most := -1, int64(-1)
@@ -50,7 +55,7 @@ func filledPlainly(f *filler, items []int32, bonus int64) []Load {
 			}
 			score := int64(0)
 			for j := range room {
-				share := shares[int(i)*2+j]
+				share := shares[int(i)*len(room)+j]
 				score += f.weights[j] * share * (2*room[j] - share)
 			}
 			if score >>= 10; it.Cell != AnyCell {
@@ -68,7 +73,7 @@ func filledPlainly(f *filler, items []int32, bonus int64) []Load {
 			free[d] -= need
 		}
 		for j := range room {
-			room[j] -= shares[best*2+j]
+			room[j] -= shares[best*len(room)+j]
 		}
 	}
 	var out []Load

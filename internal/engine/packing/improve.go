@@ -7,12 +7,13 @@ import (
 )
 
 // improve takes a few nodes apart again and again, those that hold the least value for their price first, and packs their pods in
-// another way; what is no more expensive is kept.
+// another way; what is cheaper is kept, and every other time what costs the same, so that others come together.
 func (s *search) improve(ctx context.Context, nodes []Node, bound int64, rounds int) []Node {
 	p, f := s.p, s.f
 	cost := p.Cost(nodes)
 	r := rand.New(rand.NewPCG(1, uint64(len(p.Items))))
 	good := s.ranked[AnyCell]
+	var items []int32
 	for idle := 0; f.steps > 0 && idle < rounds*(len(nodes)+8) && len(nodes) > 1 && good.good > 0 && !Close(cost, bound) && ctx.Err() == nil; idle++ {
 		f.steps -= 32
 		apart := s.pick(nodes, r)
@@ -24,38 +25,38 @@ func (s *search) improve(ctx context.Context, nodes []Node, bound int64, rounds 
 				f.left[l.Item] += int(l.Count)
 			}
 		}
-		items := make([]int32, 0, 64)
-		for i, n := range f.left {
-			if n > 0 {
-				items = append(items, int32(i))
+		items = items[:0]
+		for _, i := range f.order {
+			if f.left[i] > 0 {
+				items = append(items, i)
 			}
 		}
 		w := way{price: p.Options[good.options[r.IntN(good.good)]].Price, bonus: int64(r.IntN(2) * 64), steady: r.IntN(2) == 0}
 		if r.IntN(2) == 0 {
 			w.price = p.Options[nodes[apart[r.IntN(len(apart))]].Option].Price
 		}
-		again, c, ok := s.construct(items, w, before+1)
-		if !ok || c > before {
+		again, c, ok := s.construct(items, w, before+int64(1-idle%2))
+		if !ok {
 			continue
 		}
 		if c < before {
 			idle = 0
 		}
 		cost += c - before
-		nodes = replace(nodes, apart, again)
+		nodes = replace(nodes, apart, s.copyOf(again))
 	}
 	return nodes
 }
 
 // pick chooses which nodes to take apart: each is the one of a few drawn at random that loses most.
 func (s *search) pick(nodes []Node, r *rand.Rand) []int {
-	const few = 3
 	var out []int
+	few := 2 + r.IntN(7)
 	for range 2 + r.IntN(7) {
 		worst, most := -1, int64(0)
 		for range few {
 			i := r.IntN(len(nodes))
-			if lost := s.lost(&nodes[i]); worst < 0 || lost > most {
+			if lost := nodes[i].lost; worst < 0 || lost > most {
 				worst, most = i, lost
 			}
 		}
@@ -65,15 +66,6 @@ func (s *search) pick(nodes []Node, r *rand.Rand) []int {
 	}
 	slices.Sort(out)
 	return out
-}
-
-// lost is what a node costs beyond what its pods are worth.
-func (s *search) lost(n *Node) int64 {
-	lost := s.p.Options[n.Option].Price
-	for _, l := range n.Load {
-		lost -= s.p.Items[l.Item].Value * int64(l.Count)
-	}
-	return lost
 }
 
 func replace(nodes []Node, apart []int, again []Node) []Node {

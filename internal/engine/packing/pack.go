@@ -4,6 +4,7 @@
 package packing
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -25,27 +26,35 @@ type Effort struct {
 func Pack(ctx context.Context, p *Problem, given []Node, bound int64, e Effort) []Node {
 	s := newSearch(p)
 	s.f.steps = e.Steps
-	best, cost := s.copyOf(given), int64(math.MaxInt64)
+	bound = s.roundUp(bound)
+	best, cost, price := s.copyOf(given), int64(math.MaxInt64), int64(0)
 	if best != nil {
 		cost = p.Cost(best)
 	}
-	ways := []way{{steady: true}, {}}
-	if s.few {
-		ways = append(ways, way{steady: true, bySize: true})
-	}
-	for _, price := range s.prices(e.Starts, p.Likely) {
-		for _, w := range ways {
-			w.price = price
-			if Close(cost, bound) || s.f.steps <= 0 || ctx.Err() != nil {
-				break
-			}
-			for i := range p.Items {
-				s.f.left[i] = p.Items[i].Count
-			}
-			if nodes, c, ok := s.construct(s.all, w, cost); ok && c < cost {
-				best, cost = nodes, c
-			}
+	try := func(w way) {
+		if Close(cost, bound) || s.f.steps <= 0 || ctx.Err() != nil {
+			return
 		}
+		for i := range p.Items {
+			s.f.left[i] = p.Items[i].Count
+		}
+		if nodes, c, ok := s.construct(s.f.order, w, cost); ok && c < cost {
+			best, cost, price = s.copyOf(nodes), c, w.price
+		}
+	}
+	prices := s.prices(e.Starts, p.Likely)
+	for _, at := range prices {
+		try(way{price: at, steady: true})
+		if s.few {
+			try(way{price: at})
+			try(way{price: at, steady: true, bySize: true})
+		}
+	}
+	if !s.few && len(prices) > 0 {
+		if price == 0 {
+			price = prices[0]
+		}
+		try(way{price: price})
 	}
 	if best == nil || e.Rounds == 0 {
 		return best
@@ -57,17 +66,22 @@ func Pack(ctx context.Context, p *Problem, given []Node, bound int64, e Effort) 
 // Close reports whether a cost is so near its lower bound that looking further does not pay: one part in 500.
 func Close(cost, bound int64) bool { return cost-bound <= bound/500 }
 
-// copyOf is the packing with what its nodes hold added up.
-func (s *search) copyOf(given []Node) []Node {
-	out := slices.Clone(given)
-	for i := range out {
-		n := &out[i]
-		n.Load, n.used = slices.Clone(n.Load), make([]int64, s.p.Dims)
-		for _, l := range n.Load {
-			for d, need := range s.p.Items[l.Item].Need {
-				n.used[d] += need * int64(l.Count)
-			}
-		}
+// copyOf is the packing in memory of its own, with what each node loses.
+func (s *search) copyOf(nodes []Node) []Node {
+	if nodes == nil {
+		return nil
+	}
+	loads := 0
+	for i := range nodes {
+		loads += len(nodes[i].Load)
+	}
+	out, all := make([]Node, len(nodes)), make([]Load, 0, loads)
+	for i := range nodes {
+		from := len(all)
+		all = append(all, nodes[i].Load...)
+		slices.SortFunc(all[from:], func(a, b Load) int { return cmp.Compare(a.Item, b.Item) })
+		out[i] = Node{Option: nodes[i].Option, Load: all[from:len(all):len(all)]}
+		out[i].lost = s.p.Options[out[i].Option].Price - s.worth(&out[i])
 	}
 	return out
 }

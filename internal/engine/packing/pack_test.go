@@ -142,6 +142,9 @@ func TestPackedToTheBoundIsLeftAlone(t *testing.T) {
 	if got := Pack(context.Background(), p, given, 2000, efforts["all"]); len(got) != 2 {
 		t.Errorf("%d nodes, want 2", len(got))
 	}
+	if got := Pack(context.Background(), p, given, 2001, efforts["all"]); len(got) != 3 {
+		t.Errorf("%d nodes, though nodes for 1000 each that cost at least 2001 cost at least 3000", len(got))
+	}
 }
 
 func TestRulesThatAreNoAmounts(t *testing.T) {

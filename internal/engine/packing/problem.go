@@ -1,9 +1,5 @@
 package packing
 
-import (
-	"slices"
-)
-
 // Problem is which new nodes to buy for pods, as numbers alone.
 type Problem struct {
 	// Dims is the number of dimensions of Item.Need and Option.Alloc: resources first, then caps, which are limits on how many
@@ -68,7 +64,8 @@ type Node struct {
 	Option int32
 	// Load is sorted by item.
 	Load []Load
-	used []int64
+	// lost is what it costs beyond what its pods are worth.
+	lost int64
 }
 
 // Cost of the nodes, nano-USD per hour.
@@ -82,36 +79,6 @@ func (p *Problem) Cost(nodes []Node) int64 {
 
 func (o *Option) open(place int) bool { return o.Open[place/64]&(1<<(place%64)) != 0 }
 
-// holds reports whether a node of the option could have the load.
-func (p *Problem) holds(o *Option, n *Node) bool {
-	for d, used := range n.used {
-		if used > o.Alloc[d] {
-			return false
-		}
-	}
-	for _, l := range n.Load {
-		if !o.open(p.Items[l.Item].Place) {
-			return false
-		}
-	}
-	return true
-}
-
-// rightSize makes the node one of the cheapest option that holds its load. Nodes cheaper than it has now come first.
-func (p *Problem) rightSize(n *Node) {
-	limit := p.Options[n.Option].Price
-	for o := range p.Options {
-		opt := &p.Options[o]
-		if opt.Price >= limit {
-			return
-		}
-		if p.holds(opt, n) && (p.Fits == nil || p.Fits(int32(o), n.Load)) {
-			n.Option = int32(o)
-			return
-		}
-	}
-}
-
 func fits(need, free []int64) bool {
 	for d, n := range need {
 		if n > free[d] && n > 0 {
@@ -119,18 +86,4 @@ func fits(need, free []int64) bool {
 		}
 	}
 	return true
-}
-
-// sortLoad orders a load by item and joins what is of one.
-func sortLoad(load []Load) []Load {
-	slices.SortFunc(load, func(a, b Load) int { return int(a.Item) - int(b.Item) })
-	out := load[:0]
-	for _, l := range load {
-		if n := len(out); n > 0 && out[n-1].Item == l.Item {
-			out[n-1].Count += l.Count
-			continue
-		}
-		out = append(out, l)
-	}
-	return out
 }

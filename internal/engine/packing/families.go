@@ -1,0 +1,80 @@
+package packing
+
+import (
+	"cmp"
+	"math/bits"
+	"slices"
+)
+
+// findFamilies sorts the items into families, by the scarce dimension that has most sizes.
+func (f *filler) findFamilies() {
+	p, by, most := f.p, -1, 0
+	for _, d := range f.scarce {
+		sizes := make(map[int64]bool, len(p.Items))
+		for i := range p.Items {
+			sizes[p.Items[i].Need[d]] = true
+		}
+		if len(sizes) > most {
+			by, most = d, len(sizes)
+		}
+	}
+	apart := func(a, b int32) int {
+		for _, d := range f.scarce {
+			if c := cmp.Compare(p.Items[b].Need[d], p.Items[a].Need[d]); c != 0 && d != by {
+				return c
+			}
+		}
+		return 0
+	}
+	f.order, f.family = make([]int32, len(p.Items)), make([]int32, len(p.Items))
+	for i := range f.order {
+		f.order[i] = int32(i)
+	}
+	slices.SortFunc(f.order, func(a, b int32) int {
+		c := apart(a, b)
+		if c == 0 && by >= 0 {
+			c = cmp.Compare(p.Items[b].Need[by], p.Items[a].Need[by])
+		}
+		return cmp.Or(c, cmp.Compare(a, b))
+	})
+	for k, i := range f.order {
+		if k > 0 {
+			f.family[i] = f.family[f.order[k-1]]
+			if apart(f.order[k-1], i) != 0 {
+				f.family[i]++
+			}
+		}
+	}
+}
+
+// fitted is how the items fit an empty node of an option.
+type fitted struct {
+	// shares is indexed [item*len(scarce)+j]: what a pod takes of the node's scarce[j].
+	shares []int64
+	// takes is, by item, whether the node takes a pod of it, rules that are no caps aside.
+	takes []bool
+}
+
+// on is how the items fit the option.
+func (f *filler) on(option int32) *fitted {
+	if known := f.fitted[option]; known != nil {
+		return known
+	}
+	p, opt := f.p, &f.p.Options[option]
+	n := len(f.scarce)
+	fit := &fitted{shares: make([]int64, len(p.Items)*n), takes: make([]bool, len(p.Items))}
+	for i := range p.Items {
+		it := &p.Items[i]
+		fit.takes[i] = opt.open(it.Place) && fits(it.Need, opt.Alloc)
+		for j, d := range f.scarce {
+			if a := opt.Alloc[d]; a > 0 {
+				// Amounts may be near the largest number there is: the product has 128 bits.
+				hi, lo := bits.Mul64(uint64(min(max(it.Need[d], 0), a)), shareOne)
+				share, _ := bits.Div64(hi, lo, uint64(a))
+				fit.shares[i*n+j] = int64(share)
+			}
+		}
+	}
+	f.fitted[option] = fit
+	return fit
+}
