@@ -11,13 +11,13 @@ func TestTemplates(t *testing.T) {
 	const pod = "apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\nspec:\n  containers:\n  - {name: c, env: [{name: E, value: 'x ${Y} {{ z }}'}]}\n"
 	const deployment = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\nspec:\n  replicas: 1\n  template: {spec: {containers: [{name: c}]}}\n"
 	for name, c := range map[string]struct{ text, want string }{
-		"a template that is no YAML":  {strings.Replace(pod, "name: a", "{{- include \"labels\" . | nindent 2 }}", 1), hintTemplate},
-		"a template as a key":         {strings.Replace(pod, "name: a", "name: {{ .Values.name }}", 1), hintTemplate},
-		"a template in quotes":        {strings.Replace(pod, "name: a", "name: '{{ .Values.name }}'", 1), hintTemplate},
-		"a placeholder as a name":     {strings.Replace(pod, "name: a", "name: ${NAME}", 1), hintPlaceholder},
-		"a placeholder as a number":   {strings.Replace(deployment, "replicas: 1", "replicas: ${REPLICAS}", 1), hintPlaceholder},
+		"a template that is no YAML":   {strings.Replace(pod, "name: a", "{{- include \"labels\" . | nindent 2 }}", 1), hintTemplate},
+		"a template as a key":          {strings.Replace(pod, "name: a", "name: {{ .Values.name }}", 1), hintTemplate},
+		"a template in quotes":         {strings.Replace(pod, "name: a", "name: '{{ .Values.name }}'", 1), hintTemplate},
+		"a placeholder as a name":      {strings.Replace(pod, "name: a", "name: ${NAME}", 1), hintPlaceholder},
+		"a placeholder as a number":    {strings.Replace(deployment, "replicas: 1", "replicas: ${REPLICAS}", 1), hintPlaceholder},
 		"a fault next to placeholders": {strings.Replace(pod, "name: a", "name: A", 1), ""},
-		"a fault alone":               {strings.Replace(deployment, "replicas: 1", "replicas: x", 1), ""},
+		"a fault alone":                {strings.Replace(deployment, "replicas: 1", "replicas: x", 1), ""},
 	} {
 		_, err := Load([]Source{{Name: "a.yaml", Data: []byte("kind: [\n")}, {Name: "b.yaml", Data: []byte(c.text)}}, Options{})
 		var refused *LoadError
