@@ -34,7 +34,7 @@ func (e Effort) packing(pods int) packing.Effort {
 		}
 		return packing.Effort{
 			Starts: 8 + min(40, 10_000/max(pods, 1)), Steps: 10_000 + 800*min(pods, 5_000),
-			Improve: 5_000 + perPod*min(pods, 20_000), Rounds: 2 + 12_000/max(pods, 1),
+			Improve: 5_000 + perPod*min(pods, 20_000), Rounds: 3 + 12_000/max(pods, 1),
 		}
 	}
 }
