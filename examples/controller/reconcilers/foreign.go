@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/scheduling/cluster"
@@ -34,6 +35,13 @@ func (a *actor) foreignNode(ctx context.Context, node *corev1.Node, claims []*v1
 
 func (a *actor) foreignPool(pool *v1.NodePool) bool {
 	return !a.owns(pool.Spec.Template.Spec.NodeClassRef)
+}
+
+// misspelt reports whether the pool of another node class probably means one of this provider's: the class's group is, and its kind is
+// not. Its conditions say so; nothing is written to pools of other groups.
+func (a *actor) misspelt(pool *v1.NodePool) bool {
+	ref := pool.Spec.Template.Spec.NodeClassRef
+	return slices.ContainsFunc(a.provider.Describe().NodeClasses, func(kind metav1.GroupKind) bool { return kind.Group == ref.Group })
 }
 
 // foreignPools are the pools of other providers.

@@ -57,6 +57,9 @@ func (r *poolReconciler) Reconcile(ctx context.Context, request reconcile.Reques
 		}
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
+	if r.foreignPool(pool) && !r.misspelt(pool) {
+		return reconcile.Result{}, nil // its own controller shows how it is
+	}
 	if pool.DeletionTimestamp != nil {
 		r.health.show(func(h *provisioning.RegistrationHealth, l *provisioning.LaunchHealth) {
 			h.Forget(pool.UID)

@@ -10,6 +10,7 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/fake/build"
+	"github.com/drawknife/drawknife/provisioning"
 )
 
 // PRV-003, PRV-085: what keeps a pool from launching is on its conditions, and other pools go on.
@@ -33,6 +34,25 @@ func TestPoolConditions(t *testing.T) {
 		version := pool.ResourceVersion
 		if again := w.pool("default"); again.ResourceVersion != version {
 			t.Error("a look at which nothing has changed writes")
+		}
+	})
+}
+
+// PRV-050: nothing is written to pools of another provider, unless the reference has this one's group with a kind that it does not have.
+func TestPoolsOfOtherProviders(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, nil)
+		own := build.Pool("").Spec.Template.Spec.NodeClassRef
+		theirs, slip := build.Pool("theirs"), build.Pool("slip")
+		theirs.Spec.Template.Spec.NodeClassRef = v1.NodeClassReference{Group: "other.test", Kind: own.Kind, Name: "x"}
+		slip.Spec.Template.Spec.NodeClassRef = v1.NodeClassReference{Group: own.Group, Kind: "Slip", Name: "x"}
+		w.create(theirs)
+		w.create(slip)
+		if pool := w.pool("theirs"); len(pool.Status.Conditions) > 0 || len(pool.Annotations) > 0 || pool.Status.Nodes != nil {
+			t.Errorf("a pool of another provider has annotations %v and status %+v", pool.Annotations, pool.Status)
+		}
+		if c := w.pool("slip").Conditions().Get(v1.ConditionNodeClassReady); c.Reason != provisioning.PoolReasonClassUnsupported {
+			t.Errorf("the pool whose kind is a slip has condition %v", c)
 		}
 	})
 }
