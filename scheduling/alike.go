@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"encoding/binary"
 	"slices"
+
+	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
 // alike joins items that no packing needs to tell apart: of one place and with equal needs, caps among them.
@@ -54,12 +56,12 @@ func keepApart(given []item) *alike {
 }
 
 // tied reports whether hard rules about single nodes concern pods with the stake.
-func (m *Model) tied(o *ownership) bool {
+func (m *Model) tied(o *topology.Groups) bool {
 	if o == nil {
 		return false
 	}
-	here := func(g int32) bool { return m.topology[g].at == hostnameKey && m.topology[g].hard }
-	return slices.ContainsFunc(o.owns, here) || slices.ContainsFunc(o.in, here)
+	here := func(g int32) bool { return m.topology[g].At == topology.Hostname && m.topology[g].Hard }
+	return slices.ContainsFunc(o.Owns, here) || slices.ContainsFunc(o.In, here)
 }
 
 // left splits numbers of pods of the joined items, all of which are placed but for those left, into the given items: those of

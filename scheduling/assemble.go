@@ -23,8 +23,8 @@ func (t *Trial) Plan(ctx context.Context) (*Plan, error) {
 	q := newPodQueues(t)
 	t.writeBindings(out, q)
 	if t.topology != nil {
-		t.topology.binding = true // what is refused was tried so in the end: see placeTightly
-		defer func() { t.topology.binding = false }()
+		t.topology.Binding = true // what is refused was tried so in the end: see placeTightly
+		defer func() { t.topology.Binding = false }()
 	}
 	t.writeUnschedulable(out, q)
 	if len(out.NewNodes) > 0 {

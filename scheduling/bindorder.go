@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
 // Plan.Order is an order in which kube-scheduler would bind the pods just as planned, once all planned nodes are there. Pods
@@ -18,7 +20,7 @@ import (
 // queue, as far as rules allow, else as near as possible to that of placing. What can't be bound in any order that is tried
 // comes last.
 func (t *Trial) bindOrder() []binding {
-	if t.topology == nil || !t.anyPlaced(func(o *ownership, _ int32) bool { return t.m.orderMatters(o) }) {
+	if t.topology == nil || !t.anyPlaced(func(o *topology.Groups, _ int32) bool { return t.m.orderMatters(o) }) {
 		return t.placed
 	}
 	if order := t.queueOrder(); order != nil {
@@ -29,10 +31,10 @@ func (t *Trial) bindOrder() []binding {
 
 // orderMatters reports whether a pod with the stake may be bound only before or after others: whether it must be spread over
 // domains larger than a node, or follow other pods. Spreads over nodes and anti-affinity allow a place or not, in any order.
-func (m *Model) orderMatters(o *ownership) bool {
-	return slices.ContainsFunc(o.owns, func(g int32) bool {
+func (m *Model) orderMatters(o *topology.Groups) bool {
+	return slices.ContainsFunc(o.Owns, func(g int32) bool {
 		group := &m.topology[g]
-		return group.hard && (group.kind == kindAffinity || (group.kind == kindSpread && group.at != hostnameKey))
+		return group.Hard && (group.Kind == topology.Affinity || (group.Kind == topology.Spread && group.At != topology.Hostname))
 	})
 }
 
@@ -45,7 +47,7 @@ func (t *Trial) placingOrder() []binding {
 		progress = false
 		kept := left[:0]
 		for _, b := range left {
-			bound := s.bindAll(&b)
+			bound := t.m.classes[b.class].bindAll(s, &b)
 			if bound.count > 0 {
 				out, progress = append(out, bound), true
 			}
@@ -60,26 +62,25 @@ func (t *Trial) placingOrder() []binding {
 
 // beforePlacing is the state with all machines there are now and none of the pods that the trial has placed, which counts as
 // kube-scheduler does.
-func (t *Trial) beforePlacing() *topologyState {
-	s := t.topology.clone()
-	s.binding, s.looseHosts = true, t.tight == 0
+func (t *Trial) beforePlacing() *topology.State {
+	s := t.topology.Clone()
+	s.Binding, s.LooseHosts = true, t.tight == 0
 	for _, b := range t.placed {
-		s.place(t.m.classes[b.class].topology, b.host, -b.count)
+		s.Place(t.m.classes[b.class].topology, b.host, -b.count)
 	}
 	return s
 }
 
-// bindAll binds as many pods of the binding as the rules allow now, one by one. It returns those and leaves the rest in b.
-func (s *topologyState) bindAll(b *binding) (bound binding) {
+// bindAll binds as many pods of the binding, which are of the class, as the rules allow now, one by one. It returns those and leaves the rest in b.
+func (c *class) bindAll(s *topology.State, b *binding) (bound binding) {
 	bound = *b
 	bound.count = 0
-	c := s.m.classes[b.class]
 	if c.topology == nil || b.count == 0 {
 		bound, b.count = *b, 0
 		return bound
 	}
-	for b.count > 0 && s.admits(c.topology, c.shape, b.host) {
-		s.place(c.topology, b.host, 1)
+	for b.count > 0 && s.Admits(c.topology, c.shape, b.host) {
+		s.Place(c.topology, b.host, 1)
 		b.count--
 		bound.count++
 	}
@@ -99,7 +100,7 @@ func (t *Trial) queueOrder() []binding {
 		again := queue[:0]
 		before := len(queue)
 		for _, class := range queue {
-			bound, ok := places[class].take(s)
+			bound, ok := places[class].take(t.m.classes[class], s)
 			if !ok {
 				again = append(again, class)
 				continue
@@ -163,8 +164,8 @@ func (t *Trial) placesByClass() []places {
 		c := t.m.classes[b.class]
 		key = binary.LittleEndian.AppendUint32(key[:0], uint32(b.class))
 		if c.topology != nil {
-			h := &t.topology.hosts[b.host]
-			for _, list := range [][]int32{h.domains, h.ignoredBy} {
+			h := &t.topology.Hosts[b.host]
+			for _, list := range [][]int32{h.Domains, h.IgnoredBy} {
 				key = binary.LittleEndian.AppendUint32(key, uint32(len(list)))
 				for _, n := range list {
 					key = binary.LittleEndian.AppendUint32(key, uint32(n))
@@ -187,7 +188,7 @@ func (t *Trial) placesByClass() []places {
 }
 
 // take binds one pod to the first place that takes it now; false if there is none.
-func (p *places) take(s *topologyState) (bound binding, ok bool) {
+func (p *places) take(c *class, s *topology.State) (bound binding, ok bool) {
 	for i, list := range p.alike {
 		if len(list) == 0 {
 			continue
@@ -195,7 +196,7 @@ func (p *places) take(s *topologyState) (bound binding, ok bool) {
 		b := &list[0]
 		one := *b
 		one.count = 1
-		if bound = s.bindAll(&one); bound.count == 0 {
+		if bound = c.bindAll(s, &one); bound.count == 0 {
 			continue
 		}
 		if b.count--; b.count == 0 {

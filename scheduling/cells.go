@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/drawknife/drawknife/internal/engine/match"
+	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
 // A cell is a combination of domains: one value for each topology key that some rule uses. Each machine is in one cell,
@@ -15,7 +16,8 @@ const anyCell = -1
 
 // cells numbers the combinations seen.
 type cells struct {
-	state  *topologyState
+	m      *Model
+	state  *topology.State
 	list   [][]int32 // domains, indexed like Model.topologyKeys
 	byText map[string]int32
 	cache  map[machineSite]int32
@@ -28,17 +30,17 @@ type machineSite struct {
 	pool, slot, variant int32
 }
 
-func newCells(s *topologyState) *cells {
-	return &cells{state: s, byText: map[string]int32{}, cache: map[machineSite]int32{}}
+func newCells(m *Model, s *topology.State) *cells {
+	return &cells{m: m, state: s, byText: map[string]int32{}, cache: map[machineSite]int32{}}
 }
 
 // ofHost is the cell of a machine of the snapshot.
 func (c *cells) ofHost(host int) int32 {
 	if c.hosts == nil {
-		c.hosts = make([]int32, len(c.state.m.nodes))
+		c.hosts = make([]int32, len(c.m.nodes))
 	}
 	if c.hosts[host] == 0 {
-		c.hosts[host] = c.number(c.state.hosts[host].domains) + 1
+		c.hosts[host] = c.number(c.state.Hosts[host].Domains) + 1
 	}
 	return c.hosts[host] - 1
 }
@@ -67,16 +69,16 @@ func (c *cells) number(domains []int32) int32 {
 
 // ofMachine is the cell of a new machine.
 func (c *cells) ofMachine(pool, row, slot int32, as *assignment) int32 {
-	m := c.state.m
+	m := c.m
 	t := m.pools[pool].table
-	site := machineSite{pool, slot, noDomain}
+	site := machineSite{pool, slot, topology.NoDomain}
 	if m.typeDecides(t.catalog) {
 		site.variant = int32(t.rows[row].variant)
 	}
 	if n, ok := c.cache[site]; ok && as.labels.Len() == 0 {
 		return n
 	}
-	n := c.number(c.state.domainsOf(func(key string) string {
+	n := c.number(c.state.DomainsOf(func(key string) string {
 		return m.machineLabel(pool, int(row), int(slot), as, key)
 	}))
 	if as.labels.Len() == 0 {
@@ -149,9 +151,9 @@ func (m *Model) findReachable(known func(shape int32) [][]int32) {
 	}
 }
 
-func (m *Model) spreadsWidely(o *ownership) bool {
-	return slices.ContainsFunc(o.owns, func(g int32) bool {
-		return m.topology[g].kind == kindSpread && m.topology[g].at != hostnameKey
+func (m *Model) spreadsWidely(o *topology.Groups) bool {
+	return slices.ContainsFunc(o.Owns, func(g int32) bool {
+		return m.topology[g].Kind == topology.Spread && m.topology[g].At != topology.Hostname
 	})
 }
 
@@ -166,7 +168,7 @@ func (m *Model) reachedBy(u use, found []map[int32]bool) {
 		if !list[a].allows(f) {
 			continue
 		}
-		c := newCells(m.base)
+		c := newCells(m, m.base)
 		for r := range f.rows.Members {
 			if list[a].rows != nil && !list[a].rows.Has(r) {
 				continue
@@ -181,7 +183,7 @@ func (m *Model) reachedBy(u use, found []map[int32]bool) {
 				}
 				seen[n] = true
 				for i, d := range c.list[n] {
-					if d != noDomain {
+					if d != topology.NoDomain {
 						found[i][d] = true
 					}
 				}

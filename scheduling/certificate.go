@@ -8,6 +8,8 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
 // proof is a problem and the values that bound it from below.
@@ -34,7 +36,7 @@ func (t *Trial) proofOf(ctx context.Context) *proof {
 			// Where all machines have some, one may have more of them than a spread allows beside an empty machine.
 			full := func(int32) int32 { return math.MaxInt32 / 2 }
 			it.topology = nil
-			it.perMachine = admitsHostAbove(t.m, t.m.classes[key[0]].topology, func(int32) tally { return tally{} }, full)
+			it.perMachine = topology.AdmitsHostAbove(t.m.topology, t.m.classes[key[0]].topology, func(int32) topology.Tally { return topology.Tally{} }, full)
 		}
 		items = append(items, it)
 	}
@@ -99,7 +101,7 @@ func (m *Model) provable(class, stage int32, count int) item {
 	c := m.classes[class]
 	it := item{class: class, place: place{stage: stage, cell: anyCell}, count: count, need: c.unshared(), perMachine: unbounded, topology: c.topology}
 	if c.topology != nil {
-		it.perMachine = admitsHost(m, c.topology, func(int32) tally { return tally{} })
+		it.perMachine = topology.AdmitsHost(m.topology, c.topology, func(int32) topology.Tally { return topology.Tally{} })
 	}
 	return it
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/drawknife/drawknife/api/requirements"
 	"github.com/drawknife/drawknife/internal/engine/match"
+	"github.com/drawknife/drawknife/internal/engine/topology"
 	"github.com/drawknife/drawknife/internal/engine/volumes"
 )
 
@@ -22,7 +23,7 @@ type class struct {
 	// shared are volumes that other pods use too.
 	shared []sharedVolume
 	// topology is the class's stake in topology rules; nil for most pods.
-	topology *ownership
+	topology *topology.Groups
 	// nominated is the node that the pods are nominated for; empty for none. never tells that they don't preempt others.
 	nominated string
 	never     bool
@@ -64,8 +65,8 @@ type touch struct {
 // newShape reads what matters from a sample pod.
 func (m *Model) newShape(sample *corev1.Pod, requests []int64) *shape {
 	s := &shape{tolerations: sample.Spec.Tolerations, requests: requests}
-	if boundDaemon(sample) && match.NamesNode(&sample.Spec) {
-		s.invalid = errBoundDaemon
+	if match.BoundDaemon(sample) && match.NamesNode(&sample.Spec) {
+		s.invalid = match.ErrBoundDaemon
 		return s
 	}
 	if s.terms, s.invalid = m.terms.Placement(&sample.Spec); s.invalid != nil {

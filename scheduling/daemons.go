@@ -32,7 +32,7 @@ func representatives(nodes []Node) map[types.UID]*corev1.Pod {
 	out := map[types.UID]*corev1.Pod{}
 	for i := range nodes {
 		for _, pod := range daemonPods(&nodes[i]) {
-			uid, _ := daemonOwner(pod)
+			uid, _ := match.DaemonOwner(pod)
 			have := out[uid]
 			if have == nil || cmp.Or(pod.CreationTimestamp.Compare(have.CreationTimestamp.Time), cmp.Compare(pod.Name, have.Name)) > 0 {
 				out[uid] = pod
@@ -49,22 +49,11 @@ func daemonPods(n *Node) []*corev1.Pod {
 	}
 	var out []*corev1.Pod
 	for _, pod := range n.Pods {
-		if _, ok := daemonOwner(pod); ok && pod.DeletionTimestamp == nil {
+		if _, ok := match.DaemonOwner(pod); ok && pod.DeletionTimestamp == nil {
 			out = append(out, pod)
 		}
 	}
 	return out
-}
-
-// daemonOwner returns the UID of the DaemonSet that owns the pod.
-func daemonOwner(pod *corev1.Pod) (types.UID, bool) {
-	for i := range pod.OwnerReferences {
-		o := &pod.OwnerReferences[i]
-		if o.Kind == "DaemonSet" && o.APIVersion == "apps/v1" {
-			return o.UID, true
-		}
-	}
-	return "", false
 }
 
 // representative is the newest pod of the set with the template's required node affinity (an existing pod's own was

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/drawknife/drawknife/internal/engine/resources"
+	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
 // site is a machine that could be bought for pods at a stage, in one cell; only sites that no cheaper one of the cell
@@ -69,7 +70,7 @@ next:
 type dealer struct {
 	t     *Trial
 	c     *cells
-	state *topologyState
+	state *topology.State
 	hands []hand
 }
 
@@ -92,7 +93,7 @@ type hand struct {
 // things stand, where it fits on a machine of the snapshot if it can, else where it costs least; soft rules make a
 // cell that breaks them dearer. Pods that have no cell now are tried again when others have found theirs.
 func (t *Trial) deal(c *cells, classes []int32) []wish {
-	d := &dealer{t: t, c: c, state: t.topology.countsOnly()}
+	d := &dealer{t: t, c: c, state: t.topology.CountsOnly()}
 	for _, class := range classes {
 		d.hands = append(d.hands, d.newHand(class))
 	}
@@ -123,8 +124,8 @@ func (t *Trial) deal(c *cells, classes []int32) []wish {
 }
 
 // follows reports whether the stake has a required pod affinity: such pods are dealt after those they may follow.
-func (m *Model) follows(o *ownership) bool {
-	return slices.ContainsFunc(o.owns, func(g int32) bool { return m.topology[g].kind == kindAffinity && m.topology[g].hard })
+func (m *Model) follows(o *topology.Groups) bool {
+	return slices.ContainsFunc(o.Owns, func(g int32) bool { return m.topology[g].Kind == topology.Affinity && m.topology[g].Hard })
 }
 
 func (d *dealer) newHand(class int32) hand {
@@ -145,7 +146,7 @@ func (d *dealer) newHand(class int32) hand {
 		}
 		if k := resources.HowMany(c.requests, t.freeOf(int32(i)), int(h.left)); k > 0 {
 			if c.topology != nil {
-				k = min(k, admitsHost(m, c.topology, t.topology.hosts[i].of))
+				k = min(k, topology.AdmitsHost(m.topology, c.topology, t.topology.Hosts[i].Of))
 			}
 			if k > 0 {
 				at := int(d.c.ofHost(i))
@@ -212,11 +213,11 @@ func (d *dealer) dealOne(h *hand) bool {
 	best, bestScore := int32(-1), [3]float64{}
 	for _, cell := range h.cells {
 		domains := d.c.list[cell]
-		if !d.state.admitsDomains(c.topology, c.shape, domains) || !d.state.admitsWideAffinity(c.topology, domains) {
+		if !d.state.AdmitsDomains(c.topology, c.shape, domains) || !d.state.AdmitsWideAffinity(c.topology, domains) {
 			continue
 		}
 		cost, sold := h.cost[cell]
-		broken := d.state.softBroken(c.topology, c.shape, domains)
+		broken := d.state.SoftBroken(c.topology, c.shape, domains)
 		var score [3]float64
 		switch {
 		case h.room[cell] > 0:
@@ -239,107 +240,17 @@ func (d *dealer) dealOne(h *hand) bool {
 	}
 	h.left--
 	h.dealt[best]++
-	d.state.placeInCell(c.topology, d.c.list[best], 1)
+	d.state.PlaceInCell(c.topology, d.c.list[best], 1)
 	return true
 }
 
 // crowd is how many members the pod's own spread groups have in the cell's domains: the tie-breaker.
 func (d *dealer) crowd(c *class, domains []int32) int32 {
 	n := int32(0)
-	for _, g := range c.topology.owns {
-		if gr := &d.t.m.topology[g]; gr.kind == kindSpread && gr.at != hostnameKey {
-			n += countAt(d.state.members[g], domains[gr.at])
+	for _, g := range c.topology.Owns {
+		if gr := &d.t.m.topology[g]; gr.Kind == topology.Spread && gr.At != topology.Hostname {
+			n += topology.CountAt(d.state.Members[g], domains[gr.At])
 		}
 	}
 	return n
-}
-
-// countsOnly is a copy that knows no machines: for dealing.
-func (s *topologyState) countsOnly() *topologyState {
-	return &topologyState{
-		m: s.m, members: cloneCounts(s.members), owners: cloneCounts(s.owners), total: slices.Clone(s.total),
-		present: cloneCounts(s.present), domains: s.domains,
-	}
-}
-
-// placeInCell counts pods in a cell as if a machine of the cell had them.
-func (s *topologyState) placeInCell(o *ownership, domains []int32, n int32) {
-	for _, g := range o.in {
-		group := &s.m.topology[g]
-		if group.at == hostnameKey {
-			continue
-		}
-		if d := domains[group.at]; d != noDomain {
-			s.members[g] = bump(s.members[g], d, n)
-			s.total[g] += n
-			if countAt(s.present[g], d) == 0 {
-				s.present[g] = bump(s.present[g], d, 1)
-			}
-		}
-	}
-	for _, g := range o.owns {
-		group := &s.m.topology[g]
-		if group.at == hostnameKey {
-			continue
-		}
-		d := domains[group.at]
-		if d == noDomain {
-			continue
-		}
-		if group.kind == kindAnti && group.hard {
-			s.owners[g] = bump(s.owners[g], d, n)
-		}
-		if countAt(s.present[g], d) == 0 {
-			s.present[g] = bump(s.present[g], d, 1)
-		}
-	}
-}
-
-// admitsWideAffinity is admitsAffinity for rules whose domains are larger than a machine.
-func (s *topologyState) admitsWideAffinity(o *ownership, domains []int32) bool {
-	met, first := true, true
-	for _, g := range o.owns {
-		group := &s.m.topology[g]
-		if group.kind != kindAffinity || !group.hard || group.at == hostnameKey {
-			continue
-		}
-		d := domains[group.at]
-		if d == noDomain {
-			return false
-		}
-		met = met && countAt(s.members[g], d) > 0
-		first = first && s.total[g] == 0 && contains(o.in, g)
-	}
-	return met || first
-}
-
-// softBroken is the share, by weight, of the pod's soft wide rules that the domains would break.
-func (s *topologyState) softBroken(o *ownership, shape int32, domains []int32) float64 {
-	broken, all := int32(0), int32(0)
-	for _, g := range o.owns {
-		group := &s.m.topology[g]
-		if group.hard || group.at == hostnameKey {
-			continue
-		}
-		all += group.weight
-		d := domains[group.at]
-		switch group.kind {
-		case kindSpread:
-			if d == noDomain || s.skewAfter(o, g, shape, d) > group.maxSkew {
-				broken += group.weight
-			}
-		case kindAnti:
-			if d != noDomain && countAt(s.members[g], d) > 0 {
-				broken += group.weight
-			}
-		case kindAffinity:
-			if s.total[g] > 0 && (d == noDomain || countAt(s.members[g], d) == 0) {
-				broken += group.weight
-			}
-		}
-	}
-	if all == 0 {
-		return 0
-	}
-	return float64(broken) / float64(all)
 }

@@ -29,23 +29,23 @@
 //
 // # How it works
 //
-//	Snapshot   plain data, checked                     snapshot.go, encode.go, check.go, costmodel.go, costmodelcheck.go
+//	Snapshot   plain data, checked                     snapshot.go, encode.go, check.go, checkspread.go, costmodel.go, costmodelcheck.go
 //	   │ Compile
 //	   ▼
 //	Model      all of it, made ready and shared        model.go
 //	           resources as int64 vectors, sets        internal/engine/resources, internal/engine/bitset, amounts.go
-//	           nodes of the snapshot                   node.go, join.go, placement.go
+//	           nodes of the snapshot                   node.go, join.go
 //	           machines to buy, with a price table     machines.go, pool.go, daemons.go, variety.go,
 //	                                                   launchables.go
 //	           what they cost, commitments             costterms.go, commitments.go
 //	           pods as classes of the like, in stages  classkey.go, class.go, stage.go, assign.go,
 //	                                                   internal/engine/match
-//	           rules about counts as topology groups   topology*.go, rulekey.go, hostports.go, defaultspread.go
+//	           rules about counts as topology groups   internal/engine/topology, topologybase.go
 //	           volumes as alternatives and room        internal/engine/volumes, attach.go, sharedvolumes.go,
-//	                                                   attachments.go, disks.go
+//	                                                   attachments.go
 //	   │ Trial, Solve
 //	   ▼
-//	Trial      what is where, undoable                 trial*.go, topologystate.go, limits.go, ledger.go, way.go
+//	Trial      what is where, undoable                 trial*.go, limits.go, ledger.go, way.go
 //	           the order of work                       solve.go, policy.go, nominated.go, preemption.go
 //	   1. deal pods under wide rules out to cells      cells.go, deal.go
 //	   2. value pods by a linear program: the bound    problem.go, alike.go, hostcaps.go, pricing.go, internal/engine/lp,
@@ -53,7 +53,7 @@
 //	   3. fill the nodes there are, by value           propose.go
 //	   4. pack the rest onto new ones                  patterns.go, pack.go, improve.go, merge.go, exact.go, committed.go,
 //	                                                   packings.go, effort.go, internal/engine/packing
-//	   5. admit all that by the exact rules            propose.go, topologyadmit.go
+//	   5. admit all that by the exact rules            propose.go
 //	   6. place what is left pod by pod                singly.go, growth.go, sites.go, spreadorder.go
 //	   7. look for better ways where pods are few      search.go, searchkinds.go, spareplaces.go, rearrange.go,
 //	                                                   roomfirst.go

@@ -13,6 +13,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/bitset"
 	"github.com/drawknife/drawknife/internal/engine/match"
 	"github.com/drawknife/drawknife/internal/engine/resources"
+	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
 // writeUnschedulable lists the pods that are still waiting, with reasons made once per class.
@@ -49,10 +50,10 @@ func (t *Trial) writeUnschedulable(out *Plan, q *podQueues) {
 
 func newExplanations(t *Trial) *explanations {
 	x := &explanations{t: t, shut: map[*catalog]map[machineSite]int64{}, pools: make([]*poolFacts, len(t.m.pools)), questions: map[questionKey]*question{}, barred: map[int32]bool{},
-		everyone: map[int32][]int32{}, hosts: map[admission]hostState{}, groups: map[int32][]groupFailings{}, onNodes: map[string]bool{}, rules: map[ruleKey]Rule{}, values: map[valuesKey][]string{}, resources: map[*catalog][]string{}, near: map[nearKey][]string{},
+		everyone: map[int32][]int32{}, hosts: map[admission]topology.Host{}, groups: map[int32][]groupFailings{}, onNodes: map[string]bool{}, rules: map[ruleKey]Rule{}, values: map[valuesKey][]string{}, resources: map[*catalog][]string{}, near: map[nearKey][]string{},
 	}
 	if t.topology != nil {
-		x.cells = newCells(t.topology)
+		x.cells = newCells(t.m, t.topology)
 	}
 	x.twins = t.m.twinPools()
 	return x
@@ -287,7 +288,7 @@ func (x *explainer) counted(at int32, p *pool, questions []*question) (Reason, f
 			rule := x.described(&v.rules[i])
 			rule.Holders = v.held[i]
 			r.Rules = append(r.Rules, rule)
-			portsOnly = portsOnly && v.rules[i].kind == kindExclusive
+			portsOnly = portsOnly && v.rules[i].kind == topology.Exclusive
 		}
 	}
 	if v.newDomain {

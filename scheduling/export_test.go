@@ -13,7 +13,7 @@ import (
 )
 
 // DaemonOf is the UID of the DaemonSet that owns the pod.
-func DaemonOf(pod *corev1.Pod) (types.UID, bool) { return daemonOwner(pod) }
+func DaemonOf(pod *corev1.Pod) (types.UID, bool) { return match.DaemonOwner(pod) }
 
 // ClassesAndGroups counts the model's classes of pods and groups of nodes.
 func ClassesAndGroups(m *Model) (classes, groups int) { return len(m.classes), len(m.groups) }
@@ -46,7 +46,7 @@ func ModelDifferences(a, b *Model) []string {
 		out["pools"] = pools
 		if m.base != nil {
 			base := *m.base
-			base.m = nil
+			base.Reach = nil
 			out["base"] = &base
 		}
 		return out
@@ -80,7 +80,7 @@ func UnlikePods(s *Snapshot) ([]string, error) {
 	m.collectTopology(s, r)
 	w := &keyWriter{resources: m.resources, volumes: m.volumes, requests: make([]int64, m.resources.Len())}
 	classText := func(pod *corev1.Pod, placeholder bool) string {
-		text, _, _ := m.classText(pod, w, placeholder, m.topologyIndex.remember(pod))
+		text, _, _ := m.classText(pod, w, placeholder, m.topologyIndex.Remember(pod))
 		return string(text)
 	}
 	names := func(pod *corev1.Pod) map[corev1.ResourceName]struct{} {

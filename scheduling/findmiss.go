@@ -13,6 +13,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/bitset"
 	"github.com/drawknife/drawknife/internal/engine/match"
 	"github.com/drawknife/drawknife/internal/engine/resources"
+	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
 // finding is the nearest miss so far, with what it is compared by. The zero value is none.
@@ -56,18 +57,18 @@ func (x *explainer) less(code MissCode, dim int, have int64) *NearestMiss {
 
 // unruled considers doing without a rule on a machine that fails nothing but topology rules. It returns the miss if that
 // helps and is nearer than the finding.
-func (x *explainer) unruled(best *finding, r *rule, domains []int32, of func(int32) tally, price int64) *NearestMiss {
+func (x *explainer) unruled(best *finding, r *rule, domains []int32, of func(int32) topology.Tally, price int64) *NearestMiss {
 	maxSkew, size := int32(0), float64(math.MaxInt32)
-	if r.kind == kindSpread {
+	if r.kind == topology.Spread {
 		if maxSkew = x.skewNeeded(r, domains, of); maxSkew > 0 {
 			size = float64(maxSkew)
 		}
 	}
-	if x.brief || x.loosely || !best.nearer(MissTopology, size, price) || !x.admitsAt(x.c.topology.without(r), domains, of, false) {
+	if x.brief || x.loosely || !best.nearer(MissTopology, size, price) || !x.admitsAt(r.leftOutOf(x.c.topology), domains, of, false) {
 		return nil
 	}
 	words := x.words(r)
-	if r.kind == kindExclusive {
+	if r.kind == topology.Exclusive {
 		words = strings.TrimSuffix(words, takenWords)
 	}
 	*best = finding{miss: &NearestMiss{Code: MissTopology, MaxSkew: maxSkew, Rule: words}, size: size, price: price}

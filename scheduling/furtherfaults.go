@@ -8,6 +8,7 @@ import (
 
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/internal/engine/match"
+	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
 // Where no single change would make room in a pool, the pod has several faults. All are told, and two changes are looked for
@@ -124,7 +125,7 @@ func (x *explainer) tolerated(at int32, list []Reason) (Reason, *NearestMiss) {
 
 // honoursTaints reports whether a spread of the pods counts machines by their tolerations.
 func (x *explainer) honoursTaints() bool {
-	return x.c.topology != nil && slices.ContainsFunc(x.c.topology.owns, func(g int32) bool { return x.m.topology[g].filter.taints })
+	return x.c.topology != nil && slices.ContainsFunc(x.c.topology.Owns, func(g int32) bool { return x.m.topology[g].Filter.Taints })
 }
 
 // likeButForTaints is the first pool that sells the same machines as this one, with the same labels but for its name, and
@@ -170,13 +171,13 @@ func (x *explainer) furtherNeeds(r *Reason, at int32, p *pool) {
 
 // furtherRules adds the rules that refuse every node, whatever it is: their topology key is a label that no node has.
 func (x *explainer) furtherRules(r *Reason) {
-	topology := func(r Reason) bool { return r.Code == ReasonTopology }
-	if topology(*r) || slices.ContainsFunc(r.Also, topology) {
+	told := func(r Reason) bool { return r.Code == ReasonTopology }
+	if told(*r) || slices.ContainsFunc(r.Also, told) {
 		return
 	}
 	var hopeless []Rule
 	for _, rule := range x.m.rulesOf(x.c.topology) {
-		if rule.kind != kindSpread && rule.kind != kindAffinity {
+		if rule.kind != topology.Spread && rule.kind != topology.Affinity {
 			continue
 		}
 		if told := x.described(&rule); len(told.Unknown) > 0 {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/drawknife/drawknife/api/requirements"
 	"github.com/drawknife/drawknife/internal/engine/resources"
+	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
 // decideAndJoin puts a pod of the class on a new machine that costs no more for it once labels are decided that its pods have
@@ -97,7 +98,7 @@ func (t *Trial) moveTo(class, i, stage int32, load []binding) bool {
 		return false
 	}
 	host := int32(len(m.nodes)) + i
-	keys := m.noticedBy([]*ownership{c.topology}, true)
+	keys := m.noticedBy([]*topology.Groups{c.topology}, true)
 	other := *mc
 	other.used = slices.Clone(mc.used)
 	resources.AddScaled(other.used, t.needOn(c, host), 1)
@@ -241,7 +242,7 @@ func (t *Trial) growInto(i int32, other machine, added binding, load []binding) 
 	before := t.Mark()
 	var domains []int32
 	if t.topology != nil {
-		domains = t.topology.hosts[added.host].domains
+		domains = t.topology.Hosts[added.host].Domains
 	}
 	t.exchange(i, other)
 	if !t.admits(t.m.classes[added.class], added.host) {

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+
+	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
 // hostCap is a rule about single nodes as an amount: a node has so much of it, and each pod that the rule concerns takes some.
@@ -11,7 +13,7 @@ import (
 // also be a resource in whole units: see countWhole.
 type hostCap struct {
 	group  int32
-	kind   groupKind
+	kind   topology.Kind
 	amount int64
 	// counts says that pods take some that the rule only counts.
 	counts bool
@@ -43,25 +45,25 @@ func (m *Model) hostCaps(items []item, proof bool) []hostCap {
 		if it.topology == nil {
 			continue
 		}
-		for _, list := range [2][]int32{it.topology.owns, it.topology.in} {
+		for _, list := range [2][]int32{it.topology.Owns, it.topology.In} {
 			for _, g := range list {
 				gr := &m.topology[g]
-				if gr.at != hostnameKey || !gr.hard || gr.kind == kindAffinity {
+				if gr.At != topology.Hostname || !gr.Hard || gr.Kind == topology.Affinity {
 					continue
 				}
 				c := found[g]
 				if c == nil {
-					c = &concern{cap: hostCap{group: g, kind: gr.kind, amount: 1}, class: it.class, plain: true}
+					c = &concern{cap: hostCap{group: g, kind: gr.Kind, amount: 1}, class: it.class, plain: true}
 					found[g] = c
 				}
 				c.several = c.several || c.class != it.class
-				switch owns, in := contains(it.topology.owns, g), contains(it.topology.in, g); {
-				case gr.kind == kindAnti && owns && !in:
+				switch owns, in := topology.Contains(it.topology.Owns, g), topology.Contains(it.topology.In, g); {
+				case gr.Kind == topology.Anti && owns && !in:
 					c.plain = false // such pods keep others away, but not each other
-				case gr.kind == kindAnti && !owns:
+				case gr.Kind == topology.Anti && !owns:
 					c.cap.amount, c.cap.counts = manyOnHost, true
-				case gr.kind == kindSpread:
-					c.cap.amount = int64(gr.maxSkew)
+				case gr.Kind == topology.Spread:
+					c.cap.amount = int64(gr.MaxSkew)
 					c.cap.counts = !proof
 				}
 			}
@@ -89,17 +91,17 @@ func (m *Model) hostCaps(items []item, proof bool) []hostCap {
 //
 // A spread refuses only pods that state it, and only while the node has too many of those that it counts. Pods that state no such
 // rule can always come last, and take nothing. All others count as if they stated it, so that they can come in any order.
-func (c *hostCap) taken(m *Model, o *ownership) int64 {
+func (c *hostCap) taken(m *Model, o *topology.Groups) int64 {
 	if o == nil {
 		return 0
 	}
-	owns, in := contains(o.owns, c.group), contains(o.in, c.group)
+	owns, in := topology.Contains(o.Owns, c.group), topology.Contains(o.In, c.group)
 	switch c.kind {
-	case kindExclusive:
+	case topology.Exclusive:
 		if in {
 			return 1
 		}
-	case kindAnti:
+	case topology.Anti:
 		// A node has one pod that states the rule, or any number of those that it only counts.
 		if owns {
 			return c.amount
@@ -107,7 +109,7 @@ func (c *hostCap) taken(m *Model, o *ownership) int64 {
 		if in && c.counts {
 			return 1
 		}
-	case kindSpread:
+	case topology.Spread:
 		if in && (owns || c.counts && m.spreadsOnHosts(o)) {
 			return 1
 		}
@@ -118,19 +120,19 @@ func (c *hostCap) taken(m *Model, o *ownership) int64 {
 // sentence says the rule in words.
 func (c *hostCap) sentence(m *Model) string {
 	switch g := &m.topology[c.group]; c.kind {
-	case kindExclusive:
-		return "host port " + g.key
-	case kindSpread:
-		return fmt.Sprintf("spread by hostname with maxSkew %d over %s", g.maxSkew, g.who())
+	case topology.Exclusive:
+		return "host port " + g.Key
+	case topology.Spread:
+		return fmt.Sprintf("spread by hostname with maxSkew %d over %s", g.MaxSkew, g.Who())
 	default:
-		return "anti-affinity by hostname to " + g.who()
+		return "anti-affinity by hostname to " + g.Who()
 	}
 }
 
 // spreadsOnHosts reports whether pods with the stake state a hard spread over single nodes.
-func (m *Model) spreadsOnHosts(o *ownership) bool {
-	return o != nil && slices.ContainsFunc(o.owns, func(g int32) bool {
-		return m.topology[g].at == hostnameKey && m.topology[g].hard && m.topology[g].kind == kindSpread
+func (m *Model) spreadsOnHosts(o *topology.Groups) bool {
+	return o != nil && slices.ContainsFunc(o.Owns, func(g int32) bool {
+		return m.topology[g].At == topology.Hostname && m.topology[g].Hard && m.topology[g].Kind == topology.Spread
 	})
 }
 
@@ -184,13 +186,13 @@ func (m *Model) capItems(given []item, caps []hostCap) []item {
 }
 
 // eachHostRule calls do with the hard rules about single nodes that concern pods with the stake, affinity aside.
-func (m *Model) eachHostRule(o *ownership, do func(g int32)) {
+func (m *Model) eachHostRule(o *topology.Groups, do func(g int32)) {
 	if o == nil {
 		return
 	}
-	for _, list := range [2][]int32{o.owns, o.in} {
+	for _, list := range [2][]int32{o.Owns, o.In} {
 		for _, g := range list {
-			if gr := &m.topology[g]; gr.at == hostnameKey && gr.hard && gr.kind != kindAffinity {
+			if gr := &m.topology[g]; gr.At == topology.Hostname && gr.Hard && gr.Kind != topology.Affinity {
 				do(g)
 			}
 		}
@@ -203,7 +205,7 @@ func (m *Model) resident(g int32) bool {
 		return p.table != nil && slices.ContainsFunc(p.table.rows, func(r row) bool {
 			return slices.ContainsFunc(r.residents, func(class int32) bool {
 				o := m.classes[class].topology
-				return o != nil && (contains(o.owns, g) || contains(o.in, g))
+				return o != nil && (topology.Contains(o.Owns, g) || topology.Contains(o.In, g))
 			})
 		})
 	})

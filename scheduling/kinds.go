@@ -6,6 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/drawknife/drawknife/internal/engine/match"
+	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
 // podKind is a class as it is known from one model to the next. Classes are numbered in the order of their text, and that order
@@ -33,10 +34,10 @@ type podKind struct {
 }
 
 // newKind is the kind of the pod whose class text was just written.
-func newKind(pod *corev1.Pod, w *keyWriter, stake ownership, placeholder bool, ruleErr error) podKind {
+func newKind(pod *corev1.Pod, w *keyWriter, stake topology.Groups, placeholder bool, ruleErr error) podKind {
 	k := podKind{
-		text: string(w.buf), stakeAt: w.stakeAt, stakeEnd: w.stakeEnd, shapeFrom: w.shapeAt, shapeTo: w.shapeEnd,
-		owns: stake.owns, in: stake.in, sample: pod, requests: slices.Clone(w.requests), ruleErr: ruleErr,
+		text: string(w.Buf), stakeAt: w.stakeAt, stakeEnd: w.stakeEnd, shapeFrom: w.shapeAt, shapeTo: w.shapeEnd,
+		owns: stake.Owns, in: stake.In, sample: pod, requests: slices.Clone(w.requests), ruleErr: ruleErr,
 		placeholder: placeholder, claims: usesClaims(pod),
 	}
 	if match.Preferring(&pod.Spec) {
@@ -67,13 +68,14 @@ func (k *podKind) newClass() *class {
 
 // restake gives the kind other topology groups.
 func (k *podKind) restake(in []int32) {
-	stake := ownership{owns: k.owns, in: in}
-	w := keyWriter{buf: []byte(k.text[:k.stakeAt])}
-	if !stake.empty() {
+	stake := topology.Groups{Owns: k.owns, In: in}
+	var w keyWriter
+	w.Buf = []byte(k.text[:k.stakeAt])
+	if !stake.Empty() {
 		w.writeTopology(&stake)
 	}
-	end := len(w.buf)
-	k.text = string(w.buf) + k.text[k.stakeEnd:]
+	end := len(w.Buf)
+	k.text = string(w.Buf) + k.text[k.stakeEnd:]
 	k.stakeEnd, k.in = end, in
 }
 
@@ -83,14 +85,14 @@ func (k *podKind) sortedBy(number []int32) string {
 		return k.text
 	}
 	stake := k.stake(number)
-	w := keyWriter{buf: make([]byte, 0, len(k.text)+8)}
-	w.buf = append(w.buf, k.text[:k.stakeAt]...)
+	var w keyWriter
+	w.Buf = append(make([]byte, 0, len(k.text)+8), k.text[:k.stakeAt]...)
 	w.writeTopology(&stake)
-	return string(w.buf) + k.text[k.stakeEnd:]
+	return string(w.Buf) + k.text[k.stakeEnd:]
 }
 
 // stake is the kind's by the given numbers.
-func (k *podKind) stake(number []int32) ownership {
+func (k *podKind) stake(number []int32) topology.Groups {
 	renumbered := func(list []int32) []int32 {
 		if list == nil {
 			return nil
@@ -102,5 +104,5 @@ func (k *podKind) stake(number []int32) ownership {
 		slices.Sort(out)
 		return out
 	}
-	return ownership{owns: renumbered(k.owns), in: renumbered(k.in)}
+	return topology.Groups{Owns: renumbered(k.owns), In: renumbered(k.in)}
 }

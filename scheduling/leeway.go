@@ -6,6 +6,7 @@ import (
 	"github.com/drawknife/drawknife/api/requirements"
 	"github.com/drawknife/drawknife/internal/engine/bitset"
 	"github.com/drawknife/drawknife/internal/engine/match"
+	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
 // leeway is which machines of the pool would do for the machine's pods, and what its claim says. Where topology rules
@@ -16,7 +17,7 @@ func (t *Trial) leeway(mc *machine, loads []binding) (rows, slots bitset.Set, cl
 	p := m.pools[mc.pool]
 	rows, slots = p.rows.Clone(), p.slots.Clone()
 	claim = p.template.Merge(mc.labels)
-	var stakes []*ownership
+	var stakes []*topology.Groups
 	var seen []int32
 	for _, b := range loads {
 		if o := m.classes[b.class].topology; o != nil && !slices.Contains(stakes, o) {
@@ -48,7 +49,7 @@ func (t *Trial) leeway(mc *machine, loads []binding) (rows, slots bitset.Set, cl
 // keepAlike narrows the machines that would do for the pods of mc to those that may stand in for it: with its labels,
 // of its reservation or of none, and where rules could take notice of pods with the stakes, in the same domains. It returns
 // the labels that say so. Where that leaves less variety than the pool asks for, pods' wishes don't stand in the way.
-func (t *Trial) keepAlike(mc *machine, rows, slots bitset.Set, stakes []*ownership) (claim requirements.Set) {
+func (t *Trial) keepAlike(mc *machine, rows, slots bitset.Set, stakes []*topology.Groups) (claim requirements.Set) {
 	m := t.m
 	p := m.pools[mc.pool]
 	for _, class := range p.table.rows[mc.row].residents {
@@ -167,15 +168,15 @@ func isProduct(c *catalog, slots bitset.Set) bool {
 
 // noticedBy are the labels by which rules that pods with the stakes state, or that count them, tell machines apart. Rules
 // that may be broken are left out unless wishes are asked for too.
-func (m *Model) noticedBy(stakes []*ownership, wishes bool) []string {
+func (m *Model) noticedBy(stakes []*topology.Groups, wishes bool) []string {
 	var keys []string
 	for _, o := range stakes {
-		for _, groups := range [][]int32{o.owns, o.in} {
+		for _, groups := range [][]int32{o.Owns, o.In} {
 			for _, g := range groups {
-				if !wishes && !m.topology[g].hard {
+				if !wishes && !m.topology[g].Hard {
 					continue
 				}
-				for _, key := range m.topology[g].tells {
+				for _, key := range m.topology[g].Labels {
 					if !slices.Contains(keys, key) {
 						keys = append(keys, key)
 					}
@@ -206,7 +207,7 @@ func (t *Trial) stayKnown(mc *machine, as *assignment, pinned []string, rows, sl
 			continue
 		}
 		values := []string{v}
-		for other, d := range t.topology.domains[at] {
+		for other, d := range t.topology.Domains[at] {
 			if other != v && t.knownEverywhere(at, d) {
 				values = append(values, other)
 			}
@@ -230,17 +231,17 @@ func (m *Model) filteredBy(mc *machine, as *assignment) []string {
 	var labels *requirements.Set
 	for g := range m.topology {
 		group := &m.topology[g]
-		if group.kind != kindSpread || !group.hard || group.filter.terms == nil {
+		if group.Kind != topology.Spread || !group.Hard || group.Filter.Terms == nil {
 			continue
 		}
 		if labels == nil {
 			all := m.knownLabels(mc, as)
 			labels = &all
 		}
-		if group.minDomains <= 1 && match.AnySureBy(group.filter.terms, *labels) {
+		if group.MinDomains <= 1 && match.AnySureBy(group.Filter.Terms, *labels) {
 			continue
 		}
-		for _, term := range group.filter.terms {
+		for _, term := range group.Filter.Terms {
 			for _, r := range term {
 				keys = append(keys, r.Key())
 			}
@@ -281,8 +282,8 @@ func (m *Model) stayOut(mc *machine, claim requirements.Set) (decided requiremen
 // takesNotice reports whether a spread that must be kept passes over a machine with the first labels and not with the
 // second.
 func (m *Model) takesNotice(before, after requirements.Set) bool {
-	return slices.ContainsFunc(m.topology, func(g topologyGroup) bool {
-		return g.kind == kindSpread && g.hard && g.filter.terms != nil && !match.AnySureBy(g.filter.terms, before) && match.AnySureBy(g.filter.terms, after)
+	return slices.ContainsFunc(m.topology, func(g topology.Group) bool {
+		return g.Kind == topology.Spread && g.Hard && g.Filter.Terms != nil && !match.AnySureBy(g.Filter.Terms, before) && match.AnySureBy(g.Filter.Terms, after)
 	})
 }
 
@@ -334,14 +335,14 @@ func (m *Model) openLabel(p *pool, row int, as *assignment, key string) (known r
 
 // spreadBy reports whether any spread that must be kept is over the topology key.
 func (m *Model) spreadBy(at int) bool {
-	return slices.ContainsFunc(m.topology, func(g topologyGroup) bool { return g.kind == kindSpread && g.hard && g.at == at })
+	return slices.ContainsFunc(m.topology, func(g topology.Group) bool { return g.Kind == topology.Spread && g.Hard && g.At == at })
 }
 
 // knownEverywhere reports whether all such spreads have machines in the domain.
 func (t *Trial) knownEverywhere(at int, d int32) bool {
 	for g := range t.m.topology {
 		group := &t.m.topology[g]
-		if group.kind == kindSpread && group.hard && group.at == at && (group.minDomains > 1 || countAt(t.topology.present[g], d) == 0) {
+		if group.Kind == topology.Spread && group.Hard && group.At == at && (group.MinDomains > 1 || topology.CountAt(t.topology.Present[g], d) == 0) {
 			return false
 		}
 	}

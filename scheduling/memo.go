@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/drawknife/drawknife/internal/engine/topology"
 	"github.com/drawknife/drawknife/internal/engine/volumes"
 )
 
@@ -16,14 +17,15 @@ type memo struct {
 	// index reads rules, with a model of its own to note in what they ask about: the models that were handed out are in use. Its
 	// groups keep their numbers as long as some kind states them; groupOf has the numbers in the latest model, -1 for those
 	// that it lacks, and stated is how many kinds state each.
-	index   *topologyIndex
+	index   *topology.Index
+	reader  *Model
 	groupOf []int32
 	stated  []int32
 	// kinds are the classes, those without members included, whose places are free. kindOf finds them by their text.
 	kinds  []podKind
 	vacant []int32
 	kindOf map[string]int32
-	labels *labelSets
+	labels *topology.LabelSets
 	// names counts the pods that request each resource, those for attached volumes aside; namespaces those in each namespace.
 	names      map[corev1.ResourceName]int32
 	namespaces map[string]int32
@@ -62,11 +64,11 @@ func (o *memoOwner) take() *memo {
 
 // keepMemo makes the memo of a model that was compiled whole. bound are the classes of its nodes' pods, in the
 // snapshot's order.
-func (m *Model) keepMemo(index *topologyIndex, classIndex map[string]int32, kinds []podKind, bound [][]int32) {
+func (m *Model) keepMemo(index *topology.Index, classIndex map[string]int32, kinds []podKind, bound [][]int32) {
 	s := m.snapshot
 	k := &memo{
-		index: index, kinds: kinds, kindOf: classIndex, labels: newLabelSets(),
-		groupOf: make([]int32, len(index.groups)), stated: make([]int32, len(index.groups)),
+		index: index, kinds: kinds, kindOf: classIndex, labels: topology.NewLabelSets(),
+		groupOf: make([]int32, len(index.Groups)), stated: make([]int32, len(index.Groups)),
 		names: make(map[corev1.ResourceName]int32), namespaces: make(map[string]int32), listed: make(map[string]bool, len(s.Namespaces)),
 		keys:    make(map[PodKey]struct{}, len(m.pods)),
 		waiting: make([]seat, len(m.pods)), ofDaemons: make([]int32, len(m.daemonSets)),
@@ -121,7 +123,8 @@ func (m *Model) keepMemo(index *topologyIndex, classIndex map[string]int32, kind
 	own.askedKeys = cloneKeys(m.askedKeys)
 	own.topologyIndex = index
 	own.snapshot, own.pods, own.podClass, own.nodes, own.nodeIndex, own.free, own.base = nil, nil, nil, nil, nil, nil, nil
-	index.m, index.groups = &own, slices.Clone(index.groups)
+	index.Detach(own.askedKeys)
+	k.reader = &own
 	m.memo = &memoOwner{}
 	m.memo.Store(k)
 }
@@ -168,14 +171,14 @@ func (k *memo) enter(pod *corev1.Pod) bool {
 func (k *memo) join(pod *corev1.Pod, kind int32) seat {
 	k.kinds[kind].members++
 	k.kinds[kind].note(pod)
-	return seat{kind, k.labels.add(pod, kind)}
+	return seat{kind, k.labels.Add(pod, kind)}
 }
 
 // leave is the reverse of enter and join.
 func (k *memo) leave(pod *corev1.Pod, from seat) {
 	delete(k.keys, podKey(pod))
 	k.kinds[from.kind].members--
-	k.labels.remove(pod, from.labels)
+	k.labels.Remove(pod, from.labels)
 }
 
 // count counts what the pod requests and its namespace, n times.
@@ -229,24 +232,15 @@ func (k *memo) dropGroups() (restaked []int32) {
 	x := k.index
 	gone := make(map[int32]bool)
 	for g, n := range k.stated {
-		if n == 0 && x.groups[g].kind != kindGone {
+		if n == 0 && x.Groups[g].Kind != topology.Gone {
 			gone[int32(g)] = true
-			delete(x.byText, x.groups[g].text())
-			x.groups[g], k.groupOf[g] = topologyGroup{kind: kindGone}, -1
-			x.vacant = append(x.vacant, int32(g))
+			k.groupOf[g] = -1
 		}
 	}
 	if len(gone) == 0 {
 		return nil
 	}
-	clear(x.members)
-	for text, n := range x.remembered {
-		if slices.ContainsFunc(x.rules[n].owns, func(g int32) bool { return gone[g] }) {
-			delete(x.remembered, text)
-			x.rules[n] = ownedRules{}
-			x.vacantRules = append(x.vacantRules, n)
-		}
-	}
+	x.Drop(gone)
 	for n := range k.kinds {
 		kd := &k.kinds[n]
 		if kd.members == 0 || !slices.ContainsFunc(kd.in, func(g int32) bool { return gone[g] }) {

@@ -17,6 +17,7 @@ import (
 	"github.com/drawknife/drawknife/cloudprovider/overlay"
 	"github.com/drawknife/drawknife/internal/engine/match"
 	"github.com/drawknife/drawknife/internal/engine/resources"
+	"github.com/drawknife/drawknife/internal/engine/topology"
 	"github.com/drawknife/drawknife/internal/engine/volumes"
 )
 
@@ -61,12 +62,12 @@ type Model struct {
 	askedKeys map[string]bool
 	// topology are the distinct rules that pods state; topologyKeys the labels whose values are their domains, the
 	// hostname aside; base the counts of the snapshot's bound pods, nil without rules.
-	topology     []topologyGroup
+	topology     []topology.Group
 	topologyKeys []string
 	// pinnedKeys are the labels whose values rules can notice: topology keys and those in node filters.
 	pinnedKeys    []string
-	topologyIndex *topologyIndex
-	base          *topologyState
+	topologyIndex *topology.Index
+	base          *topology.State
 	// volumesBound counts the pods of each shared volume that are bound to machines of the snapshot.
 	volumesBound map[volumeOn]int32
 	// hostDomains is how many domains of each topology key machines of the snapshot are in; reach found the others.
@@ -152,11 +153,11 @@ func compile(s *Snapshot, previous *Model, o *compileOptions) (*Model, error) {
 	m.topologyIndex, m.classIndex, m.kinds = nil, nil, nil
 	m.volumesBound = m.boundVolumes(r)
 	if len(m.topology) > 0 {
-		m.base = newTopologyState(m)
-		ofHosts := m.base.domainCounts()
+		m.base = m.newBase()
+		ofHosts := m.base.DomainCounts()
 		m.findReachable(nil)
 		m.hostDomains = ofHosts
-		m.base.owned = false
+		m.base.Owned = false
 	}
 	for _, p := range m.pools {
 		for i := range p.profiles {
@@ -317,21 +318,38 @@ func (m *Model) ask(n match.Needs) {
 
 // collectTopology gathers the rules of all pods, waiting and bound.
 func (m *Model) collectTopology(s *Snapshot, r *roster) {
-	x := newTopologyIndex(m, s)
+	x := topology.NewIndex(m.terms, m.volumes, m.askedKeys, topologyOf(s))
 	for i := range m.daemonSets {
-		_, _, _ = x.collect(m.daemonSets[i].sample)
+		_, _, _ = x.Collect(m.daemonSets[i].sample)
 	}
 	for i := range r.patterns {
-		x.knowNamespace(r.patterns[i].first.Namespace)
+		x.KnowNamespace(r.patterns[i].first.Namespace)
 	}
 	for i := range r.patterns {
 		// A pod whose rules can't be read is refused when it is classed.
 		p := &r.patterns[i]
-		p.rules, _, _ = x.collect(p.first)
+		p.rules, _, _ = x.Collect(p.first)
 	}
-	x.seal()
+	x.Seal()
 	m.topologyIndex = x
-	x.finish()
+	m.setTopology(x.Groups)
+}
+
+// topologyOf are the snapshot's objects that topology rules depend on.
+func topologyOf(s *Snapshot) *topology.Cluster {
+	return &topology.Cluster{
+		Namespaces: s.Namespaces, DefaultSpread: s.DefaultTopologySpread, Services: s.Services, ReplicaSets: s.ReplicaSets,
+		StatefulSets: s.StatefulSets, ReplicationControllers: s.ReplicationControllers,
+	}
+}
+
+// setTopology gives the model its groups and asks about their keys.
+func (m *Model) setTopology(groups []topology.Group) {
+	m.topology = groups
+	m.topologyKeys, m.pinnedKeys = topology.PlaceKeys(groups)
+	for _, key := range m.topologyKeys {
+		m.askedKeys[key] = true
+	}
 }
 
 // classPods classes all pods: waiting ones, placeholders and those bound to machines, whose classes it returns, indexed
@@ -343,7 +361,7 @@ func (m *Model) classPods(s *Snapshot, r *roster, w *keyWriter) [][]int32 {
 	}
 	for i := range m.daemonSets {
 		sample := m.daemonSets[i].sample
-		m.daemonSets[i].class = m.classOf(sample, w, false, m.topologyIndex.remember(sample))
+		m.daemonSets[i].class = m.classOf(sample, w, false, m.topologyIndex.Remember(sample))
 	}
 	number := m.sortClasses()
 	m.shapeClasses()
@@ -406,7 +424,7 @@ func (m *Model) sortClasses() []int32 {
 	return number
 }
 
-// classOf finds the pod's class or makes it. Where its rules stand is known from topologyIndex.remember.
+// classOf finds the pod's class or makes it. Where its rules stand is known from topology.Index.Remember.
 func (m *Model) classOf(pod *corev1.Pod, w *keyWriter, placeholder bool, rules int32) int32 {
 	text, stake, ruleErr := m.classText(pod, w, placeholder, rules)
 	if n, ok := m.classIndex[string(text)]; ok {
@@ -417,8 +435,8 @@ func (m *Model) classOf(pod *corev1.Pod, w *keyWriter, placeholder bool, rules i
 	}
 	k := newKind(pod, w, stake, placeholder, ruleErr)
 	c := k.newClass()
-	if !stake.empty() {
-		c.topology = &ownership{stake.owns, stake.in}
+	if !stake.Empty() {
+		c.topology = &topology.Groups{Owns: stake.Owns, In: stake.In}
 	}
 	at := int32(len(m.classes))
 	m.classes, m.kinds = append(m.classes, c), append(m.kinds, k)
@@ -427,21 +445,21 @@ func (m *Model) classOf(pod *corev1.Pod, w *keyWriter, placeholder bool, rules i
 }
 
 // classText is what makes pods one class, valid until the next call, and what it is written from.
-func (m *Model) classText(pod *corev1.Pod, w *keyWriter, placeholder bool, rules int32) (text []byte, stake ownership, ruleErr error) {
+func (m *Model) classText(pod *corev1.Pod, w *keyWriter, placeholder bool, rules int32) (text []byte, stake topology.Groups, ruleErr error) {
 	text = w.write(pod)
 	w.stakeAt = len(text)
 	stake, ruleErr = m.stakeOf(pod, rules)
-	if !stake.empty() {
+	if !stake.Empty() {
 		text = w.writeTopology(&stake)
 	}
 	w.stakeEnd = len(text)
 	if placeholder {
 		text = append(text, "placeholder"...)
-		w.buf = text
+		w.Buf = text
 	}
 	if ruleErr != nil {
 		text = append(text, ruleErr.Error()...)
-		w.buf = text
+		w.Buf = text
 	}
 	return text, stake, ruleErr
 }
@@ -479,13 +497,11 @@ func (m *Model) shapeClass(c *class, shape int32) {
 // errDeviceClaims is why pods that claim devices are not planned.
 var errDeviceClaims = errors.New("it claims devices through dynamic resource allocation, which is not planned: ask for an extended resource instead, or place it by hand")
 
-// stakeOf is the pod's stake in topology rules. Where its own stand is known from topologyIndex.remember.
-func (m *Model) stakeOf(pod *corev1.Pod, rules int32) (ownership, error) {
-	if len(m.topologyIndex.groups) == 0 && rules == noRules {
-		return ownership{}, nil
+// stakeOf is the pod's stake in topology rules. Where its own stand is known from topology.Index.Remember.
+func (m *Model) stakeOf(pod *corev1.Pod, rules int32) (topology.Groups, error) {
+	if len(m.topologyIndex.Groups) == 0 && rules == topology.NoRules {
+		return topology.Groups{}, nil
 	}
-	owns, err := m.topologyIndex.rulesAt(rules, pod)
-	return ownership{owns: owns, in: m.topologyIndex.membership(pod)}, err
+	owns, err := m.topologyIndex.RulesAt(rules, pod)
+	return topology.Groups{Owns: owns, In: m.topologyIndex.Membership(pod)}, err
 }
-
-func (o *ownership) empty() bool { return len(o.owns) == 0 && len(o.in) == 0 }

@@ -186,3 +186,11 @@ func (c MissCode) nearness() int {
 	}
 	return -1
 }
+
+// inWords names a label, with a word before it, or the field that stands among labels.
+func inWords(before, key string) string {
+	if field, ok := strings.CutPrefix(key, "field:"); ok {
+		return "field " + field
+	}
+	return before + key
+}

@@ -293,7 +293,7 @@ func (m *Model) reserveDaemons(n *Node, group int32, free []int64) {
 		}
 		clear(held)
 		for _, pod := range n.Pods {
-			if uid, ok := daemonOwner(pod); ok && uid == d.set.UID && !terminal(pod) {
+			if uid, ok := match.DaemonOwner(pod); ok && uid == d.set.UID && !terminal(pod) {
 				own := make([]int64, len(free))
 				m.resources.Requests(resources.OfPod(pod), own)
 				resources.AddScaled(held, own, 1)
@@ -316,7 +316,7 @@ func (m *Model) missingDaemons(n *node) []int {
 	for i := range m.daemonSets {
 		d := &m.daemonSets[i]
 		bound := slices.ContainsFunc(n.bound, func(p boundPod) bool {
-			uid, ok := daemonOwner(p.pod)
+			uid, ok := match.DaemonOwner(p.pod)
 			return ok && uid == d.set.UID
 		})
 		if !bound && d.belongsOn(&m.groups[n.group]) {

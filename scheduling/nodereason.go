@@ -9,6 +9,7 @@ import (
 	"github.com/drawknife/drawknife/api/requirements"
 	"github.com/drawknife/drawknife/internal/engine/match"
 	"github.com/drawknife/drawknife/internal/engine/resources"
+	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
 // maxNodeLooks bounds how many nodes are looked at for explanations.existing, all kinds of pods together.
@@ -110,7 +111,7 @@ func (x *explainer) checkNode(node int32) (NodeCheck, nodeFailings) {
 		return NodeResources, f
 	case x.portTaken(node):
 		return NodeHostPorts, f
-	case x.c.topology != nil && !x.t.topology.admits(x.c.topology, x.c.shape, node):
+	case x.c.topology != nil && !x.t.topology.Admits(x.c.topology, x.c.shape, node):
 		return NodeTopology, f
 	}
 	return NodeNotPlaced, f
@@ -164,8 +165,8 @@ func (x *explainer) unmetOn(node int32, f *nodeFailings) []string {
 // portTaken reports whether a pod of the machine has a host port of the class.
 func (x *explainer) portTaken(node int32) bool {
 	h, o := x.hostOf(node), x.c.topology
-	return h != nil && o != nil && slices.ContainsFunc(o.in, func(g int32) bool {
-		return x.m.topology[g].kind == kindExclusive && h.of(g).members > 0
+	return h != nil && o != nil && slices.ContainsFunc(o.In, func(g int32) bool {
+		return x.m.topology[g].Kind == topology.Exclusive && h.Of(g).Members > 0
 	})
 }
 
@@ -208,12 +209,12 @@ func (x *explainer) refusingOn(node int32, check NodeCheck) []Rule {
 	rules := x.m.rulesOf(x.c.topology)
 	for i := range rules {
 		r := &rules[i]
-		if (r.kind == kindExclusive) != (check == NodeHostPorts) || len(out) == maxExampleRules ||
-			x.admitsAt(x.c.topology.alone(x.m, r), h.domains, h.of, false) {
+		if (r.kind == topology.Exclusive) != (check == NodeHostPorts) || len(out) == maxExampleRules ||
+			x.admitsAt(r.aloneIn(x.c.topology, x.m), h.Domains, h.Of, false) {
 			continue
 		}
 		rule := x.described(r)
-		if r.kind == kindExclusive || r.kind == kindAnti {
+		if r.kind == topology.Exclusive || r.kind == topology.Anti {
 			rule.Holders = x.holdersOn(r, node, nil)
 		}
 		out = append(out, rule)
@@ -231,7 +232,7 @@ func (x *explainer) considerNode(best *finding, two *pairFinding, node int32, f 
 		}
 		x.tries--
 		for _, r := range x.m.rulesOf(x.c.topology) {
-			if miss := x.unruled(best, &r, h.domains, h.of, 0); miss != nil {
+			if miss := x.unruled(best, &r, h.Domains, h.Of, 0); miss != nil {
 				miss.Node = name
 			}
 		}
@@ -312,33 +313,33 @@ func (x *explainer) admitsChanged(node int32, f *nodeFailings) bool {
 	}
 	x.tries--
 	h := x.hostOf(node)
-	of, loosely := h.of, f.dims == 0 || f.count() > 1
+	of, loosely := h.Of, f.dims == 0 || f.count() > 1
 	if loosely {
 		of = x.countsWhoeverNotices(node)
 	}
-	return x.admitsAt(x.c.topology, h.domains, of, loosely)
+	return x.admitsAt(x.c.topology, h.Domains, of, loosely)
 }
 
 // hostOf is what topology rules know of a machine; nil without any.
-func (x *explainer) hostOf(node int32) *hostState {
+func (x *explainer) hostOf(node int32) *topology.Host {
 	if x.t.topology == nil {
 		return nil
 	}
-	return &x.t.topology.hosts[node]
+	return &x.t.topology.Hosts[node]
 }
 
 // countsWhoeverNotices are the counts on a machine as if no group ignored it: a spread rule of pods with other demands
 // may take notice of it.
-func (x *explainer) countsWhoeverNotices(node int32) func(group int32) tally {
-	return func(group int32) tally {
-		out := x.t.topology.hosts[node].of(group)
-		if x.m.topology[group].kind != kindSpread {
+func (x *explainer) countsWhoeverNotices(node int32) func(group int32) topology.Tally {
+	return func(group int32) topology.Tally {
+		out := x.t.topology.Hosts[node].Of(group)
+		if x.m.topology[group].Kind != topology.Spread {
 			return out
 		}
-		out.members = 0
+		out.Members = 0
 		note := func(class, n int32) {
-			if o := x.m.classes[class].topology; o != nil && contains(o.in, group) {
-				out.members += n
+			if o := x.m.classes[class].topology; o != nil && topology.Contains(o.In, group) {
+				out.Members += n
 			}
 		}
 		for _, class := range x.m.podsOn(node) {

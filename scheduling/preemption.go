@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/drawknife/drawknife/internal/engine/resources"
+	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
 // PreemptionPolicy says what to do for pods that kube-scheduler places by preemption.
@@ -146,19 +147,19 @@ func (t *Trial) leaveTo(expected expectedPreemptions) {
 		return
 	}
 	for _, b := range expected.placed {
-		t.topology.place(t.m.keepingAway(t.m.classes[b.class].topology), b.host, b.count)
+		t.topology.Place(t.m.keepingAway(t.m.classes[b.class].topology), b.host, b.count)
 	}
 }
 
 // keepingAway is what of a pod's rules keeps others away.
-func (m *Model) keepingAway(o *ownership) *ownership {
+func (m *Model) keepingAway(o *topology.Groups) *topology.Groups {
 	if o == nil {
 		return nil
 	}
-	in := slices.DeleteFunc(slices.Clone(o.in), func(g int32) bool {
-		return m.topology[g].kind != kindAnti && m.topology[g].kind != kindExclusive
+	in := slices.DeleteFunc(slices.Clone(o.In), func(g int32) bool {
+		return m.topology[g].Kind != topology.Anti && m.topology[g].Kind != topology.Exclusive
 	})
-	return &ownership{owns: o.owns, in: in}
+	return &topology.Groups{Owns: o.Owns, In: in}
 }
 
 // hold counts one more pod of the class, and those of its victims that no other has preempted.

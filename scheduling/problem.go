@@ -7,6 +7,7 @@ import (
 
 	"github.com/drawknife/drawknife/internal/engine/bitset"
 	"github.com/drawknife/drawknife/internal/engine/resources"
+	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
 // problem is the packing of pods onto new machines, stripped to numbers: items (classes with a count) and options
@@ -57,7 +58,7 @@ type item struct {
 	count int
 	need  []int64
 	// topology is the class's stake in topology rules, nil for none.
-	topology *ownership
+	topology *topology.Groups
 	// perMachine bounds how many of the class one new machine may hold; unbounded for no bound.
 	perMachine int
 	// ruled items are under rules about single nodes that neither perMachine nor caps say.

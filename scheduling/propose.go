@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/drawknife/drawknife/internal/engine/resources"
+	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
 // Placing works in two steps. First, proposals: which pods go where, found in bulk by value, with counts dealt out to
@@ -47,12 +48,12 @@ func (t *Trial) wishes(c *cells, classes []int32) []wish {
 }
 
 // concerned reports whether rules over domains larger than a machine concern pods with the stake.
-func (m *Model) concerned(o *ownership) bool {
+func (m *Model) concerned(o *topology.Groups) bool {
 	if o == nil {
 		return false
 	}
-	wide := func(g int32) bool { return m.topology[g].at != hostnameKey }
-	return slices.ContainsFunc(o.owns, wide) || slices.ContainsFunc(o.in, wide)
+	wide := func(g int32) bool { return m.topology[g].At != topology.Hostname }
+	return slices.ContainsFunc(o.Owns, wide) || slices.ContainsFunc(o.In, wide)
 }
 
 // proposeExisting proposes places on machines of the snapshot: what is free there costs nothing. Each machine is filled
@@ -148,7 +149,7 @@ func (f *filler) countsOn(node int32) *sketch {
 	s, ok := f.bases[node]
 	if !ok {
 		s = newSketch(f.t.m)
-		s.begin(f.t.topology.hosts[node].tally)
+		s.begin(f.t.topology.Hosts[node].Tally)
 		f.bases[node] = s
 	}
 	return s
@@ -169,7 +170,7 @@ func (t *Trial) admit(list []proposal) {
 		progress := false
 		for i := range open {
 			p := &open[i]
-			for p.count > 0 && t.topology.admits(t.m.classes[p.class].topology, t.m.classes[p.class].shape, p.host) {
+			for p.count > 0 && t.topology.Admits(t.m.classes[p.class].topology, t.m.classes[p.class].shape, p.host) {
 				one := p.binding
 				one.count = 1
 				t.place(one)
@@ -187,28 +188,28 @@ func (t *Trial) admit(list []proposal) {
 // sketch counts members and owners on one machine that is being filled.
 type sketch struct {
 	m *Model
-	h hostState
+	h topology.Host
 }
 
 func newSketch(m *Model) *sketch { return &sketch{m: m} }
 
 // begin starts a machine with what it has.
-func (s *sketch) begin(base []tally) { s.h.tally = append(s.h.tally[:0], base...) }
+func (s *sketch) begin(base []topology.Tally) { s.h.Tally = append(s.h.Tally[:0], base...) }
 
-func (s *sketch) of(group int32) tally { return s.h.of(group) }
+func (s *sketch) of(group int32) topology.Tally { return s.h.Of(group) }
 
 // room is how many pods with the stake the machine takes, as far as rules whose domains are machines go.
-func (s *sketch) room(o *ownership) int { return admitsHost(s.m, o, s.of) }
+func (s *sketch) room(o *topology.Groups) int { return topology.AdmitsHost(s.m.topology, o, s.of) }
 
-func (s *sketch) add(o *ownership, n int32) {
-	for _, g := range o.in {
-		if s.m.topology[g].at == hostnameKey {
-			s.h.count(g, n, 0)
+func (s *sketch) add(o *topology.Groups, n int32) {
+	for _, g := range o.In {
+		if s.m.topology[g].At == topology.Hostname {
+			s.h.Count(g, n, 0)
 		}
 	}
-	for _, g := range o.owns {
-		if gr := &s.m.topology[g]; gr.at == hostnameKey && gr.kind == kindAnti && gr.hard {
-			s.h.count(g, 0, n)
+	for _, g := range o.Owns {
+		if gr := &s.m.topology[g]; gr.At == topology.Hostname && gr.Kind == topology.Anti && gr.Hard {
+			s.h.Count(g, 0, n)
 		}
 	}
 }

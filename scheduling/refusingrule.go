@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
 // RuleKind says what kind of rule keeps a pod off nodes. Values are stable.
@@ -178,14 +180,14 @@ func (x *explainer) described(r *rule) Rule {
 		return known
 	}
 	out := Rule{Kind: r.publicKind(), Text: x.words(r)}
-	if r.kind == kindExclusive {
+	if r.kind == topology.Exclusive {
 		out.Text = strings.TrimSuffix(out.Text, takenWords)
 	} else {
 		for _, g := range r.groups {
 			group := &x.m.topology[g]
-			out.Keys = append(out.Keys, group.key)
+			out.Keys = append(out.Keys, group.Key)
 			if !x.hasDomains(group) {
-				out.Unknown = append(out.Unknown, Unknown{Kind: UnknownLabel, Name: group.key, Nearest: x.nearest3(x.labelKeys(), group.key)})
+				out.Unknown = append(out.Unknown, Unknown{Kind: UnknownLabel, Name: group.Key, Nearest: x.nearest3(x.labelKeys(), group.Key)})
 			}
 		}
 		x.countDomains(r, &out)
@@ -196,26 +198,26 @@ func (x *explainer) described(r *rule) Rule {
 
 // hasDomains reports whether nodes have the group's topology key, or could be launched with it. The trial's own list does not say so:
 // it also has domains of nodes that were only tried, by whatever class came first.
-func (x *explainer) hasDomains(g *topologyGroup) bool {
-	if g.at == hostnameKey || len(x.m.base.domains[g.at]) > 0 ||
-		slices.ContainsFunc(x.t.topology.hosts, func(h hostState) bool { return h.domains[g.at] != noDomain }) {
+func (x *explainer) hasDomains(g *topology.Group) bool {
+	if g.At == topology.Hostname || len(x.m.base.Domains[g.At]) > 0 ||
+		slices.ContainsFunc(x.t.topology.Hosts, func(h topology.Host) bool { return h.Domains[g.At] != topology.NoDomain }) {
 		return true
 	}
-	_, stated := slices.BinarySearch(x.labelKeys(), g.key)
+	_, stated := slices.BinarySearch(x.labelKeys(), g.Key)
 	return stated
 }
 
 func (r *rule) publicKind() RuleKind {
 	switch {
-	case r.kind == kindSpread:
+	case r.kind == topology.Spread:
 		return RuleSpread
-	case r.kind == kindAffinity:
+	case r.kind == topology.Affinity:
 		return RuleAffinity
-	case r.kind == kindAnti && r.own:
+	case r.kind == topology.Anti && r.own:
 		return RuleAntiAffinity
-	case r.kind == kindAnti:
+	case r.kind == topology.Anti:
 		return RuleAntiAffinityOfOthers
-	case r.kind == kindTogether:
+	case r.kind == topology.Together:
 		return RuleSharedVolume
 	}
 	return RuleHostPort
@@ -225,41 +227,41 @@ func (r *rule) publicKind() RuleKind {
 func (x *explainer) countDomains(r *rule, out *Rule) {
 	g := r.groups[0]
 	group, s := &x.m.topology[g], x.t.topology
-	if r.kind == kindSpread {
-		out.MaxSkew = group.maxSkew
-		if group.minDomains > 1 {
-			out.MinDomains = group.minDomains
+	if r.kind == topology.Spread {
+		out.MaxSkew = group.MaxSkew
+		if group.MinDomains > 1 {
+			out.MinDomains = group.MinDomains
 		}
 	}
-	if group.at == hostnameKey || len(r.groups) > 1 {
+	if group.At == topology.Hostname || len(r.groups) > 1 {
 		return
 	}
-	counts := s.members[g]
-	if r.kind == kindAnti && !r.own {
-		counts = s.owners[g]
+	counts := s.Members[g]
+	if r.kind == topology.Anti && !r.own {
+		counts = s.Owners[g]
 	}
 	least := int32(0)
-	if r.kind == kindSpread {
-		least = s.emptiest(g, x.c.shape)
+	if r.kind == topology.Spread {
+		least = s.Emptiest(g, x.c.shape)
 	}
-	for name, d := range s.domains[group.at] {
-		n := countAt(counts, d)
-		if r.kind != kindSpread {
+	for name, d := range s.Domains[group.At] {
+		n := topology.CountAt(counts, d)
+		if r.kind != topology.Spread {
 			if n > 0 {
 				out.Domains = append(out.Domains, RuleDomain{Name: name, Pods: n})
 			}
 			continue
 		}
-		present := countAt(s.present[g], d) > 0
+		present := topology.CountAt(s.Present[g], d) > 0
 		if present {
 			out.Present++
 		}
-		if present || slices.Contains(s.m.reachable(x.c.shape, group.at), d) {
+		if present || slices.Contains(s.Reach(x.c.shape, group.At), d) {
 			out.Domains = append(out.Domains, RuleDomain{Name: name, Pods: n, HoldsBack: n == least})
 		}
 	}
 	slices.SortFunc(out.Domains, func(a, b RuleDomain) int {
-		if r.kind != kindSpread {
+		if r.kind != topology.Spread {
 			a, b = b, a
 			return cmp.Or(cmp.Compare(a.Pods, b.Pods), cmp.Compare(b.Name, a.Name))
 		}
@@ -273,7 +275,7 @@ func (x *explainer) countDomains(r *rule, out *Rule) {
 			out.Domains[i].HoldsBack = false
 		}
 	}
-	if r.kind == kindSpread {
+	if r.kind == topology.Spread {
 		x.nameNodes(g, out)
 	}
 }
@@ -286,15 +288,15 @@ func (x *explainer) nameNodes(g int32, out *Rule) {
 		if !d.HoldsBack {
 			continue
 		}
-		number := s.domains[group.at][d.Name]
+		number := s.Domains[group.At][d.Name]
 		for n := range x.m.nodes {
-			h := &s.hosts[n]
-			if h.gone || h.domains[group.at] != number || h.ignored(g) {
+			h := &s.Hosts[n]
+			if h.Gone || h.Domains[group.At] != number || h.Ignored(g) {
 				continue
 			}
 			check, f := x.checkNode(int32(n))
 			d.Node, d.Check = x.m.nodes[n].name, check
-			if f.tainted && !group.filter.taints {
+			if f.tainted && !group.Filter.Taints {
 				d.Taint = &x.taintsOf(int32(n))[0]
 			}
 			break
@@ -310,11 +312,11 @@ func (x *explainer) holdersOn(r *rule, node int32, daemons []int32) []Holder {
 		if o == nil {
 			return false
 		}
-		list := o.in
-		if r.kind == kindAnti && !r.own {
-			list = o.owns
+		list := o.In
+		if r.kind == topology.Anti && !r.own {
+			list = o.Owns
 		}
-		return slices.ContainsFunc(r.groups, func(g int32) bool { return contains(list, g) })
+		return slices.ContainsFunc(r.groups, func(g int32) bool { return topology.Contains(list, g) })
 	}
 	var out []Holder
 	note := func(h Holder) {

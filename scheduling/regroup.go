@@ -60,10 +60,10 @@ func (m *Model) spellings(keys map[string]bool) []string {
 func (w *keyWriter) labelValues(labels map[string]string, keys []string) {
 	for _, key := range keys {
 		if value, has := labels[key]; has {
-			w.number(1)
-			w.text(value)
+			w.Number(1)
+			w.Text(value)
 		} else {
-			w.number(0)
+			w.Number(0)
 		}
 	}
 }
@@ -71,7 +71,7 @@ func (w *keyWriter) labelValues(labels map[string]string, keys []string) {
 // nodeName adds the node's name where pods ask for nodes by name.
 func (w *keyWriter) nodeName(m *Model, view *nodeView) {
 	if m.askedKeys[match.NodeName] {
-		w.text(view.name)
+		w.Text(view.name)
 	}
 }
 
@@ -91,20 +91,20 @@ func (m *Model) newGrouping() *grouping {
 
 func (g *grouping) of(view *nodeView) int32 {
 	w := &g.writer
-	w.buf = w.buf[:0]
+	w.Buf = w.Buf[:0]
 	w.labelValues(view.labels, g.asked)
 	w.nodeName(g.m, view)
 	for i := range view.taints {
 		t := &view.taints[i]
-		w.text(t.Key)
-		w.text(t.Value)
-		w.text(string(t.Effect))
+		w.Text(t.Key)
+		w.Text(t.Value)
+		w.Text(string(t.Effect))
 	}
-	if n, known := g.known[string(w.buf)]; known {
+	if n, known := g.known[string(w.Buf)]; known {
 		return n
 	}
 	n := g.m.groupOf(view, g.groups)
-	g.known[string(w.buf)] = n
+	g.known[string(w.Buf)] = n
 	return n
 }
 
@@ -114,11 +114,12 @@ func (r *regrouping) of(n *Node, group int32) int32 {
 		return r.ofSame(group)
 	}
 	view := viewOf(n)
-	w := keyWriter{buf: r.buf[:0]}
-	w.number(int64(group))
+	var w keyWriter
+	w.Buf = r.buf[:0]
+	w.Number(int64(group))
 	w.labelValues(view.labels, r.asked)
 	w.nodeName(r.next, &view)
-	r.buf = w.buf
+	r.buf = w.Buf
 	if g, known := r.byLabels[string(r.buf)]; known {
 		return g
 	}

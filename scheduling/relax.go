@@ -9,6 +9,7 @@ import (
 
 	"github.com/drawknife/drawknife/api/requirements"
 	"github.com/drawknife/drawknife/internal/engine/match"
+	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
 // writeRelaxations records which wishes of placed pods the plan does not keep. Rules that may be broken are judged with
@@ -70,41 +71,41 @@ func (t *Trial) brokenWishes(b binding, note func(code RelaxationCode, detail st
 	if c.topology == nil {
 		return
 	}
-	h := &t.topology.hosts[b.host]
-	for _, g := range c.topology.owns {
+	h := &t.topology.Hosts[b.host]
+	for _, g := range c.topology.Owns {
 		group := &m.topology[g]
-		if group.hard {
+		if group.Hard {
 			continue
 		}
 		members, self := int32(0), int32(0)
-		if group.at == hostnameKey {
-			members = h.of(g).members
+		if group.At == topology.Hostname {
+			members = h.Of(g).Members
 		} else {
-			members = countAt(t.topology.members[g], h.domains[group.at])
+			members = topology.CountAt(t.topology.Members[g], h.Domains[group.At])
 		}
-		if contains(c.topology.in, g) {
+		if topology.Contains(c.topology.In, g) {
 			self = 1
 		}
 		switch {
-		case group.kind == kindAnti && members > self:
-			note(RelaxedPodAntiAffinity, fmt.Sprintf("weight %d: by %s", group.weight, group.key))
-		case group.kind == kindAffinity && members <= self && t.topology.total[g] > self:
-			note(RelaxedPodAffinity, fmt.Sprintf("weight %d: by %s", group.weight, group.key))
-		case group.kind == kindSpread && members-t.emptiestOf(g, c) > group.maxSkew:
-			note(RelaxedSpread, fmt.Sprintf("maxSkew %d by %s", group.maxSkew, group.key))
+		case group.Kind == topology.Anti && members > self:
+			note(RelaxedPodAntiAffinity, fmt.Sprintf("weight %d: by %s", group.Weight, group.Key))
+		case group.Kind == topology.Affinity && members <= self && t.topology.Total[g] > self:
+			note(RelaxedPodAffinity, fmt.Sprintf("weight %d: by %s", group.Weight, group.Key))
+		case group.Kind == topology.Spread && members-t.emptiestOf(g, c) > group.MaxSkew:
+			note(RelaxedSpread, fmt.Sprintf("maxSkew %d by %s", group.MaxSkew, group.Key))
 		}
 	}
 }
 
 // emptiestOf is the least number of members in any domain of the group as things stand.
 func (t *Trial) emptiestOf(g int32, c *class) int32 {
-	if t.m.topology[g].at != hostnameKey {
-		return t.topology.emptiest(g, c.shape)
+	if t.m.topology[g].At != topology.Hostname {
+		return t.topology.Emptiest(g, c.shape)
 	}
 	least := int32(-1)
-	for i := range t.topology.hosts {
-		if h := &t.topology.hosts[i]; !h.gone && !h.ignored(g) {
-			if n := h.of(g).members; least < 0 || n < least {
+	for i := range t.topology.Hosts {
+		if h := &t.topology.Hosts[i]; !h.Gone && !h.Ignored(g) {
+			if n := h.Of(g).Members; least < 0 || n < least {
 				least = n
 			}
 		}

@@ -7,7 +7,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/drawknife/drawknife/internal/engine/match"
 	"github.com/drawknife/drawknife/internal/engine/resources"
+	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
 // roster lists all pods of a snapshot while a model is compiled: the waiting ones, placeholders, then those of each node.
@@ -42,7 +44,7 @@ type roster struct {
 type pattern struct {
 	// first of them, by comparePods.
 	first *corev1.Pod
-	// rules is where those of the pods stand: see topologyIndex.remember.
+	// rules is where those of the pods stand: see topology.Index.Remember.
 	rules       int32
 	placeholder bool
 	// class is the number of the pods' class once there is one.
@@ -70,7 +72,7 @@ func marksOf(pod *corev1.Pod) podMarks {
 		m |= isDeleted
 	}
 	if len(pod.OwnerReferences) > 0 {
-		if _, ok := daemonOwner(pod); ok {
+		if _, ok := match.DaemonOwner(pod); ok {
 			m |= ofDaemonSet
 		}
 		if staticPod(pod) {
@@ -153,7 +155,7 @@ func (r *roster) add(pod *corev1.Pod, placeholder bool) bool {
 		r.byText[string(text)] = n
 	}
 	r.like = append(r.like, n)
-	r.patterns = append(r.patterns, pattern{first: pod, rules: noRules, placeholder: placeholder})
+	r.patterns = append(r.patterns, pattern{first: pod, rules: topology.NoRules, placeholder: placeholder})
 	return true
 }
 
@@ -194,49 +196,49 @@ func (r *roster) text(pod *corev1.Pod, placeholder bool) []byte {
 			has |= what
 		}
 	}
-	ports, owner := hasHostPorts(spec), (*metav1.OwnerReference)(nil)
+	ports, owner := topology.HasHostPorts(spec), (*metav1.OwnerReference)(nil)
 	if r.owners {
 		owner = metav1.GetControllerOf(pod)
 	}
 	affinity := spec.Affinity != nil && (spec.Affinity.PodAffinity != nil || spec.Affinity.PodAntiAffinity != nil)
 	note(placeholder, textPlaceholder)
 	note(spec.OS != nil, textOS)
-	note(boundDaemon(pod), textDaemon)
+	note(match.BoundDaemon(pod), textDaemon)
 	note(len(spec.TopologySpreadConstraints) > 0, textSpreads)
 	note(affinity, textPodAffinity)
 	note(ports, textHostPorts)
 	note(summed(pod), textSummed)
 	note(owner != nil, textOwner)
-	w.buf = w.buf[:0]
-	w.number(int64(has))
-	w.text(pod.Namespace)
-	w.labels(pod.Labels)
+	w.Buf = w.Buf[:0]
+	w.Number(int64(has))
+	w.Text(pod.Namespace)
+	w.Labels(pod.Labels)
 	r.amounts(pod)
 	w.placement(pod)
 	w.standing(pod)
 	if len(spec.TopologySpreadConstraints) > 0 {
-		w.number(int64(len(spec.TopologySpreadConstraints)))
+		w.Number(int64(len(spec.TopologySpreadConstraints)))
 		for i := range spec.TopologySpreadConstraints {
-			w.spread(&spec.TopologySpreadConstraints[i], pod.Labels)
+			w.Spread(&spec.TopologySpreadConstraints[i], pod.Labels)
 		}
 	}
 	if affinity {
-		w.podAffinity(spec.Affinity, pod.Labels)
+		w.PodAffinity(spec.Affinity, pod.Labels)
 	}
 	if ports {
-		list := hostPorts(spec)
-		w.number(int64(len(list)))
+		list := topology.HostPorts(spec)
+		w.Number(int64(len(list)))
 		for _, p := range list {
-			w.text(string(p.protocol))
-			w.number(int64(p.port))
-			w.text(p.ip)
+			w.Text(string(p.Protocol))
+			w.Number(int64(p.Port))
+			w.Text(p.IP)
 		}
 	}
 	if owner != nil {
-		w.text(owner.Kind)
-		w.text(owner.Name)
+		w.Text(owner.Kind)
+		w.Text(owner.Name)
 	}
-	return w.buf
+	return w.Buf
 }
 
 // amounts writes what the pod requests, and of which resources: also one of which it wants 0 is one that it names.
@@ -267,14 +269,14 @@ func (r *roster) amounts(pod *corev1.Pod) {
 	for at, amount := range w.requests {
 		switch {
 		case r.present[at]:
-			w.number(int64(2*at + 1))
-			w.number(amount)
+			w.Number(int64(2*at + 1))
+			w.Number(amount)
 		case amount != 0:
-			w.number(int64(2*at + 2))
-			w.number(amount)
+			w.Number(int64(2*at + 2))
+			w.Number(amount)
 		}
 	}
-	w.number(0)
+	w.Number(0)
 }
 
 // fit makes an empty vector with room for all resources that are known.

@@ -54,11 +54,11 @@ func (t *Trial) searchFurther(ctx context.Context, before Mark, classes []int32)
 	if pods <= maxSearchedPods && t.options.MinValues != MinValuesBestEffort && slices.Compare(s.best, s.goal) < 0 && t.begin(classes) {
 		s.mark = before
 		if t.topology != nil {
-			t.topology.binding = !t.roomOnly
+			t.topology.Binding = !t.roomOnly
 		}
 		s.step(ctx)
 		if t.topology != nil {
-			t.topology.binding = false
+			t.topology.Binding = false
 		}
 		t.undo(before)
 	}
@@ -110,8 +110,8 @@ func (t *Trial) newSearch(classes, left []int32) *search {
 	s.goal = make([]int, len(s.priorities))
 	t.begin(classes)
 	if t.topology != nil {
-		t.topology.binding = !t.roomOnly
-		defer func() { t.topology.binding = false }()
+		t.topology.Binding = !t.roomOnly
+		defer func() { t.topology.Binding = false }()
 	}
 	for _, class := range s.classes {
 		if t.m.classes[class].invalid == nil && (!waitsAmong(left, class) || t.hasPlace(class)) {

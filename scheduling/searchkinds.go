@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/drawknife/drawknife/internal/engine/resources"
+	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
 // kindsFor lists the machines that a pod of the class could get, the best of each kind: those of one pool that rules
@@ -60,7 +61,7 @@ func (s *search) kindOf(o *site) string {
 	t, m := s.t, s.t.m
 	as := &t.assigned[o.stage][o.pool][o.assign]
 	table := m.pools[o.pool].table
-	way := kindKey{o.stage, o.pool, o.slot, o.assign, table.rows[o.row].resident, noDomain}
+	way := kindKey{o.stage, o.pool, o.slot, o.assign, table.rows[o.row].resident, topology.NoDomain}
 	if slices.ContainsFunc(m.pinnedKeys, func(key string) bool { _, stated := table.catalog.typeKeys[key]; return stated }) {
 		way.variant = int32(table.rows[o.row].variant)
 	}

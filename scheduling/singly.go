@@ -148,7 +148,7 @@ func fitsBeside(need, used, alloc []int64) bool {
 }
 
 func (t *Trial) admits(c *class, host int32) bool {
-	return t.topology == nil || t.topology.admits(c.topology, c.shape, host)
+	return t.topology == nil || t.topology.Admits(c.topology, c.shape, host)
 }
 
 // stageOn is the class's first stage that allows the machine, or -1.

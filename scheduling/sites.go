@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/drawknife/drawknife/internal/engine/resources"
+	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
 // findSite is the machine to buy for a pod of the class: of its first stage that has one, the cheapest; for pods that
@@ -109,9 +110,9 @@ func (t *Trial) variedAt(cl *class, s *site) bool {
 
 // mustShare reports whether pods of the class require a machine with their like.
 func (t *Trial) mustShare(c *class) bool {
-	return c.topology != nil && slices.ContainsFunc(c.topology.owns, func(g int32) bool {
+	return c.topology != nil && slices.ContainsFunc(c.topology.Owns, func(g int32) bool {
 		gr := &t.m.topology[g]
-		return gr.kind == kindAffinity && gr.hard && gr.at == hostnameKey
+		return gr.Kind == topology.Affinity && gr.Hard && gr.At == topology.Hostname
 	})
 }
 

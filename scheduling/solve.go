@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/drawknife/drawknife/internal/engine/resources"
+	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
 // Query is what Solve is asked. The zero value asks for places for all waiting pods, with preferences respected,
@@ -258,7 +259,7 @@ func (t *Trial) begin(classes []int32) bool {
 	}
 	t.cells = nil
 	if t.topology != nil {
-		t.cells = newCells(t.topology)
+		t.cells = newCells(t.m, t.topology)
 	}
 	t.sites, t.varied, t.assigned = map[int32][]site{}, map[int32][]site{}, map[int32]map[int32][]assignment{}
 	return true
@@ -303,7 +304,7 @@ func (t *Trial) itemFor(c *cells, w *wish, stageNo *int) (item, bool) {
 		it := item{class: w.class, place: place{stage: st, cell: w.cell, rules: t.rulesFor(cl)}, count: int(w.count), need: cl.requests, perMachine: unbounded}
 		if cl.topology != nil {
 			it.topology = cl.topology
-			it.perMachine = admitsHost(t.m, cl.topology, func(int32) tally { return tally{} })
+			it.perMachine = topology.AdmitsHost(t.m.topology, cl.topology, func(int32) topology.Tally { return topology.Tally{} })
 		}
 		return it, true
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"math"
 	"slices"
+
+	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
 // A spread constraint holds at the moment a pod is bound: kube-scheduler compares the domains that there are then. All
@@ -24,22 +26,22 @@ func (t *Trial) placeTightly(ctx context.Context, c *cells, classes []int32) {
 		return
 	}
 	waiting := t.waitingPods()
-	t.topology.binding = true
+	t.topology.Binding = true
 	t.placeSingly(ctx, c, spread)
 	if t.waitingPods() < waiting {
 		t.placeSingly(ctx, c, classes)
 	}
-	t.topology.binding = false
+	t.topology.Binding = false
 }
 
 // spreadHard reports whether the stake has a spread constraint that must be kept.
-func (m *Model) spreadHard(o *ownership) bool {
-	return o != nil && slices.ContainsFunc(o.owns, func(g int32) bool { return m.topology[g].kind == kindSpread && m.topology[g].hard })
+func (m *Model) spreadHard(o *topology.Groups) bool {
+	return o != nil && slices.ContainsFunc(o.Owns, func(g int32) bool { return m.topology[g].Kind == topology.Spread && m.topology[g].Hard })
 }
 
 // tightly reports whether a pod placed now rests on there being no emptier machine.
 func (t *Trial) tightly(class int32) bool {
-	return t.topology != nil && t.topology.binding && t.m.spreadHard(t.m.classes[class].topology)
+	return t.topology != nil && t.topology.Binding && t.m.spreadHard(t.m.classes[class].topology)
 }
 
 // disturbs reports whether the last machine opened keeps a pod placed before from being bound: by a domain that it brings,
@@ -51,20 +53,20 @@ func (t *Trial) disturbs(host int32) bool {
 	if t.residentsDisturb(host) {
 		return true
 	}
-	h := &t.topology.hosts[host]
+	h := &t.topology.Hosts[host]
 	for g := range t.m.topology {
 		group := &t.m.topology[g]
-		if group.kind != kindSpread || !group.hard || h.ignored(int32(g)) {
+		if group.Kind != topology.Spread || !group.Hard || h.Ignored(int32(g)) {
 			continue
 		}
-		if group.at == hostnameKey {
+		if group.At == topology.Hostname {
 			if t.tight > 0 && !t.replays(int32(g), t.countsBefore(int32(g))) { // the machine is among the hosts
 				return true
 			}
 			continue
 		}
-		d := h.domains[group.at]
-		if d != noDomain && countAt(t.topology.present[g], d) == 1 && t.strained(int32(g), d) && !t.bindable(int32(g), d) {
+		d := h.Domains[group.At]
+		if d != topology.NoDomain && topology.CountAt(t.topology.Present[g], d) == 1 && t.strained(int32(g), d) && !t.bindable(int32(g), d) {
 			return true
 		}
 	}
@@ -78,31 +80,31 @@ func (t *Trial) residentsDisturb(host int32) bool {
 	mc := &t.machines[host-int32(len(t.m.nodes))]
 	for _, class := range t.m.pools[mc.pool].table.rows[mc.row].residents {
 		o := t.m.classes[class].topology
-		for _, g := range o.in {
+		for _, g := range o.In {
 			group := &t.m.topology[g]
-			if !group.hard || (group.at == hostnameKey && group.kind != kindAffinity) {
+			if !group.Hard || (group.At == topology.Hostname && group.Kind != topology.Affinity) {
 				continue
 			}
 			d := t.domainOf(g, host)
-			switch group.kind {
-			case kindAnti:
-				if countAt(t.topology.owners[g], d) > 0 && t.anyPlaced(func(o *ownership, at int32) bool { return contains(o.owns, g) && t.domainOf(g, at) == d }) {
+			switch group.Kind {
+			case topology.Anti:
+				if topology.CountAt(t.topology.Owners[g], d) > 0 && t.anyPlaced(func(o *topology.Groups, at int32) bool { return topology.Contains(o.Owns, g) && t.domainOf(g, at) == d }) {
 					return true
 				}
-			case kindSpread:
-				if d != noDomain && t.spreads(g) && !t.bindable(g, d) {
+			case topology.Spread:
+				if d != topology.NoDomain && t.spreads(g) && !t.bindable(g, d) {
 					return true
 				}
-			case kindAffinity:
+			case topology.Affinity:
 				if t.spreads(g) && t.firstOf(g, host) {
 					return true
 				}
 			}
 		}
-		for _, g := range o.owns {
-			if group := &t.m.topology[g]; group.kind == kindAnti && group.hard && group.at != hostnameKey {
+		for _, g := range o.Owns {
+			if group := &t.m.topology[g]; group.Kind == topology.Anti && group.Hard && group.At != topology.Hostname {
 				d := t.domainOf(g, host)
-				if countAt(t.topology.members[g], d) > 0 && t.anyPlaced(func(o *ownership, at int32) bool { return contains(o.in, g) && t.domainOf(g, at) == d }) {
+				if topology.CountAt(t.topology.Members[g], d) > 0 && t.anyPlaced(func(o *topology.Groups, at int32) bool { return topology.Contains(o.In, g) && t.domainOf(g, at) == d }) {
 					return true
 				}
 			}
@@ -113,15 +115,15 @@ func (t *Trial) residentsDisturb(host int32) bool {
 
 // firstOf reports whether the group has no members but pods that the trial has placed and what came with the host.
 func (t *Trial) firstOf(g, host int32) bool {
-	n := t.topology.total[g]
+	n := t.topology.Total[g]
 	mc := &t.machines[host-int32(len(t.m.nodes))]
 	for _, class := range t.m.pools[mc.pool].table.rows[mc.row].residents {
-		if contains(t.m.classes[class].topology.in, g) {
+		if topology.Contains(t.m.classes[class].topology.In, g) {
 			n--
 		}
 	}
 	for _, b := range t.placed {
-		if o := t.m.classes[b.class].topology; o != nil && contains(o.in, g) {
+		if o := t.m.classes[b.class].topology; o != nil && topology.Contains(o.In, g) {
 			n -= b.count
 		}
 	}
@@ -129,7 +131,7 @@ func (t *Trial) firstOf(g, host int32) bool {
 }
 
 // anyPlaced reports whether a pod that the trial has placed is as asked.
-func (t *Trial) anyPlaced(is func(o *ownership, host int32) bool) bool {
+func (t *Trial) anyPlaced(is func(o *topology.Groups, host int32) bool) bool {
 	return slices.ContainsFunc(t.placed, func(b binding) bool {
 		o := t.m.classes[b.class].topology
 		return b.count > 0 && o != nil && is(o, b.host)
@@ -138,19 +140,19 @@ func (t *Trial) anyPlaced(is func(o *ownership, host int32) bool) bool {
 
 // spreads reports whether the trial has placed a pod that states the rule.
 func (t *Trial) spreads(g int32) bool {
-	return t.anyPlaced(func(o *ownership, _ int32) bool { return contains(o.owns, g) })
+	return t.anyPlaced(func(o *topology.Groups, _ int32) bool { return topology.Contains(o.Owns, g) })
 }
 
 // domainOf is a machine's domain for the group: itself for rules over machines, noDomain where the group takes no notice.
 func (t *Trial) domainOf(g, host int32) int32 {
-	h := &t.topology.hosts[host]
+	h := &t.topology.Hosts[host]
 	switch {
-	case h.gone || h.ignored(g):
-		return noDomain
-	case t.m.topology[g].at == hostnameKey:
+	case h.Gone || h.Ignored(g):
+		return topology.NoDomain
+	case t.m.topology[g].At == topology.Hostname:
 		return host
 	}
-	return h.domains[t.m.topology[g].at]
+	return h.Domains[t.m.topology[g].At]
 }
 
 // breaksSpread reports whether a new machine in these domains could bring a domain that keeps a pod placed before from
@@ -158,17 +160,17 @@ func (t *Trial) domainOf(g, host int32) int32 {
 func (t *Trial) breaksSpread(domains []int32) bool {
 	for g := range t.m.topology {
 		group := &t.m.topology[g]
-		if group.kind != kindSpread || !group.hard {
+		if group.Kind != topology.Spread || !group.Hard {
 			continue
 		}
-		if group.at == hostnameKey {
-			if t.tight > 0 && !t.bindable(int32(g), noDomain) {
+		if group.At == topology.Hostname {
+			if t.tight > 0 && !t.bindable(int32(g), topology.NoDomain) {
 				return true
 			}
 			continue
 		}
-		d := domains[group.at]
-		if d != noDomain && countAt(t.topology.present[g], d) == 0 && t.strained(int32(g), d) && !t.bindable(int32(g), d) {
+		d := domains[group.At]
+		if d != topology.NoDomain && topology.CountAt(t.topology.Present[g], d) == 0 && t.strained(int32(g), d) && !t.bindable(int32(g), d) {
 			return true
 		}
 	}
@@ -178,9 +180,9 @@ func (t *Trial) breaksSpread(domains []int32) bool {
 // strained reports whether some domain has more members than the spread allows beside domain d: if not, nothing needs a
 // closer look.
 func (t *Trial) strained(g, d int32) bool {
-	own := countAt(t.topology.members[g], d)
-	for other, n := range t.topology.present[g] {
-		if n > 0 && countAt(t.topology.members[g], int32(other))-own > t.m.topology[g].maxSkew {
+	own := topology.CountAt(t.topology.Members[g], d)
+	for other, n := range t.topology.Present[g] {
+		if n > 0 && topology.CountAt(t.topology.Members[g], int32(other))-own > t.m.topology[g].MaxSkew {
 			return true
 		}
 	}
@@ -192,11 +194,11 @@ func (t *Trial) strained(g, d int32) bool {
 func (t *Trial) bindable(g, d int32) bool {
 	group := &t.m.topology[g]
 	counts := t.countsBefore(g)
-	if group.at == hostnameKey {
-		d = int32(len(t.topology.hosts))
+	if group.At == topology.Hostname {
+		d = int32(len(t.topology.Hosts))
 	}
 	if _, there := counts[d]; !there {
-		counts[d] = countAt(t.topology.members[g], d)
+		counts[d] = topology.CountAt(t.topology.Members[g], d)
 	}
 	return t.replays(g, counts)
 }
@@ -206,20 +208,20 @@ func (t *Trial) replays(g int32, counts map[int32]int32) bool {
 	group := &t.m.topology[g]
 	for _, b := range t.placed {
 		o := t.m.classes[b.class].topology
-		at := noDomain
+		at := topology.NoDomain
 		if b.count > 0 && o != nil {
 			at = int(t.domainOf(g, b.host))
 		}
-		if at == noDomain {
+		if at == topology.NoDomain {
 			continue
 		}
-		member := contains(o.in, g)
+		member := topology.Contains(o.In, g)
 		for range b.count {
 			after := counts[int32(at)]
 			if member {
 				after++
 			}
-			if contains(o.owns, g) && after-leastOf(counts, group.minDomains) > group.maxSkew {
+			if topology.Contains(o.Owns, g) && after-leastOf(counts, group.MinDomains) > group.MaxSkew {
 				return false
 			}
 			counts[int32(at)] = after
@@ -232,20 +234,20 @@ func (t *Trial) replays(g int32, counts map[int32]int32) bool {
 // is now.
 func (t *Trial) countsBefore(g int32) map[int32]int32 {
 	counts := map[int32]int32{}
-	for i := range t.topology.hosts {
+	for i := range t.topology.Hosts {
 		d := t.domainOf(g, int32(i))
-		if d == noDomain {
+		if d == topology.NoDomain {
 			continue
 		}
-		if t.m.topology[g].at == hostnameKey {
-			counts[d] = t.topology.hosts[i].of(g).members
+		if t.m.topology[g].At == topology.Hostname {
+			counts[d] = t.topology.Hosts[i].Of(g).Members
 		} else {
-			counts[d] = countAt(t.topology.members[g], d)
+			counts[d] = topology.CountAt(t.topology.Members[g], d)
 		}
 	}
 	for _, b := range t.placed {
-		if o := t.m.classes[b.class].topology; b.count > 0 && o != nil && contains(o.in, g) {
-			if d := t.domainOf(g, b.host); d != noDomain {
+		if o := t.m.classes[b.class].topology; b.count > 0 && o != nil && topology.Contains(o.In, g) {
+			if d := t.domainOf(g, b.host); d != topology.NoDomain {
 				counts[d] -= b.count
 			}
 		}

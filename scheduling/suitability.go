@@ -8,6 +8,7 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/bitset"
 	"github.com/drawknife/drawknife/internal/engine/match"
 	"github.com/drawknife/drawknife/internal/engine/resources"
+	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
 // Explanations look at machines one by one and note the checks that they fail: the check that the machines of a type
@@ -48,7 +49,7 @@ type explanations struct {
 	// everyone are, by spread group, its members by domain, on machines that the group takes no notice of as well.
 	everyone map[int32][]int32
 	// hosts are the new machines that questions are about, without pods.
-	hosts map[admission]hostState
+	hosts map[admission]topology.Host
 	// groups are failings of nodes, by shape and group; rules what is known of rules.
 	groups map[int32][]groupFailings
 	rules  map[ruleKey]Rule
@@ -336,9 +337,9 @@ func (x *explainer) keepsVariety(q *question, cand *candidate) bool {
 	if !known {
 		mc := machine{pool: q.at, row: int32(cand.row), slot: site.slot, labels: q.assigned[cand.assign].labels, used: x.c.requests}
 		rows, slots := q.rows.Clone(), q.slots.Clone()
-		var stakes []*ownership
+		var stakes []*topology.Groups
 		if x.c.topology != nil {
-			stakes = []*ownership{x.c.topology}
+			stakes = []*topology.Groups{x.c.topology}
 		}
 		x.t.keepAlike(&mc, rows, slots, stakes)
 		if ok = x.m.variedFor(q.p, mc.row, x.c.requests, rows, slots); !ok {
@@ -500,7 +501,7 @@ func (x *explainer) cellOf(q *question, cand *candidate) int32 {
 	if q.p == x.m.pools[q.at] {
 		return x.cells.ofMachine(q.at, int32(cand.row), int32(cand.slot), &q.assigned[cand.assign])
 	}
-	return x.cells.number(x.t.topology.domainsOf(func(key string) string { return x.labelOn(q, cand, key) }))
+	return x.cells.number(x.t.topology.DomainsOf(func(key string) string { return x.labelOn(q, cand, key) }))
 }
 
 // option describes the candidate for people.

@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/drawknife/drawknife/internal/engine/resources"
+	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
 // survey counts how far the machines of a pool come, and keeps the nearest miss of those that fail a single check.
@@ -219,20 +220,20 @@ func (v *survey) askRules(q *question, cand *candidate) {
 	v.ruled[site] = true
 	barred := v.bars(site.cell)
 	v.newDomain = v.newDomain || barred
-	v.on(q, cand, func(h *hostState) {
+	v.on(q, cand, func(h *topology.Host) {
 		for i := range v.rules {
 			r := &v.rules[i]
-			if v.admitsAt(v.c.topology.alone(v.m, r), h.domains, h.of, false) {
+			if v.admitsAt(r.aloneIn(v.c.topology, v.m), h.Domains, h.Of, false) {
 				continue
 			}
 			v.refusing[i] = true
-			if r.kind == kindExclusive && len(v.held[i]) == 0 {
+			if r.kind == topology.Exclusive && len(v.held[i]) == 0 {
 				v.held[i] = v.holdersOn(r, -1, q.p.table.on[cand.row])
 			}
 			if barred || q.changed {
 				continue
 			}
-			if miss := v.unruled(&v.best, r, h.domains, h.of, cand.price); miss != nil {
+			if miss := v.unruled(&v.best, r, h.Domains, h.Of, cand.price); miss != nil {
 				miss.InstanceType = v.option(q, cand)
 			}
 		}

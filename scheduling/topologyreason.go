@@ -6,12 +6,13 @@ import (
 	"strings"
 
 	"github.com/drawknife/drawknife/api/requirements"
+	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
 // rule is what people take for one topology rule: a constraint that the pod states, the anti-affinity of pods that have
 // a place already, or a host port.
 type rule struct {
-	kind groupKind
+	kind topology.Kind
 	// own rules are the pod's; else others state it.
 	own    bool
 	groups []int32
@@ -19,64 +20,64 @@ type rule struct {
 
 // rulesOf lists the hard rules that concern a pod with the stake. All its required pod affinity is one rule, since each
 // term looks only at pods that match all of them.
-func (m *Model) rulesOf(o *ownership) []rule {
+func (m *Model) rulesOf(o *topology.Groups) []rule {
 	if o == nil {
 		return nil
 	}
 	var out []rule
 	affinity, ports := -1, map[string]int{}
-	for _, g := range o.owns {
+	for _, g := range o.Owns {
 		group := &m.topology[g]
 		switch {
-		case !group.hard || group.kind == kindExclusive:
-		case group.kind == kindAffinity && affinity >= 0:
+		case !group.Hard || group.Kind == topology.Exclusive:
+		case group.Kind == topology.Affinity && affinity >= 0:
 			out[affinity].groups = append(out[affinity].groups, g)
-		case group.kind == kindAffinity:
+		case group.Kind == topology.Affinity:
 			affinity = len(out)
 			fallthrough
 		default:
-			out = append(out, rule{kind: group.kind, own: true, groups: []int32{g}})
+			out = append(out, rule{kind: group.Kind, own: true, groups: []int32{g}})
 		}
 	}
-	for _, g := range o.in {
+	for _, g := range o.In {
 		group := &m.topology[g]
 		switch {
-		case group.kind == kindExclusive:
+		case group.Kind == topology.Exclusive:
 			// One port is as many groups as pods name addresses for it.
-			port := group.key[:strings.LastIndexByte(group.key, '/')]
+			port := group.Key[:strings.LastIndexByte(group.Key, '/')]
 			at, ok := ports[port]
 			if !ok {
 				at = len(out)
 				ports[port] = at
-				out = append(out, rule{kind: kindExclusive, own: true})
+				out = append(out, rule{kind: topology.Exclusive, own: true})
 			}
 			out[at].groups = append(out[at].groups, g)
-		case group.kind == kindAnti && group.hard && !contains(o.owns, g):
-			out = append(out, rule{kind: kindAnti, groups: []int32{g}})
+		case group.Kind == topology.Anti && group.Hard && !topology.Contains(o.Owns, g):
+			out = append(out, rule{kind: topology.Anti, groups: []int32{g}})
 		}
 	}
 	return out
 }
 
-// without is the stake as if nobody stated the rule.
-func (o *ownership) without(r *rule) *ownership {
+// leftOutOf is the stake as if nobody stated the rule.
+func (r *rule) leftOutOf(o *topology.Groups) *topology.Groups {
 	drop := func(list []int32) []int32 {
-		return slices.DeleteFunc(slices.Clone(list), func(g int32) bool { return contains(r.groups, g) })
+		return slices.DeleteFunc(slices.Clone(list), func(g int32) bool { return topology.Contains(r.groups, g) })
 	}
-	out := &ownership{owns: drop(o.owns), in: o.in}
-	if r.kind == kindAnti || r.kind == kindExclusive {
-		out.in = drop(o.in)
+	out := &topology.Groups{Owns: drop(o.Owns), In: o.In}
+	if r.kind == topology.Anti || r.kind == topology.Exclusive {
+		out.In = drop(o.In)
 	}
 	return out
 }
 
-// alone is the stake as if no other rule were stated.
-func (o *ownership) alone(m *Model, r *rule) *ownership {
-	out := &ownership{owns: slices.DeleteFunc(slices.Clone(o.owns), func(g int32) bool { return !contains(r.groups, g) })}
-	for _, g := range o.in {
+// aloneIn is the stake as if no other rule were stated.
+func (r *rule) aloneIn(o *topology.Groups, m *Model) *topology.Groups {
+	out := &topology.Groups{Owns: slices.DeleteFunc(slices.Clone(o.Owns), func(g int32) bool { return !topology.Contains(r.groups, g) })}
+	for _, g := range o.In {
 		// Spread and affinity count the pod itself; what does not belong to the rule and would refuse is left out.
-		if kind := m.topology[g].kind; contains(r.groups, g) || (kind != kindAnti && kind != kindExclusive) {
-			out.in = append(out.in, g)
+		if kind := m.topology[g].Kind; topology.Contains(r.groups, g) || (kind != topology.Anti && kind != topology.Exclusive) {
+			out.In = append(out.In, g)
 		}
 	}
 	return out
@@ -98,7 +99,7 @@ func (x *explainer) admits(q *question, cand *candidate, loosely bool) bool {
 	if !met {
 		ok = !x.bars(a.site.cell)
 		if o := x.c.topology; ok && o != nil {
-			x.on(q, cand, func(h *hostState) { ok = x.admitsAt(o, h.domains, h.of, a.site.loosely) })
+			x.on(q, cand, func(h *topology.Host) { ok = x.admitsAt(o, h.Domains, h.Of, a.site.loosely) })
 		}
 		x.admitted[a] = ok
 	}
@@ -122,20 +123,20 @@ func (x *explanations) bars(cell int32) bool {
 }
 
 // on makes the candidate a machine of the trial for a moment, with the DaemonSet pods that come with it.
-func (x *explainer) on(q *question, cand *candidate, look func(*hostState)) {
+func (x *explainer) on(q *question, cand *candidate, look func(*topology.Host)) {
 	s := x.t.topology
 	host := x.addMachine(q, cand)
 	residents := q.p.table.rows[cand.row].residents
 	for _, class := range residents {
-		s.place(x.m.classes[class].topology, host, 1)
+		s.Place(x.m.classes[class].topology, host, 1)
 	}
 	x.residents = int32(len(residents))
-	look(&s.hosts[host])
+	look(&s.Hosts[host])
 	x.residents = 0
 	for _, class := range residents {
-		s.place(x.m.classes[class].topology, host, -1)
+		s.Place(x.m.classes[class].topology, host, -1)
 	}
-	s.dropHost()
+	s.DropHost()
 }
 
 // addMachine adds the candidate to the trial's machines and returns its number. Its labels decide how rules see it; they are
@@ -143,9 +144,9 @@ func (x *explainer) on(q *question, cand *candidate, look func(*hostState)) {
 func (x *explainer) addMachine(q *question, cand *candidate) int32 {
 	s, at := x.t.topology, admission{q, ruleSite{cell: x.cellOf(q, cand), resident: q.p.table.rows[cand.row].resident}}
 	if known, ok := x.hosts[at]; ok {
-		s.hosts = append(s.hosts, known)
-		s.notice(int32(len(s.hosts)-1), 1)
-		return int32(len(s.hosts) - 1)
+		s.Hosts = append(s.Hosts, known)
+		s.Notice(int32(len(s.Hosts)-1), 1)
+		return int32(len(s.Hosts) - 1)
 	}
 	label := func(key string) string { return x.labelOn(q, cand, key) }
 	if q.p == x.m.pools[q.at] {
@@ -160,8 +161,8 @@ func (x *explainer) addMachine(q *question, cand *candidate) int32 {
 		}
 	}
 	known := x.m.withOpen(requirements.FromLabels(labels), q.p, cand.row, &q.assigned[cand.assign])
-	host := s.addHost(label, known, q.p.taints)
-	x.hosts[at] = s.hosts[host]
+	host := s.AddHost(label, known, q.p.taints)
+	x.hosts[at] = s.Hosts[host]
 	return host
 }
 
@@ -178,37 +179,37 @@ func (x *explainer) verdictOn(q *question, cand *candidate) *verdict {
 }
 
 // admitsAt reports whether a pod with the stake may go on a machine in the domains with the counts.
-func (x *explainer) admitsAt(o *ownership, domains []int32, of func(group int32) tally, loosely bool) bool {
+func (x *explainer) admitsAt(o *topology.Groups, domains []int32, of func(group int32) topology.Tally, loosely bool) bool {
 	if loosely {
 		if !x.spreadsLoosely(o, domains) {
 			return false
 		}
-		o = o.withoutWideSpreads(x.m)
+		o = withoutWideSpreads(o, x.m)
 	}
 	state := x.t.topology
-	return admitsHost(x.m, o, of) > 0 && state.admitsDomains(o, x.c.shape, domains) && state.admitsAffinity(o, domains, of)
+	return topology.AdmitsHost(x.m.topology, o, of) > 0 && state.AdmitsDomains(o, x.c.shape, domains) && state.AdmitsAffinity(o, domains, of)
 }
 
 // spreadsLoosely checks spread rules over domains larger than a machine for a pod whose demands are not the plan's: which
 // machines count may change with them, so that every member counts and the emptiest domain is taken to be empty. What
 // passes is allowed whatever counts.
-func (x *explainer) spreadsLoosely(o *ownership, domains []int32) bool {
-	for _, g := range o.owns {
+func (x *explainer) spreadsLoosely(o *topology.Groups, domains []int32) bool {
+	for _, g := range o.Owns {
 		group := &x.m.topology[g]
-		if group.at == hostnameKey || !group.hard || group.kind != kindSpread {
+		if group.At == topology.Hostname || !group.Hard || group.Kind != topology.Spread {
 			continue
 		}
-		d := domains[group.at]
-		if d == noDomain || countAt(x.membersOf(g), d)+x.residents+1 > group.maxSkew {
+		d := domains[group.At]
+		if d == topology.NoDomain || topology.CountAt(x.membersOf(g), d)+x.residents+1 > group.MaxSkew {
 			return false
 		}
 	}
 	return true
 }
 
-func (o *ownership) withoutWideSpreads(m *Model) *ownership {
-	return &ownership{in: o.in, owns: slices.DeleteFunc(slices.Clone(o.owns), func(g int32) bool {
-		return m.topology[g].kind == kindSpread && m.topology[g].at != hostnameKey
+func withoutWideSpreads(o *topology.Groups, m *Model) *topology.Groups {
+	return &topology.Groups{In: o.In, Owns: slices.DeleteFunc(slices.Clone(o.Owns), func(g int32) bool {
+		return m.topology[g].Kind == topology.Spread && m.topology[g].At != topology.Hostname
 	})}
 }
 
@@ -219,15 +220,15 @@ func (x *explainer) membersOf(g int32) []int32 {
 	}
 	t, m := x.t, x.m
 	var out []int32
-	at := m.topology[g].at
+	at := m.topology[g].At
 	note := func(class, host, n int32) {
 		o := m.classes[class].topology
-		if d := t.topology.hosts[host].domains[at]; o != nil && d != noDomain && contains(o.in, g) {
-			out = bump(out, d, n)
+		if d := t.topology.Hosts[host].Domains[at]; o != nil && d != topology.NoDomain && topology.Contains(o.In, g) {
+			out = topology.Bump(out, d, n)
 		}
 	}
 	for i := range m.nodes {
-		if t.topology.hosts[i].gone {
+		if t.topology.Hosts[i].Gone {
 			continue
 		}
 		for _, class := range m.podsOn(int32(i)) {
@@ -261,48 +262,48 @@ func (m *Model) podsOn(node int32) []int32 {
 }
 
 // skewNeeded is the maxSkew with which a spread rule would allow the pod in the domains; 0 where none would.
-func (x *explainer) skewNeeded(r *rule, domains []int32, of func(group int32) tally) int32 {
+func (x *explainer) skewNeeded(r *rule, domains []int32, of func(group int32) topology.Tally) int32 {
 	g := r.groups[0]
 	group := &x.m.topology[g]
-	if group.at == hostnameKey {
-		n := of(g).members
-		if contains(x.c.topology.in, g) {
+	if group.At == topology.Hostname {
+		n := of(g).Members
+		if topology.Contains(x.c.topology.In, g) {
 			n++
 		}
 		return n
 	}
-	if domains[group.at] == noDomain {
+	if domains[group.At] == topology.NoDomain {
 		return 0
 	}
-	return x.t.topology.skewAfter(x.c.topology, g, x.c.shape, domains[group.at])
+	return x.t.topology.SkewAfter(x.c.topology, g, x.c.shape, domains[group.At])
 }
 
 // words say the rule.
 func (x *explainer) words(r *rule) string {
 	m := x.m
 	group := &m.topology[r.groups[0]]
-	who := group.who()
+	who := group.Who()
 	switch r.kind {
-	case kindSpread:
-		text := fmt.Sprintf("topology spread by %s with maxSkew %d", group.key, group.maxSkew)
-		if group.minDomains > 1 {
-			text += fmt.Sprintf(" and minDomains %d", group.minDomains)
+	case topology.Spread:
+		text := fmt.Sprintf("topology spread by %s with maxSkew %d", group.Key, group.MaxSkew)
+		if group.MinDomains > 1 {
+			text += fmt.Sprintf(" and minDomains %d", group.MinDomains)
 		}
 		return text + " of " + who
-	case kindAnti:
-		if group.disk != "" {
-			return group.disk + ", which a pod on the node uses"
+	case topology.Anti:
+		if group.Disk != "" {
+			return group.Disk + ", which a pod on the node uses"
 		}
 		if r.own {
-			return fmt.Sprintf("pod anti-affinity by %s to %s", group.key, who)
+			return fmt.Sprintf("pod anti-affinity by %s to %s", group.Key, who)
 		}
-		return fmt.Sprintf("pod anti-affinity by %s of pods that have a place to %s", group.key, who)
-	case kindAffinity:
+		return fmt.Sprintf("pod anti-affinity by %s of pods that have a place to %s", group.Key, who)
+	case topology.Affinity:
 		var keys []string
 		none := true
 		for _, g := range r.groups {
-			keys = append(keys, m.topology[g].key)
-			none = none && x.t.topology.total[g] == 0
+			keys = append(keys, m.topology[g].Key)
+			none = none && x.t.topology.Total[g] == 0
 		}
 		text := fmt.Sprintf("pod affinity by %s to %s", strings.Join(keys, " and "), who)
 		if none {
@@ -310,10 +311,10 @@ func (x *explainer) words(r *rule) string {
 		}
 		return text + ", which have their places elsewhere"
 	}
-	if r.kind == kindTogether {
-		return "the volume of claim " + group.claim.Handle + ", which it shares with pods that have their places elsewhere"
+	if r.kind == topology.Together {
+		return "the volume of claim " + group.Claim.Handle + ", which it shares with pods that have their places elsewhere"
 	}
-	return portWords + group.key[:strings.LastIndexByte(group.key, '/')] + takenWords
+	return portWords + group.Key[:strings.LastIndexByte(group.Key, '/')] + takenWords
 }
 
 // What words of host ports begin and end with.
@@ -321,30 +322,3 @@ const portWords, takenWords = "host port ", ", which is taken"
 
 // newDomainRule says why a machine can't be bought where no other is.
 const newDomainRule = "topology spread of pods that have a place, which does not reckon with a node in another domain"
-
-// who says which pods the group counts.
-func (g *topologyGroup) who() string {
-	var parts []string
-	for _, s := range g.selectors {
-		text := s.String()
-		switch {
-		case s.Empty():
-			continue
-		case text == "":
-			return "no pod"
-		case !slices.Contains(parts, text):
-			parts = append(parts, text)
-		}
-	}
-	out := "all pods"
-	if len(parts) > 0 {
-		out = "pods that match " + strings.Join(parts, ",")
-	}
-	switch len(g.namespaces) {
-	case 0:
-		return "no pod"
-	case 1:
-		return out + " in namespace " + g.namespaces[0]
-	}
-	return out + " in namespaces " + strings.Join(g.namespaces, ", ")
-}

@@ -9,6 +9,7 @@ import (
 	"github.com/drawknife/drawknife/api/requirements"
 	"github.com/drawknife/drawknife/internal/engine/bitset"
 	"github.com/drawknife/drawknife/internal/engine/resources"
+	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
 // Trial is a what-if on a Model: nodes can be hidden, their pods placed elsewhere, and all of it undone. It is the
@@ -44,7 +45,7 @@ type Trial struct {
 	// standing is likewise, without new machines; nil for pools that don't ask (see limits.reached).
 	standing [][]int64
 	// topology counts who is where; nil when no pod states a topology rule.
-	topology *topologyState
+	topology *topology.State
 	// reserved counts, by reservation, the instances bought of it.
 	reserved map[string]int
 	log      []change
@@ -150,7 +151,7 @@ func (m *Model) Trial() *Trial {
 		}
 	}
 	if m.base != nil {
-		t.topology = m.base.clone()
+		t.topology = m.base.Clone()
 	}
 	t.promiseRoom()
 	return t
@@ -219,7 +220,7 @@ func (t *Trial) apply(p binding, sign int32) {
 		t.tight += n
 	}
 	if t.topology != nil {
-		t.topology.place(c.topology, p.host, n)
+		t.topology.Place(c.topology, p.host, n)
 	}
 }
 

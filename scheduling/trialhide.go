@@ -95,12 +95,12 @@ func (t *Trial) countBound(node, n int32) {
 		return
 	}
 	if n > 0 {
-		t.topology.setGone(node, false)
+		t.topology.SetGone(node, false)
 	}
 	for _, p := range t.m.nodes[node].bound {
-		t.topology.place(t.m.stakeOfBound(p), node, n)
+		t.topology.Place(t.m.stakeOfBound(p), node, n)
 	}
 	if n < 0 {
-		t.topology.setGone(node, true)
+		t.topology.SetGone(node, true)
 	}
 }

@@ -3,6 +3,7 @@ package scheduling
 import (
 	"github.com/drawknife/drawknife/internal/engine/bitset"
 	"github.com/drawknife/drawknife/internal/engine/resources"
+	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
 // loading tries what machines would hold of the waiting pods.
@@ -63,7 +64,7 @@ func (f *loading) add(class int32, kinds []kind) bool {
 	c, n := t.m.classes[class], int(t.waiting[class])
 	stages := t.stagesFor(c)
 	if n > 0 && c.topology != nil {
-		n = min(n, admitsHost(t.m, c.topology, func(int32) tally { return tally{} }))
+		n = min(n, topology.AdmitsHost(t.m.topology, c.topology, func(int32) topology.Tally { return topology.Tally{} }))
 	}
 	if n <= 0 || len(stages) == 0 {
 		return false
@@ -129,7 +130,7 @@ func (f *loading) full(l *waitingLoad) bool {
 
 // suits reports whether pods of the load may go on the kind, for those whose demand has no number.
 func (f *loading) suits(l *waitingLoad, number int, k *kind) bool {
-	return l.suits.Has(number) && (l.class.topology == nil || f.t.topology.admitsDomains(l.class.topology, l.class.shape, f.t.placesOfKinds().list[k.cell]))
+	return l.suits.Has(number) && (l.class.topology == nil || f.t.topology.AdmitsDomains(l.class.topology, l.class.shape, f.t.placesOfKinds().list[k.cell]))
 }
 
 // suitingKinds are the numbers of those kinds at one stage that pods at another may go on, at their first stage. They are remembered.

@@ -5,13 +5,14 @@ import (
 
 	"github.com/drawknife/drawknife/internal/engine/bitset"
 	"github.com/drawknife/drawknife/internal/engine/resources"
+	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
 // launchDemand is what pods of some classes alike ask of a kind of node beside room: which kinds they may go on, and which rules
 // let them into its cell.
 type launchDemand struct {
 	suits    bitset.Set
-	topology *ownership
+	topology *topology.Groups
 	shape    int32
 	// admitted is what rules say of the cells of kinds.
 	admitted []cellVerdict
@@ -112,7 +113,7 @@ func (d *metDemands) of(number int, k *kind) *metDemand {
 func (d *metDemands) admits(x *launchDemand, cell int32) bool {
 	if x.admitted[cell] == notAsked {
 		x.admitted[cell] = refused
-		if d.t.topology.admitsDomains(x.topology, x.shape, d.t.placesOfKinds().list[cell]) {
+		if d.t.topology.AdmitsDomains(x.topology, x.shape, d.t.placesOfKinds().list[cell]) {
 			x.admitted[cell] = admitted
 		}
 	}

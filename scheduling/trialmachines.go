@@ -17,7 +17,7 @@ func (t *Trial) open(mc machine) int32 {
 	if t.topology != nil {
 		as := assignment{labels: mc.labels}
 		labels := t.m.knownLabels(&mc, &as)
-		t.topology.addHost(func(key string) string {
+		t.topology.AddHost(func(key string) string {
 			return t.m.machineLabel(mc.pool, int(mc.row), int(mc.slot), &as, key)
 		}, labels, t.m.pools[mc.pool].taints)
 		t.placeResidents(&t.machines[len(t.machines)-1], 1)
@@ -47,13 +47,13 @@ func (t *Trial) countMachine(i int32, n int) {
 	}
 	host := int32(len(t.m.nodes)) + i
 	if n > 0 {
-		t.topology.setGone(host, false)
+		t.topology.SetGone(host, false)
 	}
 	for _, class := range t.m.pools[mc.pool].table.rows[mc.row].residents {
-		t.topology.place(t.m.classes[class].topology, host, int32(n))
+		t.topology.Place(t.m.classes[class].topology, host, int32(n))
 	}
 	if n < 0 {
-		t.topology.setGone(host, true)
+		t.topology.SetGone(host, true)
 	}
 }
 
@@ -124,29 +124,29 @@ func (t *Trial) relabel(i int32) {
 	recount := func(n int32) {
 		for at := mc.last - 1; at >= 0; at = t.placed[at].before - 1 {
 			if b := &t.placed[at]; b.count > 0 {
-				t.topology.place(t.m.classes[b.class].topology, host, n*b.count)
+				t.topology.Place(t.m.classes[b.class].topology, host, n*b.count)
 			}
 		}
 		for _, class := range t.m.pools[mc.pool].table.rows[mc.row].residents {
-			t.topology.place(t.m.classes[class].topology, host, n)
+			t.topology.Place(t.m.classes[class].topology, host, n)
 		}
 	}
 	as := &assignment{labels: mc.labels}
-	domains := t.topology.domainsOf(func(key string) string { return t.m.machineLabel(mc.pool, int(mc.row), int(mc.slot), as, key) })
-	ignoredBy := t.topology.ignoredBy(t.m.knownLabels(mc, as), t.m.pools[mc.pool].taints)
-	if h := &t.topology.hosts[host]; slices.Equal(domains, h.domains) && slices.Equal(ignoredBy, h.ignoredBy) {
+	domains := t.topology.DomainsOf(func(key string) string { return t.m.machineLabel(mc.pool, int(mc.row), int(mc.slot), as, key) })
+	ignoredBy := t.topology.IgnoredBy(t.m.knownLabels(mc, as), t.m.pools[mc.pool].taints)
+	if h := &t.topology.Hosts[host]; slices.Equal(domains, h.Domains) && slices.Equal(ignoredBy, h.IgnoredBy) {
 		return
 	}
 	recount(-1)
-	t.topology.rejoin(host, domains, ignoredBy)
+	t.topology.Rejoin(host, domains, ignoredBy)
 	recount(1)
 }
 
 // placeResidents counts the DaemonSet pods that come with a new machine, the last host.
 func (t *Trial) placeResidents(mc *machine, n int32) {
-	host := int32(len(t.topology.hosts) - 1)
+	host := int32(len(t.topology.Hosts) - 1)
 	for _, class := range t.m.pools[mc.pool].table.rows[mc.row].residents {
-		t.topology.place(t.m.classes[class].topology, host, n)
+		t.topology.Place(t.m.classes[class].topology, host, n)
 	}
 }
 

@@ -45,9 +45,9 @@ func (t *Trial) Move(q Query) (left int) {
 	}
 	t.moveClasses(classes)
 	if stuck := t.unlaunchable(classes); len(stuck) > 0 {
-		t.topology.binding = true
+		t.topology.Binding = true
 		t.moveClasses(stuck)
-		t.topology.binding = false
+		t.topology.Binding = false
 	}
 	for _, c := range classes {
 		left += int(t.waiting[c])

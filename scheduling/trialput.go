@@ -43,8 +43,8 @@ func (t *Trial) admitsPut(c *class, host int32) bool {
 	if t.admits(c, host) || t.topology == nil {
 		return true
 	}
-	t.topology.binding = true
-	defer func() { t.topology.binding = false }()
+	t.topology.Binding = true
+	defer func() { t.topology.Binding = false }()
 	return t.admits(c, host)
 }
 

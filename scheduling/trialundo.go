@@ -101,7 +101,7 @@ func (t *Trial) undo(to Mark) {
 			t.reserve(mc, -1)
 			if t.topology != nil {
 				t.placeResidents(mc, -1)
-				t.topology.dropHost()
+				t.topology.DropHost()
 			}
 			t.machines = t.machines[:len(t.machines)-1]
 		}

@@ -262,14 +262,14 @@ func (u *update) changeTopology() {
 		m.base, m.hostDomains, m.reach = nil, nil, nil
 		return
 	}
-	m.base = newTopologyState(m)
-	if u.shapeWas == nil && sameDomains(m.base.domains, u.was.base.domains, u.was.hostDomains) {
-		m.base.domains = u.was.base.domains
+	m.base = m.newBase()
+	if u.shapeWas == nil && sameDomains(m.base.Domains, u.was.base.Domains, u.was.hostDomains) {
+		m.base.Domains = u.was.base.Domains
 	} else {
-		m.hostDomains = m.base.domainCounts()
+		m.hostDomains = m.base.DomainCounts()
 		m.findReachable(u.reachKnown())
 	}
-	m.base.owned = false
+	m.base.Owned = false
 }
 
 // reachKnown yields, for shapes of the next model that were there before, which domains they reach: see Model.reach. Nil if domains
@@ -277,8 +277,8 @@ func (u *update) changeTopology() {
 func (u *update) reachKnown() func(shape int32) [][]int32 {
 	m, was := u.next, u.was
 	if u.shapeWas == nil || was.base == nil || !slices.Equal(m.topologyKeys, was.topologyKeys) ||
-		!slices.Equal(was.base.domainCounts(), was.hostDomains) || !slices.Equal(m.hostDomains, was.hostDomains) ||
-		!sameDomains(m.base.domains, was.base.domains, was.hostDomains) {
+		!slices.Equal(was.base.DomainCounts(), was.hostDomains) || !slices.Equal(m.hostDomains, was.hostDomains) ||
+		!sameDomains(m.base.Domains, was.base.Domains, was.hostDomains) {
 		return nil
 	}
 	return func(shape int32) [][]int32 {

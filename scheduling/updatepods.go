@@ -5,9 +5,9 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/drawknife/drawknife/internal/engine/resources"
+	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
 // arrival is a pod that was not there before, or in another place, and where its seat is to be written.
@@ -37,7 +37,7 @@ func (u *update) changePods() bool {
 	}
 	// All rules have to be known before it is known which of them a pod falls under.
 	for i := range arrivals {
-		arrivals[i].rules, _, _ = k.index.collect(arrivals[i].pod)
+		arrivals[i].rules, _, _ = k.index.Collect(arrivals[i].pod)
 	}
 	u.reviseKinds()
 	for _, a := range arrivals {
@@ -140,7 +140,7 @@ func (u *update) changeNamespaces() bool {
 	k, s := u.memo, u.snapshot
 	same := slices.Equal(u.was.snapshot.Namespaces, s.Namespaces)
 	for namespace, n := range k.namespaces {
-		if _, known := k.index.namespaceLabels[namespace]; !known || n == 0 && !k.listed[namespace] {
+		if !k.index.KnowsNamespace(namespace) || n == 0 && !k.listed[namespace] {
 			same = false
 		}
 		if n == 0 {
@@ -150,24 +150,23 @@ func (u *update) changeNamespaces() bool {
 	if same {
 		return true
 	}
-	if k.index.selectsNamespaces {
+	if k.index.SelectsNamespaces {
 		return false
 	}
 	clear(k.listed)
-	k.index.namespaceLabels = make(map[string]labels.Set, len(s.Namespaces))
 	for _, ns := range s.Namespaces {
 		k.listed[ns.Name] = true
-		k.index.listNamespace(ns)
 	}
+	k.index.SetNamespaces(s.Namespaces)
 	for namespace := range k.namespaces {
-		k.index.knowNamespace(namespace)
+		k.index.KnowNamespace(namespace)
 	}
 	return true
 }
 
-// kindOf is the pod's kind. Where its rules stand is known from topologyIndex.remember.
+// kindOf is the pod's kind. Where its rules stand is known from topology.Index.Remember.
 func (u *update) kindOf(pod *corev1.Pod, placeholder bool, rules int32) int32 {
-	text, stake, err := u.memo.index.m.classText(pod, u.writer, placeholder, rules)
+	text, stake, err := u.memo.reader.classText(pod, u.writer, placeholder, rules)
 	if n, known := u.memo.kindOf[string(text)]; known {
 		return n
 	}
@@ -181,40 +180,34 @@ func (u *update) reviseKinds() {
 	k, x := u.memo, u.memo.index
 	if u.volumes {
 		for pod := range u.claimants() {
-			_, _, _ = x.collect(pod)
+			_, _, _ = x.Collect(pod)
 		}
 		for _, pod := range u.snapshot.Placeholders {
-			_, _, _ = x.collect(pod)
+			_, _, _ = x.Collect(pod)
 		}
 	}
-	if len(x.fresh) == 0 && !u.volumes {
+	if len(x.Fresh) == 0 && !u.volumes {
 		return
 	}
-	groups := make([]*topologyGroup, len(x.fresh))
-	ports := false
-	for i, g := range x.fresh {
-		groups[i] = &x.groups[g]
-		ports = ports || groups[i].kind == kindExclusive
-		x.readFor(groups[i])
-	}
-	clear(x.members)
+	groups := x.ReadFresh()
+	ports := slices.ContainsFunc(groups, func(g *topology.Group) bool { return g.Kind == topology.Exclusive })
 	affected := make([]bool, len(k.kinds), 2*len(k.kinds))
-	selected := k.labels.selectKinds(groups, affected)
+	selected := k.labels.SelectKinds(groups, affected)
 	for n := range k.kinds {
 		kd := &k.kinds[n]
-		if u.volumes && kd.claims || ports && slices.ContainsFunc(kd.owns, func(g int32) bool { return x.groups[g].kind == kindExclusive }) {
+		if u.volumes && kd.claims || ports && slices.ContainsFunc(kd.owns, func(g int32) bool { return x.Groups[g].Kind == topology.Exclusive }) {
 			affected[n] = true
 		}
 	}
 	counted := func(pod *corev1.Pod) bool {
-		return slices.ContainsFunc(x.fresh, func(g int32) bool {
-			switch x.groups[g].kind {
-			case kindExclusive:
-				return slices.Contains(x.portMembership(&pod.Spec), g)
-			case kindTogether:
+		return slices.ContainsFunc(x.Fresh, func(g int32) bool {
+			switch x.Groups[g].Kind {
+			case topology.Exclusive:
+				return slices.Contains(x.PortMembership(&pod.Spec), g)
+			case topology.Together:
 				return false // their members use claims
 			}
-			return x.groups[g].selects(pod)
+			return x.Groups[g].Selects(pod)
 		})
 	}
 	if slices.Contains(affected, true) {
@@ -222,15 +215,15 @@ func (u *update) reviseKinds() {
 		u.eachPlace(func(pod *corev1.Pod, at *seat, was int32, placeholder bool) {
 			switch {
 			case !affected[at.kind]:
-			case ports && hasHostPorts(&pod.Spec) && counted(pod), u.volumes && k.kinds[at.kind].claims:
-				u.revise(pod, at, was, u.kindOf(pod, placeholder, x.remember(pod)))
+			case ports && topology.HasHostPorts(&pod.Spec) && counted(pod), u.volumes && k.kinds[at.kind].claims:
+				u.revise(pod, at, was, u.kindOf(pod, placeholder, x.Remember(pod)))
 			case !selected[at.labels]:
 			case k.kinds[at.kind].claims || ports:
-				u.revise(pod, at, was, u.kindOf(pod, placeholder, x.remember(pod)))
+				u.revise(pod, at, was, u.kindOf(pod, placeholder, x.Remember(pod)))
 			default: // pods with the same labels that were of one kind are so again
 				now, known := became[*at]
 				if !known {
-					now = u.kindOf(pod, placeholder, x.remember(pod))
+					now = u.kindOf(pod, placeholder, x.Remember(pod))
 					became[*at] = now
 				}
 				u.revise(pod, at, was, now)
@@ -240,14 +233,14 @@ func (u *update) reviseKinds() {
 	for i := range u.was.daemonSets {
 		if sample := u.was.daemonSets[i].sample; counted(sample) || u.volumes && k.kinds[k.ofDaemons[i]].claims {
 			was := k.ofDaemons[i]
-			now := u.kindOf(sample, false, x.remember(sample))
+			now := u.kindOf(sample, false, x.Remember(sample))
 			k.kinds[was].members--
 			k.kinds[now].members++
 			k.ofDaemons[i] = now
 			u.removed, u.added = append(u.removed, classedPod{sample, seat{kind: was}}), append(u.added, classedPod{sample, seat{kind: now}})
 		}
 	}
-	x.fresh = x.fresh[:0]
+	x.ForgetFresh()
 }
 
 // revise makes a pod that was there before, on the machine was or on none, one of the kind now.
@@ -262,7 +255,7 @@ func (u *update) revise(pod *corev1.Pod, at *seat, was, now int32) {
 	if old := &k.kinds[at.kind]; old.claims {
 		k.kinds[now].note(pod)
 	}
-	k.labels.addKind(at.labels, now)
+	k.labels.AddKind(at.labels, now)
 	at.kind = now
 	if was >= 0 {
 		u.touched[was] = true
@@ -322,7 +315,7 @@ func (u *update) changeDaemons() bool {
 			continue
 		}
 		sample, kind := representative(d.set, newest), u.memo.ofDaemons[i]
-		if !u.knowsResources(sample) || usesClaims(sample) || u.kindOf(sample, false, u.memo.index.remember(sample)) != kind {
+		if !u.knowsResources(sample) || usesClaims(sample) || u.kindOf(sample, false, u.memo.index.Remember(sample)) != kind {
 			return false
 		}
 		u.swapped = append(u.swapped, swappedSample{kind, d.sample, sample})
@@ -398,12 +391,7 @@ func (u *update) merge(into map[int32]int32) {
 	for i := range u.swapped {
 		rename(&u.swapped[i].kind)
 	}
-	for i := range k.labels.sets {
-		s := &k.labels.sets[i]
-		for j := range s.kinds {
-			rename(&s.kinds[j])
-		}
-	}
+	k.labels.EachKind(rename)
 }
 
 // changeClasses finds out which pods of each class wait.

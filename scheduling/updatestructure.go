@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/drawknife/drawknife/internal/engine/match"
+	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
 // changeStructure numbers the classes again, and with them topology groups, shapes, profiles and stages, as compiling would:
@@ -64,17 +65,16 @@ func sameNumbers(renumber []int32) bool {
 func (u *update) numberGroups() {
 	m, k := u.next, u.memo
 	x := k.index
-	texts := slices.Sorted(maps.Keys(x.byText))
-	same := len(texts) == len(u.was.topology)
-	for int(len(k.groupOf)) < len(x.groups) {
+	order := x.InOrder()
+	same := len(order) == len(u.was.topology)
+	for int(len(k.groupOf)) < len(x.Groups) {
 		k.groupOf, k.stated = append(k.groupOf, -1), append(k.stated, 0)
 	}
 	before := slices.Clone(k.groupOf)
 	for g := range k.groupOf {
 		k.groupOf[g] = -1
 	}
-	for i, text := range texts {
-		g := x.byText[text]
+	for i, g := range order {
 		k.groupOf[g] = int32(i)
 		same = same && before[g] == int32(i)
 	}
@@ -83,15 +83,15 @@ func (u *update) numberGroups() {
 			m.askedKeys[key] = true
 		}
 	} else {
-		m.topology, m.topologyKeys, m.pinnedKeys = make([]topologyGroup, len(texts)), nil, nil
-		for i, text := range texts {
-			m.topology[i] = x.groups[x.byText[text]]
-			m.topology[i].tells = nil
+		groups := make([]topology.Group, len(order))
+		for i, g := range order {
+			groups[i] = x.Groups[g]
+			groups[i].Labels = nil
 		}
-		m.placeTopologyKeys()
+		m.setTopology(groups)
 	}
 	for i := range m.topology {
-		for _, term := range m.topology[i].filter.terms {
+		for _, term := range m.topology[i].Filter.Terms {
 			m.ask(term)
 		}
 	}

@@ -3,6 +3,8 @@ package scheduling
 import (
 	"context"
 	"slices"
+
+	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
 // What a claim leaves open hangs on other machines too: it may name a zone that a spread counts only where some machine is in
@@ -32,10 +34,10 @@ func (t *Trial) unvaried(from int, first bool) (out []int32) {
 func (t *Trial) vacated(domains []int32) bool {
 	for g := range t.m.topology {
 		group := &t.m.topology[g]
-		if group.kind != kindSpread || !group.hard || group.at == hostnameKey {
+		if group.Kind != topology.Spread || !group.Hard || group.At == topology.Hostname {
 			continue
 		}
-		if d := domains[group.at]; d != noDomain && countAt(t.topology.present[g], d) == 0 {
+		if d := domains[group.At]; d != topology.NoDomain && topology.CountAt(t.topology.Present[g], d) == 0 {
 			return true
 		}
 	}
@@ -47,7 +49,7 @@ func (t *Trial) vacated(domains []int32) bool {
 func (t *Trial) exchangeVaried(i int32, other machine, load []binding) bool {
 	var domains []int32
 	if t.topology != nil {
-		domains = t.topology.hosts[int32(len(t.m.nodes))+i].domains
+		domains = t.topology.Hosts[int32(len(t.m.nodes))+i].Domains
 	}
 	t.exchange(i, other)
 	return t.stillVaried(i, load) && (domains == nil || !t.vacated(domains) || t.allVaried())

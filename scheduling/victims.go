@@ -216,7 +216,7 @@ func (e *preemptor) shift(node int32, k int, sign int32) {
 	p := e.t.m.nodes[node].bound[k]
 	resources.AddScaled(e.t.freeOf(node), e.t.m.classes[p.class].unshared(), -int64(sign))
 	if e.t.topology != nil {
-		e.t.topology.place(e.t.m.stakeOfBound(p), node, sign)
+		e.t.topology.Place(e.t.m.stakeOfBound(p), node, sign)
 	}
 }
 

@@ -115,7 +115,7 @@ func (n Needs) About(key string) Needs {
 	return n[from:to:to]
 }
 
-// span tells where the needs on a key stand.
+// span is where the needs on a key stand.
 func (n Needs) span(key string) (from, to int) {
 	from, _ = slices.BinarySearchFunc(n, key, func(r requirements.Requirement, key string) int { return strings.Compare(r.Key(), key) })
 	for to = from; to < len(n) && n[to].Key() == key; {

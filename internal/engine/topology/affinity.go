@@ -1,4 +1,4 @@
-package scheduling
+package topology
 
 import (
 	"errors"
@@ -11,7 +11,7 @@ import (
 )
 
 // affinities adds the pod's pod affinity and anti-affinity terms.
-func (x *topologyIndex) affinities(pod *corev1.Pod, add func(topologyGroup)) error {
+func (x *Index) affinities(pod *corev1.Pod, add func(Group)) error {
 	a := pod.Spec.Affinity
 	if a == nil {
 		return nil
@@ -19,28 +19,28 @@ func (x *topologyIndex) affinities(pod *corev1.Pod, add func(topologyGroup)) err
 	var errs []error
 	if a.PodAffinity != nil {
 		errs = append(errs, x.requiredAffinity(pod, a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution, add),
-			x.softTerms(pod, a.PodAffinity.PreferredDuringSchedulingIgnoredDuringExecution, kindAffinity, add))
+			x.softTerms(pod, a.PodAffinity.PreferredDuringSchedulingIgnoredDuringExecution, Affinity, add))
 	}
 	if a.PodAntiAffinity != nil {
 		for i := range a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution {
-			g, err := x.termGroup(pod, &a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution[i], kindAnti)
+			g, err := x.termGroup(pod, &a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution[i], Anti)
 			if err != nil {
 				errs = append(errs, fmt.Errorf("podAntiAffinity term %d: %w", i, err))
 				continue
 			}
 			add(g)
 		}
-		errs = append(errs, x.softTerms(pod, a.PodAntiAffinity.PreferredDuringSchedulingIgnoredDuringExecution, kindAnti, add))
+		errs = append(errs, x.softTerms(pod, a.PodAntiAffinity.PreferredDuringSchedulingIgnoredDuringExecution, Anti, add))
 	}
 	return errors.Join(errs...)
 }
 
 // requiredAffinity adds required pod affinity terms. kube-scheduler counts only pods that match all of them.
-func (x *topologyIndex) requiredAffinity(pod *corev1.Pod, required []corev1.PodAffinityTerm, add func(topologyGroup)) error {
-	groups := make([]topologyGroup, len(required))
+func (x *Index) requiredAffinity(pod *corev1.Pod, required []corev1.PodAffinityTerm, add func(Group)) error {
+	groups := make([]Group, len(required))
 	var selectors []labels.Selector
 	for i := range required {
-		g, err := x.termGroup(pod, &required[i], kindAffinity)
+		g, err := x.termGroup(pod, &required[i], Affinity)
 		if err != nil {
 			return fmt.Errorf("podAffinity term %d: %w", i, err)
 		}
@@ -55,19 +55,19 @@ func (x *topologyIndex) requiredAffinity(pod *corev1.Pod, required []corev1.PodA
 	return nil
 }
 
-func (x *topologyIndex) softTerms(pod *corev1.Pod, list []corev1.WeightedPodAffinityTerm, kind groupKind, add func(topologyGroup)) error {
+func (x *Index) softTerms(pod *corev1.Pod, list []corev1.WeightedPodAffinityTerm, kind Kind, add func(Group)) error {
 	for i := range list {
 		g, err := x.termGroup(pod, &list[i].PodAffinityTerm, kind)
 		if err != nil {
 			return fmt.Errorf("preferred term %d: %w", i, err)
 		}
-		g.hard, g.weight = false, list[i].Weight
+		g.Hard, g.Weight = false, list[i].Weight
 		add(g)
 	}
 	return nil
 }
 
-func commonNamespaces(groups []topologyGroup) []string {
+func commonNamespaces(groups []Group) []string {
 	common := groups[0].namespaces
 	for _, g := range groups[1:] {
 		common = slices.DeleteFunc(slices.Clone(common), func(ns string) bool { return !slices.Contains(g.namespaces, ns) })
@@ -75,30 +75,30 @@ func commonNamespaces(groups []topologyGroup) []string {
 	return common
 }
 
-func (x *topologyIndex) termGroup(pod *corev1.Pod, t *corev1.PodAffinityTerm, kind groupKind) (topologyGroup, error) {
+func (x *Index) termGroup(pod *corev1.Pod, t *corev1.PodAffinityTerm, kind Kind) (Group, error) {
 	selector, err := metav1.LabelSelectorAsSelector(t.LabelSelector)
 	if err != nil {
-		return topologyGroup{}, err
+		return Group{}, err
 	}
 	if selector, err = withLabelKeys(selector, t.MatchLabelKeys, t.MismatchLabelKeys, pod.Labels); err != nil {
-		return topologyGroup{}, err
+		return Group{}, err
 	}
 	namespaces, err := x.namespacesOf(pod, t)
 	if err != nil {
-		return topologyGroup{}, err
+		return Group{}, err
 	}
-	return topologyGroup{kind: kind, key: t.TopologyKey, hard: true, weight: 100, namespaces: namespaces, selectors: []labels.Selector{selector}}, nil
+	return Group{Kind: kind, Key: t.TopologyKey, Hard: true, Weight: 100, namespaces: namespaces, selectors: []labels.Selector{selector}}, nil
 }
 
 // namespacesOf resolves a term's namespaces: the pod's own when neither list nor selector is given, else the list and
 // those the selector selects.
-func (x *topologyIndex) namespacesOf(pod *corev1.Pod, t *corev1.PodAffinityTerm) ([]string, error) {
+func (x *Index) namespacesOf(pod *corev1.Pod, t *corev1.PodAffinityTerm) ([]string, error) {
 	if len(t.Namespaces) == 0 && t.NamespaceSelector == nil {
 		return []string{pod.Namespace}, nil
 	}
 	out := slices.Clone(t.Namespaces)
 	if t.NamespaceSelector != nil {
-		x.selectsNamespaces = true
+		x.SelectsNamespaces = true
 		selector, err := metav1.LabelSelectorAsSelector(t.NamespaceSelector)
 		if err != nil {
 			return nil, err
@@ -114,7 +114,7 @@ func (x *topologyIndex) namespacesOf(pod *corev1.Pod, t *corev1.PodAffinityTerm)
 }
 
 // listNamespace notes the labels of a namespace.
-func (x *topologyIndex) listNamespace(ns *corev1.Namespace) {
+func (x *Index) listNamespace(ns *corev1.Namespace) {
 	set := labels.Set{corev1.LabelMetadataName: ns.Name}
 	for k, v := range ns.Labels {
 		set[k] = v
@@ -122,9 +122,23 @@ func (x *topologyIndex) listNamespace(ns *corev1.Namespace) {
 	x.namespaceLabels[ns.Name] = set
 }
 
-// knowNamespace makes sure that the namespaces of all pods exist for selectors, with the name label every one has.
-func (x *topologyIndex) knowNamespace(name string) {
+// KnowNamespace makes sure that the namespaces of all pods exist for selectors, with the name label every one has.
+func (x *Index) KnowNamespace(name string) {
 	if _, ok := x.namespaceLabels[name]; !ok {
 		x.namespaceLabels[name] = labels.Set{corev1.LabelMetadataName: name}
+	}
+}
+
+// KnowsNamespace reports whether the namespace is known.
+func (x *Index) KnowsNamespace(name string) bool {
+	_, known := x.namespaceLabels[name]
+	return known
+}
+
+// SetNamespaces forgets which namespaces there are, but for these.
+func (x *Index) SetNamespaces(list []*corev1.Namespace) {
+	x.namespaceLabels = make(map[string]labels.Set, len(list))
+	for _, ns := range list {
+		x.listNamespace(ns)
 	}
 }

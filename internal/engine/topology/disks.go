@@ -1,4 +1,4 @@
-package scheduling
+package topology
 
 import (
 	"slices"
@@ -10,19 +10,19 @@ import (
 
 // Disks that a pod names itself, without a PersistentVolumeClaim, by kube-scheduler's VolumeRestrictions: two pods of one
 // node can't use the same disk, unless both only read it. A disk of EBS can't even be read by two. Volumes of claims are
-// not looked at: their access modes are a matter of the storage. A disk is a group with anti-affinity by machine: pods
+// not looked at: their access modes are a matter of the storage. A disk is a group with anti-affinity by node: pods
 // that write it keep away from all that use it, and those from them.
 
 // diskGroups adds a group for each disk that the pod writes.
-func diskGroups(spec *corev1.PodSpec, add func(topologyGroup)) {
+func diskGroups(spec *corev1.PodSpec, add func(Group)) {
 	for _, d := range volumes.Disks(spec) {
 		if d.Writes {
-			add(topologyGroup{kind: kindAnti, key: labelHostname, hard: true, weight: 100, disk: d.Name})
+			add(Group{Kind: Anti, Key: corev1.LabelHostname, Hard: true, Weight: 100, Disk: d.Name})
 		}
 	}
 }
 
 // usesDisk reports whether the pod names the group's disk.
-func (g *topologyGroup) usesDisk(spec *corev1.PodSpec) bool {
-	return slices.ContainsFunc(volumes.Disks(spec), func(d volumes.Disk) bool { return d.Name == g.disk })
+func (g *Group) usesDisk(spec *corev1.PodSpec) bool {
+	return slices.ContainsFunc(volumes.Disks(spec), func(d volumes.Disk) bool { return d.Name == g.Disk })
 }

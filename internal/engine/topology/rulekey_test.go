@@ -1,4 +1,4 @@
-package scheduling
+package topology
 
 import (
 	"slices"
@@ -86,14 +86,14 @@ func TestRememberedRules(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			x := ruleIndex(base())
-			_, first, err := x.collect(base())
+			_, first, err := x.Collect(base())
 			if err != nil {
 				t.Fatal(err)
 			}
 			first = slices.Clone(first)
 			changed := base()
 			c.change(changed)
-			_, got, _ := x.collect(changed)
+			_, got, _ := x.Collect(changed)
 			want, _ := x.read(changed)
 			if !slices.Equal(got, want) {
 				t.Errorf("its rules are %v, remembered were %v", want, got)
@@ -119,12 +119,12 @@ func TestRememberedRules(t *testing.T) {
 }
 
 // ruleIndex is an index for the pod's cluster of one.
-func ruleIndex(pod *corev1.Pod) *topologyIndex {
-	s := &Snapshot{Pods: []*corev1.Pod{pod}, Namespaces: []*corev1.Namespace{{ObjectMeta: metav1.ObjectMeta{Name: "other"}}}}
+func ruleIndex(pod *corev1.Pod) *Index {
 	vocabulary := requirements.CoreVocabulary()
-	m := &Model{vocab: vocabulary.Compile(), terms: match.Terms{Vocabulary: vocabulary.Compile(), Pods: vocabulary.Compile()}, askedKeys: map[string]bool{}}
-	m.volumes = volumes.New(volumesOf(s, func(yield func(*corev1.Pod, bool) bool) { yield(pod, false) }), m.vocab)
-	x := newTopologyIndex(m, s)
-	x.knowNamespace("default")
+	lookup := vocabulary.Compile()
+	users := func(yield func(*corev1.Pod, bool) bool) { yield(pod, false) }
+	x := NewIndex(match.Terms{Vocabulary: lookup, Pods: lookup}, volumes.New(&volumes.Objects{Users: users}, lookup), map[string]bool{},
+		&Cluster{Namespaces: []*corev1.Namespace{{ObjectMeta: metav1.ObjectMeta{Name: "other"}}}})
+	x.KnowNamespace("default")
 	return x
 }

@@ -1,27 +1,23 @@
-package scheduling
+package topology
 
 import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	unversionedvalidation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/util/sets"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
 // defaultSpread gives pods without spread constraints the cluster's defaults, with the selector that kube-scheduler
 // deduces.
 type defaultSpread struct {
 	constraints []corev1.TopologySpreadConstraint
-	snapshot    *Snapshot
 	services    map[string][]*corev1.Service
 	controllers map[controllerKey]*metav1.LabelSelector
 }
 
 type controllerKey struct{ kind, namespace, name string }
 
-func newDefaultSpread(s *Snapshot) *defaultSpread {
-	d := &defaultSpread{constraints: s.DefaultTopologySpread, snapshot: s}
+func newDefaultSpread(s *Cluster) *defaultSpread {
+	d := &defaultSpread{constraints: s.DefaultSpread}
 	if len(d.constraints) == 0 {
 		return d
 	}
@@ -86,33 +82,4 @@ func (d *defaultSpread) selectorFor(pod *corev1.Pod) *metav1.LabelSelector {
 		return nil
 	}
 	return out
-}
-
-// ValidateDefaultTopologySpread checks the cluster's default constraints as kube-scheduler's configuration does: a
-// positive maxSkew, a legal key and reaction, no selector of its own, no duplicates.
-func ValidateDefaultTopologySpread(list []corev1.TopologySpreadConstraint, path *field.Path) field.ErrorList {
-	var errs field.ErrorList
-	seen := sets.New[string]()
-	for i := range list {
-		c, at := &list[i], path.Index(i)
-		if c.MaxSkew <= 0 {
-			errs = append(errs, field.Invalid(at.Child("maxSkew"), c.MaxSkew, "must be greater than zero"))
-		}
-		errs = append(errs, unversionedvalidation.ValidateLabelName(c.TopologyKey, at.Child("topologyKey"))...)
-		if c.WhenUnsatisfiable != corev1.DoNotSchedule && c.WhenUnsatisfiable != corev1.ScheduleAnyway {
-			errs = append(errs, field.NotSupported(at.Child("whenUnsatisfiable"), c.WhenUnsatisfiable, []string{string(corev1.DoNotSchedule), string(corev1.ScheduleAnyway)}))
-		}
-		if c.LabelSelector != nil {
-			errs = append(errs, field.Forbidden(at.Child("labelSelector"), "is deduced for each pod: leave it out"))
-		}
-		if len(c.MatchLabelKeys) > 0 {
-			errs = append(errs, field.Forbidden(at.Child("matchLabelKeys"), "is not for default constraints: leave it out"))
-		}
-		if id := c.TopologyKey + "/" + string(c.WhenUnsatisfiable); seen.Has(id) {
-			errs = append(errs, field.Duplicate(at, id))
-		} else {
-			seen.Insert(id)
-		}
-	}
-	return errs
 }

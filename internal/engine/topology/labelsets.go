@@ -1,4 +1,4 @@
-package scheduling
+package topology
 
 import (
 	"hash/maphash"
@@ -10,9 +10,9 @@ import (
 	"k8s.io/apimachinery/pkg/selection"
 )
 
-// labelSets are the distinct labels of the pods of a model, of which there are far fewer than pods: a new rule is compared
+// LabelSets are the distinct labels of the pods of a model, of which there are far fewer than pods: a new rule is compared
 // with each once to find out whom it counts.
-type labelSets struct {
+type LabelSets struct {
 	seed   maphash.Seed
 	byHash map[uint64][]int32
 	sets   []labelSet
@@ -27,12 +27,13 @@ type labelSet struct {
 	kinds []int32
 }
 
-func newLabelSets() *labelSets {
-	return &labelSets{seed: maphash.MakeSeed(), byHash: make(map[uint64][]int32)}
+// NewLabelSets has no pods.
+func NewLabelSets() *LabelSets {
+	return &LabelSets{seed: maphash.MakeSeed(), byHash: make(map[uint64][]int32)}
 }
 
 // find is the pod's set, or -1, and its hash.
-func (l *labelSets) find(pod *corev1.Pod) (int32, uint64) {
+func (l *LabelSets) find(pod *corev1.Pod) (int32, uint64) {
 	hash := maphash.String(l.seed, pod.Namespace)
 	for key, value := range pod.Labels { // in whichever order
 		hash += maphash.String(l.seed, key) * (2*maphash.String(l.seed, value) + 1)
@@ -45,8 +46,8 @@ func (l *labelSets) find(pod *corev1.Pod) (int32, uint64) {
 	return -1, hash
 }
 
-// add counts the pod, of the kind, and returns the number of its set.
-func (l *labelSets) add(pod *corev1.Pod, kind int32) int32 {
+// Add counts the pod, of the kind, and returns the number of its set.
+func (l *LabelSets) Add(pod *corev1.Pod, kind int32) int32 {
 	n, hash := l.find(pod)
 	if n < 0 {
 		n = int32(len(l.sets))
@@ -67,8 +68,8 @@ func (l *labelSets) add(pod *corev1.Pod, kind int32) int32 {
 	return n
 }
 
-// remove takes a pod of the set out.
-func (l *labelSets) remove(pod *corev1.Pod, n int32) {
+// Remove takes a pod of the set out.
+func (l *LabelSets) Remove(pod *corev1.Pod, n int32) {
 	if l.sets[n].pods--; l.sets[n].pods > 0 {
 		return
 	}
@@ -82,8 +83,8 @@ func (l *labelSets) remove(pod *corev1.Pod, n int32) {
 	}
 }
 
-// addKind notes that a pod of the set is of another kind now.
-func (l *labelSets) addKind(n, kind int32) {
+// AddKind notes that a pod of the set is of another kind now.
+func (l *LabelSets) AddKind(n, kind int32) {
 	if !slices.Contains(l.sets[n].kinds, kind) {
 		l.sets[n].kinds = append(l.sets[n].kinds, kind)
 	}
@@ -101,15 +102,15 @@ func equality(s labels.Selector) (key string, values []string) {
 	return "", nil
 }
 
-// selectKinds marks the sets whose pods one of the groups counts, ports and disks aside, and in kinds the kinds of those pods, and perhaps
+// SelectKinds marks the sets whose pods one of the groups counts, ports and disks aside, and in kinds the kinds of those pods, and perhaps
 // others.
-func (l *labelSets) selectKinds(groups []*topologyGroup, kinds []bool) (sets []bool) {
+func (l *LabelSets) SelectKinds(groups []*Group, kinds []bool) (sets []bool) {
 	sets = make([]bool, len(l.sets))
-	type wanted map[string][]*topologyGroup
+	type wanted map[string][]*Group
 	byKey := make(map[string]wanted)
-	var others []*topologyGroup
+	var others []*Group
 	for _, g := range groups {
-		if g.kind == kindExclusive || g.kind == kindTogether {
+		if g.Kind == Exclusive || g.Kind == Together {
 			continue
 		}
 		indexed := false
@@ -141,7 +142,7 @@ func (l *labelSets) selectKinds(groups []*topologyGroup, kinds []bool) (sets []b
 			continue
 		}
 		pod.Namespace, pod.Labels = s.namespace, s.labels
-		selects := func(g *topologyGroup) bool { return g.selects(&pod) }
+		selects := func(g *Group) bool { return g.Selects(&pod) }
 		found := slices.ContainsFunc(others, selects)
 		for key, values := range byKey {
 			if found {
@@ -158,4 +159,14 @@ func (l *labelSets) selectKinds(groups []*topologyGroup, kinds []bool) (sets []b
 		}
 	}
 	return sets
+}
+
+// EachKind lets change give each kind another number.
+func (l *LabelSets) EachKind(change func(kind *int32)) {
+	for i := range l.sets {
+		s := &l.sets[i]
+		for j := range s.kinds {
+			change(&s.kinds[j])
+		}
+	}
 }

@@ -1,4 +1,4 @@
-package scheduling
+package topology
 
 import (
 	"errors"
@@ -14,7 +14,7 @@ import (
 )
 
 // spreads adds the pod's topology spread constraints, or the cluster's defaults if it has none.
-func (x *topologyIndex) spreads(pod *corev1.Pod, add func(topologyGroup)) error {
+func (x *Index) spreads(pod *corev1.Pod, add func(Group)) error {
 	var errs []error
 	list := pod.Spec.TopologySpreadConstraints
 	if len(list) == 0 {
@@ -33,30 +33,30 @@ func (x *topologyIndex) spreads(pod *corev1.Pod, add func(topologyGroup)) error 
 			errs = append(errs, err)
 			continue
 		}
-		others := len(keys) > 1 || (len(keys) == 1 && x.m.vocab.Canonical(c.TopologyKey) == labelHostname)
+		others := len(keys) > 1 || (len(keys) == 1 && x.terms.Vocabulary.Canonical(c.TopologyKey) == corev1.LabelHostname)
 		if c.WhenUnsatisfiable != corev1.ScheduleAnyway && others {
 			filter.keys = keys
 			filter.text += "; has " + strings.Join(keys, ", ")
 		}
-		g := topologyGroup{
-			kind: kindSpread, key: c.TopologyKey, hard: c.WhenUnsatisfiable != corev1.ScheduleAnyway, weight: 100,
-			maxSkew: max(c.MaxSkew, 1), minDomains: 1, namespaces: []string{pod.Namespace},
-			selectors: []labels.Selector{selector}, filter: filter,
+		g := Group{
+			Kind: Spread, Key: c.TopologyKey, Hard: c.WhenUnsatisfiable != corev1.ScheduleAnyway, Weight: 100,
+			MaxSkew: max(c.MaxSkew, 1), MinDomains: 1, namespaces: []string{pod.Namespace},
+			selectors: []labels.Selector{selector}, Filter: filter,
 		}
-		if c.MinDomains != nil && g.hard {
-			g.minDomains = max(*c.MinDomains, 1)
+		if c.MinDomains != nil && g.Hard {
+			g.MinDomains = max(*c.MinDomains, 1)
 		}
 		add(g)
 	}
 	return errors.Join(errs...)
 }
 
-// hardKeys are the topology keys of the constraints that must be kept, sorted. Every machine has a name of its own.
-func (x *topologyIndex) hardKeys(list []corev1.TopologySpreadConstraint) []string {
+// hardKeys are the topology keys of the constraints that must be kept, sorted. Every node has a name of its own.
+func (x *Index) hardKeys(list []corev1.TopologySpreadConstraint) []string {
 	var keys []string
 	for i := range list {
-		key := x.m.vocab.Canonical(list[i].TopologyKey)
-		if list[i].WhenUnsatisfiable != corev1.ScheduleAnyway && key != labelHostname {
+		key := x.terms.Vocabulary.Canonical(list[i].TopologyKey)
+		if list[i].WhenUnsatisfiable != corev1.ScheduleAnyway && key != corev1.LabelHostname {
 			keys = append(keys, key)
 		}
 	}
@@ -110,26 +110,26 @@ func containsRequirements(selector labels.Selector, reqs labels.Requirements) bo
 }
 
 // filterOf reads nodeAffinityPolicy (default Honor) and nodeTaintsPolicy (default Ignore).
-func (x *topologyIndex) filterOf(c *corev1.TopologySpreadConstraint, pod *corev1.Pod) (nodeFilter, error) {
-	var f nodeFilter
+func (x *Index) filterOf(c *corev1.TopologySpreadConstraint, pod *corev1.Pod) (Filter, error) {
+	var f Filter
 	if c.NodeAffinityPolicy == nil || *c.NodeAffinityPolicy == corev1.NodeInclusionPolicyHonor {
-		if boundDaemon(pod) && match.NamesNode(&pod.Spec) {
-			return f, errBoundDaemon // each its own constraint, which no pod is planned by
+		if match.BoundDaemon(pod) && match.NamesNode(&pod.Spec) {
+			return f, match.ErrBoundDaemon // each its own constraint, which no pod is planned by
 		}
-		terms, err := x.m.terms.Required(&pod.Spec)
+		terms, err := x.terms.Required(&pod.Spec)
 		if err != nil {
 			return f, err
 		}
 		if len(terms) > 1 || len(terms[0]) > 0 {
-			f.terms = terms
+			f.Terms = terms
 			for _, t := range terms {
 				f.text += t.String() + " or "
-				x.m.ask(t)
+				x.ask(t)
 			}
 		}
 	}
 	if c.NodeTaintsPolicy != nil && *c.NodeTaintsPolicy == corev1.NodeInclusionPolicyHonor {
-		f.taints, f.tolerations = true, pod.Spec.Tolerations
+		f.Taints, f.tolerations = true, pod.Spec.Tolerations
 		f.text += "; honours taints"
 		for i := range pod.Spec.Tolerations {
 			t := &pod.Spec.Tolerations[i]

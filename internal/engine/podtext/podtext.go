@@ -1,0 +1,194 @@
+// Package podtext spells out parts of pods.
+//
+// The question: are two pods alike to a scheduler? They are where the texts of what it looks at are equal. Input are parts of a pod's
+// specification, output are bytes that are read by nobody, compared and used as keys of maps.
+//
+// The method: numbers have variable length and texts their length before them, so that no two different contents have one text; labels are
+// sorted, since maps have no order. The cost is that of copying; nothing is allocated once the buffers of a [Writer] have grown.
+package podtext
+
+import (
+	"encoding/binary"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Writer spells out parts of pods, each so that equal text means equal content. It keeps its buffers between pods.
+type Writer struct {
+	// Buf is what was written.
+	Buf   []byte
+	pairs []pair
+	// Daemon is true when the pod is one of match.BoundDaemon, whose node's name is left out.
+	Daemon bool
+}
+
+// Number writes a number.
+func (w *Writer) Number(v int64) { w.Buf = binary.AppendVarint(w.Buf, v) }
+
+// Text writes a text, with its length before it.
+func (w *Writer) Text(s string) {
+	w.Buf = binary.AppendUvarint(w.Buf, uint64(len(s)))
+	w.Buf = append(w.Buf, s...)
+}
+
+func (w *Writer) texts(list []string) {
+	w.Number(int64(len(list)))
+	for _, s := range list {
+		w.Text(s)
+	}
+}
+
+// Labels writes labels, by key.
+func (w *Writer) Labels(labels map[string]string) {
+	w.Number(int64(len(labels)))
+	if len(labels) == 0 {
+		return
+	}
+	w.pairs = w.pairs[:0]
+	for k, v := range labels { // few: each is put in its place at once
+		w.pairs = append(w.pairs, pair{k, v})
+		for i := len(w.pairs) - 1; i > 0 && w.pairs[i].key < w.pairs[i-1].key; i-- {
+			w.pairs[i], w.pairs[i-1] = w.pairs[i-1], w.pairs[i]
+		}
+	}
+	for i := range w.pairs {
+		w.Text(w.pairs[i].key)
+		w.Text(w.pairs[i].value)
+	}
+}
+
+// pair is a label.
+type pair struct{ key, value string }
+
+// NodeAffinity writes the terms about nodes.
+func (w *Writer) NodeAffinity(a *corev1.NodeAffinity) {
+	if a.RequiredDuringSchedulingIgnoredDuringExecution == nil {
+		w.Number(-1)
+	} else {
+		terms := a.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms
+		w.Number(int64(len(terms)))
+		for i := range terms {
+			w.term(&terms[i])
+		}
+	}
+	w.Number(int64(len(a.PreferredDuringSchedulingIgnoredDuringExecution)))
+	for i := range a.PreferredDuringSchedulingIgnoredDuringExecution {
+		p := &a.PreferredDuringSchedulingIgnoredDuringExecution[i]
+		w.Number(int64(p.Weight))
+		w.term(&p.Preference)
+	}
+}
+
+func (w *Writer) term(t *corev1.NodeSelectorTerm) {
+	fields := t.MatchFields
+	if w.Daemon && len(fields) > 0 {
+		w.Text("its node")
+		fields = nil
+	}
+	for _, list := range [2][]corev1.NodeSelectorRequirement{t.MatchExpressions, fields} {
+		w.Number(int64(len(list)))
+		for i := range list {
+			w.Text(list[i].Key)
+			w.Text(string(list[i].Operator))
+			w.texts(list[i].Values)
+		}
+	}
+}
+
+// Tolerations writes the list as it is.
+func (w *Writer) Tolerations(list []corev1.Toleration) {
+	w.Number(int64(len(list)))
+	for i := range list {
+		t := &list[i]
+		w.Text(t.Key)
+		w.Text(string(t.Operator))
+		w.Text(t.Value)
+		w.Text(string(t.Effect))
+	}
+}
+
+// PodAffinity writes the terms about other pods.
+func (w *Writer) PodAffinity(a *corev1.Affinity, own map[string]string) {
+	if a.PodAffinity != nil {
+		w.podTerms(a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution, a.PodAffinity.PreferredDuringSchedulingIgnoredDuringExecution, own)
+	} else {
+		w.Number(-1)
+	}
+	if a.PodAntiAffinity != nil {
+		w.podTerms(a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution, a.PodAntiAffinity.PreferredDuringSchedulingIgnoredDuringExecution, own)
+	} else {
+		w.Number(-1)
+	}
+}
+
+// Spread writes a spread constraint, with what the pod's own labels make of it.
+func (w *Writer) Spread(c *corev1.TopologySpreadConstraint, own map[string]string) {
+	w.Text(c.TopologyKey)
+	w.Text(string(c.WhenUnsatisfiable))
+	w.Number(int64(c.MaxSkew))
+	if c.MinDomains != nil {
+		w.Number(int64(*c.MinDomains))
+	} else {
+		w.Number(-1)
+	}
+	for _, policy := range [2]*corev1.NodeInclusionPolicy{c.NodeAffinityPolicy, c.NodeTaintsPolicy} {
+		if policy != nil {
+			w.Text(string(*policy))
+		} else {
+			w.Text("")
+		}
+	}
+	w.selector(c.LabelSelector)
+	w.valuesOf(c.MatchLabelKeys, own)
+}
+
+func (w *Writer) podTerms(required []corev1.PodAffinityTerm, preferred []corev1.WeightedPodAffinityTerm, own map[string]string) {
+	w.Number(int64(len(required)))
+	for i := range required {
+		w.podTerm(&required[i], own)
+	}
+	w.Number(int64(len(preferred)))
+	for i := range preferred {
+		w.Number(int64(preferred[i].Weight))
+		w.podTerm(&preferred[i].PodAffinityTerm, own)
+	}
+}
+
+func (w *Writer) podTerm(t *corev1.PodAffinityTerm, own map[string]string) {
+	w.Text(t.TopologyKey)
+	w.texts(t.Namespaces)
+	w.selector(t.NamespaceSelector)
+	w.selector(t.LabelSelector)
+	w.valuesOf(t.MatchLabelKeys, own)
+	w.valuesOf(t.MismatchLabelKeys, own)
+}
+
+// selector writes a selector; one that is absent differs from one that is empty.
+func (w *Writer) selector(s *metav1.LabelSelector) {
+	if s == nil {
+		w.Number(-1)
+		return
+	}
+	w.Labels(s.MatchLabels)
+	w.Number(int64(len(s.MatchExpressions)))
+	for i := range s.MatchExpressions {
+		w.Text(s.MatchExpressions[i].Key)
+		w.Text(string(s.MatchExpressions[i].Operator))
+		w.texts(s.MatchExpressions[i].Values)
+	}
+}
+
+// valuesOf writes label keys with the values the pod itself has for them.
+func (w *Writer) valuesOf(keys []string, own map[string]string) {
+	w.Number(int64(len(keys)))
+	for _, key := range keys {
+		w.Text(key)
+		if v, ok := own[key]; ok {
+			w.Number(1)
+			w.Text(v)
+		} else {
+			w.Number(0)
+		}
+	}
+}

@@ -1,0 +1,307 @@
+package topology
+
+import (
+	"errors"
+	"maps"
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/drawknife/drawknife/internal/engine/match"
+	"github.com/drawknife/drawknife/internal/engine/podtext"
+	"github.com/drawknife/drawknife/internal/engine/volumes"
+)
+
+// Cluster is what rules depend on beside pods.
+type Cluster struct {
+	Namespaces []*corev1.Namespace
+	// DefaultSpread are the constraints of pods that have none, with selectors by the other objects.
+	DefaultSpread          []corev1.TopologySpreadConstraint
+	Services               []*corev1.Service
+	ReplicaSets            []*appsv1.ReplicaSet
+	StatefulSets           []*appsv1.StatefulSet
+	ReplicationControllers []*corev1.ReplicationController
+}
+
+// Index collects groups while a model is compiled.
+type Index struct {
+	// terms and volumes read what pods ask of nodes and of volumes; asked notes which labels rules ask about.
+	terms   match.Terms
+	Volumes *volumes.Index
+	asked   map[string]bool
+	Groups  []Group
+	byText  map[string]int32
+	// Fresh are the groups that intern has made and nobody has yet looked at: see ReadFresh. vacant are the numbers that no group has
+	// any more.
+	Fresh, vacant []int32
+	// SelectsNamespaces is true when some rule names namespaces by their labels: then it matters which namespaces there are.
+	SelectsNamespaces bool
+	// readKeys are the label keys some group's selector reads, sorted.
+	readKeys []string
+	// members remembers which groups select pods of a namespace with certain values of readKeys.
+	members map[string][]int32
+	// namespaceLabels by name.
+	namespaceLabels map[string]labels.Set
+	defaults        *defaultSpread
+	buf             []byte
+	// remembered is where in rules stands what collect returned, by ruleKey.
+	remembered map[string]int32
+	rules      []ownedRules
+	// vacantRules are the places in rules that are free.
+	vacantRules []int32
+	writer      podtext.Writer
+}
+
+// NewIndex is an index without rules. asked gets the labels that rules ask about.
+func NewIndex(terms match.Terms, vols *volumes.Index, asked map[string]bool, cluster *Cluster) *Index {
+	x := &Index{
+		terms: terms, Volumes: vols, asked: asked,
+		byText: map[string]int32{}, members: map[string][]int32{}, namespaceLabels: map[string]labels.Set{}, remembered: map[string]int32{},
+	}
+	for _, ns := range cluster.Namespaces {
+		x.listNamespace(ns)
+	}
+	x.defaults = newDefaultSpread(cluster)
+	return x
+}
+
+func (x *Index) ask(n match.Needs) {
+	for _, r := range n {
+		x.asked[r.Key()] = true
+	}
+}
+
+// constrained reports whether the pod states any topology rule, the cheap question asked of every pod.
+func (x *Index) constrained(pod *corev1.Pod) bool {
+	spec := &pod.Spec
+	if len(spec.TopologySpreadConstraints) > 0 || x.defaults.any() {
+		return true
+	}
+	if a := spec.Affinity; a != nil && (a.PodAffinity != nil || a.PodAntiAffinity != nil) {
+		return true
+	}
+	return HasHostPorts(spec) || len(x.unmade(pod)) > 0 || len(volumes.Disks(spec)) > 0
+}
+
+// unmade are the volumes of the pod that it shares with others and that are made where the first of them goes.
+func (x *Index) unmade(pod *corev1.Pod) []volumes.ID {
+	var out []volumes.ID
+	if len(pod.Spec.Volumes) == 0 {
+		return nil
+	}
+	for _, c := range x.Volumes.Attached(pod) {
+		if c.Shared && c.Unbound {
+			out = append(out, c.ID)
+		}
+	}
+	return out
+}
+
+// Collect adds the pod's rules and returns where they stand, as remember does, and the numbers of their groups, ascending. With an error come the groups of
+// those rules that can be read: a bound pod keeps others away by them even if it could not be planned itself. The
+// result is shared.
+func (x *Index) Collect(pod *corev1.Pod) (at int32, owns []int32, err error) {
+	at = x.Remember(pod)
+	owns, err = x.RulesAt(at, pod)
+	return at, owns, err
+}
+
+// RulesAt are the groups for a pod of which it is known what remember returned.
+func (x *Index) RulesAt(n int32, pod *corev1.Pod) ([]int32, error) {
+	switch n {
+	case NoRules:
+		return nil, nil
+	case oddRules:
+		return x.read(pod)
+	}
+	return x.rules[n].owns, x.rules[n].err
+}
+
+const (
+	// noRules: the pod states none.
+	NoRules = -1
+	// oddRules: they have to be read again.
+	oddRules = -2
+)
+
+// Remember adds the pod's rules, and returns where in x.rules they stand from now on, or one of the constants above.
+func (x *Index) Remember(pod *corev1.Pod) int32 {
+	if !x.constrained(pod) {
+		return NoRules
+	}
+	key, ok := x.ruleKey(pod)
+	if !ok {
+		return oddRules
+	}
+	if n, known := x.remembered[string(key)]; known {
+		return n
+	}
+	text := string(key)
+	owns, err := x.read(pod)
+	n := int32(len(x.rules))
+	if free := len(x.vacantRules); free > 0 {
+		n, x.vacantRules = x.vacantRules[free-1], x.vacantRules[:free-1]
+		x.rules[n] = ownedRules{owns, err}
+	} else {
+		x.rules = append(x.rules, ownedRules{owns, err})
+	}
+	x.remembered[text] = n
+	return n
+}
+
+// read is collect for a pod whose like has not been seen.
+func (x *Index) read(pod *corev1.Pod) ([]int32, error) {
+	var out []int32
+	add := func(g Group) { out = append(out, x.intern(g)) }
+	err := errors.Join(x.spreads(pod, add), x.affinities(pod, add))
+	hostPortGroups(&pod.Spec, add)
+	diskGroups(&pod.Spec, add)
+	for _, claim := range x.unmade(pod) {
+		add(Group{Kind: Together, Key: corev1.LabelTopologyZone, Hard: true, Weight: 100, Claim: claim})
+	}
+	slices.Sort(out)
+	return slices.Compact(out), err
+}
+
+func (x *Index) intern(g Group) int32 {
+	g.Key = x.terms.Vocabulary.Canonical(g.Key)
+	text := g.text()
+	if n, ok := x.byText[text]; ok {
+		return n
+	}
+	n := int32(len(x.Groups))
+	if free := len(x.vacant); free > 0 {
+		n, x.vacant = x.vacant[free-1], x.vacant[:free-1]
+		x.Groups[n] = g
+	} else {
+		x.Groups = append(x.Groups, g)
+	}
+	x.byText[text] = n
+	x.Fresh = append(x.Fresh, n)
+	return n
+}
+
+// Seal ends collecting: groups are numbered in the order of their text, so that the order of the input plays no part,
+// and the keys that selectors read are known.
+func (x *Index) Seal() {
+	texts := make([]string, 0, len(x.Groups))
+	for text := range x.byText {
+		texts = append(texts, text)
+	}
+	slices.Sort(texts)
+	number, sorted := make([]int32, len(x.Groups)), make([]Group, len(x.Groups))
+	for i, text := range texts {
+		old := x.byText[text]
+		number[old], sorted[i] = int32(i), x.Groups[old]
+		x.byText[text] = int32(i)
+	}
+	x.Groups = sorted
+	for _, r := range x.rules {
+		for i, g := range r.owns {
+			r.owns[i] = number[g]
+		}
+		slices.Sort(r.owns)
+	}
+	x.Fresh = nil
+	for i := range x.Groups {
+		x.readFor(&x.Groups[i])
+	}
+}
+
+// readFor notes which labels the group's selectors read.
+func (x *Index) readFor(g *Group) {
+	for _, s := range g.selectors {
+		reqs, _ := s.Requirements()
+		for _, r := range reqs {
+			if at, known := slices.BinarySearch(x.readKeys, r.Key()); !known {
+				x.readKeys = slices.Insert(x.readKeys, at, r.Key())
+			}
+		}
+	}
+}
+
+// Membership returns the groups that count the pod, ascending. The result is shared.
+func (x *Index) Membership(pod *corev1.Pod) []int32 {
+	if len(x.Groups) == 0 {
+		return nil
+	}
+	x.buf = append(x.buf[:0], pod.Namespace...)
+	for _, key := range x.readKeys {
+		if v, ok := pod.Labels[key]; ok {
+			x.buf = append(append(append(append(x.buf, 0), key...), '='), v...)
+		}
+	}
+	own := HasHostPorts(&pod.Spec) || len(x.unmade(pod)) > 0 || len(volumes.Disks(&pod.Spec)) > 0
+	if m, ok := x.members[string(x.buf)]; ok && !own {
+		return m
+	}
+	var out []int32
+	for i := range x.Groups {
+		switch g := &x.Groups[i]; g.Kind {
+		case Exclusive, Gone:
+		case Together:
+			if slices.Contains(x.unmade(pod), g.Claim) {
+				out = append(out, int32(i))
+			}
+		default:
+			if g.Disk != "" && g.usesDisk(&pod.Spec) || g.Disk == "" && g.Selects(pod) {
+				out = append(out, int32(i))
+			}
+		}
+	}
+	if own {
+		out = append(out, x.PortMembership(&pod.Spec)...)
+		slices.Sort(out)
+		return out
+	}
+	x.members[string(x.buf)] = out
+	return out
+}
+
+// ReadFresh takes notice of the groups that came since ForgetFresh and returns them: membership is found again, by what their selectors
+// read too.
+func (x *Index) ReadFresh() []*Group {
+	out := make([]*Group, len(x.Fresh))
+	for i, g := range x.Fresh {
+		out[i] = &x.Groups[g]
+		x.readFor(out[i])
+	}
+	clear(x.members)
+	return out
+}
+
+// ForgetFresh ends what ReadFresh began.
+func (x *Index) ForgetFresh() { x.Fresh = x.Fresh[:0] }
+
+// Drop forgets groups that nobody states any more. Their numbers are given to others later.
+func (x *Index) Drop(gone map[int32]bool) {
+	for _, g := range slices.Sorted(maps.Keys(gone)) {
+		delete(x.byText, x.Groups[g].text())
+		x.Groups[g] = Group{Kind: Gone}
+		x.vacant = append(x.vacant, g)
+	}
+	clear(x.members)
+	for text, n := range x.remembered {
+		if slices.ContainsFunc(x.rules[n].owns, func(g int32) bool { return gone[g] }) {
+			delete(x.remembered, text)
+			x.rules[n] = ownedRules{}
+			x.vacantRules = append(x.vacantRules, n)
+		}
+	}
+}
+
+// InOrder are the numbers of the groups, in the order of their texts.
+func (x *Index) InOrder() []int32 {
+	texts := slices.Sorted(maps.Keys(x.byText))
+	out := make([]int32, len(texts))
+	for i, text := range texts {
+		out[i] = x.byText[text]
+	}
+	return out
+}
+
+// Detach makes the index independent of the model that it was made for: its groups change no more with those that were handed out, and
+// asked gets the labels that rules ask about.
+func (x *Index) Detach(asked map[string]bool) { x.asked, x.Groups = asked, slices.Clone(x.Groups) }

@@ -1,0 +1,49 @@
+package topology
+
+import (
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/internal/engine/volumes"
+)
+
+// Reading a pod's rules means parsing selectors, and the pods of one workload state the same rules. So what one of them
+// was found to own is remembered by the text of all that collect reads.
+
+// ownedRules is what collect returned.
+type ownedRules struct {
+	owns []int32
+	err  error
+}
+
+// ruleKey writes everything that collect reads in the pod. It reports false for pods whose rules depend on more: host
+// ports, volumes yet to be made, disks that they name, and the cluster's default spreading, which looks at Services and owners.
+func (x *Index) ruleKey(pod *corev1.Pod) ([]byte, bool) {
+	spec := &pod.Spec
+	if HasHostPorts(spec) || len(x.unmade(pod)) > 0 || len(volumes.Disks(spec)) > 0 || (len(spec.TopologySpreadConstraints) == 0 && x.defaults.any()) {
+		return nil, false
+	}
+	w := &x.writer
+	w.Buf = w.Buf[:0]
+	w.Text(pod.Namespace)
+	w.Number(int64(len(spec.TopologySpreadConstraints)))
+	for i := range spec.TopologySpreadConstraints {
+		w.Spread(&spec.TopologySpreadConstraints[i], pod.Labels)
+	}
+	if len(spec.TopologySpreadConstraints) > 0 {
+		w.Labels(spec.NodeSelector)
+		w.Tolerations(spec.Tolerations)
+	}
+	a := spec.Affinity
+	if a == nil {
+		w.Number(-1)
+		return w.Buf, true
+	}
+	if a.NodeAffinity != nil {
+		w.Number(1)
+		w.NodeAffinity(a.NodeAffinity)
+	} else {
+		w.Number(0)
+	}
+	w.PodAffinity(a, pod.Labels)
+	return w.Buf, true
+}
