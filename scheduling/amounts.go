@@ -3,6 +3,7 @@ package scheduling
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -104,4 +105,24 @@ func (c *quantityCheck) list(list corev1.ResourceList, path func() string) {
 			Cure: "give an amount between 1e-12 and 1e24",
 		}
 	}
+}
+
+// checkTypes refuses instance types without a name of their own, and prices that are none.
+func checkTypes(name string, types []*cloudprovider.InstanceType) error {
+	seen := make(map[string]bool, len(types))
+	for i, it := range types {
+		if it == nil {
+			return &SnapshotError{Path: fmt.Sprintf("catalogs[%s][%d]", name, i), Rule: "is null", Cure: "leave it out"}
+		}
+		if it.Name == "" || seen[it.Name] {
+			return &SnapshotError{Path: fmt.Sprintf("catalogs[%s][%d].name", name, i), Rule: fmt.Sprintf("is %q, which is empty or stands twice", it.Name), Cure: "names of instance types are unique"}
+		}
+		seen[it.Name] = true
+		for j, o := range it.Offerings {
+			if math.IsNaN(o.Price) || math.IsInf(o.Price, 0) || o.Price < 0 || o.Price > 1e9 {
+				return &SnapshotError{Path: fmt.Sprintf("catalogs[%s][%s].offerings[%d].price", name, it.Name, j), Rule: fmt.Sprintf("is %v", o.Price), Cure: "a price is finite, >= 0 and <= 1e9 USD per hour"}
+			}
+		}
+	}
+	return nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/drawknife/drawknife/api/requirements"
 	"github.com/drawknife/drawknife/internal/engine/bitset"
+	"github.com/drawknife/drawknife/internal/engine/market"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
@@ -29,7 +30,7 @@ func (t *Trial) Plan(ctx context.Context) (*Plan, error) {
 	t.writeUnschedulable(out, q)
 	if len(out.NewNodes) > 0 {
 		pf := t.proofOf(ctx)
-		out.LowerBound = pf.v.bound / nanoPerUSD
+		out.LowerBound = pf.v.bound / market.NanoPerUSD
 		out.Certificate = t.m.certificate(pf)
 	}
 	return out, ctx.Err()
@@ -137,9 +138,9 @@ func (t *Trial) writeMachines(out *Plan, pods [][]PodKey, loads [][]binding) {
 	t.writeCommitments(out, bought)
 	cost := int64(0)
 	for i := range out.NewNodes {
-		cost += nanoUSD(out.NewNodes[i].InstanceTypes[0].Price)
+		cost += market.NanoUSD(out.NewNodes[i].InstanceTypes[0].Price)
 	}
-	out.HourlyCost = float64(cost) / nanoPerUSD
+	out.HourlyCost = float64(cost) / market.NanoPerUSD
 }
 
 // description is what machines with the same demands on them and the same load have in common.
@@ -187,7 +188,7 @@ const mostClaims = 64
 type machineClaim struct{ labels, before, after requirements.Set }
 
 type variantOf struct {
-	catalog *catalog
+	catalog *market.Catalog
 	variant int
 }
 
@@ -230,7 +231,7 @@ func (t *Trial) describe(node *NewNode, mc *machine, loads []binding, described 
 		d.options = slices.Clone(described.scratch)
 		d.claim = says
 		d.row = m.rowOf(p, d.options[0].Name, mc, offers.rows)
-		d.slot, _ = c.cheapest(p.table.rows[d.row].variant, p.table.rows[d.row].slots, slots)
+		d.slot, _ = c.Cheapest(p.table.rows[d.row].variant, p.table.rows[d.row].slots, slots)
 		if own {
 			d.row, d.slot = int(mc.row), int(mc.slot)
 		}
@@ -279,10 +280,10 @@ func (o *offersOf) claimFor(m *Model, mc *machine, claim requirements.Set, slots
 	return o.claims[at].after, o.forgotten + at
 }
 
-func (d *descriptions) allocatableOf(c *catalog, variant int) corev1.ResourceList {
+func (d *descriptions) allocatableOf(c *market.Catalog, variant int) corev1.ResourceList {
 	list, known := d.allocatable[variantOf{c, variant}]
 	if !known {
-		list = resources.Canonical(c.variants[variant].allocatable)
+		list = resources.Canonical(c.Variants[variant].Allocatable)
 		if d.allocatable != nil {
 			d.allocatable[variantOf{c, variant}] = list
 		}

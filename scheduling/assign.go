@@ -125,12 +125,12 @@ func (m *Model) valuesOnNodes(key string) []string {
 // statedValues are the values that the pool's instance types state for a key, sorted; nil if they don't state it.
 func (p *pool) statedValues(key string) []string {
 	c := p.table.catalog
-	if _, stated := c.typeKeys[key]; !stated {
+	if _, stated := c.TypeKeys[key]; !stated {
 		return nil
 	}
 	var out []string
 	for i := range p.rows.Members {
-		out = append(out, c.types[c.variants[p.table.rows[i].variant].typ].Requirements.Get(key).Values()...)
+		out = append(out, c.Types[c.Variants[p.table.rows[i].variant].Type].Requirements.Get(key).Values()...)
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
@@ -144,7 +144,7 @@ func (p *pool) decide(key string, r requirements.Requirement) requirements.Requi
 			return requirements.In(key, v)
 		}
 	}
-	if _, byTypes := p.table.catalog.typeKeys[key]; !byTypes {
+	if _, byTypes := p.table.catalog.TypeKeys[key]; !byTypes {
 		if v, ok := r.AnyValue(); ok {
 			return requirements.In(key, v)
 		}
@@ -173,13 +173,13 @@ func (m *Model) withRows(p *pool, sets []requirements.Set) []assignment {
 	for i, s := range sets {
 		out[i] = assignment{labels: s}
 		for r := range s.All {
-			if _, stated := p.table.catalog.typeKeys[r.Key()]; !stated {
+			if _, stated := p.table.catalog.TypeKeys[r.Key()]; !stated {
 				continue
 			}
 			if out[i].rows == nil {
 				out[i].rows = bitset.Full(len(p.table.rows))
 			}
-			mask := p.table.catalog.variantMask(r)
+			mask := p.table.catalog.VariantMask(r)
 			for row := range out[i].rows.Members {
 				if !mask.Has(p.table.rows[row].variant) {
 					out[i].rows.Remove(row)

@@ -3,6 +3,7 @@ package scheduling
 import (
 	"slices"
 
+	"github.com/drawknife/drawknife/internal/engine/market"
 	"github.com/drawknife/drawknife/internal/engine/match"
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
@@ -88,10 +89,10 @@ func (c *cells) ofMachine(pool, row, slot int32, as *assignment) int32 {
 }
 
 // typeDecides reports whether instance types of the catalog state any topology key.
-func (m *Model) typeDecides(c *catalog) bool {
+func (m *Model) typeDecides(c *market.Catalog) bool {
 	return slices.ContainsFunc(m.topologyKeys, func(key string) bool {
-		_, stated := c.typeKeys[key]
-		return stated && !c.offeringKeys[key]
+		_, stated := c.TypeKeys[key]
+		return stated && !c.OfferingKeys[key]
 	})
 }
 
@@ -99,14 +100,14 @@ func (m *Model) typeDecides(c *catalog) bool {
 func (m *Model) machineLabel(pool int32, row, slot int, as *assignment, key string) string {
 	p := m.pools[pool]
 	c := p.table.catalog
-	if c.offeringKeys[key] {
-		return match.OnlyValue(c.slots[slot].labels.Get(key))
+	if c.OfferingKeys[key] {
+		return match.OnlyValue(c.Slots[slot].Labels.Get(key))
 	}
 	if as.labels.Has(key) {
 		return match.OnlyValue(as.labels.Get(key))
 	}
-	if _, stated := c.typeKeys[key]; stated {
-		return match.OnlyValue(p.template.Get(key).Intersect(c.types[c.variants[p.table.rows[row].variant].typ].Requirements.Get(key)))
+	if _, stated := c.TypeKeys[key]; stated {
+		return match.OnlyValue(p.template.Get(key).Intersect(c.Types[c.Variants[p.table.rows[row].variant].Type].Requirements.Get(key)))
 	}
 	return match.OnlyValue(p.template.Get(key))
 }
@@ -174,7 +175,7 @@ func (m *Model) reachedBy(u use, found []map[int32]bool) {
 				continue
 			}
 			for s := range t.rows[r].slots.Members {
-				if !f.slots.Has(s) || t.catalog.price(t.rows[r].variant, s) == noPrice {
+				if !f.slots.Has(s) || t.catalog.Price(t.rows[r].variant, s) == market.NoPrice {
 					continue
 				}
 				n := c.ofMachine(u.pool, int32(r), int32(s), &list[a])

@@ -9,6 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/drawknife/drawknife/internal/engine/market"
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
@@ -172,7 +173,7 @@ func (m *Model) certificateClasses(out *Certificate, pf *proof) {
 	caps, bundles, written := pf.p.caps, pf.v.bundles(), map[together]int{}
 	for i, it := range pf.p.items {
 		value := pf.v.certified.item[i]
-		class := CertificateClass{Requests: m.certificateRequests(m.classes[it.class]), Count: it.count, Value: float64(value) / nanoPerUSD}
+		class := CertificateClass{Requests: m.certificateRequests(m.classes[it.class]), Count: it.count, Value: float64(value) / market.NanoPerUSD}
 		for k, n := range it.need[pf.p.dims-len(caps):] {
 			class.take(ruleName(k), n)
 		}
@@ -257,14 +258,14 @@ func (w *worths) enoughOf(list []typeProof, proven *certified) []typeProof {
 // typeNameOf is the name of the option's instance type.
 func (m *Model) typeNameOf(o *option) string {
 	t := m.pools[o.pool].table
-	return t.catalog.types[t.catalog.variants[t.rows[o.row].variant].typ].Name
+	return t.catalog.Types[t.catalog.Variants[t.rows[o.row].variant].Type].Name
 }
 
 // certificateType is an option with resource prices l, scaled.
 func (m *Model) certificateType(o *option, l []float64, scale float64, caps []hostCap) CertificateType {
-	out := CertificateType{Name: m.typeNameOf(o), Price: float64(o.price) / nanoPerUSD, Multipliers: map[corev1.ResourceName]float64{}}
+	out := CertificateType{Name: m.typeNameOf(o), Price: float64(o.price) / market.NanoPerUSD, Multipliers: map[corev1.ResourceName]float64{}}
 	for d, resource := range m.resources.Names {
-		x := l[d] * scale / nanoPerUSD
+		x := l[d] * scale / market.NanoPerUSD
 		if resource == corev1.ResourceCPU {
 			x *= 1000 // per core, not per millicore
 		}
@@ -273,7 +274,7 @@ func (m *Model) certificateType(o *option, l []float64, scale float64, caps []ho
 		}
 	}
 	for k := range caps {
-		if x := l[m.resources.Len()+k] * scale / nanoPerUSD; x > 0 {
+		if x := l[m.resources.Len()+k] * scale / market.NanoPerUSD; x > 0 {
 			if out.RuleMultipliers == nil {
 				out.RuleMultipliers = map[string]float64{}
 			}
@@ -287,11 +288,11 @@ func (m *Model) certificateType(o *option, l []float64, scale float64, caps []ho
 func ruleName(k int) string { return fmt.Sprintf("rule-%d", k+1) }
 
 func (m *Model) certificateLimit(l *limitedUse, scale float64, caps []hostCap) CertificateLimit {
-	out := CertificateLimit{Reservation: l.reservation, Amount: float64(l.left), Value: l.value / nanoPerUSD}
+	out := CertificateLimit{Reservation: l.reservation, Amount: float64(l.left), Value: l.value / market.NanoPerUSD}
 	unit := 1.0
 	if l.commitment > 0 {
-		out.Commitment = m.costs.terms[m.costs.commitments[l.commitment-1]].Name
-		unit = whole
+		out.Commitment = m.costs.Terms[m.costs.Commitments[l.commitment-1]].Name
+		unit = market.Whole
 		out.Amount, out.Value = out.Amount/unit, out.Value*unit
 	}
 	for _, d := range l.draws {

@@ -55,9 +55,9 @@ func (t *Trial) complete(p *problem, caps []hostCap) *problem {
 func (p *problem) addCommitted(m *Model, u poolUsers, o option) {
 	t := m.pools[u.pool].table
 next:
-	for k := range m.costs.commitments {
-		c := t.catalog.cover(k, t.rows[o.row].variant, int(o.slot))
-		if c.used == 0 {
+	for k := range m.costs.Commitments {
+		c := t.catalog.Cover(k, t.rows[o.row].variant, int(o.slot))
+		if c.Used == 0 {
 			continue
 		}
 		for i := len(p.committed) - 1; i >= 0; i-- {
@@ -65,12 +65,12 @@ next:
 			if have.pool != o.pool || have.row != o.row || have.assign != o.assign {
 				break
 			}
-			if have.commitment == int32(k+1) && have.price <= c.price && have.used <= c.used && (!p.everyCell || have.cell == o.cell) && o.open.Within(have.open) {
+			if have.commitment == int32(k+1) && have.price <= c.Price && have.used <= c.Used && (!p.everyCell || have.cell == o.cell) && o.open.Within(have.open) {
 				continue next
 			}
 		}
 		add := o
-		add.commitment, add.price, add.used, add.open = int32(k+1), c.price, c.used, o.open.Clone()
+		add.commitment, add.price, add.used, add.open = int32(k+1), c.Price, c.Used, o.open.Clone()
 		p.committed = append(p.committed, add)
 	}
 }
@@ -274,7 +274,7 @@ func (t *Trial) buyCommitted(ctx context.Context, p *problem, v *values, c *comm
 		// What earlier machines were bought for is taken.
 		if mc := &t.machines[i]; mc.commitment > 0 && !mc.empty() {
 			tb := t.m.pools[mc.pool].table
-			g.committed[mc.commitment-1] = max(0, g.committed[mc.commitment-1]-tb.catalog.cover(int(mc.commitment-1), tb.rows[mc.row].variant, int(mc.slot)).used)
+			g.committed[mc.commitment-1] = max(0, g.committed[mc.commitment-1]-tb.catalog.Cover(int(mc.commitment-1), tb.rows[mc.row].variant, int(mc.slot)).Used)
 		}
 	}
 	k := newPacker(t.m, c.p, &c.values, g)
@@ -291,7 +291,7 @@ func (t *Trial) buyCommitted(ctx context.Context, p *problem, v *values, c *comm
 		// They are bought at the price that they have with nothing covered.
 		o := &c.p.options[i]
 		tb := t.m.pools[o.pool].table
-		o.price = tb.catalog.price(tb.rows[o.row].variant, int(o.slot))
+		o.price = tb.catalog.Price(tb.rows[o.row].variant, int(o.slot))
 	}
 	t.buy(c.p, packed)
 	return k.left

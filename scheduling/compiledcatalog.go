@@ -4,14 +4,14 @@ import (
 	"slices"
 
 	"github.com/drawknife/drawknife/cloudprovider"
-	"github.com/drawknife/drawknife/internal/engine/bitset"
+	"github.com/drawknife/drawknife/internal/engine/market"
 )
 
 // CompiledCatalog is a list of instance types made ready for planning. Compile makes it of each of the snapshot's catalogs;
 // a caller that compiles many small snapshots with the same types makes it once and hands it to each: see WithCatalogs. It is
 // immutable and safe for concurrent use. The types must not be changed afterwards.
 type CompiledCatalog struct {
-	catalog *catalog
+	catalog *market.Catalog
 }
 
 // CompileCatalog makes a list of instance types ready for planning. It refuses with a *SnapshotError what Compile refuses in
@@ -22,11 +22,11 @@ func CompileCatalog(types []*cloudprovider.InstanceType) (*CompiledCatalog, erro
 	if c.types(name, types); c.err != nil {
 		return nil, c.err
 	}
-	compiled, err := compileCatalog(name, types)
-	if err != nil {
+	if err := checkTypes(name, types); err != nil {
 		return nil, err
 	}
-	compiled.frozen = true
+	compiled := market.NewCatalog(name, types)
+	compiled.Freeze()
 	return &CompiledCatalog{compiled}, nil
 }
 
@@ -35,7 +35,7 @@ func (c *CompiledCatalog) Types() []*cloudprovider.InstanceType {
 	if c.catalog == nil {
 		return nil
 	}
-	return c.catalog.list
+	return c.catalog.List
 }
 
 // CompileOption changes how Compile works, and never what plans come of it. A nil option changes nothing.
@@ -53,9 +53,9 @@ func WithCatalogs(catalogs ...*CompiledCatalog) CompileOption {
 }
 
 // compiled is the catalog that was compiled before of the list, as a model uses it under the name; nil without one.
-func (o *compileOptions) compiled(name string, list []*cloudprovider.InstanceType) *catalog {
+func (o *compileOptions) compiled(name string, list []*cloudprovider.InstanceType) *market.Catalog {
 	if at := o.indexOf(list); at >= 0 {
-		return o.catalogs[at].catalog.renamed(name)
+		return o.catalogs[at].catalog.Renamed(name)
 	}
 	return nil
 }
@@ -64,13 +64,5 @@ func (o *compileOptions) compiled(name string, list []*cloudprovider.InstanceTyp
 func (o *compileOptions) knows(list []*cloudprovider.InstanceType) bool { return o.indexOf(list) >= 0 }
 
 func (o *compileOptions) indexOf(list []*cloudprovider.InstanceType) int {
-	return slices.IndexFunc(o.catalogs, func(c *CompiledCatalog) bool { return c != nil && c.catalog != nil && sameList(c.catalog.list, list) })
-}
-
-// renamed is the catalog for a model that knows it by the name: what the model remembers of it is its own.
-func (c *catalog) renamed(name string) *catalog {
-	own := *c
-	own.source = catalogSource(name)
-	own.variantMasks, own.slotMasks, own.frozen = map[string]bitset.Set{}, map[string]bitset.Set{}, false
-	return &own
+	return slices.IndexFunc(o.catalogs, func(c *CompiledCatalog) bool { return c != nil && c.catalog != nil && sameList(c.catalog.List, list) })
 }

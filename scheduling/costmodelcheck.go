@@ -13,6 +13,7 @@ import (
 
 	"github.com/drawknife/drawknife/api/requirements"
 	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/internal/engine/market"
 )
 
 const (
@@ -21,8 +22,6 @@ const (
 	// maxCostTerms and maxTabulated bound a model.
 	maxCostTerms = 256
 	maxTabulated = 1_000_000
-	// maxPrice is the highest price there is, USD per hour, and the largest amount of anything in a cost model.
-	maxPrice = 1e9
 )
 
 // CostModelError says what is wrong with a CostModel.
@@ -139,9 +138,9 @@ func (t *CostTerm) check(path string) error {
 	case t.Percent != nil:
 		return within(path+".percent", *t.Percent, -100, 1e6)
 	case t.PerNode != nil:
-		return within(path+".perNode", *t.PerNode, -maxPrice, maxPrice)
+		return within(path+".perNode", *t.PerNode, -market.MaxPrice, market.MaxPrice)
 	case t.Price != nil:
-		return within(path+".price", *t.Price, 0, maxPrice)
+		return within(path+".price", *t.Price, 0, market.MaxPrice)
 	case t.Commitment != nil:
 		return t.Commitment.check(path + ".commitment")
 	case t.PerResource != nil:
@@ -149,7 +148,7 @@ func (t *CostTerm) check(path string) error {
 			if name == "" {
 				return &CostModelError{path + ".perResource", "has an entry without a name", "name the resource"}
 			}
-			if err := within(fmt.Sprintf("%s.perResource[%s]", path, name), t.PerResource[name], -maxPrice, maxPrice); err != nil {
+			if err := within(fmt.Sprintf("%s.perResource[%s]", path, name), t.PerResource[name], -market.MaxPrice, market.MaxPrice); err != nil {
 				return err
 			}
 		}
@@ -169,7 +168,7 @@ func checkTable(path string, table []OfferingAmount) error {
 			return &CostModelError{at + ".offering", fmt.Sprintf("is %q, which names no instance type or stands twice", o.Offering), "list each offering once"}
 		}
 		seen[o.Offering] = true
-		if err := within(at+".amount", o.Amount, -maxPrice, maxPrice); err != nil {
+		if err := within(at+".amount", o.Amount, -market.MaxPrice, market.MaxPrice); err != nil {
 			return err
 		}
 	}
@@ -177,7 +176,7 @@ func checkTable(path string, table []OfferingAmount) error {
 }
 
 func (c *Commitment) check(path string) error {
-	if err := above(path+".amount", c.Amount, maxPrice); err != nil {
+	if err := above(path+".amount", c.Amount, market.MaxPrice); err != nil {
 		return err
 	}
 	if c.RemainingPercent == 100 {
@@ -193,7 +192,7 @@ func (c *Commitment) check(path string) error {
 		return above(path+".percentOfPrice", c.PercentOfPrice, 100)
 	}
 	for _, name := range sortedKeys(c.ByType) {
-		if err := above(fmt.Sprintf("%s.byType[%s]", path, name), c.ByType[name], maxPrice); err != nil {
+		if err := above(fmt.Sprintf("%s.byType[%s]", path, name), c.ByType[name], market.MaxPrice); err != nil {
 			return err
 		}
 	}
@@ -210,8 +209,8 @@ func within(path string, x, lo, hi float64) error {
 
 // above refuses what is not a number above 0, at least a thousand-millionth, up to hi.
 func above(path string, x, hi float64) error {
-	if math.IsNaN(x) || x < 1/nanoPerUSD || x > hi {
-		return &CostModelError{path, fmt.Sprintf("is %v", x), fmt.Sprintf("give a number from %v to %v", 1/nanoPerUSD, hi)}
+	if math.IsNaN(x) || x < 1/market.NanoPerUSD || x > hi {
+		return &CostModelError{path, fmt.Sprintf("is %v", x), fmt.Sprintf("give a number from %v to %v", 1/market.NanoPerUSD, hi)}
 	}
 	return nil
 }

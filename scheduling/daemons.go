@@ -11,6 +11,7 @@ import (
 
 	"github.com/drawknife/drawknife/api/requirements"
 	"github.com/drawknife/drawknife/internal/engine/bitset"
+	"github.com/drawknife/drawknife/internal/engine/market"
 	"github.com/drawknife/drawknife/internal/engine/match"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
@@ -140,7 +141,7 @@ func (d *daemonMask) runsAt(variant, slot int) bool {
 
 // daemonMasks finds the DaemonSets that a pool's machines would carry: those that tolerate its taints and are
 // compatible with its template. Each alternative is looked at on its own, and zones count.
-func (m *Model) daemonMasks(p *pool, c *catalog) []daemonMask {
+func (m *Model) daemonMasks(p *pool, c *market.Catalog) []daemonMask {
 	var out []daemonMask
 	have := p.template.Merge(m.vocab.FromLabels(map[string]string{labelRegistered: "true", labelInitialized: "true"}))
 	for i := range m.daemonSets {
@@ -162,20 +163,20 @@ func (m *Model) daemonMasks(p *pool, c *catalog) []daemonMask {
 	return out
 }
 
-func (m *Model) daemonTerm(have requirements.Set, term match.Needs, c *catalog) (variants, slots bitset.Set, ok bool) {
-	variants, slots = c.allVariants.Clone(), c.allSlots.Clone()
+func (m *Model) daemonTerm(have requirements.Set, term match.Needs, c *market.Catalog) (variants, slots bitset.Set, ok bool) {
+	variants, slots = c.AllVariants.Clone(), c.AllSlots.Clone()
 	for _, r := range term {
 		key := r.Key()
 		if have.Has(key) && !match.Meets(have, r) {
 			return nil, nil, false
 		}
 		narrowed := have.Get(key).Intersect(r)
-		_, stated := c.typeKeys[key]
+		_, stated := c.TypeKeys[key]
 		switch {
-		case c.offeringKeys[key]:
-			slots.And(c.slotMask(narrowed))
+		case c.OfferingKeys[key]:
+			slots.And(c.SlotMask(narrowed))
 		case stated:
-			variants.And(c.variantMask(narrowed))
+			variants.And(c.VariantMask(narrowed))
 		case !have.Has(key) && !match.AbsentMeets(r):
 			return nil, nil, false
 		}
@@ -201,10 +202,10 @@ func (m *Model) tableFor(p *pool, catalogName string, previous *Model) *table {
 	t := &table{catalog: c, inOrder: &purchases{}}
 	dims := m.resources.Len()
 	alloc, taken := make([]int64, dims), make([]int64, dims)
-	for v := range c.variants {
-		m.resources.Capacity(c.variants[v].allocatable, alloc)
-		m.resources.AttachRoom(alloc, typeLimit(c.types[c.variants[v].typ]))
-		for _, slots := range slotGroups(masks, v, len(c.slots)) {
+	for v := range c.Variants {
+		m.resources.Capacity(c.Variants[v].Allocatable, alloc)
+		m.resources.AttachRoom(alloc, typeLimit(c.Types[c.Variants[v].Type]))
+		for _, slots := range slotGroups(masks, v, len(c.Slots)) {
 			clear(taken)
 			first := 0
 			for s := range slots.Members {
@@ -227,7 +228,7 @@ func (m *Model) tableFor(p *pool, catalogName string, previous *Model) *table {
 		}
 	}
 	for r := 1; r < len(t.rows); r++ {
-		if c.variants[t.rows[r].variant].typ == c.variants[t.rows[r-1].variant].typ {
+		if c.Variants[t.rows[r].variant].Type == c.Variants[t.rows[r-1].variant].Type {
 			t.split = true
 		}
 	}

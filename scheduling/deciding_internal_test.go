@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/drawknife/drawknife/api/requirements"
+	"github.com/drawknife/drawknife/internal/engine/market"
 	"github.com/drawknife/drawknife/internal/engine/match"
 )
 
@@ -16,7 +17,7 @@ func TestFewLabelsAreLetOff(t *testing.T) {
 		list = append(list, requirements.NotIn(fmt.Sprintf("a%03d", i), "x"))
 	}
 	n := match.New(list...)
-	p := &pool{template: requirements.NewSet(requirements.In("a900", "y")), table: &table{catalog: &catalog{typeKeys: map[string]bool{"a950": false}, offeringKeys: map[string]bool{"a999": true}}}}
+	p := &pool{template: requirements.NewSet(requirements.In("a900", "y")), table: &table{catalog: &market.Catalog{TypeKeys: map[string]bool{"a950": false}, OfferingKeys: map[string]bool{"a999": true}}}}
 	x := &explainer{explanations: &explanations{}, m: &Model{}}
 	got := x.deciding(p, n, n.Keys())
 	if len(got) != maxMissKeys || !slices.Equal(got[:4], []string{"a950", "a999", "a900", "a000"}) {

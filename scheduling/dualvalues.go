@@ -1,6 +1,10 @@
 package scheduling
 
-import "context"
+import (
+	"context"
+
+	"github.com/drawknife/drawknife/internal/engine/market"
+)
 
 // Values say what places are worth: for each waiting pod of a trial the share it has in the least that new nodes for
 // all of them could cost. They are dual prices: no machine that a pool could launch holds pods of more value than it
@@ -31,13 +35,13 @@ func (t *Trial) Values(ctx context.Context) (*Values, error) {
 		return out, ctx.Err()
 	}
 	v := m.findValues(ctx, t.newProblem(items, nil)).best()
-	out.total = v.bound / nanoPerUSD
+	out.total = v.bound / market.NanoPerUSD
 	q := newPodQueues(t)
 	for _, b := range t.placed {
 		q.next[b.class] += int(b.count)
 	}
 	for i, it := range items {
-		value := float64(v.item[i]) / nanoPerUSD
+		value := float64(v.item[i]) / market.NanoPerUSD
 		for _, pod := range q.take(nil, it.class, it.count) {
 			out.pods[pod] = value
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/drawknife/drawknife/api/requirements"
 	"github.com/drawknife/drawknife/internal/engine/bitset"
+	"github.com/drawknife/drawknife/internal/engine/market"
 	"github.com/drawknife/drawknife/internal/engine/match"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 	"github.com/drawknife/drawknife/internal/engine/topology"
@@ -49,8 +50,8 @@ func (t *Trial) writeUnschedulable(out *Plan, q *podQueues) {
 }
 
 func newExplanations(t *Trial) *explanations {
-	x := &explanations{t: t, shut: map[*catalog]map[machineSite]int64{}, pools: make([]*poolFacts, len(t.m.pools)), questions: map[questionKey]*question{}, barred: map[int32]bool{},
-		everyone: map[int32][]int32{}, hosts: map[admission]topology.Host{}, groups: map[int32][]groupFailings{}, onNodes: map[string]bool{}, rules: map[ruleKey]Rule{}, values: map[valuesKey][]string{}, resources: map[*catalog][]string{}, near: map[nearKey][]string{},
+	x := &explanations{t: t, shut: map[*market.Catalog]map[machineSite]int64{}, pools: make([]*poolFacts, len(t.m.pools)), questions: map[questionKey]*question{}, barred: map[int32]bool{},
+		everyone: map[int32][]int32{}, hosts: map[admission]topology.Host{}, groups: map[int32][]groupFailings{}, onNodes: map[string]bool{}, rules: map[ruleKey]Rule{}, values: map[valuesKey][]string{}, resources: map[*market.Catalog][]string{}, near: map[nearKey][]string{},
 	}
 	if t.topology != nil {
 		x.cells = newCells(t.m, t.topology)
@@ -88,7 +89,7 @@ func (x *explanations) explainer(class int32) *explainer {
 	out.demands = out.s.alternatives()
 	out.awaits = t.awaitsReservation(out.c)
 	out.mayAwait = t.options.Reserved == ReservedStrict && slices.ContainsFunc(t.m.pools, func(p *pool) bool {
-		return p.table != nil && len(p.table.catalog.reservations) > 0
+		return p.table != nil && len(p.table.catalog.Reservations) > 0
 	})
 	return out
 }
@@ -174,7 +175,7 @@ func (x *explainer) pool(at int32, p *pool) (Reason, finding) {
 func (x *explainer) machinesOf(at int32, p *pool) (Reason, finding) {
 	if p.rows.Empty() {
 		return Reason{Code: ReasonNoInstanceTypes, Detail: fmt.Sprintf("the pool's own requirements leave none of its %d instance types with an available offering",
-			len(p.table.catalog.types))}, finding{}
+			len(p.table.catalog.Types))}, finding{}
 	}
 	var questions []*question
 	for i, d := range x.demands {
@@ -334,7 +335,7 @@ func (x *explainer) anyWithout(at int32, p *pool) bool {
 	found := false
 	for i := range x.s.terms {
 		q := x.askWithoutVolumes(at, p, i)
-		below := int64(noPrice)
+		below := int64(market.NoPrice)
 		x.fitting(q, &below, func(cand *candidate) { found = found || (x.keepsVariety(q, cand) && x.admits(q, cand, false)) })
 	}
 	return found

@@ -11,6 +11,7 @@ import (
 
 	"github.com/drawknife/drawknife/api/requirements"
 	"github.com/drawknife/drawknife/internal/engine/bitset"
+	"github.com/drawknife/drawknife/internal/engine/market"
 	"github.com/drawknife/drawknife/internal/engine/match"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 	"github.com/drawknife/drawknife/internal/engine/topology"
@@ -117,7 +118,7 @@ func (x *explainer) tolerating(best *finding, at int32, p *pool) {
 	missing := intolerable(x.s.tolerations, p.taints)
 	for i, d := range x.fewDemands() {
 		q := x.ask(questionKey{at: at, demand: i, code: MissToleration}, func() (match.Needs, *pool) { return d.both(), p })
-		below := int64(noPrice)
+		below := int64(market.NoPrice)
 		x.fitting(q, &below, func(cand *candidate) {
 			if x.would(best, MissToleration, q, cand) {
 				*best = finding{miss: &NearestMiss{Code: MissToleration, Taints: missing, InstanceType: x.option(q, cand)}, price: cand.price}
@@ -163,7 +164,7 @@ func (v *valued) wants(value string, price int64) bool {
 // tooDear is the least price at which no machine would change the collection, whatever its value.
 func (v *valued) tooDear() int64 {
 	if len(v.values) == 0 || len(v.values) < min(v.most, keptValues) {
-		return noPrice
+		return market.NoPrice
 	}
 	return slices.Max(v.prices)
 }
@@ -210,7 +211,7 @@ func (x *explainer) labelled(q *question, key string, allowed func(cand *candida
 	// The value is the same however a machine is bought, if offerings don't state it, and for all types, if they don't
 	// either.
 	c := q.p.table.catalog
-	_, typed := c.typeKeys[key]
+	_, typed := c.TypeKeys[key]
 	last, known := candidate{row: -1, assign: -1}, ""
 	value := func(cand *candidate) string {
 		if cand.assign != last.assign || (typed && cand.row != last.row) {
@@ -219,10 +220,10 @@ func (x *explainer) labelled(q *question, key string, allowed func(cand *candida
 		return known
 	}
 	switch {
-	case c.offeringKeys[key]:
-		bySlot, different := make([]string, len(c.slots)), map[string]bool{}
-		for s := range c.slots {
-			bySlot[s] = match.OnlyValue(c.slots[s].labels.Get(key))
+	case c.OfferingKeys[key]:
+		bySlot, different := make([]string, len(c.Slots)), map[string]bool{}
+		for s := range c.Slots {
+			bySlot[s] = match.OnlyValue(c.Slots[s].Labels.Get(key))
 			different[bySlot[s]] = true
 		}
 		v.most = len(different)
@@ -230,7 +231,7 @@ func (x *explainer) labelled(q *question, key string, allowed func(cand *candida
 	case !typed:
 		v.most = len(q.assigned)
 	}
-	below := int64(noPrice)
+	below := int64(market.NoPrice)
 	x.fitting(q, &below, func(cand *candidate) {
 		value := value(cand)
 		if v.wants(value, cand.price) && allowed(cand, value) && x.keepsVariety(q, cand) && x.admits(q, cand, false) {
@@ -346,12 +347,12 @@ func (x *explainer) poolKeys(p *pool, n match.Needs) []string {
 	c := p.table.catalog
 	var out []string
 	for _, key := range p.template.Keys() {
-		if _, typed := c.typeKeys[key]; typed || c.offeringKeys[key] || len(n.About(key)) > 0 {
+		if _, typed := c.TypeKeys[key]; typed || c.OfferingKeys[key] || len(n.About(key)) > 0 {
 			out = append(out, key)
 		}
 	}
 	for _, key := range n.Keys() {
-		if _, typed := c.typeKeys[key]; !typed && !c.offeringKeys[key] && !p.template.Has(key) && key != labelHostname && x.m.vocab.Restricted(key) == "" {
+		if _, typed := c.TypeKeys[key]; !typed && !c.OfferingKeys[key] && !p.template.Has(key) && key != labelHostname && x.m.vocab.Restricted(key) == "" {
 			out = append(out, key)
 		}
 	}
@@ -367,7 +368,7 @@ func (x *explainer) changedPool(p *pool, key string, wanted match.Needs) *pool {
 	out := *p
 	out.template = p.template.Without(key)
 	c := p.table.catalog
-	if _, typed := c.typeKeys[key]; !typed && !c.offeringKeys[key] && !wanted.MetBy(out.template) {
+	if _, typed := c.TypeKeys[key]; !typed && !c.OfferingKeys[key] && !wanted.MetBy(out.template) {
 		all := requirements.Exists(key)
 		for _, r := range wanted {
 			all = all.Intersect(r)
@@ -378,7 +379,7 @@ func (x *explainer) changedPool(p *pool, key string, wanted match.Needs) *pool {
 		}
 		out.template = out.template.With(requirements.In(key, value))
 	}
-	out.rows, out.slots = bitset.Full(len(p.table.rows)), c.allSlots.Clone()
+	out.rows, out.slots = bitset.Full(len(p.table.rows)), c.AllSlots.Clone()
 	for k, stated := range x.factsOf(int32(slices.Index(x.m.pools, p))).stated {
 		if k != key {
 			out.rows.And(stated.rows)
@@ -410,8 +411,8 @@ func (x *explainer) holdsDaemons(q *question, cand *candidate, key, value string
 	}
 	v := q.p.table.rows[cand.row].variant
 	need, have := slices.Clone(x.c.requests), make([]int64, len(x.c.requests))
-	m.resources.Capacity(c.variants[v].allocatable, have)
-	m.resources.AttachRoom(have, typeLimit(c.types[c.variants[v].typ]))
+	m.resources.Capacity(c.Variants[v].Allocatable, have)
+	m.resources.AttachRoom(have, typeLimit(c.Types[c.Variants[v].Type]))
 	for i := range masks {
 		if masks[i].runsAt(v, cand.slot) {
 			resources.AddScaled(need, masks[i].daemon.requests, 1)
@@ -438,7 +439,7 @@ func (x *explainer) withAllOfferings(best *finding, at int32, p *pool) {
 			eachWay(q, r, &each, func(cand *candidate) {
 				x.looks++
 				price, shut := prices[machineSite{variant: int32(p.table.rows[r].variant), slot: int32(cand.slot)}]
-				if cand.price != noPrice || !shut || !best.nearer(MissOffering, 0, price) {
+				if cand.price != market.NoPrice || !shut || !best.nearer(MissOffering, 0, price) {
 					return
 				}
 				cand.price = price

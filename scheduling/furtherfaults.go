@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/internal/engine/market"
 	"github.com/drawknife/drawknife/internal/engine/match"
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
@@ -232,7 +233,7 @@ func (x *explainer) pair(at int32, p *pool) *NearestMiss {
 
 // withoutBoth lets off what the pods ask of two labels.
 func (x *explainer) withoutBoth(best *pairFinding, q *question, a, b string) {
-	below := int64(noPrice)
+	below := int64(market.NoPrice)
 	x.fitting(q, &below, func(cand *candidate) {
 		if !best.nearer(MissLabel, MissLabel, 0, cand.price) || !x.keepsVariety(q, cand) || !x.admits(q, cand, false) {
 			return

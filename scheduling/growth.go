@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/drawknife/drawknife/api/requirements"
+	"github.com/drawknife/drawknife/internal/engine/market"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
@@ -116,7 +117,7 @@ func (t *Trial) moveTo(class, i, stage int32, load []binding) bool {
 			for slot := range slots.Members {
 				at := other
 				at.row, at.slot = int32(row), int32(slot)
-				if p.table.catalog.price(p.table.rows[row].variant, slot) == noPrice || !p.table.rows[row].slots.Has(slot) {
+				if p.table.catalog.Price(p.table.rows[row].variant, slot) == market.NoPrice || !p.table.rows[row].slots.Has(slot) {
 					continue
 				}
 				text := ""
@@ -220,7 +221,7 @@ func (t *Trial) growWithin(commitment, class, i, stage int32, load []binding) bo
 			slots.And(f.slots)
 			// The machine as it is may be of a type that does not carry what has just been decided.
 			for r := range labels.All {
-				if _, stated := p.table.catalog.typeKeys[r.Key()]; stated {
+				if _, stated := p.table.catalog.TypeKeys[r.Key()]; stated {
 					m.narrow(p, r, rows, slots)
 				}
 			}
@@ -262,9 +263,9 @@ func (t *Trial) growInto(i int32, other machine, added binding, load []binding) 
 func (m *Model) decisionsFor(mc *machine, f *profile) []requirements.Set {
 	p := m.pools[mc.pool]
 	c := p.table.catalog
-	it := c.types[c.variants[p.table.rows[mc.row].variant].typ]
+	it := c.Types[c.Variants[p.table.rows[mc.row].variant].Type]
 	own := m.decideFor(p, mc.labels, f, func(key string, wanted requirements.Requirement) requirements.Requirement {
-		if _, byTypes := c.typeKeys[key]; !byTypes {
+		if _, byTypes := c.TypeKeys[key]; !byTypes {
 			return p.decide(key, wanted)
 		}
 		if it.Requirements.Has(key) {

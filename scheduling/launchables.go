@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/internal/engine/market"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
@@ -62,7 +63,7 @@ func (l *Launchables) Of(node string, pod PodKey) (group int, cheapest float64, 
 		return 0, 0, false
 	}
 	r := l.reachOf(list[at].class)
-	return r.group, float64(r.cheapest) / nanoPerUSD, r.cheapest != noPrice
+	return r.group, float64(r.cheapest) / market.NanoPerUSD, r.cheapest != market.NoPrice
 }
 
 func (l *Launchables) reachOf(class int32) reach {
@@ -71,7 +72,7 @@ func (l *Launchables) reachOf(class int32) reach {
 	}
 	m, c := l.m, l.m.classes[class]
 	var uses []use
-	r := reach{cheapest: noPrice}
+	r := reach{cheapest: market.NoPrice}
 	if c.invalid == nil {
 		for _, st := range c.stages {
 			uses = append(uses, m.stages[st].uses...)
@@ -138,8 +139,8 @@ func (l *Launchables) Kinds(groups ...int) []Launchable {
 		p := m.pools[k.pool]
 		c := p.table.catalog
 		out[i] = Launchable{
-			Pool: p.key, InstanceType: c.types[c.variants[p.table.rows[k.row].variant].typ].Name,
-			Room: m.resources.List(p.table.allocOf(k.row, m.resources.Len())), Price: float64(prices[k]) / nanoPerUSD,
+			Pool: p.key, InstanceType: c.Types[c.Variants[p.table.rows[k.row].variant].Type].Name,
+			Room: m.resources.List(p.table.allocOf(k.row, m.resources.Len())), Price: float64(prices[k]) / market.NanoPerUSD,
 		}
 	}
 	return out
@@ -152,13 +153,13 @@ func (m *Model) rowPrices(u use) func(yield func(row int, price int64) bool) {
 	return func(yield func(row int, price int64) bool) {
 		for row := range f.rows.Members {
 			r := &p.table.rows[row]
-			prices, price := c.pricesOf(r.variant), int64(math.MaxInt64)
+			prices, price := c.PricesOf(r.variant), int64(math.MaxInt64)
 			for s := range r.slots.Members {
-				if id := c.slots[s].reservation; f.slots.Has(s) && (id == "" || c.reservations[id] > 0) {
+				if id := c.Slots[s].Reservation; f.slots.Has(s) && (id == "" || c.Reservations[id] > 0) {
 					price = min(price, prices[s])
 				}
 			}
-			if price != noPrice && !yield(row, price) {
+			if price != market.NoPrice && !yield(row, price) {
 				return
 			}
 		}

@@ -67,14 +67,14 @@ func (t *Trial) gated(p *problem) bool {
 
 // reservationOf names the reservation a slot draws on; empty if it draws on none.
 func (m *Model) reservationOf(pool, slot int32) string {
-	return m.pools[pool].table.catalog.slots[slot].reservation
+	return m.pools[pool].table.catalog.Slots[slot].Reservation
 }
 
 // reservable reports whether the slot's reservation has room for one more machine besides those taken.
 func (m *Model) reservable(pool, row, slot int32, taken map[string]int) bool {
 	t := m.pools[pool].table
-	id := t.catalog.slots[slot].reservation
-	return id == "" || taken[id] < t.catalog.reservations[id]
+	id := t.catalog.Slots[slot].Reservation
+	return id == "" || taken[id] < t.catalog.Reservations[id]
 }
 
 func (t *Trial) reservable(pool, row, slot int32) bool {

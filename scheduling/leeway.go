@@ -5,6 +5,7 @@ import (
 
 	"github.com/drawknife/drawknife/api/requirements"
 	"github.com/drawknife/drawknife/internal/engine/bitset"
+	"github.com/drawknife/drawknife/internal/engine/market"
 	"github.com/drawknife/drawknife/internal/engine/match"
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
@@ -82,21 +83,21 @@ func (t *Trial) keepNoticed(mc *machine, rows, slots bitset.Set, pinned []string
 	p := m.pools[mc.pool]
 	c := p.table.catalog
 	for r := range mc.labels.All {
-		if _, stated := c.typeKeys[r.Key()]; stated {
+		if _, stated := c.TypeKeys[r.Key()]; stated {
 			m.narrow(p, r, rows, slots)
 		}
 	}
-	if reserved := c.slots[mc.slot].reservation; reserved != "" {
+	if reserved := c.Slots[mc.slot].Reservation; reserved != "" {
 		// A machine counted against a reservation must be bought from it.
 		for s := range slots.Members {
-			if c.slots[s].reservation != reserved {
+			if c.Slots[s].Reservation != reserved {
 				slots.Remove(s)
 			}
 		}
-		claim = c.slots[mc.slot].drawsOn
+		claim = c.Slots[mc.slot].DrawsOn
 	} else {
 		for s := range slots.Members {
-			if c.slots[s].reservation != "" {
+			if c.Slots[s].Reservation != "" {
 				slots.Remove(s)
 			}
 		}
@@ -124,14 +125,14 @@ func (t *Trial) keepNoticed(mc *machine, rows, slots bitset.Set, pinned []string
 // capacity type of the plan are all that is left.
 func (m *Model) keepProduct(p *pool, mc *machine, slots bitset.Set) {
 	c := p.table.catalog
-	bought := &c.slots[mc.slot]
+	bought := &c.Slots[mc.slot]
 	if !p.table.split && isProduct(c, slots) {
 		return
 	}
-	keep := func(same func(s *slot) bool) bitset.Set {
+	keep := func(same func(s *market.Slot) bool) bitset.Set {
 		out := slots.Clone()
 		for s := range slots.Members {
-			if !same(&c.slots[s]) {
+			if !same(&c.Slots[s]) {
 				out.Remove(s)
 			}
 		}
@@ -139,8 +140,8 @@ func (m *Model) keepProduct(p *pool, mc *machine, slots bitset.Set) {
 	}
 	if !p.table.split {
 		for _, narrowed := range []bitset.Set{
-			keep(func(s *slot) bool { return s.capacityType == bought.capacityType }),
-			keep(func(s *slot) bool { return s.zone == bought.zone }),
+			keep(func(s *market.Slot) bool { return s.CapacityType == bought.CapacityType }),
+			keep(func(s *market.Slot) bool { return s.Zone == bought.Zone }),
 		} {
 			if isProduct(c, narrowed) {
 				copy(slots, narrowed)
@@ -148,18 +149,18 @@ func (m *Model) keepProduct(p *pool, mc *machine, slots bitset.Set) {
 			}
 		}
 	}
-	copy(slots, keep(func(s *slot) bool { return s.zone == bought.zone && s.capacityType == bought.capacityType }))
+	copy(slots, keep(func(s *market.Slot) bool { return s.Zone == bought.Zone && s.CapacityType == bought.CapacityType }))
 }
 
 // isProduct reports whether the slots are all those of the catalog whose zone and capacity type are among theirs. Of
 // reservations the claim names its own.
-func isProduct(c *catalog, slots bitset.Set) bool {
+func isProduct(c *market.Catalog, slots bitset.Set) bool {
 	zones, types, reservations := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for s := range slots.Members {
-		zones[c.slots[s].zone], types[c.slots[s].capacityType], reservations[c.slots[s].reservation] = true, true, true
+		zones[c.Slots[s].Zone], types[c.Slots[s].CapacityType], reservations[c.Slots[s].Reservation] = true, true, true
 	}
-	for s := range c.slots {
-		if !slots.Has(s) && zones[c.slots[s].zone] && types[c.slots[s].capacityType] && reservations[c.slots[s].reservation] {
+	for s := range c.Slots {
+		if !slots.Has(s) && zones[c.Slots[s].Zone] && types[c.Slots[s].CapacityType] && reservations[c.Slots[s].Reservation] {
 			return false
 		}
 	}
@@ -196,8 +197,8 @@ func (t *Trial) stayKnown(mc *machine, as *assignment, pinned []string, rows, sl
 	c := p.table.catalog
 	var kept requirements.Set
 	for at, key := range m.topologyKeys {
-		_, stated := c.typeKeys[key]
-		if (!stated && !c.offeringKeys[key]) || slices.Contains(pinned, key) || !m.spreadBy(at) {
+		_, stated := c.TypeKeys[key]
+		if (!stated && !c.OfferingKeys[key]) || slices.Contains(pinned, key) || !m.spreadBy(at) {
 			continue
 		}
 		v := m.machineLabel(mc.pool, int(mc.row), int(mc.slot), as, key)
@@ -293,7 +294,7 @@ func (m *Model) takesNotice(before, after requirements.Set) bool {
 func (m *Model) keepLabel(mc *machine, as *assignment, key string, rows, slots bitset.Set) (kept requirements.Set) {
 	p := m.pools[mc.pool]
 	c := p.table.catalog
-	if _, stated := c.typeKeys[key]; !stated && !c.offeringKeys[key] {
+	if _, stated := c.TypeKeys[key]; !stated && !c.OfferingKeys[key] {
 		return kept
 	}
 	r := requirements.DoesNotExist(key)
@@ -323,8 +324,8 @@ func (m *Model) openLabel(p *pool, row int, as *assignment, key string) (known r
 	}
 	c := p.table.catalog
 	known = p.template.Get(key)
-	if _, stated := c.typeKeys[key]; stated {
-		own := c.types[c.variants[p.table.rows[row].variant].typ].Requirements
+	if _, stated := c.TypeKeys[key]; stated {
+		own := c.Types[c.Variants[p.table.rows[row].variant].Type].Requirements
 		if !own.Has(key) {
 			return known, false
 		}

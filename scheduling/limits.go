@@ -83,7 +83,7 @@ func (t *Trial) allows(pool int32, used, cost []int64) bool {
 
 // rowCost is what one machine of the row takes from the pool's limits.
 func (p *pool) rowCost(row int) []int64 {
-	return p.limits.cost(p.table.catalog.variants[p.table.rows[row].variant].capacity)
+	return p.limits.cost(p.table.catalog.Variants[p.table.rows[row].variant].Capacity)
 }
 
 // spareLimits is what the plan leaves of each pool's limits, in equal shares for the new nodes of the pool that are counted:

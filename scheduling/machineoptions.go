@@ -2,13 +2,13 @@ package scheduling
 
 import (
 	"cmp"
-	"math/bits"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/drawknife/drawknife/api/requirements"
 	"github.com/drawknife/drawknife/internal/engine/bitset"
+	"github.com/drawknife/drawknife/internal/engine/market"
 	"github.com/drawknife/drawknife/internal/engine/match"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
@@ -32,11 +32,11 @@ func (m *Model) rowOffers(p *pool, rows, slots bitset.Set) []rowOffer {
 	t, c := p.table, p.table.catalog
 	var out []rowOffer
 	for r := range rows.Members {
-		slot, price := c.cheapest(t.rows[r].variant, t.rows[r].slots, slots)
+		slot, price := c.Cheapest(t.rows[r].variant, t.rows[r].slots, slots)
 		if slot < 0 {
 			continue
 		}
-		name := c.types[c.variants[t.rows[r].variant].typ].Name
+		name := c.Types[c.Variants[t.rows[r].variant].Type].Name
 		out = append(out, rowOffer{r, slot, m.optionAt(c, name, t.rows[r].variant, slot, price)})
 	}
 	slices.SortFunc(out, func(a, b rowOffer) int {
@@ -46,11 +46,11 @@ func (m *Model) rowOffers(p *pool, rows, slots bitset.Set) []rowOffer {
 }
 
 // optionAt is a variant, of the type named, as it is sold in a slot.
-func (m *Model) optionAt(c *catalog, name string, variant, slot int, price int64) InstanceTypeOption {
-	s := &c.slots[slot]
-	out := InstanceTypeOption{Name: name, Zone: s.zone, CapacityType: s.capacityType, Others: s.others, Price: float64(price) / nanoPerUSD}
-	if c.costs != nil {
-		out.Terms = c.lines(variant, slot, nil)
+func (m *Model) optionAt(c *market.Catalog, name string, variant, slot int, price int64) InstanceTypeOption {
+	s := &c.Slots[slot]
+	out := InstanceTypeOption{Name: name, Zone: s.Zone, CapacityType: s.CapacityType, Others: s.Others, Price: float64(price) / market.NanoPerUSD}
+	if c.HasCosts() {
+		out.Terms = priceTerms(c.Lines(variant, slot, nil))
 	}
 	return out
 }
@@ -89,8 +89,8 @@ func (m *Model) ownFirst(options []InstanceTypeOption, p *pool, mc *machine) boo
 		return false
 	}
 	c, variant := p.table.catalog, p.table.rows[mc.row].variant
-	name := c.types[c.variants[variant].typ].Name
-	own := m.optionAt(c, name, variant, int(mc.slot), c.price(variant, int(mc.slot)))
+	name := c.Types[c.Variants[variant].Type].Name
+	own := m.optionAt(c, name, variant, int(mc.slot), c.Price(variant, int(mc.slot)))
 	at := slices.IndexFunc(options, func(o InstanceTypeOption) bool { return o.Name == name })
 	if at < 0 || own.Price != options[0].Price {
 		return false
@@ -112,23 +112,9 @@ func (m *Model) cheapestMachine(mc *machine, rows, slots bitset.Set) (row, slot 
 // cheapestWithin is cheapestMachine with the most it may take from the pool's limits given; nil for any amount.
 func (m *Model) cheapestWithin(mc *machine, rows, slots bitset.Set, most []int64) (row, slot int32, price int64) {
 	p := m.pools[mc.pool]
-	return p.table.cheapestWith(mc.used, rows, slots, noPrice, func(buy purchase) bool {
+	return p.table.cheapestWith(mc.used, rows, slots, market.NoPrice, func(buy purchase) bool {
 		return most == nil || resources.Fits(p.rowCost(int(buy.row)), most)
 	})
-}
-
-// cheapest is the variant's cheapest slot among those of both sets, the first of equals; -1 if there is none.
-func (c *catalog) cheapest(variant int, a, b bitset.Set) (slot int, price int64) {
-	slot, price = -1, noPrice
-	prices := c.pricesOf(variant)
-	for i, w := range a {
-		for w &= b[i]; w != 0; w &= w - 1 {
-			if s := i<<6 + bits.TrailingZeros64(w); prices[s] < price {
-				slot, price = s, prices[s]
-			}
-		}
-	}
-	return slot, price
 }
 
 // rowOf is the row behind the first option of the list: the type's cheapest that holds the machine's pods, of equals the first.
@@ -143,11 +129,11 @@ func (m *Model) rowOf(p *pool, name string, mc *machine, offers []rowOffer) int 
 
 // claimRequirements are the claim's, with the keys of offerings narrowed to the values that the remaining slots have.
 // known are the labels that the pool and the plan state.
-func (m *Model) claimRequirements(c *catalog, claim, known requirements.Set, slots bitset.Set) requirements.Set {
+func (m *Model) claimRequirements(c *market.Catalog, claim, known requirements.Set, slots bitset.Set) requirements.Set {
 	for _, key := range []string{corev1.LabelTopologyZone, labelCapacityType} {
 		var values []string
 		for s := range slots.Members {
-			if v := match.OnlyValue(c.slots[s].labels.Get(key)); v != "" && !slices.Contains(values, v) {
+			if v := match.OnlyValue(c.Slots[s].Labels.Get(key)); v != "" && !slices.Contains(values, v) {
 				values = append(values, v)
 			}
 		}
@@ -157,8 +143,8 @@ func (m *Model) claimRequirements(c *catalog, claim, known requirements.Set, slo
 	}
 	for _, key := range claim.Keys() {
 		// Pods may ask that a label be absent, or not have some value, that nobody but pods knows: machines lack it.
-		_, stated := c.typeKeys[key]
-		if r := claim.Get(key); !known.Has(key) && !stated && !c.offeringKeys[key] && match.AbsentMeets(r) {
+		_, stated := c.TypeKeys[key]
+		if r := claim.Get(key); !known.Has(key) && !stated && !c.OfferingKeys[key] && match.AbsentMeets(r) {
 			claim = claim.With(requirements.DoesNotExist(key))
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/cloudprovider/overlay"
+	"github.com/drawknife/drawknife/internal/engine/market"
 	"github.com/drawknife/drawknife/internal/engine/match"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 	"github.com/drawknife/drawknife/internal/engine/topology"
@@ -30,13 +31,13 @@ type Model struct {
 	terms     match.Terms
 	resources *resources.Table
 
-	catalogs map[string]*catalog
+	catalogs map[string]*market.Catalog
 	// poolCatalog is indexed like Snapshot.NodePools: the name of each pool's catalog, empty for none.
 	poolCatalog []string
 	// overlays is what node overlays made of the instance types; nil without any.
 	overlays *overlay.Result
 	// costs is the snapshot's cost model, nil without one; standings are its nodes that use commitments, nil without those.
-	costs     *costs
+	costs     *market.Costs
 	standings *standings
 	notes     []Note
 	tables    map[string]*table
@@ -111,7 +112,7 @@ func compile(s *Snapshot, previous *Model, o *compileOptions) (*Model, error) {
 	vocab := vocabulary.Compile()
 	m := &Model{
 		snapshot: s, vocab: vocab, terms: match.Terms{Vocabulary: vocab, Pods: unrestricted.Compile()}, resources: resources.NewTable(),
-		catalogs: map[string]*catalog{}, tables: map[string]*table{},
+		catalogs: map[string]*market.Catalog{}, tables: map[string]*table{},
 		stageOf: map[string]int32{}, classIndex: map[string]int32{}, shapeIndex: map[string]int32{}, askedKeys: map[string]bool{},
 	}
 	r, err := checkObjects(s, previous, o)
@@ -167,9 +168,7 @@ func compile(s *Snapshot, previous *Model, o *compileOptions) (*Model, error) {
 		}
 	}
 	for _, c := range m.catalogs {
-		if !c.frozen { // else other models are reading it
-			c.frozen = true
-		}
+		c.Freeze()
 	}
 	if previous != nil {
 		m.keepMemo(index, classIndex, kinds, bound)
@@ -212,7 +211,7 @@ func (m *Model) compileCatalogs(s *Snapshot, previous *Model, o *compileOptions)
 	slices.Sort(names)
 	for _, name := range names {
 		if previous != nil && slices.Equal(previous.snapshot.Vocabulary.WellKnown, s.Vocabulary.WellKnown) {
-			if old, ok := previous.catalogs[name]; ok && sameList(old.list, lists[name]) {
+			if old, ok := previous.catalogs[name]; ok && sameList(old.List, lists[name]) {
 				m.catalogs[name] = old
 				continue
 			}
@@ -221,11 +220,10 @@ func (m *Model) compileCatalogs(s *Snapshot, previous *Model, o *compileOptions)
 			m.catalogs[name] = c
 			continue
 		}
-		c, err := compileCatalog(name, lists[name])
-		if err != nil {
+		if err := checkTypes(name, lists[name]); err != nil {
 			return err
 		}
-		m.catalogs[name] = c
+		m.catalogs[name] = market.NewCatalog(name, lists[name])
 	}
 	return nil
 }

@@ -10,13 +10,14 @@ import (
 	"github.com/drawknife/drawknife/api/requirements"
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/internal/engine/bitset"
+	"github.com/drawknife/drawknife/internal/engine/market"
 	"github.com/drawknife/drawknife/internal/engine/match"
 )
 
 // table is the machines a pool could launch, with what its DaemonSets take already taken off. Pools with the same
 // catalog and the same daemons on it share one.
 type table struct {
-	catalog *catalog
+	catalog *market.Catalog
 	rows    []row
 	// alloc is indexed [row*resources+resource]: what is left for pods.
 	alloc []int64
@@ -139,7 +140,7 @@ func (m *Model) compilePool(p *pool, catalogName string, previous *Model) error 
 		p.notReady = "it is being deleted"
 	case p.object.Spec.Replicas != nil:
 		p.notReady = "it is static: its nodes are counted, not planned"
-	case catalogName == "" || len(m.catalogs[catalogName].variants) == 0:
+	case catalogName == "" || len(m.catalogs[catalogName].Variants) == 0:
 		p.notReady = "it has no instance types"
 	}
 	if p.notReady != "" {
@@ -147,7 +148,7 @@ func (m *Model) compilePool(p *pool, catalogName string, previous *Model) error 
 	}
 	c := m.catalogs[catalogName]
 	p.table = m.tableFor(p, catalogName, previous)
-	p.rows, p.slots = bitset.Full(len(p.table.rows)), c.allSlots.Clone()
+	p.rows, p.slots = bitset.Full(len(p.table.rows)), c.AllSlots.Clone()
 	for r := range p.template.All {
 		m.narrow(p, r, p.rows, p.slots)
 	}
@@ -163,13 +164,13 @@ func (m *Model) compilePool(p *pool, catalogName string, previous *Model) error 
 func (m *Model) narrow(p *pool, r requirements.Requirement, rows, slots bitset.Set) {
 	c := p.table.catalog
 	switch key := r.Key(); {
-	case c.offeringKeys[key]:
-		slots.And(c.slotMask(r))
+	case c.OfferingKeys[key]:
+		slots.And(c.SlotMask(r))
 	default:
-		if _, stated := c.typeKeys[key]; !stated {
+		if _, stated := c.TypeKeys[key]; !stated {
 			return
 		}
-		mask := c.variantMask(r)
+		mask := c.VariantMask(r)
 		for i := range rows.Members {
 			if !mask.Has(p.table.rows[i].variant) {
 				rows.Remove(i)
@@ -181,7 +182,7 @@ func (m *Model) narrow(p *pool, r requirements.Requirement, rows, slots bitset.S
 // sellable reports whether some offering of the row in one of slots is available.
 func (m *Model) sellable(t *table, row int, slots bitset.Set) bool {
 	for s := range t.rows[row].slots.Members {
-		if slots.Has(s) && t.catalog.price(t.rows[row].variant, s) != noPrice {
+		if slots.Has(s) && t.catalog.Price(t.rows[row].variant, s) != market.NoPrice {
 			return true
 		}
 	}
@@ -235,7 +236,7 @@ func (m *Model) demandKey(p *pool, r requirements.Requirement) *Reason {
 		return nil
 	}
 	c := p.table.catalog
-	if _, stated := c.typeKeys[key]; stated || c.offeringKeys[key] || match.AbsentMeets(r) {
+	if _, stated := c.TypeKeys[key]; stated || c.OfferingKeys[key] || match.AbsentMeets(r) {
 		return nil
 	}
 	switch {
@@ -253,10 +254,10 @@ func (m *Model) demandKey(p *pool, r requirements.Requirement) *Reason {
 // offering are fixed.
 func (m *Model) leftOpen(p *pool, key string) bool {
 	c := p.table.catalog
-	if c.offeringKeys[key] {
+	if c.OfferingKeys[key] {
 		return false
 	}
-	if multi, stated := c.typeKeys[key]; stated {
+	if multi, stated := c.TypeKeys[key]; stated {
 		return multi
 	}
 	return p.template.Has(key) && !match.SingleValued(p.template.Get(key))

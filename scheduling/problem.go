@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/drawknife/drawknife/internal/engine/bitset"
+	"github.com/drawknife/drawknife/internal/engine/market"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
@@ -162,7 +163,7 @@ func (m *Model) newProblem(items []item, c *cells) *problem {
 		}
 		id := m.reservationOf(p.options[o].pool, p.options[o].slot)
 		p.reserved[int32(o)] = id
-		p.left[id] = m.pools[p.options[o].pool].table.catalog.reservations[id]
+		p.left[id] = m.pools[p.options[o].pool].table.catalog.Reservations[id]
 	}
 	return p
 }
@@ -193,7 +194,7 @@ type poolUsers struct {
 // need not be gone through machine by machine.
 func (m *Model) covers(p *problem, a, b *poolUsers) bool {
 	pa, pb := m.pools[a.pool], m.pools[b.pool]
-	if pa.table != pb.table || pa.limits != nil || len(pa.variety) > 0 || len(pb.variety) > 0 || len(pa.table.catalog.reservations) > 0 {
+	if pa.table != pb.table || pa.limits != nil || len(pa.variety) > 0 || len(pb.variety) > 0 || len(pa.table.catalog.Reservations) > 0 {
 		return false
 	}
 	for _, pool := range [2]int32{a.pool, b.pool} {
@@ -232,7 +233,7 @@ func (m *Model) covers(p *problem, a, b *poolUsers) bool {
 func (m *Model) sameCells(a, b *pool) bool {
 	c := a.table.catalog
 	return !m.typeDecides(c) && !slices.ContainsFunc(m.topologyKeys, func(key string) bool {
-		return !c.offeringKeys[key] && a.template.Get(key).String() != b.template.Get(key).String()
+		return !c.OfferingKeys[key] && a.template.Get(key).String() != b.template.Get(key).String()
 	})
 }
 
@@ -286,8 +287,8 @@ func (m *Model) poolOptions(all []option, p *problem, u poolUsers, small []int64
 		first := len(all)
 	slots:
 		for s := range t.rows[r].slots.Members {
-			price := t.catalog.price(t.rows[r].variant, s)
-			if price == noPrice {
+			price := t.catalog.Price(t.rows[r].variant, s)
+			if price == market.NoPrice {
 				continue
 			}
 			cell := cellOf(r, s)
@@ -300,10 +301,10 @@ func (m *Model) poolOptions(all []option, p *problem, u poolUsers, small []int64
 			if open.Empty() {
 				continue
 			}
-			if t.catalog.costs != nil {
+			if t.catalog.HasCosts() {
 				p.addCommitted(m, u, option{pool: u.pool, row: int32(r), slot: int32(s), assign: u.assign, cell: cell, alloc: alloc, open: open, resident: t.rows[r].resident})
 			}
-			limited := t.catalog.slots[s].reservation != ""
+			limited := t.catalog.Slots[s].Reservation != ""
 			for i := first; i < len(all); i++ {
 				if all[i].limited || limited || (p.everyCell && all[i].cell != cell) {
 					continue // neither stands in for the other
@@ -317,7 +318,7 @@ func (m *Model) poolOptions(all []option, p *problem, u poolUsers, small []int64
 					continue slots
 				}
 			}
-			all = append(all, option{pool: u.pool, row: int32(r), slot: int32(s), assign: u.assign, cell: cell, price: price, alloc: alloc, open: keep(open), resident: t.rows[r].resident, limited: t.catalog.slots[s].reservation != ""})
+			all = append(all, option{pool: u.pool, row: int32(r), slot: int32(s), assign: u.assign, cell: cell, price: price, alloc: alloc, open: keep(open), resident: t.rows[r].resident, limited: t.catalog.Slots[s].Reservation != ""})
 		}
 	}
 	return all
@@ -333,7 +334,7 @@ func (p *problem) cellsOf(m *Model, pool int32, as *assignment) func(row, slot i
 		return func(row, slot int) int32 { return p.cells.ofMachine(pool, int32(row), int32(slot), as) }
 	}
 	const unknown = -2
-	bySlot := make([]int32, len(c.slots))
+	bySlot := make([]int32, len(c.Slots))
 	for s := range bySlot {
 		bySlot[s] = unknown
 	}
@@ -347,7 +348,7 @@ func (p *problem) cellsOf(m *Model, pool int32, as *assignment) func(row, slot i
 
 // placeAllows is stageAllows with the place's rules.
 func (m *Model) placeAllows(to place, pl int32, row, slot int, as *assignment) bool {
-	if to.rules&reservedOnly != 0 && m.pools[pl].table.catalog.slots[slot].reservation == "" {
+	if to.rules&reservedOnly != 0 && m.pools[pl].table.catalog.Slots[slot].Reservation == "" {
 		return false
 	}
 	if to.rules&varietyKept == 0 || len(m.pools[pl].variety) == 0 {

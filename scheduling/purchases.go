@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/drawknife/drawknife/internal/engine/bitset"
+	"github.com/drawknife/drawknife/internal/engine/market"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
@@ -30,14 +31,14 @@ func (t *table) cheapestFirst(dims int) []purchase {
 func (t *table) ordered(dims int) *purchases {
 	t.inOrder.once.Do(func() {
 		for r := range t.rows {
-			prices := t.catalog.pricesOf(t.rows[r].variant)
+			prices := t.catalog.PricesOf(t.rows[r].variant)
 			for s := range t.rows[r].slots.Members {
-				if prices[s] != noPrice {
+				if prices[s] != market.NoPrice {
 					t.inOrder.list = append(t.inOrder.list, purchase{int32(r), int32(s)})
 				}
 			}
 		}
-		price := func(p purchase) int64 { return t.catalog.price(t.rows[p.row].variant, int(p.slot)) }
+		price := func(p purchase) int64 { return t.catalog.Price(t.rows[p.row].variant, int(p.slot)) }
 		slices.SortFunc(t.inOrder.list, func(a, b purchase) int {
 			if d := cmp.Compare(price(a), price(b)); d != 0 {
 				return d
@@ -59,14 +60,14 @@ func (t *table) ordered(dims int) *purchases {
 // cheapestWith is the cheapest purchase of the rows and slots that has room for the need, costs less than below and that take
 // says yes to: of equal prices the first row, and of its slots the first; row -1 if there is none.
 func (t *table) cheapestWith(need []int64, rows, slots bitset.Set, below int64, take func(purchase) bool) (row, slot int32, price int64) {
-	row, slot, price = -1, -1, noPrice
+	row, slot, price = -1, -1, market.NoPrice
 	in := t.ordered(len(need))
 	for i := in.room.Next(need, 0); i >= 0; i = in.room.Next(need, i+1) {
 		p := in.list[i]
 		if !rows.Has(int(p.row)) || !slots.Has(int(p.slot)) {
 			continue
 		}
-		at := t.catalog.price(t.rows[p.row].variant, int(p.slot))
+		at := t.catalog.Price(t.rows[p.row].variant, int(p.slot))
 		if at >= below || at > price {
 			break
 		}

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/drawknife/drawknife/internal/engine/market"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
@@ -62,7 +63,7 @@ func (s *search) kindOf(o *site) string {
 	as := &t.assigned[o.stage][o.pool][o.assign]
 	table := m.pools[o.pool].table
 	way := kindKey{o.stage, o.pool, o.slot, o.assign, table.rows[o.row].resident, topology.NoDomain}
-	if slices.ContainsFunc(m.pinnedKeys, func(key string) bool { _, stated := table.catalog.typeKeys[key]; return stated }) {
+	if slices.ContainsFunc(m.pinnedKeys, func(key string) bool { _, stated := table.catalog.TypeKeys[key]; return stated }) {
 		way.variant = int32(table.rows[o.row].variant)
 	}
 	if text, ok := s.kindTexts[way]; ok {
@@ -102,12 +103,12 @@ func (t *Trial) eachMachine(c *class, st, pool, a int32, see func(site)) {
 			continue
 		}
 		for slot := range row.slots.Members {
-			price := p.table.catalog.price(row.variant, slot)
-			if price == noPrice || !m.stageAllows(st, pool, r, slot, as) || (as.rows != nil && !as.rows.Has(r)) {
+			price := p.table.catalog.Price(row.variant, slot)
+			if price == market.NoPrice || !m.stageAllows(st, pool, r, slot, as) || (as.rows != nil && !as.rows.Has(r)) {
 				continue
 			}
 			see(site{stage: st, option: option{pool: pool, row: int32(r), slot: int32(slot), assign: a, price: price, cell: t.cellAt(pool, int32(r), int32(slot), as),
-				alloc: p.table.allocOf(r, dims), limited: p.table.catalog.slots[slot].reservation != ""}})
+				alloc: p.table.allocOf(r, dims), limited: p.table.catalog.Slots[slot].Reservation != ""}})
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/drawknife/drawknife/internal/engine/market"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
@@ -340,12 +341,12 @@ func (m *Model) reservedFor(stage int32, requests []int64) bool {
 		c := p.table.catalog
 		f := &p.profiles[u.profile]
 		for s := range f.slots.Members {
-			if id := c.slots[s].reservation; id == "" || c.reservations[id] <= 0 {
+			if id := c.Slots[s].Reservation; id == "" || c.Reservations[id] <= 0 {
 				continue
 			}
 			for r := range f.rows.Members {
 				row := &p.table.rows[r]
-				if row.slots.Has(s) && c.price(row.variant, s) != noPrice && resources.Fits(requests, p.table.allocOf(r, dims)) {
+				if row.slots.Has(s) && c.Price(row.variant, s) != market.NoPrice && resources.Fits(requests, p.table.allocOf(r, dims)) {
 					return true
 				}
 			}

@@ -233,7 +233,7 @@ func (m *Model) costStages(c *class) {
 				if share > 1 {
 					continue
 				}
-				if slot, price := p.table.catalog.cheapest(p.table.rows[r].variant, p.table.rows[r].slots, f.slots); slot >= 0 {
+				if slot, price := p.table.catalog.Cheapest(p.table.rows[r].variant, p.table.rows[r].slots, f.slots); slot >= 0 {
 					c.costs[i] = min(c.costs[i], float64(price)*share)
 				}
 			}

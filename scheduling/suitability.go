@@ -6,6 +6,7 @@ import (
 
 	"github.com/drawknife/drawknife/api/requirements"
 	"github.com/drawknife/drawknife/internal/engine/bitset"
+	"github.com/drawknife/drawknife/internal/engine/market"
 	"github.com/drawknife/drawknife/internal/engine/match"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 	"github.com/drawknife/drawknife/internal/engine/topology"
@@ -33,7 +34,7 @@ const (
 type explanations struct {
 	t *Trial
 	// shut are the offerings that are not available now, by catalog.
-	shut map[*catalog]map[machineSite]int64
+	shut map[*market.Catalog]map[machineSite]int64
 	// pools is indexed like Model.pools; filled as needed.
 	pools []*poolFacts
 	// twins is indexed likewise: see twinPools.
@@ -58,7 +59,7 @@ type explanations struct {
 	// What unknown names are compared with: values of labels and resources, by catalog, and label keys; near remembers
 	// what is near.
 	values    map[valuesKey][]string
-	resources map[*catalog][]string
+	resources map[*market.Catalog][]string
 	keys      []string
 	onNodes   map[string]bool
 	near      map[nearKey][]string
@@ -190,7 +191,7 @@ func (x *explanations) factsOf(at int32) *poolFacts {
 
 // maskOf are the rows and slots of the pool's table that meet a requirement.
 func (m *Model) maskOf(p *pool, r requirements.Requirement) mask {
-	out := mask{bitset.Full(len(p.table.rows)), p.table.catalog.allSlots.Clone()}
+	out := mask{bitset.Full(len(p.table.rows)), p.table.catalog.AllSlots.Clone()}
 	m.narrow(p, r, out.rows, out.slots)
 	return out
 }
@@ -217,7 +218,7 @@ func (x *explainer) ask(key questionKey, demand func() (match.Needs, *pool)) *qu
 // off.
 func (x *explainer) narrow(q *question, demand match.Needs, letOff bool, key string) {
 	m, p := x.m, q.p
-	q.rows, q.slots = bitset.Full(len(p.table.rows)), p.table.catalog.allSlots.Clone()
+	q.rows, q.slots = bitset.Full(len(p.table.rows)), p.table.catalog.AllSlots.Clone()
 	for k, stated := range x.factsOf(q.at).stated {
 		if !letOff || k != key {
 			q.rows.And(stated.rows)
@@ -312,11 +313,11 @@ func (x *explainer) roomyIn(t *table) bitset.Set {
 // reservable reports whether the slot's reservation has an instance left, and whether the pod may do without one.
 func (x *explainer) reservable(q *question, slot int, awaits bool) bool {
 	c := q.p.table.catalog
-	id := c.slots[slot].reservation
+	id := c.Slots[slot].Reservation
 	if id == "" {
 		return !awaits
 	}
-	return x.t.reserved[id] < c.reservations[id]
+	return x.t.reserved[id] < c.Reservations[id]
 }
 
 // varietySite is what decides which machines can stand in for a candidate with a pod of the class alone. row is 0 where
@@ -380,12 +381,12 @@ func (m *Model) varietyLeft(p *pool, planned int32, need []int64, rows, slots bi
 				continue
 			}
 			for s := range row.slots.Members {
-				if !slots.Has(s) || c.price(row.variant, s) == noPrice {
+				if !slots.Has(s) || c.Price(row.variant, s) == market.NoPrice {
 					continue
 				}
-				have := c.types[c.variants[row.variant].typ].Requirements
-				if c.offeringKeys[v.key] {
-					have = c.slots[s].labels
+				have := c.Types[c.Variants[row.variant].Type].Requirements
+				if c.OfferingKeys[v.key] {
+					have = c.Slots[s].Labels
 				}
 				for _, value := range have.Get(v.key).Values() {
 					if p.template.Get(v.key).Has(value) {
@@ -411,7 +412,7 @@ func (x *explainer) fitting(q *question, below *int64, see func(*candidate)) {
 	rows := q.rows.Clone()
 	rows.And(x.roomyIn(q.p.table))
 	over := x.factsOf(q.at).over
-	slots, awaits := bitset.New(len(q.p.table.catalog.slots)), x.awaits || (x.changed(q) && x.mayAwait)
+	slots, awaits := bitset.New(len(q.p.table.catalog.Slots)), x.awaits || (x.changed(q) && x.mayAwait)
 	for s := range q.slots.Members {
 		if x.reservable(q, s, awaits) {
 			slots.Add(s)
@@ -423,7 +424,7 @@ func (x *explainer) fitting(q *question, below *int64, see func(*candidate)) {
 			continue
 		}
 		row := &q.p.table.rows[cand.row]
-		prices := q.p.table.catalog.pricesOf(row.variant)
+		prices := q.p.table.catalog.PricesOf(row.variant)
 		for a := range q.assigned {
 			if cand.assign = a; !q.assigned[a].fits(cand.row) {
 				continue
@@ -442,27 +443,27 @@ func (x *explainer) fitting(q *question, below *int64, see func(*candidate)) {
 }
 
 // shutOfferings are the prices of the offerings that are not available now and have their type's own capacity.
-func (x *explanations) shutOfferings(c *catalog) map[machineSite]int64 {
+func (x *explanations) shutOfferings(c *market.Catalog) map[machineSite]int64 {
 	if known, ok := x.shut[c]; ok {
 		return known
 	}
-	slotOf := make(map[string]int32, len(c.slots))
-	for s := range c.slots {
-		slotOf[c.slots[s].labels.String()] = int32(s)
+	slotOf := make(map[string]int32, len(c.Slots))
+	for s := range c.Slots {
+		slotOf[c.Slots[s].Labels.String()] = int32(s)
 	}
 	out := map[machineSite]int64{}
-	for v := range c.variants {
-		typ := c.variants[v].typ
-		if v > 0 && c.variants[v-1].typ == typ {
+	for v := range c.Variants {
+		typ := c.Variants[v].Type
+		if v > 0 && c.Variants[v-1].Type == typ {
 			continue // the type's own capacity comes first
 		}
-		for i := range c.types[typ].Offerings {
-			o := &c.types[typ].Offerings[i]
-			if o.Available || overrideText(o) != "" {
+		for i := range c.Types[typ].Offerings {
+			o := &c.Types[typ].Offerings[i]
+			if o.Available || market.OverrideText(o) != "" {
 				continue
 			}
 			site := machineSite{variant: int32(v), slot: slotOf[o.Requirements.String()]}
-			now := c.repriced(v, int(site.slot), nanoUSD(o.Price))
+			now := c.Repriced(v, int(site.slot), market.NanoUSD(o.Price))
 			if price, ok := out[site]; !ok || now < price {
 				out[site] = now
 			}
@@ -477,14 +478,14 @@ func (x *explanations) shutOfferings(c *catalog) map[machineSite]int64 {
 func (x *explainer) labelOn(q *question, cand *candidate, key string) string {
 	c := q.p.table.catalog
 	have, decided := q.p.template.Get(key), q.assigned[cand.assign].labels
-	_, stated := c.typeKeys[key]
+	_, stated := c.TypeKeys[key]
 	switch {
-	case c.offeringKeys[key]:
-		return match.OnlyValue(c.slots[cand.slot].labels.Get(key))
+	case c.OfferingKeys[key]:
+		return match.OnlyValue(c.Slots[cand.slot].Labels.Get(key))
 	case decided.Has(key):
 		return match.OnlyValue(decided.Get(key))
 	case stated:
-		own := c.types[c.variants[q.p.table.rows[cand.row].variant].typ].Requirements
+		own := c.Types[c.Variants[q.p.table.rows[cand.row].variant].Type].Requirements
 		if !own.Has(key) {
 			return ""
 		}
@@ -507,10 +508,10 @@ func (x *explainer) cellOf(q *question, cand *candidate) int32 {
 // option describes the candidate for people.
 func (x *explainer) option(q *question, cand *candidate) *InstanceTypeOption {
 	c := q.p.table.catalog
-	s := &c.slots[cand.slot]
+	s := &c.Slots[cand.slot]
 	return &InstanceTypeOption{
-		Name: c.types[c.variants[q.p.table.rows[cand.row].variant].typ].Name, Zone: s.zone, CapacityType: s.capacityType, Others: s.others,
-		Price: float64(cand.price) / nanoPerUSD,
+		Name: c.Types[c.Variants[q.p.table.rows[cand.row].variant].Type].Name, Zone: s.Zone, CapacityType: s.CapacityType, Others: s.Others,
+		Price: float64(cand.price) / market.NanoPerUSD,
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/drawknife/drawknife/internal/engine/market"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
@@ -36,7 +37,7 @@ type survey struct {
 
 // newSurvey is one that has seen nothing yet. It is done with when the next is made.
 func (x *explainer) newSurvey(p *pool) *survey {
-	types := len(p.table.catalog.types)
+	types := len(p.table.catalog.Types)
 	x.came = slices.Grow(x.came[:0], types)[:types]
 	clear(x.came)
 	v := &survey{explainer: x, came: x.came, rules: x.m.rulesOf(x.c.topology)}
@@ -51,7 +52,7 @@ func (v *survey) walk(q *question) {
 	v.ruled = nil
 	roomy, over := v.roomyIn(q.p.table), v.factsOf(q.at).over
 	var cand candidate
-	onlyRoom := v.missesOnly && over == nil && len(q.p.table.catalog.reservations) == 0 && !v.t.strictVariety(q.p)
+	onlyRoom := v.missesOnly && over == nil && len(q.p.table.catalog.Reservations) == 0 && !v.t.strictVariety(q.p)
 	for r := range q.rows.Members {
 		closed := over != nil && over.Has(r)
 		came := checkOffering
@@ -59,7 +60,7 @@ func (v *survey) walk(q *question) {
 		case onlyRoom && roomy.Has(r):
 		case roomy.Has(r):
 			eachWay(q, r, &cand, func(cand *candidate) {
-				if cand.price != noPrice {
+				if cand.price != market.NoPrice {
 					v.looks++
 					came = max(came, v.way(q, cand, closed))
 				}
@@ -70,7 +71,7 @@ func (v *survey) walk(q *question) {
 				v.tooSmall(q, r)
 			}
 		}
-		typ := q.p.table.catalog.variants[q.p.table.rows[r].variant].typ
+		typ := q.p.table.catalog.Variants[q.p.table.rows[r].variant].Type
 		v.came[typ] = max(v.came[typ], came)
 	}
 }
@@ -80,7 +81,7 @@ func (v *survey) walk(q *question) {
 func eachWay(q *question, r int, cand *candidate, see func(*candidate)) {
 	row := &q.p.table.rows[r]
 	cand.row = r
-	prices := q.p.table.catalog.pricesOf(row.variant)
+	prices := q.p.table.catalog.PricesOf(row.variant)
 	for a := range q.assigned {
 		if cand.assign = a; !q.assigned[a].fits(r) {
 			continue
@@ -108,7 +109,7 @@ func (v *survey) way(q *question, cand *candidate, closed bool) check {
 		}
 		return checkLimits
 	case !reservable:
-		id := q.p.table.catalog.slots[cand.slot].reservation
+		id := q.p.table.catalog.Slots[cand.slot].Reservation
 		size := 0.0
 		if id == "" {
 			size = 1 // an instance more is nearer than another policy
@@ -171,7 +172,7 @@ func (v *survey) nearest() finding {
 			miss.Amounts[name] = resources.Quantity(name, over)
 		})
 	case MissReservation:
-		miss.Reservation = q.p.table.catalog.slots[cand.slot].reservation
+		miss.Reservation = q.p.table.catalog.Slots[cand.slot].Reservation
 	case MissResources, MissResourceGivenUp:
 		_, dim := v.lacks(q, cand.row)
 		miss = v.less(miss.Code, dim, q.p.table.allocOf(cand.row, len(v.c.requests))[dim])
@@ -195,7 +196,7 @@ func (v *survey) tooSmall(q *question, r int) {
 	eachWay(q, r, &v.small, func(cand *candidate) {
 		v.looks++
 		// With lower requests the pod might have to wait for a reservation that it is too large for now.
-		if cand.price != noPrice && v.reservable(q, cand.slot, v.awaits || v.mayAwait) && v.isNearest(q, cand, code, size) {
+		if cand.price != market.NoPrice && v.reservable(q, cand.slot, v.awaits || v.mayAwait) && v.isNearest(q, cand, code, size) {
 			v.take(q, cand, code, size)
 		}
 	})

@@ -171,7 +171,7 @@ func (x *explainer) verdictOn(q *question, cand *candidate) *verdict {
 	if !q.plain || q.p.table.rows[cand.row].resident != 0 {
 		return nil
 	}
-	slots := len(q.p.table.catalog.slots)
+	slots := len(q.p.table.catalog.Slots)
 	if x.wayOf != q {
 		x.wayOf, x.byWay = q, make([]verdict, slots*len(q.assigned))
 	}

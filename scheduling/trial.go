@@ -8,6 +8,7 @@ import (
 
 	"github.com/drawknife/drawknife/api/requirements"
 	"github.com/drawknife/drawknife/internal/engine/bitset"
+	"github.com/drawknife/drawknife/internal/engine/market"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
@@ -180,7 +181,7 @@ func (t *Trial) freeOf(node int32) []int64 {
 
 func (m *Model) capacityOf(mc *machine) corev1.ResourceList {
 	t := m.pools[mc.pool].table
-	return t.catalog.variants[t.rows[mc.row].variant].capacity
+	return t.catalog.Variants[t.rows[mc.row].variant].Capacity
 }
 
 // place puts pods on a host. Whoever calls it has checked that they may go there.
@@ -260,7 +261,7 @@ func (t *Trial) Place(ctx context.Context, o PlaceOptions) (Outcome, error) {
 	out := Outcome{Unplaced: t.waitingPods(), NewNodes: t.newMachines() - machines}
 	out.Placed = before - out.Unplaced
 	cost := t.newCost() - costBefore
-	out.NewCost = float64(cost) / nanoPerUSD
+	out.NewCost = float64(cost) / market.NanoPerUSD
 	return out, ctx.Err()
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"slices"
 
+	"github.com/drawknife/drawknife/internal/engine/market"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
@@ -20,7 +21,7 @@ func (t *Trial) LaunchSome(q Query, w *Worth, most int, below float64) (price fl
 		return 0, false
 	}
 	t.begin(classes)
-	before, limit, spent := t.Mark(), int64(min(below, dearest)*nanoPerUSD), int64(0)
+	before, limit, spent := t.Mark(), int64(min(below, dearest)*market.NanoPerUSD), int64(0)
 	t.fresh = len(t.machines)
 	defer func() { t.fresh = 0 }()
 	for range most {
@@ -40,7 +41,7 @@ func (t *Trial) LaunchSome(q Query, w *Worth, most int, below float64) (price fl
 			if cost >= limit {
 				break
 			}
-			return float64(cost) / nanoPerUSD, true
+			return float64(cost) / market.NanoPerUSD, true
 		}
 	}
 	t.undo(before)
@@ -172,7 +173,7 @@ func (t *Trial) kindsOf(stage int32) ([]kind, bool) {
 				continue // DaemonSets alone ask for more than it has: that suits nobody, not even pods that ask for none of it
 			}
 			if f.rows.Has(r) && f.slots.Has(s) {
-				price := p.table.catalog.price(p.table.rows[r].variant, s)
+				price := p.table.catalog.Price(p.table.rows[r].variant, s)
 				own = append(own, kind{pool: u.pool, row: buy.row, slot: buy.slot, cell: anyCell, price: price, alloc: alloc})
 			}
 		}

@@ -3,6 +3,8 @@ package scheduling
 import (
 	"math"
 	"slices"
+
+	"github.com/drawknife/drawknife/internal/engine/market"
 )
 
 // LaunchLeast is LaunchSome for few pods: it does not only open the node that holds the most worth for its price each time,
@@ -22,7 +24,7 @@ func (t *Trial) LaunchLeast(q Query, w *Worth, most, tries int, below float64) (
 	t.fresh = len(t.machines)
 	defer func() { t.fresh = 0 }()
 	orders := t.loadingOrders(classes)
-	s := &launchSearch{t: t, w: w, least: int64(min(below, dearest) * nanoPerUSD)}
+	s := &launchSearch{t: t, w: w, least: int64(min(below, dearest) * market.NanoPerUSD)}
 	for i, order := range orders {
 		s.classes = order
 		s.tries += (tries - s.tries) / (len(orders) - i)
@@ -35,7 +37,7 @@ func (t *Trial) LaunchLeast(q Query, w *Worth, most, tries int, below float64) (
 		s.launch(l)
 	}
 	t.settle()
-	return float64(s.least) / nanoPerUSD, true
+	return float64(s.least) / market.NanoPerUSD, true
 }
 
 // loadingOrders are the orders in which new nodes are filled: by size, and, where rules concern some of the pods but not all,

@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/drawknife/drawknife/internal/engine/bitset"
+	"github.com/drawknife/drawknife/internal/engine/market"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
@@ -148,10 +149,10 @@ func (t *Trial) Launch(q Query, below float64) (price float64, ok bool) {
 		}
 		resources.AddScaled(total, c.requests, int64(t.waiting[class]))
 	}
-	most := int64(below * nanoPerUSD)
+	most := int64(below * market.NanoPerUSD)
 	for _, o := range t.joint(classes, total, most) {
 		if t.launch(&o, classes) {
-			return float64(o.price) / nanoPerUSD, true
+			return float64(o.price) / market.NanoPerUSD, true
 		}
 	}
 	return 0, false
@@ -198,7 +199,7 @@ func (t *Trial) jointByCell(pool int32, total []int64, rows, slots bitset.Set, m
 	in := table.ordered(len(total))
 	for i := in.room.Next(total, 0); i >= 0; i = in.room.Next(total, i+1) {
 		buy := in.list[i]
-		price := table.catalog.price(table.rows[buy.row].variant, int(buy.slot))
+		price := table.catalog.Price(table.rows[buy.row].variant, int(buy.slot))
 		if price >= most {
 			break
 		}
@@ -393,7 +394,7 @@ func (m *Model) Worth(ctx context.Context, q Query) (*Worth, error) {
 		return w, ctx.Err()
 	}
 	v := m.findValues(ctx, t.newProblem(items, nil)).best()
-	w.total = v.bound / nanoPerUSD
+	w.total = v.bound / market.NanoPerUSD
 	sum := int64(0)
 	for i, it := range items {
 		w.byClass[it.class] = v.item[i]
@@ -416,13 +417,13 @@ func (w *Worth) Node(name string) float64 {
 	for _, p := range w.m.nodes[i].movable {
 		sum += w.byClass[p.class]
 	}
-	return float64(sum) / nanoPerUSD
+	return float64(sum) / market.NanoPerUSD
 }
 
 // Waiting is what the pods that wait in a trial of the model are worth together, USD per hour: new nodes for them cost at
 // least that.
 func (w *Worth) Waiting(t *Trial) float64 {
-	return float64(max(0, w.waiting(t)-w.rent)) / nanoPerUSD
+	return float64(max(0, w.waiting(t)-w.rent)) / market.NanoPerUSD
 }
 
 // waiting is what the pods that wait are worth by themselves, nano-USD per hour.

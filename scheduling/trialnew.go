@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/drawknife/drawknife/internal/engine/market"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
@@ -98,7 +99,7 @@ func (w *Worth) Loads(t *Trial) (received map[string]Load, planned []Load) {
 		if b.count == 0 {
 			continue
 		}
-		worth := float64(int64(b.count)*w.byClass[b.class]) / nanoPerUSD
+		worth := float64(int64(b.count)*w.byClass[b.class]) / market.NanoPerUSD
 		if i := int(b.host) - len(t.m.nodes); i >= 0 {
 			planned[i].Pods += int(b.count)
 			planned[i].Worth += worth

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/drawknife/drawknife/internal/engine/market"
 	"github.com/drawknife/drawknife/internal/engine/match"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
@@ -94,13 +95,13 @@ func (t *Trial) machineFor(pool int32, n *NewNode) (machine, bool) {
 	want := n.InstanceTypes[0].Offering()
 	for r := range p.rows.Members {
 		row := &p.table.rows[r]
-		if c.types[c.variants[row.variant].typ].Name != want.InstanceType {
+		if c.Types[c.Variants[row.variant].Type].Name != want.InstanceType {
 			continue
 		}
 		for s := range row.slots.Members {
-			slot := &c.slots[s]
-			price := c.price(row.variant, s)
-			if !p.slots.Has(s) || price == noPrice || slot.zone != want.Zone || slot.capacityType != want.CapacityType || slot.others != want.Others {
+			slot := &c.Slots[s]
+			price := c.Price(row.variant, s)
+			if !p.slots.Has(s) || price == market.NoPrice || slot.Zone != want.Zone || slot.CapacityType != want.CapacityType || slot.Others != want.Others {
 				continue
 			}
 			if !t.affordable(pool, int32(r)) || !t.reservable(pool, int32(r), int32(s)) {

@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/drawknife/drawknife/api/requirements"
+	"github.com/drawknife/drawknife/internal/engine/market"
 	"github.com/drawknife/drawknife/internal/engine/match"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 	"github.com/drawknife/drawknife/internal/spelling"
@@ -121,9 +122,9 @@ func (x *explainer) unknownNeed(p *pool, r requirements.Requirement) *Unknown {
 	return &Unknown{Kind: UnknownLabel, Name: key, Nearest: x.nearLabels(p.template, key, r)}
 }
 
-func (x *explanations) stated(c *catalog, key string) bool {
-	_, typed := c.typeKeys[key]
-	return typed || c.offeringKeys[key]
+func (x *explanations) stated(c *market.Catalog, key string) bool {
+	_, typed := c.TypeKeys[key]
+	return typed || c.OfferingKeys[key]
 }
 
 // onSomeNode reports whether some node of the snapshot has the label; nodes' groups know of the labels that pods ask for.
@@ -171,13 +172,13 @@ type nearKey struct {
 
 // valuesKey names the values of a label in a catalog.
 type valuesKey struct {
-	c   *catalog
+	c   *market.Catalog
 	key string
 }
 
 // knownValues are those that instance types or offerings of the catalog state for a label, sorted; false if they state
 // none, or leave open which.
-func (x *explanations) knownValues(c *catalog, key string) ([]string, bool) {
+func (x *explanations) knownValues(c *market.Catalog, key string) ([]string, bool) {
 	if !x.stated(c, key) {
 		return nil, false
 	}
@@ -195,12 +196,12 @@ func (x *explanations) knownValues(c *catalog, key string) ([]string, bool) {
 			seen[v] = true
 		}
 	}
-	if c.offeringKeys[key] {
-		for i := range c.slots {
-			note(c.slots[i].labels)
+	if c.OfferingKeys[key] {
+		for i := range c.Slots {
+			note(c.Slots[i].Labels)
 		}
 	} else {
-		for _, it := range c.types {
+		for _, it := range c.Types {
 			note(it.Requirements)
 		}
 	}
@@ -244,7 +245,7 @@ func (x *explainer) notKnown(p *pool) []NotKnown {
 			continue
 		}
 		n := 0
-		for _, it := range p.table.catalog.types {
+		for _, it := range p.table.catalog.Types {
 			if slices.Contains(it.NotKnown, name) {
 				n++
 			}
@@ -257,13 +258,13 @@ func (x *explainer) notKnown(p *pool) []NotKnown {
 }
 
 // resourcesOf are the resources of which some type of the catalog has any, sorted.
-func (x *explanations) resourcesOf(c *catalog) []string {
+func (x *explanations) resourcesOf(c *market.Catalog) []string {
 	if known, ok := x.resources[c]; ok {
 		return known
 	}
 	seen := map[corev1.ResourceName]bool{}
-	for i := range c.variants {
-		for name, q := range c.variants[i].capacity {
+	for i := range c.Variants {
+		for name, q := range c.Variants[i].Capacity {
 			if !seen[name] && q.Sign() > 0 {
 				seen[name] = true
 			}
@@ -284,10 +285,10 @@ func (x *explainer) labelKeys() []string {
 	}
 	seen := map[string]bool{}
 	for _, c := range x.m.catalogs {
-		for key := range c.typeKeys {
+		for key := range c.TypeKeys {
 			seen[key] = true
 		}
-		for key := range c.offeringKeys {
+		for key := range c.OfferingKeys {
 			seen[key] = true
 		}
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/drawknife/drawknife/api/requirements"
 	"github.com/drawknife/drawknife/internal/engine/bitset"
+	"github.com/drawknife/drawknife/internal/engine/market"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
@@ -50,15 +51,15 @@ func (m *Model) variedFor(p *pool, planned int32, need []int64, rows, slots bits
 		if !resources.Fits(need, p.table.allocOf(r, dims)) || most != nil && !resources.Fits(p.rowCost(r), most) {
 			continue
 		}
-		labels := c.types[c.variants[row.variant].typ].Requirements
+		labels := c.Types[c.Variants[row.variant].Type].Requirements
 		for s := range row.slots.Members {
-			if !slots.Has(s) || c.price(row.variant, s) == noPrice {
+			if !slots.Has(s) || c.Price(row.variant, s) == market.NoPrice {
 				continue
 			}
 			for i, v := range p.variety {
 				have := labels
-				if c.offeringKeys[v.key] {
-					have = c.slots[s].labels
+				if c.OfferingKeys[v.key] {
+					have = c.Slots[s].Labels
 				}
 				before := len(found[i])
 				for _, value := range have.Get(v.key).Values() {

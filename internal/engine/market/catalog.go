@@ -1,0 +1,339 @@
+package market
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"math/bits"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/api/requirements"
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/internal/engine/bitset"
+	"github.com/drawknife/drawknife/internal/engine/match"
+	"github.com/drawknife/drawknife/internal/engine/resources"
+)
+
+// NoPrice marks what can't be bought. Prices are int64 nano-USD per hour inside the planner.
+const NoPrice = math.MaxInt64
+
+// NanoPerUSD is how many units of money a dollar has.
+const NanoPerUSD = 1e9
+
+// MaxPrice is the highest price there is, USD per hour.
+const MaxPrice = 1e9
+
+// zoneIDLabel names a zone by the ID that all accounts share.
+const zoneIDLabel = "topology.k8s.aws/zone-id"
+
+// NanoUSD is a price in USD, in units of the planner.
+func NanoUSD(price float64) int64 { return int64(math.Round(price * NanoPerUSD)) }
+
+// Catalog is a list of instance types made ready for planning. The ways to buy a node are a product: variants (what
+// node) x slots (where and how it is bought), with a price table over it. A requirement on a label is a bitset over
+// one of the two, so that "which nodes can still take this pod" is an AND of two small bitsets.
+type Catalog struct {
+	// List is what the catalog was made from; types are the same by name, so that the order of the list plays no part.
+	List, Types []*cloudprovider.InstanceType
+	Variants    []Variant
+	Slots       []Slot
+	// prices is indexed [variant*len(slots)+slot]; NoPrice where there is no available offering.
+	prices []int64
+	// Reservations says how many instances each has left: the least that any of its offerings claims.
+	Reservations map[string]int
+	// OfferingKeys are the labels that offerings state; for these a slot speaks, for all others the type.
+	OfferingKeys map[string]bool
+	// TypeKeys are the labels that some type states; true if some type leaves more than one value open.
+	TypeKeys map[string]bool
+	// full is set of all variants, all slots.
+	AllVariants, AllSlots bitset.Set
+	// variantMasks and slotMasks remember which variants or slots meet a requirement, by its text. They grow while
+	// the model is compiled; once frozen they are only read, since solves run side by side.
+	variantMasks, slotMasks map[string]bitset.Set
+	frozen                  bool
+	// Source names where the list prices are from.
+	Source string
+	// costs made the prices; nil for list prices.
+	costs *costTable
+}
+
+// Variant is an instance type with one allocatable: offerings may override capacity or overhead.
+type Variant struct {
+	Type        int // index into types
+	Capacity    corev1.ResourceList
+	Allocatable corev1.ResourceList
+}
+
+// Slot is one distinct set of offering labels: a zone and a capacity type, perhaps a reservation.
+type Slot struct {
+	Labels       requirements.Set
+	Zone         string
+	CapacityType string
+	// Reservation names what a reserved slot draws on; empty for all others.
+	Reservation string
+	// DrawsOn are the labels that name the reservation.
+	DrawsOn requirements.Set
+	// Others are the labels beside zone and capacity type, as cloudprovider.OfferingKey spells them.
+	Others string
+}
+
+// NewCatalog makes a list of types ready; their names are unique and their prices finite.
+func NewCatalog(name string, types []*cloudprovider.InstanceType) *Catalog {
+	c := &Catalog{
+		Source:       catalogSource(name),
+		List:         types,
+		Types:        types,
+		OfferingKeys: map[string]bool{},
+		TypeKeys:     map[string]bool{},
+		variantMasks: map[string]bitset.Set{},
+		slotMasks:    map[string]bitset.Set{},
+		Reservations: map[string]int{},
+	}
+	byName := func(a, b *cloudprovider.InstanceType) int { return cmp.Compare(a.Name, b.Name) }
+	if !slices.IsSortedFunc(types, byName) {
+		c.Types = slices.SortedFunc(slices.Values(types), byName)
+	}
+	slots := c.collectSlots()
+	for i, it := range c.Types {
+		c.addVariants(i, it, slots[:len(it.Offerings)])
+		slots = slots[len(it.Offerings):]
+		for r := range it.Requirements.All {
+			if !c.OfferingKeys[r.Key()] {
+				c.TypeKeys[r.Key()] = c.TypeKeys[r.Key()] || !match.SingleValued(r)
+			}
+		}
+	}
+	c.AllVariants, c.AllSlots = bitset.Full(len(c.Variants)), bitset.Full(len(c.Slots))
+	return c
+}
+
+func catalogSource(name string) string { return fmt.Sprintf("catalog %q", name) }
+
+// collectSlots numbers the distinct offering label sets, by zone and then in the order of their text, and returns the
+// number of each offering's, type by type.
+func (c *Catalog) collectSlots() []int32 {
+	byText := map[string]int32{}
+	var texts []string
+	var sets []requirements.Set
+	offerings := 0
+	for _, it := range c.Types {
+		offerings += len(it.Offerings)
+	}
+	slotOf := make([]int32, 0, offerings)
+	// Types mostly list their offerings in one order: after is the slot that followed each when it last came up, a guess
+	// that saves spelling labels out.
+	var after []int32
+	last := int32(-1)
+	next := func(n int32) {
+		if last >= 0 {
+			after[last] = n
+		}
+		last = n
+		slotOf = append(slotOf, n)
+	}
+	for _, it := range c.Types {
+		for i := range it.Offerings {
+			labels := it.Offerings[i].Requirements
+			if last >= 0 && after[last] >= 0 && labels.Equal(sets[after[last]]) {
+				next(after[last])
+				continue
+			}
+			text := labels.String()
+			n, ok := byText[text]
+			if !ok {
+				n = int32(len(texts))
+				byText[text] = n
+				texts, sets, after = append(texts, text), append(sets, labels), append(after, -1)
+				for _, key := range labels.Keys() {
+					c.OfferingKeys[key] = true
+				}
+			}
+			next(n)
+		}
+	}
+	order := make([]int32, len(texts))
+	zones := make([]string, len(texts))
+	for i := range order {
+		order[i], zones[i] = int32(i), match.OnlyValue(sets[i].Get(corev1.LabelTopologyZone))
+	}
+	slices.SortFunc(order, func(a, b int32) int { return cmp.Or(cmp.Compare(zones[a], zones[b]), cmp.Compare(texts[a], texts[b])) })
+	number := make([]int32, len(texts))
+	for at, n := range order {
+		number[n] = int32(at)
+		c.Slots = append(c.Slots, newSlot(sets[n]))
+	}
+	for i, n := range slotOf {
+		slotOf[i] = number[n]
+	}
+	return slotOf
+}
+
+func newSlot(labels requirements.Set) Slot {
+	of := cloudprovider.Offering{Requirements: labels}
+	s := Slot{
+		Others:       cloudprovider.KeyOf(&cloudprovider.InstanceType{}, &of).Others,
+		Labels:       labels,
+		Zone:         match.OnlyValue(labels.Get(corev1.LabelTopologyZone)),
+		CapacityType: match.OnlyValue(labels.Get(v1.CapacityTypeLabelKey)),
+	}
+	if s.CapacityType == v1.CapacityTypeReserved {
+		// What a reserved offering states beside zone and capacity type names its reservation.
+		s.DrawsOn = labels.Without(corev1.LabelTopologyZone, zoneIDLabel, corev1.LabelTopologyRegion, v1.CapacityTypeLabelKey)
+		s.Reservation = s.DrawsOn.String()
+		if s.Reservation == "" {
+			s.Reservation = labels.String()
+		}
+	}
+	return s
+}
+
+// addVariants splits the type by the overrides of its offerings, of which slotOf are the slots; offerings without
+// overrides come first.
+func (c *Catalog) addVariants(typ int, it *cloudprovider.InstanceType, slotOf []int32) {
+	numbers := map[string]int{}
+	variantOf := func(o *cloudprovider.Offering) int {
+		text := ""
+		if o != nil {
+			text = OverrideText(o)
+		}
+		if n, ok := numbers[text]; ok {
+			return n
+		}
+		n := len(c.Variants)
+		numbers[text] = n
+		v := Variant{Type: typ, Capacity: it.Capacity}
+		if text == "" {
+			v.Allocatable = it.Allocatable()
+		} else {
+			v.Capacity, v.Allocatable = it.CapacityOf(o), it.AllocatableOf(o)
+		}
+		c.Variants = append(c.Variants, v)
+		for range c.Slots {
+			c.prices = append(c.prices, NoPrice)
+		}
+		return n
+	}
+	variantOf(nil)
+	overriding := slices.DeleteFunc(slices.Clone(it.Offerings), func(o cloudprovider.Offering) bool { return !o.Available || OverrideText(&o) == "" })
+	slices.SortFunc(overriding, func(a, b cloudprovider.Offering) int { return cmp.Compare(OverrideText(&a), OverrideText(&b)) })
+	for i := range overriding {
+		variantOf(&overriding[i])
+	}
+	for i := range it.Offerings {
+		o := &it.Offerings[i]
+		if !o.Available {
+			continue
+		}
+		slot := int(slotOf[i])
+		if id := c.Slots[slot].Reservation; id != "" {
+			if left, ok := c.Reservations[id]; !ok || o.ReservationCapacity < left {
+				c.Reservations[id] = o.ReservationCapacity
+			}
+		}
+		at := variantOf(o)*len(c.Slots) + slot
+		c.prices[at] = min(c.prices[at], NanoUSD(o.Price))
+	}
+}
+
+// OverrideText differs for offerings that change what their type has in different ways; empty for those that change nothing.
+func OverrideText(o *cloudprovider.Offering) string {
+	if len(o.Capacity) == 0 && o.Overhead == nil {
+		return ""
+	}
+	var b strings.Builder
+	write := func(list corev1.ResourceList) {
+		for _, name := range resources.Sorted(list) {
+			q := list[name]
+			fmt.Fprintf(&b, "%s=%s,", name, q.String())
+		}
+		b.WriteByte(';')
+	}
+	write(o.Capacity)
+	if o.Overhead != nil {
+		write(o.Overhead.KubeReserved)
+		write(o.Overhead.SystemReserved)
+		write(o.Overhead.EvictionThreshold)
+	}
+	return b.String()
+}
+
+// Price is that of a variant in a slot; NoPrice if it is not on sale.
+func (c *Catalog) Price(variant, slot int) int64 { return c.prices[variant*len(c.Slots)+slot] }
+
+// HasCosts reports whether terms made the prices.
+func (c *Catalog) HasCosts() bool { return c.costs != nil }
+
+// PricesOf are the variant's prices by slot.
+func (c *Catalog) PricesOf(variant int) []int64 {
+	return c.prices[variant*len(c.Slots):][:len(c.Slots)]
+}
+
+// VariantMask is the set of variants whose type may carry a label that meets r. A key the type does not state is
+// absent from the node. The caller must not change the result.
+func (c *Catalog) VariantMask(r requirements.Requirement) bitset.Set {
+	text := r.String()
+	if m, ok := c.variantMasks[text]; ok {
+		return m
+	}
+	m := bitset.New(len(c.Variants))
+	for i := range c.Variants {
+		if match.Meets(c.Types[c.Variants[i].Type].Requirements, r) {
+			m.Add(i)
+		}
+	}
+	if !c.frozen {
+		c.variantMasks[text] = m
+	}
+	return m
+}
+
+// SlotMask is the set of slots whose labels meet r. The caller must not change the result.
+func (c *Catalog) SlotMask(r requirements.Requirement) bitset.Set {
+	text := r.String()
+	if m, ok := c.slotMasks[text]; ok {
+		return m
+	}
+	m := bitset.New(len(c.Slots))
+	for i := range c.Slots {
+		if match.Meets(c.Slots[i].Labels, r) {
+			m.Add(i)
+		}
+	}
+	if !c.frozen {
+		c.slotMasks[text] = m
+	}
+	return m
+}
+
+// Cheapest is the variant's cheapest slot among those of both sets, the first of equals; -1 if there is none.
+func (c *Catalog) Cheapest(variant int, a, b bitset.Set) (slot int, price int64) {
+	slot, price = -1, NoPrice
+	prices := c.PricesOf(variant)
+	for i, w := range a {
+		for w &= b[i]; w != 0; w &= w - 1 {
+			if s := i<<6 + bits.TrailingZeros64(w); prices[s] < price {
+				slot, price = s, prices[s]
+			}
+		}
+	}
+	return slot, price
+}
+
+// Renamed is the catalog for a model that knows it by the name: what the model remembers of it is its own.
+func (c *Catalog) Renamed(name string) *Catalog {
+	own := *c
+	own.Source = catalogSource(name)
+	own.variantMasks, own.slotMasks, own.frozen = map[string]bitset.Set{}, map[string]bitset.Set{}, false
+	return &own
+}
+
+// Freeze ends that the catalog remembers answers: from then on it is only read, by any number of goroutines.
+func (c *Catalog) Freeze() {
+	if !c.frozen { // else others are reading it
+		c.frozen = true
+	}
+}

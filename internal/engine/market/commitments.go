@@ -1,0 +1,136 @@
+package market
+
+import (
+	"cmp"
+	"math/bits"
+	"slices"
+
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/internal/engine/match"
+)
+
+// Share is how much of a node a commitment covers.
+type Share struct {
+	// Commitment by number.
+	Commitment int
+	// share of the node, used of the commitment, saved of the node's price; all in thousand-millionths.
+	share, used, Saved int64
+}
+
+// Covered is a node that commitments may cover.
+type Covered struct {
+	InstanceType string
+	// Plain is its price without any.
+	Plain int64
+	// By is indexed by commitment.
+	By []Coverage
+	// Shares of it are covered so far; rest is not.
+	Shares []Share
+	Rest   int64
+}
+
+// Saved is what the shares take off the price.
+func (c *Covered) Saved() int64 {
+	sum := int64(0)
+	for _, s := range c.Shares {
+		sum += s.Saved
+	}
+	return sum
+}
+
+// yield compares nodes by what commitment k saves on them for what they use of it, most first: without rounding.
+func yield(k int, a, b *Covered) int {
+	ahi, alo := bits.Mul64(uint64(a.Plain-a.By[k].Price), uint64(b.By[k].Used))
+	bhi, blo := bits.Mul64(uint64(b.Plain-b.By[k].Price), uint64(a.By[k].Used))
+	return cmp.Or(cmp.Compare(bhi, ahi), cmp.Compare(blo, alo))
+}
+
+// ByYield is the order in which commitment k is filled but for what is covered already, which only Fill knows.
+func ByYield(k int) func(a, b *Covered) int {
+	return func(a, b *Covered) int {
+		return cmp.Or(yield(k, a, b), -cmp.Compare(a.Plain, b.Plain), cmp.Compare(a.InstanceType, b.InstanceType))
+	}
+}
+
+// Fill uses commitment k up for the nodes, which are in the order of ByYield, and returns what is left of it. Of nodes with
+// the same yield those come first of which most is not covered yet.
+func Fill(k int, left int64, nodes []*Covered) int64 {
+	for lo := 0; lo < len(nodes) && left > 0; {
+		hi, mixed := lo+1, false
+		for ; hi < len(nodes) && yield(k, nodes[lo], nodes[hi]) == 0; hi++ {
+			mixed = mixed || nodes[hi].Rest != nodes[lo].Rest
+		}
+		if mixed {
+			slices.SortStableFunc(nodes[lo:hi], func(a, b *Covered) int { return cmp.Compare(b.Rest, a.Rest) })
+		}
+		for _, n := range nodes[lo:hi] {
+			left -= n.cover(k, left)
+		}
+		lo = hi
+	}
+	return left
+}
+
+// cover covers what commitment k can with what is left of it, and returns how much of it that uses.
+func (c *Covered) cover(k int, left int64) int64 {
+	by := c.By[k]
+	if c.Rest == 0 || left == 0 {
+		return 0
+	}
+	sh, used := c.Rest, part(by.Used-1, c.Rest)+1
+	if used > left {
+		hi, lo := bits.Mul64(uint64(left), Whole)
+		q, _ := bits.Div64(hi, lo, uint64(by.Used))
+		sh, used = min(int64(q), c.Rest), left
+	}
+	saved := part(c.Plain-by.Price, sh)
+	if saved <= 0 {
+		return 0
+	}
+	c.Shares = append(c.Shares, Share{k, sh, used, saved})
+	c.Rest -= sh
+	return used
+}
+
+// FillNew covers new nodes with what is left of each commitment, and returns what remains.
+func (c *Costs) FillNew(left []int64, nodes []*Covered) []int64 {
+	left = slices.Clone(left)
+	for k := range left {
+		list := slices.DeleteFunc(slices.Clone(nodes), func(n *Covered) bool { return n.By[k].Used == 0 })
+		slices.SortStableFunc(list, ByYield(k))
+		left[k] = Fill(k, left[k], list)
+	}
+	return left
+}
+
+// AppliesTo tells which terms apply to a node of the pool bought as the offering.
+func (c *Costs) AppliesTo(from *Catalog, it *cloudprovider.InstanceType, o *cloudprovider.Offering, pool v1.PoolKey) []bool {
+	out := make([]bool, len(c.Terms))
+	for i := range c.Terms {
+		t := &c.Terms[i]
+		out[i] = t.inPool(pool)
+		for _, r := range t.Where {
+			have := it.Requirements
+			if from.OfferingKeys[r.Key()] {
+				have = o.Requirements
+			}
+			out[i] = out[i] && match.Meets(have, r)
+		}
+	}
+	return out
+}
+
+// CoveredAt is the price of a variant in a slot, USD per hour, with those of the shares covered that cover it, and what that
+// price is made of.
+func (c *Catalog) CoveredAt(variant, slot int, by *Covered) (usd float64, terms []Line) {
+	price := c.Price(variant, slot)
+	var shares []Share
+	for _, s := range by.Shares {
+		if cover := c.Cover(s.Commitment, variant, slot); cover.Used > 0 {
+			price -= part(c.Price(variant, slot)-cover.Price, s.share)
+			shares = append(shares, s)
+		}
+	}
+	return float64(price) / NanoPerUSD, c.Lines(variant, slot, shares)
+}

@@ -1,0 +1,303 @@
+package market
+
+import (
+	"maps"
+	"math"
+	"math/bits"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/api/requirements"
+	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/internal/engine/bitset"
+)
+
+// Whole is the share of a node that is covered altogether. Shares are integers, in thousand-millionths, like money and the
+// amounts of commitments.
+const Whole = 1_000_000_000
+
+// Costs are terms that make prices, in the order they apply.
+type Costs struct {
+	Terms []Term
+	// Commitments are the terms that are one, by number.
+	Commitments []int
+}
+
+// Term changes prices of the offerings that it applies to.
+type Term struct {
+	Name, Source string
+	// NodePools that it applies to, by the text of their keys; none for all. Where are requirements on offerings, all of which must be met.
+	NodePools []string
+	Where     []requirements.Requirement
+	// One of these says what the term does: a share of the price so far in percent, USD per hour for each node, for each unit of a resource, in place of the price so far, by offering in
+	// nano-USD, or what a commitment takes off.
+	Percent, PerNode, Price *float64
+	PerResource             map[corev1.ResourceName]float64
+	Table                   map[cloudprovider.OfferingKey]int64
+	Commitment              *Commitment
+}
+
+// Commitment is what is paid for beforehand, in thousand-millionths of its unit.
+type Commitment struct {
+	Amount                           int64
+	PercentOfPrice, RemainingPercent float64
+	ByType                           map[string]float64
+}
+
+// Line is what a term adds to a price, USD per hour, and how much of the node a commitment covers.
+type Line struct {
+	Name, Source    string
+	Amount, Covered float64
+}
+
+// listPrice is the name of the line for the list price.
+const listPrice = "list price"
+
+// inPool reports whether the term applies to nodes of the pool, the zero key for none.
+func (t *Term) inPool(key v1.PoolKey) bool {
+	return len(t.NodePools) == 0 || (!key.IsZero() && slices.Contains(t.NodePools, key.String()))
+}
+
+// Priced is an offering whose price is asked for.
+type Priced struct {
+	Key      cloudprovider.OfferingKey
+	Capacity corev1.ResourceList
+	// Applies is indexed like Costs.Terms.
+	Applies []bool
+	List    int64
+}
+
+// NoTerm stands for no commitment.
+const NoTerm = -1
+
+// Walk applies the terms to the list price, in their order, with the offering covered wholly by one of the commitments,
+// which is a term's number, or by none. note is told what each term adds; nil for nobody. used is what the covering
+// commitment is used for it, 0 if it does not cover it.
+func (c *Costs) Walk(o *Priced, covering int, note func(term int, amount int64)) (price, used int64) {
+	price = o.List
+	for i := range c.Terms {
+		t := &c.Terms[i]
+		if !o.Applies[i] {
+			continue
+		}
+		after := price
+		switch {
+		case t.Percent != nil:
+			after += percentOf(price, *t.Percent)
+		case t.PerNode != nil:
+			after += NanoUSD(*t.PerNode)
+		case t.PerResource != nil:
+			after += NanoUSD(t.perResource(o.Capacity))
+		case t.Price != nil:
+			after = NanoUSD(*t.Price)
+		case t.Table != nil:
+			after += t.Table[o.Key]
+		case i == covering:
+			if used = t.Commitment.use(o.Key.InstanceType, price); used > 0 {
+				after = percentOf(price, t.Commitment.RemainingPercent)
+			}
+		}
+		after = min(max(after, 0), MaxPrice*NanoPerUSD)
+		if note != nil && (after != price || i == covering) {
+			note(i, after-price)
+		}
+		price = after
+	}
+	return price, used
+}
+
+func percentOf(price int64, percent float64) int64 {
+	return int64(math.Round(float64(price) * (percent / 100)))
+}
+
+// perResource is what the capacity adds, USD per hour, summed in the order of names.
+func (t *Term) perResource(capacity corev1.ResourceList) float64 {
+	sum := 0.0
+	for _, name := range slices.Sorted(maps.Keys(t.PerResource)) {
+		q := capacity[name]
+		units := q.AsApproximateFloat64()
+		if inGiB(name) {
+			units /= 1 << 30
+		}
+		sum += t.PerResource[name] * units
+	}
+	return min(max(sum, -MaxPrice), MaxPrice)
+}
+
+func inGiB(name corev1.ResourceName) bool {
+	return name == corev1.ResourceMemory || name == corev1.ResourceEphemeralStorage || strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix)
+}
+
+// use is how much of the commitment a wholly covered node of the type and price uses; 0 if it can't be covered.
+func (c *Commitment) use(instanceType string, price int64) int64 {
+	switch {
+	case c.PercentOfPrice > 0:
+		return int64(math.Ceil(float64(price) * (c.PercentOfPrice / 100)))
+	case c.ByType != nil:
+		return NanoUSD(c.ByType[instanceType])
+	}
+	return Whole
+}
+
+// pricing of a catalog's offerings for one pool, or for several to which the same terms apply.
+type costTable struct {
+	of   *Costs
+	list []int64 // like Catalog.prices
+	// applies is what each term applies to.
+	inPool          []bool
+	variants, slots []bitset.Set
+	// covered is indexed [commitment][variant*slots+slot].
+	covered [][]Coverage
+}
+
+// Coverage is what an offering costs when a commitment covers it wholly, and what it uses of it then; used 0 where it does
+// not, or saves nothing.
+type Coverage struct{ Price, Used int64 }
+
+// PoolTerms are the terms that apply to nodes of the pool, and a text that differs where they do.
+func (c *Costs) PoolTerms(key v1.PoolKey) (in []bool, text string) {
+	in = make([]bool, len(c.Terms))
+	signs := make([]byte, len(c.Terms))
+	for i := range c.Terms {
+		in[i], signs[i] = c.Terms[i].inPool(key), '0'
+		if in[i] {
+			signs[i] = '1'
+		}
+	}
+	return in, string(signs)
+}
+
+// Reprice is the catalog with the prices of the cost model, sharing all else.
+func (c *Catalog) Reprice(model *Costs, inPool []bool, source string) *Catalog {
+	out := *c
+	out.variantMasks, out.slotMasks, out.frozen = maps.Clone(c.variantMasks), maps.Clone(c.slotMasks), false
+	out.Source = source
+	t := &costTable{of: model, list: c.prices, inPool: inPool, covered: make([][]Coverage, len(model.Commitments))}
+	for i := range model.Terms {
+		variants, slots := c.AllVariants.Clone(), c.AllSlots.Clone()
+		for _, r := range model.Terms[i].Where {
+			if c.OfferingKeys[r.Key()] {
+				slots.And(c.SlotMask(r))
+			} else {
+				variants.And(c.VariantMask(r))
+			}
+		}
+		t.variants, t.slots = append(t.variants, variants), append(t.slots, slots)
+	}
+	out.costs = t
+	out.prices = slices.Clone(c.prices)
+	for k := range t.covered {
+		t.covered[k] = make([]Coverage, len(c.prices))
+	}
+	for v := range out.Variants {
+		for s := range out.Slots {
+			at := v*len(out.Slots) + s
+			if c.prices[at] == NoPrice {
+				continue
+			}
+			o := out.pricedAt(v, s, c.prices[at])
+			out.prices[at], _ = model.Walk(&o, NoTerm, nil)
+			for k, term := range model.Commitments {
+				if !o.Applies[term] || out.Slots[s].Reservation != "" {
+					continue
+				}
+				if price, used := model.Walk(&o, term, nil); used > 0 && price < out.prices[at] {
+					t.covered[k][at] = Coverage{price, used}
+				}
+			}
+		}
+	}
+	return &out
+}
+
+// pricedAt is a variant in a slot, with a list price.
+func (c *Catalog) pricedAt(variant, slot int, list int64) Priced {
+	it := c.Types[c.Variants[variant].Type]
+	o := Priced{Key: c.offeringKey(it, slot), Capacity: c.Variants[variant].Capacity, List: list, Applies: make([]bool, len(c.costs.inPool))}
+	for i := range o.Applies {
+		o.Applies[i] = c.costs.inPool[i] && c.costs.variants[i].Has(variant) && c.costs.slots[i].Has(slot)
+	}
+	return o
+}
+
+func (c *Catalog) offeringKey(it *cloudprovider.InstanceType, slot int) cloudprovider.OfferingKey {
+	s := &c.Slots[slot]
+	return cloudprovider.OfferingKey{InstanceType: it.Name, Zone: s.Zone, CapacityType: s.CapacityType, Others: s.Others}
+}
+
+// Repriced is a list price of an offering that is not on sale, as the cost model has it.
+func (c *Catalog) Repriced(variant, slot int, list int64) int64 {
+	if c.costs == nil {
+		return list
+	}
+	o := c.pricedAt(variant, slot, list)
+	price, _ := c.costs.of.Walk(&o, NoTerm, nil)
+	return price
+}
+
+// Cover is the coverage of a variant in a slot by commitment k; zero without one.
+func (c *Catalog) Cover(k, variant, slot int) Coverage {
+	if c.costs == nil {
+		return Coverage{}
+	}
+	return c.costs.covered[k][variant*len(c.Slots)+slot]
+}
+
+// Lines spell out the price of a variant in a slot.
+func (c *Catalog) Lines(variant, slot int, shares []Share) []Line {
+	o := c.pricedAt(variant, slot, c.costs.list[variant*len(c.Slots)+slot])
+	return c.costs.of.Lines(&o, c.Source, shares)
+}
+
+// Lines spell out a price: what each term adds, where the commitments cover shares of the node; nil without a cost model.
+func (c *Costs) Lines(o *Priced, source string, shares []Share) []Line {
+	out := []Line{{Name: listPrice, Source: source, Amount: float64(o.List) / NanoPerUSD}}
+	sums := make([]int64, len(c.Terms))
+	noted := make([]bool, len(c.Terms))
+	plain, _ := c.Walk(o, NoTerm, func(i int, amount int64) { sums[i], noted[i] = amount, true })
+	covered := make([]float64, len(c.Terms))
+	for _, s := range shares {
+		term := c.Commitments[s.Commitment]
+		line := make([]int64, len(c.Terms))
+		price, used := c.Walk(o, term, func(i int, amount int64) { line[i], noted[i] = amount, true })
+		if used == 0 || price >= plain {
+			continue
+		}
+		covered[term] = float64(s.share) / Whole
+		// What the share saves as a whole, rounded down, is what the price shows; the lines add up to that.
+		saved, told := part(plain-price, s.share), int64(0)
+		base := make([]int64, len(c.Terms))
+		c.Walk(o, NoTerm, func(i int, amount int64) { base[i] = amount })
+		for i := range line {
+			if i != term {
+				d := signedPart(line[i]-base[i], s.share)
+				sums[i] += d
+				told += d
+			}
+		}
+		sums[term] -= saved + told
+	}
+	for i := range c.Terms {
+		if noted[i] && (sums[i] != 0 || covered[i] > 0) {
+			out = append(out, Line{Name: c.Terms[i].Name, Source: c.Terms[i].Source, Amount: float64(sums[i]) / NanoPerUSD, Covered: covered[i]})
+		}
+	}
+	return out
+}
+
+// part is amount x share, rounded down; amount is at least 0.
+func part(amount, share int64) int64 {
+	hi, lo := bits.Mul64(uint64(amount), uint64(share))
+	q, _ := bits.Div64(hi, lo, Whole)
+	return int64(q)
+}
+
+func signedPart(amount, share int64) int64 {
+	if amount < 0 {
+		return -part(-amount, share)
+	}
+	return part(amount, share)
+}
