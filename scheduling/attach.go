@@ -8,6 +8,7 @@ import (
 
 	"github.com/drawknife/drawknife/api/requirements"
 	"github.com/drawknife/drawknife/cloudprovider"
+	"github.com/drawknife/drawknife/internal/engine/likeness"
 	"github.com/drawknife/drawknife/internal/engine/match"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 	"github.com/drawknife/drawknife/internal/engine/volumes"
@@ -72,7 +73,7 @@ func (l *attachLimits) of(n *Node, view *nodeView) func(driver string) (int64, b
 func (m *Model) giveBackShared(pods []*corev1.Pod, free []int64) {
 	seen := map[volumes.ID]bool{}
 	for _, pod := range pods {
-		if len(pod.Spec.Volumes) == 0 || terminal(pod) {
+		if len(pod.Spec.Volumes) == 0 || likeness.Ended(pod) {
 			continue
 		}
 		for _, c := range m.volumes.Attached(pod) {
@@ -84,11 +85,6 @@ func (m *Model) giveBackShared(pods []*corev1.Pod, free []int64) {
 			seen[c.ID] = true
 		}
 	}
-}
-
-// terminal reports whether the pod has ended and holds nothing any more.
-func terminal(pod *corev1.Pod) bool {
-	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 }
 
 // readVolumes reads what the pods of a class ask for with their volumes.

@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/drawknife/drawknife/internal/engine/likeness"
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
@@ -137,7 +138,7 @@ func (t *Trial) queue() []int32 {
 	}
 	slices.SortStableFunc(list, func(a, b entry) int {
 		x, y := t.m.classes[a.class], t.m.classes[b.class]
-		return cmp.Or(boolCompare(x.placeholder, y.placeholder), cmp.Compare(y.priority, x.priority), comparePods(a.pod, b.pod))
+		return cmp.Or(boolCompare(x.placeholder, y.placeholder), cmp.Compare(y.priority, x.priority), likeness.Compare(a.pod, b.pod))
 	})
 	out := make([]int32, len(list))
 	for i := range list {

@@ -6,6 +6,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/drawknife/drawknife/internal/engine/likeness"
 )
 
 // SnapshotError says what is wrong with a Snapshot.
@@ -25,16 +27,20 @@ func (e *SnapshotError) Error() string {
 
 // checkObjects refuses null objects and pods that stand twice: everything after it can rely on neither. It returns the list of
 // all pods.
-func checkObjects(s *Snapshot, previous *Model, o *compileOptions) (*roster, error) {
-	r := newRoster(s)
-	if err := r.addAll(s); err != nil {
+func checkObjects(s *Snapshot, previous *Model, o *compileOptions) (*likeness.Roster, error) {
+	ofNodes := make([]int, len(s.Nodes))
+	for i := range s.Nodes {
+		ofNodes[i] = len(s.Nodes[i].Pods)
+	}
+	r := likeness.NewRoster(len(s.Pods), len(s.Placeholders), ofNodes, len(s.DefaultTopologySpread) > 0)
+	if err := addAll(r, s); err != nil {
 		return nil, err
 	}
 	return r, checkOthers(s, previous, o)
 }
 
 // addAll lists the pods of the snapshot, and refuses them as checkObjects says, and nodes without a name or an object.
-func (r *roster) addAll(s *Snapshot) error {
+func addAll(r *likeness.Roster, s *Snapshot) error {
 	placeholder := false
 	pods := func(list []*corev1.Pod, node *Node) error {
 		path := func(i int) string { return fmt.Sprintf("%s[%d]", podList(s, list, node), i) }
@@ -42,7 +48,7 @@ func (r *roster) addAll(s *Snapshot) error {
 			if pod == nil {
 				return &SnapshotError{Path: path(i), Rule: "is null", Cure: "leave it out"}
 			}
-			if !r.add(pod, placeholder) {
+			if !r.Add(pod, placeholder) {
 				key := podKey(pod)
 				return &SnapshotError{Path: path(i), Rule: fmt.Sprintf("is a second pod %s, after %s", key, firstListOf(s, key)), Cure: "namespace and name are unique over all pods, waiting and bound"}
 			}
@@ -71,7 +77,7 @@ func (r *roster) addAll(s *Snapshot) error {
 		if err := pods(n.Pods, n); err != nil {
 			return err
 		}
-		r.order = inOrder(r.order, n.Pods)
+		r.Order = likeness.InOrder(r.Order, n.Pods)
 	}
 	return nil
 }

@@ -38,8 +38,8 @@
 //	           machines to buy, with a price table     internal/engine/market, pool.go, daemons.go, variety.go,
 //	                                                   launchables.go
 //	           what they cost, commitments             costterms.go, commitments.go
-//	           pods as classes of the like, in stages  classkey.go, class.go, stage.go, assign.go,
-//	                                                   internal/engine/match
+//	           pods as classes of the like, in stages  internal/engine/likeness, internal/engine/match, class.go,
+//	                                                   stage.go, assign.go
 //	           rules about counts as topology groups   internal/engine/topology, topologybase.go
 //	           volumes as alternatives and room        internal/engine/volumes, attach.go, sharedvolumes.go,
 //	                                                   attachments.go

@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/drawknife/drawknife/internal/engine/likeness"
 	"github.com/drawknife/drawknife/internal/engine/match"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 	"github.com/drawknife/drawknife/internal/engine/volumes"
@@ -74,28 +75,28 @@ func UnlikePods(s *Snapshot) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.volumes = volumes.New(volumesOf(s, r.claimants(s)), m.vocab)
+	m.volumes = volumes.New(volumesOf(s, r.Claimants), m.vocab)
 	m.collectResources(s, r)
 	m.pods = slices.Concat(s.Pods, s.Placeholders)
 	m.collectTopology(s, r)
-	w := &keyWriter{resources: m.resources, volumes: m.volumes, requests: make([]int64, m.resources.Len())}
+	w := likeness.NewWriter(m.resources, m.volumes)
 	classText := func(pod *corev1.Pod, placeholder bool) string {
 		text, _, _ := m.classText(pod, w, placeholder, m.topologyIndex.Remember(pod))
 		return string(text)
 	}
 	names := func(pod *corev1.Pod) map[corev1.ResourceName]struct{} {
 		out := map[corev1.ResourceName]struct{}{}
-		resourceNames(pod, out)
+		likeness.ResourceNames(pod, out)
 		return out
 	}
 	var out []string
-	for i, pod := range r.pods {
-		p := r.patterns[r.like[i]]
+	for i, pod := range r.Pods {
+		p := r.Patterns[r.Like[i]]
 		placeholder := i >= len(s.Pods) && i < len(m.pods)
-		if classText(pod, placeholder) != classText(p.first, p.placeholder) || !reflect.DeepEqual(names(pod), names(p.first)) {
+		if classText(pod, placeholder) != classText(p.First, p.Placeholder) || !reflect.DeepEqual(names(pod), names(p.First)) {
 			out = append(out, podKey(pod).String())
 		}
-		if comparePods(pod, p.first) < 0 {
+		if likeness.Compare(pod, p.First) < 0 {
 			out = append(out, podKey(pod).String()+" is before the first")
 		}
 	}
@@ -108,5 +109,5 @@ func Patterns(s *Snapshot) int {
 	if err != nil {
 		return -1
 	}
-	return len(r.patterns)
+	return len(r.Patterns)
 }

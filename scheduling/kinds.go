@@ -5,6 +5,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/drawknife/drawknife/internal/engine/likeness"
 	"github.com/drawknife/drawknife/internal/engine/match"
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
@@ -34,11 +35,11 @@ type podKind struct {
 }
 
 // newKind is the kind of the pod whose class text was just written.
-func newKind(pod *corev1.Pod, w *keyWriter, stake topology.Groups, placeholder bool, ruleErr error) podKind {
+func newKind(pod *corev1.Pod, w *likeness.Writer, stake topology.Groups, placeholder bool, ruleErr error) podKind {
 	k := podKind{
-		text: string(w.Buf), stakeAt: w.stakeAt, stakeEnd: w.stakeEnd, shapeFrom: w.shapeAt, shapeTo: w.shapeEnd,
-		owns: stake.Owns, in: stake.In, sample: pod, requests: slices.Clone(w.requests), ruleErr: ruleErr,
-		placeholder: placeholder, claims: usesClaims(pod),
+		text: string(w.Buf), stakeAt: w.GroupsAt, stakeEnd: w.GroupsEnd, shapeFrom: w.ShapeAt, shapeTo: w.ShapeEnd,
+		owns: stake.Owns, in: stake.In, sample: pod, requests: slices.Clone(w.Requests), ruleErr: ruleErr,
+		placeholder: placeholder, claims: likeness.UsesClaims(pod),
 	}
 	if match.Preferring(&pod.Spec) {
 		k.shapeFrom = 0 // which preferences can be kept depends on the pod's size
@@ -49,7 +50,7 @@ func newKind(pod *corev1.Pod, w *keyWriter, stake topology.Groups, placeholder b
 // note has the kind know of one more of its pods.
 func (k *podKind) note(pod *corev1.Pod) {
 	if !k.claims && len(pod.Spec.Volumes) > 0 {
-		k.claims = usesClaims(pod)
+		k.claims = likeness.UsesClaims(pod)
 	}
 }
 
@@ -62,17 +63,17 @@ func (k *podKind) newClass() *class {
 	if k.sample.Spec.Priority != nil {
 		c.priority = *k.sample.Spec.Priority
 	}
-	c.nominated, c.never = nominatedTo(k.sample), neverPreempts(&k.sample.Spec)
+	c.nominated, c.never = likeness.NominatedTo(k.sample), likeness.NeverPreempts(&k.sample.Spec)
 	return c
 }
 
 // restake gives the kind other topology groups.
 func (k *podKind) restake(in []int32) {
 	stake := topology.Groups{Owns: k.owns, In: in}
-	var w keyWriter
+	var w likeness.Writer
 	w.Buf = []byte(k.text[:k.stakeAt])
 	if !stake.Empty() {
-		w.writeTopology(&stake)
+		w.WriteGroups(&stake)
 	}
 	end := len(w.Buf)
 	k.text = string(w.Buf) + k.text[k.stakeEnd:]
@@ -85,9 +86,9 @@ func (k *podKind) sortedBy(number []int32) string {
 		return k.text
 	}
 	stake := k.stake(number)
-	var w keyWriter
+	var w likeness.Writer
 	w.Buf = append(make([]byte, 0, len(k.text)+8), k.text[:k.stakeAt]...)
-	w.writeTopology(&stake)
+	w.WriteGroups(&stake)
 	return string(w.Buf) + k.text[k.stakeEnd:]
 }
 

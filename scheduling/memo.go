@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/drawknife/drawknife/internal/engine/likeness"
 	"github.com/drawknife/drawknife/internal/engine/topology"
 	"github.com/drawknife/drawknife/internal/engine/volumes"
 )
@@ -92,7 +93,7 @@ func (m *Model) keepMemo(index *topology.Index, classIndex map[string]int32, kin
 		k.ofDaemons[i] = d.class
 		k.kinds[d.class].members++
 		template := &d.set.Spec.Template.Spec
-		resourceNames(&corev1.Pod{Spec: *template}, k.fixed)
+		likeness.ResourceNames(&corev1.Pod{Spec: *template}, k.fixed)
 		for c := range template.Containers {
 			for name := range template.Containers[c].Resources.Limits {
 				k.fixed[name] = struct{}{}
@@ -140,22 +141,11 @@ func cloneKeys(keys map[string]bool) map[string]bool {
 func claimPods(pods []*corev1.Pod) []*corev1.Pod {
 	var out []*corev1.Pod
 	for _, pod := range pods {
-		if usesClaims(pod) {
+		if likeness.UsesClaims(pod) {
 			out = append(out, pod)
 		}
 	}
 	return out
-}
-
-// usesClaims reports whether the pod has volumes that other pods or objects have a say in.
-func usesClaims(pod *corev1.Pod) bool {
-	for i := range pod.Spec.Volumes {
-		v := &pod.Spec.Volumes[i]
-		if v.ConfigMap == nil && v.Secret == nil && v.Projected == nil && v.EmptyDir == nil && v.DownwardAPI == nil && v.HostPath == nil {
-			return true
-		}
-	}
-	return false
 }
 
 func podKey(pod *corev1.Pod) PodKey { return PodKey{pod.Namespace, pod.Name} }
@@ -184,7 +174,7 @@ func (k *memo) leave(pod *corev1.Pod, from seat) {
 // count counts what the pod requests and its namespace, n times.
 func (k *memo) count(pod *corev1.Pod, n int32, scratch map[corev1.ResourceName]struct{}) {
 	clear(scratch)
-	resourceNames(pod, scratch)
+	likeness.ResourceNames(pod, scratch)
 	for name := range scratch {
 		k.names[name] += n
 	}

@@ -15,6 +15,7 @@ import (
 	v1 "github.com/drawknife/drawknife/api/v1"
 	"github.com/drawknife/drawknife/cloudprovider"
 	"github.com/drawknife/drawknife/cloudprovider/overlay"
+	"github.com/drawknife/drawknife/internal/engine/likeness"
 	"github.com/drawknife/drawknife/internal/engine/market"
 	"github.com/drawknife/drawknife/internal/engine/match"
 	"github.com/drawknife/drawknife/internal/engine/resources"
@@ -119,7 +120,7 @@ func compile(s *Snapshot, previous *Model, o *compileOptions) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.volumes = volumes.New(volumesOf(s, r.claimants(s)), m.vocab)
+	m.volumes = volumes.New(volumesOf(s, r.Claimants), m.vocab)
 	m.collectResources(s, r)
 	if err := m.compileCatalogs(s, previous, o); err != nil {
 		return nil, err
@@ -127,7 +128,7 @@ func compile(s *Snapshot, previous *Model, o *compileOptions) (*Model, error) {
 	if err := m.compileCosts(s); err != nil {
 		return nil, err
 	}
-	w := &keyWriter{resources: m.resources, volumes: m.volumes, requests: make([]int64, m.resources.Len())}
+	w := likeness.NewWriter(m.resources, m.volumes)
 	m.pods = s.Pods
 	if len(s.Placeholders) > 0 {
 		m.pods = slices.Concat(s.Pods, s.Placeholders)
@@ -176,20 +177,20 @@ func compile(s *Snapshot, previous *Model, o *compileOptions) (*Model, error) {
 	return m, nil
 }
 
-func (m *Model) collectResources(s *Snapshot, r *roster) {
+func (m *Model) collectResources(s *Snapshot, r *likeness.Roster) {
 	names := map[corev1.ResourceName]struct{}{}
-	for i := range r.patterns {
-		resourceNames(r.patterns[i].first, names)
+	for i := range r.Patterns {
+		likeness.ResourceNames(r.Patterns[i].First, names)
 	}
-	if r.claims > 0 {
-		for i, pod := range r.pods {
-			if r.marks[i]&hasClaims != 0 {
+	if r.Claims > 0 {
+		for i, pod := range r.Pods {
+			if r.Marks[i]&likeness.HasClaims != 0 {
 				m.attachNames(pod, names)
 			}
 		}
 	}
 	for _, set := range s.DaemonSets {
-		resourceNames(&corev1.Pod{Spec: set.Spec.Template.Spec}, names)
+		likeness.ResourceNames(&corev1.Pod{Spec: set.Spec.Template.Spec}, names)
 		for i := range set.Spec.Template.Spec.Containers {
 			for name := range set.Spec.Template.Spec.Containers[i].Resources.Limits {
 				names[name] = struct{}{}
@@ -281,12 +282,12 @@ func sameList[T any](a, b []T) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }
 
-func (m *Model) compileDaemons(s *Snapshot, r *roster) {
+func (m *Model) compileDaemons(s *Snapshot, r *likeness.Roster) {
 	if len(s.DaemonSets) == 0 {
 		return
 	}
 	newest := map[types.UID]*corev1.Pod{}
-	if r.daemons > 0 {
+	if r.Daemons > 0 {
 		newest = representatives(s.Nodes)
 	}
 	sets := slices.Clone(s.DaemonSets)
@@ -315,18 +316,18 @@ func (m *Model) ask(n match.Needs) {
 }
 
 // collectTopology gathers the rules of all pods, waiting and bound.
-func (m *Model) collectTopology(s *Snapshot, r *roster) {
+func (m *Model) collectTopology(s *Snapshot, r *likeness.Roster) {
 	x := topology.NewIndex(m.terms, m.volumes, m.askedKeys, topologyOf(s))
 	for i := range m.daemonSets {
 		_, _, _ = x.Collect(m.daemonSets[i].sample)
 	}
-	for i := range r.patterns {
-		x.KnowNamespace(r.patterns[i].first.Namespace)
+	for i := range r.Patterns {
+		x.KnowNamespace(r.Patterns[i].First.Namespace)
 	}
-	for i := range r.patterns {
+	for i := range r.Patterns {
 		// A pod whose rules can't be read is refused when it is classed.
-		p := &r.patterns[i]
-		p.rules, _, _ = x.Collect(p.first)
+		p := &r.Patterns[i]
+		p.Rules, _, _ = x.Collect(p.First)
 	}
 	x.Seal()
 	m.topologyIndex = x
@@ -352,10 +353,10 @@ func (m *Model) setTopology(groups []topology.Group) {
 
 // classPods classes all pods: waiting ones, placeholders and those bound to machines, whose classes it returns, indexed
 // [node][pod]. Classes are numbered in the order of their text, so that the order of the input plays no part.
-func (m *Model) classPods(s *Snapshot, r *roster, w *keyWriter) [][]int32 {
-	for i := range r.patterns {
-		p := &r.patterns[i]
-		p.class = m.classOf(p.first, w, p.placeholder, p.rules)
+func (m *Model) classPods(s *Snapshot, r *likeness.Roster, w *likeness.Writer) [][]int32 {
+	for i := range r.Patterns {
+		p := &r.Patterns[i]
+		p.Class = m.classOf(p.First, w, p.Placeholder, p.Rules)
 	}
 	for i := range m.daemonSets {
 		sample := m.daemonSets[i].sample
@@ -363,12 +364,12 @@ func (m *Model) classPods(s *Snapshot, r *roster, w *keyWriter) [][]int32 {
 	}
 	number := m.sortClasses()
 	m.shapeClasses()
-	for i := range r.patterns {
-		r.patterns[i].class = number[r.patterns[i].class]
+	for i := range r.Patterns {
+		r.Patterns[i].Class = number[r.Patterns[i].Class]
 	}
-	classes := make([]int32, len(r.pods))
-	for i, like := range r.like {
-		classes[i] = r.patterns[like].class
+	classes := make([]int32, len(r.Pods))
+	for i, like := range r.Like {
+		classes[i] = r.Patterns[like].Class
 	}
 	m.podClass = slices.Clip(classes[:len(m.pods)])
 	for i, c := range m.podClass {
@@ -381,8 +382,8 @@ func (m *Model) classPods(s *Snapshot, r *roster, w *keyWriter) [][]int32 {
 		m.daemonSets[i].class = number[m.daemonSets[i].class]
 	}
 	bound := make([][]int32, len(s.Nodes))
-	for i, p := range r.ofNodes(s) {
-		bound[i] = classes[p.from:p.to:p.to]
+	for i, p := range r.OfNodes {
+		bound[i] = classes[p.From:p.To:p.To]
 	}
 	return bound
 }
@@ -390,16 +391,10 @@ func (m *Model) classPods(s *Snapshot, r *roster, w *keyWriter) [][]int32 {
 // sortPending puts the class's waiting pods in an order of their own: which of them get what is scarce must not depend on
 // how they were listed.
 func (m *Model) sortPending(c *class) {
-	earlier := func(a, b int32) int { return comparePods(m.pods[a], m.pods[b]) }
+	earlier := func(a, b int32) int { return likeness.Compare(m.pods[a], m.pods[b]) }
 	if !slices.IsSortedFunc(c.pending, earlier) {
 		slices.SortFunc(c.pending, earlier)
 	}
-}
-
-// comparePods orders pods that are otherwise equal: by age, namespace and name, "web-2" before "web-10".
-func comparePods(a, b *corev1.Pod) int {
-	return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Namespace, b.Namespace),
-		cmp.Compare(len(a.Name), len(b.Name)), cmp.Compare(a.Name, b.Name))
 }
 
 // sortClasses puts the classes in the order of their text and returns the new number of each.
@@ -423,10 +418,10 @@ func (m *Model) sortClasses() []int32 {
 }
 
 // classOf finds the pod's class or makes it. Where its rules stand is known from topology.Index.Remember.
-func (m *Model) classOf(pod *corev1.Pod, w *keyWriter, placeholder bool, rules int32) int32 {
+func (m *Model) classOf(pod *corev1.Pod, w *likeness.Writer, placeholder bool, rules int32) int32 {
 	text, stake, ruleErr := m.classText(pod, w, placeholder, rules)
 	if n, ok := m.classIndex[string(text)]; ok {
-		if c := m.classes[n]; comparePods(pod, c.sample) < 0 {
+		if c := m.classes[n]; likeness.Compare(pod, c.sample) < 0 {
 			c.sample = pod
 		}
 		return n
@@ -443,14 +438,14 @@ func (m *Model) classOf(pod *corev1.Pod, w *keyWriter, placeholder bool, rules i
 }
 
 // classText is what makes pods one class, valid until the next call, and what it is written from.
-func (m *Model) classText(pod *corev1.Pod, w *keyWriter, placeholder bool, rules int32) (text []byte, stake topology.Groups, ruleErr error) {
-	text = w.write(pod)
-	w.stakeAt = len(text)
+func (m *Model) classText(pod *corev1.Pod, w *likeness.Writer, placeholder bool, rules int32) (text []byte, stake topology.Groups, ruleErr error) {
+	text = w.Write(pod)
+	w.GroupsAt = len(text)
 	stake, ruleErr = m.stakeOf(pod, rules)
 	if !stake.Empty() {
-		text = w.writeTopology(&stake)
+		text = w.WriteGroups(&stake)
 	}
-	w.stakeEnd = len(text)
+	w.GroupsEnd = len(text)
 	if placeholder {
 		text = append(text, "placeholder"...)
 		w.Buf = text
@@ -486,7 +481,7 @@ func (m *Model) shapeClass(c *class, shape int32) {
 	if c.invalid == nil {
 		c.invalid = ruleErr
 	}
-	if c.invalid == nil && claimsDevices(&c.sample.Spec) {
+	if c.invalid == nil && likeness.ClaimsDevices(&c.sample.Spec) {
 		c.invalid = errDeviceClaims
 	}
 	c.readVolumes(m)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/drawknife/drawknife/api/requirements"
 	v1 "github.com/drawknife/drawknife/api/v1"
+	"github.com/drawknife/drawknife/internal/engine/likeness"
 	"github.com/drawknife/drawknife/internal/engine/match"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
@@ -144,7 +145,7 @@ func filled(have, from corev1.ResourceList) corev1.ResourceList {
 
 // compileNodes makes the snapshot's machines ready: those that are initialised first, then by name. classes are those of
 // their pods, indexed [node][pod].
-func (m *Model) compileNodes(s *Snapshot, r *roster, classes [][]int32) error {
+func (m *Model) compileNodes(s *Snapshot, r *likeness.Roster, classes [][]int32) error {
 	dims := m.resources.Len()
 	m.free = make([]int64, 0, len(s.Nodes)*dims)
 	order := make([]int, len(s.Nodes))
@@ -160,10 +161,10 @@ func (m *Model) compileNodes(s *Snapshot, r *roster, classes [][]int32) error {
 	volumeLimits := newAttachLimits(s)
 	groups := m.newGrouping()
 	pods := newPodArena(countPods(s) - len(m.pods))
-	on := make([]nodePods, len(s.Nodes))
+	on := make([]likeness.NodePods, len(s.Nodes))
 	waiting := len(m.pods)
-	for i, p := range r.ofNodes(s) {
-		on[i] = nodePods{r.marks[p.from:p.to], r.order[p.from-waiting : p.to-waiting]}
+	for i, p := range r.OfNodes {
+		on[i] = likeness.NodePods{Marks: r.Marks[p.From:p.To], Order: r.Order[p.From-waiting : p.To-waiting]}
 	}
 	for _, i := range order {
 		n, view := &s.Nodes[i], &views[i]
@@ -199,7 +200,7 @@ func take(from *[]boundPod, n int) []boundPod {
 }
 
 // compileNode makes one machine ready; classes are those of its pods. What it has free is written to free.
-func (m *Model) compileNode(n *Node, view *nodeView, classes []int32, on nodePods, group int32, volumeLimits *attachLimits, pods *podArena, free []int64) node {
+func (m *Model) compileNode(n *Node, view *nodeView, classes []int32, on likeness.NodePods, group int32, volumeLimits *attachLimits, pods *podArena, free []int64) node {
 	compiled := node{source: n, name: n.Name, pool: -1, initialized: view.initialized, capacity: view.capacity, usable: !n.Leaving, group: group}
 	if at, ok := m.poolIndex[n.Pool]; ok {
 		compiled.pool = int32(at)
@@ -210,7 +211,7 @@ func (m *Model) compileNode(n *Node, view *nodeView, classes []int32, on nodePod
 		compiled.bound, compiled.movable = take(&pods.bound, len(n.Pods)), take(&pods.movable, len(n.Pods))
 		m.chargePods(n, classes, on, &compiled, free)
 	}
-	if slices.ContainsFunc(on.marks, func(k podMarks) bool { return k&hasClaims != 0 }) {
+	if slices.ContainsFunc(on.Marks, func(k likeness.Marks) bool { return k&likeness.HasClaims != 0 }) {
 		m.giveBackShared(n.Pods, free)
 	}
 	m.chargeAttachments(n, free)
@@ -239,22 +240,22 @@ func boolCompare(a, b bool) int {
 }
 
 // chargePods takes the bound pods off the machine's free amounts and notes those that could move.
-func (m *Model) chargePods(n *Node, classes []int32, on nodePods, into *node, free []int64) {
-	for i, is := range on.marks {
-		if is&hasEnded == 0 {
+func (m *Model) chargePods(n *Node, classes []int32, on likeness.NodePods, into *node, free []int64) {
+	for i, is := range on.Marks {
+		if is&likeness.HasEnded == 0 {
 			resources.AddScaled(free, m.classes[classes[i]].requests, -1)
-			into.bound = append(into.bound, boundPod{classes[i], is&isDeleted != 0, n.Pods[i]})
+			into.bound = append(into.bound, boundPod{classes[i], is&likeness.IsDeleted != 0, n.Pods[i]})
 		}
 	}
-	for _, i := range on.order {
-		pod, is := n.Pods[i], on.marks[i]
+	for _, i := range on.Order {
+		pod, is := n.Pods[i], on.Marks[i]
 		switch {
-		case is&hasEnded != 0:
+		case is&likeness.HasEnded != 0:
 			if awaited(pod) {
 				into.movable = append(into.movable, boundPod{classes[i], true, pod})
 			}
-		case is&(ofDaemonSet|isStatic) == 0:
-			into.movable = append(into.movable, boundPod{classes[i], is&isDeleted != 0, pod})
+		case is&(likeness.OfDaemonSet|likeness.IsStatic) == 0:
+			into.movable = append(into.movable, boundPod{classes[i], is&likeness.IsDeleted != 0, pod})
 		}
 	}
 	if len(into.bound) == 0 {
@@ -273,12 +274,6 @@ func awaited(pod *corev1.Pod) bool {
 	})
 }
 
-// staticPod reports whether the pod belongs to its node rather than to a workload.
-func staticPod(pod *corev1.Pod) bool {
-	owner := metav1.GetControllerOf(pod)
-	return owner != nil && owner.Kind == "Node" && owner.APIVersion == "v1"
-}
-
 // reserveDaemons keeps room for the DaemonSet pods that belong on the machine but are not bound to it yet: for each
 // DaemonSet what it wants beyond what its own pods there hold.
 func (m *Model) reserveDaemons(n *Node, group int32, free []int64) {
@@ -293,7 +288,7 @@ func (m *Model) reserveDaemons(n *Node, group int32, free []int64) {
 		}
 		clear(held)
 		for _, pod := range n.Pods {
-			if uid, ok := match.DaemonOwner(pod); ok && uid == d.set.UID && !terminal(pod) {
+			if uid, ok := match.DaemonOwner(pod); ok && uid == d.set.UID && !likeness.Ended(pod) {
 				own := make([]int64, len(free))
 				m.resources.Requests(resources.OfPod(pod), own)
 				resources.AddScaled(held, own, 1)

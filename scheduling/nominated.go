@@ -5,8 +5,6 @@ import (
 	"math"
 	"slices"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
@@ -14,14 +12,6 @@ import (
 // them there for pods of equal and lower priority. When it comes to such a pod it looks at that node first. So they are
 // placed first, each on its node. Only if a pod of higher priority has no place without that room are they placed like
 // others.
-
-// nominatedTo is the node that a waiting pod is nominated for; empty for none.
-func nominatedTo(pod *corev1.Pod) string {
-	if pod.Spec.NodeName != "" {
-		return ""
-	}
-	return pod.Status.NominatedNodeName
-}
 
 // victimsOn are the pods on the machine that are being deleted and have a lower priority: those that were preempted.
 func (n *node) victimsOn(m *Model, priority int32) []boundPod {

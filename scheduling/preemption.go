@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/drawknife/drawknife/internal/engine/resources"
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
@@ -48,11 +46,6 @@ func (p Preemption) String() string {
 		text += fmt.Sprintf(", %d against a PodDisruptionBudget", p.BudgetViolations)
 	}
 	return text
-}
-
-// neverPreempts reports whether pods of the spec wait rather than preempt others.
-func neverPreempts(spec *corev1.PodSpec) bool {
-	return spec.PreemptionPolicy != nil && *spec.PreemptionPolicy == corev1.PreemptNever
 }
 
 // maxPreemptors bounds for how many pods preemption is looked into.

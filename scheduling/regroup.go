@@ -6,6 +6,7 @@ import (
 
 	"github.com/drawknife/drawknife/api/requirements"
 	"github.com/drawknife/drawknife/internal/engine/match"
+	"github.com/drawknife/drawknife/internal/engine/podtext"
 )
 
 // regrouping finds the groups that unchanged machines are in now. While pods ask about the same labels, those of a group stay
@@ -56,8 +57,8 @@ func (m *Model) spellings(keys map[string]bool) []string {
 	return out
 }
 
-// labelValues writes the labels' values of the keys.
-func (w *keyWriter) labelValues(labels map[string]string, keys []string) {
+// writeValues writes the labels' values of the keys.
+func writeValues(w *podtext.Writer, labels map[string]string, keys []string) {
 	for _, key := range keys {
 		if value, has := labels[key]; has {
 			w.Number(1)
@@ -68,8 +69,8 @@ func (w *keyWriter) labelValues(labels map[string]string, keys []string) {
 	}
 }
 
-// nodeName adds the node's name where pods ask for nodes by name.
-func (w *keyWriter) nodeName(m *Model, view *nodeView) {
+// writeName adds the node's name where pods ask for nodes by name.
+func writeName(w *podtext.Writer, m *Model, view *nodeView) {
 	if m.askedKeys[match.NodeName] {
 		w.Text(view.name)
 	}
@@ -82,7 +83,7 @@ type grouping struct {
 	asked  []string
 	groups map[string]int32
 	known  map[string]int32
-	writer keyWriter
+	writer podtext.Writer
 }
 
 func (m *Model) newGrouping() *grouping {
@@ -92,8 +93,8 @@ func (m *Model) newGrouping() *grouping {
 func (g *grouping) of(view *nodeView) int32 {
 	w := &g.writer
 	w.Buf = w.Buf[:0]
-	w.labelValues(view.labels, g.asked)
-	w.nodeName(g.m, view)
+	writeValues(w, view.labels, g.asked)
+	writeName(w, g.m, view)
 	for i := range view.taints {
 		t := &view.taints[i]
 		w.Text(t.Key)
@@ -114,11 +115,11 @@ func (r *regrouping) of(n *Node, group int32) int32 {
 		return r.ofSame(group)
 	}
 	view := viewOf(n)
-	var w keyWriter
+	var w podtext.Writer
 	w.Buf = r.buf[:0]
 	w.Number(int64(group))
-	w.labelValues(view.labels, r.asked)
-	w.nodeName(r.next, &view)
+	writeValues(&w, view.labels, r.asked)
+	writeName(&w, r.next, &view)
 	r.buf = w.Buf
 	if g, known := r.byLabels[string(r.buf)]; known {
 		return g

@@ -5,6 +5,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/drawknife/drawknife/internal/engine/likeness"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 	"github.com/drawknife/drawknife/internal/engine/volumes"
 )
@@ -40,16 +41,16 @@ func (m *Model) sharedVolumes(c *class) []sharedVolume {
 }
 
 // boundVolumes counts the pods of each shared volume that are bound to machines of the snapshot.
-func (m *Model) boundVolumes(r *roster) map[volumeOn]int32 {
+func (m *Model) boundVolumes(r *likeness.Roster) map[volumeOn]int32 {
 	out := map[volumeOn]int32{}
-	if r.claims == 0 {
+	if r.Claims == 0 {
 		return out
 	}
-	for i, p := range r.ofNodes(m.snapshot) {
+	for i, p := range r.OfNodes {
 		host := int32(m.nodeIndex[m.snapshot.Nodes[i].Name])
-		for at := p.from; at < p.to; at++ {
-			if r.marks[at]&(hasClaims|hasEnded) == hasClaims {
-				m.addBoundVolumes(out, host, r.pods[at])
+		for at := p.From; at < p.To; at++ {
+			if r.Marks[at]&(likeness.HasClaims|likeness.HasEnded) == likeness.HasClaims {
+				m.addBoundVolumes(out, host, r.Pods[at])
 			}
 		}
 	}

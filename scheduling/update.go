@@ -7,6 +7,8 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/drawknife/drawknife/internal/engine/likeness"
 )
 
 // Update makes a Model of a later snapshot: the same as Compile(s), at the cost of what has changed. What is unchanged is
@@ -39,7 +41,7 @@ func (m *Model) updated(s *Snapshot) *Model {
 	}
 	u := &update{
 		was: m, memo: k, snapshot: s, scratch: make(map[corev1.ResourceName]struct{}),
-		writer:  &keyWriter{resources: m.resources, volumes: m.volumes, requests: make([]int64, m.resources.Len())},
+		writer:  likeness.NewWriter(m.resources, m.volumes),
 		touched: make(map[int32]bool),
 	}
 	next := *m
@@ -102,7 +104,7 @@ type update struct {
 	was, next *Model
 	memo      *memo
 	snapshot  *Snapshot
-	writer    *keyWriter
+	writer    *likeness.Writer
 	scratch   map[corev1.ResourceName]struct{}
 	// changed are the snapshot's machines that are new or other than they were, with what they were: an index into
 	// was.nodes, or -1. gone are those of was.nodes that are no more.

@@ -6,6 +6,8 @@ import (
 	"sync/atomic"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/drawknife/drawknife/internal/engine/likeness"
 )
 
 type changedNode struct {
@@ -56,7 +58,7 @@ func (u *update) changeNodes() {
 		}
 		of := fresh[i]
 		free := make([]int64, dims)
-		compiled := m.compileNode(n, &views[of], u.classesOf(u.placed[of]), readPods(n.Pods), m.groupOf(&views[of], groups.known), limits, arena, free)
+		compiled := m.compileNode(n, &views[of], u.classesOf(u.placed[of]), likeness.ReadPods(n.Pods), m.groupOf(&views[of], groups.known), limits, arena, free)
 		m.nodes, m.free = append(m.nodes, compiled), append(m.free, free...)
 		placed[at], daemons[at], claimants[at] = u.placed[of], daemonPods(n), claimPods(n.Pods)
 	}
@@ -66,7 +68,7 @@ func (u *update) changeNodes() {
 		m.volumesBound = map[volumeOn]int32{}
 		for host, pods := range claimants {
 			for _, pod := range pods {
-				if !terminal(pod) {
+				if !likeness.Ended(pod) {
 					m.addBoundVolumes(m.volumesBound, int32(host), pod)
 				}
 			}
@@ -152,7 +154,7 @@ func (u *update) keepNode(n *Node, was int32, groups *regrouping, limits *attach
 		return compiled, free
 	}
 	view, roomNow := viewOf(n), make([]int64, dims)
-	return m.compileNode(n, &view, classes, readPods(n.Pods), compiled.group, limits, newPodArena(0), roomNow), roomNow
+	return m.compileNode(n, &view, classes, likeness.ReadPods(n.Pods), compiled.group, limits, newPodArena(0), roomNow), roomNow
 }
 
 // reclassed are some of the machine's pods with their new classes.

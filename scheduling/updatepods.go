@@ -6,6 +6,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/drawknife/drawknife/internal/engine/likeness"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
@@ -126,7 +127,7 @@ func (u *update) compareWaiting() []arrival {
 // knowsResources reports whether all that the pod requests is in the model.
 func (u *update) knowsResources(pod *corev1.Pod) bool {
 	clear(u.scratch)
-	resourceNames(pod, u.scratch)
+	likeness.ResourceNames(pod, u.scratch)
 	for name := range u.scratch {
 		if _, ok := u.was.resources.At(name); !ok {
 			return false
@@ -315,7 +316,7 @@ func (u *update) changeDaemons() bool {
 			continue
 		}
 		sample, kind := representative(d.set, newest), u.memo.ofDaemons[i]
-		if !u.knowsResources(sample) || usesClaims(sample) || u.kindOf(sample, false, u.memo.index.Remember(sample)) != kind {
+		if !u.knowsResources(sample) || likeness.UsesClaims(sample) || u.kindOf(sample, false, u.memo.index.Remember(sample)) != kind {
 			return false
 		}
 		u.swapped = append(u.swapped, swappedSample{kind, d.sample, sample})
@@ -479,7 +480,7 @@ func (u *update) changeSamples() bool {
 		if best == nil {
 			best = k.kinds[kind].sample
 		}
-		if comparePods(pod, best) < 0 {
+		if likeness.Compare(pod, best) < 0 {
 			samples[kind] = pod
 		}
 	}
@@ -519,7 +520,7 @@ func (u *update) findSamples(lost map[int32]bool, samples map[int32]*corev1.Pod)
 		want[kind] = k.kinds[kind].members > 0
 	}
 	consider := func(kind int32, pod *corev1.Pod) {
-		if want[kind] && (samples[kind] == nil || comparePods(pod, samples[kind]) < 0) {
+		if want[kind] && (samples[kind] == nil || likeness.Compare(pod, samples[kind]) < 0) {
 			samples[kind] = pod
 		}
 	}

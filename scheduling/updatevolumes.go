@@ -5,6 +5,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/drawknife/drawknife/internal/engine/likeness"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 	"github.com/drawknife/drawknife/internal/engine/volumes"
 )
@@ -18,15 +19,15 @@ func (u *update) changeVolumes(arrivals []arrival) bool {
 		k.promised = volumes.NodesChosen(s.PersistentVolumeClaims)
 	}
 	changed = changed || k.promised && len(u.changed)+len(u.gone) > 0 ||
-		slices.ContainsFunc(arrivals, func(a arrival) bool { return usesClaims(a.pod) }) ||
-		slices.ContainsFunc(u.removed, func(r classedPod) bool { return usesClaims(r.pod) })
+		slices.ContainsFunc(arrivals, func(a arrival) bool { return likeness.UsesClaims(a.pod) }) ||
+		slices.ContainsFunc(u.removed, func(r classedPod) bool { return likeness.UsesClaims(r.pod) })
 	if !changed {
 		return true
 	}
 	u.volumes = true
 	m := u.next
 	m.volumes = volumes.New(volumesOf(s, u.claimants()), m.vocab)
-	u.writer.volumes, k.index.Volumes, k.reader.volumes = m.volumes, m.volumes, m.volumes
+	u.writer.Volumes, k.index.Volumes, k.reader.volumes = m.volumes, m.volumes, m.volumes
 	// Kinds with claims are found again: what their texts say of volumes was meant of those before.
 	for n := range k.kinds {
 		if kd := &k.kinds[n]; kd.claims && k.kindOf[kd.text] == int32(n) {
@@ -45,13 +46,13 @@ func (u *update) claimants() func(yield func(pod *corev1.Pod, bound bool) bool) 
 				list = u.memo.claimants[was]
 			}
 			for _, pod := range list {
-				if (was >= 0 || usesClaims(pod)) && !yield(pod, true) {
+				if (was >= 0 || likeness.UsesClaims(pod)) && !yield(pod, true) {
 					return
 				}
 			}
 		}
 		for _, pod := range u.snapshot.Pods {
-			if usesClaims(pod) && !yield(pod, false) {
+			if likeness.UsesClaims(pod) && !yield(pod, false) {
 				return
 			}
 		}

@@ -9,6 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/drawknife/drawknife/internal/engine/likeness"
 	"github.com/drawknife/drawknife/internal/engine/resources"
 )
 
@@ -244,7 +245,7 @@ func (e *preemptor) reprieve(c *class, node int32, k int) bool {
 // moreImportant orders pods as kube-scheduler lets them stay: by falling priority, then those that started first.
 func (e *preemptor) moreImportant(a, b boundPod) int {
 	m := e.t.m
-	return cmp.Or(cmp.Compare(m.classes[b.class].priority, m.classes[a.class].priority), startOf(a.pod).Compare(startOf(b.pod)), comparePods(a.pod, b.pod))
+	return cmp.Or(cmp.Compare(m.classes[b.class].priority, m.classes[a.class].priority), startOf(a.pod).Compare(startOf(b.pod)), likeness.Compare(a.pod, b.pod))
 }
 
 func startOf(pod *corev1.Pod) time.Time {

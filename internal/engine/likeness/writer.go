@@ -1,4 +1,4 @@
-package scheduling
+package likeness
 
 import (
 	"slices"
@@ -12,39 +12,44 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/volumes"
 )
 
-// keyWriter spells out what a scheduler looks at in a pod, so that pods that no scheduler could tell apart have equal
+// Writer spells out what a scheduler looks at in a pod, so that pods that no scheduler could tell apart have equal
 // text and become one class. It keeps its buffers between pods: classing a pod allocates nothing once they have grown.
-type keyWriter struct {
+type Writer struct {
 	podtext.Writer
 	resources *resources.Table
-	volumes   *volumes.Index
-	requests  []int64
-	// The shape is the part of the text from shapeAt to shapeEnd: before it stand the requests, after it what does not
-	// bear on which machines would do.
-	shapeAt, shapeEnd int
-	// From stakeAt to stakeEnd stand the topology groups: see Model.classText.
-	stakeAt, stakeEnd int
+	Volumes   *volumes.Index
+	Requests  []int64
+	// The shape is the part of the text from ShapeAt to ShapeEnd: before it stand the requests, after it what does not
+	// bear on which nodes would do.
+	ShapeAt, ShapeEnd int
+	// From GroupsAt to GroupsEnd stand the topology groups: they follow later, see WriteGroups.
+	GroupsAt, GroupsEnd int
 }
 
-// write returns the pod's class text; it is valid until the next call, as is w.requests.
-func (w *keyWriter) write(pod *corev1.Pod) []byte {
+// NewWriter writes amounts of the resources and what the volumes are.
+func NewWriter(table *resources.Table, vols *volumes.Index) *Writer {
+	return &Writer{resources: table, Volumes: vols, Requests: make([]int64, table.Len())}
+}
+
+// Write returns the pod's class text; it is valid until the next call, as is w.Requests.
+func (w *Writer) Write(pod *corev1.Pod) []byte {
 	w.Buf = w.Buf[:0]
 	w.sumRequests(pod)
-	for _, v := range w.requests {
+	for _, v := range w.Requests {
 		w.Number(v)
 	}
-	w.shapeAt = len(w.Buf)
+	w.ShapeAt = len(w.Buf)
 	w.placement(pod)
 	if len(pod.Spec.Volumes) > 0 {
-		w.Buf = w.volumes.AppendText(pod, w.Buf)
+		w.Buf = w.Volumes.AppendText(pod, w.Buf)
 	}
-	w.shapeEnd = len(w.Buf)
+	w.ShapeEnd = len(w.Buf)
 	w.standing(pod)
 	return w.Buf
 }
 
 // placement writes which nodes the pod may go to, volumes aside.
-func (w *keyWriter) placement(pod *corev1.Pod) {
+func (w *Writer) placement(pod *corev1.Pod) {
 	spec := &pod.Spec
 	w.Labels(spec.NodeSelector)
 	if spec.OS != nil {
@@ -61,9 +66,9 @@ func (w *keyWriter) placement(pod *corev1.Pod) {
 }
 
 // standing writes what does not bear on which nodes would do.
-func (w *keyWriter) standing(pod *corev1.Pod) {
+func (w *Writer) standing(pod *corev1.Pod) {
 	spec := &pod.Spec
-	if claimsDevices(spec) {
+	if ClaimsDevices(spec) {
 		w.Text("devices")
 	}
 	if spec.Priority != nil {
@@ -71,17 +76,17 @@ func (w *keyWriter) standing(pod *corev1.Pod) {
 	} else {
 		w.Number(0)
 	}
-	if to := nominatedTo(pod); to != "" {
+	if to := NominatedTo(pod); to != "" {
 		w.Text("nominated")
 		w.Text(to)
 	}
-	if neverPreempts(spec) {
+	if NeverPreempts(spec) {
 		w.Text("never preempts")
 	}
 }
 
-// writeTopology adds the pod's stake to the text of its class.
-func (w *keyWriter) writeTopology(o *topology.Groups) []byte {
+// WriteGroups adds the pod's topology groups to the text of its class.
+func (w *Writer) WriteGroups(o *topology.Groups) []byte {
 	for _, list := range [2][]int32{o.Owns, o.In} {
 		w.Number(int64(len(list)))
 		for _, g := range list {
@@ -91,18 +96,18 @@ func (w *keyWriter) writeTopology(o *topology.Groups) []byte {
 	return w.Buf
 }
 
-// sumRequests fills w.requests with resources.OfPod(pod). Most pods have containers alone, for which no list is built.
-func (w *keyWriter) sumRequests(pod *corev1.Pod) {
+// sumRequests fills w.Requests with resources.OfPod(pod). Most pods have containers alone, for which no list is built.
+func (w *Writer) sumRequests(pod *corev1.Pod) {
 	if !summed(pod) {
-		w.resources.Requests(resources.OfPod(pod), w.requests)
+		w.resources.Requests(resources.OfPod(pod), w.Requests)
 		return
 	}
 	spec := &pod.Spec
-	clear(w.requests)
+	clear(w.Requests)
 	for i := range spec.Containers {
-		w.resources.AddTo(w.requests, spec.Containers[i].Resources.Requests)
+		w.resources.AddTo(w.Requests, spec.Containers[i].Resources.Requests)
 	}
-	w.requests[resources.Pods] = 1
+	w.Requests[resources.Pods] = 1
 }
 
 // summed reports whether what the pod requests is what its containers do together.
@@ -111,8 +116,8 @@ func summed(pod *corev1.Pod) bool {
 	return len(spec.InitContainers) == 0 && spec.Resources == nil && len(spec.Overhead) == 0 && !anyResized(pod)
 }
 
-// claimsDevices reports whether the pod asks for devices through dynamic resource allocation.
-func claimsDevices(spec *corev1.PodSpec) bool {
+// ClaimsDevices reports whether the pod asks for devices through dynamic resource allocation.
+func ClaimsDevices(spec *corev1.PodSpec) bool {
 	claims := func(list []corev1.Container) bool {
 		return slices.ContainsFunc(list, func(c corev1.Container) bool { return len(c.Resources.Claims) > 0 })
 	}
@@ -128,8 +133,8 @@ func anyResized(pod *corev1.Pod) bool {
 	return false
 }
 
-// resourceNames adds the names of everything the pod requests but processors and memory, which every model has.
-func resourceNames(pod *corev1.Pod, into map[corev1.ResourceName]struct{}) {
+// ResourceNames adds the names of everything the pod requests but processors and memory, which every model has.
+func ResourceNames(pod *corev1.Pod, into map[corev1.ResourceName]struct{}) {
 	spec := &pod.Spec
 	for i := range spec.Containers {
 		noteNames(spec.Containers[i].Resources.Requests, into)

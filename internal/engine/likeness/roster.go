@@ -1,4 +1,4 @@
-package scheduling
+package likeness
 
 import (
 	"hash/maphash"
@@ -12,20 +12,24 @@ import (
 	"github.com/drawknife/drawknife/internal/engine/topology"
 )
 
-// roster lists all pods of a snapshot while a model is compiled: the waiting ones, placeholders, then those of each node.
+// Roster lists all pods of a snapshot while a model is compiled: the waiting ones, placeholders, then those of each node.
 // Every pod is read once to make it. Tens of thousands of pods don't fit into a processor's caches, so that coming back
 // to each of them costs more than what is then done with it; what is the same for pods of one workload is asked of one of
 // them.
-type roster struct {
-	pods  []*corev1.Pod
-	marks []podMarks
-	// order has, for each node, the places of its pods in the order of comparePods, as its pods follow each other.
-	order []int32
-	// like is each pod's place in patterns: those of one pattern differ in nothing that planning reads but age and name.
-	like     []int32
-	patterns []pattern
-	// claims counts pods marked with hasClaims, daemons those with ofDaemonSet.
-	claims, daemons int
+type Roster struct {
+	// waiting pods come first, then placeholders; unbound counts both. nodes counts the pods of each node.
+	waiting, unbound int
+	nodes            []int
+
+	Pods  []*corev1.Pod
+	Marks []Marks
+	// Order has, for each node, the places of its pods in the order of Compare, as its pods follow each other.
+	Order []int32
+	// Like is each pod's place in patterns: those of one pattern differ in nothing that planning reads but age and name.
+	Like     []int32
+	Patterns []Pattern
+	// Claims counts pods marked with HasClaims, daemons those with OfDaemonSet.
+	Claims, Daemons int
 
 	seed   maphash.Seed
 	hashes []uint64
@@ -35,138 +39,147 @@ type roster struct {
 	resources *resources.Table
 	present   []bool
 	names     map[corev1.ResourceName]struct{}
-	writer    keyWriter
+	writer    Writer
 	// owners tells that rules depend on who controls the pod.
 	owners bool
 }
 
-// pattern stands for pods that are alike.
-type pattern struct {
-	// first of them, by comparePods.
-	first *corev1.Pod
-	// rules is where those of the pods stand: see topology.Index.Remember.
-	rules       int32
-	placeholder bool
-	// class is the number of the pods' class once there is one.
-	class int32
+// Pattern stands for pods that are alike.
+type Pattern struct {
+	// First of them, by Compare.
+	First *corev1.Pod
+	// Rules is where those of the pods stand: see topology.Index.Remember.
+	Rules       int32
+	Placeholder bool
+	// Class is the number of the pods' class once there is one.
+	Class int32
 }
 
-// podMarks are facts of one pod that making nodes ready asks for.
-type podMarks uint8
+// Marks are facts of one pod that making nodes ready asks for.
+type Marks uint8
 
 const (
-	hasEnded podMarks = 1 << iota
-	isDeleted
-	ofDaemonSet
-	isStatic
-	// hasClaims: other pods or objects have a say in its volumes.
-	hasClaims
+	// HasEnded: the pod holds nothing any more.
+	HasEnded Marks = 1 << iota
+	// IsDeleted: it is on its way out.
+	IsDeleted
+	// OfDaemonSet: a DaemonSet owns it.
+	OfDaemonSet
+	// IsStatic: it belongs to its node.
+	IsStatic
+	// HasClaims: other pods or objects have a say in its volumes.
+	HasClaims
 )
 
-func marksOf(pod *corev1.Pod) podMarks {
-	var m podMarks
-	if terminal(pod) {
-		m |= hasEnded
+func marksOf(pod *corev1.Pod) Marks {
+	var m Marks
+	if Ended(pod) {
+		m |= HasEnded
 	}
 	if pod.DeletionTimestamp != nil {
-		m |= isDeleted
+		m |= IsDeleted
 	}
 	if len(pod.OwnerReferences) > 0 {
 		if _, ok := match.DaemonOwner(pod); ok {
-			m |= ofDaemonSet
+			m |= OfDaemonSet
 		}
-		if staticPod(pod) {
-			m |= isStatic
+		if static(pod) {
+			m |= IsStatic
 		}
 	}
-	if len(pod.Spec.Volumes) > 0 && usesClaims(pod) {
-		m |= hasClaims
+	if len(pod.Spec.Volumes) > 0 && UsesClaims(pod) {
+		m |= HasClaims
 	}
 	return m
 }
 
-// nodePods is what the roster knows of one node's pods: their marks, and the pods by their places in the order of comparePods.
-type nodePods struct {
-	marks []podMarks
-	order []int32
+// NodePods is what the roster knows of one node's pods: their marks, and the pods by their places in the order of Compare.
+type NodePods struct {
+	Marks []Marks
+	Order []int32
 }
 
-// readPods makes it for a node alone.
-func readPods(pods []*corev1.Pod) nodePods {
-	out := nodePods{make([]podMarks, len(pods)), make([]int32, 0, len(pods))}
+// ReadPods makes it for a node alone.
+func ReadPods(pods []*corev1.Pod) NodePods {
+	out := NodePods{make([]Marks, len(pods)), make([]int32, 0, len(pods))}
 	for i, pod := range pods {
-		out.marks[i] = marksOf(pod)
+		out.Marks[i] = marksOf(pod)
 	}
-	out.order = inOrder(out.order, pods)
+	out.Order = InOrder(out.Order, pods)
 	return out
 }
 
-// inOrder appends the places of the pods in the order of comparePods.
-func inOrder(to []int32, pods []*corev1.Pod) []int32 {
+// InOrder appends the places of the pods in the order of Compare.
+func InOrder(to []int32, pods []*corev1.Pod) []int32 {
 	from := len(to)
 	for i := range pods {
 		to = append(to, int32(i))
 	}
 	order := to[from:]
-	earlier := func(a, b int32) int { return comparePods(pods[a], pods[b]) }
+	earlier := func(a, b int32) int { return Compare(pods[a], pods[b]) }
 	if !slices.IsSortedFunc(order, earlier) {
 		slices.SortFunc(order, earlier)
 	}
 	return to
 }
 
-func newRoster(s *Snapshot) *roster {
-	n := countPods(s)
-	size := 8
+// NewRoster has room for so many waiting pods, placeholders and pods of each node. byOwner says that rules depend on who controls a pod.
+func NewRoster(waiting, placeholders int, ofNodes []int, byOwner bool) *Roster {
+	bound := 0
+	for _, k := range ofNodes {
+		bound += k
+	}
+	n, size := waiting+placeholders+bound, 8
 	for size < 2*n {
 		size *= 2
 	}
-	return &roster{
-		pods: make([]*corev1.Pod, 0, n), order: make([]int32, 0, n-len(s.Pods)-len(s.Placeholders)), marks: make([]podMarks, 0, n), like: make([]int32, 0, n),
+	return &Roster{
+		waiting: waiting, unbound: waiting + placeholders, nodes: ofNodes,
+		Pods: make([]*corev1.Pod, 0, n), Order: make([]int32, 0, bound), Marks: make([]Marks, 0, n), Like: make([]int32, 0, n),
 		seed: maphash.MakeSeed(), hashes: make([]uint64, 0, n), slots: make([]int32, size), byText: make(map[string]int32),
 		resources: resources.NewTable(), names: make(map[corev1.ResourceName]struct{}),
-		writer: keyWriter{}, owners: len(s.DefaultTopologySpread) > 0,
+		writer: Writer{}, owners: byOwner,
 	}
 }
 
-// add lists the pod. It reports false if one of that name is listed.
-func (r *roster) add(pod *corev1.Pod, placeholder bool) bool {
+// Add lists the pod. It reports false if one of that name is listed.
+func (r *Roster) Add(pod *corev1.Pod, placeholder bool) bool {
 	if !r.enter(pod) {
 		return false
 	}
 	marks := marksOf(pod)
-	if marks&hasClaims != 0 {
-		r.claims++
+	if marks&HasClaims != 0 {
+		r.Claims++
 	}
-	if marks&ofDaemonSet != 0 {
-		r.daemons++
+	if marks&OfDaemonSet != 0 {
+		r.Daemons++
 	}
-	r.pods, r.marks = append(r.pods, pod), append(r.marks, marks)
-	n := int32(len(r.patterns))
-	if marks&hasClaims == 0 { // else what is in other objects has to be looked at first
+	r.Pods, r.Marks = append(r.Pods, pod), append(r.Marks, marks)
+	n := int32(len(r.Patterns))
+	if marks&HasClaims == 0 { // else what is in other objects has to be looked at first
 		text := r.text(pod, placeholder)
 		if known, ok := r.byText[string(text)]; ok {
-			r.like = append(r.like, known)
-			if p := &r.patterns[known]; comparePods(pod, p.first) < 0 {
-				p.first = pod
+			r.Like = append(r.Like, known)
+			if p := &r.Patterns[known]; Compare(pod, p.First) < 0 {
+				p.First = pod
 			}
 			return true
 		}
 		r.byText[string(text)] = n
 	}
-	r.like = append(r.like, n)
-	r.patterns = append(r.patterns, pattern{first: pod, rules: topology.NoRules, placeholder: placeholder})
+	r.Like = append(r.Like, n)
+	r.Patterns = append(r.Patterns, Pattern{First: pod, Rules: topology.NoRules, Placeholder: placeholder})
 	return true
 }
 
 // enter notes the pod's name.
-func (r *roster) enter(pod *corev1.Pod) bool {
+func (r *Roster) enter(pod *corev1.Pod) bool {
 	hash := maphash.String(r.seed, pod.Namespace)*31 + maphash.String(r.seed, pod.Name)
 	mask := uint64(len(r.slots) - 1)
 	at := hash & mask
 	for ; r.slots[at] != 0; at = (at + 1) & mask {
 		other := r.slots[at] - 1
-		if r.hashes[other] == hash && podKey(r.pods[other]) == podKey(pod) {
+		if r.hashes[other] == hash && r.Pods[other].Name == pod.Name && r.Pods[other].Namespace == pod.Namespace {
 			return false
 		}
 	}
@@ -188,7 +201,7 @@ const (
 )
 
 // text writes all that planning reads of a pod without claims, its age and its name aside. It is valid until the next call.
-func (r *roster) text(pod *corev1.Pod, placeholder bool) []byte {
+func (r *Roster) text(pod *corev1.Pod, placeholder bool) []byte {
 	w, spec := &r.writer, &pod.Spec
 	has := 0
 	note := func(is bool, what int) {
@@ -242,11 +255,11 @@ func (r *roster) text(pod *corev1.Pod, placeholder bool) []byte {
 }
 
 // amounts writes what the pod requests, and of which resources: also one of which it wants 0 is one that it names.
-func (r *roster) amounts(pod *corev1.Pod) {
+func (r *Roster) amounts(pod *corev1.Pod) {
 	w := &r.writer
 	if !summed(pod) {
 		clear(r.names)
-		resourceNames(pod, r.names)
+		ResourceNames(pod, r.names)
 		for name := range r.names {
 			r.resources.Intern(name)
 		}
@@ -259,14 +272,14 @@ func (r *roster) amounts(pod *corev1.Pod) {
 			at, _ := r.resources.At(name)
 			r.present[at] = true
 		}
-		r.resources.Requests(total, w.requests)
+		r.resources.Requests(total, w.Requests)
 	} else {
 		r.fit()
 		for i := range pod.Spec.Containers {
 			r.addAmounts(pod.Spec.Containers[i].Resources.Requests)
 		}
 	}
-	for at, amount := range w.requests {
+	for at, amount := range w.Requests {
 		switch {
 		case r.present[at]:
 			w.Number(int64(2*at + 1))
@@ -280,19 +293,19 @@ func (r *roster) amounts(pod *corev1.Pod) {
 }
 
 // fit makes an empty vector with room for all resources that are known.
-func (r *roster) fit() {
+func (r *Roster) fit() {
 	n := r.resources.Len()
 	w := &r.writer
-	w.requests = slices.Grow(w.requests[:0], n)[:n]
+	w.Requests = slices.Grow(w.Requests[:0], n)[:n]
 	r.present = slices.Grow(r.present[:0], n)[:n]
-	clear(w.requests)
+	clear(w.Requests)
 	clear(r.present)
 }
 
-func (r *roster) addAmounts(list corev1.ResourceList) {
+func (r *Roster) addAmounts(list corev1.ResourceList) {
 	w, left := &r.writer, len(list)
 	if q, ok := list[corev1.ResourceCPU]; ok {
-		w.requests[resources.CPU] += resources.Up(corev1.ResourceCPU, q)
+		w.Requests[resources.CPU] += resources.Up(corev1.ResourceCPU, q)
 		r.present[resources.CPU] = true
 		left--
 	}
@@ -300,7 +313,7 @@ func (r *roster) addAmounts(list corev1.ResourceList) {
 		return
 	}
 	if q, ok := list[corev1.ResourceMemory]; ok {
-		w.requests[resources.Memory] += resources.Up(corev1.ResourceMemory, q)
+		w.Requests[resources.Memory] += resources.Up(corev1.ResourceMemory, q)
 		r.present[resources.Memory] = true
 		left--
 	}
@@ -312,47 +325,42 @@ func (r *roster) addAmounts(list corev1.ResourceList) {
 			continue
 		}
 		at := r.resources.Intern(name)
-		for at >= len(w.requests) {
-			w.requests, r.present = append(w.requests, 0), append(r.present, false)
+		for at >= len(w.Requests) {
+			w.Requests, r.present = append(w.Requests, 0), append(r.present, false)
 		}
-		w.requests[at] += resources.Up(name, q)
+		w.Requests[at] += resources.Up(name, q)
 		r.present[at] = true
 	}
 }
 
-// span is a part of the roster, without to.
-type span struct{ from, to int }
+// Span is a part of the roster, without to.
+type Span struct{ From, To int }
 
-// ofNodes yields where in the roster the pods of each of the snapshot's nodes are.
-func (r *roster) ofNodes(s *Snapshot) func(yield func(node int, pods span) bool) {
-	return func(yield func(node int, pods span) bool) {
-		to := len(s.Pods) + len(s.Placeholders)
-		for i := range s.Nodes {
-			from := to
-			to += len(s.Nodes[i].Pods)
-			if !yield(i, span{from, to}) {
-				return
-			}
+// OfNodes yields where in the roster the pods of each of the snapshot's nodes are.
+func (r *Roster) OfNodes(yield func(node int, pods Span) bool) {
+	to := r.unbound
+	for i, n := range r.nodes {
+		from := to
+		to += n
+		if !yield(i, Span{from, to}) {
+			return
 		}
 	}
 }
 
-// claimants yields the pods with claims as volumesOf wants them: bound ones first, no placeholders.
-func (r *roster) claimants(s *Snapshot) func(yield func(pod *corev1.Pod, bound bool) bool) {
-	waiting := len(s.Pods) + len(s.Placeholders)
-	return func(yield func(pod *corev1.Pod, bound bool) bool) {
-		if r.claims == 0 {
+// Claimants yields the pods with claims as volumes.Objects wants them: bound ones first, no placeholders.
+func (r *Roster) Claimants(yield func(pod *corev1.Pod, bound bool) bool) {
+	if r.Claims == 0 {
+		return
+	}
+	for i := r.unbound; i < len(r.Pods); i++ {
+		if r.Marks[i]&HasClaims != 0 && !yield(r.Pods[i], true) {
 			return
 		}
-		for i := waiting; i < len(r.pods); i++ {
-			if r.marks[i]&hasClaims != 0 && !yield(r.pods[i], true) {
-				return
-			}
-		}
-		for i := range s.Pods {
-			if r.marks[i]&hasClaims != 0 && !yield(r.pods[i], false) {
-				return
-			}
+	}
+	for i := range r.waiting {
+		if r.Marks[i]&HasClaims != 0 && !yield(r.Pods[i], false) {
+			return
 		}
 	}
 }

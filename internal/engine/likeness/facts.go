@@ -1,0 +1,49 @@
+package likeness
+
+import (
+	"cmp"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Ended reports whether the pod has ended and holds nothing any more.
+func Ended(pod *corev1.Pod) bool {
+	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
+}
+
+// UsesClaims reports whether the pod has volumes that other pods or objects have a say in.
+func UsesClaims(pod *corev1.Pod) bool {
+	for i := range pod.Spec.Volumes {
+		v := &pod.Spec.Volumes[i]
+		if v.ConfigMap == nil && v.Secret == nil && v.Projected == nil && v.EmptyDir == nil && v.DownwardAPI == nil && v.HostPath == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// NominatedTo is the node that a waiting pod is nominated for; empty for none.
+func NominatedTo(pod *corev1.Pod) string {
+	if pod.Spec.NodeName != "" {
+		return ""
+	}
+	return pod.Status.NominatedNodeName
+}
+
+// NeverPreempts reports whether pods of the spec wait rather than preempt others.
+func NeverPreempts(spec *corev1.PodSpec) bool {
+	return spec.PreemptionPolicy != nil && *spec.PreemptionPolicy == corev1.PreemptNever
+}
+
+// Compare orders pods that are otherwise equal: by age, namespace and name, "web-2" before "web-10".
+func Compare(a, b *corev1.Pod) int {
+	return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Namespace, b.Namespace),
+		cmp.Compare(len(a.Name), len(b.Name)), cmp.Compare(a.Name, b.Name))
+}
+
+// static reports whether the pod belongs to its node rather than to a workload.
+func static(pod *corev1.Pod) bool {
+	owner := metav1.GetControllerOf(pod)
+	return owner != nil && owner.Kind == "Node" && owner.APIVersion == "v1"
+}
