@@ -56,11 +56,18 @@ func Pack(ctx context.Context, p *Problem, given []Node, bound int64, e Effort) 
 		}
 		try(way{price: price})
 	}
-	if best == nil || e.Rounds == 0 {
-		return best
+	if best == nil {
+		return nil
 	}
-	s.f.steps = e.Improve
-	return s.improve(ctx, best, bound, e.Rounds)
+	spent := e.Steps
+	if e.Rounds > 0 {
+		s.f.steps, spent = e.Improve, e.Improve
+		best = s.improve(ctx, best, bound, e.Rounds)
+	}
+	if bound > 0 {
+		best = s.handOver(ctx, best, bound, spent/2)
+	}
+	return best
 }
 
 // Close reports whether a cost is so near its lower bound that looking further does not pay: one part in 500.
