@@ -15,6 +15,8 @@ const (
 	// maxGivers is how many nodes try to hand pods over in a round, maxTakers how many may take part, and maxSmaller how many smaller
 	// options are tried for each.
 	maxGivers, maxTakers, maxSmaller = 16, 32, 8
+	// maxHandOverSteps is how many pods may be tried on nodes; more brings nothing.
+	maxHandOverSteps = 60_000
 )
 
 // handover is some nodes of which one, the giver, hands pods over to the others.
@@ -89,7 +91,7 @@ func (s *search) newHandover(nodes []Node, among []int) *handover {
 	return h
 }
 
-// with is a copy in which so much is the giver's.
+// with is a copy with the given node as giver.
 func (h *handover) with(giver int) *handover {
 	c := &handover{s: h.s, option: slices.Clone(h.option), giver: giver, cost: h.cost}
 	for i := range h.option {
