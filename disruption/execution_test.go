@@ -469,7 +469,7 @@ func TestExecutionRemovesReplacementsThatAreNotSeenYet(t *testing.T) {
 }
 
 // DIS-184: a command one of whose members somebody else removes before anything is launched ends: provisioning launches for that member's
-// pods, and the command's new nodes would come up beside that. One that has launched goes on.
+// pods, and the command's new nodes would come up as well. One that has launched goes on.
 func TestExecutionOfMembersThatOthersRemove(t *testing.T) {
 	for name, c := range map[string]struct {
 		remove func(*stage)

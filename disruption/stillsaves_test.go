@@ -15,9 +15,9 @@ func TestCommandsMustStillSave(t *testing.T) {
 		good   bool
 	}{
 		"as planned":                 {nil, true},
-		"all are dearer":             {map[string]string{"c2": "3", "c4": "3", "c8": "3"}, false},
+		"all cost more":              {map[string]string{"c2": "3", "c4": "3", "c8": "3"}, false},
 		"as dear as what would go":   {map[string]string{"c2": "0.8", "c4": "0.8", "c8": "0.8"}, false},
-		"the cheapest is dearer":     {map[string]string{"c2": "3"}, true},
+		"the cheapest costs more":    {map[string]string{"c2": "3"}, true},
 		"what would go is as cheap":  {map[string]string{"c16": "0.1"}, false},
 		"it saves less, but it does": {map[string]string{"c2": "0.7", "c4": "0.7", "c8": "0.7"}, true},
 	} {

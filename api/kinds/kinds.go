@@ -72,7 +72,7 @@ func (s Set) Join(other Set) Set {
 }
 
 // Conversion converts objects of older generations, all together, to those of today: the kinds of node autoscaling itself
-// (Provisioners, Machines, NodePools and NodeClaims of v1beta1) and those of Set.Older. Pools are the NodePools of v1 beside them, which
+// (Provisioners, Machines, NodePools and NodeClaims of v1beta1) and those of Set.Older. Pools are the NodePools of v1 in the same input, which
 // say how long nodes of older NodeClaims live. It returns as many results as there are objects, in their order, and changes none of its
 // arguments.
 type Conversion func(older []Object, pools []*v1.NodePool) []Converted

@@ -23,7 +23,7 @@ import (
 )
 
 // An API server has stored quantities that take minutes to read, in typed fields and in a field of any shape: informers list and watch
-// all objects all the same, and a field of any shape keeps what it is for whoever decodes it to refuse.
+// all objects all the same, and a field of any shape keeps its text, which the code that decodes it refuses.
 func TestInformersListWhatIsStored(t *testing.T) {
 	const (
 		pools        = `{"apiVersion":"karpenter.sh/v1","kind":"NodePool","metadata":{"name":%q,"resourceVersion":"1"},"spec":{"limits":{"cpu":%q},"template":{"spec":{"requirements":[],"nodeClassRef":{"group":"g","kind":"k","name":"n"}}}}}`
