@@ -9,10 +9,10 @@ import (
 	"github.com/drawknife/drawknife/internal/workload"
 )
 
-// TestSmallFleets consolidates small fleets on both sides. One whose speed-up is under half of the recorded one fails, as does
-// one that ends up dearer than Karpenter's, whose commands a cluster would refuse, that costs less than the bound, or that
-// Global leaves dearer after three rounds than Reference does in the end. It compares CPU times of one run, never seconds with
-// a limit: the time-out is there for what never ends.
+// TestSmallFleets consolidates small fleets on both sides. One for which Global allocates a quarter more than recorded fails,
+// as does one that ends up dearer than Karpenter's, whose commands a cluster would refuse, that costs less than the bound, or
+// that Global leaves dearer after three rounds than Reference does in the end. CPU times are printed and judged by nobody;
+// the time-out is there for what never ends.
 func TestSmallFleets(t *testing.T) {
 	ours, err := oursSide()
 	if err != nil {
@@ -54,15 +54,15 @@ func TestSmallFleets(t *testing.T) {
 				}
 			}
 			if *update {
-				records[name] = record{c.Pods, c.Seed, round(*c.Speedup, 1), round(*c.CostRatio, 4)}
+				records[name] = record{c.Pods, c.Seed, round(c.Ours.AllocMB, 1), c.Ours.Mallocs, round(*c.CostRatio, 4)}
 				return
 			}
 			was, known := records[name]
 			if !known || was.Pods != c.Pods || was.Seed != c.Seed {
 				t.Fatalf("%s says %+v of it: record it with -update", recordFile, was)
 			}
-			if *c.Speedup < was.Speedup/2 {
-				t.Errorf("%.1f times as fast as Karpenter, recorded are %.1f times: less than half", *c.Speedup, was.Speedup)
+			if why := was.moreWork(c.Ours.usage); why != "" {
+				t.Error(why)
 			}
 		})
 	}
